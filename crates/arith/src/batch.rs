@@ -1,0 +1,233 @@
+//! Batches of numbers: the unit of work.
+
+use std::fmt;
+use std::ops::Range;
+use zeroize::Zeroize;
+
+/// `len` natural numbers of `limbs` 64-bit limbs each, least significant limb first, one row a number.
+///
+/// A batch may hold secrets: it is wiped when dropped and `Debug` shows its shape only.
+///
+/// ```
+/// use hearith_arith::Batch;
+/// let batch = Batch::from_be_bytes(&[1, 0, 0, 7], 2, 1);
+/// assert_eq!((batch.row(0), batch.row(1)), (&[256][..], &[7][..]));
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Batch {
+    limbs: usize,
+    words: Vec<u64>,
+}
+
+impl Batch {
+    /// `len` zeros of `limbs` limbs.
+    ///
+    /// # Panics
+    /// If `limbs` is zero.
+    pub fn zeros(len: usize, limbs: usize) -> Self {
+        assert!(limbs > 0, "a number has at least one limb");
+        Batch {
+            limbs,
+            words: vec![0; len * limbs],
+        }
+    }
+
+    /// The given rows, each extended with zeros to `limbs` limbs.
+    ///
+    /// # Panics
+    /// If a row has more than `limbs` limbs.
+    pub fn from_rows<'a>(limbs: usize, rows: impl IntoIterator<Item = &'a [u64]>) -> Self {
+        let rows = rows.into_iter();
+        // Exact reservation matters: a vector that grows leaves unwiped copies behind.
+        let mut batch = Batch {
+            limbs,
+            words: Vec::with_capacity(rows.size_hint().0 * limbs),
+        };
+        for row in rows {
+            if batch.words.len() + limbs > batch.words.capacity() {
+                batch.grow();
+            }
+            batch.words.extend_from_slice(row);
+            let padded = batch.words.len() + limbs - row.len();
+            batch.words.resize(padded, 0);
+        }
+        batch
+    }
+
+    /// `len` copies of one number.
+    pub fn repeat(row: &[u64], len: usize) -> Self {
+        Batch {
+            limbs: row.len(),
+            words: row.repeat(len),
+        }
+    }
+
+    /// Reads numbers of `width` big-endian bytes each.
+    ///
+    /// # Panics
+    /// If `bytes` is not a whole number of numbers, or one does not fit in `limbs` limbs.
+    pub fn from_be_bytes(bytes: &[u8], width: usize, limbs: usize) -> Self {
+        assert!(
+            bytes.len().is_multiple_of(width),
+            "not a whole number of {width}-byte numbers"
+        );
+        assert!(
+            width <= 8 * limbs,
+            "{width} bytes do not fit in {limbs} limbs"
+        );
+        let mut batch = Batch::zeros(bytes.len() / width, limbs);
+        for (row, number) in batch.rows_mut().zip(bytes.chunks_exact(width)) {
+            for (limb, piece) in row.iter_mut().zip(number.rchunks(8)) {
+                *limb = piece
+                    .iter()
+                    .fold(0, |value, &byte| value << 8 | u64::from(byte));
+            }
+        }
+        batch
+    }
+
+    /// Writes every number as `width` big-endian bytes; higher bytes than these are dropped, so they should be zero.
+    pub fn to_be_bytes(&self, width: usize) -> Vec<u8> {
+        let mut bytes = vec![0; self.len() * width];
+        for (number, row) in bytes.chunks_exact_mut(width).zip(self.rows()) {
+            for (piece, limb) in number.rchunks_mut(8).zip(row) {
+                let whole = limb.to_be_bytes();
+                piece.copy_from_slice(&whole[8 - piece.len()..]);
+            }
+        }
+        bytes
+    }
+
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.words.len() / self.limbs
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// 64-bit limbs of each number.
+    pub fn limbs(&self) -> usize {
+        self.limbs
+    }
+
+    /// The limbs of number `index`.
+    pub fn row(&self, index: usize) -> &[u64] {
+        &self.words[index * self.limbs..][..self.limbs]
+    }
+
+    /// The limbs of number `index`, to be written.
+    pub fn row_mut(&mut self, index: usize) -> &mut [u64] {
+        &mut self.words[index * self.limbs..][..self.limbs]
+    }
+
+    /// All numbers in turn.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u64]> + Clone {
+        self.words.chunks_exact(self.limbs)
+    }
+
+    /// All numbers in turn, to be written.
+    pub fn rows_mut(&mut self) -> impl ExactSizeIterator<Item = &mut [u64]> {
+        self.words.chunks_exact_mut(self.limbs)
+    }
+
+    /// All limbs of all numbers, row after row.
+    pub fn as_limbs(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// All limbs of all numbers, row after row, to be written.
+    pub fn as_limbs_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// The numbers at the given indices, in that order.
+    pub fn select(&self, indices: &[usize]) -> Self {
+        Batch::from_rows(self.limbs, indices.iter().map(|&index| self.row(index)))
+    }
+
+    /// The numbers of an index range.
+    pub fn range(&self, range: Range<usize>) -> Self {
+        Batch {
+            limbs: self.limbs,
+            words: self.words[range.start * self.limbs..range.end * self.limbs].to_vec(),
+        }
+    }
+
+    /// The same numbers with `limbs` limbs each: extended with zeros, or cut, which drops the limbs above.
+    pub fn resize(&self, limbs: usize) -> Self {
+        let kept = limbs.min(self.limbs);
+        Batch::from_rows(limbs, self.rows().map(|row| &row[..kept]))
+    }
+
+    /// The batches one after another; all must have the same number of limbs.
+    pub fn concat(batches: &[&Batch]) -> Self {
+        let limbs = batches.first().map_or(1, |batch| batch.limbs);
+        assert!(
+            batches.iter().all(|batch| batch.limbs == limbs),
+            "batches of different widths"
+        );
+        let mut words = Vec::with_capacity(batches.iter().map(|batch| batch.words.len()).sum());
+        batches
+            .iter()
+            .for_each(|batch| words.extend_from_slice(&batch.words));
+        Batch { limbs, words }
+    }
+
+    /// Doubles the room, wiping the place that the numbers leave.
+    fn grow(&mut self) {
+        let mut larger = Vec::with_capacity((2 * self.words.capacity()).max(4 * self.limbs));
+        larger.extend_from_slice(&self.words);
+        self.words.zeroize();
+        self.words = larger;
+    }
+}
+
+impl Zeroize for Batch {
+    fn zeroize(&mut self) {
+        self.words.as_mut_slice().zeroize();
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        self.zeroize();
+    }
+}
+
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Batch({} numbers of {} limbs)", self.len(), self.limbs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_round_trip_at_every_width() {
+        for width in 1..=24 {
+            let bytes: Vec<u8> = (0..3 * width as u8)
+                .map(|byte| byte.wrapping_mul(89))
+                .collect();
+            assert_eq!(
+                Batch::from_be_bytes(&bytes, width, 3).to_be_bytes(width),
+                bytes
+            );
+        }
+    }
+
+    #[test]
+    fn rows_are_extended_selected_and_joined() {
+        let rows: [&[u64]; 3] = [&[1], &[2, 3], &[]];
+        let batch = Batch::from_rows(2, rows.into_iter().filter(|_| true));
+        assert_eq!(batch.as_limbs(), [1, 0, 2, 3, 0, 0]);
+        assert_eq!(batch.select(&[1, 1, 0]).as_limbs(), [2, 3, 2, 3, 1, 0]);
+        assert_eq!(batch.resize(1).as_limbs(), [1, 2, 0]);
+        assert_eq!(Batch::concat(&[&batch.range(1..2), &batch]).len(), 4);
+        assert_eq!(format!("{batch:?}"), "Batch(3 numbers of 2 limbs)");
+    }
+}

@@ -1,0 +1,86 @@
+//! What Montgomery arithmetic modulo one number needs to know of it.
+
+use crate::backend::with_kernel;
+use crate::kernel::Kernel;
+use crate::limbs::{bit_length, double, inverse_word};
+use crate::{ArithError, Engine};
+use std::sync::Arc;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// A number `low + high m` with both parts below `m`, in limbs of 64 bits.
+pub(crate) type Pair = (Vec<u64>, Vec<u64>);
+
+/// A modulus and its Montgomery constants for one engine, in limbs of 64 bits; wiped when dropped.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub(crate) struct Constants {
+    #[zeroize(skip)]
+    pub(crate) engine: Engine,
+    pub(crate) bits: u32,
+    /// Limbs of a residue in the kernel's radix.
+    pub(crate) k: usize,
+    pub(crate) m: Vec<u64>,
+    /// `-m^-1 mod 2^64`.
+    pub(crate) neg_inverse: u64,
+    /// `R mod m^2`; see [`crate::kernel::Lanes`] for these three.
+    pub(crate) one: Pair,
+    pub(crate) r2: Pair,
+    pub(crate) shift: Pair,
+}
+
+impl Constants {
+    /// Fewest bits of a modulus: one limb of the portable kernel.
+    pub(crate) const LEAST_BITS: u32 = 2;
+    /// Most bits: the square of an 8192-bit modulus.
+    pub(crate) const MOST_BITS: u32 = 16384;
+
+    /// Checks a modulus and prepares it for an engine: one pass over the limbs for each of `2 log2 R` doublings.
+    pub(crate) fn new(engine: Engine, modulus: &[u64]) -> Result<Arc<Self>, ArithError> {
+        let bits = bit_length(modulus);
+        if !(Self::LEAST_BITS..=Self::MOST_BITS).contains(&bits) {
+            return Err(ArithError::ModulusSize {
+                bits,
+                least: Self::LEAST_BITS,
+                most: Self::MOST_BITS,
+            });
+        }
+        if modulus[0] & 1 == 0 {
+            return Err(ArithError::EvenModulus);
+        }
+        let m = modulus[..bits.div_ceil(64) as usize].to_vec();
+        let (k, chunk_bits, r_bits) = with_kernel!(engine, K => {
+            let k = K::limbs(bits);
+            (k, K::RADIX_BITS * K::chunk_limbs(k) as u32, K::RADIX_BITS * k as u32)
+        });
+        let mut power = (vec![0; m.len()], vec![0; m.len()]);
+        power.0[0] = 1;
+        double_times(&mut power, r_bits, &m);
+        let one = power.clone();
+        double_times(&mut power, chunk_bits, &m);
+        let shift = power.clone();
+        double_times(&mut power, r_bits - chunk_bits, &m);
+        let neg_inverse = inverse_word(m[0]).wrapping_neg();
+        Ok(Arc::new(Constants {
+            engine,
+            bits,
+            k,
+            m,
+            neg_inverse,
+            one,
+            r2: power,
+            shift,
+        }))
+    }
+
+    /// 64-bit limbs of the modulus.
+    pub(crate) fn limbs(&self) -> usize {
+        self.m.len()
+    }
+}
+
+/// `pair = 2^times pair mod m^2`.
+fn double_times(pair: &mut Pair, times: u32, m: &[u64]) {
+    for _ in 0..times {
+        let carried = double(&mut pair.0, 0, m);
+        double(&mut pair.1, carried, m);
+    }
+}

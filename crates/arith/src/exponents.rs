@@ -1,0 +1,40 @@
+//! The exponents of a batch of powers.
+
+use crate::Batch;
+use crate::limbs::bit_length;
+
+/// The exponents of a batch of powers. Lengths are public always; values only where it says so.
+#[derive(Clone, Copy, Debug)]
+pub enum Exponents<'a> {
+    /// One exponent for all rows that everybody may know, such as a public key: the sequence of operations follows it.
+    Public(&'a [u64]),
+    /// One secret exponent below `2^bits` for all rows.
+    Shared(&'a [u64], u32),
+    /// A secret exponent below `2^bits` for each row.
+    Each(&'a Batch, u32),
+}
+
+impl<'a> Exponents<'a> {
+    /// Bits that are scanned.
+    pub(crate) fn bits(&self) -> u32 {
+        match self {
+            Exponents::Public(exponent) => bit_length(exponent),
+            Exponents::Shared(_, bits) | Exponents::Each(_, bits) => *bits,
+        }
+    }
+
+    /// The exponent of one row.
+    pub(crate) fn row(&self, row: usize) -> &'a [u64] {
+        match self {
+            Exponents::Public(exponent) | Exponents::Shared(exponent, _) => exponent,
+            Exponents::Each(batch, _) => batch.row(row),
+        }
+    }
+
+    /// Panics unless there is an exponent for each of `rows` rows.
+    pub(crate) fn check(&self, rows: usize) {
+        if let Exponents::Each(batch, _) = self {
+            assert_eq!(batch.len(), rows, "one exponent a row");
+        }
+    }
+}

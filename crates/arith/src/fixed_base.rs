@@ -1,0 +1,184 @@
+//! Powers of one base by a comb: almost no squarings.
+
+use crate::backend::with_kernel;
+use crate::constants::Constants;
+use crate::groups::{Moduli, for_groups};
+use crate::kernel::{Kernel, Lanes, Space};
+use crate::limbs::bits_at;
+use crate::ring::{Dual, Ring, Word, Workspace};
+use crate::{Batch, Pairs, Square};
+
+/// Tables of powers of one public base modulo `m^2`, for secret exponents of a fixed length.
+///
+/// The comb of Lim and Lee (More flexible exponentiation with precomputation, CRYPTO 1994): the exponent is written in
+/// `teeth` rows of bits, cut into `blocks` blocks of `block` columns each. A block has a table of the `2^teeth` products of
+/// its rows' weights; a power takes `teeth * blocks * block` bits with one multiplication a column and `block - 1` squarings.
+/// Tables are read by masks as a whole.
+#[derive(Clone)]
+pub struct FixedBase {
+    square: Square,
+    shape: Comb,
+    /// Tables one after another, in the radix of the engine's kernel: limb `j` of entry `e` at `2^teeth j + e`.
+    tables: Vec<u64>,
+}
+
+/// How the bits of an exponent are laid out.
+#[derive(Clone, Copy)]
+struct Comb {
+    teeth: u32,
+    blocks: usize,
+    block: usize,
+}
+
+/// Rows of a comb: with 64 entries a table, reading it costs a tenth of the multiplication.
+const TEETH: u32 = 6;
+/// Columns of a block: squarings are then a tenth of the multiplications.
+const BLOCK: usize = 16;
+
+impl Comb {
+    fn new(bits: u32) -> Self {
+        let columns = bits.div_ceil(TEETH).max(1) as usize;
+        let blocks = columns.div_ceil(BLOCK);
+        Comb {
+            teeth: TEETH,
+            blocks,
+            block: columns.div_ceil(blocks),
+        }
+    }
+
+    fn entries(self) -> usize {
+        1 << self.teeth
+    }
+
+    fn columns(self) -> usize {
+        self.blocks * self.block
+    }
+
+    /// The table entry that an exponent takes in a block's column.
+    fn digit(self, exponent: &[u64], block: usize, column: usize) -> u64 {
+        let bit = |tooth| {
+            bits_at(
+                exponent,
+                tooth as usize * self.columns() + block * self.block + column,
+                1,
+            ) << tooth
+        };
+        (0..self.teeth).fold(0, |digit, tooth| digit | bit(tooth))
+    }
+}
+
+impl FixedBase {
+    /// Prepares the powers of `base`, a number modulo `m^2` of any width, with exponents below `2^exponent_bits`.
+    pub fn new(square: &Square, base: &[u64], exponent_bits: u32) -> Self {
+        let shape = Comb::new(exponent_bits);
+        let base = Batch::from_rows(base.len(), [base]);
+        let tables = with_kernel!(square.root().engine(), K => tables::<Dual<K>>(square.constants(), &base, shape));
+        FixedBase {
+            square: square.clone(),
+            shape,
+            tables,
+        }
+    }
+
+    /// The powers of the base, one for each exponent; constant time in the exponents.
+    ///
+    /// Bits at and above the length given to [`FixedBase::new`], rounded up to the comb, are ignored.
+    pub fn pow(&self, exponents: &Batch) -> Pairs {
+        let constants = self.square.constants();
+        Pairs::from_rows(with_kernel!(self.square.root().engine(), K => {
+            comb::<Dual<K>>(constants, &self.tables, self.shape, exponents)
+        }))
+    }
+}
+
+impl std::fmt::Debug for FixedBase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "FixedBase({:?}, {} tables)",
+            self.square, self.shape.blocks
+        )
+    }
+}
+
+fn tables<R: Ring>(constants: &Constants, base: &Batch, shape: Comb) -> Vec<u64> {
+    let m = Lanes::<R::Kernel>::new(&[constants]);
+    let width = R::width(&m);
+    let mut work = Workspace::<R>::new(m.k);
+    let mut weight = Space::<R::Kernel>::new(width);
+    work.enter(&m, &mut weight, &vec![base.row(0); R::Kernel::LANES]);
+    // weights[b teeth + t] = base^(2^(t columns + b block)), met in the order of their exponents.
+    let mut weights = Space::<R::Kernel>::new(shape.blocks * shape.teeth as usize * width);
+    for tooth in 0..shape.teeth as usize {
+        for block in 0..shape.blocks {
+            let at = (block * shape.teeth as usize + tooth) * width;
+            weights[at..at + width].copy_from_slice(&weight);
+            work.sqr_assign(&m, &mut weight, shape.block);
+        }
+    }
+    let mut out = Vec::with_capacity(shape.blocks * shape.entries() * width);
+    for teeth in weights.chunks_exact(shape.teeth as usize * width) {
+        let table = subset_products::<R>(&m, &mut work, teeth, shape.entries());
+        for word in 0..width {
+            out.extend(
+                (0..shape.entries()).map(|entry| R::Kernel::lane(&table[entry * width + word], 0)),
+            );
+        }
+    }
+    out
+}
+
+/// The products of all subsets of the weights, entry `e` taking the weights of its set bits.
+fn subset_products<R: Ring>(
+    m: &Lanes<R::Kernel>,
+    work: &mut Workspace<R>,
+    weights: &[Word<R>],
+    entries: usize,
+) -> Space<R::Kernel> {
+    let width = R::width(m);
+    let mut table = Space::<R::Kernel>::new(entries * width);
+    table[..width].copy_from_slice(R::one(m));
+    for entry in 1..entries {
+        let (done, next) = table.split_at_mut(entry * width);
+        let without = &done[(entry & (entry - 1)) * width..][..width];
+        let weight = &weights[entry.trailing_zeros() as usize * width..][..width];
+        R::mul(m, &mut next[..width], without, weight, &mut work.scratch);
+    }
+    table
+}
+
+fn comb<R: Ring>(constants: &Constants, tables: &[u64], shape: Comb, exponents: &Batch) -> Batch {
+    let limbs = R::PARTS * constants.limbs();
+    let mut out = Batch::zeros(exponents.len(), limbs);
+    for_groups::<R>(
+        Moduli::Shared(constants),
+        &mut out,
+        |m, work, range, rows| {
+            let width = R::width(m);
+            let (mut power, mut entry) = (
+                Space::<R::Kernel>::new(width),
+                Space::<R::Kernel>::new(width),
+            );
+            let mut index = Word::<R>::default();
+            power.copy_from_slice(R::one(m));
+            for column in (0..shape.block).rev() {
+                if column + 1 < shape.block {
+                    work.sqr_assign(m, &mut power, 1);
+                }
+                for (block, table) in tables.chunks_exact(shape.entries() * width).enumerate() {
+                    for (lane, row) in range.clone().enumerate() {
+                        R::Kernel::set_lane(
+                            &mut index,
+                            lane,
+                            shape.digit(exponents.row(row), block, column),
+                        );
+                    }
+                    R::Kernel::select_shared(&mut entry, table, shape.entries(), &index);
+                    work.mul_assign(m, &mut power, &entry);
+                }
+            }
+            work.exit(m, rows.chunks_exact_mut(limbs), &power);
+        },
+    );
+    out
+}

@@ -1,0 +1,66 @@
+//! Spreads the rows of a batch over lanes, and the groups of lanes over the cores.
+
+use crate::Batch;
+use crate::constants::Constants;
+use crate::kernel::{Kernel, Lanes};
+use crate::ring::{Ring, Workspace};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// The moduli of a batch: one for all rows, or one for each.
+#[derive(Clone, Copy)]
+pub(crate) enum Moduli<'a> {
+    Shared(&'a Constants),
+    Each(&'a [&'a Constants]),
+}
+
+impl Moduli<'_> {
+    /// The modulus that gives the common shape.
+    pub(crate) fn first(&self) -> &Constants {
+        match self {
+            Moduli::Shared(one) => one,
+            Moduli::Each(all) => all[0],
+        }
+    }
+}
+
+/// Fills `out` group by group: `job` gets the constants of the lanes, a workspace, the range of rows, and these rows of
+/// `out`. Groups run side by side on the cores of rayon's current pool; a workspace serves one core for many groups.
+pub(crate) fn for_groups<R: Ring>(
+    moduli: Moduli<'_>,
+    out: &mut Batch,
+    job: impl Fn(&Lanes<R::Kernel>, &mut Workspace<R>, Range<usize>, &mut [u64]) + Sync,
+) {
+    if out.is_empty() {
+        return;
+    }
+    let (lanes, k) = (R::Kernel::LANES, moduli.first().k);
+    let shared = Lanes::<R::Kernel>::new(&[moduli.first()]);
+    let size = lanes * out.limbs();
+    let limbs = out.limbs();
+    let run = |workspace: &mut Workspace<R>, (group, rows): (usize, &mut [u64])| {
+        let range = group * lanes..group * lanes + rows.len() / limbs;
+        match moduli {
+            Moduli::Shared(_) => job(&shared, workspace, range, rows),
+            Moduli::Each(all) => {
+                let one_modulus = all[range.clone()]
+                    .iter()
+                    .all(|one| std::ptr::eq(*one, moduli.first()));
+                if one_modulus {
+                    job(&shared, workspace, range, rows);
+                } else {
+                    job(&Lanes::new(&all[range.clone()]), workspace, range, rows);
+                }
+            }
+        }
+    };
+    out.as_limbs_mut()
+        .par_chunks_mut(size)
+        .enumerate()
+        .for_each_init(|| Workspace::new(k), run);
+}
+
+/// The rows of a range, as the lanes of a group take them.
+pub(crate) fn rows_of(batch: &Batch, range: Range<usize>) -> Vec<&[u64]> {
+    range.map(|row| batch.row(row)).collect()
+}

@@ -1,0 +1,216 @@
+//! What an engine has to provide: the two Montgomery rings on a group of lanes. Everything above is written once.
+//!
+//! A kernel works on `LANES` independent numbers side by side. One [`Kernel::Word`] holds one limb of every lane, so a
+//! number of `k` limbs in each lane is a slice of `k` words, and a *residue* of the kernel is such a slice in the
+//! range that the kernel accepts and produces (each kernel states its own: fully reduced, or lazily reduced). With
+//! `R = 2^(RADIX_BITS k)`, the residue of a number `x` holds `x R mod m` (Montgomery form).
+//!
+//! A *dual* residue is two residues one after another, `(a, b)`, for the number `a + b m` modulo `m^2`; it holds
+//! `x R mod m^2`. The product is
+//!
+//! ```text
+//! a c = R t - Q m                      t, Q: the Montgomery reduction of a c and its quotient digits
+//! (a + b m)(c + d m) / R = t + m (a d + b c - Q) / R        (mod m^2)
+//! ```
+//!
+//! and dividing the second part by `R` modulo `m` is another Montgomery reduction. No arithmetic modulo `m^2` is
+//! needed: in products of `k`-limb numbers a squaring costs 3.5 where Montgomery arithmetic on `2k` limbs costs 6.
+
+use crate::constants::Constants;
+use crate::limbs::{bits_at, low_bits};
+use zeroize::{DefaultIsZeroes, Zeroize};
+
+/// The Montgomery rings modulo `m` and modulo `m^2` on a group of lanes.
+pub(crate) trait Kernel: Sized + Send + Sync + 'static {
+    /// One limb of every lane.
+    type Word: DefaultIsZeroes + Send + Sync;
+    /// Numbers side by side.
+    const LANES: usize;
+    /// Bits of a limb.
+    const RADIX_BITS: u32;
+
+    /// Limbs `k` that residues modulo a modulus of `bits` bits take.
+    fn limbs(bits: u32) -> usize;
+
+    /// Limbs of the pieces into which longer numbers are cut; see [`Kernel::add_chunk`].
+    fn chunk_limbs(k: usize) -> usize;
+
+    /// Words of scratch space that the products need.
+    fn scratch(k: usize) -> usize;
+
+    /// Writes one lane of a word.
+    fn set_lane(word: &mut Self::Word, lane: usize, limb: u64);
+
+    /// Reads one lane of a word.
+    fn lane(word: &Self::Word, lane: usize) -> u64;
+
+    /// `out = a b / R mod m` for residues; `a` may also be what [`Kernel::add_chunk`] makes.
+    fn mul(
+        m: &Lanes<Self>,
+        out: &mut [Self::Word],
+        a: &[Self::Word],
+        b: &[Self::Word],
+        scratch: &mut [Self::Word],
+    );
+
+    /// `out = a^2 / R mod m`.
+    fn sqr(m: &Lanes<Self>, out: &mut [Self::Word], a: &[Self::Word], scratch: &mut [Self::Word]);
+
+    /// `out = a b / R mod m^2` for dual residues; the low part of `a` may also be what [`Kernel::add_chunk`] makes.
+    fn dual_mul(
+        m: &Lanes<Self>,
+        out: &mut [Self::Word],
+        a: &[Self::Word],
+        b: &[Self::Word],
+        s: &mut [Self::Word],
+    );
+
+    /// `out = a^2 / R mod m^2` for dual residues.
+    fn dual_sqr(
+        m: &Lanes<Self>,
+        out: &mut [Self::Word],
+        a: &[Self::Word],
+        scratch: &mut [Self::Word],
+    );
+
+    /// `a = a + chunk` for a residue or dual residue `a`, modulo `m` or `m^2`, and a number
+    /// `chunk < 2^(RADIX_BITS chunk_limbs)`, not necessarily reduced: only good as the first factor of a product.
+    fn add_chunk(m: &Lanes<Self>, a: &mut [Self::Word], chunk: &[Self::Word]);
+
+    /// `out` = the entry of `table` (entries of `out.len()` words one after another) that `index` gives for each lane.
+    /// Reads the whole table whatever the index.
+    fn select(out: &mut [Self::Word], table: &[Self::Word], index: &Self::Word);
+
+    /// As [`Kernel::select`] from one table for all lanes, in which word `j` of entry `e` stands at `entries j + e`;
+    /// `entries` is a power of two and at least 8.
+    fn select_shared(out: &mut [Self::Word], table: &[u64], entries: usize, index: &Self::Word);
+}
+
+/// The constants of one modulus a lane, spread out as a kernel reads them.
+pub(crate) struct Lanes<K: Kernel> {
+    /// Limbs of a residue.
+    pub(crate) k: usize,
+    /// 64-bit limbs of the modulus.
+    pub(crate) limbs: usize,
+    /// The modulus.
+    pub(crate) m: Vec<K::Word>,
+    /// `-m^-1 mod 2^RADIX_BITS`.
+    pub(crate) neg_inverse: K::Word,
+    /// `R mod m^2` as a dual residue; here and below the low half is the residue modulo `m`.
+    pub(crate) one: Vec<K::Word>,
+    /// `R^2 mod m^2`: multiplying by it brings a number into Montgomery form.
+    pub(crate) r2: Vec<K::Word>,
+    /// `R B mod m^2`, `B = 2^(RADIX_BITS chunk_limbs)`: multiplying by it shifts a number up by a chunk.
+    pub(crate) shift: Vec<K::Word>,
+}
+
+impl<K: Kernel> Lanes<K> {
+    /// Lane `i` gets the modulus `constants[i]`, further lanes the first one; all must have the same number of limbs.
+    pub(crate) fn new(constants: &[&Constants]) -> Self {
+        let (k, limbs) = (constants[0].k, constants[0].limbs());
+        assert!(
+            constants
+                .iter()
+                .all(|one| one.k == k && one.limbs() == limbs),
+            "moduli of different widths"
+        );
+        let lane = |index: usize| constants.get(index).copied().unwrap_or(constants[0]);
+        let spread = |field: &dyn Fn(&Constants) -> &[u64]| {
+            let rows: Vec<&[u64]> = (0..K::LANES).map(|index| field(lane(index))).collect();
+            let mut words = vec![K::Word::default(); k];
+            load::<K>(&mut words, &rows);
+            words
+        };
+        let pair = |low: &dyn Fn(&Constants) -> &[u64], high: &dyn Fn(&Constants) -> &[u64]| {
+            let mut words = spread(low);
+            words.extend(spread(high));
+            words
+        };
+        let mut neg_inverse = K::Word::default();
+        for index in 0..K::LANES {
+            K::set_lane(
+                &mut neg_inverse,
+                index,
+                lane(index).neg_inverse & low_bits(K::RADIX_BITS),
+            );
+        }
+        Lanes {
+            k,
+            limbs,
+            m: spread(&|c| &c.m),
+            neg_inverse,
+            one: pair(&|c| &c.one.0, &|c| &c.one.1),
+            r2: pair(&|c| &c.r2.0, &|c| &c.r2.1),
+            shift: pair(&|c| &c.shift.0, &|c| &c.shift.1),
+        }
+    }
+}
+
+impl<K: Kernel> Drop for Lanes<K> {
+    fn drop(&mut self) {
+        for words in [&mut self.m, &mut self.one, &mut self.r2, &mut self.shift] {
+            words.zeroize();
+        }
+        self.neg_inverse.zeroize();
+    }
+}
+
+/// Cuts the number in row `i` into limbs of the kernel's radix, into lane `i` of `words`.
+pub(crate) fn load<K: Kernel>(words: &mut [K::Word], rows: &[&[u64]]) {
+    load_from::<K>(words, rows, 0);
+}
+
+/// As [`load`], from bit `start` on: `words.len()` limbs of each row, zeros beyond its end.
+pub(crate) fn load_from<K: Kernel>(words: &mut [K::Word], rows: &[&[u64]], start: usize) {
+    for (lane, row) in rows.iter().enumerate() {
+        let positions = (start..).step_by(K::RADIX_BITS as usize);
+        for (word, position) in words.iter_mut().zip(positions) {
+            K::set_lane(word, lane, bits_at(row, position, K::RADIX_BITS));
+        }
+    }
+}
+
+/// Puts one lane's limbs together to 64-bit limbs; limbs of `row` beyond the words become zero.
+pub(crate) fn store<K: Kernel>(words: &[K::Word], lane: usize, row: &mut [u64]) {
+    row.fill(0);
+    for (index, word) in words.iter().enumerate() {
+        let (position, limb) = (index * K::RADIX_BITS as usize, K::lane(word, lane));
+        let (at, shift) = (position / 64, position % 64);
+        if at < row.len() {
+            row[at] |= limb << shift;
+        }
+        if shift > 0 && at + 1 < row.len() {
+            row[at + 1] |= limb >> (64 - shift);
+        }
+    }
+}
+
+/// Words that are wiped when dropped.
+pub(crate) struct Space<K: Kernel>(Vec<K::Word>);
+
+impl<K: Kernel> Space<K> {
+    /// `words` zero words.
+    pub(crate) fn new(words: usize) -> Self {
+        Space(vec![K::Word::default(); words])
+    }
+}
+
+impl<K: Kernel> std::ops::Deref for Space<K> {
+    type Target = [K::Word];
+
+    fn deref(&self) -> &[K::Word] {
+        &self.0
+    }
+}
+
+impl<K: Kernel> std::ops::DerefMut for Space<K> {
+    fn deref_mut(&mut self) -> &mut [K::Word] {
+        &mut self.0
+    }
+}
+
+impl<K: Kernel> Drop for Space<K> {
+    fn drop(&mut self) {
+        self.0.as_mut_slice().zeroize();
+    }
+}

@@ -1,0 +1,36 @@
+//! Batches of fixed-width modular arithmetic: the numbers under every scheme of Hearith. Knows no scheme.
+//!
+//! - [`Modulus`]: arithmetic modulo an odd `m` of up to 16 384 bits, on a [`Batch`] of numbers at a time;
+//! - [`Square`]: arithmetic modulo `m^2`, carried out modulo `m` ("dual Montgomery"), and [`FixedBase`] powers in it;
+//! - [`Engine`]: the run-time choice of the kernel under both. Every engine gives the same results.
+//!
+//! Work spreads over the lanes of the engine, then over the cores of rayon's current thread pool. Operations are
+//! constant time in the numbers and in secret [`Exponents`]: neither branches nor memory addresses depend on them.
+//! Numbers are slices of 64-bit limbs, least significant first.
+
+mod backend;
+mod batch;
+mod constants;
+pub mod count;
+mod engine;
+mod error;
+mod exponents;
+mod fixed_base;
+mod groups;
+mod kernel;
+mod ladder;
+pub mod limbs;
+mod modulus;
+mod multi_pow;
+mod pow;
+mod product;
+mod ring;
+mod square;
+
+pub use batch::Batch;
+pub use engine::Engine;
+pub use error::ArithError;
+pub use exponents::Exponents;
+pub use fixed_base::FixedBase;
+pub use modulus::{Factor, Modulus, pow_each};
+pub use square::{Pairs, Square, pow_pairs};

@@ -1,0 +1,229 @@
+//! Arithmetic modulo `m` on batches.
+
+use crate::backend::with_kernel;
+use crate::constants::Constants;
+use crate::groups::{Moduli, for_groups, rows_of};
+use crate::kernel::{Kernel, Space, load};
+use crate::ladder::ladder;
+use crate::limbs::{add_assign, mask, reduce_once, sub_assign};
+use crate::pow::{pow, pow_by};
+use crate::product::products;
+use crate::ring::Plain;
+use crate::{ArithError, Batch, Engine, Exponents};
+use std::fmt;
+use std::sync::Arc;
+
+/// An odd modulus of 2 to 16 384 bits, prepared for an engine. Cloning is cheap; it is wiped when the last clone goes.
+///
+/// Residues in and out are canonical: below the modulus, [`Modulus::limbs`] limbs of 64 bits.
+///
+/// ```
+/// use hearith_arith::{Batch, Engine, Exponents, Modulus};
+/// let m = Modulus::new(Engine::best(), &[1_000_003])?;
+/// let bases = Batch::from_rows(1, [&[2][..], &[3]]);
+/// assert_eq!(m.pow(&bases, Exponents::Shared(&[10], 4)).as_limbs(), [1024, 59049]);
+/// # Ok::<(), hearith_arith::ArithError>(())
+/// ```
+#[derive(Clone)]
+pub struct Modulus(pub(crate) Arc<Constants>);
+
+/// A fixed factor in Montgomery form: multiplying by it takes one Montgomery multiplication.
+#[derive(Clone, Debug)]
+pub struct Factor(Batch);
+
+impl Modulus {
+    /// Prepares a modulus, given in 64-bit limbs, least significant first.
+    ///
+    /// # Errors
+    /// If it is even or of a size out of range.
+    pub fn new(engine: Engine, limbs: &[u64]) -> Result<Self, ArithError> {
+        Ok(Modulus(Constants::new(engine, limbs)?))
+    }
+
+    /// The engine that carries the arithmetic out.
+    pub fn engine(&self) -> Engine {
+        self.0.engine
+    }
+
+    /// Bits of the modulus.
+    pub fn bits(&self) -> u32 {
+        self.0.bits
+    }
+
+    /// 64-bit limbs of the modulus and of every residue.
+    pub fn limbs(&self) -> usize {
+        self.0.limbs()
+    }
+
+    /// The modulus itself.
+    pub fn as_limbs(&self) -> &[u64] {
+        &self.0.m
+    }
+
+    /// Numbers of any width, reduced.
+    pub fn reduce(&self, numbers: &Batch) -> Batch {
+        with_kernel!(self.engine(), K => reduce::<K>(&self.0, numbers))
+    }
+
+    /// The products row by row of numbers of any width.
+    ///
+    /// # Panics
+    /// If the batches differ in length.
+    pub fn mul(&self, a: &Batch, b: &Batch) -> Batch {
+        assert_eq!(a.len(), b.len(), "one factor a row");
+        with_kernel!(self.engine(), K => mul::<K>(&self.0, a, b))
+    }
+
+    /// Prepares a number of any width to be a factor of many products.
+    pub fn factor(&self, number: &[u64]) -> Factor {
+        let number = Batch::from_rows(number.len(), [number]);
+        Factor(with_kernel!(self.engine(), K => montgomery::<K>(&self.0, &number)))
+    }
+
+    /// Numbers of any width, each multiplied by one prepared factor: for numbers as wide as the modulus, one Montgomery
+    /// multiplication each.
+    pub fn mul_by(&self, a: &Batch, factor: &Factor) -> Batch {
+        with_kernel!(self.engine(), K => mul_by::<K>(&self.0, a, factor))
+    }
+
+    /// The sums row by row of residues.
+    pub fn add(&self, a: &Batch, b: &Batch) -> Batch {
+        self.zip(a, b, |x, y| {
+            let carry = add_assign(x, y);
+            reduce_once(x, carry, self.as_limbs());
+        })
+    }
+
+    /// The differences row by row of residues.
+    pub fn sub(&self, a: &Batch, b: &Batch) -> Batch {
+        self.zip(a, b, |x, y| {
+            let borrowed = mask(sub_assign(x, y));
+            let mut carry = 0;
+            for (limb, &m) in x.iter_mut().zip(self.as_limbs()) {
+                (*limb, carry) = crate::limbs::adc(*limb, m & borrowed, carry);
+            }
+        })
+    }
+
+    /// The negatives of residues.
+    pub fn neg(&self, a: &Batch) -> Batch {
+        self.sub(&Batch::zeros(a.len(), self.limbs()), a)
+    }
+
+    /// Powers of numbers of any width, by windows; constant time in secret exponents and in the bases.
+    pub fn pow(&self, bases: &Batch, exponents: Exponents<'_>) -> Batch {
+        with_kernel!(self.engine(), K => pow::<Plain<K>>(Moduli::Shared(&self.0), bases, exponents))
+    }
+
+    /// Powers as [`Modulus::pow`], by the Montgomery ladder, in about 1.7 times the products.
+    pub fn pow_ladder(&self, bases: &Batch, exponents: Exponents<'_>) -> Batch {
+        with_kernel!(self.engine(), K => pow_by::<Plain<K>>(ladder, Moduli::Shared(&self.0), bases, exponents))
+    }
+
+    /// For each group the product of the residues whose row numbers it lists, one Montgomery multiplication a residue;
+    /// 1 for an empty group.
+    ///
+    /// # Panics
+    /// If a group lists a row that is not there, or the residues have not the width of the modulus.
+    pub fn products<G: AsRef<[u32]> + Sync>(&self, residues: &Batch, groups: &[G]) -> Batch {
+        assert_eq!(
+            residues.limbs(),
+            self.limbs(),
+            "residues of the modulus' width"
+        );
+        with_kernel!(self.engine(), K => products::<Plain<K>>(&self.0, residues, groups))
+    }
+
+    /// Applies `step` to the rows of a copy of `a` and of `b`.
+    fn zip(&self, a: &Batch, b: &Batch, step: impl Fn(&mut [u64], &[u64])) -> Batch {
+        assert_eq!(
+            (a.len(), a.limbs(), b.limbs()),
+            (b.len(), self.limbs(), self.limbs()),
+            "residues row by row"
+        );
+        let mut out = a.clone();
+        out.rows_mut().zip(b.rows()).for_each(|(x, y)| step(x, y));
+        out
+    }
+}
+
+impl fmt::Debug for Modulus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Modulus({} bits, {})", self.bits(), self.engine())
+    }
+}
+
+/// Powers of bases modulo several moduli of the same width, one a row, side by side in the lanes.
+///
+/// # Panics
+/// If the moduli are not one a row, differ in width, or were prepared for different engines.
+pub fn pow_each(moduli: &[&Modulus], bases: &Batch, exponents: Exponents<'_>) -> Batch {
+    assert_eq!(moduli.len(), bases.len(), "one modulus a row");
+    let Some(first) = moduli.first() else {
+        return Batch::zeros(0, 1);
+    };
+    let constants: Vec<&Constants> = moduli.iter().map(|modulus| &*modulus.0).collect();
+    with_kernel!(first.engine(), K => pow::<Plain<K>>(Moduli::Each(&constants), bases, exponents))
+}
+
+fn reduce<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {
+    let mut out = Batch::zeros(numbers.len(), constants.limbs());
+    for_groups::<Plain<K>>(
+        Moduli::Shared(constants),
+        &mut out,
+        |m, work, range, rows| {
+            let mut residues = Space::<K>::new(m.k);
+            work.enter(m, &mut residues, &rows_of(numbers, range));
+            work.exit(m, rows.chunks_exact_mut(m.limbs), &residues);
+        },
+    );
+    out
+}
+
+fn mul<K: Kernel>(constants: &Constants, a: &Batch, b: &Batch) -> Batch {
+    let mut out = Batch::zeros(a.len(), constants.limbs());
+    for_groups::<Plain<K>>(
+        Moduli::Shared(constants),
+        &mut out,
+        |m, work, range, rows| {
+            let (mut x, mut y) = (Space::<K>::new(m.k), Space::<K>::new(m.k));
+            work.enter(m, &mut x, &rows_of(a, range.clone()));
+            work.enter(m, &mut y, &rows_of(b, range));
+            work.mul_assign(m, &mut x, &y);
+            work.exit(m, rows.chunks_exact_mut(m.limbs), &x);
+        },
+    );
+    out
+}
+
+/// `x R mod m`, canonical: the residue of `x R`, taken out.
+fn montgomery<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {
+    let mut out = Batch::zeros(numbers.len(), constants.limbs());
+    for_groups::<Plain<K>>(
+        Moduli::Shared(constants),
+        &mut out,
+        |m, work, range, rows| {
+            let mut residues = Space::<K>::new(m.k);
+            work.enter(m, &mut residues, &rows_of(numbers, range));
+            work.mul_assign(m, &mut residues, &m.r2[..m.k]);
+            work.exit(m, rows.chunks_exact_mut(m.limbs), &residues);
+        },
+    );
+    out
+}
+
+fn mul_by<K: Kernel>(constants: &Constants, a: &Batch, factor: &Factor) -> Batch {
+    let mut out = Batch::zeros(a.len(), constants.limbs());
+    let mut lanes = Space::<K>::new(constants.k);
+    load::<K>(&mut lanes, &vec![factor.0.row(0); K::LANES]);
+    for_groups::<Plain<K>>(
+        Moduli::Shared(constants),
+        &mut out,
+        |m, work, range, rows| {
+            let mut x = Space::<K>::new(m.k);
+            work.reduce(m, &mut x, &rows_of(a, range));
+            work.finish(m, rows.chunks_exact_mut(m.limbs), &x, &lanes);
+        },
+    );
+    out
+}

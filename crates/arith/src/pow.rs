@@ -1,0 +1,175 @@
+//! Exponentiation by windows: constant time for secret exponents, sliding for public ones.
+
+use crate::Batch;
+use crate::exponents::Exponents;
+use crate::groups::{Moduli, for_groups, rows_of};
+use crate::kernel::{Kernel, Space};
+use crate::limbs::{bit_length, bits_at};
+use crate::ring::{Constants, Ring, Word, Workspace};
+
+/// A method of raising the residues of a group of lanes: `power = base^exponent`, the exponents (one a lane) of so many bits.
+pub(crate) type Method<R> = fn(
+    &Constants<R>,
+    &mut Workspace<R>,
+    power: &mut [Word<R>],
+    base: &[Word<R>],
+    exponents: &[&[u64]],
+    bits: u32,
+);
+
+/// Every row's power by windows, each row of the result a canonical number or pair.
+pub(crate) fn pow<R: Ring>(moduli: Moduli<'_>, bases: &Batch, exponents: Exponents<'_>) -> Batch {
+    let method: Method<R> = match exponents {
+        Exponents::Public(_) => sliding_window,
+        Exponents::Shared(..) | Exponents::Each(..) => fixed_window,
+    };
+    pow_by(method, moduli, bases, exponents)
+}
+
+/// Every row's power by the method given.
+pub(crate) fn pow_by<R: Ring>(
+    method: Method<R>,
+    moduli: Moduli<'_>,
+    bases: &Batch,
+    exponents: Exponents<'_>,
+) -> Batch {
+    exponents.check(bases.len());
+    let limbs = R::PARTS * moduli.first().limbs();
+    let mut out = Batch::zeros(bases.len(), limbs);
+    for_groups::<R>(moduli, &mut out, |m, work, range, rows| {
+        let mut base = Space::<R::Kernel>::new(R::width(m));
+        let mut power = Space::<R::Kernel>::new(R::width(m));
+        let exponent_rows: Vec<&[u64]> = range.clone().map(|row| exponents.row(row)).collect();
+        work.enter(m, &mut base, &rows_of(bases, range));
+        method(m, work, &mut power, &base, &exponent_rows, exponents.bits());
+        work.exit(m, rows.chunks_exact_mut(limbs), &power);
+    });
+    out
+}
+
+/// Fixed windows from the top, `w` bits a step: `w` squarings and one multiplication by a table entry, read by masks
+/// over the whole table. The sequence of operations depends on `bits` only (Menezes, van Oorschot, Vanstone, Handbook
+/// of Applied Cryptography, algorithm 14.82, with the multiplications for zero digits kept).
+fn fixed_window<R: Ring>(
+    m: &Constants<R>,
+    work: &mut Workspace<R>,
+    power: &mut [Word<R>],
+    base: &[Word<R>],
+    exponents: &[&[u64]],
+    bits: u32,
+) {
+    let width = window(bits);
+    let table = powers::<R>(m, work, base, 1 << width);
+    let mut index = Word::<R>::default();
+    let mut entry = Space::<R::Kernel>::new(R::width(m));
+    let windows = bits.div_ceil(width);
+    power.copy_from_slice(R::one(m));
+    for position in (0..windows).rev() {
+        set_index::<R>(&mut index, exponents, (position * width) as usize, width);
+        R::Kernel::select(&mut entry, &table, &index);
+        if position + 1 == windows {
+            power.copy_from_slice(&entry);
+        } else {
+            work.sqr_assign(m, power, width as usize);
+            work.mul_assign(m, power, &entry);
+        }
+    }
+}
+
+/// The digit of each lane's exponent at a bit position.
+pub(crate) fn set_index<R: Ring>(
+    index: &mut Word<R>,
+    exponents: &[&[u64]],
+    position: usize,
+    width: u32,
+) {
+    for (lane, exponent) in exponents.iter().enumerate() {
+        R::Kernel::set_lane(index, lane, bits_at(exponent, position, width));
+    }
+}
+
+/// The window width that needs the fewest multiplications, counting a table entry as one.
+pub(crate) fn window(bits: u32) -> u32 {
+    let cost = |width: u32| (1 << width) + bits.div_ceil(width);
+    (1..=5)
+        .min_by_key(|&width| cost(width))
+        .expect("the range is not empty")
+}
+
+/// `base^0, base^1, ... base^(entries - 1)` one after another.
+pub(crate) fn powers<R: Ring>(
+    m: &Constants<R>,
+    work: &mut Workspace<R>,
+    base: &[Word<R>],
+    entries: usize,
+) -> Space<R::Kernel> {
+    let width = R::width(m);
+    let mut table = Space::<R::Kernel>::new(entries * width);
+    table[..width].copy_from_slice(R::one(m));
+    table[width..2 * width].copy_from_slice(base);
+    for entry in 2..entries {
+        let (done, next) = table.split_at_mut(entry * width);
+        let half = &done[entry / 2 * width..][..width];
+        if entry % 2 == 0 {
+            R::sqr(m, &mut next[..width], half, &mut work.scratch);
+        } else {
+            R::mul(
+                m,
+                &mut next[..width],
+                &done[(entry - 1) * width..],
+                base,
+                &mut work.scratch,
+            );
+        }
+    }
+    table
+}
+
+/// Sliding windows over odd powers, for an exponent that everybody knows; all lanes have the same one (Handbook of
+/// Applied Cryptography, algorithm 14.85).
+fn sliding_window<R: Ring>(
+    m: &Constants<R>,
+    work: &mut Workspace<R>,
+    power: &mut [Word<R>],
+    base: &[Word<R>],
+    exponents: &[&[u64]],
+    bits: u32,
+) {
+    let (exponent, length) = (exponents[0], R::width(m));
+    let width = (1..=7)
+        .min_by_key(|width| (1 << (width - 1)) + bits / (width + 1))
+        .expect("the range is not empty");
+    let mut odd = Space::<R::Kernel>::new(length << (width - 1));
+    odd[..length].copy_from_slice(base);
+    let mut square = Space::<R::Kernel>::new(length);
+    R::sqr(m, &mut square, base, &mut work.scratch);
+    for entry in 1..1 << (width - 1) {
+        let (done, next) = odd.split_at_mut(entry * length);
+        R::mul(
+            m,
+            &mut next[..length],
+            &done[(entry - 1) * length..],
+            &square,
+            &mut work.scratch,
+        );
+    }
+    power.copy_from_slice(R::one(m));
+    let mut remaining = bit_length(exponent);
+    while remaining > 0 {
+        if bits_at(exponent, remaining as usize - 1, 1) == 0 {
+            work.sqr_assign(m, power, 1);
+            remaining -= 1;
+            continue;
+        }
+        let taken = width.min(remaining);
+        let digit = bits_at(exponent, (remaining - taken) as usize, taken);
+        let zeros = digit.trailing_zeros();
+        work.sqr_assign(m, power, (taken - zeros) as usize);
+        work.mul_assign(
+            m,
+            power,
+            &odd[(digit >> zeros) as usize / 2 * length..][..length],
+        );
+        remaining -= taken - zeros;
+    }
+}

@@ -1,0 +1,220 @@
+//! The two rings of a kernel behind one interface, so that every exponentiation is written once for both.
+
+use crate::kernel::{Kernel, Lanes, Space, load_from, store};
+use crate::limbs::{add_assign, reduce_once};
+use std::marker::PhantomData;
+use zeroize::Zeroizing;
+
+/// The words of a ring's kernel.
+pub(crate) type Word<R> = <<R as Ring>::Kernel as Kernel>::Word;
+/// The constants of a ring's kernel.
+pub(crate) type Constants<R> = Lanes<<R as Ring>::Kernel>;
+
+/// A ring of residues in Montgomery form on a group of lanes.
+pub(crate) trait Ring: Sync {
+    /// The kernel that carries it out.
+    type Kernel: Kernel;
+    /// Words of a residue, in units of the `k` words of a number below `m`.
+    const PARTS: usize;
+
+    /// `out = a b`.
+    fn mul(
+        m: &Constants<Self>,
+        out: &mut [Word<Self>],
+        a: &[Word<Self>],
+        b: &[Word<Self>],
+        scratch: &mut [Word<Self>],
+    );
+
+    /// `out = a^2`.
+    fn sqr(
+        m: &Constants<Self>,
+        out: &mut [Word<Self>],
+        a: &[Word<Self>],
+        scratch: &mut [Word<Self>],
+    );
+
+    /// Brings one lane of a product that is not in Montgomery form to the canonical number or pair in `row`.
+    fn canonical(m: &Constants<Self>, plain: &[Word<Self>], lane: usize, row: &mut [u64]);
+
+    /// Words of a residue.
+    fn width(m: &Constants<Self>) -> usize {
+        Self::PARTS * m.k
+    }
+
+    /// The residue of 1.
+    fn one(m: &Constants<Self>) -> &[Word<Self>] {
+        &m.one[..Self::width(m)]
+    }
+}
+
+/// The ring modulo `m`.
+pub(crate) struct Plain<K>(PhantomData<K>);
+
+/// The ring modulo `m^2`, in dual residues.
+pub(crate) struct Dual<K>(PhantomData<K>);
+
+impl<K: Kernel> Ring for Plain<K> {
+    type Kernel = K;
+    const PARTS: usize = 1;
+
+    fn mul(
+        m: &Lanes<K>,
+        out: &mut [K::Word],
+        a: &[K::Word],
+        b: &[K::Word],
+        scratch: &mut [K::Word],
+    ) {
+        K::mul(m, out, a, b, scratch);
+    }
+
+    fn sqr(m: &Lanes<K>, out: &mut [K::Word], a: &[K::Word], scratch: &mut [K::Word]) {
+        K::sqr(m, out, a, scratch);
+    }
+
+    /// A product is below `2 m`, lazily reduced or not.
+    fn canonical(m: &Lanes<K>, plain: &[K::Word], lane: usize, row: &mut [u64]) {
+        store::<K>(plain, lane, row);
+        reduce_once(row, 0, &modulus(m, lane)[..m.limbs]);
+    }
+}
+
+impl<K: Kernel> Ring for Dual<K> {
+    type Kernel = K;
+    const PARTS: usize = 2;
+
+    fn mul(
+        m: &Lanes<K>,
+        out: &mut [K::Word],
+        a: &[K::Word],
+        b: &[K::Word],
+        scratch: &mut [K::Word],
+    ) {
+        K::dual_mul(m, out, a, b, scratch);
+    }
+
+    fn sqr(m: &Lanes<K>, out: &mut [K::Word], a: &[K::Word], scratch: &mut [K::Word]) {
+        K::dual_sqr(m, out, a, scratch);
+    }
+
+    /// The low part is below `2 m`; the `m` that it may hold too much is one more in the high part, which is below
+    /// `3 m` and so at most `3 m` then.
+    fn canonical(m: &Lanes<K>, plain: &[K::Word], lane: usize, row: &mut [u64]) {
+        let (low, high) = row.split_at_mut(m.limbs);
+        let modulus = modulus(m, lane);
+        store::<K>(&plain[..m.k], lane, low);
+        let carried = reduce_once(low, 0, &modulus[..m.limbs]);
+        let mut wide = Zeroizing::new(vec![0; m.limbs + 1]);
+        store::<K>(&plain[m.k..], lane, &mut wide);
+        add_assign(&mut wide, &[carried]);
+        (0..3).for_each(|_| _ = reduce_once(&mut wide, 0, &modulus));
+        high.copy_from_slice(&wide[..m.limbs]);
+    }
+}
+
+/// The modulus of one lane in 64-bit limbs, with a zero limb above.
+fn modulus<K: Kernel>(m: &Lanes<K>, lane: usize) -> Zeroizing<Vec<u64>> {
+    let mut limbs = Zeroizing::new(vec![0; m.limbs + 1]);
+    store::<K>(&m.m, lane, &mut limbs);
+    limbs
+}
+
+/// The working memory of one group of lanes; wiped when dropped.
+pub(crate) struct Workspace<R: Ring> {
+    /// For the kernel's products.
+    pub(crate) scratch: Space<R::Kernel>,
+    /// One residue.
+    pub(crate) spare: Space<R::Kernel>,
+    chunk: Space<R::Kernel>,
+    unit: Space<R::Kernel>,
+}
+
+impl<R: Ring> Workspace<R> {
+    /// Working memory for residues of `k` limbs.
+    pub(crate) fn new(k: usize) -> Self {
+        let mut unit = Space::new(R::PARTS * k);
+        (0..R::Kernel::LANES).for_each(|lane| R::Kernel::set_lane(&mut unit[0], lane, 1));
+        Workspace {
+            scratch: Space::new(R::Kernel::scratch(k)),
+            spare: Space::new(R::PARTS * k),
+            chunk: Space::new(k),
+            unit,
+        }
+    }
+
+    /// `a = a b`.
+    pub(crate) fn mul_assign(&mut self, m: &Constants<R>, a: &mut [Word<R>], b: &[Word<R>]) {
+        R::mul(m, &mut self.spare, a, b, &mut self.scratch);
+        a.copy_from_slice(&self.spare);
+    }
+
+    /// `a = a^(2^times)`.
+    pub(crate) fn sqr_assign(&mut self, m: &Constants<R>, a: &mut [Word<R>], times: usize) {
+        for _ in 0..times / 2 {
+            R::sqr(m, &mut self.spare, a, &mut self.scratch);
+            R::sqr(m, a, &self.spare, &mut self.scratch);
+        }
+        if times % 2 == 1 {
+            R::sqr(m, &mut self.spare, a, &mut self.scratch);
+            a.copy_from_slice(&self.spare);
+        }
+    }
+
+    /// The numbers in `rows`, one a lane and of any length, reduced but not in Montgomery form, good as the first
+    /// factor of a product: Horner's rule over chunks from the top, one product a chunk after the first.
+    pub(crate) fn reduce(&mut self, m: &Constants<R>, out: &mut [Word<R>], rows: &[&[u64]]) {
+        let bits = R::Kernel::RADIX_BITS as usize * R::Kernel::chunk_limbs(m.k);
+        let longest = rows.iter().map(|row| 64 * row.len()).max().unwrap_or(0);
+        let top = longest.div_ceil(bits).saturating_sub(1);
+        out.fill(Default::default());
+        load_from::<R::Kernel>(&mut out[..R::Kernel::chunk_limbs(m.k)], rows, top * bits);
+        for index in (0..top).rev() {
+            self.mul_assign(m, out, &m.shift[..R::width(m)]);
+            load_from::<R::Kernel>(
+                &mut self.chunk[..R::Kernel::chunk_limbs(m.k)],
+                rows,
+                index * bits,
+            );
+            R::Kernel::add_chunk(m, out, &self.chunk);
+        }
+    }
+
+    /// The Montgomery residues of the numbers in `rows`, one a lane and of any length.
+    pub(crate) fn enter(&mut self, m: &Constants<R>, out: &mut [Word<R>], rows: &[&[u64]]) {
+        self.reduce(m, out, rows);
+        self.mul_assign(m, out, &m.r2[..R::width(m)]);
+    }
+
+    /// Takes residues out of Montgomery form into canonical numbers or pairs, one a row of `rows`.
+    pub(crate) fn exit<'a>(
+        &mut self,
+        m: &Constants<R>,
+        rows: impl Iterator<Item = &'a mut [u64]>,
+        residues: &[Word<R>],
+    ) {
+        R::mul(m, &mut self.spare, residues, &self.unit, &mut self.scratch);
+        self.canonical(m, rows);
+    }
+
+    /// The canonical numbers or pairs `a b / R`, for `a` as [`Workspace::reduce`] makes it and a canonical `b`.
+    pub(crate) fn finish<'a>(
+        &mut self,
+        m: &Constants<R>,
+        rows: impl Iterator<Item = &'a mut [u64]>,
+        a: &[Word<R>],
+        b: &[Word<R>],
+    ) {
+        R::mul(m, &mut self.spare, a, b, &mut self.scratch);
+        self.canonical(m, rows);
+    }
+
+    fn canonical<'a>(&self, m: &Constants<R>, rows: impl Iterator<Item = &'a mut [u64]>) {
+        rows.enumerate()
+            .for_each(|(lane, row)| R::canonical(m, &self.spare, lane, row));
+    }
+
+    /// The number 1 in every lane, not in Montgomery form: multiplying by it divides by `R`.
+    pub(crate) fn unit(&self) -> &[Word<R>] {
+        &self.unit
+    }
+}

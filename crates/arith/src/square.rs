@@ -1,0 +1,161 @@
+//! Arithmetic modulo `m^2` on batches, carried out modulo `m`: dual Montgomery.
+
+use crate::backend::with_kernel;
+use crate::constants::Constants;
+use crate::groups::{Moduli, for_groups, rows_of};
+use crate::kernel::{Kernel, Space};
+use crate::limbs::{add_assign, product};
+use crate::multi_pow::multi_pow;
+use crate::pow::pow;
+use crate::ring::{Dual, Ring};
+use crate::{ArithError, Batch, Engine, Exponents, Modulus};
+use rayon::prelude::*;
+use std::fmt;
+
+/// The square `m^2` of an odd modulus, as a modulus. Numbers modulo `m^2` come out as [`Pairs`].
+///
+/// ```
+/// use hearith_arith::{Batch, Engine, Exponents, Square};
+/// let square = Square::new(Engine::best(), &[10007])?;
+/// let power = square.pow(&Batch::from_rows(1, [&[3][..]]), Exponents::Shared(&[20], 5));
+/// assert_eq!(power.low.row(0)[0] + 10007 * power.high.row(0)[0], 3486784401 % (10007 * 10007));
+/// # Ok::<(), hearith_arith::ArithError>(())
+/// ```
+#[derive(Clone)]
+pub struct Square(Modulus);
+
+/// Numbers `low + high m` modulo `m^2`, both parts canonical residues modulo `m`.
+///
+/// For a power `x^(m-1)` with `m` prime, `low` is 1 and `high` is Paillier's `L`: no division is left to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pairs {
+    /// The residues modulo `m`.
+    pub low: Batch,
+    /// What is above them, in units of `m`.
+    pub high: Batch,
+}
+
+impl Square {
+    /// Prepares the square of a modulus, given in 64-bit limbs, least significant first.
+    ///
+    /// # Errors
+    /// As [`Modulus::new`].
+    pub fn new(engine: Engine, m: &[u64]) -> Result<Self, ArithError> {
+        Ok(Square(Modulus::new(engine, m)?))
+    }
+
+    /// The modulus `m` that is squared.
+    pub fn root(&self) -> &Modulus {
+        &self.0
+    }
+
+    /// Numbers of any width reduced modulo `m^2` and divided by `m`: remainders low, quotients high. No division is
+    /// carried out.
+    pub fn split(&self, numbers: &Batch) -> Pairs {
+        Pairs::from_rows(with_kernel!(self.0.engine(), K => split::<K>(self.constants(), numbers)))
+    }
+
+    /// The numbers `low + high m`, in twice the limbs of `m`.
+    pub fn join(&self, pairs: &Pairs) -> Batch {
+        let limbs = self.0.limbs();
+        let mut out = Batch::zeros(pairs.low.len(), 2 * limbs);
+        out.as_limbs_mut()
+            .par_chunks_exact_mut(2 * limbs)
+            .enumerate()
+            .for_each(|(row, number)| {
+                let above =
+                    zeroize::Zeroizing::new(product(pairs.high.row(row), self.0.as_limbs()));
+                number.copy_from_slice(&above);
+                add_assign(number, pairs.low.row(row));
+            });
+        out
+    }
+
+    /// Powers of numbers of any width, by windows; constant time in secret exponents and in the bases.
+    pub fn pow(&self, bases: &Batch, exponents: Exponents<'_>) -> Pairs {
+        let moduli = Moduli::Shared(self.constants());
+        Pairs::from_rows(
+            with_kernel!(self.0.engine(), K => pow::<Dual<K>>(moduli, bases, exponents)),
+        )
+    }
+
+    /// For each group the product of the powers `base^exponent` of the rows that it lists, all exponents secret and
+    /// below `2^bits`; the squarings of a group are shared (Straus). 1 for an empty group.
+    ///
+    /// # Panics
+    /// If there is not one exponent a base, or a group lists a row that is not there.
+    pub fn multi_pow<G: AsRef<[u32]> + Sync>(
+        &self,
+        bases: &Batch,
+        exponents: &Batch,
+        bits: u32,
+        groups: &[G],
+    ) -> Pairs {
+        assert_eq!(bases.len(), exponents.len(), "one exponent a base");
+        let rows = with_kernel!(self.0.engine(), K => multi_pow::<Dual<K>>(self.constants(), bases, exponents, bits, groups));
+        Pairs::from_rows(rows)
+    }
+
+    pub(crate) fn constants(&self) -> &Constants {
+        &self.0.0
+    }
+}
+
+impl fmt::Debug for Square {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Square({:?})", self.0)
+    }
+}
+
+impl Pairs {
+    /// Takes rows of low and high parts, one behind the other, apart.
+    pub(crate) fn from_rows(rows: Batch) -> Self {
+        let limbs = rows.limbs() / 2;
+        let half = |part: usize| {
+            Batch::from_rows(limbs, rows.rows().map(|row| &row[part * limbs..][..limbs]))
+        };
+        Pairs {
+            low: half(0),
+            high: half(1),
+        }
+    }
+
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.low.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.low.is_empty()
+    }
+}
+
+/// Powers modulo the squares of several moduli of the same width, one a row, side by side in the lanes: the two halves
+/// of a decryption.
+///
+/// # Panics
+/// If the moduli are not one a row, differ in width, or were prepared for different engines.
+pub fn pow_pairs(squares: &[&Square], bases: &Batch, exponents: Exponents<'_>) -> Pairs {
+    assert_eq!(squares.len(), bases.len(), "one modulus a row");
+    let Some(first) = squares.first() else {
+        return Pairs::from_rows(Batch::zeros(0, 2));
+    };
+    let constants: Vec<&Constants> = squares.iter().map(|square| square.constants()).collect();
+    let moduli = Moduli::Each(&constants);
+    Pairs::from_rows(with_kernel!(first.0.engine(), K => pow::<Dual<K>>(moduli, bases, exponents)))
+}
+
+fn split<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {
+    let mut out = Batch::zeros(numbers.len(), 2 * constants.limbs());
+    for_groups::<Dual<K>>(
+        Moduli::Shared(constants),
+        &mut out,
+        |m, work, range, rows| {
+            let mut residues = Space::<K>::new(Dual::<K>::width(m));
+            work.enter(m, &mut residues, &rows_of(numbers, range));
+            work.exit(m, rows.chunks_exact_mut(2 * m.limbs), &residues);
+        },
+    );
+    out
+}
