@@ -26,10 +26,7 @@ impl Batch {
     /// If `limbs` is zero.
     pub fn zeros(len: usize, limbs: usize) -> Self {
         assert!(limbs > 0, "a number has at least one limb");
-        Batch {
-            limbs,
-            words: vec![0; len * limbs],
-        }
+        Batch { limbs, words: vec![0; len * limbs] }
     }
 
     /// The given rows, each extended with zeros to `limbs` limbs.
@@ -39,10 +36,7 @@ impl Batch {
     pub fn from_rows<'a>(limbs: usize, rows: impl IntoIterator<Item = &'a [u64]>) -> Self {
         let rows = rows.into_iter();
         // Exact reservation matters: a vector that grows leaves unwiped copies behind.
-        let mut batch = Batch {
-            limbs,
-            words: Vec::with_capacity(rows.size_hint().0 * limbs),
-        };
+        let mut batch = Batch { limbs, words: Vec::with_capacity(rows.size_hint().0 * limbs) };
         for row in rows {
             if batch.words.len() + limbs > batch.words.capacity() {
                 batch.grow();
@@ -56,10 +50,7 @@ impl Batch {
 
     /// `len` copies of one number.
     pub fn repeat(row: &[u64], len: usize) -> Self {
-        Batch {
-            limbs: row.len(),
-            words: row.repeat(len),
-        }
+        Batch { limbs: row.len(), words: row.repeat(len) }
     }
 
     /// Reads numbers of `width` big-endian bytes each.
@@ -67,20 +58,12 @@ impl Batch {
     /// # Panics
     /// If `bytes` is not a whole number of numbers, or one does not fit in `limbs` limbs.
     pub fn from_be_bytes(bytes: &[u8], width: usize, limbs: usize) -> Self {
-        assert!(
-            bytes.len().is_multiple_of(width),
-            "not a whole number of {width}-byte numbers"
-        );
-        assert!(
-            width <= 8 * limbs,
-            "{width} bytes do not fit in {limbs} limbs"
-        );
+        assert!(bytes.len().is_multiple_of(width), "not a whole number of {width}-byte numbers");
+        assert!(width <= 8 * limbs, "{width} bytes do not fit in {limbs} limbs");
         let mut batch = Batch::zeros(bytes.len() / width, limbs);
         for (row, number) in batch.rows_mut().zip(bytes.chunks_exact(width)) {
             for (limb, piece) in row.iter_mut().zip(number.rchunks(8)) {
-                *limb = piece
-                    .iter()
-                    .fold(0, |value, &byte| value << 8 | u64::from(byte));
+                *limb = piece.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
             }
         }
         batch
@@ -150,10 +133,7 @@ impl Batch {
 
     /// The numbers of an index range.
     pub fn range(&self, range: Range<usize>) -> Self {
-        Batch {
-            limbs: self.limbs,
-            words: self.words[range.start * self.limbs..range.end * self.limbs].to_vec(),
-        }
+        Batch { limbs: self.limbs, words: self.words[range.start * self.limbs..range.end * self.limbs].to_vec() }
     }
 
     /// The same numbers with `limbs` limbs each: extended with zeros, or cut, which drops the limbs above.
@@ -165,14 +145,9 @@ impl Batch {
     /// The batches one after another; all must have the same number of limbs.
     pub fn concat(batches: &[&Batch]) -> Self {
         let limbs = batches.first().map_or(1, |batch| batch.limbs);
-        assert!(
-            batches.iter().all(|batch| batch.limbs == limbs),
-            "batches of different widths"
-        );
+        assert!(batches.iter().all(|batch| batch.limbs == limbs), "batches of different widths");
         let mut words = Vec::with_capacity(batches.iter().map(|batch| batch.words.len()).sum());
-        batches
-            .iter()
-            .for_each(|batch| words.extend_from_slice(&batch.words));
+        batches.iter().for_each(|batch| words.extend_from_slice(&batch.words));
         Batch { limbs, words }
     }
 
@@ -210,13 +185,8 @@ mod tests {
     #[test]
     fn bytes_round_trip_at_every_width() {
         for width in 1..=24 {
-            let bytes: Vec<u8> = (0..3 * width as u8)
-                .map(|byte| byte.wrapping_mul(89))
-                .collect();
-            assert_eq!(
-                Batch::from_be_bytes(&bytes, width, 3).to_be_bytes(width),
-                bytes
-            );
+            let bytes: Vec<u8> = (0..3 * width as u8).map(|byte| byte.wrapping_mul(89)).collect();
+            assert_eq!(Batch::from_be_bytes(&bytes, width, 3).to_be_bytes(width), bytes);
         }
     }
 

@@ -35,13 +35,12 @@ impl Constants {
 
     /// Checks a modulus and prepares it for an engine: one pass over the limbs for each of `2 log2 R` doublings.
     pub(crate) fn new(engine: Engine, modulus: &[u64]) -> Result<Arc<Self>, ArithError> {
+        if !engine.is_available() {
+            return Err(ArithError::EngineUnavailable { engine: engine.name(), needs: engine.requires() });
+        }
         let bits = bit_length(modulus);
         if !(Self::LEAST_BITS..=Self::MOST_BITS).contains(&bits) {
-            return Err(ArithError::ModulusSize {
-                bits,
-                least: Self::LEAST_BITS,
-                most: Self::MOST_BITS,
-            });
+            return Err(ArithError::ModulusSize { bits, least: Self::LEAST_BITS, most: Self::MOST_BITS });
         }
         if modulus[0] & 1 == 0 {
             return Err(ArithError::EvenModulus);
@@ -59,16 +58,7 @@ impl Constants {
         let shift = power.clone();
         double_times(&mut power, r_bits - chunk_bits, &m);
         let neg_inverse = inverse_word(m[0]).wrapping_neg();
-        Ok(Arc::new(Constants {
-            engine,
-            bits,
-            k,
-            m,
-            neg_inverse,
-            one,
-            r2: power,
-            shift,
-        }))
+        Ok(Arc::new(Constants { engine, bits, k, m, neg_inverse, one, r2: power, shift }))
     }
 
     /// 64-bit limbs of the modulus.

@@ -10,11 +10,13 @@ use std::str::FromStr;
 pub enum Engine {
     /// Portable code on 64-bit words, one operation at a time on each core.
     Serial,
+    /// Eight operations side by side on each core, with AVX-512 IFMA.
+    Ifma,
 }
 
 impl Engine {
     /// Every engine of this build, the preferred one last.
-    pub const ALL: &[Engine] = &[Engine::Serial];
+    pub const ALL: &[Engine] = &[Engine::Serial, Engine::Ifma];
 
     /// Name of the environment variable that forces an engine.
     pub const VARIABLE: &str = "HEARITH_ENGINE";
@@ -23,6 +25,7 @@ impl Engine {
     pub fn name(self) -> &'static str {
         match self {
             Engine::Serial => "serial",
+            Engine::Ifma => "ifma",
         }
     }
 
@@ -30,6 +33,7 @@ impl Engine {
     pub fn requires(self) -> &'static str {
         match self {
             Engine::Serial => "any 64-bit CPU",
+            Engine::Ifma => "an x86-64 CPU with AVX-512 F, DQ and IFMA",
         }
     }
 
@@ -37,6 +41,7 @@ impl Engine {
     pub fn lanes(self) -> usize {
         match self {
             Engine::Serial => 1,
+            Engine::Ifma => 8,
         }
     }
 
@@ -44,15 +49,16 @@ impl Engine {
     pub fn is_available(self) -> bool {
         match self {
             Engine::Serial => true,
+            #[cfg(target_arch = "x86_64")]
+            Engine::Ifma => crate::backend::ifma::is_available(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Engine::Ifma => false,
         }
     }
 
     /// The fastest engine that this machine can run.
     pub fn best() -> Engine {
-        let runnable = Engine::ALL
-            .iter()
-            .rev()
-            .find(|engine| engine.is_available());
+        let runnable = Engine::ALL.iter().rev().find(|engine| engine.is_available());
         *runnable.expect("the serial engine runs everywhere")
     }
 
@@ -65,10 +71,7 @@ impl Engine {
         if engine.is_available() {
             Ok(engine)
         } else {
-            Err(ArithError::EngineUnavailable {
-                engine: engine.name(),
-                needs: engine.requires(),
-            })
+            Err(ArithError::EngineUnavailable { engine: engine.name(), needs: engine.requires() })
         }
     }
 
@@ -85,11 +88,7 @@ impl Engine {
 
     /// The names of all engines, for messages.
     pub(crate) fn names() -> String {
-        Engine::ALL
-            .iter()
-            .map(|engine| engine.name())
-            .collect::<Vec<_>>()
-            .join(", ")
+        Engine::ALL.iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -104,9 +103,7 @@ impl FromStr for Engine {
 
     fn from_str(name: &str) -> Result<Self, ArithError> {
         let found = Engine::ALL.iter().find(|engine| engine.name() == name);
-        found
-            .copied()
-            .ok_or_else(|| ArithError::UnknownEngine(name.to_owned()))
+        found.copied().ok_or_else(|| ArithError::UnknownEngine(name.to_owned()))
     }
 }
 
@@ -119,10 +116,7 @@ mod tests {
         for &engine in Engine::ALL {
             assert_eq!(engine.name().parse(), Ok(engine));
         }
-        assert_eq!(
-            Engine::named("abacus"),
-            Err(ArithError::UnknownEngine("abacus".into()))
-        );
+        assert_eq!(Engine::named("abacus"), Err(ArithError::UnknownEngine("abacus".into())));
         assert!(Engine::best().is_available());
     }
 }

@@ -30,20 +30,14 @@ struct Comb {
     block: usize,
 }
 
-/// Rows of a comb: with 64 entries a table, reading it costs a tenth of the multiplication.
-const TEETH: u32 = 6;
 /// Columns of a block: squarings are then a tenth of the multiplications.
 const BLOCK: usize = 16;
 
 impl Comb {
-    fn new(bits: u32) -> Self {
-        let columns = bits.div_ceil(TEETH).max(1) as usize;
+    fn new(bits: u32, teeth: u32) -> Self {
+        let columns = bits.div_ceil(teeth).max(1) as usize;
         let blocks = columns.div_ceil(BLOCK);
-        Comb {
-            teeth: TEETH,
-            blocks,
-            block: columns.div_ceil(blocks),
-        }
+        Comb { teeth, blocks, block: columns.div_ceil(blocks) }
     }
 
     fn entries(self) -> usize {
@@ -56,13 +50,7 @@ impl Comb {
 
     /// The table entry that an exponent takes in a block's column.
     fn digit(self, exponent: &[u64], block: usize, column: usize) -> u64 {
-        let bit = |tooth| {
-            bits_at(
-                exponent,
-                tooth as usize * self.columns() + block * self.block + column,
-                1,
-            ) << tooth
-        };
+        let bit = |tooth| bits_at(exponent, tooth as usize * self.columns() + block * self.block + column, 1) << tooth;
         (0..self.teeth).fold(0, |digit, tooth| digit | bit(tooth))
     }
 }
@@ -70,14 +58,11 @@ impl Comb {
 impl FixedBase {
     /// Prepares the powers of `base`, a number modulo `m^2` of any width, with exponents below `2^exponent_bits`.
     pub fn new(square: &Square, base: &[u64], exponent_bits: u32) -> Self {
-        let shape = Comb::new(exponent_bits);
+        let teeth = with_kernel!(square.root().engine(), K => K::TEETH);
+        let shape = Comb::new(exponent_bits, teeth);
         let base = Batch::from_rows(base.len(), [base]);
         let tables = with_kernel!(square.root().engine(), K => tables::<Dual<K>>(square.constants(), &base, shape));
-        FixedBase {
-            square: square.clone(),
-            shape,
-            tables,
-        }
+        FixedBase { square: square.clone(), shape, tables }
     }
 
     /// The powers of the base, one for each exponent; constant time in the exponents.
@@ -93,11 +78,7 @@ impl FixedBase {
 
 impl std::fmt::Debug for FixedBase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "FixedBase({:?}, {} tables)",
-            self.square, self.shape.blocks
-        )
+        write!(f, "FixedBase({:?}, {} tables)", self.square, self.shape.blocks)
     }
 }
 
@@ -120,9 +101,7 @@ fn tables<R: Ring>(constants: &Constants, base: &Batch, shape: Comb) -> Vec<u64>
     for teeth in weights.chunks_exact(shape.teeth as usize * width) {
         let table = subset_products::<R>(&m, &mut work, teeth, shape.entries());
         for word in 0..width {
-            out.extend(
-                (0..shape.entries()).map(|entry| R::Kernel::lane(&table[entry * width + word], 0)),
-            );
+            out.extend((0..shape.entries()).map(|entry| R::Kernel::lane(&table[entry * width + word], 0)));
         }
     }
     out
@@ -150,35 +129,24 @@ fn subset_products<R: Ring>(
 fn comb<R: Ring>(constants: &Constants, tables: &[u64], shape: Comb, exponents: &Batch) -> Batch {
     let limbs = R::PARTS * constants.limbs();
     let mut out = Batch::zeros(exponents.len(), limbs);
-    for_groups::<R>(
-        Moduli::Shared(constants),
-        &mut out,
-        |m, work, range, rows| {
-            let width = R::width(m);
-            let (mut power, mut entry) = (
-                Space::<R::Kernel>::new(width),
-                Space::<R::Kernel>::new(width),
-            );
-            let mut index = Word::<R>::default();
-            power.copy_from_slice(R::one(m));
-            for column in (0..shape.block).rev() {
-                if column + 1 < shape.block {
-                    work.sqr_assign(m, &mut power, 1);
-                }
-                for (block, table) in tables.chunks_exact(shape.entries() * width).enumerate() {
-                    for (lane, row) in range.clone().enumerate() {
-                        R::Kernel::set_lane(
-                            &mut index,
-                            lane,
-                            shape.digit(exponents.row(row), block, column),
-                        );
-                    }
-                    R::Kernel::select_shared(&mut entry, table, shape.entries(), &index);
-                    work.mul_assign(m, &mut power, &entry);
-                }
+    for_groups::<R>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
+        let width = R::width(m);
+        let (mut power, mut entry) = (Space::<R::Kernel>::new(width), Space::<R::Kernel>::new(width));
+        let mut index = Word::<R>::default();
+        power.copy_from_slice(R::one(m));
+        for column in (0..shape.block).rev() {
+            if column + 1 < shape.block {
+                work.sqr_assign(m, &mut power, 1);
             }
-            work.exit(m, rows.chunks_exact_mut(limbs), &power);
-        },
-    );
+            for (block, table) in tables.chunks_exact(shape.entries() * width).enumerate() {
+                for (lane, row) in range.clone().enumerate() {
+                    R::Kernel::set_lane(&mut index, lane, shape.digit(exponents.row(row), block, column));
+                }
+                R::Kernel::select_shared(&mut entry, table, shape.entries(), &index);
+                work.mul_assign(m, &mut power, &entry);
+            }
+        }
+        work.exit(m, rows.chunks_exact_mut(limbs), &power);
+    });
     out
 }

@@ -43,9 +43,7 @@ pub(crate) fn for_groups<R: Ring>(
         match moduli {
             Moduli::Shared(_) => job(&shared, workspace, range, rows),
             Moduli::Each(all) => {
-                let one_modulus = all[range.clone()]
-                    .iter()
-                    .all(|one| std::ptr::eq(*one, moduli.first()));
+                let one_modulus = all[range.clone()].iter().all(|one| std::ptr::eq(*one, moduli.first()));
                 if one_modulus {
                     job(&shared, workspace, range, rows);
                 } else {
@@ -54,10 +52,7 @@ pub(crate) fn for_groups<R: Ring>(
             }
         }
     };
-    out.as_limbs_mut()
-        .par_chunks_mut(size)
-        .enumerate()
-        .for_each_init(|| Workspace::new(k), run);
+    out.as_limbs_mut().par_chunks_mut(size).enumerate().for_each_init(|| Workspace::new(k), run);
 }
 
 /// The rows of a range, as the lanes of a group take them.

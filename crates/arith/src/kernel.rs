@@ -17,7 +17,7 @@
 //! needed: in products of `k`-limb numbers a squaring costs 3.5 where Montgomery arithmetic on `2k` limbs costs 6.
 
 use crate::constants::Constants;
-use crate::limbs::{bits_at, low_bits};
+use crate::limbs::low_bits;
 use zeroize::{DefaultIsZeroes, Zeroize};
 
 /// The Montgomery rings modulo `m` and modulo `m^2` on a group of lanes.
@@ -28,6 +28,11 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     const LANES: usize;
     /// Bits of a limb.
     const RADIX_BITS: u32;
+
+    /// Most bits of a window of [`crate::pow`]: as wide as reading the table pays.
+    const WINDOW: u32;
+    /// Rows of the comb of [`crate::fixed_base`]; its tables have `2^TEETH` entries.
+    const TEETH: u32;
 
     /// Limbs `k` that residues modulo a modulus of `bits` bits take.
     fn limbs(bits: u32) -> usize;
@@ -44,34 +49,21 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// Reads one lane of a word.
     fn lane(word: &Self::Word, lane: usize) -> u64;
 
+    /// Cuts row `i` into limbs of the kernel's radix, from bit `start` on, into lane `i` of `words`; zeros beyond a
+    /// row's end.
+    fn load(words: &mut [Self::Word], rows: &[&[u64]], start: usize);
+
     /// `out = a b / R mod m` for residues; `a` may also be what [`Kernel::add_chunk`] makes.
-    fn mul(
-        m: &Lanes<Self>,
-        out: &mut [Self::Word],
-        a: &[Self::Word],
-        b: &[Self::Word],
-        scratch: &mut [Self::Word],
-    );
+    fn mul(m: &Lanes<Self>, out: &mut [Self::Word], a: &[Self::Word], b: &[Self::Word], scratch: &mut [Self::Word]);
 
     /// `out = a^2 / R mod m`.
     fn sqr(m: &Lanes<Self>, out: &mut [Self::Word], a: &[Self::Word], scratch: &mut [Self::Word]);
 
     /// `out = a b / R mod m^2` for dual residues; the low part of `a` may also be what [`Kernel::add_chunk`] makes.
-    fn dual_mul(
-        m: &Lanes<Self>,
-        out: &mut [Self::Word],
-        a: &[Self::Word],
-        b: &[Self::Word],
-        s: &mut [Self::Word],
-    );
+    fn dual_mul(m: &Lanes<Self>, out: &mut [Self::Word], a: &[Self::Word], b: &[Self::Word], s: &mut [Self::Word]);
 
     /// `out = a^2 / R mod m^2` for dual residues.
-    fn dual_sqr(
-        m: &Lanes<Self>,
-        out: &mut [Self::Word],
-        a: &[Self::Word],
-        scratch: &mut [Self::Word],
-    );
+    fn dual_sqr(m: &Lanes<Self>, out: &mut [Self::Word], a: &[Self::Word], scratch: &mut [Self::Word]);
 
     /// `a = a + chunk` for a residue or dual residue `a`, modulo `m` or `m^2`, and a number
     /// `chunk < 2^(RADIX_BITS chunk_limbs)`, not necessarily reduced: only good as the first factor of a product.
@@ -82,7 +74,7 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     fn select(out: &mut [Self::Word], table: &[Self::Word], index: &Self::Word);
 
     /// As [`Kernel::select`] from one table for all lanes, in which word `j` of entry `e` stands at `entries j + e`;
-    /// `entries` is a power of two and at least 8.
+    /// `entries` is a power of two, 16 to 256.
     fn select_shared(out: &mut [Self::Word], table: &[u64], entries: usize, index: &Self::Word);
 }
 
@@ -108,17 +100,12 @@ impl<K: Kernel> Lanes<K> {
     /// Lane `i` gets the modulus `constants[i]`, further lanes the first one; all must have the same number of limbs.
     pub(crate) fn new(constants: &[&Constants]) -> Self {
         let (k, limbs) = (constants[0].k, constants[0].limbs());
-        assert!(
-            constants
-                .iter()
-                .all(|one| one.k == k && one.limbs() == limbs),
-            "moduli of different widths"
-        );
+        assert!(constants.iter().all(|one| one.k == k && one.limbs() == limbs), "moduli of different widths");
         let lane = |index: usize| constants.get(index).copied().unwrap_or(constants[0]);
         let spread = |field: &dyn Fn(&Constants) -> &[u64]| {
             let rows: Vec<&[u64]> = (0..K::LANES).map(|index| field(lane(index))).collect();
             let mut words = vec![K::Word::default(); k];
-            load::<K>(&mut words, &rows);
+            K::load(&mut words, &rows, 0);
             words
         };
         let pair = |low: &dyn Fn(&Constants) -> &[u64], high: &dyn Fn(&Constants) -> &[u64]| {
@@ -128,11 +115,7 @@ impl<K: Kernel> Lanes<K> {
         };
         let mut neg_inverse = K::Word::default();
         for index in 0..K::LANES {
-            K::set_lane(
-                &mut neg_inverse,
-                index,
-                lane(index).neg_inverse & low_bits(K::RADIX_BITS),
-            );
+            K::set_lane(&mut neg_inverse, index, lane(index).neg_inverse & low_bits(K::RADIX_BITS));
         }
         Lanes {
             k,
@@ -152,21 +135,6 @@ impl<K: Kernel> Drop for Lanes<K> {
             words.zeroize();
         }
         self.neg_inverse.zeroize();
-    }
-}
-
-/// Cuts the number in row `i` into limbs of the kernel's radix, into lane `i` of `words`.
-pub(crate) fn load<K: Kernel>(words: &mut [K::Word], rows: &[&[u64]]) {
-    load_from::<K>(words, rows, 0);
-}
-
-/// As [`load`], from bit `start` on: `words.len()` limbs of each row, zeros beyond its end.
-pub(crate) fn load_from<K: Kernel>(words: &mut [K::Word], rows: &[&[u64]], start: usize) {
-    for (lane, row) in rows.iter().enumerate() {
-        let positions = (start..).step_by(K::RADIX_BITS as usize);
-        for (word, position) in words.iter_mut().zip(positions) {
-            K::set_lane(word, lane, bits_at(row, position, K::RADIX_BITS));
-        }
     }
 }
 

@@ -30,13 +30,7 @@ pub(crate) fn ladder<R: Ring>(
         let (squared, product) = next.split_at_mut(width);
         R::Kernel::select(power, &pair, &bit);
         R::sqr(m, squared, power, &mut work.scratch);
-        R::mul(
-            m,
-            product,
-            &pair[..width],
-            &pair[width..],
-            &mut work.scratch,
-        );
+        R::mul(m, product, &pair[..width], &pair[width..], &mut work.scratch);
         let (low, high) = pair.split_at_mut(width);
         R::Kernel::select(low, &next, &bit);
         R::Kernel::select(high, &next, &other);

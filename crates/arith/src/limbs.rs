@@ -60,9 +60,7 @@ pub fn sub_assign(a: &mut [u64], b: &[u64]) -> u64 {
 /// 1 if `a < b`, else 0; both of the same length.
 pub fn less(a: &[u64], b: &[u64]) -> u64 {
     debug_assert_eq!(a.len(), b.len());
-    a.iter()
-        .zip(b)
-        .fold(0, |borrow, (&x, &y)| sbb(x, y, borrow).1)
+    a.iter().zip(b).fold(0, |borrow, (&x, &y)| sbb(x, y, borrow).1)
 }
 
 /// Subtracts `m` from `a` (of the same length, with `top` as one more limb above) if that leaves no borrow; returns 1
@@ -123,11 +121,7 @@ pub fn bits_at(a: &[u64], position: usize, width: u32) -> u64 {
     let limb = |index: usize| a.get(index).copied().unwrap_or(0);
     let (index, shift) = (position / 64, position % 64);
     let low = limb(index) >> shift;
-    let high = if shift == 0 {
-        0
-    } else {
-        limb(index + 1) << (64 - shift)
-    };
+    let high = if shift == 0 { 0 } else { limb(index + 1) << (64 - shift) };
     (low | high) & low_bits(width)
 }
 
@@ -234,21 +228,8 @@ mod tests {
 
     #[test]
     fn comparisons() {
-        assert_eq!(
-            (
-                less(&[5, 1], &[4, 2]),
-                less(&[4, 2], &[4, 2]),
-                less(&[4, 2], &[5, 1])
-            ),
-            (1, 0, 0)
-        );
-        assert_eq!(
-            (is_zero(&[0, 0]), is_zero(&[0, 1 << 63]), is_zero(&[1, 0])),
-            (1, 0, 0)
-        );
-        assert_eq!(
-            (bit_length(&[0, 0]), bit_length(&[0, 1]), bit_length(&[7])),
-            (0, 65, 3)
-        );
+        assert_eq!((less(&[5, 1], &[4, 2]), less(&[4, 2], &[4, 2]), less(&[4, 2], &[5, 1])), (1, 0, 0));
+        assert_eq!((is_zero(&[0, 0]), is_zero(&[0, 1 << 63]), is_zero(&[1, 0])), (1, 0, 0));
+        assert_eq!((bit_length(&[0, 0]), bit_length(&[0, 1]), bit_length(&[7])), (0, 65, 3));
     }
 }

@@ -3,7 +3,7 @@
 use crate::backend::with_kernel;
 use crate::constants::Constants;
 use crate::groups::{Moduli, for_groups, rows_of};
-use crate::kernel::{Kernel, Space, load};
+use crate::kernel::{Kernel, Space};
 use crate::ladder::ladder;
 use crate::limbs::{add_assign, mask, reduce_once, sub_assign};
 use crate::pow::{pow, pow_by};
@@ -126,21 +126,13 @@ impl Modulus {
     /// # Panics
     /// If a group lists a row that is not there, or the residues have not the width of the modulus.
     pub fn products<G: AsRef<[u32]> + Sync>(&self, residues: &Batch, groups: &[G]) -> Batch {
-        assert_eq!(
-            residues.limbs(),
-            self.limbs(),
-            "residues of the modulus' width"
-        );
+        assert_eq!(residues.limbs(), self.limbs(), "residues of the modulus' width");
         with_kernel!(self.engine(), K => products::<Plain<K>>(&self.0, residues, groups))
     }
 
     /// Applies `step` to the rows of a copy of `a` and of `b`.
     fn zip(&self, a: &Batch, b: &Batch, step: impl Fn(&mut [u64], &[u64])) -> Batch {
-        assert_eq!(
-            (a.len(), a.limbs(), b.limbs()),
-            (b.len(), self.limbs(), self.limbs()),
-            "residues row by row"
-        );
+        assert_eq!((a.len(), a.limbs(), b.limbs()), (b.len(), self.limbs(), self.limbs()), "residues row by row");
         let mut out = a.clone();
         out.rows_mut().zip(b.rows()).for_each(|(x, y)| step(x, y));
         out
@@ -168,62 +160,46 @@ pub fn pow_each(moduli: &[&Modulus], bases: &Batch, exponents: Exponents<'_>) ->
 
 fn reduce<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {
     let mut out = Batch::zeros(numbers.len(), constants.limbs());
-    for_groups::<Plain<K>>(
-        Moduli::Shared(constants),
-        &mut out,
-        |m, work, range, rows| {
-            let mut residues = Space::<K>::new(m.k);
-            work.enter(m, &mut residues, &rows_of(numbers, range));
-            work.exit(m, rows.chunks_exact_mut(m.limbs), &residues);
-        },
-    );
+    for_groups::<Plain<K>>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
+        let mut residues = Space::<K>::new(m.k);
+        work.enter(m, &mut residues, &rows_of(numbers, range));
+        work.exit(m, rows.chunks_exact_mut(m.limbs), &residues);
+    });
     out
 }
 
 fn mul<K: Kernel>(constants: &Constants, a: &Batch, b: &Batch) -> Batch {
     let mut out = Batch::zeros(a.len(), constants.limbs());
-    for_groups::<Plain<K>>(
-        Moduli::Shared(constants),
-        &mut out,
-        |m, work, range, rows| {
-            let (mut x, mut y) = (Space::<K>::new(m.k), Space::<K>::new(m.k));
-            work.enter(m, &mut x, &rows_of(a, range.clone()));
-            work.enter(m, &mut y, &rows_of(b, range));
-            work.mul_assign(m, &mut x, &y);
-            work.exit(m, rows.chunks_exact_mut(m.limbs), &x);
-        },
-    );
+    for_groups::<Plain<K>>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
+        let (mut x, mut y) = (Space::<K>::new(m.k), Space::<K>::new(m.k));
+        work.enter(m, &mut x, &rows_of(a, range.clone()));
+        work.enter(m, &mut y, &rows_of(b, range));
+        work.mul_assign(m, &mut x, &y);
+        work.exit(m, rows.chunks_exact_mut(m.limbs), &x);
+    });
     out
 }
 
 /// `x R mod m`, canonical: the residue of `x R`, taken out.
 fn montgomery<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {
     let mut out = Batch::zeros(numbers.len(), constants.limbs());
-    for_groups::<Plain<K>>(
-        Moduli::Shared(constants),
-        &mut out,
-        |m, work, range, rows| {
-            let mut residues = Space::<K>::new(m.k);
-            work.enter(m, &mut residues, &rows_of(numbers, range));
-            work.mul_assign(m, &mut residues, &m.r2[..m.k]);
-            work.exit(m, rows.chunks_exact_mut(m.limbs), &residues);
-        },
-    );
+    for_groups::<Plain<K>>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
+        let mut residues = Space::<K>::new(m.k);
+        work.enter(m, &mut residues, &rows_of(numbers, range));
+        work.mul_assign(m, &mut residues, &m.r2[..m.k]);
+        work.exit(m, rows.chunks_exact_mut(m.limbs), &residues);
+    });
     out
 }
 
 fn mul_by<K: Kernel>(constants: &Constants, a: &Batch, factor: &Factor) -> Batch {
     let mut out = Batch::zeros(a.len(), constants.limbs());
     let mut lanes = Space::<K>::new(constants.k);
-    load::<K>(&mut lanes, &vec![factor.0.row(0); K::LANES]);
-    for_groups::<Plain<K>>(
-        Moduli::Shared(constants),
-        &mut out,
-        |m, work, range, rows| {
-            let mut x = Space::<K>::new(m.k);
-            work.reduce(m, &mut x, &rows_of(a, range));
-            work.finish(m, rows.chunks_exact_mut(m.limbs), &x, &lanes);
-        },
-    );
+    K::load(&mut lanes, &vec![factor.0.row(0); K::LANES], 0);
+    for_groups::<Plain<K>>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
+        let mut x = Space::<K>::new(m.k);
+        work.reduce(m, &mut x, &rows_of(a, range));
+        work.finish(m, rows.chunks_exact_mut(m.limbs), &x, &lanes);
+    });
     out
 }

@@ -8,14 +8,8 @@ use crate::limbs::{bit_length, bits_at};
 use crate::ring::{Constants, Ring, Word, Workspace};
 
 /// A method of raising the residues of a group of lanes: `power = base^exponent`, the exponents (one a lane) of so many bits.
-pub(crate) type Method<R> = fn(
-    &Constants<R>,
-    &mut Workspace<R>,
-    power: &mut [Word<R>],
-    base: &[Word<R>],
-    exponents: &[&[u64]],
-    bits: u32,
-);
+pub(crate) type Method<R> =
+    fn(&Constants<R>, &mut Workspace<R>, power: &mut [Word<R>], base: &[Word<R>], exponents: &[&[u64]], bits: u32);
 
 /// Every row's power by windows, each row of the result a canonical number or pair.
 pub(crate) fn pow<R: Ring>(moduli: Moduli<'_>, bases: &Batch, exponents: Exponents<'_>) -> Batch {
@@ -27,12 +21,7 @@ pub(crate) fn pow<R: Ring>(moduli: Moduli<'_>, bases: &Batch, exponents: Exponen
 }
 
 /// Every row's power by the method given.
-pub(crate) fn pow_by<R: Ring>(
-    method: Method<R>,
-    moduli: Moduli<'_>,
-    bases: &Batch,
-    exponents: Exponents<'_>,
-) -> Batch {
+pub(crate) fn pow_by<R: Ring>(method: Method<R>, moduli: Moduli<'_>, bases: &Batch, exponents: Exponents<'_>) -> Batch {
     exponents.check(bases.len());
     let limbs = R::PARTS * moduli.first().limbs();
     let mut out = Batch::zeros(bases.len(), limbs);
@@ -58,7 +47,7 @@ fn fixed_window<R: Ring>(
     exponents: &[&[u64]],
     bits: u32,
 ) {
-    let width = window(bits);
+    let width = window(bits, R::Kernel::WINDOW);
     let table = powers::<R>(m, work, base, 1 << width);
     let mut index = Word::<R>::default();
     let mut entry = Space::<R::Kernel>::new(R::width(m));
@@ -77,23 +66,16 @@ fn fixed_window<R: Ring>(
 }
 
 /// The digit of each lane's exponent at a bit position.
-pub(crate) fn set_index<R: Ring>(
-    index: &mut Word<R>,
-    exponents: &[&[u64]],
-    position: usize,
-    width: u32,
-) {
+pub(crate) fn set_index<R: Ring>(index: &mut Word<R>, exponents: &[&[u64]], position: usize, width: u32) {
     for (lane, exponent) in exponents.iter().enumerate() {
         R::Kernel::set_lane(index, lane, bits_at(exponent, position, width));
     }
 }
 
-/// The window width that needs the fewest multiplications, counting a table entry as one.
-pub(crate) fn window(bits: u32) -> u32 {
+/// The window width up to `most` that needs the fewest multiplications, counting a table entry as one.
+fn window(bits: u32, most: u32) -> u32 {
     let cost = |width: u32| (1 << width) + bits.div_ceil(width);
-    (1..=5)
-        .min_by_key(|&width| cost(width))
-        .expect("the range is not empty")
+    (1..=most).min_by_key(|&width| cost(width)).expect("the range is not empty")
 }
 
 /// `base^0, base^1, ... base^(entries - 1)` one after another.
@@ -113,13 +95,7 @@ pub(crate) fn powers<R: Ring>(
         if entry % 2 == 0 {
             R::sqr(m, &mut next[..width], half, &mut work.scratch);
         } else {
-            R::mul(
-                m,
-                &mut next[..width],
-                &done[(entry - 1) * width..],
-                base,
-                &mut work.scratch,
-            );
+            R::mul(m, &mut next[..width], &done[(entry - 1) * width..], base, &mut work.scratch);
         }
     }
     table
@@ -136,22 +112,14 @@ fn sliding_window<R: Ring>(
     bits: u32,
 ) {
     let (exponent, length) = (exponents[0], R::width(m));
-    let width = (1..=7)
-        .min_by_key(|width| (1 << (width - 1)) + bits / (width + 1))
-        .expect("the range is not empty");
+    let width = (1..=7).min_by_key(|width| (1 << (width - 1)) + bits / (width + 1)).expect("the range is not empty");
     let mut odd = Space::<R::Kernel>::new(length << (width - 1));
     odd[..length].copy_from_slice(base);
     let mut square = Space::<R::Kernel>::new(length);
     R::sqr(m, &mut square, base, &mut work.scratch);
     for entry in 1..1 << (width - 1) {
         let (done, next) = odd.split_at_mut(entry * length);
-        R::mul(
-            m,
-            &mut next[..length],
-            &done[(entry - 1) * length..],
-            &square,
-            &mut work.scratch,
-        );
+        R::mul(m, &mut next[..length], &done[(entry - 1) * length..], &square, &mut work.scratch);
     }
     power.copy_from_slice(R::one(m));
     let mut remaining = bit_length(exponent);
@@ -165,11 +133,7 @@ fn sliding_window<R: Ring>(
         let digit = bits_at(exponent, (remaining - taken) as usize, taken);
         let zeros = digit.trailing_zeros();
         work.sqr_assign(m, power, (taken - zeros) as usize);
-        work.mul_assign(
-            m,
-            power,
-            &odd[(digit >> zeros) as usize / 2 * length..][..length],
-        );
+        work.mul_assign(m, power, &odd[(digit >> zeros) as usize / 2 * length..][..length]);
         remaining -= taken - zeros;
     }
 }

@@ -3,7 +3,7 @@
 use crate::Batch;
 use crate::constants::Constants;
 use crate::groups::{Moduli, for_groups};
-use crate::kernel::{Kernel, Lanes, Space, load};
+use crate::kernel::{Kernel, Lanes, Space};
 use crate::ring::{Ring, Workspace};
 
 /// Longest chain of factors that one lane multiplies up.
@@ -16,11 +16,7 @@ const SHORTEST: usize = 16;
 /// Groups are cut into chains, one a lane, longest first so that neighbouring lanes end together; the chains' products
 /// are the factors of the next pass. A chain of `t` Montgomery products loses `R^(t-1)`, given back at its end; shorter
 /// chains beside it are filled up with the number 1, so that all lanes lose the same.
-pub(crate) fn products<R: Ring>(
-    constants: &Constants,
-    factors: &Batch,
-    groups: &[impl AsRef<[u32]> + Sync],
-) -> Batch {
+pub(crate) fn products<R: Ring>(constants: &Constants, factors: &Batch, groups: &[impl AsRef<[u32]> + Sync]) -> Batch {
     let limbs = R::PARTS * constants.limbs();
     let rows: usize = groups.iter().map(|group| group.as_ref().len()).sum();
     let workers = R::Kernel::LANES * rayon::current_num_threads();
@@ -41,70 +37,37 @@ pub(crate) fn products<R: Ring>(
     }
     let mut one = vec![0; limbs];
     one[0] = 1;
-    Batch::from_rows(
-        limbs,
-        lists.iter().map(|list| {
-            list.first()
-                .map_or(&one[..], |&row| partial.row(row as usize))
-        }),
-    )
+    Batch::from_rows(limbs, lists.iter().map(|list| list.first().map_or(&one[..], |&row| partial.row(row as usize))))
 }
 
 /// The product of each chain.
-fn chain_products<R: Ring>(
-    constants: &Constants,
-    factors: &Batch,
-    chains: &[(usize, &[u32])],
-    limbs: usize,
-) -> Batch {
+fn chain_products<R: Ring>(constants: &Constants, factors: &Batch, chains: &[(usize, &[u32])], limbs: usize) -> Batch {
     let mut out = Batch::zeros(chains.len(), limbs);
     let moduli = Moduli::Shared(constants);
-    let restore = Restore::<R>::new(
-        constants,
-        chains.first().map_or(0, |(_, chain)| chain.len()),
-    );
+    let restore = Restore::<R>::new(constants, chains.first().map_or(0, |(_, chain)| chain.len()));
     let mut one = vec![0; limbs];
     one[0] = 1;
     for_groups::<R>(moduli, &mut out, |m, work, range, rows| {
         let width = R::width(m);
-        let (mut product, mut factor) = (
-            Space::<R::Kernel>::new(width),
-            Space::<R::Kernel>::new(width),
-        );
+        let (mut product, mut factor) = (Space::<R::Kernel>::new(width), Space::<R::Kernel>::new(width));
         let chains = &chains[range];
         product.copy_from_slice(R::one(m));
         for step in 0..chains[0].1.len() {
-            let row = |chain: &[u32]| {
-                chain
-                    .get(step)
-                    .map_or(&one[..], |&row| factors.row(row as usize))
-            };
+            let row = |chain: &[u32]| chain.get(step).map_or(&one[..], |&row| factors.row(row as usize));
             let lanes: Vec<&[u64]> = chains.iter().map(|(_, chain)| row(chain)).collect();
             load_parts::<R>(m, &mut factor, &lanes);
             work.mul_assign(m, &mut product, &factor);
         }
-        work.finish(
-            m,
-            rows.chunks_exact_mut(limbs),
-            &product,
-            restore.after(chains[0].1.len()),
-        );
+        work.finish(m, rows.chunks_exact_mut(limbs), &product, restore.after(chains[0].1.len()));
     });
     out
 }
 
 /// Loads canonical numbers or pairs, one a lane.
-fn load_parts<R: Ring>(
-    m: &Lanes<R::Kernel>,
-    out: &mut [<R::Kernel as Kernel>::Word],
-    rows: &[&[u64]],
-) {
+fn load_parts<R: Ring>(m: &Lanes<R::Kernel>, out: &mut [<R::Kernel as Kernel>::Word], rows: &[&[u64]]) {
     for (part, words) in out.chunks_exact_mut(m.k).enumerate() {
-        let parts: Vec<&[u64]> = rows
-            .iter()
-            .map(|row| &row[part * m.limbs..][..m.limbs])
-            .collect();
-        load::<R::Kernel>(words, &parts);
+        let parts: Vec<&[u64]> = rows.iter().map(|row| &row[part * m.limbs..][..m.limbs]).collect();
+        R::Kernel::load(words, &parts, 0);
     }
 }
 
@@ -125,13 +88,7 @@ impl<R: Ring> Restore<R> {
         for power in 1..=most {
             let (done, next) = powers.split_at_mut(power * width);
             let before = &done[(power - 1) * width..];
-            R::mul(
-                &m,
-                &mut next[..width],
-                before,
-                &m.r2[..width],
-                &mut work.scratch,
-            );
+            R::mul(&m, &mut next[..width], before, &m.r2[..width], &mut work.scratch);
         }
         Restore { width, powers }
     }

@@ -1,6 +1,6 @@
 //! The two rings of a kernel behind one interface, so that every exponentiation is written once for both.
 
-use crate::kernel::{Kernel, Lanes, Space, load_from, store};
+use crate::kernel::{Kernel, Lanes, Space, store};
 use crate::limbs::{add_assign, reduce_once};
 use std::marker::PhantomData;
 use zeroize::Zeroizing;
@@ -18,21 +18,10 @@ pub(crate) trait Ring: Sync {
     const PARTS: usize;
 
     /// `out = a b`.
-    fn mul(
-        m: &Constants<Self>,
-        out: &mut [Word<Self>],
-        a: &[Word<Self>],
-        b: &[Word<Self>],
-        scratch: &mut [Word<Self>],
-    );
+    fn mul(m: &Constants<Self>, out: &mut [Word<Self>], a: &[Word<Self>], b: &[Word<Self>], scratch: &mut [Word<Self>]);
 
     /// `out = a^2`.
-    fn sqr(
-        m: &Constants<Self>,
-        out: &mut [Word<Self>],
-        a: &[Word<Self>],
-        scratch: &mut [Word<Self>],
-    );
+    fn sqr(m: &Constants<Self>, out: &mut [Word<Self>], a: &[Word<Self>], scratch: &mut [Word<Self>]);
 
     /// Brings one lane of a product that is not in Montgomery form to the canonical number or pair in `row`.
     fn canonical(m: &Constants<Self>, plain: &[Word<Self>], lane: usize, row: &mut [u64]);
@@ -58,13 +47,7 @@ impl<K: Kernel> Ring for Plain<K> {
     type Kernel = K;
     const PARTS: usize = 1;
 
-    fn mul(
-        m: &Lanes<K>,
-        out: &mut [K::Word],
-        a: &[K::Word],
-        b: &[K::Word],
-        scratch: &mut [K::Word],
-    ) {
+    fn mul(m: &Lanes<K>, out: &mut [K::Word], a: &[K::Word], b: &[K::Word], scratch: &mut [K::Word]) {
         K::mul(m, out, a, b, scratch);
     }
 
@@ -83,13 +66,7 @@ impl<K: Kernel> Ring for Dual<K> {
     type Kernel = K;
     const PARTS: usize = 2;
 
-    fn mul(
-        m: &Lanes<K>,
-        out: &mut [K::Word],
-        a: &[K::Word],
-        b: &[K::Word],
-        scratch: &mut [K::Word],
-    ) {
+    fn mul(m: &Lanes<K>, out: &mut [K::Word], a: &[K::Word], b: &[K::Word], scratch: &mut [K::Word]) {
         K::dual_mul(m, out, a, b, scratch);
     }
 
@@ -167,14 +144,10 @@ impl<R: Ring> Workspace<R> {
         let longest = rows.iter().map(|row| 64 * row.len()).max().unwrap_or(0);
         let top = longest.div_ceil(bits).saturating_sub(1);
         out.fill(Default::default());
-        load_from::<R::Kernel>(&mut out[..R::Kernel::chunk_limbs(m.k)], rows, top * bits);
+        R::Kernel::load(&mut out[..R::Kernel::chunk_limbs(m.k)], rows, top * bits);
         for index in (0..top).rev() {
             self.mul_assign(m, out, &m.shift[..R::width(m)]);
-            load_from::<R::Kernel>(
-                &mut self.chunk[..R::Kernel::chunk_limbs(m.k)],
-                rows,
-                index * bits,
-            );
+            R::Kernel::load(&mut self.chunk[..R::Kernel::chunk_limbs(m.k)], rows, index * bits);
             R::Kernel::add_chunk(m, out, &self.chunk);
         }
     }
@@ -209,8 +182,7 @@ impl<R: Ring> Workspace<R> {
     }
 
     fn canonical<'a>(&self, m: &Constants<R>, rows: impl Iterator<Item = &'a mut [u64]>) {
-        rows.enumerate()
-            .for_each(|(lane, row)| R::canonical(m, &self.spare, lane, row));
+        rows.enumerate().for_each(|(lane, row)| R::canonical(m, &self.spare, lane, row));
     }
 
     /// The number 1 in every lane, not in Montgomery form: multiplying by it divides by `R`.

@@ -59,24 +59,18 @@ impl Square {
     pub fn join(&self, pairs: &Pairs) -> Batch {
         let limbs = self.0.limbs();
         let mut out = Batch::zeros(pairs.low.len(), 2 * limbs);
-        out.as_limbs_mut()
-            .par_chunks_exact_mut(2 * limbs)
-            .enumerate()
-            .for_each(|(row, number)| {
-                let above =
-                    zeroize::Zeroizing::new(product(pairs.high.row(row), self.0.as_limbs()));
-                number.copy_from_slice(&above);
-                add_assign(number, pairs.low.row(row));
-            });
+        out.as_limbs_mut().par_chunks_exact_mut(2 * limbs).enumerate().for_each(|(row, number)| {
+            let above = zeroize::Zeroizing::new(product(pairs.high.row(row), self.0.as_limbs()));
+            number.copy_from_slice(&above);
+            add_assign(number, pairs.low.row(row));
+        });
         out
     }
 
     /// Powers of numbers of any width, by windows; constant time in secret exponents and in the bases.
     pub fn pow(&self, bases: &Batch, exponents: Exponents<'_>) -> Pairs {
         let moduli = Moduli::Shared(self.constants());
-        Pairs::from_rows(
-            with_kernel!(self.0.engine(), K => pow::<Dual<K>>(moduli, bases, exponents)),
-        )
+        Pairs::from_rows(with_kernel!(self.0.engine(), K => pow::<Dual<K>>(moduli, bases, exponents)))
     }
 
     /// For each group the product of the powers `base^exponent` of the rows that it lists, all exponents secret and
@@ -92,7 +86,8 @@ impl Square {
         groups: &[G],
     ) -> Pairs {
         assert_eq!(bases.len(), exponents.len(), "one exponent a base");
-        let rows = with_kernel!(self.0.engine(), K => multi_pow::<Dual<K>>(self.constants(), bases, exponents, bits, groups));
+        let rows =
+            with_kernel!(self.0.engine(), K => multi_pow::<Dual<K>>(self.constants(), bases, exponents, bits, groups));
         Pairs::from_rows(rows)
     }
 
@@ -111,13 +106,8 @@ impl Pairs {
     /// Takes rows of low and high parts, one behind the other, apart.
     pub(crate) fn from_rows(rows: Batch) -> Self {
         let limbs = rows.limbs() / 2;
-        let half = |part: usize| {
-            Batch::from_rows(limbs, rows.rows().map(|row| &row[part * limbs..][..limbs]))
-        };
-        Pairs {
-            low: half(0),
-            high: half(1),
-        }
+        let half = |part: usize| Batch::from_rows(limbs, rows.rows().map(|row| &row[part * limbs..][..limbs]));
+        Pairs { low: half(0), high: half(1) }
     }
 
     /// How many numbers there are.
@@ -148,14 +138,10 @@ pub fn pow_pairs(squares: &[&Square], bases: &Batch, exponents: Exponents<'_>) -
 
 fn split<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {
     let mut out = Batch::zeros(numbers.len(), 2 * constants.limbs());
-    for_groups::<Dual<K>>(
-        Moduli::Shared(constants),
-        &mut out,
-        |m, work, range, rows| {
-            let mut residues = Space::<K>::new(Dual::<K>::width(m));
-            work.enter(m, &mut residues, &rows_of(numbers, range));
-            work.exit(m, rows.chunks_exact_mut(2 * m.limbs), &residues);
-        },
-    );
+    for_groups::<Dual<K>>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
+        let mut residues = Space::<K>::new(Dual::<K>::width(m));
+        work.enter(m, &mut residues, &rows_of(numbers, range));
+        work.exit(m, rows.chunks_exact_mut(2 * m.limbs), &residues);
+    });
     out
 }

@@ -1,25 +1,18 @@
 //! Every engine against GMP, from 64 to 8192 bits (and 16 384 for plain moduli), at random and at the corners.
 
-use hearith_arith::{
-    Batch, Engine, Exponents, FixedBase, Modulus, Pairs, Square, pow_each, pow_pairs,
-};
+use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Pairs, Square, pow_each, pow_pairs};
 use rug::integer::Order;
 use rug::ops::Pow;
 use rug::rand::RandState;
 use rug::{Complete, Integer};
 
 /// Bit lengths that fill their limbs, fall just short of it, and just pass it, in radix 2^64 and 2^52.
-const BITS: &[u32] = &[
-    64, 65, 100, 127, 128, 129, 192, 256, 416, 512, 513, 520, 1000, 1024, 1025, 1536, 2048, 2049,
-];
+const BITS: &[u32] = &[64, 65, 100, 127, 128, 129, 192, 256, 416, 512, 513, 520, 1000, 1024, 1025, 1536, 2048, 2049];
 /// Lengths tried with fewer and shorter exponents.
 const LONG: &[u32] = &[3072, 4096, 4097, 6144, 8192];
 
 fn engines() -> impl Iterator<Item = Engine> {
-    Engine::ALL
-        .iter()
-        .copied()
-        .filter(|engine| engine.is_available())
+    Engine::ALL.iter().copied().filter(|engine| engine.is_available())
 }
 
 fn limbs(number: &Integer) -> Vec<u64> {
@@ -53,13 +46,8 @@ fn moduli(bits: u32, random: &mut RandState) -> Vec<Integer> {
 
 /// 0, 1, 2, m - 1, m - 2, and random residues.
 fn residues(m: &Integer, count: usize, random: &mut RandState) -> Vec<Integer> {
-    let mut out = vec![
-        Integer::new(),
-        Integer::from(1),
-        Integer::from(2),
-        (m - 1u32).complete(),
-        (m - 2u32).complete(),
-    ];
+    let mut out =
+        vec![Integer::new(), Integer::from(1), Integer::from(2), (m - 1u32).complete(), (m - 2u32).complete()];
     out.extend((0..count).map(|_| m.random_below_ref(random).into()));
     out
 }
@@ -86,47 +74,22 @@ fn for_all(lengths: &[u32], mut check: impl FnMut(Engine, &Integer, &mut RandSta
 
 #[test]
 fn products_sums_and_reductions() {
-    for_all(
-        &[BITS, LONG, &[12000, 16384]].concat(),
-        |engine, m, random| {
-            let modulus = Modulus::new(engine, &limbs(m)).unwrap();
-            let width = modulus.limbs();
-            let (a, b) = (
-                residues(m, 14, random),
-                residues(m, 14, random)
-                    .into_iter()
-                    .rev()
-                    .collect::<Vec<_>>(),
-            );
-            let (x, y) = (batch(&a, width), batch(&b, width));
-            let expect = |f: &dyn Fn(&Integer, &Integer) -> Integer| {
-                a.iter()
-                    .zip(&b)
-                    .map(|(a, b)| f(a, b).rem_euc(m.clone()))
-                    .collect::<Vec<_>>()
-            };
-            use rug::ops::RemRounding;
-            assert_eq!(
-                integers(&modulus.mul(&x, &y)),
-                expect(&|a, b| (a * b).complete()),
-                "{engine} mul {m}"
-            );
-            assert_eq!(
-                integers(&modulus.add(&x, &y)),
-                expect(&|a, b| (a + b).complete())
-            );
-            assert_eq!(
-                integers(&modulus.sub(&x, &y)),
-                expect(&|a, b| (a - b).complete())
-            );
-            assert_eq!(integers(&modulus.neg(&x)), expect(&|a, _| (-a).complete()));
-            let factor = modulus.factor(x.row(7));
-            assert_eq!(
-                integers(&modulus.mul_by(&y, &factor)),
-                expect(&|_, b| (b * &a[7]).complete())
-            );
-        },
-    );
+    for_all(&[BITS, LONG, &[12000, 16384]].concat(), |engine, m, random| {
+        let modulus = Modulus::new(engine, &limbs(m)).unwrap();
+        let width = modulus.limbs();
+        let (a, b) = (residues(m, 14, random), residues(m, 14, random).into_iter().rev().collect::<Vec<_>>());
+        let (x, y) = (batch(&a, width), batch(&b, width));
+        let expect = |f: &dyn Fn(&Integer, &Integer) -> Integer| {
+            a.iter().zip(&b).map(|(a, b)| f(a, b).rem_euc(m.clone())).collect::<Vec<_>>()
+        };
+        use rug::ops::RemRounding;
+        assert_eq!(integers(&modulus.mul(&x, &y)), expect(&|a, b| (a * b).complete()), "{engine} mul {m}");
+        assert_eq!(integers(&modulus.add(&x, &y)), expect(&|a, b| (a + b).complete()));
+        assert_eq!(integers(&modulus.sub(&x, &y)), expect(&|a, b| (a - b).complete()));
+        assert_eq!(integers(&modulus.neg(&x)), expect(&|a, _| (-a).complete()));
+        let factor = modulus.factor(x.row(7));
+        assert_eq!(integers(&modulus.mul_by(&y, &factor)), expect(&|_, b| (b * &a[7]).complete()));
+    });
 }
 
 #[test]
@@ -134,38 +97,17 @@ fn numbers_of_any_width_are_reduced() {
     for_all(&[BITS, LONG].concat(), |engine, m, random| {
         let modulus = Modulus::new(engine, &limbs(m)).unwrap();
         let square = Square::new(engine, &limbs(m)).unwrap();
-        for width in [
-            1,
-            modulus.limbs(),
-            2 * modulus.limbs(),
-            4 * modulus.limbs() + 1,
-        ] {
+        for width in [1, modulus.limbs(), 2 * modulus.limbs(), 4 * modulus.limbs() + 1] {
             let bits = 64 * width as u32;
-            let mut numbers: Vec<Integer> = (0..9)
-                .map(|_| Integer::random_bits(bits, random).into())
-                .collect();
+            let mut numbers: Vec<Integer> = (0..9).map(|_| Integer::random_bits(bits, random).into()).collect();
             numbers.push((Integer::from(1) << bits) - 1u32);
             numbers.push(Integer::new());
             let rows = batch(&numbers, width);
-            let expected: Vec<Integer> = numbers
-                .iter()
-                .map(|number| (number % m).complete())
-                .collect();
-            assert_eq!(
-                integers(&modulus.reduce(&rows)),
-                expected,
-                "{engine} {m} from {width} limbs"
-            );
-            let expected: Vec<Integer> = numbers
-                .iter()
-                .map(|number| number % m.clone().square())
-                .collect();
+            let expected: Vec<Integer> = numbers.iter().map(|number| (number % m).complete()).collect();
+            assert_eq!(integers(&modulus.reduce(&rows)), expected, "{engine} {m} from {width} limbs");
+            let expected: Vec<Integer> = numbers.iter().map(|number| number % m.clone().square()).collect();
             let split = square.split(&rows);
-            assert_eq!(
-                pairs(&split, m),
-                expected,
-                "{engine} {m} squared from {width} limbs"
-            );
+            assert_eq!(pairs(&split, m), expected, "{engine} {m} squared from {width} limbs");
             assert_eq!(integers(&square.join(&split)), expected);
         }
     });
@@ -181,56 +123,26 @@ fn powers(lengths: &[u32], rows: usize, exponent_bits: impl Fn(u32) -> u32) {
         let bases = residues(m, rows, random);
         let x = batch(&bases, width);
         let most = (Integer::from(1) << bits) - 1u32;
-        let mut exponents: Vec<Integer> = bases
-            .iter()
-            .map(|_| Integer::random_bits(bits, random).into())
-            .collect();
-        exponents[..4].clone_from_slice(&[
-            Integer::new(),
-            Integer::from(1),
-            most.clone(),
-            Integer::from(2) & &most,
-        ]);
+        let mut exponents: Vec<Integer> = bases.iter().map(|_| Integer::random_bits(bits, random).into()).collect();
+        exponents[..4].clone_from_slice(&[Integer::new(), Integer::from(1), most.clone(), Integer::from(2) & &most]);
         let each = batch(&exponents, limbs(&most).len());
         let one = limbs(&exponents[5]);
 
         let power = |m: &Integer, e: &dyn Fn(usize) -> Integer| {
-            (0..bases.len())
-                .map(|i| bases[i].clone().pow_mod(&e(i), m).unwrap())
-                .collect::<Vec<_>>()
+            (0..bases.len()).map(|i| bases[i].clone().pow_mod(&e(i), m).unwrap()).collect::<Vec<_>>()
         };
         let m2 = m.clone().square();
         let expected = power(m, &|i| exponents[i].clone());
-        assert_eq!(
-            integers(&modulus.pow(&x, Exponents::Each(&each, bits))),
-            expected,
-            "{engine} {m}"
-        );
-        assert_eq!(
-            integers(&modulus.pow_ladder(&x, Exponents::Each(&each, bits))),
-            expected
-        );
+        assert_eq!(integers(&modulus.pow(&x, Exponents::Each(&each, bits))), expected, "{engine} {m}");
+        assert_eq!(integers(&modulus.pow_ladder(&x, Exponents::Each(&each, bits))), expected);
         let expected = power(&m2, &|i| exponents[i].clone());
-        assert_eq!(
-            pairs(&square.pow(&x, Exponents::Each(&each, bits)), m),
-            expected,
-            "{engine} {m} squared"
-        );
+        assert_eq!(pairs(&square.pow(&x, Exponents::Each(&each, bits)), m), expected, "{engine} {m} squared");
         let expected = power(m, &|_| exponents[5].clone());
-        assert_eq!(
-            integers(&modulus.pow(&x, Exponents::Shared(&one, bits))),
-            expected
-        );
-        assert_eq!(
-            integers(&modulus.pow(&x, Exponents::Public(&one))),
-            expected
-        );
+        assert_eq!(integers(&modulus.pow(&x, Exponents::Shared(&one, bits))), expected);
+        assert_eq!(integers(&modulus.pow(&x, Exponents::Public(&one))), expected);
         let expected = power(&m2, &|_| exponents[5].clone());
         assert_eq!(pairs(&square.pow(&x, Exponents::Public(&one)), m), expected);
-        assert_eq!(
-            pairs(&square.pow(&x, Exponents::Shared(&one, bits)), m),
-            expected
-        );
+        assert_eq!(pairs(&square.pow(&x, Exponents::Shared(&one, bits)), m), expected);
     });
 }
 
@@ -259,31 +171,19 @@ fn moduli_side_by_side() {
             let all = moduli(bits, &mut random);
             for rows in [1, 2, 3, 8, 19] {
                 let of = |row: usize| &all[row * 7 % all.len()];
-                let squares: Vec<Square> = (0..rows)
-                    .map(|row| Square::new(engine, &limbs(of(row))).unwrap())
-                    .collect();
+                let squares: Vec<Square> = (0..rows).map(|row| Square::new(engine, &limbs(of(row))).unwrap()).collect();
                 let width = squares[0].root().limbs();
-                let bases: Vec<Integer> = (0..rows)
-                    .map(|_| Integer::random_bits(4 * bits, &mut random).into())
-                    .collect();
-                let exponents: Vec<Integer> = (0..rows)
-                    .map(|_| Integer::random_bits(100, &mut random).into())
-                    .collect();
+                let bases: Vec<Integer> =
+                    (0..rows).map(|_| Integer::random_bits(4 * bits, &mut random).into()).collect();
+                let exponents: Vec<Integer> =
+                    (0..rows).map(|_| Integer::random_bits(100, &mut random).into()).collect();
                 let (x, e) = (batch(&bases, 4 * width), batch(&exponents, 2));
-                let result = pow_pairs(
-                    &squares.iter().collect::<Vec<_>>(),
-                    &x,
-                    Exponents::Each(&e, 100),
-                );
+                let result = pow_pairs(&squares.iter().collect::<Vec<_>>(), &x, Exponents::Each(&e, 100));
                 let roots: Vec<&Modulus> = squares.iter().map(Square::root).collect();
                 let plain = pow_each(&roots, &x, Exponents::Each(&e, 100));
                 for row in 0..rows {
-                    let one = Pairs {
-                        low: result.low.range(row..row + 1),
-                        high: result.high.range(row..row + 1),
-                    };
-                    let power =
-                        |m: &Integer| bases[row].clone().pow_mod(&exponents[row], m).unwrap();
+                    let one = Pairs { low: result.low.range(row..row + 1), high: result.high.range(row..row + 1) };
+                    let power = |m: &Integer| bases[row].clone().pow_mod(&exponents[row], m).unwrap();
                     assert_eq!(
                         pairs(&one, of(row)),
                         [power(&of(row).clone().square())],
@@ -301,29 +201,15 @@ fn products_of_groups() {
     for_all(&[64, 200, 1024, 2048], |engine, m, random| {
         let modulus = Modulus::new(engine, &limbs(m)).unwrap();
         for rows in [0u32, 1, 2, 17, 300] {
-            let numbers: Vec<Integer> = (0..rows)
-                .map(|_| m.random_below_ref(random).into())
-                .collect();
-            let mut groups: Vec<Vec<u32>> = vec![
-                vec![],
-                (0..rows).collect(),
-                (0..rows.min(3)).rev().collect(),
-            ];
+            let numbers: Vec<Integer> = (0..rows).map(|_| m.random_below_ref(random).into()).collect();
+            let mut groups: Vec<Vec<u32>> = vec![vec![], (0..rows).collect(), (0..rows.min(3)).rev().collect()];
             groups.extend((0..rows).step_by(5).map(|row| vec![row, 0, row]));
             let expected: Vec<Integer> = groups
                 .iter()
-                .map(|group| {
-                    group.iter().fold(Integer::from(1), |acc, &row| {
-                        acc * &numbers[row as usize] % m
-                    })
-                })
+                .map(|group| group.iter().fold(Integer::from(1), |acc, &row| acc * &numbers[row as usize] % m))
                 .collect();
             let factors = batch(&numbers, modulus.limbs());
-            assert_eq!(
-                integers(&modulus.products(&factors, &groups)),
-                expected,
-                "{engine} {m} {rows} rows"
-            );
+            assert_eq!(integers(&modulus.products(&factors, &groups)), expected, "{engine} {m} {rows} rows");
         }
     });
 }
@@ -334,36 +220,17 @@ fn products_of_powers() {
         let square = Square::new(engine, &limbs(m)).unwrap();
         let m2 = m.clone().square();
         let bits = 70;
-        let bases: Vec<Integer> = (0..40)
-            .map(|_| m2.random_below_ref(random).into())
-            .collect();
-        let mut exponents: Vec<Integer> = (0..40)
-            .map(|_| Integer::random_bits(bits, random).into())
-            .collect();
+        let bases: Vec<Integer> = (0..40).map(|_| m2.random_below_ref(random).into()).collect();
+        let mut exponents: Vec<Integer> = (0..40).map(|_| Integer::random_bits(bits, random).into()).collect();
         exponents[0] = Integer::new();
         exponents[1] = (Integer::from(1) << bits) - 1u32;
-        let groups: Vec<Vec<u32>> = vec![
-            vec![],
-            (0..40).collect(),
-            vec![3],
-            (0..20).collect(),
-            vec![1, 0, 1],
-        ];
+        let groups: Vec<Vec<u32>> = vec![vec![], (0..40).collect(), vec![3], (0..20).collect(), vec![1, 0, 1]];
         let width = 2 * square.root().limbs();
         let result = square.multi_pow(&batch(&bases, width), &batch(&exponents, 2), bits, &groups);
-        let power = |row: u32| {
-            bases[row as usize]
-                .clone()
-                .pow_mod(&exponents[row as usize], &m2)
-                .unwrap()
-        };
+        let power = |row: u32| bases[row as usize].clone().pow_mod(&exponents[row as usize], &m2).unwrap();
         let expected: Vec<Integer> = groups
             .iter()
-            .map(|group| {
-                group
-                    .iter()
-                    .fold(Integer::from(1), |acc, &row| acc * power(row) % &m2)
-            })
+            .map(|group| group.iter().fold(Integer::from(1), |acc, &row| acc * power(row) % &m2))
             .collect();
         assert_eq!(pairs(&result, m), expected, "{engine} {m}");
     });
@@ -377,20 +244,11 @@ fn powers_of_a_fixed_base() {
         let base = Integer::from(m2.random_below_ref(random));
         for bits in [1, 6, 7, 64, 96, 97, 200, 512] {
             let comb = FixedBase::new(&square, &limbs(&base), bits);
-            let mut exponents: Vec<Integer> = (0..10)
-                .map(|_| Integer::random_bits(bits, random).into())
-                .collect();
+            let mut exponents: Vec<Integer> = (0..10).map(|_| Integer::random_bits(bits, random).into()).collect();
             exponents.extend([Integer::new(), (Integer::from(1) << bits) - 1u32]);
             let width = bits.div_ceil(64) as usize;
-            let expected: Vec<Integer> = exponents
-                .iter()
-                .map(|e| base.clone().pow_mod(e, &m2).unwrap())
-                .collect();
-            assert_eq!(
-                pairs(&comb.pow(&batch(&exponents, width)), m),
-                expected,
-                "{engine} {m} {bits} bits"
-            );
+            let expected: Vec<Integer> = exponents.iter().map(|e| base.clone().pow_mod(e, &m2).unwrap()).collect();
+            assert_eq!(pairs(&comb.pow(&batch(&exponents, width)), m), expected, "{engine} {m} {bits} bits");
         }
     });
 }
@@ -401,9 +259,7 @@ fn fermat_gives_paillier_l_without_a_division() {
     for engine in engines() {
         let p = Integer::from(Integer::random_bits(512, &mut random)).next_prime();
         let square = Square::new(engine, &limbs(&p)).unwrap();
-        let c: Vec<Integer> = (0..9)
-            .map(|_| Integer::random_bits(2048, &mut random).into())
-            .collect();
+        let c: Vec<Integer> = (0..9).map(|_| Integer::random_bits(2048, &mut random).into()).collect();
         let exponent = limbs(&(&p - 1u32).complete());
         let power = square.pow(&batch(&c, 32), Exponents::Shared(&exponent, 512));
         let p2 = (&p).pow(2).complete();
@@ -420,22 +276,8 @@ fn unusable_moduli_are_refused() {
     use hearith_arith::ArithError;
     let error = |limbs: &[u64]| Modulus::new(Engine::Serial, limbs).unwrap_err();
     assert_eq!(error(&[4, 1]), ArithError::EvenModulus);
-    assert_eq!(
-        error(&[0, 0]),
-        ArithError::ModulusSize {
-            bits: 0,
-            least: 2,
-            most: 16384
-        }
-    );
-    assert_eq!(
-        error(&[1; 257]),
-        ArithError::ModulusSize {
-            bits: 16385,
-            least: 2,
-            most: 16384
-        }
-    );
+    assert_eq!(error(&[0, 0]), ArithError::ModulusSize { bits: 0, least: 2, most: 16384 });
+    assert_eq!(error(&[1; 257]), ArithError::ModulusSize { bits: 16385, least: 2, most: 16384 });
     assert_eq!(Modulus::new(Engine::Serial, &[7, 0, 0]).unwrap().limbs(), 1);
 }
 

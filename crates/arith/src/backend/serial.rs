@@ -31,6 +31,8 @@ impl Kernel for Serial {
     type Word = u64;
     const LANES: usize = 1;
     const RADIX_BITS: u32 = 64;
+    const WINDOW: u32 = 5;
+    const TEETH: u32 = 6;
 
     fn limbs(bits: u32) -> usize {
         bits.div_ceil(64) as usize
@@ -50,6 +52,13 @@ impl Kernel for Serial {
 
     fn lane(word: &u64, _: usize) -> u64 {
         *word
+    }
+
+    fn load(words: &mut [u64], rows: &[&[u64]], start: usize) {
+        let first = rows[0].get(start / 64..).unwrap_or(&[]);
+        let there = first.len().min(words.len());
+        words[..there].copy_from_slice(&first[..there]);
+        words[there..].fill(0);
     }
 
     fn mul(m: &Lanes<Self>, out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]) {
@@ -98,10 +107,7 @@ impl Kernel for Serial {
     fn select_shared(out: &mut [u64], table: &[u64], entries: usize, index: &u64) {
         let takes: [u64; 256] = std::array::from_fn(|entry| mask(equal(entry as u64, *index)));
         for (x, row) in out.iter_mut().zip(table.chunks_exact(entries)) {
-            *x = row
-                .iter()
-                .zip(&takes)
-                .fold(0, |found, (&y, &take)| found | (y & take));
+            *x = row.iter().zip(&takes).fold(0, |found, (&y, &take)| found | (y & take));
         }
     }
 }
@@ -117,15 +123,7 @@ fn equal(a: u64, b: u64) -> u64 {
 /// Montgomery multiplication algorithms, 1996) with two limbs of `b` a step. The running sum stays below `2 m` plus
 /// what `a` exceeds `m` by, in `k + 1` limbs; `t` slides up instead of moving its limbs down.
 #[inline(always)]
-fn mul_body(
-    k: usize,
-    out: &mut [u64],
-    a: &[u64],
-    b: &[u64],
-    m: &[u64],
-    neg_inverse: u64,
-    t: &mut [u64],
-) {
+fn mul_body(k: usize, out: &mut [u64], a: &[u64], b: &[u64], m: &[u64], neg_inverse: u64, t: &mut [u64]) {
     let (out, a, b, m, t) = (&mut out[..k], &a[..k], &b[..k], &m[..k], &mut t[..2 * k]);
     t.fill(0);
     let mut carry = 0;
@@ -162,15 +160,7 @@ fn sqr_body(k: usize, out: &mut [u64], a: &[u64], m: &[u64], neg_inverse: u64, t
 /// `[1, R m + m^2 + R]` and so reduces to a number in `[1, 3 m]`, from which `1 - s` is taken: `v` lies in `[0, 3 m]`,
 /// and `2 m`, then `m` are subtracted where they fit.
 #[inline(always)]
-fn dual_mul_body(
-    k: usize,
-    out: &mut [u64],
-    a: &[u64],
-    b: &[u64],
-    m: &[u64],
-    neg_inverse: u64,
-    scratch: &mut [u64],
-) {
+fn dual_mul_body(k: usize, out: &mut [u64], a: &[u64], b: &[u64], m: &[u64], neg_inverse: u64, scratch: &mut [u64]) {
     let (low, high) = scratch[..4 * k].split_at_mut(2 * k);
     let (out_low, out_high) = out[..2 * k].split_at_mut(k);
     product(k, low, &a[..k], &b[..k]);
@@ -187,14 +177,7 @@ fn dual_mul_body(
 
 /// The square of a dual residue: as [`dual_mul_body`] with `2 a b` for `a d + b c`.
 #[inline(always)]
-fn dual_sqr_body(
-    k: usize,
-    out: &mut [u64],
-    a: &[u64],
-    m: &[u64],
-    neg_inverse: u64,
-    scratch: &mut [u64],
-) {
+fn dual_sqr_body(k: usize, out: &mut [u64], a: &[u64], m: &[u64], neg_inverse: u64, scratch: &mut [u64]) {
     let (low, high) = scratch[..4 * k].split_at_mut(2 * k);
     let (out_low, out_high) = out[..2 * k].split_at_mut(k);
     square(k, low, &a[..k]);

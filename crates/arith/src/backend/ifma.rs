@@ -1,0 +1,152 @@
+//! The vector kernel: eight numbers side by side in AVX-512 registers, limbs of 52 bits, lazily reduced residues.
+//!
+//! `vpmadd52luq` and `vpmadd52huq` multiply 52-bit limbs and add the low or high half of the product to 64-bit sums, so
+//! carries can wait: a column of a product takes up to 4096 halves before it overflows. Numbers have a multiple of ten
+//! limbs, and at least 8 bits more than the modulus: `R >= 256 m`. `docs/ifma-notes.md` explains the blocks and counts
+//! the instructions.
+//!
+//! # Bounds
+//! Limbs of residues are below 2^52. A residue is below `2 m`, the high part of a dual residue below `3 m`; the low part
+//! of what [`Kernel::add_chunk`] makes is below `R / 2`, and its other factor then is canonical.
+//! - low: `(2 m 2 m + R m) / R < 2 m`, and `(R/2 m + R m) / R < 2 m`;
+//! - high: `a d + b c + R m - Q` reduces to less than `(12 m^2 + 2 R m) / R < 3 m`, and to less than
+//!   `(R/2 m + 3 m^2 + 2 R m) / R < 3 m`.
+//!
+//! A column sums at most `4 k` halves of the products, one limb set in advance, and `2 k` halves of the reduction, each
+//! below 2^52, and a carry: below `(6 k + 2) 2^52`; with `k = 320` limbs (plain products only: `4 k + 2`) or 160 this stays
+//! below 2^63.
+
+mod blocks;
+mod lanes;
+mod tables;
+
+use crate::count;
+use crate::kernel::{Kernel, Lanes};
+use blocks::{BLOCK, multiply, normalise, reduce, square};
+use zeroize::DefaultIsZeroes;
+
+/// The vector engine's kernel.
+pub(crate) struct Ifma;
+
+/// One limb of each of eight numbers.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub(crate) struct Octet(pub(crate) [u64; 8]);
+
+impl DefaultIsZeroes for Octet {}
+
+/// Whether this CPU has the instructions.
+pub(crate) fn is_available() -> bool {
+    std::arch::is_x86_feature_detected!("avx512f")
+        && std::arch::is_x86_feature_detected!("avx512dq")
+        && std::arch::is_x86_feature_detected!("avx512ifma")
+}
+
+const RADIX: u32 = 52;
+const MASK: u64 = (1 << RADIX) - 1;
+
+// Every call into `blocks`, `lanes` and `tables` needs the instructions that `is_available` looks for. A kernel only runs
+// with `Lanes`, which come from `Constants`, and those are refused for an engine that this machine cannot run.
+impl Kernel for Ifma {
+    type Word = Octet;
+    const LANES: usize = 8;
+    const RADIX_BITS: u32 = RADIX;
+    const WINDOW: u32 = 4;
+    const TEETH: u32 = 7;
+
+    fn limbs(bits: u32) -> usize {
+        ((bits + 8).div_ceil(RADIX) as usize).next_multiple_of(BLOCK)
+    }
+
+    fn chunk_limbs(k: usize) -> usize {
+        k - 1
+    }
+
+    fn scratch(k: usize) -> usize {
+        3 * k
+    }
+
+    fn set_lane(word: &mut Octet, lane: usize, limb: u64) {
+        word.0[lane] = limb;
+    }
+
+    fn lane(word: &Octet, lane: usize) -> u64 {
+        word.0[lane]
+    }
+
+    fn load(words: &mut [Octet], rows: &[&[u64]], start: usize) {
+        // SAFETY: the instructions are there.
+        unsafe { lanes::load(words, rows, start) }
+    }
+
+    fn mul(m: &Lanes<Self>, out: &mut [Octet], a: &[Octet], b: &[Octet], scratch: &mut [Octet]) {
+        count::multiplication(m.limbs);
+        let (t, q) = scratch.split_at_mut(2 * m.k);
+        // SAFETY: the instructions are there; lengths are checked by the callees.
+        unsafe {
+            multiply(t, a, b, 0);
+            reduce(t, q, &m.m, m.neg_inverse);
+            normalise(out, &t[m.k..]);
+        }
+    }
+
+    fn sqr(m: &Lanes<Self>, out: &mut [Octet], a: &[Octet], scratch: &mut [Octet]) {
+        count::multiplication(m.limbs);
+        let (t, q) = scratch.split_at_mut(2 * m.k);
+        // SAFETY: as in `mul`.
+        unsafe {
+            square(t, a);
+            reduce(t, q, &m.m, m.neg_inverse);
+            normalise(out, &t[m.k..]);
+        }
+    }
+
+    fn dual_mul(m: &Lanes<Self>, out: &mut [Octet], a: &[Octet], b: &[Octet], scratch: &mut [Octet]) {
+        let (t, q) = scratch.split_at_mut(2 * m.k);
+        let (out_low, out_high) = out.split_at_mut(m.k);
+        let ((a_low, a_high), (b_low, b_high)) = (a.split_at(m.k), b.split_at(m.k));
+        // SAFETY: as in `mul`.
+        unsafe {
+            multiply(t, a_low, b_low, 0);
+            reduce(t, q, &m.m, m.neg_inverse);
+            normalise(out_low, &t[m.k..]);
+            blocks::start_high(t, q, &m.m);
+            multiply(t, a_low, b_high, 2 * m.k);
+            multiply(t, a_high, b_low, 2 * m.k);
+            reduce(t, q, &m.m, m.neg_inverse);
+            normalise(out_high, &t[m.k..]);
+        }
+    }
+
+    fn dual_sqr(m: &Lanes<Self>, out: &mut [Octet], a: &[Octet], scratch: &mut [Octet]) {
+        let (t, q) = scratch.split_at_mut(2 * m.k);
+        let (out_low, out_high) = out.split_at_mut(m.k);
+        let (a_low, a_high) = a.split_at(m.k);
+        // SAFETY: as in `mul`.
+        unsafe {
+            square(t, a_low);
+            reduce(t, q, &m.m, m.neg_inverse);
+            normalise(out_low, &t[m.k..]);
+            multiply(t, a_low, a_high, 0);
+            blocks::double_high(t, q, &m.m);
+            reduce(t, q, &m.m, m.neg_inverse);
+            normalise(out_high, &t[m.k..]);
+        }
+    }
+
+    /// `2 m + 2^(52 (k-1)) < R / 2`: no carry leaves the low part.
+    fn add_chunk(m: &Lanes<Self>, a: &mut [Octet], chunk: &[Octet]) {
+        // SAFETY: as in `mul`.
+        unsafe { blocks::add(&mut a[..m.k], chunk) }
+    }
+
+    fn select(out: &mut [Octet], table: &[Octet], index: &Octet) {
+        // SAFETY: as in `mul`.
+        unsafe { tables::select(out, table, index) }
+    }
+
+    fn select_shared(out: &mut [Octet], table: &[u64], entries: usize, index: &Octet) {
+        // SAFETY: as in `mul`.
+        unsafe { tables::select_shared(out, table, entries, index) }
+    }
+}

@@ -1,0 +1,77 @@
+//! Table reads whose addresses do not depend on the index.
+
+use super::Octet;
+use std::arch::x86_64::{
+    __m512i, _mm512_cmpeq_epi64_mask, _mm512_load_si512, _mm512_loadu_si512, _mm512_mask_mov_epi64,
+    _mm512_permutex2var_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_store_si512, _mm512_test_epi64_mask,
+};
+
+/// Words taken together, in registers, through all entries.
+const TOGETHER: usize = 10;
+
+/// Each lane's entry of a table whose entries have `out.len()` words, a multiple of ten.
+#[target_feature(enable = "avx512f")]
+pub(super) fn select(out: &mut [Octet], table: &[Octet], index: &Octet) {
+    let width = out.len();
+    let index = get(index);
+    for (block, out) in out.chunks_exact_mut(TOGETHER).enumerate() {
+        let mut found = [_mm512_setzero_si512(); TOGETHER];
+        for (entry, words) in table.chunks_exact(width).enumerate() {
+            let take = _mm512_cmpeq_epi64_mask(index, _mm512_set1_epi64(entry as i64));
+            let words = &words[block * TOGETHER..][..TOGETHER];
+            for (found, word) in found.iter_mut().zip(words) {
+                *found = _mm512_mask_mov_epi64(*found, take, get(word));
+            }
+        }
+        for (word, found) in out.iter_mut().zip(found) {
+            set(word, found);
+        }
+    }
+}
+
+/// Each lane's entry of a table that all lanes share: word `j` of entry `e` at `entries j + e`. A permutation of two
+/// registers picks among sixteen entries for all lanes at once; masks then choose among the sixteens.
+#[target_feature(enable = "avx512f")]
+pub(super) fn select_shared(out: &mut [Octet], table: &[u64], entries: usize, index: &Octet) {
+    let index = get(index);
+    for (word, row) in out.iter_mut().zip(table.chunks_exact(entries)) {
+        let mut found = [_mm512_setzero_si512(); 16];
+        let mut count = entries / 16;
+        for (found, sixteen) in found.iter_mut().zip(row.chunks_exact(16)) {
+            let (low, high) = sixteen.split_at(8);
+            *found = _mm512_permutex2var_epi64(load(low), index, load(high));
+        }
+        let mut bit = 16;
+        while count > 1 {
+            let upper = _mm512_test_epi64_mask(index, _mm512_set1_epi64(bit));
+            for pair in 0..count / 2 {
+                found[pair] = _mm512_mask_mov_epi64(found[2 * pair], upper, found[2 * pair + 1]);
+            }
+            count /= 2;
+            bit *= 2;
+        }
+        set(word, found[0]);
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn get(word: &Octet) -> __m512i {
+    // SAFETY: the reference is to 64 aligned bytes.
+    unsafe { _mm512_load_si512((&raw const *word).cast()) }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn set(word: &mut Octet, value: __m512i) {
+    // SAFETY: the reference is to 64 aligned bytes.
+    unsafe { _mm512_store_si512((&raw mut *word).cast(), value) }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load(eight: &[u64]) -> __m512i {
+    debug_assert_eq!(eight.len(), 8);
+    // SAFETY: eight limbs are there.
+    unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) }
+}
