@@ -33,4 +33,8 @@ pub use error::ArithError;
 pub use exponents::Exponents;
 pub use fixed_base::FixedBase;
 pub use modulus::{Factor, Modulus, pow_each};
+#[doc(hidden)]
+pub fn peak() -> f64 {
+    backend::ifma::peak_rate()
+}
 pub use square::{Pairs, Square, pow_pairs};

@@ -1,9 +1,11 @@
 //! Products, squares and Montgomery reductions of eight numbers at a time, in blocks of ten limbs held in registers.
 
 use super::{MASK, Octet, RADIX};
+use seq_macro::seq;
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_load_si512, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64,
-    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64, _mm512_store_si512, _mm512_sub_epi64, _mm512_xor_si512,
+    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_andnot_si512, _mm512_load_si512, _mm512_madd52hi_epu64,
+    _mm512_madd52lo_epu64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64, _mm512_store_si512,
+    _mm512_sub_epi64, _mm512_xor_si512,
 };
 
 /// Limbs of a block: ten multiplicand limbs and the fifteen columns that five multiplier limbs touch fill 26 of the 32
@@ -11,6 +13,8 @@ use std::arch::x86_64::{
 pub(super) const BLOCK: usize = 10;
 /// Multiplier limbs taken in one unrolled step.
 const STEP: usize = 5;
+/// Limbs of the modulus that a reduction's digits meet at once: 30 products hide the nine cycles between two digits.
+const WIDE: usize = BLOCK + STEP;
 
 #[target_feature(enable = "avx512f")]
 #[inline]
@@ -38,42 +42,54 @@ fn high(sum: __m512i, x: __m512i, y: __m512i) -> __m512i {
     _mm512_madd52hi_epu64(sum, x, y)
 }
 
+/// Keeps the compiler from moving products past this point: without it, it brings all products of one column together,
+/// and each then waits four cycles for the one before. The empty instruction sequence only says that it needs the sums.
+macro_rules! row_ends {
+    ($sums:ident, $($index:literal)*) => {
+        // SAFETY: nothing is executed.
+        unsafe {
+            std::arch::asm!(
+                $(concat!("/* column ", $index, " in {} */")),*,
+                $(inout(zmm_reg) $sums[$index]),*,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+    };
+}
+
 /// `t = t + x y` for one block `x` and a multiple of five limbs `y`; `t` has ten columns more than `y` has limbs, of
-/// which those from `valid` on hold nothing yet and count as zero.
+/// which those from `valid` on, a multiple of five, hold nothing yet and count as zero.
 ///
 /// The columns slide through registers: five multiplier limbs at a time complete five columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn multiply_block(t: &mut [Octet], x: &[Octet], y: &[Octet], valid: usize) {
     let t = &mut t[..y.len() + BLOCK];
+    let x = &x[..BLOCK];
     let zero = _mm512_setzero_si512();
-    let column = |t: &[Octet], at: usize| if at < valid { get(t, at) } else { zero };
-    let x: [__m512i; BLOCK] = std::array::from_fn(|i| get(x, i));
-    let mut sums: [__m512i; BLOCK + STEP] = [zero; BLOCK + STEP];
-    for (i, sum) in sums[..BLOCK].iter_mut().enumerate() {
-        *sum = column(t, i);
+    let mut sums = [zero; BLOCK + STEP];
+    seq!(I in 0..10 { let x~I = get(x, I); });
+    if valid >= BLOCK {
+        seq!(I in 0..10 { sums[I] = get(t, I); });
     }
     for at in (0..y.len()).step_by(STEP) {
-        for (i, sum) in sums[BLOCK..].iter_mut().enumerate() {
-            *sum = column(t, at + BLOCK + i);
+        let y = &y[at..at + STEP];
+        let t = &mut t[at..at + BLOCK + STEP];
+        if at + BLOCK + STEP <= valid {
+            seq!(I in 10..15 { sums[I] = get(t, I); });
+        } else {
+            seq!(I in 10..15 { sums[I] = zero; });
         }
-        for j in 0..STEP {
-            let y = get(y, at + j);
-            for i in 0..BLOCK {
-                sums[i + j] = low(sums[i + j], x[i], y);
-            }
-            for i in 0..BLOCK {
-                sums[i + j + 1] = high(sums[i + j + 1], x[i], y);
-            }
-        }
-        for (i, sum) in sums[..STEP].iter().enumerate() {
-            set(t, at + i, *sum);
-        }
-        sums.copy_within(STEP.., 0);
+        seq!(J in 0..5 {
+            let digit = get(y, J);
+            seq!(I in 0..10 { sums[I + J] = low(sums[I + J], x~I, digit); });
+            seq!(I in 0..10 { sums[I + J + 1] = high(sums[I + J + 1], x~I, digit); });
+            row_ends!(sums, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14);
+            set(t, J, sums[J]);
+        });
+        seq!(I in 0..10 { sums[I] = sums[I + 5]; });
     }
-    for (i, sum) in sums[..BLOCK].iter().enumerate() {
-        set(t, y.len() + i, *sum);
-    }
+    seq!(I in 0..10 { set(t, y.len() + I, sums[I]); });
 }
 
 /// `t = t + a b` in `2 k` columns, of which those from `valid` on hold nothing yet: 0, or `2 k` to add to them all.
@@ -116,85 +132,269 @@ pub(super) fn square(t: &mut [Octet], a: &[Octet]) {
 #[inline]
 fn triangle(t: &mut [Octet], x: &[Octet], valid: usize) {
     let t = &mut t[..2 * BLOCK];
-    let x: [__m512i; BLOCK] = std::array::from_fn(|i| get(x, i));
-    let mut sums: [__m512i; 2 * BLOCK] =
-        std::array::from_fn(|i| if i < valid { get(t, i) } else { _mm512_setzero_si512() });
-    for j in 1..BLOCK {
-        for i in 0..j {
-            sums[i + j] = low(sums[i + j], x[i], x[j]);
-        }
-        for i in 0..j {
-            sums[i + j + 1] = high(sums[i + j + 1], x[i], x[j]);
-        }
+    let x = &x[..BLOCK];
+    let zero = _mm512_setzero_si512();
+    let mut sums = [zero; 2 * BLOCK];
+    if valid >= BLOCK {
+        seq!(I in 0..10 { sums[I] = get(t, I); });
     }
-    for (i, sum) in sums.iter().enumerate() {
-        set(t, i, *sum);
+    if valid >= 2 * BLOCK {
+        seq!(I in 10..20 { sums[I] = get(t, I); });
+    }
+    seq!(I in 0..10 { let x~I = get(x, I); });
+    seq!(J in 1..10 {
+        seq!(I in 0..9 { if I < J { sums[I + J] = low(sums[I + J], x~I, x~J); } });
+        seq!(I in 0..9 { if I < J { sums[I + J + 1] = high(sums[I + J + 1], x~I, x~J); } });
+    });
+    seq!(I in 0..20 { set(t, I, sums[I]); });
+}
+
+/// What the digits of a Montgomery reduction need, read from memory by the steps.
+#[repr(C, align(64))]
+struct DigitConstants {
+    /// `2^52 - 1`.
+    ones: __m512i,
+    /// `n = -m^-1 mod 2^52`.
+    inverse: __m512i,
+    /// `n m_1 mod 2^52`.
+    second: __m512i,
+}
+
+impl DigitConstants {
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    fn new(m: &[Octet], neg_inverse: Octet) -> Self {
+        let inverse = get(&[neg_inverse], 0);
+        let second = low(_mm512_setzero_si512(), get(m, 1), inverse);
+        DigitConstants { ones: _mm512_set1_epi64(MASK as i64), inverse, second }
     }
 }
 
-/// Montgomery reduction of the `2 k` columns `t`: the quotient digits go to `q`, the reduced number's columns, not yet
-/// normalised, to the upper half of `t`.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn reduce(t: &mut [Octet], q: &mut [Octet], m: &[Octet], neg_inverse: Octet) {
-    let k = m.len();
-    if k == BLOCK {
-        reduce_rows::<BLOCK, { BLOCK + STEP }>(t, &mut q[..k], m, neg_inverse);
-    } else if k == 2 * BLOCK {
-        reduce_rows::<{ 2 * BLOCK }, { 2 * BLOCK + STEP }>(t, &mut q[..k], m, neg_inverse);
-    } else {
-        for start in (0..k).step_by(BLOCK) {
-            let digits = &mut q[start..start + BLOCK];
-            reduce_rows::<{ 2 * BLOCK }, { 2 * BLOCK + STEP }>(&mut t[start..], digits, m, neg_inverse);
-            multiply_block(&mut t[start + 2 * BLOCK..], digits, &m[2 * BLOCK..], k);
-        }
-    }
-}
-
-/// The steps of a Montgomery reduction that `q.len()` digits need in the lowest `WIDTH` limbs of `m`; the columns of
-/// `t` below `q.len()` become zero in effect and are left as they are.
+/// One step of a Montgomery reduction in the lowest `$width` limbs of a modulus at `$m`: adds `$digit m` to the columns
+/// from `$sums[$j]` on and leaves the next digit in `$digit`.
 ///
-/// A digit follows from its column after the digit before it: a multiplication by `-m^-1` and one by `m`, nine cycles
-/// of latency, in which the row's `2 WIDTH` other products run. The column itself, once the digit is known, is a
-/// multiple of 2^52 without adding anything up: its carry is its upper bits, and one more unless its lower bits are zero.
+/// The column, once its digit `q` is known, is a multiple of 2^52 without adding anything up: its carry `c` is its upper
+/// bits, and one more unless its lower bits are zero. The next digit is
+/// `(s + c + low(q m_1) + high(q m_0)) n = s n + c n + q (m_1 n) + high(q m_0) n` modulo 2^52, `s` the next column so far:
+/// only two multiplications, one after the other, stand between two digits. Digits keep what exceeds 52 bits, which
+/// multiplications ignore.
+///
+/// The instructions are in the order in which they should start: first what the next digit waits for. Left to itself the
+/// compiler keeps the modulus in registers, where the sums belong, and brings all products of a column together.
+macro_rules! reduce_row {
+    ($width:literal, $j:literal, $sums:ident, $digit:ident, $m:ident, $constants:ident) => {
+        let digit = $digit;
+        seq!(I in 2..$width {
+            // SAFETY: reads the limbs of the modulus and the constants only.
+            unsafe {
+                std::arch::asm!(
+                    "vpxorq {upper}, {upper}, {upper}",
+                    "vpxorq {next_digit}, {next_digit}, {next_digit}",
+                    "vpxorq {carried}, {carried}, {carried}",
+                    "vpmadd52huq {upper}, {digit}, [{m}]",
+                    "vpmadd52luq {next_digit}, {next}, [{constants} + 64]",
+                    "vpaddq {column}, {column}, [{constants}]",
+                    "vpmadd52luq {next_digit}, {digit}, [{constants} + 128]",
+                    "vpsrlq {column}, {column}, 52",
+                    "vpmadd52luq {carried}, {column}, [{constants} + 64]",
+                    "vpaddq {next}, {next}, {column}",
+                    "vpmadd52luq {next}, {digit}, [{m} + 64]",
+                    "vpaddq {next_digit}, {next_digit}, {carried}",
+                    "vpmadd52luq {next_digit}, {upper}, [{constants} + 64]",
+                    "vpaddq {next}, {next}, {upper}",
+                    #(
+                        concat!("vpmadd52luq {sum", I, "}, {digit}, [{m} + 64 * ", I, "]"),
+                        concat!("vpmadd52huq {sum", I, "}, {digit}, [{m} + 64 * ", I, " - 64]"),
+                    )*
+                    concat!("vpmadd52huq {last}, {digit}, [{m} + 64 * ", $width, " - 64]"),
+                    m = in(reg) $m,
+                    constants = in(reg) $constants,
+                    digit = in(zmm_reg) digit,
+                    next_digit = out(zmm_reg) $digit,
+                    upper = out(zmm_reg) _,
+                    carried = out(zmm_reg) _,
+                    column = inout(zmm_reg) $sums[$j] => _,
+                    next = inout(zmm_reg) $sums[$j + 1],
+                    #(sum~I = inout(zmm_reg) $sums[$j + I],)*
+                    last = inout(zmm_reg) $sums[$j + $width],
+                    options(pure, readonly, nostack, preserves_flags)
+                );
+            }
+        });
+    };
+}
+
+/// Defines as many such steps as `q` has room for digits; the columns of `t` below become zero in effect and are left as
+/// they are.
+macro_rules! reduce_rows {
+    ($name:ident, $width:literal, $columns:literal) => {
+        #[target_feature(enable = "avx512f,avx512ifma")]
+        #[inline]
+        fn $name(t: &mut [Octet], q: &mut [Octet], m: &[Octet], constants: &DigitConstants) {
+            let (m, t, constants) = (m[..$width].as_ptr(), &mut t[..$width + q.len()], &raw const *constants);
+            let zero = _mm512_setzero_si512();
+            let mut sums = [zero; $columns];
+            seq!(I in 0..$width { sums[I] = get(t, I); });
+            // SAFETY: a reference has just become this pointer.
+            let mut digit = low(zero, sums[0], unsafe { (*constants).inverse });
+            for at in (0..q.len()).step_by(STEP) {
+                let incoming = &t[at + $width..at + $width + STEP];
+                seq!(I in 0..5 { sums[$width + I] = get(incoming, I); });
+                let q = &mut q[at..at + STEP];
+                seq!(J in 0..5 {
+                    set(q, J, digit);
+                    reduce_row!($width, J, sums, digit, m, constants);
+                });
+                seq!(I in 0..$width { sums[I] = sums[I + 5]; });
+            }
+            seq!(I in 0..$width { set(t, q.len() + I, sums[I]); });
+        }
+    };
+}
+
+reduce_rows!(reduce_rows_10, 10, 15);
+reduce_rows!(reduce_rows_15, 15, 20);
+
+/// One step of two Montgomery reductions by the same modulus, of `t` and of `u - Q`, `Q` the digits of the first: as
+/// [`reduce_row`] in the lowest ten limbs for both, so that each fills the other's waits. `$next`, which takes the first's
+/// next digit from the second's next column, is empty in the last row of a block, where no digit follows yet.
+macro_rules! reduce_row_pair {
+    ($j:literal, $t:ident, $u:ident, $sums:ident, $digits:ident, $m:ident, $constants:ident, [$($next:literal),*]) => {
+        let digits = $digits;
+        seq!(I in 2..10 {
+            // SAFETY: reads the limbs of the modulus, the columns and the constants only.
+            unsafe {
+                std::arch::asm!(
+                    concat!("vmovdqa64 {t_last}, [{t} + 64 * ", $j, " + 640]"),
+                    concat!("vmovdqa64 {u_last}, [{u} + 64 * ", $j, " + 640]"),
+                    "vpxorq {t_upper}, {t_upper}, {t_upper}",
+                    "vpxorq {t_next_digit}, {t_next_digit}, {t_next_digit}",
+                    "vpxorq {u_upper}, {u_upper}, {u_upper}",
+                    "vpxorq {u_next_digit}, {u_next_digit}, {u_next_digit}",
+                    "vpmadd52huq {t_upper}, {t_digit}, [{m}]",
+                    "vpmadd52luq {t_next_digit}, {t_next}, [{constants} + 64]",
+                    "vpmadd52huq {u_upper}, {u_digit}, [{m}]",
+                    "vpmadd52luq {u_next_digit}, {u_next}, [{constants} + 64]",
+                    "vpaddq {t_column}, {t_column}, [{constants}]",
+                    "vpaddq {u_column}, {u_column}, [{constants}]",
+                    "vpmadd52luq {t_next_digit}, {t_digit}, [{constants} + 128]",
+                    "vpmadd52luq {u_next_digit}, {u_digit}, [{constants} + 128]",
+                    "vpxorq {carried}, {carried}, {carried}",
+                    "vpsrlq {t_column}, {t_column}, 52",
+                    "vpmadd52luq {carried}, {t_column}, [{constants} + 64]",
+                    "vpaddq {t_next}, {t_next}, {t_column}",
+                    "vpmadd52luq {t_next}, {t_digit}, [{m} + 64]",
+                    "vpaddq {t_next_digit}, {t_next_digit}, {carried}",
+                    "vpmadd52luq {t_next_digit}, {t_upper}, [{constants} + 64]",
+                    "vpxorq {carried}, {carried}, {carried}",
+                    "vpsrlq {u_column}, {u_column}, 52",
+                    "vpmadd52luq {carried}, {u_column}, [{constants} + 64]",
+                    "vpaddq {u_next}, {u_next}, {u_column}",
+                    "vpmadd52luq {u_next}, {u_digit}, [{m} + 64]",
+                    "vpaddq {u_next_digit}, {u_next_digit}, {carried}",
+                    "vpmadd52luq {u_next_digit}, {u_upper}, [{constants} + 64]",
+                    "vpaddq {t_next}, {t_next}, {t_upper}",
+                    "vpaddq {u_next}, {u_next}, {u_upper}",
+                    #(
+                        concat!("vpmadd52luq {t", I, "}, {t_digit}, [{m} + 64 * ", I, "]"),
+                        concat!("vpmadd52luq {u", I, "}, {u_digit}, [{m} + 64 * ", I, "]"),
+                        concat!("vpmadd52huq {t", I, "}, {t_digit}, [{m} + 64 * ", I, " - 64]"),
+                        concat!("vpmadd52huq {u", I, "}, {u_digit}, [{m} + 64 * ", I, " - 64]"),
+                    )*
+                    "vpmadd52huq {t_last}, {t_digit}, [{m} + 64 * 9]",
+                    "vpmadd52huq {u_last}, {u_digit}, [{m} + 64 * 9]",
+                    $($next,)*
+                    m = in(reg) $m,
+                    t = in(reg) $t,
+                    u = in(reg) $u,
+                    constants = in(reg) $constants,
+                    t_digit = in(zmm_reg) digits.0,
+                    u_digit = in(zmm_reg) digits.1,
+                    t_next_digit = out(zmm_reg) $digits.0,
+                    u_next_digit = out(zmm_reg) $digits.1,
+                    t_upper = out(zmm_reg) _,
+                    u_upper = out(zmm_reg) _,
+                    carried = out(zmm_reg) _,
+                    t_column = inout(zmm_reg) $sums.0[$j] => _,
+                    u_column = inout(zmm_reg) $sums.1[$j] => _,
+                    t_next = inout(zmm_reg) $sums.0[$j + 1],
+                    u_next = inout(zmm_reg) $sums.1[$j + 1],
+                    #(
+                        t~I = inout(zmm_reg) $sums.0[$j + I],
+                        u~I = inout(zmm_reg) $sums.1[$j + I],
+                    )*
+                    t_last = out(zmm_reg) $sums.0[$j + 10],
+                    u_last = out(zmm_reg) $sums.1[$j + 10],
+                    options(pure, readonly, nostack, preserves_flags)
+                );
+            }
+        });
+    };
+}
+
+/// Ten such steps: reduces the lowest ten columns of `t` and of `u` minus the digits of `t`, in the lowest ten limbs of
+/// `m`, and leaves the digits in `q`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn reduce_rows<const WIDTH: usize, const COLUMNS: usize>(
-    t: &mut [Octet],
-    q: &mut [Octet],
-    m: &[Octet],
-    neg_inverse: Octet,
-) {
-    const { assert!(COLUMNS == WIDTH + STEP) };
-    let m = &m[..WIDTH];
-    let t = &mut t[..WIDTH + q.len()];
+fn reduce_block_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Octet], constants: &DigitConstants) {
+    let (t, u, (q_t, q_u)) = (&mut t[..2 * BLOCK], &mut u[..2 * BLOCK], q.split_at_mut(BLOCK));
+    let (m, t_at, u_at) = (m[..BLOCK].as_ptr(), t.as_ptr(), u.as_ptr());
     let zero = _mm512_setzero_si512();
-    let ones = _mm512_set1_epi64(MASK as i64);
-    let neg_inverse = get(&[neg_inverse], 0);
-    let mut sums: [__m512i; COLUMNS] = [zero; COLUMNS];
-    for (i, sum) in sums[..WIDTH].iter_mut().enumerate() {
-        *sum = get(t, i);
+    let mut sums = ([zero; 2 * BLOCK], [zero; 2 * BLOCK]);
+    seq!(I in 0..10 {
+        sums.0[I] = get(t, I);
+        sums.1[I] = get(u, I);
+    });
+    let first = low(zero, sums.0[0], constants.inverse);
+    sums.1[0] = _mm512_add_epi64(sums.1[0], _mm512_andnot_si512(first, constants.ones));
+    let mut digits = (first, low(zero, sums.1[0], constants.inverse));
+    let constants = &raw const *constants;
+    seq!(J in 0..9 {
+        set(q_t, J, digits.0);
+        set(q_u, J, digits.1);
+        reduce_row_pair!(J, t_at, u_at, sums, digits, m, constants, [
+            "vpandnq {carried}, {t_next_digit}, [{constants}]",
+            "vpaddq {u_next}, {u_next}, {carried}",
+            "vpmadd52luq {u_next_digit}, {carried}, [{constants} + 64]"
+        ]);
+    });
+    set(q_t, 9, digits.0);
+    set(q_u, 9, digits.1);
+    reduce_row_pair!(9, t_at, u_at, sums, digits, m, constants, []);
+    seq!(I in 10..20 {
+        set(t, I, sums.0[I]);
+        set(u, I, sums.1[I]);
+    });
+}
+
+/// Montgomery reduction of the `2 k` columns `t`: leaves the reduced number's columns, not yet normalised, in the upper
+/// half. `q` is room for ten digits.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn reduce(t: &mut [Octet], q: &mut [Octet], m: &[Octet], neg_inverse: Octet) {
+    let (k, q) = (m.len(), &mut q[..BLOCK]);
+    let constants = DigitConstants::new(m, neg_inverse);
+    if k == BLOCK {
+        return reduce_rows_10(t, q, m, &constants);
     }
-    for at in (0..q.len()).step_by(STEP) {
-        for (i, sum) in sums[WIDTH..].iter_mut().enumerate() {
-            *sum = get(t, at + WIDTH + i);
-        }
-        for j in 0..STEP {
-            let digit = low(zero, sums[j], neg_inverse);
-            let carry = _mm512_srli_epi64::<RADIX>(_mm512_add_epi64(sums[j], ones));
-            let second = low(_mm512_add_epi64(sums[j + 1], carry), digit, get(m, 1));
-            sums[j + 1] = _mm512_add_epi64(second, high(zero, digit, get(m, 0)));
-            for i in 2..WIDTH {
-                sums[i + j] = low(sums[i + j], digit, get(m, i));
-            }
-            for i in 1..WIDTH {
-                sums[i + j + 1] = high(sums[i + j + 1], digit, get(m, i));
-            }
-            set(q, at + j, digit);
-        }
-        sums.copy_within(STEP.., 0);
+    for start in (0..k).step_by(BLOCK) {
+        reduce_rows_15(&mut t[start..], q, m, &constants);
+        multiply_block(&mut t[start + WIDE..], q, &m[WIDE..], k);
     }
-    for (i, sum) in sums[..WIDTH].iter().enumerate() {
-        set(t, q.len() + i, *sum);
+}
+
+/// Montgomery reductions of the `2 k` columns `t` and of the `2 k` columns `u` minus the quotient digits of the first,
+/// side by side: leaves the reduced numbers' columns, not yet normalised, in the upper halves. `q` is room for twenty
+/// digits.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn reduce_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Octet], neg_inverse: Octet) {
+    let (k, q) = (m.len(), &mut q[..2 * BLOCK]);
+    let constants = DigitConstants::new(m, neg_inverse);
+    for start in (0..k).step_by(BLOCK) {
+        reduce_block_pair(&mut t[start..], &mut u[start..], q, m, &constants);
+        if k > BLOCK {
+            multiply_block(&mut t[start + BLOCK..], &q[..BLOCK], &m[BLOCK..], k);
+            multiply_block(&mut u[start + BLOCK..], &q[BLOCK..], &m[BLOCK..], k);
+        }
     }
 }
 
@@ -222,31 +422,41 @@ pub(super) fn add(a: &mut [Octet], b: &[Octet]) {
     }
 }
 
-/// `t = R m - Q`, from which the high part of a dual product starts: `2^52 - 1 - q_i` below and `m - 1` above make
-/// `R m - Q - 1`, and `m` is odd.
+/// Carries two numbers' columns up at the same time, as [`normalise`].
 #[target_feature(enable = "avx512f")]
-pub(super) fn start_high(t: &mut [Octet], q: &[Octet], m: &[Octet]) {
+pub(super) fn normalise_pair(out: &mut [Octet], t: &[Octet], u: &[Octet]) {
     let ones = _mm512_set1_epi64(MASK as i64);
-    let one = _mm512_set1_epi64(1);
-    for i in 0..m.len() {
-        set(t, i, _mm512_xor_si512(get(q, i), ones));
-        set(t, m.len() + i, get(m, i));
+    let (out_t, out_u) = out.split_at_mut(t.len());
+    let mut carries = (_mm512_setzero_si512(), _mm512_setzero_si512());
+    for i in 0..out_u.len() {
+        let sums = (_mm512_add_epi64(get(t, i), carries.0), _mm512_add_epi64(get(u, i), carries.1));
+        set(out_t, i, _mm512_and_si512(sums.0, ones));
+        set(out_u, i, _mm512_and_si512(sums.1, ones));
+        carries = (_mm512_srli_epi64::<RADIX>(sums.0), _mm512_srli_epi64::<RADIX>(sums.1));
     }
-    let k = m.len();
-    set(t, 0, _mm512_add_epi64(get(t, 0), one));
-    set(t, k, _mm512_xor_si512(get(t, k), one));
 }
 
-/// `t = 2 t + R m - Q`, as [`start_high`].
+/// `t = R (m - 1) + 1`: what the high part of a dual product starts from. Subtracting the digits `q` by adding
+/// `2^52 - 1 - q` to each column makes it `R m - Q`. `m` is odd.
 #[target_feature(enable = "avx512f")]
-pub(super) fn double_high(t: &mut [Octet], q: &[Octet], m: &[Octet]) {
-    let ones = _mm512_set1_epi64(MASK as i64);
+pub(super) fn start_high(t: &mut [Octet], m: &[Octet]) {
     let one = _mm512_set1_epi64(1);
     let k = m.len();
-    let double = |x| _mm512_add_epi64(x, x);
+    t[..k].fill(Octet::default());
+    t[k..].copy_from_slice(m);
+    set(t, 0, one);
+    set(t, k, _mm512_xor_si512(get(m, 0), one));
+}
+
+/// `t = 2 t + R (m - 1) + 1`, as [`start_high`].
+#[target_feature(enable = "avx512f")]
+pub(super) fn double_high(t: &mut [Octet], m: &[Octet]) {
+    let one = _mm512_set1_epi64(1);
+    let k = m.len();
     for i in 0..k {
-        set(t, i, _mm512_add_epi64(double(get(t, i)), _mm512_xor_si512(get(q, i), ones)));
-        set(t, k + i, _mm512_add_epi64(double(get(t, k + i)), get(m, i)));
+        let (low, high) = (get(t, i), get(t, k + i));
+        set(t, i, _mm512_add_epi64(low, low));
+        set(t, k + i, _mm512_add_epi64(_mm512_add_epi64(high, high), get(m, i)));
     }
     set(t, 0, _mm512_add_epi64(get(t, 0), one));
     set(t, k, _mm512_sub_epi64(get(t, k), one));
