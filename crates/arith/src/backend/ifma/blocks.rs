@@ -3,9 +3,8 @@
 use super::{MASK, Octet, RADIX};
 use seq_macro::seq;
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_andnot_si512, _mm512_load_si512, _mm512_madd52hi_epu64,
-    _mm512_madd52lo_epu64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64, _mm512_store_si512,
-    _mm512_sub_epi64, _mm512_xor_si512,
+    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_load_si512, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64,
+    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64, _mm512_store_si512, _mm512_sub_epi64, _mm512_xor_si512,
 };
 
 /// Limbs of a block: ten multiplicand limbs and the fifteen columns that five multiplier limbs touch fill 26 of the 32
@@ -154,33 +153,26 @@ fn triangle(t: &mut [Octet], x: &[Octet], valid: usize) {
 struct DigitConstants {
     /// `2^52 - 1`.
     ones: __m512i,
-    /// `n = -m^-1 mod 2^52`.
+    /// `-m^-1 mod 2^52`.
     inverse: __m512i,
-    /// `n m_1 mod 2^52`.
-    second: __m512i,
 }
 
 impl DigitConstants {
-    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[target_feature(enable = "avx512f")]
     #[inline]
-    fn new(m: &[Octet], neg_inverse: Octet) -> Self {
-        let inverse = get(&[neg_inverse], 0);
-        let second = low(_mm512_setzero_si512(), get(m, 1), inverse);
-        DigitConstants { ones: _mm512_set1_epi64(MASK as i64), inverse, second }
+    fn new(neg_inverse: Octet) -> Self {
+        DigitConstants { ones: _mm512_set1_epi64(MASK as i64), inverse: get(&[neg_inverse], 0) }
     }
 }
 
 /// One step of a Montgomery reduction in the lowest `$width` limbs of a modulus at `$m`: adds `$digit m` to the columns
 /// from `$sums[$j]` on and leaves the next digit in `$digit`.
 ///
-/// The column, once its digit `q` is known, is a multiple of 2^52 without adding anything up: its carry `c` is its upper
-/// bits, and one more unless its lower bits are zero. The next digit is
-/// `(s + c + low(q m_1) + high(q m_0)) n = s n + c n + q (m_1 n) + high(q m_0) n` modulo 2^52, `s` the next column so far:
-/// only two multiplications, one after the other, stand between two digits. Digits keep what exceeds 52 bits, which
-/// multiplications ignore.
-///
-/// The instructions are in the order in which they should start: first what the next digit waits for. Left to itself the
-/// compiler keeps the modulus in registers, where the sums belong, and brings all products of a column together.
+/// The column, once its digit is known, is a multiple of 2^52 without adding anything up: its carry is its upper bits,
+/// and one more unless its lower bits are zero. The next digit follows from the next column after two multiplications,
+/// and the carry, twelve cycles or more later. The instructions are in the order in which they should start: first what
+/// the next digit waits for. Left to itself the compiler keeps the modulus in registers, where the sums belong, and
+/// brings all products of a column together, each of which then waits for the one before.
 macro_rules! reduce_row {
     ($width:literal, $j:literal, $sums:ident, $digit:ident, $m:ident, $constants:ident) => {
         let digit = $digit;
@@ -188,20 +180,13 @@ macro_rules! reduce_row {
             // SAFETY: reads the limbs of the modulus and the constants only.
             unsafe {
                 std::arch::asm!(
-                    "vpxorq {upper}, {upper}, {upper}",
-                    "vpxorq {next_digit}, {next_digit}, {next_digit}",
-                    "vpxorq {carried}, {carried}, {carried}",
-                    "vpmadd52huq {upper}, {digit}, [{m}]",
-                    "vpmadd52luq {next_digit}, {next}, [{constants} + 64]",
                     "vpaddq {column}, {column}, [{constants}]",
-                    "vpmadd52luq {next_digit}, {digit}, [{constants} + 128]",
                     "vpsrlq {column}, {column}, 52",
-                    "vpmadd52luq {carried}, {column}, [{constants} + 64]",
                     "vpaddq {next}, {next}, {column}",
                     "vpmadd52luq {next}, {digit}, [{m} + 64]",
-                    "vpaddq {next_digit}, {next_digit}, {carried}",
-                    "vpmadd52luq {next_digit}, {upper}, [{constants} + 64]",
-                    "vpaddq {next}, {next}, {upper}",
+                    "vpmadd52huq {next}, {digit}, [{m}]",
+                    "vpxorq {next_digit}, {next_digit}, {next_digit}",
+                    "vpmadd52luq {next_digit}, {next}, [{constants} + 64]",
                     #(
                         concat!("vpmadd52luq {sum", I, "}, {digit}, [{m} + 64 * ", I, "]"),
                         concat!("vpmadd52huq {sum", I, "}, {digit}, [{m} + 64 * ", I, " - 64]"),
@@ -211,8 +196,6 @@ macro_rules! reduce_row {
                     constants = in(reg) $constants,
                     digit = in(zmm_reg) digit,
                     next_digit = out(zmm_reg) $digit,
-                    upper = out(zmm_reg) _,
-                    carried = out(zmm_reg) _,
                     column = inout(zmm_reg) $sums[$j] => _,
                     next = inout(zmm_reg) $sums[$j + 1],
                     #(sum~I = inout(zmm_reg) $sums[$j + I],)*
@@ -255,76 +238,89 @@ macro_rules! reduce_rows {
 reduce_rows!(reduce_rows_10, 10, 15);
 reduce_rows!(reduce_rows_15, 15, 20);
 
-/// One step of two Montgomery reductions by the same modulus, of `t` and of `u - Q`, `Q` the digits of the first: as
-/// [`reduce_row`] in the lowest ten limbs for both, so that each fills the other's waits. `$next`, which takes the first's
-/// next digit from the second's next column, is empty in the last row of a block, where no digit follows yet.
+/// The products of two digits, `t_digit` and `u_digit`, with limb `$i` and the upper halves with the limb below, for the
+/// column that both belong to.
+macro_rules! column_products {
+    ($i:literal) => {
+        concat!(
+            "vpmadd52luq {t",
+            $i,
+            "}, {t_digit}, [{m} + 64 * ",
+            $i,
+            "]\n",
+            "vpmadd52luq {u",
+            $i,
+            "}, {u_digit}, [{m} + 64 * ",
+            $i,
+            "]\n",
+            "vpmadd52huq {t",
+            $i,
+            "}, {t_digit}, [{m} + 64 * ",
+            $i,
+            " - 64]\n",
+            "vpmadd52huq {u",
+            $i,
+            "}, {u_digit}, [{m} + 64 * ",
+            $i,
+            " - 64]"
+        )
+    };
+}
+
+/// One step of two Montgomery reductions by the same modulus in its lowest ten limbs: [`reduce_row`] for the columns of
+/// `t` from `$j` on and for those of `u` from `$i = $j - 1` on, from the next of which the digit of `t` is subtracted.
+///
+/// Of `u` a digit follows from the column after `t` has given up the digit of the same column, so `u` is one row behind:
+/// then neither waits for the other in a row, and the products of both fill the latency between the digits.
 macro_rules! reduce_row_pair {
-    ($j:literal, $t:ident, $u:ident, $sums:ident, $digits:ident, $m:ident, $constants:ident, [$($next:literal),*]) => {
+    ($j:literal, $i:literal, $t:ident, $u:ident, $digits:ident, $m:ident, $constants:ident) => {
         let digits = $digits;
         seq!(I in 2..10 {
-            // SAFETY: reads the limbs of the modulus, the columns and the constants only.
+            // SAFETY: reads the limbs of the modulus and the constants only.
             unsafe {
                 std::arch::asm!(
-                    concat!("vmovdqa64 {t_last}, [{t} + 64 * ", $j, " + 640]"),
-                    concat!("vmovdqa64 {u_last}, [{u} + 64 * ", $j, " + 640]"),
-                    "vpxorq {t_upper}, {t_upper}, {t_upper}",
-                    "vpxorq {t_next_digit}, {t_next_digit}, {t_next_digit}",
-                    "vpxorq {u_upper}, {u_upper}, {u_upper}",
-                    "vpxorq {u_next_digit}, {u_next_digit}, {u_next_digit}",
-                    "vpmadd52huq {t_upper}, {t_digit}, [{m}]",
-                    "vpmadd52luq {t_next_digit}, {t_next}, [{constants} + 64]",
-                    "vpmadd52huq {u_upper}, {u_digit}, [{m}]",
-                    "vpmadd52luq {u_next_digit}, {u_next}, [{constants} + 64]",
                     "vpaddq {t_column}, {t_column}, [{constants}]",
                     "vpaddq {u_column}, {u_column}, [{constants}]",
-                    "vpmadd52luq {t_next_digit}, {t_digit}, [{constants} + 128]",
-                    "vpmadd52luq {u_next_digit}, {u_digit}, [{constants} + 128]",
-                    "vpxorq {carried}, {carried}, {carried}",
+                    "vpxorq {u_next_digit}, {t_digit}, [{constants}]",
                     "vpsrlq {t_column}, {t_column}, 52",
-                    "vpmadd52luq {carried}, {t_column}, [{constants} + 64]",
-                    "vpaddq {t_next}, {t_next}, {t_column}",
-                    "vpmadd52luq {t_next}, {t_digit}, [{m} + 64]",
-                    "vpaddq {t_next_digit}, {t_next_digit}, {carried}",
-                    "vpmadd52luq {t_next_digit}, {t_upper}, [{constants} + 64]",
-                    "vpxorq {carried}, {carried}, {carried}",
+                    "vpaddq {u_next}, {u_next}, {u_next_digit}",
                     "vpsrlq {u_column}, {u_column}, 52",
-                    "vpmadd52luq {carried}, {u_column}, [{constants} + 64]",
+                    "vpaddq {t_next}, {t_next}, {t_column}",
                     "vpaddq {u_next}, {u_next}, {u_column}",
+                    column_products!(2),
+                    "vpmadd52luq {t_next}, {t_digit}, [{m} + 64]",
                     "vpmadd52luq {u_next}, {u_digit}, [{m} + 64]",
-                    "vpaddq {u_next_digit}, {u_next_digit}, {carried}",
-                    "vpmadd52luq {u_next_digit}, {u_upper}, [{constants} + 64]",
-                    "vpaddq {t_next}, {t_next}, {t_upper}",
-                    "vpaddq {u_next}, {u_next}, {u_upper}",
-                    #(
-                        concat!("vpmadd52luq {t", I, "}, {t_digit}, [{m} + 64 * ", I, "]"),
-                        concat!("vpmadd52luq {u", I, "}, {u_digit}, [{m} + 64 * ", I, "]"),
-                        concat!("vpmadd52huq {t", I, "}, {t_digit}, [{m} + 64 * ", I, " - 64]"),
-                        concat!("vpmadd52huq {u", I, "}, {u_digit}, [{m} + 64 * ", I, " - 64]"),
-                    )*
+                    column_products!(3),
+                    column_products!(4),
+                    "vpmadd52huq {t_next}, {t_digit}, [{m}]",
+                    "vpmadd52huq {u_next}, {u_digit}, [{m}]",
+                    column_products!(5),
+                    column_products!(6),
+                    "vpxorq {t_next_digit}, {t_next_digit}, {t_next_digit}",
+                    "vpxorq {u_next_digit}, {u_next_digit}, {u_next_digit}",
+                    "vpmadd52luq {t_next_digit}, {t_next}, [{constants} + 64]",
+                    "vpmadd52luq {u_next_digit}, {u_next}, [{constants} + 64]",
+                    column_products!(7),
+                    column_products!(8),
+                    column_products!(9),
                     "vpmadd52huq {t_last}, {t_digit}, [{m} + 64 * 9]",
                     "vpmadd52huq {u_last}, {u_digit}, [{m} + 64 * 9]",
-                    $($next,)*
                     m = in(reg) $m,
-                    t = in(reg) $t,
-                    u = in(reg) $u,
                     constants = in(reg) $constants,
                     t_digit = in(zmm_reg) digits.0,
                     u_digit = in(zmm_reg) digits.1,
                     t_next_digit = out(zmm_reg) $digits.0,
                     u_next_digit = out(zmm_reg) $digits.1,
-                    t_upper = out(zmm_reg) _,
-                    u_upper = out(zmm_reg) _,
-                    carried = out(zmm_reg) _,
-                    t_column = inout(zmm_reg) $sums.0[$j] => _,
-                    u_column = inout(zmm_reg) $sums.1[$j] => _,
-                    t_next = inout(zmm_reg) $sums.0[$j + 1],
-                    u_next = inout(zmm_reg) $sums.1[$j + 1],
+                    t_column = inout(zmm_reg) $t[$j] => _,
+                    u_column = inout(zmm_reg) $u[$i] => _,
+                    t_next = inout(zmm_reg) $t[$j + 1],
+                    u_next = inout(zmm_reg) $u[$i + 1],
                     #(
-                        t~I = inout(zmm_reg) $sums.0[$j + I],
-                        u~I = inout(zmm_reg) $sums.1[$j + I],
+                        t~I = inout(zmm_reg) $t[$j + I],
+                        u~I = inout(zmm_reg) $u[$i + I],
                     )*
-                    t_last = out(zmm_reg) $sums.0[$j + 10],
-                    u_last = out(zmm_reg) $sums.1[$j + 10],
+                    t_last = inout(zmm_reg) $t[$j + 10],
+                    u_last = inout(zmm_reg) $u[$i + 10],
                     options(pure, readonly, nostack, preserves_flags)
                 );
             }
@@ -332,38 +328,50 @@ macro_rules! reduce_row_pair {
     };
 }
 
-/// Ten such steps: reduces the lowest ten columns of `t` and of `u` minus the digits of `t`, in the lowest ten limbs of
-/// `m`, and leaves the digits in `q`.
+/// Reduces the lowest ten columns of `t`, and of `u` minus the digits of `t`, in the lowest ten limbs of `m`, and leaves
+/// the digits of both, one after the other, in `q`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn reduce_block_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Octet], constants: &DigitConstants) {
     let (t, u, (q_t, q_u)) = (&mut t[..2 * BLOCK], &mut u[..2 * BLOCK], q.split_at_mut(BLOCK));
-    let (m, t_at, u_at) = (m[..BLOCK].as_ptr(), t.as_ptr(), u.as_ptr());
+    let (m, at) = (m[..BLOCK].as_ptr(), &raw const *constants);
     let zero = _mm512_setzero_si512();
-    let mut sums = ([zero; 2 * BLOCK], [zero; 2 * BLOCK]);
-    seq!(I in 0..10 {
-        sums.0[I] = get(t, I);
-        sums.1[I] = get(u, I);
-    });
-    let first = low(zero, sums.0[0], constants.inverse);
-    sums.1[0] = _mm512_add_epi64(sums.1[0], _mm512_andnot_si512(first, constants.ones));
-    let mut digits = (first, low(zero, sums.1[0], constants.inverse));
-    let constants = &raw const *constants;
-    seq!(J in 0..9 {
-        set(q_t, J, digits.0);
-        set(q_u, J, digits.1);
-        reduce_row_pair!(J, t_at, u_at, sums, digits, m, constants, [
-            "vpandnq {carried}, {t_next_digit}, [{constants}]",
-            "vpaddq {u_next}, {u_next}, {carried}",
-            "vpmadd52luq {u_next_digit}, {carried}, [{constants} + 64]"
-        ]);
-    });
-    set(q_t, 9, digits.0);
-    set(q_u, 9, digits.1);
-    reduce_row_pair!(9, t_at, u_at, sums, digits, m, constants, []);
+    let (mut t_sums, mut u_sums) = ([zero; 2 * BLOCK], [zero; 2 * BLOCK]);
+    seq!(I in 0..11 { t_sums[I] = get(t, I); });
+    seq!(I in 0..10 { u_sums[I] = get(u, I); });
+    let first = low(zero, t_sums[0], constants.inverse);
+    u_sums[0] = _mm512_add_epi64(u_sums[0], _mm512_xor_si512(first, constants.ones));
+    let mut t_digit = first;
+    set(q_t, 0, t_digit);
+    reduce_row!(10, 0, t_sums, t_digit, m, at);
+    let mut digits = (t_digit, low(zero, u_sums[0], constants.inverse));
+    macro_rules! row {
+        ($j:literal, $i:literal) => {
+            t_sums[$j + 10] = get(t, $j + 10);
+            u_sums[$i + 10] = get(u, $i + 10);
+            set(q_t, $j, digits.0);
+            set(q_u, $i, digits.1);
+            reduce_row_pair!($j, $i, t_sums, u_sums, digits, m, at);
+        };
+    }
+    row!(1, 0);
+    row!(2, 1);
+    row!(3, 2);
+    row!(4, 3);
+    row!(5, 4);
+    row!(6, 5);
+    row!(7, 6);
+    row!(8, 7);
+    row!(9, 8);
+    let mut u_digit = digits.1;
+    u_sums[19] = get(u, 19);
+    set(q_u, 9, u_digit);
+    reduce_row!(10, 9, u_sums, u_digit, m, at);
+    // No digit follows in this block: the columns above are not complete yet.
+    _ = u_digit;
     seq!(I in 10..20 {
-        set(t, I, sums.0[I]);
-        set(u, I, sums.1[I]);
+        set(t, I, t_sums[I]);
+        set(u, I, u_sums[I]);
     });
 }
 
@@ -372,7 +380,7 @@ fn reduce_block_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Oct
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn reduce(t: &mut [Octet], q: &mut [Octet], m: &[Octet], neg_inverse: Octet) {
     let (k, q) = (m.len(), &mut q[..BLOCK]);
-    let constants = DigitConstants::new(m, neg_inverse);
+    let constants = DigitConstants::new(neg_inverse);
     if k == BLOCK {
         return reduce_rows_10(t, q, m, &constants);
     }
@@ -388,7 +396,7 @@ pub(super) fn reduce(t: &mut [Octet], q: &mut [Octet], m: &[Octet], neg_inverse:
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn reduce_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Octet], neg_inverse: Octet) {
     let (k, q) = (m.len(), &mut q[..2 * BLOCK]);
-    let constants = DigitConstants::new(m, neg_inverse);
+    let constants = DigitConstants::new(neg_inverse);
     for start in (0..k).step_by(BLOCK) {
         reduce_block_pair(&mut t[start..], &mut u[start..], q, m, &constants);
         if k > BLOCK {
