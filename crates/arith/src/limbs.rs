@@ -13,9 +13,8 @@ pub(crate) fn adc(a: u64, b: u64, carry: u64) -> (u64, u64) {
 /// `a - b - borrow` as (difference, borrow), the borrow 0 or 1.
 #[inline(always)]
 pub(crate) fn sbb(a: u64, b: u64, borrow: u64) -> (u64, u64) {
-    let (once, under) = a.overflowing_sub(b);
-    let (twice, again) = once.overflowing_sub(borrow);
-    (twice, u64::from(under) | u64::from(again))
+    let difference = u128::from(a).wrapping_sub(u128::from(b)).wrapping_sub(u128::from(borrow));
+    (difference as u64, (difference >> 127) as u64)
 }
 
 /// `a + b c + carry` as (low, high); it cannot overflow.
@@ -109,6 +108,19 @@ pub(crate) fn mac_row(acc: &mut [u64], a: &[u64], y: u64) -> u64 {
     carry
 }
 
+/// Subtracts `a y` (cut to the length of `acc`) from `acc`; returns the limb borrowed.
+fn sub_row(acc: &mut [u64], a: &[u64], y: u64) -> u64 {
+    let mut borrow = 0;
+    for (t, &x) in acc.iter_mut().zip(a) {
+        let (low, high) = mac(borrow, x, y, 0);
+        let under;
+        (*t, under) = sbb(*t, low, 0);
+        // No overflow: a checked addition would be a branch.
+        borrow = high.wrapping_add(under);
+    }
+    borrow
+}
+
 /// Number of bits without leading zeros. Its time depends on the leading zero limbs: for public numbers.
 pub fn bit_length(a: &[u64]) -> u32 {
     let top = a.iter().rposition(|&limb| limb != 0);
@@ -151,15 +163,11 @@ pub fn divide_exact(a: &[u64], d: &[u64], limbs: usize) -> Zeroizing<Vec<u64>> {
     let inverse = inverse_word(d[0]);
     for i in 0..limbs {
         let digit = rest[i].wrapping_mul(inverse);
-        let mut borrow = 0;
-        for (x, &y) in rest[i..].iter_mut().zip(d) {
-            let (low, high) = mac(borrow, y, digit, 0);
-            let under;
-            (*x, under) = sbb(*x, low, 0);
-            borrow = high + under;
-        }
-        for x in rest.iter_mut().skip(i + d.len()) {
-            (*x, borrow) = sbb(*x, borrow, 0);
+        let covered = d.len().min(limbs - i);
+        let (low, high) = rest[i..].split_at_mut(covered);
+        let borrow = sub_row(low, d, digit);
+        if !high.is_empty() {
+            sub_assign(high, &[borrow]);
         }
         rest[i] = digit;
     }
