@@ -30,6 +30,8 @@ struct Comb {
     block: usize,
 }
 
+/// Rows of the vector engine's comb: tables of 128 entries, which it reads sixteen entries an instruction.
+pub(crate) const VECTOR_TEETH: u32 = 7;
 /// Columns of a block: squarings are then a tenth of the multiplications.
 const BLOCK: usize = 16;
 
@@ -53,6 +55,12 @@ impl Comb {
         let bit = |tooth| bits_at(exponent, tooth as usize * self.columns() + block * self.block + column, 1) << tooth;
         (0..self.teeth).fold(0, |digit, tooth| digit | bit(tooth))
     }
+}
+
+/// Multiplications and squarings of a power by the vector engine's comb.
+pub(crate) fn shape_of(exponent_bits: u32) -> (u64, u64) {
+    let shape = Comb::new(exponent_bits, VECTOR_TEETH);
+    (shape.columns() as u64, shape.block as u64 - 1)
 }
 
 impl FixedBase {

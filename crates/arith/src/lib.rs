@@ -11,6 +11,7 @@
 mod backend;
 mod batch;
 mod constants;
+pub mod cost;
 pub mod count;
 mod engine;
 mod error;
@@ -33,8 +34,4 @@ pub use error::ArithError;
 pub use exponents::Exponents;
 pub use fixed_base::FixedBase;
 pub use modulus::{Factor, Modulus, pow_each};
-#[doc(hidden)]
-pub fn peak() -> f64 {
-    backend::ifma::peak_rate()
-}
 pub use square::{Pairs, Square, pow_pairs};

@@ -7,6 +7,9 @@ use crate::kernel::{Kernel, Space};
 use crate::limbs::{bit_length, bits_at};
 use crate::ring::{Constants, Ring, Word, Workspace};
 
+/// Widest window of the vector engine: its tables hold a number in every lane, and 16 dual numbers fill the first cache.
+pub(crate) const VECTOR_WINDOW: u32 = 4;
+
 /// A method of raising the residues of a group of lanes: `power = base^exponent`, the exponents (one a lane) of so many bits.
 pub(crate) type Method<R> =
     fn(&Constants<R>, &mut Workspace<R>, power: &mut [Word<R>], base: &[Word<R>], exponents: &[&[u64]], bits: u32);
@@ -47,7 +50,7 @@ fn fixed_window<R: Ring>(
     exponents: &[&[u64]],
     bits: u32,
 ) {
-    let width = window(bits, R::Kernel::WINDOW);
+    let width = window_width(bits, R::Kernel::WINDOW);
     let table = powers::<R>(m, work, base, 1 << width);
     let mut index = Word::<R>::default();
     let mut entry = Space::<R::Kernel>::new(R::width(m));
@@ -73,7 +76,7 @@ pub(crate) fn set_index<R: Ring>(index: &mut Word<R>, exponents: &[&[u64]], posi
 }
 
 /// The window width up to `most` that needs the fewest multiplications, counting a table entry as one.
-fn window(bits: u32, most: u32) -> u32 {
+pub(crate) fn window_width(bits: u32, most: u32) -> u32 {
     let cost = |width: u32| (1 << width) + bits.div_ceil(width);
     (1..=most).min_by_key(|&width| cost(width)).expect("the range is not empty")
 }
@@ -112,7 +115,7 @@ fn sliding_window<R: Ring>(
     bits: u32,
 ) {
     let (exponent, length) = (exponents[0], R::width(m));
-    let width = (1..=7).min_by_key(|width| (1 << (width - 1)) + bits / (width + 1)).expect("the range is not empty");
+    let width = sliding_width(bits);
     let mut odd = Space::<R::Kernel>::new(length << (width - 1));
     odd[..length].copy_from_slice(base);
     let mut square = Space::<R::Kernel>::new(length);
@@ -136,4 +139,9 @@ fn sliding_window<R: Ring>(
         work.mul_assign(m, power, &odd[(digit >> zeros) as usize / 2 * length..][..length]);
         remaining -= taken - zeros;
     }
+}
+
+/// The width of sliding windows that needs the fewest multiplications.
+pub(crate) fn sliding_width(bits: u32) -> u32 {
+    (1..=7).min_by_key(|width| (1 << (width - 1)) + bits / (width + 1)).expect("the range is not empty")
 }

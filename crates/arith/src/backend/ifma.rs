@@ -52,8 +52,8 @@ impl Kernel for Ifma {
     type Word = Octet;
     const LANES: usize = 8;
     const RADIX_BITS: u32 = RADIX;
-    const WINDOW: u32 = 4;
-    const TEETH: u32 = 7;
+    const WINDOW: u32 = crate::pow::VECTOR_WINDOW;
+    const TEETH: u32 = crate::fixed_base::VECTOR_TEETH;
 
     fn limbs(bits: u32) -> usize {
         ((bits + 8).div_ceil(RADIX) as usize).next_multiple_of(BLOCK)

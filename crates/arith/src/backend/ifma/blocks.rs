@@ -1,5 +1,8 @@
 //! Products, squares and Montgomery reductions of eight numbers at a time, in blocks of ten limbs held in registers.
 
+// Unrolled loops add zero to an index, or compare it with itself, now and then.
+#![allow(clippy::identity_op, clippy::eq_op)]
+
 use super::{MASK, Octet, RADIX};
 use seq_macro::seq;
 use std::arch::x86_64::{
