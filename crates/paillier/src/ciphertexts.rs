@@ -1,0 +1,184 @@
+//! Batches of ciphertexts.
+
+use crate::natural::boxed;
+use crate::{CiphertextError, CiphertextFault, KeyId, OperationError, PublicKey};
+use crypto_bigint::{BoxedUint, Gcd};
+use hearith_arith::{Batch, limbs};
+use std::fmt;
+use std::ops::Range;
+
+/// Ciphertexts of one key, one a row: numbers in `[1, n^2)`.
+///
+/// They come from encryption, from [`PublicKey::ciphertexts_from_be`](crate::PublicKey::ciphertexts_from_be) and from
+/// operations on others.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Ciphertexts {
+    key: KeyId,
+    row_bytes: usize,
+    batch: Batch,
+}
+
+impl Ciphertexts {
+    pub(crate) fn new(key: KeyId, row_bytes: usize, batch: Batch) -> Self {
+        Ciphertexts { key, row_bytes, batch }
+    }
+
+    /// Id of the key they belong to.
+    pub fn key_id(&self) -> KeyId {
+        self.key
+    }
+
+    /// Number of ciphertexts.
+    pub fn len(&self) -> usize {
+        self.batch.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.batch.is_empty()
+    }
+
+    /// Bytes of one ciphertext: twice those of `n`.
+    pub fn row_bytes(&self) -> usize {
+        self.row_bytes
+    }
+
+    /// All ciphertexts one after another, [`Ciphertexts::row_bytes`] big-endian bytes each.
+    pub fn to_be_bytes(&self) -> Vec<u8> {
+        self.batch.to_be_bytes(self.row_bytes)
+    }
+
+    /// The numbers themselves.
+    pub fn batch(&self) -> &Batch {
+        &self.batch
+    }
+
+    /// The ciphertexts of the given rows, in that order.
+    ///
+    /// # Errors
+    /// [`OperationError::Row`] if there is no such row.
+    pub fn select(&self, rows: &[usize]) -> Result<Self, OperationError> {
+        check_rows(rows.iter().copied(), self.len())?;
+        Ok(self.with(self.batch.select(rows)))
+    }
+
+    /// The ciphertexts of a range of rows.
+    ///
+    /// # Errors
+    /// [`OperationError::Row`] if it goes beyond the end.
+    pub fn range(&self, rows: Range<usize>) -> Result<Self, OperationError> {
+        check_range(&rows, self.len())?;
+        Ok(self.with(self.batch.range(rows)))
+    }
+
+    /// The ciphertexts of `first` and of all `rest`, one batch after another.
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`] if they belong to different keys.
+    pub fn concat(first: &Ciphertexts, rest: &[&Ciphertexts]) -> Result<Self, OperationError> {
+        let mut parts = vec![&first.batch];
+        for part in rest {
+            check_key(first.key, part.key)?;
+            parts.push(&part.batch);
+        }
+        Ok(first.with(Batch::concat(&parts)))
+    }
+
+    /// Other numbers of the same key.
+    fn with(&self, batch: Batch) -> Self {
+        Ciphertexts { key: self.key, row_bytes: self.row_bytes, batch }
+    }
+}
+
+impl PublicKey {
+    /// Ciphertexts that come from outside: rows of [`PublicKey::ciphertext_bytes`] big-endian bytes, one after another. They
+    /// are checked to be in `[1, n^2)`; [`PublicKey::check_coprime`] checks the rest.
+    ///
+    /// # Errors
+    /// [`OperationError::Width`], or [`OperationError::Ciphertext`] for the first row that is 0 or not below `n^2`.
+    pub fn ciphertexts_from_be(&self, bytes: &[u8]) -> Result<Ciphertexts, OperationError> {
+        let width = self.ciphertext_bytes();
+        if !bytes.len().is_multiple_of(width) {
+            return Err(OperationError::Width { width, bytes: bytes.len() });
+        }
+        let ciphertexts = self.ciphertexts(Batch::from_be_bytes(bytes, width, self.ciphertext_limbs()));
+        self.check_range(&ciphertexts)?;
+        Ok(ciphertexts)
+    }
+
+    /// Fails for the first row that is 0 or not below `n^2`.
+    pub(crate) fn check_range(&self, ciphertexts: &Ciphertexts) -> Result<(), CiphertextError> {
+        for (row, number) in ciphertexts.batch.rows().enumerate() {
+            if limbs::is_zero(number) == 1 {
+                return Err(CiphertextError { row, fault: CiphertextFault::Zero });
+            }
+            if limbs::less(number, self.squared().as_limbs()) == 0 {
+                return Err(CiphertextError { row, fault: CiphertextFault::TooLarge });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that no ciphertext shares a factor with `n`: one product modulo `n` of all rows and one greatest common
+    /// divisor. Only if that fails, halving finds the first row at fault.
+    ///
+    /// Nobody who does not know the factors of `n` can make such a ciphertext but by chance, so it is a sign of damage, or
+    /// of another key.
+    ///
+    /// # Errors
+    /// [`CiphertextError`] with the first row that shares a factor.
+    pub fn check_coprime(&self, ciphertexts: &Ciphertexts) -> Result<(), CiphertextError> {
+        let residues = self.root().reduce(ciphertexts.batch());
+        if self.all_coprime(&residues, 0..residues.len()) { Ok(()) } else { Err(self.sharing_factor(&residues)) }
+    }
+
+    /// The first row that shares a factor with `n`, if there is one, else the last: by halving.
+    pub(crate) fn sharing_factor(&self, numbers: &Batch) -> CiphertextError {
+        let residues = self.root().reduce(numbers);
+        let (mut first, mut end) = (0, residues.len());
+        while end - first > 1 {
+            let middle = first + (end - first) / 2;
+            if self.all_coprime(&residues, first..middle) { first = middle } else { end = middle }
+        }
+        CiphertextError { row: first, fault: CiphertextFault::SharesFactor }
+    }
+
+    /// Whether the residues of a range of rows are all coprime to `n`. They are public.
+    fn all_coprime(&self, residues: &Batch, rows: Range<usize>) -> bool {
+        let rows: Vec<u32> = rows.map(|row| row as u32).collect();
+        let product = self.root().products(residues, &[rows]);
+        boxed(product.row(0)).gcd_vartime(&boxed(self.modulus())) == BoxedUint::one()
+    }
+}
+
+impl fmt::Debug for Ciphertexts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ciphertexts({} of key {})", self.len(), self.key)
+    }
+}
+
+/// Fails unless a batch belongs to the key.
+pub(crate) fn check_key(expected: KeyId, found: KeyId) -> Result<(), OperationError> {
+    if expected == found { Ok(()) } else { Err(OperationError::WrongKey { expected, found }) }
+}
+
+/// Fails unless two batches have as many rows.
+pub(crate) fn check_lengths(left: usize, right: usize) -> Result<(), OperationError> {
+    if left == right { Ok(()) } else { Err(OperationError::Lengths { left, right }) }
+}
+
+/// Fails if one of the row numbers is beyond the end of a batch.
+pub(crate) fn check_rows(mut indices: impl Iterator<Item = usize>, rows: usize) -> Result<(), OperationError> {
+    match indices.find(|&row| row >= rows) {
+        Some(row) => Err(OperationError::Row { row, rows }),
+        None => Ok(()),
+    }
+}
+
+/// Fails unless a range lies in a batch.
+pub(crate) fn check_range(range: &Range<usize>, rows: usize) -> Result<(), OperationError> {
+    if range.start > range.end {
+        return Err(OperationError::Row { row: range.start, rows });
+    }
+    if range.end > rows { Err(OperationError::Row { row: range.end - 1, rows }) } else { Ok(()) }
+}

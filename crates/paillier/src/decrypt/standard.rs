@@ -1,0 +1,42 @@
+//! Decryption without the Chinese remainder theorem: `m = L(c^lambda mod n^2) mu mod n`.
+
+use super::dual::Dual;
+use crate::key::factors::{Factors, power, require_ones};
+use crate::natural::{Secret, boxed, difference, resized};
+use crate::{OperationError, PublicKey};
+use crypto_bigint::Lcm;
+use hearith_arith::{Batch, Exponents, Factor};
+use zeroize::Zeroizing;
+
+pub(crate) struct Standard {
+    lambda: Secret,
+    mu: Factor,
+}
+
+impl Standard {
+    /// With `g = n + 1`, `L(g^lambda) = lambda`, so that `mu` is its inverse modulo `n`.
+    pub(crate) fn new(public: &PublicKey, factors: &Factors, dual: &Dual) -> Self {
+        let (p, q) = (factors.square_p.root(), factors.square_q.root());
+        let (p_less, q_less) = factors.less_one();
+        let lambda = least_common_multiple(&p_less, &q_less, factors.limbs());
+        let inverse_p = power(p, &lambda, &difference(&p_less, &[1]));
+        let inverse_q = power(q, &lambda, &difference(&q_less, &[1]));
+        let mu = dual.chinese.combine(&Batch::repeat(&inverse_p, 1), &Batch::repeat(&inverse_q, 1));
+        Standard { lambda, mu: public.root().factor(mu.row(0)) }
+    }
+
+    /// The plaintexts of ciphertexts below `n^2`.
+    pub(crate) fn decrypt(&self, public: &PublicKey, c: &Batch) -> Result<Batch, OperationError> {
+        let powers = public.squared().pow(c, Exponents::Shared(&self.lambda, public.bits()));
+        // Split at n, a power 1 + L n shows its L.
+        let parts = public.square().split(&powers);
+        require_ones(&parts.low, &parts.low)?;
+        Ok(public.root().mul_by(&parts.high, &self.mu))
+    }
+}
+
+/// `lcm(a, b)` in `limbs` limbs.
+fn least_common_multiple(a: &[u64], b: &[u64], limbs: usize) -> Secret {
+    let (a, b) = (Zeroizing::new(boxed(a)), Zeroizing::new(boxed(b)));
+    resized(Zeroizing::new(a.lcm(&b)).as_words(), limbs)
+}

@@ -1,0 +1,227 @@
+//! Signed integers: a negative number `-x` is the residue `n - x`.
+
+use crate::ciphertexts::check_key;
+use crate::natural::{difference, has_bits_from, to_decimal};
+use crate::{EncodingError, OperationError, Plaintexts, PublicKey};
+use hearith_arith::{Batch, limbs};
+use std::fmt;
+
+/// An integer of any size.
+#[derive(Clone)]
+pub struct Signed {
+    negative: bool,
+    magnitude: Vec<u64>,
+}
+
+impl Signed {
+    /// The integer with this magnitude, least significant limb first, and sign; zero has none.
+    pub fn new(negative: bool, magnitude: Vec<u64>) -> Self {
+        let zero = limbs::is_zero(&magnitude) == 1;
+        Signed { negative: negative && !zero, magnitude }
+    }
+
+    /// Whether it is below zero.
+    pub fn is_negative(&self) -> bool {
+        self.negative
+    }
+
+    /// Whether it is zero.
+    pub fn is_zero(&self) -> bool {
+        limbs::is_zero(&self.magnitude) == 1
+    }
+
+    /// Its magnitude in 64-bit limbs, least significant first; the highest may be zero.
+    pub fn magnitude(&self) -> &[u64] {
+        &self.magnitude
+    }
+
+    /// Whether its magnitude is larger than `range * additions`, the most that the sum of so many numbers can have.
+    ///
+    /// ```
+    /// use hearith_paillier::encoding::Signed;
+    /// assert!(!Signed::from(-600).exceeds(200, 3));
+    /// assert!(Signed::from(-601).exceeds(200, 3));
+    /// ```
+    pub fn exceeds(&self, range: u128, additions: u64) -> bool {
+        let mut bound = limbs::product(&[range as u64, (range >> 64) as u64], &[additions]);
+        let width = bound.len().max(self.magnitude.len());
+        let mut magnitude = self.magnitude.clone();
+        bound.resize(width, 0);
+        magnitude.resize(width, 0);
+        limbs::less(&bound, &magnitude) == 1
+    }
+
+    /// The number in units of `10^-scale`, as a decimal with exactly `scale` places.
+    ///
+    /// ```
+    /// use hearith_paillier::encoding::Signed;
+    /// assert_eq!(Signed::from(-5).to_decimal_string(2), "-0.05");
+    /// assert_eq!(Signed::from(1250).to_decimal_string(0), "1250");
+    /// ```
+    pub fn to_decimal_string(&self, scale: u32) -> String {
+        with_point(self.negative, &to_decimal(&self.magnitude), scale)
+    }
+
+    /// The number, if it fits.
+    pub fn to_i128(&self) -> Option<i128> {
+        if has_bits_from(&self.magnitude, 128) {
+            return None;
+        }
+        let limb = |index: usize| u128::from(self.magnitude.get(index).copied().unwrap_or(0));
+        let magnitude = limb(1) << 64 | limb(0);
+        if self.negative { 0i128.checked_sub_unsigned(magnitude) } else { magnitude.try_into().ok() }
+    }
+}
+
+/// Puts sign and decimal point where they belong.
+pub(super) fn with_point(negative: bool, digits: &str, scale: u32) -> String {
+    let sign = if negative { "-" } else { "" };
+    let scale = scale as usize;
+    if scale == 0 {
+        return format!("{sign}{digits}");
+    }
+    let digits = format!("{digits:0>width$}", width = scale + 1);
+    let (whole, places) = digits.split_at(digits.len() - scale);
+    format!("{sign}{whole}.{places}")
+}
+
+impl From<i128> for Signed {
+    fn from(value: i128) -> Self {
+        let magnitude = value.unsigned_abs();
+        Signed::new(value < 0, vec![magnitude as u64, (magnitude >> 64) as u64])
+    }
+}
+
+impl TryFrom<&Signed> for i128 {
+    type Error = crate::NumberError;
+
+    fn try_from(value: &Signed) -> Result<i128, crate::NumberError> {
+        value.to_i128().ok_or(crate::NumberError::OutOfRange)
+    }
+}
+
+impl PartialEq for Signed {
+    fn eq(&self, other: &Self) -> bool {
+        let limb = |number: &Signed, index: usize| number.magnitude.get(index).copied().unwrap_or(0);
+        let width = self.magnitude.len().max(other.magnitude.len());
+        self.negative == other.negative && (0..width).all(|index| limb(self, index) == limb(other, index))
+    }
+}
+
+impl Eq for Signed {}
+
+impl fmt::Display for Signed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad_integral(!self.negative, "", &to_decimal(&self.magnitude))
+    }
+}
+
+impl fmt::Debug for Signed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// Integers as plaintexts, one a row. Constant time in the values.
+///
+/// # Errors
+/// [`EncodingError::OutOfRange`] if a magnitude is above `(n - 1) / 2`, which only keys of less than 130 bits bring about.
+pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, EncodingError> {
+    let limbs = key.plaintext_limbs();
+    let mut magnitudes = Batch::zeros(values.len(), limbs);
+    let half = half(key);
+    for (row, (&value, residue)) in values.iter().zip(magnitudes.rows_mut()).enumerate() {
+        let sign = (value >> 127) as u128;
+        let magnitude = (value as u128 ^ sign).wrapping_sub(sign);
+        let parts = [magnitude as u64, (magnitude >> 64) as u64];
+        let kept = limbs.min(2);
+        residue[..kept].copy_from_slice(&parts[..kept]);
+        if limbs::is_zero(&parts[kept..]) == 0 || limbs::less(&half, residue) == 1 {
+            return Err(EncodingError::OutOfRange { row, slot: 0 });
+        }
+    }
+    let mut residues = key.root().neg(&magnitudes);
+    for ((residue, magnitude), value) in residues.rows_mut().zip(magnitudes.rows()).zip(values) {
+        limbs::assign_if(residue, magnitude, !(value >> 127) as u64 & 1);
+    }
+    Ok(Plaintexts::new(key.id(), key.plaintext_bytes(), residues))
+}
+
+/// Plaintexts as integers: residues up to `(n - 1) / 2` are positive, those above negative. Constant time in the values.
+///
+/// # Errors
+/// [`OperationError::WrongKey`].
+pub fn decode_signed(key: &PublicKey, plaintexts: &Plaintexts) -> Result<Vec<Signed>, OperationError> {
+    check_key(key.id(), plaintexts.key_id())?;
+    let residues = plaintexts.batch();
+    let negatives = key.root().neg(residues);
+    let half = half(key);
+    let decode = |(residue, negative): (&[u64], &[u64])| {
+        let below_zero = limbs::less(&half, residue);
+        let mut magnitude = residue.to_vec();
+        limbs::assign_if(&mut magnitude, negative, below_zero);
+        Signed { negative: below_zero == 1, magnitude }
+    };
+    Ok(residues.rows().zip(negatives.rows()).map(decode).collect())
+}
+
+/// `(n - 1) / 2`.
+fn half(key: &PublicKey) -> Vec<u64> {
+    let n = key.modulus();
+    let limb = |index: usize| n[index] >> 1 | n.get(index + 1).map_or(0, |above| above << 63);
+    (0..n.len()).map(limb).collect()
+}
+
+/// Integers of any size as plaintexts, up to a magnitude. The index of the first that is larger is the error.
+pub(crate) fn encode_wide(key: &PublicKey, values: &[&Signed], most: &[u64]) -> Result<Plaintexts, usize> {
+    let limbs = key.plaintext_limbs();
+    let mut residues = Batch::zeros(values.len(), limbs);
+    for (row, (value, residue)) in values.iter().zip(residues.rows_mut()).enumerate() {
+        let kept = limbs.min(value.magnitude.len());
+        residue[..kept].copy_from_slice(&value.magnitude[..kept]);
+        if limbs::is_zero(&value.magnitude[kept..]) == 0 || limbs::less(most, residue) == 1 {
+            return Err(row);
+        }
+        if value.negative {
+            let negative = difference(key.modulus(), residue);
+            residue.copy_from_slice(&negative);
+        }
+    }
+    Ok(Plaintexts::new(key.id(), key.plaintext_bytes(), residues))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn integers_survive(value: i128, other: i128, scale in 0u32..45) {
+            let signed = Signed::from(value);
+            prop_assert_eq!(signed.to_i128(), Some(value));
+            prop_assert_eq!(signed.to_string(), value.to_string());
+            prop_assert_eq!(signed == Signed::from(other), value == other);
+            let digits = signed.to_decimal_string(scale).replacen('.', "", 1);
+            prop_assert_eq!(digits.parse::<i128>().ok(), Some(value));
+        }
+
+        #[test]
+        fn bounds_are_products(value: i128, range in 0u128..1 << 90, additions in 0u64..1 << 30) {
+            prop_assert_eq!(Signed::from(value).exceeds(range, additions), value.unsigned_abs() > range * u128::from(additions));
+        }
+    }
+
+    #[test]
+    fn limits_are_kept() {
+        assert_eq!(Signed::new(true, vec![0, 1 << 63, 0]).to_i128(), Some(i128::MIN));
+        assert_eq!(Signed::new(false, vec![0, 1 << 63]).to_i128(), None);
+        assert_eq!(Signed::new(true, vec![1, 1 << 63]).to_i128(), None);
+        assert_eq!(Signed::new(false, vec![0, 0, 1]).to_i128(), None);
+        assert_eq!(Signed::new(false, vec![0, 0, 1]).to_string(), "340282366920938463463374607431768211456");
+        assert!(!Signed::new(false, vec![0, 0, 1]).exceeds(u128::MAX, u64::MAX));
+        assert!(Signed::new(false, vec![0, 0, 0, 1]).exceeds(u128::MAX, u64::MAX));
+        assert!(!Signed::new(true, vec![0, 0]).is_negative());
+        assert_eq!(format!("{:>6}|{:+}", Signed::from(-12), Signed::from(7)), "   -12|+7");
+    }
+}

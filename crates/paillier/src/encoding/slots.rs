@@ -1,0 +1,242 @@
+//! Several numbers in one plaintext, with headroom for additions.
+//!
+//! Row `v_0, v_1, ...` becomes `sum v_i 2^(w i)` modulo `n`, with slots of `w` bits, and adding plaintexts adds up every
+//! slot. A negative slot borrows from the slot above; adding `2^(w-1)` to every slot before taking them apart gives all
+//! borrows back, since then every slot is in `[0, 2^w)`.
+
+use super::Signed;
+use crate::ciphertexts::check_key;
+use crate::natural::{bits_at, has_bits_from};
+use crate::{EncodingError, OperationError, Plaintexts, PublicKey};
+use hearith_arith::{Batch, limbs};
+use zeroize::Zeroizing;
+
+/// Limbs that hold a slot: at most 128 bits of value, 64 of additions and a sign.
+const SLOT_LIMBS: usize = 4;
+
+/// How numbers share a plaintext: `slots` slots, each for a number's bits, the bits that additions need, and a sign.
+///
+/// ```
+/// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
+/// use hearith_paillier::encoding::SlotLayout;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let private = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best())?;
+/// # let public = private.public();
+/// // Two columns of numbers up to a million, to be added up a thousand times.
+/// let layout = SlotLayout::new(public.bits(), 2, 1_000_000, 1000)?;
+/// let rows = public.encrypt(&layout.pack(public, &[250_000, -3, /* row 1 */ 1_000_000, -4])?)?;
+/// let totals = private.decrypt(&public.sum(&rows)?)?;
+/// let totals: Vec<String> = layout.unpack(public, &totals)?.iter().flatten().map(|total| total.to_string()).collect();
+/// assert_eq!(totals, ["1250000", "-7"]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotLayout {
+    slots: usize,
+    range: u128,
+    value_bits: u32,
+    addition_bits: u32,
+}
+
+impl SlotLayout {
+    /// A layout for keys of `key_bits` bits with `slots` slots for numbers of magnitude up to `range`, of which up to
+    /// `max_additions` are added up.
+    ///
+    /// # Errors
+    /// [`EncodingError::DoesNotFit`], which says how many slots would, or [`EncodingError::EmptyLayout`] if `slots` or
+    /// `max_additions` is 0.
+    pub fn new(key_bits: u32, slots: usize, range: u128, max_additions: u64) -> Result<Self, EncodingError> {
+        if slots == 0 || max_additions == 0 {
+            return Err(EncodingError::EmptyLayout);
+        }
+        // range < 2^value_bits and max_additions <= 2^addition_bits, so sums stay below the product of both powers.
+        let value_bits = u128::BITS - range.leading_zeros();
+        let addition_bits = u64::BITS - (max_additions - 1).leading_zeros();
+        let layout = SlotLayout { slots, range, value_bits, addition_bits };
+        let (slot_bits, fits) = (layout.slot_bits(), layout.fitting(key_bits));
+        if slots <= fits { Ok(layout) } else { Err(EncodingError::DoesNotFit { slots, slot_bits, key_bits, fits }) }
+    }
+
+    /// How many slots for such numbers fit into a plaintext of a key of `key_bits` bits.
+    pub fn fits(key_bits: u32, range: u128, max_additions: u64) -> usize {
+        match SlotLayout::new(key_bits, usize::MAX, range, max_additions) {
+            Err(EncodingError::DoesNotFit { fits, .. }) => fits,
+            _ => 0,
+        }
+    }
+
+    /// Slots that fit: all of them together stay below `2^(key_bits - 1) <= n`.
+    fn fitting(&self, key_bits: u32) -> usize {
+        (key_bits.saturating_sub(1) / self.slot_bits()) as usize
+    }
+
+    /// Slots of a plaintext.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// The largest magnitude that [`SlotLayout::pack`] takes.
+    pub fn range(&self) -> u128 {
+        self.range
+    }
+
+    /// Bits of one number's magnitude.
+    pub fn value_bits(&self) -> u32 {
+        self.value_bits
+    }
+
+    /// Further bits that additions need.
+    pub fn addition_bits(&self) -> u32 {
+        self.addition_bits
+    }
+
+    /// Bits of a slot: both, and a sign.
+    pub fn slot_bits(&self) -> u32 {
+        self.value_bits + self.addition_bits + 1
+    }
+
+    /// Plaintexts of rows of numbers, `slots` numbers a row one after another. Constant time in the values.
+    ///
+    /// # Errors
+    /// [`EncodingError::OutOfRange`], [`EncodingError::Rows`], or [`EncodingError::DoesNotFit`] if the key is shorter than
+    /// the layout's.
+    pub fn pack(&self, key: &PublicKey, values: &[i128]) -> Result<Plaintexts, EncodingError> {
+        self.check_key_length(key)?;
+        if !values.len().is_multiple_of(self.slots) {
+            return Err(EncodingError::Rows { values: values.len(), slots: self.slots });
+        }
+        if let Some(at) = values.iter().position(|value| value.unsigned_abs() > self.range) {
+            return Err(EncodingError::OutOfRange { row: at / self.slots, slot: at % self.slots });
+        }
+        let mut raised = Batch::zeros(values.len() / self.slots, key.plaintext_limbs());
+        for (row, values) in raised.rows_mut().zip(values.chunks_exact(self.slots)) {
+            for (slot, &value) in values.iter().enumerate() {
+                self.put(row, slot, &self.raise(value));
+            }
+        }
+        let offsets = Batch::repeat(&self.offset(key), raised.len());
+        let residues = key.root().sub(&raised, &offsets);
+        Ok(Plaintexts::new(key.id(), key.plaintext_bytes(), residues))
+    }
+
+    /// The numbers in the slots of plaintexts, `slots` numbers a row one after another. Constant time in the values.
+    ///
+    /// All slots of a row are `None` if the plaintext is none that sums within the layout's headroom can make: some slot
+    /// has overflowed, or the plaintext was packed otherwise.
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`].
+    pub fn unpack(&self, key: &PublicKey, plaintexts: &Plaintexts) -> Result<Vec<Option<Signed>>, OperationError> {
+        check_key(key.id(), plaintexts.key_id())?;
+        if self.check_key_length(key).is_err() {
+            return Ok(vec![None; plaintexts.len() * self.slots]);
+        }
+        let offsets = Batch::repeat(&self.offset(key), plaintexts.len());
+        let raised = key.root().add(plaintexts.batch(), &offsets);
+        let mut numbers = Vec::with_capacity(plaintexts.len() * self.slots);
+        for row in raised.rows() {
+            let inside = !has_bits_from(row, self.slots as u32 * self.slot_bits());
+            numbers.extend((0..self.slots).map(|slot| inside.then(|| self.take(row, slot))));
+        }
+        Ok(numbers)
+    }
+
+    fn check_key_length(&self, key: &PublicKey) -> Result<(), EncodingError> {
+        let (slots, slot_bits, key_bits, fits) = (self.slots, self.slot_bits(), key.bits(), self.fitting(key.bits()));
+        if slots <= fits { Ok(()) } else { Err(EncodingError::DoesNotFit { slots, slot_bits, key_bits, fits }) }
+    }
+
+    /// What every slot is raised by: `2^(w-1)`.
+    fn middle(&self) -> [u64; SLOT_LIMBS] {
+        let top = self.slot_bits() - 1;
+        std::array::from_fn(|index| if index as u32 == top / 64 { 1 << (top % 64) } else { 0 })
+    }
+
+    /// All slots' middles together.
+    fn offset(&self, key: &PublicKey) -> Vec<u64> {
+        let mut offset = vec![0; key.plaintext_limbs()];
+        (0..self.slots).for_each(|slot| self.put(&mut offset, slot, &self.middle()));
+        offset
+    }
+
+    /// `value + 2^(w-1)`, which is not negative.
+    fn raise(&self, value: i128) -> Zeroizing<[u64; SLOT_LIMBS]> {
+        let sign = (value >> 127) as u64;
+        let mut raised = Zeroizing::new([value as u64, (value >> 64) as u64, sign, sign]);
+        limbs::add_assign(&mut *raised, &self.middle());
+        raised
+    }
+
+    /// Puts a number below `2^w` into a slot that is 0.
+    fn put(&self, row: &mut [u64], slot: usize, number: &[u64; SLOT_LIMBS]) {
+        let position = slot * self.slot_bits() as usize;
+        let (at, shift) = (position / 64, position % 64);
+        for (index, &limb) in number.iter().enumerate() {
+            // What lies beyond the row, or would be shifted out of a limb, is zero.
+            if let Some(low) = row.get_mut(at + index) {
+                *low |= limb << shift;
+            }
+            if let (Some(high), 1..) = (row.get_mut(at + index + 1), shift) {
+                *high |= limb >> (64 - shift);
+            }
+        }
+    }
+
+    /// The signed number in a slot of a raised row.
+    fn take(&self, row: &[u64], slot: usize) -> Signed {
+        let width = self.slot_bits() as usize;
+        let part = |from: usize| bits_at(row, slot * width + from, width.saturating_sub(from).min(32) as u32);
+        let mut number: [u64; SLOT_LIMBS] = std::array::from_fn(|index| part(64 * index) | part(64 * index + 32) << 32);
+        let below_zero = limbs::sub_assign(&mut number, &self.middle());
+        let mut magnitude = vec![0; SLOT_LIMBS];
+        limbs::sub_assign(&mut magnitude, &number);
+        limbs::assign_if(&mut magnitude, &number, 1 ^ below_zero);
+        Signed::new(below_zero == 1, magnitude)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_follow_from_the_ranges() {
+        let bits = |range, additions| {
+            let layout = SlotLayout::new(4096, 1, range, additions).unwrap();
+            (layout.value_bits(), layout.addition_bits(), layout.slot_bits())
+        };
+        assert_eq!(bits(1000, 1), (10, 0, 11));
+        assert_eq!(bits(1023, 2), (10, 1, 12));
+        assert_eq!(bits(1024, 3), (11, 2, 14));
+        assert_eq!(bits(0, 1 << 32), (0, 32, 33));
+        assert_eq!(bits(u128::MAX, u64::MAX), (128, 64, 193));
+    }
+
+    #[test]
+    fn layouts_that_do_not_fit_say_what_would() {
+        assert_eq!(SlotLayout::fits(2048, 1 << 30, 1 << 32), 2047 / 64);
+        let refused = SlotLayout::new(2048, 32, 1 << 30, 1 << 32);
+        let expected = EncodingError::DoesNotFit { slots: 32, slot_bits: 64, key_bits: 2048, fits: 31 };
+        assert_eq!(refused, Err(expected));
+        assert_eq!(SlotLayout::new(2048, 0, 1, 1), Err(EncodingError::EmptyLayout));
+        assert_eq!(SlotLayout::new(2048, 1, 1, 0), Err(EncodingError::EmptyLayout));
+        assert_eq!(SlotLayout::fits(64, u128::MAX, 2), 0);
+        assert_eq!(SlotLayout::fits(64, 1, 0), 0);
+    }
+
+    #[test]
+    fn slots_hold_every_width() {
+        for value_bits in (0..=127).step_by(7) {
+            for additions in [1, 2, 1 << 20, u64::MAX] {
+                let range = (1u128 << value_bits) - 1;
+                let layout = SlotLayout::new(4096, 3, range, additions).unwrap();
+                let mut row = vec![0; 12];
+                let values = [range as i128, -(range as i128), 0];
+                values.iter().enumerate().for_each(|(slot, &value)| layout.put(&mut row, slot, &layout.raise(value)));
+                let found: Vec<_> = (0..3).map(|slot| layout.take(&row, slot).to_i128().unwrap()).collect();
+                assert_eq!(found, values);
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Encryption: `c = (1 + m n) R mod n^2` with a randomiser `R = r^n mod n^2`.
+//!
+//! With `R = a + b n` in parts modulo `n`, `c = a + n ((b + a m) mod n)`: one multiplication modulo `n`. What costs time
+//! is the randomiser. There are three ways to make one:
+//!
+//! - from the public key, `r^n` for a random unit `r`, with arithmetic modulo `n` only;
+//! - from a DJN key, `(h^n)^a` for a random `a` of half the length of `n`, with a comb for the fixed base;
+//! - by the key's owner, modulo `p^2` and `q^2` apart, with exponents of half the length. The `n`-th powers modulo `p^2`
+//!   are the `p`-th powers, since the group of units has order `p (p - 1)` and raising to the power `q` permutes the subgroup
+//!   of order `p - 1`, where all `p`-th powers lie: `gcd(q, p - 1) = 1`. And `x^p mod p^2` depends on `x mod p` only. So a
+//!   random `x` in `[1, p)` gives a uniform randomiser modulo `p^2` as `x^p`, another `y` in `[1, q)` one modulo `q^2` as
+//!   `y^q`, and the Chinese remainder theorem a uniform one modulo `n^2`.
+
+use crate::ciphertexts::{check_key, check_lengths};
+use crate::key::factors::{Chinese, Factors};
+use crate::lazy::Lazy;
+use crate::natural::product;
+use crate::random::{bits, units};
+use crate::{Ciphertexts, OperationError, Plaintexts, PrivateKey, PublicKey, Randomisers};
+use hearith_arith::{ArithError, Batch, Exponents, Modulus, Pairs, limbs};
+
+/// More random bits than a prime has, so that reducing them is uniform but for a bias of `2^-128`.
+const EXTRA_BITS: u32 = 128;
+
+impl PublicKey {
+    /// Encrypts every plaintext with a randomiser of its own: `r^n`, or a power of `h^n` if the key is of the DJN variant.
+    ///
+    /// ```
+    /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let private = PrivateKey::generate(512, Variant::Djn, KeyPolicy::AllowInsecure, Engine::best())?;
+    /// # let public = private.public();
+    /// let plaintexts = encode_signed(public, &[7, 7])?;
+    /// let ciphertexts = public.encrypt(&plaintexts)?;
+    /// assert_ne!(ciphertexts.range(0..1)?, ciphertexts.range(1..2)?);
+    /// assert_eq!(private.decrypt(&ciphertexts)?, plaintexts);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`], or if the random generator fails.
+    pub fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, OperationError> {
+        check_key(self.id(), plaintexts.key_id())?;
+        Ok(self.shifted(self.random_pairs(plaintexts.len())?, plaintexts.batch()))
+    }
+
+    /// Makes `len` randomisers, for [`PublicKey::encrypt_with`] and [`PublicKey::rerandomise_with`].
+    ///
+    /// # Errors
+    /// If the random generator fails.
+    pub fn randomisers(&self, len: usize) -> Result<Randomisers, OperationError> {
+        Ok(Randomisers::new(self.id(), self.random_pairs(len)?))
+    }
+
+    /// Encrypts with randomisers from a pool, one multiplication modulo `n` each.
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`], or [`OperationError::PoolExhausted`], and then none are taken.
+    pub fn encrypt_with(&self, plaintexts: &Plaintexts, pool: &mut Randomisers) -> Result<Ciphertexts, OperationError> {
+        check_key(self.id(), plaintexts.key_id())?;
+        check_key(self.id(), pool.key_id())?;
+        Ok(self.shifted(pool.take(plaintexts.len())?.into_pairs(), plaintexts.batch()))
+    }
+
+    /// Other ciphertexts of the same plaintexts, which nobody can link to the given ones without the private key.
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`], or if the random generator fails.
+    pub fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+        self.rerandomise_with(ciphertexts, &mut self.randomisers(ciphertexts.len())?)
+    }
+
+    /// Other ciphertexts of the same plaintexts with randomisers from a pool, one multiplication modulo `n^2` each.
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`], or [`OperationError::PoolExhausted`], and then none are taken.
+    pub fn rerandomise_with(
+        &self,
+        ciphertexts: &Ciphertexts,
+        pool: &mut Randomisers,
+    ) -> Result<Ciphertexts, OperationError> {
+        check_key(self.id(), ciphertexts.key_id())?;
+        check_key(self.id(), pool.key_id())?;
+        let factors = self.square().join(&pool.take(ciphertexts.len())?.into_pairs());
+        Ok(self.ciphertexts(self.squared().mul(ciphertexts.batch(), &factors)))
+    }
+
+    /// A trivial ciphertext of 0, the number 1: what sums start from. It hides nothing until it is randomised.
+    pub fn zero(&self) -> Ciphertexts {
+        self.zeros(1)
+    }
+
+    /// `len` trivial ciphertexts of 0.
+    pub fn zeros(&self, len: usize) -> Ciphertexts {
+        let mut one = vec![0; self.ciphertext_limbs()];
+        one[0] = 1;
+        self.ciphertexts(Batch::repeat(&one, len))
+    }
+
+    /// Randomisers in parts modulo `n`.
+    fn random_pairs(&self, len: usize) -> Result<Pairs, OperationError> {
+        let limbs = self.plaintext_limbs();
+        if let Some(comb) = self.comb() {
+            return Ok(comb.pow(&bits(len, limbs, self.comb_bits())?));
+        }
+        Ok(self.unit_powers(&units(len, self.modulus())?))
+    }
+
+    /// `r^n mod n^2` in parts modulo `n`. The exponent is public, `r` is not.
+    fn unit_powers(&self, r: &Batch) -> Pairs {
+        self.square().pow(r, Exponents::Public(self.modulus()))
+    }
+
+    /// `(1 + m n) c mod n^2` row by row, for numbers `c` in parts modulo `n`.
+    pub(crate) fn shifted(&self, numbers: Pairs, by: &Batch) -> Ciphertexts {
+        let high = self.root().add(&numbers.high, &self.root().mul(&numbers.low, by));
+        self.joined(&Pairs { low: numbers.low, high })
+    }
+
+    /// The ciphertexts `low + high n`.
+    pub(crate) fn joined(&self, pairs: &Pairs) -> Ciphertexts {
+        self.ciphertexts(self.square().join(pairs))
+    }
+
+    /// Numbers below `n^2` as ciphertexts of this key.
+    pub(crate) fn ciphertexts(&self, numbers: Batch) -> Ciphertexts {
+        let limbs = self.ciphertext_limbs();
+        let numbers = if numbers.limbs() == limbs { numbers } else { numbers.resize(limbs) };
+        Ciphertexts::new(self.id(), self.ciphertext_bytes(), numbers)
+    }
+
+    /// Fails unless both batches belong to this key and have as many rows.
+    pub(crate) fn check_pair(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<(), OperationError> {
+        check_key(self.id(), a.key_id())?;
+        check_key(self.id(), b.key_id())?;
+        check_lengths(a.len(), b.len())
+    }
+}
+
+impl PrivateKey {
+    /// Encrypts as [`PublicKey::encrypt`] does, faster than anybody else can: through `p` and `q`. The ciphertexts have the
+    /// distribution of the standard variant, whatever the variant of the key.
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`], or if the random generator fails.
+    pub fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, OperationError> {
+        check_key(self.public().id(), plaintexts.key_id())?;
+        self.public().encrypt_with(plaintexts, &mut self.randomisers(plaintexts.len())?)
+    }
+
+    /// Makes `len` randomisers through `p` and `q`, for [`PublicKey::encrypt_with`] and
+    /// [`PublicKey::rerandomise_with`].
+    ///
+    /// # Errors
+    /// If the random generator fails.
+    pub fn randomisers(&self, len: usize) -> Result<Randomisers, OperationError> {
+        let (p, q) = (self.factors().square_p.root(), self.factors().square_q.root());
+        let numbers = self.residue_powers(&residues(p, len)?, &residues(q, len)?)?;
+        Ok(Randomisers::new(self.public().id(), self.public().square().split(&numbers)))
+    }
+
+    /// The numbers modulo `n^2` that are `x^p` modulo `p^2` and `y^q` modulo `q^2`.
+    fn residue_powers(&self, x: &Batch, y: &Batch) -> Result<Batch, OperationError> {
+        let factors = self.factors();
+        let (at_p, at_q) = factors.powers(x, y, (&factors.p, &factors.q));
+        let (at_p, at_q) = (factors.square_p.join(&at_p), factors.square_q.join(&at_q));
+        Ok(self.owner().chinese(self.public(), factors)?.combine(&at_p, &at_q))
+    }
+}
+
+/// What the key's owner needs for encryption; made when it is first needed.
+pub(crate) struct Owner(Lazy<Chinese>);
+
+impl Owner {
+    pub(crate) fn new() -> Self {
+        Owner(Lazy::new())
+    }
+
+    /// Modulo `p^2` and `q^2`; the units modulo `q^2` are `q (q - 1)` in number.
+    fn chinese(&self, public: &PublicKey, factors: &Factors) -> Result<&Chinese, ArithError> {
+        self.0.get(|| {
+            let (p_squared, q_squared) = factors.squares();
+            let euler = product(&factors.q, &factors.less_one().1, factors.limbs());
+            let modulus = Modulus::new(public.engine(), &q_squared)?;
+            Ok(Chinese::new(&p_squared, &modulus, &euler, public.ciphertext_limbs()))
+        })
+    }
+}
+
+/// `len` random numbers in `[1, p)`: in constant time, since `p` is secret, so none is drawn again. Zero, which chance
+/// brings with probability `1/p`, becomes 1.
+fn residues(p: &Modulus, len: usize) -> Result<Batch, OperationError> {
+    let length = p.bits() + EXTRA_BITS;
+    let mut numbers = p.reduce(&bits(len, length.div_ceil(64) as usize, length)?);
+    for row in numbers.rows_mut() {
+        row[0] |= limbs::is_zero(row);
+    }
+    Ok(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Engine, KeyPolicy};
+    use rug::{Integer, integer::Order};
+    use serde_json::Value;
+
+    /// The known answers of `tests/vectors/generate.py`, keys of one kind.
+    fn vectors(kind: &str) -> Vec<Value> {
+        let mut all: Value = serde_json::from_str(include_str!("../tests/vectors/vectors.json")).unwrap();
+        serde_json::from_value(all[kind].take()).unwrap()
+    }
+
+    fn number(value: &Value) -> Integer {
+        Integer::from_str_radix(value.as_str().unwrap(), 16).unwrap()
+    }
+
+    fn bytes(value: &Value) -> Vec<u8> {
+        number(value).to_digits(Order::MsfBe)
+    }
+
+    fn integer(limbs: &[u64]) -> Integer {
+        Integer::from_digits(limbs, Order::Lsf)
+    }
+
+    /// One member of all objects of a list, one a row.
+    fn column(list: &Value, member: &str, limbs: usize) -> Batch {
+        let numbers: Vec<Vec<u64>> =
+            list.as_array().unwrap().iter().map(|one| number(&one[member]).to_digits(Order::Lsf)).collect();
+        Batch::from_rows(limbs, numbers.iter().map(Vec::as_slice))
+    }
+
+    fn engines() -> impl Iterator<Item = Engine> {
+        Engine::ALL.iter().copied().filter(|engine| engine.is_available())
+    }
+
+    #[test]
+    fn known_units_give_the_known_ciphertexts() {
+        for (engine, vector) in engines().flat_map(|engine| vectors("keys").into_iter().map(move |one| (engine, one))) {
+            let key = PublicKey::new(&bytes(&vector["n"]), None, KeyPolicy::AllowInsecure, engine).unwrap();
+            let [m, r] = ["m", "r"].map(|member| column(&vector["encryptions"], member, key.plaintext_limbs()));
+            let found = key.shifted(key.unit_powers(&r), &m);
+            let expected = column(&vector["encryptions"], "c", key.ciphertext_limbs());
+            assert!(*found.batch() == expected, "{} bits, {}, {engine}", vector["bits"], vector["kind"]);
+        }
+    }
+
+    #[test]
+    fn known_exponents_give_the_known_djn_ciphertexts() {
+        for (engine, vector) in engines().flat_map(|engine| vectors("djn").into_iter().map(move |one| (engine, one))) {
+            let (n, h) = (bytes(&vector["n"]), bytes(&vector["h"]));
+            let key = PublicKey::new(&n, Some(&h), KeyPolicy::AllowInsecure, engine).unwrap();
+            let [m, a] = ["m", "a"].map(|member| column(&vector["encryptions"], member, key.plaintext_limbs()));
+            let found = key.shifted(key.comb().unwrap().pow(&a), &m);
+            let expected = column(&vector["encryptions"], "c", key.ciphertext_limbs());
+            assert!(*found.batch() == expected, "{} bits, {engine}", vector["bits"]);
+        }
+    }
+
+    #[test]
+    fn owners_powers_are_those_of_gmp() {
+        for (engine, vector) in engines().flat_map(|engine| vectors("keys").into_iter().map(move |one| (engine, one))) {
+            let (p, q) = (bytes(&vector["p"]), bytes(&vector["q"]));
+            let key = PrivateKey::from_primes(&p, &q, None, KeyPolicy::AllowInsecure, engine).unwrap();
+            let (p, q) = (key.factors().square_p.root(), key.factors().square_q.root());
+            let (x, y) = (residues(p, 3).unwrap(), residues(q, 3).unwrap());
+            let found = key.residue_powers(&x, &y).unwrap();
+            for (row, found) in found.rows().enumerate() {
+                for (x, prime) in [(x.row(row), number(&vector["p"])), (y.row(row), number(&vector["q"]))] {
+                    let square = prime.clone().square();
+                    assert_eq!(integer(found) % &square, integer(x).pow_mod(&prime, &square).unwrap());
+                }
+                assert!(integer(found) < number(&vector["n"]).square());
+            }
+        }
+    }
+
+    #[test]
+    fn residues_are_never_zero() {
+        let p = Modulus::new(Engine::best(), &[3]).unwrap();
+        let numbers = residues(&p, 300).unwrap();
+        assert!(numbers.rows().all(|row| row[0] == 1 || row[0] == 2));
+        assert!(numbers.rows().any(|row| row[0] == 2));
+    }
+}

@@ -1,0 +1,6 @@
+//! What can be computed on ciphertexts without the private key.
+
+mod add;
+mod inverse;
+mod scale;
+mod sum;

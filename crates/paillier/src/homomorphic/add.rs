@@ -1,0 +1,65 @@
+//! Sums and differences row by row.
+
+use super::inverse::inverses;
+use crate::ciphertexts::{check_key, check_lengths};
+use crate::{Ciphertexts, OperationError, Plaintexts, PublicKey};
+
+impl PublicKey {
+    /// Ciphertexts of the sums row by row: the products modulo `n^2`.
+    ///
+    /// ```
+    /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let private = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best())?;
+    /// # let public = private.public();
+    /// let a = public.encrypt(&encode_signed(public, &[40, -5])?)?;
+    /// let b = public.encrypt(&encode_signed(public, &[2, 4])?)?;
+    /// let read = |c| Ok::<_, Box<dyn std::error::Error>>(decode_signed(public, &private.decrypt(&c)?)?);
+    /// assert_eq!(read(public.add(&a, &b)?)?[0].to_i128(), Some(42));
+    /// assert_eq!(read(public.sub(&a, &b)?)?[1].to_i128(), Some(-9));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`] or [`OperationError::Lengths`].
+    pub fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+        self.check_pair(a, b)?;
+        Ok(self.ciphertexts(self.squared().mul(a.batch(), b.batch())))
+    }
+
+    /// Ciphertexts of the differences row by row: the products with the inverses modulo `n^2`; see [`PublicKey::neg`].
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`], [`OperationError::Lengths`], or [`OperationError::Ciphertext`] if a row of `b` shares a
+    /// factor with `n`.
+    pub fn sub(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+        self.check_pair(a, b)?;
+        self.add(a, &self.neg(b)?)
+    }
+
+    /// Ciphertexts of the negatives: the inverses modulo `n^2`, all of them with one inversion and three multiplications
+    /// each.
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`], or [`OperationError::Ciphertext`] for the first row that shares a factor with `n`.
+    pub fn neg(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+        check_key(self.id(), ciphertexts.key_id())?;
+        match inverses(self.squared(), ciphertexts.batch()) {
+            Some(inverses) => Ok(self.ciphertexts(inverses)),
+            None => Err(self.sharing_factor(ciphertexts.batch()).into()),
+        }
+    }
+
+    /// Ciphertexts of the sums with plaintexts, row by row: one multiplication modulo `n` each. The ciphertexts are not
+    /// randomised anew: whoever knows both the old and the new ones can read the plaintexts added.
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`] or [`OperationError::Lengths`].
+    pub fn add_plain(&self, ciphertexts: &Ciphertexts, added: &Plaintexts) -> Result<Ciphertexts, OperationError> {
+        check_key(self.id(), ciphertexts.key_id())?;
+        check_key(self.id(), added.key_id())?;
+        check_lengths(ciphertexts.len(), added.len())?;
+        Ok(self.shifted(self.square().split(ciphertexts.batch()), added.batch()))
+    }
+}

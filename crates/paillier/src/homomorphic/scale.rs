@@ -1,0 +1,214 @@
+//! Multiples by plaintext scalars, and weighted sums.
+//!
+//! A negative scalar is its magnitude on the inverse ciphertext. To hide the signs, all ciphertexts are inverted (about
+//! three multiplications each) and each row takes its own or its inverse by a mask. Reducing a negative scalar modulo
+//! `n` instead would make the exponent as long as `n`.
+
+use crate::ciphertexts::{check_key, check_lengths};
+use crate::encoding::Signed;
+use crate::natural::has_bits_from;
+use crate::{Ciphertexts, OperationError, PublicKey};
+use hearith_arith::{Batch, Exponents, limbs};
+use zeroize::Zeroizing;
+
+/// Bits of the magnitude of an `i128`.
+const I128_BITS: u32 = 128;
+
+impl PublicKey {
+    /// Ciphertexts of the multiples by signed scalars, one a row. Constant time in the scalars, which are taken to have
+    /// 128 bits: [`PublicKey::scale_bounded`] is faster where they have fewer.
+    ///
+    /// The multiple by 0 is the number 1, which anybody recognises until it is randomised.
+    ///
+    /// ```
+    /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let private = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best())?;
+    /// # let public = private.public();
+    /// let prices = public.encrypt(&encode_signed(public, &[250, 120])?)?;
+    /// let changed = public.scale(&prices, &[-3, 10])?;
+    /// let decoded = decode_signed(public, &private.decrypt(&changed)?)?;
+    /// assert_eq!((decoded[0].to_i128(), decoded[1].to_i128()), (Some(-750), Some(1200)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`], [`OperationError::Lengths`], or [`OperationError::Ciphertext`] for a row that shares a
+    /// factor with `n`.
+    pub fn scale(&self, ciphertexts: &Ciphertexts, scalars: &[i128]) -> Result<Ciphertexts, OperationError> {
+        self.scale_bounded(ciphertexts, scalars, I128_BITS)
+    }
+
+    /// As [`PublicKey::scale`], for scalars of magnitude below `2^bits`; the time depends on `bits` alone.
+    ///
+    /// # Errors
+    /// As [`PublicKey::scale`], or [`OperationError::ScalarTooLarge`].
+    pub fn scale_bounded(
+        &self,
+        ciphertexts: &Ciphertexts,
+        scalars: &[i128],
+        bits: u32,
+    ) -> Result<Ciphertexts, OperationError> {
+        self.scale_by(ciphertexts, &Scalars::of_integers(scalars, bits)?)
+    }
+
+    /// As [`PublicKey::scale_bounded`], for scalars of any size.
+    ///
+    /// # Errors
+    /// As [`PublicKey::scale_bounded`].
+    pub fn scale_wide(
+        &self,
+        ciphertexts: &Ciphertexts,
+        scalars: &[Signed],
+        bits: u32,
+    ) -> Result<Ciphertexts, OperationError> {
+        self.scale_by(ciphertexts, &Scalars::of_signed(scalars, bits)?)
+    }
+
+    fn scale_by(&self, ciphertexts: &Ciphertexts, scalars: &Scalars) -> Result<Ciphertexts, OperationError> {
+        let bases = self.signed_bases(ciphertexts, scalars)?;
+        Ok(self.joined(&self.square().pow(&bases, Exponents::Each(&scalars.magnitudes, scalars.bits))))
+    }
+
+    /// Weighted sums: of each `terms` rows in turn, the sum of their multiples by the weights, as one row. There is a weight
+    /// for each row, or, to weigh all sums alike, one for each term. Constant time in the weights, which are taken to
+    /// have 128 bits: [`PublicKey::dot_bounded`] is faster where they have fewer.
+    ///
+    /// ```
+    /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let private = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best())?;
+    /// # let public = private.public();
+    /// let features = public.encrypt(&encode_signed(public, &[1, 2, 3, 10, 20, 30])?)?;
+    /// let scores = public.dot(&features, &[5, -1, 2], 3)?;
+    /// let decoded = decode_signed(public, &private.decrypt(&scores)?)?;
+    /// assert_eq!((decoded[0].to_i128(), decoded[1].to_i128()), (Some(9), Some(90)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`OperationError::Terms`] if the rows are no whole number of sums, and as [`PublicKey::scale`].
+    pub fn dot(
+        &self,
+        ciphertexts: &Ciphertexts,
+        weights: &[i128],
+        terms: usize,
+    ) -> Result<Ciphertexts, OperationError> {
+        self.dot_bounded(ciphertexts, weights, terms, I128_BITS)
+    }
+
+    /// As [`PublicKey::dot`], for weights of magnitude below `2^bits`; the time depends on `bits` alone.
+    ///
+    /// # Errors
+    /// As [`PublicKey::dot`], or [`OperationError::ScalarTooLarge`].
+    pub fn dot_bounded(
+        &self,
+        ciphertexts: &Ciphertexts,
+        weights: &[i128],
+        terms: usize,
+        bits: u32,
+    ) -> Result<Ciphertexts, OperationError> {
+        let rows = ciphertexts.len();
+        if terms == 0 || !rows.is_multiple_of(terms) {
+            return Err(OperationError::Terms { terms, rows });
+        }
+        let weights = Scalars::of_integers(weights, bits)?;
+        let weights = if weights.len() == terms { weights.repeated(rows / terms) } else { weights };
+        let bases = self.signed_bases(ciphertexts, &weights)?;
+        let numbers: Vec<u32> = row_numbers(rows)?;
+        let groups: Vec<&[u32]> = numbers.chunks(terms).collect();
+        Ok(self.joined(&self.square().multi_pow(&bases, &weights.magnitudes, bits, &groups)))
+    }
+
+    /// The ciphertexts of rows whose scalar is not negative, the inverses of the others.
+    fn signed_bases(&self, ciphertexts: &Ciphertexts, scalars: &Scalars) -> Result<Batch, OperationError> {
+        check_key(self.id(), ciphertexts.key_id())?;
+        check_lengths(ciphertexts.len(), scalars.len())?;
+        let inverses = self.neg(ciphertexts)?;
+        let mut bases = ciphertexts.batch().clone();
+        for ((base, inverse), &negative) in bases.rows_mut().zip(inverses.batch().rows()).zip(scalars.negative.iter()) {
+            limbs::assign_if(base, inverse, negative);
+        }
+        Ok(bases)
+    }
+}
+
+/// All row numbers of a batch.
+pub(super) fn row_numbers(rows: usize) -> Result<Vec<u32>, OperationError> {
+    let numbers: Vec<u32> = (0..=u32::MAX).take(rows).collect();
+    check_lengths(rows, numbers.len())?;
+    Ok(numbers)
+}
+
+/// Scalars below `2^bits`, taken apart in constant time.
+struct Scalars {
+    magnitudes: Batch,
+    /// 1 for negative ones, else 0.
+    negative: Zeroizing<Vec<u64>>,
+    bits: u32,
+}
+
+impl Scalars {
+    fn of_integers(scalars: &[i128], bits: u32) -> Result<Self, OperationError> {
+        let mut magnitudes = Batch::zeros(scalars.len(), 2);
+        let mut negative = Zeroizing::new(Vec::with_capacity(scalars.len()));
+        for (row, &scalar) in magnitudes.rows_mut().zip(scalars) {
+            let sign = (scalar >> 127) as u128;
+            let magnitude = (scalar as u128 ^ sign).wrapping_sub(sign);
+            row.copy_from_slice(&[magnitude as u64, (magnitude >> 64) as u64]);
+            negative.push(sign as u64 & 1);
+        }
+        Scalars { magnitudes, negative, bits }.checked()
+    }
+
+    fn of_signed(scalars: &[Signed], bits: u32) -> Result<Self, OperationError> {
+        let widest = scalars.iter().map(|scalar| scalar.magnitude().len()).max().unwrap_or(1);
+        let magnitudes = Batch::from_rows(widest, scalars.iter().map(Signed::magnitude));
+        let negative = Zeroizing::new(scalars.iter().map(|scalar| u64::from(scalar.is_negative())).collect());
+        Scalars { magnitudes, negative, bits }.checked()
+    }
+
+    /// Fails if a scalar has more bits than announced, which is all that this tells about it.
+    fn checked(self) -> Result<Self, OperationError> {
+        let bits = self.bits;
+        let too_large = self.magnitudes.rows().position(|row| has_bits_from(row, bits));
+        match too_large {
+            Some(row) => Err(OperationError::ScalarTooLarge { row, bits }),
+            None => Ok(self),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.negative.len()
+    }
+
+    /// The same scalars `times` times in turn.
+    fn repeated(self, times: usize) -> Self {
+        let rows = (0..times).flat_map(|_| self.magnitudes.rows());
+        let magnitudes = Batch::from_rows(self.magnitudes.limbs(), rows);
+        Scalars { magnitudes, negative: Zeroizing::new(self.negative.repeat(times)), bits: self.bits }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalars_are_measured() {
+        let check = |scalar: i128, bits| Scalars::of_integers(&[scalar], bits).map(|_| ());
+        for bits in [1, 7, 63, 64, 65, 100, 126, 127] {
+            let limit = 1i128.checked_shl(bits).filter(|_| bits < 127);
+            let most = limit.map_or(i128::MAX, |limit| limit - 1);
+            assert_eq!((check(most, bits), check(-most, bits)), (Ok(()), Ok(())), "{bits} bits");
+            let too_large = Err(OperationError::ScalarTooLarge { row: 0, bits });
+            assert_eq!(check(-most - 1, bits), too_large, "{bits} bits");
+        }
+        assert_eq!(check(i128::MIN, 128), Ok(()));
+        assert_eq!(check(i128::MIN, 1000), Ok(()));
+        assert_eq!(check(0, 0), Ok(()));
+        assert_eq!(check(1, 0), Err(OperationError::ScalarTooLarge { row: 0, bits: 0 }));
+    }
+}

@@ -1,0 +1,40 @@
+//! Sums of many rows.
+
+use super::scale::row_numbers;
+use crate::ciphertexts::{check_key, check_rows};
+use crate::{Ciphertexts, OperationError, PublicKey};
+
+impl PublicKey {
+    /// A ciphertext of the sum of all rows, as a batch of one; the trivial ciphertext of 0 if there are none. One Montgomery
+    /// multiplication a row.
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`].
+    pub fn sum(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+        self.sum_groups(ciphertexts, &[row_numbers(ciphertexts.len())?])
+    }
+
+    /// A ciphertext of the sum of each group of rows, given by their numbers: one row a group, the trivial ciphertext of 0
+    /// for an empty group. A row may be in any number of groups, and more than once in a group.
+    ///
+    /// ```
+    /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let private = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best())?;
+    /// # let public = private.public();
+    /// let delays = public.encrypt(&encode_signed(public, &[5, -2, 40, 1])?)?;
+    /// let totals = public.sum_groups(&delays, &[vec![0, 3], vec![1, 2], vec![]])?;
+    /// let decoded = decode_signed(public, &private.decrypt(&totals)?)?;
+    /// assert_eq!(decoded.iter().map(|total| total.to_string()).collect::<Vec<_>>(), ["6", "38", "0"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`], or [`OperationError::Row`] if there is no such row.
+    pub fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, OperationError> {
+        check_key(self.id(), ciphertexts.key_id())?;
+        check_rows(groups.iter().flatten().map(|&row| row as usize), ciphertexts.len())?;
+        Ok(self.ciphertexts(self.squared().products(ciphertexts.batch(), groups)))
+    }
+}

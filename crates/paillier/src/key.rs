@@ -1,0 +1,166 @@
+//! Keys: what both kinds share.
+
+pub(crate) mod factors;
+pub(crate) mod generate;
+pub(crate) mod jwk;
+pub(crate) mod private;
+pub(crate) mod public;
+
+use crate::KeyError;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::str::FromStr;
+
+/// Bits of the smallest key that the arithmetic takes.
+pub const MIN_BITS: u32 = 64;
+/// Bits of the largest key that the arithmetic takes.
+pub const MAX_BITS: u32 = 8192;
+/// Bits from which a key is taken without asking: 112-bit security (NIST SP 800-57).
+pub const MIN_SECURE_BITS: u32 = 2048;
+/// Bits of a key unless one chooses: 128-bit security (NIST SP 800-57).
+pub const DEFAULT_BITS: u32 = 3072;
+
+/// Names a key pair: the first 32 hexadecimal digits of the SHA-256 of `n`, big-endian without leading zeros.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KeyId([u8; 32]);
+
+impl KeyId {
+    /// The id of the key with this modulus, without leading zero bytes.
+    pub(crate) fn of_modulus(n_be: &[u8]) -> KeyId {
+        let digest = Sha256::digest(n_be);
+        let mut digits = [0; 32];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(digest.iter()) {
+            pair.copy_from_slice(&[hex_digit(byte >> 4), hex_digit(byte & 15)]);
+        }
+        KeyId(digits)
+    }
+
+    /// The 32 digits.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+/// The lower-case digit of a value below 16.
+fn hex_digit(value: u8) -> u8 {
+    b"0123456789abcdef"[usize::from(value)]
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Debug for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for KeyId {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let lower_hex = |byte: &u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte);
+        let digits: [u8; 32] = text.as_bytes().try_into().map_err(|_| BAD_ID)?;
+        if digits.iter().all(lower_hex) { Ok(KeyId(digits)) } else { Err(BAD_ID) }
+    }
+}
+
+const BAD_ID: KeyError = KeyError::Member { member: "key id", problem: "is not 32 lower-case hexadecimal digits" };
+
+/// How public-key encryption draws its randomisers. Both kinds of key decrypt alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Variant {
+    /// `r^n` for a random unit `r` (Paillier 1999).
+    #[default]
+    Standard,
+    /// `(h^n)^a` for a fixed `h = -x^2 mod n` and a random exponent `a` of half the length of `n` (Damgård, Jurik and
+    /// Nielsen, A generalization of Paillier's public-key system with applications to electronic voting, 2010,
+    /// section 4.2). Much faster, and secure under one more assumption: that these are hard to tell from `r^n`.
+    Djn,
+}
+
+impl Variant {
+    /// The name by which users choose it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Variant::Standard => "standard",
+            Variant::Djn => "djn",
+        }
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Variant {
+    type Err = KeyError;
+
+    fn from_str(name: &str) -> Result<Self, KeyError> {
+        let found = [Variant::Standard, Variant::Djn].into_iter().find(|variant| variant.name() == name);
+        found.ok_or(KeyError::Member { member: "variant", problem: "is neither 'standard' nor 'djn'" })
+    }
+}
+
+/// Which key sizes are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyPolicy {
+    /// [`MIN_SECURE_BITS`] and more.
+    #[default]
+    Secure,
+    /// [`MIN_BITS`] and more: for tests and for reproducing published figures.
+    AllowInsecure,
+}
+
+impl KeyPolicy {
+    /// Whether a key of `bits` bits is taken.
+    pub(crate) fn check(self, bits: u32) -> Result<(), KeyError> {
+        if !(MIN_BITS..=MAX_BITS).contains(&bits) {
+            Err(KeyError::SizeOutOfRange { bits })
+        } else if !bits.is_multiple_of(2) {
+            Err(KeyError::OddSize { bits })
+        } else if self == KeyPolicy::Secure && bits < MIN_SECURE_BITS {
+            Err(KeyError::Insecure { bits })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_read_back() {
+        let id = KeyId::of_modulus(&[1, 2, 3]);
+        assert_eq!(id.as_str(), "039058c6f2c0cb492c533b0a4d14ef77");
+        assert_eq!(id.to_string().parse(), Ok(id));
+        assert!("039058C6F2C0CB492C533B0A4D14EF77".parse::<KeyId>().is_err());
+        assert!("0390".parse::<KeyId>().is_err());
+    }
+
+    #[test]
+    fn sizes_are_judged() {
+        let judge = |bits| KeyPolicy::Secure.check(bits);
+        assert_eq!(judge(2048), Ok(()));
+        assert_eq!(judge(2046), Err(KeyError::Insecure { bits: 2046 }));
+        assert_eq!(judge(3071), Err(KeyError::OddSize { bits: 3071 }));
+        assert_eq!(judge(8194), Err(KeyError::SizeOutOfRange { bits: 8194 }));
+        assert_eq!(KeyPolicy::AllowInsecure.check(64), Ok(()));
+        assert_eq!(KeyPolicy::AllowInsecure.check(62), Err(KeyError::SizeOutOfRange { bits: 62 }));
+    }
+
+    #[test]
+    fn variants_are_found_by_name() {
+        assert_eq!("djn".parse(), Ok(Variant::Djn));
+        assert_eq!("standard".parse(), Ok(Variant::Standard));
+        assert!("DJN".parse::<Variant>().is_err());
+    }
+}

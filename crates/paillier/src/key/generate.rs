@@ -1,0 +1,176 @@
+//! The random parts of a key: primes, and the generator of a DJN key.
+
+use super::factors::Factors;
+use crate::KeyError;
+use crate::natural::{Secret, boxed, from_be, is_one, limbs_of};
+use crate::random::{SystemRandom, unit};
+use crypto_bigint::{BoxedUint, Gcd};
+use crypto_primes::hazmat::{SetBits, SmallFactorsSieveFactory};
+use crypto_primes::{Flavor, is_prime, sieve_and_find};
+use hearith_arith::{Batch, Engine, Exponents, Modulus, limbs};
+use zeroize::Zeroizing;
+
+/// Two different primes of `bits / 2` bits, the smaller first, whose product has exactly `bits` bits.
+///
+/// `blum` asks for `p = q = 3 mod 4` and `gcd(p - 1, q - 1) = 2`, which the DJN variant needs.
+pub(crate) fn primes(bits: u32, blum: bool) -> Result<(Secret, Secret), KeyError> {
+    loop {
+        let (p, q) = rayon::join(|| prime(bits / 2, blum), || prime(bits / 2, blum));
+        let (p, q) = (p?, q?);
+        if apart(&p, &q, bits) && (!blum || halves_coprime(&p, &q)) {
+            return Ok(if limbs::less(&p, &q) == 1 { (p, q) } else { (q, p) });
+        }
+    }
+}
+
+/// A random prime of exactly `bits` bits, the two highest set, so that the product of two has exactly `2 bits` bits:
+/// the first prime from a random start on.
+fn prime(bits: u32, blum: bool) -> Result<Secret, KeyError> {
+    let mut random = SystemRandom::default();
+    // The builder fails for lengths below 2 and finding for lengths beyond the type, which has none: neither can be.
+    let candidates = SmallFactorsSieveFactory::<BoxedUint>::new(Flavor::Any, bits, SetBits::TwoMsb);
+    let suits = |_: &mut SystemRandom, candidate: &BoxedUint| {
+        (!blum || candidate.as_words()[0] & 3 == 3) && is_prime(Flavor::Any, candidate)
+    };
+    let found = candidates.and_then(|sieve| sieve_and_find(&mut random, sieve, suits)).ok().flatten();
+    let found = Zeroizing::new(found.ok_or(KeyError::SizeOutOfRange { bits })?);
+    Ok(random.vouch(Zeroizing::new(found.as_words().to_vec()))?)
+}
+
+/// Whether the primes differ, and far enough that Fermat's method cannot find them: FIPS 186-5, A.1.3, asks for more
+/// than `2^(bits/2 - 100)` between them. Below 256 bits that leaves no choice, and there they only have to differ.
+fn apart(p: &[u64], q: &[u64], bits: u32) -> bool {
+    let (mut over, mut under) = (Zeroizing::new(p.to_vec()), Zeroizing::new(q.to_vec()));
+    limbs::sub_assign(&mut over, q);
+    limbs::sub_assign(&mut under, p);
+    limbs::assign_if(&mut over, &under, limbs::less(p, q));
+    limbs::bit_length(&over) > if bits < 256 { 0 } else { bits / 2 - 100 }
+}
+
+/// Whether `gcd(p - 1, q - 1) = 2`, for `p = q = 3 mod 4`.
+fn halves_coprime(p: &[u64], q: &[u64]) -> bool {
+    Zeroizing::new(halved(p).gcd(&halved(q))).is_one().into()
+}
+
+/// The generator of a DJN key: `h = -x^2 mod n` for a random unit `x`.
+pub(crate) fn generator(n: &[u64], engine: Engine) -> Result<Secret, KeyError> {
+    let modulus = Modulus::new(engine, n)?;
+    let x = Batch::repeat(&unit(n)?, 1);
+    let h = modulus.neg(&modulus.mul(&x, &x));
+    Ok(Zeroizing::new(h.row(0).to_vec()))
+}
+
+/// Whether `h` is minus a square modulo both primes and these are 3 modulo 4, as the DJN variant has it. Modulo such a
+/// prime -1 is no square, and Euler's criterion tells squares: `x^((p-1)/2) = 1`.
+pub(crate) fn generates(h: &[u64], factors: &Factors) -> bool {
+    [factors.square_p.root(), factors.square_q.root()].into_iter().all(|prime| {
+        let minus = prime.neg(&prime.reduce(&Batch::repeat(h, 1)));
+        let half = halved(prime.as_limbs());
+        let symbol = prime.pow(&minus, Exponents::Shared(half.as_words(), prime.bits()));
+        prime.as_limbs()[0] & 3 == 3 && is_one(symbol.row(0)) == 1
+    })
+}
+
+/// Half a number, rounded down.
+fn halved(number: &[u64]) -> Zeroizing<BoxedUint> {
+    let mut half = Zeroizing::new(boxed(number));
+    half.shr_assign(1);
+    half
+}
+
+/// The primes of a key that comes from outside, the smaller first, with the bits of their product.
+///
+/// That `n` and `(p - 1)(q - 1)` have no factor in common, which decryption needs, follows from the checks: `p < q` of
+/// one length, so `p` could divide `q - 1` only as `q = p + 1`, which is even, since `q >= 2 p + 1` is longer.
+pub(crate) fn check_primes(p_be: &[u8], q_be: &[u8]) -> Result<(Secret, Secret), KeyError> {
+    let longest = limbs_of(crate::MAX_BITS / 2);
+    let too_long = KeyError::SizeOutOfRange { bits: 16 * p_be.len().max(q_be.len()) as u32 };
+    let (Some(p), Some(q)) = (from_be(p_be, longest), from_be(q_be, longest)) else {
+        return Err(too_long);
+    };
+    let bits = limbs::bit_length(&p);
+    if bits != limbs::bit_length(&q) || p == q {
+        return Err(KeyError::UnequalPrimes);
+    }
+    let cut = |number: Secret| Zeroizing::new(number[..limbs_of(bits)].to_vec());
+    let (p, q) = if limbs::less(&p, &q) == 1 { (cut(p), cut(q)) } else { (cut(q), cut(p)) };
+    let (p_prime, q_prime) = rayon::join(|| surely_prime(&p), || surely_prime(&q));
+    if !p_prime? {
+        return Err(KeyError::NotPrime { factor: "p" });
+    }
+    if !q_prime? {
+        return Err(KeyError::NotPrime { factor: "q" });
+    }
+    Ok((p, q))
+}
+
+/// Strengthened Baillie-PSW, and Miller-Rabin with bases that whoever made the number cannot foresee.
+fn surely_prime(number: &[u64]) -> Result<bool, KeyError> {
+    let options = crypto_primes::fips::FipsOptions::with_mr_iterations(8);
+    let candidate = Zeroizing::new(boxed(number));
+    let mut random = SystemRandom::default();
+    let answer = is_prime(Flavor::Any, &*candidate)
+        && crypto_primes::fips::is_prime(&mut random, Flavor::Any, &*candidate, options);
+    Ok(random.vouch(answer)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rug::{Integer, integer::IsPrime, integer::Order};
+
+    fn integer(limbs: &[u64]) -> Integer {
+        Integer::from_digits(limbs, Order::Lsf)
+    }
+
+    #[test]
+    fn primes_are_prime_and_of_the_right_size() {
+        for bits in [64, 66, 126, 128, 130, 192, 254, 256, 320, 512, 1024] {
+            for blum in [false, true] {
+                let (p, q) = primes(bits, blum).unwrap();
+                let (p, q) = (integer(&p), integer(&q));
+                assert!(p < q);
+                assert_eq!((p.significant_bits(), q.significant_bits()), (bits / 2, bits / 2));
+                assert_eq!((Integer::from(&p * &q)).significant_bits(), bits);
+                assert!([&p, &q].iter().all(|prime| prime.is_probably_prime(30) != IsPrime::No));
+                if blum {
+                    assert!(p.mod_u(4) == 3 && q.mod_u(4) == 3);
+                    assert_eq!(Integer::from(&p - 1).gcd(&Integer::from(&q - 1)), 2);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn generators_are_negative_squares() {
+        let (p, q) = primes(128, true).unwrap();
+        let n = integer(&p) * integer(&q);
+        let h = integer(&generator(&n.to_digits(Order::Lsf), Engine::best()).unwrap());
+        for prime in [integer(&p), integer(&q)] {
+            assert_eq!((-h.clone()).jacobi(&prime), 1);
+        }
+    }
+
+    #[test]
+    fn bad_primes_are_refused() {
+        let check = |p: u64, q: u64| check_primes(&p.to_be_bytes(), &q.to_be_bytes()).map(|(p, q)| (p[0], q[0]));
+        let (least, greatest) = (3_037_000_507, 4_294_967_291); // of all pairs of 32 bits with a product of 64
+        assert_eq!(check(greatest, least), Ok((least, greatest)));
+        assert_eq!(check(least, least), Err(KeyError::UnequalPrimes));
+        assert_eq!(check(65537, greatest), Err(KeyError::UnequalPrimes));
+        assert_eq!(check(least + 2, greatest), Err(KeyError::NotPrime { factor: "p" }));
+        assert_eq!(check(least, greatest - 2), Err(KeyError::NotPrime { factor: "q" }));
+        let long = [1; 600];
+        assert_eq!(check_primes(&long, &long), Err(KeyError::SizeOutOfRange { bits: 9600 }));
+    }
+
+    #[test]
+    fn close_primes_are_refused() {
+        let p = [1, 0, 0, 1 << 63];
+        assert!(!apart(&p, &p, 512));
+        assert!(!apart(&p, &[1, 0, 1 << 27, 1 << 63], 512));
+        assert!(apart(&p, &[1, 0, 1 << 28, 1 << 63], 512));
+        assert!(apart(&[5, 0, 1, 1 << 63], &[7, 0, 0, 0], 512));
+        assert!(apart(&[5], &[7], 64) && !apart(&[7], &[7], 64));
+    }
+}

@@ -1,0 +1,172 @@
+//! Keys as JSON Web Keys, the way python-paillier's command `pheutil` writes and reads them.
+//!
+//! A public key is `{"kty": "DAJ", "alg": "PAI-GN1", "key_ops": ["encrypt"], "n": ..., "kid": ...}` with `n` in unpadded
+//! base64url of its big-endian bytes and a comment in `kid`; a private key has `p`, `q`, `kid`, `"key_ops": ["decrypt"]`
+//! and its public key in `pub`. A DJN key has its generator in one more member `h` of the public key, which
+//! python-paillier passes over, so that it reads, encrypts to and decrypts with DJN keys as well.
+
+use super::private::PrivateKey;
+use super::public::PublicKey;
+use super::{KeyId, KeyPolicy};
+use crate::KeyError;
+use crate::natural::to_be;
+use base64ct::{Base64UrlUnpadded, Encoding};
+use hearith_arith::{Engine, limbs};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use zeroize::Zeroizing;
+
+const TYPE: &str = "DAJ";
+const ALGORITHM: &str = "PAI-GN1";
+const ENCRYPT: &str = "encrypt";
+const DECRYPT: &str = "decrypt";
+
+/// Longest base64url text that is decoded: larger than the largest key's.
+const LONGEST: usize = 4096;
+
+#[derive(Serialize, Deserialize)]
+struct PublicJwk<'a> {
+    #[serde(borrow)]
+    kty: Cow<'a, str>,
+    #[serde(borrow, default)]
+    alg: Cow<'a, str>,
+    #[serde(borrow, default)]
+    key_ops: Vec<Cow<'a, str>>,
+    #[serde(borrow)]
+    n: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    h: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    kid: Option<Cow<'a, str>>,
+}
+
+/// The secret members are only ever borrowed: from the text that is read, or from buffers that are wiped.
+#[derive(Serialize, Deserialize)]
+struct PrivateJwk<'a> {
+    #[serde(borrow)]
+    kty: Cow<'a, str>,
+    #[serde(borrow, default)]
+    key_ops: Vec<Cow<'a, str>>,
+    p: &'a str,
+    q: &'a str,
+    #[serde(borrow, rename = "pub")]
+    public: PublicJwk<'a>,
+    #[serde(borrow, default)]
+    kid: Option<Cow<'a, str>>,
+}
+
+impl PublicKey {
+    /// The key as a JSON Web Key of one line.
+    pub fn to_jwk(&self) -> String {
+        let (n, h) = (encode(self.modulus()), self.generator().map(encode));
+        // A struct of strings always has a JSON form.
+        serde_json::to_string(&self.jwk(&n, h.as_deref().map(String::as_str))).unwrap_or_default()
+    }
+
+    /// The key in a JSON Web Key of python-paillier or of [`PublicKey::to_jwk`].
+    ///
+    /// # Errors
+    /// If the text is not one, or as [`PublicKey::new`].
+    pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, KeyError> {
+        public_key(&serde_json::from_str(text).map_err(json_error)?, policy, engine)
+    }
+
+    fn jwk<'a>(&'a self, n: &'a str, h: Option<&'a str>) -> PublicJwk<'a> {
+        PublicJwk {
+            kty: TYPE.into(),
+            alg: ALGORITHM.into(),
+            key_ops: vec![ENCRYPT.into()],
+            n: n.into(),
+            h: h.map(Cow::from),
+            kid: Some(self.comment().into()),
+        }
+    }
+}
+
+impl PrivateKey {
+    /// The key as a JSON Web Key of one line, the public key inside.
+    pub fn to_jwk(&self) -> Zeroizing<String> {
+        let public = self.public();
+        let (n, h) = (encode(public.modulus()), public.generator().map(encode));
+        let (p, q) = (encode(&self.factors().p), encode(&self.factors().q));
+        let jwk = PrivateJwk {
+            kty: TYPE.into(),
+            key_ops: vec![DECRYPT.into()],
+            p: &p,
+            q: &q,
+            public: public.jwk(&n, h.as_deref().map(String::as_str)),
+            kid: Some(self.comment().into()),
+        };
+        // With room enough from the start no unwiped copy stays behind; escapes take at most six bytes a byte.
+        let comments = 6 * (self.comment().len() + public.comment().len());
+        let mut text = Zeroizing::new(Vec::with_capacity(4 * LONGEST + comments));
+        // Writing a struct of strings to memory cannot fail, and what comes out is UTF-8.
+        let _ = serde_json::to_writer(&mut *text, &jwk);
+        Zeroizing::new(String::from_utf8(std::mem::take(&mut *text)).unwrap_or_default())
+    }
+
+    /// The key in a JSON Web Key of python-paillier or of [`PrivateKey::to_jwk`].
+    ///
+    /// # Errors
+    /// If the text is not one, or as [`PrivateKey::from_primes`].
+    pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, KeyError> {
+        let jwk: PrivateJwk = serde_json::from_str(text).map_err(json_error)?;
+        expect("kty", &jwk.kty, TYPE)?;
+        if !jwk.key_ops.iter().any(|name| name == DECRYPT) {
+            return Err(KeyError::Member { member: "key_ops", problem: "does not contain 'decrypt'" });
+        }
+        let public = public_key(&jwk.public, policy, engine)?;
+        let key = PrivateKey::of_public(public, &decode("p", jwk.p)?, &decode("q", jwk.q)?)?;
+        Ok(match jwk.kid {
+            Some(comment) => key.with_comment(comment.into_owned()),
+            None => key,
+        })
+    }
+}
+
+/// What a private key made here says about itself.
+pub(crate) fn private_comment(id: KeyId) -> String {
+    format!("Paillier private key {id} of Hearith")
+}
+
+fn public_key(jwk: &PublicJwk<'_>, policy: KeyPolicy, engine: Engine) -> Result<PublicKey, KeyError> {
+    expect("kty", &jwk.kty, TYPE)?;
+    expect("alg", &jwk.alg, ALGORITHM)?;
+    let n = decode("n", &jwk.n)?;
+    let h = jwk.h.as_ref().map(|h| decode("h", h)).transpose()?;
+    let key = PublicKey::new(&n, h.as_ref().map(|h| h.as_slice()), policy, engine)?;
+    Ok(match &jwk.kid {
+        Some(comment) => key.with_comment(comment.clone().into_owned()),
+        None => key,
+    })
+}
+
+fn expect(member: &'static str, found: &str, wanted: &'static str) -> Result<(), KeyError> {
+    if found == wanted { Ok(()) } else { Err(KeyError::Member { member, problem: "is not that of a Paillier key" }) }
+}
+
+/// Unpadded base64url of a number's big-endian bytes without leading zeros.
+fn encode(number: &[u64]) -> Zeroizing<String> {
+    let bytes = limbs::bit_length(number).div_ceil(8) as usize;
+    Zeroizing::new(Base64UrlUnpadded::encode_string(&to_be(number, bytes)))
+}
+
+/// The bytes of unpadded base64url; padding, which some writers add, is passed over.
+fn decode(member: &'static str, text: &str) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let text = text.trim_end_matches('=');
+    if text.len() > LONGEST {
+        return Err(KeyError::Member { member, problem: "is too long" });
+    }
+    let mut bytes = Zeroizing::new(vec![0; text.len()]);
+    let length = match Base64UrlUnpadded::decode(text, &mut bytes) {
+        Ok(decoded) => decoded.len(),
+        Err(_) => return Err(KeyError::Member { member, problem: "is not base64url" }),
+    };
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
+/// The place of an error only: the parser's message may quote the text.
+fn json_error(error: serde_json::Error) -> KeyError {
+    KeyError::Json { line: error.line(), column: error.column() }
+}

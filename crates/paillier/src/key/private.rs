@@ -1,0 +1,133 @@
+//! The private key.
+
+use super::factors::Factors;
+use super::generate::{check_primes, generates, generator, primes};
+use super::jwk::private_comment;
+use super::public::PublicKey;
+use super::{KeyPolicy, Variant};
+use crate::KeyError;
+use crate::decrypt::Decryptors;
+use crate::encrypt::Owner;
+use crate::natural::{Secret, limbs_of, product, to_be};
+use hearith_arith::{Engine, limbs};
+use std::fmt;
+
+/// A Paillier private key: the prime factors of `n` and what decryption derives from them. Wiped when dropped; `Debug`
+/// shows the id of the key pair only.
+pub struct PrivateKey {
+    public: PublicKey,
+    comment: String,
+    factors: Factors,
+    decryptors: Decryptors,
+    owner: Owner,
+}
+
+impl PrivateKey {
+    /// A new random key whose modulus has exactly `bits` bits.
+    ///
+    /// `p < q` are primes of `bits / 2` bits from the operating system's generator, their two highest bits set, found by
+    /// the crate crypto-primes (sieving, then the strengthened Baillie-PSW test). For [`Variant::Djn`] both are 3 modulo 4 and
+    /// `gcd(p - 1, q - 1) = 2`. The time that it takes depends on the numbers that were tried and turned down, and
+    /// crypto-primes does not wipe the space that it works in; do not run it beside code that you do not trust.
+    ///
+    /// ```
+    /// use hearith_paillier::{Engine, KeyError, KeyPolicy, PrivateKey, Variant};
+    /// let key = PrivateKey::generate(512, Variant::Djn, KeyPolicy::AllowInsecure, Engine::best())?;
+    /// assert_eq!(key.public().bits(), 512);
+    ///
+    /// let refused = PrivateKey::generate(512, Variant::Djn, KeyPolicy::Secure, Engine::best());
+    /// assert_eq!(refused.unwrap_err(), KeyError::Insecure { bits: 512 });
+    /// # Ok::<(), KeyError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the size is not even, out of range or refused by the policy, or if the random generator fails.
+    pub fn generate(bits: u32, variant: Variant, policy: KeyPolicy, engine: Engine) -> Result<Self, KeyError> {
+        policy.check(bits)?;
+        let (p, q) = primes(bits, variant == Variant::Djn)?;
+        let n = product(&p, &q, limbs_of(bits));
+        let width = bits.div_ceil(8) as usize;
+        let h = match variant {
+            Variant::Standard => None,
+            Variant::Djn => Some(to_be(&generator(&n, engine)?, width)),
+        };
+        let public = PublicKey::new(&to_be(&n, width), h.as_ref().map(|h| h.as_slice()), policy, engine)?;
+        Self::of_factors(public, p, q)
+    }
+
+    /// The key with the given primes, and with the generator `h` if it is of the DJN variant, all big-endian.
+    ///
+    /// # Errors
+    /// If the primes are not prime, not different or not of one length, if the policy refuses the size, or if `h` is not
+    /// `-x^2` for a unit `x`.
+    pub fn from_primes(
+        p_be: &[u8],
+        q_be: &[u8],
+        h_be: Option<&[u8]>,
+        policy: KeyPolicy,
+        engine: Engine,
+    ) -> Result<Self, KeyError> {
+        let (p, q) = check_primes(p_be, q_be)?;
+        let n = product(&p, &q, 2 * p.len());
+        let public = PublicKey::new(&to_be(&n, 16 * p.len()), h_be, policy, engine)?;
+        Self::checked(public, p, q)
+    }
+
+    /// The private key of a public key, given its primes, big-endian.
+    pub(crate) fn of_public(public: PublicKey, p_be: &[u8], q_be: &[u8]) -> Result<Self, KeyError> {
+        let (p, q) = check_primes(p_be, q_be)?;
+        let n = product(&p, &q, 2 * p.len());
+        if n[..limbs_of(limbs::bit_length(&n))] != *public.modulus() {
+            return Err(KeyError::WrongPrimes);
+        }
+        Self::checked(public, p, q)
+    }
+
+    /// The key with primes that are prime; its generator is checked.
+    fn checked(public: PublicKey, p: Secret, q: Secret) -> Result<Self, KeyError> {
+        let key = Self::of_factors(public, p, q)?;
+        match key.public.generator() {
+            Some(h) if !generates(h, &key.factors) => Err(KeyError::Generator),
+            _ => Ok(key),
+        }
+    }
+
+    fn of_factors(public: PublicKey, p: Secret, q: Secret) -> Result<Self, KeyError> {
+        let factors = Factors::new(p, q, public.engine())?;
+        let comment = private_comment(public.id());
+        let decryptors = Decryptors::new(&factors);
+        Ok(PrivateKey { public, comment, factors, decryptors, owner: Owner::new() })
+    }
+
+    pub(crate) fn with_comment(self, comment: String) -> Self {
+        PrivateKey { comment, ..self }
+    }
+
+    /// The public key.
+    pub fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// What the key's JSON Web Key says about it in `kid`.
+    pub fn comment(&self) -> &str {
+        &self.comment
+    }
+
+    pub(crate) fn factors(&self) -> &Factors {
+        &self.factors
+    }
+
+    pub(crate) fn decryptors(&self) -> &Decryptors {
+        &self.decryptors
+    }
+
+    pub(crate) fn owner(&self) -> &Owner {
+        &self.owner
+    }
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PrivateKey({})", self.public.id())
+    }
+}

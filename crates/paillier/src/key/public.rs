@@ -1,0 +1,202 @@
+//! The public key.
+
+use super::{KeyId, KeyPolicy, Variant};
+use crate::KeyError;
+use crate::natural::{boxed, from_be, limbs_of, product, to_be};
+use crypto_bigint::{BoxedUint, Gcd};
+use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square, limbs};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// Odd numbers below this are tried as factors of `n`, so that a damaged modulus has little chance to pass.
+const TRIAL_BOUND: u64 = 1000;
+
+/// A Paillier public key, ready for one engine: the modulus `n`, with `g = n + 1`, and the generator `h` of a DJN key.
+/// Cloning is cheap.
+///
+/// Two keys are equal if they have the same `n` and `h`.
+#[derive(Clone)]
+pub struct PublicKey(Arc<Parts>);
+
+struct Parts {
+    id: KeyId,
+    bits: u32,
+    comment: String,
+    square: Square,
+    squared: Modulus,
+    generator: Option<Vec<u64>>,
+    comb: OnceLock<FixedBase>,
+}
+
+impl PublicKey {
+    /// The key with modulus `n`, and with generator `h` if it is of the DJN variant, both big-endian.
+    ///
+    /// # Errors
+    /// If the size is not even, out of range or refused by the policy, if `n` has a small factor, or if `h` is not a
+    /// unit modulo `n` other than 1 and -1. That `n` is a product of two primes cannot be seen from outside.
+    pub fn new(n_be: &[u8], h_be: Option<&[u8]>, policy: KeyPolicy, engine: Engine) -> Result<Self, KeyError> {
+        let widest = limbs_of(crate::MAX_BITS);
+        let n = from_be(n_be, widest).ok_or(KeyError::SizeOutOfRange { bits: 8 * n_be.len() as u32 })?;
+        let bits = limbs::bit_length(&n);
+        policy.check(bits)?;
+        let n = &n[..limbs_of(bits)];
+        if let Some(factor) = small_factor(n) {
+            return Err(KeyError::SmallFactor { factor });
+        }
+        let generator = h_be.map(|h| checked_generator(h, n)).transpose()?;
+        let squared = Modulus::new(engine, &product(n, n, limbs_of(2 * bits)))?;
+        let id = KeyId::of_modulus(&to_be(n, bits.div_ceil(8) as usize));
+        Ok(PublicKey(Arc::new(Parts {
+            id,
+            bits,
+            comment: format!("Paillier public key {id} of Hearith"),
+            square: Square::new(engine, n)?,
+            squared,
+            generator,
+            comb: OnceLock::new(),
+        })))
+    }
+
+    /// The same key under another comment.
+    pub(crate) fn with_comment(&self, comment: String) -> Self {
+        let Parts { id, bits, square, squared, generator, .. } = &*self.0;
+        PublicKey(Arc::new(Parts {
+            id: *id,
+            bits: *bits,
+            comment,
+            square: square.clone(),
+            squared: squared.clone(),
+            generator: generator.clone(),
+            comb: OnceLock::new(),
+        }))
+    }
+
+    /// Bits of `n`.
+    pub fn bits(&self) -> u32 {
+        self.0.bits
+    }
+
+    /// The name of the key pair: the first 32 hexadecimal digits of the SHA-256 of `n`.
+    pub fn id(&self) -> KeyId {
+        self.0.id
+    }
+
+    /// What the key's JSON Web Key says about it in `kid`.
+    pub fn comment(&self) -> &str {
+        &self.0.comment
+    }
+
+    /// How the key draws its randomisers.
+    pub fn variant(&self) -> Variant {
+        if self.0.generator.is_some() { Variant::Djn } else { Variant::Standard }
+    }
+
+    /// The engine that carries the arithmetic out.
+    pub fn engine(&self) -> Engine {
+        self.0.squared.engine()
+    }
+
+    /// `n`, big-endian, in [`PublicKey::plaintext_bytes`] bytes.
+    pub fn modulus_be(&self) -> Vec<u8> {
+        to_be(self.modulus(), self.plaintext_bytes()).to_vec()
+    }
+
+    /// The generator `h` of a DJN key, big-endian, in [`PublicKey::plaintext_bytes`] bytes.
+    pub fn generator_be(&self) -> Option<Vec<u8>> {
+        Some(to_be(self.generator()?, self.plaintext_bytes()).to_vec())
+    }
+
+    /// Bytes of a plaintext: those of `n`.
+    pub fn plaintext_bytes(&self) -> usize {
+        self.0.bits.div_ceil(8) as usize
+    }
+
+    /// Bytes of a ciphertext: twice those of a plaintext.
+    pub fn ciphertext_bytes(&self) -> usize {
+        2 * self.plaintext_bytes()
+    }
+
+    /// 64-bit limbs of a plaintext.
+    pub fn plaintext_limbs(&self) -> usize {
+        limbs_of(self.0.bits)
+    }
+
+    /// 64-bit limbs of a ciphertext.
+    pub(crate) fn ciphertext_limbs(&self) -> usize {
+        self.0.squared.limbs()
+    }
+
+    /// `n`.
+    pub(crate) fn modulus(&self) -> &[u64] {
+        self.0.square.root().as_limbs()
+    }
+
+    /// `h`.
+    pub(crate) fn generator(&self) -> Option<&[u64]> {
+        self.0.generator.as_deref()
+    }
+
+    /// Arithmetic modulo `n^2` in parts modulo `n`.
+    pub(crate) fn square(&self) -> &Square {
+        &self.0.square
+    }
+
+    /// Arithmetic modulo `n`.
+    pub(crate) fn root(&self) -> &Modulus {
+        self.0.square.root()
+    }
+
+    /// Arithmetic modulo `n^2`.
+    pub(crate) fn squared(&self) -> &Modulus {
+        &self.0.squared
+    }
+
+    /// Bits of the exponents of a DJN key: half the bits of `n`.
+    pub(crate) fn comb_bits(&self) -> u32 {
+        self.0.bits / 2
+    }
+
+    /// Powers of `h^n mod n^2` for exponents of [`PublicKey::comb_bits`] bits, if the key is of the DJN variant. The
+    /// table is made when it is first needed.
+    pub(crate) fn comb(&self) -> Option<&FixedBase> {
+        let generator = self.generator()?;
+        Some(self.0.comb.get_or_init(|| {
+            let base = Batch::repeat(generator, 1);
+            let power = self.square().join(&self.square().pow(&base, Exponents::Public(self.modulus())));
+            FixedBase::new(self.square(), power.row(0), self.comb_bits())
+        }))
+    }
+}
+
+impl PartialEq for PublicKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.modulus() == other.modulus() && self.generator() == other.generator()
+    }
+}
+
+impl Eq for PublicKey {}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({}, {} bits, {})", self.id(), self.bits(), self.variant())
+    }
+}
+
+/// The least factor of `n` below [`TRIAL_BOUND`].
+fn small_factor(n: &[u64]) -> Option<u64> {
+    let remainder = |d: u64| {
+        n.iter().rev().fold(0, |rest, &limb| (u128::from(rest) << 64 | u128::from(limb)).rem_euclid(d.into()) as u64)
+    };
+    std::iter::once(2).chain((3..TRIAL_BOUND).step_by(2)).find(|&d| remainder(d) == 0)
+}
+
+/// The generator of a DJN key, as far as it can be checked from outside: `1 < h < n - 1`, a unit, and `n = 1 mod 4`, which
+/// `p = q = 3 mod 4` make it.
+fn checked_generator(h_be: &[u8], n: &[u64]) -> Result<Vec<u64>, KeyError> {
+    let h = from_be(h_be, n.len()).ok_or(KeyError::Generator)?;
+    let mut next = h.clone();
+    limbs::add_assign(&mut next, &[1]);
+    let inside = limbs::less(&[2], &h[..1]) | (1 ^ limbs::is_zero(&h[1..])) == 1 && limbs::less(&next, n) == 1;
+    let coprime = boxed(&h).gcd_vartime(&boxed(n)) == BoxedUint::one();
+    if inside && coprime && n[0] & 3 == 1 { Ok(h.to_vec()) } else { Err(KeyError::Generator) }
+}

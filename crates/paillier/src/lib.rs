@@ -1,0 +1,62 @@
+//! The Paillier cryptosystem in batches.
+//!
+//! A ciphertext encrypts an integer modulo `n`; multiplying ciphertexts adds up what they encrypt, so that whoever has
+//! only the public key can compute sums, differences, multiples and weighted sums of numbers that nobody but the
+//! key's owner can read (Paillier, Public-Key Cryptosystems Based on Composite Degree Residuosity Classes, 1999).
+//!
+//! ```
+//! use hearith_paillier::encoding::{decode_signed, encode_signed};
+//! use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // 512 bits only to make the example quick: use `DEFAULT_BITS` and `KeyPolicy::Secure`.
+//! let private = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best())?;
+//! let public = private.public();
+//!
+//! let salaries = public.encrypt(&encode_signed(public, &[3100, 2800, -250])?)?;
+//! let total = public.sum(&salaries)?;
+//!
+//! let decrypted = decode_signed(public, &private.decrypt(&total)?)?;
+//! assert_eq!(decrypted[0].to_string(), "5650");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Notation
+//! `n = p q` is the public modulus, `p < q` primes of equal length; the generator is always `g = n + 1`. A plaintext is
+//! a residue modulo `n`, a ciphertext `c = (1 + m n) r^n mod n^2`, and `r^n` its *randomiser*.
+//!
+//! # Batches and keys
+//! All operations take batches, one row a number. Batches carry the id of their key, and mixing keys is an error.
+//! Rows are numbered from 0.
+//!
+//! # Secrets
+//! Everything that touches `p`, `q`, a randomiser or a plaintext runs in a time and with memory addresses that do not
+//! depend on their values, except the generation and checking of primes, which depend on candidates (see
+//! [`PrivateKey::generate`]); it is wiped when dropped and appears neither in `Debug` nor in errors. Randomness comes
+//! from the operating system's generator only.
+
+mod ciphertexts;
+pub mod count;
+mod decrypt;
+pub mod encoding;
+mod encrypt;
+mod error;
+mod homomorphic;
+mod key;
+mod lazy;
+mod natural;
+pub mod phe_json;
+mod plaintexts;
+mod random;
+mod randomisers;
+
+pub use ciphertexts::Ciphertexts;
+pub use decrypt::Decryption;
+pub use error::{CiphertextError, CiphertextFault, EncodingError, KeyError, NumberError, OperationError, PheError};
+pub use hearith_arith::{Batch, Engine};
+pub use key::private::PrivateKey;
+pub use key::public::PublicKey;
+pub use key::{DEFAULT_BITS, KeyId, KeyPolicy, MAX_BITS, MIN_BITS, MIN_SECURE_BITS, Variant};
+pub use plaintexts::Plaintexts;
+pub use randomisers::Randomisers;

@@ -1,0 +1,119 @@
+//! Ciphertexts as python-paillier's JSON.
+
+use crate::ciphertexts::check_lengths;
+use crate::natural::{from_decimal, to_decimal};
+use crate::{Ciphertexts, OperationError, PheError, PublicKey};
+use hearith_arith::Batch;
+use serde::de::{DeserializeSeed, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+
+/// One ciphertext. Other members are passed over.
+#[derive(Serialize, Deserialize)]
+struct Object<'a> {
+    #[serde(borrow)]
+    v: Cow<'a, str>,
+    e: i32,
+}
+
+/// Every ciphertext as a JSON object of one line, with its exponent (see [`encode`](super::encode)); 0 for integers.
+///
+/// # Errors
+/// [`OperationError::Lengths`] if there is not one exponent a ciphertext.
+pub fn export(ciphertexts: &Ciphertexts, exponents: &[i32]) -> Result<Vec<String>, PheError> {
+    check_lengths(ciphertexts.len(), exponents.len())?;
+    let object = |(number, &e): (&[u64], &i32)| {
+        // A struct of a string and a number always has a JSON form.
+        serde_json::to_string(&Object { v: to_decimal(number).into(), e }).unwrap_or_default()
+    };
+    Ok(ciphertexts.batch().rows().zip(exponents).map(object).collect())
+}
+
+/// The ciphertexts in a text and their exponents: one JSON object, or several one after another, or an array of them.
+///
+/// # Errors
+/// If the text is not that, or if a ciphertext is 0, not below `n^2`, or shares a factor with `n`; rows count from 0.
+pub fn import(key: &PublicKey, text: &str) -> Result<(Ciphertexts, Vec<i32>), PheError> {
+    let mut rows = Rows { key, numbers: Vec::new(), exponents: Vec::new() };
+    let array = text.trim_start().starts_with('[');
+    let mut json = serde_json::Deserializer::from_str(text);
+    if array {
+        (&mut json).deserialize_seq(Sequence(&mut rows)).map_err(json_error)??;
+        json.end().map_err(json_error)?;
+    } else {
+        for object in json.into_iter() {
+            rows.push(&object.map_err(json_error)?)?;
+        }
+    }
+    let limbs = key.ciphertext_limbs();
+    let ciphertexts = key.ciphertexts(Batch::from_rows(limbs, rows.numbers.chunks_exact(limbs)));
+    key.check_range(&ciphertexts).map_err(OperationError::from)?;
+    key.check_coprime(&ciphertexts).map_err(OperationError::from)?;
+    Ok((ciphertexts, rows.exponents))
+}
+
+/// The ciphertexts read so far.
+struct Rows<'k> {
+    key: &'k PublicKey,
+    numbers: Vec<u64>,
+    exponents: Vec<i32>,
+}
+
+impl Rows<'_> {
+    fn push(&mut self, object: &Object<'_>) -> Result<(), PheError> {
+        let row = self.exponents.len();
+        let problem = |problem| PheError::Member { row, member: "v", problem };
+        // Longer numbers than the largest key's ciphertext, 16384 bits, are not worth converting.
+        if object.v.len() > 4933 {
+            return Err(problem("is too long"));
+        }
+        if object.v.is_empty() || !object.v.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(problem("is not a decimal integer"));
+        }
+        let limbs = self.key.ciphertext_limbs();
+        self.numbers.extend(from_decimal(&object.v, limbs).ok_or(problem("is not below n^2"))?);
+        self.exponents.push(object.e);
+        Ok(())
+    }
+}
+
+/// Reads the objects of an array one by one.
+struct Sequence<'r, 'k>(&'r mut Rows<'k>);
+
+impl<'de> Visitor<'de> for Sequence<'_, '_> {
+    type Value = Result<(), PheError>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of objects with members 'v' and 'e'")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut objects: A) -> Result<Self::Value, A::Error> {
+        while let Some(pushed) = objects.next_element_seed(Element(self.0))? {
+            if pushed.is_err() {
+                return Ok(pushed);
+            }
+        }
+        Ok(Ok(()))
+    }
+}
+
+struct Element<'r, 'k>(&'r mut Rows<'k>);
+
+impl<'de> DeserializeSeed<'de> for Element<'_, '_> {
+    type Value = Result<(), PheError>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        Ok(self.0.push(&Object::deserialize(deserializer)?))
+    }
+}
+
+fn json_error(error: serde_json::Error) -> PheError {
+    // Ciphertexts are no secrets, but a message must stay short: the parser's quotes what it did not expect.
+    let problem = match error.classify() {
+        serde_json::error::Category::Data => "not an object with a text 'v' and an integer 'e'",
+        serde_json::error::Category::Eof => "it ends too early",
+        _ => "a syntax error",
+    };
+    PheError::Json { line: error.line(), column: error.column(), problem: problem.to_owned() }
+}

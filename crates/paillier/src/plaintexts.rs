@@ -1,0 +1,116 @@
+//! Batches of plaintexts.
+
+use crate::ciphertexts::{check_key, check_range, check_rows};
+use crate::{KeyId, OperationError, PublicKey};
+use hearith_arith::{Batch, limbs};
+use std::fmt;
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+/// Plaintexts of one key, one a row: residues modulo `n`. Wiped when dropped; `Debug` shows their number only.
+///
+/// They come from [encodings](crate::encoding), from
+/// [`PublicKey::plaintexts_from_be`](crate::PublicKey::plaintexts_from_be) and from decryption.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Plaintexts {
+    key: KeyId,
+    row_bytes: usize,
+    batch: Batch,
+}
+
+impl Plaintexts {
+    pub(crate) fn new(key: KeyId, row_bytes: usize, batch: Batch) -> Self {
+        Plaintexts { key, row_bytes, batch }
+    }
+
+    /// Id of the key they belong to.
+    pub fn key_id(&self) -> KeyId {
+        self.key
+    }
+
+    /// Number of plaintexts.
+    pub fn len(&self) -> usize {
+        self.batch.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.batch.is_empty()
+    }
+
+    /// Bytes of one plaintext: those of `n`.
+    pub fn row_bytes(&self) -> usize {
+        self.row_bytes
+    }
+
+    /// All plaintexts one after another, [`Plaintexts::row_bytes`] big-endian bytes each.
+    pub fn to_be_bytes(&self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(self.batch.to_be_bytes(self.row_bytes))
+    }
+
+    /// The numbers themselves.
+    pub fn batch(&self) -> &Batch {
+        &self.batch
+    }
+
+    /// The plaintexts of the given rows, in that order.
+    ///
+    /// # Errors
+    /// [`OperationError::Row`] if there is no such row.
+    pub fn select(&self, rows: &[usize]) -> Result<Self, OperationError> {
+        check_rows(rows.iter().copied(), self.len())?;
+        Ok(self.with(self.batch.select(rows)))
+    }
+
+    /// The plaintexts of a range of rows.
+    ///
+    /// # Errors
+    /// [`OperationError::Row`] if it goes beyond the end.
+    pub fn range(&self, rows: Range<usize>) -> Result<Self, OperationError> {
+        check_range(&rows, self.len())?;
+        Ok(self.with(self.batch.range(rows)))
+    }
+
+    /// The plaintexts of `first` and of all `rest`, one batch after another.
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`] if they belong to different keys.
+    pub fn concat(first: &Plaintexts, rest: &[&Plaintexts]) -> Result<Self, OperationError> {
+        let mut parts = vec![&first.batch];
+        for part in rest {
+            check_key(first.key, part.key)?;
+            parts.push(&part.batch);
+        }
+        Ok(first.with(Batch::concat(&parts)))
+    }
+
+    /// Other numbers of the same key.
+    fn with(&self, batch: Batch) -> Self {
+        Plaintexts { key: self.key, row_bytes: self.row_bytes, batch }
+    }
+}
+
+impl PublicKey {
+    /// Plaintexts that come from outside: rows of [`PublicKey::plaintext_bytes`] big-endian bytes, one after another.
+    ///
+    /// # Errors
+    /// [`OperationError::Width`], or [`OperationError::PlaintextTooLarge`] for the first row that is not below `n`.
+    pub fn plaintexts_from_be(&self, bytes: &[u8]) -> Result<Plaintexts, OperationError> {
+        let width = self.plaintext_bytes();
+        if !bytes.len().is_multiple_of(width) {
+            return Err(OperationError::Width { width, bytes: bytes.len() });
+        }
+        let batch = Batch::from_be_bytes(bytes, width, self.plaintext_limbs());
+        let too_large = batch.rows().position(|row| limbs::less(row, self.modulus()) == 0);
+        match too_large {
+            Some(row) => Err(OperationError::PlaintextTooLarge { row }),
+            None => Ok(Plaintexts::new(self.id(), width, batch)),
+        }
+    }
+}
+
+impl fmt::Debug for Plaintexts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Plaintexts({} of key {})", self.len(), self.key)
+    }
+}

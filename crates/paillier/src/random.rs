@@ -1,0 +1,140 @@
+//! Random numbers, from the operating system's generator only.
+
+use crate::natural::{Secret, boxed, clear_bits_from};
+use crypto_bigint::{BoxedUint, Gcd};
+use getrandom::Error;
+use hearith_arith::{Batch, limbs};
+use rand_core::{TryCryptoRng, TryRng};
+use std::convert::Infallible;
+use zeroize::{Zeroize, Zeroizing};
+
+/// Bits of a bound from which a random number below it may be taken for coprime to it, if both prime factors of the
+/// bound have half its length: at 256 bits the probability that it is not is below `2^-126`.
+const SURELY_COPRIME_BITS: u32 = 256;
+
+/// Bytes drawn at once, so that the bytes waiting to become numbers stay few.
+const CHUNK: usize = 1 << 14;
+
+/// `len` numbers uniform below `2^bits`, in `limbs` limbs each.
+pub(crate) fn bits(len: usize, limbs: usize, bits: u32) -> Result<Batch, Error> {
+    let mut batch = Batch::zeros(len, limbs);
+    fill(batch.as_limbs_mut())?;
+    for row in batch.rows_mut() {
+        clear_bits_from(row, bits);
+    }
+    Ok(batch)
+}
+
+/// `len` units modulo `n`, uniform: numbers in `[1, n)` without a factor in common with it.
+///
+/// Draws again until a number is below `n`, which tells nothing about the number that is kept. That it is coprime to
+/// `n` is only checked for keys so small that chance could have it otherwise.
+pub(crate) fn units(len: usize, n: &[u64]) -> Result<Batch, Error> {
+    let length = limbs::bit_length(n);
+    let mut batch = bits(len, n.len(), length)?;
+    for row in batch.rows_mut() {
+        while !is_unit(row, n, length) {
+            fill(row)?;
+            clear_bits_from(row, length);
+        }
+    }
+    Ok(batch)
+}
+
+/// Whether `0 < x < n` and, where chance could have it otherwise, `gcd(x, n) = 1`.
+fn is_unit(x: &[u64], n: &[u64], length: u32) -> bool {
+    let inside = limbs::less(x, n) & (1 ^ limbs::is_zero(x)) == 1;
+    inside && (length >= SURELY_COPRIME_BITS || boxed(x).gcd(&boxed(n)) == BoxedUint::one())
+}
+
+/// One unit modulo `n`.
+pub(crate) fn unit(n: &[u64]) -> Result<Secret, Error> {
+    Ok(Secret::new(units(1, n)?.row(0).to_vec()))
+}
+
+/// Overwrites the limbs with random ones.
+fn fill(words: &mut [u64]) -> Result<(), Error> {
+    let mut bytes = Zeroizing::new([0; CHUNK]);
+    for part in words.chunks_mut(CHUNK / 8) {
+        let drawn = &mut bytes[..8 * part.len()];
+        getrandom::fill(drawn)?;
+        for (word, piece) in part.iter_mut().zip(drawn.chunks_exact(8)) {
+            *word = piece.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
+        }
+    }
+    Ok(())
+}
+
+/// The operating system's generator for crates that expect one that cannot fail: a failure is kept, to be asked for
+/// when they are done.
+#[derive(Default)]
+pub(crate) struct SystemRandom(Option<Error>);
+
+impl SystemRandom {
+    /// `found`, unless the generator has failed on the way to it.
+    pub(crate) fn vouch<T>(&self, found: T) -> Result<T, Error> {
+        self.0.map_or(Ok(found), Err)
+    }
+}
+
+impl TryRng for SystemRandom {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.try_next_u64().map(|word| word as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        let mut bytes = [0; 8];
+        self.try_fill_bytes(&mut bytes)?;
+        let word = u64::from_le_bytes(bytes);
+        bytes.zeroize();
+        Ok(word)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        if let Err(error) = getrandom::fill(bytes) {
+            self.0 = Some(error);
+        }
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for SystemRandom {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_as_many_as_asked_for() {
+        let batch = bits(400, 3, 70).unwrap();
+        let any = batch.rows().fold([0; 3], |any, row| [any[0] | row[0], any[1] | row[1], any[2] | row[2]]);
+        assert_eq!(any, [u64::MAX, 63, 0]);
+        assert!(bits(5, 2, 0).unwrap().as_limbs().iter().all(|&limb| limb == 0));
+    }
+
+    #[test]
+    fn units_are_units() {
+        let n = [15];
+        let mut seen = [0; 15];
+        for row in units(800, &n).unwrap().rows() {
+            seen[row[0] as usize] += 1;
+        }
+        for (x, count) in seen.into_iter().enumerate() {
+            assert_eq!(count > 0, x % 3 != 0 && x % 5 != 0, "{x} drawn {count} times");
+        }
+    }
+
+    #[test]
+    fn long_batches_are_filled_to_the_end() {
+        let batch = bits(2 * CHUNK / 8 + 3, 1, 64).unwrap();
+        assert!(batch.rows().all(|row| row[0] != 0));
+    }
+
+    #[test]
+    fn failures_are_reported() {
+        assert_eq!(SystemRandom::default().vouch(7), Ok(7));
+        assert_eq!(SystemRandom(Some(Error::UNEXPECTED)).vouch(7), Err(Error::UNEXPECTED));
+    }
+}

@@ -1,0 +1,165 @@
+//! Keys as JSON Web Keys.
+
+mod common;
+
+use common::{decrypt_small, encrypt, engines, some_keys, vectors};
+use hearith_paillier::{Engine, KeyError, KeyPolicy, PrivateKey, PublicKey};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn private(text: &str) -> Result<PrivateKey, KeyError> {
+    PrivateKey::from_jwk(text, KeyPolicy::AllowInsecure, engines().next().unwrap())
+}
+
+fn public(text: &str) -> Result<PublicKey, KeyError> {
+    PublicKey::from_jwk(text, KeyPolicy::AllowInsecure, engines().next().unwrap())
+}
+
+/// The JSON of a private key, to be changed.
+fn document() -> Value {
+    serde_json::from_str(&some_keys().next().unwrap().to_jwk()).unwrap()
+}
+
+#[test]
+fn keys_survive() {
+    for key in some_keys() {
+        let engine: Engine = key.public().engine();
+        let again = PrivateKey::from_jwk(&key.to_jwk(), KeyPolicy::AllowInsecure, engine).unwrap();
+        assert_eq!((again.public(), again.comment()), (key.public(), key.comment()));
+        assert_eq!(again.to_jwk(), key.to_jwk());
+        assert_eq!(decrypt_small(&again, &encrypt(key.public(), &[-7])), [-7]);
+
+        let text = key.public().to_jwk();
+        let again = PublicKey::from_jwk(&text, KeyPolicy::AllowInsecure, engine).unwrap();
+        assert_eq!((&again, again.variant(), again.to_jwk()), (key.public(), key.public().variant(), text));
+    }
+}
+
+#[test]
+fn keys_of_all_sizes_survive() {
+    for engine in engines() {
+        for vector in vectors().keys {
+            let key = vector.key(engine);
+            let again = PrivateKey::from_jwk(&key.to_jwk(), KeyPolicy::AllowInsecure, engine).unwrap();
+            assert_eq!(again.to_jwk(), key.to_jwk(), "{} {}", vector.kind, vector.bits);
+        }
+    }
+}
+
+#[test]
+fn members_are_as_pheutil_writes_them() {
+    let document = document();
+    let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&document), ["key_ops", "kid", "kty", "p", "pub", "q"]);
+    assert_eq!(names(&document["pub"]), ["alg", "key_ops", "kid", "kty", "n"]);
+    assert_eq!((&document["kty"], &document["key_ops"]), (&json!("DAJ"), &json!(["decrypt"])));
+    assert_eq!((&document["pub"]["alg"], &document["pub"]["key_ops"]), (&json!("PAI-GN1"), &json!(["encrypt"])));
+}
+
+#[test]
+fn comments_are_kept() {
+    let mut document = document();
+    for comment in ["", "made on Monday", "quotes \" and \\, \u{1F511} and \n"] {
+        document["kid"] = json!(format!("private: {comment}"));
+        document["pub"]["kid"] = json!(comment);
+        let key = private(&document.to_string()).unwrap();
+        assert_eq!((key.comment(), key.public().comment()), (&*format!("private: {comment}"), comment));
+        assert_eq!(private(&key.to_jwk()).unwrap().comment(), key.comment());
+    }
+    document.as_object_mut().unwrap().remove("kid");
+    document["pub"].as_object_mut().unwrap().remove("kid");
+    let key = private(&document.to_string()).unwrap();
+    assert!(key.comment().contains(key.public().id().as_str()));
+}
+
+#[test]
+fn the_order_of_the_primes_padding_and_further_members_do_not_matter() {
+    let mut document = document();
+    let (p, q) = (document["p"].take(), document["q"].take());
+    document["p"] = json!(format!("{}==", q.as_str().unwrap()));
+    document["q"] = p;
+    document["note"] = json!({"n": [1, 2]});
+    document["pub"]["use"] = json!(null);
+    let key = private(&document.to_string()).unwrap();
+    assert_eq!(&key.to_jwk()[..], &some_keys().next().unwrap().to_jwk()[..]);
+}
+
+#[test]
+fn the_policy_is_asked() {
+    let engine = engines().next().unwrap();
+    for key in some_keys() {
+        let insecure = KeyError::Insecure { bits: 512 };
+        assert_eq!(PrivateKey::from_jwk(&key.to_jwk(), KeyPolicy::Secure, engine).unwrap_err(), insecure);
+        assert_eq!(PublicKey::from_jwk(&key.public().to_jwk(), KeyPolicy::Secure, engine).unwrap_err(), insecure);
+    }
+}
+
+#[test]
+fn wrong_members_are_named() {
+    let refused = |change: &dyn Fn(&mut Value)| {
+        let mut document = document();
+        change(&mut document);
+        match private(&document.to_string()).unwrap_err() {
+            KeyError::Member { member, .. } => member.to_owned(),
+            other => other.to_string(),
+        }
+    };
+    assert_eq!(refused(&|key| key["kty"] = json!("RSA")), "kty");
+    assert_eq!(refused(&|key| key["key_ops"] = json!(["encrypt"])), "key_ops");
+    assert_eq!(refused(&|key| key["pub"]["alg"] = json!("PAI-GN2")), "alg");
+    assert_eq!(refused(&|key| key["pub"]["kty"] = json!("")), "kty");
+    assert_eq!(refused(&|key| key["pub"]["n"] = json!("+/+/")), "n");
+    assert_eq!(refused(&|key| key["pub"]["n"] = json!("A")), "n");
+    assert_eq!(refused(&|key| key["pub"]["h"] = json!("a b")), "h");
+    assert_eq!(refused(&|key| key["p"] = json!("*")), "p");
+    assert_eq!(refused(&|key| key["q"] = json!("A".repeat(5000))), "q");
+    let other = "the primes of the private key do not belong to its public modulus";
+    assert_eq!(
+        refused(&|key| {
+            let n = vectors().keys[9].n.bytes();
+            key["pub"]["n"] = json!(url(&n));
+        }),
+        other
+    );
+    let unequal = "the primes of the private key must be different and of equal length";
+    assert_eq!(refused(&|key| key["p"] = key["q"].clone()), unequal);
+    assert_eq!(refused(&|key| key["p"] = json!("AQAB")), unequal);
+    assert_eq!(refused(&|key| key["p"] = json!("")), unequal);
+}
+
+fn url(bytes: &[u8]) -> String {
+    use base64ct::{Base64UrlUnpadded, Encoding};
+    Base64UrlUnpadded::encode_string(bytes)
+}
+
+#[test]
+fn errors_do_not_quote_the_text() {
+    let text = document().to_string();
+    let secret = document()["p"].as_str().unwrap().to_owned();
+    let shape_errors = [
+        text.replace(&format!("\"{secret}\""), "[1]"),
+        text.replace(&format!("\"{secret}\""), &format!("{{\"{secret}\": 1}}")),
+        text.replace(&secret, &format!("\\u0041{secret}")),
+        text[..text.len() - 1].to_owned(),
+        format!("{text}{text}"),
+        format!("\"{secret}\""),
+        String::new(),
+    ];
+    for text in shape_errors {
+        let error = private(&text).unwrap_err();
+        assert!(matches!(error, KeyError::Json { line: _, column: _ }), "{error}");
+        assert!(!format!("{error} {error:?}").contains(&secret[..12]));
+    }
+    assert!(matches!(public("{}"), Err(KeyError::Json { line: 1, column: 2 })));
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_reading_panic(text in "\\PC*", cut in any::<prop::sample::Index>(), with in "[\\x00-\\x7f]{0,3}") {
+        let _ = (private(&text), public(&text));
+        let mut document = document().to_string();
+        let at = cut.index(document.len());
+        document.replace_range(at..at + 1, &with);
+        let _ = private(&document);
+    }
+}

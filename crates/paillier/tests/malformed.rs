@@ -1,0 +1,284 @@
+//! Input that must be refused, with the row and the reason.
+
+mod common;
+
+use common::{bytes_be, ciphertexts, encrypt, engines, integers, key, modulus, some_keys, vectors};
+use hearith_paillier::encoding::{Signed, decode_signed, encode_signed};
+use hearith_paillier::{
+    CiphertextError, CiphertextFault, Ciphertexts, Decryption, EncodingError, KeyError, KeyPolicy, OperationError,
+    Plaintexts, PrivateKey, PublicKey, Randomisers, Variant,
+};
+use rug::Integer;
+
+fn fault(row: usize, fault: CiphertextFault) -> OperationError {
+    CiphertextError { row, fault }.into()
+}
+
+#[test]
+fn numbers_that_are_no_residues_are_refused() {
+    for engine in engines() {
+        for vector in vectors().keys {
+            let key = vector.key(engine);
+            let (public, square) = (key.public(), vector.n.0.square());
+            let width = public.ciphertext_bytes();
+            let read = |numbers: &[Integer]| {
+                let bytes: Vec<u8> = numbers.iter().flat_map(|number| bytes_be(number, width)).collect();
+                public.ciphertexts_from_be(&bytes).map(|found| found.len())
+            };
+            let largest = Integer::from(&square - 1);
+            assert_eq!(read(&[1.into(), largest.clone()]), Ok(2));
+            assert_eq!(read(&[1.into(), largest.clone(), 0.into()]), Err(fault(2, CiphertextFault::Zero)));
+            assert_eq!(read(&[1.into(), square.clone(), 0.into()]), Err(fault(1, CiphertextFault::TooLarge)));
+            let all_ones = (Integer::from(1) << (8 * width as u32)) - 1;
+            assert_eq!(read(&[all_ones]), Err(fault(0, CiphertextFault::TooLarge)));
+            let bytes = vec![1; 2 * width - 1];
+            let short = OperationError::Width { width, bytes: 2 * width - 1 };
+            assert_eq!(public.ciphertexts_from_be(&bytes).unwrap_err(), short);
+        }
+    }
+}
+
+#[test]
+fn every_decryption_refuses_ciphertexts_that_share_a_factor() {
+    for engine in engines() {
+        for vector in vectors().keys.into_iter().filter(|vector| vector.bits <= 1024) {
+            let key = vector.key(engine);
+            let (n, p, q) = (&vector.n.0, &vector.p.0, &vector.q.0);
+            let last = n.clone().square() - n;
+            let product = |a: &Integer, b: &Integer| Integer::from(a * b);
+            for bad in
+                [p.clone(), q.clone(), n.clone(), product(p, p), product(q, q), product(p, n), product(q, n), last]
+            {
+                let good = Integer::from(n + 1);
+                let c = ciphertexts(key.public(), &[good.clone(), good.clone(), bad, good]);
+                for way in Decryption::ALL {
+                    let refused = key.decrypt_with(way, &c).unwrap_err();
+                    assert_eq!(
+                        refused,
+                        fault(2, CiphertextFault::SharesFactor),
+                        "{} {}, {way}",
+                        vector.kind,
+                        vector.bits
+                    );
+                }
+                assert_eq!(key.public().neg(&c).unwrap_err(), fault(2, CiphertextFault::SharesFactor));
+                assert_eq!(key.public().scale(&c, &[0, 1, 2, 3]).unwrap_err().row(), Some(2));
+                assert_eq!(
+                    key.public().check_coprime(&c).map_err(OperationError::from),
+                    Err(fault(2, CiphertextFault::SharesFactor))
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_bad_row_is_found_wherever_it_is() {
+    let vector = vectors().keys.into_iter().find(|vector| vector.bits == 512).unwrap();
+    let key = vector.key(engines().last().unwrap());
+    for (rows, bad) in
+        [(1, vec![0]), (2, vec![1]), (7, vec![3, 5]), (64, vec![0, 63]), (65, vec![64]), (100, vec![40, 41, 99])]
+    {
+        let number = |row: usize| if bad.contains(&row) { vector.q.0.clone() } else { Integer::from(row + 1) };
+        let c = ciphertexts(key.public(), &(0..rows).map(number).collect::<Vec<_>>());
+        assert_eq!(key.public().check_coprime(&c).unwrap_err().row, bad[0], "{bad:?} of {rows}");
+    }
+}
+
+#[test]
+fn plaintexts_are_below_the_modulus() {
+    for key in some_keys() {
+        let (public, n) = (key.public(), modulus(key.public()));
+        let width = public.plaintext_bytes();
+        let read = |number: &Integer| public.plaintexts_from_be(&bytes_be(number, width)).map(|found| found.len());
+        assert_eq!(read(&Integer::from(&n - 1)), Ok(1));
+        assert_eq!(read(&n), Err(OperationError::PlaintextTooLarge { row: 0 }));
+        let short = OperationError::Width { width, bytes: 3 };
+        assert_eq!(public.plaintexts_from_be(&[0; 3]).unwrap_err(), short);
+    }
+}
+
+#[test]
+fn integers_too_large_for_the_key_are_refused() {
+    for engine in engines() {
+        for bits in [64, 126, 128, 130] {
+            let key = key(bits, Variant::Standard, engine);
+            let half = (modulus(key.public()) - 1u32) / 2u32;
+            let encode = |value: i128| {
+                encode_signed(key.public(), &[0, value]).map(|found| decode_signed(key.public(), &found).unwrap())
+            };
+            let refused = EncodingError::OutOfRange { row: 1, slot: 0 };
+            match half.to_i128() {
+                Some(half) => {
+                    for value in [half, -half] {
+                        assert_eq!(encode(value), Ok(vec![Signed::from(0), Signed::from(value)]));
+                    }
+                    assert_eq!((encode(half + 1), encode(-half - 1)), (Err(refused.clone()), Err(refused)));
+                }
+                None => assert_eq!(encode(i128::MIN).unwrap()[1].to_i128(), Some(i128::MIN)),
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_of_another_key_are_refused() {
+    let engine = engines().next().unwrap();
+    let (key, other) = (key(512, Variant::Djn, engine), key(512, Variant::Standard, engine));
+    let wrong = OperationError::WrongKey { expected: key.public().id(), found: other.public().id() };
+    let refuse = |result: Result<Ciphertexts, OperationError>| assert_eq!(result.unwrap_err(), wrong);
+
+    let (mine, public) = (encrypt(key.public(), &[1]), key.public());
+    let theirs = encrypt(other.public(), &[1]);
+    let plain: Plaintexts = encode_signed(public, &[1]).unwrap();
+    let foreign: Plaintexts = encode_signed(other.public(), &[1]).unwrap();
+    let pool = || -> Randomisers { other.randomisers(3).unwrap() };
+
+    refuse(public.encrypt(&foreign));
+    refuse(key.encrypt(&foreign));
+    refuse(public.encrypt_with(&plain, &mut pool()));
+    refuse(public.encrypt_with(&foreign, &mut key.randomisers(1).unwrap()));
+    refuse(public.rerandomise(&theirs));
+    refuse(public.rerandomise_with(&mine, &mut pool()));
+    refuse(public.add(&mine, &theirs));
+    refuse(public.add(&theirs, &mine));
+    refuse(public.sub(&mine, &theirs));
+    refuse(public.neg(&theirs));
+    refuse(public.add_plain(&theirs, &plain));
+    refuse(public.add_plain(&mine, &foreign));
+    refuse(public.scale(&theirs, &[1]));
+    refuse(public.dot(&theirs, &[1], 1));
+    refuse(public.sum(&theirs));
+    refuse(public.sum_groups(&theirs, &[vec![0]]));
+    refuse(Ciphertexts::concat(&mine, &[&theirs]));
+    assert_eq!(Plaintexts::concat(&plain, &[&foreign]).unwrap_err(), wrong);
+    assert_eq!(key.randomisers(1).unwrap().append(pool()), Err(wrong.clone()));
+    assert_eq!(decode_signed(public, &foreign).unwrap_err(), wrong);
+    for way in Decryption::ALL {
+        assert_eq!(key.decrypt_with(way, &theirs).unwrap_err(), wrong);
+    }
+}
+
+#[test]
+fn batches_that_do_not_match_are_refused() {
+    for key in some_keys() {
+        let public = key.public();
+        let (two, three) = (encrypt(public, &[1, 2]), encrypt(public, &[1, 2, 3]));
+        let plain = encode_signed(public, &[1, 2]).unwrap();
+        let lengths = |left, right| Err(OperationError::Lengths { left, right });
+        assert_eq!(public.add(&two, &three), lengths(2, 3));
+        assert_eq!(public.sub(&three, &two), lengths(3, 2));
+        assert_eq!(public.add_plain(&three, &plain), lengths(3, 2));
+        assert_eq!(public.scale(&three, &[1, 2]), lengths(3, 2));
+        assert_eq!(public.dot(&three, &[1, 2], 3), lengths(3, 2));
+        assert_eq!(public.dot(&three, &[1, 2, 3], 2), Err(OperationError::Terms { terms: 2, rows: 3 }));
+        assert_eq!(public.dot(&three, &[1, 2, 3], 0), Err(OperationError::Terms { terms: 0, rows: 3 }));
+        let row = |row| Err(OperationError::Row { row, rows: 3 });
+        assert_eq!(public.sum_groups(&three, &[vec![0, 1], vec![2, 3, 0]]), row(3));
+        assert_eq!(three.select(&[2, 0, 5]), row(5));
+        assert_eq!(three.range(1..5), row(4));
+        #[expect(clippy::reversed_empty_ranges)]
+        let reversed = three.range(2..1);
+        assert_eq!(reversed, row(2));
+        assert_eq!(plain.select(&[2]).unwrap_err(), OperationError::Row { row: 2, rows: 2 });
+        assert_eq!(plain.range(0..3).unwrap_err().row(), Some(2));
+        let too_large = Err(OperationError::ScalarTooLarge { row: 1, bits: 3 });
+        assert_eq!(public.scale_bounded(&two, &[7, -8], 3), too_large);
+        assert_eq!(public.dot_bounded(&two, &[7, 8], 2, 3), too_large);
+        assert_eq!(public.scale_wide(&two, &[7.into(), 8.into()], 3), too_large);
+        assert_eq!(
+            integers(&three.select(&[2, 0]).unwrap()),
+            [&integers(&three)[2..], &integers(&three)[..1]].concat()
+        );
+    }
+}
+
+#[test]
+fn public_keys_that_cannot_be_are_refused() {
+    for engine in engines() {
+        let read = |n: &Integer, h: Option<&Integer>, policy| {
+            let (n, h) = (bytes_be(n, 2000), h.map(|h| bytes_be(h, 2000)));
+            PublicKey::new(&n, h.as_deref(), policy, engine).map(|key| key.variant())
+        };
+        let any = KeyPolicy::AllowInsecure;
+        let djn = vectors().djn.into_iter().find(|vector| vector.bits == 512).unwrap();
+        let (n, h) = (djn.n.0, djn.h.0);
+        assert_eq!(read(&n, None, any), Ok(Variant::Standard));
+        assert_eq!(read(&n, Some(&h), any), Ok(Variant::Djn));
+        assert_eq!(read(&n, None, KeyPolicy::Secure), Err(KeyError::Insecure { bits: 512 }));
+        let one = Integer::from(1);
+        for bad in
+            [Integer::new(), one.clone(), Integer::from(&n - 1), n.clone(), Integer::from(&n + 5), djn.p.0.clone()]
+        {
+            assert_eq!(read(&n, Some(&bad), any), Err(KeyError::Generator), "{bad}");
+        }
+        let power = |bits: u32| one.clone() << bits;
+        assert_eq!(read(&power(511), None, any), Err(KeyError::SmallFactor { factor: 2 }));
+        assert_eq!(read(&(power(511) + 1), None, any), Err(KeyError::SmallFactor { factor: 3 }));
+        assert_eq!(read(&(power(511) + 3), None, any).unwrap_err(), small(&(power(511) + 3)));
+        assert_eq!(read(&(power(512) + 1), None, any), Err(KeyError::OddSize { bits: 513 }));
+        assert_eq!(read(&(power(61) + 1), None, any), Err(KeyError::SizeOutOfRange { bits: 62 }));
+        assert_eq!(read(&(power(8193) + 1), None, any), Err(KeyError::SizeOutOfRange { bits: 16000 }));
+        assert_eq!(read(&Integer::new(), None, any), Err(KeyError::SizeOutOfRange { bits: 0 }));
+        // A modulus that is 3 modulo 4 has no h.
+        let other = vectors().keys.into_iter().find(|vector| vector.n.0.mod_u(4) == 3).unwrap();
+        assert_eq!(read(&other.n.0, Some(&Integer::from(4)), any), Err(KeyError::Generator));
+    }
+}
+
+/// The error for a number that has a small factor.
+fn small(n: &Integer) -> KeyError {
+    let factor = (3..1000).find(|&factor| n.is_divisible_u(factor)).expect("a number with a small factor");
+    KeyError::SmallFactor { factor: factor.into() }
+}
+
+#[test]
+fn private_keys_that_cannot_be_are_refused() {
+    for engine in engines() {
+        let djn = vectors().djn.into_iter().find(|vector| vector.bits == 512).unwrap();
+        let read = |p: &Integer, q: &Integer, h: Option<&Integer>| {
+            let [p, q] = [p, q].map(|prime| bytes_be(prime, 100));
+            let h = h.map(|h| bytes_be(h, 100));
+            PrivateKey::from_primes(&p, &q, h.as_deref(), KeyPolicy::AllowInsecure, engine)
+                .map(|key| modulus(key.public()))
+        };
+        let (p, q, h, n) = (&djn.p.0, &djn.q.0, &djn.h.0, &djn.n.0);
+        for found in [read(p, q, None), read(q, p, Some(h))] {
+            assert_eq!(found, Ok(n.clone()));
+        }
+        assert_eq!(read(p, p, None), Err(KeyError::UnequalPrimes));
+        assert_eq!(read(p, &Integer::from(97), None), Err(KeyError::UnequalPrimes));
+        assert_eq!(read(&Integer::from(p + 2), q, None), Err(KeyError::NotPrime { factor: "p" }));
+        assert_eq!(read(p, &(Integer::from(q >> 2) << 2), None), Err(KeyError::NotPrime { factor: "q" }));
+        // h must be minus a square: 4 is a square, so it is not.
+        assert_eq!(read(p, q, Some(&Integer::from(4))), Err(KeyError::Generator));
+        assert_eq!(read(p, q, Some(&Integer::from(n - 4))), Ok(n.clone()));
+        // Two 8-byte primes whose product has 127 bits.
+        let least = Integer::from(1u64 << 63).next_prime();
+        assert_eq!(read(&least, &least.clone().next_prime(), None), Err(KeyError::OddSize { bits: 127 }));
+    }
+}
+
+#[test]
+fn sizes_that_cannot_be_generated_are_refused() {
+    let engine = engines().next().unwrap();
+    let refused = |bits, policy| PrivateKey::generate(bits, Variant::Djn, policy, engine).unwrap_err();
+    assert_eq!(refused(1024, KeyPolicy::Secure), KeyError::Insecure { bits: 1024 });
+    assert_eq!(refused(63, KeyPolicy::AllowInsecure), KeyError::SizeOutOfRange { bits: 63 });
+    assert_eq!(refused(65, KeyPolicy::AllowInsecure), KeyError::OddSize { bits: 65 });
+    assert_eq!(refused(8194, KeyPolicy::Secure), KeyError::SizeOutOfRange { bits: 8194 });
+    assert!(refused(1024, KeyPolicy::Secure).to_string().contains("at least 2048"));
+}
+
+#[test]
+fn nothing_secret_is_shown() {
+    for key in some_keys() {
+        let id = key.public().id();
+        let plaintexts = encode_signed(key.public(), &[42, 43]).unwrap();
+        assert_eq!(format!("{key:?}"), format!("PrivateKey({id})"));
+        assert_eq!(format!("{plaintexts:?}"), format!("Plaintexts(2 of key {id})"));
+        assert_eq!(format!("{:?}", key.randomisers(3).unwrap()), format!("Randomisers(3 of key {id})"));
+        assert_eq!(format!("{:?}", encrypt(key.public(), &[1])), format!("Ciphertexts(1 of key {id})"));
+        assert_eq!(format!("{:?}", key.public()), format!("PublicKey({id}, 512 bits, {})", key.public().variant()));
+    }
+}
