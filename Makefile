@@ -1,0 +1,58 @@
+# Hearith's commands. Each does its own set-up (scripts/setup.sh): as root on Debian it installs what is missing, otherwise
+# it says what to install.
+
+SHELL := /bin/bash
+CARGO ?= cargo
+# Where tests and benchmarks find python-paillier.
+export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
+# Seconds of fuzzing a target: a short look in `make test`, a longer one in `make fuzz`.
+FUZZ_SECONDS ?= 300
+
+.PHONY: help demo test test-full bench fuzz lint audit doc setup clean
+
+help: ## list these commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
+
+demo: ## encrypt, add up and decrypt a real table, and compare with plain sums
+	@scripts/setup.sh build
+	@scripts/demo.sh
+
+test: ## run every test, the examples in the documentation, and each fuzz target for seconds
+	@scripts/setup.sh test
+	$(CARGO) test --workspace --all-targets
+	$(CARGO) test --workspace --doc
+	scripts/fuzz.sh 5
+
+test-full: ## the same with the long tests, and the tests on every engine of this machine
+	@scripts/setup.sh test
+	$(CARGO) test --workspace --all-targets -- --include-ignored
+	$(CARGO) test --workspace --doc
+	scripts/fuzz.sh 60
+
+bench: ## measure: Criterion, then the tables in bench/results (about half an hour; leave the machine alone)
+	@scripts/setup.sh test
+	$(CARGO) bench --workspace --benches
+	$(CARGO) run --release --package hearith-bench --bin compare
+	$(CARGO) run --release --package hearith-bench --bin seeds
+	$(CARGO) run --release --package hearith-bench --bin timing
+
+fuzz: ## fuzz each parser for FUZZ_SECONDS (300)
+	@scripts/setup.sh test
+	scripts/fuzz.sh $(FUZZ_SECONDS)
+
+lint: ## formatting, clippy, documentation, licences and sources of dependencies
+	@scripts/setup.sh test
+	scripts/lint.sh
+
+audit: ## ask the advisory database about dependencies (needs the network and cargo-deny)
+	$(CARGO) deny check
+
+doc: ## build the API documentation in target/doc
+	$(CARGO) doc --workspace --no-deps
+
+setup: ## install what tests and benchmarks need, and nothing else
+	@scripts/setup.sh test
+
+clean: ## remove everything that was built, the Python environment too
+	$(CARGO) clean
+	rm -rf fuzz/target .venv

@@ -1,0 +1,20 @@
+//! The measuring instruments of the project: what its three programs share.
+//!
+//! - `compare`: every way of every operation beside python-paillier and GMP, on one thread (`results/paillier.md`);
+//! - `seeds`: the papers' figures beside ours (`results/seeds.md`);
+//! - `timing`: statistical tests that secret values do not show in running times (`results/timing.md`).
+
+pub mod contestant;
+pub mod gmp;
+pub mod machine;
+pub mod number;
+pub mod options;
+pub mod ours;
+pub mod phe;
+pub mod report;
+pub mod statistics;
+pub mod welch;
+pub mod workload;
+
+/// What the programs end with: any error, as text.
+pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -1,0 +1,126 @@
+//! python-paillier, in a Python process of its own that measures itself on request (`phe_worker.py`).
+
+use crate::Result;
+use crate::contestant::{Contestant, Operation, Way};
+use crate::workload::Workload;
+use rug::Integer;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A running Python process.
+pub struct Worker {
+    process: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    /// Versions of Python, phe, gmpy2 and the GMP under it.
+    pub versions: String,
+}
+
+#[derive(Deserialize)]
+struct Ready {
+    versions: String,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    seconds: f64,
+    output: Vec<String>,
+}
+
+impl Worker {
+    /// Starts the interpreter that `HEARITH_PHE_PYTHON` names, or that of `.venv`.
+    pub fn start() -> Result<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let python = std::env::var_os("HEARITH_PHE_PYTHON")
+            .filter(|value| !value.is_empty())
+            .unwrap_or_else(|| root.join(".venv/bin/python").into());
+        let mut process = Command::new(&python)
+            .arg(root.join("bench/phe_worker.py"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}: {error}; `make setup` installs it", python.display()))?;
+        let requests = process.stdin.take().ok_or("no pipe to Python")?;
+        let answers = BufReader::new(process.stdout.take().ok_or("no pipe from Python")?);
+        let mut worker = Worker { process, requests, answers, versions: String::new() };
+        worker.versions = worker.read::<Ready>()?.versions;
+        Ok(worker)
+    }
+
+    fn ask<T: for<'de> Deserialize<'de>>(&mut self, request: &Value) -> Result<T> {
+        writeln!(self.requests, "{request}")?;
+        self.requests.flush()?;
+        self.read()
+    }
+
+    fn read<T: for<'de> Deserialize<'de>>(&mut self) -> Result<T> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        serde_json::from_str(&line).map_err(|_| "the Python worker stopped".into())
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // Ending twice is no harm.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// python-paillier on a workload.
+pub struct Phe<'a>(&'a mut Worker);
+
+impl<'a> Phe<'a> {
+    /// Hands the workload to the Python process.
+    pub fn new(worker: &'a mut Worker, workload: &Workload) -> Result<Self> {
+        let texts = |numbers: &[Integer]| numbers.iter().map(|number| number.to_string_radix(16)).collect::<Vec<_>>();
+        let _: Value = worker.ask(&json!({
+            "load": {
+                "p": workload.p.to_string_radix(16),
+                "q": workload.q.to_string_radix(16),
+                "plaintexts": texts(&workload.plaintexts),
+                "left": texts(&workload.left),
+                "right": texts(&workload.right),
+                "scalars": workload.scalars,
+            }
+        }))?;
+        Ok(Phe(worker))
+    }
+
+    fn ask(&mut self, way: Way, rows: usize, repeats: usize) -> Result<Answer> {
+        let name = match way.operation() {
+            Operation::Encrypt => "encrypt",
+            Operation::Decrypt => "decrypt",
+            Operation::Add => "add",
+            Operation::Scale => "scale",
+        };
+        self.0.ask(&json!({ "run": name, "rows": rows, "repeats": repeats }))
+    }
+}
+
+impl Contestant for Phe<'_> {
+    fn name(&self) -> &str {
+        "phe"
+    }
+
+    fn ways(&self) -> &[Way] {
+        &[Way::EncryptPublic, Way::DecryptCrt, Way::Add, Way::Scale]
+    }
+
+    fn comparable(&self, way: Way) -> Option<Way> {
+        self.ways().iter().copied().find(|only| only.operation() == way.operation())
+    }
+
+    fn run(&mut self, way: Way, rows: usize, repeats: usize) -> Result<f64> {
+        Ok(self.ask(way, rows, repeats)?.seconds)
+    }
+
+    fn output(&mut self, way: Way, rows: usize) -> Result<Vec<Integer>> {
+        let answer = self.ask(way, rows, 1)?;
+        answer.output.iter().map(|text| Ok(Integer::from_str_radix(text, 16)?)).collect()
+    }
+}

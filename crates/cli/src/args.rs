@@ -1,0 +1,285 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use hearith_columns::metadata::DEFAULT_MAX_ADDITIONS;
+use hearith_paillier::{DEFAULT_BITS, Variant};
+
+/// Add up private columns: encrypt numbers, sum them without the private key, decrypt the totals.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "hearith", version, arg_required_else_help = true)]
+pub struct Arguments {
+    /// Options of every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Options of every command")]
+pub struct Global {
+    /// Engine instead of HEARITH_ENGINE or the fastest (see `hearith engines`)
+    #[arg(long, global = true, value_name = "NAME")]
+    pub engine: Option<String>,
+    /// Compute on this many cores instead of all
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Report in JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Report nothing but errors and warnings
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+/// The commands.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Make a key: DIR/public.json to encrypt and add with, DIR/private.json to decrypt with
+    Keygen(Keygen),
+    /// Encrypt columns of a table (CSV or Parquet in, Parquet out)
+    Encrypt(Encrypt),
+    /// Add up the encrypted columns of tables, by groups, without the private key
+    Sum(Sum),
+    /// Decrypt totals, or any encrypted table
+    Decrypt(Decrypt),
+    /// Say what a key or an encrypted file is
+    Inspect(Inspect),
+    /// List the engines that this machine can run
+    Engines(Engines),
+    /// Measure what this machine does in a second
+    Bench(Bench),
+    /// Write an encrypted column as the JSON that python-paillier (phe) reads
+    Export(Export),
+    /// Read ciphertexts from python-paillier's (phe's) JSON into an encrypted column
+    Import(Import),
+}
+
+/// `hearith keygen`.
+#[derive(Clone, Debug, Args)]
+pub struct Keygen {
+    /// Size of the key: 2048 or more, an even number up to 8192
+    #[arg(long, default_value_t = DEFAULT_BITS)]
+    pub bits: u32,
+    /// Directory for the two files; made when missing
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Variant of the scheme: standard, or djn, which encrypts faster
+    #[arg(long, default_value = "standard", value_parser = variant)]
+    pub variant: Variant,
+    /// Allow sizes below 2048 bits, which protect nothing
+    #[arg(long)]
+    pub insecure_key_size: bool,
+    /// Replace a key that is there: what it encrypted is lost unless a copy is kept
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `hearith encrypt`.
+#[derive(Clone, Debug, Args)]
+pub struct Encrypt {
+    /// The public key, or the private key (its owner encrypts faster)
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// Columns to encrypt; the others pass through unchanged
+    #[arg(long, required = true, value_delimiter = ',', value_name = "NAME,...")]
+    pub column: Vec<String>,
+    /// Fractional decimal digits to keep: a number, or one a column as NAME=N,...
+    #[arg(long, value_delimiter = ',', value_name = "N")]
+    pub scale: Vec<Setting<u32>>,
+    /// Largest magnitude of a value, likewise [default: 2^63 - 1 after scaling]
+    #[arg(long, value_delimiter = ',', value_name = "R")]
+    pub range: Vec<Setting<String>>,
+    /// Additions to leave headroom for in every ciphertext
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS)]
+    pub max_additions: u64,
+    /// Put the columns of a row into one ciphertext: smaller files, faster sums
+    #[arg(long)]
+    pub pack: bool,
+    /// Round numbers with more fractional digits than --scale, half to even
+    #[arg(long)]
+    pub round: bool,
+    /// The table, CSV or Parquet; - for standard input
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The encrypted table, Parquet; - for standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// `hearith sum`.
+#[derive(Clone, Debug, Args)]
+pub struct Sum {
+    /// The public key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// Columns whose values make the groups; one total for all rows when left out
+    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
+    pub by: Vec<String>,
+    /// Encrypted tables or totals, Parquet; - for standard input
+    #[arg(required = true, value_name = "IN")]
+    pub input: Vec<PathBuf>,
+    /// The encrypted totals, Parquet; - for standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// `hearith decrypt`.
+#[derive(Clone, Debug, Args)]
+pub struct Decrypt {
+    /// The private key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// Encrypted totals, or any encrypted table; - for standard input
+    #[arg(value_name = "TOTALS")]
+    pub input: PathBuf,
+    /// The result; - for standard output, which is the default
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Form of the result [default: as --out is called; a table on a terminal, else CSV]
+    #[arg(long)]
+    pub format: Option<Format>,
+}
+
+/// Forms of a decrypted table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Comma-separated text
+    Csv,
+    /// Parquet, numbers as decimals
+    Parquet,
+    /// Aligned text for people
+    Table,
+}
+
+/// `hearith inspect`.
+#[derive(Clone, Debug, Args)]
+pub struct Inspect {
+    /// A key or an encrypted table; - for a table on standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// `hearith engines`.
+#[derive(Clone, Debug, Args)]
+pub struct Engines {
+    /// Hold the vector engine's instruction counts against this machine (takes half a minute)
+    #[arg(long)]
+    pub explain: bool,
+}
+
+/// `hearith bench`.
+#[derive(Clone, Debug, Args)]
+pub struct Bench {
+    /// Key sizes
+    #[arg(long, value_delimiter = ',', default_value = "1024,2048,3072", value_name = "N,...")]
+    pub bits: Vec<u32>,
+}
+
+/// `hearith export`.
+#[derive(Clone, Debug, Args)]
+pub struct Export {
+    /// The public key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// The encrypted column
+    #[arg(long, value_name = "NAME")]
+    pub column: String,
+    /// The encrypted table; - for standard input
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// JSON lines as pheutil writes them, null for nulls; - for standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+}
+
+/// `hearith import`.
+#[derive(Clone, Debug, Args)]
+pub struct Import {
+    /// The public key that the numbers were encrypted with
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// Name for the encrypted column
+    #[arg(long, value_name = "NAME")]
+    pub column: String,
+    /// The integers are numbers times 10^N
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub scale: u32,
+    /// Largest magnitude of one of the numbers [default: 2^63 - 1 after scaling]
+    #[arg(long, value_name = "R")]
+    pub range: Option<String>,
+    /// Additions to leave headroom for in every ciphertext
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS)]
+    pub max_additions: u64,
+    /// How many numbers have been added up in each ciphertext
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub additions: u64,
+    /// JSON objects {"v": "...", "e": 0}, one after another or in a list; - for standard input
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The encrypted column, Parquet; - for standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// A value for every column, or for one: `VALUE` or `NAME=VALUE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting<T> {
+    /// The column, or none for all.
+    pub column: Option<String>,
+    /// The value.
+    pub value: T,
+}
+
+impl<T: FromStr<Err: std::fmt::Display>> FromStr for Setting<T> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (column, value) = match text.rsplit_once('=') {
+            None => (None, text),
+            Some(("", _)) => return Err("no column before the =".to_owned()),
+            Some((column, value)) => (Some(column.to_owned()), value),
+        };
+        let value = value.parse().map_err(|error: T::Err| error.to_string())?;
+        Ok(Self { column, value })
+    }
+}
+
+fn variant(text: &str) -> Result<Variant, String> {
+    text.parse().map_err(|_| "standard or djn".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn settings_name_a_column_or_none() {
+        let all = Setting { column: None, value: 2_u32 };
+        assert_eq!("2".parse(), Ok(all));
+        let one = Setting { column: Some("a=b".to_owned()), value: "9.5".to_owned() };
+        assert_eq!("a=b=9.5".parse(), Ok(one));
+        assert!("=2".parse::<Setting<u32>>().is_err());
+        assert!("a=x".parse::<Setting<u32>>().is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_arguments_panic(words in proptest::collection::vec("[a-z0-9=,./-]{0,12}", 0..8)) {
+            let _ = Arguments::try_parse_from(std::iter::once("hearith".to_owned()).chain(words));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! `hearith bench`: what this machine does in a second.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use hearith_paillier::{Ciphertexts, KeyPolicy, OperationError, PrivateKey, PublicKey, Variant, encoding};
+
+use crate::args::Bench;
+use crate::engines::print;
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// Rows of a batch for each core: all lanes of any engine, several times over.
+const ROWS: usize = 64;
+/// How long an operation is repeated for one sample; the median of three samples counts.
+const SAMPLE: Duration = Duration::from_millis(300);
+
+/// One key size: an operation's name and how often a second it is done, in the order of the table.
+type Rates = Vec<(&'static str, f64)>;
+
+/// Measures every operation at every key size.
+pub(crate) fn run(session: &Session, command: &Bench) -> Result<(), Failure> {
+    let mut sizes = Vec::new();
+    for &bits in &command.bits {
+        sizes.push((bits, rates(session, bits)?));
+    }
+    print(&if session.json { json(&sizes) } else { table(session, &sizes) })
+}
+
+/// Measures one key size.
+fn rates(session: &Session, bits: u32) -> Result<Rates, Failure> {
+    let key =
+        PrivateKey::generate(bits, Variant::Djn, KeyPolicy::AllowInsecure, session.engine).map_err(Failure::new)?;
+    let djn = key.public();
+    let standard = PublicKey::new(&djn.modulus_be(), None, KeyPolicy::AllowInsecure, session.engine);
+    let standard = standard.map_err(Failure::new)?;
+    measure(session, &key, djn, &standard).map_err(Failure::new)
+}
+
+fn measure(
+    session: &Session,
+    key: &PrivateKey,
+    djn: &PublicKey,
+    standard: &PublicKey,
+) -> Result<Rates, OperationError> {
+    let rows = ROWS * session.threads;
+    let values: Vec<i128> = (0..rows as i128).map(|row| row - 7).collect();
+    let plaintexts = encoding::encode_signed(djn, &values).expect("small numbers fit in any key");
+    let ciphertexts = key.encrypt(&plaintexts)?;
+    let scalars: Vec<i128> = vec![i128::from(u64::MAX); rows];
+    let operations: [(&str, &dyn Fn() -> Result<(), OperationError>); 8] = [
+        ("encrypt", &|| standard.encrypt(&plaintexts).map(drop)),
+        ("encrypt_djn", &|| djn.encrypt(&plaintexts).map(drop)),
+        ("encrypt_owner", &|| key.encrypt(&plaintexts).map(drop)),
+        ("decrypt", &|| key.decrypt(&ciphertexts).map(drop)),
+        ("add", &|| djn.add(&ciphertexts, &ciphertexts).map(drop)),
+        ("sum", &|| sum(djn, &ciphertexts)),
+        ("scalar64", &|| djn.scale_bounded(&ciphertexts, &scalars, 64).map(drop)),
+        ("rerandomise", &|| djn.rerandomise(&ciphertexts).map(drop)),
+    ];
+    operations.iter().map(|(name, run)| Ok((*name, per_second(rows, run)?))).collect()
+}
+
+fn sum(key: &PublicKey, ciphertexts: &Ciphertexts) -> Result<(), OperationError> {
+    key.sum(ciphertexts).map(drop)
+}
+
+/// Rows a second: the median of three samples.
+fn per_second(rows: usize, run: &dyn Fn() -> Result<(), OperationError>) -> Result<f64, OperationError> {
+    // What is built on first use, and cold caches, are not part of a rate.
+    run()?;
+    let mut samples = Vec::new();
+    for _ in 0..3 {
+        let (start, mut done) = (Instant::now(), 0);
+        while start.elapsed() < SAMPLE {
+            run()?;
+            done += rows;
+        }
+        samples.push(done as f64 / start.elapsed().as_secs_f64());
+    }
+    samples.sort_by(f64::total_cmp);
+    Ok(samples[1])
+}
+
+/// `{"2048": {"encrypt": per second, ...}, ...}`.
+fn json(sizes: &[(u32, Rates)]) -> String {
+    let sizes: BTreeMap<String, BTreeMap<&str, f64>> =
+        sizes.iter().map(|(bits, rates)| (bits.to_string(), rates.iter().copied().collect())).collect();
+    serde_json::to_string(&sizes).unwrap_or_default() + "\n"
+}
+
+fn table(session: &Session, sizes: &[(u32, Rates)]) -> String {
+    let mut text = format!("per second, engine {}, threads {}\n{:<14}", session.engine, session.threads, "");
+    sizes.iter().for_each(|(bits, _)| text += &format!("{:>14}", format!("{bits} bits")));
+    let names = sizes.first().map_or(&[][..], |(_, rates)| rates);
+    for (row, (name, _)) in names.iter().enumerate() {
+        text += &format!("\n{name:<14}");
+        sizes.iter().for_each(|(_, rates)| text += &format!("{:>14.0}", rates[row].1));
+    }
+    text + "\n"
+}

@@ -1,0 +1,86 @@
+//! `hearith encrypt`.
+
+use arrow_array::RecordBatch;
+use hearith_columns::{ColumnSpec, EncryptOptions, Encryptor, Rounding};
+
+use crate::args::{Encrypt, Setting};
+use crate::failure::Failure;
+use crate::input::Table;
+use crate::keys::Key;
+use crate::output::Output;
+use crate::pipeline::{ReadAhead, write_behind};
+use crate::progress::Progress;
+use crate::report::Stopwatch;
+use crate::session::Session;
+use crate::sink::Sink;
+
+/// Encrypts columns of a table.
+pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
+    let key = Key::read(session, &command.key)?;
+    let table = Table::open(&command.input, session.slow_rows())?;
+    let encryptor = Encryptor::new(key.encryption(), &table.schema, &options(command)?)
+        .map_err(|error| Failure::at(&table.name, error))?;
+    let output = Output::create(&command.out, &[&command.input, &command.key])?;
+    let mut sink = Sink::parquet(output, encryptor.schema())?;
+
+    let mut watch = Stopwatch::start();
+    let progress = Progress::start("encrypting", table.length);
+    let mut rows = 0;
+    write_behind(
+        |batch: RecordBatch| sink.write(&batch),
+        |pass| {
+            for piece in ReadAhead::start(table.pieces) {
+                let piece = piece?;
+                let encrypted = watch.compute(|| encryptor.encrypt(&piece.batch));
+                pass(encrypted.map_err(|error| Failure::at(&table.name, error.offset_rows(piece.first_row)))?)?;
+                rows = piece.end_row();
+                progress.set(piece.position, rows);
+            }
+            Ok(())
+        },
+    )?;
+    sink.finish()?;
+    drop(progress);
+    session.report(&watch.stop("encrypt", rows, rows, None));
+    Ok(())
+}
+
+fn options(command: &Encrypt) -> Result<EncryptOptions, Failure> {
+    let scale = Settings::new("--scale", &command.scale, &command.column)?;
+    let range = Settings::new("--range", &command.range, &command.column)?;
+    let spec = |name: &String| ColumnSpec { name: name.clone(), scale: scale.of(name), range: range.of(name) };
+    Ok(EncryptOptions {
+        columns: command.column.iter().map(spec).collect(),
+        pack: command.pack,
+        rounding: if command.round { Rounding::HalfEven } else { Rounding::Exact },
+        max_additions: command.max_additions,
+    })
+}
+
+/// What an option says of each column.
+struct Settings<'a, T>(&'a [Setting<T>]);
+
+impl<'a, T: Clone> Settings<'a, T> {
+    fn new(option: &str, settings: &'a [Setting<T>], columns: &[String]) -> Result<Self, Failure> {
+        for (index, setting) in settings.iter().enumerate() {
+            if settings[..index].iter().any(|other| other.column == setting.column) {
+                let of = setting.column.as_deref().unwrap_or("all columns");
+                return Err(Failure::new(format!("{option} is given twice for {of}")));
+            }
+            match &setting.column {
+                Some(column) if !columns.contains(column) => {
+                    let what = format!("{option} is given for {column}, which is not encrypted");
+                    return Err(Failure::new(what));
+                }
+                _ => {}
+            }
+        }
+        Ok(Self(settings))
+    }
+
+    fn of(&self, column: &str) -> Option<T> {
+        let own = self.0.iter().find(|setting| setting.column.as_deref() == Some(column));
+        let found = own.or_else(|| self.0.iter().find(|setting| setting.column.is_none()));
+        found.map(|setting| setting.value.clone())
+    }
+}

@@ -1,0 +1,210 @@
+//! Tables to read: Parquet or CSV, from a file or a stream.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Schema, SchemaRef};
+use hearith_columns::csv::CsvSource;
+use hearith_columns::parquet::ParquetSource;
+
+use crate::failure::{Failure, name};
+use crate::progress::Length;
+
+/// What every Parquet file begins with.
+const PARQUET: &[u8] = b"PAR1";
+
+/// A batch on its way through a command.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    /// The rows.
+    pub(crate) batch: RecordBatch,
+    /// The number of the first of them in its file, from 0.
+    pub(crate) first_row: u64,
+    /// How far the input is read, in the units of its length.
+    pub(crate) position: u64,
+}
+
+impl Piece {
+    /// The number of the row after the last, from 0.
+    pub(crate) fn end_row(&self) -> u64 {
+        self.first_row + self.batch.num_rows() as u64
+    }
+}
+
+/// Batches as they are read.
+pub(crate) type Pieces = Box<dyn Iterator<Item = Result<Piece, Failure>> + Send>;
+
+/// A table opened to be read once, from start to end.
+pub(crate) struct Table {
+    /// Its name in messages.
+    pub(crate) name: String,
+    /// Its columns.
+    pub(crate) schema: SchemaRef,
+    /// How long it is.
+    pub(crate) length: Length,
+    /// Its rows.
+    pub(crate) pieces: Pieces,
+}
+
+impl Table {
+    /// Opens a table of either format; `-` is standard input. A Parquet stream is first stored in
+    /// a temporary file, as its description comes last.
+    pub(crate) fn open(path: &Path, batch_rows: usize) -> Result<Self, Failure> {
+        match Opened::open(path)? {
+            Opened::Parquet(file) => {
+                let source = file.source()?;
+                let (schema, length) = (source.schema(), Length::Rows(source.rows()));
+                let pieces = file.pieces(source, batch_rows, None)?;
+                Ok(Self { name: file.name, schema, length, pieces })
+            }
+            Opened::Csv { name, input, bytes } => Self::csv(name, input, bytes, batch_rows),
+        }
+    }
+
+    fn csv(name: String, input: Box<dyn Read + Send>, bytes: Option<u64>, batch_rows: usize) -> Result<Self, Failure> {
+        let read = Arc::new(AtomicU64::new(0));
+        let input = Counted { input, read: read.clone() };
+        let source = CsvSource::open(input, batch_rows).map_err(|error| Failure::at(&name, error))?;
+        let length = bytes.map_or(Length::Unknown, Length::Bytes);
+        let (schema, file) = (source.schema(), name.clone());
+        let mut first_row = 0;
+        let pieces = source.map(move |batch| {
+            let batch = batch.map_err(|error| Failure::at(&file, error))?;
+            let position = read.load(Ordering::Relaxed);
+            let piece = Piece { batch, first_row, position };
+            first_row = piece.end_row();
+            Ok(piece)
+        });
+        Ok(Self { name, schema, length, pieces: Box::new(pieces) })
+    }
+}
+
+/// A Parquet file that can be read from the start more than once.
+#[derive(Debug)]
+pub(crate) struct ParquetFile {
+    /// Its name in messages.
+    pub(crate) name: String,
+    file: File,
+}
+
+impl ParquetFile {
+    /// Opens a file, or stores the stream that is given instead of one.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        match Opened::open(path)? {
+            Opened::Parquet(file) => Ok(file),
+            Opened::Csv { name, .. } => Err(Failure::at(name, "not a Parquet file")),
+        }
+    }
+
+    /// Reads the footer.
+    pub(crate) fn source(&self) -> Result<ParquetSource, Failure> {
+        let file = self.file.try_clone().map_err(|error| Failure::reading(&self.name, &error))?;
+        ParquetSource::open(file).map_err(|error| Failure::at(&self.name, error))
+    }
+
+    /// The rows of the file; only the columns named in `only`, if given.
+    pub(crate) fn pieces(
+        &self,
+        source: ParquetSource,
+        batch_rows: usize,
+        only: Option<&HashSet<String>>,
+    ) -> Result<Pieces, Failure> {
+        let name = self.name.clone();
+        let batches = source.batches(batch_rows, only).map_err(|error| Failure::at(&name, error))?;
+        let mut first_row = 0;
+        Ok(Box::new(batches.map(move |batch| {
+            let batch = batch.map_err(|error| Failure::at(&name, error))?;
+            let mut piece = Piece { batch, first_row, position: 0 };
+            first_row = piece.end_row();
+            piece.position = first_row;
+            Ok(piece)
+        })))
+    }
+}
+
+/// Rows of about `bytes` bytes together, between 256 and 8192.
+pub(crate) fn rows_of(schema: &Schema, bytes: usize) -> usize {
+    /// What a row of text or the like may take.
+    const USUAL: usize = 32;
+    let width = |kind: &DataType| match kind {
+        DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(USUAL),
+        other => other.primitive_width().unwrap_or(USUAL),
+    };
+    let row: usize = schema.fields().iter().map(|field| width(field.data_type())).sum();
+    (bytes / row.max(1)).clamp(256, 8192)
+}
+
+/// A file or stream, and which format it is.
+enum Opened {
+    Parquet(ParquetFile),
+    Csv { name: String, input: Box<dyn Read + Send>, bytes: Option<u64> },
+}
+
+impl Opened {
+    fn open(path: &Path) -> Result<Self, Failure> {
+        let standard = path == Path::new("-");
+        let name = if standard { "standard input".to_owned() } else { name(path) };
+        let opened = match standard {
+            true => Self::stream(name.clone(), Box::new(io::stdin())),
+            false => Self::path(name.clone(), path),
+        };
+        opened.map_err(|error| Failure::reading(&name, &error))
+    }
+
+    fn path(name: String, path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::Error::other("is a directory"));
+        }
+        if !metadata.is_file() {
+            return Self::stream(name, Box::new(file));
+        }
+        let called_parquet = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("parquet"));
+        let is_parquet = beginning(&mut file)? == PARQUET;
+        file.rewind()?;
+        match called_parquet || is_parquet {
+            true => Ok(Self::Parquet(ParquetFile { name, file })),
+            false => Ok(Self::Csv { name, input: Box::new(file), bytes: Some(metadata.len()) }),
+        }
+    }
+
+    fn stream(name: String, mut stream: Box<dyn Read + Send>) -> io::Result<Self> {
+        let beginning = beginning(&mut stream)?;
+        let is_parquet = beginning == PARQUET;
+        let mut input = Cursor::new(beginning).chain(stream);
+        if !is_parquet {
+            return Ok(Self::Csv { name, input: Box::new(input), bytes: None });
+        }
+        let mut file = tempfile::tempfile()?;
+        io::copy(&mut input, &mut file)?;
+        file.rewind()?;
+        Ok(Self::Parquet(ParquetFile { name, file }))
+    }
+}
+
+/// The first bytes of an input, as many as tell Parquet.
+fn beginning(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(PARQUET.len());
+    input.take(PARQUET.len() as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Counts the bytes read.
+struct Counted<R> {
+    input: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}

@@ -1,0 +1,186 @@
+//! `hearith inspect`.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use arrow_schema::Field;
+use hearith_columns::metadata::counts_rows;
+use hearith_columns::{Encoding, EncryptedColumn, Part, encrypted_columns};
+use hearith_paillier::MIN_SECURE_BITS;
+use hearith_paillier::encoding::format_decimal;
+use serde_json::{Value, json};
+
+use crate::args::Inspect;
+use crate::engines::print;
+use crate::failure::{Failure, name};
+use crate::input::ParquetFile;
+use crate::keys::Key;
+use crate::session::Session;
+
+/// Says what a key or an encrypted table is.
+pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
+    let path = &command.file;
+    let description = match first_byte(path).map_err(|error| Failure::reading(&name(path), &error))? {
+        b'P' => describe_table(&ParquetFile::open(path)?)?,
+        byte if byte == b'{' || byte.is_ascii_whitespace() => {
+            describe_key(&name(path), &Key::read_quietly(session, path)?)
+        }
+        _ => return Err(Failure::at(name(path), "neither a key nor an encrypted table")),
+    };
+    match session.json {
+        true => print(&format!("{}\n", description.json)),
+        false => print(&description.text),
+    }
+}
+
+/// What tells a key from a table: the first byte, 0 of an empty file. Standard input holds a table.
+fn first_byte(path: &Path) -> io::Result<u8> {
+    if path == Path::new("-") {
+        return Ok(b'P');
+    }
+    let file = File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(io::Error::other("is a directory"));
+    }
+    Ok(BufReader::new(file).fill_buf()?.first().copied().unwrap_or(0))
+}
+
+/// The same said twice: for people and for programs.
+struct Description {
+    text: String,
+    json: Value,
+}
+
+fn describe_key(file: &str, key: &Key) -> Description {
+    let public = key.public();
+    let kind = match key {
+        Key::Public(_) => "public key",
+        Key::Private(_) => "private key",
+    };
+    let insecure = public.bits() < MIN_SECURE_BITS;
+    let warning = if insecure { " INSECURE" } else { "" };
+    let mut text = format!("{file}: {kind}\n");
+    let mut line = |what: &str, value: &str| {
+        let _ = writeln!(text, "  {what:<8} {value}");
+    };
+    line("scheme", "paillier");
+    line("key", &public.id().to_string());
+    line("bits", &format!("{}{warning}", public.bits()));
+    line("variant", &public.variant().to_string());
+    line("comment", public.comment());
+    let json = json!({
+        "kind": kind,
+        "scheme": "paillier",
+        "key": public.id().to_string(),
+        "bits": public.bits(),
+        "insecure": insecure,
+        "variant": public.variant().to_string(),
+        "comment": public.comment(),
+    });
+    Description { text, json }
+}
+
+fn describe_table(table: &ParquetFile) -> Result<Description, Failure> {
+    let source = table.source()?;
+    let schema = source.schema();
+    let encrypted = encrypted_columns(&schema).map_err(|error| Failure::at(&table.name, error))?;
+    let (rows, row_groups) = (source.rows(), source.row_groups());
+    let kind = if encrypted.is_empty() { "table, not encrypted" } else { "encrypted table" };
+    let mut text = format!("{}: {kind}, {rows} rows in {row_groups} row groups\n", table.name);
+    let width = schema.fields().iter().map(|field| field.name().chars().count()).max();
+    let width = width.unwrap_or(0);
+    let mut columns = Vec::new();
+    for field in schema.fields() {
+        let (says, json) = describe_column(field, &encrypted);
+        let _ = writeln!(text, "  {:<width$}  {says}", field.name());
+        columns.push(json);
+    }
+    let json = json!({
+        "kind": kind,
+        "scheme": if encrypted.is_empty() { Value::Null } else { "paillier".into() },
+        "rows": rows,
+        "row_groups": row_groups,
+        "columns": columns,
+    });
+    Ok(Description { text, json })
+}
+
+fn describe_column(field: &Field, encrypted: &[EncryptedColumn]) -> (String, Value) {
+    let kind = field.data_type().to_string();
+    if let Some(column) = encrypted.iter().find(|column| column.name == *field.name()) {
+        return (says(column), says_json(column));
+    }
+    let part = encrypted.iter().flat_map(|column| &column.parts).find(|part| part.additions == *field.name());
+    match part {
+        Some(part) => (
+            format!("{kind}, additions in {}", part.name),
+            json!({ "name": field.name(), "type": kind, "additions_of": part.name }),
+        ),
+        None if counts_rows(field) => {
+            (format!("{kind}, rows in each group"), json!({ "name": field.name(), "type": kind, "counts_rows": true }))
+        }
+        None => (kind.clone(), json!({ "name": field.name(), "type": kind })),
+    }
+}
+
+/// `paillier, key 0123..., 3072 bits, fixed (scale 2), range 100.00, up to 4294967296 additions`.
+fn says(column: &EncryptedColumn) -> String {
+    let insecure = if column.bits < MIN_SECURE_BITS { " INSECURE" } else { "" };
+    let mut text = format!("paillier, key {}, {} bits{insecure}, ", column.key, column.bits);
+    text += &match column.encoding {
+        Encoding::Integer => format!("integer, {}", range(&column.parts[0])),
+        Encoding::Fixed => {
+            format!("fixed, scale {}, {}", column.parts[0].scale, range(&column.parts[0]))
+        }
+        Encoding::Base16(exponent) => {
+            format!("base16, exponent {exponent}, {}", range(&column.parts[0]))
+        }
+        Encoding::Slots => {
+            let slot = |part: &Part| format!("{} (scale {}, {})", part.name, part.scale, range(part));
+            let slots: Vec<String> = column.parts.iter().map(slot).collect();
+            format!("{} slots: {}", slots.len(), slots.join(", "))
+        }
+    };
+    let _ = write!(text, ", up to {} additions", column.max_additions);
+    text
+}
+
+fn says_json(column: &EncryptedColumn) -> Value {
+    let part = |part: &Part| {
+        json!({
+            "name": part.name,
+            "scale": part.scale,
+            "range": range_text(part),
+            "additions": part.additions,
+        })
+    };
+    let (encoding, exponent) = match column.encoding {
+        Encoding::Integer => ("integer", None),
+        Encoding::Fixed => ("fixed", None),
+        Encoding::Slots => ("slots", None),
+        Encoding::Base16(exponent) => ("base16", Some(exponent)),
+    };
+    json!({
+        "name": column.name,
+        "encrypted": true,
+        "key": column.key.to_string(),
+        "bits": column.bits,
+        "insecure": column.bits < MIN_SECURE_BITS,
+        "encoding": encoding,
+        "exponent": exponent,
+        "slots": column.parts.len(),
+        "columns": column.parts.iter().map(part).collect::<Vec<_>>(),
+        "max_additions": column.max_additions,
+    })
+}
+
+fn range(part: &Part) -> String {
+    format!("range {}", range_text(part))
+}
+
+/// The range in the column's own units.
+fn range_text(part: &Part) -> String {
+    format_decimal(i128::try_from(part.range).unwrap_or(i128::MAX), part.scale)
+}

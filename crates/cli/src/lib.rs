@@ -1,0 +1,63 @@
+//! The command line of Hearith: encrypt columns of numbers, add them up without the private key,
+//! decrypt the totals.
+//!
+//! A command reads, computes and writes at the same time ([`pipeline`]), writes its output under a
+//! temporary name until it is complete ([`output`]), and ends in one line on standard error that
+//! says how fast it was or, with status 2, what is wrong and where ([`failure`]).
+
+pub mod args;
+mod bench;
+mod decrypt;
+mod encrypt;
+mod engines;
+mod explain;
+pub mod failure;
+mod input;
+mod inspect;
+mod interrupt;
+mod json_values;
+mod keygen;
+mod keys;
+pub mod output;
+mod phe;
+pub mod pipeline;
+mod progress;
+mod report;
+mod session;
+mod sink;
+mod sum;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command};
+use failure::Failure;
+use session::Session;
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    interrupt::install();
+    match run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(arguments: Arguments) -> Result<(), Failure> {
+    let session = Session::start(arguments.global)?;
+    match arguments.command {
+        Command::Keygen(command) => keygen::run(&session, &command),
+        Command::Encrypt(command) => encrypt::run(&session, &command),
+        Command::Sum(command) => sum::run(&session, &command),
+        Command::Decrypt(command) => decrypt::run(&session, &command),
+        Command::Inspect(command) => inspect::run(&session, &command),
+        Command::Engines(command) if command.explain => explain::run(&session),
+        Command::Engines(_) => engines::run(&session),
+        Command::Bench(command) => bench::run(&session, &command),
+        Command::Export(command) => phe::export(&session, &command),
+        Command::Import(command) => phe::import(&session, &command),
+    }
+}

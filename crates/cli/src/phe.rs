@@ -1,0 +1,156 @@
+//! `hearith export` and `hearith import`: columns exchanged with python-paillier.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+
+use hearith_columns::phe::{self, ImportOptions, Importer};
+use hearith_columns::{Encoding, Reason, encrypted_columns};
+use serde::Deserialize;
+
+use crate::args::{Export, Import};
+use crate::failure::{Failure, name};
+use crate::input::ParquetFile;
+use crate::json_values::{Cell, Values};
+use crate::keys::Key;
+use crate::output::Output;
+use crate::pipeline::ReadAhead;
+use crate::progress::{Length, Progress};
+use crate::report::Stopwatch;
+use crate::session::Session;
+use crate::sink::Sink;
+
+/// Ciphertexts taken at a time.
+const ROWS: usize = 1024;
+
+/// Writes an encrypted column as JSON, one object a line.
+pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure> {
+    let key = Key::read_public(session, &command.key)?;
+    let table = ParquetFile::open(&command.input)?;
+    let at = |what: &dyn std::fmt::Display| Failure::at(&table.name, what);
+    let source = table.source()?;
+    let columns = encrypted_columns(&source.schema()).map_err(|error| at(&error))?;
+    let available = columns.iter().map(|column| column.name.clone()).collect();
+    let column = columns.into_iter().find(|column| column.name == command.column);
+    let column = column.ok_or_else(|| {
+        let reason = Reason::NoSuchColumn { available };
+        at(&hearith_columns::Error::column(&command.column, reason))
+    })?;
+    column.check_key(&key).map_err(|error| at(&error))?;
+    let mut output = Output::create(&command.out, &[&command.input, &command.key])?;
+
+    let mut watch = Stopwatch::start();
+    let progress = Progress::start("exporting", Length::Rows(source.rows()));
+    let only = [column.name.clone()].into();
+    let mut rows = 0;
+    for piece in ReadAhead::start(table.pieces(source, ROWS, Some(&only))?) {
+        let piece = piece?;
+        let cells = watch
+            .compute(|| phe::export(&key, &column, &piece.batch))
+            .map_err(|error| at(&error.offset_rows(piece.first_row)))?;
+        for cell in cells {
+            writeln!(output, "{}", cell.as_deref().unwrap_or("null"))
+                .map_err(|error| Failure::writing(output.name(), &error))?;
+        }
+        rows = piece.end_row();
+        progress.set(piece.position, rows);
+    }
+    output.commit()?;
+    drop(progress);
+    let note = match (column.encoding, column.parts[0].scale) {
+        (Encoding::Fixed, scale) => Some(format!("numbers are times 10^{scale}")),
+        _ => None,
+    };
+    session.report(&watch.stop("export", rows, rows, note));
+    Ok(())
+}
+
+/// Reads ciphertexts from JSON into an encrypted column.
+pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure> {
+    let key = Key::read_public(session, &command.key)?;
+    let input = Reread::open(&command.input)?;
+    let options = ImportOptions {
+        column: command.column.clone(),
+        exponent: lowest_exponent(&input)?,
+        scale: command.scale,
+        range: command.range.clone(),
+        max_additions: command.max_additions,
+        additions: command.additions,
+    };
+    let at = |what: &dyn std::fmt::Display| Failure::at(&input.name, what);
+    let importer = Importer::new(&key, &options).map_err(|error| at(&error))?;
+    let output = Output::create(&command.out, &[&command.input, &command.key])?;
+    let mut sink = Sink::parquet(output, importer.schema())?;
+
+    let mut watch = Stopwatch::start();
+    let progress = Progress::start("importing", Length::Unknown);
+    let mut values = input.values()?;
+    let mut rows = 0;
+    loop {
+        let cells: Vec<Cell> = values.by_ref().take(ROWS).collect::<Result<_, _>>()?;
+        if cells.is_empty() {
+            break;
+        }
+        let texts: Vec<Option<&str>> = cells.iter().map(|cell| cell.as_ref().map(|it| it.get())).collect();
+        let batch = watch.compute(|| importer.import(&texts)).map_err(|error| at(&error.offset_rows(rows)))?;
+        sink.write(&batch)?;
+        rows += cells.len() as u64;
+        progress.set(rows, rows);
+    }
+    sink.finish()?;
+    drop(progress);
+    session.report(&watch.stop("import", rows, rows, None));
+    Ok(())
+}
+
+/// The lowest exponent among the ciphertexts, as far as they have one.
+fn lowest_exponent(input: &Reread) -> Result<i32, Failure> {
+    #[derive(Deserialize)]
+    struct Exponent {
+        e: i32,
+    }
+    let mut lowest = 0;
+    for cell in input.values()? {
+        let exponent = cell?.and_then(|cell| serde_json::from_str::<Exponent>(cell.get()).ok());
+        lowest = lowest.min(exponent.map_or(0, |exponent| exponent.e));
+    }
+    Ok(lowest)
+}
+
+/// An input that is read twice: first for its exponents, then for its numbers.
+struct Reread {
+    name: String,
+    file: File,
+}
+
+impl Reread {
+    fn open(path: &Path) -> Result<Self, Failure> {
+        let standard = path == Path::new("-");
+        let name = if standard { "standard input".to_owned() } else { name(path) };
+        let opened = match standard {
+            true => stored(io::stdin()),
+            false => File::open(path).and_then(|file| match file.metadata()? {
+                metadata if metadata.is_file() => Ok(file),
+                metadata if metadata.is_dir() => Err(io::Error::other("is a directory")),
+                _ => stored(file),
+            }),
+        };
+        match opened {
+            Ok(file) => Ok(Self { name, file }),
+            Err(error) => Err(Failure::reading(&name, &error)),
+        }
+    }
+
+    fn values(&self) -> Result<Values, Failure> {
+        let again = self.file.try_clone().and_then(|mut file| file.rewind().map(|()| file));
+        let file = again.map_err(|error| Failure::reading(&self.name, &error))?;
+        Values::new(&self.name, file)
+    }
+}
+
+/// A stream, stored in a file without a name.
+fn stored(mut stream: impl Read) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    io::copy(&mut stream, &mut file)?;
+    Ok(file)
+}

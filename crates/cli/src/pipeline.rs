@@ -1,0 +1,129 @@
+//! Reading, arithmetic and writing at the same time, in order, within bounded memory.
+//!
+//! One thread reads ahead, one writes behind, and between them the caller's thread computes on
+//! all cores. A few batches at most wait at either side.
+
+use std::iter;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use crate::failure::Failure;
+
+/// Batches that may wait at a side.
+const WAITING: usize = 2;
+
+/// Items read ahead by another thread. It is left behind if it is still waiting for input when
+/// its items are not wanted any more.
+#[derive(Debug)]
+pub struct ReadAhead<T> {
+    items: Receiver<Result<T, Failure>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl<T: Send + 'static> ReadAhead<T> {
+    /// Starts to read.
+    pub fn start(source: impl Iterator<Item = Result<T, Failure>> + Send + 'static) -> Self {
+        let (sender, items) = sync_channel(WAITING);
+        let reader = thread::spawn(move || {
+            for item in source {
+                let last = item.is_err();
+                if sender.send(item).is_err() || last {
+                    break;
+                }
+            }
+        });
+        Self { items, reader: Some(reader) }
+    }
+}
+
+impl<T> Iterator for ReadAhead<T> {
+    type Item = Result<T, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Ok(item) = self.items.recv() {
+            return Some(item);
+        }
+        // The end, if the reader came to it and did not break down before.
+        match self.reader.take()?.join() {
+            Ok(()) => None,
+            Err(_) => Some(Err(Failure::new("internal error while reading"))),
+        }
+    }
+}
+
+/// Computes with `produce` what `write` writes on a thread of its own, in the order produced.
+///
+/// `produce` is handed a function to pass items on with; when that fails, writing has failed, and
+/// the error of writing is the one returned.
+///
+/// # Errors
+/// That of writing, else that of `produce`.
+pub fn write_behind<T: Send>(
+    mut write: impl FnMut(T) -> Result<(), Failure> + Send,
+    produce: impl FnOnce(&mut dyn FnMut(T) -> Result<(), Failure>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    thread::scope(|scope| {
+        let (sender, items): (SyncSender<T>, Receiver<T>) = sync_channel(WAITING);
+        let writer = scope.spawn(move || iter::from_fn(|| items.recv().ok()).try_for_each(&mut write));
+        let mut pass = |item| sender.send(item).map_err(|_| Failure::new("writing has ended"));
+        let produced = produce(&mut pass);
+        drop(sender);
+        let written = writer.join();
+        written.unwrap_or_else(|_| Err(Failure::new("internal error while writing"))).and(produced)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_the_order() {
+        let source = ReadAhead::start((0..100).map(Ok));
+        let mut written = Vec::new();
+        let write = |item: i32| {
+            written.push(item);
+            Ok(())
+        };
+        write_behind(write, |pass| source.into_iter().try_for_each(|item| pass(item? * 2))).unwrap();
+        assert_eq!(written, (0..100).map(|item| item * 2).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_error_while_reading_ends_the_stream() {
+        let items = [Ok(1), Err(Failure::new("broken")), Ok(2)];
+        let mut source = ReadAhead::start(items.into_iter());
+        assert!(matches!(source.next(), Some(Ok(1))));
+        assert!(matches!(source.next(), Some(Err(_))));
+        assert!(source.next().is_none());
+    }
+
+    #[test]
+    fn a_reader_that_breaks_down_is_not_the_end() {
+        let mut source = ReadAhead::<u8>::start(iter::from_fn(|| panic!("reader")));
+        assert!(matches!(source.next(), Some(Err(_))));
+        assert!(source.next().is_none());
+    }
+
+    #[test]
+    fn the_error_of_writing_is_the_one_told() {
+        let write = |_: u32| Err(Failure::new("disk full"));
+        let produce = |pass: &mut dyn FnMut(u32) -> Result<(), Failure>| (0..).try_for_each(pass);
+        let error = write_behind(write, produce).unwrap_err();
+        assert_eq!(error.to_string(), "disk full");
+    }
+
+    #[test]
+    fn no_more_than_a_few_items_wait() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let read = std::sync::Arc::new(AtomicUsize::new(0));
+        let counted = read.clone();
+        let mut source = ReadAhead::start((0..1000).map(move |item| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            Ok(item)
+        }));
+        source.next();
+        thread::sleep(std::time::Duration::from_millis(50));
+        assert!(read.load(Ordering::SeqCst) <= WAITING + 2);
+    }
+}

@@ -1,0 +1,78 @@
+//! Progress bars: on a terminal, and only when a step takes over a second.
+
+use std::io::IsTerminal;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// How long a step may take before it shows a bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often a bar moves.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What progress is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// That many rows.
+    Rows(u64),
+    /// That many bytes of input.
+    Bytes(u64),
+    /// Unknown: the input is a stream, or the step is a search.
+    Unknown,
+}
+
+/// A step's progress; gone from the screen when dropped.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    stop: Option<Sender<()>>,
+    shower: Option<JoinHandle<()>>,
+}
+
+impl Progress {
+    /// Begins a step, described by a word such as `encrypting`.
+    pub(crate) fn start(what: &'static str, length: Length) -> Self {
+        let (total, template) = match length {
+            Length::Rows(rows) => {
+                (Some(rows), "{prefix} {wide_bar} {percent:>3}%  {human_pos} rows  {per_sec}  {eta} left")
+            }
+            Length::Bytes(bytes) => {
+                (Some(bytes), "{prefix} {wide_bar} {percent:>3}%  {msg}  {bytes_per_sec}  {eta} left")
+            }
+            Length::Unknown => (None, "{prefix} {spinner} {msg}  {elapsed}"),
+        };
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_prefix(what);
+        let (stop, stopped) = mpsc::channel();
+        let shown = bar.clone();
+        let shower = std::io::stderr().is_terminal().then(|| {
+            thread::spawn(move || {
+                if stopped.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                    shown.set_draw_target(ProgressDrawTarget::stderr());
+                    shown.enable_steady_tick(TICK);
+                }
+            })
+        });
+        Self { bar, stop: Some(stop), shower }
+    }
+
+    /// Says how far the step is, in the units of its length, and how many rows that was.
+    pub(crate) fn set(&self, position: u64, rows: u64) {
+        self.bar.set_position(position);
+        self.bar.set_message(format!("{rows} rows"));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(shower) = self.shower.take() {
+            let _ = shower.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}

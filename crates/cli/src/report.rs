@@ -1,0 +1,118 @@
+//! One line on standard error for each step: what was done, how fast, on which engine.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use hearith_paillier::PublicKey;
+use serde::Serialize;
+
+use crate::session::Session;
+
+/// A step that was done.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Step {
+    /// What was done: `keygen`, `encrypt`, ...
+    step: &'static str,
+    #[serde(flatten)]
+    work: Work,
+    seconds: f64,
+    /// Seconds of them in which nothing but arithmetic was waited for.
+    arithmetic_seconds: f64,
+}
+
+/// What a step worked on.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+enum Work {
+    Key {
+        key: String,
+        bits: u32,
+    },
+    Rows {
+        /// Rows read.
+        rows: u64,
+        /// Rows written.
+        rows_out: u64,
+        rows_per_second: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    step: &'a Step,
+    engine: &'a str,
+    threads: usize,
+}
+
+/// Times a step.
+#[derive(Debug)]
+pub(crate) struct Stopwatch {
+    started: Instant,
+    computing: Duration,
+}
+
+impl Stopwatch {
+    /// Starts.
+    pub(crate) fn start() -> Self {
+        Self { started: Instant::now(), computing: Duration::ZERO }
+    }
+
+    /// Times a part of the step that is arithmetic.
+    pub(crate) fn compute<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let result = work();
+        self.computing += started.elapsed();
+        result
+    }
+
+    /// The step, done, with the rows read and written, and something to know beside.
+    pub(crate) fn stop(self, step: &'static str, rows: u64, rows_out: u64, note: Option<String>) -> Step {
+        let rows_per_second = rows as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
+        self.step(step, Work::Rows { rows, rows_out, rows_per_second, note })
+    }
+
+    /// The making of a key, done.
+    pub(crate) fn stop_key(self, key: &PublicKey) -> Step {
+        self.step("keygen", Work::Key { key: key.id().to_string(), bits: key.bits() })
+    }
+
+    fn step(self, step: &'static str, work: Work) -> Step {
+        let (seconds, computing) = (self.started.elapsed(), self.computing);
+        Step { step, work, seconds: seconds.as_secs_f64(), arithmetic_seconds: computing.as_secs_f64() }
+    }
+}
+
+impl Step {
+    /// Writes the line.
+    pub(crate) fn print(&self, session: &Session) {
+        let line = Line { step: self, engine: session.engine.name(), threads: session.threads };
+        let text = match session.json {
+            true => serde_json::to_string(&line).unwrap_or_default(),
+            false => line.text(),
+        };
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
+}
+
+impl Line<'_> {
+    fn text(&self) -> String {
+        let Step { step, work, seconds, arithmetic_seconds } = self.step;
+        let done = match work {
+            Work::Key { key, bits } => format!("{bits} bits, key {key}, in {seconds:.2} s"),
+            Work::Rows { rows, rows_out, rows_per_second, .. } => {
+                let out = if rows == rows_out { String::new() } else { format!(" to {rows_out}") };
+                format!("{rows} rows{out} in {seconds:.2} s, {rows_per_second:.0} rows/s")
+            }
+        };
+        let note = match work {
+            Work::Rows { note: Some(note), .. } => format!("; {note}"),
+            _ => String::new(),
+        };
+        let share = 100.0 * arithmetic_seconds / seconds.max(1e-9);
+        let (engine, threads) = (self.engine, self.threads);
+        format!("{step}: {done} ({share:.0} % arithmetic; engine {engine}, threads {threads}{note})")
+    }
+}

@@ -1,0 +1,106 @@
+//! `hearith sum`.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use hearith_columns::Totals;
+use hearith_paillier::PublicKey;
+
+use crate::args::Sum;
+use crate::failure::Failure;
+use crate::input::{ParquetFile, Piece, rows_of};
+use crate::keys::Key;
+use crate::output::Output;
+use crate::pipeline::ReadAhead;
+use crate::progress::{Length, Progress};
+use crate::report::Stopwatch;
+use crate::session::Session;
+use crate::sink::Sink;
+
+/// Bytes of a batch: enough rows for groups to have several.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// Adds up the encrypted columns of tables.
+pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
+    let key = Key::read_public(session, &command.key)?;
+    let Inputs { files, mut totals, rows } = Inputs::open(&key, command)?;
+    let mut taken: Vec<&Path> = command.input.iter().map(|path| path.as_path()).collect();
+    taken.push(&command.key);
+    let output = Output::create(&command.out, &taken)?;
+    let mut sink = Sink::parquet(output, totals.schema())?;
+
+    let mut watch = Stopwatch::start();
+    let progress = Progress::start("adding", Length::Rows(rows));
+    let mut done = 0;
+    for piece in ReadAhead::start(files.into_iter().flat_map(File::pieces)) {
+        let (file, piece) = piece?;
+        watch
+            .compute(|| totals.update(&piece.batch))
+            .map_err(|error| Failure::at(file, error.offset_rows(piece.first_row)))?;
+        done += piece.batch.num_rows() as u64;
+        progress.set(done, done);
+    }
+    let batch = watch.compute(|| totals.finish()).map_err(Failure::new)?;
+    sink.write(&batch)?;
+    sink.finish()?;
+    drop(progress);
+    session.report(&watch.stop("sum", done, batch.num_rows() as u64, None));
+    Ok(())
+}
+
+/// The tables to add up, found to go together.
+struct Inputs {
+    files: Vec<File>,
+    totals: Totals,
+    rows: u64,
+}
+
+struct File {
+    table: ParquetFile,
+    needed: HashSet<String>,
+}
+
+impl Inputs {
+    /// Opens all files before the first is read: what does not add up is told at once.
+    fn open(key: &PublicKey, command: &Sum) -> Result<Self, Failure> {
+        let mut started: Option<Totals> = None;
+        let (mut files, mut rows) = (Vec::new(), 0_u64);
+        for path in &command.input {
+            let table = ParquetFile::open(path)?;
+            let source = table.source()?;
+            let schema = source.schema();
+            rows = rows.saturating_add(source.rows());
+            let totals = match started.take() {
+                None => Totals::new(key, &schema, &command.by),
+                Some(totals) => totals.check_schema(&schema).map(|()| totals),
+            };
+            let totals = totals.map_err(|error| Failure::at(&table.name, error))?;
+            let needed = totals.needed(&schema);
+            started = Some(totals);
+            files.push(File { table, needed });
+        }
+        match started {
+            Some(totals) => Ok(Self { files, totals, rows }),
+            None => Err(Failure::new("no table to add up")),
+        }
+    }
+}
+
+/// A piece of the file named, or why there is none.
+type FilePiece = Result<(Arc<str>, Piece), Failure>;
+
+impl File {
+    /// The pieces of the file, each with its name.
+    fn pieces(self) -> Box<dyn Iterator<Item = FilePiece> + Send> {
+        let name: Arc<str> = self.table.name.as_str().into();
+        let pieces = self.table.source().and_then(|source| {
+            let rows = rows_of(&source.schema(), BATCH_BYTES);
+            self.table.pieces(source, rows, Some(&self.needed))
+        });
+        match pieces {
+            Ok(pieces) => Box::new(pieces.map(move |piece| Ok((name.clone(), piece?)))),
+            Err(failure) => Box::new(std::iter::once(Err(failure))),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Aligned tables for people to read.
+
+use std::io::Write;
+
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
+use hearith_columns::csv::Texts;
+use hearith_columns::parquet::WriteError;
+
+/// Rows that are looked at to find how wide the columns are; later ones may stick out.
+const LOOKED_AT: usize = 1000;
+/// Between columns.
+const GAP: &str = "  ";
+
+/// A table being written: names, a line, rows; numbers to the right.
+pub(crate) struct TableSink<W> {
+    output: W,
+    names: Vec<String>,
+    right: Vec<bool>,
+    rows: Vec<Vec<String>>,
+    widths: Option<Vec<usize>>,
+}
+
+impl<W: Write> TableSink<W> {
+    /// Begins a table of these columns; whether they hold numbers is told by their types, even
+    /// where batches bring them as text.
+    pub(crate) fn new(output: W, schema: &Schema) -> Self {
+        let names = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let right = schema.fields().iter().map(|field| field.data_type().is_numeric()).collect();
+        Self { output, names, right, rows: Vec::new(), widths: None }
+    }
+
+    /// Writes a batch, once enough rows are there to know the widths.
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
+        let columns = batch.columns().iter().map(|column| Texts::new(column));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        for row in 0..batch.num_rows() {
+            let cells = columns.iter().map(|column| Ok(escaped(&column.text(row)?)));
+            self.rows.push(cells.collect::<Result<_, WriteError>>()?);
+        }
+        match self.widths.is_some() || self.rows.len() >= LOOKED_AT {
+            true => Ok(self.print()?),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes the rest.
+    pub(crate) fn finish(mut self) -> Result<W, WriteError> {
+        self.print()?;
+        self.output.flush()?;
+        Ok(self.output)
+    }
+
+    fn print(&mut self) -> std::io::Result<()> {
+        if self.widths.is_none() {
+            let widths: Vec<usize> = (0..self.names.len()).map(|index| self.width(index)).collect();
+            self.line(&self.names.clone(), &widths)?;
+            let rule: Vec<String> = widths.iter().map(|&width| "-".repeat(width)).collect();
+            self.line(&rule, &widths)?;
+            self.widths = Some(widths);
+        }
+        let widths = self.widths.clone().unwrap_or_default();
+        for row in std::mem::take(&mut self.rows) {
+            self.line(&row, &widths)?;
+        }
+        Ok(())
+    }
+
+    fn width(&self, column: usize) -> usize {
+        let cells = self.rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0).max(self.names[column].chars().count())
+    }
+
+    fn line(&mut self, cells: &[String], widths: &[usize]) -> std::io::Result<()> {
+        let aligned = cells.iter().zip(widths).zip(&self.right).map(|((cell, &width), &right)| match right {
+            true => format!("{cell:>width$}"),
+            false => format!("{cell:<width$}"),
+        });
+        let line = aligned.collect::<Vec<_>>().join(GAP);
+        writeln!(self.output, "{}", line.trim_end())
+    }
+}
+
+/// A cell on one line: line ends and what would steer the terminal are written out.
+fn escaped(text: &str) -> String {
+    match text.chars().any(char::is_control) {
+        false => text.to_owned(),
+        true => text
+            .chars()
+            .flat_map(|c| match c.is_control() {
+                true => c.escape_default().collect::<Vec<_>>(),
+                false => vec![c],
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{Array, ArrayRef, Int64Array, StringArray};
+
+    use super::*;
+
+    fn shown(columns: Vec<(&str, ArrayRef)>) -> String {
+        let batch =
+            RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)));
+        let batch = batch.unwrap();
+        let mut sink = TableSink::new(Vec::new(), &batch.schema());
+        sink.write(&batch).unwrap();
+        String::from_utf8(sink.finish().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn numbers_stand_to_the_right() {
+        let dept: ArrayRef = Arc::new(StringArray::from(vec![Some("laboratory"), None]));
+        let total: ArrayRef = Arc::new(Int64Array::from(vec![-20, 1500]));
+        let expected = "dept        total\n----------  -----\nlaboratory    -20\n             1500\n";
+        assert_eq!(shown(vec![("dept", dept), ("total", total)]), expected);
+    }
+
+    #[test]
+    fn cells_stay_on_their_line_and_steer_no_terminal() {
+        let note: ArrayRef = Arc::new(StringArray::from(vec!["two\nlines", "\u{1b}[31m"]));
+        let text = shown(vec![("note", note)]);
+        assert_eq!(text.lines().count(), 4);
+        assert!(text.contains("two\\nlines") && text.contains("\\u{1b}[31m"));
+    }
+
+    #[test]
+    fn a_table_without_rows_has_its_names() {
+        let none: ArrayRef = Arc::new(StringArray::new_null(0));
+        assert_eq!(none.len(), 0);
+        assert_eq!(shown(vec![("name", none)]), "name\n----\n");
+    }
+}

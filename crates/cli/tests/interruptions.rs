@@ -1,0 +1,167 @@
+//! What ends a run early leaves no part of an output behind.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Place, Run};
+
+/// A run that has begun its output and waits for more input.
+fn waiting(place: &Place, line: &str) -> Child {
+    let mut command = place.command(line.split_whitespace());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"salary\n1\n2\n").unwrap();
+    child
+}
+
+/// Waits until a temporary file is there.
+fn await_part(place: &Place) {
+    let started = Instant::now();
+    while !place.files().iter().any(|file| file.ends_with(".part")) {
+        assert!(started.elapsed() < Duration::from_secs(20), "no output begun: {:?}", place.files());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn interrupts_remove_what_is_unfinished() {
+    for (name, status) in [("INT", 130), ("TERM", 143)] {
+        let place = Place::new();
+        let before = place.files();
+        let mut child = waiting(&place, "encrypt --key keys/public.json --column salary - --out out.parquet");
+        await_part(&place);
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), Some(status), "SIG{name}");
+        assert_eq!(place.files(), before, "SIG{name}");
+    }
+}
+
+#[test]
+fn hanging_up_interrupts_unless_it_is_ignored() {
+    let run = |nohup: &str| {
+        let place = Place::new();
+        let program = env!("CARGO_BIN_EXE_hearith");
+        let line = format!("{nohup} exec {program} encrypt --key keys/public.json --column salary - --out out.parquet");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &line]).current_dir(place.path()).stdin(Stdio::piped()).stderr(Stdio::null());
+        let mut child = shell.spawn().unwrap();
+        child.stdin.as_mut().unwrap().write_all(b"salary\n1\n").unwrap();
+        await_part(&place);
+        signal(&child, "HUP");
+        std::thread::sleep(Duration::from_millis(100));
+        // Waiting closes the input: whoever still runs comes to the end of it.
+        (child.wait().unwrap().code(), place.file("out.parquet").exists())
+    };
+    assert_eq!(run("trap '' HUP;"), (Some(0), true));
+    // A signal ignored where the tests were started cannot be told from one ignored by `nohup`.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    let ignored = u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1;
+    assert_eq!(run(""), if ignored { (Some(0), true) } else { (Some(129), false) });
+}
+
+#[test]
+fn an_interrupt_leaves_the_old_output() {
+    let place = Place::new();
+    place.write("out.parquet", "as it was");
+    let before = place.files();
+    let mut child = waiting(&place, "encrypt --key keys/public.json --column salary - --out out.parquet");
+    await_part(&place);
+    signal(&child, "INT");
+    child.wait().unwrap();
+    assert_eq!(place.files(), before);
+    assert_eq!(place.read("out.parquet"), "as it was");
+}
+
+#[test]
+fn an_interrupt_while_a_key_is_made_leaves_none() {
+    let place = Place::new();
+    let before = place.files();
+    let mut command = place.command(["keygen", "--bits", "8192", "--out", "large", "--threads", "1"]);
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    await_part(&place);
+    let modes: Vec<(String, u32)> = place
+        .files()
+        .into_iter()
+        .filter(|file| file.contains(".private.json."))
+        .filter_map(|file| Some((file.clone(), std::fs::metadata(file).ok()?.permissions().mode() & 0o777)))
+        .collect();
+    assert!(modes.iter().all(|(_, mode)| *mode == 0o600), "{modes:?}");
+    signal(&child, "INT");
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130), "8192 bits take longer than a signal");
+    assert_eq!(place.files(), before);
+    assert_eq!(modes.len(), 1, "the private key's file was there, for its owner alone");
+}
+
+/// Enough rows that an output does not fit where there is next to no room.
+fn many_rows(place: &Place) {
+    let rows: String = (0..4000).map(|row| format!("{row},{}\n", "text ".repeat(5))).collect();
+    place.write("in.csv", format!("salary,note\n{rows}"));
+}
+
+#[test]
+fn a_full_disk_is_one_line() {
+    let place = Place::new();
+    many_rows(&place);
+    place.fails(
+        "encrypt --key keys/private.json --column salary in.csv --out /dev/full",
+        "/dev/full: cannot write: No space",
+    );
+    place.ok("encrypt --key keys/private.json --column salary in.csv --out rows.parquet");
+    place.fails("decrypt --key keys/private.json rows.parquet --out /dev/full", "/dev/full: cannot write: No space");
+    place.fails("sum --key keys/public.json rows.parquet --out /dev/full", "/dev/full: cannot write: No space");
+    place.fails(
+        "export --key keys/public.json --column salary rows.parquet --out /dev/full",
+        "/dev/full: cannot write: No",
+    );
+}
+
+#[test]
+fn a_full_standard_output_is_one_line() {
+    let place = Place::new();
+    many_rows(&place);
+    place.ok("encrypt --key keys/private.json --column salary in.csv --out rows.parquet");
+    for line in ["decrypt --key keys/private.json rows.parquet", "inspect rows.parquet", "engines"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let run = Run::of(place.command(line.split_whitespace()).stdout(full).output().unwrap());
+        run.failed(line, "standard output: cannot write: No space");
+    }
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_removed() {
+    let place = Place::new();
+    many_rows(&place);
+    let before = place.files();
+    let line = format!(
+        "ulimit -f 100; exec {} encrypt --key keys/private.json --column salary in.csv --out out.parquet",
+        env!("CARGO_BIN_EXE_hearith")
+    );
+    let run = Run::of(Command::new("sh").args(["-c", &line]).current_dir(place.path()).output().unwrap());
+    run.failed("encrypt", "out.parquet: cannot write: File too large");
+    assert_eq!(place.files(), before);
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let place = Place::new();
+    many_rows(&place);
+    place.ok("encrypt --key keys/private.json --column salary in.csv --out rows.parquet");
+    let mut command = place.command("decrypt --quiet --key keys/private.json rows.parquet".split_whitespace());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 12];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"salary,note\n");
+    let run = Run::of(child.wait_with_output().unwrap());
+    assert_eq!(run.status, Some(141), "{}", run.stderr);
+    assert!(run.complaints().is_empty(), "{}", run.stderr);
+}

@@ -1,0 +1,129 @@
+//! Ciphertexts in and out of Arrow's fixed-size binary arrays.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, UInt64Array};
+use arrow_buffer::{Buffer, NullBuffer};
+use hearith_paillier::{Ciphertexts, OperationError, PublicKey};
+
+use crate::error::{Error, Reason};
+use crate::metadata::EncryptedColumn;
+
+/// The ciphertexts of a column that are not null, and the rows they stand in.
+pub(crate) struct Present {
+    /// One ciphertext a row of `rows`.
+    pub(crate) ciphertexts: Ciphertexts,
+    /// Row numbers within the batch, ascending.
+    pub(crate) rows: Vec<usize>,
+}
+
+impl Present {
+    /// Reads a column, checking `0 < c < n^2` but not coprimality.
+    pub(crate) fn read(key: &PublicKey, column: &EncryptedColumn, batch: &RecordBatch) -> Result<Self, Error> {
+        let array = array(column, batch)?;
+        let width = column.ciphertext_bytes();
+        let rows: Vec<usize> = match array.nulls() {
+            None => (0..array.len()).collect(),
+            Some(nulls) => nulls.valid_indices().collect(),
+        };
+        let ciphertexts = match rows.len() == array.len() {
+            true => key.ciphertexts_from_be(&array.value_data()[..rows.len() * width]),
+            false => {
+                let bytes: Vec<u8> = rows.iter().flat_map(|&row| array.value(row)).copied().collect();
+                key.ciphertexts_from_be(&bytes)
+            }
+        };
+        match ciphertexts {
+            Ok(ciphertexts) => Ok(Self { ciphertexts, rows }),
+            Err(error) => Err(bad(column, &rows, &error)),
+        }
+    }
+
+    /// Checks that every ciphertext is coprime to n, naming the first row where it is not.
+    pub(crate) fn check_coprime(&self, key: &PublicKey, column: &EncryptedColumn) -> Result<(), Error> {
+        key.check_coprime(&self.ciphertexts)
+            .map_err(|error| bad(column, &self.rows, &OperationError::Ciphertext(error)))
+    }
+}
+
+/// An operation's error as an error of the batch, where `rows` says which rows it worked on.
+pub(crate) fn bad(column: &EncryptedColumn, rows: &[usize], error: &OperationError) -> Error {
+    let reason = match error {
+        OperationError::Ciphertext(error) => Reason::BadCiphertext(format!("the ciphertext {}", error.fault)),
+        other => Reason::Format(other.to_string()),
+    };
+    match error.row().and_then(|row| rows.get(row)) {
+        Some(&row) => Error::cell(row, &column.name, reason),
+        None => Error::column(&column.name, reason),
+    }
+}
+
+/// An array of `rows` ciphertexts: those of `ciphertexts` at the places that `nulls` calls valid.
+pub(crate) fn write(
+    column: &EncryptedColumn,
+    ciphertexts: &Ciphertexts,
+    nulls: Option<&NullBuffer>,
+) -> Result<ArrayRef, Error> {
+    let width = column.ciphertext_bytes();
+    let bytes = ciphertexts.to_be_bytes();
+    let bytes = match nulls {
+        None => bytes,
+        Some(nulls) => {
+            let mut spread = vec![0; nulls.len() * width];
+            for (row, cell) in nulls.valid_indices().zip(bytes.chunks_exact(width)) {
+                spread[row * width..][..width].copy_from_slice(cell);
+            }
+            spread
+        }
+    };
+    let nulls = nulls.filter(|nulls| nulls.null_count() > 0).cloned();
+    FixedSizeBinaryArray::try_new(width as i32, Buffer::from_vec(bytes), nulls)
+        .map(|array| Arc::new(array) as ArrayRef)
+        .map_err(|error| Error::column(&column.name, Reason::Shape(error.to_string())))
+}
+
+/// The companion columns of an encrypted column, one a part.
+pub(crate) fn companions<'a>(column: &EncryptedColumn, batch: &'a RecordBatch) -> Result<Vec<&'a UInt64Array>, Error> {
+    column.parts.iter().map(|part| counts(&part.additions, batch)).collect()
+}
+
+/// Checks that a null ciphertext claims no additions.
+pub(crate) fn check_nulls(column: &EncryptedColumn, batch: &RecordBatch) -> Result<(), Error> {
+    let nulls = batch.column_by_name(&column.name).and_then(|array| array.nulls().cloned());
+    let Some(nulls) = nulls else { return Ok(()) };
+    for added in companions(column, batch)? {
+        let wrong = |&row: &usize| nulls.is_null(row) && added.value(row) != 0;
+        if let Some(row) = (0..nulls.len()).find(wrong) {
+            let text = "null, yet its companion counts additions".to_owned();
+            return Err(Error::cell(row, &column.name, Reason::BadCompanion(text)));
+        }
+    }
+    Ok(())
+}
+
+/// A column that must be `UInt64` without nulls.
+pub(crate) fn counts<'a>(name: &str, batch: &'a RecordBatch) -> Result<&'a UInt64Array, Error> {
+    let array = batch
+        .column_by_name(name)
+        .and_then(|array| array.as_primitive_opt::<UInt64Type>())
+        .ok_or_else(|| Error::column(name, Reason::Shape("is missing or not UInt64".into())))?;
+    let null = array.nulls().and_then(|nulls| (0..nulls.len()).find(|&row| nulls.is_null(row)));
+    match null {
+        Some(row) => Err(Error::cell(row, name, Reason::Shape("must not be null".into()))),
+        None => Ok(array),
+    }
+}
+
+fn array<'a>(column: &EncryptedColumn, batch: &'a RecordBatch) -> Result<&'a FixedSizeBinaryArray, Error> {
+    let width = column.ciphertext_bytes() as i32;
+    batch
+        .column_by_name(&column.name)
+        .and_then(|array| array.as_fixed_size_binary_opt())
+        .filter(|array| array.value_length() == width)
+        .ok_or_else(|| {
+            let text = format!("is not FixedSizeBinary({width})");
+            Error::column(&column.name, Reason::Shape(text))
+        })
+}

@@ -1,0 +1,399 @@
+//! Decrypting columns: a batch with ciphertexts in, exact numbers out, and never a wrong one.
+//!
+//! A total is believed only if the number of additions recorded beside it is within the declared
+//! headroom and its magnitude is within that number times the declared range. Otherwise the cell
+//! is an overflow, and with it its neighbours in the same ciphertext, into which it may have
+//! carried.
+
+use std::sync::Arc;
+
+use arrow_array::types::{Decimal128Type, Decimal256Type, DecimalType};
+use arrow_array::{ArrayRef, Decimal128Array, Decimal256Array, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_buffer::i256;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use hearith_paillier::PrivateKey;
+use hearith_paillier::encoding::{Signed, decode_signed};
+use hearith_paillier::phe_json::Number;
+
+use crate::ciphers::{self, Present};
+use crate::error::{Error, Reason};
+use crate::metadata::{self, Encoding, EncryptedColumn, Part, encrypted_columns};
+
+/// What stands in text for a total that overflowed its headroom.
+pub const OVERFLOW: &str = "#OVERFLOW";
+
+/// Decrypts the batches of one table.
+#[derive(Debug)]
+pub struct Decryptor<'a> {
+    key: &'a PrivateKey,
+    columns: Vec<EncryptedColumn>,
+    plan: Vec<Step>,
+    schema: SchemaRef,
+}
+
+/// Where output columns come from.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// The input column of this number, unchanged.
+    Pass(usize),
+    /// The parts of the encrypted column of this number.
+    Decrypt(usize),
+}
+
+/// A decrypted batch.
+#[derive(Debug)]
+pub struct Decrypted {
+    schema: SchemaRef,
+    columns: Vec<Decoded>,
+}
+
+#[derive(Debug)]
+enum Decoded {
+    Plain(ArrayRef),
+    Numbers { encoding: Encoding, scale: u32, cells: Vec<Cell> },
+}
+
+#[derive(Clone, Debug)]
+enum Cell {
+    /// No number was added in.
+    Null,
+    /// The integer encoded.
+    Value(Signed),
+    /// Not to be believed.
+    Overflow,
+}
+
+impl<'a> Decryptor<'a> {
+    /// Prepares to decrypt tables of this schema, all of whose encrypted columns must be under
+    /// this key.
+    ///
+    /// # Errors
+    /// No encrypted column, one under another key or with a damaged description; two columns of
+    /// one name.
+    pub fn new(key: &'a PrivateKey, schema: &Schema) -> Result<Self, Error> {
+        let columns = encrypted_columns(schema)?;
+        if columns.is_empty() {
+            return Err(Error::table(Reason::NothingEncrypted));
+        }
+        columns.iter().try_for_each(|column| column.check_key(key.public()))?;
+        let plan = plan(schema, &columns);
+        let output = output_schema(schema, &columns, &plan);
+        metadata::check_names(&output)?;
+        Ok(Self { key, columns, plan, schema: Arc::new(output) })
+    }
+
+    /// The schema of the decrypted table, without companions. Numbers are `Decimal128(38, scale)`,
+    /// or `Decimal256(76, scale)` where the declared range and additions may need it; numbers from
+    /// python-paillier are `Float64`.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// Decrypts a batch.
+    ///
+    /// # Errors
+    /// The first row with a malformed ciphertext, or one that shares a factor with n. A total
+    /// that overflowed is no error here: see [`Decrypted::overflow`].
+    pub fn decrypt(&self, batch: &RecordBatch) -> Result<Decrypted, Error> {
+        let mut columns = Vec::with_capacity(self.schema.fields().len());
+        for step in &self.plan {
+            match *step {
+                Step::Pass(index) => columns.push(Decoded::Plain(batch.column(index).clone())),
+                Step::Decrypt(index) => columns.extend(self.decrypt_column(&self.columns[index], batch)?),
+            }
+        }
+        Ok(Decrypted { schema: self.schema.clone(), columns })
+    }
+
+    fn decrypt_column(&self, column: &EncryptedColumn, batch: &RecordBatch) -> Result<Vec<Decoded>, Error> {
+        let companions = ciphers::companions(column, batch)?;
+        ciphers::check_nulls(column, batch)?;
+        let present = Present::read(self.key.public(), column, batch)?;
+        present.check_coprime(self.key.public(), column)?;
+        let parts = column.parts.len();
+        let values = self.decode(column, &present)?;
+        let mut cells = vec![vec![Cell::Null; batch.num_rows()]; parts];
+        for (values, &row) in values.chunks_exact(parts).zip(&present.rows) {
+            for (part, cell) in judge(column, values, &companions, row).into_iter().enumerate() {
+                cells[part][row] = cell;
+            }
+        }
+        let encoding = column.encoding;
+        let decoded = |(part, cells): (&Part, _)| Decoded::Numbers { encoding, scale: part.scale, cells };
+        Ok(column.parts.iter().zip(cells).map(decoded).collect())
+    }
+
+    /// The integers in the ciphertexts, row by row; `None` where a row is outside its layout.
+    fn decode(&self, column: &EncryptedColumn, present: &Present) -> Result<Vec<Option<Signed>>, Error> {
+        let fault = |error| ciphers::bad(column, &present.rows, &error);
+        let plaintexts = self.key.decrypt(&present.ciphertexts).map_err(fault)?;
+        let public = self.key.public();
+        match column.encoding {
+            Encoding::Slots => column.layout()?.unpack(public, &plaintexts).map_err(fault),
+            _ => {
+                let values = decode_signed(public, &plaintexts).map_err(fault)?;
+                Ok(values.into_iter().map(Some).collect())
+            }
+        }
+    }
+}
+
+/// The cells of one ciphertext: all of them overflowed, or none.
+fn judge(column: &EncryptedColumn, values: &[Option<Signed>], companions: &[&UInt64Array], row: usize) -> Vec<Cell> {
+    let cell = |((part, value), added): ((&Part, &Option<Signed>), &&UInt64Array)| {
+        let additions = added.value(row);
+        let value = value.as_ref().filter(|_| additions <= column.max_additions)?;
+        match (exceeds(value, part.range, additions, column.encoding), additions) {
+            (true, _) => None,
+            (false, 0) => Some(Cell::Null),
+            (false, _) => Some(Cell::Value(value.clone())),
+        }
+    };
+    let cells: Option<Vec<Cell>> = column.parts.iter().zip(values).zip(companions).map(cell).collect();
+    cells.unwrap_or_else(|| vec![Cell::Overflow; values.len()])
+}
+
+/// Whether a total is more than `additions` numbers of magnitude up to `range` can make.
+fn exceeds(value: &Signed, range: u128, additions: u64, encoding: Encoding) -> bool {
+    match encoding {
+        Encoding::Base16(exponent) => {
+            let bound = shifted_product(range, additions, 4 * exponent.unsigned_abs());
+            greater(value.magnitude(), &bound)
+        }
+        _ => value.exceeds(range, additions),
+    }
+}
+
+/// `range * additions * 2^shift`, limbs of 64 bits, least significant first.
+fn shifted_product(range: u128, additions: u64, shift: u32) -> Vec<u64> {
+    let (limbs, bits) = ((shift / 64) as usize, shift % 64);
+    let low = u128::from(range as u64) * u128::from(additions);
+    let high = (range >> 64) * u128::from(additions) + (low >> 64);
+    let product = [low as u64, high as u64, (high >> 64) as u64];
+    let mut shifted = vec![0; limbs + 4];
+    for (index, limb) in product.into_iter().enumerate() {
+        let wide = u128::from(limb) << bits;
+        shifted[limbs + index] |= wide as u64;
+        shifted[limbs + index + 1] |= (wide >> 64) as u64;
+    }
+    shifted
+}
+
+/// Whether `a > b`, both least significant limb first.
+fn greater(a: &[u64], b: &[u64]) -> bool {
+    let limb = |number: &[u64], index: usize| number.get(index).copied().unwrap_or(0);
+    let top = (0..a.len().max(b.len())).rev().find(|&i| limb(a, i) != limb(b, i));
+    top.is_some_and(|index| limb(a, index) > limb(b, index))
+}
+
+impl Decrypted {
+    /// How many cells overflowed.
+    pub fn overflows(&self) -> usize {
+        let cells = self.columns.iter().filter_map(|column| match column {
+            Decoded::Numbers { cells, .. } => Some(cells),
+            Decoded::Plain(_) => None,
+        });
+        cells.flatten().filter(|cell| matches!(cell, Cell::Overflow)).count()
+    }
+
+    /// The first cell that overflowed, as an error.
+    pub fn overflow(&self) -> Option<Error> {
+        let first = |column: &Decoded| match column {
+            Decoded::Numbers { cells, .. } => cells.iter().position(|cell| matches!(cell, Cell::Overflow)),
+            Decoded::Plain(_) => None,
+        };
+        let found = self.columns.iter().enumerate();
+        let (row, index) = found.filter_map(|(index, column)| Some((first(column)?, index))).min()?;
+        Some(Error::cell(row, self.schema.field(index).name(), Reason::Overflow))
+    }
+
+    /// The batch with its numbers as Arrow decimals ([`Decryptor::schema`]).
+    ///
+    /// # Errors
+    /// [`Reason::Overflow`] at the first cell that overflowed.
+    pub fn to_batch(&self) -> Result<RecordBatch, Error> {
+        if let Some(error) = self.overflow() {
+            return Err(error);
+        }
+        let arrays = self.columns.iter().zip(self.schema.fields()).map(|(column, field)| {
+            column
+                .to_array(field.data_type())
+                .map_err(|error| Error::column(field.name(), Reason::Shape(error.to_string())))
+        });
+        let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
+        RecordBatch::try_new(self.schema.clone(), arrays)
+            .map_err(|error| Error::table(Reason::Shape(error.to_string())))
+    }
+
+    /// The batch with its numbers as exact decimal text, and [`OVERFLOW`] where one overflowed;
+    /// other columns keep their types.
+    ///
+    /// # Errors
+    /// None that a caller can cause.
+    pub fn to_text(&self) -> Result<RecordBatch, Error> {
+        let columns = self.columns.iter().zip(self.schema.fields());
+        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns
+            .map(|(column, field)| match column {
+                Decoded::Plain(array) => (Field::clone(field), array.clone()),
+                Decoded::Numbers { encoding, scale, cells } => {
+                    let texts: StringArray = cells.iter().map(|cell| cell.text(*encoding, *scale)).collect();
+                    (Field::new(field.name(), DataType::Utf8, true), Arc::new(texts) as ArrayRef)
+                }
+            })
+            .unzip();
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+            .map_err(|error| Error::table(Reason::Shape(error.to_string())))
+    }
+}
+
+impl Cell {
+    fn text(&self, encoding: Encoding, scale: u32) -> Option<String> {
+        match (self, encoding) {
+            (Self::Null, _) => None,
+            (Self::Overflow, _) => Some(OVERFLOW.to_owned()),
+            (Self::Value(value), Encoding::Base16(exponent)) => Some(base16_text(value, exponent)),
+            (Self::Value(value), _) => Some(value.to_decimal_string(scale)),
+        }
+    }
+
+    fn value(&self) -> Option<&Signed> {
+        match self {
+            Self::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+impl Decoded {
+    fn to_array(&self, kind: &DataType) -> Result<ArrayRef, ArrowError> {
+        let (encoding, cells) = match self {
+            Self::Plain(array) => return Ok(array.clone()),
+            Self::Numbers { encoding, cells, .. } => (*encoding, cells),
+        };
+        let too_large = || ArrowError::ComputeError("a total is too large for its type".into());
+        match *kind {
+            DataType::Decimal128(precision, scale) => {
+                let numbers = cells
+                    .iter()
+                    .map(|cell| cell.value().map(|value| value.to_i128().ok_or_else(too_large)).transpose());
+                let array: Decimal128Array = numbers.collect::<Result<_, _>>()?;
+                Ok(Arc::new(array.with_precision_and_scale(precision, scale)?))
+            }
+            DataType::Decimal256(precision, scale) => {
+                let numbers = cells.iter().map(|cell| {
+                    let wide = |value: &Signed| i256::from_string(&value.to_decimal_string(0));
+                    cell.value().map(|value| wide(value).ok_or_else(too_large)).transpose()
+                });
+                let array: Decimal256Array = numbers.collect::<Result<_, _>>()?;
+                Ok(Arc::new(array.with_precision_and_scale(precision, scale)?))
+            }
+            _ => {
+                let exponent = match encoding {
+                    Encoding::Base16(exponent) => exponent,
+                    _ => 0,
+                };
+                let numbers = cells.iter().map(|cell| {
+                    let number = cell.value().map(|value| Number::new(value.clone(), exponent));
+                    number.map(|number| number.to_f64().map_err(|_| too_large())).transpose()
+                });
+                Ok(Arc::new(numbers.collect::<Result<Float64Array, _>>()?))
+            }
+        }
+    }
+}
+
+/// `value * 16^exponent` exactly, without trailing zeros: a power of 16 below 1 is one of 5 over
+/// the same of 10, four times over.
+fn base16_text(value: &Signed, exponent: i32) -> String {
+    let places = 4 * exponent.unsigned_abs();
+    let mut magnitude = value.magnitude().to_vec();
+    (0..places).for_each(|_| times_five(&mut magnitude));
+    let text = Signed::new(value.is_negative(), magnitude).to_decimal_string(places);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+fn times_five(limbs: &mut Vec<u64>) {
+    let mut carry = 0;
+    for limb in limbs.iter_mut() {
+        let product = u128::from(*limb) * 5 + carry;
+        (*limb, carry) = (product as u64, product >> 64);
+    }
+    if carry > 0 {
+        limbs.push(carry as u64);
+    }
+}
+
+fn plan(schema: &Schema, columns: &[EncryptedColumn]) -> Vec<Step> {
+    let companion = |name: &str| columns.iter().any(|column| column.parts.iter().any(|part| part.additions == name));
+    let steps = schema.fields().iter().enumerate().filter_map(|(index, field)| {
+        match columns.iter().position(|column| column.name == *field.name()) {
+            Some(column) => Some(Step::Decrypt(column)),
+            None if companion(field.name()) => None,
+            None => Some(Step::Pass(index)),
+        }
+    });
+    steps.collect()
+}
+
+fn output_schema(schema: &Schema, columns: &[EncryptedColumn], plan: &[Step]) -> Schema {
+    let fields = plan.iter().flat_map(|step| match *step {
+        Step::Pass(index) => vec![schema.field(index).clone()],
+        Step::Decrypt(index) => {
+            let column = &columns[index];
+            column.parts.iter().map(|part| number_field(column, part)).collect()
+        }
+    });
+    Schema::new_with_metadata(fields.collect::<Vec<Field>>(), schema.metadata().clone())
+}
+
+/// The Arrow type that holds every total within the declared range and headroom.
+fn number_field(column: &EncryptedColumn, part: &Part) -> Field {
+    let scale = part.scale as i8;
+    let largest = part.range.checked_mul(column.max_additions.into());
+    let kind = match (column.encoding, largest) {
+        (Encoding::Base16(_), _) => DataType::Float64,
+        (_, Some(largest)) if largest < 10_u128.pow(Decimal128Type::MAX_PRECISION.into()) => {
+            DataType::Decimal128(Decimal128Type::MAX_PRECISION, scale)
+        }
+        _ => DataType::Decimal256(Decimal256Type::MAX_PRECISION, scale),
+    };
+    Field::new(&part.name, kind, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_of_base16_totals() {
+        assert_eq!(shifted_product(3, 5, 0), [15, 0, 0, 0]);
+        assert_eq!(shifted_product(3, 5, 68), [0, 240, 0, 0, 0]);
+        let widest = shifted_product(u128::MAX, u64::MAX, 63);
+        // (2^128 - 1)(2^64 - 1) 2^63 = 2^255 - 2^191 - 2^127 + 2^63
+        assert_eq!(widest, [1 << 63, 1 << 63, (1 << 63) - 1, (1 << 63) - 1]);
+    }
+
+    #[test]
+    fn powers_of_16_as_decimals() {
+        let text = |mantissa: i128, exponent| base16_text(&mantissa.into(), exponent);
+        assert_eq!(text(5 << 50, -14), "0.078125");
+        assert_eq!(text(-24, -1), "-1.5");
+        assert_eq!(text(32, -1), "2");
+        assert_eq!(text(0, -3), "0");
+        assert_eq!(text(100, 0), "100");
+        let tenth = Number::from_f64(0.1).unwrap();
+        let exact = "0.1000000000000000055511151231257827021181583404541015625";
+        assert_eq!(base16_text(tenth.mantissa(), tenth.exponent()), exact);
+    }
+
+    #[test]
+    fn comparing_limbs_of_different_lengths() {
+        assert!(greater(&[0, 1], &[5]));
+        assert!(!greater(&[5], &[0, 1]));
+        assert!(!greater(&[5, 0, 0], &[5]));
+        assert!(greater(&[6, 0], &[5, 0, 0]));
+    }
+}

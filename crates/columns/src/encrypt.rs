@@ -1,0 +1,280 @@
+//! Encrypting columns: a batch with numbers in, a batch with ciphertexts out.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{Field, Schema, SchemaRef};
+use hearith_paillier::encoding::encode_signed;
+use hearith_paillier::{Ciphertexts, OperationError, Plaintexts, PrivateKey, PublicKey};
+
+use crate::ciphers;
+use crate::error::{Error, Reason};
+use crate::metadata::{self, DEFAULT_MAX_ADDITIONS, DEFAULT_RANGE, Encoding, EncryptedColumn, Part};
+use crate::numbers::{self, Rounding, Rules};
+
+/// The key to encrypt with.
+#[derive(Clone, Copy, Debug)]
+pub enum EncryptionKey<'a> {
+    /// Anybody's way.
+    Public(&'a PublicKey),
+    /// The key owner's, faster by the use of p and q.
+    Owner(&'a PrivateKey),
+}
+
+impl<'a> EncryptionKey<'a> {
+    /// The public key.
+    pub fn public(self) -> &'a PublicKey {
+        match self {
+            Self::Public(key) => key,
+            Self::Owner(key) => key.public(),
+        }
+    }
+
+    fn encrypt(self, plaintexts: &Plaintexts) -> Result<Ciphertexts, OperationError> {
+        match self {
+            Self::Public(key) => key.encrypt(plaintexts),
+            Self::Owner(key) => key.encrypt(plaintexts),
+        }
+    }
+}
+
+/// A column to encrypt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnSpec {
+    /// Its name.
+    pub name: String,
+    /// Fractional decimal digits to keep, 0 to 38; by default those of a decimal type, else none.
+    pub scale: Option<u32>,
+    /// Largest magnitude of a value, as decimal text in the column's own units; by default 2^63 - 1
+    /// after scaling.
+    pub range: Option<String>,
+}
+
+/// What to encrypt and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncryptOptions {
+    /// The columns; in this order they are packed.
+    pub columns: Vec<ColumnSpec>,
+    /// Whether the columns of a row share one ciphertext.
+    pub pack: bool,
+    /// What to do with fractional digits beyond the scale.
+    pub rounding: Rounding,
+    /// Additions to leave headroom for, at least 1.
+    pub max_additions: u64,
+}
+
+impl EncryptOptions {
+    /// Encrypts `columns` one by one, with the default headroom and no rounding.
+    pub fn new(columns: Vec<ColumnSpec>) -> Self {
+        let (rounding, max_additions) = (Rounding::Exact, DEFAULT_MAX_ADDITIONS);
+        Self { columns, pack: false, rounding, max_additions }
+    }
+}
+
+/// Encrypts the batches of one table.
+#[derive(Clone, Debug)]
+pub struct Encryptor<'a> {
+    key: EncryptionKey<'a>,
+    rounding: Rounding,
+    columns: Vec<EncryptedColumn>,
+    plan: Vec<Step>,
+    schema: SchemaRef,
+}
+
+/// Where output columns come from.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// The input column of this number, unchanged.
+    Pass(usize),
+    /// The encrypted column of this number and its companions.
+    Encrypt(usize),
+}
+
+impl<'a> Encryptor<'a> {
+    /// Prepares to encrypt tables of this schema.
+    ///
+    /// # Errors
+    /// A column that is missing, named twice, encrypted already or not numeric; a range, scale or
+    /// headroom that does not fit the key; an output column whose name is taken.
+    pub fn new(key: EncryptionKey<'a>, schema: &Schema, options: &EncryptOptions) -> Result<Self, Error> {
+        metadata::check_names(schema)?;
+        let columns = describe(key.public(), schema, options)?;
+        let plan = plan(schema, &columns);
+        let output = output_schema(schema, &columns, &plan);
+        metadata::check_names(&output)?;
+        let schema = Arc::new(output);
+        Ok(Self { key, rounding: options.rounding, columns, plan, schema })
+    }
+
+    /// The schema of the encrypted table: each column gives way to its ciphertexts, followed by
+    /// their companions; packed columns stand where the first of them stood.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// The encrypted columns.
+    pub fn columns(&self) -> &[EncryptedColumn] {
+        &self.columns
+    }
+
+    /// Encrypts a batch.
+    ///
+    /// # Errors
+    /// The first cell that is no number, has too many fractional digits or is out of range; a
+    /// failure of the operating system's random generator.
+    pub fn encrypt(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
+        for step in &self.plan {
+            match *step {
+                Step::Pass(index) => arrays.push(batch.column(index).clone()),
+                Step::Encrypt(index) => self.encrypt_column(&self.columns[index], batch, &mut arrays)?,
+            }
+        }
+        RecordBatch::try_new(self.schema.clone(), arrays)
+            .map_err(|error| Error::table(Reason::Shape(error.to_string())))
+    }
+
+    fn encrypt_column(
+        &self,
+        column: &EncryptedColumn,
+        batch: &RecordBatch,
+        arrays: &mut Vec<ArrayRef>,
+    ) -> Result<(), Error> {
+        let numbers = column.parts.iter().map(|part| self.numbers(part, batch)).collect::<Result<Vec<_>, _>>()?;
+        let (ciphertexts, nulls) = match column.encoding {
+            Encoding::Slots => (self.encrypt_packed(column, &numbers)?, None),
+            _ => self.encrypt_single(column, &numbers[0])?,
+        };
+        arrays.push(ciphers::write(column, &ciphertexts, nulls.as_ref())?);
+        for numbers in &numbers {
+            let fresh = numbers.iter().map(|number| u64::from(number.is_some()));
+            arrays.push(Arc::new(UInt64Array::from_iter_values(fresh)));
+        }
+        Ok(())
+    }
+
+    fn numbers(&self, part: &Part, batch: &RecordBatch) -> Result<Vec<Option<i128>>, Error> {
+        let rules = Rules { column: part.name.clone(), scale: part.scale, range: part.range, rounding: self.rounding };
+        let array = batch
+            .column_by_name(&part.name)
+            .ok_or_else(|| Error::column(&part.name, Reason::Shape("is missing".into())))?;
+        rules.read(array)
+    }
+
+    /// A ciphertext for each number, none for a null.
+    fn encrypt_single(
+        &self,
+        column: &EncryptedColumn,
+        numbers: &[Option<i128>],
+    ) -> Result<(Ciphertexts, Option<NullBuffer>), Error> {
+        let present: Vec<i128> = numbers.iter().flatten().copied().collect();
+        let plaintexts = encode_signed(self.key.public(), &present)
+            .map_err(|error| Error::column(&column.name, Reason::DoesNotFit(error.to_string())))?;
+        let nulls = NullBuffer::from_iter(numbers.iter().map(Option::is_some));
+        Ok((self.encrypt_plaintexts(column, &plaintexts)?, Some(nulls)))
+    }
+
+    /// A ciphertext for each row, with 0 in the slot of a null.
+    fn encrypt_packed(&self, column: &EncryptedColumn, numbers: &[Vec<Option<i128>>]) -> Result<Ciphertexts, Error> {
+        let rows = numbers[0].len();
+        let slots = (0..rows).flat_map(|row| numbers.iter().map(move |part| part[row]));
+        let slots: Vec<i128> = slots.map(Option::unwrap_or_default).collect();
+        let plaintexts = column
+            .layout()?
+            .pack(self.key.public(), &slots)
+            .map_err(|error| Error::column(&column.name, Reason::DoesNotFit(error.to_string())))?;
+        self.encrypt_plaintexts(column, &plaintexts)
+    }
+
+    fn encrypt_plaintexts(&self, column: &EncryptedColumn, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error> {
+        self.key.encrypt(plaintexts).map_err(|error| Error::column(&column.name, Reason::Format(error.to_string())))
+    }
+}
+
+/// The encrypted columns that the options ask for.
+fn describe(key: &PublicKey, schema: &Schema, options: &EncryptOptions) -> Result<Vec<EncryptedColumn>, Error> {
+    if options.columns.is_empty() {
+        return Err(Error::table(Reason::NoColumns));
+    }
+    let mut seen = HashSet::new();
+    let mut parts = Vec::new();
+    for spec in &options.columns {
+        if !seen.insert(&spec.name) {
+            return Err(Error::column(&spec.name, Reason::DuplicateColumn));
+        }
+        parts.push(part(schema, spec)?);
+    }
+    let column = |name: String, encoding: Encoding, parts: Vec<Part>| EncryptedColumn {
+        name,
+        key: key.id(),
+        bits: key.bits(),
+        encoding,
+        parts,
+        max_additions: options.max_additions,
+    };
+    let columns: Vec<EncryptedColumn> = match options.pack {
+        true => {
+            let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+            vec![column(names.join("+"), Encoding::Slots, parts)]
+        }
+        false => parts
+            .into_iter()
+            .map(|part| match part.scale {
+                0 => column(part.name.clone(), Encoding::Integer, vec![part]),
+                _ => column(part.name.clone(), Encoding::Fixed, vec![part]),
+            })
+            .collect(),
+    };
+    columns.iter().try_for_each(|column| column.layout().map(drop))?;
+    Ok(columns)
+}
+
+fn part(schema: &Schema, spec: &ColumnSpec) -> Result<Part, Error> {
+    let field = find(schema, &spec.name)?;
+    let described = EncryptedColumn::from_field(field).map_err(|error| Error::column(field.name(), error.into()))?;
+    if described.is_some() {
+        return Err(Error::column(&spec.name, Reason::AlreadyEncrypted));
+    }
+    numbers::check_numeric(field)?;
+    let scale = spec.scale.unwrap_or_else(|| numbers::natural_scale(field));
+    let scale = numbers::check_scale(&spec.name, scale)?;
+    let range = match &spec.range {
+        None => DEFAULT_RANGE,
+        Some(text) => numbers::scaled_range(&spec.name, text, scale)?,
+    };
+    Ok(Part::new(&spec.name, scale, range))
+}
+
+/// A field by name, or an error that lists the names there are.
+pub(crate) fn find<'a>(schema: &'a Schema, name: &str) -> Result<&'a Field, Error> {
+    schema.field_with_name(name).map_err(|_| {
+        let available = schema.fields().iter().map(|field| field.name().clone()).collect();
+        Error::column(name, Reason::NoSuchColumn { available })
+    })
+}
+
+fn plan(schema: &Schema, columns: &[EncryptedColumn]) -> Vec<Step> {
+    let owner = |name: &str| columns.iter().position(|column| column.parts.iter().any(|part| part.name == name));
+    let mut placed = HashSet::new();
+    let steps = schema.fields().iter().enumerate().filter_map(|(index, field)| match owner(field.name()) {
+        None => Some(Step::Pass(index)),
+        Some(column) => placed.insert(column).then_some(Step::Encrypt(column)),
+    });
+    steps.collect()
+}
+
+fn output_schema(schema: &Schema, columns: &[EncryptedColumn], plan: &[Step]) -> Schema {
+    let fields = plan.iter().flat_map(|step| match *step {
+        Step::Pass(index) => vec![schema.field(index).clone()],
+        Step::Encrypt(index) => {
+            let column = &columns[index];
+            std::iter::once(column.field()).chain(column.companion_fields()).collect()
+        }
+    });
+    let mut metadata = schema.metadata().clone();
+    // pandas' account of the columns, which would be wrong of the encrypted ones.
+    metadata.remove("pandas");
+    Schema::new_with_metadata(fields.collect::<Vec<Field>>(), metadata)
+}

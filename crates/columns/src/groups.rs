@@ -1,0 +1,120 @@
+//! Groups: the distinct values of some columns, numbered as they come.
+
+use std::collections::HashMap;
+
+use arrow_array::ArrayRef;
+use arrow_cast::cast;
+use arrow_row::{RowConverter, SortField};
+use arrow_schema::{ArrowError, DataType};
+
+/// Numbers the distinct rows of some columns. Nulls are values like any other.
+///
+/// Without columns there is one group, which exists from the start.
+pub(crate) struct Groups {
+    converter: Option<RowConverter>,
+    numbers: HashMap<Box<[u8]>, u32>,
+}
+
+impl Groups {
+    /// Groups by columns of these types, which must be [`plain`].
+    pub(crate) fn new(types: &[DataType]) -> Result<Self, ArrowError> {
+        let fields: Vec<SortField> = types.iter().cloned().map(SortField::new).collect();
+        let converter = match fields.is_empty() {
+            true => None,
+            false => Some(RowConverter::new(fields)?),
+        };
+        Ok(Self { converter, numbers: HashMap::new() })
+    }
+
+    /// How many groups there are.
+    pub(crate) fn len(&self) -> usize {
+        match self.converter {
+            None => 1,
+            Some(_) => self.numbers.len(),
+        }
+    }
+
+    /// The group of each of `rows` rows.
+    pub(crate) fn assign(&mut self, columns: &[ArrayRef], rows: usize) -> Result<Vec<u32>, ArrowError> {
+        let Some(converter) = &mut self.converter else { return Ok(vec![0; rows]) };
+        let keys = converter.convert_columns(columns)?;
+        let number = |key: arrow_row::Row<'_>| {
+            let key: &[u8] = key.as_ref();
+            if let Some(&number) = self.numbers.get(key) {
+                return Ok(number);
+            }
+            let number = u32::try_from(self.numbers.len())
+                .map_err(|_| ArrowError::ComputeError("more than 2^32 groups".into()))?;
+            self.numbers.insert(key.into(), number);
+            Ok(number)
+        };
+        keys.iter().map(number).collect()
+    }
+
+    /// The groups in ascending order of their values, nulls first: their numbers, and the columns.
+    pub(crate) fn sorted(&self) -> Result<(Vec<u32>, Vec<ArrayRef>), ArrowError> {
+        let Some(converter) = &self.converter else { return Ok((vec![0], Vec::new())) };
+        let mut groups: Vec<(&[u8], u32)> = self.numbers.iter().map(|(key, &number)| (&**key, number)).collect();
+        groups.sort_unstable();
+        let parser = converter.parser();
+        let columns = converter.convert_rows(groups.iter().map(|(key, _)| parser.parse(key)))?;
+        Ok((groups.into_iter().map(|(_, number)| number).collect(), columns))
+    }
+}
+
+/// The type in which values are compared: one for all of Arrow's ways to hold the same values.
+pub(crate) fn plain(kind: &DataType) -> DataType {
+    match kind {
+        DataType::Dictionary(_, values) => plain(values),
+        DataType::RunEndEncoded(_, values) => plain(values.data_type()),
+        DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
+        DataType::LargeBinary | DataType::BinaryView => DataType::Binary,
+        other => other.clone(),
+    }
+}
+
+/// A column in its [`plain`] type.
+pub(crate) fn as_plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    cast(column, &plain(column.data_type()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{Array, DictionaryArray, Int32Array, StringArray, types::Int8Type};
+
+    use super::*;
+
+    #[test]
+    fn nulls_are_a_group_and_order_is_by_value() {
+        let mut groups = Groups::new(&[DataType::Utf8, DataType::Int32]).unwrap();
+        let names: ArrayRef = Arc::new(StringArray::from(vec![Some("b"), None, Some("a"), Some("b"), None]));
+        let sites: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), Some(1), None, Some(1), Some(2)]));
+        let numbers = groups.assign(&[names, sites], 5).unwrap();
+        assert_eq!(numbers, [0, 1, 2, 0, 3]);
+        let (order, columns) = groups.sorted().unwrap();
+        assert_eq!(order, [1, 3, 2, 0]);
+        let names = StringArray::from(vec![None, None, Some("a"), Some("b")]);
+        assert_eq!(columns[0].as_ref(), &names as &dyn Array);
+        let sites = Int32Array::from(vec![Some(1), Some(2), None, Some(1)]);
+        assert_eq!(columns[1].as_ref(), &sites as &dyn Array);
+    }
+
+    #[test]
+    fn dictionaries_compare_as_their_values() {
+        let kind = DataType::Dictionary(DataType::Int8.into(), DataType::LargeUtf8.into());
+        assert_eq!(plain(&kind), DataType::Utf8);
+        let column: ArrayRef = Arc::new(DictionaryArray::<Int8Type>::from_iter(["x", "y", "x"]));
+        let mut groups = Groups::new(&[DataType::Utf8]).unwrap();
+        assert_eq!(groups.assign(&[as_plain(&column).unwrap()], 3).unwrap(), [0, 1, 0]);
+    }
+
+    #[test]
+    fn without_columns_there_is_one_group() {
+        let mut groups = Groups::new(&[]).unwrap();
+        assert_eq!(groups.len(), 1);
+        assert_eq!(groups.assign(&[], 3).unwrap(), [0, 0, 0]);
+        assert_eq!(groups.sorted().unwrap().0, [0]);
+    }
+}

@@ -1,0 +1,450 @@
+//! What an encrypted column is: the description kept as metadata of its Arrow field.
+//!
+//! A ciphertext column is `FixedSizeBinary(2 * ceil(bits / 8))`, big-endian, and may hold nulls. Its
+//! field metadata describe it completely, so that a file needs nothing beside it but a key:
+//!
+//! | key | value |
+//! |---|---|
+//! | `hearith.scheme` | `paillier` |
+//! | `hearith.key` | id of the public key, 32 hexadecimal digits |
+//! | `hearith.bits` | bits of n |
+//! | `hearith.encoding` | `integer`, `fixed`, `slots` or `base16` |
+//! | `hearith.columns` | JSON list: the original columns, one a slot |
+//! | `hearith.additions` | JSON list: their companion columns |
+//! | `hearith.scale` | fractional decimal digits kept, comma-separated, one a slot |
+//! | `hearith.range` | largest magnitude of one addend after scaling, likewise |
+//! | `hearith.max_additions` | addends that one ciphertext has headroom for |
+//! | `hearith.slots` | slots in one ciphertext (`slots` only) |
+//! | `hearith.exponent` | power of 16 that the integers stand on (`base16` only) |
+//!
+//! `base16` is python-paillier's encoding: the number is `integer * 16^exponent`, and `range` bounds
+//! the number itself.
+
+use std::collections::HashSet;
+
+use arrow_schema::{DataType, Field, Metadata, Schema};
+use hearith_paillier::encoding::SlotLayout;
+use hearith_paillier::{KeyId, MAX_BITS, MIN_BITS, PublicKey};
+
+use crate::error::{Error, Reason};
+
+const SCHEME: &str = "hearith.scheme";
+const KEY: &str = "hearith.key";
+const BITS: &str = "hearith.bits";
+const ENCODING: &str = "hearith.encoding";
+const COLUMNS: &str = "hearith.columns";
+const ADDITIONS: &str = "hearith.additions";
+const SCALE: &str = "hearith.scale";
+const RANGE: &str = "hearith.range";
+const MAX_ADDITIONS: &str = "hearith.max_additions";
+const SLOTS: &str = "hearith.slots";
+const EXPONENT: &str = "hearith.exponent";
+const ROLE: &str = "hearith.role";
+const PAILLIER: &str = "paillier";
+const ROWS: &str = "rows";
+
+/// Additions that a ciphertext has headroom for unless another number is declared.
+pub const DEFAULT_MAX_ADDITIONS: u64 = 1 << 32;
+/// Largest magnitude of one scaled value unless another is declared: any 64-bit integer's.
+pub const DEFAULT_RANGE: u128 = i64::MAX as u128;
+/// Most fractional decimal digits: what a 128-bit integer holds.
+pub const MAX_SCALE: u32 = 38;
+/// Lowest power of 16 accepted in an imported number: finer than any double.
+pub const MIN_EXPONENT: i32 = -512;
+
+/// How numbers lie in the plaintexts of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// Signed integers.
+    Integer,
+    /// Signed integers that are decimal numbers times a power of ten.
+    Fixed,
+    /// Several columns' numbers side by side in one plaintext.
+    Slots,
+    /// python-paillier's: a signed integer times 16 to this power (0 or below).
+    Base16(i32),
+}
+
+impl Encoding {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Integer => "integer",
+            Self::Fixed => "fixed",
+            Self::Slots => "slots",
+            Self::Base16(_) => "base16",
+        }
+    }
+}
+
+/// One original column within an encrypted one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The original column's name.
+    pub name: String,
+    /// Fractional decimal digits kept.
+    pub scale: u32,
+    /// Largest magnitude of one addend after scaling, 1 to 2^127 - 1.
+    pub range: u128,
+    /// Name of the companion column: how many numbers were added into each ciphertext.
+    pub additions: String,
+}
+
+impl Part {
+    /// A part with the usual companion name, `NAME.additions`.
+    pub fn new(name: &str, scale: u32, range: u128) -> Self {
+        Self { name: name.to_owned(), scale, range, additions: format!("{name}.additions") }
+    }
+}
+
+/// An encrypted column: which field holds it, under which key, encoding what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncryptedColumn {
+    /// Name of the field with the ciphertexts.
+    pub name: String,
+    /// Id of the public key.
+    pub key: KeyId,
+    /// Bits of n.
+    pub bits: u32,
+    /// How numbers lie in the plaintexts.
+    pub encoding: Encoding,
+    /// The original columns: one, or with [`Encoding::Slots`] one a slot.
+    pub parts: Vec<Part>,
+    /// Addends that one ciphertext has headroom for, at least 1.
+    pub max_additions: u64,
+}
+
+/// Why field metadata do not describe an encrypted column.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MetadataError {
+    /// A key is missing.
+    #[error("{0} is missing")]
+    Missing(&'static str),
+    /// A key's value is not one that may stand there.
+    #[error("{key} is \"{}\", which it cannot be", .value.escape_debug())]
+    Invalid {
+        /// The metadata key.
+        key: &'static str,
+        /// Its value, cut to a line.
+        value: String,
+    },
+    /// The lists differ in length.
+    #[error("{key} lists {found} columns, not {expected}")]
+    Lengths {
+        /// The metadata key.
+        key: &'static str,
+        /// Entries found.
+        found: usize,
+        /// Entries expected.
+        expected: usize,
+    },
+    /// The field is not fixed-size binary of the key's ciphertext length.
+    #[error("the column is {found}, not FixedSizeBinary({expected})")]
+    Type {
+        /// The Arrow type found.
+        found: String,
+        /// Bytes of a ciphertext.
+        expected: usize,
+    },
+    /// The declared range and additions cannot fit the key.
+    #[error("the declared range and additions do not fit a key of {bits} bits")]
+    DoesNotFit {
+        /// Bits of n.
+        bits: u32,
+    },
+}
+
+impl EncryptedColumn {
+    /// The description kept in a field's metadata; `None` for a field that is not encrypted.
+    ///
+    /// # Errors
+    /// [`MetadataError`] when the field says that it is encrypted but its description is
+    /// incomplete, contradicts itself, or does not fit the field's type.
+    pub fn from_field(field: &Field) -> Result<Option<Self>, MetadataError> {
+        let metadata = Entries(field.metadata());
+        match metadata.0.get(SCHEME) {
+            None => return Ok(None),
+            Some(scheme) if scheme == PAILLIER => {}
+            Some(_) => return Err(metadata.invalid(SCHEME)),
+        }
+        let bits = metadata.number(BITS)?;
+        if !(MIN_BITS..=MAX_BITS).contains(&bits) || bits % 2 != 0 {
+            return Err(metadata.invalid(BITS));
+        }
+        let encoding = metadata.encoding()?;
+        let column = Self {
+            name: field.name().clone(),
+            key: metadata.text(KEY)?.parse().map_err(|_| metadata.invalid(KEY))?,
+            bits,
+            encoding,
+            parts: metadata.parts(encoding)?,
+            max_additions: metadata.number(MAX_ADDITIONS)?,
+        };
+        column.check(field, &metadata)?;
+        Ok(Some(column))
+    }
+
+    fn check(&self, field: &Field, metadata: &Entries<'_>) -> Result<(), MetadataError> {
+        let expected = self.ciphertext_bytes();
+        if *field.data_type() != DataType::FixedSizeBinary(expected as i32) {
+            return Err(MetadataError::Type { found: field.data_type().to_string(), expected });
+        }
+        if self.max_additions == 0 {
+            return Err(metadata.invalid(MAX_ADDITIONS));
+        }
+        match self.encoding {
+            Encoding::Integer if self.parts[0].scale != 0 => return Err(metadata.invalid(SCALE)),
+            Encoding::Base16(_) if self.parts[0].scale != 0 => return Err(metadata.invalid(SCALE)),
+            Encoding::Slots => {
+                let (found, expected) = (self.parts.len(), metadata.number(SLOTS)?);
+                if found != expected {
+                    return Err(MetadataError::Lengths { key: COLUMNS, found, expected });
+                }
+            }
+            _ => {}
+        }
+        match self.layout() {
+            Ok(_) => Ok(()),
+            Err(_) => Err(MetadataError::DoesNotFit { bits: self.bits }),
+        }
+    }
+
+    /// The field with the ciphertexts: type, name and metadata.
+    pub fn field(&self) -> Field {
+        let width = DataType::FixedSizeBinary(self.ciphertext_bytes() as i32);
+        Field::new(&self.name, width, true).with_metadata(self.entries())
+    }
+
+    /// The companion fields, one a part: `UInt64`, never null.
+    pub fn companion_fields(&self) -> impl Iterator<Item = Field> + '_ {
+        self.parts.iter().map(|part| Field::new(&part.additions, DataType::UInt64, false))
+    }
+
+    /// Bytes of one ciphertext.
+    pub fn ciphertext_bytes(&self) -> usize {
+        2 * self.bits.div_ceil(8) as usize
+    }
+
+    /// Largest magnitude of one addend in any part.
+    pub fn range(&self) -> u128 {
+        self.parts.iter().map(|part| part.range).max().unwrap_or(0)
+    }
+
+    /// The slots of one plaintext; a single one for the encodings without slots, which is what
+    /// makes certain that no sum within the declared headroom reaches n / 2.
+    ///
+    /// # Errors
+    /// [`Reason::DoesNotFit`] when range and additions need more bits than the key has.
+    pub fn layout(&self) -> Result<SlotLayout, Error> {
+        let bits = match self.encoding {
+            Encoding::Base16(exponent) => self.bits.saturating_sub(4 * exponent.unsigned_abs()),
+            _ => self.bits,
+        };
+        SlotLayout::new(bits, self.parts.len(), self.range(), self.max_additions)
+            .map_err(|error| Error::column(&self.name, Reason::DoesNotFit(error.to_string())))
+    }
+
+    /// Checks that the column is encrypted under `key`.
+    ///
+    /// # Errors
+    /// [`Reason::WrongKey`], naming both ids.
+    pub fn check_key(&self, key: &PublicKey) -> Result<(), Error> {
+        if self.key == key.id() && self.bits == key.bits() {
+            return Ok(());
+        }
+        let (found, given) = (self.key.to_string(), key.id().to_string());
+        Err(Error::column(&self.name, Reason::WrongKey { found, given }))
+    }
+
+    /// Checks that sums of this column and of `before` mean something: one key, encoding, scale,
+    /// range and headroom, the same original columns.
+    ///
+    /// # Errors
+    /// [`Reason::Differs`], naming the first property that differs.
+    pub fn check_adds_to(&self, before: &Self) -> Result<(), Error> {
+        let list =
+            |column: &Self, each: fn(&Part) -> String| column.parts.iter().map(each).collect::<Vec<_>>().join(",");
+        let properties: [Property<Self>; 5] = [
+            ("the key", |column| column.key.to_string()),
+            ("the encoding", |column| column.encoding.name().to_owned()),
+            ("the exponent", |column| match column.encoding {
+                Encoding::Base16(exponent) => exponent.to_string(),
+                _ => String::new(),
+            }),
+            ("the number of bits", |column| column.bits.to_string()),
+            ("the number of additions allowed", |column| column.max_additions.to_string()),
+        ];
+        let parts: [Property<Part>; 4] = [
+            ("the list of columns", |part| part.name.clone()),
+            ("the scale", |part| part.scale.to_string()),
+            ("the range", |part| part.range.to_string()),
+            ("the list of companions", |part| part.additions.clone()),
+        ];
+        let whole = properties.iter().map(|(what, of)| (*what, of(self), of(before)));
+        let each = parts.iter().map(|(what, of)| (*what, list(self, *of), list(before, *of)));
+        match whole.chain(each).find(|(_, here, before)| here != before) {
+            None => Ok(()),
+            Some((what, here, before)) => Err(Error::column(&self.name, Reason::Differs { what, here, before })),
+        }
+    }
+
+    fn entries(&self) -> Metadata {
+        let list = |each: fn(&Part) -> &str| {
+            let names: Vec<&str> = self.parts.iter().map(each).collect();
+            serde_json::Value::from(names).to_string()
+        };
+        let numbers = |each: fn(&Part) -> String| self.parts.iter().map(each).collect::<Vec<_>>().join(",");
+        let mut entries = vec![
+            (SCHEME, PAILLIER.to_owned()),
+            (KEY, self.key.to_string()),
+            (BITS, self.bits.to_string()),
+            (ENCODING, self.encoding.name().to_owned()),
+            (COLUMNS, list(|part| &part.name)),
+            (ADDITIONS, list(|part| &part.additions)),
+            (SCALE, numbers(|part| part.scale.to_string())),
+            (RANGE, numbers(|part| part.range.to_string())),
+            (MAX_ADDITIONS, self.max_additions.to_string()),
+        ];
+        match self.encoding {
+            Encoding::Slots => entries.push((SLOTS, self.parts.len().to_string())),
+            Encoding::Base16(exponent) => entries.push((EXPONENT, exponent.to_string())),
+            _ => {}
+        }
+        entries.into_iter().collect()
+    }
+}
+
+/// The encrypted columns of a table, in order.
+///
+/// # Errors
+/// A damaged description; a companion column missing, not `UInt64`, or shared; two fields of one
+/// name.
+pub fn encrypted_columns(schema: &Schema) -> Result<Vec<EncryptedColumn>, Error> {
+    check_names(schema)?;
+    let mut columns = Vec::new();
+    let mut taken = HashSet::new();
+    for field in schema.fields() {
+        let described =
+            EncryptedColumn::from_field(field).map_err(|error| Error::column(field.name(), error.into()))?;
+        let Some(column) = described else { continue };
+        for part in &column.parts {
+            let fault = match schema.field_with_name(&part.additions) {
+                Err(_) => "missing",
+                Ok(field) if *field.data_type() != DataType::UInt64 => "not UInt64",
+                Ok(_) if !taken.insert(part.additions.clone()) => "used twice",
+                Ok(_) => continue,
+            };
+            let text = format!("its companion column {} is {fault}", part.additions);
+            return Err(Error::column(&column.name, Reason::BadCompanion(text)));
+        }
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+/// Checks that no two fields have one name.
+pub(crate) fn check_names(schema: &Schema) -> Result<(), Error> {
+    let mut names = HashSet::new();
+    match schema.fields().iter().find(|field| !names.insert(field.name())) {
+        None => Ok(()),
+        Some(field) => Err(Error::column(field.name(), Reason::DuplicateColumn)),
+    }
+}
+
+/// The field that counts the rows of each group in totals.
+pub(crate) fn rows_field() -> Field {
+    Field::new(ROWS, DataType::UInt64, false).with_metadata([(ROLE, ROWS)])
+}
+
+/// Whether a field is the row count of totals, and not a column that happens to be called `rows`.
+pub fn counts_rows(field: &Field) -> bool {
+    field.metadata().get(ROLE).is_some_and(|role| role == ROWS) && *field.data_type() == DataType::UInt64
+}
+
+/// What a property is called and how it reads.
+type Property<T> = (&'static str, fn(&T) -> String);
+
+/// Metadata being read.
+struct Entries<'a>(&'a Metadata);
+
+impl Entries<'_> {
+    fn text(&self, key: &'static str) -> Result<&str, MetadataError> {
+        self.0.get(key).map(String::as_str).ok_or(MetadataError::Missing(key))
+    }
+
+    fn invalid(&self, key: &'static str) -> MetadataError {
+        let value = self.0.get(key).map(String::as_str).unwrap_or_default();
+        MetadataError::Invalid { key, value: value.chars().take(60).collect() }
+    }
+
+    /// A decimal number without sign or leading zeros, so that equal numbers are equal texts.
+    fn decimal<T: std::str::FromStr + ToString>(&self, key: &'static str, text: &str) -> Result<T, MetadataError> {
+        match text.parse::<T>() {
+            Ok(number) if number.to_string() == text => Ok(number),
+            _ => Err(self.invalid(key)),
+        }
+    }
+
+    fn number<T: std::str::FromStr + ToString>(&self, key: &'static str) -> Result<T, MetadataError> {
+        self.decimal(key, self.text(key)?)
+    }
+
+    fn numbers<T: std::str::FromStr + ToString>(
+        &self,
+        key: &'static str,
+        expected: usize,
+    ) -> Result<Vec<T>, MetadataError> {
+        let numbers: Vec<T> =
+            self.text(key)?.split(',').map(|text| self.decimal(key, text)).collect::<Result<_, _>>()?;
+        match numbers.len() {
+            found if found == expected => Ok(numbers),
+            found => Err(MetadataError::Lengths { key, found, expected }),
+        }
+    }
+
+    fn names(&self, key: &'static str) -> Result<Vec<String>, MetadataError> {
+        let names: Vec<String> = serde_json::from_str(self.text(key)?).map_err(|_| self.invalid(key))?;
+        let mut seen = HashSet::new();
+        match names.is_empty() || !names.iter().all(|name| seen.insert(name)) {
+            true => Err(self.invalid(key)),
+            false => Ok(names),
+        }
+    }
+
+    fn encoding(&self) -> Result<Encoding, MetadataError> {
+        match self.text(ENCODING)? {
+            "integer" => Ok(Encoding::Integer),
+            "fixed" => Ok(Encoding::Fixed),
+            "slots" => Ok(Encoding::Slots),
+            "base16" => match self.number(EXPONENT)? {
+                exponent @ MIN_EXPONENT..=0 => Ok(Encoding::Base16(exponent)),
+                _ => Err(self.invalid(EXPONENT)),
+            },
+            _ => Err(self.invalid(ENCODING)),
+        }
+    }
+
+    fn parts(&self, encoding: Encoding) -> Result<Vec<Part>, MetadataError> {
+        let names = self.names(COLUMNS)?;
+        let additions = self.names(ADDITIONS)?;
+        let count = names.len();
+        if count != 1 && encoding != Encoding::Slots {
+            return Err(MetadataError::Lengths { key: COLUMNS, found: count, expected: 1 });
+        }
+        if additions.len() != count {
+            let (found, expected) = (additions.len(), count);
+            return Err(MetadataError::Lengths { key: ADDITIONS, found, expected });
+        }
+        let scales: Vec<u32> = self.numbers(SCALE, count)?;
+        let ranges: Vec<u128> = self.numbers(RANGE, count)?;
+        if scales.iter().any(|&scale| scale > MAX_SCALE) {
+            return Err(self.invalid(SCALE));
+        }
+        if ranges.iter().any(|&range| range == 0 || range > i128::MAX as u128) {
+            return Err(self.invalid(RANGE));
+        }
+        let parts = names.into_iter().zip(additions).zip(scales.into_iter().zip(ranges));
+        let part = |((name, additions), (scale, range))| Part { name, scale, range, additions };
+        Ok(parts.map(part).collect())
+    }
+}

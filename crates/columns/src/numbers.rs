@@ -1,0 +1,431 @@
+//! Cells as exact scaled integers: every Arrow type that holds numbers, and text that does.
+//!
+//! A cell of value `v` becomes the integer `v * 10^scale`. Nothing is lost silently: a cell with
+//! more fractional digits is an error, or is rounded half to even when that was asked for. Floats
+//! stand for the shortest decimal number that reads back as the same float.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
+use arrow_buffer::i256;
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field};
+use hearith_paillier::NumberError;
+use hearith_paillier::encoding::{format_decimal, parse_decimal};
+
+use crate::error::{Error, Reason};
+use crate::metadata::MAX_SCALE;
+
+/// What to do with fractional digits beyond the scale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rounding {
+    /// Refuse the cell.
+    #[default]
+    Exact,
+    /// Round to the nearest, half to even.
+    HalfEven,
+}
+
+/// Why a cell has no scaled integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    NotANumber,
+    TooManyDigits,
+    OutOfRange,
+}
+
+/// The cells of one column become scaled integers by these rules.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    /// Name of the column, for errors.
+    pub(crate) column: String,
+    /// Fractional decimal digits kept.
+    pub(crate) scale: u32,
+    /// Largest magnitude after scaling.
+    pub(crate) range: u128,
+    /// What to do with further digits.
+    pub(crate) rounding: Rounding,
+}
+
+/// The scale that a column's type itself has: a decimal's, 0 for the rest.
+pub(crate) fn natural_scale(field: &Field) -> u32 {
+    match field.data_type() {
+        DataType::Decimal32(_, scale)
+        | DataType::Decimal64(_, scale)
+        | DataType::Decimal128(_, scale)
+        | DataType::Decimal256(_, scale) => u32::from(scale.max(&0).unsigned_abs()),
+        _ => 0,
+    }
+}
+
+/// Checks that a type holds numbers, or text that may.
+pub(crate) fn check_numeric(field: &Field) -> Result<(), Error> {
+    let held = match field.data_type() {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    };
+    match held {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(()),
+        held if held.is_numeric() => Ok(()),
+        found => {
+            let reason = Reason::NotNumeric { found: found.to_string() };
+            Err(Error::column(field.name(), reason))
+        }
+    }
+}
+
+impl Rules {
+    /// The scaled integers of a column, `None` for nulls.
+    ///
+    /// # Errors
+    /// The first cell that is no number, has too many digits, or is out of range.
+    pub(crate) fn read(&self, array: &dyn Array) -> Result<Vec<Option<i128>>, Error> {
+        macro_rules! integers {
+            ($kind:ty) => {
+                self.each(array.as_primitive::<$kind>(), |value| self.rescale(value.into(), 0))
+            };
+        }
+        macro_rules! decimals {
+            ($kind:ty, $scale:expr) => {
+                self.each(array.as_primitive::<$kind>(), |value| self.rescale(value.into(), i32::from(*$scale)))
+            };
+        }
+        match array.data_type() {
+            DataType::Int8 => integers!(Int8Type),
+            DataType::Int16 => integers!(Int16Type),
+            DataType::Int32 => integers!(Int32Type),
+            DataType::Int64 => integers!(Int64Type),
+            DataType::UInt8 => integers!(UInt8Type),
+            DataType::UInt16 => integers!(UInt16Type),
+            DataType::UInt32 => integers!(UInt32Type),
+            DataType::UInt64 => integers!(UInt64Type),
+            DataType::Decimal32(_, scale) => decimals!(Decimal32Type, scale),
+            DataType::Decimal64(_, scale) => decimals!(Decimal64Type, scale),
+            DataType::Decimal128(_, scale) => decimals!(Decimal128Type, scale),
+            DataType::Decimal256(_, scale) => self.each(array.as_primitive::<Decimal256Type>(), |value: i256| {
+                let value = value.to_i128().ok_or(Fault::OutOfRange)?;
+                self.rescale(value, i32::from(*scale))
+            }),
+            DataType::Float32 => self.each(array.as_primitive::<Float32Type>(), |value| self.parse(&value.to_string())),
+            DataType::Float64 => self.each(array.as_primitive::<Float64Type>(), |value| self.parse(&value.to_string())),
+            DataType::Float16 => self.read(&self.as_type(array, &DataType::Float32)?),
+            DataType::Utf8 => {
+                let cells = array.as_string::<i32>().iter().enumerate();
+                cells.map(|(row, cell)| cell.map(|text| self.cell(row, text)).transpose()).collect()
+            }
+            _ => self.read(&self.as_type(array, &DataType::Utf8)?),
+        }
+    }
+
+    fn as_type(&self, array: &dyn Array, to: &DataType) -> Result<ArrayRef, Error> {
+        let to = match array.data_type() {
+            DataType::Dictionary(_, values) => values,
+            _ => to,
+        };
+        cast(array, to).map_err(|_| {
+            let found = array.data_type().to_string();
+            Error::column(&self.column, Reason::NotNumeric { found })
+        })
+    }
+
+    fn each<T: ArrowPrimitiveType>(
+        &self,
+        array: &PrimitiveArray<T>,
+        scaled: impl Fn(T::Native) -> Result<i128, Fault>,
+    ) -> Result<Vec<Option<i128>>, Error> {
+        let cells = array.iter().enumerate();
+        let number = |(row, cell): (usize, Option<T::Native>)| {
+            let Some(value) = cell else { return Ok(None) };
+            let found = scaled(value).and_then(|number| self.within(number));
+            found.map(Some).map_err(|fault| self.error(row, self.shown(array, row), fault))
+        };
+        cells.map(number).collect()
+    }
+
+    fn cell(&self, row: usize, text: &str) -> Result<i128, Error> {
+        let found = self.parse(text.trim_ascii()).and_then(|number| self.within(number));
+        found.map_err(|fault| self.error(row, text.to_owned(), fault))
+    }
+
+    /// A cell's text for an error.
+    fn shown<T: ArrowPrimitiveType>(&self, array: &PrimitiveArray<T>, row: usize) -> String {
+        arrow_cast::display::array_value_to_string(array, row).unwrap_or_default()
+    }
+
+    fn error(&self, row: usize, text: String, fault: Fault) -> Error {
+        let reason = match fault {
+            Fault::NotANumber => Reason::NotANumber { text },
+            Fault::TooManyDigits => Reason::TooManyDigits { text, scale: self.scale },
+            Fault::OutOfRange => {
+                let range = i128::try_from(self.range).unwrap_or(i128::MAX);
+                Reason::OutOfRange { text, range: format_decimal(range, self.scale) }
+            }
+        };
+        Error::cell(row, &self.column, reason)
+    }
+
+    fn within(&self, number: i128) -> Result<i128, Fault> {
+        match number.unsigned_abs() <= self.range {
+            true => Ok(number),
+            false => Err(Fault::OutOfRange),
+        }
+    }
+
+    /// `value * 10^-from` at our scale.
+    fn rescale(&self, value: i128, from: i32) -> Result<i128, Fault> {
+        let up = self.scale as i32 - from;
+        if value == 0 || up == 0 {
+            return Ok(value);
+        }
+        let power = 10_i128.checked_pow(up.unsigned_abs());
+        if up > 0 {
+            return power.and_then(|power| value.checked_mul(power)).ok_or(Fault::OutOfRange);
+        }
+        // A power beyond 10^38 exceeds twice any value: nothing but a fraction below one half.
+        let (whole, rest) = power.map_or((0, value), |power| (value / power, value % power));
+        match (rest, self.rounding) {
+            (0, _) => Ok(whole),
+            (_, Rounding::Exact) => Err(Fault::TooManyDigits),
+            (_, Rounding::HalfEven) => {
+                let half = power.map_or(u128::MAX, |power| power.unsigned_abs() / 2);
+                let away = rest.unsigned_abs() > half || (rest.unsigned_abs() == half && whole % 2 != 0);
+                Ok(whole + if away { value.signum() } else { 0 })
+            }
+        }
+    }
+
+    /// A number in decimal notation, with or without an exponent, at our scale.
+    fn parse(&self, text: &str) -> Result<i128, Fault> {
+        let plain = match text.bytes().any(|byte| byte | 0x20 == b'e') {
+            true => &without_exponent(text).ok_or(Fault::NotANumber)?,
+            false => text,
+        };
+        match parse_decimal(plain, self.scale) {
+            Ok(number) => Ok(number),
+            Err(NumberError::TooManyPlaces { .. }) if self.rounding == Rounding::HalfEven => self.round(plain),
+            Err(NumberError::TooManyPlaces { .. }) => Err(Fault::TooManyDigits),
+            Err(NumberError::OutOfRange) => Err(Fault::OutOfRange),
+            Err(_) => Err(Fault::NotANumber),
+        }
+    }
+
+    /// Rounds a well-formed decimal number with more than `scale` fractional digits.
+    fn round(&self, text: &str) -> Result<i128, Fault> {
+        let point = text.find('.').ok_or(Fault::NotANumber)?;
+        let cut = point + 1 + self.scale as usize;
+        let (kept, rest) = text.split_at_checked(cut).ok_or(Fault::NotANumber)?;
+        if !rest.bytes().all(|digit| digit.is_ascii_digit()) {
+            return Err(Fault::NotANumber);
+        }
+        let kept = kept.strip_suffix('.').unwrap_or(kept);
+        // ".7" at scale 0 keeps no digit at all.
+        let kept = match kept.trim_start_matches(['+', '-']) {
+            "" => 0,
+            _ => parse_decimal(kept, self.scale).map_err(|_| Fault::OutOfRange)?,
+        };
+        let beyond_half = match rest.as_bytes() {
+            [b'5', tail @ ..] => tail.iter().any(|&digit| digit != b'0') || kept % 2 != 0,
+            [first, ..] => *first > b'5',
+            [] => false,
+        };
+        let away = if text.starts_with('-') { -1 } else { 1 };
+        match beyond_half {
+            true => kept.checked_add(away).ok_or(Fault::OutOfRange),
+            false => Ok(kept),
+        }
+    }
+}
+
+/// Writes `1.5e-7` as `0.00000015`. `None` when it is no such number or has a hopeless exponent.
+fn without_exponent(text: &str) -> Option<String> {
+    const LARGEST: i32 = 400;
+    let (number, exponent) = text.split_once(['e', 'E'])?;
+    let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let exponent: i32 = exponent.parse().ok().filter(|e: &i32| e.abs() <= LARGEST)?;
+    let unsigned = number.strip_prefix(['+', '-']).unwrap_or(number);
+    let sign = &number[..number.len() - unsigned.len()];
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let digits = format!("{whole}{fraction}");
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let point = whole.len() as i32 + exponent;
+    let zeros = |count: i32| "0".repeat(count.max(0) as usize);
+    let before = zeros(1 - point);
+    let after = zeros(point - digits.len() as i32);
+    let padded = format!("{before}{digits}{after}");
+    let (whole, fraction) = padded.split_at(point.max(1) as usize);
+    Some(match fraction {
+        "" => format!("{sign}{whole}"),
+        _ => format!("{sign}{whole}.{fraction}"),
+    })
+}
+
+/// A declared range, a positive decimal number in the column's own units, at the column's scale.
+pub(crate) fn scaled_range(column: &str, text: &str, scale: u32) -> Result<u128, Error> {
+    let rules = Rules { column: column.to_owned(), scale, range: i128::MAX as u128, rounding: Rounding::Exact };
+    match rules.parse(text) {
+        Ok(range) if range > 0 => Ok(range.unsigned_abs()),
+        _ => Err(Error::column(column, Reason::BadRange { text: text.to_owned() })),
+    }
+}
+
+/// Checks a scale.
+pub(crate) fn check_scale(column: &str, scale: u32) -> Result<u32, Error> {
+    match scale <= MAX_SCALE {
+        true => Ok(scale),
+        false => Err(Error::column(column, Reason::BadScale { scale })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::*;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rules(scale: u32, rounding: Rounding) -> Rules {
+        Rules { column: "x".into(), scale, range: i128::MAX as u128, rounding }
+    }
+
+    fn read(array: &dyn Array, scale: u32) -> Result<Vec<Option<i128>>, String> {
+        rules(scale, Rounding::Exact).read(array).map_err(|error| error.to_string())
+    }
+
+    fn rounded(array: &dyn Array, scale: u32) -> Vec<Option<i128>> {
+        rules(scale, Rounding::HalfEven).read(array).unwrap()
+    }
+
+    #[test]
+    fn integers_of_every_width() {
+        let expected = Ok(vec![Some(700), None, Some(100)]);
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(Int8Array::from(vec![Some(7), None, Some(1)])),
+            Arc::new(Int16Array::from(vec![Some(7), None, Some(1)])),
+            Arc::new(Int32Array::from(vec![Some(7), None, Some(1)])),
+            Arc::new(Int64Array::from(vec![Some(7), None, Some(1)])),
+            Arc::new(UInt8Array::from(vec![Some(7), None, Some(1)])),
+            Arc::new(UInt16Array::from(vec![Some(7), None, Some(1)])),
+            Arc::new(UInt32Array::from(vec![Some(7), None, Some(1)])),
+            Arc::new(UInt64Array::from(vec![Some(7), None, Some(1)])),
+            Arc::new(Float32Array::from(vec![Some(7.0), None, Some(1.0)])),
+            Arc::new(Float64Array::from(vec![Some(7.0), None, Some(1.0)])),
+            Arc::new(StringArray::from(vec![Some("7"), None, Some("1.00")])),
+            Arc::new(LargeStringArray::from(vec![Some("7"), None, Some(" 1 ")])),
+            Arc::new(StringViewArray::from(vec![Some("+7.0"), None, Some("1")])),
+            Arc::new(DictionaryArray::<types::Int8Type>::from_iter([Some("7"), None, Some("1")])),
+        ];
+        for column in columns {
+            assert_eq!(read(&column, 2), expected, "{}", column.data_type());
+        }
+        let extremes = UInt64Array::from(vec![u64::MAX]);
+        assert_eq!(read(&extremes, 0), Ok(vec![Some(u64::MAX.into())]));
+    }
+
+    #[test]
+    fn decimals_keep_their_value() {
+        let cents = Decimal128Array::from(vec![Some(1250), Some(-5), None]);
+        let cents = cents.with_precision_and_scale(10, 2).unwrap();
+        assert_eq!(read(&cents, 2), Ok(vec![Some(1250), Some(-5), None]));
+        assert_eq!(read(&cents, 3), Ok(vec![Some(12500), Some(-50), None]));
+        assert!(read(&cents, 1).unwrap_err().contains("row 2, column x: \"-0.05\" has more than 1"));
+        assert_eq!(rounded(&cents, 1), [Some(125), Some(0), None]);
+        assert_eq!(rounded(&cents, 0), [Some(12), Some(0), None]);
+        let thousands = Decimal128Array::from(vec![3]).with_precision_and_scale(5, -3).unwrap();
+        assert_eq!(read(&thousands, 0), Ok(vec![Some(3000)]));
+        let wide = Decimal256Array::from(vec![i256::from(41)]).with_precision_and_scale(60, 1);
+        assert_eq!(read(&wide.unwrap(), 1), Ok(vec![Some(41)]));
+        let small = Decimal32Array::from(vec![41]).with_precision_and_scale(5, 1).unwrap();
+        assert_eq!(read(&small, 1), Ok(vec![Some(41)]));
+    }
+
+    #[test]
+    fn floats_stand_for_their_shortest_decimal() {
+        let floats = Float64Array::from(vec![0.1, -2.5, 1e-5, 1e21]);
+        assert_eq!(read(&floats, 5), Ok(vec![Some(10_000), Some(-250_000), Some(1), Some(10_i128.pow(26))]));
+        assert!(read(&floats, 4).unwrap_err().starts_with("row 3, column x: "));
+        assert_eq!(read(&Float32Array::from(vec![0.1_f32]), 1), Ok(vec![Some(1)]));
+        for bad in [f64::NAN, f64::INFINITY] {
+            let error = read(&Float64Array::from(vec![1.0, bad]), 5).unwrap_err();
+            assert!(error.starts_with("row 2, column x: "), "{error}");
+            assert!(error.ends_with("is not a number"), "{error}");
+        }
+        assert!(read(&Float64Array::from(vec![1e300]), 0).unwrap_err().contains("out of range"));
+        assert_eq!(
+            rounded(&Float64Array::from(vec![0.5, 1.5, -2.5, 1e-300]), 0),
+            [Some(0), Some(2), Some(-2), Some(0)]
+        );
+    }
+
+    #[test]
+    fn texts_that_are_no_numbers_are_named() {
+        for text in ["", "abc", "0x10", "1_000", "1,5", "--1", "1e", "e5", "1e5e5", ".", "NaN", "1e999"] {
+            let error = read(&StringArray::from(vec!["1", text]), 2).unwrap_err();
+            assert!(error.starts_with("row 2, column x: "), "{text}: {error}");
+            assert!(error.ends_with("is not a number"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn exponents_are_written_out() {
+        for (text, plain) in [
+            ("1e0", "1"),
+            ("1.5e3", "1500"),
+            ("-1.5E-3", "-0.0015"),
+            ("+12.34e1", "+123.4"),
+            ("12.34e+2", "1234"),
+            ("0.5e-1", "0.05"),
+            (".5e1", "5"),
+        ] {
+            assert_eq!(without_exponent(text).as_deref(), Some(plain), "{text}");
+        }
+        assert_eq!(read(&StringArray::from(vec!["2.5e-2", "1e2"]), 3), Ok(vec![Some(25), Some(100_000)]));
+    }
+
+    #[test]
+    fn ranges_are_in_the_columns_units() {
+        assert_eq!(scaled_range("x", "99.5", 2), Ok(9950));
+        for bad in ["0", "-1", "1.234", "abc", "1e60"] {
+            assert!(scaled_range("x", bad, 2).is_err(), "{bad}");
+        }
+        let tight = Rules { range: 9950, ..rules(2, Rounding::Exact) };
+        assert!(tight.read(&StringArray::from(vec!["99.5", "-99.5"])).is_ok());
+        let error = tight.read(&StringArray::from(vec!["99.5", "-99.51"])).unwrap_err();
+        assert!(error.to_string().contains("at most 99.50"), "{error}");
+    }
+
+    #[test]
+    fn types_without_numbers_are_refused() {
+        for kind in [DataType::Boolean, DataType::Date32, DataType::Binary] {
+            assert!(check_numeric(&Field::new("x", kind, true)).is_err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rounding_text_agrees_with_rounding_decimals(value in any::<i64>(), from in 0_u32..12, to in 0_u32..12) {
+            let text = format_decimal(value.into(), from);
+            let array = Decimal128Array::from(vec![i128::from(value)]);
+            let array = array.with_precision_and_scale(38, from as i8).unwrap();
+            prop_assert_eq!(rounded(&StringArray::from(vec![text]), to), rounded(&array, to));
+        }
+
+        #[test]
+        fn doubles_survive(value in any::<f64>().prop_filter("size", |v| v.abs() < 1e15 && v.abs() > 1e-4)) {
+            let found = rounded(&Float64Array::from(vec![value]), 22)[0].unwrap();
+            prop_assert_eq!(format_decimal(found, 22).parse::<f64>().unwrap(), value);
+        }
+
+        #[test]
+        fn no_text_panics(text in ".*") {
+            let _ = read(&StringArray::from(vec![text.clone()]), 3);
+            let _ = rules(3, Rounding::HalfEven).read(&StringArray::from(vec![text]));
+        }
+    }
+}

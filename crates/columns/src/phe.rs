@@ -1,0 +1,201 @@
+//! Columns exchanged with python-paillier (`phe`): its JSON ciphertexts out of a column and into one.
+//!
+//! `phe` keeps a number as an integer times a power of 16, and the power stands beside each
+//! ciphertext in the clear. A column has one power for all, the lowest: the others' ciphertexts are
+//! multiplied up to it. Without powers below 0 the column is one of integers like any other.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{Schema, SchemaRef};
+use hearith_paillier::{Ciphertexts, PheError, PublicKey, phe_json};
+
+use crate::ciphers::{self, Present};
+use crate::error::{Error, Reason};
+use crate::metadata::{DEFAULT_MAX_ADDITIONS, DEFAULT_RANGE, Encoding, EncryptedColumn, MIN_EXPONENT, Part};
+use crate::numbers::{check_scale, scaled_range};
+
+/// The largest power of 16 that one multiplication by a 128-bit scalar makes up.
+const STEP: u32 = 30;
+
+/// The ciphertexts of a column as `phe` writes them, `None` for nulls.
+///
+/// Numbers of a column with a decimal scale are the integers that they are after scaling: `phe` has
+/// no powers of ten.
+///
+/// # Errors
+/// A column of slots, of which `phe` knows nothing; one under another key; a malformed ciphertext.
+pub fn export(key: &PublicKey, column: &EncryptedColumn, batch: &RecordBatch) -> Result<Vec<Option<String>>, Error> {
+    column.check_key(key)?;
+    let exponent = match column.encoding {
+        Encoding::Integer | Encoding::Fixed => 0,
+        Encoding::Base16(exponent) => exponent,
+        Encoding::Slots => {
+            let text = "packed slots have no counterpart in python-paillier".to_owned();
+            return Err(Error::column(&column.name, Reason::Shape(text)));
+        }
+    };
+    let present = Present::read(key, column, batch)?;
+    present.check_coprime(key, column)?;
+    let exponents = vec![exponent; present.rows.len()];
+    let texts = phe_json::export(&present.ciphertexts, &exponents)
+        .map_err(|error| Error::column(&column.name, Reason::Format(error.to_string())))?;
+    let mut cells = vec![None; batch.num_rows()];
+    for (text, &row) in texts.into_iter().zip(&present.rows) {
+        cells[row] = Some(text);
+    }
+    Ok(cells)
+}
+
+/// What is known of ciphertexts to import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportOptions {
+    /// Name of the column to make.
+    pub column: String,
+    /// The lowest power of 16 among the ciphertexts.
+    pub exponent: i32,
+    /// The integers are numbers times 10 to this, 0 to 38; only for exponents of 0 and more.
+    pub scale: u32,
+    /// Largest magnitude of one number, as decimal text; by default 2^63 - 1 after scaling.
+    pub range: Option<String>,
+    /// Additions to leave headroom for, at least 1.
+    pub max_additions: u64,
+    /// How many numbers have been added up in each ciphertext.
+    pub additions: u64,
+}
+
+impl ImportOptions {
+    /// A column of single integers with the default range and headroom.
+    pub fn new(column: &str) -> Self {
+        Self {
+            column: column.to_owned(),
+            exponent: 0,
+            scale: 0,
+            range: None,
+            max_additions: DEFAULT_MAX_ADDITIONS,
+            additions: 1,
+        }
+    }
+}
+
+/// Makes a column of `phe`'s ciphertexts.
+#[derive(Clone, Debug)]
+pub struct Importer {
+    key: PublicKey,
+    column: EncryptedColumn,
+    additions: u64,
+    schema: SchemaRef,
+}
+
+impl Importer {
+    /// Prepares a column.
+    ///
+    /// # Errors
+    /// A scale, range, exponent or headroom that does not fit the key.
+    pub fn new(key: &PublicKey, options: &ImportOptions) -> Result<Self, Error> {
+        let name = &options.column;
+        let scale = check_scale(name, options.scale)?;
+        let range = match &options.range {
+            None => DEFAULT_RANGE,
+            Some(text) => scaled_range(name, text, scale)?,
+        };
+        let encoding = match (options.exponent, scale) {
+            (0.., 0) => Encoding::Integer,
+            (0.., _) => Encoding::Fixed,
+            (exponent @ MIN_EXPONENT..0, 0) => Encoding::Base16(exponent),
+            (MIN_EXPONENT..0, _) => {
+                let text = "a scale is for integers, but there are fractions (e below 0)";
+                return Err(Error::column(name, Reason::Shape(text.to_owned())));
+            }
+            (exponent, _) => {
+                let text = format!("the exponent {exponent} is too low: at least {MIN_EXPONENT}");
+                return Err(Error::column(name, Reason::Shape(text)));
+            }
+        };
+        let column = EncryptedColumn {
+            name: name.clone(),
+            key: key.id(),
+            bits: key.bits(),
+            encoding,
+            parts: vec![Part::new(name, scale, range)],
+            max_additions: options.max_additions,
+        };
+        column.layout()?;
+        let additions = options.additions;
+        if additions > column.max_additions {
+            let max_additions = column.max_additions;
+            return Err(Error::column(name, Reason::Headroom { additions, max_additions }));
+        }
+        let fields: Vec<_> = std::iter::once(column.field()).chain(column.companion_fields()).collect();
+        let schema = Arc::new(Schema::new(fields));
+        Ok(Self { key: key.clone(), column, additions, schema })
+    }
+
+    /// The ciphertexts and their companion.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// A batch of the column from `phe`'s JSON objects, `None` for nulls.
+    ///
+    /// # Errors
+    /// The first that is no such object, or no ciphertext of the key, or has an exponent lower
+    /// than announced.
+    pub fn import(&self, cells: &[Option<&str>]) -> Result<RecordBatch, Error> {
+        let rows: Vec<usize> = (0..cells.len()).filter(|&row| cells[row].is_some()).collect();
+        // One object a line: that is how an error tells which it was.
+        let lines = cells.iter().flatten().map(|cell| cell.replace(['\n', '\r'], " "));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let (ciphertexts, exponents) = match rows.is_empty() {
+            true => (self.key.zeros(0), Vec::new()),
+            false => phe_json::import(&self.key, &text).map_err(|error| self.refused(&rows, error))?,
+        };
+        let ciphertexts = self.align(ciphertexts, &exponents, &rows)?;
+        let nulls = NullBuffer::from_iter(cells.iter().map(Option::is_some));
+        let ciphertexts = ciphers::write(&self.column, &ciphertexts, Some(&nulls))?;
+        let additions = cells.iter().map(|cell| cell.map_or(0, |_| self.additions));
+        let additions: ArrayRef = Arc::new(UInt64Array::from_iter_values(additions));
+        RecordBatch::try_new(self.schema.clone(), vec![ciphertexts, additions])
+            .map_err(|error| Error::table(Reason::Shape(error.to_string())))
+    }
+
+    /// Brings all ciphertexts to the column's power of 16.
+    fn align(&self, mut ciphertexts: Ciphertexts, exponents: &[i32], rows: &[usize]) -> Result<Ciphertexts, Error> {
+        let target = match self.column.encoding {
+            Encoding::Base16(exponent) => exponent,
+            _ => 0,
+        };
+        let too_far = |row, exponent: i32| {
+            let text = format!("the exponent {exponent} is beyond the column's");
+            Error::cell(row, &self.column.name, Reason::Shape(text))
+        };
+        let mut missing = Vec::with_capacity(exponents.len());
+        for (&exponent, &row) in exponents.iter().zip(rows) {
+            let up = exponent.checked_sub(target).and_then(|up| u32::try_from(up).ok());
+            let fits = up.filter(|up| *up < self.column.bits / 4);
+            missing.push(fits.ok_or_else(|| too_far(row, exponent))?);
+        }
+        while missing.iter().any(|&up| up > 0) {
+            let scalars: Vec<i128> = missing.iter().map(|&up| 1 << (4 * up.min(STEP))).collect();
+            ciphertexts =
+                self.key.scale(&ciphertexts, &scalars).map_err(|error| ciphers::bad(&self.column, rows, &error))?;
+            missing.iter_mut().for_each(|up| *up -= (*up).min(STEP));
+        }
+        Ok(ciphertexts)
+    }
+
+    /// Why `phe`'s JSON was refused, at the row where it was.
+    fn refused(&self, rows: &[usize], error: PheError) -> Error {
+        let (row, text) = match error {
+            PheError::Operation(error) => return ciphers::bad(&self.column, rows, &error),
+            PheError::Member { row, member, problem } => (row, format!("'{member}' {problem}")),
+            PheError::Json { line, problem, .. } => {
+                (line.saturating_sub(1), format!("not a ciphertext of python-paillier: {problem}"))
+            }
+            other => (0, other.to_string()),
+        };
+        let row = rows.get(row).copied().unwrap_or_default();
+        Error::cell(row, &self.column.name, Reason::Format(text))
+    }
+}

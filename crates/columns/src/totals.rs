@@ -1,0 +1,349 @@
+//! Adding up encrypted columns by groups, without the private key.
+//!
+//! Batches stream in and only one ciphertext a group and column is kept. The result has the group
+//! columns, a row count, the encrypted totals and their companions: it is itself a table of
+//! encrypted columns, so totals of parts can be added up again.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use hearith_paillier::{Ciphertexts, OperationError, PublicKey};
+
+use crate::ciphers::{self, Present};
+use crate::encrypt::find;
+use crate::error::{Error, Reason};
+use crate::groups::{Groups, as_plain, plain};
+use crate::metadata::{self, EncryptedColumn, counts_rows, encrypted_columns, rows_field};
+
+/// Running totals of the encrypted columns of a table, by groups.
+///
+/// After an error the totals are of no use: a part of the batch may have been added.
+pub struct Totals {
+    key: PublicKey,
+    by: Vec<Field>,
+    columns: Vec<EncryptedColumn>,
+    groups: Groups,
+    rows: Vec<u64>,
+    sums: Vec<Sums>,
+    schema: SchemaRef,
+}
+
+/// The totals of one encrypted column, indexed by group.
+struct Sums {
+    /// One ciphertext a group, `None` where nothing was added yet.
+    ciphertexts: Vec<Option<Ciphertexts>>,
+    /// For each part, the additions of each group.
+    additions: Vec<Vec<u64>>,
+}
+
+impl Totals {
+    /// Starts totals of all encrypted columns of tables like this one, grouped by the values of
+    /// the columns `by` (one group when there are none).
+    ///
+    /// # Errors
+    /// No encrypted column, one under another key or with a damaged description; a group column
+    /// that is missing, named twice, encrypted, or named like a column of the totals.
+    pub fn new(key: &PublicKey, schema: &Schema, by: &[String]) -> Result<Self, Error> {
+        let columns = columns_under(key, schema)?;
+        let by = group_fields(schema, by, &columns)?;
+        let types: Vec<DataType> = by.iter().map(|field| field.data_type().clone()).collect();
+        let groups = Groups::new(&types).map_err(table_error)?;
+        let schema = Arc::new(output_schema(&by, &columns));
+        metadata::check_names(&schema)?;
+        let sums = columns.iter().map(Sums::new).collect();
+        let mut totals = Self { key: key.clone(), by, columns, groups, rows: vec![], sums, schema };
+        totals.grow();
+        Ok(totals)
+    }
+
+    /// The schema of the totals.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// The encrypted columns being added up.
+    pub fn columns(&self) -> &[EncryptedColumn] {
+        &self.columns
+    }
+
+    /// How many groups there are so far.
+    pub fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The names of the columns that [`Totals::update`] reads; a reader may leave out the rest.
+    pub fn needed(&self, schema: &Schema) -> HashSet<String> {
+        let counting = schema.fields().iter().filter(|field| counts_rows(field));
+        let encrypted = self.columns.iter().flat_map(|column| {
+            let companions = column.parts.iter().map(|part| &part.additions);
+            companions.chain([&column.name])
+        });
+        let grouping = self.by.iter().chain(counting.map(|field| &**field)).map(Field::name);
+        grouping.chain(encrypted).cloned().collect()
+    }
+
+    /// Checks that tables of another schema can be added to these totals.
+    ///
+    /// # Errors
+    /// [`Reason::Differs`] when its encrypted columns or group columns are others, of another
+    /// scale, or under another key.
+    pub fn check_schema(&self, schema: &Schema) -> Result<(), Error> {
+        let columns = columns_under(&self.key, schema)?;
+        for column in &self.columns {
+            let same = columns.iter().find(|other| other.name == column.name);
+            same.ok_or_else(|| missing(&column.name))?.check_adds_to(column)?;
+        }
+        let more = |column: &&EncryptedColumn| self.columns.iter().all(|c| c.name != column.name);
+        if let Some(column) = columns.iter().find(more) {
+            let (here, before) = ("encrypted".to_owned(), "absent".to_owned());
+            let reason = Reason::Differs { what: "the column", here, before };
+            return Err(Error::column(&column.name, reason));
+        }
+        for field in &self.by {
+            let here = plain(find(schema, field.name())?.data_type());
+            if here != *field.data_type() {
+                let (here, before) = (here.to_string(), field.data_type().to_string());
+                let reason = Reason::Differs { what: "the type", here, before };
+                return Err(Error::column(field.name(), reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the rows of a batch to the totals. Its schema must have passed
+    /// [`Totals::check_schema`] (the one given to [`Totals::new`] has).
+    ///
+    /// # Errors
+    /// The first row whose ciphertext is malformed or shares a factor with n, or with which a
+    /// total has more additions than there is headroom for.
+    pub fn update(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        let keys = self.by.iter().map(|field| group_column(field, batch));
+        let keys = keys.collect::<Result<Vec<_>, _>>()?;
+        let groups = self.groups.assign(&keys, batch.num_rows()).map_err(table_error)?;
+        self.grow();
+        self.count_rows(batch, &groups)?;
+        for (column, sums) in self.columns.iter().zip(&mut self.sums) {
+            sums.count(column, batch, &groups)?;
+            sums.add(&self.key, column, &Present::read(&self.key, column, batch)?, &groups)?;
+        }
+        Ok(())
+    }
+
+    /// Adds other totals, of another part of the data, to these.
+    ///
+    /// # Errors
+    /// As [`Totals::check_schema`] and [`Totals::update`]; rows are those of the other totals.
+    pub fn merge(&mut self, other: Self) -> Result<(), Error> {
+        self.check_schema(&other.schema)?;
+        self.update(&other.finish()?)
+    }
+
+    /// The totals, one row a group, in ascending order of the group columns. A total to which
+    /// nothing was added is null, with 0 additions.
+    ///
+    /// # Errors
+    /// None that a caller can cause.
+    pub fn finish(self) -> Result<RecordBatch, Error> {
+        let (order, mut arrays) = self.groups.sorted().map_err(table_error)?;
+        arrays.push(gather(&self.rows, &order));
+        for (column, sums) in self.columns.iter().zip(&self.sums) {
+            arrays.push(sums.ciphertexts(&self.key, column, &order)?);
+            arrays.extend(sums.additions.iter().map(|additions| gather(additions, &order)));
+        }
+        RecordBatch::try_new(self.schema, arrays).map_err(table_error)
+    }
+
+    /// Makes room for the groups that there are.
+    fn grow(&mut self) {
+        let groups = self.groups.len();
+        self.rows.resize(groups, 0);
+        for sums in &mut self.sums {
+            sums.ciphertexts.resize(groups, None);
+            sums.additions.iter_mut().for_each(|part| part.resize(groups, 0));
+        }
+    }
+
+    /// Counts rows; a row of totals counts for the rows that it counts.
+    fn count_rows(&mut self, batch: &RecordBatch, groups: &[u32]) -> Result<(), Error> {
+        let counting = batch.schema_ref().fields().iter().find(|field| counts_rows(field));
+        let counted = counting.map(|field| ciphers::counts(field.name(), batch)).transpose()?;
+        for (row, &group) in groups.iter().enumerate() {
+            let total = &mut self.rows[group as usize];
+            *total = total
+                .checked_add(counted.map_or(1, |counted| counted.value(row)))
+                .ok_or_else(|| Error::row_of(row as u64, Reason::TooManyRows))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        f.debug_struct("Totals").field("columns", &names).field("groups", &self.groups.len()).finish_non_exhaustive()
+    }
+}
+
+impl Sums {
+    fn new(column: &EncryptedColumn) -> Self {
+        Self { ciphertexts: vec![], additions: vec![vec![]; column.parts.len()] }
+    }
+
+    /// Adds up the additions, refusing the row that exceeds the headroom.
+    fn count(&mut self, column: &EncryptedColumn, batch: &RecordBatch, groups: &[u32]) -> Result<(), Error> {
+        let companions = ciphers::companions(column, batch)?;
+        for ((part, totals), added) in column.parts.iter().zip(&mut self.additions).zip(companions) {
+            for (row, (&group, &added)) in groups.iter().zip(added.values()).enumerate() {
+                let total = &mut totals[group as usize];
+                match total.checked_add(added) {
+                    Some(additions) if additions <= column.max_additions => *total = additions,
+                    beyond => {
+                        let (additions, max_additions) = (beyond.unwrap_or(u64::MAX), column.max_additions);
+                        return Err(Error::cell(row, &part.name, Reason::Headroom { additions, max_additions }));
+                    }
+                }
+            }
+        }
+        ciphers::check_nulls(column, batch)
+    }
+
+    /// Adds up the ciphertexts: a product for each group among the rows, then one multiplication
+    /// with what the group has already.
+    fn add(
+        &mut self,
+        key: &PublicKey,
+        column: &EncryptedColumn,
+        present: &Present,
+        groups: &[u32],
+    ) -> Result<(), Error> {
+        let (touched, members) = members(present, groups);
+        if touched.is_empty() {
+            return Ok(());
+        }
+        let fault = |error| ciphers::bad(column, &[], &error);
+        let sums = key.sum_groups(&present.ciphertexts, &members).map_err(fault)?;
+        // A factor shared with n survives in the product: few products tell of many rows.
+        if let Err(error) = key.check_coprime(&sums) {
+            present.check_coprime(key, column)?;
+            return Err(fault(OperationError::Ciphertext(error)));
+        }
+        let (known, fresh): (Vec<usize>, Vec<usize>) =
+            (0..touched.len()).partition(|&index| self.ciphertexts[touched[index] as usize].is_some());
+        let known_before: Vec<&Ciphertexts> =
+            known.iter().filter_map(|&index| self.ciphertexts[touched[index] as usize].as_ref()).collect();
+        if let Some((first, rest)) = known_before.split_first() {
+            let before = Ciphertexts::concat(first, rest).map_err(fault)?;
+            let added = sums.select(&known).map_err(fault)?;
+            let after = key.add(&before, &added).map_err(fault)?;
+            self.store(&after, 0.., known.iter().map(|&index| touched[index])).map_err(fault)?;
+        }
+        self.store(&sums, fresh.iter().copied(), fresh.iter().map(|&index| touched[index])).map_err(fault)
+    }
+
+    /// Keeps the rows of `from` numbered `rows` as the totals of `groups`.
+    fn store(
+        &mut self,
+        from: &Ciphertexts,
+        rows: impl Iterator<Item = usize>,
+        groups: impl Iterator<Item = u32>,
+    ) -> Result<(), OperationError> {
+        for (group, row) in groups.zip(rows) {
+            self.ciphertexts[group as usize] = Some(from.range(row..row + 1)?);
+        }
+        Ok(())
+    }
+
+    /// The totals as a column, null where nothing was added.
+    fn ciphertexts(&self, key: &PublicKey, column: &EncryptedColumn, order: &[u32]) -> Result<ArrayRef, Error> {
+        let ordered = || order.iter().map(|&group| self.ciphertexts[group as usize].as_ref());
+        let present: Vec<&Ciphertexts> = ordered().flatten().collect();
+        let present = match present.split_first() {
+            None => key.zeros(0),
+            Some((first, rest)) => {
+                Ciphertexts::concat(first, rest).map_err(|error| ciphers::bad(column, &[], &error))?
+            }
+        };
+        let nulls = NullBuffer::from_iter(ordered().map(|total| total.is_some()));
+        ciphers::write(column, &present, Some(&nulls))
+    }
+}
+
+/// The groups that occur among the ciphertexts present, and the ciphertexts of each.
+fn members(present: &Present, groups: &[u32]) -> (Vec<u32>, Vec<Vec<u32>>) {
+    let mut place = std::collections::HashMap::new();
+    let (mut touched, mut members) = (Vec::new(), Vec::<Vec<u32>>::new());
+    for (index, &row) in present.rows.iter().enumerate() {
+        let group = groups[row];
+        let at = *place.entry(group).or_insert_with(|| {
+            touched.push(group);
+            members.push(Vec::new());
+            members.len() - 1
+        });
+        members[at].push(index as u32);
+    }
+    (touched, members)
+}
+
+/// The encrypted columns of a table, all of which must be under this key.
+fn columns_under(key: &PublicKey, schema: &Schema) -> Result<Vec<EncryptedColumn>, Error> {
+    let columns = encrypted_columns(schema)?;
+    if columns.is_empty() {
+        return Err(Error::table(Reason::NothingEncrypted));
+    }
+    columns.iter().try_for_each(|column| column.check_key(key))?;
+    Ok(columns)
+}
+
+fn group_fields(schema: &Schema, by: &[String], columns: &[EncryptedColumn]) -> Result<Vec<Field>, Error> {
+    if let Some(twice) = repeated(by) {
+        return Err(Error::column(twice, Reason::DuplicateColumn));
+    }
+    let field = |name: &String| {
+        let encrypted =
+            |column: &EncryptedColumn| column.name == *name || column.parts.iter().any(|part| part.name == *name);
+        if columns.iter().any(encrypted) {
+            return Err(Error::column(name, Reason::GroupEncrypted));
+        }
+        let companion = |column: &EncryptedColumn| column.parts.iter().any(|part| part.additions == *name);
+        if *name == *rows_field().name() || columns.iter().any(companion) {
+            return Err(Error::column(name, Reason::ReservedName));
+        }
+        let field = find(schema, name)?;
+        let kind = plain(field.data_type());
+        Ok(Field::new(name, kind, true).with_metadata(field.metadata().clone()))
+    };
+    by.iter().map(field).collect()
+}
+
+fn repeated(names: &[String]) -> Option<&String> {
+    let mut seen = HashSet::new();
+    names.iter().find(|&name| !seen.insert(name))
+}
+
+fn output_schema(by: &[Field], columns: &[EncryptedColumn]) -> Schema {
+    let encrypted = columns.iter().flat_map(|column| std::iter::once(column.field()).chain(column.companion_fields()));
+    Schema::new(by.iter().cloned().chain([rows_field()]).chain(encrypted).collect::<Vec<_>>())
+}
+
+fn group_column(field: &Field, batch: &RecordBatch) -> Result<ArrayRef, Error> {
+    let column = batch.column_by_name(field.name()).ok_or_else(|| missing(field.name()))?;
+    as_plain(column).map_err(|error| Error::column(field.name(), Reason::Shape(error.to_string())))
+}
+
+fn gather(counts: &[u64], order: &[u32]) -> ArrayRef {
+    let ordered = order.iter().map(|&group| counts[group as usize]);
+    Arc::new(UInt64Array::from_iter_values(ordered))
+}
+
+fn missing(column: &str) -> Error {
+    let (here, before) = ("absent".to_owned(), "encrypted".to_owned());
+    Error::column(column, Reason::Differs { what: "the column", here, before })
+}
+
+fn table_error(error: ArrowError) -> Error {
+    Error::table(Reason::Shape(error.to_string()))
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Makes the seeds that need a program to make them: keys, encrypted tables and python-paillier's JSON under the key in
+# fuzz/key. Usage: fuzz/make_seeds.sh HEARITH, the path of the built program. The other seeds are written by hand.
+set -euo pipefail
+hearith=$(realpath "$1")
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+key=(--key key/public.json)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# key KIND BITS...: a fresh key of each size among the seeds of both key targets.
+keys() {
+    local variant=$1 bits
+    shift
+    for bits in "$@"; do
+        "$hearith" --quiet keygen --bits "$bits" --variant "$variant" --insecure-key-size --out "$work/key" --force
+        cp "$work/key/public.json" "seeds/public_key/$variant-$bits"
+        cp "$work/key/private.json" "seeds/private_key/$variant-$bits"
+    done
+}
+
+mkdir -p key seeds/{public_key,private_key,phe_json,parquet_table}
+[ -f key/private.json ] || "$hearith" --quiet keygen --bits 256 --variant djn --insecure-key-size --out key
+keys standard 64 256
+keys djn 66 512
+
+printf 'dept,salary,bonus\nlab,1500,2.50\nshop,,-7.25\nlab,-20,0\n' >"$work/table.csv"
+encrypt() {
+    "$hearith" --quiet encrypt "${key[@]}" "${@:2}" "$work/table.csv" --out "seeds/parquet_table/$1"
+}
+encrypt integer --column salary
+encrypt fixed --column bonus --scale 2
+encrypt slots --column salary,bonus --scale bonus=2 --pack
+"$hearith" --quiet sum "${key[@]}" --by dept seeds/parquet_table/slots --out seeds/parquet_table/totals
+"$hearith" --quiet export "${key[@]}" --column salary seeds/parquet_table/integer --out seeds/phe_json/lines

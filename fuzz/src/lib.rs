@@ -1,0 +1,13 @@
+//! What the fuzz targets share: one key.
+
+use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
+use std::sync::OnceLock;
+
+/// A private key of 256 bits, the same in every run, so that seeds can be made for it (see `make_seeds.sh`).
+pub fn key() -> &'static PrivateKey {
+    static KEY: OnceLock<PrivateKey> = OnceLock::new();
+    KEY.get_or_init(|| {
+        let text = include_str!("../key/private.json");
+        PrivateKey::from_jwk(text, KeyPolicy::AllowInsecure, Engine::Serial).expect("the key of the fuzz targets")
+    })
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# The main job on a real table: encrypts two columns of data/flights.csv, adds them up by carrier without the private key,
+# decrypts the totals, and holds them against plain sums taken with awk. Ends with status 1 if any differs.
+# BITS (3072) chooses the key size; HEARITH_ENGINE forces an engine.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+bits=${BITS:-3072}
+table=data/flights.csv
+target=${CARGO_TARGET_DIR:-target}
+folder=$target/demo
+hearith=$target/release/hearith
+
+cargo build --release --package hearith
+
+# step WORDS...: shows a command as one would type it, and runs it.
+step() {
+    printf '\n$ hearith %s\n' "$*"
+    "$hearith" "$@"
+}
+
+rm -rf "$folder"
+mkdir -p "$folder"
+
+printf '\n%s has %s flights. Their delays and distances go into one ciphertext each, the sums per\n' "$table" $(($(wc -l <"$table") - 1))
+echo "airline are made from ciphertexts with the public key alone, and only the totals are decrypted."
+
+step keygen --bits "$bits" --variant djn --out "$folder"
+step encrypt --key "$folder/public.json" --column dep_delay,distance --pack "$table" --out "$folder/flights.parquet"
+step sum --key "$folder/public.json" --by carrier "$folder/flights.parquet" --out "$folder/totals.parquet"
+step decrypt --key "$folder/private.json" "$folder/totals.parquet" --out "$folder/totals.csv"
+
+echo
+awk -F, '
+    # Numbers of the columns by name, from the header of each file.
+    FNR == 1 { for (i = 1; i <= NF; i++) column[FILENAME, $i] = i; next }
+    {
+        carrier = $column[FILENAME, "carrier"]
+        delay = $column[FILENAME, "dep_delay"]
+        distance = $column[FILENAME, "distance"]
+    }
+    # The plain sums.
+    FILENAME == plain {
+        delays[carrier] += delay
+        distances[carrier] += distance
+        next
+    }
+    # The decrypted totals beside them.
+    FNR == 2 {
+        format = "%-8s %12s %12s %14s %14s  %s\n"
+        printf format, "", "dep_delay", "dep_delay", "distance", "distance", ""
+        printf format, "carrier", "decrypted", "plain sum", "decrypted", "plain sum", ""
+    }
+    {
+        # Compared as text: not a digit may differ.
+        same = (delay "" == sprintf("%d", delays[carrier])) && (distance "" == sprintf("%d", distances[carrier]))
+        printf format, carrier, delay, delays[carrier], distance, distances[carrier], same ? "equal" : "DIFFERENT"
+        carriers++
+        different += !same
+        seen[carrier] = 1
+    }
+    END {
+        for (carrier in delays) different += !(carrier in seen)
+        print ""
+        if (carriers == 0 || different > 0) {
+            print "The totals DIFFER from the plain sums."
+            exit 1
+        }
+        printf "All %d totals equal the plain sums.\n", 2 * carriers
+    }
+' plain="$table" "$table" "$folder/totals.csv"

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test
+#   build   Rust and a C compiler: enough for the program and the demo
+#   test    also what tests, benchmarks and fuzzing need: m4 and make (GMP's build), a C++ compiler (libFuzzer), valgrind, and
+#           Python with phe, gmpy2 and pyarrow in .venv
+# As root on Debian, missing packages are installed; otherwise the script says what to install and stops.
+# A second run finds everything in place and returns within a second or two.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+purpose=${1:-test}
+python=${PYTHON:-python3}
+packages=()
+
+# need PACKAGES COMMAND...: notes the Debian packages that are missing when the command fails.
+need() {
+    local names=$1
+    shift
+    # shellcheck disable=SC2206  # a list of package names, split on purpose
+    "$@" >/dev/null 2>&1 || packages+=($names)
+}
+
+install_packages() {
+    [ ${#packages[@]} -gt 0 ] || return 0
+    local command="apt-get install --no-install-recommends ${packages[*]}"
+    if ! command -v apt-get >/dev/null; then
+        echo "setup: install what these Debian packages hold, then try again: ${packages[*]}" >&2
+        exit 1
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "setup: missing packages; run:  sudo $command" >&2
+        exit 1
+    fi
+    echo "setup: $command"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq
+    apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+}
+
+install_oracles() {
+    local wanted=bench/requirements.txt installed=.venv/requirements.txt
+    cmp -s "$wanted" "$installed" && .venv/bin/python -c "import phe, gmpy2" 2>/dev/null && return 0
+    echo "setup: .venv with $(grep -c '==' "$wanted") pinned Python packages"
+    "$python" -m venv --clear .venv
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement "$wanted"
+    cp "$wanted" "$installed"
+}
+
+if ! command -v cargo >/dev/null; then
+    echo "setup: cargo is not on the PATH; install Rust (https://rustup.rs), then try again" >&2
+    exit 1
+fi
+
+need "gcc libc6-dev" command -v cc
+if [ "$purpose" = test ]; then
+    need "make" command -v make
+    need "m4" command -v m4
+    need "g++" command -v c++
+    need "valgrind libc6-dbg" valgrind --quiet true
+    need "python3 python3-venv" "$python" -c "import ensurepip, venv"
+fi
+install_packages
+if [ "$purpose" = test ]; then
+    install_oracles
+fi
