@@ -18,6 +18,9 @@ const SAMPLE: Duration = Duration::from_millis(300);
 /// One key size: an operation's name and how often a second it is done, in the order of the table.
 type Rates = Vec<(&'static str, f64)>;
 
+/// An operation on a batch.
+type Run<'a> = dyn Fn() -> Result<(), OperationError> + 'a;
+
 /// Measures every operation at every key size.
 pub(crate) fn run(session: &Session, command: &Bench) -> Result<(), Failure> {
     let mut sizes = Vec::new();
@@ -48,7 +51,7 @@ fn measure(
     let plaintexts = encoding::encode_signed(djn, &values).expect("small numbers fit in any key");
     let ciphertexts = key.encrypt(&plaintexts)?;
     let scalars: Vec<i128> = vec![i128::from(u64::MAX); rows];
-    let operations: [(&str, &dyn Fn() -> Result<(), OperationError>); 8] = [
+    let operations: [(&str, &Run<'_>); 8] = [
         ("encrypt", &|| standard.encrypt(&plaintexts).map(drop)),
         ("encrypt_djn", &|| djn.encrypt(&plaintexts).map(drop)),
         ("encrypt_owner", &|| key.encrypt(&plaintexts).map(drop)),
@@ -66,7 +69,7 @@ fn sum(key: &PublicKey, ciphertexts: &Ciphertexts) -> Result<(), OperationError>
 }
 
 /// Rows a second: the median of three samples.
-fn per_second(rows: usize, run: &dyn Fn() -> Result<(), OperationError>) -> Result<f64, OperationError> {
+fn per_second(rows: usize, run: &Run<'_>) -> Result<f64, OperationError> {
     // What is built on first use, and cold caches, are not part of a rate.
     run()?;
     let mut samples = Vec::new();
