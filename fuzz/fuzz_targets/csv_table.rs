@@ -16,9 +16,11 @@ fuzz_target!(|input: (u8, &[u8])| {
     let Ok(source) = CsvSource::open(bytes, BATCH_ROWS) else { return };
     let schema = source.schema();
     let columns = schema.fields().iter().take(2);
-    let columns = columns.map(|field| ColumnSpec { name: field.name().clone(), scale, ..Default::default() }).collect();
+    let columns = columns
+        .map(|field| ColumnSpec { name: field.name().clone(), scale: Some(scale), ..Default::default() })
+        .collect();
     let options = EncryptOptions { pack, ..EncryptOptions::new(columns) };
-    let Ok(encryptor) = Encryptor::new(EncryptionKey::Private(key()), &schema, &options) else { return };
+    let Ok(encryptor) = Encryptor::new(EncryptionKey::Owner(key()), &schema, &options) else { return };
     let decryptor = Decryptor::new(key(), &encryptor.schema()).expect("a table just described");
     for batch in source {
         let Ok(batch) = batch else { return };
@@ -29,7 +31,8 @@ fuzz_target!(|input: (u8, &[u8])| {
             let before = batch.column_by_name(&column.name).expect("a column of the table").as_string::<i32>();
             let after = text.column_by_name(&column.name).expect("the same columns").as_string::<i32>();
             for (before, after) in before.iter().zip(after) {
-                let canonical = |cell: &str| parse_decimal(cell.trim(), scale).map(|value| format_decimal(value, scale));
+                let canonical =
+                    |cell: &str| parse_decimal(cell.trim(), scale).map(|value| format_decimal(value, scale));
                 assert_eq!(before.map(canonical).transpose(), Ok(after.map(str::to_owned)));
             }
         }

@@ -51,24 +51,21 @@ fn chain_products<R: Ring>(constants: &Constants, factors: &Batch, chains: &[(us
         let width = R::width(m);
         let (mut product, mut factor) = (Space::<R::Kernel>::new(width), Space::<R::Kernel>::new(width));
         let chains = &chains[range];
+        let mut lanes = Vec::with_capacity(chains.len());
         product.copy_from_slice(R::one(m));
         for step in 0..chains[0].1.len() {
             let row = |chain: &[u32]| chain.get(step).map_or(&one[..], |&row| factors.row(row as usize));
-            let lanes: Vec<&[u64]> = chains.iter().map(|(_, chain)| row(chain)).collect();
-            load_parts::<R>(m, &mut factor, &lanes);
+            // A pair's low and high part, or a number as a whole.
+            for (part, words) in factor.chunks_exact_mut(m.k).enumerate() {
+                lanes.clear();
+                lanes.extend(chains.iter().map(|(_, chain)| &row(chain)[part * m.limbs..][..m.limbs]));
+                R::Kernel::load(words, &lanes, 0);
+            }
             work.mul_assign(m, &mut product, &factor);
         }
         work.finish(m, rows.chunks_exact_mut(limbs), &product, restore.after(chains[0].1.len()));
     });
     out
-}
-
-/// Loads canonical numbers or pairs, one a lane.
-fn load_parts<R: Ring>(m: &Lanes<R::Kernel>, out: &mut [<R::Kernel as Kernel>::Word], rows: &[&[u64]]) {
-    for (part, words) in out.chunks_exact_mut(m.k).enumerate() {
-        let parts: Vec<&[u64]> = rows.iter().map(|row| &row[part * m.limbs..][..m.limbs]).collect();
-        R::Kernel::load(words, &parts, 0);
-    }
 }
 
 /// The powers `R^t`, `t = 0, 1, ...`, that give back what `t` Montgomery products lost.
