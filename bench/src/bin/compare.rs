@@ -129,7 +129,7 @@ fn measure_round(contestants: &mut [Box<dyn Contestant + '_>], entries: &mut [En
         entry.seconds.push(seconds / (entry.rows * entry.repeats) as f64);
         Ok(())
     };
-    if round % 2 == 0 {
+    if round.is_multiple_of(2) {
         entries.iter_mut().try_for_each(&mut sample)
     } else {
         entries.iter_mut().rev().try_for_each(sample)
@@ -139,8 +139,8 @@ fn measure_round(contestants: &mut [Box<dyn Contestant + '_>], entries: &mut [En
 /// The rates of all entries and, for those of ours, the ratios to the others.
 fn outcomes(bits: u32, contestants: &[Box<dyn Contestant + '_>], ours: usize, entries: &[Entry]) -> Vec<Outcome> {
     let ratios = |entry: &Entry| {
-        let others = contestants.iter().enumerate().skip(ours);
-        let ratio = |(index, other): (usize, &Box<dyn Contestant + '_>)| {
+        let others = contestants.iter().map(|other| &**other).enumerate().skip(ours);
+        let ratio = |(index, other): (usize, &(dyn Contestant + '_))| {
             let way = other.comparable(entry.way)?;
             let theirs = entries.iter().find(|theirs| theirs.contestant == index && theirs.way == way)?;
             Some(Spread::of_ratios(&theirs.seconds, &entry.seconds))

@@ -31,8 +31,6 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
 
     /// Most bits of a window of [`crate::pow`]: as wide as reading the table pays.
     const WINDOW: u32;
-    /// Rows of the comb of [`crate::fixed_base`]; its tables have `2^TEETH` entries.
-    const TEETH: u32;
 
     /// Limbs `k` that residues modulo a modulus of `bits` bits take.
     fn limbs(bits: u32) -> usize;
@@ -73,10 +71,13 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// Reads the whole table whatever the index.
     fn select(out: &mut [Self::Word], table: &[Self::Word], index: &Self::Word);
 
-    /// As [`Kernel::select`] from one table for all lanes, in which word `j` of entry `e` stands at `entries j + e`;
-    /// `entries` is a power of two, 16 to 256.
-    fn select_shared(out: &mut [Self::Word], table: &[u64], entries: usize, index: &Self::Word);
+    /// As [`Kernel::select`] from one table of [`SHARED_ENTRIES`] for all lanes, in which word `j` of entry `e` stands at
+    /// `SHARED_ENTRIES j + e`.
+    fn select_shared(out: &mut [Self::Word], table: &[u64], index: &Self::Word);
 }
+
+/// Entries of a table that all lanes share.
+pub(crate) const SHARED_ENTRIES: usize = 64;
 
 /// The constants of one modulus a lane, spread out as a kernel reads them.
 pub(crate) struct Lanes<K: Kernel> {

@@ -137,6 +137,12 @@ pub fn bits_at(a: &[u64], position: usize, width: u32) -> u64 {
     (low | high) & low_bits(width)
 }
 
+/// Bit `position` of `a`; 0 beyond the end.
+#[inline(always)]
+pub(crate) fn bit_at(a: &[u64], position: usize) -> u64 {
+    a.get(position / 64).map_or(0, |limb| limb >> (position % 64) & 1)
+}
+
 /// The lowest `bits` bits (1 to 64) set.
 #[inline(always)]
 pub(crate) const fn low_bits(bits: u32) -> u64 {

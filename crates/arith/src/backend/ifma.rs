@@ -53,7 +53,6 @@ impl Kernel for Ifma {
     const LANES: usize = 8;
     const RADIX_BITS: u32 = RADIX;
     const WINDOW: u32 = crate::pow::VECTOR_WINDOW;
-    const TEETH: u32 = crate::fixed_base::VECTOR_TEETH;
 
     fn limbs(bits: u32) -> usize {
         ((bits + 8).div_ceil(RADIX) as usize).next_multiple_of(BLOCK)
@@ -142,9 +141,9 @@ impl Kernel for Ifma {
         unsafe { tables::select(out, table, index) }
     }
 
-    fn select_shared(out: &mut [Octet], table: &[u64], entries: usize, index: &Octet) {
+    fn select_shared(out: &mut [Octet], table: &[u64], index: &Octet) {
         // SAFETY: as in `mul`.
-        unsafe { tables::select_shared(out, table, entries, index) }
+        unsafe { tables::select_shared(out, table, index) }
     }
 }
 

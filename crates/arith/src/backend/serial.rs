@@ -6,7 +6,7 @@
 //! compiled for the usual limb counts and once for any other.
 
 use crate::count;
-use crate::kernel::{Kernel, Lanes};
+use crate::kernel::{Kernel, Lanes, SHARED_ENTRIES};
 use crate::limbs::{adc, add_assign, mac, mac_row, mask, reduce_once, sbb};
 
 /// The portable engine's kernel.
@@ -32,7 +32,6 @@ impl Kernel for Serial {
     const LANES: usize = 1;
     const RADIX_BITS: u32 = 64;
     const WINDOW: u32 = 5;
-    const TEETH: u32 = 6;
 
     fn limbs(bits: u32) -> usize {
         bits.div_ceil(64) as usize
@@ -104,9 +103,9 @@ impl Kernel for Serial {
         }
     }
 
-    fn select_shared(out: &mut [u64], table: &[u64], entries: usize, index: &u64) {
-        let takes: [u64; 256] = std::array::from_fn(|entry| mask(equal(entry as u64, *index)));
-        for (x, row) in out.iter_mut().zip(table.chunks_exact(entries)) {
+    fn select_shared(out: &mut [u64], table: &[u64], index: &u64) {
+        let takes: [u64; SHARED_ENTRIES] = std::array::from_fn(|entry| mask(equal(entry as u64, *index)));
+        for (x, row) in out.iter_mut().zip(table.chunks_exact(SHARED_ENTRIES)) {
             *x = row.iter().zip(&takes).fold(0, |found, (&y, &take)| found | (y & take));
         }
     }

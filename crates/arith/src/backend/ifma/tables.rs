@@ -1,6 +1,7 @@
 //! Table reads whose addresses do not depend on the index.
 
 use super::Octet;
+use crate::kernel::SHARED_ENTRIES;
 use std::arch::x86_64::{
     __m512i, _mm512_cmpeq_epi64_mask, _mm512_load_si512, _mm512_loadu_si512, _mm512_mask_mov_epi64,
     _mm512_permutex2var_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_store_si512, _mm512_test_epi64_mask,
@@ -29,29 +30,30 @@ pub(super) fn select(out: &mut [Octet], table: &[Octet], index: &Octet) {
     }
 }
 
-/// Each lane's entry of a table that all lanes share: word `j` of entry `e` at `entries j + e`. A permutation of two
-/// registers picks among sixteen entries for all lanes at once; masks then choose among the sixteens.
+/// Each lane's entry of a table that all lanes share: word `j` of entry `e` at `SHARED_ENTRIES j + e`. A permutation of two
+/// registers picks among sixteen entries for all lanes at once; masks then choose among the four sixteens.
 #[target_feature(enable = "avx512f")]
-pub(super) fn select_shared(out: &mut [Octet], table: &[u64], entries: usize, index: &Octet) {
+pub(super) fn select_shared(out: &mut [Octet], table: &[u64], index: &Octet) {
+    const { assert!(SHARED_ENTRIES == 64) };
     let index = get(index);
-    for (word, row) in out.iter_mut().zip(table.chunks_exact(entries)) {
-        let mut found = [_mm512_setzero_si512(); 16];
-        let mut count = entries / 16;
-        for (found, sixteen) in found.iter_mut().zip(row.chunks_exact(16)) {
-            let (low, high) = sixteen.split_at(8);
-            *found = _mm512_permutex2var_epi64(load(low), index, load(high));
-        }
-        let mut bit = 16;
-        while count > 1 {
-            let upper = _mm512_test_epi64_mask(index, _mm512_set1_epi64(bit));
-            for pair in 0..count / 2 {
-                found[pair] = _mm512_mask_mov_epi64(found[2 * pair], upper, found[2 * pair + 1]);
-            }
-            count /= 2;
-            bit *= 2;
-        }
-        set(word, found[0]);
+    let odd = _mm512_test_epi64_mask(index, _mm512_set1_epi64(16));
+    let upper = _mm512_test_epi64_mask(index, _mm512_set1_epi64(32));
+    for (word, row) in out.iter_mut().zip(table.chunks_exact(SHARED_ENTRIES)) {
+        let first = among_sixteen(&row[..16], index);
+        let second = among_sixteen(&row[16..32], index);
+        let third = among_sixteen(&row[32..48], index);
+        let fourth = among_sixteen(&row[48..], index);
+        let low = _mm512_mask_mov_epi64(first, odd, second);
+        let high = _mm512_mask_mov_epi64(third, odd, fourth);
+        set(word, _mm512_mask_mov_epi64(low, upper, high));
     }
+}
+
+/// For each lane the one of sixteen limbs that the lowest four bits of the index give.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn among_sixteen(row: &[u64], index: __m512i) -> __m512i {
+    _mm512_permutex2var_epi64(load(&row[..8]), index, load(&row[8..16]))
 }
 
 #[target_feature(enable = "avx512f")]
