@@ -18,7 +18,7 @@ NOT_SHIPPED = {"hearith-bench"}
 
 
 def satisfiable(expression, allowed):
-    """Whether an SPDX expression (with the old `/` for OR) can be met with the allowed licences."""
+    """Whether an SPDX expression (with the old `/` for OR and `+` for -or-later) can be met with the allowed licences."""
     tokens = re.findall(r"\(|\)|[^\s()]+", expression.replace("/", " OR "))
     position = 0
 
@@ -51,7 +51,7 @@ def satisfiable(expression, allowed):
             if advance() != ")":
                 raise ValueError(expression)
             return met
-        licence = advance()
+        licence = re.sub(r"\+$", "-or-later", advance())
         if peek() == "WITH":
             licence = f"{licence} {advance()} {advance()}"
         return licence in allowed
