@@ -23,7 +23,7 @@ test: ## run every test, the examples in the documentation, and each fuzz target
 	$(CARGO) test --workspace --doc
 	scripts/fuzz.sh 5
 
-test-full: ## the same with the long tests, and the tests on every engine of this machine
+test-full: ## the same with the long tests and a minute of fuzzing a target
 	@scripts/setup.sh test
 	$(CARGO) test --workspace --all-targets -- --include-ignored
 	$(CARGO) test --workspace --doc
@@ -55,4 +55,4 @@ setup: ## install what tests and benchmarks need, and nothing else
 
 clean: ## remove everything that was built, the Python environment too
 	$(CARGO) clean
-	rm -rf fuzz/target .venv
+	rm -rf fuzz/target fuzz/corpus fuzz/artifacts .venv

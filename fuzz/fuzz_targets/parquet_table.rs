@@ -12,7 +12,7 @@ const BATCH_ROWS: usize = 64;
 /// A few bytes can stand for any number of equal rows.
 const BATCHES: usize = 4;
 
-fuzz_target!(|bytes: &[u8]| -> Corpus {
+fuzz_target!(init: hearith_fuzz::allow_guarded_panics(), |bytes: &[u8]| -> Corpus {
     let mut file = tempfile::tempfile().expect("a temporary file");
     file.write_all(bytes).and_then(|()| file.rewind()).expect("a temporary file");
     let Ok(source) = ParquetSource::open(file) else { return Corpus::Keep };

@@ -1,4 +1,4 @@
-//! What the fuzz targets share: one key.
+//! What the fuzz targets share: one key, and leave for the Parquet decoder to panic where that is caught.
 
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
 use std::sync::OnceLock;
@@ -10,4 +10,14 @@ pub fn key() -> &'static PrivateKey {
         let text = include_str!("../key/private.json");
         PrivateKey::from_jwk(text, KeyPolicy::AllowInsecure, Engine::Serial).expect("the key of the fuzz targets")
     })
+}
+
+/// Lets panics pass that `hearith_columns` turns into errors: libFuzzer's hook would end the process before they are caught.
+pub fn allow_guarded_panics() {
+    let ending = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !hearith_columns::guard::is_guarded() {
+            ending(panic);
+        }
+    }));
 }
