@@ -77,12 +77,15 @@ fn kernels(bits: u32) -> Vec<Line> {
     // 2^SQUARINGS: one bit set, so nothing but squarings.
     let mut power = vec![0; SQUARINGS / 64 + 1];
     power[SQUARINGS / 64] = 1;
-    let factors = Batch::repeat(base.row(0), 64 * LANES);
-    let groups: Vec<Vec<u32>> = (0..LANES as u32).map(|lane| (64 * lane..64 * (lane + 1)).collect()).collect();
     let squarings = SQUARINGS as f64;
     let line = |operation, instructions, us| Line::new(operation, bits, instructions, us);
     vec![
-        line("multiplication mod m", cost.mul, microseconds(|| drop(modulus.products(&factors, &groups))) / 64.0),
+        // The ladder does one of each a bit.
+        line(
+            "multiplication and squaring mod m",
+            cost.mul + cost.sqr,
+            microseconds(|| drop(modulus.pow_ladder(&base, Exponents::Shared(&power, SQUARINGS as u32)))) / squarings,
+        ),
         line(
             "squaring mod m",
             cost.sqr,
