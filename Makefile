@@ -21,7 +21,7 @@ test: ## run every test, the examples in the documentation, and each fuzz target
 	@scripts/setup.sh test
 	$(CARGO) test --workspace --all-targets
 	$(CARGO) test --workspace --doc
-	scripts/fuzz.sh 5
+	FUZZ_SEED=1 scripts/fuzz.sh 5
 
 test-full: ## the same with the long tests and a minute of fuzzing a target
 	@scripts/setup.sh test

@@ -3,7 +3,7 @@
 #
 # Works with the stable toolchain and without cargo-fuzz: the flags below are what `cargo fuzz --sanitizer none` passes.
 # With a nightly toolchain and cargo-fuzz, `cargo +nightly fuzz run TARGET fuzz/corpus/TARGET fuzz/seeds/TARGET` adds the
-# address sanitizer. Inputs that were found stay in fuzz/corpus; one that fails goes to fuzz/artifacts.
+# address sanitizer. FUZZ_SEED makes the choice of inputs the same in every run. Inputs that were found stay in fuzz/corpus; one that fails goes to fuzz/artifacts.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../fuzz"
 
@@ -43,7 +43,7 @@ for target in "${targets[@]}"; do
         parquet_table) length=16384 ;;
     esac
     if ! "$CARGO_TARGET_DIR/$host/release/$target" "$corpus" "$seeds" -max_total_time="$seconds" -max_len="$length" \
-        -timeout=20 -rss_limit_mb=2048 -artifact_prefix="$artifacts/" -print_final_stats=1 >"$log" 2>&1; then
+        -seed="${FUZZ_SEED:-0}" -timeout=20 -rss_limit_mb=2048 -artifact_prefix="$artifacts/" -print_final_stats=1 >"$log" 2>&1; then
         tail -n 40 "$log" >&2
         echo "fuzz: $target FAILED; the input is in fuzz/$artifacts" >&2
         exit 1
