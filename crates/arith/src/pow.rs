@@ -4,7 +4,7 @@ use crate::Batch;
 use crate::exponents::Exponents;
 use crate::groups::{Moduli, for_groups, rows_of};
 use crate::kernel::{Kernel, Space};
-use crate::limbs::{bit_length, bits_at};
+use crate::limbs::{bit_at, bit_length, bits_at};
 use crate::ring::{Constants, Ring, Word, Workspace};
 
 /// Widest window of the vector engine: its tables hold a number in every lane, and 16 dual numbers fill the first cache.
@@ -127,7 +127,7 @@ fn sliding_window<R: Ring>(
     power.copy_from_slice(R::one(m));
     let mut remaining = bit_length(exponent);
     while remaining > 0 {
-        if bits_at(exponent, remaining as usize - 1, 1) == 0 {
+        if bit_at(exponent, remaining as usize - 1) == 0 {
             work.sqr_assign(m, power, 1);
             remaining -= 1;
             continue;
