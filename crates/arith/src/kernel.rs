@@ -51,6 +51,17 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// row's end.
     fn load(words: &mut [Self::Word], rows: &[&[u64]], start: usize);
 
+    /// Puts the limbs in lane `i` of `words` together to row `i`, of as many 64-bit limbs as the modulus.
+    fn store(words: &[Self::Word], rows: &mut [&mut [u64]]);
+
+    /// Brings a product that is not in Montgomery form, modulo `m` or `m^2`, to the canonical number or pair in each lane.
+    fn canonical(m: &Lanes<Self>, residue: &mut [Self::Word]);
+
+    /// What the sums of a product start from in each ring, for the modulus `m`: nothing, unless the kernel has use for more.
+    fn starts(_m: &[Self::Word]) -> [Vec<Self::Word>; 2] {
+        [Vec::new(), Vec::new()]
+    }
+
     /// `out = a b / R mod m` for residues; `a` may also be what [`Kernel::add_chunk`] makes.
     fn mul(m: &Lanes<Self>, out: &mut [Self::Word], a: &[Self::Word], b: &[Self::Word], scratch: &mut [Self::Word]);
 
@@ -89,6 +100,8 @@ pub(crate) struct Lanes<K: Kernel> {
     pub(crate) m: Vec<K::Word>,
     /// `-m^-1 mod 2^RADIX_BITS`.
     pub(crate) neg_inverse: K::Word,
+    /// [`Kernel::starts`].
+    pub(crate) starts: [Vec<K::Word>; 2],
     /// `R mod m^2` as a dual residue; here and below the low half is the residue modulo `m`.
     pub(crate) one: Vec<K::Word>,
     /// `R^2 mod m^2`: multiplying by it brings a number into Montgomery form.
@@ -118,10 +131,12 @@ impl<K: Kernel> Lanes<K> {
         for index in 0..K::LANES {
             K::set_lane(&mut neg_inverse, index, lane(index).neg_inverse & low_bits(K::RADIX_BITS));
         }
+        let m = spread(&|c| &c.m);
         Lanes {
             k,
             limbs,
-            m: spread(&|c| &c.m),
+            starts: K::starts(&m),
+            m,
             neg_inverse,
             one: pair(&|c| &c.one.0, &|c| &c.one.1),
             r2: pair(&|c| &c.r2.0, &|c| &c.r2.1),
@@ -132,25 +147,11 @@ impl<K: Kernel> Lanes<K> {
 
 impl<K: Kernel> Drop for Lanes<K> {
     fn drop(&mut self) {
+        self.starts.iter_mut().for_each(Zeroize::zeroize);
         for words in [&mut self.m, &mut self.one, &mut self.r2, &mut self.shift] {
             words.zeroize();
         }
         self.neg_inverse.zeroize();
-    }
-}
-
-/// Puts one lane's limbs together to 64-bit limbs; limbs of `row` beyond the words become zero.
-pub(crate) fn store<K: Kernel>(words: &[K::Word], lane: usize, row: &mut [u64]) {
-    row.fill(0);
-    for (index, word) in words.iter().enumerate() {
-        let (position, limb) = (index * K::RADIX_BITS as usize, K::lane(word, lane));
-        let (at, shift) = (position / 64, position % 64);
-        if at < row.len() {
-            row[at] |= limb << shift;
-        }
-        if shift > 0 && at + 1 < row.len() {
-            row[at + 1] |= limb >> (64 - shift);
-        }
     }
 }
 

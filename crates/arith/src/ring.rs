@@ -1,9 +1,7 @@
 //! The two rings of a kernel behind one interface, so that every exponentiation is written once for both.
 
-use crate::kernel::{Kernel, Lanes, Space, store};
-use crate::limbs::{add_assign, reduce_once};
+use crate::kernel::{Kernel, Lanes, Space};
 use std::marker::PhantomData;
-use zeroize::Zeroizing;
 
 /// The words of a ring's kernel.
 pub(crate) type Word<R> = <<R as Ring>::Kernel as Kernel>::Word;
@@ -22,9 +20,6 @@ pub(crate) trait Ring: Sync {
 
     /// `out = a^2`.
     fn sqr(m: &Constants<Self>, out: &mut [Word<Self>], a: &[Word<Self>], scratch: &mut [Word<Self>]);
-
-    /// Brings one lane of a product that is not in Montgomery form to the canonical number or pair in `row`.
-    fn canonical(m: &Constants<Self>, plain: &[Word<Self>], lane: usize, row: &mut [u64]);
 
     /// Words of a residue.
     fn width(m: &Constants<Self>) -> usize {
@@ -54,12 +49,6 @@ impl<K: Kernel> Ring for Plain<K> {
     fn sqr(m: &Lanes<K>, out: &mut [K::Word], a: &[K::Word], scratch: &mut [K::Word]) {
         K::sqr(m, out, a, scratch);
     }
-
-    /// A product is below `2 m`, lazily reduced or not.
-    fn canonical(m: &Lanes<K>, plain: &[K::Word], lane: usize, row: &mut [u64]) {
-        store::<K>(plain, lane, row);
-        reduce_once(row, 0, &modulus(m, lane)[..m.limbs]);
-    }
 }
 
 impl<K: Kernel> Ring for Dual<K> {
@@ -73,27 +62,6 @@ impl<K: Kernel> Ring for Dual<K> {
     fn sqr(m: &Lanes<K>, out: &mut [K::Word], a: &[K::Word], scratch: &mut [K::Word]) {
         K::dual_sqr(m, out, a, scratch);
     }
-
-    /// The low part is below `2 m`; the `m` that it may hold too much is one more in the high part, which is below
-    /// `3 m` and so at most `3 m` then.
-    fn canonical(m: &Lanes<K>, plain: &[K::Word], lane: usize, row: &mut [u64]) {
-        let (low, high) = row.split_at_mut(m.limbs);
-        let modulus = modulus(m, lane);
-        store::<K>(&plain[..m.k], lane, low);
-        let carried = reduce_once(low, 0, &modulus[..m.limbs]);
-        let mut wide = Zeroizing::new(vec![0; m.limbs + 1]);
-        store::<K>(&plain[m.k..], lane, &mut wide);
-        add_assign(&mut wide, &[carried]);
-        (0..3).for_each(|_| _ = reduce_once(&mut wide, 0, &modulus));
-        high.copy_from_slice(&wide[..m.limbs]);
-    }
-}
-
-/// The modulus of one lane in 64-bit limbs, with a zero limb above.
-fn modulus<K: Kernel>(m: &Lanes<K>, lane: usize) -> Zeroizing<Vec<u64>> {
-    let mut limbs = Zeroizing::new(vec![0; m.limbs + 1]);
-    store::<K>(&m.m, lane, &mut limbs);
-    limbs
 }
 
 /// The working memory of one group of lanes; wiped when dropped.
@@ -181,8 +149,14 @@ impl<R: Ring> Workspace<R> {
         self.canonical(m, rows);
     }
 
-    fn canonical<'a>(&self, m: &Constants<R>, rows: impl Iterator<Item = &'a mut [u64]>) {
-        rows.enumerate().for_each(|(lane, row)| R::canonical(m, &self.spare, lane, row));
+    fn canonical<'a>(&mut self, m: &Constants<R>, rows: impl Iterator<Item = &'a mut [u64]>) {
+        R::Kernel::canonical(m, &mut self.spare);
+        let mut rows: Vec<_> = rows.collect();
+        for part in self.spare.chunks_exact(m.k) {
+            let mut heads: Vec<_> =
+                rows.iter_mut().map(|row| row.split_off_mut(..m.limbs).expect("a whole number")).collect();
+            R::Kernel::store(part, &mut heads);
+        }
     }
 
     /// The number 1 in every lane, not in Montgomery form: multiplying by it divides by `R`.

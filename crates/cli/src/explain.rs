@@ -16,7 +16,7 @@ const LANES: usize = 8;
 /// Rows of a batch of whole operations.
 const ROWS: usize = 32;
 /// Squarings in a row.
-const SQUARINGS: usize = 1024;
+const SQUARINGS: usize = 8192;
 
 /// One line of the table.
 #[derive(Serialize)]

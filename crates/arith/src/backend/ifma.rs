@@ -6,14 +6,14 @@
 //! the instructions.
 //!
 //! # Bounds
-//! Limbs of residues are below 2^52. A residue is below `2 m`, the high part of a dual residue below `3 m`; the low part
+//! A limb is the lower 52 bits of its word: products ignore the bits above, which carrying leaves there. A residue is below `2 m`, the high part of a dual residue below `3 m`; the low part
 //! of what [`Kernel::add_chunk`] makes is below `R / 2`, and its other factor then is canonical.
 //! - low: `(2 m 2 m + R m) / R < 2 m`, and `(R/2 m + R m) / R < 2 m`;
 //! - high: `a d + b c + R m - Q` reduces to less than `(12 m^2 + 2 R m) / R < 3 m`, and to less than
 //!   `(R/2 m + 3 m^2 + 2 R m) / R < 3 m`.
 //!
-//! A column sums at most `4 k` halves of the products, one limb set in advance, and `2 k` halves of the reduction, each
-//! below 2^52, and a carry: below `(6 k + 2) 2^52`; with `k = 320` limbs (plain products only: `4 k + 2`) or 160 this stays
+//! A column sums what it starts from, below 2^53, at most `4 k` halves of the products and `2 k` halves of the reduction, each
+//! below 2^52, and a carry: below `(6 k + 3) 2^52`; with `k = 320` limbs (plain products only: `4 k + 3`) or 160 this stays
 //! below 2^63.
 
 mod blocks;
@@ -23,7 +23,7 @@ mod tables;
 
 use crate::count;
 use crate::kernel::{Kernel, Lanes};
-use blocks::{BLOCK, double_high, multiply, normalise, normalise_pair, reduce, reduce_pair, square, start_high};
+use blocks::{BLOCK, multiply, multiply_add, normalise, normalise_pair, reduce, reduce_pair, square};
 use zeroize::DefaultIsZeroes;
 
 /// The vector engine's kernel.
@@ -63,7 +63,7 @@ impl Kernel for Ifma {
     }
 
     fn scratch(k: usize) -> usize {
-        4 * k + 2 * BLOCK
+        5 * k + 2 * BLOCK
     }
 
     fn set_lane(word: &mut Octet, lane: usize, limb: u64) {
@@ -71,7 +71,7 @@ impl Kernel for Ifma {
     }
 
     fn lane(word: &Octet, lane: usize) -> u64 {
-        word.0[lane]
+        word.0[lane] & MASK
     }
 
     fn load(words: &mut [Octet], rows: &[&[u64]], start: usize) {
@@ -79,12 +79,36 @@ impl Kernel for Ifma {
         unsafe { lanes::load(words, rows, start) }
     }
 
+    fn store(words: &[Octet], rows: &mut [&mut [u64]]) {
+        // SAFETY: the instructions are there.
+        unsafe { lanes::store(words, rows) }
+    }
+
+    /// The low part is below `2 m`; the `m` that it may hold too much is one more in the high part, which is below
+    /// `3 m` and so at most `3 m` then.
+    fn canonical(m: &Lanes<Self>, residue: &mut [Octet]) {
+        let (low, high) = residue.split_at_mut(m.k);
+        // SAFETY: as in `mul`.
+        unsafe {
+            blocks::settle(low, Octet::default());
+            let carried = blocks::reduce_once(low, &m.m);
+            if !high.is_empty() {
+                blocks::settle(high, carried);
+                (0..3).for_each(|_| _ = blocks::reduce_once(high, &m.m));
+            }
+        }
+    }
+
+    fn starts(m: &[Octet]) -> [Vec<Octet>; 2] {
+        [blocks::start_low(m.len()), blocks::start_high(m)]
+    }
+
     fn mul(m: &Lanes<Self>, out: &mut [Octet], a: &[Octet], b: &[Octet], scratch: &mut [Octet]) {
         count::multiplication(m.limbs);
         let (t, q) = scratch.split_at_mut(2 * m.k);
         // SAFETY: the instructions are there; lengths are checked by the callees.
         unsafe {
-            multiply(t, a, b, 0);
+            multiply(t, a, b, &m.starts[0]);
             reduce(t, q, &m.m, m.neg_inverse);
             normalise(out, &t[m.k..]);
         }
@@ -92,10 +116,11 @@ impl Kernel for Ifma {
 
     fn sqr(m: &Lanes<Self>, out: &mut [Octet], a: &[Octet], scratch: &mut [Octet]) {
         count::multiplication(m.limbs);
-        let (t, q) = scratch.split_at_mut(2 * m.k);
+        let (t, rest) = scratch.split_at_mut(2 * m.k);
+        let (twice, q) = rest.split_at_mut(m.k);
         // SAFETY: as in `mul`.
         unsafe {
-            square(t, a);
+            square(t, twice, a, &m.starts[0]);
             reduce(t, q, &m.m, m.neg_inverse);
             normalise(out, &t[m.k..]);
         }
@@ -107,10 +132,9 @@ impl Kernel for Ifma {
         let ((a_low, a_high), (b_low, b_high)) = (a.split_at(m.k), b.split_at(m.k));
         // SAFETY: as in `mul`.
         unsafe {
-            multiply(t, a_low, b_low, 0);
-            start_high(u, &m.m);
-            multiply(u, a_low, b_high, 2 * m.k);
-            multiply(u, a_high, b_low, 2 * m.k);
+            multiply(t, a_low, b_low, &m.starts[0]);
+            multiply(u, a_low, b_high, &m.starts[1]);
+            multiply_add(u, a_high, b_low);
             reduce_pair(t, u, q, &m.m, m.neg_inverse);
             normalise_pair(out, &t[m.k..], &u[m.k..]);
         }
@@ -118,13 +142,13 @@ impl Kernel for Ifma {
 
     fn dual_sqr(m: &Lanes<Self>, out: &mut [Octet], a: &[Octet], scratch: &mut [Octet]) {
         let (t, rest) = scratch.split_at_mut(2 * m.k);
-        let (u, q) = rest.split_at_mut(2 * m.k);
+        let (u, rest) = rest.split_at_mut(2 * m.k);
+        let (twice, q) = rest.split_at_mut(m.k);
         let (a_low, a_high) = a.split_at(m.k);
         // SAFETY: as in `mul`.
         unsafe {
-            square(t, a_low);
-            multiply(u, a_low, a_high, 0);
-            double_high(u, &m.m);
+            square(t, twice, a_low, &m.starts[0]);
+            multiply(u, twice, a_high, &m.starts[1]);
             reduce_pair(t, u, q, &m.m, m.neg_inverse);
             normalise_pair(out, &t[m.k..], &u[m.k..]);
         }

@@ -60,6 +60,13 @@ impl Kernel for Serial {
         words[there..].fill(0);
     }
 
+    fn store(words: &[u64], rows: &mut [&mut [u64]]) {
+        rows[0].copy_from_slice(words);
+    }
+
+    /// Products are fully reduced already.
+    fn canonical(_: &Lanes<Self>, _: &mut [u64]) {}
+
     fn mul(m: &Lanes<Self>, out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]) {
         count::multiplication(m.limbs);
         specialise!(m.k, mul_body(out, a, b, &m.m, m.neg_inverse, scratch))

@@ -1,13 +1,14 @@
 //! Products, squares and Montgomery reductions of eight numbers at a time, in blocks of ten limbs held in registers.
 
 // Unrolled loops add zero to an index, or compare it with itself, now and then.
-#![allow(clippy::identity_op, clippy::eq_op)]
+#![allow(clippy::identity_op, clippy::eq_op, clippy::erasing_op)]
 
 use super::{MASK, Octet, RADIX};
 use seq_macro::seq;
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_load_si512, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64,
-    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64, _mm512_store_si512, _mm512_sub_epi64, _mm512_xor_si512,
+    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_andnot_si512, _mm512_load_si512, _mm512_madd52hi_epu64,
+    _mm512_madd52lo_epu64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srai_epi64, _mm512_srli_epi64,
+    _mm512_store_si512, _mm512_sub_epi64,
 };
 
 /// Limbs of a block: ten multiplicand limbs and the fifteen columns that five multiplier limbs touch fill 26 of the 32
@@ -17,6 +18,21 @@ pub(super) const BLOCK: usize = 10;
 const STEP: usize = 5;
 /// Limbs of the modulus that a reduction's digits meet at once: 30 products hide the nine cycles between two digits.
 const WIDE: usize = BLOCK + STEP;
+
+/// The limbs of one block.
+type Limbs = [Octet; BLOCK];
+
+/// The block of limbs from limb `at` on.
+#[inline]
+fn block(words: &[Octet], at: usize) -> &Limbs {
+    words[at..].first_chunk().expect("a whole block")
+}
+
+/// The block of limbs from limb `at` on.
+#[inline]
+fn block_mut(words: &mut [Octet], at: usize) -> &mut Limbs {
+    words[at..].first_chunk_mut().expect("a whole block")
+}
 
 #[target_feature(enable = "avx512f")]
 #[inline]
@@ -60,32 +76,35 @@ macro_rules! row_ends {
 }
 
 /// `t = t + x y` for one block `x` and a multiple of five limbs `y`; `t` has ten columns more than `y` has limbs, of
-/// which those from `valid` on, a multiple of five, hold nothing yet and count as zero.
+/// which those from `valid` on, a multiple of five, hold nothing yet: they start as `start` says.
+///
+/// The block's last limb meets `nearest` instead of the first limb of `y`: see [`square`].
 ///
 /// The columns slide through registers: five multiplier limbs at a time complete five columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn multiply_block(t: &mut [Octet], x: &[Octet], y: &[Octet], valid: usize) {
+fn multiply_block(t: &mut [Octet], x: &[Octet], y: &[Octet], nearest: &Octet, valid: usize, start: &[Octet]) {
     let t = &mut t[..y.len() + BLOCK];
     let x = &x[..BLOCK];
-    let zero = _mm512_setzero_si512();
-    let mut sums = [zero; BLOCK + STEP];
+    let mut sums = [_mm512_setzero_si512(); BLOCK + STEP];
     seq!(I in 0..10 { let x~I = get(x, I); });
-    if valid >= BLOCK {
-        seq!(I in 0..10 { sums[I] = get(t, I); });
-    }
+    let from = if valid >= BLOCK { &*t } else { start };
+    let from = &from[..BLOCK];
+    seq!(I in 0..10 { sums[I] = get(from, I); });
     for at in (0..y.len()).step_by(STEP) {
         let y = &y[at..at + STEP];
-        let t = &mut t[at..at + BLOCK + STEP];
-        if at + BLOCK + STEP <= valid {
-            seq!(I in 10..15 { sums[I] = get(t, I); });
-        } else {
-            seq!(I in 10..15 { sums[I] = zero; });
-        }
+        let nearest = if at == 0 { nearest } else { &y[0] };
+        let from = if at + BLOCK + STEP <= valid { &*t } else { start };
+        let from = &from[at + BLOCK..at + BLOCK + STEP];
+        seq!(J in 0..5 { sums[10 + J] = get(from, J); });
+        let t = &mut t[at..at + STEP];
         seq!(J in 0..5 {
             let digit = get(y, J);
-            seq!(I in 0..10 { sums[I + J] = low(sums[I + J], x~I, digit); });
-            seq!(I in 0..10 { sums[I + J + 1] = high(sums[I + J + 1], x~I, digit); });
+            let last = if J == 0 { get(std::slice::from_ref(nearest), 0) } else { digit };
+            seq!(I in 0..9 { sums[I + J] = low(sums[I + J], x~I, digit); });
+            sums[J + 9] = low(sums[J + 9], x9, last);
+            seq!(I in 0..9 { sums[I + J + 1] = high(sums[I + J + 1], x~I, digit); });
+            sums[J + 10] = high(sums[J + 10], x9, last);
             row_ends!(sums, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14);
             set(t, J, sums[J]);
         });
@@ -94,59 +113,72 @@ fn multiply_block(t: &mut [Octet], x: &[Octet], y: &[Octet], valid: usize) {
     seq!(I in 0..10 { set(t, y.len() + I, sums[I]); });
 }
 
-/// `t = t + a b` in `2 k` columns, of which those from `valid` on hold nothing yet: 0, or `2 k` to add to them all.
+/// `t = start + a b` in `2 k` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn multiply(t: &mut [Octet], a: &[Octet], b: &[Octet], valid: usize) {
+pub(super) fn multiply(t: &mut [Octet], a: &[Octet], b: &[Octet], start: &[Octet]) {
     let k = b.len();
     for (block, x) in a.chunks_exact(BLOCK).enumerate() {
-        let start = block * BLOCK;
+        let first = block * BLOCK;
         // The blocks before have filled the columns up to k limbs above this block's first.
-        let filled = if block == 0 { valid } else { valid.saturating_sub(start).max(k) };
-        multiply_block(&mut t[start..], x, b, filled);
+        let filled = if block == 0 { 0 } else { k };
+        multiply_block(&mut t[first..], x, b, &b[0], filled, &start[first..]);
     }
 }
 
-/// `t = a^2` in `2 k` columns: products of different limbs once, then doubled, then the squares.
+/// `t = t + a b` in `2 k` columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn square(t: &mut [Octet], a: &[Octet]) {
-    let k = a.len();
+pub(super) fn multiply_add(t: &mut [Octet], a: &[Octet], b: &[Octet]) {
+    let columns = t.len();
     for (block, x) in a.chunks_exact(BLOCK).enumerate() {
-        let start = block * BLOCK;
-        let filled = if block == 0 { 0 } else { k - start };
-        triangle(&mut t[2 * start..], x, filled);
-        if start + BLOCK < k {
-            // Above the triangle's twenty columns nothing but the blocks before has written.
-            let filled = if block == 0 { BLOCK } else { (k - start - BLOCK).max(BLOCK) };
-            multiply_block(&mut t[2 * start + BLOCK..], x, &a[start + BLOCK..], filled);
-        }
-    }
-    for i in 0..k {
-        let x = get(a, i);
-        let (even, odd) = (get(t, 2 * i), get(t, 2 * i + 1));
-        set(t, 2 * i, low(_mm512_add_epi64(even, even), x, x));
-        set(t, 2 * i + 1, high(_mm512_add_epi64(odd, odd), x, x));
+        multiply_block(&mut t[block * BLOCK..], x, b, &b[0], columns, &[]);
     }
 }
 
-/// Adds the products of different limbs of one block, each once, to twenty columns, of which those from `valid` on hold
-/// nothing yet.
+/// `t = start + a^2` in `2 k` columns, and the limbs of `2 a` in `twice`.
+///
+/// Limb `i` meets itself and twice what lies above it: the limbs of `2 a`, except that the nearest, `i + 1`, must not
+/// have the carry out of limb `i`. So nothing is left to be doubled in the columns.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn square(t: &mut [Octet], twice: &mut [Octet], a: &[Octet], start: &[Octet]) {
+    let (k, columns) = (a.len(), t.len());
+    let mut above = k;
+    while above > 0 {
+        let first = above - BLOCK;
+        let below = if first > 0 { a[first - 1] } else { Octet::default() };
+        let (x, t) = (block(a, first), &mut t[2 * first..]);
+        triangle(t, block_mut(twice, first), x, below, &start[2 * first..]);
+        if above < k {
+            let mut nearest = [a[above]];
+            set(&mut nearest, 0, _mm512_add_epi64(get(a, above), get(a, above)));
+            multiply_block(&mut t[BLOCK..], x, &twice[above..k], &nearest[0], columns, &[]);
+        }
+        above = first;
+    }
+}
+
+/// `t = start + x^2` for one block in twenty columns, and the limbs of `2 x` in `twice`, with the bit that the limb
+/// `below` carries: the upper half of its product with two.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn triangle(t: &mut [Octet], x: &[Octet], valid: usize) {
-    let t = &mut t[..2 * BLOCK];
-    let x = &x[..BLOCK];
-    let zero = _mm512_setzero_si512();
-    let mut sums = [zero; 2 * BLOCK];
-    if valid >= BLOCK {
-        seq!(I in 0..10 { sums[I] = get(t, I); });
-    }
-    if valid >= 2 * BLOCK {
-        seq!(I in 10..20 { sums[I] = get(t, I); });
-    }
-    seq!(I in 0..10 { let x~I = get(x, I); });
-    seq!(J in 1..10 {
-        seq!(I in 0..9 { if I < J { sums[I + J] = low(sums[I + J], x~I, x~J); } });
-        seq!(I in 0..9 { if I < J { sums[I + J + 1] = high(sums[I + J + 1], x~I, x~J); } });
+fn triangle(t: &mut [Octet], twice: &mut Limbs, x: &Limbs, below: Octet, start: &[Octet]) {
+    let two = _mm512_set1_epi64(2);
+    let (t, start) = (&mut t[..2 * BLOCK], &start[..2 * BLOCK]);
+    let mut sums = [_mm512_setzero_si512(); 2 * BLOCK];
+    // What is below the block, then its limbs.
+    let mut limbs = [get(&[below], 0); BLOCK + 1];
+    seq!(J in 0..10 {
+        limbs[J + 1] = get(x, J);
+        let near = _mm512_add_epi64(limbs[J + 1], limbs[J + 1]);
+        let far = high(near, limbs[J], two);
+        set(twice, J, far);
+        sums[2 * J] = get(start, 2 * J);
+        sums[2 * J + 1] = get(start, 2 * J + 1);
+        seq!(I in 0..9 { if I + 1 < J { sums[I + J] = low(sums[I + J], limbs[I + 1], far); } });
+        seq!(I in 0..9 { if I + 1 == J { sums[I + J] = low(sums[I + J], limbs[I + 1], near); } });
+        sums[2 * J] = low(sums[2 * J], limbs[J + 1], limbs[J + 1]);
+        seq!(I in 0..9 { if I + 1 < J { sums[I + J + 1] = high(sums[I + J + 1], limbs[I + 1], far); } });
+        seq!(I in 0..9 { if I + 1 == J { sums[I + J + 1] = high(sums[I + J + 1], limbs[I + 1], near); } });
+        sums[2 * J + 1] = high(sums[2 * J + 1], limbs[J + 1], limbs[J + 1]);
     });
     seq!(I in 0..20 { set(t, I, sums[I]); });
 }
@@ -168,12 +200,21 @@ impl DigitConstants {
     }
 }
 
+/// The digit of a column that holds [`MASK`] too much.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn first_digit(column: __m512i, inverse: __m512i) -> __m512i {
+    low(inverse, column, inverse)
+}
+
 /// One step of a Montgomery reduction in the lowest `$width` limbs of a modulus at `$m`: adds `$digit m` to the columns
 /// from `$sums[$j]` on and leaves the next digit in `$digit`.
 ///
 /// The column, once its digit is known, is a multiple of 2^52 without adding anything up: its carry is its upper bits,
-/// and one more unless its lower bits are zero. The next digit follows from the next column after two multiplications,
-/// and the carry, twelve cycles or more later. The instructions are in the order in which they should start: first what
+/// and one more unless its lower bits are zero. Columns that are to be reduced hold [`MASK`] too much from the start: then
+/// the carry is their upper bits, and the digit, `(column + 1) * inverse`, starts from the inverse. Only the lower 52
+/// bits of a digit count. The next digit follows from the next column after two multiplications side by side,
+/// the carry, and its own multiplication, eleven cycles or more later. The instructions are in the order in which they should start: first what
 /// the next digit waits for. Left to itself the compiler keeps the modulus in registers, where the sums belong, and
 /// brings all products of a column together, each of which then waits for the one before.
 macro_rules! reduce_row {
@@ -183,20 +224,22 @@ macro_rules! reduce_row {
             // SAFETY: reads the limbs of the modulus and the constants only.
             unsafe {
                 std::arch::asm!(
-                    "vpaddq {column}, {column}, [{constants}]",
                     "vpsrlq {column}, {column}, 52",
+                    "vmovdqa64 {limb}, [{m} + 64]",
+                    "vpmadd52huq {column}, {digit}, [{m}]",
+                    "vpmadd52luq {next}, {digit}, {limb}",
+                    "vmovdqa64 {next_digit}, [{constants} + 64]",
                     "vpaddq {next}, {next}, {column}",
-                    "vpmadd52luq {next}, {digit}, [{m} + 64]",
-                    "vpmadd52huq {next}, {digit}, [{m}]",
-                    "vpxorq {next_digit}, {next_digit}, {next_digit}",
                     "vpmadd52luq {next_digit}, {next}, [{constants} + 64]",
                     #(
-                        concat!("vpmadd52luq {sum", I, "}, {digit}, [{m} + 64 * ", I, "]"),
-                        concat!("vpmadd52huq {sum", I, "}, {digit}, [{m} + 64 * ", I, " - 64]"),
+                        concat!("vpmadd52huq {sum", I, "}, {digit}, {limb}"),
+                        concat!("vmovdqa64 {limb}, [{m} + 64 * ", I, "]"),
+                        concat!("vpmadd52luq {sum", I, "}, {digit}, {limb}"),
                     )*
-                    concat!("vpmadd52huq {last}, {digit}, [{m} + 64 * ", $width, " - 64]"),
+                    "vpmadd52huq {last}, {digit}, {limb}",
                     m = in(reg) $m,
                     constants = in(reg) $constants,
+                    limb = out(zmm_reg) _,
                     digit = in(zmm_reg) digit,
                     next_digit = out(zmm_reg) $digit,
                     column = inout(zmm_reg) $sums[$j] => _,
@@ -222,7 +265,7 @@ macro_rules! reduce_rows {
             let mut sums = [zero; $columns];
             seq!(I in 0..$width { sums[I] = get(t, I); });
             // SAFETY: a reference has just become this pointer.
-            let mut digit = low(zero, sums[0], unsafe { (*constants).inverse });
+            let mut digit = first_digit(sums[0], unsafe { (*constants).inverse });
             for at in (0..q.len()).step_by(STEP) {
                 let incoming = &t[at + $width..at + $width + STEP];
                 seq!(I in 0..5 { sums[$width + I] = get(incoming, I); });
@@ -241,89 +284,83 @@ macro_rules! reduce_rows {
 reduce_rows!(reduce_rows_10, 10, 15);
 reduce_rows!(reduce_rows_15, 15, 20);
 
-/// The products of two digits, `t_digit` and `u_digit`, with limb `$i` and the upper halves with the limb below, for the
-/// column that both belong to.
-macro_rules! column_products {
-    ($i:literal) => {
+/// The products of two digits, `t_digit` and `u_digit`, with a limb of the modulus: their upper halves belong to the
+/// column above the one of their lower halves. Each limb is loaded once for all four: 512-bit loads, too, have two ports.
+macro_rules! limb_products {
+    ($i:literal, $above:literal) => {
         concat!(
+            "vmovdqa64 {limb}, [{m} + 64 * ",
+            $i,
+            "]\n",
             "vpmadd52luq {t",
             $i,
-            "}, {t_digit}, [{m} + 64 * ",
-            $i,
-            "]\n",
+            "}, {t_digit}, {limb}\n",
             "vpmadd52luq {u",
             $i,
-            "}, {u_digit}, [{m} + 64 * ",
-            $i,
-            "]\n",
+            "}, {u_digit}, {limb}\n",
             "vpmadd52huq {t",
-            $i,
-            "}, {t_digit}, [{m} + 64 * ",
-            $i,
-            " - 64]\n",
+            $above,
+            "}, {t_digit}, {limb}\n",
             "vpmadd52huq {u",
-            $i,
-            "}, {u_digit}, [{m} + 64 * ",
-            $i,
-            " - 64]"
+            $above,
+            "}, {u_digit}, {limb}",
         )
     };
 }
 
 /// One step of two Montgomery reductions by the same modulus in its lowest ten limbs: [`reduce_row`] for the columns of
-/// `t` from `$j` on and for those of `u` from `$i = $j - 1` on, from the next of which the digit of `t` is subtracted.
-///
-/// Of `u` a digit follows from the column after `t` has given up the digit of the same column, so `u` is one row behind:
-/// then neither waits for the other in a row, and the products of both fill the latency between the digits.
+/// `t` and of `u` from `$j` on. From each column of `u` the digit of `t` in that column is subtracted before the digit of
+/// `u` follows from it: so the digits of `u` come some eight cycles after those of `t`, and the products of both fill the
+/// waiting. Digits of `t` are cut to 52 bits, since they are subtracted.
 macro_rules! reduce_row_pair {
-    ($j:literal, $i:literal, $t:ident, $u:ident, $digits:ident, $m:ident, $constants:ident) => {
+    ($j:literal, $t:ident, $u:ident, $digits:ident, $m:ident, $constants:ident) => {
         let digits = $digits;
         seq!(I in 2..10 {
             // SAFETY: reads the limbs of the modulus and the constants only.
             unsafe {
                 std::arch::asm!(
-                    "vpaddq {t_column}, {t_column}, [{constants}]",
-                    "vpaddq {u_column}, {u_column}, [{constants}]",
-                    "vpxorq {u_next_digit}, {t_digit}, [{constants}]",
                     "vpsrlq {t_column}, {t_column}, 52",
-                    "vpaddq {u_next}, {u_next}, {u_next_digit}",
+                    "vmovdqa64 {limb}, [{m} + 64]",
+                    "vpmadd52luq {t_next}, {t_digit}, {limb}",
+                    "vpmadd52huq {t_column}, {t_digit}, [{m}]",
                     "vpsrlq {u_column}, {u_column}, 52",
+                    "vpmadd52huq {t2}, {t_digit}, {limb}",
+                    "vpmadd52luq {u_next}, {u_digit}, {limb}",
+                    "vpmadd52huq {u_column}, {u_digit}, [{m}]",
+                    "vpmadd52huq {u2}, {u_digit}, {limb}",
+                    limb_products!(2, 3),
+                    "vmovdqa64 {t_next_digit}, [{constants} + 64]",
                     "vpaddq {t_next}, {t_next}, {t_column}",
-                    "vpaddq {u_next}, {u_next}, {u_column}",
-                    column_products!(2),
-                    "vpmadd52luq {t_next}, {t_digit}, [{m} + 64]",
-                    "vpmadd52luq {u_next}, {u_digit}, [{m} + 64]",
-                    column_products!(3),
-                    column_products!(4),
-                    "vpmadd52huq {t_next}, {t_digit}, [{m}]",
-                    "vpmadd52huq {u_next}, {u_digit}, [{m}]",
-                    column_products!(5),
-                    column_products!(6),
-                    "vpxorq {t_next_digit}, {t_next_digit}, {t_next_digit}",
-                    "vpxorq {u_next_digit}, {u_next_digit}, {u_next_digit}",
+                    limb_products!(3, 4),
                     "vpmadd52luq {t_next_digit}, {t_next}, [{constants} + 64]",
+                    limb_products!(4, 5),
+                    "vpaddq {u_next}, {u_next}, {u_column}",
+                    limb_products!(5, 6),
+                    "vpandq {t_next_digit}, {t_next_digit}, [{constants}]",
+                    "vmovdqa64 {u_next_digit}, [{constants} + 64]",
+                    limb_products!(6, 7),
+                    "vpsubq {u_next}, {u_next}, {t_next_digit}",
+                    limb_products!(7, 8),
                     "vpmadd52luq {u_next_digit}, {u_next}, [{constants} + 64]",
-                    column_products!(7),
-                    column_products!(8),
-                    column_products!(9),
-                    "vpmadd52huq {t_last}, {t_digit}, [{m} + 64 * 9]",
-                    "vpmadd52huq {u_last}, {u_digit}, [{m} + 64 * 9]",
+                    limb_products!(8, 9),
+                    limb_products!(9, 10),
                     m = in(reg) $m,
                     constants = in(reg) $constants,
+                    limb = out(zmm_reg) _,
                     t_digit = in(zmm_reg) digits.0,
                     u_digit = in(zmm_reg) digits.1,
                     t_next_digit = out(zmm_reg) $digits.0,
                     u_next_digit = out(zmm_reg) $digits.1,
                     t_column = inout(zmm_reg) $t[$j] => _,
-                    u_column = inout(zmm_reg) $u[$i] => _,
+                    u_column = inout(zmm_reg) $u[$j] => _,
                     t_next = inout(zmm_reg) $t[$j + 1],
-                    u_next = inout(zmm_reg) $u[$i + 1],
+                    u_next = inout(zmm_reg) $u[$j + 1],
                     #(
                         t~I = inout(zmm_reg) $t[$j + I],
-                        u~I = inout(zmm_reg) $u[$i + I],
+                        u~I = inout(zmm_reg) $u[$j + I],
                     )*
-                    t_last = inout(zmm_reg) $t[$j + 10],
-                    u_last = inout(zmm_reg) $u[$i + 10],
+                    t10 = inout(zmm_reg) $t[$j + 10],
+                    u10 = inout(zmm_reg) $u[$j + 10],
                     options(pure, readonly, nostack, preserves_flags)
                 );
             }
@@ -340,38 +377,22 @@ fn reduce_block_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Oct
     let (m, at) = (m[..BLOCK].as_ptr(), &raw const *constants);
     let zero = _mm512_setzero_si512();
     let (mut t_sums, mut u_sums) = ([zero; 2 * BLOCK], [zero; 2 * BLOCK]);
-    seq!(I in 0..11 { t_sums[I] = get(t, I); });
-    seq!(I in 0..10 { u_sums[I] = get(u, I); });
-    let first = low(zero, t_sums[0], constants.inverse);
-    u_sums[0] = _mm512_add_epi64(u_sums[0], _mm512_xor_si512(first, constants.ones));
-    let mut t_digit = first;
-    set(q_t, 0, t_digit);
-    reduce_row!(10, 0, t_sums, t_digit, m, at);
-    let mut digits = (t_digit, low(zero, u_sums[0], constants.inverse));
-    macro_rules! row {
-        ($j:literal, $i:literal) => {
-            t_sums[$j + 10] = get(t, $j + 10);
-            u_sums[$i + 10] = get(u, $i + 10);
-            set(q_t, $j, digits.0);
-            set(q_u, $i, digits.1);
-            reduce_row_pair!($j, $i, t_sums, u_sums, digits, m, at);
-        };
-    }
-    row!(1, 0);
-    row!(2, 1);
-    row!(3, 2);
-    row!(4, 3);
-    row!(5, 4);
-    row!(6, 5);
-    row!(7, 6);
-    row!(8, 7);
-    row!(9, 8);
-    let mut u_digit = digits.1;
-    u_sums[19] = get(u, 19);
-    set(q_u, 9, u_digit);
-    reduce_row!(10, 9, u_sums, u_digit, m, at);
-    // No digit follows in this block: the columns above are not complete yet.
-    _ = u_digit;
+    seq!(I in 0..10 {
+        t_sums[I] = get(t, I);
+        u_sums[I] = get(u, I);
+    });
+    let first = _mm512_and_si512(first_digit(t_sums[0], constants.inverse), constants.ones);
+    u_sums[0] = _mm512_sub_epi64(u_sums[0], first);
+    let mut digits = (first, first_digit(u_sums[0], constants.inverse));
+    seq!(J in 0..10 {
+        t_sums[10 + J] = get(t, 10 + J);
+        u_sums[10 + J] = get(u, 10 + J);
+        set(q_t, J, digits.0);
+        set(q_u, J, digits.1);
+        reduce_row_pair!(J, t_sums, u_sums, digits, m, at);
+    });
+    // No digits follow in this block: the columns above are not complete yet, and the last subtraction is taken back.
+    u_sums[10] = _mm512_add_epi64(u_sums[10], digits.0);
     seq!(I in 10..20 {
         set(t, I, t_sums[I]);
         set(u, I, u_sums[I]);
@@ -389,7 +410,7 @@ pub(super) fn reduce(t: &mut [Octet], q: &mut [Octet], m: &[Octet], neg_inverse:
     }
     for start in (0..k).step_by(BLOCK) {
         reduce_rows_15(&mut t[start..], q, m, &constants);
-        multiply_block(&mut t[start + WIDE..], q, &m[WIDE..], k);
+        multiply_block(&mut t[start + WIDE..], q, &m[WIDE..], &m[WIDE], k, &[]);
     }
 }
 
@@ -403,32 +424,33 @@ pub(super) fn reduce_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: 
     for start in (0..k).step_by(BLOCK) {
         reduce_block_pair(&mut t[start..], &mut u[start..], q, m, &constants);
         if k > BLOCK {
-            multiply_block(&mut t[start + BLOCK..], &q[..BLOCK], &m[BLOCK..], k);
-            multiply_block(&mut u[start + BLOCK..], &q[BLOCK..], &m[BLOCK..], k);
+            multiply_block(&mut t[start + BLOCK..], &q[..BLOCK], &m[BLOCK..], &m[BLOCK], k, &[]);
+            multiply_block(&mut u[start + BLOCK..], &q[BLOCK..], &m[BLOCK..], &m[BLOCK], k, &[]);
         }
     }
 }
 
-/// Carries columns up into limbs of 52 bits. What leaves the last limb is dropped: by the bounds, nothing.
+/// Carries columns up into limbs. What leaves the last limb is dropped: by the bounds, nothing. The bits above the 52 of
+/// a limb stay: products ignore them.
 #[target_feature(enable = "avx512f")]
 pub(super) fn normalise(out: &mut [Octet], columns: &[Octet]) {
-    let ones = _mm512_set1_epi64(MASK as i64);
     let mut carry = _mm512_setzero_si512();
     for i in 0..out.len() {
         let sum = _mm512_add_epi64(get(columns, i), carry);
-        set(out, i, _mm512_and_si512(sum, ones));
+        set(out, i, sum);
         carry = _mm512_srli_epi64::<RADIX>(sum);
     }
 }
 
-/// `a = a + b` in limbs of 52 bits.
+/// `a = a + b` in limbs of 52 bits, for limbs `b` below 2^52.
 #[target_feature(enable = "avx512f")]
 pub(super) fn add(a: &mut [Octet], b: &[Octet]) {
     let ones = _mm512_set1_epi64(MASK as i64);
     let mut carry = _mm512_setzero_si512();
     for i in 0..a.len() {
-        let sum = _mm512_add_epi64(_mm512_add_epi64(get(a, i), get(b, i)), carry);
-        set(a, i, _mm512_and_si512(sum, ones));
+        let limb = _mm512_and_si512(get(a, i), ones);
+        let sum = _mm512_add_epi64(_mm512_add_epi64(limb, get(b, i)), carry);
+        set(a, i, sum);
         carry = _mm512_srli_epi64::<RADIX>(sum);
     }
 }
@@ -436,39 +458,64 @@ pub(super) fn add(a: &mut [Octet], b: &[Octet]) {
 /// Carries two numbers' columns up at the same time, as [`normalise`].
 #[target_feature(enable = "avx512f")]
 pub(super) fn normalise_pair(out: &mut [Octet], t: &[Octet], u: &[Octet]) {
-    let ones = _mm512_set1_epi64(MASK as i64);
     let (out_t, out_u) = out.split_at_mut(t.len());
     let mut carries = (_mm512_setzero_si512(), _mm512_setzero_si512());
     for i in 0..out_u.len() {
         let sums = (_mm512_add_epi64(get(t, i), carries.0), _mm512_add_epi64(get(u, i), carries.1));
-        set(out_t, i, _mm512_and_si512(sums.0, ones));
-        set(out_u, i, _mm512_and_si512(sums.1, ones));
+        set(out_t, i, sums.0);
+        set(out_u, i, sums.1);
         carries = (_mm512_srli_epi64::<RADIX>(sums.0), _mm512_srli_epi64::<RADIX>(sums.1));
     }
 }
 
-/// `t = R (m - 1) + 1`: what the high part of a dual product starts from. Subtracting the digits `q` by adding
-/// `2^52 - 1 - q` to each column makes it `R m - Q`. `m` is odd.
+/// Adds `more` to each lane of `a` and brings the limbs below 2^52.
 #[target_feature(enable = "avx512f")]
-pub(super) fn start_high(t: &mut [Octet], m: &[Octet]) {
-    let one = _mm512_set1_epi64(1);
-    let k = m.len();
-    t[..k].fill(Octet::default());
-    t[k..].copy_from_slice(m);
-    set(t, 0, one);
-    set(t, k, _mm512_xor_si512(get(m, 0), one));
+pub(super) fn settle(a: &mut [Octet], more: Octet) {
+    let ones = _mm512_set1_epi64(MASK as i64);
+    let mut carry = get(&[more], 0);
+    for i in 0..a.len() {
+        let sum = _mm512_add_epi64(_mm512_and_si512(get(a, i), ones), carry);
+        set(a, i, _mm512_and_si512(sum, ones));
+        carry = _mm512_srli_epi64::<RADIX>(sum);
+    }
 }
 
-/// `t = 2 t + R (m - 1) + 1`, as [`start_high`].
+/// `a = a - m` in the lanes where that is not negative; gives 1 for these lanes, 0 for the others. Limbs are below 2^52.
 #[target_feature(enable = "avx512f")]
-pub(super) fn double_high(t: &mut [Octet], m: &[Octet]) {
-    let one = _mm512_set1_epi64(1);
-    let k = m.len();
-    for i in 0..k {
-        let (low, high) = (get(t, i), get(t, k + i));
-        set(t, i, _mm512_add_epi64(low, low));
-        set(t, k + i, _mm512_add_epi64(_mm512_add_epi64(high, high), get(m, i)));
+pub(super) fn reduce_once(a: &mut [Octet], m: &[Octet]) -> Octet {
+    let ones = _mm512_set1_epi64(MASK as i64);
+    let mut borrow = _mm512_setzero_si512();
+    for i in 0..a.len() {
+        let difference = _mm512_add_epi64(_mm512_sub_epi64(get(a, i), get(m, i)), borrow);
+        borrow = _mm512_srai_epi64::<RADIX>(difference);
     }
-    set(t, 0, _mm512_add_epi64(get(t, 0), one));
-    set(t, k, _mm512_sub_epi64(get(t, k), one));
+    // -1 where `m` is the greater, else 0.
+    let kept = borrow;
+    borrow = _mm512_setzero_si512();
+    for i in 0..a.len() {
+        let less = _mm512_andnot_si512(kept, get(m, i));
+        let difference = _mm512_add_epi64(_mm512_sub_epi64(get(a, i), less), borrow);
+        set(a, i, _mm512_and_si512(difference, ones));
+        borrow = _mm512_srai_epi64::<RADIX>(difference);
+    }
+    let mut subtracted = [Octet::default()];
+    set(&mut subtracted, 0, _mm512_add_epi64(kept, _mm512_set1_epi64(1)));
+    subtracted[0]
+}
+
+/// What the `2 k` columns of a product start from: in the `k` that will be reduced, the [`MASK`] that the reduction expects.
+pub(super) fn start_low(k: usize) -> Vec<Octet> {
+    let mut start = vec![Octet([MASK; 8]); k];
+    start.resize(2 * k, Octet::default());
+    start
+}
+
+/// What the `2 k` columns of the high part of a dual product start from: besides that [`MASK`], `R m`, so written that
+/// quotient digits can be subtracted from each column: `R (m - 1) + 1`, and 2^52 - 1 in each of the lower columns. `m` is odd.
+pub(super) fn start_high(m: &[Octet]) -> Vec<Octet> {
+    let mut start = vec![Octet([2 * MASK; 8]); m.len()];
+    start[0] = Octet([2 * MASK + 1; 8]);
+    start.extend_from_slice(m);
+    start[m.len()].0.iter_mut().for_each(|limb| *limb -= 1);
+    start
 }

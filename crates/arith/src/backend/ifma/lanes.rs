@@ -1,11 +1,10 @@
-//! Numbers in 64-bit limbs, eight of them, brought into lanes of 52-bit limbs.
+//! Numbers in 64-bit limbs, eight of them, brought into lanes of 52-bit limbs and back.
 
 use super::{MASK, Octet, RADIX};
-use seq_macro::seq;
 use std::arch::x86_64::{
-    __m512i, _mm512_and_si512, _mm512_maskz_loadu_epi64, _mm512_or_si512, _mm512_set1_epi64, _mm512_setzero_si512,
-    _mm512_shuffle_i64x2, _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_store_si512, _mm512_unpackhi_epi64,
-    _mm512_unpacklo_epi64,
+    __m512i, _mm512_and_si512, _mm512_load_si512, _mm512_mask_storeu_epi64, _mm512_maskz_loadu_epi64, _mm512_or_si512,
+    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shuffle_i64x2, _mm512_sllv_epi64, _mm512_srlv_epi64,
+    _mm512_store_si512, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 
 /// Cuts row `i` into limbs, from bit `start` on, into lane `i` of `words`; zeros beyond a row's end, and in lanes
@@ -19,15 +18,15 @@ pub(super) fn load(words: &mut [Octet], rows: &[&[u64]], start: usize) {
     // Sixteen columns from limb `at` on: a limb below `at + 8` has its neighbour among them.
     let mut at = start / 64;
     let mut columns = [_mm512_setzero_si512(); 16];
-    transpose(&mut columns, rows, at);
-    transpose(&mut columns[8..], rows, at + 8);
+    read(&mut columns, rows, at);
+    read(&mut columns[8..], rows, at + 8);
     for (index, word) in words.iter_mut().enumerate() {
         let position = start + index * RADIX as usize;
         let (limb, shift) = (position / 64, position % 64);
         if limb == at + 8 {
             at = limb;
             columns.copy_within(8.., 0);
-            transpose(&mut columns[8..], rows, at + 8);
+            read(&mut columns[8..], rows, at + 8);
         }
         let (below, above) = (columns[limb - at], columns[limb - at + 1]);
         let low = _mm512_srlv_epi64(below, _mm512_set1_epi64(shift as i64));
@@ -53,16 +52,55 @@ fn eight_limbs(rows: &[&[u64]], lane: usize, from: usize) -> __m512i {
 /// Limbs `from..from + 8` of eight rows, one vector a limb.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
-fn transpose(out: &mut [__m512i], rows: &[&[u64]], from: usize) {
-    let out = &mut out[..8];
-    seq!(L in 0..8 { let row~L = eight_limbs(rows, L, from); });
-    // Limbs of neighbouring rows change places: `even` vectors then hold limbs 0, 2, 4, 6 of two rows, `odd` ones 1, 3, 5, 7.
-    let (even01, odd01) = (_mm512_unpacklo_epi64(row0, row1), _mm512_unpackhi_epi64(row0, row1));
-    let (even23, odd23) = (_mm512_unpacklo_epi64(row2, row3), _mm512_unpackhi_epi64(row2, row3));
-    let (even45, odd45) = (_mm512_unpacklo_epi64(row4, row5), _mm512_unpackhi_epi64(row4, row5));
-    let (even67, odd67) = (_mm512_unpacklo_epi64(row6, row7), _mm512_unpackhi_epi64(row6, row7));
-    (out[0], out[2], out[4], out[6]) = quarters(even01, even23, even45, even67);
-    (out[1], out[3], out[5], out[7]) = quarters(odd01, odd23, odd45, odd67);
+fn read(out: &mut [__m512i], rows: &[&[u64]], from: usize) {
+    out[..8].copy_from_slice(&transpose(std::array::from_fn(|lane| eight_limbs(rows, lane, from))));
+}
+
+/// Puts lane `i` of `words`, limbs below 2^52, together to the 64-bit limbs of row `i`.
+#[target_feature(enable = "avx512f,avx512dq")]
+pub(super) fn store(words: &[Octet], rows: &mut [&mut [u64]]) {
+    let limbs = rows.iter().map(|row| row.len()).max().unwrap_or(0);
+    for from in (0..limbs).step_by(8) {
+        let columns = std::array::from_fn(|limb| wide_limb(words, from + limb));
+        let vectors = transpose(columns);
+        for (row, vector) in rows.iter_mut().zip(vectors) {
+            let rest = if from < row.len() { &mut row[from..] } else { &mut [] };
+            let there = ((1_u32 << rest.len().min(8)) - 1) as u8;
+            // SAFETY: only the limbs that are there are written.
+            unsafe { _mm512_mask_storeu_epi64(rest.as_mut_ptr().cast(), there, vector) }
+        }
+    }
+}
+
+/// Limb `index` of 64 bits of every lane: it lies in up to three limbs of 52 bits.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn wide_limb(words: &[Octet], index: usize) -> __m512i {
+    let (first, shift) = (64 * index / RADIX as usize, 64 * index % RADIX as usize);
+    let word = |at: usize| match words.get(at) {
+        // SAFETY: the reference is to 64 aligned bytes.
+        Some(word) => unsafe { _mm512_load_si512((&raw const *word).cast()) },
+        None => _mm512_setzero_si512(),
+    };
+    let low = _mm512_srlv_epi64(word(first), _mm512_set1_epi64(shift as i64));
+    let middle = _mm512_sllv_epi64(word(first + 1), _mm512_set1_epi64(52 - shift as i64));
+    // A shift by 64 or more gives zero.
+    let high = _mm512_sllv_epi64(word(first + 2), _mm512_set1_epi64(104 - shift as i64));
+    _mm512_or_si512(_mm512_or_si512(low, middle), high)
+}
+
+/// Element `j` of vector `i` becomes element `i` of vector `j`.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn transpose(v: [__m512i; 8]) -> [__m512i; 8] {
+    // Elements of neighbouring vectors change places: `even` vectors then hold elements 0, 2, 4, 6 of two, `odd` ones 1, 3, 5, 7.
+    let (even01, odd01) = (_mm512_unpacklo_epi64(v[0], v[1]), _mm512_unpackhi_epi64(v[0], v[1]));
+    let (even23, odd23) = (_mm512_unpacklo_epi64(v[2], v[3]), _mm512_unpackhi_epi64(v[2], v[3]));
+    let (even45, odd45) = (_mm512_unpacklo_epi64(v[4], v[5]), _mm512_unpackhi_epi64(v[4], v[5]));
+    let (even67, odd67) = (_mm512_unpacklo_epi64(v[6], v[7]), _mm512_unpackhi_epi64(v[6], v[7]));
+    let (v0, v2, v4, v6) = quarters(even01, even23, even45, even67);
+    let (v1, v3, v5, v7) = quarters(odd01, odd23, odd45, odd67);
+    [v0, v1, v2, v3, v4, v5, v6, v7]
 }
 
 /// Of four vectors the first quarters, the second ones, the third and the fourth.

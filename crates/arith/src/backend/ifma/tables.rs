@@ -3,30 +3,40 @@
 use super::Octet;
 use crate::kernel::SHARED_ENTRIES;
 use std::arch::x86_64::{
-    __m512i, _mm512_cmpeq_epi64_mask, _mm512_load_si512, _mm512_loadu_si512, _mm512_mask_mov_epi64,
+    __m512i, _mm512_add_epi64, _mm512_cmpeq_epi64_mask, _mm512_load_si512, _mm512_loadu_si512, _mm512_mask_mov_epi64,
     _mm512_permutex2var_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_store_si512, _mm512_test_epi64_mask,
 };
-
-/// Words taken together, in registers, through all entries.
-const TOGETHER: usize = 10;
 
 /// Each lane's entry of a table whose entries have `out.len()` words, a multiple of ten.
 #[target_feature(enable = "avx512f")]
 pub(super) fn select(out: &mut [Octet], table: &[Octet], index: &Octet) {
     let width = out.len();
-    let index = get(index);
-    for (block, out) in out.chunks_exact_mut(TOGETHER).enumerate() {
-        let mut found = [_mm512_setzero_si512(); TOGETHER];
-        for (entry, words) in table.chunks_exact(width).enumerate() {
-            let take = _mm512_cmpeq_epi64_mask(index, _mm512_set1_epi64(entry as i64));
-            let words = &words[block * TOGETHER..][..TOGETHER];
-            for (found, word) in found.iter_mut().zip(words) {
-                *found = _mm512_mask_mov_epi64(*found, take, get(word));
-            }
+    let twenties = width / 20 * 20;
+    for first in (0..twenties).step_by(20) {
+        select_words::<20>(&mut out[first..], &table[first..], width, index);
+    }
+    if twenties < width {
+        select_words::<10>(&mut out[twenties..], &table[twenties..], width, index);
+    }
+}
+
+/// The first `WORDS` words of each lane's entry, kept in registers while every entry of the table, one every `width`
+/// words, goes by.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn select_words<const WORDS: usize>(out: &mut [Octet], table: &[Octet], width: usize, index: &Octet) {
+    let (index, one) = (get(index), _mm512_set1_epi64(1));
+    let mut entry = _mm512_setzero_si512();
+    let mut found = [_mm512_setzero_si512(); WORDS];
+    for words in table.chunks(width) {
+        let take = _mm512_cmpeq_epi64_mask(index, entry);
+        entry = _mm512_add_epi64(entry, one);
+        for (found, word) in found.iter_mut().zip(&words[..WORDS]) {
+            *found = _mm512_mask_mov_epi64(*found, take, get(word));
         }
-        for (word, found) in out.iter_mut().zip(found) {
-            set(word, found);
-        }
+    }
+    for (word, found) in out[..WORDS].iter_mut().zip(found) {
+        set(word, found);
     }
 }
 
