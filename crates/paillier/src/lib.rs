@@ -60,3 +60,8 @@ pub use key::public::PublicKey;
 pub use key::{DEFAULT_BITS, KeyId, KeyPolicy, MAX_BITS, MIN_BITS, MIN_SECURE_BITS, Variant};
 pub use plaintexts::Plaintexts;
 pub use randomisers::Randomisers;
+
+/// The examples of the project's README, compiled and run with those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
