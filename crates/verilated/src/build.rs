@@ -215,7 +215,9 @@ impl Model<'_> {
         library.include(directory).include(&include).include(include.join("vltstd"));
         library.define("VM_COVERAGE", if coverage() { "1" } else { "0" });
         let flags = ["-fno-strict-aliasing", "-pthread"];
-        flags.iter().for_each(|flag| drop(library.flag_if_supported(flag)));
+        for flag in flags {
+            library.flag_if_supported(flag);
+        }
         library.file(unit);
         if let Err(error) = library.try_compile(&self.design.prefix()) {
             panic!("the C++ compiler refuses {}: {error}", self.design.name);

@@ -67,7 +67,10 @@ impl Model {
         let count = design.ports().len() as u32;
         // SAFETY: likewise; the numbers are those of the design's ports, which live as long as the model.
         let port = |index| NonNull::new(unsafe { (binding.port)(instance.as_ptr(), index) }).expect("a port");
-        Self { design, binding, instance, storage: (0..count).map(port).collect() }
+        let mut model = Self { design, binding, instance, storage: (0..count).map(port).collect() };
+        let inputs = design.ports().iter().filter(|port| port.direction == Direction::Input);
+        inputs.for_each(|port| model.set(port.name, false));
+        model
     }
 
     /// The design that this is a model of.
