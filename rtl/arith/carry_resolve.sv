@@ -82,7 +82,7 @@ module carry_resolve #(
             over_q  <= '0;
         end else if (state_q == Adding) begin
             x_q     <= x_q >> (PerCycle * B);
-            r_q     <= {sum[LimbBits-1:0], r_q[Limbs*LimbBits-1:LimbBits]};
+            r_q     <= (Limbs*LimbBits)'({sum[LimbBits-1:0], r_q} >> LimbBits);
             over_q  <= sum[LimbBits+OverBits-1:LimbBits];
             count_q <= count_q + 1'b1;
         end

@@ -14,7 +14,7 @@ module div_exact #(
     parameter int unsigned XBits = 1073,  // bits of x
     parameter int unsigned DBits = 512,   // bits of d, at least 2
     parameter int unsigned QBits = 561,   // bits of q, at least 2
-    parameter bit          Minus = 1'b1,
+    parameter int unsigned Minus = 1,     // 0 or 1
     parameter int unsigned Word  = 32     // bits between words: the length of a carry chain, at least 4
 ) (
     input  logic             clk_i,
@@ -27,8 +27,8 @@ module div_exact #(
     input  logic             out_ready_i,
     output logic [QBits-1:0] q_o
 );
-    if (DBits < 2 || QBits < 2 || Word < 4) begin : gen_bad
-        $error("div_exact: DBits and QBits must be at least 2, Word at least 4");
+    if (DBits < 2 || QBits < 2 || Minus > 1 || Word < 4) begin : gen_bad
+        $error("div_exact: DBits and QBits must be at least 2, Minus 0 or 1, Word at least 4");
     end
 
     localparam int unsigned Words     = (DBits + Word - 1) / Word;
@@ -69,7 +69,7 @@ module div_exact #(
     always_ff @(posedge clk_i) begin
         if (start) begin
             x_q       <= QBits'(x_i);
-            borrow_q  <= Minus;
+            borrow_q  <= Minus == 1;
             negated_q <= 1'b0;
             count_q   <= '0;
         end else if (state_q == Dividing) begin

@@ -17,7 +17,7 @@ module mod_exp_ladder #(
     parameter int unsigned W    = 16,
     parameter int unsigned D    = 2,
     parameter int unsigned Bits = 86,    // bits of the segment, at least 1
-    parameter bit          Exit = 1'b0,  // whether this is the last segment, which leaves Montgomery form
+    parameter int unsigned Exit = 0,     // 1 for the last segment, which leaves Montgomery form, otherwise 0
     localparam int unsigned Words    = (N + W - 1) / W,
     localparam int unsigned Digits   = (N + W) / W + D + 1,
     localparam int unsigned PairBits = Digits * (W + 1)
@@ -37,13 +37,13 @@ module mod_exp_ladder #(
     output logic [PairBits-1:0] y_o,
     output logic                mul_o        // two products begin
 );
-    if (Bits < 1) begin : gen_bad_bits
-        $error("mod_exp_ladder: Bits must be at least 1");
+    if (Bits < 1 || Exit > 1) begin : gen_bad_bits
+        $error("mod_exp_ladder: Bits must be at least 1, Exit 0 or 1");
     end
 
     localparam int unsigned Upper     = Digits - D - 2;
     localparam int unsigned UpperBits = Upper * (W + 1);
-    localparam int unsigned Steps     = Bits + 32'(Exit);
+    localparam int unsigned Steps     = Bits + Exit;
     localparam int unsigned CountBits = $clog2(Steps + 1);
 
     logic load, start, busy, first, clear, take_q, feed, last;
@@ -86,12 +86,12 @@ module mod_exp_ladder #(
     always_ff @(posedge clk_i) begin
         if (load) begin
             left_q <= CountBits'(Steps - 1);
-            bits_q <= {exponent_i, !Exit && next_i};
+            bits_q <= {exponent_i, Exit == 0 && next_i};
             exit_q <= 1'b0;
         end else if (last) begin
             left_q <= left_q - 1'b1;
             bits_q <= bits_q << 1;
-            exit_q <= Exit && left_q == CountBits'(1);
+            exit_q <= Exit == 1 && left_q == CountBits'(1);
         end
         // The next x is the square if the next bit is this one again; after the exit step it is the product S * 1.
         if (first) begin

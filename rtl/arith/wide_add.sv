@@ -4,7 +4,7 @@
 module wide_add #(
     parameter int unsigned N    = 1024,  // bits of the operands, at least 1
     parameter int unsigned Limb = 64,    // bits added a cycle
-    parameter bit          Sub  = 1'b0   // a - b
+    parameter int unsigned Sub  = 0      // 1: a - b, 0: a + b
 ) (
     input  logic         clk_i,
     input  logic         rst_ni,
@@ -35,7 +35,10 @@ module wide_add #(
         .work_o (adding)
     );
 
-    if (Sub) begin : gen_sub
+    if (Sub > 1) begin : gen_bad
+        $error("wide_add: Sub must be 0 or 1");
+    end
+    if (Sub == 1) begin : gen_sub
         assign sum = {1'b0, a_q[Limb-1:0]} - {1'b0, b_q[Limb-1:0]} - (Limb + 1)'(carry_q);
     end else begin : gen_add
         assign sum = {1'b0, a_q[Limb-1:0]} + {1'b0, b_q[Limb-1:0]} + (Limb + 1)'(carry_q);
