@@ -17,7 +17,7 @@ module mesa #(
     parameter int unsigned Stages     = 6,     // ladders a branch
     parameter int unsigned W          = 16,    // bits of a digit
     parameter int unsigned D          = 2,     // delay of a digit of the quotient
-    parameter bit          Exact      = 1'b1,  // dividers: from the low end, or restoring as in the paper
+    parameter int unsigned Exact      = 1,     // dividers: from the low end (1), or restoring as in the paper (0)
     parameter int unsigned StreamBits = 64     // bits of a beat, at most N / 2
 ) (
     input  logic                  clk_i,
@@ -71,7 +71,7 @@ module mesa #(
     logic [7:0][31:0] parameters;
     assign parameters[0] = N;
     assign parameters[1] = Stages;
-    assign parameters[2] = {15'd0, Exact, 8'(D), 8'(W)};
+    assign parameters[2] = {8'd0, 8'(Exact), 8'(D), 8'(W)};
     assign parameters[3] = StreamBits;
     assign parameters[4] = RBits;
     assign parameters[5] = XBits;

@@ -20,7 +20,7 @@ module mesa_branch #(
     parameter int unsigned Stages  = 6,     // ladders, 1 to N / 4
     parameter int unsigned W       = 16,    // bits of a digit
     parameter int unsigned D       = 2,     // delay of a digit of the quotient
-    parameter bit          Exact   = 1'b1,  // divider: from the low end, or restoring
+    parameter int unsigned Exact   = 1,     // divider: from the low end (1), or restoring (0)
     parameter int unsigned MtBits  = (N + W - 1) / W * W,
     parameter int unsigned XBits   = 2 * N + 2
 ) (
@@ -50,7 +50,7 @@ module mesa_branch #(
     // L(x) is below 2^QBits.
     localparam int unsigned QBits = N / 2 + W * (D + 1) + 1;
     // The exact divider never looks at the upper half of x.
-    localparam int unsigned XWords = Exact ? (QBits + W - 1) / W : Digits;
+    localparam int unsigned XWords = Exact != 0 ? (QBits + W - 1) / W : Digits;
 
     if ((Stages - 1) * Segment >= N / 2) $error("mesa_branch: too many stages for the exponent");
 
@@ -95,15 +95,15 @@ module mesa_branch #(
     end
 
     for (genvar i = 0; i < int'(Stages); i++) begin : g_stage
-        localparam bit Last = i == int'(Stages) - 1;
-        localparam int unsigned Bits = Last ? LastSegment : Segment;
-        localparam int unsigned Low = Last ? 0 : N / 2 - (i + 1) * Segment;
+        localparam int unsigned Last = (i == int'(Stages) - 1) ? 1 : 0;
+        localparam int unsigned Bits = (Last != 0) ? LastSegment : Segment;
+        localparam int unsigned Low = (Last != 0) ? 0 : N / 2 - (i + 1) * Segment;
         mod_exp_ladder #(.N(N), .W(W), .D(D), .Bits(Bits), .Exit(Last)) u_ladder (
             .clk_i,
             .rst_ni,
             .mt_i,
             .exponent_i (exponent_i[Low +: Bits]),
-            .next_i     (Last ? 1'b0 : exponent_i[Last ? 0 : Low-1]),
+            .next_i     ((Last != 0) ? 1'b0 : exponent_i[(Last != 0) ? 0 : Low-1]),
             .in_valid_i (pair_valid[i]),
             .in_ready_o (pair_ready[i]),
             .x_i        (x[i]),
@@ -139,7 +139,7 @@ module mesa_branch #(
         assign unused = &{1'b0, y[Stages]};
     end
 
-    if (Exact) begin : g_exact
+    if (Exact != 0) begin : g_exact
         div_exact #(.XBits(XWords * W), .DBits(N / 2), .QBits(QBits), .Minus(1)) u_div (
             .clk_i,
             .rst_ni,
