@@ -51,7 +51,7 @@ module mod_exp_ladder #(
     logic [CountBits-1:0] left_q;  // steps after this one
     logic [Bits:0] bits_q;         // this step's bit on top, then the others, then the one after the segment
     logic [PairBits-1:0] a_q;
-    logic [W-1:0] digit_x, digit_y, q_square, q_product;
+    logic [W-1:0] own_x, own_y, digit_x, digit_y, q_square, q_product;
     logic [UpperBits-1:0] upper_square, upper_product;
 
     assign in_ready_o  = !busy && !done_q;
@@ -102,33 +102,43 @@ module mod_exp_ladder #(
 
     mont_digits #(.W(W), .Digits(Digits), .D(D)) u_x (
         .clk_i,
-        .shift_i     (busy),
-        .load_i      (load),
-        .load_upper_i(last),
-        .feed_i      (feed),
-        .q_i         (square_to_x_q ? q_square : q_product),
-        .words_i     (x_i),
-        .upper_i     (square_to_x_q ? upper_square : upper_product),
-        .first_i     (first),
-        .unit_i      (1'b0),
-        .words_o     (x_o),
-        .digit_o     (digit_x)
+        .shift_i  (busy),
+        .load_i   (load),
+        .upper_i  (last),
+        .b_i      (!square_to_x_q),
+        .feed_i   (feed),
+        .q_i      (square_to_x_q ? q_square : q_product),
+        .words_i  (x_i),
+        .upper_a_i(upper_square),
+        .upper_b_i(upper_product),
+        .other_i  (1'b0),
+        .other_digit_i('0),
+        .words_o  (x_o),
+        .own_o    (own_x),
+        .digit_o  (digit_x)
     );
 
+    // In the exit step the multiplier is 1.
     mont_digits #(.W(W), .Digits(Digits), .D(D)) u_y (
         .clk_i,
-        .shift_i     (busy),
-        .load_i      (load),
-        .load_upper_i(last),
-        .feed_i      (feed),
-        .q_i         (square_to_x_q ? q_product : q_square),
-        .words_i     (y_i),
-        .upper_i     (square_to_x_q ? upper_product : upper_square),
-        .first_i     (first),
-        .unit_i      (exit_q),
-        .words_o     (y_o),
-        .digit_o     (digit_y)
+        .shift_i  (busy),
+        .load_i   (load),
+        .upper_i  (last),
+        .b_i      (square_to_x_q),
+        .feed_i   (feed),
+        .q_i      (square_to_x_q ? q_product : q_square),
+        .words_i  (y_i),
+        .upper_a_i(upper_square),
+        .upper_b_i(upper_product),
+        .other_i  (exit_q),
+        .other_digit_i(W'(first)),
+        .words_o  (y_o),
+        .own_o    (own_y),
+        .digit_o  (digit_y)
     );
+
+    logic unused;
+    assign unused = ^{own_x, own_y};
 
     mont_row #(.N(N), .W(W), .D(D)) u_square (
         .clk_i,

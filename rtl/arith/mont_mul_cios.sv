@@ -36,7 +36,7 @@ module mont_mul_cios #(
     logic resolve_ready;
     logic [WordsBits-1:0] a_words, b_words, a_q, held, result;
     logic [Upper*(W+1)-1:0] y;
-    logic [W-1:0] digit, q;
+    logic [W-1:0] digit, own, q;
 
     assign in_ready_o = !busy_o || (last && resolve_ready);
     assign start      = in_valid_i && in_ready_o;
@@ -64,17 +64,20 @@ module mont_mul_cios #(
     // The line of b takes the low digits of the result behind the last digits of b.
     mont_digits #(.W(W), .Digits(Digits), .D(D)) u_b (
         .clk_i,
-        .shift_i     (busy_o && !last),
-        .load_i      (start),
-        .load_upper_i(1'b0),
-        .feed_i      (feed),
-        .q_i         (q),
-        .words_i     (b_words),
-        .upper_i     ('0),
-        .first_i     (first),
-        .unit_i      (1'b0),
-        .words_o     (held),
-        .digit_o     (digit)
+        .shift_i  (busy_o && !last),
+        .load_i   (start),
+        .upper_i  (1'b0),
+        .b_i      (1'b0),
+        .feed_i   (feed),
+        .q_i      (q),
+        .words_i  (b_words),
+        .upper_a_i('0),
+        .upper_b_i('0),
+        .other_i  (1'b0),
+        .other_digit_i('0),
+        .words_o  (held),
+        .own_o    (own),
+        .digit_o  (digit)
     );
 
     mont_row #(.N(N), .W(W), .D(D)) u_row (
@@ -92,7 +95,7 @@ module mont_mul_cios #(
     // In the last cycle the line holds digits 0 to D of the result above its lowest stage, and q is the next.
     assign result = {y, 1'b0, q, held[Lead*(W+1)-1:W+1]};
     logic unused;
-    assign unused = ^{held[WordsBits-1:Lead*(W+1)], held[W:0]};
+    assign unused = ^{first, own, held[WordsBits-1:Lead*(W+1)], held[W:0]};
 
     carry_resolve #(.Words(Digits), .W(W), .B(W + 1), .PerCycle(PerCycle)) u_resolve (
         .clk_i,

@@ -11,16 +11,23 @@ fn ladder(name: &str, n: u32, w: u32, d: u32, bits: u32, exit: u32) -> Design {
     digits(name, "mod_exp_ladder", n, w, d).parameter("Bits", bits).parameter("Exit", exit)
 }
 
+fn dual(name: &str, n: u32, w: u32, d: u32) -> Design {
+    digits(name, "dual_lane", n, w, d)
+}
+
 pub fn designs() -> Vec<Design> {
     vec![
         digits("cios_4", "mont_mul_cios", 4, 4, 1),
         digits("cios_7", "mont_mul_cios", 7, 4, 3),
         digits("cios_100", "mont_mul_cios", 100, 17, 2),
-        digits("cios_1024", "mont_mul_cios", 1024, 16, 2).optimisation(2),
+        digits("cios_1024", "mont_mul_cios", 1024, 16, 2).shared(&["mont_row", "mont_digits"]).optimisation(2),
         ladder("ladder_5", 5, 4, 1, 4, 1),
         ladder("ladder_96", 96, 16, 2, 12, 0),
         ladder("ladder_exit_96", 96, 16, 2, 12, 1),
-        ladder("ladder_1024", 1024, 16, 2, 6, 1).optimisation(2),
+        ladder("ladder_1024", 1024, 16, 2, 86, 1).shared(&["mont_row", "mont_digits"]).optimisation(2),
+        dual("dual_lane_40", 40, 4, 1),
+        dual("dual_lane_256", 256, 17, 3),
+        dual("dual_lane_1024", 1024, 16, 2).shared(&["dual_row", "mont_digits", "dual_source"]).optimisation(2),
         Design::new("radix2_5", "mont_mul_radix2").parameter("N", 5).parameter("XBits", 7).parameter("Word", 4),
         Design::new("radix2_256", "mont_mul_radix2").parameter("N", 256).parameter("XBits", 514),
         Design::new("radix2_1024", "mont_mul_radix2").parameter("N", 1024).parameter("XBits", 2050).optimisation(2),

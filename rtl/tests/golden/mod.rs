@@ -60,7 +60,7 @@ impl Core {
             let fields: Vec<Vec<u64>> = item.iter().map(limbs).collect();
             bench.push(source, &fields.iter().map(Vec::as_slice).collect::<Vec<_>>());
         }
-        bench.run(sink, items.len(), 20_000 * (items.len() as u64 + 1));
+        bench.run(sink, items.len(), 40_000 * (items.len() as u64 + 1));
         bench.idle(5);
         assert_eq!(bench.received(sink).len(), items.len(), "a result for each item");
         let given = bench.received(sink).to_vec();
