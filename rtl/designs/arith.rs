@@ -21,6 +21,7 @@ pub fn designs() -> Vec<Design> {
         digits("cios_7", "mont_mul_cios", 7, 4, 3),
         digits("cios_100", "mont_mul_cios", 100, 17, 2),
         digits("cios_1024", "mont_mul_cios", 1024, 16, 2).shared(&["mont_row", "mont_digits"]).optimisation(2),
+        digits("cios_2048", "mont_mul_cios", 2048, 16, 2).shared(&["mont_row", "mont_digits"]),
         ladder("ladder_5", 5, 4, 1, 4, 1),
         ladder("ladder_96", 96, 16, 2, 12, 0),
         ladder("ladder_exit_96", 96, 16, 2, 12, 1),
@@ -60,6 +61,7 @@ pub fn designs() -> Vec<Design> {
         Design::new("cond_sub_1024", "cond_sub").parameter("N", 1024),
         Design::new("wide_add_5", "wide_add").parameter("N", 5).parameter("Limb", 2),
         Design::new("wide_sub_6", "wide_add").parameter("N", 6).parameter("Limb", 3).parameter("Sub", 1),
+        Design::new("wide_add_1024", "wide_add").parameter("N", 1024),
         Design::new("wide_sub_1000", "wide_add").parameter("N", 1000).parameter("Sub", 1),
     ]
 }

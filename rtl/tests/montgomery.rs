@@ -4,7 +4,7 @@
 mod golden;
 
 use golden::{Core, Montgomery, below, number, odd, power};
-use hearith_rtl::{CARRY_RESOLVE_7, CIOS_4, CIOS_7, CIOS_100, CIOS_1024, RADIX2_5, RADIX2_256, RADIX2_1024};
+use hearith_rtl::{CARRY_RESOLVE_7, CIOS_4, CIOS_7, CIOS_100, CIOS_1024, CIOS_2048, RADIX2_5, RADIX2_256, RADIX2_1024};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
 use rug::Integer;
@@ -82,6 +82,7 @@ fn check_wide_cios(design: &'static Design, n: u32, w: u32, d: u32, moduli: usiz
 fn digit_serial_products_of_wide_numbers() {
     check_wide_cios(&CIOS_100, 100, 17, 2, 8, 20);
     check_wide_cios(&CIOS_1024, 1024, 16, 2, 4, 10);
+    check_wide_cios(&CIOS_2048, 2048, 16, 2, 1, 2);
 }
 
 #[test]

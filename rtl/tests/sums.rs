@@ -3,7 +3,7 @@
 mod golden;
 
 use golden::{Core, below, number, odd, power};
-use hearith_rtl::{COND_SUB_6, COND_SUB_1024, MOD_ADD_5, MOD_ADD_1024, WIDE_ADD_5, WIDE_SUB_6, WIDE_SUB_1000};
+use hearith_rtl::{COND_SUB_6, COND_SUB_1024, MOD_ADD_5, MOD_ADD_1024, WIDE_ADD_5, WIDE_ADD_1024, WIDE_SUB_6, WIDE_SUB_1000};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
 use rug::Integer;
@@ -94,4 +94,6 @@ fn sums_and_differences() {
     let mut values = corners(&mut random, &power(1000));
     values.push(number(&random.bits(999)));
     check_wide(&WIDE_SUB_1000, 1000, 17, true, &pairs(&values));
+    let values = corners(&mut random, &power(1024));
+    check_wide(&WIDE_ADD_1024, 1024, 17, false, &pairs(&values));
 }
