@@ -13,6 +13,8 @@ from tools import ROOT, resources
 
 W, D = 16, 2
 STAGES = {1024: 6, 2048: 3}
+# The dual lanes' digits: as wide as a DSP48E1 takes; 16 bits fit the ECP5's multipliers of 18.
+DUAL = {256: {"W": 16, "D": 1}, 1024: {"W": 17, "D": 1}, 2048: {"W": 17, "D": 1}}
 
 # The MESA paper (tables I to IV): Vivado 2018.3, xc7vx690t, 100 MHz.
 PAPER_MODULES = {
@@ -48,7 +50,7 @@ def cores(n):
         "cond_sub": {"N": n},
         "mod_add": {"N": n},
         "wide_add": {"N": n},
-        "dual_lane": {"N": n, "W": W, "D": D},
+        "dual_lane": {"N": n, **DUAL[n]},
     }
 
 
@@ -73,7 +75,7 @@ def areas(n):
     found = {core: tools.area(core, parameters) for core, parameters in cores(n).items()}
     found["mesa"] = tools.area("mesa", {"N": n, "Stages": STAGES[n]})
     if exists("mesa_dual"):
-        found["mesa_dual"] = tools.area("mesa_dual", {"N": n})
+        found["mesa_dual"] = tools.area("mesa_dual", {"N": n, **DUAL[n]})
     return found
 
 

@@ -28,7 +28,7 @@ pub fn designs() -> Vec<Design> {
         ladder("ladder_1024", 1024, 16, 2, 86, 1).shared(&["mont_row", "mont_digits"]).optimisation(2),
         dual("dual_lane_40", 40, 4, 1),
         dual("dual_lane_256", 256, 17, 3),
-        dual("dual_lane_1024", 1024, 16, 2).shared(&["dual_row", "mont_digits", "dual_source"]).optimisation(2),
+        dual("dual_lane_1024", 1024, 17, 1).shared(&["dual_row", "mont_digits", "dual_source"]).optimisation(2),
         Design::new("radix2_5", "mont_mul_radix2").parameter("N", 5).parameter("XBits", 7).parameter("Word", 4),
         Design::new("radix2_256", "mont_mul_radix2").parameter("N", 256).parameter("XBits", 514),
         Design::new("radix2_1024", "mont_mul_radix2").parameter("N", 1024).parameter("XBits", 2050).optimisation(2),

@@ -107,7 +107,7 @@ fn halves_of_decryptions() {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn halves_of_wide_decryptions() {
     let mut random = Random::new(2);
-    let lane = Lane::new(&prime(&mut random, 512), 1024, 16, 2);
+    let lane = Lane::new(&prime(&mut random, 512), 1024, 17, 1);
     check(&DUAL_LANE_1024, &lane, 1024, &mut random, 1, false);
 }
 
