@@ -8,7 +8,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target: a short look in `make test`, a longer one in `make fuzz`.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo test test-full bench fuzz lint audit doc synth formal coverage setup clean
+.PHONY: help demo test test-full bench fuzz lint audit doc hardware-tools synth formal coverage setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18

@@ -37,7 +37,7 @@ module dual_lane #(
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    // Constants, stable while an item is inside: those of the modulus, e, and dual numbers as residues modulo p M', parts below 2 M'.
+    // Constants, stable while an item is inside: those of the modulus, e, and dual numbers that are right modulo p^2, parts below 2 M'.
     input  logic [Words*W-1:0]   mt_i,
     input  logic [W*(D+1)-1:0]   unit_i,        // u
     input  logic [H-1:0]         exponent_i,

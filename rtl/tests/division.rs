@@ -40,9 +40,12 @@ fn every_small_exact_division() {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wide_exact_divisions() {
     let mut random = Random::new(1);
-    for divisor in [power(512) - 1u32, power(511) + 1u32, odd(&mut random, 512), odd(&mut random, 300), Integer::from(1)] {
+    for divisor in
+        [power(512) - 1u32, power(511) + 1u32, odd(&mut random, 512), odd(&mut random, 300), Integer::from(1)]
+    {
         let most = power(561) - 1u32;
-        let quotients = [Integer::new(), Integer::from(1), most].into_iter().chain((0..8).map(|_| number(&random.bits(561))));
+        let quotients =
+            [Integer::new(), Integer::from(1), most].into_iter().chain((0..8).map(|_| number(&random.bits(561))));
         let items: Vec<Vec<Integer>> = quotients
             .map(|quotient| vec![quotient * &divisor + 1u32])
             .filter(|item| item[0] < power(1073))

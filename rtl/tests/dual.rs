@@ -27,7 +27,7 @@ impl Lane {
         let square: Integer = form.scaled.clone() * &form.scaled;
         let dual = |value: Integer| (value % &square).div_rem(form.scaled.clone());
         let constants = [form.r.clone() << half, form.r.clone() * &form.r * &form.r, form.r.clone() * &form.r]
-            .map(|value| dual(value))
+            .map(dual)
             .map(|(high, low)| (low, high));
         let steps = u64::from(23 + 5 * half.div_ceil(4));
         let latency = steps * form.step + 8;
@@ -81,7 +81,13 @@ fn check(design: &'static Design, lane: &Lane, n: u32, random: &mut Random, coun
     let results = core.timed(&lane.ports(), &items, lane.latency, lane.latency + 1);
     let bound: Integer = lane.form.scaled.clone() * 2;
     for (item, result) in items.iter().zip(&results) {
-        assert_eq!(Integer::from(&result[0] % &lane.prime), lane.expected(&item[0]), "{} modulo {}", item[0], lane.prime);
+        assert_eq!(
+            Integer::from(&result[0] % &lane.prime),
+            lane.expected(&item[0]),
+            "{} modulo {}",
+            item[0],
+            lane.prime
+        );
         assert!(result[0] <= bound);
     }
     if pressed {

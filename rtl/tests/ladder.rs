@@ -40,7 +40,8 @@ fn every_exponent_of_four_bits() {
                     ordered(&form, &one, &(Integer::from(base * &form.r) % &modulus), exponent >= 8)
                 })
                 .collect();
-            let constants = [("mt_i", &form.mt), ("exponent_i", &Integer::from(exponent)), ("next_i", &Integer::from(1))];
+            let constants =
+                [("mt_i", &form.mt), ("exponent_i", &Integer::from(exponent)), ("next_i", &Integer::from(1))];
             let latency = 5 * form.step + 1;
             let results = core.timed(&constants, &items, latency, latency + 1);
             for (base, result) in bases.iter().zip(&results) {
@@ -108,7 +109,8 @@ fn powers_of_wide_numbers() {
         let modulus = prime.clone() * &prime;
         let form = Montgomery::new(&modulus, 1024, 16, 2);
         let one = Integer::from(&form.r % &modulus);
-        let bases: Vec<Integer> = (0..3).map(|_| below(&mut random, &modulus)).chain([modulus.clone() - 1u32]).collect();
+        let bases: Vec<Integer> =
+            (0..3).map(|_| below(&mut random, &modulus)).chain([modulus.clone() - 1u32]).collect();
         let items: Vec<Vec<Integer>> = bases
             .iter()
             .map(|base| ordered(&form, &one, &(Integer::from(base * &form.r) % &modulus), exponent.get_bit(85)))

@@ -70,8 +70,10 @@ fn check_wide_cios(design: &'static Design, n: u32, w: u32, d: u32, moduli: usiz
         };
         let form = Montgomery::new(&modulus, n, w, d);
         let values = form.operands(&mut random, operands);
-        let mut items: Vec<Vec<Integer>> =
-            values.iter().flat_map(|a| [values.last(), values.get(1)].map(|b| vec![a.clone(), b.unwrap().clone()])).collect();
+        let mut items: Vec<Vec<Integer>> = values
+            .iter()
+            .flat_map(|a| [values.last(), values.get(1)].map(|b| vec![a.clone(), b.unwrap().clone()]))
+            .collect();
         items.extend(values.iter().map(|a| vec![a.clone(), a.clone()]));
         check_cios(&core, &form, &items, round as u64);
     }
@@ -91,7 +93,15 @@ fn digit_serial_products_keep_the_promised_time() {
     assert!(step(1024) <= 87 && step(2048) <= 168);
 }
 
-fn check_radix2(design: &'static Design, n: u32, x_bits: u32, word: u32, modulus: &Integer, items: &[Vec<Integer>], seed: u64) {
+fn check_radix2(
+    design: &'static Design,
+    n: u32,
+    x_bits: u32,
+    word: u32,
+    modulus: &Integer,
+    items: &[Vec<Integer>],
+    seed: u64,
+) {
     let core = Core { design, operands: &["x_i", "y_i"], results: &["r_o"] };
     let constants = [("m_i", modulus)];
     let latency = u64::from(x_bits + (n.div_ceil(word) + 1).div_ceil(2) + 3);

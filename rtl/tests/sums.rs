@@ -3,7 +3,9 @@
 mod golden;
 
 use golden::{Core, below, number, odd, power};
-use hearith_rtl::{COND_SUB_6, COND_SUB_1024, MOD_ADD_5, MOD_ADD_1024, WIDE_ADD_5, WIDE_ADD_1024, WIDE_SUB_6, WIDE_SUB_1000};
+use hearith_rtl::{
+    COND_SUB_6, COND_SUB_1024, MOD_ADD_5, MOD_ADD_1024, WIDE_ADD_5, WIDE_ADD_1024, WIDE_SUB_6, WIDE_SUB_1000,
+};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
 use rug::Integer;

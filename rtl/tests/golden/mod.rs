@@ -47,7 +47,13 @@ pub struct Passage {
 
 impl Core {
     /// A bench with constant inputs set and the two streams.
-    fn pass(&self, constants: &[(&str, &Integer)], items: &[Vec<Integer>], seed: u64, sides: [Pressure; 2]) -> Vec<Passage> {
+    fn pass(
+        &self,
+        constants: &[(&str, &Integer)],
+        items: &[Vec<Integer>],
+        seed: u64,
+        sides: [Pressure; 2],
+    ) -> Vec<Passage> {
         let mut bench = Bench::new(self.design.model(), seed);
         let source = bench.source("in_valid_i", "in_ready_o", self.operands);
         let sink = bench.sink("out_valid_o", "out_ready_i", self.results);
@@ -74,7 +80,13 @@ impl Core {
     }
 
     /// Sends items at full speed, checks latency and the interval between items, and gives the results.
-    pub fn timed(&self, constants: &[(&str, &Integer)], items: &[Vec<Integer>], latency: u64, interval: u64) -> Vec<Vec<Integer>> {
+    pub fn timed(
+        &self,
+        constants: &[(&str, &Integer)],
+        items: &[Vec<Integer>],
+        latency: u64,
+        interval: u64,
+    ) -> Vec<Vec<Integer>> {
         let passages = self.pass(constants, items, 1, [Pressure::None; 2]);
         for pair in passages.windows(2) {
             assert_eq!(pair[1].taken - pair[0].taken, interval, "interval of {}", self.design.name());
