@@ -1,6 +1,7 @@
 """Runs the hardware tests with Verilator's line and toggle coverage, and reports both for every module of rtl/.
 
-Fails unless 95 % of all lines are covered. A line or a bit counts as covered if any instance in any model reaches it. Usage: coverage.py [--keep DIR]
+Fails unless 95 % of all lines are covered. A line or a bit counts as covered if any instance in any model reaches it.
+Usage: coverage.py [--keep DIR]
 """
 
 import collections

@@ -1,7 +1,8 @@
 """Proves small cores at small widths: for all operands, all moments of valid and ready, and arbitrary data while there is nothing valid.
 
-Bounded model checking from reset (yosys-smtbmc, z3), deep enough for two whole operations; a cover run first shows that a result is reached. Each core's
-result is compared with the plain arithmetic of the solver, and the output stream with its contract: an item stays, unchanged, until it is taken.
+Bounded model checking from reset (yosys-smtbmc, z3), deep enough for two whole operations; a cover run first shows that a result is
+reached. Each core's result is compared with the plain arithmetic of the solver, and the output stream with its contract: an item stays,
+unchanged, until it is taken.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""Synthesises the cores and MESA, places and routes the cores, and writes `bench/results/mesa.md`: the paper's tables, our column beside them.
+"""Synthesises the cores and MESA, places and routes the cores, and writes `bench/results/mesa.md`: the paper's tables and ours.
 
-Cycles come from simulation (`cargo run --example cycles` in rtl/ and in crates/device), everything else from Yosys and nextpnr. A result is kept
-in target/synth until a source that it depends on changes.
+Cycles come from simulation (`cargo run --example cycles` in rtl/ and in crates/device), everything else from Yosys and nextpnr. A
+result is kept in target/synth until a source that it depends on changes.
 """
 
 import json
@@ -21,7 +21,18 @@ PAPER_MODULES = {
     2048: {"each ME": (18384, 21399, 526), "pre and post": (57915, 77528, 6), "full": (168219, 205922, 3162)},
     1024: {"each ME": (9216, 10877, 270), "pre and post": (31049, 40350, 24), "full": (141641, 170874, 3264)},
 }
-PAPER_CYCLES = {"Pre": 2087, "Each ME": 7567, "Post": 5222, "op": 7567, "div": 3081, "sub": 18, "com": "1 to 18", "add": 18, "MM_H": 87, "MM_B": 2087}
+PAPER_CYCLES = {
+    "Pre": 2087,
+    "Each ME": 7567,
+    "Post": 5222,
+    "op": 7567,
+    "div": 3081,
+    "sub": 18,
+    "com": "1 to 18",
+    "add": 18,
+    "MM_H": 87,
+    "MM_B": 2087,
+}
 PAPER_RIVALS = [
     ("San [13]", "Virtex-7", 1024, 323, 13.513, "13016/27/-/74", 74),
     ("Cai [14]", "65 nm FDSOI", 1024, 62.5, 2.740, "455000/-/-/-", 364.96),
@@ -116,7 +127,7 @@ def table_1(mesa):
     rows = [
         ("CRT-base (paper)", 2, 2.5, "2"),
         ("eCRT (paper)", 1, 1, "2"),
-        ("MESA, ours", count("mont_mul_radix2"), count("cond_sub"), mesa and mesa.instances("div_exact") + mesa.instances("div_restoring")),
+        ("MESA, ours", count("mont_mul_radix2"), count("cond_sub"), mesa and mesa.instances("div_")),
         ("dual lanes, ours", 1, 1, "0, the lanes give L"),
     ]
     return table(("algorithm", "modular multiplications", "judgments", "divisions"), rows)
@@ -139,10 +150,11 @@ def table_3(cycles):
         return cycles[name]["latency"]
 
     mesa = cycles.get("mesa_1024")
+    after = ("div_exact_561", "radix2_1024", "cond_sub_1024", "mod_add_1024")
     ours = {
         "Pre": latency("radix2_1024"),
         "Each ME": f"{latency('ladder_1024')} (86 bits and the exit product)",
-        "Post": f"{latency('div_exact_561') + latency('radix2_1024') + latency('cond_sub_1024') + latency('mod_add_1024')} (div, MM_B, com, add)",
+        "Post": f"{sum(map(latency, after))} (div, MM_B, com, add)",
         "op": mesa and mesa["interval"],
         "div": f"{latency('div_exact_561')} from the low end; {latency('div_restoring_561')} restoring",
         "sub": latency("cond_sub_1024"),
@@ -152,7 +164,8 @@ def table_3(cycles):
         "MM_B": latency("radix2_1024"),
     }
     rows = [(operation, paper, ours[operation]) for operation, paper in PAPER_CYCLES.items()]
-    rows.append(("MM_H at N = 2048", "168 at most (goal)", f"{cycles['cios_2048']['interval']} a product, {latency('cios_2048')} with carries resolved"))
+    wide = f"{cycles['cios_2048']['interval']} a product, {latency('cios_2048')} with carries resolved"
+    rows.append(("MM_H at N = 2048", "-", wide))
     return table(("operation", "cycles, paper", "cycles, ours"), rows)
 
 
@@ -166,7 +179,7 @@ def decryptors(found, cycles):
         if found[n].get("dual_lane") and n == 1024:
             lane = resources(found[n]["dual_lane"].cells())
             both = {kind: 2 * number for kind, number in lane.items()}
-            yield "two dual lanes, ours (p and q; without the product modulo n and the registers)", n, cycles["dual_lane_1024"]["interval"], both
+            yield "two dual lanes alone (no product modulo n, no registers)", n, cycles["dual_lane_1024"]["interval"], both
 
 
 def table_4(found, cycles):
@@ -215,9 +228,9 @@ Written by `make synth` (synth/report.py) with {tools}. Cycles are measured in s
 routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core. W = {w}-bit digits, quotient delay D = {d}.
 
 **What cannot be compared.** The paper's areas and its 100 MHz come from Vivado 2018.3, placed and routed on a Virtex-7 690T; ours are
-Yosys's before placement, and no timing was closed on a Virtex-7. Yosys knows neither Vivado's optimisations across modules nor its limits; both counts are of the same
-primitives (LUT6, flip-flop, DSP48E1). Milliseconds and throughput of ours in Table IV assume the paper's 100 MHz; the clocks that were routed, on another
-family, are in the last table. *Not run* marks what the run that wrote this page left out.
+Yosys's before placement, and no timing was closed on a Virtex-7. Yosys knows neither Vivado's optimisations across modules nor its limits;
+both counts are of the same primitives (LUT6, flip-flop, DSP48E1). Milliseconds and throughput of ours in Table IV assume the paper's
+100 MHz; the clocks that were routed, on another family, are in the last table. *Not run* marks what the run that wrote this page left out.
 
 ## Table I: work after the exponentiation
 In operations of 2 N bits, as the paper counts; ours counted in the netlist.
@@ -230,8 +243,8 @@ The paper: xc7vx690t. One ME is one ladder with its two multipliers.
 {table_2}
 
 ## Table III: cycles at N = 1024, 12 ME
-The paper's times at 100 MHz are cycles / 100 in microseconds. Pre, Post and op overlap between ciphertexts: op is the time between two plaintexts.
-Our results of exponentiation are up to 48 bits longer (they are modulo a multiple of p^2), which the divisions carry: 561 bits of quotient.
+The paper's times at 100 MHz are cycles / 100 in microseconds. Pre, Post and op overlap between ciphertexts: op is the time between two
+plaintexts. Our powers are modulo a multiple of p^2, up to 48 bits longer, which the divisions carry: 561 bits of quotient.
 
 {table_3}
 
