@@ -8,7 +8,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target: a short look in `make test`, a longer one in `make fuzz`.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo test test-full bench fuzz lint audit doc setup clean
+.PHONY: help demo test test-full bench fuzz lint audit doc hardware-tools synth formal coverage setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -49,6 +49,22 @@ audit: ## ask the advisory database about dependencies (needs the network and ca
 
 doc: ## build the API documentation in target/doc
 	$(CARGO) doc --workspace --no-deps
+
+# Yosys, nextpnr and z3 for the hardware, beside the oracles.
+HARDWARE_PYTHON = .venv/bin/python
+hardware-tools:
+	@scripts/setup.sh test
+	@$(HARDWARE_PYTHON) -m pip install --quiet --disable-pip-version-check --requirement synth/requirements.txt
+
+synth: hardware-tools ## synthesise the hardware, place and route its cores, write bench/results/mesa.md (an hour or two)
+	$(HARDWARE_PYTHON) synth/report.py
+
+formal: hardware-tools ## prove small hardware cores at small widths
+	$(HARDWARE_PYTHON) synth/formal.py
+
+coverage: ## run the hardware tests with line and toggle coverage of rtl/
+	@scripts/setup.sh test
+	python3 synth/coverage.py
 
 setup: ## install what tests and benchmarks need, and nothing else
 	@scripts/setup.sh test

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test
 #   build   Rust and a C compiler: enough for the program and the demo
-#   test    also what tests, benchmarks and fuzzing need: m4 and make (GMP's build), a C++ compiler (libFuzzer), valgrind, and
-#           Python with phe, gmpy2 and pyarrow in .venv
+#   test    also what tests, benchmarks and fuzzing need: m4 and make (GMP's build), a C++ compiler (libFuzzer and simulated
+#           hardware), Verilator, valgrind, and Python with phe, gmpy2 and pyarrow in .venv
 # As root on Debian, missing packages are installed; otherwise the script says what to install and stops.
 # A second run finds everything in place and returns within a second or two.
 set -euo pipefail
@@ -56,6 +56,7 @@ if [ "$purpose" = test ]; then
     need "make" command -v make
     need "m4" command -v m4
     need "g++" command -v c++
+    need "verilator" verilator --version
     need "valgrind libc6-dbg" valgrind --quiet true
     need "python3 python3-venv" "$python" -c "import ensurepip, venv"
 fi

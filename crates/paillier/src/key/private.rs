@@ -73,6 +73,12 @@ impl PrivateKey {
         Self::checked(public, p, q)
     }
 
+    /// The primes `p < q` as 64-bit limbs, least significant first: for a device that is loaded with the key. They are the
+    /// secret itself: copies must be wiped.
+    pub fn primes(&self) -> [&[u64]; 2] {
+        [&self.factors.p, &self.factors.q]
+    }
+
     /// The private key of a public key, given its primes, big-endian.
     pub(crate) fn of_public(public: PublicKey, p_be: &[u8], q_be: &[u8]) -> Result<Self, KeyError> {
         let (p, q) = check_primes(p_be, q_be)?;

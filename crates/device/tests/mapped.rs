@@ -1,0 +1,148 @@
+//! The memory-mapped transport against a fake: a file as register window, and a thread behind two pipes that decrypts as
+//! the hardware does.
+
+#![cfg(unix)]
+
+mod common;
+
+use std::fs::File;
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::os::fd::OwnedFd;
+use std::thread;
+
+use common::{key, random_ciphertexts};
+use hearith_device::{DeviceError, MemoryMapped, Mesa, Transport};
+use hearith_paillier::PrivateKey;
+
+const BITS: u32 = 128;
+const WINDOW: usize = 0x2_0000;
+const CLOCK: u64 = 100_000_000;
+
+/// The identity, version and parameters of a MESA of 128 bits.
+fn registers() -> File {
+    let mut file = tempfile::tempfile().unwrap();
+    file.set_len(WINDOW as u64).unwrap();
+    let parameters = [BITS, 2, 0x1_0210, 64, 176, 2 * BITS + 2, 578, 0];
+    let words = [u32::from_be_bytes(*b"MESA"), 1, 0, 0, 0, 0, 0, 0].into_iter().chain(parameters);
+    let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+    file.write_all(&bytes).unwrap();
+    file
+}
+
+/// A transport, and the other ends of its streams.
+fn transport(window: &File) -> (MemoryMapped, PipeReader, PipeWriter) {
+    let (from_host, to_device) = pipe().unwrap();
+    let (from_device, to_host) = pipe().unwrap();
+    let streams = (OwnedFd::from(to_device), OwnedFd::from(from_device));
+    let transport = MemoryMapped::new("fake".into(), window, (0, WINDOW), streams.0, streams.1, CLOCK).unwrap();
+    (transport, from_host, to_host)
+}
+
+/// Answers `count` ciphertexts, little end first, with their plaintexts.
+fn decrypt_behind_pipes(mut from_host: PipeReader, mut to_host: PipeWriter, key: &PrivateKey, count: usize) {
+    let public = key.public();
+    for _ in 0..count {
+        let mut packet = vec![0; 2 * BITS as usize / 8];
+        from_host.read_exact(&mut packet).unwrap();
+        packet.reverse();
+        let plaintext = key.decrypt(&public.ciphertexts_from_be(&packet).unwrap()).unwrap();
+        let mut bytes = plaintext.to_be_bytes().to_vec();
+        bytes.reverse();
+        // In pieces, as a stream may come.
+        let (first, second) = bytes.split_at(8);
+        to_host.write_all(first).unwrap();
+        to_host.write_all(second).unwrap();
+    }
+}
+
+#[test]
+fn decrypts_through_registers_and_pipes() {
+    let (key, window) = (key(BITS), registers());
+    let (transport, from_host, to_host) = transport(&window);
+    let (ciphertexts, plaintexts) = random_ciphertexts(&key, 30);
+    thread::scope(|scope| {
+        scope.spawn(|| decrypt_behind_pipes(from_host, to_host, &key, ciphertexts.len()));
+        let mut device = Mesa::open(Box::new(transport)).unwrap();
+        device.load_key(&key).unwrap();
+        assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts);
+    });
+}
+
+#[test]
+fn keys_are_written_where_the_register_map_says() {
+    let (key, window) = (key(BITS), registers());
+    let mut device = Mesa::open(Box::new(transport(&window).0)).unwrap();
+    device.load_key(&key).unwrap();
+    let mut reader = transport(&window).0;
+    let mut constant = |number: u32, words: u32| -> Vec<u8> {
+        let addresses = (0x1_0000 + number * 0x800..).step_by(4).take(words as usize);
+        addresses.flat_map(|address| reader.read(address).unwrap().to_le_bytes()).collect()
+    };
+    let [p, q] = key.primes().map(|prime| prime.iter().flat_map(|limb| limb.to_le_bytes()).collect::<Vec<u8>>());
+    assert!(constant(5, BITS / 64) == p);
+    assert!(constant(13, BITS / 64) == q);
+    let mut n = key.public().modulus_be();
+    n.reverse();
+    assert!(constant(7, BITS / 32) == n);
+    // And the key is declared complete.
+    assert_eq!(reader.read(0x40), Ok(1));
+}
+
+#[test]
+fn a_device_that_stops_is_an_error() {
+    let (key, window) = (key(BITS), registers());
+    let (transport, from_host, to_host) = transport(&window);
+    let (ciphertexts, _) = random_ciphertexts(&key, 5);
+    thread::scope(|scope| {
+        // Two answers, then silence; the pipes stay open.
+        let ends = (from_host.try_clone().unwrap(), to_host.try_clone().unwrap());
+        scope.spawn(|| decrypt_behind_pipes(from_host, to_host, &key, 2));
+        let mut device = Mesa::open(Box::new(transport)).unwrap();
+        device.load_key(&key).unwrap();
+        let error = device.decrypt(&ciphertexts).unwrap_err();
+        assert_eq!(error, DeviceError::Stalled { sent: 7, received: 2, expected: 7 });
+        drop(ends);
+    });
+}
+
+#[test]
+fn a_stream_that_ends_early_is_an_error() {
+    let (key, window) = (key(BITS), registers());
+    let (transport, from_host, to_host) = transport(&window);
+    let (ciphertexts, _) = random_ciphertexts(&key, 5);
+    let kept = from_host.try_clone().unwrap();
+    thread::scope(|scope| {
+        // Two answers and a piece of the third, then the stream is closed.
+        scope.spawn(|| {
+            let mut piece = to_host.try_clone().unwrap();
+            decrypt_behind_pipes(from_host, to_host, &key, 2);
+            piece.write_all(&[0; 5]).unwrap();
+        });
+        let mut device = Mesa::open(Box::new(transport)).unwrap();
+        device.load_key(&key).unwrap();
+        let error = device.decrypt(&ciphertexts).unwrap_err();
+        assert_eq!(error, DeviceError::CutShort { packet: 2, bytes: 5, expected: 16 });
+    });
+    drop(kept);
+}
+
+#[test]
+fn registers_outside_the_window_are_refused() {
+    let window = registers();
+    let (mut transport, ..) = transport(&window);
+    for address in [WINDOW as u32, u32::MAX - 3, 2] {
+        assert_eq!(transport.read(address), Err(DeviceError::Refused { address }));
+        assert_eq!(transport.write(address, 0), Err(DeviceError::Refused { address }));
+    }
+}
+
+#[test]
+fn another_device_is_recognised() {
+    let window = tempfile::tempfile().unwrap();
+    window.set_len(WINDOW as u64).unwrap();
+    let error = Mesa::open(Box::new(transport(&window).0)).unwrap_err();
+    assert_eq!(error, DeviceError::WrongDevice { expected: "MESA", found: 0 });
+    let missing = std::path::Path::new("/nowhere/uio0");
+    let error = MemoryMapped::open(missing, (0, WINDOW), missing, missing, CLOCK).unwrap_err();
+    assert!(matches!(error, DeviceError::Io { .. }));
+}

@@ -1,0 +1,133 @@
+//! A design that can be simulated: what its build script linked in.
+
+use std::error::Error;
+use std::ffi::{c_char, c_void};
+use std::fmt;
+
+use crate::model::Model;
+
+/// A design: a top module with its parameters.
+#[derive(Debug)]
+pub struct Design {
+    name: &'static str,
+    top: &'static str,
+    parameters: &'static [(&'static str, &'static str)],
+    ports: &'static [Port],
+    binding: Option<Binding>,
+}
+
+/// A port of the top module.
+#[derive(Debug)]
+pub struct Port {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether the model reads or writes it.
+    pub direction: Direction,
+    /// Its width in bits.
+    pub width: u32,
+}
+
+/// Which way a port goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Read by the model.
+    Input,
+    /// Written by the model.
+    Output,
+}
+
+/// The functions of a linked model. Only generated code makes these.
+#[derive(Debug)]
+pub struct Binding {
+    /// Makes a model.
+    pub new: unsafe extern "C" fn() -> *mut c_void,
+    /// Destroys a model.
+    pub delete: unsafe extern "C" fn(*mut c_void),
+    /// Evaluates a model.
+    pub eval: unsafe extern "C" fn(*mut c_void),
+    /// The storage of a port, by its number in [`Design::ports`].
+    pub port: unsafe extern "C" fn(*mut c_void, u32) -> *mut u8,
+    /// Writes the coverage counted so far to a file, if the model counts it.
+    pub save_coverage: unsafe extern "C" fn(*mut c_void, *const c_char),
+}
+
+/// The design was built without Verilator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoVerilator {
+    design: &'static str,
+}
+
+impl fmt::Display for NoVerilator {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "the design {} has no model: Verilator was not found when this program was built", self.design)
+    }
+}
+
+impl Error for NoVerilator {}
+
+impl Design {
+    /// A design, with its binding if it was compiled.
+    ///
+    /// # Safety
+    /// The functions must belong to one and the same Verilated model, whose ports are these, in this order.
+    pub const unsafe fn new(
+        name: &'static str,
+        top: &'static str,
+        parameters: &'static [(&'static str, &'static str)],
+        ports: &'static [Port],
+        binding: Option<Binding>,
+    ) -> Self {
+        Self { name, top, parameters, ports, binding }
+    }
+
+    /// The name given in the build script.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The top module.
+    pub fn top(&self) -> &'static str {
+        self.top
+    }
+
+    /// The parameters set, as given in the build script.
+    pub fn parameters(&self) -> &'static [(&'static str, &'static str)] {
+        self.parameters
+    }
+
+    /// A parameter that was set to a decimal number.
+    ///
+    /// # Panics
+    /// If it was not.
+    pub fn parameter(&self, name: &str) -> u32 {
+        let value = self.parameters.iter().find(|(parameter, _)| *parameter == name).map(|(_, value)| value);
+        value.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{}: no number {name}", self.name))
+    }
+
+    /// The ports of the top module; empty without Verilator.
+    pub fn ports(&self) -> &'static [Port] {
+        self.ports
+    }
+
+    /// Whether Verilator was there when the program was built.
+    pub fn is_available(&self) -> bool {
+        self.binding.is_some()
+    }
+
+    /// A fresh model, all inputs 0, registers without reset random (the same every time).
+    ///
+    /// # Errors
+    /// The program was built without Verilator.
+    pub fn instantiate(&'static self) -> Result<Model, NoVerilator> {
+        let binding = self.binding.as_ref().ok_or(NoVerilator { design: self.name })?;
+        Ok(Model::new(self, binding))
+    }
+
+    /// A fresh model, for tests.
+    ///
+    /// # Panics
+    /// If the program was built without Verilator.
+    pub fn model(&'static self) -> Model {
+        self.instantiate().unwrap_or_else(|error| panic!("{error}"))
+    }
+}

@@ -1,0 +1,209 @@
+//! A running model.
+
+use std::env;
+use std::ffi::{CString, c_void};
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::design::{Binding, Design, Direction, Port};
+
+/// A model of a design: ports to set and get, evaluation.
+///
+/// Ports are named; a name that the design does not have, the wrong direction, or a value that is too wide
+/// is a mistake of the caller and panics.
+pub struct Model {
+    design: &'static Design,
+    binding: &'static Binding,
+    instance: NonNull<c_void>,
+    /// The storage of each port.
+    storage: Vec<NonNull<u8>>,
+}
+
+// SAFETY: a Verilated model with a context of its own may be used from any one thread at a time,
+// and nothing here is shared.
+unsafe impl Send for Model {}
+
+/// What a port can be set to.
+pub trait Bits {
+    /// Limbs, least significant first; missing ones are 0.
+    fn limbs(&self) -> &[u64];
+}
+
+impl Bits for u64 {
+    fn limbs(&self) -> &[u64] {
+        std::slice::from_ref(self)
+    }
+}
+
+impl Bits for bool {
+    fn limbs(&self) -> &[u64] {
+        if *self { &[1] } else { &[0] }
+    }
+}
+
+impl Bits for [u64] {
+    fn limbs(&self) -> &[u64] {
+        self
+    }
+}
+
+impl Bits for Vec<u64> {
+    fn limbs(&self) -> &[u64] {
+        self
+    }
+}
+
+impl<const LIMBS: usize> Bits for [u64; LIMBS] {
+    fn limbs(&self) -> &[u64] {
+        self
+    }
+}
+
+impl Model {
+    pub(crate) fn new(design: &'static Design, binding: &'static Binding) -> Self {
+        // SAFETY: the binding is the design's (contract of `Design::new`).
+        let instance = NonNull::new(unsafe { (binding.new)() }).expect("out of memory");
+        let count = design.ports().len() as u32;
+        // SAFETY: likewise; the numbers are those of the design's ports, which live as long as the model.
+        let port = |index| NonNull::new(unsafe { (binding.port)(instance.as_ptr(), index) }).expect("a port");
+        let mut model = Self { design, binding, instance, storage: (0..count).map(port).collect() };
+        let inputs = design.ports().iter().filter(|port| port.direction == Direction::Input);
+        inputs.for_each(|port| model.set(port.name, false));
+        model
+    }
+
+    /// The design that this is a model of.
+    pub fn design(&self) -> &'static Design {
+        self.design
+    }
+
+    /// Sets an input.
+    pub fn set(&mut self, name: &str, value: impl Bits) {
+        self.set_limbs(name, value.limbs());
+    }
+
+    /// Sets an input to a number of 64-bit limbs, least significant first; missing ones are 0.
+    pub fn set_limbs(&mut self, name: &str, limbs: &[u64]) {
+        let (index, port) = self.find(name);
+        assert!(port.direction == Direction::Input, "{name} of {} is an output", self.design.name());
+        assert!(bit_length(limbs) <= port.width as usize, "{name} of {} has {} bits", self.design.name(), port.width);
+        let mut bytes = limbs.iter().flat_map(|limb| limb.to_le_bytes());
+        for offset in 0..storage_bytes(port.width) {
+            // SAFETY: the storage of a port of this width has this many bytes, and the model is not
+            // being evaluated.
+            unsafe { self.storage[index].add(offset).write(bytes.next().unwrap_or(0)) };
+        }
+    }
+
+    /// The value of a port, in as many limbs as its width needs.
+    pub fn get(&self, name: &str) -> Vec<u64> {
+        let (index, port) = self.find(name);
+        let mut limbs = vec![0; port.width.div_ceil(64) as usize];
+        for offset in 0..storage_bytes(port.width).min(8 * limbs.len()) {
+            // SAFETY: as in `set_limbs`.
+            let byte = unsafe { self.storage[index].add(offset).read() };
+            limbs[offset / 8] |= u64::from(byte) << (8 * (offset % 8));
+        }
+        limbs
+    }
+
+    /// The value of a port of at most 64 bits.
+    pub fn get_u64(&self, name: &str) -> u64 {
+        let (index, port) = self.find(name);
+        assert!(port.width <= 64, "{name} of {} has {} bits", self.design.name(), port.width);
+        let mut bytes = [0; 8];
+        for (offset, byte) in bytes.iter_mut().enumerate().take(storage_bytes(port.width)) {
+            // SAFETY: as in `set_limbs`.
+            *byte = unsafe { self.storage[index].add(offset).read() };
+        }
+        u64::from_le_bytes(bytes)
+    }
+
+    /// The value of a port of one bit.
+    pub fn bit(&self, name: &str) -> bool {
+        self.get_u64(name) != 0
+    }
+
+    /// Lets the inputs take effect.
+    pub fn eval(&mut self) {
+        // SAFETY: the instance is this binding's and lives until `drop`.
+        unsafe { (self.binding.eval)(self.instance.as_ptr()) }
+    }
+
+    /// A clock cycle of `clk_i`: lets the inputs take effect, then a rising edge.
+    pub fn clock(&mut self) {
+        self.set("clk_i", false);
+        self.eval();
+        self.edge();
+    }
+
+    /// The rising edge of `clk_i` alone, after [`Model::settle`].
+    pub fn edge(&mut self) {
+        self.set("clk_i", true);
+        self.eval();
+    }
+
+    /// The first half of a cycle: inputs take effect, outputs that depend on them are valid.
+    pub fn settle(&mut self) {
+        self.set("clk_i", false);
+        self.eval();
+    }
+
+    /// Resets: `rst_ni` low for two cycles.
+    pub fn reset(&mut self) {
+        self.set("rst_ni", false);
+        self.clock();
+        self.clock();
+        self.set("rst_ni", true);
+    }
+
+    fn find(&self, name: &str) -> (usize, &'static Port) {
+        let found = self.design.ports().iter().position(|port| port.name == name);
+        let index = found.unwrap_or_else(|| panic!("{} has no port {name}", self.design.name()));
+        (index, &self.design.ports()[index])
+    }
+
+    /// Writes coverage, if the model counts it, into the directory that `HEARITH_RTL_COVERAGE` names.
+    fn save_coverage(&self) {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let Some(directory) = env::var_os("HEARITH_RTL_COVERAGE") else { return };
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let file = format!("{}-{}-{number}.dat", self.design.name(), std::process::id());
+        let path = std::path::Path::new(&directory).join(file);
+        if let Ok(path) = CString::new(path.to_string_lossy().as_bytes()) {
+            // SAFETY: as in `eval`; the path ends in a zero byte.
+            unsafe { (self.binding.save_coverage)(self.instance.as_ptr(), path.as_ptr()) }
+        }
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        self.save_coverage();
+        // SAFETY: nobody uses the instance after this.
+        unsafe { (self.binding.delete)(self.instance.as_ptr()) }
+    }
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_struct("Model").field("design", &self.design.name()).finish_non_exhaustive()
+    }
+}
+
+/// How many bytes Verilator keeps a port of this width in.
+fn storage_bytes(width: u32) -> usize {
+    match width {
+        0..=8 => 1,
+        9..=16 => 2,
+        17..=32 => 4,
+        33..=64 => 8,
+        _ => 4 * width.div_ceil(32) as usize,
+    }
+}
+
+fn bit_length(limbs: &[u64]) -> usize {
+    let top = limbs.iter().rposition(|&limb| limb != 0);
+    top.map_or(0, |top| 64 * top + 64 - limbs[top].leading_zeros() as usize)
+}

@@ -1,0 +1,90 @@
+// A redundant number as a plain one: r = sum over j of x_j 2^(W j), which must be below 2^(Words W).
+//
+// A limb of PerCycle words is added a cycle, lowest first: the sum of a limb is its words' low parts side by side, plus their tops side by side a word
+// higher, plus what the limb below left over, at most 2^(B - W) (so it fits B - W + 1 bits: a limb is below 2^(PerCycle W) + 2^((PerCycle - 1) W + B)).
+// Latency ceil(Words / PerCycle) + 1 cycles from taking a number to giving it; one number in latency + 1 cycles.
+module carry_resolve #(
+    parameter int unsigned Words    = 68,  // words of the number
+    parameter int unsigned W        = 16,  // bits between words
+    parameter int unsigned B        = 17,  // bits a word, W to 2 W - 1
+    parameter int unsigned PerCycle = 4    // words added in a cycle
+) (
+    input  logic               clk_i,
+    input  logic               rst_ni,
+    input  logic               in_valid_i,
+    output logic               in_ready_o,
+    input  logic [Words*B-1:0] x_i,
+    output logic               out_valid_o,
+    input  logic               out_ready_i,
+    output logic [Words*W-1:0] r_o
+);
+    if (W < 1 || B < W || B > 2 * W - 1) begin : gen_bad_b
+        $error("carry_resolve: B must be W to 2 W - 1");
+    end
+    if (PerCycle < 1) begin : gen_bad_per_cycle
+        $error("carry_resolve: PerCycle must be at least 1");
+    end
+
+    localparam int unsigned Limbs     = (Words + PerCycle - 1) / PerCycle;
+    localparam int unsigned LimbBits  = PerCycle * W;
+    localparam int unsigned CountBits = $clog2(Limbs + 1);
+    // The part of a limb above its own bits: the top of the last word and a carry.
+    localparam int unsigned OverBits  = B - W + 1;
+
+    typedef enum logic [1:0] { Empty, Adding, Full } state_e;
+    state_e state_q;
+
+    logic [CountBits-1:0] count_q;
+    logic [Limbs*PerCycle*B-1:0] x_q;
+    logic [Limbs*LimbBits-1:0] r_q;
+    logic [OverBits-1:0] over_q;
+    logic [LimbBits+OverBits-1:0] sum;
+
+    logic [LimbBits-1:0] low;
+    logic [LimbBits+OverBits-1:0] high;
+    assign high[W-1:0] = W'(over_q);
+    for (genvar k = 0; k < PerCycle; k++) begin : gen_word
+        assign low[k*W+:W] = x_q[k*B+:W];
+        localparam int unsigned SlotBits = k == PerCycle - 1 ? OverBits : W;
+        if (B > W) begin : gen_top
+            assign high[(k+1)*W+:SlotBits] = SlotBits'(x_q[k*B+W+:B-W]);
+        end else begin : gen_no_top
+            assign high[(k+1)*W+:SlotBits] = '0;
+        end
+    end
+    assign sum = (LimbBits + OverBits)'(low) + high;
+
+    assign in_ready_o  = state_q == Empty;
+    assign out_valid_o = state_q == Full;
+    assign r_o         = r_q[Words*W-1:0];
+    if (Limbs * PerCycle > Words) begin : gen_unused
+        logic unused;
+        assign unused = ^r_q[Limbs*LimbBits-1:Words*W];
+    end
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            state_q <= Empty;
+        end else begin
+            unique case (state_q)
+                Empty:   if (in_valid_i) state_q <= Adding;
+                Adding:  if (count_q == CountBits'(Limbs - 1)) state_q <= Full;
+                Full:    if (out_ready_i) state_q <= Empty;
+                default: state_q <= Empty;
+            endcase
+        end
+    end
+
+    always_ff @(posedge clk_i) begin
+        if (state_q == Empty) begin
+            x_q     <= (Limbs*PerCycle*B)'(x_i);
+            count_q <= '0;
+            over_q  <= '0;
+        end else if (state_q == Adding) begin
+            x_q     <= x_q >> (PerCycle * B);
+            r_q     <= (Limbs*LimbBits)'({sum[LimbBits-1:0], r_q} >> LimbBits);
+            over_q  <= sum[LimbBits+OverBits-1:LimbBits];
+            count_q <= count_q + 1'b1;
+        end
+    end
+endmodule

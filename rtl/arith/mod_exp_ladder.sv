@@ -1,0 +1,166 @@
+// A segment of a modular exponentiation by the Montgomery ladder (the paper's ME): two products side by side for every bit of the exponent.
+//
+// From the pair (S, Z), for each bit of the segment, most significant first: bit 1: S <- S Z, Z <- Z^2; bit 0: Z <- S Z, S <- S^2 (products
+// divided by R modulo M, mont_row). A pair travels ordered as (x, y): x is the one that is squared next, S before a bit 0 and Z before a bit 1. So both
+// products share the multiplicand x: x x and x y, each row of multipliers does one product of each step, and the bit only steers which
+// result becomes x. next_i is the bit that follows the segment, 0 after the last. With Exit, one more step gives S * 1 / R, out of Montgomery
+// form, at most M', in x_o.
+//
+// Beginning with S = R mod M, Z = c R, segments that make up e give S = c^e R. All values below 2 M' (mont_row), in redundant words
+// of W + 1 bits: words 0 to D + 1 below 2^W, the others at most 2^W + 2; given and taken alike.
+//
+// Latency (Bits + Exit) Step + 1 cycles from taking a pair to giving it, Step = T + D + 4 as in mont_steps (75 at N = 1024, W = 16, D = 2); one
+// pair in latency + 1 cycles. Cycles and multiplications are the same for every exponent and every pair. Multipliers: 2 (Digits + Words).
+// Source: M. Joye, S.-M. Yen, The Montgomery powering ladder, CHES 2002.
+module mod_exp_ladder #(
+    parameter int unsigned N    = 1024,  // bits of the modulus, as in mont_row
+    parameter int unsigned W    = 16,
+    parameter int unsigned D    = 2,
+    parameter int unsigned Bits = 86,    // bits of the segment, at least 1
+    parameter int unsigned Exit = 0,     // 1 for the last segment, which leaves Montgomery form, otherwise 0
+    localparam int unsigned Words    = (N + W - 1) / W,
+    localparam int unsigned Digits   = (N + W) / W + D + 1,
+    localparam int unsigned PairBits = Digits * (W + 1)
+) (
+    input  logic                clk_i,
+    input  logic                rst_ni,
+    input  logic [Words*W-1:0]  mt_i,        // (M' + 1) / 2^(W (D+1)), stable while a pair is inside
+    input  logic [Bits-1:0]     exponent_i,  // stable likewise
+    input  logic                next_i,      // stable likewise
+    input  logic                in_valid_i,
+    output logic                in_ready_o,
+    input  logic [PairBits-1:0] x_i,
+    input  logic [PairBits-1:0] y_i,
+    output logic                out_valid_o,
+    input  logic                out_ready_i,
+    output logic [PairBits-1:0] x_o,
+    output logic [PairBits-1:0] y_o,
+    output logic                mul_o        // two products begin
+);
+    if (Bits < 1 || Exit > 1) begin : gen_bad_bits
+        $error("mod_exp_ladder: Bits must be at least 1, Exit 0 or 1");
+    end
+
+    localparam int unsigned Upper     = Digits - D - 2;
+    localparam int unsigned UpperBits = Upper * (W + 1);
+    localparam int unsigned Steps     = Bits + Exit;
+    localparam int unsigned CountBits = $clog2(Steps + 1);
+
+    logic load, start, busy, first, clear, take_q, feed, last;
+    logic done_q, exit_q, square_to_x_q;
+    logic [CountBits-1:0] left_q;  // steps after this one
+    logic [Bits:0] bits_q;         // this step's bit on top, then the others, then the one after the segment
+    logic [PairBits-1:0] a_q;
+    logic [W-1:0] own_x, own_y, digit_x, digit_y, q_square, q_product;
+    logic [UpperBits-1:0] upper_square, upper_product;
+
+    assign in_ready_o  = !busy && !done_q;
+    assign out_valid_o = done_q;
+    assign mul_o       = first;
+    assign load        = in_valid_i && in_ready_o;
+    assign start       = load || (last && left_q != '0);
+
+    mont_steps #(.N(N), .W(W), .D(D)) u_steps (
+        .clk_i,
+        .rst_ni,
+        .start_i (start),
+        .stay_i  (1'b0),
+        .busy_o  (busy),
+        .first_o (first),
+        .clear_o (clear),
+        .take_q_o(take_q),
+        .feed_o  (feed),
+        .last_o  (last)
+    );
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            done_q <= 1'b0;
+        end else if (last && left_q == '0) begin
+            done_q <= 1'b1;
+        end else if (out_ready_i) begin
+            done_q <= 1'b0;
+        end
+    end
+
+    always_ff @(posedge clk_i) begin
+        if (load) begin
+            left_q <= CountBits'(Steps - 1);
+            bits_q <= {exponent_i, Exit == 0 && next_i};
+            exit_q <= 1'b0;
+        end else if (last) begin
+            left_q <= left_q - 1'b1;
+            bits_q <= bits_q << 1;
+            exit_q <= Exit == 1 && left_q == CountBits'(1);
+        end
+        // The next x is the square if the next bit is this one again; after the exit step it is the product S * 1.
+        if (first) begin
+            square_to_x_q <= bits_q[Bits] == bits_q[Bits-1] && !exit_q;
+            a_q           <= x_o;
+        end
+    end
+
+    mont_digits #(.W(W), .Digits(Digits), .D(D)) u_x (
+        .clk_i,
+        .shift_i  (busy),
+        .load_i   (load),
+        .upper_i  (last),
+        .b_i      (!square_to_x_q),
+        .feed_i   (feed),
+        .q_i      (square_to_x_q ? q_square : q_product),
+        .words_i  (x_i),
+        .upper_a_i(upper_square),
+        .upper_b_i(upper_product),
+        .other_i  (1'b0),
+        .other_digit_i('0),
+        .words_o  (x_o),
+        .own_o    (own_x),
+        .digit_o  (digit_x)
+    );
+
+    // In the exit step the multiplier is 1.
+    mont_digits #(.W(W), .Digits(Digits), .D(D)) u_y (
+        .clk_i,
+        .shift_i  (busy),
+        .load_i   (load),
+        .upper_i  (last),
+        .b_i      (square_to_x_q),
+        .feed_i   (feed),
+        .q_i      (square_to_x_q ? q_product : q_square),
+        .words_i  (y_i),
+        .upper_a_i(upper_square),
+        .upper_b_i(upper_product),
+        .other_i  (exit_q),
+        .other_digit_i(W'(first)),
+        .words_o  (y_o),
+        .own_o    (own_y),
+        .digit_o  (digit_y)
+    );
+
+    logic unused;
+    assign unused = ^{own_x, own_y};
+
+    mont_row #(.N(N), .W(W), .D(D)) u_square (
+        .clk_i,
+        .clear_i (clear),
+        .hold_i  (1'b0),
+        .take_q_i(take_q),
+        .mt_i,
+        .a_i     (a_q),
+        .b_i     (digit_x),
+        .q_o     (q_square),
+        .y_o     (upper_square)
+    );
+
+    mont_row #(.N(N), .W(W), .D(D)) u_product (
+        .clk_i,
+        .clear_i (clear),
+        .hold_i  (1'b0),
+        .take_q_i(take_q),
+        .mt_i,
+        .a_i     (a_q),
+        .b_i     (digit_y),
+        .q_o     (q_product),
+        .y_o     (upper_product)
+    );
+endmodule

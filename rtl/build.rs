@@ -1,0 +1,11 @@
+//! Compiles the designs that the tests simulate.
+
+mod designs;
+
+use hearith_verilated::build::Build;
+
+fn main() {
+    println!("cargo::rerun-if-changed=designs");
+    let build = Build::new().library("lib").library("arith").library("mesa");
+    build.designs(designs::all()).finish();
+}

@@ -1,0 +1,98 @@
+// The AXI4-Lite side of a register file: turns bus transactions into single-cycle reads and writes.
+//
+// Words of 32 bits. A write whose strobes do not cover the whole word is refused (SLVERR), as is whatever the register file marks with
+// write_refused_i or read_refused_i, which it answers in the same cycle as write_o or read_o. One write and one read at
+// a time; reads take 2 cycles, writes 2 cycles after address and data are both there.
+module axil_port #(
+    parameter int unsigned AddressBits = 16  // bits of a byte address
+) (
+    input  logic                   clk_i,
+    input  logic                   rst_ni,
+    // AXI4-Lite.
+    input  logic [AddressBits-1:0] axil_awaddr_i,
+    input  logic                   axil_awvalid_i,
+    output logic                   axil_awready_o,
+    input  logic [31:0]            axil_wdata_i,
+    input  logic [3:0]             axil_wstrb_i,
+    input  logic                   axil_wvalid_i,
+    output logic                   axil_wready_o,
+    output logic [1:0]             axil_bresp_o,
+    output logic                   axil_bvalid_o,
+    input  logic                   axil_bready_i,
+    input  logic [AddressBits-1:0] axil_araddr_i,
+    input  logic                   axil_arvalid_i,
+    output logic                   axil_arready_o,
+    output logic [31:0]            axil_rdata_o,
+    output logic [1:0]             axil_rresp_o,
+    output logic                   axil_rvalid_o,
+    input  logic                   axil_rready_i,
+    // The register file.
+    output logic                   write_o,
+    output logic [AddressBits-1:0] write_address_o,
+    output logic [31:0]            write_data_o,
+    input  logic                   write_refused_i,
+    output logic                   read_o,
+    output logic [AddressBits-1:0] read_address_o,
+    input  logic [31:0]            read_data_i,
+    input  logic                   read_refused_i
+);
+    localparam logic [1:0] Okay = 2'b00;
+    localparam logic [1:0] SlaveError = 2'b10;
+
+    // Address and data are held until both are there.
+    logic address_held_q, data_held_q, whole_word_q;
+    logic respond;
+
+    assign axil_awready_o = !address_held_q;
+    assign axil_wready_o = !data_held_q;
+    assign respond = address_held_q && data_held_q && !axil_bvalid_o;
+    assign write_o = respond && whole_word_q;
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            address_held_q <= 1'b0;
+            data_held_q    <= 1'b0;
+            axil_bvalid_o  <= 1'b0;
+        end else begin
+            if (axil_awvalid_i && axil_awready_o) address_held_q <= 1'b1;
+            if (axil_wvalid_i && axil_wready_o) data_held_q <= 1'b1;
+            if (respond) begin
+                address_held_q <= 1'b0;
+                data_held_q    <= 1'b0;
+                axil_bvalid_o  <= 1'b1;
+            end else if (axil_bready_i) begin
+                axil_bvalid_o <= 1'b0;
+            end
+        end
+    end
+
+    always_ff @(posedge clk_i) begin
+        if (axil_awready_o) write_address_o <= axil_awaddr_i;
+        if (axil_wready_o) begin
+            write_data_o <= axil_wdata_i;
+            whole_word_q <= &axil_wstrb_i;
+        end
+        if (respond) axil_bresp_o <= (write_refused_i || !whole_word_q) ? SlaveError : Okay;
+    end
+
+    assign axil_arready_o = !read_o && !axil_rvalid_o;
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            read_o        <= 1'b0;
+            axil_rvalid_o <= 1'b0;
+        end else begin
+            read_o <= axil_arvalid_i && axil_arready_o;
+            if (read_o) axil_rvalid_o <= 1'b1;
+            else if (axil_rready_i) axil_rvalid_o <= 1'b0;
+        end
+    end
+
+    always_ff @(posedge clk_i) begin
+        if (axil_arready_o) read_address_o <= axil_araddr_i;
+        if (read_o) begin
+            axil_rdata_o <= read_data_i;
+            axil_rresp_o <= read_refused_i ? SlaveError : Okay;
+        end
+    end
+endmodule

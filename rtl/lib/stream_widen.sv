@@ -1,0 +1,56 @@
+// Collects a packet of narrow beats into one wide item, the first beat at the low end.
+//
+// A packet has exactly Beats beats, the last one marked. A packet that is too short or too long is dropped whole and reported for one cycle.
+// Latency 1 cycle after the last beat; an item every Beats + 1 cycles.
+module stream_widen #(
+    parameter int unsigned Width = 64,  // bits of a beat
+    parameter int unsigned Beats = 2    // beats of an item, at least 2
+) (
+    input  logic                   clk_i,
+    input  logic                   rst_ni,
+    input  logic                   in_valid_i,
+    output logic                   in_ready_o,
+    input  logic [Width-1:0]       in_data_i,
+    input  logic                   in_last_i,
+    output logic                   out_valid_o,
+    input  logic                   out_ready_i,
+    output logic [Width*Beats-1:0] out_data_o,
+    output logic                   bad_packet_o
+);
+    if (Beats < 2) $error("stream_widen: Beats must be at least 2");
+
+    localparam int unsigned CountBits = $clog2(Beats);
+    localparam logic [CountBits-1:0] Final = CountBits'(Beats - 1);
+
+    logic [CountBits-1:0] count_q;
+    // The rest of a packet that is too long.
+    logic skipping_q;
+    logic beat;
+
+    assign in_ready_o = !out_valid_o;
+    assign beat = in_valid_i && in_ready_o;
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            count_q      <= '0;
+            skipping_q   <= 1'b0;
+            out_valid_o  <= 1'b0;
+            bad_packet_o <= 1'b0;
+        end else begin
+            bad_packet_o <= 1'b0;
+            if (out_valid_o && out_ready_i) out_valid_o <= 1'b0;
+            if (beat && skipping_q) begin
+                skipping_q <= !in_last_i;
+            end else if (beat) begin
+                count_q      <= (in_last_i || count_q == Final) ? '0 : count_q + CountBits'(1);
+                out_valid_o  <= in_last_i && count_q == Final;
+                bad_packet_o <= in_last_i != (count_q == Final);
+                skipping_q   <= !in_last_i && count_q == Final;
+            end
+        end
+    end
+
+    always_ff @(posedge clk_i) begin
+        if (beat) out_data_o <= {in_data_i, out_data_o[Width*Beats-1:Width]};
+    end
+endmodule

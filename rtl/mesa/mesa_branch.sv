@@ -1,0 +1,184 @@
+// One branch of MESA: everything modulo p^2 (or q^2), and its part of the plaintext modulo n.
+//
+//   residue = L(c^(p-1) mod p^2) t mod n,   L(x) = (x - 1) / p,   0 <= residue < n
+//
+//   c --> Montgomery form --> Stages ladders --> carries --> divider --> times t modulo n --> residue
+//         (radix 2)           (16-bit digits)                            (the same radix-2 multiplier)
+//
+// The exponentiation works modulo the scaled modulus M' = u p^2, u < 2^(W (D+1)), whose digits of the quotient cost no multiplication (see mont_mul_cios), so
+// that x = c^(p-1) + k p^2 and L(x) comes out with k p added; t is a multiple of q, and k p t one of n: nothing has to be subtracted
+// (the paper's equation 10, for a whole digit instead of one modulus).
+//
+// All constants are static while anything is in flight. With XBits = 2 N + 2 scanned bits of the radix-2 multiplier and R = 2^RBits:
+//   mt = (M' + 1) / 2^(W (D+1)),   enter = R 2^XBits mod p^2,   one = R mod p^2,   merged = t 2^XBits mod n.
+//
+// The exponent is cut most significant bits first, Segment bits a stage; the last stage has fewer and one product more, out of Montgomery form, so
+// that no stage takes longer than Segment steps. One item every Segment ladder steps if that is more than two radix-2 multiplications.
+// Source: the MESA paper, Algorithm 4 and Fig. 2; the order of the constants is that of Algorithm 4's precomputation.
+module mesa_branch #(
+    parameter int unsigned N       = 1024,  // bits of n and p^2
+    parameter int unsigned Stages  = 6,     // ladders, 1 to N / 4
+    parameter int unsigned W       = 16,    // bits of a digit
+    parameter int unsigned D       = 2,     // delay of a digit of the quotient
+    parameter int unsigned Exact   = 1,     // divider: from the low end (1), or restoring (0)
+    parameter int unsigned MtBits  = (N + W - 1) / W * W,
+    parameter int unsigned XBits   = 2 * N + 2
+) (
+    input  logic              clk_i,
+    input  logic              rst_ni,
+    input  logic [MtBits-1:0] mt_i,
+    input  logic [N-1:0]      square_i,
+    input  logic [N-1:0]      enter_i,
+    input  logic [N-1:0]      one_i,
+    input  logic [N/2-1:0]    exponent_i,
+    input  logic [N/2-1:0]    prime_i,
+    input  logic [N-1:0]      merged_i,
+    input  logic [N-1:0]      n_i,
+    input  logic              in_valid_i,
+    output logic              in_ready_o,
+    input  logic [2*N-1:0]    ciphertext_i,
+    output logic              out_valid_o,
+    input  logic              out_ready_i,
+    output logic [N-1:0]      residue_o,
+    output logic [Stages-1:0] mul_o          // a pair of products starts in this ladder
+);
+    localparam int unsigned Digits = (N + 1 + W - 1) / W + D + 1;
+    localparam int unsigned PairBits = Digits * (W + 1);
+    // With the exit product the last stage is no longer than the others.
+    localparam int unsigned Segment = (N / 2 + 1 + Stages - 1) / Stages;
+    localparam int unsigned LastSegment = N / 2 - (Stages - 1) * Segment;
+    // L(x) is below 2^QBits.
+    localparam int unsigned QBits = N / 2 + W * (D + 1) + 1;
+    // The exact divider never looks at the upper half of x.
+    localparam int unsigned XWords = Exact != 0 ? (QBits + W - 1) / W : Digits;
+
+    if ((Stages - 1) * Segment >= N / 2) $error("mesa_branch: too many stages for the exponent");
+
+    // Into Montgomery form, and the product after the division.
+    logic entered_valid, entered_ready, quotient_valid, quotient_ready, product_valid, product_ready;
+    logic [N:0] entered, product;
+    logic [QBits-1:0] quotient;
+
+    mesa_mont_mul #(.N(N), .XBits(XBits)) u_mont_mul (
+        .clk_i,
+        .rst_ni,
+        .before_modulus_i(square_i),
+        .before_valid_i  (in_valid_i),
+        .before_ready_o  (in_ready_o),
+        .before_x_i      (XBits'(ciphertext_i)),
+        .before_y_i      (enter_i),
+        .before_valid_o  (entered_valid),
+        .before_ready_i  (entered_ready),
+        .before_result_o (entered),
+        .after_modulus_i (n_i),
+        .after_valid_i   (quotient_valid),
+        .after_ready_o   (quotient_ready),
+        .after_x_i       (XBits'(quotient)),
+        .after_y_i       (merged_i),
+        .after_valid_o   (product_valid),
+        .after_ready_i   (product_ready),
+        .after_result_o  (product)
+    );
+
+    // The ladders. Stage i takes pair i and gives pair i + 1; of a pair, x is squared next: 1 before a bit 0 of the exponent, c before a 1.
+    logic [Stages:0] pair_valid, pair_ready;
+    logic [Stages:0][PairBits-1:0] x, y;
+
+    assign pair_valid[0] = entered_valid;
+    assign entered_ready = pair_ready[0];
+    for (genvar j = 0; j < int'(Digits); j++) begin : g_spread
+        logic [W-1:0] one_digit, entered_digit;
+        assign one_digit = W'((Digits * W)'(one_i) >> (W * j));
+        assign entered_digit = W'((Digits * W)'(entered) >> (W * j));
+        assign x[0][(W+1)*j +: W+1] = {1'b0, exponent_i[N/2-1] ? entered_digit : one_digit};
+        assign y[0][(W+1)*j +: W+1] = {1'b0, exponent_i[N/2-1] ? one_digit : entered_digit};
+    end
+
+    for (genvar i = 0; i < int'(Stages); i++) begin : g_stage
+        localparam int unsigned Last = (i == int'(Stages) - 1) ? 1 : 0;
+        localparam int unsigned Bits = (Last != 0) ? LastSegment : Segment;
+        localparam int unsigned Low = (Last != 0) ? 0 : N / 2 - (i + 1) * Segment;
+        mod_exp_ladder #(.N(N), .W(W), .D(D), .Bits(Bits), .Exit(Last)) u_ladder (
+            .clk_i,
+            .rst_ni,
+            .mt_i,
+            .exponent_i (exponent_i[Low +: Bits]),
+            .next_i     ((Last != 0) ? 1'b0 : exponent_i[(Last != 0) ? 0 : Low-1]),
+            .in_valid_i (pair_valid[i]),
+            .in_ready_o (pair_ready[i]),
+            .x_i        (x[i]),
+            .y_i        (y[i]),
+            .out_valid_o(pair_valid[i+1]),
+            .out_ready_i(pair_ready[i+1]),
+            .x_o        (x[i+1]),
+            .y_o        (y[i+1]),
+            .mul_o      (mul_o[i])
+        );
+    end
+
+    // Carries; only the words that the divider looks at.
+    logic power_valid, power_ready;
+    logic [XWords*W-1:0] power;
+
+    carry_resolve #(.Words(XWords), .W(W), .B(W + 1)) u_resolve (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i (pair_valid[Stages]),
+        .in_ready_o (pair_ready[Stages]),
+        .x_i        (x[Stages][XWords*(W+1)-1:0]),
+        .out_valid_o(power_valid),
+        .out_ready_i(power_ready),
+        .r_o        (power)
+    );
+
+    // What the last ladder leaves beside the power, and what the divider has no use for.
+    logic unused;
+    if (XWords < Digits) begin : g_unused_upper
+        assign unused = &{1'b0, y[Stages], x[Stages][PairBits-1:XWords*(W+1)]};
+    end else begin : g_unused
+        assign unused = &{1'b0, y[Stages]};
+    end
+
+    if (Exact != 0) begin : g_exact
+        div_exact #(.XBits(XWords * W), .DBits(N / 2), .QBits(QBits), .Minus(1)) u_div (
+            .clk_i,
+            .rst_ni,
+            .d_i        (prime_i),
+            .in_valid_i (power_valid),
+            .in_ready_o (power_ready),
+            .x_i        (power),
+            .out_valid_o(quotient_valid),
+            .out_ready_i(quotient_ready),
+            .q_o        (quotient)
+        );
+    end else begin : g_restoring
+        logic [N/2-1:0] remainder;
+        // The power is at most M', below 2^(N + W (D+1)).
+        logic unused_remainder;
+        assign unused_remainder = &{1'b0, remainder, power[XWords*W-1:N/2+QBits]};
+        div_restoring #(.XBits(N / 2 + QBits), .DBits(N / 2), .QBits(QBits)) u_div (
+            .clk_i,
+            .rst_ni,
+            .d_i        (prime_i),
+            .in_valid_i (power_valid),
+            .in_ready_o (power_ready),
+            .x_i        (power[N/2+QBits-1:0]),
+            .out_valid_o(quotient_valid),
+            .out_ready_i(quotient_ready),
+            .q_o        (quotient),
+            .r_o        (remainder)
+        );
+    end
+
+    cond_sub #(.N(N)) u_judge (
+        .clk_i,
+        .rst_ni,
+        .m_i        (n_i),
+        .in_valid_i (product_valid),
+        .in_ready_o (product_ready),
+        .a_i        (product),
+        .out_valid_o(out_valid_o),
+        .out_ready_i(out_ready_i),
+        .r_o        (residue_o)
+    );
+endmodule

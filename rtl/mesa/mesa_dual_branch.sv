@@ -1,0 +1,115 @@
+// One branch of MESA in dual numbers: lanes side by side, each a whole exponentiation modulo p^2, and the product that makes it a part of the plaintext.
+//
+//   residue = L(c^(p-1) mod p^2) t mod n,   0 <= residue < n
+//
+// Ciphertexts are dealt to the lanes in turns and come back in the same order, since all lanes take the same time. A lane gives L modulo p, at most twice the
+// scaled modulus (dual_lane); t is a multiple of q, which makes any multiple of p in it one of n. The product is by the
+// radix-2 multiplier: merged = t 2^XBits mod n.
+//
+// All constants are static while anything is in flight: those of dual_lane, whose dual numbers are below 2^H here, and n and merged.
+// An item every ((23 + 5 ceil(H / 4)) Step + 9) / Lanes cycles, H = N / 2, Step as in dual_lane, if that is more than the radix-2 product's.
+module mesa_dual_branch #(
+    parameter int unsigned N     = 1024,  // bits of n
+    parameter int unsigned Lanes = 4,     // at least 1
+    parameter int unsigned W     = 16,    // bits of a digit
+    parameter int unsigned D     = 2,     // delay of a digit of the quotient
+    localparam int unsigned H      = N / 2,
+    localparam int unsigned MtBits = (H + W - 1) / W * W,
+    localparam int unsigned OpBits = ((H + W) / W + D + 1) * W,
+    localparam int unsigned XBits  = OpBits + 2
+) (
+    input  logic               clk_i,
+    input  logic               rst_ni,
+    input  logic [MtBits-1:0]  mt_i,
+    input  logic [H-1:0]       exponent_i,
+    input  logic [W*(D+1)-1:0] unit_i,
+    input  logic [H-1:0]       shift_low_i,
+    input  logic [H-1:0]       shift_high_i,
+    input  logic [H-1:0]       enter_low_i,
+    input  logic [H-1:0]       enter_high_i,
+    input  logic [H-1:0]       one_low_i,
+    input  logic [H-1:0]       one_high_i,
+    input  logic [N-1:0]       merged_i,
+    input  logic [N-1:0]       n_i,
+    input  logic               in_valid_i,
+    output logic               in_ready_o,
+    input  logic [2*N-1:0]     ciphertext_i,
+    output logic               out_valid_o,
+    input  logic               out_ready_i,
+    output logic [N-1:0]       residue_o,
+    output logic [Lanes-1:0]   mul_o          // a product starts in this lane
+);
+    // Dealing and collecting.
+    logic [Lanes-1:0] deal, collect, lane_ready, lane_valid;
+    logic [Lanes-1:0][OpBits-1:0] quotients;
+    logic [OpBits-1:0] quotient;
+    logic quotient_valid, quotient_ready;
+
+    assign in_ready_o = |(lane_ready & deal);
+    assign quotient_valid = |(lane_valid & collect);
+
+    stream_turns #(.Takers(Lanes)) u_deal (.clk_i, .rst_ni, .transfer_i(in_valid_i && in_ready_o), .turn_o(deal));
+    stream_turns #(.Takers(Lanes)) u_collect (
+        .clk_i,
+        .rst_ni,
+        .transfer_i(quotient_valid && quotient_ready),
+        .turn_o    (collect)
+    );
+
+    always_comb begin
+        quotient = '0;
+        for (int i = 0; i < int'(Lanes); i++) quotient |= collect[i] ? quotients[i] : '0;
+    end
+
+    for (genvar i = 0; i < int'(Lanes); i++) begin : g_lane
+        dual_lane #(.N(N), .W(W), .D(D)) u_lane (
+            .clk_i,
+            .rst_ni,
+            .mt_i,
+            .unit_i,
+            .exponent_i,
+            .shift_low_i (OpBits'(shift_low_i)),
+            .shift_high_i(OpBits'(shift_high_i)),
+            .enter_low_i (OpBits'(enter_low_i)),
+            .enter_high_i(OpBits'(enter_high_i)),
+            .one_low_i   (OpBits'(one_low_i)),
+            .one_high_i  (OpBits'(one_high_i)),
+            .in_valid_i  (in_valid_i && deal[i]),
+            .in_ready_o  (lane_ready[i]),
+            .ciphertext_i,
+            .out_valid_o (lane_valid[i]),
+            .out_ready_i (quotient_ready && collect[i]),
+            .l_o         (quotients[i]),
+            .mul_o       (mul_o[i])
+        );
+    end
+
+    // Times t, modulo n.
+    logic product_valid, product_ready;
+    logic [N:0] product;
+
+    mont_mul_radix2 #(.N(N), .XBits(XBits)) u_mont_mul (
+        .clk_i,
+        .rst_ni,
+        .m_i        (n_i),
+        .in_valid_i (quotient_valid),
+        .in_ready_o (quotient_ready),
+        .x_i        (XBits'(quotient)),
+        .y_i        (merged_i),
+        .out_valid_o(product_valid),
+        .out_ready_i(product_ready),
+        .r_o        (product)
+    );
+
+    cond_sub #(.N(N)) u_judge (
+        .clk_i,
+        .rst_ni,
+        .m_i        (n_i),
+        .in_valid_i (product_valid),
+        .in_ready_o (product_ready),
+        .a_i        (product),
+        .out_valid_o(out_valid_o),
+        .out_ready_i(out_ready_i),
+        .r_o        (residue_o)
+    );
+endmodule

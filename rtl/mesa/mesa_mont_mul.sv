@@ -1,0 +1,79 @@
+// One radix-2 Montgomery multiplier for two users: the way into Montgomery form (before) and the multiplication after the division (after).
+//
+//   before: r = x y / 2^XBits mod m with before_modulus_i;   after: likewise with after_modulus_i;   bounds as mont_mul_radix2.
+//
+// The second user goes first, so that what is nearly done leaves the pipeline. The first user's result has a register of its own, and its
+// next product starts only when that is free: a stalled pipeline never keeps the multiplier from the second user, on which it waits.
+module mesa_mont_mul #(
+    parameter int unsigned N     = 1024,  // bits of the moduli
+    parameter int unsigned XBits = 2050   // bits of x, one cycle each
+) (
+    input  logic             clk_i,
+    input  logic             rst_ni,
+    input  logic [N-1:0]     before_modulus_i,
+    input  logic             before_valid_i,
+    output logic             before_ready_o,
+    input  logic [XBits-1:0] before_x_i,
+    input  logic [N-1:0]     before_y_i,
+    output logic             before_valid_o,
+    input  logic             before_ready_i,
+    output logic [N:0]       before_result_o,
+    input  logic [N-1:0]     after_modulus_i,
+    input  logic             after_valid_i,
+    output logic             after_ready_o,
+    input  logic [XBits-1:0] after_x_i,
+    input  logic [N-1:0]     after_y_i,
+    output logic             after_valid_o,
+    input  logic             after_ready_i,
+    output logic [N:0]       after_result_o
+);
+    // Whose product is under way, and whose starts next.
+    logic busy_q, after_owns_q, after_starts, after_selected;
+    logic start_valid, start_ready, result_valid, result_ready;
+    logic [N:0] result;
+
+    assign after_starts = after_valid_i;
+    assign after_selected = busy_q ? after_owns_q : after_starts;
+    assign start_valid = !busy_q && (after_valid_i || (before_valid_i && !before_valid_o));
+    assign after_ready_o = !busy_q && start_ready;
+    assign before_ready_o = !busy_q && start_ready && !after_valid_i && !before_valid_o;
+
+    mont_mul_radix2 #(.N(N), .XBits(XBits)) u_mul (
+        .clk_i,
+        .rst_ni,
+        .m_i        (after_selected ? after_modulus_i : before_modulus_i),
+        .in_valid_i (start_valid),
+        .in_ready_o (start_ready),
+        .x_i        (after_selected ? after_x_i : before_x_i),
+        .y_i        (after_selected ? after_y_i : before_y_i),
+        .out_valid_o(result_valid),
+        .out_ready_i(result_ready),
+        .r_o        (result)
+    );
+
+    assign after_valid_o = result_valid && after_owns_q;
+    assign after_result_o = result;
+    // The register of the first user is free: it was when the product started.
+    assign result_ready = !after_owns_q || after_ready_i;
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            busy_q         <= 1'b0;
+            after_owns_q   <= 1'b0;
+            before_valid_o <= 1'b0;
+        end else begin
+            if (start_valid && start_ready) begin
+                busy_q       <= 1'b1;
+                after_owns_q <= after_starts;
+            end else if (result_valid && result_ready) begin
+                busy_q <= 1'b0;
+            end
+            if (result_valid && !after_owns_q) before_valid_o <= 1'b1;
+            else if (before_ready_i) before_valid_o <= 1'b0;
+        end
+    end
+
+    always_ff @(posedge clk_i) begin
+        if (result_valid && !after_owns_q) before_result_o <= result;
+    end
+endmodule

@@ -1,0 +1,172 @@
+//! Montgomery products against GMP: every small modulus with every pair of residues, corner and random operands at full
+//! width, bounds of the results, back-pressure, latency and interval.
+
+mod golden;
+
+use golden::{Core, Montgomery, below, number, odd, power};
+use hearith_rtl::{CARRY_RESOLVE_7, CIOS_4, CIOS_7, CIOS_100, CIOS_1024, CIOS_2048, RADIX2_5, RADIX2_256, RADIX2_1024};
+use hearith_verilated::Design;
+use hearith_verilated::bench::Random;
+use rug::Integer;
+
+const CIOS_RESULTS: [&str; 1] = ["r_o"];
+
+fn cios(design: &'static Design) -> Core {
+    Core { design, operands: &["a_i", "b_i"], results: &CIOS_RESULTS }
+}
+
+/// Checks products of a digit-serial core, timed and under pressure.
+fn check_cios(core: &Core, form: &Montgomery, items: &[Vec<Integer>], seed: u64) {
+    let constants = [("mt_i", &form.mt)];
+    let latency = form.step + u64::from(form.digits.div_ceil(4)) + 1;
+    let bound: Integer = form.scaled.clone() * 2;
+    let timed = core.timed(&constants, items, latency, form.step);
+    for (item, result) in items.iter().zip(&timed) {
+        let (a, b, r) = (&item[0], &item[1], &result[0]);
+        assert_eq!(Integer::from(r % &form.modulus), form.product(a, b), "{a} * {b} mod {}", form.modulus);
+        assert!(*r < bound, "{a} * {b} gives {r}");
+        if *b == 1 {
+            assert!(*r <= form.scaled);
+        }
+    }
+    assert!(core.pressed(&constants, items, seed) == timed);
+}
+
+/// Every odd modulus that fits, every pair of residues, and pairs of corner values.
+fn check_small_cios(design: &'static Design, n: u32, w: u32, d: u32, moduli: impl Iterator<Item = u32>) {
+    let core = cios(design);
+    let mut random = Random::new(1);
+    for modulus in moduli {
+        let form = Montgomery::new(&Integer::from(modulus), n, w, d);
+        let mut items = Vec::new();
+        for a in (0..modulus).step_by((modulus as usize / 16).max(1)) {
+            items.extend((0..modulus).map(|b| vec![Integer::from(a), Integer::from(b)]));
+        }
+        let operands = form.operands(&mut random, 8);
+        for a in &operands {
+            items.extend(operands.iter().map(|b| vec![a.clone(), b.clone()]));
+        }
+        check_cios(&core, &form, &items, modulus.into());
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn digit_serial_products_modulo_every_small_number() {
+    check_small_cios(&CIOS_4, 4, 4, 1, (1..16).step_by(2));
+    check_small_cios(&CIOS_7, 7, 4, 3, [1, 3, 5, 63, 65, 125, 127].into_iter());
+}
+
+fn check_wide_cios(design: &'static Design, n: u32, w: u32, d: u32, moduli: usize, operands: usize) {
+    let core = cios(design);
+    let mut random = Random::new(n.into());
+    for round in 0..moduli {
+        let modulus = match round {
+            0 => power(n) - 1u32,
+            1 => power(n - 1) + 1u32,
+            // A modulus shorter than the core.
+            2 => odd(&mut random, n / 2),
+            _ => odd(&mut random, n),
+        };
+        let form = Montgomery::new(&modulus, n, w, d);
+        let values = form.operands(&mut random, operands);
+        let mut items: Vec<Vec<Integer>> = values
+            .iter()
+            .flat_map(|a| [values.last(), values.get(1)].map(|b| vec![a.clone(), b.unwrap().clone()]))
+            .collect();
+        items.extend(values.iter().map(|a| vec![a.clone(), a.clone()]));
+        check_cios(&core, &form, &items, round as u64);
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn digit_serial_products_of_wide_numbers() {
+    check_wide_cios(&CIOS_100, 100, 17, 2, 8, 20);
+    check_wide_cios(&CIOS_1024, 1024, 16, 2, 4, 10);
+    check_wide_cios(&CIOS_2048, 2048, 16, 2, 1, 2);
+}
+
+#[test]
+fn digit_serial_products_keep_the_promised_time() {
+    let step = |n| Montgomery::new(&(power(n) - 1u32), n, 16, 2).step;
+    assert!(step(1024) <= 87 && step(2048) <= 168);
+}
+
+fn check_radix2(
+    design: &'static Design,
+    n: u32,
+    x_bits: u32,
+    word: u32,
+    modulus: &Integer,
+    items: &[Vec<Integer>],
+    seed: u64,
+) {
+    let core = Core { design, operands: &["x_i", "y_i"], results: &["r_o"] };
+    let constants = [("m_i", modulus)];
+    let latency = u64::from(x_bits + (n.div_ceil(word) + 1).div_ceil(2) + 3);
+    let timed = core.timed(&constants, items, latency, u64::from(x_bits + 2));
+    let inverse = power(x_bits).invert(modulus).expect("a power of two");
+    for (item, result) in items.iter().zip(&timed) {
+        let (product, r) = (Integer::from(&item[0] * &item[1]), &result[0]);
+        assert_eq!(Integer::from(r % modulus), Integer::from(&product * &inverse) % modulus, "{item:?} mod {modulus}");
+        assert!(*r <= (product >> x_bits) + modulus, "{item:?} gives {r}");
+    }
+    assert!(core.pressed(&constants, items, seed) == timed);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn bit_serial_products_modulo_every_small_number() {
+    for modulus in (1..32).step_by(2).map(Integer::from) {
+        // All x with some y, also y that is not reduced.
+        let items: Vec<Vec<Integer>> =
+            (0..128).flat_map(|x| [0, 1, 7, 30, 31].map(|y| vec![Integer::from(x), Integer::from(y)])).collect();
+        check_radix2(&RADIX2_5, 5, 7, 4, &modulus, &items, 2);
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn bit_serial_products_of_wide_numbers() {
+    for (design, n, count) in [(&RADIX2_256, 256, 10), (&RADIX2_1024, 1024, 1)] {
+        let x_bits = 2 * n + 2;
+        let mut random = Random::new(n.into());
+        for modulus in [power(n) - 1u32, power(n - 1) + 1u32, odd(&mut random, n), odd(&mut random, n / 2)] {
+            let top = modulus.clone() - 1u32;
+            let mut items = vec![
+                vec![Integer::new(), top.clone()],
+                vec![Integer::from(1), top.clone()],
+                vec![power(x_bits) - 1u32, top],
+                vec![power(x_bits) - 1u32, power(n) - 1u32],
+            ];
+            items.extend((0..count).map(|_| vec![number(&random.bits(x_bits as usize)), below(&mut random, &modulus)]));
+            check_radix2(design, n, x_bits, 32, &modulus, &items, count);
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn redundant_words_become_plain_ones() {
+    let core = Core { design: &CARRY_RESOLVE_7, operands: &["x_i"], results: &["r_o"] };
+    let mut random = Random::new(5);
+    // Words of 6 bits, 4 apart; the highest small enough for the sum to fit.
+    let words: Vec<Vec<u64>> = (0..600)
+        .map(|round| {
+            let word = |random: &mut Random| match round % 3 {
+                0 => 63,
+                1 => 15 + random.below(2),
+                _ => random.below(64),
+            };
+            (0..7).map(|index| if index == 6 { random.below(12) } else { word(&mut random) }).collect()
+        })
+        .collect();
+    let join = |words: &[u64], apart: u32| words.iter().rev().fold(Integer::new(), |sum, &word| (sum << apart) + word);
+    let items: Vec<Vec<Integer>> = words.iter().map(|words| vec![join(words, 6)]).collect();
+    let results = core.timed(&[], &items, 4, 5);
+    for (words, result) in words.iter().zip(&results) {
+        assert_eq!(result[0], join(words, 4));
+    }
+    assert!(core.pressed(&[], &items, 3) == results);
+}

@@ -1,0 +1,300 @@
+"""Synthesises the cores and MESA, places and routes the cores, and writes `bench/results/mesa.md`: the paper's tables and ours.
+
+Cycles come from simulation (`cargo run --example cycles` in rtl/ and in crates/device), everything else from Yosys and nextpnr. A
+result is kept in target/synth until a source that it depends on changes.
+"""
+
+import json
+import subprocess
+import sys
+
+import tools
+from tools import ROOT, resources
+
+W, D = 16, 2
+STAGES = {1024: 6, 2048: 3}
+# The dual lanes' digits: as wide as a DSP48E1 takes; 16 bits fit the ECP5's multipliers of 18.
+DUAL = {256: {"W": 16, "D": 1}, 1024: {"W": 17, "D": 1}, 2048: {"W": 17, "D": 1}}
+
+# The MESA paper (tables I to IV): Vivado 2018.3, xc7vx690t, 100 MHz.
+PAPER_MODULES = {
+    2048: {"each ME": (18384, 21399, 526), "pre and post": (57915, 77528, 6), "full": (168219, 205922, 3162)},
+    1024: {"each ME": (9216, 10877, 270), "pre and post": (31049, 40350, 24), "full": (141641, 170874, 3264)},
+}
+PAPER_CYCLES = {
+    "Pre": 2087,
+    "Each ME": 7567,
+    "Post": 5222,
+    "op": 7567,
+    "div": 3081,
+    "sub": 18,
+    "com": "1 to 18",
+    "add": 18,
+    "MM_H": 87,
+    "MM_B": 2087,
+}
+PAPER_RIVALS = [
+    ("San [13]", "Virtex-7", 1024, 323, 13.513, "13016/27/-/74", 74),
+    ("Cai [14]", "65 nm FDSOI", 1024, 62.5, 2.740, "455000/-/-/-", 364.96),
+    ("Che [27]", "S10 GX2800", 1024, 257, 0.142, "709171/461/895795/-", 7029.90),
+    ("MESA, the paper", "Virtex-7", 1024, 100, 0.075, "141641/3264/170874/-", 13333.33),
+    ("San [13]", "Virtex-7", 2048, 312, 111.111, "15472/27/-/-", 18),
+    ("Bahadori [15], 1 core", "Zynq-7020", 2048, 122, 180.72, "1781/16/1933/5", 11.07),
+    ("Bahadori [15], 12 cores", "Zynq-7020", 2048, 122, 15.06, "42871/192/53328/82", 132.80),
+    ("Che [27]", "S10 GX2800", 2048, 187, 0.672, "1213056/922/1866240/-", 2976.20),
+    ("MESA, the paper", "Virtex-7", 2048, 100, 0.577, "168219/3162/205922/-", 3466.20),
+]
+
+
+def cores(n):
+    """Each core with the parameters it has in MESA of n bits."""
+    quotient = n // 2 + W * (D + 1) + 1
+    digits = -(-(n + 1) // W) + D + 1
+    segment = -(-(n // 2 + 1) // STAGES.get(n, 2))
+    return {
+        "mont_mul_cios": {"N": n, "W": W, "D": D},
+        "mont_mul_radix2": {"N": n, "XBits": 2 * n + 2},
+        "mod_exp_ladder": {"N": n, "W": W, "D": D, "Bits": segment},
+        "div_exact": {"XBits": -(-quotient // W) * W, "DBits": n // 2, "QBits": quotient},
+        "div_restoring": {"XBits": n // 2 + quotient, "DBits": n // 2, "QBits": quotient},
+        "carry_resolve": {"Words": digits, "W": W, "B": W + 1},
+        "cond_sub": {"N": n},
+        "mod_add": {"N": n},
+        "wide_add": {"N": n},
+        "dual_lane": {"N": n, **DUAL[n]},
+    }
+
+
+def measured_cycles():
+    """What the simulations print."""
+    cycles = {}
+    for package, room in (("hearith-rtl", "rtl"), ("hearith-device", "crates/device")):
+        if (ROOT / room / "examples" / "cycles.rs").exists():
+            command = ["cargo", "run", "--quiet", "--package", package, "--example", "cycles"]
+            done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
+            cycles.update(json.loads(done.stdout))
+    return cycles
+
+
+def exists(top):
+    """Whether a module of this name is there."""
+    return any(path.stem == top for path in tools.SOURCES)
+
+
+def areas(n):
+    """Areas of all cores and of the decryptors of n bits."""
+    found = {core: tools.area(core, parameters) for core, parameters in cores(n).items()}
+    found["mesa"] = tools.area("mesa", {"N": n, "Stages": STAGES[n]})
+    if exists("mesa_dual"):
+        found["mesa_dual"] = tools.area("mesa_dual", {"N": n, **DUAL[n]})
+    return found
+
+
+def clocks():
+    """Clocks of all cores at 256 bits, and of the digit-serial multiplier at 1024."""
+    found = {"mont_mul_cios, 1024 bits": tools.clock("mont_mul_cios", cores(1024)["mont_mul_cios"])}
+    for core, parameters in cores(256).items():
+        found[f"{core}, 256 bits"] = tools.clock(core, parameters)
+    return found
+
+
+def row(*cells):
+    """A line of a table; what is None was not run."""
+    return "| " + " | ".join("not run" if cell is None else str(cell) for cell in cells) + " |"
+
+
+def table(head, rows):
+    return "\n".join([row(*head), "|" + "---|" * len(head), *(row(*cells) for cells in rows)])
+
+
+def parts(decryptor):
+    """Resources of MESA's parts: one ladder (the largest), everything that is no ladder, and all of it."""
+    if decryptor is None:
+        return {"each ME": None, "pre and post": None, "full": None}
+    return {
+        "each ME": resources(decryptor.cells(decryptor.find("mod_exp_ladder")[0])),
+        "pre and post": resources(decryptor.cells(without=["mod_exp_ladder"])),
+        "full": resources(decryptor.cells()),
+    }
+
+
+def table_1(mesa):
+    """Products and judgments after the exponentiation, of numbers of 2 N bits; ours are counted in the netlist."""
+
+    def count(word):
+        return mesa and mesa.instances(word) / 2
+
+    rows = [
+        ("CRT-base (paper)", 2, 2.5, "2"),
+        ("eCRT (paper)", 1, 1, "2"),
+        ("MESA, ours", count("mont_mul_radix2"), count("cond_sub"), mesa and mesa.instances("div_")),
+        ("dual lanes, ours", 1, 1, "0, the lanes give L"),
+    ]
+    return table(("algorithm", "modular multiplications", "judgments", "divisions"), rows)
+
+
+def table_2(found):
+    rows = []
+    for n, paper in PAPER_MODULES.items():
+        ours = parts(found[n].get("mesa"))
+        for part, (lut, ff, dsp) in paper.items():
+            used = ours[part]
+            mine = [used[kind] for kind in ("LUT", "FF", "DSP")] if used else [None] * 3
+            rows.append((n, f"{part} ({2 * STAGES[n]} ME)" if part == "each ME" else part, lut, mine[0], ff, mine[1], dsp, mine[2]))
+    head = ("N", "module", "LUT, paper", "LUT, ours", "FF, paper", "FF, ours", "DSP, paper", "DSP, ours")
+    return table(head, rows)
+
+
+def table_3(cycles):
+    def latency(name):
+        return cycles[name]["latency"]
+
+    mesa = cycles.get("mesa_1024")
+    after = ("div_exact_561", "radix2_1024", "cond_sub_1024", "mod_add_1024")
+    ours = {
+        "Pre": latency("radix2_1024"),
+        "Each ME": f"{latency('ladder_1024')} (86 bits and the exit product)",
+        "Post": f"{sum(map(latency, after))} (div, MM_B, com, add)",
+        "op": mesa and mesa["interval"],
+        "div": f"{latency('div_exact_561')} from the low end; {latency('div_restoring_561')} restoring",
+        "sub": latency("cond_sub_1024"),
+        "com": f"{latency('cond_sub_1024')}, in sub",
+        "add": f"{latency('mod_add_1024')} modulo n; {latency('wide_add_1024')} plain",
+        "MM_H": f"{cycles['cios_1024']['interval']} a product, {latency('cios_1024')} with carries resolved",
+        "MM_B": latency("radix2_1024"),
+    }
+    rows = [(operation, paper, ours[operation]) for operation, paper in PAPER_CYCLES.items()]
+    wide = f"{cycles['cios_2048']['interval']} a product, {latency('cios_2048')} with carries resolved"
+    rows.append(("MM_H at N = 2048", "-", wide))
+    return table(("operation", "cycles, paper", "cycles, ours"), rows)
+
+
+def decryptors(found, cycles):
+    """Ours for Table IV: name, N, cycles a decryption, resources."""
+    for n in STAGES:
+        for top in ("mesa", "mesa_dual"):
+            area, measured = found[n].get(top), cycles.get(f"{top}_{n}")
+            if area and measured:
+                yield f"{top}, ours", n, measured["interval"], resources(area.cells())
+        if found[n].get("dual_lane") and n == 1024:
+            lane = resources(found[n]["dual_lane"].cells())
+            both = {kind: 2 * number for kind, number in lane.items()}
+            yield "two dual lanes alone (no product modulo n, no registers)", n, cycles["dual_lane_1024"]["interval"], both
+
+
+def table_4(found, cycles):
+    rows = []
+    for name, platform, n, clock, latency, used, throughput in PAPER_RIVALS:
+        lut, dsp, ff, _ = used.split("/")
+        per = [f"{throughput * 1024 / float(count):.2f}" if count != "-" else "-" for count in (lut, dsp, ff)]
+        rows.append((name, platform, n, clock, latency, used, throughput, *per))
+    for name, n, interval, used in decryptors(found, cycles):
+        latency = interval / 100e3
+        throughput = n * 1000 / 1024 / latency
+        per = [f"{throughput * 1024 / used[kind]:.2f}" for kind in ("LUT", "DSP", "FF")]
+        counts = "/".join(f"{used[kind]:g}" for kind in ("LUT", "DSP", "FF", "BRAM"))
+        rows.append((name, "Yosys, xc7", n, 100, f"{latency:.4f}", counts, f"{throughput:.2f}", *per))
+    head = ("design", "platform", "N", "MHz", "ms", "LUT/DSP/FF/BRAM", "TP (kbit/s)", "TP/LUT", "TP/DSP", "TP/FF")
+    return table(head, rows)
+
+
+def table_cores(found):
+    rows = []
+    for n in STAGES:
+        for core, parameters in cores(n).items():
+            area = found[n].get(core)
+            used = resources(area.cells()) if area else dict.fromkeys(("LUT", "FF", "DSP", "BRAM"))
+            settings = ", ".join(f"{name} = {value}" for name, value in parameters.items())
+            rows.append((core, settings, *(used[kind] for kind in ("LUT", "FF", "DSP", "BRAM"))))
+    return table(("core", "parameters", "LUT", "FF", "DSP48E1", "BRAM36"), rows)
+
+
+def table_clocks(found):
+    rows = []
+    for core, result in found.items():
+        if result is None:
+            rows.append((core, None, "", "", ""))
+        else:
+            used = result["used"]
+            kinds = ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D")
+            rows.append((core, f"{result['MHz']:.1f}", *(used.get(kind, 0) for kind in kinds)))
+    return table(("core", "MHz", "LUT4 and carries", "FF", "MULT18X18D"), rows)
+
+
+TEXT = """# MESA: the paper's tables and ours
+
+Written by `make synth` (synth/report.py) with {tools}. Cycles are measured in simulation (Verilator); areas are what
+`synth_xilinx -family xc7` of Yosys makes of each module, hierarchy kept, without pins; clocks are what nextpnr reports after placing and
+routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core. W = {w}-bit digits, quotient delay D = {d}.
+
+**What cannot be compared.** The paper's areas and its 100 MHz come from Vivado 2018.3, placed and routed on a Virtex-7 690T; ours are
+Yosys's before placement, and no timing was closed on a Virtex-7. Yosys knows neither Vivado's optimisations across modules nor its limits;
+both counts are of the same primitives (LUT6, flip-flop, DSP48E1). Milliseconds and throughput of ours in Table IV assume the paper's
+100 MHz; the clocks that were routed, on another family, are in the last table. *Not run* marks what the run that wrote this page left out.
+
+## Table I: work after the exponentiation
+In operations of 2 N bits, as the paper counts; ours counted in the netlist.
+
+{table_1}
+
+## Table II: resources
+The paper: xc7vx690t. One ME is one ladder with its two multipliers.
+
+{table_2}
+
+## Table III: cycles at N = 1024, 12 ME
+The paper's times at 100 MHz are cycles / 100 in microseconds. Pre, Post and op overlap between ciphertexts: op is the time between two
+plaintexts. Our powers are modulo a multiple of p^2, up to 48 bits longer, which the divisions carry: 561 bits of quotient.
+
+{table_3}
+
+## Table IV: decryptors
+TP = (N 1000 / 1024) / ms, in kbit/s; per area in bit/s, as the paper defines them.
+
+{table_4}
+
+## Every core
+
+{table_cores}
+
+## Clocks, placed and routed
+Throughput is cycles times clock: a core that needs few cycles at a low clock has gained nothing.
+
+{table_clocks}
+"""
+
+
+def write():
+    cycles = measured_cycles()
+    found = {n: areas(n) for n in STAGES}
+    page = TEXT.format(
+        tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
+        w=W,
+        d=D,
+        table_1=table_1(found[1024].get("mesa")),
+        table_2=table_2(found),
+        table_3=table_3(cycles),
+        table_4=table_4(found, cycles),
+        table_cores=table_cores(found),
+        table_clocks=table_clocks(clocks()),
+    )
+    (ROOT / "bench" / "results" / "mesa.md").write_text(page)
+
+
+def main():
+    wanted = sys.argv[1:]
+    if wanted and wanted[0] == "--kept":
+        # Only what earlier runs have left; the rest of the tables says so.
+        tools.ONLY_KEPT = True
+        wanted = wanted[1:]
+    if wanted == ["areas"]:
+        for n in STAGES:
+            areas(n)
+    elif wanted == ["clocks"]:
+        clocks()
+    else:
+        write()
+
+
+if __name__ == "__main__":
+    main()
