@@ -10,12 +10,13 @@ from hearith.errors import KeyMismatchError
 if TYPE_CHECKING:
     from hearith.keys import PublicKey
 
-_KEYS: WeakValueDictionary[str, PublicKey] = WeakValueDictionary()
+#: By identity: of two equal keys either may be dropped first.
+_KEYS: WeakValueDictionary[int, PublicKey] = WeakValueDictionary()
 
 
 def remember(key: PublicKey) -> None:
     """Notes a key for as long as somebody holds it."""
-    _KEYS[key.id] = key
+    _KEYS[id(key)] = key
 
 
 def find(key_id: str) -> PublicKey:
@@ -24,7 +25,7 @@ def find(key_id: str) -> PublicKey:
     Raises:
         KeyMismatchError: no such key is loaded.
     """
-    key = _KEYS.get(key_id)
+    key = next((key for key in list(_KEYS.values()) if key.id == key_id), None)
     if key is None:
         text = f"the public key {key_id} is not loaded in this process"
         raise KeyMismatchError(f"{text}: load it, and keep it, before computing with its numbers")

@@ -113,7 +113,7 @@ class EncryptedArray:
     @property
     def size(self) -> int:
         """How many numbers there are."""
-        return len(self._rows) // (self._bits // 8 * 2) if isinstance(self._rows, bytes) else len(self._rows)
+        return len(self._rows) // (2 * -(-self._bits // 8)) if isinstance(self._rows, bytes) else len(self._rows)
 
     @property
     def nbytes(self) -> int:

@@ -1,0 +1,59 @@
+"""Ciphertexts in python-paillier's JSON: `{"v": "<decimal>", "e": <power of sixteen>}`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from hearith.array import EncryptedArray, _read, concatenate
+from hearith.encoding import Encoding, Number
+from hearith.errors import CiphertextError, ScaleError
+
+if TYPE_CHECKING:
+    from hearith.keys import PublicKey
+
+
+def write(array: EncryptedArray) -> list[str]:
+    """One JSON object a number."""
+    if array.encoding.name == "fixed":
+        raise ScaleError("python-paillier's numbers stand on powers of 16: encrypt integers, or with exponent=")
+    exponent = array.encoding.exponent
+    return [json.dumps({"v": str(value), "e": exponent}) for value in array.tolist()]
+
+
+def read(key: PublicKey, text: str | Iterable[str], range: Number) -> EncryptedArray:
+    """The numbers of JSON objects, all on the lowest exponent among them.
+
+    Raises:
+        CiphertextError: a text is no such object, or its ciphertext none of this key; `row` counts from 0.
+    """
+    texts = text.splitlines() if isinstance(text, str) else text
+    members = [_members(row, line) for row, line in enumerate(line for line in texts if line.strip())]
+    parts = [_number(key, row, value, exponent, range) for row, (value, exponent) in enumerate(members)]
+    if not parts:
+        return key.encrypt([])
+    lowest = min(exponent for _, exponent in members)
+    return concatenate([part.rescale(exponent=lowest) if part.encoding.exponent != lowest else part for part in parts])
+
+
+def _members(row: int, line: str) -> tuple[int, int]:
+    try:
+        entry: Any = json.loads(line)
+        value, exponent = entry["v"], entry["e"]
+        if not isinstance(value, str) or not value.isascii() or not value.isdigit() or type(exponent) is not int:
+            raise ValueError
+        return int(value), exponent
+    except (ValueError, KeyError, TypeError):
+        raise CiphertextError(f"row {row}: not python-paillier's JSON of a ciphertext") from None
+
+
+def _number(key: PublicKey, row: int, value: int, exponent: int, range: Number) -> EncryptedArray:
+    size = 2 * -(-key.bits // 8)
+    try:
+        rows = _read(key, value.to_bytes(size, "big"))
+    except OverflowError:
+        raise CiphertextError(f"row {row}: the ciphertext is not below n^2") from None
+    encoding = Encoding.of(exponent=min(exponent, 0))
+    single = EncryptedArray._new(key, rows, encoding, encoding.bound(range))
+    return single.multiply(16**exponent) if exponent > 0 else single
