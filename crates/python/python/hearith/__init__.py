@@ -26,6 +26,7 @@ from hearith.errors import (
     ScaleError,
     TableError,
 )
+from hearith.federated import Aggregator, EncryptedUpdate
 from hearith.keys import DEFAULT_BITS, MIN_SECURE_BITS, PrivateKey, PublicKey, generate_keypair
 
 if find_spec("pyarrow") is not None:
@@ -35,8 +36,10 @@ if find_spec("pyarrow") is not None:
 __all__ = [
     "DEFAULT_BITS",
     "MIN_SECURE_BITS",
+    "Aggregator",
     "CiphertextError",
     "EncryptedArray",
+    "EncryptedUpdate",
     "Encoding",
     "HearithError",
     "InvalidKeyError",

@@ -333,6 +333,18 @@ class EncryptedArray:
 
         return array_from_arrow(key, column)
 
+    def to_phe(self) -> list[str]:
+        """The numbers in python-paillier's JSON, `{"v": "...", "e": -8}` each; `PublicKey.from_phe` reads it.
+
+        The ciphertexts go as they are: `rerandomise()` results first where plain operands must stay hidden.
+
+        Raises:
+            ScaleError: the numbers stand on a power of ten.
+        """
+        from hearith._phe_json import write
+
+        return write(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Key id, encoding, bound and ciphertexts; the key stays behind."""
         encoding = (self._encoding.base, self._encoding.exponent)
