@@ -75,7 +75,7 @@ def con(oracle):
     with hd.connect() as con:
         con.execute("SET hearith_allow_insecure_keys = true")
         con.execute(f"SET hearith_private_key = '{oracle.private_file}'")
-        assert con.execute("SELECT he_load_key(?)", [str(oracle.public_file)]).fetchone() == (oracle.id,)
+        assert con.execute("SELECT he_load_key(?)", [str(oracle.public_file)]).fetchall()[0] == (oracle.id,)
         yield con
 
 
@@ -93,7 +93,7 @@ class TestSums:
         assert all(oracle.decrypt(total) == plain for _, plain, total in rows)
 
     def test_of_everything(self, table, oracle):
-        plain, total = table.execute("SELECT sum(v), he_sum(c) FROM t").fetchone()
+        plain, total = table.execute("SELECT sum(v), he_sum(c) FROM t").fetchall()[0]
         assert oracle.decrypt(total) == plain
 
     @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -107,7 +107,7 @@ class TestSums:
         query = "SELECT row_number() OVER () // 3 AS k, * FROM t"
         query = f"SELECT sum(v) AS plain, he_decrypt(he_sum(c)) AS total FROM ({query}) GROUP BY k"
         counts = f"SELECT count(*), count(*) FILTER (WHERE plain IS DISTINCT FROM total) FROM ({query})"
-        groups, different = table.execute(counts).fetchone()
+        groups, different = table.execute(counts).fetchall()[0]
         assert groups == ROWS // 3 + 1
         assert different == 0
 
@@ -116,17 +116,17 @@ class TestSums:
             query = f"SELECT sum({arguments} v) {suffix}, he_decrypt(he_sum({arguments} c) {suffix}) FROM t"
             assert all(plain == total for plain, total in table.execute(query).fetchall())
         query = "SELECT sum(DISTINCT v), he_decrypt(he_sum(DISTINCT c)) FROM t"
-        plain, total = table.execute(query).fetchone()
+        plain, total = table.execute(query).fetchall()[0]
         assert plain == total
 
     def test_sums_of_sums(self, table):
         query = "SELECT sum(p), he_decrypt(he_sum(c)) FROM (SELECT sum(v) p, he_sum(c) c FROM t GROUP BY g)"
-        plain, total = table.execute(query).fetchone()
+        plain, total = table.execute(query).fetchall()[0]
         assert plain == total
 
     def test_nothing_and_nulls_make_null(self, table):
-        assert table.execute("SELECT he_sum(c) FROM t WHERE false").fetchone() == (None,)
-        assert table.execute("SELECT he_sum(c) FROM t WHERE v IS NULL").fetchone() == (None,)
+        assert table.execute("SELECT he_sum(c) FROM t WHERE false").fetchall()[0] == (None,)
+        assert table.execute("SELECT he_sum(c) FROM t WHERE v IS NULL").fetchall()[0] == (None,)
         assert table.execute("SELECT he_sum(c) FROM t WHERE v IS NULL GROUP BY g").fetchall() == [(None,)] * 4
 
     def test_connections_at_once(self, table):
@@ -139,7 +139,7 @@ class TestSums:
 
         # A setting of one session is not another's; the keys loaded are the database's.
         for setting in ("hearith_private_key", "hearith_allow_insecure_keys"):
-            (value,) = table.execute(f"SELECT current_setting('{setting}')").fetchone()
+            (value,) = table.execute(f"SELECT current_setting('{setting}')").fetchall()[0]
             table.execute(f"SET GLOBAL {setting} = '{value}'")
         threads = [threading.Thread(target=run) for _ in range(4)]
         for thread in threads:
@@ -162,7 +162,7 @@ class TestScalars:
                     assert found == [2 * value, value * value, -3 * value]
 
     def test_widest_multiples(self, table, oracle):
-        (c,) = table.execute("SELECT he_mul(c, '-170141183460469231731687303715884105728'::HUGEINT) FROM t WHERE v = 1 LIMIT 1").fetchone()
+        (c,) = table.execute("SELECT he_mul(c, '-170141183460469231731687303715884105728'::HUGEINT) FROM t WHERE v = 1 LIMIT 1").fetchall()[0]
         assert oracle.decrypt(c) == -(2**127)
 
     def test_nulls(self, table):
@@ -170,23 +170,23 @@ class TestScalars:
         assert set(table.execute(query).fetchall()) == {(None,) * 5}
 
     def test_randomised_anew(self, table):
-        query = "SELECT DISTINCT he_rerandomize(c) AS r, he_decrypt(r) FROM t WHERE v = 3"
+        query = "SELECT r, he_decrypt(r) FROM (SELECT he_rerandomize(c) AS r FROM t WHERE v = 3)"
         rows = table.execute(query).fetchall()
         assert len({c for c, _ in rows}) == len(rows) > 1
         assert {value for _, value in rows} == {3}
 
     def test_key_ids(self, table, oracle, other):
-        assert table.execute("SELECT he_key_id()").fetchone() == (oracle.id,)
+        assert table.execute("SELECT he_key_id()").fetchall()[0] == (oracle.id,)
         assert table.execute("SELECT DISTINCT he_key_id(c) FROM t WHERE c IS NOT NULL").fetchall() == [(oracle.id,)]
         for value in (b"", bytes(64), b"\xff" * 64, b"\1" * 63, oracle.public.n.to_bytes(64)):
-            assert table.execute("SELECT he_key_id(?::BLOB)", [value]).fetchone() == (None,)
+            assert table.execute("SELECT he_key_id(?::BLOB)", [value]).fetchall()[0] == (None,)
 
     def test_decrypts_negative_and_wide_numbers(self, con, oracle):
         for value in (0, 1, -1, 2**63, -(2**64), 2**127 - 1, -(2**127)):
-            assert con.execute("SELECT he_decrypt(?::BLOB)", [oracle.encrypt(value)]).fetchone() == (value,)
+            assert con.execute("SELECT he_decrypt(?::BLOB)", [oracle.encrypt(value)]).fetchall()[0] == (value,)
         for value in (2**127, -(2**127) - 1):
             with pytest.raises(duckdb.InvalidInputException, match="he_decrypt: .* more than 127 bits"):
-                con.execute("SELECT he_decrypt(?::BLOB)", [oracle.encrypt(value)])
+                con.execute("SELECT he_decrypt(?::BLOB)", [oracle.encrypt(value)]).fetchall()
 
 
 class TestKeys:
@@ -194,28 +194,28 @@ class TestKeys:
         with hd.connect() as con:
             for call in ("he_sum('a'::BLOB)", "he_add('a'::BLOB, 'b'::BLOB)", "he_mul('a'::BLOB, 2)", "he_key_id()"):
                 with pytest.raises(duckdb.InvalidInputException, match="no key is loaded"):
-                    con.execute(f"SELECT {call}")
+                    con.execute(f"SELECT {call}").fetchall()
             with pytest.raises(duckdb.BinderException, match="he_decrypt: SET hearith_private_key"):
-                con.execute("SELECT he_decrypt('a'::BLOB)")
+                con.execute("SELECT he_decrypt('a'::BLOB)").fetchall()
 
     def test_several_keys_are_named(self, table, oracle, other):
         table.execute("SELECT he_load_key(?)", [str(other.public_file)])
         with pytest.raises(duckdb.InvalidInputException, match="he_sum: 2 keys are loaded"):
-            table.execute("SELECT he_sum(c) FROM t")
+            table.execute("SELECT he_sum(c) FROM t").fetchall()
         with pytest.raises(duckdb.InvalidInputException, match="no key with the id"):
-            table.execute("SELECT he_sum(c, 'nobody') FROM t")
+            table.execute("SELECT he_sum(c, 'nobody') FROM t").fetchall()
         with pytest.raises(duckdb.InvalidInputException, match="id is NULL"):
-            table.execute("SELECT he_sum(c, NULL) FROM t")
+            table.execute("SELECT he_sum(c, NULL) FROM t").fetchall()
         with pytest.raises(duckdb.InvalidInputException, match="same in all rows"):
-            table.execute("SELECT he_sum(c, v::VARCHAR) FROM t")
+            table.execute("SELECT he_sum(c, coalesce(v, 0)::VARCHAR) FROM t").fetchall()
         plain, total, one = table.execute(
             "SELECT sum(v), he_decrypt(he_sum(c, $1)), he_decrypt(he_add(he_mul(any_value(c), 1, $1), he_rerandomize(any_value(c), $1), $1)) - 2 * any_value(v) FROM t",
             [oracle.id],
-        ).fetchone()
+        ).fetchall()[0]
         assert (plain, one) == (total, 0)
-        assert table.execute("SELECT he_unload_key(?)", [other.id]).fetchone() == (other.id,)
-        assert table.execute("SELECT he_unload_key(?)", [other.id]).fetchone() == (None,)
-        table.execute("SELECT he_sum(c) FROM t")
+        assert table.execute("SELECT he_unload_key(?)", [other.id]).fetchall()[0] == (other.id,)
+        assert table.execute("SELECT he_unload_key(?)", [other.id]).fetchall()[0] == (None,)
+        assert table.execute("SELECT he_sum(c) IS NOT NULL FROM t").fetchall() == [(True,)]
 
     def test_key_files_that_are_none(self, con, tmp_path):
         file = tmp_path / "file"
@@ -225,34 +225,34 @@ class TestKeys:
             if content is not None:
                 file.write_text(content)
             with pytest.raises(duckdb.InvalidInputException, match=f"he_load_key: .*{message}"):
-                con.execute("SELECT he_load_key(?)", [str(file)])
+                con.execute("SELECT he_load_key(?)", [str(file)]).fetchall()
             con.execute(f"SET hearith_private_key = '{file}'")
             with pytest.raises(duckdb.BinderException, match=f"he_decrypt: .*{message}"):
-                con.execute("SELECT he_decrypt('a'::BLOB)")
+                con.execute("SELECT he_decrypt('a'::BLOB)").fetchall()
 
     def test_short_keys_are_allowed_explicitly(self, oracle):
         with hd.connect() as con:
             with pytest.raises(duckdb.InvalidInputException, match="insecure.*SET hearith_allow_insecure_keys"):
-                con.execute("SELECT he_load_key(?)", [str(oracle.public_file)])
+                con.execute("SELECT he_load_key(?)", [str(oracle.public_file)]).fetchall()
             public = he.PublicKey.from_jwk(oracle.public_file.read_text(), insecure=True)
             assert hd.load_key(con, public) == oracle.id
             # The object was made with the flag; the session's setting stays what it was.
-            assert con.execute("SELECT current_setting('hearith_allow_insecure_keys')").fetchone()[0] in (None, False)
+            assert con.execute("SELECT current_setting('hearith_allow_insecure_keys')").fetchall()[0][0] in (None, False)
 
     def test_a_private_key_file_serves_as_public(self, con, oracle):
         con.execute("SELECT he_unload_key(?)", [oracle.id])
-        assert con.execute("SELECT he_load_key(?)", [str(oracle.private_file)]).fetchone() == (oracle.id,)
+        assert con.execute("SELECT he_load_key(?)", [str(oracle.private_file)]).fetchall()[0] == (oracle.id,)
 
     def test_files_are_the_databases_to_allow(self, oracle):
         with hd.connect() as con:
             con.execute("SET enable_external_access = false")
             with pytest.raises(duckdb.InvalidInputException, match="cannot read the key file"):
-                con.execute("SELECT he_load_key(?)", [str(oracle.public_file)])
+                con.execute("SELECT he_load_key(?)", [str(oracle.public_file)]).fetchall()
 
     def test_another_private_key_gives_no_totals(self, table, other):
         table.execute(f"SET hearith_private_key = '{other.private_file}'")
         with pytest.raises(duckdb.InvalidInputException, match="he_decrypt"):
-            table.execute("SELECT he_decrypt(he_sum(c)) FROM t GROUP BY g")
+            table.execute("SELECT he_decrypt(he_sum(c)) FROM t GROUP BY g").fetchall()
 
     def test_a_database_file_is_released(self, tmp_path, oracle):
         for _ in range(2):
@@ -282,20 +282,20 @@ class TestBadInput:
         queries += [f"{call} FROM t" for call in ("he_add(c, $1::BLOB)", "he_mul($1::BLOB, 2)", "he_rerandomize($1::BLOB)", "he_decrypt($1::BLOB)")]
         for query in queries:
             with pytest.raises(duckdb.InvalidInputException, match=f"{query.split('(')[0]}: .*{message}"):
-                table.execute(f"SELECT {query}", [value])
+                table.execute(f"SELECT {query}", [value]).fetchall()
         # The connection goes on.
-        assert table.execute("SELECT 1").fetchone() == (1,)
+        assert table.execute("SELECT 1").fetchall()[0] == (1,)
 
     def test_a_factor_shared_with_n(self, table, oracle):
         value = (oracle.private.p * 12345).to_bytes(64)
         for call in ("he_sum(x)", "he_mul(x, -2)", "he_decrypt(x)"):
             with pytest.raises(duckdb.InvalidInputException, match="shares a factor with n"):
-                table.execute(f"SELECT {call} FROM (SELECT c AS x FROM t WHERE v = 1 UNION ALL SELECT ?::BLOB)", [value])
+                table.execute(f"SELECT {call} FROM (SELECT c AS x FROM t WHERE v = 1 UNION ALL SELECT ?::BLOB)", [value]).fetchall()
 
     def test_types(self, table):
         for call in ("he_sum(v)", "he_add(c, v)", "he_mul(c, 1.5)", "he_mul(v, c)"):
             with pytest.raises(duckdb.BinderException):
-                table.execute(f"SELECT {call} FROM t")
+                table.execute(f"SELECT {call} FROM t").fetchall()
 
 
 class TestLoading:

@@ -53,6 +53,14 @@ class EncryptedArray:
 
     __slots__ = ("_bits", "_bound", "_encoding", "_key", "_key_id", "_rows", "_single")
 
+    _key: PublicKey | None
+    _key_id: str
+    _bits: int
+    _rows: Ciphertexts | bytes
+    _encoding: Encoding
+    _bound: int
+    _single: bool
+
     def __init__(self) -> None:
         """Arrays come from `PublicKey.encrypt` and from operations on others."""
         raise TypeError("EncryptedArray comes from PublicKey.encrypt, from_bytes or from_arrow")

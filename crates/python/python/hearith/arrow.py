@@ -7,6 +7,7 @@ encrypted table the field's metadata say the same in the entries `hearith.*`, wh
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -96,11 +97,9 @@ class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
 
 def register() -> None:
     """Makes the type known to Arrow in this process; importing `hearith` does this where `pyarrow` is installed."""
-    try:
+    # Known already, if the module was loaded a second time.
+    with suppress(pa.ArrowKeyError):
         pa.register_extension_type(EncryptedType(Description("0" * 32, 64, "integer", (0,), (1,), 1)))
-    except pa.ArrowKeyError:
-        # Known already: the module was loaded a second time.
-        pass
 
 
 def array_to_arrow(array: EncryptedArray) -> pa.ExtensionArray:

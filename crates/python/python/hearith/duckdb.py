@@ -61,7 +61,7 @@ def load(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """
     if not EXTENSION.exists():
         raise HearithError(f"{EXTENSION} is missing: build it with crates/duckdb/package.py, or install the wheel")
-    (allowed,) = con.execute("SELECT current_setting(?)", [_UNSIGNED]).fetchone()
+    (allowed,) = con.execute("SELECT current_setting(?)", [_UNSIGNED]).fetchall()[0]
     if not allowed:
         raise HearithError(
             f'open the database with hearith.duckdb.connect(), or duckdb.connect(config={{"{_UNSIGNED}": "true"}}): '
@@ -157,7 +157,7 @@ def describe(table: pa.Table, like: pa.Schema | File) -> pa.Table:
 
 
 def _with_insecure(con: duckdb.DuckDBPyConnection, jwk: str) -> str:
-    (before,) = con.execute("SELECT current_setting(?)", [_INSECURE]).fetchone()
+    (before,) = con.execute("SELECT current_setting(?)", [_INSECURE]).fetchall()[0]
     con.execute(f"SET {_INSECURE} = true")
     try:
         return _load(con, jwk)
@@ -167,7 +167,7 @@ def _with_insecure(con: duckdb.DuckDBPyConnection, jwk: str) -> str:
 
 def _load(con: duckdb.DuckDBPyConnection, source: str) -> str:
     try:
-        (id,) = con.execute("SELECT he_load_key(?)", [source]).fetchone()
+        (id,) = con.execute("SELECT he_load_key(?)", [source]).fetchall()[0]
     except duckdb.CatalogException as error:
         raise HearithError("the extension is not loaded: hearith.duckdb.load(con) first") from error
     except duckdb.InvalidInputException as error:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from hearith import _native
 from hearith._batches import joined, pieces
 from hearith.array import _read
-from hearith.encoding import Number, _fraction, pack, unpack
+from hearith.encoding import Number, pack, unpack
 from hearith.errors import CiphertextError, KeyMismatchError, RangeError, ScaleError
 
 if TYPE_CHECKING:
@@ -103,10 +103,11 @@ class Aggregator:
         self._single = isinstance(like, np.ndarray)
         layers = [np.asarray(layer) for layer in ([like] if self._single else like)]
         self._shapes = tuple(layer.shape for layer in layers)
-        self._step = _fraction(step)
+        # A float counts for what it is, a power of two exactly, not for the decimal that it prints as.
+        self._step = _exact(step)
         if self._step <= 0:
             raise ScaleError("the step must be positive")
-        self._steps = int(_fraction(range) / self._step)
+        self._steps = int(_exact(range) / self._step)
         if not 1 <= self._steps <= _MOST_STEPS:
             raise RangeError("the range must be at least one step and at most 2^53 steps")
         self._capacity = clients * max_weight
@@ -273,3 +274,7 @@ class Aggregator:
         parts = np.split(numbers, ends) if self._shapes else []
         layers = [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
         return layers[0] if self._single else layers
+
+
+def _exact(number: Number) -> Fraction:
+    return Fraction(number.item() if isinstance(number, np.generic) else number)

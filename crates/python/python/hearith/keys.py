@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from hearith import _native, _registry
+from hearith import _native as rust
+from hearith import _registry
 from hearith._batches import joined, pieces
 from hearith.array import EncryptedArray
 from hearith.encoding import DEFAULT_RANGE, Encoding, Integers, Number, Numbers, check_range, pack, unpack
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Bits of a key unless one chooses: 128-bit security (NIST SP 800-57).
-DEFAULT_BITS = _native.DEFAULT_BITS
+DEFAULT_BITS = rust.DEFAULT_BITS
 #: Bits below which a key has to be asked for as insecure.
-MIN_SECURE_BITS = _native.MIN_SECURE_BITS
+MIN_SECURE_BITS = rust.MIN_SECURE_BITS
 #: Bytes of the widest integers that are encoded in Rust; Python reduces wider ones modulo n.
 _SMALL = 16
 
@@ -29,7 +30,7 @@ _SMALL = 16
 class _EncryptionKey:
     """What public and private keys have in common: both encrypt."""
 
-    _native: Any
+    _native: rust.PublicKey | rust.PrivateKey
 
     @property
     def _public(self) -> PublicKey:
@@ -121,9 +122,8 @@ class _EncryptionKey:
     ) -> EncryptedArray:
         public, native = self._public, self._native
 
-        def piece(start: int, stop: int) -> _native.Ciphertexts:
-            encrypted: _native.Ciphertexts = native.encrypt(public._plaintexts(integers[start:stop]))
-            return encrypted
+        def piece(start: int, stop: int) -> rust.Ciphertexts:
+            return native.encrypt(public._plaintexts(integers[start:stop]))
 
         rows = joined(len(integers), piece, progress, "encrypting")
         return EncryptedArray._new(public, rows, encoding, bound, single)
@@ -138,6 +138,9 @@ class PublicKey(_EncryptionKey):
     True
     """
 
+    _native: rust.PublicKey
+    _n: int
+
     def __init__(self, n: int, h: int | None = None, *, insecure: bool = False, engine: str | None = None) -> None:
         """The key with modulus `n`; with a generator `h` it is of the DJN variant.
 
@@ -146,15 +149,15 @@ class PublicKey(_EncryptionKey):
                 not set.
         """
         generator = None if h is None else _to_bytes(h)
-        self._set(_native.PublicKey(_to_bytes(n), generator, insecure=insecure, engine=engine))
+        self._set(rust.PublicKey(_to_bytes(n), generator, insecure=insecure, engine=engine))
 
-    def _set(self, native: _native.PublicKey) -> None:
-        self._native: _native.PublicKey = native
+    def _set(self, native: rust.PublicKey) -> None:
+        self._native = native
         self._n = int.from_bytes(native.modulus(), "big")
         _registry.remember(self)
 
     @classmethod
-    def _of(cls, native: _native.PublicKey) -> PublicKey:
+    def _of(cls, native: rust.PublicKey) -> PublicKey:
         self = object.__new__(cls)
         self._set(native)
         return self
@@ -162,7 +165,7 @@ class PublicKey(_EncryptionKey):
     @classmethod
     def from_jwk(cls, text: str, *, insecure: bool = False, engine: str | None = None) -> PublicKey:
         """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil` write it."""
-        return cls._of(_native.PublicKey.from_jwk(text, insecure=insecure, engine=engine))
+        return cls._of(rust.PublicKey.from_jwk(text, insecure=insecure, engine=engine))
 
     def to_jwk(self) -> str:
         """The key as a JSON Web Key of one line."""
@@ -224,7 +227,7 @@ class PublicKey(_EncryptionKey):
 
         return read(self, text, range)
 
-    def _plaintexts(self, integers: Integers) -> _native.Plaintexts:
+    def _plaintexts(self, integers: Integers) -> rust.Plaintexts:
         """Integers of magnitude below n / 2 as residues."""
         data, width = pack(integers)
         if width <= _SMALL:
@@ -251,7 +254,7 @@ class PrivateKey(_EncryptionKey):
     It is wiped when it is dropped, and neither printed nor pickled; `to_jwk` writes it down deliberately.
     """
 
-    _native: _native.PrivateKey
+    _native: rust.PrivateKey
     _key: PublicKey
 
     def __init__(
@@ -263,16 +266,16 @@ class PrivateKey(_EncryptionKey):
             InvalidKeyError: the numbers make no key.
         """
         generator = None if h is None else _to_bytes(h)
-        self._set(_native.PrivateKey.from_primes(
+        self._set(rust.PrivateKey.from_primes(
             _to_bytes(p), _to_bytes(q), generator, insecure=insecure, engine=engine
         ))
 
-    def _set(self, native: _native.PrivateKey) -> None:
+    def _set(self, native: rust.PrivateKey) -> None:
         self._native = native
         self._key = PublicKey._of(native.public)
 
     @classmethod
-    def _of(cls, native: _native.PrivateKey) -> PrivateKey:
+    def _of(cls, native: rust.PrivateKey) -> PrivateKey:
         self = object.__new__(cls)
         self._set(native)
         return self
@@ -280,7 +283,7 @@ class PrivateKey(_EncryptionKey):
     @classmethod
     def from_jwk(cls, text: str, *, insecure: bool = False, engine: str | None = None) -> PrivateKey:
         """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil` write it."""
-        return cls._of(_native.PrivateKey.from_jwk(text, insecure=insecure, engine=engine))
+        return cls._of(rust.PrivateKey.from_jwk(text, insecure=insecure, engine=engine))
 
     def to_jwk(self) -> str:
         """The key, secret as it is, as a JSON Web Key of one line."""
@@ -367,7 +370,7 @@ def generate_keypair(
     >>> public.bits, public.variant
     (512, 'djn')
     """
-    private = PrivateKey._of(_native.PrivateKey.generate(bits, variant, insecure=insecure, engine=engine))
+    private = PrivateKey._of(rust.PrivateKey.generate(bits, variant, insecure=insecure, engine=engine))
     return private.public, private
 
 
