@@ -22,7 +22,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.datasets import load_breast_cancer
 
 import hearith as he
 
@@ -94,6 +93,9 @@ def train(rounds: int, mean_gradient: Callable[[Vector], Vector]) -> Vector:
 
 def parts() -> list[Part]:
     """The data, normalised, with a constant feature, in parts of different sizes."""
+    # Here, since the clients' processes, which import this file, do without it.
+    from sklearn.datasets import load_breast_cancer
+
     data: Any = load_breast_cancer()
     features = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
     features = np.hstack([features, np.ones((len(features), 1))])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from hearith.array import EncryptedArray, _read, concatenate
@@ -13,13 +14,16 @@ from hearith.errors import CiphertextError, ScaleError
 if TYPE_CHECKING:
     from hearith.keys import PublicKey
 
+#: Digits of the square of the largest modulus.
+_MOST_DIGITS = 4933
+
 
 def write(array: EncryptedArray) -> list[str]:
     """One JSON object a number."""
     if array.encoding.name == "fixed":
         raise ScaleError("python-paillier's numbers stand on powers of 16: encrypt integers, or with exponent=")
     exponent = array.encoding.exponent
-    return [json.dumps({"v": str(value), "e": exponent}) for value in array.tolist()]
+    return [json.dumps({"v": str(Decimal(value)), "e": exponent}) for value in array.tolist()]
 
 
 def read(key: PublicKey, text: str | Iterable[str], range: Number) -> EncryptedArray:
@@ -33,7 +37,7 @@ def read(key: PublicKey, text: str | Iterable[str], range: Number) -> EncryptedA
     parts = [_number(key, row, value, exponent, range) for row, (value, exponent) in enumerate(members)]
     if not parts:
         return key.encrypt([])
-    lowest = min(exponent for _, exponent in members)
+    lowest = min(0, *(exponent for _, exponent in members))
     return concatenate([part.rescale(exponent=lowest) if part.encoding.exponent != lowest else part for part in parts])
 
 
@@ -41,9 +45,16 @@ def _members(row: int, line: str) -> tuple[int, int]:
     try:
         entry: Any = json.loads(line)
         value, exponent = entry["v"], entry["e"]
-        if not isinstance(value, str) or not value.isascii() or not value.isdigit() or type(exponent) is not int:
+        if (
+            not isinstance(value, str)
+            or not value.isascii()
+            or not value.isdigit()
+            or len(value) > _MOST_DIGITS
+            or type(exponent) is not int
+        ):
             raise ValueError
-        return int(value), exponent
+        # Not by int(value), which refuses the more than 4300 digits of the largest keys.
+        return int(Decimal(value)), exponent
     except (ValueError, KeyError, TypeError):
         raise CiphertextError(f"row {row}: not python-paillier's JSON of a ciphertext") from None
 
@@ -54,6 +65,11 @@ def _number(key: PublicKey, row: int, value: int, exponent: int, range: Number) 
         rows = _read(key, value.to_bytes(size, "big"))
     except OverflowError:
         raise CiphertextError(f"row {row}: the ciphertext is not below n^2") from None
-    encoding = Encoding.of(exponent=min(exponent, 0))
-    single = EncryptedArray._new(key, rows, encoding, encoding.bound(range))
-    return single.multiply(16**exponent) if exponent > 0 else single
+    if exponent <= 0:
+        encoding = Encoding.of(exponent=exponent)
+        return EncryptedArray._new(key, rows, encoding, encoding.bound(range))
+    if 4 * exponent > key.bits:
+        raise ScaleError(f"row {row}: a power of 16 beyond the key, {exponent}")
+    # Multiples of a power of sixteen become integers.
+    multiples = EncryptedArray._new(key, rows, Encoding(), Encoding().bound(range) >> 4 * exponent)
+    return multiples.multiply(16**exponent)

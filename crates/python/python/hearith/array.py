@@ -294,9 +294,7 @@ class EncryptedArray:
     def rerandomise(self, *, progress: bool = False) -> EncryptedArray:
         """The same numbers in ciphertexts that nobody can link to these without the private key."""
         key, rows = self.key._native, self._native
-        return self._with(
-            joined(len(rows), lambda a, b: key.rerandomise(rows.range(a, b)), progress, "randomising")
-        )
+        return self._with(joined(len(rows), lambda a, b: key.rerandomise(rows.range(a, b)), progress, "randomising"))
 
     # In and out
 

@@ -100,7 +100,8 @@ class Encoding:
         same = self.base == finer.base or self.exponent == 0
         if not same or finer.exponent > self.exponent:
             raise ScaleError(f"{self} cannot become {finer}: digits can be added, not dropped")
-        return int(finer.base) ** (self.exponent - finer.exponent)
+        factor: int = finer.base ** (self.exponent - finer.exponent)
+        return factor
 
     def bound(self, magnitude: Number) -> int:
         """The largest integer that a number of at most this magnitude has."""

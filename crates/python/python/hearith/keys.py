@@ -266,9 +266,7 @@ class PrivateKey(_EncryptionKey):
             InvalidKeyError: the numbers make no key.
         """
         generator = None if h is None else _to_bytes(h)
-        self._set(rust.PrivateKey.from_primes(
-            _to_bytes(p), _to_bytes(q), generator, insecure=insecure, engine=engine
-        ))
+        self._set(rust.PrivateKey.from_primes(_to_bytes(p), _to_bytes(q), generator, insecure=insecure, engine=engine))
 
     def _set(self, native: rust.PrivateKey) -> None:
         self._native = native

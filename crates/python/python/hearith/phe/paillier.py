@@ -224,11 +224,14 @@ class EncryptedNumber:
         """The same number on a lower exponent.
 
         Raises:
-            ValueError: the exponent is higher than the number's.
+            ValueError: the exponent is higher than the number's, or so low that no number on it is below n / 3.
         """
         if new_exp > self.exponent:
             raise ValueError(f"exponent {self.exponent} cannot rise to {new_exp}")
-        return self._times(EncodedNumber.BASE ** (self.exponent - new_exp), new_exp)
+        factor = EncodedNumber.BASE ** (self.exponent - new_exp)
+        if factor > self.public_key.max_int:
+            raise ValueError(f"exponent {new_exp} is too low for the key")
+        return self._times(factor, new_exp)
 
     def __add__(self, other: EncryptedNumber | EncodedNumber | int | float) -> EncryptedNumber:
         if isinstance(other, EncryptedNumber):
