@@ -6,6 +6,7 @@ use hearith_paillier::encoding::decode_signed;
 use hearith_paillier::{Ciphertexts, KeyError, KeyPolicy, OperationError, PrivateKey, PublicKey};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use zeroize::Zeroizing;
 
 use crate::chunk::{Chunk, Output};
 use crate::fault::{Fault, excerpt};
@@ -132,7 +133,7 @@ pub(crate) fn key_id(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) ->
     Ok(())
 }
 
-/// `he_load_key(path)`
+/// `he_load_key(path)`, or the JSON Web Key itself
 pub(crate) fn load_key(
     keys: &Keys,
     context: &Context,
@@ -143,7 +144,10 @@ pub(crate) fn load_key(
     let paths = chunk.column(0).ok_or(Fault::Host("the number of arguments"))?;
     for row in rows {
         let path = paths.text(row).unwrap_or_default();
-        let text = context.read(path)?;
+        // The key itself, where somebody has it at hand and no file of it.
+        let is_key = path.trim_start().starts_with('{');
+        let (path, text) =
+            if is_key { ("the key", Zeroizing::new(path.to_owned())) } else { (path, context.read(path)?) };
         let fault = |error: KeyError| Fault::Key { path: path.to_owned(), error };
         let key = match is_private(&text) {
             true => PrivateKey::from_jwk(&text, policy(context), keys.engine()).map(|key| key.public().clone()),

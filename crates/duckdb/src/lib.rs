@@ -2,7 +2,7 @@
 //!
 //! | function | result |
 //! |---|---|
-//! | `he_load_key(path)` | loads a public key for the whole database; its id |
+//! | `he_load_key(path)` | loads a public key, from a file or as JSON itself, for the whole database; its id |
 //! | `he_unload_key(id)` | forgets it; the id, or `NULL` if it was not loaded |
 //! | `he_sum(c)` | aggregate: the ciphertext of the sum; `NULL` values are passed over |
 //! | `he_add(a, b)` | the ciphertext of the sum of two |

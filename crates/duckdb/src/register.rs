@@ -81,18 +81,24 @@ impl Registrar {
         }
     }
 
-    /// Registers a setting of sessions.
+    /// Registers a setting of sessions, which is the empty text or false until it is set.
     pub(crate) fn setting(&self, name: &CStr, kind: Type, description: &CStr) -> Result<(), Fault> {
         // SAFETY: every handle is made here and given back once; DuckDB copies the texts.
         let state = unsafe {
             let mut option = ffi::duckdb_create_config_option();
+            let mut default = match kind {
+                Type::Boolean => ffi::duckdb_create_bool(false),
+                _ => ffi::duckdb_create_varchar(c"".as_ptr()),
+            };
             let mut kind = kind.create();
             ffi::duckdb_config_option_set_name(option, name.as_ptr());
             ffi::duckdb_config_option_set_type(option, kind);
+            ffi::duckdb_config_option_set_default_value(option, default);
             let scope = ffi::duckdb_config_option_scope_DUCKDB_CONFIG_OPTION_SCOPE_SESSION;
             ffi::duckdb_config_option_set_default_scope(option, scope);
             ffi::duckdb_config_option_set_description(option, description.as_ptr());
             let state = ffi::duckdb_register_config_option(self.0, option);
+            ffi::duckdb_destroy_value(&mut default);
             ffi::duckdb_destroy_logical_type(&mut kind);
             ffi::duckdb_destroy_config_option(&mut option);
             state

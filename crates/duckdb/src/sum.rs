@@ -1,11 +1,17 @@
 //! Totals of groups, as an aggregate keeps them: one ciphertext each, without the rows that went in.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use hearith_paillier::{OperationError, PublicKey};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::fault::{Fault, excerpt};
+
+thread_local! {
+    /// A thread's buffer for the ciphertexts of a chunk, used again for the next: the allocator would give its pages back
+    /// to the system each time.
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// A running total: the ciphertext of a sum, as big-endian bytes.
 #[derive(Debug)]
@@ -26,8 +32,12 @@ pub(crate) struct Addends {
 impl Addends {
     /// Room for about `rows` ciphertexts of `groups` groups.
     pub(crate) fn new(key: &PublicKey, rows: usize, groups: usize) -> Self {
-        let bytes = Vec::with_capacity((rows + groups) * key.ciphertext_bytes());
-        Self { key: key.clone(), bytes, members: vec![Vec::new(); groups] }
+        let mut bytes = SPARE.take();
+        bytes.clear();
+        bytes.reserve((rows + groups) * key.ciphertext_bytes());
+        // Twice the mean, so that few groups need more.
+        let members = (0..groups).map(|_| Vec::with_capacity(2 * rows / groups + 1)).collect();
+        Self { key: key.clone(), bytes, members }
     }
 
     /// Notes one ciphertext of a group.
@@ -58,6 +68,7 @@ impl Addends {
         let width = key.ciphertext_bytes();
         let products = inline(|| key.sum_groups(&key.ciphertexts_from_be(&bytes)?, &members));
         let products = products.map_err(|error| operation(&key, &bytes, error))?.to_be_bytes();
+        SPARE.set(bytes);
         let total = |(members, product): (&Vec<u32>, &[u8])| {
             (!members.is_empty()).then(|| Total { key: key.clone(), ciphertext: product.into() })
         };

@@ -25,7 +25,7 @@ def number(value):
     return urlsafe_b64encode(value.to_bytes(-(-value.bit_length() // 8))).rstrip(b"=").decode()
 
 
-class Oracle:
+class Owner:
     """A key pair of python-paillier, its files, and ciphertexts as the extension takes them."""
 
     def __init__(self, folder: Path, name: str):
@@ -51,31 +51,31 @@ class Oracle:
 
 
 @pytest.fixture(scope="module")
-def oracle(tmp_path_factory):
-    return Oracle(tmp_path_factory.mktemp("keys"), "key")
+def owner(tmp_path_factory):
+    return Owner(tmp_path_factory.mktemp("keys"), "key")
 
 
 @pytest.fixture(scope="module")
 def other(tmp_path_factory):
-    return Oracle(tmp_path_factory.mktemp("keys"), "other")
+    return Owner(tmp_path_factory.mktemp("keys"), "other")
 
 
 @pytest.fixture(scope="module")
-def numbers(oracle):
+def numbers(owner):
     """Rows with group, number and ciphertext; every eleventh is null."""
     # A thousand fresh ciphertexts, each used for several rows: python-paillier is slow.
-    fresh = {value: oracle.encrypt(value) for value in range(-500, 500)}
+    fresh = {value: owner.encrypt(value) for value in range(-500, 500)}
     values = [None if i % 11 == 0 else i * 7919 % 1000 - 500 for i in range(ROWS)]
     ciphertexts = [None if value is None else fresh[value] for value in values]
     return pa.table({"g": [i * i % GROUPS for i in range(ROWS)], "v": values, "c": pa.array(ciphertexts, pa.binary())})
 
 
 @pytest.fixture
-def con(oracle):
+def con(owner):
     with hd.connect() as con:
         con.execute("SET hearith_allow_insecure_keys = true")
-        con.execute(f"SET hearith_private_key = '{oracle.private_file}'")
-        assert con.execute("SELECT he_load_key(?)", [str(oracle.public_file)]).fetchall()[0] == (oracle.id,)
+        con.execute(f"SET hearith_private_key = '{owner.private_file}'")
+        assert con.execute("SELECT he_load_key(?)", [str(owner.public_file)]).fetchall()[0] == (owner.id,)
         yield con
 
 
@@ -87,17 +87,17 @@ def table(con, numbers):
 
 
 class TestSums:
-    def test_by_groups(self, table, oracle):
+    def test_by_groups(self, table, owner):
         rows = table.execute("SELECT g, sum(v), he_sum(c) FROM t GROUP BY g").fetchall()
         assert len(rows) == len({i * i % GROUPS for i in range(GROUPS)})
-        assert all(oracle.decrypt(total) == plain for _, plain, total in rows)
+        assert all(owner.decrypt(total) == plain for _, plain, total in rows)
 
-    def test_of_everything(self, table, oracle):
+    def test_of_everything(self, table, owner):
         plain, total = table.execute("SELECT sum(v), he_sum(c) FROM t").fetchall()[0]
-        assert oracle.decrypt(total) == plain
+        assert owner.decrypt(total) == plain
 
     @pytest.mark.parametrize("threads", [1, 2, 5])
-    def test_on_any_number_of_threads_from_parquet(self, table, oracle, numbers, tmp_path, threads):
+    def test_on_any_number_of_threads_from_parquet(self, table, owner, numbers, tmp_path, threads):
         pq.write_table(numbers, tmp_path / "t.parquet", row_group_size=300)
         table.execute(f"SET threads = {threads}")
         query = f"SELECT g % 4, sum(v), he_decrypt(he_sum(c)) FROM '{tmp_path}/t.parquet' GROUP BY ALL"
@@ -151,19 +151,19 @@ class TestSums:
 
 
 class TestScalars:
-    def test_addition_and_multiples(self, table, oracle):
+    def test_addition_and_multiples(self, table, owner):
         query = "SELECT v, he_add(c, c), he_mul(c, v::{}), he_mul(c, -3) FROM t LIMIT 40"
         for kind in ("SMALLINT", "INTEGER", "BIGINT", "HUGEINT"):
             for value, twice, square, negative in table.execute(query.format(kind)).fetchall():
                 if value is None:
                     assert (twice, square, negative) == (None, None, None)
                 else:
-                    found = [oracle.decrypt(c) for c in (twice, square, negative)]
+                    found = [owner.decrypt(c) for c in (twice, square, negative)]
                     assert found == [2 * value, value * value, -3 * value]
 
-    def test_widest_multiples(self, table, oracle):
+    def test_widest_multiples(self, table, owner):
         (c,) = table.execute("SELECT he_mul(c, '-170141183460469231731687303715884105728'::HUGEINT) FROM t WHERE v = 1 LIMIT 1").fetchall()[0]
-        assert oracle.decrypt(c) == -(2**127)
+        assert owner.decrypt(c) == -(2**127)
 
     def test_nulls(self, table):
         query = "SELECT he_add(c, NULL), he_add(NULL, c), he_mul(c, NULL::INTEGER), he_rerandomize(NULL), he_decrypt(NULL) FROM t"
@@ -175,18 +175,18 @@ class TestScalars:
         assert len({c for c, _ in rows}) == len(rows) > 1
         assert {value for _, value in rows} == {3}
 
-    def test_key_ids(self, table, oracle, other):
-        assert table.execute("SELECT he_key_id()").fetchall()[0] == (oracle.id,)
-        assert table.execute("SELECT DISTINCT he_key_id(c) FROM t WHERE c IS NOT NULL").fetchall() == [(oracle.id,)]
-        for value in (b"", bytes(64), b"\xff" * 64, b"\1" * 63, oracle.public.n.to_bytes(64)):
+    def test_key_ids(self, table, owner, other):
+        assert table.execute("SELECT he_key_id()").fetchall()[0] == (owner.id,)
+        assert table.execute("SELECT DISTINCT he_key_id(c) FROM t WHERE c IS NOT NULL").fetchall() == [(owner.id,)]
+        for value in (b"", bytes(64), b"\xff" * 64, b"\1" * 63, owner.public.n.to_bytes(64)):
             assert table.execute("SELECT he_key_id(?::BLOB)", [value]).fetchall()[0] == (None,)
 
-    def test_decrypts_negative_and_wide_numbers(self, con, oracle):
+    def test_decrypts_negative_and_wide_numbers(self, con, owner):
         for value in (0, 1, -1, 2**63, -(2**64), 2**127 - 1, -(2**127)):
-            assert con.execute("SELECT he_decrypt(?::BLOB)", [oracle.encrypt(value)]).fetchall()[0] == (value,)
+            assert con.execute("SELECT he_decrypt(?::BLOB)", [owner.encrypt(value)]).fetchall()[0] == (value,)
         for value in (2**127, -(2**127) - 1):
             with pytest.raises(duckdb.InvalidInputException, match="he_decrypt: .* more than 127 bits"):
-                con.execute("SELECT he_decrypt(?::BLOB)", [oracle.encrypt(value)]).fetchall()
+                con.execute("SELECT he_decrypt(?::BLOB)", [owner.encrypt(value)]).fetchall()
 
 
 class TestKeys:
@@ -198,7 +198,7 @@ class TestKeys:
             with pytest.raises(duckdb.BinderException, match="he_decrypt: SET hearith_private_key"):
                 con.execute("SELECT he_decrypt('a'::BLOB)").fetchall()
 
-    def test_several_keys_are_named(self, table, oracle, other):
+    def test_several_keys_are_named(self, table, owner, other):
         table.execute("SELECT he_load_key(?)", [str(other.public_file)])
         with pytest.raises(duckdb.InvalidInputException, match="he_sum: 2 keys are loaded"):
             table.execute("SELECT he_sum(c) FROM t").fetchall()
@@ -210,7 +210,7 @@ class TestKeys:
             table.execute("SELECT he_sum(c, coalesce(v, 0)::VARCHAR) FROM t").fetchall()
         plain, total, one = table.execute(
             "SELECT sum(v), he_decrypt(he_sum(c, $1)), he_decrypt(he_add(he_mul(any_value(c), 1, $1), he_rerandomize(any_value(c), $1), $1)) - 2 * any_value(v) FROM t",
-            [oracle.id],
+            [owner.id],
         ).fetchall()[0]
         assert (plain, one) == (total, 0)
         assert table.execute("SELECT he_unload_key(?)", [other.id]).fetchall()[0] == (other.id,)
@@ -230,35 +230,35 @@ class TestKeys:
             with pytest.raises(duckdb.BinderException, match=f"he_decrypt: .*{message}"):
                 con.execute("SELECT he_decrypt('a'::BLOB)").fetchall()
 
-    def test_short_keys_are_allowed_explicitly(self, oracle):
+    def test_short_keys_are_allowed_explicitly(self, owner):
         with hd.connect() as con:
             with pytest.raises(duckdb.InvalidInputException, match="insecure.*SET hearith_allow_insecure_keys"):
-                con.execute("SELECT he_load_key(?)", [str(oracle.public_file)]).fetchall()
-            public = he.PublicKey.from_jwk(oracle.public_file.read_text(), insecure=True)
-            assert hd.load_key(con, public) == oracle.id
+                con.execute("SELECT he_load_key(?)", [str(owner.public_file)]).fetchall()
+            public = he.PublicKey.from_jwk(owner.public_file.read_text(), insecure=True)
+            assert hd.load_key(con, public) == owner.id
             # The object was made with the flag; the session's setting stays what it was.
             assert con.execute("SELECT current_setting('hearith_allow_insecure_keys')").fetchall()[0][0] in (None, False)
 
-    def test_a_private_key_file_serves_as_public(self, con, oracle):
-        con.execute("SELECT he_unload_key(?)", [oracle.id])
-        assert con.execute("SELECT he_load_key(?)", [str(oracle.private_file)]).fetchall()[0] == (oracle.id,)
+    def test_a_private_key_file_serves_as_public(self, con, owner):
+        con.execute("SELECT he_unload_key(?)", [owner.id])
+        assert con.execute("SELECT he_load_key(?)", [str(owner.private_file)]).fetchall()[0] == (owner.id,)
 
-    def test_files_are_the_databases_to_allow(self, oracle):
+    def test_files_are_the_databases_to_allow(self, owner):
         with hd.connect() as con:
             con.execute("SET enable_external_access = false")
             with pytest.raises(duckdb.InvalidInputException, match="cannot read the key file"):
-                con.execute("SELECT he_load_key(?)", [str(oracle.public_file)]).fetchall()
+                con.execute("SELECT he_load_key(?)", [str(owner.public_file)]).fetchall()
 
     def test_another_private_key_gives_no_totals(self, table, other):
         table.execute(f"SET hearith_private_key = '{other.private_file}'")
         with pytest.raises(duckdb.InvalidInputException, match="he_decrypt"):
             table.execute("SELECT he_decrypt(he_sum(c)) FROM t GROUP BY g").fetchall()
 
-    def test_a_database_file_is_released(self, tmp_path, oracle):
+    def test_a_database_file_is_released(self, tmp_path, owner):
         for _ in range(2):
             with hd.connect(tmp_path / "data.db") as con:
                 con.execute("SET hearith_allow_insecure_keys = true")
-                con.execute("SELECT he_load_key(?)", [str(oracle.public_file)])
+                con.execute("SELECT he_load_key(?)", [str(owner.public_file)])
                 con.execute("CREATE OR REPLACE TABLE x AS SELECT 1")
             del con
             gc.collect()
@@ -286,8 +286,8 @@ class TestBadInput:
         # The connection goes on.
         assert table.execute("SELECT 1").fetchall()[0] == (1,)
 
-    def test_a_factor_shared_with_n(self, table, oracle):
-        value = (oracle.private.p * 12345).to_bytes(64)
+    def test_a_factor_shared_with_n(self, table, owner):
+        value = (owner.private.p * 12345).to_bytes(64)
         for call in ("he_sum(x)", "he_mul(x, -2)", "he_decrypt(x)"):
             with pytest.raises(duckdb.InvalidInputException, match="shares a factor with n"):
                 table.execute(f"SELECT {call} FROM (SELECT c AS x FROM t WHERE v = 1 UNION ALL SELECT ?::BLOB)", [value]).fetchall()
@@ -307,32 +307,29 @@ class TestLoading:
         with hd.connect() as con:
             assert hd.load(con) is con
 
-    def test_keys_before_loading(self, oracle):
+    def test_keys_before_loading(self, owner):
         with duckdb.connect() as con, pytest.raises(HearithError, match="not loaded"):
-            hd.load_key(con, oracle.public_file)
+            hd.load_key(con, owner.public_file)
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["separate", "packed"])
+def files(request, keys, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    names = []
+    for part in range(2):
+        count = 100 + part
+        salaries = [None if i % 10 == 3 else 1000 * i - 700 for i in range(count)]
+        plain = pa.table({"dept": [f"d{i % 3}" for i in range(count)], "salary": salaries, "bonus": [i / 4 for i in range(count)]})
+        columns = {"salary": {}, "bonus": {"scale": 2}}
+        table = keys[0].encrypt_columns(plain, columns, pack=request.param, max_additions=1000)
+        pq.write_table(table, folder / f"{part}.parquet")
+        pq.write_table(plain, folder / f"{part}.plain")
+        names.append(folder / f"{part}.parquet")
+    return names
 
 
 class TestFiles:
     """Parquet files with descriptions, as the command line writes them."""
-
-    @pytest.fixture(scope="class")
-    def keys(self):
-        return he.generate_keypair(512, insecure=True)
-
-    @pytest.fixture(scope="class", params=[False, True], ids=["separate", "packed"])
-    def files(self, request, keys, tmp_path_factory):
-        folder = tmp_path_factory.mktemp("files")
-        names = []
-        for part in range(2):
-            count = 100 + part
-            salaries = [None if i % 10 == 3 else 1000 * i - 700 for i in range(count)]
-            plain = pa.table({"dept": [f"d{i % 3}" for i in range(count)], "salary": salaries, "bonus": [i / 4 for i in range(count)]})
-            columns = {"salary": {}, "bonus": {"scale": 2}}
-            table = keys[0].encrypt_columns(plain, columns, pack=request.param, max_additions=1000)
-            pq.write_table(table, folder / f"{part}.parquet")
-            pq.write_table(plain, folder / f"{part}.plain")
-            names.append(folder / f"{part}.parquet")
-        return names
 
     @pytest.mark.parametrize("by", ["dept", ()])
     def test_the_same_totals_as_the_kernel(self, keys, files, by):

@@ -112,7 +112,7 @@ def sum_columns(
     Totals(public, schema, groups)
     load_key(con, public)
     query = _query(schema, groups, public.id)
-    result = describe(con.execute(query, {"files": paths}).to_arrow_table(), schema)
+    result = describe(con.sql(query, params={"files": paths}).to_arrow_table(), schema)
     counted = pa.field(_ROWS, pa.uint64(), nullable=False, metadata={b"hearith.role": b"rows"})
     place = result.schema.get_field_index(_ROWS)
     result = result.set_column(place, counted, result.column(place).cast(pa.uint64()))
