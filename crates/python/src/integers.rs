@@ -54,7 +54,8 @@ fn widened(row: &[u8]) -> i128 {
 
 fn signed(row: &[u8]) -> Signed {
     let negative = row.last().is_some_and(|byte| byte >> 7 == 1);
-    let mut limbs: Vec<u64> = row.chunks_exact(LIMB).map(|limb| limb.iter().rfold(0, |n, &b| n << 8 | u64::from(b))).collect();
+    let mut limbs: Vec<u64> =
+        row.chunks_exact(LIMB).map(|limb| limb.iter().rfold(0, |n, &b| n << 8 | u64::from(b))).collect();
     if negative {
         negate(&mut limbs);
     }

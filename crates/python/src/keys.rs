@@ -191,16 +191,11 @@ pub(crate) struct PrivateKey(pub(crate) hearith_paillier::PrivateKey);
 impl PrivateKey {
     #[staticmethod]
     #[pyo3(signature = (bits, variant="standard", *, insecure=false, engine=None))]
-    fn generate(
-        py: Python<'_>,
-        bits: u32,
-        variant: &str,
-        insecure: bool,
-        engine: Option<&str>,
-    ) -> PyResult<Self> {
+    fn generate(py: Python<'_>, bits: u32, variant: &str, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
         let engine = self::engine(engine)?;
         let variant = variant.parse().map_err(errors::key)?;
-        let made = threads::run(py, || hearith_paillier::PrivateKey::generate(bits, variant, policy(insecure), engine))?;
+        let made =
+            threads::run(py, || hearith_paillier::PrivateKey::generate(bits, variant, policy(insecure), engine))?;
         made.map(Self).map_err(errors::key)
     }
 
@@ -253,12 +248,7 @@ impl PrivateKey {
     }
 
     /// The signed integers in the slots of ciphertexts, packed, or the number of the first row that overflowed its layout.
-    fn decrypt_slots<'py>(
-        &self,
-        py: Python<'py>,
-        layout: &SlotLayout,
-        numbers: &Ciphertexts,
-    ) -> PyResult<Packed<'py>> {
+    fn decrypt_slots<'py>(&self, py: Python<'py>, layout: &SlotLayout, numbers: &Ciphertexts) -> PyResult<Packed<'py>> {
         let (data, width) = layout.open(py, self, &numbers.0)?;
         Ok((PyBytes::new(py, &data), width))
     }
