@@ -11,4 +11,5 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 # The command line, where `cargo test` has built it: each must read the other's files.
 [ ! -x "$target/debug/hearith" ] || export HEARITH_COMMAND=$target/debug/hearith
 cd crates/python
-PYTHONPATH=python ../../.venv/bin/python -m pytest --doctest-modules python/hearith tests "$@"
+# Modules for packages that are not installed (Flower) have no examples to run.
+PYTHONPATH=python ../../.venv/bin/python -m pytest --doctest-modules --doctest-ignore-import-errors python/hearith tests "$@"

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hearith as he
-from hearith.arrow import EncryptedType
+from hearith.arrow import EncryptedType, extended
 from hearith.columns import ColumnOptions, Totals
 from hearith.errors import KeyMismatchError, RangeError, TableError
 
@@ -207,3 +207,5 @@ def test_the_command_line_and_the_package_read_each_others_files(frame, tmp_path
     )
     theirs = pq.read_table(tmp_path / "theirs.parquet")
     assert decrypted(private, public.sum_columns(theirs, by="dept")) == expected(small, "dept")
+    salaries = he.EncryptedArray.from_arrow(public, extended(theirs)["salary"])
+    assert private.decrypt(salaries).tolist() == small["salary"].tolist()

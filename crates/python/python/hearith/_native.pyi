@@ -4,6 +4,8 @@ from typing import Any, final
 
 import pyarrow as pa
 
+__all__: list[str]
+
 VERSION: str
 DEFAULT_BITS: int
 MIN_SECURE_BITS: int

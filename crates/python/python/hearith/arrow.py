@@ -126,7 +126,8 @@ def array_from_arrow(key: PublicKey, column: Any) -> EncryptedArray:
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks)
     if not isinstance(whole.type, EncryptedType):
-        raise TableError(f"a column of {whole.type} is not encrypted")
+        text = f"a column of {whole.type} is not encrypted"
+        raise TableError(f"{text}, or its table has not passed hearith.arrow.extended, which restores the type")
     description = whole.type.description
     if description.key != key.id:
         raise KeyMismatchError(f"encrypted under key {description.key}, but the key given is {key.id}")
@@ -140,7 +141,9 @@ def array_from_arrow(key: PublicKey, column: Any) -> EncryptedArray:
 
 
 def extended(table: pa.Table) -> pa.Table:
-    """The table with its encrypted columns, plain fixed-size binary described by metadata, as the extension type."""
+    """The table with its encrypted columns as the extension type, where they are plain fixed-size binary described by their
+    field's metadata: in files that the command line wrote.
+    """
     for index, field in enumerate(table.schema):
         if _is_described(field) and not isinstance(field.type, pa.BaseExtensionType):
             kind = EncryptedType(Description.of_metadata(field.metadata))

@@ -97,7 +97,8 @@ def decrypt_columns(key: PrivateKey, table: Any, *, progress: bool = False) -> p
 
 
 def as_table(table: Any) -> pa.Table:
-    """A table of pyarrow from a table or record batch of pyarrow, a data frame of pandas or polars, or an Arrow stream.
+    """A table of pyarrow from a table or record batch of pyarrow, a data frame of pandas (without its index) or polars, or an
+    Arrow stream.
 
     Raises:
         TypeError: it is none of these.

@@ -202,6 +202,19 @@ class Aggregator:
         rows = joined(self.ciphertexts, piece, progress, "adding")
         return EncryptedUpdate(self._key.id, self._layout, total, rows)
 
+    def update(self, data: bytes, *, weight: int = 1) -> EncryptedUpdate:
+        """The update of which `EncryptedUpdate.to_bytes` gave the ciphertexts.
+
+        Raises:
+            CiphertextError: a ciphertext is none of this key, or there are too few or too many.
+            RangeError: the weight exceeds what there is headroom for.
+        """
+        if not 1 <= weight <= self._capacity:
+            raise RangeError(f"a weight of {weight}: 1 to {self._capacity} have headroom")
+        update = EncryptedUpdate(self._key.id, self._layout, weight, _read(self._key, data))
+        self._check(update)
+        return update
+
     def total(
         self, private: PrivateKey, update: EncryptedUpdate, *, progress: bool = False
     ) -> npt.NDArray[np.float64] | list[npt.NDArray[np.float64]]:
