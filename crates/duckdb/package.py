@@ -4,6 +4,8 @@
 Usage: package.py [FILE]. FILE is where the extension goes, by default beside the Python package's sources, from where the wheel takes
 it. The name must end in hearith.duckdb_extension: DuckDB takes the entry point's name from it.
 
+HEARITH_PROFILE chooses cargo's profile (release).
+
 The description is 512 bytes: eight fields of 32 bytes, the last one first, and room for a signature, which is empty here (so DuckDB
 must be told allow_unsigned_extensions).
 """
@@ -51,7 +53,8 @@ def description(target, version):
 
 def build():
     """Builds the library; its path and version."""
-    command = ["cargo", "rustc", "--release", "--package", "hearith-duckdb", "--lib", "--message-format", "json-render-diagnostics"]
+    profile = os.environ.get("HEARITH_PROFILE", "release")
+    command = ["cargo", "rustc", "--profile", profile, "--package", "hearith-duckdb", "--lib", "--message-format", "json-render-diagnostics"]
     # Without tables for debuggers, which are most of the file.
     command += ["--", "-C", "strip=debuginfo"]
     output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
