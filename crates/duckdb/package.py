@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds the DuckDB extension and writes it as DuckDB loads it: the library with a description at its end.
 
-Usage: package.py [FILE]. FILE is where the extension goes, by default beside the Python package's sources, from where the wheel takes
-it. The name must end in hearith.duckdb_extension: DuckDB takes the entry point's name from it.
+Usage: package.py [FILE]. FILE is where the extension goes, by default beside the Python package's sources, from where the wheel
+takes it. The name must end in hearith.duckdb_extension: DuckDB takes the entry point's name from it.
 
 HEARITH_PROFILE chooses cargo's profile (release).
 
@@ -54,7 +54,17 @@ def description(target, version):
 def build():
     """Builds the library; its path and version."""
     profile = os.environ.get("HEARITH_PROFILE", "release")
-    command = ["cargo", "rustc", "--profile", profile, "--package", "hearith-duckdb", "--lib", "--message-format", "json-render-diagnostics"]
+    command = [
+        "cargo",
+        "rustc",
+        "--profile",
+        profile,
+        "--package",
+        "hearith-duckdb",
+        "--lib",
+        "--message-format",
+        "json-render-diagnostics",
+    ]
     # Without tables for debuggers, which are most of the file.
     command += ["--", "-C", "strip=debuginfo"]
     output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -76,6 +86,7 @@ def target():
 
 
 def main():
+    """Builds, describes and writes."""
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT
     if path.name != NAME:
         raise SystemExit(f"package.py: the file must be called {NAME}")

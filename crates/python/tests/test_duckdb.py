@@ -162,7 +162,9 @@ class TestScalars:
                     assert found == [2 * value, value * value, -3 * value]
 
     def test_widest_multiples(self, table, owner):
-        (c,) = table.execute("SELECT he_mul(c, '-170141183460469231731687303715884105728'::HUGEINT) FROM t WHERE v = 1 LIMIT 1").fetchall()[0]
+        (c,) = table.execute(
+            "SELECT he_mul(c, '-170141183460469231731687303715884105728'::HUGEINT) FROM t WHERE v = 1 LIMIT 1"
+        ).fetchall()[0]
         assert owner.decrypt(c) == -(2**127)
 
     def test_nulls(self, table):
@@ -220,7 +222,12 @@ class TestKeys:
     def test_key_files_that_are_none(self, con, tmp_path):
         file = tmp_path / "file"
         file.write_text('{"kty": "RSA"}')
-        for content, message in [(None, "cannot read"), ('{"kty": "RSA"}', "JSON Web Key"), ("", "JSON Web Key"), (" " * 2**21, "longer")]:
+        for content, message in [
+            (None, "cannot read"),
+            ('{"kty": "RSA"}', "JSON Web Key"),
+            ("", "JSON Web Key"),
+            (" " * 2**21, "longer"),
+        ]:
             file.unlink(missing_ok=True)
             if content is not None:
                 file.write_text(content)
@@ -237,7 +244,10 @@ class TestKeys:
             public = he.PublicKey.from_jwk(owner.public_file.read_text(), insecure=True)
             assert hd.load_key(con, public) == owner.id
             # The object was made with the flag; the session's setting stays what it was.
-            assert con.execute("SELECT current_setting('hearith_allow_insecure_keys')").fetchall()[0][0] in (None, False)
+            assert con.execute("SELECT current_setting('hearith_allow_insecure_keys')").fetchall()[0][0] in (
+                None,
+                False,
+            )
 
     def test_a_private_key_file_serves_as_public(self, con, owner):
         con.execute("SELECT he_unload_key(?)", [owner.id])
@@ -279,7 +289,15 @@ class TestBadInput:
     )
     def test_what_is_no_ciphertext(self, table, value, message):
         queries = ["he_sum(c) FROM (SELECT c FROM t UNION ALL SELECT $1::BLOB)"]
-        queries += [f"{call} FROM t" for call in ("he_add(c, $1::BLOB)", "he_mul($1::BLOB, 2)", "he_rerandomize($1::BLOB)", "he_decrypt($1::BLOB)")]
+        queries += [
+            f"{call} FROM t"
+            for call in (
+                "he_add(c, $1::BLOB)",
+                "he_mul($1::BLOB, 2)",
+                "he_rerandomize($1::BLOB)",
+                "he_decrypt($1::BLOB)",
+            )
+        ]
         for query in queries:
             with pytest.raises(duckdb.InvalidInputException, match=f"{query.split('(')[0]}: .*{message}"):
                 table.execute(f"SELECT {query}", [value]).fetchall()
@@ -290,7 +308,9 @@ class TestBadInput:
         value = (owner.private.p * 12345).to_bytes(64)
         for call in ("he_sum(x)", "he_mul(x, -2)", "he_decrypt(x)"):
             with pytest.raises(duckdb.InvalidInputException, match="shares a factor with n"):
-                table.execute(f"SELECT {call} FROM (SELECT c AS x FROM t WHERE v = 1 UNION ALL SELECT ?::BLOB)", [value]).fetchall()
+                table.execute(
+                    f"SELECT {call} FROM (SELECT c AS x FROM t WHERE v = 1 UNION ALL SELECT ?::BLOB)", [value]
+                ).fetchall()
 
     def test_types(self, table):
         for call in ("he_sum(v)", "he_add(c, v)", "he_mul(c, 1.5)", "he_mul(v, c)"):
@@ -319,7 +339,9 @@ def files(request, keys, tmp_path_factory):
     for part in range(2):
         count = 100 + part
         salaries = [None if i % 10 == 3 else 1000 * i - 700 for i in range(count)]
-        plain = pa.table({"dept": [f"d{i % 3}" for i in range(count)], "salary": salaries, "bonus": [i / 4 for i in range(count)]})
+        plain = pa.table(
+            {"dept": [f"d{i % 3}" for i in range(count)], "salary": salaries, "bonus": [i / 4 for i in range(count)]}
+        )
         columns = {"salary": {}, "bonus": {"scale": 2}}
         table = keys[0].encrypt_columns(plain, columns, pack=request.param, max_additions=1000)
         pq.write_table(table, folder / f"{part}.parquet")

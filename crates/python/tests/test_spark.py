@@ -110,7 +110,9 @@ def test_packed_columns(plain, keys):
 
 
 def test_several_executors_take_part(spark, encrypted):
-    workers = hs._map(encrypted, lambda batches: (pa.RecordBatch.from_pydict({"e": [executor()]}) for _ in batches), "e bigint")
+    workers = hs._map(
+        encrypted, lambda batches: (pa.RecordBatch.from_pydict({"e": [executor()]}) for _ in batches), "e bigint"
+    )
     assert len({row.e for row in workers.collect()}) > 1
 
 

@@ -74,15 +74,18 @@ def encrypt(
         raise TypeError("encrypt with the public key: the workers must not have the private one")
     options = columns if isinstance(columns, Mapping) else dict.fromkeys(_names(columns), ColumnOptions())
     specs = [(name, *_spec(name, option)) for name, option in options.items()]
-    settings = {"pack": pack, "round": rounding, "max_additions": max_additions}
-    result = _native.Encryptor(public._native, _arrow_schema(df), specs, **settings).schema
     key = _broadcast(df, public)
+
+    def encryptor_of(public: PublicKey, schema: pa.Schema) -> _native.Encryptor:
+        return _native.Encryptor(public._native, schema, specs, pack=pack, round=rounding, max_additions=max_additions)
+
+    result = encryptor_of(public, _arrow_schema(df)).schema
 
     def task(batches: _Batches) -> _Batches:
         _take_cores()
         encryptor = None
         for batch in batches:
-            encryptor = encryptor or _native.Encryptor(key.value._native, batch.schema, specs, **settings)
+            encryptor = encryptor or encryptor_of(key.value, batch.schema)
             yield _to_spark(encryptor.encrypt(batch))
 
     return _map(df, task, _spark_schema(result, df.schema, public.to_jwk()))
@@ -199,6 +202,7 @@ def write_parquet(df: DataFrame, path: str) -> None:
 
     def task(batches: _Batches) -> _Batches:
         context = TaskContext.get()
+        assert context is not None, "within a task"
         system, folder = _open(path)
         name = f"{folder}/part-{context.partitionId():05}.parquet"
         temporary = f"{folder}/_{context.taskAttemptId()}.temporary"
@@ -322,7 +326,7 @@ def _with_companions(fields: Iterable[StructField]) -> list[str]:
 def _described_entries(schema: StructType) -> dict[str, dict[str, str]]:
     """The entries of encrypted columns and of those that count; a companion has none, but is there."""
     fields = _encrypted(schema).values()
-    found = {name: {} for field in fields for name in _companions(field.metadata)}
+    found: dict[str, dict[str, str]] = {name: {} for field in fields for name in _companions(field.metadata)}
     for field in schema:
         if _is_described(field):
             entries = field.metadata.items()
@@ -332,8 +336,8 @@ def _described_entries(schema: StructType) -> dict[str, dict[str, str]]:
 
 def _texts(field: pa.Field) -> dict[str, str]:
     """The entries that describe an Arrow field."""
-    entries = {key.decode(): value.decode() for key, value in (field.metadata or {}).items() if key.startswith(b"hearith.")}
-    return entries
+    entries = (field.metadata or {}).items()
+    return {key.decode(): value.decode() for key, value in entries if key.startswith(b"hearith.")}
 
 
 def _arrow_schema(df: DataFrame) -> pa.Schema:
