@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Builds the wheel in dist/, installs it into a fresh virtual environment and runs the programs of its README there.
+# Arguments go to maturin in place of --release (`--profile dev` is quick where `cargo test` has run).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 [ ! -f crates/duckdb/package.py ] || .venv/bin/python crates/duckdb/package.py
 rm -rf dist
-.venv/bin/maturin build --release --manifest-path crates/python/Cargo.toml --out dist
+.venv/bin/maturin build --manifest-path crates/python/Cargo.toml --out dist "${@:---release}"
 
 clean=$(mktemp -d)
 trap 'rm -rf "$clean"' EXIT
