@@ -28,7 +28,10 @@ import phe
 import phe.util
 
 import hearith as he
+from hearith._native import PROFILE
 
+#: What a profile means for the figures.
+NOTES = {"release": "", "debug": " (arithmetic optimised, overflow checks on)"}
 RESULTS = Path(__file__).parents[1] / "results" / "python.md"
 TERMS = 100_000
 
@@ -146,7 +149,7 @@ def report(found: list[Contest], arguments: argparse.Namespace, engine: str) -> 
         f"Made by `bench/python/compare_phe.py{' --quick' if arguments.quick else ''}`.",
         "",
         f"- Machine: {processor()}, {len(os.sched_getaffinity(0))} hardware threads, {platform.system()} {platform.machine()}",
-        f"- Engine: {engine}, {he.threads()} threads; python-paillier has one",
+        f"- Engine: {engine}, {he.threads()} threads, built in the profile `{PROFILE}`{NOTES[PROFILE]}; python-paillier has one thread",
         f"- Date: {datetime.now(UTC):%Y-%m-%d}",
         f"- Versions: hearith {he.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"phe {phe.__version__} with gmpy2 {gmpy2.version()} ({mpz})",

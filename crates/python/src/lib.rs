@@ -19,6 +19,8 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    // A benchmark has to say which it measured.
+    module.add("PROFILE", if cfg!(debug_assertions) { "debug" } else { "release" })?;
     module.add("DEFAULT_BITS", hearith_paillier::DEFAULT_BITS)?;
     module.add("MIN_SECURE_BITS", hearith_paillier::MIN_SECURE_BITS)?;
     module.add_class::<keys::PublicKey>()?;

@@ -7,6 +7,7 @@ import pyarrow as pa
 __all__: list[str]
 
 VERSION: str
+PROFILE: str
 DEFAULT_BITS: int
 MIN_SECURE_BITS: int
 
