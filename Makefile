@@ -8,7 +8,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target: a short look in `make test`, a longer one in `make fuzz`.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo test test-full bench fuzz lint audit doc hardware-tools synth formal coverage setup clean
+.PHONY: help demo test test-python test-full wheel bench fuzz lint audit doc hardware-tools synth formal coverage setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -21,12 +21,22 @@ test: ## run every test, the examples in the documentation, and each fuzz target
 	@scripts/setup.sh test
 	$(CARGO) test --workspace --all-targets
 	$(CARGO) test --workspace --doc
+	scripts/test_python.sh
 	FUZZ_SEED=1 scripts/fuzz.sh 5
+
+test-python: ## run the Python package's tests, python-paillier's own suite among them
+	@scripts/setup.sh test
+	scripts/test_python.sh
+
+wheel: ## build the Python package's wheel in dist/
+	@scripts/setup.sh test
+	scripts/wheel.sh
 
 test-full: ## the same with the long tests and a minute of fuzzing a target
 	@scripts/setup.sh test
 	$(CARGO) test --workspace --all-targets -- --include-ignored
 	$(CARGO) test --workspace --doc
+	scripts/test_python.sh
 	scripts/fuzz.sh 60
 
 bench: ## measure: Criterion, then the tables in bench/results (about half an hour; leave the machine alone)
@@ -71,4 +81,4 @@ setup: ## install what tests and benchmarks need, and nothing else
 
 clean: ## remove everything that was built, the Python environment too
 	$(CARGO) clean
-	rm -rf fuzz/target fuzz/corpus fuzz/artifacts .venv
+	rm -rf fuzz/target fuzz/corpus fuzz/artifacts dist .venv

@@ -25,6 +25,9 @@ if component clippy cargo clippy --version; then
     cargo clippy --quiet --workspace --all-targets --all-features -- --deny warnings
 fi
 
+python=$PWD/.venv/bin
+(cd crates/python && "$python/ruff" check --quiet . && "$python/ruff" format --quiet --check . && "$python/mypy" --no-error-summary)
+
 RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --workspace --no-deps
 
 if command -v cargo-deny >/dev/null; then

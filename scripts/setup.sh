@@ -2,7 +2,7 @@
 # Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test
 #   build   Rust and a C compiler: enough for the program and the demo
 #   test    also what tests, benchmarks and fuzzing need: m4 and make (GMP's build), a C++ compiler (libFuzzer and simulated
-#           hardware), Verilator, valgrind, and Python with phe, gmpy2 and pyarrow in .venv
+#           hardware), Verilator, valgrind, and Python with phe, gmpy2, pyarrow and what the Python package's tests need in .venv
 # As root on Debian, missing packages are installed; otherwise the script says what to install and stops.
 # A second run finds everything in place and returns within a second or two.
 set -euo pipefail
@@ -38,12 +38,12 @@ install_packages() {
 }
 
 install_oracles() {
-    local wanted=bench/requirements.txt installed=.venv/requirements.txt
-    cmp -s "$wanted" "$installed" && .venv/bin/python -c "import phe, gmpy2" 2>/dev/null && return 0
-    echo "setup: .venv with $(grep -c '==' "$wanted") pinned Python packages"
+    local wanted=(bench/requirements.txt crates/python/requirements.txt) installed=.venv/requirements.txt
+    cat "${wanted[@]}" | cmp -s - "$installed" && .venv/bin/python -c "import phe, gmpy2" 2>/dev/null && return 0
+    echo "setup: .venv with $(cat "${wanted[@]}" | grep -c '==') pinned Python packages"
     "$python" -m venv --clear .venv
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement "$wanted"
-    cp "$wanted" "$installed"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check "${wanted[@]/#/--requirement=}"
+    cat "${wanted[@]}" >"$installed"
 }
 
 if ! command -v cargo >/dev/null; then

@@ -62,8 +62,12 @@ impl Batch {
         assert!(width <= 8 * limbs, "{width} bytes do not fit in {limbs} limbs");
         let mut batch = Batch::zeros(bytes.len() / width, limbs);
         for (row, number) in batch.rows_mut().zip(bytes.chunks_exact(width)) {
-            for (limb, piece) in row.iter_mut().zip(number.rchunks(8)) {
-                *limb = piece.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
+            let (rest, whole) = number.as_rchunks();
+            for (limb, piece) in row.iter_mut().zip(whole.iter().rev()) {
+                *limb = u64::from_be_bytes(*piece);
+            }
+            if !rest.is_empty() {
+                row[whole.len()] = rest.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
             }
         }
         batch

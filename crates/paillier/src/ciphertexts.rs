@@ -3,7 +3,7 @@
 use crate::natural::boxed;
 use crate::{CiphertextError, CiphertextFault, KeyId, OperationError, PublicKey};
 use crypto_bigint::{BoxedUint, Gcd};
-use hearith_arith::{Batch, limbs};
+use hearith_arith::Batch;
 use std::fmt;
 use std::ops::Range;
 
@@ -109,10 +109,11 @@ impl PublicKey {
     /// Fails for the first row that is 0 or not below `n^2`.
     pub(crate) fn check_range(&self, ciphertexts: &Ciphertexts) -> Result<(), CiphertextError> {
         for (row, number) in ciphertexts.batch.rows().enumerate() {
-            if limbs::is_zero(number) == 1 {
+            if number.iter().all(|&limb| limb == 0) {
                 return Err(CiphertextError { row, fault: CiphertextFault::Zero });
             }
-            if limbs::less(number, self.squared().as_limbs()) == 0 {
+            // Ciphertexts are public: their first limb nearly always decides.
+            if number.iter().rev().ge(self.squared().as_limbs().iter().rev()) {
                 return Err(CiphertextError { row, fault: CiphertextFault::TooLarge });
             }
         }

@@ -1,0 +1,194 @@
+"""Sums by groups in DuckDB beside the kernel alone; writes bench/results/duckdb.md.
+
+200 000 ciphertexts of 512 bytes (a key of 2048 bits) in 100 groups, from a Parquet file: `SELECT g, he_sum(c) ... GROUP BY g`. Beside it,
+in the same rounds, the arithmetic kernel on the same ciphertexts in memory, in a process of its own. The sums of some groups are held
+against GMP's products first.
+
+Needs the package with its release-built extension (crates/duckdb/package.py) and the example `kernel`
+(cargo build --release --package hearith-duckdb --example kernel). Leave the machine alone meanwhile.
+"""
+
+import argparse
+import os
+import platform
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+import gmpy2
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import hearith as he
+import hearith.duckdb
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULT = ROOT / "bench/results/duckdb.md"
+BITS, ROWS, GROUPS = 2048, 200_000, 100
+WIDTH = BITS // 4
+#: Rows of a row group, the unit of work that DuckDB's threads share a file by.
+ROW_GROUP = 10_000
+#: Ciphertexts a second on two threads of the prototype that the goal is set by.
+PROTOTYPE = 263_000
+GOAL_PROTOTYPE, GOAL_KERNEL = 2.0, 1.5
+
+
+def ciphertexts():
+    """Numbers in [1, n^2) of full width but for the first byte: to a product they are as good as any encryption."""
+    numbers = np.random.default_rng(1).integers(0, 256, (ROWS, WIDTH), dtype=np.uint8)
+    numbers[:, 0] = 0
+    numbers[:, -1] |= 1
+    return numbers
+
+
+class Kernel:
+    """The kernel in its own process, which sums once for every line that it is sent."""
+
+    def __init__(self, key, file, threads):
+        binary = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples/kernel"
+        environment = {**os.environ, "RAYON_NUM_THREADS": str(threads)}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+        self.process = subprocess.Popen([binary, key, file, str(GROUPS)], env=environment, **pipes)
+        self.engine = self.process.stdout.readline().split()[0]
+
+    def round(self):
+        """Seconds for the sums alone, and with reading the ciphertexts' bytes."""
+        self.process.stdin.write("\n")
+        return [float(field) for field in self.process.stdout.readline().split()]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def check(public, numbers, rows):
+    """Compares some groups with products by GMP."""
+    square = gmpy2.mpz(public.n) ** 2
+    for group, found in rows[:: GROUPS // 4]:
+        product = gmpy2.mpz(1)
+        for number in numbers[group::GROUPS]:
+            product = product * int.from_bytes(number.tobytes()) % square
+        assert int.from_bytes(found) == product, f"group {group}"
+
+
+def timed(function):
+    start = time.perf_counter()
+    result = function()
+    return time.perf_counter() - start, result
+
+
+def measure(public, folder, numbers, threads, rounds):
+    """The rounds' times: kernel alone, kernel with reading bytes, DuckDB with he_sum, DuckDB reading only."""
+    table = folder / "c.parquet"
+    kernel = Kernel(folder / "key.json", folder / "c.bin", threads)
+    con = hearith.duckdb.connect(config={"threads": str(threads)})
+    hearith.duckdb.load_key(con, public)
+    sums = f"SELECT g, he_sum(c) FROM '{table}' GROUP BY g ORDER BY g"
+    reads = f"SELECT g, max(c) FROM '{table}' GROUP BY g ORDER BY g"
+    times = []
+    try:
+        check(public, numbers, con.execute(sums).fetchall())
+        kernel.round()
+        for _ in range(rounds):
+            alone, reading = kernel.round()
+            summing, _ = timed(lambda: con.execute(sums).fetchall())
+            scanning, _ = timed(lambda: con.execute(reads).fetchall())
+            times.append((alone, reading, summing, scanning))
+    finally:
+        kernel.close()
+        con.close()
+    return kernel.engine, times
+
+
+def cpu():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def spread(values, digits=2):
+    middle, least, most = statistics.median(values), min(values), max(values)
+    return f"{middle:.{digits}f} ({least:.{digits}f}..{most:.{digits}f})"
+
+
+def thousands(value):
+    return f"{value:,.0f}".replace(",", " ")
+
+
+def section(threads, engine, times):
+    """The table of one number of threads."""
+    names = [
+        "kernel alone, numbers in memory",
+        "kernel with reading the bytes",
+        "DuckDB: `he_sum` from Parquet",
+        "DuckDB: reading only (`max`)",
+    ]
+    lines = [f"## {threads} thread{'s' if threads > 1 else ''}, engine `{engine}`", ""]
+    lines += [
+        "| what | seconds | ciphertexts a second | time beside the kernel alone |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    for column, name in enumerate(names):
+        seconds = [row[column] for row in times]
+        rate = ROWS / statistics.median(seconds)
+        ratio = spread([row[column] / row[0] for row in times])
+        lines.append(f"| {name} | {statistics.median(seconds):.3f} | {thousands(rate)} | {ratio} |")
+    return lines + [""]
+
+
+def goals(times):
+    """What was to be shown, on two threads."""
+    prototype = [ROWS / row[2] / PROTOTYPE for row in times]
+    kernel = [row[2] / row[0] for row in times]
+    met = ["yes" if statistics.median(prototype) >= GOAL_PROTOTYPE else "no"]
+    met += ["yes" if statistics.median(kernel) <= GOAL_KERNEL else "no"]
+    return [
+        "| goal, two threads | measured | met |",
+        "| --- | ---: | ---: |",
+        f"| at least {GOAL_PROTOTYPE} times the prototype's {thousands(PROTOTYPE)} ciphertexts a second | {spread(prototype)} | {met[0]} |",
+        f"| at most {GOAL_KERNEL} times the time of the kernel alone | {spread(kernel)} | {met[1]} |",
+        "",
+    ]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    public, _ = he.generate_keypair(BITS)
+    numbers = ciphertexts()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "key.json").write_text(public.to_jwk())
+        (folder / "c.bin").write_bytes(numbers.tobytes())
+        column = pa.FixedSizeBinaryArray.from_buffers(pa.binary(WIDTH), ROWS, [None, pa.py_buffer(numbers.tobytes())])
+        table = pa.table({"g": pa.array(np.arange(ROWS) % GROUPS, pa.int32()), "c": column})
+        pq.write_table(table, folder / "c.parquet", row_group_size=ROW_GROUP, use_dictionary=False)
+        measured = {threads: measure(public, folder, numbers, threads, options.rounds) for threads in (1, 2)}
+    lines = [
+        "# Sums in DuckDB beside the kernel alone",
+        "",
+        "Made by `bench/python/duckdb_sum.py`.",
+        "",
+        f"- Machine: {cpu()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}",
+        f"- Versions: DuckDB {duckdb.__version__}, pyarrow {pa.__version__}, Python {platform.python_version()}, hearith {he.__version__}",
+        f"- Date: {time.strftime('%Y-%m-%d')}",
+        f"- Data: {thousands(ROWS)} ciphertexts of {WIDTH} bytes in {GROUPS} groups, Parquet in row groups of {thousands(ROW_GROUP)}, in the page cache; "
+        "sums checked with GMP",
+        f"- Method: {options.rounds} rounds, each measuring every row once; seconds are medians, a ratio is the median of the rounds' ratios with the least and greatest in brackets",
+        "",
+        *goals(measured[2][1]),
+    ]
+    for threads, (engine, times) in measured.items():
+        lines += section(threads, engine, times)
+    RESULT.write_text("\n".join(lines).rstrip() + "\n")
+    print(RESULT.read_text())
+
+
+if __name__ == "__main__":
+    main()

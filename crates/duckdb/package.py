@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Builds the DuckDB extension and writes it as DuckDB loads it: the library with a description at its end.
+
+Usage: package.py [FILE]. FILE is where the extension goes, by default beside the Python package's sources, from where the wheel
+takes it. The name must end in hearith.duckdb_extension: DuckDB takes the entry point's name from it.
+
+HEARITH_PROFILE chooses cargo's profile (release).
+
+The description is 512 bytes: eight fields of 32 bytes, the last one first, and room for a signature, which is empty here (so DuckDB
+must be told allow_unsigned_extensions).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "hearith.duckdb_extension"
+DEFAULT = ROOT / "crates/python/python/hearith" / NAME
+
+MAGIC = "4"
+# The stable C API whose functions the extension uses: extension.rs asks for the same.
+API_VERSION = "v1.5.6"
+ABI = "C_STRUCT"
+FIELD, FIELDS, SIGNATURE = 32, 8, 256
+
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def platform(target):
+    """DuckDB's name of the platform of a Rust target triple."""
+    architecture, rest = target.split("-", 1)
+    if architecture in ARCHITECTURES:
+        name = ARCHITECTURES[architecture]
+        if "linux" in rest:
+            return f"linux_{name}" + ("_musl" if rest.endswith("musl") else "")
+        if "darwin" in rest:
+            return f"osx_{name}"
+        if "windows" in rest:
+            return f"windows_{name}"
+    raise SystemExit(f"package.py: DuckDB has no name for the platform {target}")
+
+
+def description(target, version):
+    """The bytes at the end of the file."""
+    fields = [MAGIC, platform(target), API_VERSION, version, ABI]
+    fields += [""] * (FIELDS - len(fields))
+    return b"".join(field.encode().ljust(FIELD, b"\0") for field in reversed(fields)) + bytes(SIGNATURE)
+
+
+def build():
+    """Builds the library; its path and version."""
+    profile = os.environ.get("HEARITH_PROFILE", "release")
+    command = [
+        "cargo",
+        "rustc",
+        "--profile",
+        profile,
+        "--package",
+        "hearith-duckdb",
+        "--lib",
+        "--message-format",
+        "json-render-diagnostics",
+    ]
+    # Without tables for debuggers, which are most of the file.
+    command += ["--", "-C", "strip=debuginfo"]
+    output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    for line in output.splitlines():
+        message = json.loads(line)
+        if message["reason"] == "compiler-artifact" and message["target"]["name"] == "hearith_duckdb":
+            version = message["package_id"].rpartition("#")[2].rpartition("@")[2]
+            return Path(message["filenames"][0]), version
+    raise SystemExit("package.py: cargo built no library")
+
+
+def target():
+    """The Rust target that cargo builds for."""
+    chosen = os.environ.get("CARGO_BUILD_TARGET")
+    if chosen:
+        return chosen
+    output = subprocess.run(["rustc", "-vV"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return next(line.split()[1] for line in output.splitlines() if line.startswith("host:"))
+
+
+def main():
+    """Builds, describes and writes."""
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT
+    if path.name != NAME:
+        raise SystemExit(f"package.py: the file must be called {NAME}")
+    library, version = build()
+    content = library.read_bytes() + description(target(), version)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Under its name only when complete; a process that has the old one loaded keeps it.
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(content)
+    os.chmod(file.name, 0o755)
+    os.replace(file.name, path)
+    print(path)
+
+
+if __name__ == "__main__":
+    main()

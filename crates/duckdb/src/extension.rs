@@ -1,0 +1,99 @@
+//! The entry point that DuckDB calls when it loads the extension.
+
+use std::ffi::CStr;
+
+use hearith_paillier::Engine;
+use libduckdb_sys as ffi;
+
+use crate::fault::Fault;
+use crate::functions::{INSECURE, PRIVATE_KEY, add, decrypt, key_id, load_key, mul, rerandomise, unload_key};
+use crate::keys::Keys;
+use crate::register::{Body, Registrar, Scalar, Type, guarded};
+
+/// The version of the C API whose stable functions are used; older ones of DuckDB refuse to load the extension.
+const API_VERSION: &str = "v1.5.6";
+
+use Type::{BigInt, Blob, Boolean, HugeInt, Integer, SmallInt, TinyInt, Varchar};
+
+const MULTIPLES: [&[Type]; 10] = [
+    &[Blob, TinyInt],
+    &[Blob, SmallInt],
+    &[Blob, Integer],
+    &[Blob, BigInt],
+    &[Blob, HugeInt],
+    &[Blob, TinyInt, Varchar],
+    &[Blob, SmallInt, Varchar],
+    &[Blob, Integer, Varchar],
+    &[Blob, BigInt, Varchar],
+    &[Blob, HugeInt, Varchar],
+];
+
+/// A function from ciphertexts and keys.
+const fn function<'a>(
+    name: &'static CStr,
+    overloads: &'a [&'a [Type]],
+    result: Type,
+    body: Body,
+    volatile: bool,
+) -> Scalar<'a> {
+    Scalar { name, overloads, result, body, volatile }
+}
+
+const SCALARS: [Scalar<'static>; 7] = [
+    function(c"he_load_key", &[&[Varchar]], Varchar, Body::Context(load_key), true),
+    function(c"he_unload_key", &[&[Varchar]], Varchar, Body::Keys(unload_key), true),
+    function(c"he_add", &[&[Blob, Blob], &[Blob, Blob, Varchar]], Blob, Body::Keys(add), false),
+    function(c"he_mul", &MULTIPLES, Blob, Body::Keys(mul), false),
+    function(c"he_rerandomize", &[&[Blob], &[Blob, Varchar]], Blob, Body::Keys(rerandomise), true),
+    // What is loaded may change between two calls.
+    function(c"he_key_id", &[&[], &[Blob]], Varchar, Body::Keys(key_id), true),
+    function(c"he_decrypt", &[&[Blob]], HugeInt, Body::Private(decrypt), false),
+];
+
+fn register(database: ffi::duckdb_database) -> Result<(), Fault> {
+    let engine = Engine::from_env().map_err(|error| Fault::Operation(error.into()))?;
+    let keys = Keys::new(engine);
+    // SAFETY: DuckDB gave this database to be extended.
+    let registrar = unsafe { Registrar::connect(database)? };
+    registrar.setting(PRIVATE_KEY, Varchar, c"the file of the private key with which he_decrypt decrypts")?;
+    registrar.setting(INSECURE, Boolean, c"whether he_load_key and he_decrypt take keys of fewer than 2048 bits")?;
+    SCALARS.iter().try_for_each(|&scalar| registrar.scalar(&keys, scalar))?;
+    registrar.sum(&keys)
+}
+
+/// Registers functions and settings; whether that succeeded.
+///
+/// # Safety
+/// DuckDB calls this when it loads the extension, with its own structures.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hearith_init_c_api(
+    info: ffi::duckdb_extension_info,
+    access: *const ffi::duckdb_extension_access,
+) -> bool {
+    let mut done = false;
+    // SAFETY: DuckDB's promise; the table of functions is filled before the first of them is called.
+    unsafe {
+        let set_error = (*access).set_error;
+        let run = || {
+            let ready = ffi::duckdb_rs_extension_api_init(info, access, API_VERSION);
+            // Without a table, DuckDB has noted the reason.
+            if ready != Ok(true) {
+                return Ok(());
+            }
+            let get_database = (*access).get_database.ok_or(Fault::Host("access to the database"))?;
+            let database = get_database(info);
+            if database.is_null() {
+                return Err(Fault::Host("access to the database"));
+            }
+            register(*database)?;
+            done = true;
+            Ok(())
+        };
+        guarded(c"hearith", run, |text| {
+            if let Some(set_error) = set_error {
+                set_error(info, text.as_ptr());
+            }
+        });
+    }
+    done
+}

@@ -1,0 +1,79 @@
+//! What can be wrong with a query's input.
+
+use hearith_paillier::{KeyError, KeyId, OperationError};
+
+/// Why a function cannot give its result.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    /// No public key is loaded.
+    #[error("no key is loaded: SELECT he_load_key('public.json') first")]
+    NoKey,
+    /// Several are, and none is named.
+    #[error("{} keys are loaded: name one as the last argument: {}", .0.len(), list(.0))]
+    SeveralKeys(Vec<KeyId>),
+    /// The key named is not loaded.
+    #[error("no key with the id \"{}\" is loaded{}", .name.escape_debug(), also(.loaded))]
+    UnknownKey { name: String, loaded: Vec<KeyId> },
+    /// The key is named by an argument that is null.
+    #[error("the key's id is NULL")]
+    NullKey,
+    /// Different rows name different keys.
+    #[error("the key's id must be the same in all rows")]
+    DifferentKeys,
+    /// The parts of a sum were made with different keys.
+    #[error("the key changed while the query ran: from {0} to {1}")]
+    KeyChanged(KeyId, KeyId),
+    /// A value has not the length of a ciphertext.
+    #[error("a value of {bytes} bytes ({value}...) is no ciphertext of key {key}, which have {expected} bytes")]
+    Width { bytes: usize, value: String, key: KeyId, expected: usize },
+    /// A value is not a ciphertext.
+    #[error("the value {value}... is no ciphertext of key {key}: it {fault}")]
+    Ciphertext { value: String, key: KeyId, fault: String },
+    /// A total is not a ciphertext.
+    #[error("a value added up is no ciphertext of key {0}: it shares a factor with n")]
+    NotCoprime(KeyId),
+    /// A number decrypted is longer than SQL's longest integers.
+    #[error(
+        "a number decrypted has more than 127 bits: a packed or phe column, or a total that is wrong; decrypt the \
+         table with its description instead (hearith decrypt, hearith.decrypt_table)"
+    )]
+    TooLong,
+    /// The scheme refuses.
+    #[error(transparent)]
+    Operation(#[from] OperationError),
+    /// A key file cannot be read.
+    #[error("cannot read the key file {path}: {reason}")]
+    File { path: String, reason: String },
+    /// A key file holds no key that may be used.
+    #[error("{path}: {error}{}", hint(.error))]
+    Key { path: String, error: KeyError },
+    /// Decryption without a key.
+    #[error("SET hearith_private_key = 'private.json' first: the file of the private key")]
+    NoPrivateKey,
+    /// DuckDB refuses something.
+    #[error("DuckDB refuses {0}")]
+    Host(&'static str),
+    /// A defect.
+    #[error("an internal error, which is a defect of Hearith: {0}")]
+    Panic(String),
+}
+
+/// The first bytes of a value, in hexadecimal: enough to find its row.
+pub(crate) fn excerpt(value: &[u8]) -> String {
+    value.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn list(keys: &[KeyId]) -> String {
+    keys.iter().map(KeyId::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn also(loaded: &[KeyId]) -> String {
+    if loaded.is_empty() { String::new() } else { format!("; loaded: {}", list(loaded)) }
+}
+
+fn hint(error: &KeyError) -> &'static str {
+    match error {
+        KeyError::Insecure { .. } => " (SET hearith_allow_insecure_keys = true allows them)",
+        _ => "",
+    }
+}

@@ -1,0 +1,212 @@
+//! The scalar functions, each on a chunk of rows.
+
+use std::ffi::CStr;
+
+use hearith_paillier::encoding::decode_signed;
+use hearith_paillier::{Ciphertexts, KeyError, KeyPolicy, OperationError, PrivateKey, PublicKey};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use zeroize::Zeroizing;
+
+use crate::chunk::{Chunk, Output};
+use crate::fault::{Fault, excerpt};
+use crate::host::Context;
+use crate::keys::Keys;
+use crate::sum::operation;
+
+/// The setting that names the private key's file.
+pub(crate) const PRIVATE_KEY: &CStr = c"hearith_private_key";
+/// The setting that allows keys too short to protect anything.
+pub(crate) const INSECURE: &CStr = c"hearith_allow_insecure_keys";
+
+/// The ciphertexts of a column in the rows where no argument is null.
+struct Values {
+    key: PublicKey,
+    bytes: Vec<u8>,
+    ciphertexts: Ciphertexts,
+}
+
+impl Values {
+    fn read(key: &PublicKey, chunk: &Chunk<'_>, column: usize, rows: &[usize]) -> Result<Self, Fault> {
+        let expected = key.ciphertext_bytes();
+        let mut bytes = Vec::with_capacity(rows.len() * expected);
+        let values = chunk.column(column).ok_or(Fault::Host("the number of arguments"))?;
+        for value in rows.iter().filter_map(|&row| values.bytes(row)) {
+            if value.len() != expected {
+                let (bytes, value) = (value.len(), excerpt(value));
+                return Err(Fault::Width { bytes, value, key: key.id(), expected });
+            }
+            bytes.extend_from_slice(value);
+        }
+        match key.ciphertexts_from_be(&bytes) {
+            Ok(ciphertexts) => Ok(Self { key: key.clone(), bytes, ciphertexts }),
+            Err(error) => Err(operation(key, &bytes, error)),
+        }
+    }
+
+    /// An operation's error with the value at fault.
+    fn fault(&self, error: OperationError) -> Fault {
+        operation(&self.key, &self.bytes, error)
+    }
+}
+
+/// The key that the argument after the others names, or the only one.
+pub(crate) fn key_argument(keys: &Keys, chunk: &Chunk<'_>, column: usize) -> Result<PublicKey, Fault> {
+    let Some(names) = chunk.column(column) else { return keys.choose(None) };
+    let first = match chunk.rows() {
+        0 => return keys.choose(None),
+        _ => names.text(0).ok_or(Fault::NullKey)?,
+    };
+    match (1..chunk.rows()).all(|row| names.text(row) == Some(first)) {
+        true => keys.choose(Some(first)),
+        false => Err(Fault::DifferentKeys),
+    }
+}
+
+/// The rows where none of the first `columns` arguments is null; the others become null.
+fn present(chunk: &Chunk<'_>, columns: usize, output: &mut Output<'_>) -> Vec<usize> {
+    let columns: Vec<_> = (0..columns).filter_map(|index| chunk.column(index)).collect();
+    let (rows, nulls): (Vec<usize>, Vec<usize>) =
+        (0..chunk.rows()).partition(|&row| columns.iter().all(|column| column.is_valid(row)));
+    nulls.into_iter().for_each(|row| output.set_null(row));
+    rows
+}
+
+fn write(ciphertexts: &Ciphertexts, rows: &[usize], output: &mut Output<'_>) {
+    let bytes = ciphertexts.to_be_bytes();
+    for (&row, ciphertext) in rows.iter().zip(bytes.chunks_exact(ciphertexts.row_bytes())) {
+        output.set_bytes(row, ciphertext);
+    }
+}
+
+/// `he_add(a, b [, key])`
+pub(crate) fn add(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
+    let key = key_argument(keys, chunk, 2)?;
+    let rows = present(chunk, 2, output);
+    let (a, b) = (Values::read(&key, chunk, 0, &rows)?, Values::read(&key, chunk, 1, &rows)?);
+    write(&key.add(&a.ciphertexts, &b.ciphertexts)?, &rows, output);
+    Ok(())
+}
+
+/// `he_mul(c, k [, key])`; the time depends on the type of `k`, not on its values.
+pub(crate) fn mul(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
+    let key = key_argument(keys, chunk, 2)?;
+    let rows = present(chunk, 2, output);
+    let values = Values::read(&key, chunk, 0, &rows)?;
+    let factors = chunk.column(1).ok_or(Fault::Host("the number of arguments"))?;
+    let bits = factors.integer_bits().ok_or(Fault::Host("the type of the factor"))?;
+    let factors: Vec<i128> = rows.iter().filter_map(|&row| factors.integer(row)).collect();
+    let multiples = key.scale_bounded(&values.ciphertexts, &factors, bits).map_err(|error| values.fault(error))?;
+    write(&multiples, &rows, output);
+    Ok(())
+}
+
+/// `he_rerandomize(c [, key])`
+pub(crate) fn rerandomise(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
+    let key = key_argument(keys, chunk, 1)?;
+    let rows = present(chunk, 1, output);
+    let values = Values::read(&key, chunk, 0, &rows)?;
+    write(&key.rerandomise(&values.ciphertexts)?, &rows, output);
+    Ok(())
+}
+
+/// `he_key_id([c])`
+pub(crate) fn key_id(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
+    let Some(values) = chunk.column(0) else {
+        let id = keys.choose(None)?.id();
+        (0..chunk.rows()).for_each(|row| output.set_bytes(row, id.as_str().as_bytes()));
+        return Ok(());
+    };
+    let loaded = keys.all();
+    for row in 0..chunk.rows() {
+        let value = values.bytes(row).unwrap_or_default();
+        let fits = |key: &&PublicKey| {
+            value.len() == key.ciphertext_bytes()
+                && key.ciphertexts_from_be(value).is_ok_and(|ciphertext| key.check_coprime(&ciphertext).is_ok())
+        };
+        match loaded.iter().filter(fits).collect::<Vec<_>>()[..] {
+            [] => output.set_null(row),
+            [key] => output.set_bytes(row, key.id().as_str().as_bytes()),
+            ref several => return Err(Fault::SeveralKeys(several.iter().map(|key| key.id()).collect())),
+        }
+    }
+    Ok(())
+}
+
+/// `he_load_key(path)`, or the JSON Web Key itself
+pub(crate) fn load_key(
+    keys: &Keys,
+    context: &Context,
+    chunk: &Chunk<'_>,
+    output: &mut Output<'_>,
+) -> Result<(), Fault> {
+    let rows = present(chunk, 1, output);
+    let paths = chunk.column(0).ok_or(Fault::Host("the number of arguments"))?;
+    for row in rows {
+        let path = paths.text(row).unwrap_or_default();
+        // The key itself, where somebody has it at hand and no file of it.
+        let is_key = path.trim_start().starts_with('{');
+        let (path, text) =
+            if is_key { ("the key", Zeroizing::new(path.to_owned())) } else { (path, context.read(path)?) };
+        let fault = |error: KeyError| Fault::Key { path: path.to_owned(), error };
+        let key = match is_private(&text) {
+            true => PrivateKey::from_jwk(&text, policy(context), keys.engine()).map(|key| key.public().clone()),
+            false => PublicKey::from_jwk(&text, policy(context), keys.engine()),
+        };
+        let key = key.map_err(fault)?;
+        output.set_bytes(row, key.id().as_str().as_bytes());
+        keys.load(key);
+    }
+    Ok(())
+}
+
+/// `he_unload_key(id)`
+pub(crate) fn unload_key(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
+    let rows = present(chunk, 1, output);
+    let names = chunk.column(0).ok_or(Fault::Host("the number of arguments"))?;
+    for row in rows {
+        let name = names.text(row).unwrap_or_default();
+        match keys.unload(name) {
+            true => output.set_bytes(row, name.as_bytes()),
+            false => output.set_null(row),
+        }
+    }
+    Ok(())
+}
+
+/// The private key whose file the session's setting names.
+pub(crate) fn private_key(keys: &Keys, context: &Context) -> Result<PrivateKey, Fault> {
+    let path = context.text(PRIVATE_KEY).ok_or(Fault::NoPrivateKey)?;
+    let text = context.read(&path)?;
+    PrivateKey::from_jwk(&text, policy(context), keys.engine()).map_err(|error| Fault::Key { path, error })
+}
+
+/// `he_decrypt(c)`: fills a column of `HUGEINT`.
+pub(crate) fn decrypt(key: &PrivateKey, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
+    let public = key.public();
+    let rows = present(chunk, 1, output);
+    let values = Values::read(public, chunk, 0, &rows)?;
+    public.check_coprime(&values.ciphertexts).map_err(|error| values.fault(error.into()))?;
+    let plaintexts = key.decrypt(&values.ciphertexts).map_err(|error| values.fault(error))?;
+    for (&row, number) in rows.iter().zip(decode_signed(public, &plaintexts)?) {
+        // SAFETY: the function is registered with this result type, and has these rows.
+        unsafe { output.set_integer(row, number.to_i128().ok_or(Fault::TooLong)?) }
+    }
+    Ok(())
+}
+
+fn policy(context: &Context) -> KeyPolicy {
+    if context.is_on(INSECURE) { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure }
+}
+
+/// Whether a JSON Web Key has the members of a private one.
+fn is_private(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Members {
+        p: Option<IgnoredAny>,
+        q: Option<IgnoredAny>,
+        r#pub: Option<IgnoredAny>,
+    }
+    let members = serde_json::from_str::<Members>(text);
+    members.is_ok_and(|key| key.p.is_some() || key.q.is_some() || key.r#pub.is_some())
+}

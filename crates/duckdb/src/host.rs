@@ -1,0 +1,154 @@
+//! What a query may ask of DuckDB: its settings, and files by its own file system, which keeps to what the database
+//! allows (`enable_external_access`, remote paths).
+
+use std::ffi::{CStr, CString};
+
+use libduckdb_sys as ffi;
+use zeroize::Zeroizing;
+
+use crate::fault::Fault;
+
+/// More bytes than any key that is supported takes.
+const LONGEST: i64 = 1 << 20;
+
+/// The connection that a query runs on.
+pub(crate) struct Context(ffi::duckdb_client_context);
+
+// SAFETY: a handle of DuckDB's connection, whose settings and file system may be asked from any thread of a query.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    /// # Safety
+    /// `raw` must be a context that the caller owns, used for no longer than its query runs.
+    pub(crate) unsafe fn new(raw: ffi::duckdb_client_context) -> Self {
+        Self(raw)
+    }
+
+    /// A setting's text, `None` if it is not set or empty.
+    pub(crate) fn text(&self, name: &CStr) -> Option<String> {
+        let value = self.setting(name)?;
+        // SAFETY: the value lives; its text is a C string that is ours to free.
+        unsafe {
+            let raw = ffi::duckdb_get_varchar(value.0);
+            if raw.is_null() {
+                return None;
+            }
+            let text = CStr::from_ptr(raw).to_string_lossy().into_owned();
+            ffi::duckdb_free(raw.cast());
+            (!text.is_empty()).then_some(text)
+        }
+    }
+
+    /// Whether a setting is on.
+    pub(crate) fn is_on(&self, name: &CStr) -> bool {
+        // SAFETY: the value lives.
+        self.setting(name).is_some_and(|value| unsafe { ffi::duckdb_get_bool(value.0) })
+    }
+
+    fn setting(&self, name: &CStr) -> Option<Value> {
+        // SAFETY: the context lives, the name ends in a zero; the scope is not asked for.
+        unsafe {
+            let value = ffi::duckdb_client_context_get_config_option(self.0, name.as_ptr(), std::ptr::null_mut());
+            let value = (!value.is_null()).then_some(Value(value))?;
+            (!ffi::duckdb_is_null_value(value.0)).then_some(value)
+        }
+    }
+
+    /// The text of a key file.
+    pub(crate) fn read(&self, path: &str) -> Result<Zeroizing<String>, Fault> {
+        let fault = |reason: String| Fault::File { path: path.to_owned(), reason };
+        let name = CString::new(path).map_err(|_| fault("its name holds a zero".into()))?;
+        let file = File::open(self, &name).map_err(fault)?;
+        let bytes = file.read().map_err(fault)?;
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Ok(Zeroizing::new(text.to_owned())),
+            Err(_) => Err(fault("it is not text".into())),
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: owned by this, and not used again.
+        unsafe { ffi::duckdb_destroy_client_context(&mut self.0) }
+    }
+}
+
+struct Value(ffi::duckdb_value);
+
+impl Drop for Value {
+    fn drop(&mut self) {
+        // SAFETY: owned by this, and not used again.
+        unsafe { ffi::duckdb_destroy_value(&mut self.0) }
+    }
+}
+
+struct File(ffi::duckdb_file_handle);
+
+impl File {
+    fn open(context: &Context, path: &CStr) -> Result<Self, String> {
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: every handle is made here, used while it lives and given back once.
+        unsafe {
+            let mut system = ffi::duckdb_client_context_get_file_system(context.0);
+            let mut options = ffi::duckdb_create_file_open_options();
+            ffi::duckdb_file_open_options_set_flag(options, ffi::duckdb_file_flag_DUCKDB_FILE_FLAG_READ, true);
+            let state = ffi::duckdb_file_system_open(system, path.as_ptr(), options, &mut handle);
+            let opened = match state {
+                ffi::duckdb_state_DuckDBSuccess => Ok(Self(handle)),
+                _ => Err(message(ffi::duckdb_file_system_error_data(system))),
+            };
+            ffi::duckdb_destroy_file_open_options(&mut options);
+            ffi::duckdb_destroy_file_system(&mut system);
+            opened
+        }
+    }
+
+    fn read(&self) -> Result<Zeroizing<Vec<u8>>, String> {
+        // SAFETY: the file is open; it writes no more bytes than it is told there is room for.
+        unsafe {
+            let size = ffi::duckdb_file_handle_size(self.0);
+            if !(0..=LONGEST).contains(&size) {
+                return Err("it is longer than any key".into());
+            }
+            let mut bytes = Zeroizing::new(vec![0; size as usize]);
+            let mut filled = 0;
+            while filled < bytes.len() {
+                let rest = &mut bytes[filled..];
+                match ffi::duckdb_file_handle_read(self.0, rest.as_mut_ptr().cast(), rest.len() as i64) {
+                    ..0 => return Err(message(ffi::duckdb_file_handle_error_data(self.0))),
+                    0 => break,
+                    count => filled += count as usize,
+                }
+            }
+            bytes.truncate(filled);
+            Ok(bytes)
+        }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // SAFETY: owned by this, and not used again; it is closed with it.
+        unsafe { ffi::duckdb_destroy_file_handle(&mut self.0) }
+    }
+}
+
+/// The first line of what DuckDB says about an error.
+///
+/// # Safety
+/// `error` must be owned by the caller, who does not use it again.
+unsafe fn message(mut error: ffi::duckdb_error_data) -> String {
+    // SAFETY: the caller's promise; the text lives as long as the error.
+    unsafe {
+        let text = ffi::duckdb_error_data_message(error);
+        let text = match text.is_null() {
+            true => String::new(),
+            false => CStr::from_ptr(text).to_string_lossy().lines().next().unwrap_or_default().to_owned(),
+        };
+        ffi::duckdb_destroy_error_data(&mut error);
+        text
+    }
+}

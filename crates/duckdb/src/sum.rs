@@ -1,0 +1,187 @@
+//! Totals of groups, as an aggregate keeps them: one ciphertext each, without the rows that went in.
+
+use std::cell::{Cell, OnceCell};
+
+use hearith_paillier::{OperationError, PublicKey};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::fault::{Fault, excerpt};
+
+thread_local! {
+    /// A thread's buffer for the ciphertexts of a chunk, used again for the next: the allocator would give its pages back
+    /// to the system each time.
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A running total: the ciphertext of a sum, as big-endian bytes.
+#[derive(Debug)]
+pub(crate) struct Total {
+    pub(crate) key: PublicKey,
+    pub(crate) ciphertext: Box<[u8]>,
+}
+
+/// Ciphertexts to be added to the totals of groups.
+pub(crate) struct Addends {
+    key: PublicKey,
+    /// Ciphertexts one after another.
+    bytes: Vec<u8>,
+    /// For each group, its rows among them.
+    members: Vec<Vec<u32>>,
+}
+
+impl Addends {
+    /// Room for about `rows` ciphertexts of `groups` groups.
+    pub(crate) fn new(key: &PublicKey, rows: usize, groups: usize) -> Self {
+        let mut bytes = SPARE.take();
+        bytes.clear();
+        bytes.reserve((rows + groups) * key.ciphertext_bytes());
+        // Twice the mean, so that few groups need more.
+        let members = (0..groups).map(|_| Vec::with_capacity(2 * rows / groups + 1)).collect();
+        Self { key: key.clone(), bytes, members }
+    }
+
+    /// Notes one ciphertext of a group.
+    pub(crate) fn push(&mut self, group: usize, ciphertext: &[u8]) -> Result<(), Fault> {
+        let expected = self.key.ciphertext_bytes();
+        if ciphertext.len() != expected {
+            let (bytes, value) = (ciphertext.len(), excerpt(ciphertext));
+            return Err(Fault::Width { bytes, value, key: self.key.id(), expected });
+        }
+        self.members[group].push((self.bytes.len() / expected) as u32);
+        self.bytes.extend_from_slice(ciphertext);
+        Ok(())
+    }
+
+    /// Notes a total of a group, which must be of the same key.
+    pub(crate) fn push_total(&mut self, group: usize, total: &Total) -> Result<(), Fault> {
+        match total.key.id() == self.key.id() {
+            true => self.push(group, &total.ciphertext),
+            false => Err(Fault::KeyChanged(total.key.id(), self.key.id())),
+        }
+    }
+
+    /// The totals of the groups, `None` for one without ciphertexts.
+    ///
+    /// The ciphertexts are checked to lie in `[1, n^2)`.
+    pub(crate) fn totals(self) -> Result<Vec<Option<Total>>, Fault> {
+        let Self { key, bytes, members } = self;
+        let width = key.ciphertext_bytes();
+        let products = inline(|| key.sum_groups(&key.ciphertexts_from_be(&bytes)?, &members));
+        let products = products.map_err(|error| operation(&key, &bytes, error))?.to_be_bytes();
+        SPARE.set(bytes);
+        let total = |(members, product): (&Vec<u32>, &[u8])| {
+            (!members.is_empty()).then(|| Total { key: key.clone(), ciphertext: product.into() })
+        };
+        Ok(members.iter().zip(products.chunks_exact(width)).map(total).collect())
+    }
+}
+
+/// Checks that totals, and so all ciphertexts in them, are coprime to `n`.
+pub(crate) fn check_coprime(totals: &[&Total]) -> Result<(), Fault> {
+    let Some(first) = totals.first() else { return Ok(()) };
+    let key = &first.key;
+    if let Some(other) = totals.iter().find(|total| total.key.id() != key.id()) {
+        return Err(Fault::KeyChanged(key.id(), other.key.id()));
+    }
+    let bytes: Vec<u8> = totals.iter().flat_map(|total| &total.ciphertext).copied().collect();
+    let coprime = || Ok::<_, OperationError>(key.check_coprime(&key.ciphertexts_from_be(&bytes)?).is_ok());
+    match inline(coprime)? {
+        true => Ok(()),
+        false => Err(Fault::NotCoprime(key.id())),
+    }
+}
+
+/// An operation's error about one of the ciphertexts in `bytes`, with the value at fault.
+pub(crate) fn operation(key: &PublicKey, bytes: &[u8], error: OperationError) -> Fault {
+    match error {
+        OperationError::Ciphertext(error) => {
+            let width = key.ciphertext_bytes();
+            let value = excerpt(&bytes[error.row * width..][..width]);
+            Fault::Ciphertext { value, key: key.id(), fault: error.fault.to_string() }
+        }
+        other => other.into(),
+    }
+}
+
+/// Runs a batch operation on this thread alone: DuckDB calls an aggregate on as many threads as it is meant to use.
+fn inline<T: Send>(operation: impl FnOnce() -> T + Send) -> T {
+    thread_local! {
+        static POOL: OnceCell<Option<ThreadPool>> = const { OnceCell::new() };
+    }
+    POOL.with(|pool| {
+        // A thread that belongs to another pool cannot be one of its own; that pool does the work then.
+        let pool = pool.get_or_init(|| ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().ok());
+        match pool {
+            Some(pool) => pool.install(operation),
+            None => operation(),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hearith_paillier::encoding::{decode_signed, encode_signed};
+    use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
+
+    fn key() -> PrivateKey {
+        PrivateKey::generate(256, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap()
+    }
+
+    fn encrypt(key: &PrivateKey, numbers: &[i128]) -> Vec<Vec<u8>> {
+        let public = key.public();
+        let ciphertexts = public.encrypt(&encode_signed(public, numbers).unwrap()).unwrap();
+        ciphertexts.to_be_bytes().chunks(public.ciphertext_bytes()).map(<[u8]>::to_vec).collect()
+    }
+
+    fn decrypt(key: &PrivateKey, total: &Total) -> i128 {
+        let public = key.public();
+        let plaintexts = key.decrypt(&public.ciphertexts_from_be(&total.ciphertext).unwrap()).unwrap();
+        decode_signed(public, &plaintexts).unwrap()[0].to_i128().unwrap()
+    }
+
+    #[test]
+    fn totals_of_groups_and_of_totals() {
+        let key = key();
+        let numbers = [5, -7, 100, 1, 2];
+        let mut addends = Addends::new(key.public(), 5, 4);
+        for (ciphertext, group) in encrypt(&key, &numbers).iter().zip([0, 1, 0, 2, 0]) {
+            addends.push(group, ciphertext).unwrap();
+        }
+        let totals = addends.totals().unwrap();
+        let found: Vec<Option<i128>> = totals.iter().map(|total| Some(decrypt(&key, total.as_ref()?))).collect();
+        assert_eq!(found, [Some(107), Some(-7), Some(1), None]);
+        let mut addends = Addends::new(key.public(), 0, 1);
+        let present: Vec<&Total> = totals.iter().flatten().collect();
+        present.iter().for_each(|total| addends.push_total(0, total).unwrap());
+        assert_eq!(decrypt(&key, addends.totals().unwrap()[0].as_ref().unwrap()), 101);
+        check_coprime(&present).unwrap();
+    }
+
+    #[test]
+    fn what_is_no_ciphertext_is_refused() {
+        let (private, other) = (key(), key());
+        let public = private.public();
+        let width = public.ciphertext_bytes();
+        let mut addends = Addends::new(public, 1, 1);
+        assert!(matches!(addends.push(0, &vec![1; width - 1]), Err(Fault::Width { .. })));
+        assert!(matches!(addends.push(0, &[]), Err(Fault::Width { .. })));
+        for value in [vec![0; width], vec![0xff; width]] {
+            let mut addends = Addends::new(public, 1, 1);
+            addends.push(0, &encrypt(&private, &[1])[0]).unwrap();
+            addends.push(0, &value).unwrap();
+            let fault = addends.totals().unwrap_err();
+            assert!(matches!(&fault, Fault::Ciphertext { value: shown, .. } if *shown == excerpt(&value)), "{fault}");
+        }
+        // n itself is in [1, n^2), yet no unit.
+        let mut n = vec![0; width - public.modulus_be().len()];
+        n.extend(public.modulus_be());
+        let mut addends = Addends::new(public, 2, 1);
+        addends.push(0, &encrypt(&private, &[1])[0]).unwrap();
+        addends.push(0, &n).unwrap();
+        let totals = addends.totals().unwrap();
+        assert!(matches!(check_coprime(&[totals[0].as_ref().unwrap()]), Err(Fault::NotCoprime(_))));
+        let mut addends = Addends::new(other.public(), 1, 1);
+        assert!(matches!(addends.push_total(0, totals[0].as_ref().unwrap()), Err(Fault::KeyChanged(..))));
+    }
+}

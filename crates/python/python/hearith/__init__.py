@@ -1,0 +1,58 @@
+"""Add up private numbers without seeing them.
+
+Numbers are encrypted with a public key; anybody can add the ciphertexts up, or weigh them with plain numbers; only the owner of the
+private key can decrypt the results.
+
+>>> import hearith as he, numpy as np
+>>> public, private = he.generate_keypair(512, insecure=True)  # 3072 bits where it matters
+>>> c = public.encrypt(np.array([1500, -20, 7]))
+>>> private.decrypt((c + c * 3).sum())
+5948
+"""
+
+from importlib.util import find_spec
+
+from hearith import errors
+from hearith._native import VERSION as __version__
+from hearith._native import set_threads, threads
+from hearith.array import EncryptedArray, concatenate
+from hearith.encoding import Encoding
+from hearith.errors import (
+    CiphertextError,
+    HearithError,
+    InvalidKeyError,
+    KeyMismatchError,
+    RangeError,
+    ScaleError,
+    TableError,
+)
+from hearith.federated import Aggregator, EncryptedUpdate
+from hearith.keys import DEFAULT_BITS, MIN_SECURE_BITS, PrivateKey, PublicKey, generate_keypair
+
+if find_spec("pyarrow") is not None:
+    # Arrow has to know the extension type before it meets one, in a file or a message.
+    from hearith import arrow as arrow
+
+__all__ = [
+    "DEFAULT_BITS",
+    "MIN_SECURE_BITS",
+    "Aggregator",
+    "CiphertextError",
+    "Encoding",
+    "EncryptedArray",
+    "EncryptedUpdate",
+    "HearithError",
+    "InvalidKeyError",
+    "KeyMismatchError",
+    "PrivateKey",
+    "PublicKey",
+    "RangeError",
+    "ScaleError",
+    "TableError",
+    "__version__",
+    "concatenate",
+    "errors",
+    "generate_keypair",
+    "set_threads",
+    "threads",
+]

@@ -1,0 +1,52 @@
+"""Long work in pieces: so that it shows progress and Ctrl-C ends it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from hearith._native import Ciphertexts
+
+#: Rows of the first piece: enough for every lane of every core.
+_FIRST = 512
+#: Seconds that a piece should take: short beside a person's patience, long beside the overhead.
+_PIECE = 0.25
+
+
+def pieces(rows: int, progress: bool, what: str) -> Iterator[tuple[int, int]]:
+    """Consecutive ranges of rows, as many rows each as take about a quarter of a second.
+
+    Between two pieces Python sees a pending Ctrl-C. With `progress` a bar is shown (needs `tqdm`).
+    """
+    bar = _bar(rows, what) if progress else None
+    start, size = 0, _FIRST
+    try:
+        while start < rows:
+            stop = min(start + size, rows)
+            began = time.monotonic()
+            yield start, stop
+            seconds = max(time.monotonic() - began, 1e-9)
+            if bar is not None:
+                bar.update(stop - start)
+            start = stop
+            size = max(_FIRST // 8, min(int(size * min(_PIECE / seconds, 4.0)), 1 << 22))
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def joined(
+    rows: int, piece: Callable[[int, int], Ciphertexts], progress: bool = False, what: str = "computing"
+) -> Ciphertexts:
+    """The ciphertexts of all pieces one after another; one call of `piece` at least."""
+    parts = [piece(start, stop) for start, stop in pieces(rows, progress, what)] or [piece(0, 0)]
+    return parts[0] if len(parts) == 1 else parts[0].concat(parts[1:])
+
+
+def _bar(rows: int, what: str) -> Any:
+    try:
+        from tqdm import tqdm
+    except ImportError as error:
+        raise ImportError("progress=True needs tqdm: pip install 'hearith[progress]'") from error
+    return tqdm(total=rows, desc=what, unit="row", unit_scale=True)

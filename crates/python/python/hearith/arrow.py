@@ -1,0 +1,167 @@
+"""Encrypted numbers as Arrow data: an extension type over fixed-size binary.
+
+The type says scheme, key id, bits, encoding, range and headroom; the ciphertexts are big-endian, twice the bytes of n each. In an
+encrypted table the field's metadata say the same in the entries `hearith.*`, which the command line and other programs read.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from hearith.array import EncryptedArray, _read
+from hearith.encoding import Encoding
+from hearith.errors import KeyMismatchError, TableError
+from hearith.keys import PublicKey
+
+#: Name of the extension type.
+NAME = "hearith.paillier"
+_PREFIX = b"hearith."
+
+
+@dataclass(frozen=True)
+class Description:
+    """What an encrypted column is. With `encoding == "slots"` scales and ranges are one a slot, otherwise there is one of each."""
+
+    key: str
+    bits: int
+    encoding: str
+    scales: tuple[int, ...]
+    ranges: tuple[int, ...]
+    max_additions: int
+    exponent: int = 0
+    scheme: str = "paillier"
+
+    @property
+    def width(self) -> int:
+        """Bytes of a ciphertext."""
+        return 2 * -(-self.bits // 8)
+
+    @property
+    def bound(self) -> int:
+        """Largest magnitude of an encrypted integer, with all additions that there is headroom for."""
+        steps: int = 16**-self.exponent
+        return max(self.ranges) * steps * self.max_additions
+
+    @classmethod
+    def of_metadata(cls, metadata: dict[bytes, bytes]) -> Description:
+        """The description in the metadata of a field of an encrypted table."""
+        text = {key.removeprefix(_PREFIX).decode(): value.decode() for key, value in metadata.items()}
+        return cls(
+            key=text["key"],
+            bits=int(text["bits"]),
+            encoding=text["encoding"],
+            scales=tuple(int(scale) for scale in text["scale"].split(",")),
+            ranges=tuple(int(range) for range in text["range"].split(",")),
+            max_additions=int(text["max_additions"]),
+            exponent=int(text.get("exponent", "0")),
+            scheme=text["scheme"],
+        )
+
+
+class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
+    """The type of encrypted numbers."""
+
+    def __init__(self, description: Description) -> None:
+        """The type of columns so described."""
+        self.description = description
+        super().__init__(pa.binary(description.width), NAME)
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        """The description as JSON; ranges as text, since they exceed what JSON readers take for integers."""
+        entries = asdict(self.description)
+        entries["ranges"] = [str(range) for range in self.description.ranges]
+        return json.dumps(entries).encode()
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage_type: Any, serialized: bytes) -> EncryptedType:
+        """The type from its JSON."""
+        try:
+            entries = json.loads(serialized)
+            entries["scales"] = tuple(int(scale) for scale in entries["scales"])
+            entries["ranges"] = tuple(int(range) for range in entries["ranges"])
+            description = Description(**entries)
+        except (ValueError, TypeError, KeyError) as error:
+            raise TableError(f"damaged description of an encrypted column: {error}") from None
+        if storage_type != pa.binary(description.width):
+            raise TableError(f"the column is {storage_type}, not fixed_size_binary[{description.width}]")
+        return cls(description)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EncryptedType, (self.description,)
+
+
+def register() -> None:
+    """Makes the type known to Arrow in this process; importing `hearith` does this where `pyarrow` is installed."""
+    # Known already, if the module was loaded a second time.
+    with suppress(pa.ArrowKeyError):
+        pa.register_extension_type(EncryptedType(Description("0" * 32, 64, "integer", (0,), (1,), 1)))
+
+
+def array_to_arrow(array: EncryptedArray) -> pa.ExtensionArray:
+    """`EncryptedArray.to_arrow`."""
+    encoding = array.encoding
+    steps = 16**-encoding.exponent if encoding.base == 16 else 1
+    description = Description(
+        key=array.key_id,
+        bits=array._bits,
+        encoding=encoding.name,
+        scales=(encoding.scale,),
+        ranges=(max(1, -(-array.bound // steps)),),
+        max_additions=1,
+        exponent=encoding.exponent if encoding.base == 16 else 0,
+    )
+    kind = EncryptedType(description)
+    storage = pa.Array.from_buffers(kind.storage_type, array.size, [None, pa.py_buffer(array.to_bytes())])
+    return pa.ExtensionArray.from_storage(kind, storage)
+
+
+def array_from_arrow(key: PublicKey, column: Any) -> EncryptedArray:
+    """`EncryptedArray.from_arrow`."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks)
+    if not isinstance(whole.type, EncryptedType):
+        text = f"a column of {whole.type} is not encrypted"
+        raise TableError(f"{text}, or its table has not passed hearith.arrow.extended, which restores the type")
+    description = whole.type.description
+    if description.key != key.id:
+        raise KeyMismatchError(f"encrypted under key {description.key}, but the key given is {key.id}")
+    if description.encoding == "slots":
+        raise TableError("a packed column holds several numbers a row: use sum_columns and decrypt_columns")
+    if whole.null_count:
+        raise TableError(f"{whole.null_count} rows are null: an EncryptedArray has a number in each")
+    scale, exponent = description.scales[0], description.exponent
+    encoding = Encoding.of(exponent=exponent) if description.encoding == "base16" else Encoding.of(scale=scale)
+    return EncryptedArray._new(key, _read(key, _storage_bytes(whole.storage)), encoding, description.bound)
+
+
+def extended(table: pa.Table) -> pa.Table:
+    """The table with its encrypted columns as the extension type, where they are plain fixed-size binary described by their
+    field's metadata: in files that the command line wrote.
+    """
+    for index, field in enumerate(table.schema):
+        if _is_described(field) and not isinstance(field.type, pa.BaseExtensionType):
+            kind = EncryptedType(Description.of_metadata(field.metadata))
+            chunks = [pa.ExtensionArray.from_storage(kind, chunk) for chunk in table.column(index).chunks]
+            column = pa.chunked_array(chunks, type=kind)
+            table = table.set_column(index, pa.field(field.name, kind, field.nullable, field.metadata), column)
+    return table
+
+
+def _is_described(field: pa.Field) -> bool:
+    return field.metadata is not None and b"hearith.scheme" in field.metadata
+
+
+def _storage_bytes(storage: pa.Array) -> bytes:
+    width = storage.type.byte_width
+    buffer = storage.buffers()[1]
+    start = storage.offset * width
+    return b"" if buffer is None else buffer[start : start + len(storage) * width].to_pybytes()
+
+
+register()

@@ -1,0 +1,158 @@
+"""Encrypted columns of tables: encrypt, add up by groups, decrypt.
+
+Tables come as pyarrow, pandas or polars have them, or as anything that exports an Arrow stream; results are pyarrow tables. Rows pass
+the Rust kernel in batches, so that progress shows and Ctrl-C ends the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hearith import _native
+from hearith._batches import pieces
+from hearith.encoding import Number, _fraction
+from hearith.errors import TableError
+
+try:
+    import pyarrow as pa
+except ImportError as error:
+    raise ImportError("encrypted columns need pyarrow: pip install 'hearith[arrow]'") from error
+
+from hearith.arrow import extended
+
+if TYPE_CHECKING:
+    from hearith.keys import PrivateKey, PublicKey, _EncryptionKey
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """How to encrypt a column: decimal digits kept after the point (by default those of a decimal type, else none) and
+    largest magnitude of a value (by default 2^63 - 1 units of the last digit)."""
+
+    scale: int | None = None
+    range: Number | None = None
+
+
+class Totals:
+    """Running totals of the encrypted columns of tables of one shape, by groups.
+
+    `public` is the key, `schema` that of the tables, `by` the columns to group by. After an error the totals are gone.
+    """
+
+    def __init__(self, public: PublicKey, schema: pa.Schema, by: str | Sequence[str] = ()) -> None:
+        """Starts with nothing added."""
+        names = [by] if isinstance(by, str) else list(by)
+        self._totals = _native.Totals(public._native, schema, names)
+
+    def update(self, table: Any, *, progress: bool = False) -> None:
+        """Adds the rows of a table or record batch."""
+        for batch in _batches(as_table(table), progress, "adding"):
+            self._totals.update(batch)
+
+    def finish(self) -> pa.Table:
+        """The totals, one row a group in ascending order of the group columns: a table of encrypted columns again."""
+        return extended(pa.Table.from_batches([self._totals.finish()]))
+
+
+def encrypt_columns(
+    key: _EncryptionKey,
+    table: Any,
+    columns: Sequence[str] | Mapping[str, ColumnOptions | Mapping[str, Any]],
+    *,
+    pack: bool = False,
+    rounding: bool = False,
+    max_additions: int | None = None,
+    progress: bool = False,
+) -> pa.Table:
+    """`PublicKey.encrypt_columns`."""
+    whole = as_table(table)
+    options = columns if isinstance(columns, Mapping) else dict.fromkeys(_names(columns), ColumnOptions())
+    specs = [(name, *_spec(name, option)) for name, option in options.items()]
+    encryptor = _native.Encryptor(
+        key._native, whole.schema, specs, pack=pack, round=rounding, max_additions=max_additions
+    )
+    encrypted = [encryptor.encrypt(batch) for batch in _batches(whole, progress, "encrypting")]
+    return extended(pa.Table.from_batches(encrypted, encryptor.schema))
+
+
+def sum_columns(key: PublicKey, table: Any, *, by: str | Sequence[str] = (), progress: bool = False) -> pa.Table:
+    """`PublicKey.sum_columns`."""
+    totals: Totals | None = None
+    for part in _tables(table):
+        totals = totals or Totals(key, part.schema, by)
+        totals.update(part, progress=progress)
+    if totals is None:
+        raise TableError("no table to add up")
+    return totals.finish()
+
+
+def decrypt_columns(key: PrivateKey, table: Any, *, progress: bool = False) -> pa.Table:
+    """`PrivateKey.decrypt_columns`."""
+    whole = as_table(table)
+    decryptor = _native.Decryptor(key._native, whole.schema)
+    decrypted = [decryptor.decrypt(batch) for batch in _batches(whole, progress, "decrypting")]
+    return pa.Table.from_batches(decrypted, decryptor.schema)
+
+
+def as_table(table: Any) -> pa.Table:
+    """A table of pyarrow from a table or record batch of pyarrow, a data frame of pandas (without its index) or polars, or an
+    Arrow stream.
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    if isinstance(table, pa.Table):
+        return table
+    if isinstance(table, pa.RecordBatch):
+        return pa.Table.from_batches([table])
+    if type(table).__module__.partition(".")[0] == "pandas":
+        return pa.Table.from_pandas(table, preserve_index=False)
+    if hasattr(table, "__arrow_c_stream__"):
+        return pa.table(table)
+    raise TypeError(f"{type(table).__name__} is no table: give one of pyarrow, pandas or polars")
+
+
+def _tables(tables: Any) -> Iterator[pa.Table]:
+    """A single table, or each of several."""
+    single = isinstance(tables, pa.Table | pa.RecordBatch) or not isinstance(tables, Iterable)
+    if single or hasattr(tables, "__arrow_c_stream__"):
+        yield as_table(tables)
+    else:
+        yield from map(as_table, tables)
+
+
+def _batches(table: pa.Table, progress: bool, what: str) -> Iterator[pa.RecordBatch]:
+    """The rows in record batches; at least one."""
+    empty = True
+    for start, stop in pieces(table.num_rows, progress, what):
+        empty = False
+        yield table.slice(start, stop - start).combine_chunks().to_batches()[0]
+    if empty:
+        yield pa.RecordBatch.from_pylist([], schema=table.schema)
+
+
+def _names(columns: Sequence[str]) -> list[str]:
+    names = [columns] if isinstance(columns, str) else list(columns)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise TableError(f"column {twice}: named twice")
+    return names
+
+
+def _spec(name: str, options: ColumnOptions | Mapping[str, Any]) -> tuple[int | None, str | None]:
+    """Scale, and range as decimal text, as the kernel takes them."""
+    chosen = options if isinstance(options, ColumnOptions) else ColumnOptions(**options)
+    if chosen.range is None:
+        return chosen.scale, None
+    range = _fraction(chosen.range)
+    scaled = range * 10 ** (chosen.scale or 0)
+    if scaled.denominator != 1:
+        raise TableError(f"column {name}: the range has more digits than the scale keeps")
+    return chosen.scale, str(range.numerator) if range.denominator == 1 else _decimal(range, chosen.scale or 0)
+
+
+def _decimal(number: Any, scale: int) -> str:
+    digits = str(int(number * 10**scale)).rjust(scale + 1, "0")
+    return f"{digits[:-scale]}.{digits[-scale:]}"

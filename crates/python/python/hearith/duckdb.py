@@ -1,0 +1,231 @@
+"""Encrypted columns in DuckDB: the SQL functions `he_sum`, `he_add`, `he_mul`, `he_rerandomize`, `he_key_id` and `he_decrypt`.
+
+The wheel carries DuckDB's extension; `connect` opens a database with it, `load` adds it to a connection. A ciphertext is a
+`BLOB` as in the Parquet files that `hearith encrypt` and `PublicKey.encrypt_columns` write::
+
+    con = hearith.duckdb.connect()
+    hearith.duckdb.load_key(con, public)
+    con.sql("SELECT dept, he_sum(salary) FROM 'staff.parquet' GROUP BY dept")
+
+Such a file also describes its encrypted columns: under which key, in which encoding, with how much headroom. SQL sees bytes only,
+so `sum_columns` checks the descriptions, adds up and counts additions, and returns totals described again; `describe` puts the
+description back on what a query of your own returns. Both give tables that `PrivateKey.decrypt_columns` decrypts and checks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from hearith.errors import HearithError, KeyMismatchError, TableError
+from hearith.keys import MIN_SECURE_BITS, PublicKey
+
+try:
+    import duckdb
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError as error:
+    raise ImportError("this module needs duckdb and pyarrow: pip install 'hearith[duckdb]'") from error
+
+from hearith.columns import Totals
+
+#: The extension that belongs to this version of the package.
+EXTENSION = Path(__file__).with_name("hearith.duckdb_extension")
+_UNSIGNED = "allow_unsigned_extensions"
+_INSECURE = "hearith_allow_insecure_keys"
+#: The column of totals that counts rows.
+_ROWS = "rows"
+
+File = str | PathLike[str]
+
+
+def connect(
+    database: File = ":memory:", *, config: dict[str, Any] | None = None, **options: Any
+) -> duckdb.DuckDBPyConnection:
+    """`duckdb.connect`, with the extension loaded.
+
+    It allows extensions without a signature of DuckDB's authors in this database, since Hearith's has none.
+    """
+    return load(duckdb.connect(fspath(database), config={_UNSIGNED: "true", **(config or {})}, **options))
+
+
+def load(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Loads the extension into the database of a connection, and returns the connection.
+
+    Raises:
+        HearithError: the database was not opened with `config={"allow_unsigned_extensions": "true"}`, this DuckDB is older than
+            1.5.6, or the wheel is for another platform.
+    """
+    if not EXTENSION.exists():
+        raise HearithError(f"{EXTENSION} is missing: build it with crates/duckdb/package.py, or install the wheel")
+    (allowed,) = con.execute("SELECT current_setting(?)", [_UNSIGNED]).fetchall()[0]
+    if not allowed:
+        raise HearithError(
+            f'open the database with hearith.duckdb.connect(), or duckdb.connect(config={{"{_UNSIGNED}": "true"}}): '
+            "DuckDB loads extensions that its authors have not signed only if that is set from the start"
+        )
+    try:
+        con.load_extension(str(EXTENSION))
+    except duckdb.Error as error:
+        raise HearithError(f"DuckDB {duckdb.__version__} does not load the extension: {error}") from error
+    return con
+
+
+def load_key(con: duckdb.DuckDBPyConnection, public: PublicKey | File) -> str:
+    """Loads a public key, or the file of one, for all connections of the database; its id.
+
+    With a single key loaded, SQL functions mean that one; with several, they take an id as the last argument.
+    """
+    if isinstance(public, PublicKey):
+        if public.bits < MIN_SECURE_BITS:
+            # Whoever has the key object has allowed insecure sizes before; the session need not.
+            return _with_insecure(con, public.to_jwk())
+        return _load(con, public.to_jwk())
+    return _load(con, fspath(public))
+
+
+def encrypted_columns(file: File) -> dict[str, dict[str, str]]:
+    """The encrypted columns of a Parquet file and their descriptions: `key`, `bits`, `encoding`, `scale`, `max_additions`, ..."""
+    fields = (field for field in pq.read_schema(fspath(file)) if _is_encrypted(field))
+    return {field.name: _entries(field) for field in fields}
+
+
+def sum_columns(
+    con: duckdb.DuckDBPyConnection, public: PublicKey, files: File | Sequence[File], *, by: str | Sequence[str] = ()
+) -> pa.Table:
+    """The totals of all encrypted columns of Parquet files by groups, still encrypted: `PublicKey.sum_columns`, on DuckDB's threads.
+
+    Raises:
+        KeyMismatchError: a file is encrypted under another key.
+        TableError: no column is encrypted, files differ in their columns, a group column is missing, or a total has more additions
+            than there is headroom for.
+    """
+    paths = [fspath(file) for file in ([files] if isinstance(files, str | PathLike) else files)]
+    groups = [by] if isinstance(by, str) else list(by)
+    if not paths:
+        raise TableError("no files to add up")
+    schema = _one_schema(paths)
+    # What is wrong with key, descriptions and groups is found here, before anything is read.
+    Totals(public, schema, groups)
+    load_key(con, public)
+    query = _query(schema, groups, public.id)
+    result = describe(con.sql(query, params={"files": paths}).to_arrow_table(), schema)
+    counted = pa.field(_ROWS, pa.uint64(), nullable=False, metadata={b"hearith.role": b"rows"})
+    place = result.schema.get_field_index(_ROWS)
+    result = result.set_column(place, counted, result.column(place).cast(pa.uint64()))
+    # One row a group: the kernel checks headroom, and orders them as the command line does.
+    totals = Totals(public, result.schema, groups)
+    totals.update(result)
+    return totals.finish()
+
+
+def describe(table: pa.Table, like: pa.Schema | File) -> pa.Table:
+    """A query's result with the descriptions of the columns of the same names in `like`, a schema or a Parquet file.
+
+    An encrypted column keeps its name and its companions `NAME.additions` have to be added up beside it::
+
+        SELECT dept, he_sum(salary) AS salary, sum("salary.additions") AS "salary.additions" FROM 'staff.parquet' GROUP BY dept
+
+    Raises:
+        TableError: a column described there has another length of values here, or its companion is missing.
+    """
+    schema = like if isinstance(like, pa.Schema) else pq.read_schema(fspath(like))
+    companions = {name for field in schema for name in _companions(field)}
+    for index, field in enumerate(table.schema):
+        position = schema.get_field_index(field.name)
+        original = None if position < 0 else schema.field(position)
+        if original is None:
+            continue
+        if _is_encrypted(original):
+            kind = _storage(original)
+        elif field.name in companions or _counts_rows(original):
+            kind = pa.uint64()
+        else:
+            continue
+        try:
+            column = table.column(index).cast(kind)
+        except pa.ArrowInvalid as error:
+            raise TableError(f"column {field.name}: {error}") from None
+        # Counts are never null: nothing added is 0.
+        column = column.fill_null(0) if kind == pa.uint64() else column
+        nullable = kind != pa.uint64()
+        table = table.set_column(index, pa.field(field.name, kind, nullable, original.metadata), column)
+    return table
+
+
+def _with_insecure(con: duckdb.DuckDBPyConnection, jwk: str) -> str:
+    (before,) = con.execute("SELECT current_setting(?)", [_INSECURE]).fetchall()[0]
+    con.execute(f"SET {_INSECURE} = true")
+    try:
+        return _load(con, jwk)
+    finally:
+        con.execute(f"SET {_INSECURE} = {bool(before)}")
+
+
+def _load(con: duckdb.DuckDBPyConnection, source: str) -> str:
+    try:
+        (id,) = con.execute("SELECT he_load_key(?)", [source]).fetchall()[0]
+    except duckdb.CatalogException as error:
+        raise HearithError("the extension is not loaded: hearith.duckdb.load(con) first") from error
+    except duckdb.InvalidInputException as error:
+        raise HearithError(str(error)) from error
+    return str(id)
+
+
+def _one_schema(paths: list[str]) -> pa.Schema:
+    """The schema of the first file, whose encrypted columns those of the others must match."""
+    schemas = [pq.read_schema(path) for path in paths]
+    first = {field.name: _entries(field) for field in schemas[0] if _is_encrypted(field)}
+    for path, schema in zip(paths[1:], schemas[1:], strict=True):
+        here = {field.name: _entries(field) for field in schema if _is_encrypted(field)}
+        if here != first:
+            keys = {entries.get("key") for entries in [*here.values(), *first.values()]}
+            kind = KeyMismatchError if len(keys) > 1 else TableError
+            raise kind(f"{path}: its encrypted columns are not those of {paths[0]}")
+    return schemas[0]
+
+
+def _query(schema: pa.Schema, groups: list[str], key: str) -> str:
+    """The totals, with the counts that the kernel checks."""
+    fields = [field for field in schema if _is_encrypted(field)]
+    rows = next((field.name for field in schema if _counts_rows(field)), None)
+    columns = [*map(_quoted, groups)]
+    columns.append(f"{'count(*)' if rows is None else f'sum({_quoted(rows)})'} AS {_ROWS}")
+    for field in fields:
+        columns.append(f"he_sum({_quoted(field.name)}, '{key}') AS {_quoted(field.name)}")
+        columns += [f"sum({_quoted(name)}) AS {_quoted(name)}" for name in _companions(field)]
+    grouping = f" GROUP BY {', '.join(map(_quoted, groups))}" if groups else ""
+    return f"SELECT {', '.join(columns)} FROM read_parquet($files){grouping}"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _metadata(field: pa.Field) -> dict[bytes, bytes]:
+    return field.metadata or {}
+
+
+def _is_encrypted(field: pa.Field) -> bool:
+    return b"hearith.scheme" in _metadata(field)
+
+
+def _counts_rows(field: pa.Field) -> bool:
+    return _metadata(field).get(b"hearith.role") == b"rows"
+
+
+def _entries(field: pa.Field) -> dict[str, str]:
+    prefix = b"hearith."
+    found = _metadata(field).items()
+    return {key.removeprefix(prefix).decode(): value.decode() for key, value in found if key.startswith(prefix)}
+
+
+def _companions(field: pa.Field) -> list[str]:
+    return [str(name) for name in json.loads(_entries(field).get("additions", "[]"))]
+
+
+def _storage(field: pa.Field) -> pa.DataType:
+    return getattr(field.type, "storage_type", field.type)

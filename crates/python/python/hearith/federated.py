@@ -1,0 +1,293 @@
+"""Adding up the updates of many clients, none of which anybody but the key's owner sees, and the owner only their sum.
+
+An update is one NumPy array or a list of them (the layers of a model). Its numbers become integers, multiples of `step` up to
+`range` either side of 0, and lie side by side in the slots of few plaintexts. Each slot has headroom for the sum of all
+clients, each with its weight: what could exceed it is an error, never a number that wrapped around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from hearith import _native
+from hearith._batches import joined, pieces
+from hearith.array import _read
+from hearith.encoding import Number, pack, unpack
+from hearith.errors import CiphertextError, KeyMismatchError, RangeError, ScaleError
+
+if TYPE_CHECKING:
+    from hearith.keys import PrivateKey, PublicKey
+
+#: An update: one array, or the layers of a model.
+Layers: TypeAlias = npt.NDArray[Any] | Sequence[npt.NDArray[Any]]
+
+#: Largest magnitude of a number in steps: what a double holds exactly.
+_MOST_STEPS = 2**53
+
+
+class EncryptedUpdate:
+    """The encrypted update of a client, or a sum of several.
+
+    Pickles without the key; `weight` is how many times a client's numbers went into it.
+    """
+
+    __slots__ = ("_rows", "key_id", "layout", "weight")
+
+    def __init__(self, key_id: str, layout: tuple[Any, ...], weight: int, rows: _native.Ciphertexts | bytes) -> None:
+        """Updates come from `Aggregator.encrypt` and `Aggregator.sum`."""
+        self.key_id, self.layout, self.weight, self._rows = key_id, layout, weight, rows
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the ciphertexts."""
+        return len(self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """The ciphertexts one after another, big-endian."""
+        return self._rows if isinstance(self._rows, bytes) else self._rows.to_bytes()
+
+    def __repr__(self) -> str:
+        return f"<EncryptedUpdate: weight {self.weight}, key {self.key_id[:8]}...>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EncryptedUpdate, (self.key_id, self.layout, self.weight, self.to_bytes())
+
+    def _native(self, key: PublicKey) -> _native.Ciphertexts:
+        if isinstance(self._rows, bytes):
+            self._rows = _read(key, self._rows)
+        return self._rows
+
+
+class Aggregator:
+    """How the updates of many clients are encrypted and added up. Every party makes one with the same arguments.
+
+    Args:
+        key: the public key; whoever decrypts has the private one.
+        like: an update, for the shapes of its arrays.
+        range: largest magnitude of a number.
+        step: what numbers are rounded to multiples of.
+        clients: how many updates are added up at most.
+        max_weight: largest weight of an update, a positive integer (say, its number of samples).
+
+    Raises:
+        RangeError: a slot with this range, step and headroom is larger than the key.
+
+    >>> import hearith as he, numpy as np
+    >>> public, private = he.generate_keypair(512, insecure=True)
+    >>> aggregator = he.Aggregator(public, like=np.zeros(3), range=8, step=2**-10, clients=2, max_weight=100)
+    >>> one = aggregator.encrypt(np.array([0.5, -1, 2]))
+    >>> two = aggregator.encrypt(np.array([1.5, 3, 0]))
+    >>> aggregator.mean(private, aggregator.sum([one, two], weights=[1, 3]))
+    array([1.25, 2.  , 0.5 ])
+    """
+
+    def __init__(
+        self,
+        key: PublicKey,
+        like: Layers,
+        *,
+        range: Number,
+        step: Number,
+        clients: int,
+        max_weight: int = 1,
+    ) -> None:
+        """Lays out the slots."""
+        if clients < 1 or max_weight < 1:
+            raise ValueError("at least one client, and weights of at least 1")
+        self._key = key
+        self._single = isinstance(like, np.ndarray)
+        layers = [np.asarray(layer) for layer in ([like] if self._single else like)]
+        self._shapes = tuple(layer.shape for layer in layers)
+        # A float counts for what it is, a power of two exactly, not for the decimal that it prints as.
+        self._step = _exact(step)
+        if self._step <= 0:
+            raise ScaleError("the step must be positive")
+        self._steps = int(_exact(range) / self._step)
+        if not 1 <= self._steps <= _MOST_STEPS:
+            raise RangeError("the range must be at least one step and at most 2^53 steps")
+        self._capacity = clients * max_weight
+        self._max_weight = max_weight
+        largest = self._steps * max_weight
+        if largest >= 2**63:
+            raise RangeError("range, step and largest weight need more than 64 bits a number")
+        fits = _native.SlotLayout.fits(key.bits, largest, clients)
+        self._slots = _native.SlotLayout(key.bits, max(1, min(fits, self.size)), largest, clients)
+
+    @property
+    def size(self) -> int:
+        """How many numbers an update has."""
+        return sum(int(np.prod(shape)) for shape in self._shapes)
+
+    @property
+    def slots(self) -> int:
+        """How many numbers share a ciphertext."""
+        return self._slots.slots
+
+    @property
+    def ciphertexts(self) -> int:
+        """How many ciphertexts an update has."""
+        return -(-self.size // self.slots)
+
+    @property
+    def capacity(self) -> int:
+        """The largest total weight of a sum."""
+        return self._capacity
+
+    def encrypt(
+        self, update: Layers, *, weight: int = 1, private: PrivateKey | None = None, progress: bool = False
+    ) -> EncryptedUpdate:
+        """Encrypts an update, its numbers rounded to the nearest step and multiplied by a weight of the client's own.
+
+        Args:
+            update: arrays of the agreed shapes.
+            weight: 1 to `max_weight`.
+            private: the private key, faster where the client is its owner.
+            progress: shows a progress bar.
+
+        Raises:
+            RangeError: a number is not finite or exceeds the range.
+            ValueError: the arrays have other shapes.
+        """
+        self._check_weight(weight)
+        padded = np.zeros(self.ciphertexts * self.slots, dtype=np.int64)
+        padded[: self.size] = self._quantised(update) * weight
+        key = self._key._native if private is None else private._native
+        public, slots = self._key._native, self.slots
+
+        def piece(start: int, stop: int) -> _native.Ciphertexts:
+            return key.encrypt(self._slots.pack(public, *pack(padded[start * slots : stop * slots])))
+
+        rows = joined(self.ciphertexts, piece, progress, "encrypting")
+        return EncryptedUpdate(self._key.id, self._layout, weight, rows)
+
+    def sum(
+        self, updates: Iterable[EncryptedUpdate], *, weights: Sequence[int] | None = None, progress: bool = False
+    ) -> EncryptedUpdate:
+        """The sum of updates, each multiplied by its weight if there are weights. Needs no private key.
+
+        Raises:
+            KeyMismatchError, ScaleError: an update belongs to another key, or to an aggregator with other arguments.
+            RangeError: the total weight exceeds what there is headroom for.
+        """
+        every = list(updates)
+        factors = [1] * len(every) if weights is None else [int(weight) for weight in weights]
+        if len(factors) != len(every) or not every:
+            raise ValueError(f"{len(factors)} weights for {len(every)} updates")
+        for update, factor in zip(every, factors, strict=True):
+            self._check(update)
+            self._check_weight(factor)
+        total = sum(update.weight * factor for update, factor in zip(every, factors, strict=True))
+        if total > self._capacity:
+            raise RangeError(f"a total weight of {total} exceeds the {self._capacity} that there is headroom for")
+        key = self._key._native
+        batches = [update._native(self._key) for update in every]
+        data, width = pack(np.array(factors, dtype=np.int64))
+        bits = max(factors).bit_length()
+
+        def piece(start: int, stop: int) -> _native.Ciphertexts:
+            parts = [batch.range(start, stop) for batch in batches]
+            count, terms = stop - start, len(parts)
+            together = parts[0].concat(parts[1:])
+            if bits == 1:
+                groups = [list(range(row, count * terms, count)) for row in range(count)]
+                return key.sum_groups(together, groups)
+            by_row = together.select([row + count * term for row in range(count) for term in range(terms)])
+            return key.dot(by_row, data, width, terms, bits)
+
+        rows = joined(self.ciphertexts, piece, progress, "adding")
+        return EncryptedUpdate(self._key.id, self._layout, total, rows)
+
+    def update(self, data: bytes, *, weight: int = 1) -> EncryptedUpdate:
+        """The update of which `EncryptedUpdate.to_bytes` gave the ciphertexts.
+
+        Raises:
+            CiphertextError: a ciphertext is none of this key, or there are too few or too many.
+            RangeError: the weight exceeds what there is headroom for.
+        """
+        if not 1 <= weight <= self._capacity:
+            raise RangeError(f"a weight of {weight}: 1 to {self._capacity} have headroom")
+        update = EncryptedUpdate(self._key.id, self._layout, weight, _read(self._key, data))
+        self._check(update)
+        return update
+
+    def total(
+        self, private: PrivateKey, update: EncryptedUpdate, *, progress: bool = False
+    ) -> npt.NDArray[np.float64] | list[npt.NDArray[np.float64]]:
+        """The weighted sum that an update holds, in arrays of the agreed shapes.
+
+        Raises:
+            RangeError: a slot holds more than the range times the total weight.
+        """
+        return self._shaped(self._decrypted(private, update, progress), Fraction(1))
+
+    def mean(
+        self, private: PrivateKey, update: EncryptedUpdate, *, progress: bool = False
+    ) -> npt.NDArray[np.float64] | list[npt.NDArray[np.float64]]:
+        """The weighted mean: the total over the total weight."""
+        return self._shaped(self._decrypted(private, update, progress), Fraction(1, update.weight))
+
+    def quantised(self, update: Layers) -> npt.NDArray[np.float64] | list[npt.NDArray[np.float64]]:
+        """The update as it is encrypted: rounded to multiples of the step."""
+        return self._shaped(self._quantised(update), Fraction(1))
+
+    @property
+    def _layout(self) -> tuple[Any, ...]:
+        """What has to agree between updates that are added up."""
+        return self._shapes, self._steps, str(self._step), self._max_weight, self._capacity
+
+    def _quantised(self, update: Layers) -> npt.NDArray[np.int64]:
+        layers = [np.asarray(layer) for layer in ([update] if isinstance(update, np.ndarray) else update)]
+        shapes = tuple(layer.shape for layer in layers)
+        if shapes != self._shapes:
+            raise ValueError(f"arrays of shapes {list(shapes)}, not {list(self._shapes)}")
+        numbers = np.concatenate([np.empty(0), *[layer.astype(np.float64).reshape(-1) for layer in layers]])
+        scaled = np.rint(numbers / float(self._step))
+        outside = ~(np.abs(scaled) <= self._steps)
+        if outside.any():
+            raise RangeError(f"number {int(np.argmax(outside))} is not finite or exceeds the range")
+        return scaled.astype(np.int64)
+
+    def _check_weight(self, weight: int) -> None:
+        if not 1 <= weight <= self._max_weight:
+            raise RangeError(f"a weight of {weight}: 1 to {self._max_weight} are allowed")
+
+    def _check(self, update: EncryptedUpdate) -> None:
+        if update.key_id != self._key.id:
+            raise KeyMismatchError(f"an update under key {update.key_id}, not {self._key.id}")
+        if update.layout != self._layout:
+            raise ScaleError("an update of an aggregator with other shapes, range, step or headroom")
+        if len(update._native(self._key)) != self.ciphertexts:
+            raise CiphertextError(f"an update of {len(update._native(self._key))} ciphertexts, not {self.ciphertexts}")
+
+    def _decrypted(self, private: PrivateKey, update: EncryptedUpdate, progress: bool) -> npt.NDArray[np.int64]:
+        if private.id != self._key.id:
+            raise KeyMismatchError(f"an update under key {update.key_id}, but this is key {private.id}")
+        self._check(update)
+        rows = update._native(self._key)
+        found = [np.empty(0, dtype=np.int64)]
+        for start, stop in pieces(len(rows), progress, "decrypting"):
+            integers = unpack(*private._native.decrypt_slots(self._slots, rows.range(start, stop)))
+            found.append(np.asarray(integers, dtype=object if isinstance(integers, list) else np.int64))
+        totals = np.concatenate(found)[: self.size]
+        outside = np.abs(totals) > self._steps * update.weight
+        if outside.any():
+            raise RangeError(f"number {int(np.argmax(outside))}: the total exceeds what the weights allow")
+        return totals
+
+    def _shaped(
+        self, integers: npt.NDArray[Any], factor: Fraction
+    ) -> npt.NDArray[np.float64] | list[npt.NDArray[np.float64]]:
+        numbers = integers.astype(np.float64) * float(self._step * factor)
+        ends = np.cumsum([int(np.prod(shape)) for shape in self._shapes])[:-1]
+        parts = np.split(numbers, ends) if self._shapes else []
+        layers = [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
+        return layers[0] if self._single else layers
+
+
+def _exact(number: Number) -> Fraction:
+    return Fraction(number.item() if isinstance(number, np.generic) else number)

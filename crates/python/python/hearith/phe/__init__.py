@@ -1,0 +1,37 @@
+"""python-paillier's interface on Hearith's arithmetic: a program written for `phe` runs with `import hearith.phe as phe`.
+
+Classes, methods and exceptions are those of `phe` 1.5. Numbers are handled one by one, as that interface wants it; `PublicKey.from_phe`
+and `EncryptedArray.to_phe` take many to where batches are fast. Moduli that the engine takes (an even number of bits, 64 to 8192,
+primes of equal length) are computed in Rust, others, which only tests use, in Python.
+
+>>> import hearith.phe as phe
+>>> public, private = phe.generate_paillier_keypair(n_length=256)
+>>> private.decrypt(public.encrypt(1.5) * 2 + 4)
+7.0
+"""
+
+from hearith.phe import encoding, paillier, util
+from hearith.phe.encoding import EncodedNumber
+from hearith.phe.paillier import (
+    EncryptedNumber,
+    PaillierPrivateKey,
+    PaillierPrivateKeyring,
+    PaillierPublicKey,
+    generate_paillier_keypair,
+)
+
+#: The release of `phe` whose interface this is.
+__version__ = "1.5.0"
+
+__all__ = [
+    "EncodedNumber",
+    "EncryptedNumber",
+    "PaillierPrivateKey",
+    "PaillierPrivateKeyring",
+    "PaillierPublicKey",
+    "__version__",
+    "encoding",
+    "generate_paillier_keypair",
+    "paillier",
+    "util",
+]

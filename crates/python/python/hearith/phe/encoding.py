@@ -1,0 +1,99 @@
+"""Numbers as residues modulo n: an integer times a power of a base, negative ones counted down from n."""
+
+from __future__ import annotations
+
+import math
+import sys
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, Self
+
+if TYPE_CHECKING:
+    from hearith.phe.paillier import PaillierPublicKey
+
+
+class EncodedNumber:
+    """The number `m * BASE**exponent`, where `m` is `encoding` up to n / 3 and `encoding - n` from 2 n / 3 on.
+
+    What lies between is an overflow. A subclass with another `BASE` (and its `LOG2_BASE`) is another encoding.
+    """
+
+    BASE: ClassVar[int] = 16
+    LOG2_BASE: ClassVar[float] = 4.0
+    FLOAT_MANTISSA_BITS: ClassVar[int] = sys.float_info.mant_dig
+
+    def __init__(self, public_key: PaillierPublicKey, encoding: int, exponent: int) -> None:
+        """The residue `encoding` modulo the key's n, standing on `BASE**exponent`."""
+        self.public_key = public_key
+        self.encoding = encoding
+        self.exponent = exponent
+
+    @classmethod
+    def encode(
+        cls,
+        public_key: PaillierPublicKey,
+        scalar: int | float,
+        precision: float | None = None,
+        max_exponent: int | None = None,
+    ) -> Self:
+        """Encodes a number: an integer on exponent 0, a float exactly, or either to within `precision`.
+
+        Args:
+            public_key: whose n it is.
+            scalar: the number.
+            precision: the difference that still has to show.
+            max_exponent: the exponent is at most this.
+
+        Raises:
+            TypeError: `scalar` is neither an integer nor a float.
+            ValueError: it needs more than n / 3.
+        """
+        exponent = cls._finest(scalar) if precision is None else math.floor(math.log(precision, cls.BASE))
+        if max_exponent is not None:
+            exponent = min(exponent, max_exponent)
+        mantissa = round(Fraction(scalar) / Fraction(cls.BASE) ** exponent)
+        if abs(mantissa) > public_key.max_int:
+            raise ValueError(f"the number is beyond n / 3 on either side of 0 (exponent {exponent})")
+        return cls(public_key, mantissa % public_key.n, exponent)
+
+    @classmethod
+    def _finest(cls, scalar: int | float) -> int:
+        """The highest exponent on which the number's last binary digit shows."""
+        if isinstance(scalar, int):
+            return 0
+        if not isinstance(scalar, float):
+            raise TypeError(f"an int or a float is needed, not {type(scalar)}")
+        last_bit = math.frexp(scalar)[1] - cls.FLOAT_MANTISSA_BITS
+        return math.floor(last_bit / cls.LOG2_BASE)
+
+    def decode(self) -> int | float:
+        """The number: an `int` on exponents of 0 and above, otherwise a `float`.
+
+        Raises:
+            OverflowError: the residue lies between n / 3 and 2 n / 3, or the number exceeds a float.
+            ValueError: it is not below n.
+        """
+        n, most = self.public_key.n, self.public_key.max_int
+        if self.encoding >= n:
+            raise ValueError("the encoding is not below n: a corrupted number")
+        if most < self.encoding < n - most:
+            raise OverflowError("the decrypted number overflowed")
+        mantissa = self.encoding - n if self.encoding > most else self.encoding
+        if self.exponent >= 0:
+            return int(mantissa * self.BASE**self.exponent)
+        try:
+            # A quotient of integers is rounded once, however large they are.
+            quotient: float = mantissa / self.BASE**-self.exponent
+        except OverflowError:
+            raise OverflowError("the decoded number exceeds a float") from None
+        return quotient
+
+    def decrease_exponent_to(self, new_exp: int) -> Self:
+        """The same number on a lower exponent.
+
+        Raises:
+            ValueError: the exponent is higher than the number's.
+        """
+        if new_exp > self.exponent:
+            raise ValueError(f"exponent {self.exponent} cannot rise to {new_exp}")
+        grown = self.encoding * self.BASE ** (self.exponent - new_exp)
+        return type(self)(self.public_key, grown % self.public_key.n, new_exp)

@@ -1,0 +1,299 @@
+"""Keys and encrypted numbers as `phe.paillier` has them."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from hearith import _native
+from hearith.errors import HearithError
+from hearith.phe import _arithmetic, util
+from hearith.phe.encoding import EncodedNumber
+
+DEFAULT_KEYSIZE = 3072
+
+
+def generate_paillier_keypair(
+    private_keyring: PaillierPrivateKeyring | None = None, n_length: int = DEFAULT_KEYSIZE
+) -> tuple[PaillierPublicKey, PaillierPrivateKey]:
+    """A new key pair with an n of `n_length` bits; the private key joins the ring, if there is one."""
+    p, q = _primes(n_length)
+    public_key = PaillierPublicKey(p * q)
+    private_key = PaillierPrivateKey(public_key, p, q)
+    if private_keyring is not None:
+        private_keyring.add(private_key)
+    return public_key, private_key
+
+
+class PaillierPublicKey:
+    """The modulus n and what can be done with it alone; `max_int` is the largest integer that is encoded."""
+
+    def __init__(self, n: int) -> None:
+        """The key with modulus `n`."""
+        self.n = n
+        self.g = n + 1
+        self.nsquare = n * n
+        self.max_int = n // 3 - 1
+
+    def __repr__(self) -> str:
+        return f"<PaillierPublicKey {hash(self) & 0xFFFFFFFFFF:010x}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PaillierPublicKey) and self.n == other.n
+
+    def __hash__(self) -> int:
+        return hash(self.n)
+
+    def get_random_lt_n(self) -> int:
+        """A random number in [1, n), from the operating system's generator."""
+        return secrets.randbelow(self.n - 1) + 1
+
+    def raw_encrypt(self, plaintext: int, r_value: int | None = None) -> int:
+        """A ciphertext of `plaintext` modulo n, with the randomiser `r_value**n` if one is given.
+
+        Raises:
+            TypeError: the plaintext is no integer.
+        """
+        if not isinstance(plaintext, int):
+            raise TypeError(f"an int is needed as plaintext, not {type(plaintext)}")
+        residue = plaintext % self.n
+        if not r_value:
+            return _arithmetic.public(self.n).encrypt(residue)
+        return (1 + residue * self.n) * pow(r_value, self.n, self.nsquare) % self.nsquare
+
+    def encrypt(
+        self, value: int | float | EncodedNumber, precision: float | None = None, r_value: int | None = None
+    ) -> EncryptedNumber:
+        """Encodes and encrypts a number; `precision` and errors as in `EncodedNumber.encode`."""
+        encoded = value if isinstance(value, EncodedNumber) else EncodedNumber.encode(self, value, precision)
+        return self.encrypt_encoded(encoded, r_value)
+
+    def encrypt_encoded(self, encoding: EncodedNumber, r_value: int | None) -> EncryptedNumber:
+        """Encrypts an encoded number. With an `r_value` of the caller's the result does not count as obfuscated."""
+        number = EncryptedNumber(self, self.raw_encrypt(encoding.encoding, r_value), encoding.exponent)
+        number._EncryptedNumber__is_obfuscated = not r_value  # type: ignore[attr-defined]
+        return number
+
+
+class PaillierPrivateKey:
+    """The primes, p below q, and what can be done with them."""
+
+    def __init__(self, public_key: PaillierPublicKey, p: int, q: int) -> None:
+        """The key whose primes, in either order, make up the public key's n.
+
+        Raises:
+            ValueError: they do not, or are equal.
+        """
+        if p * q != public_key.n:
+            raise ValueError("the primes p and q do not belong to the public key")
+        if p == q:
+            raise ValueError("the primes p and q must be different")
+        self.public_key = public_key
+        self.p, self.q = min(p, q), max(p, q)
+        self._arithmetic = _arithmetic.PrivateArithmetic(self.p, self.q)
+
+    @staticmethod
+    def from_totient(public_key: PaillierPublicKey, totient: int) -> PaillierPrivateKey:
+        """The key whose (p - 1)(q - 1) is known.
+
+        Raises:
+            ValueError: it is not that of the public key.
+        """
+        total = public_key.n - totient + 1
+        square = total * total - 4 * public_key.n
+        difference = util.isqrt(square) if square >= 0 else 0
+        p, q = (total - difference) // 2, (total + difference) // 2
+        if p * q != public_key.n:
+            raise ValueError("the totient does not belong to the public key")
+        return PaillierPrivateKey(public_key, p, q)
+
+    def __repr__(self) -> str:
+        return f"<PaillierPrivateKey for {self.public_key!r}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PaillierPrivateKey) and (self.p, self.q) == (other.p, other.q)
+
+    def __hash__(self) -> int:
+        return hash((self.p, self.q))
+
+    def raw_decrypt(self, ciphertext: int) -> int:
+        """The residue in a ciphertext.
+
+        Raises:
+            TypeError: the ciphertext is no integer.
+            ValueError: it is none of this key's.
+        """
+        if not isinstance(ciphertext, int):
+            raise TypeError(f"an int is needed as ciphertext, not {type(ciphertext)}")
+        return self._arithmetic.decrypt(ciphertext)
+
+    def decrypt_encoded(
+        self, encrypted_number: EncryptedNumber, Encoding: type[EncodedNumber] | None = None
+    ) -> EncodedNumber:
+        """The number in an encrypted one, not decoded yet: an `EncodedNumber`, or one of the class `Encoding`.
+
+        Raises:
+            TypeError: it is no encrypted number.
+            ValueError: it belongs to another key.
+        """
+        if not isinstance(encrypted_number, EncryptedNumber):
+            raise TypeError(f"an EncryptedNumber is needed, not {type(encrypted_number)}")
+        if encrypted_number.public_key != self.public_key:
+            raise ValueError("the number was encrypted under a different key")
+        residue = self.raw_decrypt(encrypted_number.ciphertext(be_secure=False))
+        return (Encoding or EncodedNumber)(self.public_key, residue, encrypted_number.exponent)
+
+    def decrypt(self, encrypted_number: EncryptedNumber) -> int | float:
+        """The number in an encrypted one; errors as in `decrypt_encoded` and `EncodedNumber.decode`."""
+        return self.decrypt_encoded(encrypted_number).decode()
+
+
+class PaillierPrivateKeyring(Mapping[PaillierPublicKey, PaillierPrivateKey]):
+    """Private keys by their public keys."""
+
+    def __init__(self, private_keys: Iterable[PaillierPrivateKey] | None = None) -> None:
+        """A ring with these keys."""
+        self._keys = {key.public_key: key for key in private_keys or ()}
+
+    def __getitem__(self, key: PaillierPublicKey) -> PaillierPrivateKey:
+        return self._keys[key]
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[PaillierPublicKey]:
+        return iter(self._keys)
+
+    def __delitem__(self, public_key: PaillierPublicKey) -> None:
+        del self._keys[public_key]
+
+    def add(self, private_key: PaillierPrivateKey) -> None:
+        """Adds a key.
+
+        Raises:
+            TypeError: it is no private key.
+        """
+        if not isinstance(private_key, PaillierPrivateKey):
+            raise TypeError(f"a PaillierPrivateKey is needed, not {type(private_key)}")
+        self._keys[private_key.public_key] = private_key
+
+    def decrypt(self, encrypted_number: EncryptedNumber) -> int | float:
+        """Decrypts with the key that fits.
+
+        Raises:
+            KeyError: none does.
+        """
+        return self._keys[encrypted_number.public_key].decrypt(encrypted_number)
+
+
+class EncryptedNumber:
+    """An encrypted number that adds up with others and with plain numbers, and multiplies with plain ones.
+
+    Results are not obfuscated until `ciphertext()` hands them out.
+    """
+
+    def __init__(self, public_key: PaillierPublicKey, ciphertext: int, exponent: int = 0) -> None:
+        """The number with this ciphertext, standing on `EncodedNumber.BASE**exponent`.
+
+        Raises:
+            TypeError: the ciphertext is an encrypted number itself, or the key no public key.
+        """
+        if isinstance(ciphertext, EncryptedNumber):
+            raise TypeError("the ciphertext must be an integer")
+        if not isinstance(public_key, PaillierPublicKey):
+            raise TypeError("the key must be a PaillierPublicKey")
+        self.public_key = public_key
+        self.exponent = exponent
+        self.__ciphertext = ciphertext
+        self.__is_obfuscated = False
+
+    def ciphertext(self, be_secure: bool = True) -> int:
+        """The ciphertext, obfuscated first unless it is already or `be_secure` is off."""
+        if be_secure and not self.__is_obfuscated:
+            self.obfuscate()
+        return self.__ciphertext
+
+    def obfuscate(self) -> None:
+        """Randomises the ciphertext, so that nobody can tell what it was computed from."""
+        self.__ciphertext = _arithmetic.public(self.public_key.n).rerandomise(self.__ciphertext)
+        self.__is_obfuscated = True
+
+    def decrease_exponent_to(self, new_exp: int) -> EncryptedNumber:
+        """The same number on a lower exponent.
+
+        Raises:
+            ValueError: the exponent is higher than the number's, or so low that no number on it is below n / 3.
+        """
+        if new_exp > self.exponent:
+            raise ValueError(f"exponent {self.exponent} cannot rise to {new_exp}")
+        factor = EncodedNumber.BASE ** (self.exponent - new_exp)
+        if factor > self.public_key.max_int:
+            raise ValueError(f"exponent {new_exp} is too low for the key")
+        return self._times(factor, new_exp)
+
+    def __add__(self, other: EncryptedNumber | EncodedNumber | int | float) -> EncryptedNumber:
+        if isinstance(other, EncryptedNumber):
+            return self._plus(other.public_key, other.__ciphertext, other)
+        if not isinstance(other, EncodedNumber):
+            other = EncodedNumber.encode(self.public_key, other, max_exponent=self.exponent)
+        # A trivial ciphertext: the sum is no more obfuscated than any other.
+        trivial = EncryptedNumber(other.public_key, self._trivial(other.encoding), other.exponent)
+        return self._plus(other.public_key, trivial.__ciphertext, trivial)
+
+    def __radd__(self, other: EncodedNumber | int | float) -> EncryptedNumber:
+        return self + other
+
+    def __sub__(self, other: EncryptedNumber | int | float) -> EncryptedNumber:
+        return self + other * -1
+
+    def __rsub__(self, other: int | float) -> EncryptedNumber:
+        return self * -1 + other
+
+    def __mul__(self, other: EncodedNumber | int | float) -> EncryptedNumber:
+        if isinstance(other, EncryptedNumber):
+            raise NotImplementedError("the product of two encrypted numbers cannot be computed")
+        if not isinstance(other, EncodedNumber):
+            other = EncodedNumber.encode(self.public_key, other)
+        n, most = self.public_key.n, self.public_key.max_int
+        if not 0 <= other.encoding < n:
+            raise ValueError("the factor's encoding is not in [0, n)")
+        factor = other.encoding - n if other.encoding >= n - most else other.encoding
+        return self._times(factor, self.exponent + other.exponent)
+
+    def __rmul__(self, other: EncodedNumber | int | float) -> EncryptedNumber:
+        return self * other
+
+    def __truediv__(self, scalar: int | float) -> EncryptedNumber:
+        return self * (1 / scalar)
+
+    def _times(self, factor: int, exponent: int) -> EncryptedNumber:
+        product = self.__ciphertext
+        if factor != 1:
+            product = _arithmetic.public(self.public_key.n).multiply(product, factor)
+        return EncryptedNumber(self.public_key, product, exponent)
+
+    def _trivial(self, encoding: int) -> int:
+        return (1 + encoding * self.public_key.n) % self.public_key.nsquare
+
+    def _plus(self, key: PaillierPublicKey, ciphertext: int, other: EncryptedNumber) -> EncryptedNumber:
+        if key != self.public_key:
+            raise ValueError("numbers under different public keys do not add up")
+        exponent = min(self.exponent, other.exponent)
+        a, b = self.decrease_exponent_to(exponent), other.decrease_exponent_to(exponent)
+        total = a.__ciphertext * b.__ciphertext % self.public_key.nsquare
+        return EncryptedNumber(self.public_key, total, exponent)
+
+
+def _primes(n_length: int) -> tuple[int, int]:
+    """Primes with a product of `n_length` bits; from the Rust engine where it makes keys of this size."""
+    try:
+        jwk: dict[str, Any] = json.loads(_native.PrivateKey.generate(n_length, insecure=True).to_jwk())
+        return util.base64_to_int(jwk["p"]), util.base64_to_int(jwk["q"])
+    except HearithError:
+        pass
+    while True:
+        p, q = util.getprimeover(n_length // 2), util.getprimeover(n_length // 2)
+        if p != q and (p * q).bit_length() == n_length:
+            return p, q

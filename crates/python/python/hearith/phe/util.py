@@ -1,0 +1,140 @@
+"""Number theory as `phe.util` has it.
+
+Python's own integers carry it out. Keys of the usual sizes do not come here: their arithmetic is in Rust.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import secrets
+
+#: phe's flags of its optional libraries; nothing here depends on them.
+HAVE_GMP = False
+HAVE_CRYPTO = False
+
+
+def _sieve(limit: int) -> list[int]:
+    """The primes below `limit`, by Eratosthenes' sieve."""
+    candidates = bytearray([1]) * limit
+    candidates[:2] = b"\0\0"
+    for number in range(2, math.isqrt(limit) + 1):
+        if candidates[number]:
+            candidates[number * number :: number] = bytes(len(range(number * number, limit, number)))
+    return [number for number in range(limit) if candidates[number]]
+
+
+#: The primes below 17881, by which candidates are divided first.
+first_primes = _sieve(17881)
+
+
+def powmod(a: int, b: int, c: int) -> int:
+    """`a**b` modulo `c`."""
+    return pow(a, b, c)
+
+
+def mulmod(a: int, b: int, c: int) -> int:
+    """`a * b` modulo `c`."""
+    return a * b % c
+
+
+def invert(a: int, b: int) -> int:
+    """The inverse of `a` modulo `b`.
+
+    Raises:
+        ZeroDivisionError: there is none.
+    """
+    try:
+        return pow(a, -1, b)
+    except ValueError:
+        raise ZeroDivisionError("there is no inverse") from None
+
+
+def extended_euclidean_algorithm(a: int, b: int) -> tuple[int, int, int]:
+    """`(g, s, t)` with `g = gcd(a, b) = s a + t b`.
+
+    >>> extended_euclidean_algorithm(240, 46)
+    (2, -9, 47)
+    """
+    left, right = (a, 1, 0), (b, 0, 1)
+    while right[0]:
+        quotient = left[0] // right[0]
+        rest = (left[0] - quotient * right[0], left[1] - quotient * right[1], left[2] - quotient * right[2])
+        left, right = right, rest
+    return left
+
+
+def isqrt(N: int) -> int:
+    """The integer part of the square root."""
+    return math.isqrt(N)
+
+
+improved_i_sqrt = isqrt
+
+
+def getprimeover(N: int) -> int:
+    """A random prime of at least `N` bits."""
+    candidate = secrets.randbits(N) | 1 << (N - 1) | 1
+    while not is_prime(candidate):
+        candidate += 2
+    return candidate
+
+
+def miller_rabin(n: int, k: int) -> bool:
+    """Whether `n`, above 3, passes `k` rounds of the Miller-Rabin test with random bases."""
+    if n % 2 == 0:
+        return False
+    twos = ((n - 1) & (1 - n)).bit_length() - 1
+    odd = (n - 1) >> twos
+    return all(_passes(n, secrets.randbelow(n - 3) + 2, odd, twos) for _ in range(k))
+
+
+def _passes(n: int, base: int, odd: int, twos: int) -> bool:
+    power = pow(base, odd, n)
+    if power in (1, n - 1):
+        return True
+    for _ in range(twos - 1):
+        power = power * power % n
+        if power == n - 1:
+            return True
+    return False
+
+
+def is_prime(n: int, mr_rounds: int = 25) -> bool:
+    """Whether `n` is a prime; a composite passes with a probability below 4^-`mr_rounds`."""
+    if n <= first_primes[-1]:
+        return n in first_primes
+    return all(n % prime for prime in first_primes) and miller_rabin(n, mr_rounds)
+
+
+def base64url_encode(payload: bytes | str) -> str:
+    """Unpadded base64url."""
+    data = payload.encode() if isinstance(payload, str) else payload
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def base64url_decode(payload: str) -> bytes:
+    """The bytes of unpadded base64url.
+
+    Raises:
+        ValueError: it has a length that no bytes have.
+    """
+    if len(payload) % 4 == 1:
+        raise ValueError("not base64url")
+    return base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))
+
+
+def base64_to_int(source: str) -> int:
+    """The number of which unpadded base64url gives the big-endian bytes."""
+    return int.from_bytes(base64url_decode(source), "big")
+
+
+def int_to_base64(source: int) -> str:
+    """Unpadded base64url of a positive number's big-endian bytes.
+
+    Raises:
+        AssertionError: the number is 0 or below, as in `phe`.
+    """
+    if source <= 0:
+        raise AssertionError("only positive numbers have such a text")
+    return base64url_encode(source.to_bytes(-(-source.bit_length() // 8), "big"))

@@ -1,0 +1,60 @@
+//! Batches of plaintexts and ciphertexts.
+
+use crate::errors::operation;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Residues modulo n, one a row.
+#[pyclass(frozen, module = "hearith._native")]
+pub(crate) struct Plaintexts(pub(crate) hearith_paillier::Plaintexts);
+
+#[pymethods]
+impl Plaintexts {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The residues one after another, big-endian, as many bytes each as n has.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_be_bytes())
+    }
+}
+
+/// Ciphertexts of one key, one a row.
+#[pyclass(frozen, module = "hearith._native")]
+pub(crate) struct Ciphertexts(pub(crate) hearith_paillier::Ciphertexts);
+
+#[pymethods]
+impl Ciphertexts {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Id of the key that they belong to.
+    #[getter]
+    fn key_id(&self) -> String {
+        self.0.key_id().to_string()
+    }
+
+    /// The ciphertexts one after another, big-endian, twice the bytes of n each.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.0.to_be_bytes());
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The ciphertexts of these rows, in this order.
+    fn select(&self, py: Python<'_>, rows: Vec<usize>) -> PyResult<Self> {
+        py.detach(|| self.0.select(&rows)).map(Self).map_err(operation)
+    }
+
+    /// The ciphertexts of rows `start` to `stop`, without the last.
+    fn range(&self, py: Python<'_>, start: usize, stop: usize) -> PyResult<Self> {
+        py.detach(|| self.0.range(start..stop)).map(Self).map_err(operation)
+    }
+
+    /// These ciphertexts followed by others.
+    fn concat(&self, py: Python<'_>, others: Vec<Py<Ciphertexts>>) -> PyResult<Self> {
+        let others: Vec<&hearith_paillier::Ciphertexts> = others.iter().map(|other| &other.get().0).collect();
+        py.detach(|| hearith_paillier::Ciphertexts::concat(&self.0, &others)).map(Self).map_err(operation)
+    }
+}

@@ -1,0 +1,164 @@
+//! Encrypted columns: the kernel of `hearith-columns`, record batches in and out.
+
+use crate::keys::{PrivateKey, PublicKey};
+use crate::{errors, threads};
+use arrow_array::RecordBatch;
+use arrow_pyarrow::PyArrowType;
+use arrow_schema::Schema;
+use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Rounding};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use std::sync::{Mutex, PoisonError};
+
+/// A key to encrypt with, of either kind.
+enum Key {
+    Public(Py<PublicKey>),
+    Private(Py<PrivateKey>),
+}
+
+impl Key {
+    fn of(key: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(key) = key.cast::<PublicKey>() {
+            return Ok(Self::Public(key.clone().unbind()));
+        }
+        match key.cast::<PrivateKey>() {
+            Ok(key) => Ok(Self::Private(key.clone().unbind())),
+            Err(_) => Err(PyTypeError::new_err("a public or private key is needed")),
+        }
+    }
+
+    fn encryption(&self) -> EncryptionKey<'_> {
+        match self {
+            Self::Public(key) => EncryptionKey::Public(&key.get().0),
+            Self::Private(key) => EncryptionKey::Owner(&key.get().0),
+        }
+    }
+}
+
+/// Encrypts columns of the batches of one table.
+#[pyclass(frozen, module = "hearith._native")]
+pub(crate) struct Encryptor {
+    key: Key,
+    input: Schema,
+    options: EncryptOptions,
+}
+
+#[pymethods]
+impl Encryptor {
+    /// `columns` are names with scale and range (`None`: by the column's type, 2^63 - 1 after scaling).
+    #[new]
+    #[pyo3(signature = (key, schema, columns, *, pack=false, round=false, max_additions=None))]
+    fn new(
+        key: &Bound<'_, PyAny>,
+        schema: PyArrowType<Schema>,
+        columns: Vec<(String, Option<u32>, Option<String>)>,
+        pack: bool,
+        round: bool,
+        max_additions: Option<u64>,
+    ) -> PyResult<Self> {
+        let columns = columns.into_iter().map(|(name, scale, range)| ColumnSpec { name, scale, range }).collect();
+        let mut options = EncryptOptions { pack, ..EncryptOptions::new(columns) };
+        options.rounding = if round { Rounding::HalfEven } else { Rounding::Exact };
+        options.max_additions = max_additions.unwrap_or(options.max_additions);
+        let encryptor = Self { key: Key::of(key)?, input: schema.0, options };
+        encryptor.kernel()?;
+        Ok(encryptor)
+    }
+
+    /// The schema of the encrypted batches.
+    #[getter]
+    fn schema(&self) -> PyResult<PyArrowType<Schema>> {
+        Ok(PyArrowType(Schema::clone(&self.kernel()?.schema())))
+    }
+
+    fn encrypt(&self, py: Python<'_>, batch: PyArrowType<RecordBatch>) -> PyResult<PyArrowType<RecordBatch>> {
+        let kernel = self.kernel()?;
+        threads::run(py, || kernel.encrypt(&batch.0))?.map(PyArrowType).map_err(errors::table)
+    }
+}
+
+impl Encryptor {
+    fn kernel(&self) -> PyResult<hearith_columns::Encryptor<'_>> {
+        let key = self.key.encryption();
+        hearith_columns::Encryptor::new(key, &self.input, &self.options).map_err(errors::table)
+    }
+}
+
+/// Running totals of the encrypted columns of a table, by groups.
+#[pyclass(frozen, module = "hearith._native")]
+pub(crate) struct Totals(Mutex<Option<hearith_columns::Totals>>);
+
+#[pymethods]
+impl Totals {
+    #[new]
+    #[pyo3(signature = (key, schema, by=vec![]))]
+    fn new(key: &PublicKey, schema: PyArrowType<Schema>, by: Vec<String>) -> PyResult<Self> {
+        let totals = hearith_columns::Totals::new(&key.0, &schema.0, &by).map_err(errors::table)?;
+        Ok(Self(Mutex::new(Some(totals))))
+    }
+
+    /// Adds the rows of a batch. After an error the totals are gone.
+    fn update(&self, py: Python<'_>, batch: PyArrowType<RecordBatch>) -> PyResult<()> {
+        let updated = threads::run(py, || {
+            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(mut totals) = state.take() else { return Ok(false) };
+            totals.check_schema(batch.0.schema_ref())?;
+            totals.update(&batch.0)?;
+            *state = Some(totals);
+            Ok(true)
+        })?;
+        match updated.map_err(errors::table)? {
+            true => Ok(()),
+            false => Err(finished()),
+        }
+    }
+
+    /// The totals, one row a group in ascending order; there is no more to be done with them then.
+    fn finish(&self, py: Python<'_>) -> PyResult<PyArrowType<RecordBatch>> {
+        let finished = threads::run(py, || {
+            let totals = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+            totals.map(hearith_columns::Totals::finish)
+        })?;
+        finished.ok_or_else(self::finished)?.map(PyArrowType).map_err(errors::table)
+    }
+}
+
+fn finished() -> PyErr {
+    PyRuntimeError::new_err("these totals are finished, or failed")
+}
+
+/// Decrypts the batches of one table.
+#[pyclass(frozen, module = "hearith._native")]
+pub(crate) struct Decryptor {
+    key: Py<PrivateKey>,
+    schema: Schema,
+}
+
+#[pymethods]
+impl Decryptor {
+    #[new]
+    fn new(key: Py<PrivateKey>, schema: PyArrowType<Schema>) -> PyResult<Self> {
+        let decryptor = Self { key, schema: schema.0 };
+        decryptor.kernel()?;
+        Ok(decryptor)
+    }
+
+    /// The schema of the decrypted batches.
+    #[getter]
+    fn schema(&self) -> PyResult<PyArrowType<Schema>> {
+        Ok(PyArrowType(Schema::clone(&self.kernel()?.schema())))
+    }
+
+    /// The batch with exact decimals, or an error at the first total that cannot be relied on.
+    fn decrypt(&self, py: Python<'_>, batch: PyArrowType<RecordBatch>) -> PyResult<PyArrowType<RecordBatch>> {
+        let kernel = self.kernel()?;
+        let decrypted = threads::run(py, || kernel.decrypt(&batch.0)?.to_batch())?;
+        decrypted.map(PyArrowType).map_err(errors::table)
+    }
+}
+
+impl Decryptor {
+    fn kernel(&self) -> PyResult<hearith_columns::Decryptor<'_>> {
+        hearith_columns::Decryptor::new(&self.key.get().0, &self.schema).map_err(errors::table)
+    }
+}

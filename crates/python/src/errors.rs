@@ -1,0 +1,45 @@
+//! Errors of the Rust crates as the exceptions of `hearith.errors`.
+
+use hearith_columns::{Error, Reason};
+use hearith_paillier::{EncodingError, KeyError, OperationError};
+use pyo3::PyErr;
+
+pyo3::import_exception!(hearith.errors, CiphertextError);
+pyo3::import_exception!(hearith.errors, InvalidKeyError);
+pyo3::import_exception!(hearith.errors, KeyMismatchError);
+pyo3::import_exception!(hearith.errors, RangeError);
+pyo3::import_exception!(hearith.errors, TableError);
+
+/// A key that cannot be made or accepted.
+pub(crate) fn key(error: KeyError) -> PyErr {
+    InvalidKeyError::new_err(error.to_string())
+}
+
+/// An operation on batches that failed.
+pub(crate) fn operation(error: OperationError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        OperationError::WrongKey { .. } => KeyMismatchError::new_err(text),
+        OperationError::Ciphertext(_) => CiphertextError::new_err(text),
+        OperationError::PlaintextTooLarge { .. } | OperationError::ScalarTooLarge { .. } => RangeError::new_err(text),
+        OperationError::Row { .. } => pyo3::exceptions::PyIndexError::new_err(text),
+        OperationError::Randomness(_) => pyo3::exceptions::PyOSError::new_err(text),
+        _ => pyo3::exceptions::PyValueError::new_err(text),
+    }
+}
+
+/// Numbers that have no plaintext.
+pub(crate) fn encoding(error: EncodingError) -> PyErr {
+    RangeError::new_err(error.to_string())
+}
+
+/// A table that cannot be encrypted, added up or decrypted.
+pub(crate) fn table(error: Error) -> PyErr {
+    let text = error.to_string();
+    match error.reason() {
+        Reason::WrongKey { .. } => KeyMismatchError::new_err(text),
+        Reason::BadCiphertext(_) => CiphertextError::new_err(text),
+        Reason::OutOfRange { .. } | Reason::Headroom { .. } | Reason::Overflow => RangeError::new_err(text),
+        _ => TableError::new_err(text),
+    }
+}

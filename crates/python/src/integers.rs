@@ -1,0 +1,90 @@
+//! Integers as they cross the border: packed rows of little-endian two's complement, all of one width.
+//!
+//! A NumPy array of `int64` is such rows of 8 bytes already, and a Python integer of any size packs with `int.to_bytes`.
+
+use hearith_paillier::encoding::Signed;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use zeroize::Zeroizing;
+
+/// Bytes of an `i128`.
+const WIDEST_SMALL: usize = 16;
+/// Bytes that a width is a multiple of.
+const LIMB: usize = 8;
+
+/// Integers of 8 or 16 bytes each.
+pub(crate) fn small(data: &[u8], width: usize) -> PyResult<Zeroizing<Vec<i128>>> {
+    check(data, width)?;
+    if width > WIDEST_SMALL {
+        return Err(PyValueError::new_err(format!("rows of {width} bytes are wider than {WIDEST_SMALL}")));
+    }
+    Ok(Zeroizing::new(data.chunks_exact(width).map(widened).collect()))
+}
+
+/// Integers of any width.
+pub(crate) fn wide(data: &[u8], width: usize) -> PyResult<Vec<Signed>> {
+    check(data, width)?;
+    Ok(data.chunks_exact(width).map(signed).collect())
+}
+
+/// Packs integers, as wide as the widest needs.
+pub(crate) fn pack(integers: &[Signed]) -> (Zeroizing<Vec<u8>>, usize) {
+    let width = integers.iter().map(needed).max().unwrap_or(LIMB);
+    let mut data = Zeroizing::new(vec![0; integers.len() * width]);
+    for (row, integer) in data.chunks_exact_mut(width).zip(integers) {
+        fill(row, integer);
+    }
+    (data, width)
+}
+
+fn check(data: &[u8], width: usize) -> PyResult<()> {
+    match width > 0 && width.is_multiple_of(LIMB) && data.len().is_multiple_of(width) {
+        true => Ok(()),
+        false => Err(PyValueError::new_err(format!("{} bytes are no rows of {width} bytes", data.len()))),
+    }
+}
+
+/// A row of at most 16 bytes.
+fn widened(row: &[u8]) -> i128 {
+    let fill = if row.last().is_some_and(|byte| byte >> 7 == 1) { 0xff } else { 0 };
+    let mut bytes = [fill; WIDEST_SMALL];
+    bytes[..row.len()].copy_from_slice(row);
+    i128::from_le_bytes(bytes)
+}
+
+fn signed(row: &[u8]) -> Signed {
+    let negative = row.last().is_some_and(|byte| byte >> 7 == 1);
+    let mut limbs: Vec<u64> =
+        row.chunks_exact(LIMB).map(|limb| limb.iter().rfold(0, |n, &b| n << 8 | u64::from(b))).collect();
+    if negative {
+        negate(&mut limbs);
+    }
+    Signed::new(negative, limbs)
+}
+
+/// Two's complement of little-endian limbs.
+fn negate(limbs: &mut [u64]) {
+    let mut carry = true;
+    for limb in limbs {
+        (*limb, carry) = (!*limb).overflowing_add(carry.into());
+    }
+}
+
+/// Bytes that hold an integer and its sign.
+fn needed(integer: &Signed) -> usize {
+    let limbs = integer.magnitude();
+    let used = limbs.iter().rposition(|&limb| limb != 0).map_or(0, |last| last + 1);
+    let sign_free = used > 0 && limbs[used - 1] >> 63 == 0;
+    LIMB * (used + usize::from(!sign_free)).max(1)
+}
+
+fn fill(row: &mut [u8], integer: &Signed) {
+    let mut limbs: Vec<u64> = integer.magnitude().to_vec();
+    limbs.resize(row.len() / LIMB, 0);
+    if integer.is_negative() {
+        negate(&mut limbs);
+    }
+    for (bytes, limb) in row.chunks_exact_mut(LIMB).zip(limbs) {
+        bytes.copy_from_slice(&limb.to_le_bytes());
+    }
+}

@@ -1,0 +1,255 @@
+//! Keys and what they do with batches.
+
+use crate::batches::{Ciphertexts, Plaintexts};
+use crate::slots::SlotLayout;
+use crate::{errors, integers, threads};
+use hearith_paillier::encoding::{decode_signed, encode_signed};
+use hearith_paillier::{Engine, KeyPolicy, OperationError};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Packed integers and their width in bytes.
+type Packed<'py> = (Bound<'py, PyBytes>, usize);
+
+fn policy(insecure: bool) -> KeyPolicy {
+    if insecure { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure }
+}
+
+fn engine(name: Option<&str>) -> PyResult<Engine> {
+    let engine = name.map_or_else(Engine::from_env, Engine::named);
+    engine.map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Runs an operation on ciphertexts on the pool.
+fn ciphertexts(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<hearith_paillier::Ciphertexts, OperationError> + Send,
+) -> PyResult<Ciphertexts> {
+    threads::run(py, work)?.map(Ciphertexts).map_err(errors::operation)
+}
+
+/// A public key.
+#[pyclass(frozen, module = "hearith._native")]
+pub(crate) struct PublicKey(pub(crate) hearith_paillier::PublicKey);
+
+#[pymethods]
+impl PublicKey {
+    #[new]
+    #[pyo3(signature = (n, h=None, *, insecure=false, engine=None))]
+    fn new(n: &[u8], h: Option<&[u8]>, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
+        let engine = self::engine(engine)?;
+        hearith_paillier::PublicKey::new(n, h, policy(insecure), engine).map(Self).map_err(errors::key)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (text, *, insecure=false, engine=None))]
+    fn from_jwk(text: &str, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
+        let engine = self::engine(engine)?;
+        hearith_paillier::PublicKey::from_jwk(text, policy(insecure), engine).map(Self).map_err(errors::key)
+    }
+
+    fn to_jwk(&self) -> String {
+        self.0.to_jwk()
+    }
+
+    #[getter]
+    fn comment(&self) -> &str {
+        self.0.comment()
+    }
+
+    #[getter]
+    fn id(&self) -> String {
+        self.0.id().to_string()
+    }
+
+    #[getter]
+    fn bits(&self) -> u32 {
+        self.0.bits()
+    }
+
+    #[getter]
+    fn variant(&self) -> &'static str {
+        self.0.variant().name()
+    }
+
+    #[getter]
+    fn engine(&self) -> &'static str {
+        self.0.engine().name()
+    }
+
+    #[getter]
+    fn ciphertext_bytes(&self) -> usize {
+        self.0.ciphertext_bytes()
+    }
+
+    #[getter]
+    fn plaintext_bytes(&self) -> usize {
+        self.0.plaintext_bytes()
+    }
+
+    /// n, big-endian.
+    fn modulus<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.modulus_be())
+    }
+
+    /// Packed integers of at most 16 bytes as residues modulo n.
+    fn encode(&self, py: Python<'_>, data: &[u8], width: usize) -> PyResult<Plaintexts> {
+        let values = integers::small(data, width)?;
+        py.detach(|| encode_signed(&self.0, &values)).map(Plaintexts).map_err(errors::encoding)
+    }
+
+    /// Residues modulo n from as many big-endian bytes each as n has.
+    fn residues(&self, data: &[u8]) -> PyResult<Plaintexts> {
+        self.0.plaintexts_from_be(data).map(Plaintexts).map_err(errors::operation)
+    }
+
+    fn encrypt(&self, py: Python<'_>, plaintexts: &Plaintexts) -> PyResult<Ciphertexts> {
+        ciphertexts(py, || self.0.encrypt(&plaintexts.0))
+    }
+
+    fn rerandomise(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
+        ciphertexts(py, || self.0.rerandomise(&numbers.0))
+    }
+
+    /// Trivial ciphertexts of 0.
+    fn zeros(&self, count: usize) -> Ciphertexts {
+        Ciphertexts(self.0.zeros(count))
+    }
+
+    /// Ciphertexts from their bytes, each checked to be below n^2 and coprime to n.
+    fn ciphertexts(&self, py: Python<'_>, data: &[u8]) -> PyResult<Ciphertexts> {
+        ciphertexts(py, || {
+            let read = self.0.ciphertexts_from_be(data)?;
+            self.0.check_coprime(&read)?;
+            Ok(read)
+        })
+    }
+
+    fn add(&self, py: Python<'_>, a: &Ciphertexts, b: &Ciphertexts) -> PyResult<Ciphertexts> {
+        ciphertexts(py, || self.0.add(&a.0, &b.0))
+    }
+
+    fn sub(&self, py: Python<'_>, a: &Ciphertexts, b: &Ciphertexts) -> PyResult<Ciphertexts> {
+        ciphertexts(py, || self.0.sub(&a.0, &b.0))
+    }
+
+    fn neg(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
+        ciphertexts(py, || self.0.neg(&numbers.0))
+    }
+
+    fn add_plain(&self, py: Python<'_>, numbers: &Ciphertexts, added: &Plaintexts) -> PyResult<Ciphertexts> {
+        ciphertexts(py, || self.0.add_plain(&numbers.0, &added.0))
+    }
+
+    /// Multiples by packed integers of magnitude below 2^bits.
+    fn scale(
+        &self,
+        py: Python<'_>,
+        numbers: &Ciphertexts,
+        data: &[u8],
+        width: usize,
+        bits: u32,
+    ) -> PyResult<Ciphertexts> {
+        let scalars = integers::wide(data, width)?;
+        ciphertexts(py, || self.0.scale_wide(&numbers.0, &scalars, bits))
+    }
+
+    fn sum(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
+        ciphertexts(py, || self.0.sum(&numbers.0))
+    }
+
+    /// The sum of each group of rows.
+    fn sum_groups(&self, py: Python<'_>, numbers: &Ciphertexts, groups: Vec<Vec<u32>>) -> PyResult<Ciphertexts> {
+        ciphertexts(py, || self.0.sum_groups(&numbers.0, &groups))
+    }
+
+    /// Of every `terms` rows, the sum of their multiples by packed integers of at most 16 bytes and magnitude below 2^bits.
+    fn dot(
+        &self,
+        py: Python<'_>,
+        numbers: &Ciphertexts,
+        data: &[u8],
+        width: usize,
+        terms: usize,
+        bits: u32,
+    ) -> PyResult<Ciphertexts> {
+        let weights = integers::small(data, width)?;
+        ciphertexts(py, || self.0.dot_bounded(&numbers.0, &weights, terms, bits))
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+/// A private key.
+#[pyclass(frozen, module = "hearith._native")]
+pub(crate) struct PrivateKey(pub(crate) hearith_paillier::PrivateKey);
+
+#[pymethods]
+impl PrivateKey {
+    #[staticmethod]
+    #[pyo3(signature = (bits, variant="standard", *, insecure=false, engine=None))]
+    fn generate(py: Python<'_>, bits: u32, variant: &str, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
+        let engine = self::engine(engine)?;
+        let variant = variant.parse().map_err(errors::key)?;
+        let made =
+            threads::run(py, || hearith_paillier::PrivateKey::generate(bits, variant, policy(insecure), engine))?;
+        made.map(Self).map_err(errors::key)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (text, *, insecure=false, engine=None))]
+    fn from_jwk(text: &str, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
+        let engine = self::engine(engine)?;
+        hearith_paillier::PrivateKey::from_jwk(text, policy(insecure), engine).map(Self).map_err(errors::key)
+    }
+
+    /// The key with these primes, big-endian.
+    #[staticmethod]
+    #[pyo3(signature = (p, q, h=None, *, insecure=false, engine=None))]
+    fn from_primes(p: &[u8], q: &[u8], h: Option<&[u8]>, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
+        let engine = self::engine(engine)?;
+        hearith_paillier::PrivateKey::from_primes(p, q, h, policy(insecure), engine).map(Self).map_err(errors::key)
+    }
+
+    fn to_jwk(&self) -> String {
+        self.0.to_jwk().to_string()
+    }
+
+    #[getter]
+    fn comment(&self) -> &str {
+        self.0.comment()
+    }
+
+    #[getter]
+    fn public(&self) -> PublicKey {
+        PublicKey(self.0.public().clone())
+    }
+
+    /// Encrypts through p and q.
+    fn encrypt(&self, py: Python<'_>, plaintexts: &Plaintexts) -> PyResult<Ciphertexts> {
+        ciphertexts(py, || self.0.encrypt(&plaintexts.0))
+    }
+
+    fn decrypt(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Plaintexts> {
+        threads::run(py, || self.0.decrypt(&numbers.0))?.map(Plaintexts).map_err(errors::operation)
+    }
+
+    /// The signed integers in ciphertexts, packed.
+    fn decrypt_integers<'py>(&self, py: Python<'py>, numbers: &Ciphertexts) -> PyResult<Packed<'py>> {
+        let packed = threads::run(py, || {
+            let residues = self.0.decrypt(&numbers.0)?;
+            Ok(integers::pack(&decode_signed(self.0.public(), &residues)?))
+        })?;
+        let (data, width) = packed.map_err(errors::operation)?;
+        Ok((PyBytes::new(py, &data), width))
+    }
+
+    /// The signed integers in the slots of ciphertexts, packed, or the number of the first row that overflowed its layout.
+    fn decrypt_slots<'py>(&self, py: Python<'py>, layout: &SlotLayout, numbers: &Ciphertexts) -> PyResult<Packed<'py>> {
+        let (data, width) = layout.open(py, self, &numbers.0)?;
+        Ok((PyBytes::new(py, &data), width))
+    }
+}

@@ -1,0 +1,36 @@
+//! The Rust half of the Python package `hearith`.
+//!
+//! Python holds keys, batches of ciphertexts and running totals as opaque objects and hands over whole batches: integers
+//! as packed little-endian two's complement ([`integers`]), tables as Arrow record batches ([`columns`]). Every operation on a
+//! batch runs without the interpreter's lock on a pool of threads ([`threads`]). What a person sees (arrays, scales, progress) is
+//! the Python half's.
+
+mod batches;
+mod columns;
+mod errors;
+mod integers;
+mod keys;
+mod slots;
+mod threads;
+
+use pyo3::prelude::*;
+
+/// The module `hearith._native`.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    // A benchmark has to say which it measured.
+    module.add("PROFILE", if cfg!(debug_assertions) { "debug" } else { "release" })?;
+    module.add("DEFAULT_BITS", hearith_paillier::DEFAULT_BITS)?;
+    module.add("MIN_SECURE_BITS", hearith_paillier::MIN_SECURE_BITS)?;
+    module.add_class::<keys::PublicKey>()?;
+    module.add_class::<keys::PrivateKey>()?;
+    module.add_class::<batches::Plaintexts>()?;
+    module.add_class::<batches::Ciphertexts>()?;
+    module.add_class::<slots::SlotLayout>()?;
+    module.add_class::<columns::Encryptor>()?;
+    module.add_class::<columns::Totals>()?;
+    module.add_class::<columns::Decryptor>()?;
+    module.add_function(wrap_pyfunction!(threads::threads, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::set_threads, module)?)
+}

@@ -1,0 +1,60 @@
+//! Several integers side by side in one plaintext.
+
+use crate::batches::Plaintexts;
+use crate::keys::{PrivateKey, PublicKey};
+use crate::{errors, integers, threads};
+use pyo3::prelude::*;
+use zeroize::Zeroizing;
+
+/// How integers lie in the slots of a plaintext.
+#[pyclass(frozen, module = "hearith._native")]
+pub(crate) struct SlotLayout(hearith_paillier::encoding::SlotLayout);
+
+#[pymethods]
+impl SlotLayout {
+    /// `slots` integers of magnitude at most `range` a row, of which `max_additions` rows can be added up.
+    #[new]
+    fn new(key_bits: u32, slots: usize, range: u128, max_additions: u64) -> PyResult<Self> {
+        let layout = hearith_paillier::encoding::SlotLayout::new(key_bits, slots, range, max_additions);
+        layout.map(Self).map_err(errors::encoding)
+    }
+
+    /// How many slots fit into a key's plaintexts.
+    #[staticmethod]
+    fn fits(key_bits: u32, range: u128, max_additions: u64) -> usize {
+        hearith_paillier::encoding::SlotLayout::fits(key_bits, range, max_additions)
+    }
+
+    #[getter]
+    fn slots(&self) -> usize {
+        self.0.slots()
+    }
+
+    /// Plaintexts of packed integers of at most 16 bytes, `slots` a row.
+    fn pack(&self, py: Python<'_>, key: &PublicKey, data: &[u8], width: usize) -> PyResult<Plaintexts> {
+        let values = integers::small(data, width)?;
+        py.detach(|| self.0.pack(&key.0, &values)).map(Plaintexts).map_err(errors::encoding)
+    }
+}
+
+impl SlotLayout {
+    /// Decrypts and unpacks.
+    ///
+    /// # Errors
+    /// The first row whose content lies outside the layout.
+    pub(crate) fn open(
+        &self,
+        py: Python<'_>,
+        key: &PrivateKey,
+        numbers: &hearith_paillier::Ciphertexts,
+    ) -> PyResult<(Zeroizing<Vec<u8>>, usize)> {
+        let slots = threads::run(py, || self.0.unpack(key.0.public(), &key.0.decrypt(numbers)?))?;
+        let slots = slots.map_err(errors::operation)?;
+        let overflow = slots.iter().position(Option::is_none);
+        if let Some(slot) = overflow {
+            let text = format!("row {}: the total overflowed its slots", slot / self.0.slots());
+            return Err(errors::RangeError::new_err(text));
+        }
+        Ok(integers::pack(&slots.into_iter().flatten().collect::<Vec<_>>()))
+    }
+}

@@ -1,0 +1,63 @@
+//! The pool of threads that batches run on.
+//!
+//! A pool does not survive `fork`, which Python's `multiprocessing` may use: the child has the pool's memory but none of its
+//! threads. So the pool is remembered with the process that started it, and a child starts its own.
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::{Arc, Mutex, PoisonError};
+
+struct Pool {
+    process: u32,
+    threads: Arc<ThreadPool>,
+}
+
+/// The pool, and how many threads were asked for (0: one a core).
+///
+/// Locked only by holders of the interpreter's lock, which `os.fork` holds as well: no child inherits it locked.
+static POOL: Mutex<(Option<Pool>, usize)> = Mutex::new((None, 0));
+
+/// Runs work on a batch without the interpreter's lock, on the pool.
+pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let threads = pool()?;
+    Ok(py.detach(|| threads.install(work)))
+}
+
+fn pool() -> PyResult<Arc<ThreadPool>> {
+    let mut state = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if let Some(pool) = state.0.take_if(|pool| pool.process != process) {
+        // Its threads are the parent's: there is nobody here to join.
+        std::mem::forget(pool);
+    }
+    if let Some(pool) = &state.0 {
+        return Ok(pool.threads.clone());
+    }
+    let built = ThreadPoolBuilder::new().num_threads(state.1).thread_name(|index| format!("hearith-{index}")).build();
+    let threads = Arc::new(built.map_err(|error| PyRuntimeError::new_err(error.to_string()))?);
+    state.0 = Some(Pool { process, threads: threads.clone() });
+    Ok(threads)
+}
+
+/// How many threads batches run on.
+#[pyfunction]
+pub(crate) fn threads() -> PyResult<usize> {
+    Ok(pool()?.current_num_threads())
+}
+
+/// Runs later batches on `count` threads (0: one a core).
+#[pyfunction]
+pub(crate) fn set_threads(count: usize) -> PyResult<()> {
+    const MOST: usize = 4096;
+    if count > MOST {
+        return Err(PyValueError::new_err(format!("at most {MOST} threads")));
+    }
+    let mut state = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if let Some(pool) = state.0.take().filter(|pool| pool.process != process) {
+        std::mem::forget(pool);
+    }
+    state.1 = count;
+    Ok(())
+}

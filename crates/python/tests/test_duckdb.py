@@ -1,0 +1,421 @@
+"""The DuckDB extension, against plain SQL and python-paillier."""
+
+import gc
+import json
+import threading
+from base64 import urlsafe_b64encode
+from pathlib import Path
+
+import duckdb
+import phe
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import hearith as he
+import hearith.duckdb as hd
+from hearith.errors import HearithError, KeyMismatchError, TableError
+
+BITS = 256
+ROWS = 5000
+GROUPS = 7
+
+
+def number(value):
+    return urlsafe_b64encode(value.to_bytes(-(-value.bit_length() // 8))).rstrip(b"=").decode()
+
+
+class Owner:
+    """A key pair of python-paillier, its files, and ciphertexts as the extension takes them."""
+
+    def __init__(self, folder: Path, name: str):
+        self.public, self.private = phe.generate_paillier_keypair(n_length=BITS)
+        jwk = {"kty": "DAJ", "alg": "PAI-GN1", "key_ops": ["encrypt"], "n": number(self.public.n), "kid": name}
+        self.public_file, self.private_file = folder / f"{name}.json", folder / f"{name}-private.json"
+        self.public_file.write_text(json.dumps(jwk))
+        secret = {"kty": "DAJ", "alg": "PAI-GN1", "key_ops": ["decrypt"], "kid": name, "pub": jwk}
+        secret |= {"p": number(self.private.p), "q": number(self.private.q)}
+        self.private_file.write_text(json.dumps(secret))
+        self.id = he.PublicKey.from_jwk(self.public_file.read_text(), insecure=True).id
+
+    @property
+    def width(self):
+        return BITS // 4
+
+    def encrypt(self, value):
+        return self.public.raw_encrypt(value % self.public.n).to_bytes(self.width)
+
+    def decrypt(self, ciphertext):
+        value = self.private.raw_decrypt(int.from_bytes(ciphertext))
+        return value if value <= self.public.n // 2 else value - self.public.n
+
+
+@pytest.fixture(scope="module")
+def owner(tmp_path_factory):
+    return Owner(tmp_path_factory.mktemp("keys"), "key")
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory):
+    return Owner(tmp_path_factory.mktemp("keys"), "other")
+
+
+@pytest.fixture(scope="module")
+def numbers(owner):
+    """Rows with group, number and ciphertext; every eleventh is null."""
+    # A thousand fresh ciphertexts, each used for several rows: python-paillier is slow.
+    fresh = {value: owner.encrypt(value) for value in range(-500, 500)}
+    values = [None if i % 11 == 0 else i * 7919 % 1000 - 500 for i in range(ROWS)]
+    ciphertexts = [None if value is None else fresh[value] for value in values]
+    return pa.table({"g": [i * i % GROUPS for i in range(ROWS)], "v": values, "c": pa.array(ciphertexts, pa.binary())})
+
+
+@pytest.fixture
+def con(owner):
+    with hd.connect() as con:
+        con.execute("SET hearith_allow_insecure_keys = true")
+        con.execute(f"SET hearith_private_key = '{owner.private_file}'")
+        assert con.execute("SELECT he_load_key(?)", [str(owner.public_file)]).fetchall()[0] == (owner.id,)
+        yield con
+
+
+@pytest.fixture
+def table(con, numbers):
+    con.register("numbers", numbers)
+    con.execute("CREATE TABLE t AS SELECT * FROM numbers")
+    return con
+
+
+class TestSums:
+    def test_by_groups(self, table, owner):
+        rows = table.execute("SELECT g, sum(v), he_sum(c) FROM t GROUP BY g").fetchall()
+        assert len(rows) == len({i * i % GROUPS for i in range(GROUPS)})
+        assert all(owner.decrypt(total) == plain for _, plain, total in rows)
+
+    def test_of_everything(self, table, owner):
+        plain, total = table.execute("SELECT sum(v), he_sum(c) FROM t").fetchall()[0]
+        assert owner.decrypt(total) == plain
+
+    @pytest.mark.parametrize("threads", [1, 2, 5])
+    def test_on_any_number_of_threads_from_parquet(self, table, owner, numbers, tmp_path, threads):
+        pq.write_table(numbers, tmp_path / "t.parquet", row_group_size=300)
+        table.execute(f"SET threads = {threads}")
+        query = f"SELECT g % 4, sum(v), he_decrypt(he_sum(c)) FROM '{tmp_path}/t.parquet' GROUP BY ALL"
+        assert all(plain == total for _, plain, total in table.execute(query).fetchall())
+
+    def test_many_groups(self, table):
+        query = "SELECT row_number() OVER () // 3 AS k, * FROM t"
+        query = f"SELECT sum(v) AS plain, he_decrypt(he_sum(c)) AS total FROM ({query}) GROUP BY k"
+        counts = f"SELECT count(*), count(*) FILTER (WHERE plain IS DISTINCT FROM total) FROM ({query})"
+        groups, different = table.execute(counts).fetchall()[0]
+        assert groups == ROWS // 3 + 1
+        assert different == 0
+
+    def test_filters_windows_and_distinct_values(self, table):
+        for arguments, suffix in [("", "FILTER (WHERE v % 2 = 0)"), ("", "OVER (ORDER BY v ROWS 5 PRECEDING)")]:
+            query = f"SELECT sum({arguments} v) {suffix}, he_decrypt(he_sum({arguments} c) {suffix}) FROM t"
+            assert all(plain == total for plain, total in table.execute(query).fetchall())
+        query = "SELECT sum(DISTINCT v), he_decrypt(he_sum(DISTINCT c)) FROM t"
+        plain, total = table.execute(query).fetchall()[0]
+        assert plain == total
+
+    def test_sums_of_sums(self, table):
+        query = "SELECT sum(p), he_decrypt(he_sum(c)) FROM (SELECT sum(v) p, he_sum(c) c FROM t GROUP BY g)"
+        plain, total = table.execute(query).fetchall()[0]
+        assert plain == total
+
+    def test_nothing_and_nulls_make_null(self, table):
+        assert table.execute("SELECT he_sum(c) FROM t WHERE false").fetchall()[0] == (None,)
+        assert table.execute("SELECT he_sum(c) FROM t WHERE v IS NULL").fetchall()[0] == (None,)
+        assert table.execute("SELECT he_sum(c) FROM t WHERE v IS NULL GROUP BY g").fetchall() == [(None,)] * 4
+
+    def test_connections_at_once(self, table):
+        found = []
+
+        def run():
+            query = "SELECT sum(v), he_decrypt(he_sum(c)) FROM t GROUP BY g"
+            with table.cursor() as cursor:
+                found.extend(cursor.execute(query).fetchall())
+
+        # A setting of one session is not another's; the keys loaded are the database's.
+        for setting in ("hearith_private_key", "hearith_allow_insecure_keys"):
+            (value,) = table.execute(f"SELECT current_setting('{setting}')").fetchall()[0]
+            table.execute(f"SET GLOBAL {setting} = '{value}'")
+        threads = [threading.Thread(target=run) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(found) == 16
+        assert all(plain == total for plain, total in found)
+
+
+class TestScalars:
+    def test_addition_and_multiples(self, table, owner):
+        query = "SELECT v, he_add(c, c), he_mul(c, v::{}), he_mul(c, -3) FROM t LIMIT 40"
+        for kind in ("SMALLINT", "INTEGER", "BIGINT", "HUGEINT"):
+            for value, twice, square, negative in table.execute(query.format(kind)).fetchall():
+                if value is None:
+                    assert (twice, square, negative) == (None, None, None)
+                else:
+                    found = [owner.decrypt(c) for c in (twice, square, negative)]
+                    assert found == [2 * value, value * value, -3 * value]
+
+    def test_widest_multiples(self, table, owner):
+        (c,) = table.execute(
+            "SELECT he_mul(c, '-170141183460469231731687303715884105728'::HUGEINT) FROM t WHERE v = 1 LIMIT 1"
+        ).fetchall()[0]
+        assert owner.decrypt(c) == -(2**127)
+
+    def test_nulls(self, table):
+        query = "SELECT he_add(c, NULL), he_add(NULL, c), he_mul(c, NULL::INTEGER), he_rerandomize(NULL), he_decrypt(NULL) FROM t"
+        assert set(table.execute(query).fetchall()) == {(None,) * 5}
+
+    def test_randomised_anew(self, table):
+        query = "SELECT r, he_decrypt(r) FROM (SELECT he_rerandomize(c) AS r FROM t WHERE v = 3)"
+        rows = table.execute(query).fetchall()
+        assert len({c for c, _ in rows}) == len(rows) > 1
+        assert {value for _, value in rows} == {3}
+
+    def test_key_ids(self, table, owner, other):
+        assert table.execute("SELECT he_key_id()").fetchall()[0] == (owner.id,)
+        assert table.execute("SELECT DISTINCT he_key_id(c) FROM t WHERE c IS NOT NULL").fetchall() == [(owner.id,)]
+        for value in (b"", bytes(64), b"\xff" * 64, b"\1" * 63, owner.public.n.to_bytes(64)):
+            assert table.execute("SELECT he_key_id(?::BLOB)", [value]).fetchall()[0] == (None,)
+
+    def test_decrypts_negative_and_wide_numbers(self, con, owner):
+        for value in (0, 1, -1, 2**63, -(2**64), 2**127 - 1, -(2**127)):
+            assert con.execute("SELECT he_decrypt(?::BLOB)", [owner.encrypt(value)]).fetchall()[0] == (value,)
+        for value in (2**127, -(2**127) - 1):
+            with pytest.raises(duckdb.InvalidInputException, match="he_decrypt: .* more than 127 bits"):
+                con.execute("SELECT he_decrypt(?::BLOB)", [owner.encrypt(value)]).fetchall()
+
+
+class TestKeys:
+    def test_a_key_is_needed(self):
+        with hd.connect() as con:
+            for call in ("he_sum('a'::BLOB)", "he_add('a'::BLOB, 'b'::BLOB)", "he_mul('a'::BLOB, 2)", "he_key_id()"):
+                with pytest.raises(duckdb.InvalidInputException, match="no key is loaded"):
+                    con.execute(f"SELECT {call}").fetchall()
+            with pytest.raises(duckdb.BinderException, match="he_decrypt: SET hearith_private_key"):
+                con.execute("SELECT he_decrypt('a'::BLOB)").fetchall()
+
+    def test_several_keys_are_named(self, table, owner, other):
+        table.execute("SELECT he_load_key(?)", [str(other.public_file)])
+        with pytest.raises(duckdb.InvalidInputException, match="he_sum: 2 keys are loaded"):
+            table.execute("SELECT he_sum(c) FROM t").fetchall()
+        with pytest.raises(duckdb.InvalidInputException, match="no key with the id"):
+            table.execute("SELECT he_sum(c, 'nobody') FROM t").fetchall()
+        with pytest.raises(duckdb.InvalidInputException, match="id is NULL"):
+            table.execute("SELECT he_sum(c, NULL) FROM t").fetchall()
+        with pytest.raises(duckdb.InvalidInputException, match="same in all rows"):
+            table.execute("SELECT he_sum(c, coalesce(v, 0)::VARCHAR) FROM t").fetchall()
+        plain, total, one = table.execute(
+            "SELECT sum(v), he_decrypt(he_sum(c, $1)), he_decrypt(he_add(he_mul(any_value(c), 1, $1), he_rerandomize(any_value(c), $1), $1)) - 2 * any_value(v) FROM t",
+            [owner.id],
+        ).fetchall()[0]
+        assert (plain, one) == (total, 0)
+        assert table.execute("SELECT he_unload_key(?)", [other.id]).fetchall()[0] == (other.id,)
+        assert table.execute("SELECT he_unload_key(?)", [other.id]).fetchall()[0] == (None,)
+        assert table.execute("SELECT he_sum(c) IS NOT NULL FROM t").fetchall() == [(True,)]
+
+    def test_key_files_that_are_none(self, con, tmp_path):
+        file = tmp_path / "file"
+        file.write_text('{"kty": "RSA"}')
+        for content, message in [
+            (None, "cannot read"),
+            ('{"kty": "RSA"}', "JSON Web Key"),
+            ("", "JSON Web Key"),
+            (" " * 2**21, "longer"),
+        ]:
+            file.unlink(missing_ok=True)
+            if content is not None:
+                file.write_text(content)
+            with pytest.raises(duckdb.InvalidInputException, match=f"he_load_key: .*{message}"):
+                con.execute("SELECT he_load_key(?)", [str(file)]).fetchall()
+            con.execute(f"SET hearith_private_key = '{file}'")
+            with pytest.raises(duckdb.BinderException, match=f"he_decrypt: .*{message}"):
+                con.execute("SELECT he_decrypt('a'::BLOB)").fetchall()
+
+    def test_short_keys_are_allowed_explicitly(self, owner):
+        with hd.connect() as con:
+            with pytest.raises(duckdb.InvalidInputException, match="insecure.*SET hearith_allow_insecure_keys"):
+                con.execute("SELECT he_load_key(?)", [str(owner.public_file)]).fetchall()
+            public = he.PublicKey.from_jwk(owner.public_file.read_text(), insecure=True)
+            assert hd.load_key(con, public) == owner.id
+            # The object was made with the flag; the session's setting stays what it was.
+            assert con.execute("SELECT current_setting('hearith_allow_insecure_keys')").fetchall()[0][0] in (
+                None,
+                False,
+            )
+
+    def test_a_private_key_file_serves_as_public(self, con, owner):
+        con.execute("SELECT he_unload_key(?)", [owner.id])
+        assert con.execute("SELECT he_load_key(?)", [str(owner.private_file)]).fetchall()[0] == (owner.id,)
+
+    def test_files_are_the_databases_to_allow(self, owner):
+        with hd.connect() as con:
+            con.execute("SET enable_external_access = false")
+            with pytest.raises(duckdb.InvalidInputException, match="cannot read the key file"):
+                con.execute("SELECT he_load_key(?)", [str(owner.public_file)]).fetchall()
+
+    def test_another_private_key_gives_no_totals(self, table, other):
+        table.execute(f"SET hearith_private_key = '{other.private_file}'")
+        with pytest.raises(duckdb.InvalidInputException, match="he_decrypt"):
+            table.execute("SELECT he_decrypt(he_sum(c)) FROM t GROUP BY g").fetchall()
+
+    def test_a_database_file_is_released(self, tmp_path, owner):
+        for _ in range(2):
+            with hd.connect(tmp_path / "data.db") as con:
+                con.execute("SET hearith_allow_insecure_keys = true")
+                con.execute("SELECT he_load_key(?)", [str(owner.public_file)])
+                con.execute("CREATE OR REPLACE TABLE x AS SELECT 1")
+            del con
+            gc.collect()
+            # A configuration of its own means a database instance of its own: it opens only if nobody holds the file.
+            duckdb.connect(str(tmp_path / "data.db"), config={"threads": "1"}).close()
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("value", "message"),
+        [
+            (b"", "a value of 0 bytes"),
+            (b"\1" * 63, "a value of 63 bytes"),
+            (b"\1" * 65, "a value of 65 bytes"),
+            (bytes(64), "it is 0"),
+            (b"\xff" * 64, "not below n"),
+        ],
+    )
+    def test_what_is_no_ciphertext(self, table, value, message):
+        queries = ["he_sum(c) FROM (SELECT c FROM t UNION ALL SELECT $1::BLOB)"]
+        queries += [
+            f"{call} FROM t"
+            for call in (
+                "he_add(c, $1::BLOB)",
+                "he_mul($1::BLOB, 2)",
+                "he_rerandomize($1::BLOB)",
+                "he_decrypt($1::BLOB)",
+            )
+        ]
+        for query in queries:
+            with pytest.raises(duckdb.InvalidInputException, match=f"{query.split('(')[0]}: .*{message}"):
+                table.execute(f"SELECT {query}", [value]).fetchall()
+        # The connection goes on.
+        assert table.execute("SELECT 1").fetchall()[0] == (1,)
+
+    def test_a_factor_shared_with_n(self, table, owner):
+        value = (owner.private.p * 12345).to_bytes(64)
+        for call in ("he_sum(x)", "he_mul(x, -2)", "he_decrypt(x)"):
+            with pytest.raises(duckdb.InvalidInputException, match="shares a factor with n"):
+                table.execute(
+                    f"SELECT {call} FROM (SELECT c AS x FROM t WHERE v = 1 UNION ALL SELECT ?::BLOB)", [value]
+                ).fetchall()
+
+    def test_types(self, table):
+        for call in ("he_sum(v)", "he_add(c, v)", "he_mul(c, 1.5)", "he_mul(v, c)"):
+            with pytest.raises(duckdb.BinderException):
+                table.execute(f"SELECT {call} FROM t").fetchall()
+
+
+class TestLoading:
+    def test_unsigned_extensions_must_be_allowed(self):
+        with duckdb.connect() as con, pytest.raises(HearithError, match="allow_unsigned_extensions"):
+            hd.load(con)
+
+    def test_loading_twice(self):
+        with hd.connect() as con:
+            assert hd.load(con) is con
+
+    def test_keys_before_loading(self, owner):
+        with duckdb.connect() as con, pytest.raises(HearithError, match="not loaded"):
+            hd.load_key(con, owner.public_file)
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["separate", "packed"])
+def files(request, keys, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    names = []
+    for part in range(2):
+        count = 100 + part
+        salaries = [None if i % 10 == 3 else 1000 * i - 700 for i in range(count)]
+        plain = pa.table(
+            {"dept": [f"d{i % 3}" for i in range(count)], "salary": salaries, "bonus": [i / 4 for i in range(count)]}
+        )
+        columns = {"salary": {}, "bonus": {"scale": 2}}
+        table = keys[0].encrypt_columns(plain, columns, pack=request.param, max_additions=1000)
+        pq.write_table(table, folder / f"{part}.parquet")
+        pq.write_table(plain, folder / f"{part}.plain")
+        names.append(folder / f"{part}.parquet")
+    return names
+
+
+class TestFiles:
+    """Parquet files with descriptions, as the command line writes them."""
+
+    @pytest.mark.parametrize("by", ["dept", ()])
+    def test_the_same_totals_as_the_kernel(self, keys, files, by):
+        public, private = keys
+        with hd.connect() as con:
+            totals = hd.sum_columns(con, public, files, by=by)
+        expected = private.decrypt_columns(public.sum_columns([pq.read_table(file) for file in files], by=by))
+        assert private.decrypt_columns(totals).equals(expected)
+        group = "dept, " if by else ""
+        plain = [str(file.with_suffix(".plain")) for file in files]
+        query = f"SELECT {group} count(*), sum(salary), sum(bonus) FROM read_parquet(?) GROUP BY ALL ORDER BY ALL"
+        rows = duckdb.execute(query, [plain]).fetchall()
+        assert [tuple(row.values()) for row in expected.to_pylist()] == rows
+
+    def test_totals_of_totals(self, keys, files, tmp_path):
+        public, private = keys
+        with hd.connect() as con:
+            parts = []
+            for number, file in enumerate(files):
+                parts.append(tmp_path / f"totals{number}.parquet")
+                pq.write_table(hd.sum_columns(con, public, file, by="dept"), parts[-1])
+            whole, once = hd.sum_columns(con, public, parts, by="dept"), hd.sum_columns(con, public, files, by="dept")
+        assert private.decrypt_columns(whole).equals(private.decrypt_columns(once))
+
+    def test_descriptions(self, keys, files):
+        found = hd.encrypted_columns(files[0])
+        assert {entry["key"] for entry in found.values()} == {keys[0].id}
+        assert {entry["max_additions"] for entry in found.values()} == {"1000"}
+
+    def test_a_query_of_ones_own(self, keys, tmp_path):
+        public, private = keys
+        plain = pa.table({"dept": ["a", "b", "a"], "salary": pa.array([1, 2, 39])})
+        pq.write_table(public.encrypt_columns(plain, ["salary"]), tmp_path / "staff.parquet")
+        query = f"""SELECT upper(dept) AS unit, he_sum(salary) AS salary, sum("salary.additions") AS "salary.additions"
+            FROM '{tmp_path}/staff.parquet' GROUP BY ALL ORDER BY ALL"""
+        with hd.connect() as con:
+            hd.load_key(con, public)
+            totals = hd.describe(con.sql(query).to_arrow_table(), tmp_path / "staff.parquet")
+        assert private.decrypt_columns(totals).to_pydict() == {"unit": ["A", "B"], "salary": [40, 2]}
+
+    def test_another_key(self, keys, files):
+        public, _ = he.generate_keypair(512, insecure=True)
+        with hd.connect() as con, pytest.raises(KeyMismatchError, match=keys[0].id):
+            hd.sum_columns(con, public, files, by="dept")
+
+    def test_files_that_do_not_match(self, keys, files, tmp_path):
+        public, _ = he.generate_keypair(512, insecure=True)
+        plain = pa.table({"dept": ["a"], "salary": [1], "bonus": [1]})
+        for key, error in [(public, KeyMismatchError), (keys[0], TableError)]:
+            pq.write_table(key.encrypt_columns(plain, ["salary", "bonus"], max_additions=9), tmp_path / "x.parquet")
+            with hd.connect() as con, pytest.raises(error, match="x.parquet"):
+                hd.sum_columns(con, keys[0], [files[0], tmp_path / "x.parquet"], by="dept")
+
+    def test_headroom(self, keys, tmp_path):
+        public, _ = keys
+        plain = pa.table({"salary": list(range(6))})
+        pq.write_table(public.encrypt_columns(plain, ["salary"], max_additions=5), tmp_path / "x.parquet")
+        with hd.connect() as con, pytest.raises(HearithError, match="additions"):
+            hd.sum_columns(con, public, tmp_path / "x.parquet")
+
+    def test_no_encrypted_columns_and_no_such_group(self, keys, files, tmp_path):
+        pq.write_table(pa.table({"x": [1]}), tmp_path / "x.parquet")
+        with hd.connect() as con:
+            with pytest.raises(TableError):
+                hd.sum_columns(con, keys[0], tmp_path / "x.parquet")
+            with pytest.raises(TableError, match="nothing"):
+                hd.sum_columns(con, keys[0], files, by="nothing")

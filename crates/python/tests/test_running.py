@@ -1,0 +1,136 @@
+"""How batches run: on all cores, without the interpreter's lock, with progress, interruptible, in forked processes."""
+
+import multiprocessing
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hearith as he
+
+PACKAGE = Path(__file__).parent.parent
+
+
+def test_all_cores_unless_told_otherwise(keys):
+    assert he.threads() == len(os.sched_getaffinity(0))
+    try:
+        he.set_threads(1)
+        assert he.threads() == 1
+        assert keys[1].decrypt(keys[0].encrypt([1, 2]).sum()) == 3
+    finally:
+        he.set_threads(0)
+    with pytest.raises(ValueError, match="at most"):
+        he.set_threads(10**6)
+
+
+def test_other_threads_run_meanwhile():
+    """While one call computes in Rust, this thread sees the clock many times."""
+    public, _ = he.generate_keypair(1024, insecure=True)
+    native = public._native
+    plaintexts = native.encode(bytes(8 * 2000), 8)
+    span = []
+
+    def work():
+        span.append(time.monotonic())
+        native.encrypt(plaintexts)
+        span.append(time.monotonic())
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    seen = []
+    while worker.is_alive():
+        seen.append(time.monotonic())
+        time.sleep(0.001)
+    start, stop = span
+    inside = [moment for moment in seen if start < moment < stop]
+    assert len(inside) >= 3
+
+
+def test_progress_is_shown(keys, capsys):
+    c = keys[0].encrypt(np.arange(2000), progress=True)
+    keys[1].decrypt(c.multiply(3, progress=True).add(c, progress=True), progress=True)
+    bars = capsys.readouterr().err
+    for what in ("encrypting", "multiplying", "adding", "decrypting"):
+        assert re.search(rf"{what}: 100%.*2.00k/2.00k", bars), bars
+    keys[0].encrypt(np.arange(2000))
+    assert capsys.readouterr().err == ""
+
+
+INTERRUPTED = """
+import sys, numpy as np, hearith as he
+public, private = he.generate_keypair(2048)
+print("ready", flush=True)
+try:
+    public.encrypt(np.arange(10_000_000))
+except KeyboardInterrupt:
+    assert private.decrypt(public.encrypt([1, 2]).sum()) == 3
+    print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c_ends_a_batch():
+    """Ten million encryptions at 2048 bits take hours; the interrupt ends them, and the key goes on working."""
+    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=300)
+    assert (output, process.returncode) == ("interrupted\n", 0)
+
+
+def _in_child(array, queue):
+    queue.put(array.key._native.sum(array._native).to_bytes() == array.sum().to_bytes())
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_forked_processes_compute_too(keys):
+    """The parent's pool of threads does not exist in the child, which must not wait for it."""
+    c = keys[0].encrypt(np.arange(100))
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
+    child = context.Process(target=_in_child, args=(c, queue))
+    child.start()
+    child.join(timeout=300)
+    assert child.exitcode == 0
+    assert queue.get()
+
+
+def test_the_readmes_programs_run():
+    text = (PACKAGE / "README.md").read_text()
+    programs = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert programs
+    for program in programs:
+        subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_without_optional_packages(tmp_path):
+    """Arrays need NumPy alone; what is missing is named when it is needed."""
+    program = """
+import sys
+for name in ("pyarrow", "tqdm", "click"):
+    sys.modules[name] = None
+import importlib.util
+import hearith as he
+public, private = he.generate_keypair(256, insecure=True)
+c = public.encrypt([1, 2])
+assert private.decrypt(c.sum()) == 3
+for attempt, extra in [
+    (lambda: public.encrypt_column({}, "x"), "arrow"),
+    (lambda: public.encrypt([1], progress=True), "progress"),
+    (lambda: __import__("hearith.phe.command_line"), "pheutil"),
+]:
+    try:
+        attempt()
+    except ImportError as error:
+        assert f"hearith[{extra}]" in str(error), error
+    else:
+        raise SystemExit(f"{extra} was not missed")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,201 @@
+"""Spark, on a cluster of three executors on this machine, one of which dies in mid-job."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import hearith as he
+from hearith.errors import KeyMismatchError, TableError
+
+if not os.environ.get("HEARITH_TEST_SPARK"):
+    pytest.skip("Spark's cluster takes minutes: `make test-full` runs these tests", allow_module_level=True)
+
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import hearith.spark as hs
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+
+EXECUTORS = 3
+PARTITIONS = 4
+ROWS = 900
+
+
+@pytest.fixture(scope="module")
+def spark():
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(he.__file__).parents[1]), *sys.path])
+    builder = SparkSession.builder.master(f"local-cluster[{EXECUTORS},1,512]").appName("hearith")
+    settings = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.executor.memory": "512m",
+        "spark.sql.shuffle.partitions": 4,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def plain(spark):
+    depts = ["lab", None, "shop", "yard"]
+    rows = [(depts[i % 4], i % 2, None if i % 9 == 4 else 37 * i - 500, i * 10) for i in range(ROWS)]
+    text = spark.createDataFrame(rows, "dept string, site int, salary bigint, cents bigint")
+    bonus = (F.col("cents") / 100).cast("decimal(10,2)")
+    return text.select("dept", "site", "salary", bonus.alias("bonus")).repartition(PARTITIONS).cache()
+
+
+@pytest.fixture(scope="module")
+def encrypted(plain, keys):
+    return hs.encrypt(plain, keys[0], {"salary": {}, "bonus": {"scale": 2}}).cache()
+
+
+def totals_of(plain, by):
+    """What Spark itself adds up, null groups first."""
+    sums = [F.count("*"), F.sum("salary"), F.sum("bonus")]
+    rows = plain.groupBy(*by).agg(*sums).collect()
+    return sorted((tuple(row) for row in rows), key=repr)
+
+
+def rows_of(df):
+    return sorted((tuple(row) for row in df.collect()), key=repr)
+
+
+def executor():
+    """The process of the executor under a Python worker: the worker's grandparent."""
+    stat = Path(f"/proc/{os.getppid()}/stat").read_text()
+    return int(stat.rpartition(")")[2].split()[1])
+
+
+def deadly(df, mark, partition):
+    """The same rows; while it computes one partition for the first time, its executor is killed."""
+
+    def task(batches):
+        for batch in batches:
+            yield batch
+            if TaskContext.get().partitionId() == partition and not mark.exists():
+                mark.write_text(str(executor()))
+                os.kill(executor(), signal.SIGKILL)
+
+    return hs._map(df, task, df.schema)
+
+
+def is_gone(mark):
+    process = Path(f"/proc/{mark.read_text()}/stat")
+    return not process.exists() or process.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+@pytest.mark.parametrize("by", [[], ["dept"], ["site", "dept"]], ids=["all", "dept", "both"])
+def test_the_same_totals_as_spark(plain, encrypted, keys, by):
+    assert rows_of(hs.decrypt(hs.sum(encrypted, by=by), keys[1])) == totals_of(plain, by)
+
+
+def test_packed_columns(plain, keys):
+    packed = hs.encrypt(plain, keys[0], {"salary": {}, "bonus": {"scale": 2}}, pack=True)
+    assert len(packed.columns) == 5
+    assert rows_of(hs.decrypt(hs.sum(packed, by="dept"), keys[1])) == totals_of(plain, ["dept"])
+
+
+def test_several_executors_take_part(spark, encrypted):
+    workers = hs._map(
+        encrypted, lambda batches: (pa.RecordBatch.from_pydict({"e": [executor()]}) for _ in batches), "e bigint"
+    )
+    assert len({row.e for row in workers.collect()}) > 1
+
+
+@pytest.mark.parametrize("when", ["while parts are added", "after the shuffle"])
+def test_an_executor_dies(plain, encrypted, keys, tmp_path, when):
+    mark = tmp_path / "killed"
+    if when == "after the shuffle":
+        totals = deadly(hs.sum(encrypted, by=["dept", "site"]), mark, 0)
+    else:
+        totals = hs.sum(deadly(encrypted, mark, 2), by=["dept", "site"])
+    found = rows_of(hs.decrypt(totals, keys[1]))
+    assert is_gone(mark)
+    assert found == totals_of(plain, ["dept", "site"])
+
+
+def test_descriptions_survive(spark, plain, encrypted, keys, tmp_path):
+    columns = [name for name in encrypted.columns if "hearith.scheme" in encrypted.schema[name].metadata]
+    kept = encrypted.filter("site = 1").join(spark.createDataFrame([("lab",)], "dept string"), "dept")
+    assert [kept.schema[name].metadata for name in columns] == [encrypted.schema[name].metadata for name in columns]
+    expected = totals_of(plain.filter("site = 1 AND dept = 'lab'"), [])
+    assert rows_of(hs.decrypt(hs.sum(kept), keys[1])) == expected
+    # Spark's own Parquet files keep them as well.
+    encrypted.write.parquet(str(tmp_path / "spark"))
+    again = spark.read.parquet(str(tmp_path / "spark"))
+    assert rows_of(hs.decrypt(hs.sum(again, by="dept"), keys[1])) == totals_of(plain, ["dept"])
+
+
+def test_parquet_in_and_out(spark, plain, encrypted, keys, tmp_path):
+    public, private = keys
+    folder = tmp_path / "tables"
+    hs.write_parquet(encrypted, str(folder))
+    files = sorted(folder.glob("part-*.parquet"))
+    assert len(files) == PARTITIONS
+    assert (folder / "_SUCCESS").exists()
+    with pytest.raises(he.HearithError, match="exists"):
+        hs.write_parquet(encrypted, str(folder))
+    # Read by the kernel without Spark, and by Spark again.
+    kernel = private.decrypt_columns(public.sum_columns([pq.read_table(file) for file in files], by=["dept"]))
+    spread = hs.read_parquet(spark, str(folder), public)
+    found = rows_of(hs.decrypt(hs.sum(spread, by="dept"), private))
+    assert found == sorted((tuple(row.values()) for row in kernel.to_pylist()), key=repr) == totals_of(plain, ["dept"])
+    # Without a key in the metadata it has to be given.
+    keyless = hs.read_parquet(spark, str(folder))
+    with pytest.raises(TableError, match="public="):
+        hs.sum(keyless, by="dept")
+    assert rows_of(hs.decrypt(hs.sum(keyless, by="dept", public=public), private)) == found
+
+
+def test_totals_of_totals_and_chosen_columns(plain, encrypted, keys):
+    _, private = keys
+    once = hs.sum(encrypted, by=["dept", "site"])
+    assert rows_of(hs.decrypt(hs.sum(once, by="site"), private)) == totals_of(plain, ["site"])
+    assert hs.sum(encrypted, "salary", by=["dept"]).columns == ["dept", "rows", "salary", "salary.additions"]
+
+
+def test_decrypting_on_workers_only_when_told(plain, encrypted, keys):
+    decrypted = hs.decrypt(encrypted, keys[1], on_workers=True)
+    assert rows_of(decrypted.select(plain.columns)) == rows_of(plain)
+
+
+def test_nothing(encrypted, keys):
+    nothing = encrypted.filter("site = 7")
+    assert rows_of(hs.decrypt(hs.sum(nothing, by="dept"), keys[1])) == []
+    assert rows_of(hs.decrypt(hs.sum(nothing), keys[1])) == [(0, None, None)]
+
+
+def test_what_is_refused(spark, plain, encrypted, keys, other_keys):
+    name = "salary"
+    with pytest.raises(TypeError, match="public key"):
+        hs.encrypt(plain, keys[1], ["salary"])
+    with pytest.raises(TableError, match="not an encrypted column"):
+        hs.sum(encrypted, "dept")
+    with pytest.raises(TableError, match="none of this name"):
+        hs.sum(encrypted, by="nothing")
+    with pytest.raises(TableError):
+        hs.sum(encrypted, by=name)
+    with pytest.raises(KeyMismatchError):
+        hs.sum(encrypted, by="dept", public=other_keys[0])
+    with pytest.raises(KeyMismatchError):
+        hs.decrypt(hs.sum(encrypted, by="dept"), other_keys[1])
+    with pytest.raises(TableError):
+        hs.encrypt(plain, keys[0], ["nothing"])
+    damaged = encrypted.withColumn(name, F.when(F.col("site") == 1, F.col(name)).otherwise(F.lit(bytes(128))))
+    damaged = damaged.withMetadata(name, encrypted.schema[name].metadata)
+    with pytest.raises(Exception, match="ciphertext is 0"):
+        hs.sum(damaged, by="dept").collect()

@@ -1,0 +1,211 @@
+"""Encrypted columns of tables, beside pandas' own group-by; files that the command line reads and writes."""
+
+import os
+import pickle
+import subprocess
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import hearith as he
+from hearith.arrow import EncryptedType, extended
+from hearith.columns import ColumnOptions, Totals
+from hearith.errors import KeyMismatchError, RangeError, TableError
+
+ROWS = 700
+
+
+@pytest.fixture(scope="module")
+def frame():
+    random = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "dept": random.choice(["lab", "shop", "yard"], ROWS),
+            "salary": random.integers(-5000, 5000, ROWS),
+            "bonus": random.integers(-500, 500, ROWS) / 4,
+        }
+    )
+
+
+def expected(frame, by):
+    sums = frame.groupby(by)[["salary", "bonus"]].sum()
+    return {name: (int(row.salary), Decimal(str(row.bonus))) for name, row in sums.iterrows()}
+
+
+def decrypted(private, totals):
+    table = private.decrypt_columns(totals).to_pydict()
+    return {
+        dept: (int(salary), bonus)
+        for dept, salary, bonus in zip(table["dept"], table["salary"], table["bonus"], strict=True)
+    }
+
+
+COLUMNS = {"salary": ColumnOptions(), "bonus": {"scale": 2}}
+
+
+@pytest.mark.parametrize("pack", [False, True])
+@pytest.mark.parametrize("kind", [pa.Table.from_pandas, pl.DataFrame, lambda frame: frame])
+def test_totals_by_groups(keys, frame, kind, pack):
+    public, private = keys
+    encrypted = public.encrypt_columns(kind(frame), COLUMNS, pack=pack)
+    names = ["salary+bonus"] if pack else ["salary", "bonus"]
+    assert all(isinstance(encrypted.schema.field(name).type, EncryptedType) for name in names)
+    assert encrypted["dept"].to_pylist() == frame["dept"].tolist()
+    assert decrypted(private, public.sum_columns(encrypted, by="dept")) == expected(frame, "dept")
+
+
+def test_the_owner_encrypts_tables_too(keys, frame):
+    public, private = keys
+    encrypted = private.encrypt_columns(frame, COLUMNS)
+    assert decrypted(private, public.sum_columns(encrypted, by=["dept"])) == expected(frame, "dept")
+
+
+def test_columns_as_arrays_and_back(keys, frame):
+    public, private = keys
+    encrypted = public.encrypt_column(frame, "bonus", scale=2)
+    array = he.EncryptedArray.from_arrow(public, encrypted["bonus"])
+    assert private.decrypt(array).astype(float).tolist() == frame["bonus"].tolist()
+    part = he.EncryptedArray.from_arrow(public, encrypted["bonus"].combine_chunks()[3:10])
+    assert private.decrypt(part).astype(float).tolist() == frame["bonus"].tolist()[3:10]
+    again = he.EncryptedArray.from_arrow(public, (array * 2).to_arrow())
+    assert again.encoding == array.encoding
+    assert private.decrypt(again).astype(float).tolist() == (2 * frame["bonus"]).tolist()
+
+
+@pytest.mark.parametrize("options", [{}, {"scale": 3}, {"exponent": -6}, {"range": 2**300}])
+def test_the_extension_type(keys, options):
+    public, private = keys
+    column = public.encrypt([1, -2, 3], **options).to_arrow()
+    description = column.type.description
+    assert (description.scheme, description.key, description.bits) == ("paillier", public.id, 512)
+    sink = pa.BufferOutputStream()
+    table = pa.table({"c": column})
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    read = pa.ipc.open_stream(sink.getvalue()).read_all()["c"]
+    assert read.type == column.type
+    assert private.decrypt(he.EncryptedArray.from_arrow(public, read)).tolist() == [1, -2, 3]
+    assert pickle.loads(pickle.dumps(column.type)) == column.type
+
+
+def test_parquet_keeps_the_type(keys, frame, tmp_path):
+    public, private = keys
+    encrypted = public.encrypt_columns(frame, COLUMNS)
+    pq.write_table(encrypted, tmp_path / "t.parquet")
+    read = pq.read_table(tmp_path / "t.parquet")
+    assert read.schema.equals(encrypted.schema, check_metadata=True)
+    assert decrypted(private, public.sum_columns(read, by="dept")) == expected(frame, "dept")
+
+
+def test_parts_add_up(keys, frame):
+    public, private = keys
+    encrypted = public.encrypt_columns(frame, COLUMNS)
+    halves = [encrypted.slice(0, 300), encrypted.slice(300)]
+    assert decrypted(private, public.sum_columns(halves, by="dept")) == expected(frame, "dept")
+    totals = Totals(public, encrypted.schema, by="dept")
+    for half in halves:
+        totals.update(half)
+    partial = totals.finish()
+    assert decrypted(private, public.sum_columns([partial], by="dept")) == expected(frame, "dept")
+    with pytest.raises(RuntimeError, match="finished"):
+        totals.finish()
+
+
+def test_nulls(keys):
+    public, private = keys
+    encrypted = public.encrypt_column(pa.table({"x": [1, None, 3]}), "x")
+    assert private.decrypt_columns(public.sum_columns(encrypted)).to_pydict() == {"rows": [3], "x": [4]}
+    with pytest.raises(TableError, match="1 rows are null"):
+        he.EncryptedArray.from_arrow(public, encrypted["x"])
+
+
+def test_empty_tables(keys):
+    public, private = keys
+    table = pa.table({"x": pa.array([], pa.int64())})
+    encrypted = public.encrypt_column(table, "x")
+    assert encrypted.num_rows == 0
+    assert isinstance(encrypted.schema.field("x").type, EncryptedType)
+    assert private.decrypt_columns(encrypted).num_rows == 0
+    assert private.decrypt_columns(public.sum_columns(encrypted)).to_pydict() == {"rows": [0], "x": [None]}
+
+
+def test_refusals(keys, other_keys):
+    public, _private = keys
+    table = pa.table({"x": [1, 2], "name": ["a", "b"], "flag": [True, False]})
+    encrypted = public.encrypt_column(table, "x", max_additions=3)
+    with pytest.raises(TableError, match="column y: there is no such column"):
+        public.encrypt_column(table, "y")
+    with pytest.raises(TableError, match="is already encrypted"):
+        public.encrypt_column(encrypted, "x")
+    with pytest.raises(TableError, match="named twice"):
+        public.encrypt_columns(table, ["x", "x"])
+    with pytest.raises(TableError, match="row 1, column name"):
+        public.encrypt_column(table, "name")
+    with pytest.raises(TableError, match="not numbers"):
+        public.encrypt_column(table, "flag")
+    with pytest.raises(RangeError, match="row 2, column x"):
+        public.encrypt_column(table, "x", range=1)
+    with pytest.raises(TableError, match="more digits than the scale"):
+        public.encrypt_column(table, "x", range=1.5)
+    with pytest.raises(KeyMismatchError, match=other_keys[0].id):
+        other_keys[0].sum_columns(encrypted)
+    with pytest.raises(KeyMismatchError):
+        other_keys[1].decrypt_columns(encrypted)
+    with pytest.raises(KeyMismatchError):
+        he.EncryptedArray.from_arrow(other_keys[0], encrypted["x"])
+    with pytest.raises(TableError, match="not encrypted"):
+        he.EncryptedArray.from_arrow(public, table["x"])
+    with pytest.raises(RangeError, match="additions exceed"):
+        public.sum_columns([encrypted, encrypted])
+    with pytest.raises(TableError, match="no table"):
+        public.sum_columns([])
+    with pytest.raises(TypeError, match="is no table"):
+        public.encrypt_column({"x": [1]}, "x")
+    packed = public.encrypt_columns(table.select(["x"]), ["x"], pack=True)
+    name = next(name for name in packed.column_names if not name.endswith("additions"))
+    with pytest.raises(TableError, match="packed"):
+        he.EncryptedArray.from_arrow(public, packed[name])
+
+
+@pytest.mark.parametrize("text", [b"", b"{}", b"[]", b'{"key": "a", "scales": [0], "ranges": ["x"]}'])
+def test_damaged_descriptions(text):
+    with pytest.raises(TableError, match="damaged"):
+        EncryptedType.__arrow_ext_deserialize__(pa.binary(128), text)
+
+
+@pytest.mark.skipif("HEARITH_COMMAND" not in os.environ, reason="needs the built command line in HEARITH_COMMAND")
+def test_the_command_line_and_the_package_read_each_others_files(frame, tmp_path):
+    def command(*arguments):
+        subprocess.run([os.environ["HEARITH_COMMAND"], *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    command("keygen", "--bits", "2048", "--out", "key")
+    public = he.PublicKey.from_jwk((tmp_path / "key/public.json").read_text())
+    private = he.PrivateKey.from_jwk((tmp_path / "key/private.json").read_text())
+    small = frame.head(40)
+
+    pq.write_table(private.encrypt_columns(small, COLUMNS), tmp_path / "ours.parquet")
+    command("sum", "--key", "key/public.json", "--by", "dept", "ours.parquet", "--out", "totals.parquet")
+    assert decrypted(private, pq.read_table(tmp_path / "totals.parquet")) == expected(small, "dept")
+
+    small.to_csv(tmp_path / "t.csv", index=False)
+    command(
+        "encrypt",
+        "--key",
+        "key/private.json",
+        "--column",
+        "salary,bonus",
+        "--scale",
+        "bonus=2",
+        "t.csv",
+        "--out",
+        "theirs.parquet",
+    )
+    theirs = pq.read_table(tmp_path / "theirs.parquet")
+    assert decrypted(private, public.sum_columns(theirs, by="dept")) == expected(small, "dept")
+    salaries = he.EncryptedArray.from_arrow(public, extended(theirs)["salary"])
+    assert private.decrypt(salaries).tolist() == small["salary"].tolist()
