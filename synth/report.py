@@ -4,9 +4,10 @@ Cycles come from simulation (`cargo run --example cycles` in rtl/ and in crates/
 result is kept in target/synth until a source that it depends on changes.
 """
 
+import argparse
 import json
+import pathlib
 import subprocess
-import sys
 
 import tools
 from tools import ROOT, resources
@@ -65,9 +66,13 @@ def cores(n):
     }
 
 
-def measured_cycles():
-    """What the simulations print."""
+def measured_cycles(files):
+    """What the simulations print, or have printed into files."""
     cycles = {}
+    for file in files:
+        cycles.update(json.loads(pathlib.Path(file).read_text()))
+    if files:
+        return cycles
     for package, room in (("hearith-rtl", "rtl"), ("hearith-device", "crates/device")):
         if (ROOT / room / "examples" / "cycles.rs").exists():
             command = ["cargo", "run", "--quiet", "--package", package, "--example", "cycles"]
@@ -264,8 +269,8 @@ Throughput is cycles times clock: a core that needs few cycles at a low clock ha
 """
 
 
-def write():
-    cycles = measured_cycles()
+def write(files):
+    cycles = measured_cycles(files)
     found = {n: areas(n) for n in STAGES}
     page = TEXT.format(
         tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
@@ -282,18 +287,19 @@ def write():
 
 
 def main():
-    wanted = sys.argv[1:]
-    if wanted and wanted[0] == "--kept":
-        # Only what earlier runs have left; the rest of the tables says so.
-        tools.ONLY_KEPT = True
-        wanted = wanted[1:]
-    if wanted == ["areas"]:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=("areas", "clocks"), help="run this part and write nothing")
+    parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
+    parser.add_argument("--cycles", action="append", default=[], help="a file with the output of a simulation, instead of running them")
+    arguments = parser.parse_args()
+    tools.ONLY_KEPT = arguments.kept
+    if arguments.only == "areas":
         for n in STAGES:
             areas(n)
-    elif wanted == ["clocks"]:
+    elif arguments.only == "clocks":
         clocks()
     else:
-        write()
+        write(arguments.cycles)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,23 @@ use hearith_verilated::build::{Build, Design};
 /// The simulated MESAs: bits of the key, ladders a branch, bits of a beat.
 const MESA: [(u32, u32, u32); 5] = [(64, 1, 32), (128, 2, 64), (256, 2, 64), (1024, 6, 64), (2048, 3, 64)];
 
+/// The simulated MESAs in dual numbers: bits of the key, lanes a branch, bits of a digit, delay of the quotient, bits of a beat.
+const DUAL: [(u32, u32, u32, u32, u32); 4] =
+    [(64, 1, 16, 2, 32), (128, 2, 17, 1, 64), (256, 3, 17, 1, 64), (1024, 4, 17, 1, 64)];
+
 /// Modules with many instances.
-const SHARED: [&str; 7] =
-    ["mesa_branch", "mod_exp_ladder", "mont_row", "mont_digits", "mont_mul_radix2", "div_exact", "cond_sub"];
+const SHARED: [&str; 10] = [
+    "mesa_dual_branch",
+    "dual_lane",
+    "dual_row",
+    "mesa_branch",
+    "mod_exp_ladder",
+    "mont_row",
+    "mont_digits",
+    "mont_mul_radix2",
+    "div_exact",
+    "cond_sub",
+];
 
 fn main() {
     let rtl = "../../rtl";
@@ -20,5 +34,19 @@ fn main() {
             .parameter("StreamBits", stream)
             .shared(&SHARED)
     });
-    build.designs(mesa).finish();
+    let restoring = Design::new("mesa_128_restoring", "mesa")
+        .parameter("N", 128)
+        .parameter("Stages", 2)
+        .parameter("Exact", 0)
+        .parameter("StreamBits", 64);
+    let dual = DUAL.map(|(bits, lanes, digit, delay, stream)| {
+        Design::new(&format!("mesa_dual_{bits}"), "mesa_dual")
+            .parameter("N", bits)
+            .parameter("Lanes", lanes)
+            .parameter("W", digit)
+            .parameter("D", delay)
+            .parameter("StreamBits", stream)
+            .shared(&SHARED)
+    });
+    build.designs(dual).designs(mesa).designs([restoring]).finish();
 }

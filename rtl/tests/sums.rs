@@ -41,6 +41,11 @@ fn modular_sums() {
     for modulus in 1..32 {
         check_mod_add(&MOD_ADD_5, 3 + 2, &Integer::from(modulus), &pairs(&numbers(modulus)));
     }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn wide_modular_sums() {
     let mut random = Random::new(1);
     for modulus in [power(1024) - 1u32, power(1023) + 1u32, odd(&mut random, 1024), odd(&mut random, 512)] {
         let values = corners(&mut random, &modulus);
@@ -65,6 +70,11 @@ fn conditional_subtractions() {
         let items: Vec<Vec<Integer>> = numbers(2 * modulus).into_iter().map(|a| vec![a]).collect();
         check_cond_sub(&COND_SUB_6, 3 + 1, &Integer::from(modulus), &items);
     }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn wide_conditional_subtractions() {
     let mut random = Random::new(2);
     for modulus in [power(1024) - 1u32, power(1023) + 1u32, odd(&mut random, 1024), odd(&mut random, 512)] {
         let mut values = corners(&mut random, &(modulus.clone() * 2u32));
@@ -92,6 +102,11 @@ fn check_wide(design: &'static Design, bits: u32, latency: u64, subtract: bool, 
 fn sums_and_differences() {
     check_wide(&WIDE_ADD_5, 5, 4, false, &pairs(&numbers(32)));
     check_wide(&WIDE_SUB_6, 6, 3, true, &pairs(&numbers(64)));
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn wide_sums_and_differences() {
     let mut random = Random::new(3);
     let mut values = corners(&mut random, &power(1000));
     values.push(number(&random.bits(999)));

@@ -1,11 +1,10 @@
 //! Devices as engines that users choose by name.
 
-use hearith_arith::Batch;
-use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey};
 use hearith_verilated::Design;
 
-use crate::simulated::designs::MESAS;
-use crate::{Counters, DeviceError, Mesa, Simulated};
+use crate::simulated::designs::{MESAS, MESAS_DUAL};
+use crate::{Counters, DeviceError, Mesa, MesaDual, Simulated};
 
 /// A kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +12,8 @@ use crate::{Counters, DeviceError, Mesa, Simulated};
 pub enum DeviceEngine {
     /// [`Mesa`].
     Mesa,
+    /// [`MesaDual`].
+    MesaDual,
 }
 
 /// Whether a kind of device is there, and in what form.
@@ -20,8 +21,10 @@ pub enum DeviceEngine {
 pub struct EngineState {
     /// Whether it can be used.
     pub available: bool,
-    /// Its parameters, or what is missing.
+    /// What it is, with its parameters; empty if it is not there.
     pub description: String,
+    /// What it needs, in words.
+    pub requires: &'static str,
 }
 
 /// A device with a key that decrypts.
@@ -47,12 +50,13 @@ pub trait Decryptor: Send {
 
 impl DeviceEngine {
     /// All of them.
-    pub const ALL: [DeviceEngine; 1] = [DeviceEngine::Mesa];
+    pub const ALL: [DeviceEngine; 2] = [DeviceEngine::Mesa, DeviceEngine::MesaDual];
 
     /// The name by which users choose it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mesa => "mesa",
+            Self::MesaDual => "mesa-dual",
         }
     }
 
@@ -66,10 +70,10 @@ impl DeviceEngine {
         let designs = self.designs();
         let available = designs.iter().any(|design| design.is_available());
         let description = match available {
-            true => format!("simulated, decrypts; {}", list(designs, Self::parameters)),
-            false => "needs Verilator when it is built".to_owned(),
+            true => format!("decrypts, simulated: {}", list(designs, |design| self.parameters(design))),
+            false => String::new(),
         };
-        EngineState { available, description }
+        EngineState { available, description, requires: "Verilator, when Hearith is built" }
     }
 
     /// The smallest device that the key fits, with the key loaded.
@@ -88,6 +92,11 @@ impl DeviceEngine {
                 device.load_key(key)?;
                 Ok(Box::new(device))
             }
+            Self::MesaDual => {
+                let mut device = MesaDual::open(transport)?;
+                device.load_key(key)?;
+                Ok(Box::new(device))
+            }
         }
     }
 
@@ -95,11 +104,16 @@ impl DeviceEngine {
     fn designs(self) -> &'static [&'static Design] {
         match self {
             Self::Mesa => &MESAS,
+            Self::MesaDual => &MESAS_DUAL,
         }
     }
 
-    fn parameters(design: &Design) -> String {
-        format!("N = {} with {} MEs", design.parameter("N"), 2 * design.parameter("Stages"))
+    fn parameters(self, design: &Design) -> String {
+        let bits = design.parameter("N");
+        match self {
+            Self::Mesa => format!("N = {bits} with {} MEs", 2 * design.parameter("Stages")),
+            Self::MesaDual => format!("N = {bits} with {} lanes", 2 * design.parameter("Lanes")),
+        }
     }
 }
 
@@ -122,22 +136,23 @@ impl Decryptor for Mesa {
     }
 }
 
-/// The plaintexts that a device gave, each of which must be below `n`.
-pub(crate) fn plaintexts(key: &PublicKey, residues: &Batch) -> Result<Plaintexts, DeviceError> {
-    let bytes = zeroize::Zeroizing::new(residues.to_be_bytes(8 * key.plaintext_limbs()));
-    let (width, padded) = (key.plaintext_bytes(), 8 * key.plaintext_limbs());
-    let mut cut = zeroize::Zeroizing::new(Vec::with_capacity(residues.len() * width));
-    for (row, number) in bytes.chunks_exact(padded).enumerate() {
-        let (high, low) = number.split_at(padded - width);
-        if high.iter().any(|&byte| byte != 0) {
-            return Err(DeviceError::NotAPlaintext { row });
-        }
-        cut.extend_from_slice(low);
+impl Decryptor for MesaDual {
+    fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DeviceError> {
+        Self::decrypt(self, ciphertexts)
     }
-    key.plaintexts_from_be(&cut).map_err(|error| match error {
-        hearith_paillier::OperationError::PlaintextTooLarge { row } => DeviceError::NotAPlaintext { row },
-        other => other.into(),
-    })
+
+    fn counters(&mut self) -> Result<Counters, DeviceError> {
+        Self::counters(self)
+    }
+
+    fn describe(&self) -> String {
+        let parameters = self.parameters();
+        format!("{}, N = {} with {} lanes", Self::describe(self), parameters.bits, 2 * parameters.lanes)
+    }
+
+    fn batch_size(&self) -> usize {
+        8 * self.parameters().lanes as usize
+    }
 }
 
 fn list(designs: &[&Design], describe: impl Fn(&Design) -> String) -> String {

@@ -4,17 +4,21 @@
 //!   Verilator and linked in, cycle by cycle; [`MemoryMapped`] is a real board (UIO or XDMA), **which has been tested against
 //!   a fake register file only and has never run on silicon**.
 //! - [`Mesa`]: the pipelined Paillier decryptor in `rtl/mesa`: identify, load a key, decrypt a batch, count cycles, wipe.
+//!   [`MesaDual`] is its form in dual numbers, which divides nothing.
 //! - [`DeviceEngine`]: what users choose by name, and the device that suits a key.
 //!
 //! Errors are typed and bounded in time: a device that stops answering, refuses a register, or cuts a stream short
 //! gives a [`DeviceError`], never a wrong number.
 
 mod accelerator;
+mod constants;
 mod engine;
 mod error;
+mod keyed;
 #[cfg(unix)]
 mod mapped;
 mod mesa;
+mod mesa_dual;
 mod simulated;
 mod transport;
 
@@ -24,5 +28,6 @@ pub use error::DeviceError;
 #[cfg(unix)]
 pub use mapped::MemoryMapped;
 pub use mesa::{Mesa, MesaParameters};
+pub use mesa_dual::{MesaDual, MesaDualParameters};
 pub use simulated::{Simulated, designs};
 pub use transport::{Exchange, Transport};

@@ -1,13 +1,12 @@
 //! MESA, the pipelined Paillier decryptor.
 
-mod constants;
-
-use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey, PublicKey};
+use hearith_arith::{ArithError, Modulus, limbs};
+use hearith_paillier::{Ciphertexts, OperationError, Plaintexts, PrivateKey};
 
 use crate::accelerator::{Accelerator, Shape};
-use crate::engine::plaintexts;
+use crate::constants::{less, merged, power_modulo, scaled_digits};
+use crate::keyed::{Constant, Keyed, Secret};
 use crate::{Counters, DeviceError, Transport};
-use constants::{Branch, Constants};
 
 const NAME: &str = "MESA";
 const IDENTITY: &[u8; 4] = b"MESA";
@@ -15,9 +14,8 @@ const IDENTITY: &[u8; 4] = b"MESA";
 /// A MESA behind a transport. When dropped it wipes the key on the device.
 #[derive(Debug)]
 pub struct Mesa {
-    device: Accelerator,
+    keyed: Keyed,
     parameters: MesaParameters,
-    key: Option<PublicKey>,
 }
 
 /// What a MESA was built for.
@@ -52,7 +50,7 @@ impl Mesa {
         let device = Accelerator::open(transport, NAME, IDENTITY)?;
         let parameters = MesaParameters::read(device.parameters());
         let parameters = parameters.ok_or(DeviceError::UnknownParameters { name: NAME })?;
-        Ok(Self { device, parameters, key: None })
+        Ok(Self { keyed: Keyed::new(device), parameters })
     }
 
     /// What the device was built for.
@@ -62,7 +60,7 @@ impl Mesa {
 
     /// Where the device is, in words.
     pub fn describe(&self) -> String {
-        self.device.describe()
+        self.keyed.describe()
     }
 
     /// Loads a key of at most the device's size. Its constants are computed here, in constant time, and wiped when they are written.
@@ -70,15 +68,8 @@ impl Mesa {
     /// # Errors
     /// [`DeviceError::KeyTooLarge`], or the device fails; it then has no key.
     pub fn load_key(&mut self, key: &PrivateKey) -> Result<(), DeviceError> {
-        self.key = None;
-        let (bits, largest) = (key.public().bits(), self.parameters.bits);
-        if bits > largest {
-            return Err(DeviceError::KeyTooLarge { bits, largest });
-        }
-        let constants = Constants::new(key, &self.parameters)?;
-        self.device.load_key(self.layout(&constants))?;
-        self.key = Some(key.public().clone());
-        Ok(())
+        let parameters = self.parameters;
+        self.keyed.load_key(key, parameters.bits, || parameters.constants(key))
     }
 
     /// Decrypts every ciphertext.
@@ -86,11 +77,7 @@ impl Mesa {
     /// # Errors
     /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out.
     pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DeviceError> {
-        let key = self.key.as_ref().ok_or(DeviceError::NoKey)?;
-        key.check_coprime(ciphertexts).map_err(hearith_paillier::OperationError::from)?;
-        let limbs = key.plaintext_limbs();
-        let residues = self.device.process(ciphertexts.batch(), limbs, self.parameters.shape())?;
-        plaintexts(key, &residues)
+        self.keyed.decrypt(ciphertexts, self.parameters.shape())
     }
 
     /// What the device has counted; a product is a pair of products in one ladder.
@@ -98,7 +85,7 @@ impl Mesa {
     /// # Errors
     /// The device does not answer.
     pub fn counters(&mut self) -> Result<Counters, DeviceError> {
-        self.device.counters()
+        self.keyed.counters()
     }
 
     /// Clears the key memory of the device and drops what is in flight.
@@ -106,26 +93,7 @@ impl Mesa {
     /// # Errors
     /// The device does not answer.
     pub fn wipe(&mut self) -> Result<(), DeviceError> {
-        self.key = None;
-        self.device.wipe()
-    }
-
-    /// The constants by their numbers in the key memory, with their widths.
-    fn layout<'a>(&self, constants: &'a Constants) -> Vec<(u32, &'a [u64], u32)> {
-        let MesaParameters { bits, digit_bits, .. } = self.parameters;
-        let branch = |first: u32, branch: &'a Branch| {
-            [
-                (first, &branch.mt[..], bits.next_multiple_of(digit_bits)),
-                (first + 1, &branch.square, bits),
-                (first + 2, &branch.enter, bits),
-                (first + 3, &branch.one, bits),
-                (first + 4, &branch.exponent, bits / 2),
-                (first + 5, &branch.prime, bits / 2),
-                (first + 6, &branch.merged, bits),
-            ]
-        };
-        let [p, q] = &constants.branches;
-        [&branch(0, p)[..], &[(7, &constants.n, bits)], &branch(8, q)].concat()
+        self.keyed.wipe()
     }
 }
 
@@ -140,22 +108,45 @@ impl MesaParameters {
             && (8..=bits / 2).contains(&stream_bits)
             && stream_bits.is_multiple_of(8)
             && (bits + 2..=bits + 512).contains(&r_bits)
-            && scanned_bits >= 2 * bits + 2
-            && scanned_bits <= 2 * bits + 512;
+            && (2 * bits + 2..=2 * bits + 512).contains(&scanned_bits)
+            && interval < 1 << 24;
         let exact_division = exact != 0;
         let read =
             Self { bits, stages, digit_bits, delay, exact_division, stream_bits, r_bits, scanned_bits, interval };
         known.then_some(read)
     }
 
-    /// Generous: several times what the way through the pipeline takes.
-    fn quiet_cycles(&self) -> u64 {
-        let (bits, stages, interval) = (u64::from(self.bits), u64::from(self.stages), u64::from(self.interval));
-        4 * (stages + 2) * interval + 40 * bits + 10_000
+    fn shape(&self) -> Shape {
+        let MesaParameters { bits, stream_bits, stages, interval, .. } = *self;
+        // Several times what the way through the pipeline takes.
+        let quiet_cycles = 4 * u64::from(stages + 2) * u64::from(interval) + 40 * u64::from(bits) + 10_000;
+        Shape { stream_bits, input_bits: 2 * bits, output_bits: bits, quiet_cycles }
     }
 
-    fn shape(&self) -> Shape {
-        let MesaParameters { bits, stream_bits, .. } = *self;
-        Shape { stream_bits, input_bits: 2 * bits, output_bits: bits, quiet_cycles: self.quiet_cycles() }
+    /// The constants of a key, where `rtl/mesa/mesa.sv` wants them.
+    fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, OperationError> {
+        let [p, q] = key.primes();
+        let product = Secret::new(limbs::product(p, q));
+        let n = Modulus::new(key.public().engine(), &product)?;
+        let mut constants = self.branch(0, p, q, &n)?;
+        constants.extend(self.branch(8, q, p, &n)?);
+        constants.push((7, product, self.bits));
+        Ok(constants)
+    }
+
+    /// The constants of the branch of `prime`, from this number on (`rtl/mesa/mesa_branch.sv`).
+    fn branch(&self, first: u32, prime: &[u64], other: &[u64], n: &Modulus) -> Result<Vec<Constant>, ArithError> {
+        let MesaParameters { bits, digit_bits, delay, r_bits, scanned_bits, .. } = *self;
+        let square = Secret::new(limbs::product(prime, prime));
+        let modulo_square = Modulus::new(n.engine(), &square)?;
+        Ok(vec![
+            (first, scaled_digits(&square, digit_bits * (delay + 1)), bits.next_multiple_of(digit_bits)),
+            (first + 2, power_modulo(&modulo_square, r_bits + scanned_bits), bits),
+            (first + 3, power_modulo(&modulo_square, r_bits), bits),
+            (first + 4, less(prime, 1), bits / 2),
+            (first + 5, Secret::new(prime.to_vec()), bits / 2),
+            (first + 6, merged(prime, other, n, scanned_bits)?, bits),
+            (first + 1, square, bits),
+        ])
     }
 }

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{device, key, random_ciphertexts};
-use hearith_device::Mesa;
-use hearith_device::designs::{MESA_64, MESA_128, MESA_256, MESA_1024, MESA_2048};
-use hearith_paillier::{Decryption, PrivateKey};
+use common::{Fault, Shared, device, key, random_ciphertexts};
+use hearith_device::designs::{MESA_64, MESA_128, MESA_128_RESTORING, MESA_256, MESA_1024, MESA_2048};
+use hearith_device::{Counters, DeviceError, Exchange, Mesa, Transport};
+use hearith_paillier::{CiphertextError, CiphertextFault, Decryption, OperationError, PrivateKey};
 use hearith_verilated::Design;
 
 /// Decrypts fresh ciphertexts and corner values, and compares with the library.
@@ -55,4 +55,201 @@ fn decrypts_1024_bits() {
 #[cfg_attr(verilator, ignore = "long: make test-full")]
 fn decrypts_2048_bits() {
     several_keys(&MESA_2048, 1, 24);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn decrypts_with_the_restoring_divider() {
+    several_keys(&MESA_128_RESTORING, 2, 100);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn smaller_keys_fit_and_larger_ones_are_refused() {
+    let mut device = device(&MESA_256);
+    for bits in [64, 66, 130, 254] {
+        let key = key(bits);
+        device.load_key(&key).unwrap();
+        decrypts(&mut device, &key, 20);
+    }
+    let refused = device.load_key(&key(258));
+    assert_eq!(refused, Err(DeviceError::KeyTooLarge { bits: 258, largest: 256 }));
+    let (ciphertexts, _) = random_ciphertexts(&key(64), 3);
+    assert_eq!(device.decrypt(&ciphertexts).unwrap_err(), DeviceError::NoKey);
+}
+
+/// What a batch adds to the counters.
+fn counted(device: &mut Mesa, key: &PrivateKey, count: usize) -> Counters {
+    let before = device.counters().unwrap();
+    decrypts(device, key, count);
+    let after = device.counters().unwrap();
+    Counters {
+        busy_cycles: after.busy_cycles - before.busy_cycles,
+        accepted: after.accepted - before.accepted,
+        delivered: after.delivered - before.delivered,
+        products: after.products - before.products,
+    }
+}
+
+/// Once the pipeline is full a plaintext leaves every interval, in which every ladder works but for two cycles.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn ladders_never_idle_while_input_is_there() {
+    for design in [&MESA_64, &MESA_256] {
+        let mut device = device(design);
+        let parameters = device.parameters();
+        let key = key(parameters.bits);
+        device.load_key(&key).unwrap();
+        let (few, many) = (counted(&mut device, &key, 20), counted(&mut device, &key, 50));
+        let (cycles, products) = (many.busy_cycles - few.busy_cycles, many.products - few.products);
+        assert_eq!((many.accepted, many.delivered), (52, 52));
+        assert_eq!(cycles, 30 * u64::from(parameters.interval));
+        // A ladder starts one pair of products for every bit of its segment, the last one also one to leave Montgomery form.
+        assert_eq!(products, 30 * u64::from(parameters.bits + 2));
+        let digits = (parameters.bits + 2).div_ceil(parameters.digit_bits);
+        let step = digits + 2 * parameters.delay + 6;
+        let longest_segment = (parameters.bits / 2 + 1).div_ceil(parameters.stages);
+        assert_eq!(parameters.interval, longest_segment * step + 2);
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn cycles_and_products_depend_neither_on_keys_nor_on_ciphertexts() {
+    let mut device = device(&MESA_64);
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        let key = key(64);
+        device.load_key(&key).unwrap();
+        seen.push(counted(&mut device, &key, 25));
+    }
+    assert!(seen.iter().all(|counters| *counters == seen[0]), "{seen:?}");
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn batches_that_break_off_leave_nothing_behind() {
+    let shared = Shared::new(&MESA_128);
+    let mut device = Mesa::open(Box::new(shared.clone())).unwrap();
+    let key = key(128);
+    device.load_key(&key).unwrap();
+    let (ciphertexts, _) = random_ciphertexts(&key, 10);
+    for received in 0..6 {
+        shared.disturb(Fault::GivenUp(received));
+        let error = device.decrypt(&ciphertexts).unwrap_err();
+        assert_eq!(error, DeviceError::Stalled { sent: 12, received, expected: 12 });
+        decrypts(&mut device, &key, 3);
+    }
+    // The packets are 256 bits, in beats of 64.
+    shared.disturb(Fault::CutInput(24));
+    assert_eq!(device.decrypt(&ciphertexts).unwrap_err(), DeviceError::Dropped);
+    decrypts(&mut device, &key, 3);
+    shared.disturb(Fault::LongerOutput);
+    let error = device.decrypt(&ciphertexts).unwrap_err();
+    assert_eq!(error, DeviceError::CutShort { packet: 0, bytes: 16, expected: 32 });
+    decrypts(&mut device, &key, 3);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_reset_in_mid_stream_takes_the_key_along() {
+    let shared = Shared::new(&MESA_64);
+    let mut device = Mesa::open(Box::new(shared.clone())).unwrap();
+    for round in 0..3 {
+        let key = key(64);
+        device.load_key(&key).unwrap();
+        let (ciphertexts, _) = random_ciphertexts(&key, 10);
+        shared.disturb(Fault::Reset(round));
+        device.decrypt(&ciphertexts).unwrap_err();
+        // Without a key the device takes one ciphertext and holds it.
+        let error = device.decrypt(&ciphertexts).unwrap_err();
+        assert_eq!(error, DeviceError::Stalled { sent: 1, received: 0, expected: 12 });
+        device.load_key(&key).unwrap();
+        decrypts(&mut device, &key, 5);
+    }
+}
+
+/// Byte addresses of the register map.
+const CONTROL: u32 = 0x40;
+const STATUS: u32 = 0x44;
+const IN_FLIGHT: u32 = 0x48;
+const KEY: u32 = 0x1_0000;
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn keys_cannot_be_read_nor_changed_under_way() {
+    let mut shared = Shared::new(&MESA_64);
+    let mut device = Mesa::open(Box::new(shared.clone())).unwrap();
+    let key = key(64);
+    device.load_key(&key).unwrap();
+    assert_eq!(shared.read(STATUS), Ok(1));
+    for address in (KEY..KEY + 0x8000).step_by(0x404) {
+        assert_eq!(shared.read(address), Err(DeviceError::Refused { address }));
+    }
+    for address in [0x08, 0x0c, 0x4c, 0x70, 0x1000] {
+        assert_eq!(shared.read(address), Err(DeviceError::Refused { address }));
+        assert_eq!(shared.write(address, 1), Err(DeviceError::Refused { address }));
+    }
+    // Something in flight, as after a transfer that nobody finished.
+    let (ciphertexts, _) = random_ciphertexts(&key, 1);
+    let input: Vec<u8> = ciphertexts.to_be_bytes().chunks(16).flat_map(|row| row.iter().rev().copied()).collect();
+    let mut output = vec![0; 8];
+    let exchange =
+        Exchange { input: &input, input_packet: 16, output: &mut output, output_packet: 8, quiet_cycles: 9999 };
+    shared.exchange(exchange).unwrap();
+    assert_eq!(shared.read(STATUS), Ok(3));
+    assert!(shared.read(IN_FLIGHT).unwrap() > 0);
+    assert_eq!(shared.write(KEY, 1), Err(DeviceError::Refused { address: KEY }));
+    // A flush, and the key is still there.
+    shared.write(CONTROL, 2).unwrap();
+    assert_eq!((shared.read(STATUS), shared.read(IN_FLIGHT)), (Ok(1), Ok(0)));
+    decrypts(&mut device, &key, 3);
+    // A write makes the key incomplete.
+    shared.write(KEY, 1).unwrap();
+    assert_eq!(shared.read(STATUS), Ok(0));
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn wiping_clears_the_key() {
+    let mut shared = Shared::new(&MESA_64);
+    for drop_driver in [false, true] {
+        let mut device = Mesa::open(Box::new(shared.clone())).unwrap();
+        let key = key(64);
+        device.load_key(&key).unwrap();
+        decrypts(&mut device, &key, 3);
+        let (ciphertexts, _) = random_ciphertexts(&key, 1);
+        match drop_driver {
+            true => drop(device),
+            false => {
+                device.wipe().unwrap();
+                assert_eq!(device.decrypt(&ciphertexts).unwrap_err(), DeviceError::NoKey);
+            }
+        }
+        assert_eq!(shared.read(STATUS), Ok(0));
+        // Declared complete all the same, the key is 0 and so is whatever comes out.
+        shared.write(CONTROL, 1).unwrap();
+        let mut output = vec![1; 8];
+        let input = vec![7; 16];
+        let exchange =
+            Exchange { input: &input, input_packet: 16, output: &mut output, output_packet: 8, quiet_cycles: 9999 };
+        shared.exchange(exchange).unwrap();
+        assert_eq!(output, [0; 8]);
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn ciphertexts_that_share_a_factor_are_found() {
+    let mut device = device(&MESA_64);
+    let key = key(64);
+    device.load_key(&key).unwrap();
+    let mut bytes = random_ciphertexts(&key, 3).0.to_be_bytes();
+    // n itself in the second row.
+    bytes[16..24].fill(0);
+    bytes[24..32].copy_from_slice(&key.public().modulus_be());
+    let ciphertexts = key.public().ciphertexts_from_be(&bytes).unwrap();
+    let expected = OperationError::Ciphertext(CiphertextError { row: 1, fault: CiphertextFault::SharesFactor });
+    assert_eq!(device.decrypt(&ciphertexts).unwrap_err(), DeviceError::Operation(expected.clone()));
+    assert_eq!(key.decrypt(&ciphertexts).unwrap_err(), expected);
 }

@@ -1,0 +1,62 @@
+//! Measures how many cycles the simulated accelerators take, and prints them as JSON: of each the latency of a decryption alone and
+//! the average interval between plaintexts when it is full. The tables in `bench/results/mesa.md` are made from it.
+
+use hearith_device::designs::{MESA_1024, MESA_2048, MESA_DUAL_1024};
+use hearith_device::{Counters, DeviceError, Mesa, MesaDual, Simulated};
+use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, PrivateKey, Variant};
+use hearith_verilated::Design;
+
+/// Latency and interval of a decryptor with `depth` ciphertexts in flight.
+fn measure(
+    depth: usize,
+    mut busy_cycles: impl FnMut(usize) -> Result<u64, DeviceError>,
+) -> Result<String, DeviceError> {
+    let (alone, few, many) = (busy_cycles(1)?, busy_cycles(2 * depth)?, busy_cycles(3 * depth)?);
+    let interval = (many - few) as f64 / depth as f64;
+    Ok(format!("\"latency\": {alone}, \"interval\": {interval}"))
+}
+
+fn mesa(design: &'static Design) -> Result<String, DeviceError> {
+    let mut device = Mesa::open(Box::new(Simulated::new(design)?))?;
+    let key = key(design);
+    device.load_key(&key)?;
+    let stages = device.parameters().stages;
+    let figures = measure(stages as usize + 2, |count| {
+        let before = device.counters()?;
+        device.decrypt(&ciphertexts(&key, count))?;
+        Ok(elapsed(before, device.counters()?))
+    })?;
+    Ok(format!("  \"{}\": {{{figures}, \"stages\": {stages}}}", design.name()))
+}
+
+fn mesa_dual(design: &'static Design) -> Result<String, DeviceError> {
+    let mut device = MesaDual::open(Box::new(Simulated::new(design)?))?;
+    let key = key(design);
+    device.load_key(&key)?;
+    let lanes = device.parameters().lanes;
+    let figures = measure(lanes as usize, |count| {
+        let before = device.counters()?;
+        device.decrypt(&ciphertexts(&key, count))?;
+        Ok(elapsed(before, device.counters()?))
+    })?;
+    Ok(format!("  \"{}\": {{{figures}, \"lanes\": {lanes}}}", design.name()))
+}
+
+fn elapsed(before: Counters, after: Counters) -> u64 {
+    after.busy_cycles - before.busy_cycles
+}
+
+fn key(design: &Design) -> PrivateKey {
+    let bits = design.parameter("N");
+    PrivateKey::generate(bits, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).expect("a random key")
+}
+
+fn ciphertexts(key: &PrivateKey, count: usize) -> Ciphertexts {
+    key.public().zeros(count)
+}
+
+fn main() -> Result<(), DeviceError> {
+    let lines = [mesa(&MESA_1024)?, mesa(&MESA_2048)?, mesa_dual(&MESA_DUAL_1024)?];
+    println!("{{\n{}\n}}", lines.join(",\n"));
+    Ok(())
+}

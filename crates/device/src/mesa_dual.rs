@@ -1,0 +1,165 @@
+//! MESA in dual numbers: the Paillier decryptor without division.
+
+use hearith_arith::{Modulus, Square, limbs};
+use hearith_paillier::{Ciphertexts, OperationError, Plaintexts, PrivateKey};
+
+use crate::accelerator::{Accelerator, Shape};
+use crate::constants::{first_row, inverse, less, merged, one_row, power_modulo, scale, scaled_digits};
+use crate::keyed::{Constant, Keyed, Secret};
+use crate::{Counters, DeviceError, Transport};
+
+const NAME: &str = "MESA in dual numbers";
+const IDENTITY: &[u8; 4] = b"DUAL";
+
+/// A MESA in dual numbers behind a transport. When dropped it wipes the key on the device.
+#[derive(Debug)]
+pub struct MesaDual {
+    keyed: Keyed,
+    parameters: MesaDualParameters,
+}
+
+/// What a MESA in dual numbers was built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MesaDualParameters {
+    /// The largest key, in bits.
+    pub bits: u32,
+    /// Exponentiators of each of the two branches.
+    pub lanes: u32,
+    /// Bits of a digit of its Montgomery multipliers.
+    pub digit_bits: u32,
+    /// Delay of the quotient in digits.
+    pub delay: u32,
+    /// Bits of a beat of its streams.
+    pub stream_bits: u32,
+    /// The `R` of its digit multipliers is `2^r_bits`.
+    pub r_bits: u32,
+    /// Bits that its radix-2 multipliers scan.
+    pub scanned_bits: u32,
+    /// Clock cycles that a lane takes for a ciphertext.
+    pub interval: u32,
+}
+
+impl MesaDual {
+    /// The device at the other end of a transport.
+    ///
+    /// # Errors
+    /// There is no MESA in dual numbers, or it does not answer.
+    pub fn open(transport: Box<dyn Transport>) -> Result<Self, DeviceError> {
+        let device = Accelerator::open(transport, NAME, IDENTITY)?;
+        let parameters = MesaDualParameters::read(device.parameters());
+        let parameters = parameters.ok_or(DeviceError::UnknownParameters { name: NAME })?;
+        Ok(Self { keyed: Keyed::new(device), parameters })
+    }
+
+    /// What the device was built for.
+    pub fn parameters(&self) -> MesaDualParameters {
+        self.parameters
+    }
+
+    /// Where the device is, in words.
+    pub fn describe(&self) -> String {
+        self.keyed.describe()
+    }
+
+    /// Loads a key of at most the device's size. Its constants are computed here, in constant time, and wiped when they are written.
+    ///
+    /// # Errors
+    /// [`DeviceError::KeyTooLarge`], or the device fails; it then has no key.
+    pub fn load_key(&mut self, key: &PrivateKey) -> Result<(), DeviceError> {
+        let parameters = self.parameters;
+        self.keyed.load_key(key, parameters.bits, || parameters.constants(key))
+    }
+
+    /// Decrypts every ciphertext.
+    ///
+    /// # Errors
+    /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out.
+    pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DeviceError> {
+        self.keyed.decrypt(ciphertexts, self.parameters.shape())
+    }
+
+    /// What the device has counted; a product is one of dual numbers.
+    ///
+    /// # Errors
+    /// The device does not answer.
+    pub fn counters(&mut self) -> Result<Counters, DeviceError> {
+        self.keyed.counters()
+    }
+
+    /// Clears the key memory of the device and drops what is in flight.
+    ///
+    /// # Errors
+    /// The device does not answer.
+    pub fn wipe(&mut self) -> Result<(), DeviceError> {
+        self.keyed.wipe()
+    }
+}
+
+impl MesaDualParameters {
+    fn read([bits, lanes, kinds, stream_bits, r_bits, scanned_bits, interval, _]: [u32; 8]) -> Option<Self> {
+        let [digit_bits, delay, ..] = kinds.to_le_bytes().map(u32::from);
+        let known = (64..=8192).contains(&bits)
+            && bits.is_multiple_of(4)
+            && (1..=1024).contains(&lanes)
+            && (4..=32).contains(&digit_bits)
+            && digit_bits * (delay + 1) <= 64
+            && (8..=bits / 2).contains(&stream_bits)
+            && stream_bits.is_multiple_of(8)
+            && (bits / 2 + 2..=bits / 2 + 512).contains(&r_bits)
+            && (bits / 2..=bits / 2 + 512).contains(&scanned_bits)
+            && interval < 1 << 24;
+        let read = Self { bits, lanes, digit_bits, delay, stream_bits, r_bits, scanned_bits, interval };
+        known.then_some(read)
+    }
+
+    fn shape(&self) -> Shape {
+        let MesaDualParameters { bits, stream_bits, interval, .. } = *self;
+        // Several times what a ciphertext takes.
+        let quiet_cycles = 4 * u64::from(interval) + 40 * u64::from(bits) + 10_000;
+        Shape { stream_bits, input_bits: 2 * bits, output_bits: bits, quiet_cycles }
+    }
+
+    /// The constants of a key, where `rtl/mesa/mesa_dual.sv` wants them.
+    fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, OperationError> {
+        let [p, q] = key.primes();
+        let product = Secret::new(limbs::product(p, q));
+        let n = Modulus::new(key.public().engine(), &product)?;
+        let mut constants = self.branch(0, p, q, &n)?;
+        constants.extend(self.branch(16, q, p, &n)?);
+        constants.push((15, product, self.bits));
+        Ok(constants)
+    }
+
+    /// The constants of the branch of `prime`, from this number on (`rtl/arith/dual_lane.sv`).
+    fn branch(&self, first: u32, prime: &[u64], other: &[u64], n: &Modulus) -> Result<Vec<Constant>, OperationError> {
+        let MesaDualParameters { bits, digit_bits, delay, r_bits, scanned_bits, .. } = *self;
+        let (half, scale_bits) = (bits / 2, digit_bits * (delay + 1));
+        let mut constants = vec![
+            (first, scaled_digits(prime, scale_bits), half.next_multiple_of(digit_bits)),
+            (first + 1, less(prime, 1), half),
+            (first + 2, scale(prime, scale_bits), scale_bits),
+            (first + 9, merged(prime, other, n, scanned_bits)?, bits),
+        ];
+        let powers = [(3, half + r_bits), (5, 3 * r_bits), (7, 2 * r_bits)];
+        for (number, exponent) in powers {
+            let (low, high) = dual(prime, n, scale_bits, exponent)?;
+            constants.push((first + number, low, half));
+            constants.push((first + number + 1, high, half));
+        }
+        Ok(constants)
+    }
+}
+
+/// `2^exponent` modulo `p^2` as `low + high M'` with the scaled modulus `M' = u p`, both parts below `p`: its parts `a + b p` with
+/// `b` divided by `u`.
+fn dual(prime: &[u64], n: &Modulus, scale_bits: u32, exponent: u32) -> Result<(Secret, Secret), OperationError> {
+    let engine = n.engine();
+    let modulo_prime = Modulus::new(engine, prime)?;
+    let square = Secret::new(limbs::product(prime, prime));
+    let power = power_modulo(&Modulus::new(engine, &square)?, exponent);
+    let parts = Square::new(engine, prime)?.split(&one_row(&power));
+    // Below the prime for the exponentiation; a prime may be shorter than u.
+    let u = first_row(&modulo_prime.reduce(&one_row(&scale(prime, scale_bits))));
+    let high = modulo_prime.mul(&parts.high, &one_row(&inverse(&modulo_prime, &u)));
+    Ok((first_row(&parts.low), first_row(&high)))
+}

@@ -1,0 +1,116 @@
+//! The simulated MESA in dual numbers against the library, through the driver.
+
+mod common;
+
+use common::{Fault, Shared, key, random_ciphertexts};
+use hearith_device::designs::{MESA_DUAL_64, MESA_DUAL_128, MESA_DUAL_256, MESA_DUAL_1024};
+use hearith_device::{Counters, DeviceError, MesaDual, Simulated};
+use hearith_paillier::PrivateKey;
+use hearith_verilated::Design;
+
+fn device(design: &'static Design) -> MesaDual {
+    MesaDual::open(Box::new(Simulated::new(design).unwrap())).unwrap()
+}
+
+fn decrypts(device: &mut MesaDual, key: &PrivateKey, count: usize) {
+    let (ciphertexts, plaintexts) = random_ciphertexts(key, count);
+    assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts, "{count} of key {}", key.public().id());
+    assert!(key.decrypt(&ciphertexts).unwrap() == plaintexts);
+}
+
+fn several_keys(design: &'static Design, keys: usize, count: usize) {
+    let mut device = device(design);
+    for _ in 0..keys {
+        let key = key(device.parameters().bits);
+        device.load_key(&key).unwrap();
+        decrypts(&mut device, &key, count);
+        decrypts(&mut device, &key, 1);
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn decrypts_64_bits() {
+    several_keys(&MESA_DUAL_64, 6, 200);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn decrypts_128_bits() {
+    several_keys(&MESA_DUAL_128, 4, 100);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn decrypts_256_bits() {
+    several_keys(&MESA_DUAL_256, 3, 60);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn decrypts_1024_bits() {
+    several_keys(&MESA_DUAL_1024, 1, 24);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn smaller_keys_fit_and_larger_ones_are_refused() {
+    let mut device = device(&MESA_DUAL_256);
+    for bits in [96, 130, 254] {
+        let key = key(bits);
+        device.load_key(&key).unwrap();
+        decrypts(&mut device, &key, 10);
+    }
+    let refused = device.load_key(&key(258));
+    assert_eq!(refused, Err(DeviceError::KeyTooLarge { bits: 258, largest: 256 }));
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn lanes_never_idle_while_input_is_there_and_nothing_depends_on_values() {
+    let mut device = device(&MESA_DUAL_128);
+    let parameters = device.parameters();
+    let mut counted = |count: usize| {
+        let key = key(128);
+        device.load_key(&key).unwrap();
+        let before = device.counters().unwrap();
+        decrypts(&mut device, &key, count);
+        let after = device.counters().unwrap();
+        Counters {
+            busy_cycles: after.busy_cycles - before.busy_cycles,
+            accepted: after.accepted - before.accepted,
+            delivered: after.delivered - before.delivered,
+            products: after.products - before.products,
+        }
+    };
+    let (few, again, many) = (counted(20), counted(20), counted(40));
+    assert_eq!(few, again);
+    assert_eq!(many.delivered, 42);
+    // Twenty more, dealt to the lanes.
+    let rounds = 20 / u64::from(parameters.lanes);
+    assert_eq!(many.busy_cycles - few.busy_cycles, rounds * u64::from(parameters.interval));
+    // The products in dual_lane's header, for p and for q: into Montgomery form, the table, the windows, out of it.
+    let products = 22 + 5 * (u64::from(parameters.bits) / 2).div_ceil(4);
+    assert_eq!(many.products - few.products, 20 * 2 * products);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn batches_that_break_off_leave_nothing_behind() {
+    let shared = Shared::new(&MESA_DUAL_128);
+    let mut device = MesaDual::open(Box::new(shared.clone())).unwrap();
+    let key = key(128);
+    device.load_key(&key).unwrap();
+    let (ciphertexts, _) = random_ciphertexts(&key, 10);
+    for received in 0..4 {
+        shared.disturb(Fault::GivenUp(received));
+        let error = device.decrypt(&ciphertexts).unwrap_err();
+        assert_eq!(error, DeviceError::Stalled { sent: 12, received, expected: 12 });
+        decrypts(&mut device, &key, 5);
+    }
+    shared.disturb(Fault::Reset(1));
+    device.decrypt(&ciphertexts).unwrap_err();
+    assert!(matches!(device.decrypt(&ciphertexts), Err(DeviceError::Stalled { received: 0, .. })));
+    device.load_key(&key).unwrap();
+    decrypts(&mut device, &key, 5);
+}
