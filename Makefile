@@ -8,7 +8,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target: a short look in `make test`, a longer one in `make fuzz`.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo demo-python test test-python test-full wheel bench bench-sql fuzz lint audit doc setup clean
+.PHONY: help demo demo-python test test-python test-full wheel bench bench-python bench-sql fuzz lint audit doc setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -50,6 +50,10 @@ bench: ## measure: Criterion, then the tables in bench/results (about half an ho
 	$(CARGO) run --release --package hearith-bench --bin compare
 	$(CARGO) run --release --package hearith-bench --bin seeds
 	$(CARGO) run --release --package hearith-bench --bin timing
+
+bench-python: ## measure arrays in Python beside python-paillier (a quarter of an hour)
+	@scripts/setup.sh test
+	scripts/bench_python.sh
 
 bench-sql: ## measure he_sum in DuckDB and a node in Spark (leave the machine alone)
 	@scripts/setup.sh test
