@@ -8,7 +8,8 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target: a short look in `make test`, a longer one in `make fuzz`.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo test test-python test-full wheel bench fuzz lint audit doc hardware-tools synth formal coverage setup clean
+.PHONY: help demo demo-python test test-python test-full wheel bench bench-python bench-sql fuzz lint audit doc hardware-tools synth formal \
+	coverage setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -16,6 +17,10 @@ help: ## list these commands
 demo: ## encrypt, add up and decrypt a real table, and compare with plain sums
 	@scripts/setup.sh build
 	@scripts/demo.sh
+
+demo-python: ## the same in Python and SQL: DuckDB, the command line and plain sums side by side
+	@scripts/setup.sh test
+	@scripts/demo_python.sh
 
 test: ## run every test, the examples in the documentation, and each fuzz target for seconds
 	@scripts/setup.sh test
@@ -37,6 +42,7 @@ test-full: ## the same with the long tests and a minute of fuzzing a target
 	$(CARGO) test --workspace --all-targets -- --include-ignored
 	$(CARGO) test --workspace --doc
 	scripts/test_python.sh
+	scripts/test_spark.sh
 	scripts/fuzz.sh 60
 
 bench: ## measure: Criterion, then the tables in bench/results (about half an hour; leave the machine alone)
@@ -45,6 +51,14 @@ bench: ## measure: Criterion, then the tables in bench/results (about half an ho
 	$(CARGO) run --release --package hearith-bench --bin compare
 	$(CARGO) run --release --package hearith-bench --bin seeds
 	$(CARGO) run --release --package hearith-bench --bin timing
+
+bench-python: ## measure arrays in Python beside python-paillier (a quarter of an hour)
+	@scripts/setup.sh test
+	scripts/bench_python.sh
+
+bench-sql: ## measure he_sum in DuckDB and a node in Spark (leave the machine alone)
+	@scripts/setup.sh test
+	scripts/bench_sql.sh
 
 fuzz: ## fuzz each parser for FUZZ_SECONDS (300)
 	@scripts/setup.sh test

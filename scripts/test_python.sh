@@ -12,4 +12,4 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 [ ! -x "$target/debug/hearith" ] || export HEARITH_COMMAND=$target/debug/hearith
 cd crates/python
 # Modules for packages that are not installed (Flower) have no examples to run.
-PYTHONPATH=python ../../.venv/bin/python -m pytest --doctest-modules --doctest-ignore-import-errors python/hearith tests "$@"
+PYTHONPATH=$PWD/python ../../.venv/bin/python -m pytest --doctest-modules --doctest-ignore-import-errors python/hearith tests "$@"

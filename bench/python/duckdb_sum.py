@@ -49,6 +49,7 @@ class Kernel:
     """The kernel in its own process, which sums once for every line that it is sent."""
 
     def __init__(self, key, file, threads):
+        """Starts it on so many threads with a key's file and one of ciphertexts."""
         binary = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples/kernel"
         environment = {**os.environ, "RAYON_NUM_THREADS": str(threads)}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
@@ -61,6 +62,7 @@ class Kernel:
         return [float(field) for field in self.process.stdout.readline().split()]
 
     def close(self):
+        """Ends the process."""
         self.process.stdin.close()
         self.process.wait()
 
@@ -76,6 +78,7 @@ def check(public, numbers, rows):
 
 
 def timed(function):
+    """Seconds that a function takes, and its result."""
     start = time.perf_counter()
     result = function()
     return time.perf_counter() - start, result
@@ -105,6 +108,7 @@ def measure(public, folder, numbers, threads, rounds):
 
 
 def cpu():
+    """The processor's name."""
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
@@ -112,11 +116,13 @@ def cpu():
 
 
 def spread(values, digits=2):
+    """Median, and least and greatest."""
     middle, least, most = statistics.median(values), min(values), max(values)
     return f"{middle:.{digits}f} ({least:.{digits}f}..{most:.{digits}f})"
 
 
 def thousands(value):
+    """A number with its digits in groups."""
     return f"{value:,.0f}".replace(",", " ")
 
 
@@ -138,7 +144,7 @@ def section(threads, engine, times):
         rate = ROWS / statistics.median(seconds)
         ratio = spread([row[column] / row[0] for row in times])
         lines.append(f"| {name} | {statistics.median(seconds):.3f} | {thousands(rate)} | {ratio} |")
-    return lines + [""]
+    return [*lines, ""]
 
 
 def goals(times):
@@ -157,6 +163,7 @@ def goals(times):
 
 
 def main():
+    """Measures and writes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
@@ -168,7 +175,7 @@ def main():
         (folder / "c.bin").write_bytes(numbers.tobytes())
         column = pa.FixedSizeBinaryArray.from_buffers(pa.binary(WIDTH), ROWS, [None, pa.py_buffer(numbers.tobytes())])
         table = pa.table({"g": pa.array(np.arange(ROWS) % GROUPS, pa.int32()), "c": column})
-        pq.write_table(table, folder / "c.parquet", row_group_size=ROW_GROUP, use_dictionary=False)
+        pq.write_table(table, folder / "c.parquet", row_group_size=ROW_GROUP, use_dictionary=False, compression="none")
         measured = {threads: measure(public, folder, numbers, threads, options.rounds) for threads in (1, 2)}
     lines = [
         "# Sums in DuckDB beside the kernel alone",
@@ -178,9 +185,10 @@ def main():
         f"- Machine: {cpu()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}",
         f"- Versions: DuckDB {duckdb.__version__}, pyarrow {pa.__version__}, Python {platform.python_version()}, hearith {he.__version__}",
         f"- Date: {time.strftime('%Y-%m-%d')}",
-        f"- Data: {thousands(ROWS)} ciphertexts of {WIDTH} bytes in {GROUPS} groups, Parquet in row groups of {thousands(ROW_GROUP)}, in the page cache; "
-        "sums checked with GMP",
-        f"- Method: {options.rounds} rounds, each measuring every row once; seconds are medians, a ratio is the median of the rounds' ratios with the least and greatest in brackets",
+        f"- Data: {thousands(ROWS)} ciphertexts of {WIDTH} bytes in {GROUPS} groups; Parquet as `hearith encrypt` writes it, uncompressed, "
+        f"in row groups of {thousands(ROW_GROUP)}, in the page cache; sums checked with GMP",
+        f"- Method: {options.rounds} rounds, each measuring every row once; seconds are medians, a ratio is the median of the rounds' "
+        "ratios with the least and greatest in brackets",
         "",
         *goals(measured[2][1]),
     ]

@@ -59,9 +59,17 @@ impl Batch {
     /// If `bytes` is not a whole number of numbers, or one does not fit in `limbs` limbs.
     pub fn from_be_bytes(bytes: &[u8], width: usize, limbs: usize) -> Self {
         assert!(bytes.len().is_multiple_of(width), "not a whole number of {width}-byte numbers");
-        assert!(width <= 8 * limbs, "{width} bytes do not fit in {limbs} limbs");
-        let mut batch = Batch::zeros(bytes.len() / width, limbs);
-        for (row, number) in batch.rows_mut().zip(bytes.chunks_exact(width)) {
+        Batch::from_be_rows(bytes.chunks_exact(width), limbs)
+    }
+
+    /// Reads big-endian numbers from wherever they are.
+    ///
+    /// # Panics
+    /// If one does not fit in `limbs` limbs.
+    pub fn from_be_rows<'a>(numbers: impl ExactSizeIterator<Item = &'a [u8]>, limbs: usize) -> Self {
+        let mut batch = Batch::zeros(numbers.len(), limbs);
+        for (row, number) in batch.rows_mut().zip(numbers) {
+            assert!(number.len() <= 8 * limbs, "{} bytes do not fit in {limbs} limbs", number.len());
             let (rest, whole) = number.as_rchunks();
             for (limb, piece) in row.iter_mut().zip(whole.iter().rev()) {
                 *limb = u64::from_be_bytes(*piece);

@@ -20,33 +20,30 @@ pub(crate) const PRIVATE_KEY: &CStr = c"hearith_private_key";
 pub(crate) const INSECURE: &CStr = c"hearith_allow_insecure_keys";
 
 /// The ciphertexts of a column in the rows where no argument is null.
-struct Values {
+struct Values<'a> {
     key: PublicKey,
-    bytes: Vec<u8>,
+    rows: Vec<&'a [u8]>,
     ciphertexts: Ciphertexts,
 }
 
-impl Values {
-    fn read(key: &PublicKey, chunk: &Chunk<'_>, column: usize, rows: &[usize]) -> Result<Self, Fault> {
+impl<'a> Values<'a> {
+    fn read(key: &PublicKey, chunk: &'a Chunk<'_>, column: usize, rows: &[usize]) -> Result<Self, Fault> {
         let expected = key.ciphertext_bytes();
-        let mut bytes = Vec::with_capacity(rows.len() * expected);
         let values = chunk.column(column).ok_or(Fault::Host("the number of arguments"))?;
-        for value in rows.iter().filter_map(|&row| values.bytes(row)) {
-            if value.len() != expected {
-                let (bytes, value) = (value.len(), excerpt(value));
-                return Err(Fault::Width { bytes, value, key: key.id(), expected });
-            }
-            bytes.extend_from_slice(value);
+        let rows: Vec<&[u8]> = rows.iter().filter_map(|&row| values.bytes(row)).collect();
+        if let Some(value) = rows.iter().find(|value| value.len() != expected) {
+            let (bytes, value) = (value.len(), excerpt(value));
+            return Err(Fault::Width { bytes, value, key: key.id(), expected });
         }
-        match key.ciphertexts_from_be(&bytes) {
-            Ok(ciphertexts) => Ok(Self { key: key.clone(), bytes, ciphertexts }),
-            Err(error) => Err(operation(key, &bytes, error)),
+        match key.ciphertexts_from_be_rows(&rows) {
+            Ok(ciphertexts) => Ok(Self { key: key.clone(), rows, ciphertexts }),
+            Err(error) => Err(operation(key, &rows, error)),
         }
     }
 
     /// An operation's error with the value at fault.
     fn fault(&self, error: OperationError) -> Fault {
-        operation(&self.key, &self.bytes, error)
+        operation(&self.key, &self.rows, error)
     }
 }
 

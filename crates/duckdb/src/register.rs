@@ -347,7 +347,7 @@ impl Slots {
     ///
     /// # Safety
     /// The slots must live, and nobody else use them meanwhile.
-    unsafe fn add(&self, mut addends: Addends) -> Result<(), Fault> {
+    unsafe fn add(&self, mut addends: Addends<'_>) -> Result<(), Fault> {
         for (group, &slot) in self.slots.iter().enumerate() {
             // SAFETY: the caller's promise.
             if let Some(total) = unsafe { &*slot } {
@@ -355,7 +355,7 @@ impl Slots {
             }
         }
         for (&slot, total) in self.slots.iter().zip(addends.totals()?) {
-            // SAFETY: the caller's promise; the slots differ.
+            // SAFETY: the caller's promise; the slots differ, and nothing borrows from them any more.
             unsafe { *slot = total.map(Box::new) };
         }
         Ok(())

@@ -1,17 +1,11 @@
 //! Totals of groups, as an aggregate keeps them: one ciphertext each, without the rows that went in.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 
 use hearith_paillier::{OperationError, PublicKey};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::fault::{Fault, excerpt};
-
-thread_local! {
-    /// A thread's buffer for the ciphertexts of a chunk, used again for the next: the allocator would give its pages back
-    /// to the system each time.
-    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
 
 /// A running total: the ciphertext of a sum, as big-endian bytes.
 #[derive(Debug)]
@@ -21,39 +15,35 @@ pub(crate) struct Total {
 }
 
 /// Ciphertexts to be added to the totals of groups.
-pub(crate) struct Addends {
+pub(crate) struct Addends<'a> {
     key: PublicKey,
-    /// Ciphertexts one after another.
-    bytes: Vec<u8>,
+    rows: Vec<&'a [u8]>,
     /// For each group, its rows among them.
     members: Vec<Vec<u32>>,
 }
 
-impl Addends {
+impl<'a> Addends<'a> {
     /// Room for about `rows` ciphertexts of `groups` groups.
     pub(crate) fn new(key: &PublicKey, rows: usize, groups: usize) -> Self {
-        let mut bytes = SPARE.take();
-        bytes.clear();
-        bytes.reserve((rows + groups) * key.ciphertext_bytes());
         // Twice the mean, so that few groups need more.
         let members = (0..groups).map(|_| Vec::with_capacity(2 * rows / groups + 1)).collect();
-        Self { key: key.clone(), bytes, members }
+        Self { key: key.clone(), rows: Vec::with_capacity(rows + groups), members }
     }
 
     /// Notes one ciphertext of a group.
-    pub(crate) fn push(&mut self, group: usize, ciphertext: &[u8]) -> Result<(), Fault> {
+    pub(crate) fn push(&mut self, group: usize, ciphertext: &'a [u8]) -> Result<(), Fault> {
         let expected = self.key.ciphertext_bytes();
         if ciphertext.len() != expected {
             let (bytes, value) = (ciphertext.len(), excerpt(ciphertext));
             return Err(Fault::Width { bytes, value, key: self.key.id(), expected });
         }
-        self.members[group].push((self.bytes.len() / expected) as u32);
-        self.bytes.extend_from_slice(ciphertext);
+        self.members[group].push(self.rows.len() as u32);
+        self.rows.push(ciphertext);
         Ok(())
     }
 
     /// Notes a total of a group, which must be of the same key.
-    pub(crate) fn push_total(&mut self, group: usize, total: &Total) -> Result<(), Fault> {
+    pub(crate) fn push_total(&mut self, group: usize, total: &'a Total) -> Result<(), Fault> {
         match total.key.id() == self.key.id() {
             true => self.push(group, &total.ciphertext),
             false => Err(Fault::KeyChanged(total.key.id(), self.key.id())),
@@ -64,11 +54,10 @@ impl Addends {
     ///
     /// The ciphertexts are checked to lie in `[1, n^2)`.
     pub(crate) fn totals(self) -> Result<Vec<Option<Total>>, Fault> {
-        let Self { key, bytes, members } = self;
+        let Self { key, rows, members } = self;
         let width = key.ciphertext_bytes();
-        let products = inline(|| key.sum_groups(&key.ciphertexts_from_be(&bytes)?, &members));
-        let products = products.map_err(|error| operation(&key, &bytes, error))?.to_be_bytes();
-        SPARE.set(bytes);
+        let products = inline(|| key.sum_groups(&key.ciphertexts_from_be_rows(&rows)?, &members));
+        let products = products.map_err(|error| operation(&key, &rows, error))?.to_be_bytes();
         let total = |(members, product): (&Vec<u32>, &[u8])| {
             (!members.is_empty()).then(|| Total { key: key.clone(), ciphertext: product.into() })
         };
@@ -83,20 +72,19 @@ pub(crate) fn check_coprime(totals: &[&Total]) -> Result<(), Fault> {
     if let Some(other) = totals.iter().find(|total| total.key.id() != key.id()) {
         return Err(Fault::KeyChanged(key.id(), other.key.id()));
     }
-    let bytes: Vec<u8> = totals.iter().flat_map(|total| &total.ciphertext).copied().collect();
-    let coprime = || Ok::<_, OperationError>(key.check_coprime(&key.ciphertexts_from_be(&bytes)?).is_ok());
+    let rows: Vec<&[u8]> = totals.iter().map(|total| &*total.ciphertext).collect();
+    let coprime = || Ok::<_, OperationError>(key.check_coprime(&key.ciphertexts_from_be_rows(&rows)?).is_ok());
     match inline(coprime)? {
         true => Ok(()),
         false => Err(Fault::NotCoprime(key.id())),
     }
 }
 
-/// An operation's error about one of the ciphertexts in `bytes`, with the value at fault.
-pub(crate) fn operation(key: &PublicKey, bytes: &[u8], error: OperationError) -> Fault {
+/// An operation's error about one of the ciphertexts in `rows`, with the value at fault.
+pub(crate) fn operation(key: &PublicKey, rows: &[&[u8]], error: OperationError) -> Fault {
     match error {
         OperationError::Ciphertext(error) => {
-            let width = key.ciphertext_bytes();
-            let value = excerpt(&bytes[error.row * width..][..width]);
+            let value = excerpt(rows[error.row]);
             Fault::Ciphertext { value, key: key.id(), fault: error.fault.to_string() }
         }
         other => other.into(),
@@ -145,7 +133,8 @@ mod tests {
         let key = key();
         let numbers = [5, -7, 100, 1, 2];
         let mut addends = Addends::new(key.public(), 5, 4);
-        for (ciphertext, group) in encrypt(&key, &numbers).iter().zip([0, 1, 0, 2, 0]) {
+        let ciphertexts = encrypt(&key, &numbers);
+        for (ciphertext, group) in ciphertexts.iter().zip([0, 1, 0, 2, 0]) {
             addends.push(group, ciphertext).unwrap();
         }
         let totals = addends.totals().unwrap();
@@ -163,12 +152,13 @@ mod tests {
         let (private, other) = (key(), key());
         let public = private.public();
         let width = public.ciphertext_bytes();
+        let (short, one) = (vec![1; width - 1], encrypt(&private, &[1]).remove(0));
         let mut addends = Addends::new(public, 1, 1);
-        assert!(matches!(addends.push(0, &vec![1; width - 1]), Err(Fault::Width { .. })));
+        assert!(matches!(addends.push(0, &short), Err(Fault::Width { .. })));
         assert!(matches!(addends.push(0, &[]), Err(Fault::Width { .. })));
         for value in [vec![0; width], vec![0xff; width]] {
             let mut addends = Addends::new(public, 1, 1);
-            addends.push(0, &encrypt(&private, &[1])[0]).unwrap();
+            addends.push(0, &one).unwrap();
             addends.push(0, &value).unwrap();
             let fault = addends.totals().unwrap_err();
             assert!(matches!(&fault, Fault::Ciphertext { value: shown, .. } if *shown == excerpt(&value)), "{fault}");
@@ -177,7 +167,7 @@ mod tests {
         let mut n = vec![0; width - public.modulus_be().len()];
         n.extend(public.modulus_be());
         let mut addends = Addends::new(public, 2, 1);
-        addends.push(0, &encrypt(&private, &[1])[0]).unwrap();
+        addends.push(0, &one).unwrap();
         addends.push(0, &n).unwrap();
         let totals = addends.totals().unwrap();
         assert!(matches!(check_coprime(&[totals[0].as_ref().unwrap()]), Err(Fault::NotCoprime(_))));

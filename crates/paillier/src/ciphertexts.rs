@@ -101,7 +101,19 @@ impl PublicKey {
         if !bytes.len().is_multiple_of(width) {
             return Err(OperationError::Width { width, bytes: bytes.len() });
         }
-        let ciphertexts = self.ciphertexts(Batch::from_be_bytes(bytes, width, self.ciphertext_limbs()));
+        self.ciphertexts_from_be_rows(&bytes.chunks_exact(width).collect::<Vec<_>>())
+    }
+
+    /// As [`PublicKey::ciphertexts_from_be`], for ciphertexts that do not lie one after another.
+    ///
+    /// # Errors
+    /// [`OperationError::Width`] for one of another length, and as [`PublicKey::ciphertexts_from_be`].
+    pub fn ciphertexts_from_be_rows(&self, rows: &[&[u8]]) -> Result<Ciphertexts, OperationError> {
+        let width = self.ciphertext_bytes();
+        if let Some(other) = rows.iter().find(|row| row.len() != width) {
+            return Err(OperationError::Width { width, bytes: other.len() });
+        }
+        let ciphertexts = self.ciphertexts(Batch::from_be_rows(rows.iter().copied(), self.ciphertext_limbs()));
         self.check_range(&ciphertexts)?;
         Ok(ciphertexts)
     }

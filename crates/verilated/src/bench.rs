@@ -292,7 +292,7 @@ impl Random {
     /// A number of so many random bits, in limbs.
     pub fn bits(&mut self, width: usize) -> Vec<u64> {
         let mut limbs: Vec<u64> = (0..width.div_ceil(64)).map(|_| self.next()).collect();
-        if width % 64 != 0 {
+        if !width.is_multiple_of(64) {
             let top = limbs.len() - 1;
             limbs[top] &= (1 << (width % 64)) - 1;
         }

@@ -4,7 +4,22 @@ from typing import Any, final
 
 import pyarrow as pa
 
-__all__: list[str]
+__all__ = [
+    "DEFAULT_BITS",
+    "MIN_SECURE_BITS",
+    "PROFILE",
+    "VERSION",
+    "Ciphertexts",
+    "Decryptor",
+    "Encryptor",
+    "Plaintexts",
+    "PrivateKey",
+    "PublicKey",
+    "SlotLayout",
+    "Totals",
+    "set_threads",
+    "threads",
+]
 
 VERSION: str
 PROFILE: str
