@@ -23,7 +23,7 @@ pub struct Arguments {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Global {
-    /// Engine instead of HEARITH_ENGINE or the fastest (see `hearith engines`)
+    /// Engine or device instead of HEARITH_ENGINE or the fastest (see `hearith engines`)
     #[arg(long, global = true, value_name = "NAME")]
     pub engine: Option<String>,
     /// Compute on this many cores instead of all

@@ -6,6 +6,7 @@ use arrow_array::RecordBatch;
 use hearith_columns::{Decrypted, Decryptor, Error};
 
 use crate::args::{Decrypt, Format};
+use crate::device::DeviceDecryptor;
 use crate::failure::Failure;
 use crate::input::{ParquetFile, Piece};
 use crate::keys::Key;
@@ -22,7 +23,10 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     let key = Key::read_private(session, &command.key)?;
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
-    let decryptor = Decryptor::new(&key, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
+    let device = session.device.map(|engine| DeviceDecryptor::open(engine, &key)).transpose()?;
+    let decrypt =
+        device.as_ref().map_or(&key as &dyn hearith_columns::Decrypt, |device| device as &dyn hearith_columns::Decrypt);
+    let decryptor = Decryptor::with(decrypt, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
     let out = command.out.clone().unwrap_or_else(|| PathBuf::from("-"));
     let output = Output::create(&out, &[&command.input, &command.key])?;
     let format = command.format.unwrap_or_else(|| usual_format(&out, &output));
@@ -35,7 +39,8 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
-    let pieces = ReadAhead::start(table.pieces(source, session.slow_rows(), None)?);
+    let rows_at_a_time = device.as_ref().map_or(session.slow_rows(), DeviceDecryptor::batch_size);
+    let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
     let progress = Progress::start("decrypting", length);
     let (mut rows, mut overflows) = (0, Overflows::default());
     write_behind(
@@ -60,7 +65,8 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     sink.finish()?;
     drop(progress);
     overflows.result(&table.name)?;
-    session.report(&watch.stop("decrypt", rows, rows, None));
+    let note = device.map(|device| device.note()).transpose()?;
+    session.report(&watch.stop("decrypt", rows, rows, note));
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use hearith_device::{DeviceEngine, EngineState};
 use hearith_paillier::Engine;
 use serde::Serialize;
 
@@ -15,6 +16,9 @@ struct Row {
     available: bool,
     chosen: bool,
     requires: &'static str,
+    /// What a device is: its parameters.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    device: String,
 }
 
 /// Lists the engines, which of them this machine can run, and which would be chosen.
@@ -22,10 +26,16 @@ pub(crate) fn run(session: &Session) -> Result<(), Failure> {
     let row = |&engine: &Engine| Row {
         engine: engine.name(),
         available: engine.is_available(),
-        chosen: engine == session.engine,
+        chosen: session.device.is_none() && engine == session.engine,
         requires: engine.requires(),
+        device: String::new(),
     };
-    let rows: Vec<Row> = Engine::ALL.iter().map(row).collect();
+    let device = |&engine: &DeviceEngine| {
+        let EngineState { available, description, requires } = engine.state();
+        let chosen = session.device == Some(engine);
+        Row { engine: engine.name(), available, chosen, requires, device: description }
+    };
+    let rows: Vec<Row> = Engine::ALL.iter().map(row).chain(DeviceEngine::ALL.iter().map(device)).collect();
     let text = match session.json {
         true => serde_json::to_string(&rows).unwrap_or_default() + "\n",
         false => rows.iter().map(Row::line).collect(),
@@ -38,11 +48,12 @@ impl Row {
         let available = if self.available { "available" } else { "not available" };
         let chosen = if self.chosen { ", chosen" } else { "" };
         let state = format!("{available}{chosen}");
-        let needs = match self.requires {
-            "" => String::new(),
-            requires => format!("needs {requires}"),
+        let needs = match (self.requires, &self.device) {
+            ("", device) => device.clone(),
+            (_, device) if self.available && !device.is_empty() => device.clone(),
+            (requires, _) => format!("needs {requires}"),
         };
-        format!("{:<8}  {state:<18}  {needs}", self.engine).trim_end().to_owned() + "\n"
+        format!("{:<9}  {state:<18}  {needs}", self.engine).trim_end().to_owned() + "\n"
     }
 }
 

@@ -8,6 +8,7 @@
 pub mod args;
 mod bench;
 mod decrypt;
+mod device;
 mod encrypt;
 mod engines;
 mod explain;
@@ -48,6 +49,7 @@ pub fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<(), Failure> {
     let session = Session::start(arguments.global)?;
+    session.check_device(&arguments.command)?;
     match arguments.command {
         Command::Keygen(command) => keygen::run(&session, &command),
         Command::Encrypt(command) => encrypt::run(&session, &command),

@@ -88,7 +88,7 @@ impl Stopwatch {
 impl Step {
     /// Writes the line.
     pub(crate) fn print(&self, session: &Session) {
-        let line = Line { step: self, engine: session.engine.name(), threads: session.threads };
+        let line = Line { step: self, engine: session.engine_name(), threads: session.threads };
         let text = match session.json {
             true => serde_json::to_string(&line).unwrap_or_default(),
             false => line.text(),

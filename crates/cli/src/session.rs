@@ -1,8 +1,11 @@
 //! What every command shares: the engine, the cores, and how to report.
 
+use std::env;
+
+use hearith_device::DeviceEngine;
 use hearith_paillier::{Engine, MIN_SECURE_BITS, PublicKey};
 
-use crate::args::Global;
+use crate::args::{Command, Global};
 use crate::failure::{Failure, eprint_line};
 use crate::report::Step;
 
@@ -11,6 +14,8 @@ use crate::report::Step;
 pub(crate) struct Session {
     /// The engine chosen.
     pub(crate) engine: Engine,
+    /// The device chosen to decrypt instead.
+    pub(crate) device: Option<DeviceEngine>,
     /// The cores that compute.
     pub(crate) threads: usize,
     /// Whether to report in JSON.
@@ -21,18 +26,34 @@ pub(crate) struct Session {
 impl Session {
     /// Chooses the engine and starts the threads that compute.
     pub(crate) fn start(options: Global) -> Result<Self, Failure> {
-        let engine = match &options.engine {
-            Some(name) => Engine::named(name),
-            None => Engine::from_env(),
+        let name = options.engine.clone().or_else(|| env::var(Engine::VARIABLE).ok());
+        let device = name.as_deref().and_then(DeviceEngine::named);
+        let engine = match (device, &options.engine) {
+            (Some(_), _) => Ok(Engine::best()),
+            (None, Some(name)) => Engine::named(name),
+            (None, None) => Engine::from_env(),
         };
-        let engine = engine.map_err(Failure::new)?;
+        let engine = engine.map_err(|error| Failure::new(with_devices(&error)))?;
         let threads = usize::from(options.threads.unwrap_or(0));
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
             .map_err(|error| Failure::new(format!("cannot start threads: {error}")))?;
         let threads = rayon::current_num_threads();
-        Ok(Self { engine, threads, json: options.json, quiet: options.quiet })
+        Ok(Self { engine, device, threads, json: options.json, quiet: options.quiet })
+    }
+
+    /// Refuses a command that the device chosen cannot carry out.
+    pub(crate) fn check_device(&self, command: &Command) -> Result<(), Failure> {
+        match (self.device, command) {
+            (None, _) | (_, Command::Decrypt(_) | Command::Engines(_)) => Ok(()),
+            (Some(device), _) => Err(Failure::new(format!("the engine '{}' only decrypts", device.name()))),
+        }
+    }
+
+    /// The name of the engine chosen.
+    pub(crate) fn engine_name(&self) -> &'static str {
+        self.device.map_or(self.engine.name(), DeviceEngine::name)
     }
 
     /// Rows to encrypt or decrypt at a time: enough to fill every core's lanes, few enough for
@@ -54,5 +75,14 @@ impl Session {
             let bits = key.bits();
             eprint_line(&format!("{file}: warning: a key of {bits} bits is INSECURE"));
         }
+    }
+}
+
+/// An error about an engine's name, with the devices there are.
+fn with_devices(error: &hearith_arith::ArithError) -> String {
+    let devices: Vec<&str> = DeviceEngine::ALL.iter().map(|device| device.name()).collect();
+    match error {
+        hearith_arith::ArithError::UnknownEngine(_) => format!("{error}; to decrypt also {}", devices.join(", ")),
+        other => other.to_string(),
     }
 }

@@ -5,15 +5,16 @@
 //! is an overflow, and with it its neighbours in the same ciphertext, into which it may have
 //! carried.
 
+use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::types::{Decimal128Type, Decimal256Type, DecimalType};
 use arrow_array::{ArrayRef, Decimal128Array, Decimal256Array, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_buffer::i256;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use hearith_paillier::PrivateKey;
 use hearith_paillier::encoding::{Signed, decode_signed};
 use hearith_paillier::phe_json::Number;
+use hearith_paillier::{Ciphertexts, OperationError, Plaintexts, PrivateKey, PublicKey};
 
 use crate::ciphers::{self, Present};
 use crate::error::{Error, Reason};
@@ -22,10 +23,43 @@ use crate::metadata::{self, Encoding, EncryptedColumn, Part, encrypted_columns};
 /// What stands in text for a total that overflowed its headroom.
 pub const OVERFLOW: &str = "#OVERFLOW";
 
+/// What decrypts ciphertexts: the private key itself, or an accelerator that it was loaded into.
+pub trait Decrypt: fmt::Debug + Sync {
+    /// The public key of what it decrypts.
+    fn public(&self) -> &PublicKey;
+
+    /// Decrypts every ciphertext of a batch.
+    ///
+    /// # Errors
+    /// Wrong ciphertexts, or whatever befalls the accelerator.
+    fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError>;
+}
+
+/// Why [`Decrypt::decrypt`] failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecryptError {
+    /// The ciphertexts are wrong.
+    #[error(transparent)]
+    Operation(OperationError),
+    /// The accelerator failed, in words.
+    #[error("{0}")]
+    Accelerator(String),
+}
+
+impl Decrypt for PrivateKey {
+    fn public(&self) -> &PublicKey {
+        self.public()
+    }
+
+    fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
+        self.decrypt(ciphertexts).map_err(DecryptError::Operation)
+    }
+}
+
 /// Decrypts the batches of one table.
 #[derive(Debug)]
 pub struct Decryptor<'a> {
-    key: &'a PrivateKey,
+    key: &'a dyn Decrypt,
     columns: Vec<EncryptedColumn>,
     plan: Vec<Step>,
     schema: SchemaRef,
@@ -71,6 +105,14 @@ impl<'a> Decryptor<'a> {
     /// No encrypted column, one under another key or with a damaged description; two columns of
     /// one name.
     pub fn new(key: &'a PrivateKey, schema: &Schema) -> Result<Self, Error> {
+        Self::with(key, schema)
+    }
+
+    /// The same with anything that decrypts.
+    ///
+    /// # Errors
+    /// As [`Decryptor::new`].
+    pub fn with(key: &'a dyn Decrypt, schema: &Schema) -> Result<Self, Error> {
         let columns = encrypted_columns(schema)?;
         if columns.is_empty() {
             return Err(Error::table(Reason::NothingEncrypted));
@@ -126,7 +168,10 @@ impl<'a> Decryptor<'a> {
     /// The integers in the ciphertexts, row by row; `None` where a row is outside its layout.
     fn decode(&self, column: &EncryptedColumn, present: &Present) -> Result<Vec<Option<Signed>>, Error> {
         let fault = |error| ciphers::bad(column, &present.rows, &error);
-        let plaintexts = self.key.decrypt(&present.ciphertexts).map_err(fault)?;
+        let plaintexts = self.key.decrypt(&present.ciphertexts).map_err(|error| match error {
+            DecryptError::Operation(error) => fault(error),
+            DecryptError::Accelerator(what) => Error::table(Reason::Accelerator(what)),
+        })?;
         let public = self.key.public();
         match column.encoding {
             Encoding::Slots => column.layout()?.unpack(public, &plaintexts).map_err(fault),

@@ -145,6 +145,9 @@ pub enum Reason {
     /// A ciphertext is malformed: 0, not below n^2, or sharing a factor with n.
     #[error("{0}")]
     BadCiphertext(String),
+    /// The accelerator that decrypts failed.
+    #[error("{0}")]
+    Accelerator(String),
     /// A column is encrypted under another key.
     #[error("encrypted under key {found}, but the key given is {given}")]
     WrongKey {
