@@ -73,12 +73,13 @@ def check(public: he.PublicKey, numbers: Any, rows: list[Any]) -> None:
     assert int.from_bytes(rows[0].c) == product
 
 
-def shuffled(spark: SparkSession) -> int:
-    """Most bytes that a stage has written to the shuffle so far."""
+def shuffled(spark: SparkSession) -> float:
+    """Bytes that a row of totals took in the shuffle, on average over all jobs so far."""
     context = spark.sparkContext
     address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
     with urllib.request.urlopen(address) as answer:
-        return max(stage["shuffleWriteBytes"] for stage in json.load(answer))
+        stages = json.load(answer)
+    return sum(stage["shuffleWriteBytes"] for stage in stages) / sum(stage["shuffleWriteRecords"] for stage in stages)
 
 
 def seconds(spark: SparkSession, public: he.PublicKey, folder: Path) -> tuple[float, list[Any]]:
@@ -151,7 +152,8 @@ def report(rows: int, times: list[float], small: int, small_times: list[float], 
         f"- Machine: {cpu()}, {cores} hardware threads, {platform.system()} {platform.machine()}",
         f"- Versions: Spark {pyspark.__version__}, pyarrow {pa.__version__}, Python {platform.python_version()}, hearith {he.__version__}",
         f"- Date: {time.strftime('%Y-%m-%d')}",
-        f"- Job: `hearith.spark.sum` of one column of {WIDTH}-byte ciphertexts in {GROUPS} groups, {FILES} Parquet files, Spark's local mode",
+        f"- Job: `hearith.spark.sum` of one column of {WIDTH}-byte ciphertexts in {GROUPS} groups, {FILES} Parquet files, "
+        "Spark's local mode",
         f"- Method: medians of {len(times)} jobs each; the totals of a group are checked with GMP first",
         "",
         "| measured | |",
@@ -162,7 +164,8 @@ def report(rows: int, times: list[float], small: int, small_times: list[float], 
         f"| what any job takes | {overhead:.2f} s |",
         f"| bytes over the shuffle, a group and partition | {pair:.0f} |",
         "",
-        f"| computed: {thousands(CLUSTER_ROWS)} rows on {NODES} such nodes, {NODES * cores * PARTITIONS_A_CORE} partitions, {GROUPS} groups | seconds |",
+        f"| computed: {thousands(CLUSTER_ROWS)} rows in {GROUPS} groups on {NODES} such nodes, "
+        f"{NODES * cores * PARTITIONS_A_CORE} partitions | seconds |",
         "| --- | ---: |",
         *(f"| {name} | {value:.1f} |" for name, value in parts.items()),
         f"| **together** | **{sum(parts.values()):.0f}** |",
@@ -191,7 +194,7 @@ def main() -> None:
         for _ in range(options.rounds):
             for rows, found in times.items():
                 found.append(seconds(spark, public, folder / str(rows))[0])
-        pair = shuffled(spark) / (GROUPS * FILES)
+        pair = shuffled(spark)
         spark.stop()
     RESULT.write_text(report(options.rows, times[options.rows], small, times[small], pair, cores))
     print(RESULT.read_text())
