@@ -22,7 +22,7 @@ if component rustfmt cargo fmt --version; then
 fi
 
 if component clippy cargo clippy --version; then
-    cargo clippy --quiet --workspace --all-targets --all-features -- --deny warnings
+    cargo clippy --quiet --workspace --all-targets -- --deny warnings
 fi
 
 python=$PWD/.venv/bin
