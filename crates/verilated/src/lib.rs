@@ -1,6 +1,6 @@
 //! SystemVerilog designs as Rust values.
 //!
-//! A build script names designs ([`build::Build`], feature `build`): a top module, its parameters, the directories of its sources.
+//! A build script names designs (`build::Build`, feature `build`): a top module, its parameters, the directories of its sources.
 //! [Verilator](https://verilator.org) turns each into a C++ model, which is compiled into a static library and linked in. The
 //! crate then says
 //!
