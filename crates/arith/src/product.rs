@@ -1,10 +1,11 @@
 //! Products of many residues, in groups: what a sum of ciphertexts is.
 
 use crate::Batch;
-use crate::constants::Constants;
+use crate::constants::{Constants, Pair};
 use crate::groups::{Moduli, for_groups};
 use crate::kernel::{Kernel, Lanes, Space};
-use crate::ring::{Ring, Workspace};
+use crate::ring::{Ring, Word, Workspace};
+use std::iter::repeat_n;
 
 /// Longest chain of factors that one lane multiplies up.
 const LONGEST: usize = 64;
@@ -44,7 +45,7 @@ pub(crate) fn products<R: Ring>(constants: &Constants, factors: &Batch, groups: 
 fn chain_products<R: Ring>(constants: &Constants, factors: &Batch, chains: &[(usize, &[u32])], limbs: usize) -> Batch {
     let mut out = Batch::zeros(chains.len(), limbs);
     let moduli = Moduli::Shared(constants);
-    let restore = Restore::<R>::new(constants, chains.first().map_or(0, |(_, chain)| chain.len()));
+    let powers = powers::<R>(constants, chains.first().map_or(0, |(_, chain)| chain.len()));
     let mut one = vec![0; limbs];
     one[0] = 1;
     for_groups::<R>(moduli, &mut out, |m, work, range, rows| {
@@ -52,46 +53,56 @@ fn chain_products<R: Ring>(constants: &Constants, factors: &Batch, chains: &[(us
         let (mut product, mut factor) = (Space::<R::Kernel>::new(width), Space::<R::Kernel>::new(width));
         let chains = &chains[range];
         let mut lanes = Vec::with_capacity(chains.len());
-        product.copy_from_slice(R::one(m));
-        for step in 0..chains[0].1.len() {
+        let mut load = |words: &mut [Word<R>], step: usize| {
             let row = |chain: &[u32]| chain.get(step).map_or(&one[..], |&row| factors.row(row as usize));
-            // A pair's low and high part, or a number as a whole.
-            for (part, words) in factor.chunks_exact_mut(m.k).enumerate() {
-                lanes.clear();
-                lanes.extend(chains.iter().map(|(_, chain)| &row(chain)[part * m.limbs..][..m.limbs]));
-                R::Kernel::load(words, &lanes, 0);
-            }
+            load_parts::<R>(m, words, chains.iter().map(|(_, chain)| row(chain)), &mut lanes);
+        };
+        let longest = chains[0].1.len();
+        load(&mut product, 0);
+        for step in 1..longest {
+            load(&mut factor, step);
             work.mul_assign(m, &mut product, &factor);
         }
-        work.finish(m, rows.chunks_exact_mut(limbs), &product, restore.after(chains[0].1.len()));
+        load_parts::<R>(m, &mut factor, repeat_n(&powers[longest - 1][..], R::Kernel::LANES), &mut lanes);
+        work.finish(m, rows.chunks_exact_mut(limbs), &product, &factor);
     });
     out
 }
 
-/// The powers `R^t`, `t = 0, 1, ...`, that give back what `t` Montgomery products lost.
-struct Restore<R: Ring> {
-    width: usize,
-    powers: Space<R::Kernel>,
+/// Brings rows of canonical numbers or pairs, a low part and a high part, into lanes; `lanes` is room for them.
+fn load_parts<'a, R: Ring>(
+    m: &Lanes<R::Kernel>,
+    words: &mut [Word<R>],
+    rows: impl Iterator<Item = &'a [u64]> + Clone,
+    lanes: &mut Vec<&'a [u64]>,
+) {
+    for (part, words) in words.chunks_exact_mut(m.k).enumerate() {
+        lanes.clear();
+        lanes.extend(rows.clone().map(|row| &row[part * m.limbs..][..m.limbs]));
+        R::Kernel::load(words, lanes, 0);
+    }
 }
 
-impl<R: Ring> Restore<R> {
-    fn new(constants: &Constants, most: usize) -> Self {
-        let m = Lanes::<R::Kernel>::new(&[constants]);
-        let width = R::width(&m);
-        let mut work = Workspace::<R>::new(m.k);
-        let mut powers = Space::<R::Kernel>::new((most + 1) * width);
-        // R^0 is the unit; a product by the residue of R moves up by one power.
-        powers[..width].copy_from_slice(work.unit());
-        for power in 1..=most {
-            let (done, next) = powers.split_at_mut(power * width);
-            let before = &done[(power - 1) * width..];
-            R::mul(&m, &mut next[..width], before, &m.r2[..width], &mut work.scratch);
+/// The powers `R, R^2, ...`, at least `most` of them, which give back what Montgomery products lost: `t - 1` of them and
+/// the one that gives back lose `R^t`.
+///
+/// Of `s` powers, the Montgomery products with the last one are `s - 1` more, side by side in lanes.
+fn powers<R: Ring>(constants: &Constants, most: usize) -> Vec<Vec<u64>> {
+    let pair = |(low, high): &Pair| [&low[..], &high[..]][..R::PARTS].concat();
+    let mut powers = vec![pair(&constants.one), pair(&constants.r2)];
+    let m = Lanes::<R::Kernel>::new(&[constants]);
+    let mut work = Workspace::<R>::new(m.k);
+    let (mut a, mut b) = (Space::<R::Kernel>::new(R::width(&m)), Space::<R::Kernel>::new(R::width(&m)));
+    while powers.len() < most {
+        let known = powers.len();
+        load_parts::<R>(&m, &mut b, repeat_n(&powers[known - 1][..], R::Kernel::LANES), &mut Vec::new());
+        for first in (1..known.min(most - known + 1)).step_by(R::Kernel::LANES) {
+            let rows = &powers[first..known.min(first + R::Kernel::LANES)];
+            load_parts::<R>(&m, &mut a, rows.iter().map(|row| &row[..]), &mut Vec::new());
+            let mut next = vec![vec![0; powers[0].len()]; rows.len()];
+            work.finish(&m, next.iter_mut().map(|row| &mut row[..]), &a, &b);
+            powers.append(&mut next);
         }
-        Restore { width, powers }
     }
-
-    /// The factor for a chain of `products` products, the first of which is by the residue of 1.
-    fn after(&self, products: usize) -> &[<R::Kernel as Kernel>::Word] {
-        &self.powers[products * self.width..][..self.width]
-    }
+    powers
 }

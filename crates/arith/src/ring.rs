@@ -158,9 +158,4 @@ impl<R: Ring> Workspace<R> {
             R::Kernel::store(part, &mut heads);
         }
     }
-
-    /// The number 1 in every lane, not in Montgomery form: multiplying by it divides by `R`.
-    pub(crate) fn unit(&self) -> &[Word<R>] {
-        &self.unit
-    }
 }
