@@ -65,7 +65,7 @@ impl Modulus {
         with_kernel!(self.engine(), K => reduce::<K>(&self.0, numbers))
     }
 
-    /// The products row by row of numbers of any width.
+    /// The products row by row of numbers of any width: two Montgomery multiplications for numbers as wide as the modulus.
     ///
     /// # Panics
     /// If the batches differ in length.
@@ -162,8 +162,8 @@ fn reduce<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {
     let mut out = Batch::zeros(numbers.len(), constants.limbs());
     for_groups::<Plain<K>>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
         let mut residues = Space::<K>::new(m.k);
-        work.enter(m, &mut residues, &rows_of(numbers, range));
-        work.exit(m, rows.chunks_exact_mut(m.limbs), &residues);
+        work.reduce(m, &mut residues, &rows_of(numbers, range));
+        work.finish(m, rows.chunks_exact_mut(m.limbs), &residues, &m.one[..m.k]);
     });
     out
 }
@@ -172,22 +172,20 @@ fn mul<K: Kernel>(constants: &Constants, a: &Batch, b: &Batch) -> Batch {
     let mut out = Batch::zeros(a.len(), constants.limbs());
     for_groups::<Plain<K>>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
         let (mut x, mut y) = (Space::<K>::new(m.k), Space::<K>::new(m.k));
-        work.enter(m, &mut x, &rows_of(a, range.clone()));
+        work.reduce(m, &mut x, &rows_of(a, range.clone()));
         work.enter(m, &mut y, &rows_of(b, range));
-        work.mul_assign(m, &mut x, &y);
-        work.exit(m, rows.chunks_exact_mut(m.limbs), &x);
+        work.finish(m, rows.chunks_exact_mut(m.limbs), &x, &y);
     });
     out
 }
 
-/// `x R mod m`, canonical: the residue of `x R`, taken out.
+/// `x R mod m`, canonical.
 fn montgomery<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {
     let mut out = Batch::zeros(numbers.len(), constants.limbs());
     for_groups::<Plain<K>>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
         let mut residues = Space::<K>::new(m.k);
-        work.enter(m, &mut residues, &rows_of(numbers, range));
-        work.mul_assign(m, &mut residues, &m.r2[..m.k]);
-        work.exit(m, rows.chunks_exact_mut(m.limbs), &residues);
+        work.reduce(m, &mut residues, &rows_of(numbers, range));
+        work.finish(m, rows.chunks_exact_mut(m.limbs), &residues, &m.r2[..m.k]);
     });
     out
 }

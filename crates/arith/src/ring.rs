@@ -137,7 +137,8 @@ impl<R: Ring> Workspace<R> {
         self.canonical(m, rows);
     }
 
-    /// The canonical numbers or pairs `a b / R`, for `a` as [`Workspace::reduce`] makes it and a canonical `b`.
+    /// The canonical numbers or pairs `a b / R`, for `a` as [`Workspace::reduce`] makes it and `b` canonical or, modulo `m`, a
+    /// residue.
     pub(crate) fn finish<'a>(
         &mut self,
         m: &Constants<R>,

@@ -45,7 +45,7 @@ impl PublicKey {
     /// [`OperationError::WrongKey`], or [`OperationError::Ciphertext`] for the first row that shares a factor with `n`.
     pub fn neg(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
         check_key(self.id(), ciphertexts.key_id())?;
-        match inverses(self.squared(), ciphertexts.batch()) {
+        match inverses(self.root(), self.squared(), ciphertexts.batch()) {
             Some(inverses) => Ok(self.ciphertexts(inverses)),
             None => Err(self.sharing_factor(ciphertexts.batch()).into()),
         }
