@@ -68,9 +68,10 @@ impl SpecialPrime {
         (1 << self.word_bits) - self.modulus
     }
 
-    /// `L = ceil(log2 beta)`: multiplying by beta adds at most so many bits.
+    /// `L`, the bits of beta: multiplying by beta adds at most so many. Beta is odd, so that this is `ceil(log2 beta)`, or 1
+    /// for beta = 1.
     pub fn beta_bits(&self) -> u32 {
-        ceil_log2(self.beta())
+        u64::BITS - self.beta().leading_zeros()
     }
 
     /// The signed powers of two that beta is the sum of, largest first, -1 last: as few as possible (the non-adjacent form
