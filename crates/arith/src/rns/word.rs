@@ -18,6 +18,22 @@ pub(crate) fn pow_mod(base: u64, mut exponent: u64, m: u64) -> u64 {
     power
 }
 
+/// The greatest common divisor.
+pub(crate) fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// `a^-1 mod m` for `m > 1`, if `a` is coprime to `m` (Euclid's algorithm).
+pub(crate) fn inverse_mod(a: u64, m: u64) -> Option<u64> {
+    // Of a pair (r, x), r = a x mod m.
+    let (mut above, mut below) = ((i128::from(m), 0), (i128::from(a % m), 1));
+    while below.0 != 0 {
+        let quotient = above.0 / below.0;
+        (above, below) = (below, (above.0 - quotient * below.0, above.1 - quotient * below.1));
+    }
+    (above.0 == 1).then(|| above.1.rem_euclid(i128::from(m)) as u64)
+}
+
 /// Whether `n` is prime: strong probable primality to the first twelve prime bases, which is a proof below 2^64
 /// (Sorenson and Webster, "Strong pseudoprimes to twelve prime bases").
 pub fn is_prime(n: u64) -> bool {

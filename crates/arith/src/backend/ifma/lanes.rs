@@ -58,7 +58,7 @@ fn read(out: &mut [__m512i], rows: &[&[u64]], from: usize) {
 
 /// Puts lane `i` of `words`, limbs below 2^52, together to the 64-bit limbs of row `i`.
 #[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn store(words: &[Octet], rows: &mut [&mut [u64]]) {
+pub(crate) fn store(words: &[Octet], rows: &mut [&mut [u64]]) {
     let limbs = rows.iter().map(|row| row.len()).max().unwrap_or(0);
     for from in (0..limbs).step_by(8) {
         let columns = std::array::from_fn(|limb| wide_limb(words, from + limb));
@@ -92,7 +92,7 @@ fn wide_limb(words: &[Octet], index: usize) -> __m512i {
 /// Element `j` of vector `i` becomes element `i` of vector `j`.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn transpose(v: [__m512i; 8]) -> [__m512i; 8] {
+pub(crate) fn transpose(v: [__m512i; 8]) -> [__m512i; 8] {
     // Elements of neighbouring vectors change places: `even` vectors then hold elements 0, 2, 4, 6 of two, `odd` ones 1, 3, 5, 7.
     let (even01, odd01) = (_mm512_unpacklo_epi64(v[0], v[1]), _mm512_unpackhi_epi64(v[0], v[1]));
     let (even23, odd23) = (_mm512_unpacklo_epi64(v[2], v[3]), _mm512_unpackhi_epi64(v[2], v[3]));
