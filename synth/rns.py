@@ -14,13 +14,13 @@ from tools import ROOT, WORK, kept, read, yosys
 
 UNITS = {
     "proposed": ("residue_unit", {}, 0),
-    "short": ("residue_unit", {"Truncated": 1}, 1),
+    "compact": ("residue_unit", {"Compact": 1}, 1),
     "roy": ("residue_unit_roy", {}, 2),
     "tan": ("residue_unit_tan", {}, 3),
 }
 NAMES = {
     "proposed": "Proposed",
-    "short": "Ours (proposed, shorter Barrett multiplier)",
+    "compact": "Ours (proposed, compact)",
     "roy": "Roy [11]",
     "tan": "Tan [12]",
 }

@@ -7,7 +7,7 @@ use hearith_verilated::build::Design;
 
 /// The architectures of `residue_array`.
 const PAPER: u32 = 0;
-const SHORT: u32 = 1;
+const COMPACT: u32 = 1;
 const ROY: u32 = 2;
 const TAN: u32 = 3;
 
@@ -56,18 +56,18 @@ fn barrett(name: &str, q: u64, k: u32, truncated: u32) -> Design {
 pub fn designs() -> Vec<Design> {
     let mut designs = vec![
         pool("residues_pool_360", PAPER, 1 << 13, 360, 62),
-        pool("residues_pool_360_short", SHORT, 1 << 13, 360, 62),
-        pool("residues_pool_720_short", SHORT, 1 << 14, 720, 63),
+        pool("residues_pool_360_compact", COMPACT, 1 << 13, 360, 62),
+        pool("residues_pool_720_compact", COMPACT, 1 << 14, 720, 63),
         pool("residues_pool_1440", PAPER, 1 << 15, 1440, 63),
     ];
-    for (name, architecture) in [("paper", PAPER), ("short", SHORT), ("roy", ROY), ("tan", TAN)] {
+    for (name, architecture) in [("paper", PAPER), ("compact", COMPACT), ("roy", ROY), ("tan", TAN)] {
         for (bits, stages) in [(360, 4), (1440, 6)] {
             let name = format!("residues_{bits}_{name}");
             designs.push(array(&name, architecture, &EVALUATED, 30, bits / 30, stages).optimisation(0));
         }
         for stages in 0..=7 {
-            // The shorter multiplier is where the paper's is: a sample of the stages will do.
-            if architecture != SHORT || stages % 4 == 0 {
+            // The stages are where the paper's are: a sample will do.
+            if architecture != COMPACT || stages % 4 == 0 {
                 designs.push(tiny(&format!("residues_tiny_{name}_{stages}"), architecture, stages));
             }
         }
@@ -85,14 +85,14 @@ pub fn designs() -> Vec<Design> {
         unit("residue_unit_tan_tiny_9", "residue_unit_tan", 17, 3, 9),
         // The smallest prime of all, and one whose beta is as large as it can be.
         unit("residue_unit_3", "residue_unit", 3, 6, 3),
-        unit("residue_unit_17", "residue_unit", 17, 2, 2).parameter("Truncated", 1),
+        unit("residue_unit_17", "residue_unit", 17, 2, 2).parameter("Compact", 1),
         unit("residue_unit_roy_17", "residue_unit_roy", 17, 2, 2),
         barrett("barrett_13_5", 13, 5, 0).parameter("Quotient", 1),
         barrett("barrett_13_12", 13, 12, 0).parameter("Difference", 1),
-        barrett("barrett_9_14_short", 9, 14, 1).parameter("Residue", 1),
-        barrett("barrett_31_6_short", 31, 6, 1),
+        barrett("barrett_9_14_compact", 9, 14, 1).parameter("Residue", 1),
+        barrett("barrett_31_6_compact", 31, 6, 1),
         barrett("barrett_56", EVALUATED[0], 56, 0).parameter("Quotient", 1).parameter("Residue", 1),
-        barrett("barrett_58_short", EVALUATED[1], 58, 1).parameter("Quotient", 1).parameter("Difference", 1),
+        barrett("barrett_58_compact", EVALUATED[1], 58, 1).parameter("Quotient", 1).parameter("Difference", 1),
         Design::new("stream_stage_8", "stream_stage").parameter("Width", 8),
     ]);
     designs

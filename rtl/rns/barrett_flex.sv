@@ -15,6 +15,7 @@ module barrett_flex #(
     parameter logic [31:0] Q          = 32'd1073692673,  // the prime
     parameter int unsigned K          = 56,              // bits of x, more than V, at most 2 V + 16
     parameter int unsigned Truncated  = 0,
+    parameter int unsigned Tiled      = 0,               // whether the product is cut for DSP blocks (constant_product)
     parameter int unsigned Quotient   = 0,               // whether h is registered
     parameter int unsigned Difference = 0,               // whether x - h q is
     parameter int unsigned Residue    = 0,               // whether r is
@@ -48,7 +49,10 @@ module barrett_flex #(
     logic [V:0] x_low;
     logic h_valid, h_ready;
 
-    assign product = (XBits + MBits)'(x_i[K-1:Cut]) * (XBits + MBits)'(M);
+    constant_product #(.FactorBits(MBits), .Factor(M), .XBits(XBits), .XTile((Tiled != 0) ? 17 : 0), .FTile(26)) u_m (
+        .x_i(x_i[K-1:Cut]),
+        .y_o(product)
+    );
 
     stream_stage #(.Width(HBits + V + 1), .Present(Quotient)) u_quotient (
         .clk_i,

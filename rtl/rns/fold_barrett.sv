@@ -8,6 +8,7 @@ module fold_barrett #(
     parameter logic [31:0] Q          = 32'd1073692673,  // the prime
     parameter int unsigned XBits      = 79,
     parameter int unsigned Truncated  = 0,               // the Barrett reduction's form
+    parameter int unsigned Tiled      = 0,               // whether products are cut for DSP blocks (constant_product)
     parameter int unsigned Product    = 0,               // whether the product of the fold is registered
     parameter int unsigned Fold       = 0,               // whether y is
     parameter int unsigned Quotient   = 0,               // and the stages of barrett_flex
@@ -37,7 +38,10 @@ module fold_barrett #(
     logic product_valid, product_ready, y_valid, y_ready;
     logic [S:0] y;
 
-    assign product = ProductBits'(x_i[XBits-1:S]) * ProductBits'(Weight);
+    constant_product #(.FactorBits(V), .Factor(Weight), .XBits(HighBits), .XTile((Tiled != 0) ? 26 : 0)) u_weight (
+        .x_i(x_i[XBits-1:S]),
+        .y_o(product)
+    );
 
     stream_stage #(.Width(ProductBits + S), .Present(Product)) u_product (
         .clk_i,
@@ -65,6 +69,7 @@ module fold_barrett #(
         .Q         (Q),
         .K         (S + 1),
         .Truncated (Truncated),
+        .Tiled     (Tiled),
         .Quotient  (Quotient),
         .Difference(Difference),
         .Residue   (Residue)

@@ -1,7 +1,7 @@
 // One coefficient modulo several primes at once: units side by side, in step.
 //
 // Primes holds one prime in every 32 bits, the first at the low end, all of V bits. Architecture: 0 residue_unit, as the paper's;
-// 1 residue_unit with the shorter Barrett multiplier; 2 residue_unit_roy; 3 residue_unit_tan.
+// 1 our compact residue_unit; 2 residue_unit_roy; 3 residue_unit_tan.
 //
 // Latency Stages cycles; a coefficient every cycle.
 module residue_array #(
@@ -52,7 +52,7 @@ module residue_array #(
                 .r_o        (r_o[i*V +: V])
             );
         end else begin : g_special
-            residue_unit #(.Q(Q), .Words(Words), .Stages(Stages), .Truncated(Architecture)) u_unit (
+            residue_unit #(.Q(Q), .Words(Words), .Stages(Stages), .Compact(Architecture)) u_unit (
                 .clk_i,
                 .rst_ni,
                 .in_valid_i,

@@ -5,14 +5,15 @@
 //   r   = R1 mod q                                                           fold_barrett
 //
 // q = 2^V - beta, L the bits of beta. Any 2^(V-1) < q < 2^V will do; a beta of few signed powers of two makes it small.
-// Truncated: the form of the Barrett reduction (barrett_flex), as the paper's (0) or with the shorter multiplier (1).
+// Compact = 0: everything as in the paper, its products left to synthesis. Compact = 1: our variant for fewer DSP blocks, with the truncated
+// Barrett reduction of barrett_flex, whose multiplier is the shorter, and all products cut as constant_product does.
 //
 // Latency Stages cycles; an item every cycle. Source: the RNS paper, algorithm 1.
 module residue_unit #(
     parameter logic [31:0] Q         = 32'd1073692673,  // the prime, of 2 to 31 bits
     parameter int unsigned Words     = 12,              // at least 2
     parameter int unsigned Stages    = 4,               // registers from end to end, 0 to 8
-    parameter int unsigned Truncated = 0,
+    parameter int unsigned Compact   = 0,
     // Derived.
     parameter int unsigned V         = rns_pkg::word_bits(Q)
 ) (
@@ -74,6 +75,7 @@ module residue_unit #(
         .Items   (Pairs),
         .XBits   (SBits),
         .Step    (2 * V),
+        .Tiled   (Compact),
         .Products(32'(Cuts[1])),
         .Sum     (32'(Cuts[2]))
     ) u_sum (
@@ -90,7 +92,8 @@ module residue_unit #(
     fold_barrett #(
         .Q         (Q),
         .XBits     (SumBits),
-        .Truncated (Truncated),
+        .Truncated (Compact),
+        .Tiled     (Compact),
         .Product   (32'(Cuts[3])),
         .Fold      (32'(Cuts[4])),
         .Quotient  (32'(Cuts[5])),

@@ -7,6 +7,7 @@ module weighted_sum #(
     parameter int unsigned Items    = 6,               // at least 1
     parameter int unsigned XBits    = 46,              // bits of an x_j
     parameter int unsigned Step     = 60,
+    parameter int unsigned Tiled    = 0,               // whether products are cut for DSP blocks (constant_product)
     parameter int unsigned Products = 0,               // whether the products are registered
     parameter int unsigned Sum      = 0,               // whether the sum is
     // Derived.
@@ -33,7 +34,10 @@ module weighted_sum #(
     assign products[XBits-1:0] = x_i[XBits-1:0];
     for (genvar j = 1; j < int'(Items); j++) begin : g_product
         localparam logic [V-1:0] Weight = V'(rns_pkg::power_of_two(Step * j, Q));
-        assign products[XBits+(j-1)*ProductBits +: ProductBits] = ProductBits'(x_i[j*XBits +: XBits]) * ProductBits'(Weight);
+        constant_product #(.FactorBits(V), .Factor(Weight), .XBits(XBits), .XTile((Tiled != 0) ? 26 : 0)) u_product (
+            .x_i(x_i[j*XBits +: XBits]),
+            .y_o(products[XBits+(j-1)*ProductBits +: ProductBits])
+        );
     end
 
     stream_stage #(.Width(AllBits), .Present(Products)) u_products (

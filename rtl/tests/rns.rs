@@ -19,7 +19,8 @@ struct Array {
 
 impl Array {
     fn new(design: &'static Design) -> Self {
-        let value = |name| design.parameters().iter().find(|(parameter, _)| *parameter == name).map(|&(_, value)| value);
+        let value =
+            |name| design.parameters().iter().find(|(parameter, _)| *parameter == name).map(|&(_, value)| value);
         let (_, digits) = value("Primes").and_then(|primes| primes.split_once("'h")).expect("a list of primes");
         let prime = |at| u32::from_str_radix(&digits[at..at + 8], 16).expect("hexadecimal digits");
         let primes: Vec<u32> = (0..digits.len()).step_by(8).rev().map(prime).collect();
@@ -92,8 +93,8 @@ fn every_small_number_in_every_architecture() {
         &rtl::RESIDUES_TINY_PAPER_5,
         &rtl::RESIDUES_TINY_PAPER_6,
         &rtl::RESIDUES_TINY_PAPER_7,
-        &rtl::RESIDUES_TINY_SHORT_0,
-        &rtl::RESIDUES_TINY_SHORT_4,
+        &rtl::RESIDUES_TINY_COMPACT_0,
+        &rtl::RESIDUES_TINY_COMPACT_4,
         &rtl::RESIDUES_TINY_ROY_0,
         &rtl::RESIDUES_TINY_ROY_1,
         &rtl::RESIDUES_TINY_ROY_2,
@@ -144,14 +145,14 @@ fn every_small_number_in_single_units() {
 fn every_small_barrett_reduction() {
     check_single(&rtl::BARRETT_13_5, "x_i", 1, all(5));
     check_single(&rtl::BARRETT_13_12, "x_i", 1, all(12));
-    check_single(&rtl::BARRETT_9_14_SHORT, "x_i", 1, all(14));
-    check_single(&rtl::BARRETT_31_6_SHORT, "x_i", 0, all(6));
+    check_single(&rtl::BARRETT_9_14_COMPACT, "x_i", 1, all(14));
+    check_single(&rtl::BARRETT_31_6_COMPACT, "x_i", 0, all(6));
 }
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn barrett_reductions_of_long_words() {
-    for design in [&rtl::BARRETT_56, &rtl::BARRETT_58_SHORT] {
+    for design in [&rtl::BARRETT_56, &rtl::BARRETT_58_COMPACT] {
         let mut random = Random::new(7);
         let (q, most) = (design.parameter("Q"), power(design.parameter("K")) - 1u32);
         // Next to multiples of q the quotient is the likeliest to be one short.
@@ -167,8 +168,8 @@ fn barrett_reductions_of_long_words() {
 fn wide_pools_every_prime() {
     let pools = [
         (&rtl::RESIDUES_POOL_360, 120, 62),
-        (&rtl::RESIDUES_POOL_360_SHORT, 120, 62),
-        (&rtl::RESIDUES_POOL_720_SHORT, 121, 63),
+        (&rtl::RESIDUES_POOL_360_COMPACT, 120, 62),
+        (&rtl::RESIDUES_POOL_720_COMPACT, 121, 63),
         (&rtl::RESIDUES_POOL_1440, 70, 63),
     ];
     for (design, primes, longest) in pools {
@@ -199,8 +200,7 @@ fn check_bounds(prime: u32, array: &Array, longest: u32) {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn evaluated_primes_at_360_bits() {
-    for design in
-        [&rtl::RESIDUES_360_PAPER, &rtl::RESIDUES_360_SHORT, &rtl::RESIDUES_360_ROY, &rtl::RESIDUES_360_TAN]
+    for design in [&rtl::RESIDUES_360_PAPER, &rtl::RESIDUES_360_COMPACT, &rtl::RESIDUES_360_ROY, &rtl::RESIDUES_360_TAN]
     {
         let array = Array::new(design);
         array.check(array.corners(&mut Random::new(360), 1000), 3);
@@ -211,7 +211,7 @@ fn evaluated_primes_at_360_bits() {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wide_evaluated_primes_at_1440_bits() {
     for design in
-        [&rtl::RESIDUES_1440_PAPER, &rtl::RESIDUES_1440_SHORT, &rtl::RESIDUES_1440_ROY, &rtl::RESIDUES_1440_TAN]
+        [&rtl::RESIDUES_1440_PAPER, &rtl::RESIDUES_1440_COMPACT, &rtl::RESIDUES_1440_ROY, &rtl::RESIDUES_1440_TAN]
     {
         let array = Array::new(design);
         array.check(array.corners(&mut Random::new(1440), 300), 3);

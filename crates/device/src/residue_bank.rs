@@ -34,7 +34,7 @@ pub struct ResidueBankParameters {
     pub word_bits: u32,
     /// Registers of a unit from end to end.
     pub stages: u32,
-    /// The units: 0 the paper's, 1 with the shorter Barrett multiplier, 2 Roy's, 3 Tan's.
+    /// The units: 0 the paper's, 1 ours, compact, 2 Roy's, 3 Tan's.
     pub architecture: u32,
     /// Bits of a beat of its streams.
     pub stream_bits: u32,

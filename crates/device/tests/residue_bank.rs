@@ -4,9 +4,7 @@ mod common;
 
 use common::{Fault, Shared};
 use hearith_arith::{Batch, limbs};
-use hearith_device::designs::{
-    MESA_64, RESIDUE_BANK_60, RESIDUE_BANK_360, RESIDUE_BANK_360_WIDE, RESIDUE_BANK_1440,
-};
+use hearith_device::designs::{MESA_64, RESIDUE_BANK_60, RESIDUE_BANK_360, RESIDUE_BANK_360_WIDE, RESIDUE_BANK_1440};
 use hearith_device::{Counters, DeviceError, Exchange, ResidueBank, Simulated, Transport};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
