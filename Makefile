@@ -8,7 +8,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target: a short look in `make test`, a longer one in `make fuzz`.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo demo-python test test-python test-full wheel bench bench-python bench-sql fuzz lint audit doc hardware-tools synth formal \
+.PHONY: help demo demo-python test test-python test-full wheel bench bench-python bench-sql fuzz lint audit doc hardware-tools synth synth-rns formal \
 	coverage setup clean
 
 help: ## list these commands
@@ -82,6 +82,9 @@ hardware-tools:
 
 synth: hardware-tools ## synthesise the hardware, place and route its cores, write bench/results/mesa.md (an hour or two)
 	$(HARDWARE_PYTHON) synth/report.py
+
+synth-rns: hardware-tools ## synthesise, place and route the residue units, write bench/results/rns.md (hours)
+	$(HARDWARE_PYTHON) synth/rns.py
 
 formal: hardware-tools ## prove small hardware cores at small widths
 	$(HARDWARE_PYTHON) synth/formal.py
