@@ -26,7 +26,7 @@ fn every_device_gives_the_totals_of_the_cpu() {
     let place = totals();
     let decrypt = "decrypt --key keys/private.json totals.parquet";
     let expected = place.ok(decrypt).text();
-    for engine in DeviceEngine::ALL {
+    for engine in DeviceEngine::ALL.into_iter().filter(|engine| engine.decrypts()) {
         let line = format!("{decrypt} --json --engine {}", engine.name());
         if !engine.state().available {
             place.fails(&line, &format!("engine {}: the design", engine.name()));

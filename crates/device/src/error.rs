@@ -83,8 +83,16 @@ pub enum DeviceError {
         /// Row of the batch, from 0.
         row: usize,
     },
+    /// The device is of a kind that decrypts nothing.
+    #[error("the device {name} decrypts nothing")]
+    DecryptsNothing {
+        /// Name of the device.
+        name: &'static str,
+    },
     /// No simulated residue bank has these moduli and takes numbers of this length.
-    #[error("no simulated residue bank has these {moduli} moduli for numbers of {bits} bits (the largest takes {largest} bits)")]
+    #[error(
+        "no simulated residue bank has these {moduli} moduli for numbers of {bits} bits (the largest takes {largest} bits)"
+    )]
     NoResidueBank {
         /// How many moduli were asked for.
         moduli: usize,

@@ -6,7 +6,7 @@ use hearith_verilated::Design;
 
 use crate::accelerator::{Accelerator, Shape};
 use crate::simulated::designs::RESIDUE_BANKS;
-use crate::{Counters, DeviceError, EngineState, Simulated, Transport};
+use crate::{Counters, DeviceError, Simulated, Transport};
 
 const NAME: &str = "residue bank";
 const IDENTITY: &[u8; 4] = b"RESB";
@@ -79,18 +79,6 @@ impl ResidueBank {
         let missing = DeviceError::NoResidueBank { moduli: moduli.len(), bits, largest };
         let design = RESIDUE_BANKS.iter().find(fits).ok_or(missing)?;
         Self::open(Box::new(Simulated::new(design)?))
-    }
-
-    /// Whether there is a residue bank: today, simulated ones.
-    pub fn state() -> EngineState {
-        let describe = |design: &&Design| format!("{} moduli, {} bits", design.parameter("Count"), longest(design));
-        let available = RESIDUE_BANKS.iter().any(|design| design.is_available());
-        let list: Vec<String> = RESIDUE_BANKS.iter().map(describe).collect();
-        let description = match available {
-            true => format!("converts residues, simulated: {}", list.join("; ")),
-            false => String::new(),
-        };
-        EngineState { available, description, requires: "Verilator, when Hearith is built" }
     }
 
     /// What the device was built for.
