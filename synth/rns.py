@@ -55,7 +55,7 @@ PAPER_EFFICIENCIES = {
     1440: {"proposed": (19.85, 23.8, 83), "roy": (21.72, 26.36, 82), "tan": (25.68, 31.24, 82)},
 }
 
-# Without the slow part of ABC's script, for the whole bases.
+# The quick form of ABC's script: whole bases have some ten million gates.
 FAST = "scratchpad -copy abc9.script.default.fast abc9.script; "
 
 
@@ -65,7 +65,7 @@ def primes(bits, terms, longest, program):
     settings = {"degree": degree, "modulus-bits": bits, "terms": terms, "max-word": longest}
     arguments = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
     done = subprocess.run([*program, "rns", "primes", "--json", *arguments], cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
-    return [prime["modulus"] for prime in json.loads(done.stdout)["primes"]]
+    return [row["prime"] for row in json.loads(done.stdout)]
 
 
 def resources(cells):
@@ -85,7 +85,7 @@ def unit(architecture, bits, stages):
     def work(name):
         report, depth = WORK / f"{name}.json", WORK / f"{name}.ltp"
         yosys(
-            f"{read(top, parameters)}; synth_xilinx -family xcup -noiopad -flatten -top {top}; tee -q -o {report} stat -json; "
+            f"{read(top, parameters)}; {FAST}synth_xilinx -family xcup -noiopad -flatten -top {top}; tee -q -o {report} stat -json; "
             f"delete t:FD*; tee -q -o {depth} ltp",
             WORK / f"{name}.log",
         )
@@ -94,11 +94,11 @@ def unit(architecture, bits, stages):
         (cells,) = (module["num_cells_by_type"] for module in modules.values())
         return {**resources(cells), "depth": int(length)}
 
-    return kept("xcup", top, parameters, work)
+    return kept("xcup-quick", top, parameters, work)
 
 
-def basis(architecture, bits, moduli):
-    """Resources of the units of a whole basis side by side, each synthesised by itself, four stages."""
+def basis(architecture, bits, moduli, step=""):
+    """Resources of the units of a whole basis side by side, each synthesised by itself, four stages; up to a step of the flow."""
     top, index = "residue_array", UNITS[architecture][2]
     digits = "".join(f"{prime:08x}" for prime in reversed(moduli))
     known = {"Count": len(moduli), "Words": bits // V, "Stages": 4, "Architecture": index}
@@ -110,14 +110,14 @@ def basis(architecture, bits, moduli):
         unit_name = UNITS[architecture][0]
         yosys(
             f"{read(top, parameters)}; setattr -mod -set keep_hierarchy 1 *{unit_name}* ; {FAST}"
-            f"synth_xilinx -family xcup -noiopad -flatten -top {top}; tee -q -o {report} stat -json",
+            f"synth_xilinx -family xcup -noiopad -flatten -top {top}{step and f' -run begin:{step}'}; tee -q -o {report} stat -json",
             WORK / f"{name}.log",
         )
         modules = json.loads(report.read_text())["modules"]
         named = {module.lstrip("\\"): content["num_cells_by_type"] for module, content in modules.items()}
         return resources(tools.Area(named, top).cells())
 
-    return kept("xcup-basis", top, {**known, "Primes": digest}, work)
+    return kept(f"xcup-basis{step}", top, {**known, "Primes": digest}, work)
 
 
 def routed(architecture, bits, stages):
@@ -181,12 +181,13 @@ def table_efficiency(clocks):
     return table(head, rows)
 
 
-def table_bases(bases):
+def table_bases(bases, blocks):
     rows = []
     for bits in SETS:
         for architecture, name in NAMES.items():
-            used = bases[architecture, bits]
-            rows.append((name, f"{bits // V} primes, {bits} bits", *([used[kind] for kind in ("LUT", "DSP", "FF")] if used else [None] * 3)))
+            used, dsp = bases.get((architecture, bits)), blocks[architecture, bits]
+            lut, ff = (used["LUT"], used["FF"]) if used else (None, None)
+            rows.append((name, f"{bits // V} primes, {bits} bits", lut, dsp and dsp["DSP"], ff))
     return table(("design", "basis", "LUT", "DSP", "FF"), rows)
 
 
@@ -198,12 +199,12 @@ the paper's description of them. The designs, their parameters and bounds are in
 One unit reduces one coefficient a clock modulo one prime: {prime_360} at 360 bits, {prime_1440} at 1440.
 
 **What cannot be compared.** The paper's figures come from Vivado, placed and routed on a VCU118 (Virtex UltraScale+ VU9P); ours are Yosys's, mapped to the same
-primitives (LUT6, flip-flop, DSP48E2) before placement. Yosys splits a product into DSP blocks of 26 by 17 bits and leaves all additions between them to LUTs, where Vivado
-may use the blocks' own adders: our LUT counts are higher for that reason. The two place registers at different cuts, since the paper does not say which
+primitives (LUT6, flip-flop, DSP48E2) before placement. Yosys cuts the longer operand of a product into pieces of 17 bits (the last may have 26) and leaves all additions between the pieces to LUTs, where Vivado
+may use the blocks' own adders: our LUT counts are higher for that reason. Our compact unit says itself how its products are cut. The two place registers at different cuts, since the paper does not say which
 wires its four cut sets cross; FF counts follow from that. Open tools route no UltraScale+ part: clocks are those of an ECP5 LFE5U-85F, speed grade 8,
 a slower family with multipliers of 18 by 18 bits, and only their ratios say something about the paper's. A path is counted in cells
-(LUTs, carry chains of four bits, DSP blocks), which take very different times. The same sources, bounds and tools serve all
-architectures, so rows of ours can be compared with each other. *Not run* marks what did not fit the ECP5 (156 multipliers) or was left out.
+(LUTs, carry chains of four bits, DSP blocks), which take very different times. LUTs are mapped with the quick form of ABC's script, which costs some.
+The same sources, bounds and tools serve all architectures, so rows of ours can be compared with each other. *Not run* marks what did not fit the ECP5 (156 multipliers) or was left out.
 
 ## Table I: special primes
 Counted by `hearith rns primes`.
@@ -224,7 +225,7 @@ the registers around the unit make a fifth segment of the four cuts.
 
 ## Whole bases
 The evaluated primes have the smallest betas of all; a basis needs 12 or 48 primes. These are the largest primes (smallest betas) of the pools of five terms, {pools},
-one unit each, four stages, synthesised side by side with the quick form of ABC's script, which costs some LUTs.
+one unit each, four stages.
 
 {table_bases}
 """
@@ -243,6 +244,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=("units", "bases", "clocks"), help="run this part and write nothing")
     parser.add_argument("--bits", type=int, choices=SETS, help="with --only: coefficients of this length only")
+    parser.add_argument("--dsp", action="store_true", help="of whole bases count DSP blocks only, which is quick")
     parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
     parser.add_argument("--hearith", help="the program, instead of building it")
     arguments = parser.parse_args()
@@ -253,11 +255,12 @@ def main():
     chosen = {bits: pools[bits, 5, longest][: bits // V] for bits, (_, _, longest) in SETS.items()}
     lengths = [arguments.bits] if arguments.bits else list(SETS)
     every = [(architecture, bits) for bits in lengths for architecture in UNITS]
-    units = clocks = bases = {}
+    units = clocks = bases = blocks = {}
     if arguments.only in (None, "units"):
         units = {(*one, stages): attempt(unit, *one, stages) for one in every for stages in (4, 0)}
     if arguments.only in (None, "bases"):
-        bases = {one: attempt(basis, *one, chosen[one[1]]) for one in every}
+        bases = {one: attempt(basis, *one, chosen[one[1]]) for one in every if not arguments.dsp}
+        blocks = {one: attempt(basis, *one, chosen[one[1]], "map_memory") for one in every}
     if arguments.only in (None, "clocks"):
         clocks = {(*one, stages): attempt(routed, *one, stages) if one[1] == 360 else None for one in every for stages in (4, 0)}
     if arguments.only:
@@ -271,7 +274,7 @@ def main():
         table_2=table_2(units, clocks),
         table_3=table_3(units),
         table_efficiency=table_efficiency(clocks),
-        table_bases=table_bases(bases),
+        table_bases=table_bases(bases, blocks),
     )
     (ROOT / "bench" / "results" / "rns.md").write_text(page)
 
