@@ -101,10 +101,15 @@ module barrett_flex #(
         .out_data_o (r_o)
     );
 
-`ifndef SYNTHESIS
+`ifdef VERILATOR
     // The bound of the difference.
-    always_ff @(posedge clk_i) begin
-        if (rest_valid) assert ({1'b0, rest} < (V + 2)'(2 * Q));
+    logic held_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) held_q <= 1'b1;
+        else begin
+            held_q <= !rest_valid || {1'b0, rest} < (V + 2)'(2 * Q);
+            assert (held_q);
+        end
     end
 `endif
 

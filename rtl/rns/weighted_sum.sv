@@ -51,9 +51,13 @@ module weighted_sum #(
         .out_data_o (kept)
     );
 
-    always_comb begin
-        sum = RBits'(kept[XBits-1:0]);
-        for (int j = 1; j < int'(Items); j++) sum = sum + RBits'(kept[XBits+(j-1)*ProductBits +: ProductBits]);
+    if (Items == 1) begin : g_one
+        assign sum = RBits'(kept);
+    end else begin : g_many
+        always_comb begin
+            sum = RBits'(kept[XBits-1:0]);
+            for (int j = 1; j < int'(Items); j++) sum = sum + RBits'(kept[XBits+(j-1)*ProductBits +: ProductBits]);
+        end
     end
 
     stream_stage #(.Width(RBits), .Present(Sum)) u_sum (
