@@ -177,7 +177,8 @@ fn wide_pools_every_prime() {
         assert_eq!(array.primes.len(), primes);
         array.primes.iter().for_each(|&prime| check_bounds(prime, &array, longest));
         let mut random = Random::new(primes as u64);
-        array.check(array.corners(&mut random, 20), 1);
+        // These have no registers: nothing to hold under pressure.
+        array.check(array.corners(&mut random, 20), 0);
     }
 }
 
