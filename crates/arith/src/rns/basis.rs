@@ -110,7 +110,7 @@ impl Basis {
     /// As [`Basis::residues`], into residues that are there; they get the basis and the length that they need.
     ///
     /// # Errors
-    /// As [`Basis::residues`]; the residues stay as they are.
+    /// As [`Basis::residues`]; some of the residues are those of the new numbers then.
     pub fn residues_into(&self, numbers: &Batch, residues: &mut Residues) -> Result<(), RnsError> {
         self.convert(Numbers::rows(numbers), residues)
     }
@@ -124,34 +124,47 @@ impl Basis {
     /// If the slices are of different lengths.
     pub fn residues_of_slices(&self, slices: &[&[u64]]) -> Result<Residues, RnsError> {
         let len = slices.first().map_or(0, |slice| slice.len());
-        assert!(slices.iter().all(|slice| slice.len() == len), "limbs of different counts of numbers");
         let mut residues = Residues::zeros(self.constants.moduli.clone(), len);
-        self.convert(Numbers::Slices(slices.to_vec()), &mut residues)?;
+        self.residues_of_slices_into(slices, &mut residues)?;
         Ok(residues)
+    }
+
+    /// As [`Basis::residues_of_slices`], into residues that are there, as [`Basis::residues_into`] does.
+    ///
+    /// # Errors
+    /// As [`Basis::residues_into`].
+    ///
+    /// # Panics
+    /// If the slices are of different lengths.
+    pub fn residues_of_slices_into(&self, slices: &[&[u64]], residues: &mut Residues) -> Result<(), RnsError> {
+        let same = slices.windows(2).all(|pair| pair[0].len() == pair[1].len());
+        assert!(same, "limbs of different counts of numbers");
+        self.convert(Numbers::Slices(slices.to_vec()), residues)
     }
 
     fn convert(&self, numbers: Numbers<'_>, residues: &mut Residues) -> Result<(), RnsError> {
         let (len, bits) = (numbers.len(), self.bits());
-        if let Some(row) = numbers.longer_than(bits) {
-            return Err(RnsError::TooLong { row, bits });
-        }
         if residues.len() != len || residues.moduli() != self.moduli() {
             *residues = Residues::zeros(self.constants.moduli.clone(), len);
         }
         let mut columns: Vec<_> = residues.columns_mut().map(|column| column.chunks_mut(CHUNK)).collect();
         let chunks = (0..len).step_by(CHUNK).map(|start| {
             let columns: Vec<&mut [u64]> = columns.iter_mut().filter_map(Iterator::next).collect();
-            (numbers.range(start..(start + CHUNK).min(len)), columns)
+            (start, numbers.range(start..(start + CHUNK).min(len)), columns)
         });
-        let convert = |(numbers, mut columns): (Numbers<'_>, Vec<&mut [u64]>)| {
-            self.converter.residues(&numbers, &mut columns);
+        // The first number of a chunk that is too long, if there is one.
+        let convert = |(start, numbers, mut columns): (usize, Numbers<'_>, Vec<&mut [u64]>)| {
+            let too_long = numbers.longer_than(bits);
+            if too_long.is_none() {
+                self.converter.residues(&numbers, &mut columns);
+            }
+            too_long.map(|row| start + row)
         };
-        if alone(len) {
-            chunks.for_each(convert);
-        } else {
-            chunks.collect::<Vec<_>>().into_par_iter().for_each(convert);
-        }
-        Ok(())
+        let too_long = match alone(len) {
+            true => chunks.filter_map(convert).min(),
+            false => chunks.collect::<Vec<_>>().into_par_iter().filter_map(convert).min(),
+        };
+        too_long.map_or(Ok(()), |row| Err(RnsError::TooLong { row, bits }))
     }
 
     /// The numbers below `Q` that have these residues, one a row of [`Basis::limbs`] limbs.

@@ -28,6 +28,10 @@ pub(super) struct Forward {
 /// Up to [`ABREAST`] groups.
 struct Block {
     groups: Vec<Group>,
+    /// Which moduli.
+    members: Range<usize>,
+    /// Modulus and cofactor of each, if there are three narrow ones in every group: the usual case, whose loops are unrolled.
+    triples: Option<Vec<[(u64, [u64; 2]); 3]>>,
     /// For [`fractions`]: of `1 / M`.
     digits: Vec<u64>,
 }
@@ -80,7 +84,13 @@ impl Block {
         let of_each: Vec<Vec<u64>> =
             ranges.iter().map(|range| digits(1, whole(&moduli[range.clone()]), limbs + 2)).collect();
         let digits = (0..limbs + 2).flat_map(|k| of_each.iter().map(move |digits| digits[k])).collect();
-        Block { groups, digits }
+        let triple = |group: &Group| match (group.narrow, &group.factors[..]) {
+            (true, &[a, b, c]) => Some([a, b, c].map(|[q, cofactor]| (q[0], cofactor))),
+            _ => None,
+        };
+        let triples = groups.iter().map(triple).collect();
+        let members = ranges[0].start..ranges[ranges.len() - 1].end;
+        Block { groups, members, triples, digits }
     }
 
     /// The residues of the numbers in a tile, `limbs` limbs each, into places `range` of the columns.
@@ -98,22 +108,35 @@ impl Block {
     fn tile<const G: usize>(&self, tile: &[Octet], limbs: usize, range: Range<usize>, columns: &mut [&mut [u64]]) {
         for (octet, x) in tile.chunks_exact(limbs).enumerate() {
             let first = range.start + 8 * octet;
-            let last = range.end.min(first + 8);
+            let count = range.len().min(8 * octet + 8) - 8 * octet;
+            let places = Places { first, count, mask: lanes(count) };
             let fractions = fractions::<G>(x, &self.digits);
-            for (group, fraction) in self.groups.iter().zip(fractions) {
-                let members = columns[group.members.clone()].iter_mut().zip(&group.factors);
-                if group.narrow {
-                    for (column, &[q, cofactor]) in members {
-                        put(&mut column[first..last], residue(fraction, q[0], cofactor));
+            match &self.triples {
+                Some(triples) => {
+                    let (triples, columns) = (&triples[..G], &mut columns[self.members.clone()][..3 * G]);
+                    for g in 0..G {
+                        for (i, &(q, cofactor)) in triples[g].iter().enumerate() {
+                            put(columns[3 * g + i], places, residue(fractions[g], q, cofactor));
+                        }
                     }
-                } else {
-                    for (column, &[q, _]) in members {
-                        put(&mut column[first..last], scaled(fraction, q));
+                }
+                None => {
+                    for (group, fraction) in self.groups.iter().zip(fractions) {
+                        group.finish(fraction, places, columns);
                     }
                 }
             }
         }
     }
+}
+
+/// Up to eight places of a column.
+#[derive(Clone, Copy)]
+struct Places {
+    first: usize,
+    count: usize,
+    /// [`lanes`] of the count.
+    mask: u8,
 }
 
 impl Group {
@@ -122,6 +145,17 @@ impl Group {
         let factors = |&q: &u64| [limbs_of(q.into()), limbs_of(product / u128::from(q))];
         let narrow = moduli[members.start] < NARROW;
         Group { factors: moduli[members.clone()].iter().map(factors).collect(), narrow, members }
+    }
+
+    /// The residues from a group's fraction, into places of its columns.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    fn finish(&self, fraction: [__m512i; 2], places: Places, columns: &mut [&mut [u64]]) {
+        let members = columns[self.members.clone()].iter_mut().zip(&self.factors);
+        for (column, &[q, cofactor]) in members {
+            let residue = if self.narrow { residue(fraction, q[0], cofactor) } else { scaled(fraction, q) };
+            put(column, places, residue);
+        }
     }
 }
 
@@ -167,12 +201,13 @@ fn residue([upper, lower]: [__m512i; 2], q: u64, cofactor: [u64; 2]) -> __m512i 
     _mm512_madd52hi_epu64(_mm512_setzero_si512(), fraction, broadcast(q))
 }
 
-/// Writes as many lanes as there are places, eight at most.
+/// Writes as many lanes as there are places.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn put(places: &mut [u64], value: __m512i) {
-    // SAFETY: only the places that are there are written.
-    unsafe { _mm512_mask_storeu_epi64(places.as_mut_ptr().cast(), lanes(places.len()), value) }
+fn put(column: &mut [u64], places: Places, value: __m512i) {
+    let target = &mut column[places.first..][..places.count];
+    // SAFETY: the mask is that of the places in `target`.
+    unsafe { _mm512_mask_storeu_epi64(target.as_mut_ptr().cast(), places.mask, value) }
 }
 
 /// Brings up to eight numbers side by side and cuts them into limbs of 52 bits, with whatever lies above them in the upper
