@@ -8,8 +8,8 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target: a short look in `make test`, a longer one in `make fuzz`.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo demo-python test test-python test-full wheel bench bench-python bench-sql fuzz lint audit doc hardware-tools synth synth-rns formal \
-	coverage setup clean
+.PHONY: help demo demo-python test test-python test-full wheel bench bench-python bench-sql bench-rns fuzz lint audit doc hardware-tools synth \
+	synth-rns formal coverage setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -59,6 +59,10 @@ bench-python: ## measure arrays in Python beside python-paillier (a quarter of a
 bench-sql: ## measure he_sum in DuckDB and a node in Spark (leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_sql.sh
+
+bench-rns: ## measure residue conversion beside NTL and FLINT (a minute; leave the machine alone)
+	@scripts/setup.sh test
+	scripts/bench_rns.sh
 
 fuzz: ## fuzz each parser for FUZZ_SECONDS (300)
 	@scripts/setup.sh test

@@ -82,6 +82,13 @@ fn check(basis: &Basis, numbers: &[Integer]) {
     let slices: Vec<&[u64]> = slices.iter().map(Vec::as_slice).collect();
     assert_eq!(basis.residues_of_slices(&slices).unwrap(), residues, "{basis:?}");
     assert_eq!(basis.numbers(&residues).unwrap(), batch, "{basis:?}");
+    // Into places that were used before.
+    let (mut again, mut back) = (Residues::new(&[7], 2, vec![6, 5]).unwrap(), Batch::repeat(&[3], 3));
+    for _ in 0..2 {
+        basis.residues_into(&batch, &mut again).unwrap();
+        basis.numbers_into(&again, &mut back).unwrap();
+        assert!(again == residues && back == batch, "{basis:?}");
+    }
 }
 
 #[test]
@@ -184,6 +191,21 @@ proptest! {
             let basis = Basis::new(engine, &moduli).unwrap();
             check(&basis, &numbers(&basis, 5, &mut random));
         }
+    }
+}
+
+/// The counts that `docs/rns.md` gives.
+#[test]
+fn instructions_are_counted() {
+    let counts = |log_degree, bits, count| {
+        let moduli = special(log_degree, bits, count);
+        let count = |engine| Basis::new(engine, &moduli).unwrap().instructions();
+        engines().map(count).collect::<Vec<_>>()
+    };
+    assert_eq!(counts(13, 360, 12)[0], None);
+    if Engine::Ifma.is_available() {
+        assert_eq!(counts(13, 360, 12)[1], Some([160, 230]));
+        assert_eq!(counts(15, 1440, 48)[1], Some([1984, 2936]));
     }
 }
 

@@ -9,6 +9,9 @@ use crate::args::{Command, Global};
 use crate::failure::{Failure, eprint_line};
 use crate::report::Step;
 
+/// The name for the fastest engine of this CPU, beside the names of devices.
+const CPU: &str = "cpu";
+
 /// The settings of one run.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -30,6 +33,7 @@ impl Session {
         let device = name.as_deref().and_then(DeviceEngine::named);
         let engine = match (device, &options.engine) {
             (Some(_), _) => Ok(Engine::best()),
+            (None, Some(name)) if name == CPU => Ok(Engine::best()),
             (None, Some(name)) => Engine::named(name),
             (None, None) => Engine::from_env(),
         };

@@ -91,12 +91,28 @@ impl Basis {
         self.constants.product.len()
     }
 
+    /// IFMA instructions that eight numbers take, into residues and back; `None` where the engine uses none. Divided by
+    /// [`peak_rate`](crate::cost::peak_rate) they are the physical limit of the conversions.
+    pub fn instructions(&self) -> Option<[u64; 2]> {
+        self.converter.instructions()
+    }
+
     /// The residues of numbers of at most [`Basis::bits`] bits.
     ///
     /// # Errors
     /// [`RnsError::TooLong`] names the first number that is longer.
     pub fn residues(&self, numbers: &Batch) -> Result<Residues, RnsError> {
-        self.residues_from(Numbers::rows(numbers))
+        let mut residues = Residues::zeros(self.constants.moduli.clone(), numbers.len());
+        self.residues_into(numbers, &mut residues)?;
+        Ok(residues)
+    }
+
+    /// As [`Basis::residues`], into residues that are there; they get the basis and the length that they need.
+    ///
+    /// # Errors
+    /// As [`Basis::residues`]; some of the residues are those of the new numbers then.
+    pub fn residues_into(&self, numbers: &Batch, residues: &mut Residues) -> Result<(), RnsError> {
+        self.convert(Numbers::rows(numbers), residues)
     }
 
     /// The residues of numbers that are given limb by limb: `slices[j][i]` is limb `j` of number `i`.
@@ -108,30 +124,47 @@ impl Basis {
     /// If the slices are of different lengths.
     pub fn residues_of_slices(&self, slices: &[&[u64]]) -> Result<Residues, RnsError> {
         let len = slices.first().map_or(0, |slice| slice.len());
-        assert!(slices.iter().all(|slice| slice.len() == len), "limbs of different counts of numbers");
-        self.residues_from(Numbers::Slices(slices.to_vec()))
+        let mut residues = Residues::zeros(self.constants.moduli.clone(), len);
+        self.residues_of_slices_into(slices, &mut residues)?;
+        Ok(residues)
     }
 
-    fn residues_from(&self, numbers: Numbers<'_>) -> Result<Residues, RnsError> {
+    /// As [`Basis::residues_of_slices`], into residues that are there, as [`Basis::residues_into`] does.
+    ///
+    /// # Errors
+    /// As [`Basis::residues_into`].
+    ///
+    /// # Panics
+    /// If the slices are of different lengths.
+    pub fn residues_of_slices_into(&self, slices: &[&[u64]], residues: &mut Residues) -> Result<(), RnsError> {
+        let same = slices.windows(2).all(|pair| pair[0].len() == pair[1].len());
+        assert!(same, "limbs of different counts of numbers");
+        self.convert(Numbers::Slices(slices.to_vec()), residues)
+    }
+
+    fn convert(&self, numbers: Numbers<'_>, residues: &mut Residues) -> Result<(), RnsError> {
         let (len, bits) = (numbers.len(), self.bits());
-        if let Some(row) = numbers.longer_than(bits) {
-            return Err(RnsError::TooLong { row, bits });
+        if residues.len() != len || residues.moduli() != self.moduli() {
+            *residues = Residues::zeros(self.constants.moduli.clone(), len);
         }
-        let mut residues = Residues::zeros(self.constants.moduli.clone(), len);
         let mut columns: Vec<_> = residues.columns_mut().map(|column| column.chunks_mut(CHUNK)).collect();
         let chunks = (0..len).step_by(CHUNK).map(|start| {
             let columns: Vec<&mut [u64]> = columns.iter_mut().filter_map(Iterator::next).collect();
-            (numbers.range(start..(start + CHUNK).min(len)), columns)
+            (start, numbers.range(start..(start + CHUNK).min(len)), columns)
         });
-        let convert = |(numbers, mut columns): (Numbers<'_>, Vec<&mut [u64]>)| {
-            self.converter.residues(&numbers, &mut columns);
+        // The first number of a chunk that is too long, if there is one.
+        let convert = |(start, numbers, mut columns): (usize, Numbers<'_>, Vec<&mut [u64]>)| {
+            let too_long = numbers.longer_than(bits);
+            if too_long.is_none() {
+                self.converter.residues(&numbers, &mut columns);
+            }
+            too_long.map(|row| start + row)
         };
-        if alone(len) {
-            chunks.for_each(convert);
-        } else {
-            chunks.collect::<Vec<_>>().into_par_iter().for_each(convert);
-        }
-        Ok(residues)
+        let too_long = match alone(len) {
+            true => chunks.filter_map(convert).min(),
+            false => chunks.collect::<Vec<_>>().into_par_iter().filter_map(convert).min(),
+        };
+        too_long.map_or(Ok(()), |row| Err(RnsError::TooLong { row, bits }))
     }
 
     /// The numbers below `Q` that have these residues, one a row of [`Basis::limbs`] limbs.
@@ -139,11 +172,23 @@ impl Basis {
     /// # Errors
     /// [`RnsError::OtherBasis`] if the residues are to other moduli.
     pub fn numbers(&self, residues: &Residues) -> Result<Batch, RnsError> {
+        let mut numbers = Batch::zeros(residues.len(), self.limbs());
+        self.numbers_into(residues, &mut numbers)?;
+        Ok(numbers)
+    }
+
+    /// As [`Basis::numbers`], into a batch that is there; it gets the shape that it needs.
+    ///
+    /// # Errors
+    /// As [`Basis::numbers`]; the batch stays as it is.
+    pub fn numbers_into(&self, residues: &Residues, numbers: &mut Batch) -> Result<(), RnsError> {
         if residues.moduli() != self.moduli() {
             return Err(RnsError::OtherBasis);
         }
         let (len, limbs) = (residues.len(), self.limbs());
-        let mut numbers = Batch::zeros(len, limbs);
+        if numbers.len() != len || numbers.limbs() != limbs {
+            *numbers = Batch::zeros(len, limbs);
+        }
         let convert = |(chunk, rows): (usize, &mut [u64])| {
             let range = chunk * CHUNK..chunk * CHUNK + rows.len() / limbs;
             let columns: Vec<&[u64]> = residues.columns().map(|column| &column[range.clone()]).collect();
@@ -154,7 +199,7 @@ impl Basis {
         } else {
             numbers.as_limbs_mut().par_chunks_mut(CHUNK * limbs).enumerate().for_each(convert);
         }
-        Ok(numbers)
+        Ok(())
     }
 }
 

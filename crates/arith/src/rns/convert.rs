@@ -5,7 +5,6 @@ mod ifma;
 mod serial;
 
 use super::basis::Constants;
-use crate::limbs::bit_length;
 use crate::{Batch, Engine};
 use std::ops::Range;
 
@@ -16,6 +15,11 @@ pub(super) trait Converter: Send + Sync {
 
     /// Fills rows of as many limbs as `Q` has with the numbers whose residues the columns give, each below its modulus.
     fn numbers(&self, columns: &[&[u64]], rows: &mut [u64]);
+
+    /// IFMA instructions for eight numbers, into residues and back, if the engine uses them.
+    fn instructions(&self) -> Option<[u64; 2]> {
+        None
+    }
 }
 
 /// The engine's converter.
@@ -73,9 +77,16 @@ impl<'a> Numbers<'a> {
         if self.limbs() <= whole {
             return None;
         }
-        let too_long = |upper: &[u64]| bit_length(upper) > rest;
+        // Bits that should not be there, without a branch for each number.
+        let excess = |upper: &[u64]| upper[1..].iter().fold(upper[0] >> rest, |any, &limb| any | limb);
         match self {
-            Numbers::Rows { words, limbs } => words.chunks_exact(*limbs).position(|row| too_long(&row[whole..])),
+            Numbers::Rows { words, limbs } => {
+                let rows = || words.chunks_exact(*limbs).map(|row| excess(&row[whole..]));
+                match rows().fold(0, |any, excess| any | excess) {
+                    0 => None,
+                    _ => rows().position(|excess| excess != 0),
+                }
+            }
             Numbers::Slices(slices) => {
                 let first = slices[whole].iter().position(|&limb| limb >> rest != 0);
                 let others = slices[whole + 1..].iter().filter_map(|slice| slice.iter().position(|&limb| limb != 0));

@@ -92,7 +92,7 @@ fn wide_limb(words: &[Octet], index: usize) -> __m512i {
 /// Element `j` of vector `i` becomes element `i` of vector `j`.
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(crate) fn transpose(v: [__m512i; 8]) -> [__m512i; 8] {
+fn transpose(v: [__m512i; 8]) -> [__m512i; 8] {
     // Elements of neighbouring vectors change places: `even` vectors then hold elements 0, 2, 4, 6 of two, `odd` ones 1, 3, 5, 7.
     let (even01, odd01) = (_mm512_unpacklo_epi64(v[0], v[1]), _mm512_unpackhi_epi64(v[0], v[1]));
     let (even23, odd23) = (_mm512_unpacklo_epi64(v[2], v[3]), _mm512_unpackhi_epi64(v[2], v[3]));

@@ -50,6 +50,10 @@ impl Converter for Ifma {
         // SAFETY: the instructions are there.
         unsafe { self.back.numbers(columns, rows) }
     }
+
+    fn instructions(&self) -> Option<[u64; 2]> {
+        Some([self.forward.instructions(), self.back.instructions()])
+    }
 }
 
 /// The first `count` digits of `w / m` to the base 2^52, after the point; `w < m < 2^104`.
@@ -84,20 +88,19 @@ fn lanes(count: usize) -> u8 {
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn fractions<const G: usize>(x: &[Octet], digits: &[u64]) -> [[__m512i; 2]; G] {
-    let row = |digits: &[u64]| std::array::from_fn(|g| broadcast(digits[g]));
     let zero = [_mm512_setzero_si512(); G];
     let (mut upper, mut upper_carry, mut lower) = (zero, zero, zero);
     let mut lower_carry = [broadcast(2 * x.len() as u64); G];
-    let (mut first, mut second): ([__m512i; G], [__m512i; G]) = (row(&digits[..G]), row(&digits[G..2 * G]));
-    for (limb, third) in x.iter().zip(digits[2 * G..].chunks_exact(G)) {
-        let (limb, third) = (load(limb), row(third));
+    // Reading a digit three times costs less than moving it from register to register.
+    for (limb, digits) in x.iter().zip(digits.windows(3 * G).step_by(G)) {
+        let limb = load(limb);
         for g in 0..G {
-            upper[g] = _mm512_madd52lo_epu64(upper[g], limb, first[g]);
-            upper_carry[g] = _mm512_madd52hi_epu64(upper_carry[g], limb, second[g]);
-            lower[g] = _mm512_madd52lo_epu64(lower[g], limb, second[g]);
-            lower_carry[g] = _mm512_madd52hi_epu64(lower_carry[g], limb, third[g]);
+            let [first, second, third] = [g, G + g, 2 * G + g].map(|at| broadcast(digits[at]));
+            upper[g] = _mm512_madd52lo_epu64(upper[g], limb, first);
+            upper_carry[g] = _mm512_madd52hi_epu64(upper_carry[g], limb, second);
+            lower[g] = _mm512_madd52lo_epu64(lower[g], limb, second);
+            lower_carry[g] = _mm512_madd52hi_epu64(lower_carry[g], limb, third);
         }
-        (first, second) = (second, third);
     }
     std::array::from_fn(|g| {
         let lower = _mm512_add_epi64(lower[g], lower_carry[g]);

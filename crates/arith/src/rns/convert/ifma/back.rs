@@ -66,6 +66,13 @@ impl Back {
         Back { scales, wide_limbs, width, table, rows: rows.len(), product: cut(&constants.product, limbs) }
     }
 
+    /// IFMA instructions for eight numbers: of each modulus for its `y`, for its part of `k`, and of each row.
+    pub(super) fn instructions(&self) -> u64 {
+        let of_scale = |scale: &Scale| if scale.digits.len() == 2 { 4 } else { 16 };
+        let of_rows = 2 * self.rows * self.product.len();
+        self.scales.iter().map(of_scale).sum::<u64>() + of_rows as u64
+    }
+
     /// See [`super::Converter::numbers`].
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     pub(super) fn numbers(&self, columns: &[&[u64]], rows: &mut [u64]) {

@@ -1,19 +1,21 @@
 //! Numbers to residues.
 
 use super::{NARROW, broadcast, digits, fractions, lanes, limbs_of, scaled, store};
-use crate::backend::ifma::lanes::transpose;
 use crate::backend::ifma::{Octet, RADIX};
 use crate::limbs::bit_length;
 use crate::rns::basis::Constants;
 use crate::rns::convert::Numbers;
 use std::arch::x86_64::{
-    __m512i, _mm_cvtsi64_si128, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_mask_storeu_epi64,
-    _mm512_maskz_loadu_epi64, _mm512_or_si512, _mm512_setzero_si512, _mm512_sll_epi64, _mm512_srl_epi64,
+    __m512i, _mm_cvtsi64_si128, _mm512_i64gather_epi64, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64,
+    _mm512_mask_storeu_epi64, _mm512_maskz_loadu_epi64, _mm512_min_epi64, _mm512_mullo_epi64, _mm512_or_si512,
+    _mm512_set_epi64, _mm512_setzero_si512, _mm512_sll_epi64, _mm512_srl_epi64,
 };
 use std::ops::Range;
 
 /// Groups of moduli whose fractions are computed at once: their sixteen sums and twelve digits are what the registers hold.
 const ABREAST: usize = 4;
+/// Groups of eight numbers that go through a block one after another, so that few columns are written at a time.
+const TILE: usize = 4;
 
 /// Moduli in groups with a product `M`, `4 n M <= 2^104` for numbers of `n` limbs; of each group the fraction of `x / M` is
 /// computed once, four IFMA instructions a limb, and of each modulus the residue from it, four more.
@@ -26,6 +28,10 @@ pub(super) struct Forward {
 /// Up to [`ABREAST`] groups.
 struct Block {
     groups: Vec<Group>,
+    /// Which moduli.
+    members: Range<usize>,
+    /// Modulus and cofactor of each, if there are three narrow ones in every group: the usual case, whose loops are unrolled.
+    triples: Option<Vec<[(u64, [u64; 2]); 3]>>,
     /// For [`fractions`]: of `1 / M`.
     digits: Vec<u64>,
 }
@@ -47,18 +53,26 @@ impl Forward {
         Forward { limbs, blocks }
     }
 
+    /// IFMA instructions for eight numbers.
+    pub(super) fn instructions(&self) -> u64 {
+        let of_group = |group: &Group| 4 * self.limbs + if group.narrow { 4 * group.factors.len() } else { 7 };
+        self.blocks.iter().flat_map(|block| &block.groups).map(|group| of_group(group) as u64).sum()
+    }
+
     /// See [`super::Converter::residues`].
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     pub(super) fn residues(&self, numbers: &Numbers<'_>, columns: &mut [&mut [u64]]) {
-        let wide_limbs = numbers.limbs().max(self.limbs).next_multiple_of(8) + 1;
-        let mut wide = vec![Octet::default(); wide_limbs];
-        let mut x = vec![Octet::default(); self.limbs];
-        for start in (0..numbers.len()).step_by(8) {
-            let end = (start + 8).min(numbers.len());
-            load(&mut wide, numbers, start..end);
-            cut(&mut x, &wide);
+        let mut tile = vec![Octet::default(); TILE * self.limbs];
+        for start in (0..numbers.len()).step_by(8 * TILE) {
+            let end = (start + 8 * TILE).min(numbers.len());
+            let octets = (end - start).div_ceil(8);
+            let tile = &mut tile[..octets * self.limbs];
+            for (octet, x) in tile.chunks_exact_mut(self.limbs).enumerate() {
+                let first = start + 8 * octet;
+                load(x, numbers, first..(first + 8).min(end));
+            }
             for block in &self.blocks {
-                block.residues(&x, start..end, columns);
+                block.residues(tile, self.limbs, start..end, columns);
             }
         }
     }
@@ -70,33 +84,59 @@ impl Block {
         let of_each: Vec<Vec<u64>> =
             ranges.iter().map(|range| digits(1, whole(&moduli[range.clone()]), limbs + 2)).collect();
         let digits = (0..limbs + 2).flat_map(|k| of_each.iter().map(move |digits| digits[k])).collect();
-        Block { groups, digits }
+        let triple = |group: &Group| match (group.narrow, &group.factors[..]) {
+            (true, &[a, b, c]) => Some([a, b, c].map(|[q, cofactor]| (q[0], cofactor))),
+            _ => None,
+        };
+        let triples = groups.iter().map(triple).collect();
+        let members = ranges[0].start..ranges[ranges.len() - 1].end;
+        Block { groups, members, triples, digits }
     }
 
+    /// The residues of the numbers in a tile, `limbs` limbs each, into places `range` of the columns.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    fn residues(&self, x: &[Octet], lanes: Range<usize>, columns: &mut [&mut [u64]]) {
+    fn residues(&self, tile: &[Octet], limbs: usize, range: Range<usize>, columns: &mut [&mut [u64]]) {
         match self.groups.len() {
-            1 => self.finish(fractions::<1>(x, &self.digits), lanes, columns),
-            2 => self.finish(fractions::<2>(x, &self.digits), lanes, columns),
-            3 => self.finish(fractions::<3>(x, &self.digits), lanes, columns),
-            _ => self.finish(fractions::<ABREAST>(x, &self.digits), lanes, columns),
+            1 => self.tile::<1>(tile, limbs, range, columns),
+            2 => self.tile::<2>(tile, limbs, range, columns),
+            3 => self.tile::<3>(tile, limbs, range, columns),
+            _ => self.tile::<ABREAST>(tile, limbs, range, columns),
         }
     }
 
-    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    #[inline]
-    fn finish<const G: usize>(&self, fractions: [[__m512i; 2]; G], lanes: Range<usize>, columns: &mut [&mut [u64]]) {
-        for (group, fraction) in self.groups.iter().zip(fractions) {
-            let columns = &mut columns[group.members.clone()];
-            for (column, &[q, cofactor]) in columns.iter_mut().zip(&group.factors) {
-                let residue = match group.narrow {
-                    true => residue(fraction, q[0], cofactor),
-                    false => scaled(fraction, q),
-                };
-                put(&mut column[lanes.clone()], residue);
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn tile<const G: usize>(&self, tile: &[Octet], limbs: usize, range: Range<usize>, columns: &mut [&mut [u64]]) {
+        for (octet, x) in tile.chunks_exact(limbs).enumerate() {
+            let first = range.start + 8 * octet;
+            let count = range.len().min(8 * octet + 8) - 8 * octet;
+            let places = Places { first, count, mask: lanes(count) };
+            let fractions = fractions::<G>(x, &self.digits);
+            match &self.triples {
+                Some(triples) => {
+                    let (triples, columns) = (&triples[..G], &mut columns[self.members.clone()][..3 * G]);
+                    for g in 0..G {
+                        for (i, &(q, cofactor)) in triples[g].iter().enumerate() {
+                            put(columns[3 * g + i], places, residue(fractions[g], q, cofactor));
+                        }
+                    }
+                }
+                None => {
+                    for (group, fraction) in self.groups.iter().zip(fractions) {
+                        group.finish(fraction, places, columns);
+                    }
+                }
             }
         }
     }
+}
+
+/// Up to eight places of a column.
+#[derive(Clone, Copy)]
+struct Places {
+    first: usize,
+    count: usize,
+    /// [`lanes`] of the count.
+    mask: u8,
 }
 
 impl Group {
@@ -105,6 +145,17 @@ impl Group {
         let factors = |&q: &u64| [limbs_of(q.into()), limbs_of(product / u128::from(q))];
         let narrow = moduli[members.start] < NARROW;
         Group { factors: moduli[members.clone()].iter().map(factors).collect(), narrow, members }
+    }
+
+    /// The residues from a group's fraction, into places of its columns.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    fn finish(&self, fraction: [__m512i; 2], places: Places, columns: &mut [&mut [u64]]) {
+        let members = columns[self.members.clone()].iter_mut().zip(&self.factors);
+        for (column, &[q, cofactor]) in members {
+            let residue = if self.narrow { residue(fraction, q[0], cofactor) } else { scaled(fraction, q) };
+            put(column, places, residue);
+        }
     }
 }
 
@@ -153,50 +204,59 @@ fn residue([upper, lower]: [__m512i; 2], q: u64, cofactor: [u64; 2]) -> __m512i 
 /// Writes as many lanes as there are places.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn put(places: &mut [u64], value: __m512i) {
-    // SAFETY: only the places that are there are written.
-    unsafe { _mm512_mask_storeu_epi64(places.as_mut_ptr().cast(), lanes(places.len()), value) }
+fn put(column: &mut [u64], places: Places, value: __m512i) {
+    let target = &mut column[places.first..][..places.count];
+    // SAFETY: the mask is that of the places in `target`.
+    unsafe { _mm512_mask_storeu_epi64(target.as_mut_ptr().cast(), places.mask, value) }
 }
 
-/// Brings the 64-bit limbs of up to eight numbers side by side; `words` beyond the last limb stay as they are, or become zero.
-#[target_feature(enable = "avx512f")]
-fn load(words: &mut [Octet], numbers: &Numbers<'_>, range: Range<usize>) {
+/// Brings up to eight numbers side by side and cuts them into limbs of 52 bits, with whatever lies above them in the upper
+/// bits, and any numbers in further lanes.
+#[target_feature(enable = "avx512f,avx512dq")]
+#[inline]
+fn load(x: &mut [Octet], numbers: &Numbers<'_>, range: Range<usize>) {
     match numbers {
-        Numbers::Rows { words: rows, limbs } => {
-            for from in (0..*limbs).step_by(8) {
-                let there = lanes(limbs - from);
-                let columns = transpose(std::array::from_fn(|lane| {
-                    let row = range.start + lane;
-                    let present = if row < range.end { there } else { 0 };
-                    // An empty slice for a row that is not there.
-                    let start = (row * limbs + from).min(rows.len());
-                    // SAFETY: only the limbs that are there are read.
-                    unsafe { _mm512_maskz_loadu_epi64(present, rows[start..].as_ptr().cast()) }
-                }));
-                for (word, column) in words[from..from + 8].iter_mut().zip(columns) {
-                    store(word, column);
-                }
-            }
-        }
-        Numbers::Slices(slices) => {
-            for (word, slice) in words.iter_mut().zip(slices) {
-                let slice = &slice[range.clone()];
-                // SAFETY: only the limbs that are there are read.
-                store(word, unsafe { _mm512_maskz_loadu_epi64(lanes(slice.len()), slice.as_ptr().cast()) });
-            }
-        }
+        Numbers::Rows { words, limbs } => load_rows(x, &words[range.start * limbs..range.end * limbs], *limbs),
+        Numbers::Slices(slices) => load_slices(x, slices, range),
     }
 }
 
-/// Cuts limbs of 64 bits into limbs of 52, with whatever lies above them in the upper bits.
+/// A limb starts at a multiple of four bits, so that eight bytes of the row hold it; at the row's end they are its last eight.
+#[target_feature(enable = "avx512f,avx512dq")]
+#[inline]
+fn load_rows(x: &mut [Octet], rows: &[u64], limbs: usize) {
+    let (count, width) = (rows.len() / limbs, 8 * limbs);
+    // A lane without a row of its own reads the last one.
+    let lane = _mm512_min_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), super::broadcast(count as u64 - 1));
+    let starts = _mm512_mullo_epi64(lane, super::broadcast(width as u64));
+    for (index, limb) in x.iter_mut().enumerate() {
+        let position = RADIX as usize * index;
+        let byte = (position / 8).min(width - 8);
+        // SAFETY: eight bytes from `byte` on are within each row.
+        let words = unsafe { _mm512_i64gather_epi64::<1>(starts, rows.as_ptr().cast::<u8>().add(byte).cast()) };
+        // A shift by 64 or more gives zero.
+        store(limb, _mm512_srl_epi64(words, _mm_cvtsi64_si128((position - 8 * byte) as i64)));
+    }
+}
+
 #[target_feature(enable = "avx512f")]
-fn cut(limbs: &mut [Octet], wide: &[Octet]) {
-    for (index, limb) in limbs.iter_mut().enumerate() {
-        let position = index * RADIX as usize;
+#[inline]
+fn load_slices(x: &mut [Octet], slices: &[&[u64]], range: Range<usize>) {
+    for (index, limb) in x.iter_mut().enumerate() {
+        let position = RADIX as usize * index;
         let (at, shift) = (position / 64, (position % 64) as i64);
-        let low = _mm512_srl_epi64(super::load(&wide[at]), _mm_cvtsi64_si128(shift));
+        let low = _mm512_srl_epi64(eight(slices, at, range.clone()), _mm_cvtsi64_si128(shift));
         // A shift by 64 gives zero.
-        let high = _mm512_sll_epi64(super::load(&wide[at + 1]), _mm_cvtsi64_si128(64 - shift));
+        let high = _mm512_sll_epi64(eight(slices, at + 1, range.clone()), _mm_cvtsi64_si128(64 - shift));
         store(limb, _mm512_or_si512(low, high));
     }
+}
+
+/// Limb `at` of up to eight numbers; zero beyond the last limb.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn eight(slices: &[&[u64]], at: usize, range: Range<usize>) -> __m512i {
+    let slice = if at < slices.len() { &slices[at][range] } else { &[] };
+    // SAFETY: only the limbs that are there are read.
+    unsafe { _mm512_maskz_loadu_epi64(lanes(slice.len()), slice.as_ptr().cast()) }
 }
