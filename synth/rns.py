@@ -65,7 +65,7 @@ def primes(bits, terms, longest, program):
     settings = {"degree": degree, "modulus-bits": bits, "terms": terms, "max-word": longest}
     arguments = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
     done = subprocess.run([*program, "rns", "primes", "--json", *arguments], cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
-    return [row["prime"] for row in json.loads(done.stdout)]
+    return [prime["modulus"] for prime in json.loads(done.stdout)["primes"]]
 
 
 def resources(cells):
