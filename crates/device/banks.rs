@@ -31,7 +31,10 @@ pub fn designs() -> Vec<Design> {
         bank("residue_bank_360", &primes_360, 30, 12, 64),
         // A coefficient every cycle.
         bank("residue_bank_360_wide", &primes_360, 30, 12, 384),
-        // Much to compile: without stages, and without the C++ compiler's help.
-        bank("residue_bank_1440", &primes_1440, 30, 48, 64).parameter("Stages", 0).optimisation(0),
+        // Much to compile: the paper's units without stages, and without the C++ compiler's help.
+        bank("residue_bank_1440", &primes_1440, 30, 48, 64)
+            .parameter("Architecture", 0)
+            .parameter("Stages", 0)
+            .optimisation(0),
     ]
 }
