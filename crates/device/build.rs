@@ -1,5 +1,8 @@
 //! Compiles the simulated devices.
 
+#[path = "banks.rs"]
+mod banks;
+
 use hearith_verilated::build::{Build, Design};
 
 /// The simulated MESAs: bits of the key, ladders a branch, bits of a beat.
@@ -25,7 +28,7 @@ const SHARED: [&str; 10] = [
 
 fn main() {
     let rtl = "../../rtl";
-    let libraries = ["lib", "arith", "mesa"].map(|directory| format!("{rtl}/{directory}"));
+    let libraries = ["lib", "arith", "mesa", "rns"].map(|directory| format!("{rtl}/{directory}"));
     let build = libraries.into_iter().fold(Build::new(), Build::library);
     let mesa = MESA.map(|(bits, stages, stream)| {
         Design::new(&format!("mesa_{bits}"), "mesa")
@@ -48,5 +51,5 @@ fn main() {
             .parameter("StreamBits", stream)
             .shared(&SHARED)
     });
-    build.designs(dual).designs(mesa).designs([restoring]).finish();
+    build.designs(dual).designs(mesa).designs([restoring]).designs(banks::designs()).finish();
 }

@@ -2,10 +2,11 @@
 
 mod arith;
 mod lib;
+mod rns;
 
 use hearith_verilated::build::Design;
 
 /// All of them.
 pub fn all() -> impl Iterator<Item = Design> {
-    lib::designs().into_iter().chain(arith::designs())
+    lib::designs().into_iter().chain(arith::designs()).chain(rns::designs())
 }

@@ -2,6 +2,7 @@
 //!
 //! - [`Modulus`]: arithmetic modulo an odd `m` of up to 16 384 bits, on a [`Batch`] of numbers at a time;
 //! - [`Square`]: arithmetic modulo `m^2`, carried out modulo `m` ("dual Montgomery"), and [`FixedBase`] powers in it;
+//! - [`rns`]: residue number systems with their special primes;
 //! - [`Engine`]: the run-time choice of the kernel under both. Every engine gives the same results.
 //!
 //! Work spreads over the lanes of the engine, then over the cores of rayon's current thread pool. Operations are
@@ -26,6 +27,7 @@ mod multi_pow;
 mod pow;
 mod product;
 mod ring;
+pub mod rns;
 mod square;
 
 pub use batch::Batch;

@@ -58,6 +58,9 @@ pub enum Command {
     Export(Export),
     /// Read ciphertexts from python-paillier's (phe's) JSON into an encrypted column
     Import(Import),
+    /// Residue number systems: special primes, integers to residues and back
+    #[command(subcommand)]
+    Rns(Rns),
 }
 
 /// `hearith keygen`.
@@ -224,6 +227,74 @@ pub struct Import {
     pub input: PathBuf,
     /// The encrypted column, Parquet; - for standard output
     #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// `hearith rns`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Rns {
+    /// List the special primes 2^v - beta that a transform and a residue unit can use
+    Primes(Primes),
+    /// Convert integers to their residues, or back (integers as text, residues as Parquet or CSV)
+    Convert(Convert),
+}
+
+/// `hearith rns primes`.
+#[derive(Clone, Debug, Args)]
+pub struct Primes {
+    /// What is searched for.
+    #[command(flatten)]
+    pub search: Search,
+    /// At most so many, the largest
+    #[arg(long, value_name = "N")]
+    pub count: Option<usize>,
+}
+
+/// Which special primes are wanted.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Special primes")]
+pub struct Search {
+    /// Degree of the polynomials, a power of two: a prime is 1 modulo twice the degree
+    #[arg(long, value_name = "N", default_value_t = 8192)]
+    pub degree: u64,
+    /// Bits of the integers whose residues are wanted
+    #[arg(long, value_name = "BITS", default_value_t = 360)]
+    pub modulus_bits: u32,
+    /// Bits of a word: primes are just below 2^BITS
+    #[arg(long, value_name = "BITS", default_value_t = 30)]
+    pub word_bits: u32,
+    /// Signed powers of two that a prime is the sum of
+    #[arg(long, value_name = "P", default_value_t = 5)]
+    pub terms: u32,
+    /// Longest word that the residue unit's Barrett reduction may take
+    #[arg(long, value_name = "BITS", default_value_t = 62)]
+    pub max_word: u32,
+    /// Allow beta the one bit more that the paper's bound leaves unused
+    #[arg(long)]
+    pub tight: bool,
+}
+
+/// `hearith rns convert`.
+#[derive(Clone, Debug, Args)]
+pub struct Convert {
+    /// From residues to integers
+    #[arg(long)]
+    pub back: bool,
+    /// Moduli, pairwise coprime [default: as many of the special primes as the integers have words; with --back those
+    /// that a Parquet file names]
+    #[arg(long, value_delimiter = ',', value_name = "Q,...")]
+    pub primes: Vec<u64>,
+    /// Where the moduli come from otherwise.
+    #[command(flatten)]
+    pub search: Search,
+    /// Write integers in hexadecimal
+    #[arg(long, requires = "back")]
+    pub hex: bool,
+    /// Integers, one a line, decimal or 0x...; with --back residues, Parquet or CSV; - for standard input
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// Residues, Parquet or else CSV as the name says; with --back integers; - for standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
 }
 

@@ -57,6 +57,7 @@ impl fmt::Debug for DeviceDecryptor {
     }
 }
 
-fn failed(engine: DeviceEngine, error: &DeviceError) -> Failure {
+/// The failure of a device, which the engine's name stands before.
+pub(crate) fn failed(engine: DeviceEngine, error: &DeviceError) -> Failure {
     Failure::new(format!("engine {}: {error}", engine.name()))
 }

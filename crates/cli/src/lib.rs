@@ -24,6 +24,7 @@ mod phe;
 pub mod pipeline;
 mod progress;
 mod report;
+pub mod rns;
 mod session;
 mod sink;
 mod sum;
@@ -61,5 +62,6 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Bench(command) => bench::run(&session, &command),
         Command::Export(command) => phe::export(&session, &command),
         Command::Import(command) => phe::import(&session, &command),
+        Command::Rns(command) => rns::run(&session, &command),
     }
 }

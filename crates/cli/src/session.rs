@@ -5,9 +5,12 @@ use std::env;
 use hearith_device::DeviceEngine;
 use hearith_paillier::{Engine, MIN_SECURE_BITS, PublicKey};
 
-use crate::args::{Command, Global};
+use crate::args::{Command, Global, Rns};
 use crate::failure::{Failure, eprint_line};
 use crate::report::Step;
+
+/// The name for the fastest engine of this CPU, beside the names of devices.
+const CPU: &str = "cpu";
 
 /// The settings of one run.
 #[derive(Debug)]
@@ -30,6 +33,7 @@ impl Session {
         let device = name.as_deref().and_then(DeviceEngine::named);
         let engine = match (device, &options.engine) {
             (Some(_), _) => Ok(Engine::best()),
+            (None, Some(name)) if name == CPU => Ok(Engine::best()),
             (None, Some(name)) => Engine::named(name),
             (None, None) => Engine::from_env(),
         };
@@ -46,8 +50,13 @@ impl Session {
     /// Refuses a command that the device chosen cannot carry out.
     pub(crate) fn check_device(&self, command: &Command) -> Result<(), Failure> {
         match (self.device, command) {
-            (None, _) | (_, Command::Decrypt(_) | Command::Engines(_)) => Ok(()),
-            (Some(device), _) => Err(Failure::new(format!("the engine '{}' only decrypts", device.name()))),
+            (None, _) | (_, Command::Engines(_)) => Ok(()),
+            (Some(device), Command::Decrypt(_)) if device.decrypts() => Ok(()),
+            (Some(device), Command::Rns(Rns::Convert(_))) if !device.decrypts() => Ok(()),
+            (Some(device), _) => {
+                let does = if device.decrypts() { "decrypts" } else { "converts integers to residues" };
+                Err(Failure::new(format!("the engine '{}' only {does}", device.name())))
+            }
         }
     }
 
@@ -80,9 +89,14 @@ impl Session {
 
 /// An error about an engine's name, with the devices there are.
 fn with_devices(error: &hearith_arith::ArithError) -> String {
-    let devices: Vec<&str> = DeviceEngine::ALL.iter().map(|device| device.name()).collect();
+    let named = |decrypts| {
+        let devices = DeviceEngine::ALL.iter().filter(|device| device.decrypts() == decrypts);
+        devices.map(|device| device.name()).collect::<Vec<_>>().join(", ")
+    };
     match error {
-        hearith_arith::ArithError::UnknownEngine(_) => format!("{error}; to decrypt also {}", devices.join(", ")),
+        hearith_arith::ArithError::UnknownEngine(_) => {
+            format!("{error}; to decrypt also {}, to convert to residues also {}", named(true), named(false))
+        }
         other => other.to_string(),
     }
 }

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fs;
+
 use common::{Place, STAFF};
 use hearith_device::DeviceEngine;
 use serde_json::Value;
@@ -26,7 +28,7 @@ fn every_device_gives_the_totals_of_the_cpu() {
     let place = totals();
     let decrypt = "decrypt --key keys/private.json totals.parquet";
     let expected = place.ok(decrypt).text();
-    for engine in DeviceEngine::ALL {
+    for engine in DeviceEngine::ALL.into_iter().filter(|engine| engine.decrypts()) {
         let line = format!("{decrypt} --json --engine {}", engine.name());
         if !engine.state().available {
             place.fails(&line, &format!("engine {}: the design", engine.name()));
@@ -63,4 +65,40 @@ fn devices_refuse_what_they_cannot_do() {
         let line = "decrypt --key large/private.json one.parquet --engine mesa --out out.csv";
         place.fails(line, "engine mesa: a key of 3072 bits does not fit: the device takes at most 2048");
     }
+}
+
+#[test]
+fn the_residue_bank_gives_the_residues_of_the_cpu() {
+    let place = Place::new();
+    // The product of the primes has 360 bits: 108 digits always fit.
+    let nines = "9".repeat(108);
+    let numbers: Vec<String> = (0..200).map(|at| nines[..1 + at * 107 / 199].to_owned()).collect();
+    place.write("in.txt", &format!("0\n1\n0xfffffffffffffffffffffffffffff\n{}\n", numbers.join("\n")));
+    for table in ["csv", "parquet"] {
+        place.ok(&format!("rns convert --engine cpu in.txt --out cpu.{table}"));
+        let line = format!("rns convert --engine residue-bank --json in.txt --out bank.{table}");
+        if !DeviceEngine::ResidueBank.state().available {
+            place.fails(&line, "engine residue-bank: the design residue_bank_360 has no model");
+            continue;
+        }
+        let report: Value = serde_json::from_str(place.ok(&line).stderr.lines().last().unwrap()).unwrap();
+        assert_eq!(report["engine"], "residue-bank");
+        assert!(report["note"].as_str().unwrap().ends_with(" cycles for 203 integers"), "{report}");
+        let bytes = |name: &str| fs::read(place.file(&format!("{name}.{table}"))).unwrap();
+        assert!(bytes("bank") == bytes("cpu"), "{table}");
+    }
+}
+
+#[test]
+fn the_residue_bank_refuses_what_it_was_not_built_for() {
+    let place = totals();
+    place.write("in.txt", "1\n");
+    let convert = "rns convert --engine residue-bank in.txt --out out.csv";
+    place.fails(&format!("{convert} --primes 101,103"), "no simulated residue bank has these 2 moduli");
+    place.fails("rns primes --engine residue-bank", "the engine 'residue-bank' only converts integers to residues");
+    place.fails(
+        "decrypt --key keys/private.json totals.parquet --engine residue-bank",
+        "the engine 'residue-bank' only converts integers to residues",
+    );
+    place.fails("rns convert --engine mesa in.txt --out out.csv", "the engine 'mesa' only decrypts");
 }

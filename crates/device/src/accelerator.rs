@@ -101,6 +101,21 @@ impl Accelerator {
         self.transport.write(CONTROL, KEY_COMPLETE)
     }
 
+    /// Writes the first word of the key memory, with which a device that has no key selects something.
+    pub(crate) fn select(&mut self, number: u32) -> Result<(), DeviceError> {
+        self.transport.write(KEY, number)
+    }
+
+    /// Reads a parameter that may have changed since the device was opened.
+    pub(crate) fn parameter(&mut self, index: usize) -> Result<u32, DeviceError> {
+        self.transport.read(PARAMETERS + 4 * index as u32)
+    }
+
+    /// Lets a device that has no key begin.
+    pub(crate) fn start(&mut self) -> Result<(), DeviceError> {
+        self.transport.write(CONTROL, KEY_COMPLETE)
+    }
+
     /// Clears the key memory and drops what is in flight.
     pub(crate) fn wipe(&mut self) -> Result<(), DeviceError> {
         self.transport.write(CONTROL, WIPE)

@@ -3,8 +3,8 @@
 use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey};
 use hearith_verilated::Design;
 
-use crate::simulated::designs::{MESAS, MESAS_DUAL};
-use crate::{Counters, DeviceError, Mesa, MesaDual, Simulated};
+use crate::simulated::designs::{MESAS, MESAS_DUAL, RESIDUE_BANKS};
+use crate::{Counters, DeviceError, Mesa, MesaDual, Simulated, Transport};
 
 /// A kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub enum DeviceEngine {
     Mesa,
     /// [`MesaDual`].
     MesaDual,
+    /// [`ResidueBank`](crate::ResidueBank), which converts integers to residues and decrypts nothing.
+    ResidueBank,
 }
 
 /// Whether a kind of device is there, and in what form.
@@ -50,14 +52,20 @@ pub trait Decryptor: Send {
 
 impl DeviceEngine {
     /// All of them.
-    pub const ALL: [DeviceEngine; 2] = [DeviceEngine::Mesa, DeviceEngine::MesaDual];
+    pub const ALL: [DeviceEngine; 3] = [DeviceEngine::Mesa, DeviceEngine::MesaDual, DeviceEngine::ResidueBank];
 
     /// The name by which users choose it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mesa => "mesa",
             Self::MesaDual => "mesa-dual",
+            Self::ResidueBank => "residue-bank",
         }
+    }
+
+    /// Whether it decrypts; the others convert integers to residues.
+    pub fn decrypts(self) -> bool {
+        self != Self::ResidueBank
     }
 
     /// The engine of this name.
@@ -68,9 +76,10 @@ impl DeviceEngine {
     /// Whether there is such a device: today, simulated ones.
     pub fn state(self) -> EngineState {
         let designs = self.designs();
+        let does = if self.decrypts() { "decrypts" } else { "converts to residues" };
         let available = designs.iter().any(|design| design.is_available());
         let description = match available {
-            true => format!("decrypts, simulated: {}", list(designs, |design| self.parameters(design))),
+            true => format!("{does}, simulated: {}", list(designs, |design| self.parameters(design))),
             false => String::new(),
         };
         EngineState { available, description, requires: "Verilator, when Hearith is built" }
@@ -79,25 +88,30 @@ impl DeviceEngine {
     /// The smallest device that the key fits, with the key loaded.
     ///
     /// # Errors
-    /// [`DeviceError::KeyTooLarge`], [`DeviceError::NoModel`].
+    /// [`DeviceError::KeyTooLarge`], [`DeviceError::NoModel`], [`DeviceError::DecryptsNothing`].
     pub fn open(self, key: &PrivateKey) -> Result<Box<dyn Decryptor>, DeviceError> {
-        let (bits, designs) = (key.public().bits(), self.designs());
-        let fitting = designs.iter().find(|design| design.parameter("N") >= bits);
-        let largest = designs.last().map_or(0, |design| design.parameter("N"));
-        let design = fitting.ok_or(DeviceError::KeyTooLarge { bits, largest })?;
-        let transport = Box::new(Simulated::new(design)?);
         match self {
             Self::Mesa => {
-                let mut device = Mesa::open(transport)?;
+                let mut device = Mesa::open(self.fitting(key)?)?;
                 device.load_key(key)?;
                 Ok(Box::new(device))
             }
             Self::MesaDual => {
-                let mut device = MesaDual::open(transport)?;
+                let mut device = MesaDual::open(self.fitting(key)?)?;
                 device.load_key(key)?;
                 Ok(Box::new(device))
             }
+            Self::ResidueBank => Err(DeviceError::DecryptsNothing { name: self.name() }),
         }
+    }
+
+    /// The smallest simulated decryptor that the key fits.
+    fn fitting(self, key: &PrivateKey) -> Result<Box<dyn Transport>, DeviceError> {
+        let (bits, designs) = (key.public().bits(), self.designs());
+        let fitting = designs.iter().find(|design| design.parameter("N") >= bits);
+        let largest = designs.last().map_or(0, |design| design.parameter("N"));
+        let design = fitting.ok_or(DeviceError::KeyTooLarge { bits, largest })?;
+        Ok(Box::new(Simulated::new(design)?))
     }
 
     /// The simulated devices of this kind, smallest first.
@@ -105,14 +119,16 @@ impl DeviceEngine {
         match self {
             Self::Mesa => &MESAS,
             Self::MesaDual => &MESAS_DUAL,
+            Self::ResidueBank => &RESIDUE_BANKS,
         }
     }
 
     fn parameters(self, design: &Design) -> String {
-        let bits = design.parameter("N");
+        let value = |name| design.parameter(name);
         match self {
-            Self::Mesa => format!("N = {bits} with {} MEs", 2 * design.parameter("Stages")),
-            Self::MesaDual => format!("N = {bits} with {} lanes", 2 * design.parameter("Lanes")),
+            Self::Mesa => format!("N = {} with {} MEs", value("N"), 2 * value("Stages")),
+            Self::MesaDual => format!("N = {} with {} lanes", value("N"), 2 * value("Lanes")),
+            Self::ResidueBank => format!("{} bits to {} moduli", value("V") * value("Words"), value("Count")),
         }
     }
 }

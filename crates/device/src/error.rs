@@ -83,6 +83,46 @@ pub enum DeviceError {
         /// Row of the batch, from 0.
         row: usize,
     },
+    /// The device is of a kind that decrypts nothing.
+    #[error("the device {name} decrypts nothing")]
+    DecryptsNothing {
+        /// Name of the device.
+        name: &'static str,
+    },
+    /// No simulated residue bank has these moduli and takes numbers of this length.
+    #[error(
+        "no simulated residue bank has these {moduli} moduli for numbers of {bits} bits (the largest takes {largest} bits)"
+    )]
+    NoResidueBank {
+        /// How many moduli were asked for.
+        moduli: usize,
+        /// Bits of a number.
+        bits: u32,
+        /// Bits of a number that the largest bank takes.
+        largest: u32,
+    },
+    /// The residue bank was not built for this modulus.
+    #[error("the residue bank has no unit for the modulus {modulus}")]
+    NotAModulus {
+        /// The modulus.
+        modulus: u64,
+    },
+    /// A number is longer than the residue bank takes.
+    #[error("row {}: the number is longer than the {bits} bits that the residue bank takes", row + 1)]
+    NumberTooLong {
+        /// Row of the batch, from 0.
+        row: usize,
+        /// Bits of a number that it takes.
+        bits: u32,
+    },
+    /// The device gave a number that is not below its modulus.
+    #[error("row {}: the device gave what is no residue modulo {modulus}", row + 1)]
+    NotAResidue {
+        /// Row of the batch, from 0.
+        row: usize,
+        /// The modulus.
+        modulus: u64,
+    },
     /// The batch is not one for this key.
     #[error(transparent)]
     Operation(#[from] OperationError),

@@ -5,6 +5,7 @@
 //!   a fake register file only and has never run on silicon**.
 //! - [`Mesa`]: the pipelined Paillier decryptor in `rtl/mesa`: identify, load a key, decrypt a batch, count cycles, wipe.
 //!   [`MesaDual`] is its form in dual numbers, which divides nothing.
+//! - [`ResidueBank`]: long integers to their residues modulo the primes that it was built for (`rtl/rns`).
 //! - [`DeviceEngine`]: what users choose by name, and the device that suits a key.
 //!
 //! Errors are typed and bounded in time: a device that stops answering, refuses a register, or cuts a stream short
@@ -19,6 +20,7 @@ mod keyed;
 mod mapped;
 mod mesa;
 mod mesa_dual;
+mod residue_bank;
 mod simulated;
 mod transport;
 
@@ -29,5 +31,6 @@ pub use error::DeviceError;
 pub use mapped::MemoryMapped;
 pub use mesa::{Mesa, MesaParameters};
 pub use mesa_dual::{MesaDual, MesaDualParameters};
+pub use residue_bank::{ResidueBank, ResidueBankParameters};
 pub use simulated::{Simulated, designs};
 pub use transport::{Exchange, Transport};

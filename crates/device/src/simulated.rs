@@ -12,6 +12,10 @@ pub mod designs {
     pub static MESAS_DUAL: [&hearith_verilated::Design; 4] =
         [&MESA_DUAL_64, &MESA_DUAL_128, &MESA_DUAL_256, &MESA_DUAL_1024];
 
+    /// The residue banks, smallest first.
+    pub static RESIDUE_BANKS: [&hearith_verilated::Design; 3] =
+        [&RESIDUE_BANK_60, &RESIDUE_BANK_360, &RESIDUE_BANK_1440];
+
     /// The MESAs, smallest first.
     pub static MESAS: [&hearith_verilated::Design; 5] = [&MESA_64, &MESA_128, &MESA_256, &MESA_1024, &MESA_2048];
 }

@@ -17,7 +17,7 @@
 //! below 2^63.
 
 mod blocks;
-mod lanes;
+pub(crate) mod lanes;
 mod peak;
 mod tables;
 
@@ -43,8 +43,8 @@ pub(crate) fn is_available() -> bool {
         && std::arch::is_x86_feature_detected!("avx512ifma")
 }
 
-const RADIX: u32 = 52;
-const MASK: u64 = (1 << RADIX) - 1;
+pub(crate) const RADIX: u32 = 52;
+pub(crate) const MASK: u64 = (1 << RADIX) - 1;
 
 // Every call into `blocks`, `lanes` and `tables` needs the instructions that `is_available` looks for. A kernel only runs
 // with `Lanes`, which come from `Constants`, and those are refused for an engine that this machine cannot run.

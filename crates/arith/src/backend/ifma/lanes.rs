@@ -58,7 +58,7 @@ fn read(out: &mut [__m512i], rows: &[&[u64]], from: usize) {
 
 /// Puts lane `i` of `words`, limbs below 2^52, together to the 64-bit limbs of row `i`.
 #[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn store(words: &[Octet], rows: &mut [&mut [u64]]) {
+pub(crate) fn store(words: &[Octet], rows: &mut [&mut [u64]]) {
     let limbs = rows.iter().map(|row| row.len()).max().unwrap_or(0);
     for from in (0..limbs).step_by(8) {
         let columns = std::array::from_fn(|limb| wide_limb(words, from + limb));

@@ -1,0 +1,101 @@
+//! `hearith rns convert`.
+
+use std::io::Write;
+use std::path::Path;
+
+use hearith_arith::rns::Residues;
+
+use super::integers::{self, Integers};
+use super::{engines, tables};
+use crate::args::Convert;
+use crate::failure::Failure;
+use crate::input::Table;
+use crate::output::Output;
+use crate::pipeline::{ReadAhead, write_behind};
+use crate::progress::{Length, Progress};
+use crate::report::Stopwatch;
+use crate::session::Session;
+use crate::sink::Sink;
+
+/// Rows of residues read at a time.
+const ROWS: usize = 8192;
+
+/// Integers to residues.
+pub(super) fn forth(session: &Session, command: &Convert) -> Result<(), Failure> {
+    let moduli = command.moduli()?;
+    let basis = command.basis(session, &moduli)?;
+    let mut converter = engines::open(session, &basis)?;
+    let (name, input) = integers::open(&command.input)?;
+    let schema = tables::schema(&moduli);
+    let output = Output::create(&command.out, &[&command.input])?;
+    let mut sink = match is_parquet(&command.out) {
+        true => Sink::parquet(output, schema.clone())?,
+        false => Sink::csv(output, &schema)?,
+    };
+
+    let mut watch = Stopwatch::start();
+    let progress = Progress::start("converting", Length::Unknown);
+    let batches = ReadAhead::start(Integers::new(name, input, basis.product(), converter.rows()));
+    let mut rows = 0;
+    write_behind(
+        |residues: Residues| sink.write(&tables::batch(schema.clone(), &residues)?),
+        |pass| {
+            for numbers in batches {
+                let numbers = numbers?;
+                pass(watch.compute(|| converter.residues(&numbers))?)?;
+                rows += numbers.len() as u64;
+                progress.set(rows, rows);
+            }
+            Ok(())
+        },
+    )?;
+    sink.finish()?;
+    drop(progress);
+    let note = converter.note()?;
+    session.report(&watch.stop("convert", rows, rows, note));
+    Ok(())
+}
+
+/// Residues to integers.
+pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> {
+    if let Some(device) = session.device {
+        return Err(Failure::new(format!("the engine '{}' converts no residues back", device.name())));
+    }
+    let table = Table::open(&command.input, ROWS)?;
+    let moduli = moduli_of(command, &table)?;
+    tables::check(&table.name, &table.schema, &moduli)?;
+    let basis = command.basis(session, &moduli)?;
+    let mut output = Output::create(&command.out, &[&command.input])?;
+
+    let mut watch = Stopwatch::start();
+    let progress = Progress::start("converting", table.length);
+    let mut rows = 0;
+    for piece in ReadAhead::start(table.pieces) {
+        let piece = piece?;
+        let residues = tables::residues(&table.name, &piece.batch, &moduli, piece.first_row)?;
+        let numbers = watch.compute(|| basis.numbers(&residues)).map_err(Failure::new)?;
+        for number in numbers.rows() {
+            let written = writeln!(output, "{}", integers::format(number, command.hex));
+            written.map_err(|error| Failure::writing(output.name(), &error))?;
+        }
+        rows = piece.end_row();
+        progress.set(piece.position, rows);
+    }
+    output.commit()?;
+    drop(progress);
+    session.report(&watch.stop("convert", rows, rows, None));
+    Ok(())
+}
+
+/// The moduli that the table names, which `--primes` may not contradict, or else those of the options.
+fn moduli_of(command: &Convert, table: &Table) -> Result<Vec<u64>, Failure> {
+    match tables::moduli(&table.name, &table.schema)? {
+        Some(named) if command.primes.is_empty() || command.primes == named => Ok(named),
+        Some(_) => Err(Failure::at(&table.name, "its residues are to other moduli than --primes names")),
+        None => command.moduli(),
+    }
+}
+
+fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
+}

@@ -1,0 +1,149 @@
+//! `hearith rns primes`.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
+use hearith_arith::rns::reduction::Proposed;
+use hearith_arith::rns::{SpecialPrime, root_of_unity};
+use serde::Serialize;
+
+use crate::args::Primes;
+use crate::engines::print;
+use crate::failure::Failure;
+use crate::session::Session;
+use crate::table::TableSink;
+
+/// The answer to a search.
+#[derive(Serialize)]
+struct Found {
+    degree: u64,
+    modulus_bits: u32,
+    word_bits: u32,
+    /// Words of an integer.
+    words: u32,
+    /// The most that `ceil(log2 beta)` may be.
+    most_beta_bits: i64,
+    primes: Vec<Row>,
+}
+
+/// A prime as reported.
+#[derive(Serialize)]
+struct Row {
+    modulus: u64,
+    /// The signed powers of two that it is the sum of.
+    terms: String,
+    beta: u64,
+    /// Each term of beta, as `[exponent, sign]`.
+    beta_terms: Vec<(u32, i32)>,
+    /// `ceil(log2 beta)`.
+    beta_bits: u32,
+    /// A primitive root of unity of order twice the degree.
+    root: u64,
+    /// None where words are longer than a unit takes.
+    unit: Option<Unit>,
+}
+
+/// The word lengths of a residue unit, in bits, and the multiplier of its Barrett reduction.
+#[derive(Serialize)]
+struct Unit {
+    /// The sum before the fold.
+    v_a: u32,
+    /// Where the fold splits it.
+    split: u32,
+    /// The input of the Barrett reduction.
+    k: u32,
+    /// `floor(2^k / q)`.
+    m: u64,
+    /// Factors of the Barrett reduction's multiplier.
+    multiplier: (u32, u32),
+    /// The same when truncated.
+    truncated_multiplier: (u32, u32),
+}
+
+/// Lists the primes of a search.
+pub(super) fn run(session: &Session, command: &Primes) -> Result<(), Failure> {
+    let primes = command.search.primes()?.take(command.count.unwrap_or(usize::MAX));
+    let search = command.search.search();
+    let found = Found {
+        degree: search.degree,
+        modulus_bits: search.modulus_bits,
+        word_bits: search.word_bits,
+        words: search.words(),
+        most_beta_bits: search.most_beta_bits(),
+        primes: primes.map(|prime| Row::new(prime, command)).collect(),
+    };
+    match session.json {
+        true => print(&(serde_json::to_string(&found).unwrap_or_default() + "\n")),
+        false => print(&(found.heading() + &table(&found.primes)?)),
+    }
+}
+
+impl Found {
+    /// What was searched for, and what a unit for all of these primes has in common.
+    fn heading(&self) -> String {
+        let Found { degree, modulus_bits, word_bits, words, most_beta_bits, primes } = self;
+        let (count, pairs) = (primes.len(), words.div_ceil(2));
+        format!(
+            "{count} primes 2^{word_bits} - beta, beta up to 2^{most_beta_bits}, for degree {degree} and integers of \
+             {modulus_bits} bits: {words} words in {pairs} pairs\n"
+        )
+    }
+}
+
+impl Row {
+    fn new(prime: SpecialPrime, command: &Primes) -> Self {
+        let (search, q) = (&command.search, prime.modulus());
+        let sign = |negative| if negative { -1 } else { 1 };
+        Self {
+            modulus: q,
+            terms: prime.to_string(),
+            beta: prime.beta(),
+            beta_terms: prime.beta_terms().iter().map(|term| (term.exponent, sign(term.negative))).collect(),
+            beta_bits: prime.beta_bits(),
+            // The search gives primes that are 1 modulo twice the degree.
+            root: root_of_unity(q, 2 * search.degree).unwrap_or_default(),
+            unit: Unit::new(prime, command),
+        }
+    }
+}
+
+impl Unit {
+    fn new(prime: SpecialPrime, command: &Primes) -> Option<Self> {
+        let (bits, bounds) = (command.search.modulus_bits, command.search.bounds());
+        let full = Proposed::new(prime, bits, bounds).ok()?;
+        let truncated = Proposed::truncated(prime, bits, bounds).ok()?;
+        Some(Self {
+            v_a: full.sum_bits,
+            split: full.fold.split,
+            k: full.barrett.k(),
+            m: full.barrett.m() as u64,
+            multiplier: full.barrett.multiplier_bits(),
+            truncated_multiplier: truncated.barrett.multiplier_bits(),
+        })
+    }
+}
+
+fn table(rows: &[Row]) -> Result<String, Failure> {
+    let numbers = |of: &dyn Fn(&Row) -> Option<u64>| Arc::new(UInt64Array::from_iter(rows.iter().map(of))) as ArrayRef;
+    let texts = |of: &dyn Fn(&Row) -> Option<String>| Arc::new(StringArray::from_iter(rows.iter().map(of))) as ArrayRef;
+    let of_unit = |of: &dyn Fn(&Unit) -> u64| numbers(&|row| row.unit.as_ref().map(of));
+    let size =
+        |of: &dyn Fn(&Unit) -> (u32, u32)| texts(&|row| row.unit.as_ref().map(of).map(|(a, b)| format!("{a} x {b}")));
+    let batch = RecordBatch::try_from_iter_with_nullable([
+        ("prime", numbers(&|row| Some(row.modulus)), true),
+        ("terms", texts(&|row| Some(row.terms.clone())), true),
+        ("beta bits", numbers(&|row| Some(row.beta_bits.into())), true),
+        ("root", numbers(&|row| Some(row.root)), true),
+        ("v_a", of_unit(&|unit| unit.v_a.into()), true),
+        ("split", of_unit(&|unit| unit.split.into()), true),
+        ("k", of_unit(&|unit| unit.k.into()), true),
+        ("m", of_unit(&|unit| unit.m), true),
+        ("multiplier", size(&|unit| unit.multiplier), true),
+        ("truncated", size(&|unit| unit.truncated_multiplier), true),
+    ])
+    .map_err(Failure::new)?;
+    let mut sink = TableSink::new(Vec::new(), &batch.schema());
+    sink.write(&batch).map_err(|error| Failure::from_write("the table", &error))?;
+    let text = sink.finish().map_err(|error| Failure::from_write("the table", &error))?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}

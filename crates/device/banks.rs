@@ -1,0 +1,40 @@
+//! The simulated residue banks.
+
+use hearith_arith::rns::{Bounds, PrimeSearch};
+use hearith_verilated::build::Design;
+
+/// The largest primes of the paper's pools of five terms: a coefficient's length, and primes whose product is as long.
+const POOLS: [PrimeSearch; 2] = [
+    PrimeSearch { degree: 1 << 13, modulus_bits: 360, word_bits: 30, max_word: 60, terms: 5, bounds: Bounds::Paper },
+    PrimeSearch { degree: 1 << 15, modulus_bits: 1440, word_bits: 30, max_word: 63, terms: 5, bounds: Bounds::Paper },
+];
+
+fn bank(name: &str, primes: &[u64], v: u32, words: u32, stream_bits: u32) -> Design {
+    let digits: String = primes.iter().rev().map(|prime| format!("{prime:08x}")).collect();
+    Design::new(name, "residue_bank")
+        .source("../../rtl/rns/rns_pkg.sv")
+        .parameter("Count", primes.len())
+        .parameter("Primes", format!("{}'h{digits}", 32 * primes.len()))
+        .parameter("V", v)
+        .parameter("Words", words)
+        .parameter("StreamBits", stream_bits)
+}
+
+pub fn designs() -> Vec<Design> {
+    let [primes_360, primes_1440] = POOLS.map(|search| {
+        let primes = search.primes().expect("the paper's parameters").map(|prime| prime.modulus());
+        primes.take(search.words() as usize).collect::<Vec<_>>()
+    });
+    vec![
+        // Three primes of six bits, streams of 32.
+        bank("residue_bank_60", &[59, 47, 37], 6, 10, 32),
+        bank("residue_bank_360", &primes_360, 30, 12, 64),
+        // A coefficient every cycle.
+        bank("residue_bank_360_wide", &primes_360, 30, 12, 384),
+        // Much to compile: the paper's units without stages, and without the C++ compiler's help.
+        bank("residue_bank_1440", &primes_1440, 30, 48, 64)
+            .parameter("Architecture", 0)
+            .parameter("Stages", 0)
+            .optimisation(0),
+    ]
+}

@@ -1,0 +1,20 @@
+//! Files of integers: a number that is taken is formatted and read back as the same; a whole file never fails but with an error.
+#![no_main]
+
+use hearith_cli::rns::integers::{Integers, format, parse};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| {
+    let mut number = [0; 6];
+    if parse(input, &mut number).is_ok() {
+        for hex in [false, true] {
+            let mut again = [0; 6];
+            assert_eq!(parse(format(&number, hex).as_bytes(), &mut again), Ok(()));
+            assert_eq!(again, number);
+        }
+    }
+    let bound = [0, 0, 1 << 40];
+    for batch in Integers::new("file".to_owned(), input, &bound, 4).flatten() {
+        assert!((1..=4).contains(&batch.len()) && batch.rows().all(|row| row[2] < 1 << 40));
+    }
+});

@@ -1,0 +1,99 @@
+//! `rtl/rns`.
+
+use std::env;
+
+use hearith_arith::rns::{Bounds, PrimeSearch};
+use hearith_verilated::build::Design;
+
+/// The architectures of `residue_array`.
+const PAPER: u32 = 0;
+const COMPACT: u32 = 1;
+const ROY: u32 = 2;
+const TAN: u32 = 3;
+
+/// The primes that the paper evaluates.
+const EVALUATED: [u64; 2] = [1_073_692_673, 1_073_479_681];
+
+/// Units side by side for primes of `v` bits.
+fn array(name: &str, architecture: u32, primes: &[u64], v: u32, words: u32, stages: u32) -> Design {
+    let digits: String = primes.iter().rev().map(|prime| format!("{prime:08x}")).collect();
+    Design::new(name, "residue_array")
+        .source("rns/rns_pkg.sv")
+        .parameter("Count", primes.len())
+        .parameter("Primes", format!("{}'h{digits}", 32 * primes.len()))
+        .parameter("V", v)
+        .parameter("Words", words)
+        .parameter("Stages", stages)
+        .parameter("Architecture", architecture)
+}
+
+/// A unit for every prime of the pool of five terms that the paper counts for integers of so many bits. Such models are
+/// large and run for few cycles: the C++ compiler need not try. With coverage two primes stand for all.
+fn pool(name: &str, architecture: u32, degree: u64, modulus_bits: u32, max_word: u32) -> Design {
+    let search = PrimeSearch { degree, modulus_bits, word_bits: 30, max_word, terms: 5, bounds: Bounds::Paper };
+    let primes = search.primes().expect("the paper's parameters").map(|prime| prime.modulus());
+    let most = if env::var_os("HEARITH_RTL_COVERAGE").is_some() { 2 } else { usize::MAX };
+    let primes: Vec<u64> = primes.take(most).collect();
+    array(name, architecture, &primes, 30, search.words(), 0).optimisation(0)
+}
+
+/// Every modulus of three or four bits that is odd, in as few words as show everything.
+fn tiny(name: &str, architecture: u32, stages: u32) -> Design {
+    match stages % 2 {
+        0 => array(name, architecture, &[9, 11, 13, 15], 4, 3, stages),
+        _ => array(name, architecture, &[5, 7], 3, 4, stages),
+    }
+}
+
+fn barrett(name: &str, q: u64, k: u32, truncated: u32) -> Design {
+    Design::new(name, "barrett_flex")
+        .source("rns/rns_pkg.sv")
+        .parameter("Q", q)
+        .parameter("K", k)
+        .parameter("Truncated", truncated)
+}
+
+pub fn designs() -> Vec<Design> {
+    let mut designs = vec![
+        pool("residues_pool_360", PAPER, 1 << 13, 360, 62),
+        pool("residues_pool_360_compact", COMPACT, 1 << 13, 360, 62),
+        pool("residues_pool_720_compact", COMPACT, 1 << 14, 720, 63),
+        pool("residues_pool_1440", PAPER, 1 << 15, 1440, 63),
+    ];
+    for (name, architecture) in [("paper", PAPER), ("compact", COMPACT), ("roy", ROY), ("tan", TAN)] {
+        for (bits, stages) in [(360, 4), (1440, 6)] {
+            let name = format!("residues_{bits}_{name}");
+            designs.push(array(&name, architecture, &EVALUATED, 30, bits / 30, stages).optimisation(0));
+        }
+        for stages in 0..=7 {
+            // The stages are where the paper's are: a sample will do.
+            if architecture != COMPACT || stages % 4 == 0 {
+                designs.push(tiny(&format!("residues_tiny_{name}_{stages}"), architecture, stages));
+            }
+        }
+    }
+    // Units alone, with the stages that the array does not reach.
+    let unit = |name: &str, top: &str, q: u64, words: u32, stages: u32| {
+        Design::new(name, top)
+            .source("rns/rns_pkg.sv")
+            .parameter("Q", q)
+            .parameter("Words", words)
+            .parameter("Stages", stages)
+    };
+    designs.extend([
+        unit("residue_unit_tiny_8", "residue_unit", 11, 3, 8),
+        unit("residue_unit_tan_tiny_9", "residue_unit_tan", 17, 3, 9),
+        // The smallest prime of all, and one whose beta is as large as it can be.
+        unit("residue_unit_3", "residue_unit", 3, 6, 3),
+        unit("residue_unit_17", "residue_unit", 17, 2, 2).parameter("Compact", 1),
+        unit("residue_unit_roy_17", "residue_unit_roy", 17, 2, 2),
+        barrett("barrett_13_5", 13, 5, 0).parameter("Quotient", 1),
+        barrett("barrett_13_12", 13, 12, 0).parameter("Difference", 1),
+        barrett("barrett_9_14_compact", 9, 14, 1).parameter("Residue", 1),
+        barrett("barrett_31_6_compact", 31, 6, 1),
+        barrett("barrett_56", EVALUATED[0], 56, 0).parameter("Quotient", 1).parameter("Residue", 1),
+        barrett("barrett_58_compact", EVALUATED[1], 58, 1).parameter("Quotient", 1).parameter("Difference", 1),
+        Design::new("stream_stage_8", "stream_stage").parameter("Width", 8),
+    ]);
+    designs
+}

@@ -1,0 +1,56 @@
+// A product with a constant, cut into pieces that a DSP block multiplies: y = Factor x.
+//
+// Pieces of x have XTile bits, those of Factor FTile bits: 26 by 17 or 17 by 26 for a DSP48E2, whose operands are signed and have 27 and 18. A
+// piece left over of at most Spare bits of Factor is multiplied by shifts and additions instead. XTile = 0 leaves the cutting to synthesis.
+// Combinational.
+module constant_product #(
+    parameter int unsigned            FactorBits = 30,            // at least 1
+    parameter logic [FactorBits-1:0]  Factor     = '1,
+    parameter int unsigned            XBits      = 46,
+    parameter int unsigned            XTile      = 26,
+    parameter int unsigned            FTile      = 17,
+    parameter int unsigned            Spare      = 3              // at most 31
+) (
+    input  logic [XBits-1:0]            x_i,
+    output logic [XBits+FactorBits-1:0] y_o
+);
+    localparam int unsigned YBits = XBits + FactorBits;
+
+    if (XTile == 0) begin : g_whole
+        assign y_o = YBits'(x_i) * YBits'(Factor);
+    end else begin : g_cut
+        localparam int unsigned Rest = FactorBits % FTile;
+        localparam int unsigned Soft = (Rest <= Spare) ? Rest : 0;
+        localparam int unsigned FPieces = (FactorBits - Soft + FTile - 1) / FTile;
+        localparam int unsigned XPieces = (XBits + XTile - 1) / XTile;
+
+        logic [YBits-1:0] partial[FPieces * XPieces + 1];
+
+        for (genvar f = 0; f < int'(FPieces); f++) begin : g_factor
+            localparam int unsigned FWidth = (FactorBits - Soft - f * FTile < FTile) ? FactorBits - Soft - f * FTile : FTile;
+            localparam logic [FWidth-1:0] Piece = Factor[f*FTile +: FWidth];
+            for (genvar k = 0; k < int'(XPieces); k++) begin : g_x
+                localparam int unsigned XWidth = (XBits - k * XTile < XTile) ? XBits - k * XTile : XTile;
+                logic [FWidth+XWidth-1:0] product;
+                assign product = (FWidth + XWidth)'(x_i[k*XTile +: XWidth]) * (FWidth + XWidth)'(Piece);
+                assign partial[f * XPieces + k] = YBits'(product) << (f * FTile + k * XTile);
+            end
+        end
+
+        if (Soft == 0) begin : g_hard
+            assign partial[FPieces * XPieces] = '0;
+        end else begin : g_soft
+            logic [YBits-1:0] product;
+            shift_add #(.Factor(32'(Factor[FactorBits-1 -: Soft])), .InBits(XBits), .OutBits(YBits)) u_soft (
+                .x_i,
+                .y_o(product)
+            );
+            assign partial[FPieces * XPieces] = product << (FPieces * FTile);
+        end
+
+        always_comb begin
+            y_o = '0;
+            for (int i = 0; i <= int'(FPieces * XPieces); i++) y_o = y_o + partial[i];
+        end
+    end
+endmodule

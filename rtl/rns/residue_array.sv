@@ -1,0 +1,71 @@
+// One coefficient modulo several primes at once: units side by side, in step.
+//
+// Primes holds one prime in every 32 bits, the first at the low end, all of V bits. Architecture: 0 residue_unit, as the paper's;
+// 1 our compact residue_unit; 2 residue_unit_roy; 3 residue_unit_tan.
+//
+// Latency Stages cycles; a coefficient every cycle.
+module residue_array #(
+    parameter int unsigned           Count        = 2,                               // primes, at least 1
+    parameter logic [32*Count-1:0]   Primes       = {32'd1073479681, 32'd1073692673},
+    parameter int unsigned           V            = 30,                              // bits of a prime, 2 to 31
+    parameter int unsigned           Words        = 12,                              // words of a coefficient, at least 2
+    parameter int unsigned           Stages       = 4,                               // registers from end to end, 0 to 7
+    parameter int unsigned           Architecture = 1
+) (
+    input  logic               clk_i,
+    input  logic               rst_ni,
+    input  logic               in_valid_i,
+    output logic               in_ready_o,
+    input  logic [Words*V-1:0] a_i,
+    output logic               out_valid_o,
+    input  logic               out_ready_i,
+    output logic [Count*V-1:0] r_o
+);
+    if (Architecture > 3) $error("residue_array: Architecture is 0, 1, 2 or 3");
+
+    logic [Count-1:0] ready, valid;
+
+    for (genvar i = 0; i < int'(Count); i++) begin : g_unit
+        localparam logic [31:0] Q = Primes[32*i +: 32];
+        if (rns_pkg::word_bits(Q) != V) $error("residue_array: every prime must have V bits");
+
+        if (Architecture == 2) begin : g_roy
+            residue_unit_roy #(.Q(Q), .Words(Words), .Stages(Stages)) u_unit (
+                .clk_i,
+                .rst_ni,
+                .in_valid_i,
+                .in_ready_o (ready[i]),
+                .a_i,
+                .out_valid_o(valid[i]),
+                .out_ready_i,
+                .r_o        (r_o[i*V +: V])
+            );
+        end else if (Architecture == 3) begin : g_tan
+            residue_unit_tan #(.Q(Q), .Words(Words), .Stages(Stages)) u_unit (
+                .clk_i,
+                .rst_ni,
+                .in_valid_i,
+                .in_ready_o (ready[i]),
+                .a_i,
+                .out_valid_o(valid[i]),
+                .out_ready_i,
+                .r_o        (r_o[i*V +: V])
+            );
+        end else begin : g_special
+            residue_unit #(.Q(Q), .Words(Words), .Stages(Stages), .Compact(Architecture)) u_unit (
+                .clk_i,
+                .rst_ni,
+                .in_valid_i,
+                .in_ready_o (ready[i]),
+                .a_i,
+                .out_valid_o(valid[i]),
+                .out_ready_i,
+                .r_o        (r_o[i*V +: V])
+            );
+        end
+    end
+
+    // All have the same stages and the same streams: what holds for one holds for all.
+    assign in_ready_o = &ready;
+    assign out_valid_o = &valid;
+endmodule

@@ -1,0 +1,34 @@
+// Times a constant by shifts and additions: y = Factor x mod 2^OutBits, an addition or subtraction for each term of Factor's
+// non-adjacent form but the first.
+//
+// Combinational.
+module shift_add #(
+    parameter logic [31:0] Factor  = 32'd3,  // below 2^31, not 0
+    parameter int unsigned InBits  = 30,
+    parameter int unsigned OutBits = 32
+) (
+    input  logic [InBits-1:0]  x_i,
+    output logic [OutBits-1:0] y_o
+);
+    localparam logic [31:0] Plus = rns_pkg::plus_terms(Factor);
+    localparam logic [31:0] Minus = rns_pkg::minus_terms(Factor);
+    localparam int unsigned WideBits = (InBits > OutBits) ? InBits : OutBits;
+
+    logic [WideBits-1:0] x, y;
+    assign x = WideBits'(x_i);
+
+    // From the top, whose sign is plus.
+    always_comb begin
+        y = '0;
+        for (int i = 31; i >= 0; i--) begin
+            if (Plus[i]) y = y + (x << i);
+            else if (Minus[i]) y = y - (x << i);
+        end
+    end
+
+    assign y_o = y[OutBits-1:0];
+    if (WideBits > OutBits) begin : g_cut
+        logic unused;
+        assign unused = &{1'b0, y[WideBits-1:OutBits]};
+    end
+endmodule

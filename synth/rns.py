@@ -1,0 +1,283 @@
+"""Synthesises the residue units of rtl/rns, places and routes them, and writes `bench/results/rns.md`: the RNS paper's tables and ours.
+
+Areas are of the UltraScale+ family, clocks of an ECP5. A result is kept in target/synth until a source that it depends on changes.
+"""
+
+import argparse
+import hashlib
+import json
+import re
+import subprocess
+
+import tools
+from tools import ROOT, WORK, kept, read, yosys
+
+UNITS = {
+    "proposed": ("residue_unit", {}, 0),
+    "compact": ("residue_unit", {"Compact": 1}, 1),
+    "roy": ("residue_unit_roy", {}, 2),
+    "tan": ("residue_unit_tan", {}, 3),
+}
+NAMES = {
+    "proposed": "Proposed",
+    "compact": "Ours (proposed, compact)",
+    "roy": "Roy [11]",
+    "tan": "Tan [12]",
+}
+# Bits of a coefficient: degree, the prime evaluated, the words that the Barrett reduction may take for the basis's pool.
+SETS = {360: (2**13, 1073692673, 60), 1440: (2**15, 1073479681, 63)}
+V = 30
+
+# The paper. Table I: bits, c, bits of beta at most, p, primes.
+PAPER_POOLS = [
+    (360, 60, 24, 4, 9),
+    (360, 62, 28, 4, 24),
+    (360, 60, 24, 5, 35),
+    (360, 62, 28, 5, 120),
+    (720, 63, 29, 4, 20),
+    (720, 63, 29, 5, 121),
+    (1440, 63, 28, 4, 14),
+    (1440, 63, 28, 5, 70),
+]
+# Table II: MHz without and with four stages.
+PAPER_CLOCKS = {
+    360: {"proposed": (56, 180), "roy": (53, 176), "tan": (46, 135)},
+    1440: {"proposed": (50, 168), "roy": (46, 152), "tan": (39, 128)},
+}
+# Table III: LUT, DSP, FF.
+PAPER_AREAS = {
+    360: {"proposed": ("1.6k", 38, "1k"), "roy": ("1.4k", 48, "1.3k"), "tan": ("2.4k", 44, "1.1k")},
+    1440: {"proposed": ("5.6k", 142, "3.6k"), "roy": ("4k", 186, "4.5k"), "tan": ("9.7k", 187, "4k")},
+}
+# The supplement's table I: delay without stages, total delay with four, in ns, efficiency in %; 22.78 is printed for 22.28.
+PAPER_EFFICIENCIES = {
+    360: {"proposed": (17.97, 22.78, 81), "roy": (18.82, 22.76, 83), "tan": (21.78, 29.6, 74)},
+    1440: {"proposed": (19.85, 23.8, 83), "roy": (21.72, 26.36, 82), "tan": (25.68, 31.24, 82)},
+}
+
+# The quick form of ABC's script: whole bases have some ten million gates.
+FAST = "scratchpad -copy abc9.script.default.fast abc9.script; "
+
+
+def primes(bits, terms, longest, program):
+    """The pool of special primes, as `hearith rns primes` lists them."""
+    degree = {360: 2**13, 720: 2**14, 1440: 2**15}[bits]
+    settings = {"degree": degree, "modulus-bits": bits, "terms": terms, "max-word": longest}
+    arguments = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
+    done = subprocess.run([*program, "rns", "primes", "--json", *arguments], cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
+    return [prime["modulus"] for prime in json.loads(done.stdout)["primes"]]
+
+
+def resources(cells):
+    """LUT, FF and DSP of a count of UltraScale+ cells."""
+
+    def count(pattern):
+        return sum(number for kind, number in cells.items() if re.fullmatch(pattern, kind.lstrip("\\")))
+
+    return {"LUT": count(r"LUT[1-6]|SRL.*"), "FF": count(r"FD[RCSP]E.*"), "DSP": count(r"DSP48E2")}
+
+
+def unit(architecture, bits, stages):
+    """Resources of one unit and the cells on its longest path between registers."""
+    top, settings, _ = UNITS[architecture]
+    parameters = {"Q": SETS[bits][1], "Words": bits // V, "Stages": stages, **settings}
+
+    def work(name):
+        report, depth = WORK / f"{name}.json", WORK / f"{name}.ltp"
+        yosys(
+            f"{read(top, parameters)}; {FAST}synth_xilinx -family xcup -noiopad -flatten -top {top}; tee -q -o {report} stat -json; "
+            f"delete t:FD*; tee -q -o {depth} ltp",
+            WORK / f"{name}.log",
+        )
+        (length,) = re.findall(r"length=(\d+)", depth.read_text())
+        modules = json.loads(report.read_text())["modules"]
+        (cells,) = (module["num_cells_by_type"] for module in modules.values())
+        return {**resources(cells), "depth": int(length)}
+
+    return kept("xcup-quick", top, parameters, work)
+
+
+def basis(architecture, bits, moduli, step=""):
+    """Resources of the units of a whole basis side by side, each synthesised by itself, four stages; up to a step of the flow."""
+    top, index = "residue_array", UNITS[architecture][2]
+    digits = "".join(f"{prime:08x}" for prime in reversed(moduli))
+    known = {"Count": len(moduli), "Words": bits // V, "Stages": 4, "Architecture": index}
+    parameters = {**known, "Primes": f"{32 * len(moduli)}'h{digits}"}
+    digest = hashlib.sha256(digits.encode()).hexdigest()[:8]
+
+    def work(name):
+        report = WORK / f"{name}.json"
+        unit_name = UNITS[architecture][0]
+        yosys(
+            f"{read(top, parameters)}; setattr -mod -set keep_hierarchy 1 *{unit_name}* ; {FAST}"
+            f"synth_xilinx -family xcup -noiopad -flatten -top {top}{step and f' -run begin:{step}'}; tee -q -o {report} stat -json",
+            WORK / f"{name}.log",
+        )
+        modules = json.loads(report.read_text())["modules"]
+        named = {module.lstrip("\\"): content["num_cells_by_type"] for module, content in modules.items()}
+        return resources(tools.Area(named, top).cells())
+
+    return kept(f"xcup-basis{step}", top, {**known, "Primes": digest}, work)
+
+
+def routed(architecture, bits, stages):
+    """The clock of one unit, placed and routed; None if the ECP5 has too few multipliers."""
+    top, settings, _ = UNITS[architecture]
+    return tools.clock(top, {"Q": SETS[bits][1], "Words": bits // V, "Stages": stages, **settings})
+
+
+def row(*cells):
+    """A line of a table; what is None was not run."""
+    return "| " + " | ".join("not run" if cell is None else str(cell) for cell in cells) + " |"
+
+
+def table(head, rows):
+    return "\n".join([row(*head), "|" + "---|" * len(head), *(row(*cells) for cells in rows)])
+
+
+def table_1(pools):
+    rows = [(f"(2^{13 + bits // 720}, {bits})", V, c, beta, p, count, len(pools[bits, p, c])) for bits, c, beta, p, count in PAPER_POOLS]
+    return table(("(n, log2 q)", "log2 q_i", "c", "log2 beta at most", "p", "primes, paper", "primes, ours"), rows)
+
+
+def table_2(units, clocks):
+    rows = []
+    for bits in SETS:
+        for stages in (0, 4):
+            for architecture, name in NAMES.items():
+                paper = PAPER_CLOCKS[bits].get(architecture)
+                used, clock = units[architecture, bits, stages], clocks[architecture, bits, stages]
+                mhz = f"{clock['MHz']:.1f}" if clock else clock
+                rows.append((name, bits, stages, paper[stages // 4] if paper else "-", used and used["depth"], mhz))
+    head = ("design", "bits", "stages", "MHz, paper (Vivado, VU9P)", "cells on the longest path, ours", "MHz, ours (nextpnr, ECP5)")
+    return table(head, rows)
+
+
+def table_3(units):
+    rows = []
+    for bits in SETS:
+        for architecture, name in NAMES.items():
+            paper = PAPER_AREAS[bits].get(architecture, ("-",) * 3)
+            used = units[architecture, bits, 4]
+            ours = [used[kind] for kind in ("LUT", "DSP", "FF")] if used else [None] * 3
+            rows.append((name, bits, paper[0], ours[0], paper[1], ours[1], paper[2], ours[2]))
+    return table(("design", "bits", "LUT, paper", "LUT, ours", "DSP, paper", "DSP, ours", "FF, paper", "FF, ours"), rows)
+
+
+def table_efficiency(clocks):
+    """Pipeline efficiency as the paper defines it: the delay without stages over four times the delay with four."""
+    rows = []
+    for bits in SETS:
+        for architecture, name in NAMES.items():
+            paper = PAPER_EFFICIENCIES[bits].get(architecture, ("-",) * 3)
+            before, after = (clocks[architecture, bits, stages] for stages in (0, 4))
+            if before and after:
+                before, after = 1000 / before["MHz"], 4000 / after["MHz"]
+                ours = (f"{before:.2f}", f"{after:.2f}", f"{100 * before / after:.0f}")
+            else:
+                ours = (None,) * 3
+            rows.append((name, bits, *paper, *ours))
+    head = ("design", "bits", "delay, ns, paper", "4 delays with stages, paper", "%, paper", "delay, ns, ours", "4 delays with stages, ours", "%, ours")
+    return table(head, rows)
+
+
+def table_bases(bases, blocks):
+    rows = []
+    for bits in SETS:
+        for architecture, name in NAMES.items():
+            used, dsp = bases.get((architecture, bits)), blocks[architecture, bits]
+            lut, ff = (used["LUT"], used["FF"]) if used else (None, None)
+            rows.append((name, f"{bits // V} primes, {bits} bits", lut, dsp and dsp["DSP"], ff))
+    return table(("design", "basis", "LUT", "DSP", "FF"), rows)
+
+
+TEXT = """# Residue units: the paper's tables and ours
+
+Written by `make synth-rns` ({tools}). *Paper* is Chiu and Parhi, "Low-Latency Preprocessing Architecture for Residue Number
+System via Flexible Barrett Reduction for Homomorphic Encryption"; its rivals are HEPCloud laid out in parallel (Roy) and PaReNTT (Tan), both written anew here from
+the paper's description of them. The designs, their parameters and bounds are in [docs/rns-hardware.md](../../docs/rns-hardware.md).
+One unit reduces one coefficient a clock modulo one prime: {prime_360} at 360 bits, {prime_1440} at 1440.
+
+**What cannot be compared.** The paper's figures come from Vivado, placed and routed on a VCU118 (Virtex UltraScale+ VU9P); ours are Yosys's, mapped to the same
+primitives (LUT6, flip-flop, DSP48E2) before placement. Yosys cuts the longer operand of a product into pieces of 17 bits (the last may have 26) and leaves all additions between the pieces to LUTs, where Vivado
+may use the blocks' own adders: our LUT counts are higher for that reason. Our compact unit says itself how its products are cut. The two place registers at different cuts, since the paper does not say which
+wires its four cut sets cross; FF counts follow from that. Open tools route no UltraScale+ part: clocks are those of an ECP5 LFE5U-85F, speed grade 8,
+a slower family with multipliers of 18 by 18 bits, and only their ratios say something about the paper's. A path is counted in cells
+(LUTs, carry chains of four bits, DSP blocks), which take very different times. LUTs are mapped with the quick form of ABC's script, which costs some.
+The same sources, bounds and tools serve all architectures, so rows of ours can be compared with each other. *Not run* marks what did not fit the ECP5 (156 multipliers) or was left out.
+
+## Table I: special primes
+Counted by `hearith rns primes`.
+
+{table_1}
+
+## Table II: timing
+{table_2}
+
+## Table III: area of one unit, four stages
+{table_3}
+
+## The supplement's Table I: efficiency of pipelining
+Delay without stages, divided by four times the delay with four stages; the paper prints 22.78 where 4 x 5.57 is 22.28. Ours from the ECP5's clocks, in which
+the registers around the unit make a fifth segment of the four cuts.
+
+{table_efficiency}
+
+## Whole bases
+The evaluated primes have the smallest betas of all; a basis needs 12 or 48 primes. These are the largest primes (smallest betas) of the pools of five terms, {pools},
+one unit each, four stages.
+
+{table_bases}
+"""
+
+
+def attempt(work, *arguments):
+    """What `work` gives, or None if a tool cannot do it."""
+    try:
+        return work(*arguments)
+    except tools.Failed as error:
+        print(error, flush=True)
+        return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=("units", "bases", "clocks"), help="run this part and write nothing")
+    parser.add_argument("--bits", type=int, choices=SETS, help="with --only: coefficients of this length only")
+    parser.add_argument("--dsp", action="store_true", help="of whole bases count DSP blocks only, which is quick")
+    parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
+    parser.add_argument("--hearith", help="the program, instead of building it")
+    arguments = parser.parse_args()
+    tools.ONLY_KEPT = arguments.kept
+    program = [arguments.hearith] if arguments.hearith else ["cargo", "run", "--quiet", "--release", "--package", "hearith", "--"]
+
+    pools = {(bits, p, c): primes(bits, p, c, program) for bits, c, _, p, _ in PAPER_POOLS}
+    chosen = {bits: pools[bits, 5, longest][: bits // V] for bits, (_, _, longest) in SETS.items()}
+    lengths = [arguments.bits] if arguments.bits else list(SETS)
+    every = [(architecture, bits) for bits in lengths for architecture in UNITS]
+    units = clocks = bases = blocks = {}
+    if arguments.only in (None, "units"):
+        units = {(*one, stages): attempt(unit, *one, stages) for one in every for stages in (4, 0)}
+    if arguments.only in (None, "bases"):
+        bases = {one: attempt(basis, *one, chosen[one[1]]) for one in every if not arguments.dsp}
+        blocks = {one: attempt(basis, *one, chosen[one[1]], "map_memory") for one in every}
+    if arguments.only in (None, "clocks"):
+        clocks = {(*one, stages): attempt(routed, *one, stages) if one[1] == 360 else None for one in every for stages in (4, 0)}
+    if arguments.only:
+        return
+    page = TEXT.format(
+        tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
+        prime_360=SETS[360][1],
+        prime_1440=SETS[1440][1],
+        pools=" and ".join(f"c = {longest} at {bits} bits" for bits, (_, _, longest) in SETS.items()),
+        table_1=table_1(pools),
+        table_2=table_2(units, clocks),
+        table_3=table_3(units),
+        table_efficiency=table_efficiency(clocks),
+        table_bases=table_bases(bases, blocks),
+    )
+    (ROOT / "bench" / "results" / "rns.md").write_text(page)
+
+
+if __name__ == "__main__":
+    main()
