@@ -66,7 +66,8 @@ def read(top, parameters):
 def kept(kind, top, parameters, work):
     """The result of `work(name)`, from an earlier run if nothing has changed since."""
     WORK.mkdir(parents=True, exist_ok=True)
-    state = hashlib.sha256(json.dumps([kind, top, parameters, TOOLS]).encode())
+    options = {"ecp5": [NEXTPNR, CHAIN]}.get(kind)
+    state = hashlib.sha256(json.dumps([kind, top, parameters, TOOLS, options]).encode())
     for path in used_sources(top):
         state.update(path.read_bytes())
     settings = "_".join(f"{name}{value}" for name, value in parameters.items())

@@ -75,8 +75,13 @@ module carry_resolve #(
         end
     end
 
-    always_ff @(posedge clk_i) begin
-        if (state_q == Empty) begin
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            x_q     <= '0;
+            r_q     <= '0;
+            count_q <= '0;
+            over_q  <= '0;
+        end else if (state_q == Empty) begin
             x_q     <= (Limbs*PerCycle*B)'(x_i);
             count_q <= '0;
             over_q  <= '0;
