@@ -249,7 +249,8 @@ TEXT = """# MESA: the paper's tables and ours
 
 Written by `make synth` (synth/report.py) with {tools}. Cycles are measured in simulation (Verilator); areas are what
 `synth_xilinx -family xc7` of Yosys makes of each module, hierarchy kept, without pins; clocks are what nextpnr reports after placing and
-routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core. W = {w}-bit digits, quotient delay D = {d}.
+routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core. W = {w}-bit digits and a quotient delay of D = {d}, where nothing else is
+said; the multipliers of `mesa_dual` take digits of 17 and words of up to 23 bits, and it has {lanes} lanes a branch.
 
 **What cannot be compared.** The paper's areas and its 100 MHz come from Vivado 2018.3, placed and routed on a Virtex-7 690T; ours are
 Yosys's before placement, and no timing was closed on a Virtex-7. Yosys knows neither Vivado's optimisations across modules nor its limits;
@@ -299,6 +300,7 @@ def write(files):
         tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
         w=W,
         d=D,
+        lanes=LANES,
         table_1=table_1(found[1024].get("mesa"), found[1024].get("mesa_dual")),
         table_2=table_2(found),
         table_3=table_3(cycles),

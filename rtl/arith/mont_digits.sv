@@ -4,7 +4,8 @@
 // while they leave: digit = (word + carry) mod 2^W. Below the register of upper words lies a line of D + 2 stages whose input is either the next
 // resolved word or a digit from outside (q_i, the low digits of the product that is being finished, in time for the next one).
 //
-// The upper words come from one of two places at the end of a product: with the shift and the load that is one multiplexer of four inputs a bit.
+// The upper words come from one of two places at the end of a product: with the shift and the load that is one multiplexer of four inputs a bit, whose
+// selection is an input for its own sake.
 //
 // Timing, cycle 0 being the one after a load: words_o holds all words in cycle 0, own_o and digit_o digit k in cycle k, if shift_i is high from
 // cycle 0 on; zero after the last digit. While other_i, digit_o is other_digit_i instead.
@@ -21,7 +22,7 @@ module mont_digits #(
     input  logic                shift_i,
     input  logic                load_i,   // all words from words_i
     input  logic                upper_i,  // the upper words from upper_a_i or upper_b_i; the line goes on
-    input  logic                b_i,      // from upper_b_i
+    input  logic [1:0]          source_i, // of the upper words: 1 words_i while load_i, 2 upper_a_i or 3 upper_b_i while upper_i, otherwise 0
     input  logic                feed_i,   // q_i goes into the line, not the next word
     input  logic [W-1:0]        q_i,
     input  logic [Digits*B-1:0] words_i,
@@ -38,15 +39,13 @@ module mont_digits #(
     logic carry_q;
     logic [W:0] sum;
 
-    logic [1:0] source;
-    assign source  = load_i ? 2'd1 : {upper_i, upper_i && b_i};
     assign sum     = upper_q[W:0] + (W + 1)'(carry_q);
     assign own_o   = line_q[Lead-1];
     assign digit_o = other_i ? other_digit_i : own_o;
     assign words_o[Digits*B-1:Lead*B] = upper_q;
 
     always_comb begin
-        unique case (source)
+        unique case (source_i)
             2'd0: upper_d = upper_q >> B;
             2'd1: upper_d = words_i[Digits*B-1:Lead*B];
             2'd2: upper_d = upper_a_i;

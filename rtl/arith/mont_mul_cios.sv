@@ -69,7 +69,7 @@ module mont_mul_cios #(
         .shift_i  (busy_o && !last),
         .load_i   (start),
         .upper_i  (1'b0),
-        .b_i      (1'b0),
+        .source_i ({1'b0, start}),
         .feed_i   (feed),
         .q_i      (q),
         .words_i  (b_words),
