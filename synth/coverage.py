@@ -1,4 +1,4 @@
-"""Runs the hardware tests with Verilator's line and toggle coverage, and reports both for every module of rtl/.
+"""Runs the hardware tests with Verilator's line and toggle coverage, and writes both for every module of rtl/ to `bench/results/coverage.md`.
 
 Fails unless 95 % of all lines are covered. A line or a bit counts as covered if any instance in any model reaches it.
 Usage: coverage.py [--keep DIR]
@@ -29,12 +29,36 @@ def points(path):
 
 
 def collect(directory):
-    """For each kind and module: which points are covered. Files are removed once read: each model writes one."""
+    """For each kind and module: which points are covered."""
     covered = collections.defaultdict(lambda: collections.defaultdict(bool))
     for path in sorted(pathlib.Path(directory).glob("*.dat")):
         for kind, module, place, count in points(path):
             covered["toggle" if kind == "v_toggle" else "line", module][place] |= count > 0
     return covered
+
+
+TEXT = """# Coverage of the hardware
+
+Written by `make coverage` (synth/coverage.py) from the tests of `rtl/` and of `crates/device`, simulated by {verilator} with line and toggle
+coverage. A line counts as covered if any instance in any model runs it, a bit as toggled if it ever changes. Designs are at most {bits} bits wide here: wider ones repeat the
+same lines at a hundred times the points, and their tests are left out.
+
+{table}
+"""
+
+# The width that build scripts narrow wide designs to, for the text.
+BITS = 256
+
+
+def run_tests(directory):
+    """Runs the tests with models that count."""
+    command = ["cargo", "test", "--quiet", *(word for package in PACKAGES for word in ("--package", package))]
+    command += ["--", "--skip", "wide", "--skip", "1024", "--skip", "2048"]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, "HEARITH_RTL_COVERAGE": directory}, check=True)
+
+
+def share(reached):
+    return f"{100 * sum(reached) / len(reached):.1f} %" if reached else "-"
 
 
 def main():
@@ -43,24 +67,22 @@ def main():
             directory = sys.argv[2]
             os.makedirs(directory, exist_ok=True)
         if not any(pathlib.Path(directory).iterdir()):
-            command = ["cargo", "test", "--quiet", *(word for package in PACKAGES for word in ("--package", package))]
-            # The wide models repeat what the small ones do, at a hundred times the points.
-            command += ["--", "--skip", "wide", "--skip", "1024", "--skip", "2048"]
-            subprocess.run(command, cwd=ROOT, env={**os.environ, "HEARITH_RTL_COVERAGE": directory}, check=True)
+            run_tests(directory)
         covered = collect(directory)
-    modules = sorted({module for _, module in covered})
-    totals = collections.defaultdict(lambda: [0, 0])
-    print("| module | lines | toggled bits |\n|---|---|---|")
-    for module in modules:
-        shares = []
-        for kind in ("line", "toggle"):
-            reached = covered.get((kind, module), {}).values()
-            totals[kind][0] += sum(reached)
-            totals[kind][1] += len(reached)
-            shares.append(f"{100 * sum(reached) / len(reached):.1f} %" if reached else "-")
-        print(f"| {module} | {' | '.join(shares)} |")
-    line, toggle = (100 * totals[kind][0] / totals[kind][1] for kind in ("line", "toggle"))
-    print(f"| all | {line:.1f} % | {toggle:.1f} % |")
+    kinds = ("line", "toggle")
+    rows, totals = [], {kind: [] for kind in kinds}
+    for module in sorted({module for _, module in covered}):
+        reached = {kind: list(covered.get((kind, module), {}).values()) for kind in kinds}
+        for kind in kinds:
+            totals[kind] += reached[kind]
+        rows.append(f"| {module} | {' | '.join(share(reached[kind]) for kind in kinds)} |")
+    rows.append(f"| **all** | {' | '.join(share(totals[kind]) for kind in kinds)} |")
+    table = "\n".join(["| module | lines | toggled bits |", "|---|---|---|", *rows])
+    version = " ".join(subprocess.run(["verilator", "--version"], stdout=subprocess.PIPE, check=True, text=True).stdout.split()[:2])
+    page = ROOT / "bench" / "results" / "coverage.md"
+    page.write_text(TEXT.format(verilator=version, bits=BITS, table=table))
+    print(table)
+    line = 100 * sum(totals["line"]) / len(totals["line"])
     if line < LEAST:
         sys.exit(f"coverage: {line:.1f} % of the lines, less than {LEAST} %")
 

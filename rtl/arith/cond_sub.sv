@@ -36,8 +36,13 @@ module cond_sub #(
 
     assign difference = {1'b0, a_q[Limb-1:0]} - {1'b0, m_q[Limb-1:0]} - (Limb + 1)'(borrow_q);
 
-    always_ff @(posedge clk_i) begin
-        if (start) begin
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            a_q          <= '0;
+            m_q          <= '0;
+            difference_q <= '0;
+            borrow_q     <= 1'b0;
+        end else if (start) begin
             a_q      <= Total'(a_i);
             m_q      <= Total'(m_i);
             borrow_q <= 1'b0;

@@ -66,8 +66,13 @@ module div_exact #(
     assign z = x_q[0] ^ borrow_q;
     assign g = low[0] ^ z;
 
-    always_ff @(posedge clk_i) begin
-        if (start) begin
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            x_q       <= '0;
+            borrow_q  <= 1'b0;
+            negated_q <= 1'b0;
+            count_q   <= '0;
+        end else if (start) begin
             x_q       <= QBits'(x_i);
             borrow_q  <= Minus == 1;
             negated_q <= 1'b0;
@@ -97,8 +102,9 @@ module div_exact #(
         assign low[j]  = s_q[0];
         assign g_half  = g ? half[j*Word+:Word] : '0;
         // (S + z + g d) / 2: in the lowest place the two or none of S, z and g that are 1 make a 1 or a 0.
-        always_ff @(posedge clk_i) begin
-            if (start) s_q <= '0;
+        always_ff @(posedge clk_i or negedge rst_ni) begin
+            if (!rst_ni) s_q <= '0;
+            else if (start) s_q <= '0;
             else s_q <= shifted + B'(g_half) + B'(j == 0 && (low[0] || z));
         end
     end

@@ -67,8 +67,11 @@ module div_restoring #(
 
     for (genvar k = 0; k < Limbs; k++) begin : gen_limb
         logic [Limb-1:0] difference_q;
-        always_ff @(posedge clk_i) begin
-            if (state_q == Differences) begin
+        always_ff @(posedge clk_i or negedge rst_ni) begin
+            if (!rst_ni) begin
+                {made_q[k], difference_q} <= '0;
+                passed_q[k]               <= 1'b0;
+            end else if (state_q == Differences) begin
                 {made_q[k], difference_q} <= {1'b0, rest_q[k*Limb+:Limb]} - {1'b0, d[k*Limb+:Limb]};
                 passed_q[k]               <= rest_q[k*Limb+:Limb] == d[k*Limb+:Limb];
             end
@@ -76,9 +79,17 @@ module div_restoring #(
         assign selected[k*Limb+:Limb] = less_q ? rest_q[k*Limb+:Limb] : difference_q - Limb'(borrow_q[k]);
     end
 
-    always_ff @(posedge clk_i) begin
-        if (state_q == Borrows) {less_q, borrow_q} <= carries;
-        if (start) begin
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) {less_q, borrow_q} <= '0;
+        else if (state_q == Borrows) {less_q, borrow_q} <= carries;
+    end
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            rest_q  <= '0;
+            x_q     <= '0;
+            count_q <= '0;
+        end else if (start) begin
             rest_q  <= (Limbs * Limb)'(x_i >> (QBits - 1));
             x_q     <= x_i[QBits-1:0] << 1;
             count_q <= '0;

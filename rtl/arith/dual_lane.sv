@@ -22,23 +22,28 @@
 // The last gives u c^e modulo M'^2. If c^e = 1 + L p modulo p^2, then u c^e = u + L M' modulo p M', so a' is u or u + M', and L = b' or b' + 1
 // modulo p; u and M' are odd, so a' even tells the second. l = b' + (a' even) <= 2 M'.
 //
+// A ciphertext comes as 4 ceil(H / W) digits: its quarters of H bits, the highest first, each from its lowest digit on and filled up with zeros. The digits of
+// an item are there whenever they are asked for, from its first, which starts the work, to its last.
+//
 // All entries are read for every product (dual_source). Neither time nor the order of steps depends on any value.
-// Latency (23 + 5 ceil(H / 4)) Step + 8 cycles from taking c to giving l, Step = T + D + 4 as in mont_steps with N = H; one item in latency + 1 cycles.
-// Multipliers: 3 Digits + 2 Words. Source of the dual form: the reduction is Montgomery's with Orup's digits (mont_row), the
+// Latency (23 + 5 ceil(H / 4)) Step + 8 cycles from the first digit's being there to giving l, Step = T + D + 4 as in mont_steps with N = H; one item in
+// latency + 1 cycles. After a reset the table is cleared first, which takes 2^ceil(log2 Digits) cycles.
+// Multipliers: 3 words of the operands and 2 of mt, of W x V bits (dual_row). Source of the dual form: the reduction is Montgomery's with Orup's digits (mont_row), the
 // carry between the parts its quotient.
 module dual_lane #(
     parameter int unsigned N = 1024,  // bits of n, even, at least 16; H = N / 2 those of p
     parameter int unsigned W = 16,    // bits of a digit, 4 to 32; H + 2 is no multiple of W, so that R >= 8 M'
+    parameter int unsigned V = W,     // bits of a word, as in dual_row
     parameter int unsigned D = 2,     // as in mont_row
     localparam int unsigned H      = N / 2,
-    localparam int unsigned Words  = (H + W - 1) / W,
+    localparam int unsigned MtBits = (H + W - 1) / W * W,
     localparam int unsigned Digits = (H + W) / W + D + 1,
     localparam int unsigned OpBits = Digits * W
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
     // Constants, stable while an item is inside: those of the modulus, e, and dual numbers that are right modulo p^2, parts below 2 M'.
-    input  logic [Words*W-1:0]   mt_i,
+    input  logic [MtBits-1:0]    mt_i,
     input  logic [W*(D+1)-1:0]   unit_i,        // u
     input  logic [H-1:0]         exponent_i,
     input  logic [OpBits-1:0]    shift_low_i,   // 2^H R
@@ -49,7 +54,7 @@ module dual_lane #(
     input  logic [OpBits-1:0]    one_high_i,
     input  logic                 in_valid_i,
     output logic                 in_ready_o,
-    input  logic [2*N-1:0]       ciphertext_i,
+    input  logic [W-1:0]         digit_i,       // of the ciphertext
     output logic                 out_valid_o,
     input  logic                 out_ready_i,
     output logic [OpBits-1:0]    l_o,
@@ -61,8 +66,11 @@ module dual_lane #(
 
     localparam int unsigned T           = (H + W + 1) / W + D + 2;
     localparam int unsigned Step        = T + D + 4;
-    localparam int unsigned B           = W + 2;
-    localparam int unsigned Upper       = Digits - D - 2;
+    localparam int unsigned B           = V + 2;
+    localparam int unsigned Span        = W * (D + 2);
+    localparam int unsigned Period      = (Span + V - 1) / V;
+    localparam int unsigned Words       = ((H + W * (D + 1) + 1) * Period + Span - 1) / Span;
+    localparam int unsigned Upper       = Words - Period;
     localparam int unsigned Windows     = (H + 3) / 4;
     localparam int unsigned ChunkDigits = (H + W - 1) / W;
     localparam int unsigned CountBits   = $clog2(Step);
@@ -83,11 +91,9 @@ module dual_lane #(
     logic [1:0] closing_q;            // 1 exit, 2 drain, 3 finish
     logic [4*Windows-1:0] exponent_q; // next window on top
     logic [3:0] entry;
-    logic accept, last_ahead;
+    logic last_ahead, cleared;
 
-    assign in_ready_o  = state_q == Idle;
     assign out_valid_o = state_q == Done;
-    assign accept      = in_valid_i && in_ready_o;
     assign last_ahead  = ahead_q == CountBits'(Step - 1);
 
     always_comb begin
@@ -118,7 +124,7 @@ module dual_lane #(
             state_q <= Idle;
         end else begin
             unique case (state_q)
-                Idle:    if (in_valid_i) state_q <= Running;
+                Idle:    if (in_valid_i && cleared) state_q <= Running;
                 Running: if (kind == Finish && ahead_q == CountBits'(6)) state_q <= Done;
                 Done:    if (out_ready_i) state_q <= Idle;
                 default: state_q <= Idle;
@@ -126,8 +132,15 @@ module dual_lane #(
         end
     end
 
-    always_ff @(posedge clk_i) begin
-        if (state_q != Running) begin
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            ahead_q    <= '0;
+            opening_q  <= '0;
+            within_q   <= '0;
+            closing_q  <= '0;
+            left_q     <= '0;
+            exponent_q <= '0;
+        end else if (state_q != Running) begin
             ahead_q    <= '0;
             opening_q  <= '0;
             within_q   <= '0;
@@ -181,15 +194,22 @@ module dual_lane #(
     assign index            = IndexBits'(ahead_q);
     assign digit_valid      = state_q == Running && ahead_q < CountBits'(Digits);
 
-    always_ff @(posedge clk_i) begin
-        digit_valid_q <= {digit_valid_q[1:0], digit_valid};
-        index_q       <= {index_q[1:0], index};
-        if (ahead_q == CountBits'(1)) low_step_q <= step;
-        high_step_q <= low_step_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            digit_valid_q <= '0;
+            index_q       <= '0;
+            low_step_q    <= '0;
+            high_step_q   <= '0;
+        end else begin
+            digit_valid_q <= {digit_valid_q[1:0], digit_valid};
+            index_q       <= {index_q[1:0], index};
+            if (ahead_q == CountBits'(1)) low_step_q <= step;
+            high_step_q <= low_step_q;
+        end
     end
 
     logic low_first, low_clear, low_take_q, low_feed, low_last, low_busy;
-    logic high_first_q, high_clear_q, high_take_q_q, high_feed_q, high_last_q, high_busy_q;
+    logic high_first_q, high_clear_q, high_take_q_q, high_feed_q, high_last_q;
 
     mont_steps #(.N(H), .W(W), .D(D)) u_steps (
         .clk_i,
@@ -207,10 +227,11 @@ module dual_lane #(
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) begin
-            {high_busy_q, high_first_q, high_clear_q, high_take_q_q, high_feed_q, high_last_q} <= '0;
+            {high_first_q, high_take_q_q, high_feed_q, high_last_q} <= '0;
+            high_clear_q <= 1'b1;
         end else begin
-            {high_busy_q, high_first_q, high_clear_q, high_take_q_q, high_feed_q, high_last_q} <=
-                {low_busy, low_first, low_clear, low_take_q, low_feed, low_last};
+            {high_first_q, high_clear_q, high_take_q_q, high_feed_q, high_last_q} <=
+                {low_first, low_clear, low_take_q, low_feed, low_last};
         end
     end
 
@@ -231,12 +252,18 @@ module dual_lane #(
             default: which = 2'd3;
         endcase
     end
-    always_ff @(posedge clk_i) begin
-        {high_table_q, high_constant_q, high_which_q, high_entry_q} <= {from_table, from_constant, which, entry};
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) {high_table_q, high_constant_q, high_which_q, high_entry_q} <= '0;
+        else {high_table_q, high_constant_q, high_which_q, high_entry_q} <= {from_table, from_constant, which, entry};
     end
+
+    logic low_cleared, high_cleared;
+    assign cleared = low_cleared && high_cleared;
 
     dual_source #(.W(W), .Digits(Digits)) u_low_source (
         .clk_i,
+        .rst_ni,
+        .cleared_o    (low_cleared),
         .index_i      (index),
         .valid_i      (digit_valid),
         .table_i      (from_table),
@@ -256,6 +283,8 @@ module dual_lane #(
 
     dual_source #(.W(W), .Digits(Digits)) u_high_source (
         .clk_i,
+        .rst_ni,
+        .cleared_o    (high_cleared),
         .index_i      (index_q[0]),
         .valid_i      (digit_valid_q[0]),
         .table_i      (high_table_q),
@@ -273,79 +302,69 @@ module dual_lane #(
         .write_digit_i(high_own)
     );
 
-    // ---- The ciphertext in quarters, the highest first, each lowest digit first. ----
-
-    logic [4*ChunkDigits*W-1:0] text_q;
-    logic text_digit;
-    assign text_digit = low_step_q.chunk && digit_valid_q[1] && index_q[1] < IndexBits'(ChunkDigits);
-    always_ff @(posedge clk_i) begin
-        if (accept) begin
-            for (int unsigned k = 0; k < 4; k++) begin
-                text_q[k*ChunkDigits*W+:ChunkDigits*W] <= (ChunkDigits*W)'(ciphertext_i[(3-k)*H+:H]);
-            end
-        end else if (text_digit) begin
-            text_q <= text_q >> W;
-        end
-    end
-
     // ---- The two halves. ----
 
-    logic [Digits*B-1:0] low_words, high_words, a_q, b_q;
+    logic [Words*B-1:0] a, b;
     logic [Upper*B-1:0] low_upper, high_upper;
     logic [W-1:0] c, c_late_q, d, low_q, high_q, taken_q;
     logic [W-1:0] high_taken_q;
     logic [1:0][W-1:0] low_z_q, high_z_q;  // Z on its way: digit k in cycle k + 2
 
-    always_ff @(posedge clk_i) begin
-        if (low_first) a_q <= low_words;
-        if (high_first_q) b_q <= high_words;
-        c_late_q <= c;
-        low_z_q  <= {low_z_q[0], text_digit ? text_q[W-1:0] : low_step_q.one ? low_digit : '0};
-        high_z_q <= {high_z_q[0], high_step_q.one ? high_digit : '0};
+    assign in_ready_o = low_step_q.chunk && digit_valid_q[1] && index_q[1] < IndexBits'(ChunkDigits);
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            c_late_q <= '0;
+            low_z_q  <= '0;
+            high_z_q <= '0;
+        end else begin
+            c_late_q <= c;
+            low_z_q  <= {low_z_q[0], in_ready_o ? digit_i : low_step_q.one ? low_digit : '0};
+            high_z_q <= {high_z_q[0], high_step_q.one ? high_digit : '0};
+        end
     end
 
-    mont_digits #(.W(W), .Digits(Digits), .D(D), .B(B)) u_low_digits (
+    dual_digits #(.N(H), .W(W), .V(V), .D(D)) u_low_digits (
         .clk_i,
-        .shift_i      (low_busy),
-        .load_i       (1'b0),
-        .upper_i      (low_last),
-        .b_i          (1'b0),
+        .rst_ni,
+        .first_i      (low_first),
+        .load_i       (low_last),
+        .upper_i      (low_upper),
         .feed_i       (low_feed),
         .q_i          (low_q),
-        .words_i      ('0),
-        .upper_a_i    (low_upper),
-        .upper_b_i    ('0),
+        .index_i      (index_q[1]),
+        .valid_i      (digit_valid_q[1]),
         .other_i      (!low_step_q.own),
         .other_digit_i(low_step_q.one ? '0 : low_digit),
-        .words_o      (low_words),
+        .words_o      (a),
         .own_o        (low_own),
         .digit_o      (c)
     );
 
-    mont_digits #(.W(W), .Digits(Digits), .D(D), .B(B)) u_high_digits (
+    dual_digits #(.N(H), .W(W), .V(V), .D(D)) u_high_digits (
         .clk_i,
-        .shift_i      (high_busy_q),
-        .load_i       (1'b0),
-        .upper_i      (high_last_q),
-        .b_i          (1'b0),
+        .rst_ni,
+        .first_i      (high_first_q),
+        .load_i       (high_last_q),
+        .upper_i      (high_upper),
         .feed_i       (high_feed_q),
         .q_i          (high_q),
-        .words_i      ('0),
-        .upper_a_i    (high_upper),
-        .upper_b_i    ('0),
+        .index_i      (index_q[2]),
+        .valid_i      (digit_valid_q[2]),
         .other_i      (!high_step_q.own),
         .other_digit_i(high_step_q.one ? '0 : high_digit),
-        .words_o      (high_words),
+        .words_o      (b),
         .own_o        (high_own),
         .digit_o      (d)
     );
 
-    dual_row #(.N(H), .W(W), .D(D), .Terms(1)) u_low (
+    dual_row #(.N(H), .W(W), .V(V), .D(D), .Terms(1)) u_low (
         .clk_i,
+        .rst_ni,
         .clear_i  (low_clear),
         .take_q_i (low_take_q),
         .mt_i,
-        .a_i      (a_q),
+        .a_i      (a),
         .b_i      (c),
         .e_i      ('0),
         .f_i      ('0),
@@ -355,14 +374,15 @@ module dual_lane #(
         .y_o      (low_upper)
     );
 
-    dual_row #(.N(H), .W(W), .D(D), .Terms(2)) u_high (
+    dual_row #(.N(H), .W(W), .V(V), .D(D), .Terms(2)) u_high (
         .clk_i,
+        .rst_ni,
         .clear_i  (high_clear_q),
         .take_q_i (high_take_q_q),
         .mt_i,
-        .a_i      (b_q),
+        .a_i      (b),
         .b_i      (c_late_q),
-        .e_i      (a_q),
+        .e_i      (a),
         .f_i      (d),
         .addend_i ($signed({1'b0, high_z_q[1]}) - $signed({1'b0, taken_q})),
         .q_o      (high_q),
@@ -377,8 +397,11 @@ module dual_lane #(
     logic [W:0] l_digit;
     assign l_digit = (W + 1)'(high_own) + (W + 1)'(carry_q);
     assign l_o     = l_q;
-    always_ff @(posedge clk_i) begin
-        if (low_first) begin
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            carry_q <= 1'b0;
+            l_q     <= '0;
+        end else if (low_first) begin
             carry_q <= !low_own[0];
         end else if (high_step_q.drain && digit_valid_q[2]) begin
             carry_q <= l_digit[W];
@@ -387,5 +410,5 @@ module dual_lane #(
     end
     // The rows look at the modulus of the low half alone.
     logic unused;
-    assign unused = ^{high_taken_q, high_step_q.chunk};
+    assign unused = ^{high_taken_q, high_step_q.chunk, low_busy};
 endmodule

@@ -40,9 +40,21 @@ module mod_add #(
     assign sum        = {1'b0, a_q[Limb-1:0]} + {1'b0, b_q[Limb-1:0]} + (Limb + 1)'(carry_q);
     assign difference = {1'b0, sum_q[Total+Limb-1:Total]} - {1'b0, m_q[Limb-1:0]} - (Limb + 1)'(borrow_q);
 
-    always_ff @(posedge clk_i) begin
-        second_q <= working;
-        if (start) begin
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) second_q <= 1'b0;
+        else second_q <= working;
+    end
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            a_q          <= '0;
+            b_q          <= '0;
+            m_q          <= '0;
+            sum_q        <= '0;
+            difference_q <= '0;
+            carry_q      <= 1'b0;
+            borrow_q     <= 1'b0;
+        end else if (start) begin
             a_q      <= Total'(a_i);
             b_q      <= Total'(b_i);
             m_q      <= Total'(m_i);

@@ -83,8 +83,12 @@ module mod_exp_ladder #(
         end
     end
 
-    always_ff @(posedge clk_i) begin
-        if (load) begin
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            left_q <= '0;
+            bits_q <= '0;
+            exit_q <= 1'b0;
+        end else if (load) begin
             left_q <= CountBits'(Steps - 1);
             bits_q <= {exponent_i, Exit == 0 && next_i};
             exit_q <= 1'b0;
@@ -93,19 +97,30 @@ module mod_exp_ladder #(
             bits_q <= bits_q << 1;
             exit_q <= Exit == 1 && left_q == CountBits'(1);
         end
-        // The next x is the square if the next bit is this one again; after the exit step it is the product S * 1.
-        if (first) begin
+    end
+
+    // The next x is the square if the next bit is this one again; after the exit step it is the product S * 1.
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            square_to_x_q <= 1'b0;
+            a_q           <= '0;
+        end else if (first) begin
             square_to_x_q <= bits_q[Bits] == bits_q[Bits-1] && !exit_q;
             a_q           <= x_o;
         end
     end
 
+    logic [1:0] source_x, source_y;
+    assign source_x = load ? 2'd1 : {last, last && !square_to_x_q};
+    assign source_y = load ? 2'd1 : {last, last && square_to_x_q};
+
     mont_digits #(.W(W), .Digits(Digits), .D(D)) u_x (
         .clk_i,
+        .rst_ni,
         .shift_i  (busy),
         .load_i   (load),
         .upper_i  (last),
-        .b_i      (!square_to_x_q),
+        .source_i (source_x),
         .feed_i   (feed),
         .q_i      (square_to_x_q ? q_square : q_product),
         .words_i  (x_i),
@@ -121,10 +136,11 @@ module mod_exp_ladder #(
     // In the exit step the multiplier is 1.
     mont_digits #(.W(W), .Digits(Digits), .D(D)) u_y (
         .clk_i,
+        .rst_ni,
         .shift_i  (busy),
         .load_i   (load),
         .upper_i  (last),
-        .b_i      (square_to_x_q),
+        .source_i (source_y),
         .feed_i   (feed),
         .q_i      (square_to_x_q ? q_product : q_square),
         .words_i  (y_i),
@@ -142,6 +158,7 @@ module mod_exp_ladder #(
 
     mont_row #(.N(N), .W(W), .D(D)) u_square (
         .clk_i,
+        .rst_ni,
         .clear_i (clear),
         .hold_i  (1'b0),
         .take_q_i(take_q),
@@ -154,6 +171,7 @@ module mod_exp_ladder #(
 
     mont_row #(.N(N), .W(W), .D(D)) u_product (
         .clk_i,
+        .rst_ni,
         .clear_i (clear),
         .hold_i  (1'b0),
         .take_q_i(take_q),

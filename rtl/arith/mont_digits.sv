@@ -1,77 +1,67 @@
 // The multiplier operand of a Montgomery product (mont_row) as digits, one a cycle, lowest first.
 //
-// Takes Digits words of B bits, W apart; words 0 to D + 1 are below 2^W (exact), the others redundant: at most 2^W + 2, and with B = W + 2 signed,
-// from -1 to 2^W + 3. Their carries are resolved while they leave: digit = (word + carry) mod 2^W, carry from -1 to 1. Below the register of
-// upper words lies a line of D + 2 stages whose input is either the next resolved word or a digit from outside (q_i, the low digits of the
-// product that is being finished, in time for the next one).
+// Takes Digits words of W + 1 bits, W apart; words 0 to D + 1 are below 2^W (exact), the others redundant: at most 2^W + 2. Their carries are resolved
+// while they leave: digit = (word + carry) mod 2^W. Below the register of upper words lies a line of D + 2 stages whose input is either the next
+// resolved word or a digit from outside (q_i, the low digits of the product that is being finished, in time for the next one).
 //
-// The upper words come from one of two places at the end of a product: with the shift and the load that is one multiplexer of four inputs a bit.
+// The upper words come from one of two places at the end of a product: with the shift and the load that is one multiplexer of four inputs a bit, whose
+// selection is an input for its own sake.
 //
-// Timing, cycle 0 being the one after a load: words_o holds all words in cycle 0, own_o digit k in cycle k, digit_o digit k in cycle k + 1, if shift_i
-// is high from cycle 0 on; zero after the last digit. While other_i, digit_o is instead what other_digit_i was a cycle before.
+// Timing, cycle 0 being the one after a load: words_o holds all words in cycle 0, own_o and digit_o digit k in cycle k, if shift_i is high from
+// cycle 0 on; zero after the last digit. While other_i, digit_o is other_digit_i instead.
 module mont_digits #(
     parameter int unsigned W      = 16,  // bits of a digit, at least 4
     parameter int unsigned Digits = 68,  // words of the operand, at least D + 3
     parameter int unsigned D      = 2,   // as in mont_row
-    parameter int unsigned B      = W + 1,  // bits of a word: W + 1, or W + 2 with a sign
+    localparam int unsigned B     = W + 1,
     localparam int unsigned Lead  = D + 2,
     localparam int unsigned Upper = Digits - Lead
 ) (
-    input  logic                    clk_i,
-    input  logic                    shift_i,
-    input  logic                    load_i,   // all words from words_i
-    input  logic                    upper_i,  // the upper words from upper_a_i or upper_b_i; the line goes on
-    input  logic                    b_i,      // from upper_b_i
-    input  logic                    feed_i,   // q_i goes into the line, not the next word
-    input  logic [W-1:0]            q_i,
+    input  logic                clk_i,
+    input  logic                rst_ni,
+    input  logic                shift_i,
+    input  logic                load_i,   // all words from words_i
+    input  logic                upper_i,  // the upper words from upper_a_i or upper_b_i; the line goes on
+    input  logic [1:0]          source_i, // of the upper words: 1 words_i while load_i, 2 upper_a_i or 3 upper_b_i while upper_i, otherwise 0
+    input  logic                feed_i,   // q_i goes into the line, not the next word
+    input  logic [W-1:0]        q_i,
     input  logic [Digits*B-1:0] words_i,
     input  logic [Upper*B-1:0]  upper_a_i,
     input  logic [Upper*B-1:0]  upper_b_i,
-    input  logic                    other_i,
-    input  logic [W-1:0]            other_digit_i,
+    input  logic                other_i,
+    input  logic [W-1:0]        other_digit_i,
     output logic [Digits*B-1:0] words_o,
-    output logic [W-1:0]            own_o,
-    output logic [W-1:0]            digit_o
+    output logic [W-1:0]        own_o,
+    output logic [W-1:0]        digit_o
 );
-    if (B < W + 1 || B > W + 2) begin : gen_bad
-        $error("mont_digits: B must be W + 1 or W + 2");
-    end
-
-    logic [Upper*B-1:0] upper_q;
+    logic [Upper*B-1:0] upper_q, upper_d;
     logic [W-1:0] line_q [Lead];
-    logic [W-1:0] digit_q;
-    logic signed [1:0] carry_q;
-    logic signed [W+2:0] word, sum;
+    logic carry_q;
+    logic [W:0] sum;
 
-    logic [1:0] source;
-    assign source  = load_i ? 2'd1 : {upper_i, upper_i && b_i};
-    if (B > W + 1) begin : gen_signed
-        assign word = (W + 3)'($signed(upper_q[B-1:0]));
-    end else begin : gen_unsigned
-        assign word = $signed((W + 3)'(upper_q[B-1:0]));
-    end
-    assign sum     = word + (W + 3)'(carry_q);
+    assign sum     = upper_q[W:0] + (W + 1)'(carry_q);
     assign own_o   = line_q[Lead-1];
-    // The carry is from -1 to 1.
-    logic unused_sum;
-    assign unused_sum = sum[W+2];
-    assign digit_o = digit_q;
+    assign digit_o = other_i ? other_digit_i : own_o;
     assign words_o[Digits*B-1:Lead*B] = upper_q;
 
-    always_ff @(posedge clk_i) begin
-        if (load_i || upper_i || shift_i) begin
-            unique case (source)
-                2'd0: upper_q <= upper_q >> B;
-                2'd1: upper_q <= words_i[Digits*B-1:Lead*B];
-                2'd2: upper_q <= upper_a_i;
-                2'd3: upper_q <= upper_b_i;
-            endcase
-        end
-        if (load_i || feed_i) carry_q <= '0;
-        else if (shift_i) carry_q <= sum[W+1:W];
-        if (shift_i) begin
-            digit_q <= other_i ? other_digit_i : own_o;
-        end
+    always_comb begin
+        unique case (source_i)
+            2'd0: upper_d = upper_q >> B;
+            2'd1: upper_d = words_i[Digits*B-1:Lead*B];
+            2'd2: upper_d = upper_a_i;
+            2'd3: upper_d = upper_b_i;
+        endcase
+    end
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) upper_q <= '0;
+        else if (load_i || upper_i || shift_i) upper_q <= upper_d;
+    end
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) carry_q <= 1'b0;
+        else if (load_i || feed_i) carry_q <= 1'b0;
+        else if (shift_i) carry_q <= sum[W];
     end
 
     // Stage k of the line holds word Lead - 1 - k of the operand in cycle 0.
@@ -83,14 +73,15 @@ module mont_digits #(
             assign below = line_q[k-1];
         end
         logic [W-1:0] stage_q;
-        always_ff @(posedge clk_i) begin
-            if (load_i) stage_q <= words_i[(Lead-1-k)*B+:W];
+        always_ff @(posedge clk_i or negedge rst_ni) begin
+            if (!rst_ni) stage_q <= '0;
+            else if (load_i) stage_q <= words_i[(Lead-1-k)*B+:W];
             else if (shift_i) stage_q <= below;
         end
         assign line_q[k] = stage_q;
         assign words_o[(Lead-1-k)*B+:B] = B'(stage_q);
         // Exact words: nothing above.
         logic unused;
-        assign unused = ^words_i[(Lead-1-k)*B+W+:B-W];
+        assign unused = words_i[(Lead-1-k)*B+W];
     end
 endmodule

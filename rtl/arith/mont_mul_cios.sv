@@ -57,17 +57,19 @@ module mont_mul_cios #(
     word_spread #(.Words(Digits), .W(W)) u_spread_a (.x_i(a_i), .words_o(a_words));
     word_spread #(.Words(Digits), .W(W)) u_spread_b (.x_i(b_i), .words_o(b_words));
 
-    always_ff @(posedge clk_i) begin
-        if (start) a_q <= a_words;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) a_q <= '0;
+        else if (start) a_q <= a_words;
     end
 
     // The line of b takes the low digits of the result behind the last digits of b.
     mont_digits #(.W(W), .Digits(Digits), .D(D)) u_b (
         .clk_i,
+        .rst_ni,
         .shift_i  (busy_o && !last),
         .load_i   (start),
         .upper_i  (1'b0),
-        .b_i      (1'b0),
+        .source_i ({1'b0, start}),
         .feed_i   (feed),
         .q_i      (q),
         .words_i  (b_words),
@@ -82,6 +84,7 @@ module mont_mul_cios #(
 
     mont_row #(.N(N), .W(W), .D(D)) u_row (
         .clk_i,
+        .rst_ni,
         .clear_i (clear),
         .hold_i  (last),
         .take_q_i(take_q),

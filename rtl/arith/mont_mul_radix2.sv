@@ -65,8 +65,11 @@ module mont_mul_radix2 #(
         end
     end
 
-    always_ff @(posedge clk_i) begin
-        if (start) begin
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            x_q <= '0;
+            y_q <= '0;
+        end else if (start) begin
             x_q <= x_i;
             y_q <= y_i;
         end else if (busy_q) begin
@@ -92,8 +95,9 @@ module mont_mul_radix2 #(
         assign q_half = low[0] ? half[j*Word+:Word] : '0;
         assign x_y    = x_q[0] ? y[j*Word+:Word] : '0;
         assign low[j] = x_word_q[0];
-        always_ff @(posedge clk_i) begin
-            if (start) x_word_q <= '0;
+        always_ff @(posedge clk_i or negedge rst_ni) begin
+            if (!rst_ni) x_word_q <= '0;
+            else if (start) x_word_q <= '0;
             else if (!last_q) x_word_q <= (shifted + B'(q_half) + B'(j == 0 && low[0])) + B'(x_y);
         end
         assign sum[j*B+:B] = x_word_q;

@@ -17,7 +17,10 @@
 // The sum is kept in words of 2 W + 2 bits, a W apart (mont_word); only the lowest W bits need be exact, and they are.
 // The result appears as digits q_o (exact, lowest first) and, in the last cycle, as words y_o of the rest, each at most 2^W + 2.
 //
-// Timing, in cycles from 1: b_i = digit b_k in cycle k + 1; a_i and mt_i stable; clear_i in cycle 1; take_q_i in cycles 2 to T + 1
+// The digits of q and b go to all words: the last register before the multipliers is there once for each group of words, so that it can lie
+// near them.
+//
+// Timing, in cycles from 0: b_i = digit b_k in cycle k; a_i and mt_i stable; clear_i in cycle 1; take_q_i in cycles 2 to T + 1
 // (q_o = q_i in cycle i + 2); q_T to q_(T+D+1) in cycles T + 2 to T + D + 3; y_o in cycle T + D + 3, and longer while hold_i.
 //
 // Cost: Digits + Words multipliers of W x (W+1) bits. Source: H. Orup, Simplifying quotient determination in high-radix modular
@@ -31,6 +34,7 @@ module mont_row #(
     localparam int unsigned Upper  = Digits - D - 2
 ) (
     input  logic                    clk_i,
+    input  logic                    rst_ni,
     input  logic                    clear_i,
     input  logic                    hold_i,
     input  logic                    take_q_i,
@@ -51,12 +55,29 @@ module mont_row #(
     end
 
     // The quotient digit on its way: D - 1 registers.
-    logic [W-1:0] q [D];
+    logic [W-1:0] q [D > 1 ? D - 1 : 1];
     assign q[0] = take_q_i ? q_o : '0;
-    for (genvar k = 1; k < D; k++) begin : gen_q
+    for (genvar k = 1; k + 1 < D; k++) begin : gen_q
         logic [W-1:0] q_q;
-        always_ff @(posedge clk_i) q_q <= q[k-1];
+        always_ff @(posedge clk_i or negedge rst_ni) begin
+            if (!rst_ni) q_q <= '0;
+            else q_q <= q[k-1];
+        end
         assign q[k] = q_q;
+    end
+
+    // What a group of words multiplies by.
+    localparam int unsigned Group  = 6;
+    localparam int unsigned Groups = (Digits + Group - 1) / Group;
+    logic [W-1:0] group_q [Groups];
+    logic [W-1:0] group_b [Groups];
+    for (genvar g = 0; g < Groups; g++) begin : gen_group
+        digit_register #(.W(W)) u_b (.clk_i, .rst_ni, .d_i(b_i), .q_o(group_b[g]));
+        if (D > 1) begin : gen_q
+            digit_register #(.W(W)) u_q (.clk_i, .rst_ni, .d_i(q[D-2]), .q_o(group_q[g]));
+        end else begin : gen_direct
+            assign group_q[g] = q[0];
+        end
     end
 
     logic [W-1:0] low [Digits+1];
@@ -78,9 +99,9 @@ module mont_row #(
             .clk_i,
             .clear_i,
             .hold_i,
-            .q_i  (q[D-1]),
+            .q_i  (group_q[j/Group]),
             .mt_i (mt),
-            .b_i,
+            .b_i  (group_b[j/Group]),
             .a_i  (a_i[j*(W+1)+:W+1]),
             .low_i(low[j+1]),
             .low_o(low[j]),

@@ -1,7 +1,7 @@
 // The cycles of a digit-serial Montgomery product (mont_row, mont_digits): a counter and what each cycle is for.
 //
 // start_i makes the next cycle number 0; cycles 0 to Step - 1 follow, and start_i in the last one begins again without a gap. While stay_i, the last
-// cycle lasts. Step = T + D + 4, T = ceil((N+2)/W) + D + 2. No input but start_i and stay_i has any influence.
+// cycle lasts. Step = T + D + 4, T = ceil((N+2)/W) + D + 2. No input but start_i and stay_i has any influence. A reset clears the sum too.
 module mont_steps #(
     parameter int unsigned N = 1024,  // as in mont_row
     parameter int unsigned W = 16,
@@ -42,7 +42,7 @@ module mont_steps #(
             count_q  <= '0;
             busy_o   <= 1'b0;
             first_o  <= 1'b0;
-            clear_o  <= 1'b0;
+            clear_o  <= 1'b1;
             take_q_o <= 1'b0;
             feed_o   <= 1'b0;
             last_o   <= 1'b0;

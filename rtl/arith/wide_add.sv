@@ -44,8 +44,12 @@ module wide_add #(
         assign sum = {1'b0, a_q[Limb-1:0]} + {1'b0, b_q[Limb-1:0]} + (Limb + 1)'(carry_q);
     end
 
-    always_ff @(posedge clk_i) begin
-        if (start) begin
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+            a_q     <= '0;
+            b_q     <= '0;
+            carry_q <= 1'b0;
+        end else if (start) begin
             a_q     <= Total'(a_i);
             b_q     <= Total'(b_i);
             carry_q <= 1'b0;
@@ -54,7 +58,11 @@ module wide_add #(
             b_q     <= b_q >> Limb;
             carry_q <= sum[Limb];
         end
-        if (adding) r_q <= Total'({sum[Limb-1:0], r_q} >> Limb);
+    end
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) r_q <= '0;
+        else if (adding) r_q <= Total'({sum[Limb-1:0], r_q} >> Limb);
     end
 
     assign r_o = r_q[N-1:0];

@@ -2,8 +2,8 @@
 //! interval between two operations at full speed. The tables in `bench/results/mesa.md` are made from it.
 
 use hearith_rtl::{
-    CIOS_1024, CIOS_2048, COND_SUB_1024, DIV_EXACT_561, DIV_RESTORING_561, DUAL_LANE_1024, LADDER_1024, MOD_ADD_1024,
-    RADIX2_1024, WIDE_ADD_1024,
+    CIOS_1024, CIOS_2048, COND_SUB_1024, DIV_EXACT_561, DIV_RESTORING_561, LADDER_1024, MOD_ADD_1024, RADIX2_1024,
+    WIDE_ADD_1024,
 };
 use hearith_verilated::bench::Bench;
 use hearith_verilated::{Design, Direction};
@@ -13,8 +13,7 @@ fn measure(design: &'static Design) -> (u64, u64) {
     let mut bench = Bench::new(design.model(), 1);
     let control = ["clk_i", "rst_ni", "in_valid_i", "out_ready_i"];
     let inputs = |name: &str| design.ports().iter().any(|port| port.name == name);
-    let operands: Vec<&str> =
-        ["a_i", "b_i", "x_i", "y_i", "ciphertext_i"].into_iter().filter(|&name| inputs(name)).collect();
+    let operands: Vec<&str> = ["a_i", "b_i", "x_i", "y_i"].into_iter().filter(|&name| inputs(name)).collect();
     for port in design.ports() {
         let constant = !control.contains(&port.name) && !operands.contains(&port.name);
         if port.direction == Direction::Input && constant {
@@ -42,7 +41,6 @@ fn main() {
         &MOD_ADD_1024,
         &COND_SUB_1024,
         &WIDE_ADD_1024,
-        &DUAL_LANE_1024,
     ];
     let lines = designs.map(|design| {
         let (latency, interval) = measure(design);

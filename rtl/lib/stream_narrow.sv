@@ -39,8 +39,9 @@ module stream_narrow #(
         end
     end
 
-    always_ff @(posedge clk_i) begin
-        if (in_ready_o) rest_q <= in_data_i;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) rest_q <= '0;
+        else if (in_ready_o) rest_q <= in_data_i;
         else if (out_ready_i) rest_q <= {{Width{1'b0}}, rest_q[Width*Beats-1:Width]};
     end
 endmodule

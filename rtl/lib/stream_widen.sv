@@ -50,7 +50,8 @@ module stream_widen #(
         end
     end
 
-    always_ff @(posedge clk_i) begin
-        if (beat) out_data_o <= {in_data_i, out_data_o[Width*Beats-1:Width]};
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) out_data_o <= '0;
+        else if (beat) out_data_o <= {in_data_i, out_data_o[Width*Beats-1:Width]};
     end
 endmodule

@@ -58,14 +58,14 @@ module mesa #(
     localparam int unsigned Step = (N + 2 + W - 1) / W + 2 * D + 6;
     localparam int unsigned Interval = (N / 2 + 1 + Stages - 1) / Stages * Step + 2;
     localparam int unsigned CountBits = $clog2(2 * Stages + 1);
-    localparam int unsigned InBeats = (2 * N + StreamBits - 1) / StreamBits;
-    localparam int unsigned OutBeats = (N + StreamBits - 1) / StreamBits;
 
-    if (N < 64 || N % 4 != 0) $error("mesa: N must be a multiple of 4, at least 64");
-
-    logic datapath_rst_n, key_write, key_wipe, key_ready, pending, accepted, delivered, bad_packet;
+    logic datapath_rst_n, key_write, key_wipe;
     logic [13:0] key_index;
     logic [31:0] key_data;
+    logic [1:0] start_valid, start_ready, residue_valid, residue_ready;
+    logic [1:0][N-1:0] residue;
+    logic [2*N-1:0] ciphertext;
+    logic [N-1:0] n;
     logic [1:0][Stages-1:0] mul;
 
     logic [7:0][31:0] parameters;
@@ -78,91 +78,31 @@ module mesa #(
     assign parameters[6] = Interval;
     assign parameters[7] = '0;
 
-    accelerator_registers #(
-        .AddressBits(17),
-        .Identity   ("MESA"),
-        .CountBits  (CountBits)
-    ) u_registers (
-        .clk_i,
-        .rst_ni,
-        .axil_awaddr_i,
-        .axil_awvalid_i,
-        .axil_awready_o,
-        .axil_wdata_i,
-        .axil_wstrb_i,
-        .axil_wvalid_i,
-        .axil_wready_o,
-        .axil_bresp_o,
-        .axil_bvalid_o,
-        .axil_bready_i,
-        .axil_araddr_i,
-        .axil_arvalid_i,
-        .axil_arready_o,
-        .axil_rdata_o,
-        .axil_rresp_o,
-        .axil_rvalid_o,
-        .axil_rready_i,
+    mesa_frame #(
+        .N         (N),
+        .StreamBits(StreamBits),
+        .Identity  ("MESA"),
+        .CountBits (CountBits),
+        .NumberOfN (7)
+    ) u_frame (
+        .*,  // clock, reset and the buses
         .parameters_i   (parameters),
+        .product_count_i(CountBits'($countones(mul))),
+        .datapath_rst_no(datapath_rst_n),
+        .key_wipe_o     (key_wipe),
         .key_write_o    (key_write),
         .key_index_o    (key_index),
         .key_data_o     (key_data),
-        .key_wipe_o     (key_wipe),
-        .key_ready_o    (key_ready),
-        .datapath_rst_no(datapath_rst_n),
-        .pending_i      (pending),
-        .accepted_i     (accepted),
-        .delivered_i    (delivered),
-        .bad_packet_i   (bad_packet),
-        .product_count_i(CountBits'($countones(mul)))
+        .n_o            (n),
+        .start_valid_o  (start_valid),
+        .start_ready_i  (start_ready),
+        .ciphertext_o   (ciphertext),
+        .residue_valid_i(residue_valid),
+        .residue_ready_o(residue_ready),
+        .residue_i      (residue)
     );
 
-    // Ciphertexts, to both branches.
-    logic item_valid, item_ready;
-    logic [InBeats*StreamBits-1:0] item;
-    logic [1:0] start_valid, start_ready;
-
-    stream_widen #(.Width(StreamBits), .Beats(InBeats)) u_widen (
-        .clk_i,
-        .rst_ni      (datapath_rst_n),
-        .in_valid_i  (s_axis_tvalid_i),
-        .in_ready_o  (s_axis_tready_o),
-        .in_data_i   (s_axis_tdata_i),
-        .in_last_i   (s_axis_tlast_i),
-        .out_valid_o (pending),
-        .out_ready_i (item_ready && key_ready),
-        .out_data_o  (item),
-        .bad_packet_o(bad_packet)
-    );
-
-    assign item_valid = pending && key_ready;
-    assign accepted = item_valid && item_ready;
-
-    stream_fork u_fork (
-        .clk_i,
-        .rst_ni        (datapath_rst_n),
-        .in_valid_i    (item_valid),
-        .in_ready_o    (item_ready),
-        .first_valid_o (start_valid[0]),
-        .first_ready_i (start_ready[0]),
-        .second_valid_o(start_valid[1]),
-        .second_ready_i(start_ready[1])
-    );
-
-    // The branches and the key memory. Constants are 2^9 words apart.
-    logic [1:0] residue_valid, residue_ready;
-    logic [1:0][N-1:0] residue;
-    logic [N-1:0] n;
-
-    config_register #(.Bits(N), .IndexBits(9)) u_n (
-        .clk_i,
-        .rst_ni,
-        .wipe_i (key_wipe),
-        .write_i(key_write && key_index[13:9] == 5'd7),
-        .index_i(key_index[8:0]),
-        .data_i (key_data),
-        .value_o(n)
-    );
-
+    // The branches and their constants, 2^9 words apart.
     for (genvar b = 0; b < 2; b++) begin : g_branch
         logic [6:0] write;
         logic [MtBits-1:0] mt;
@@ -207,50 +147,11 @@ module mesa #(
             .n_i         (n),
             .in_valid_i  (start_valid[b]),
             .in_ready_o  (start_ready[b]),
-            .ciphertext_i(item[2*N-1:0]),
+            .ciphertext_i(ciphertext),
             .out_valid_o (residue_valid[b]),
             .out_ready_i (residue_ready[b]),
             .residue_o   (residue[b]),
             .mul_o       (mul[b])
         );
-    end
-
-    // The plaintext.
-    logic sum_ready, plaintext_valid, plaintext_ready;
-    logic [N-1:0] plaintext;
-
-    assign residue_ready = {2{sum_ready && &residue_valid}};
-
-    mod_add #(.N(N)) u_add (
-        .clk_i,
-        .rst_ni     (datapath_rst_n),
-        .m_i        (n),
-        .in_valid_i (&residue_valid),
-        .in_ready_o (sum_ready),
-        .a_i        (residue[0]),
-        .b_i        (residue[1]),
-        .out_valid_o(plaintext_valid),
-        .out_ready_i(plaintext_ready),
-        .r_o        (plaintext)
-    );
-
-    stream_narrow #(.Width(StreamBits), .Beats(OutBeats)) u_narrow (
-        .clk_i,
-        .rst_ni     (datapath_rst_n),
-        .in_valid_i (plaintext_valid),
-        .in_ready_o (plaintext_ready),
-        .in_data_i  ((OutBeats * StreamBits)'(plaintext)),
-        .out_valid_o(m_axis_tvalid_o),
-        .out_ready_i(m_axis_tready_i),
-        .out_data_o (m_axis_tdata_o),
-        .out_last_o (m_axis_tlast_o)
-    );
-
-    assign delivered = m_axis_tvalid_o && m_axis_tready_i && m_axis_tlast_o;
-
-    // Padding of the last beat.
-    if (InBeats * StreamBits > 2 * N) begin : g_padding
-        logic unused;
-        assign unused = &{1'b0, item[InBeats*StreamBits-1:2*N]};
     end
 endmodule

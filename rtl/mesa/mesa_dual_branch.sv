@@ -2,7 +2,7 @@
 //
 //   residue = L(c^(p-1) mod p^2) t mod n,   0 <= residue < n
 //
-// Ciphertexts are dealt to the lanes in turns and come back in the same order, since all lanes take the same time. A lane gives L modulo p, at most twice the
+// Ciphertexts are dealt to the lanes in turns, one after the other since all lanes take their digits from one register, and come back in the same order, since all lanes take the same time. A lane gives L modulo p, at most twice the
 // scaled modulus (dual_lane); t is a multiple of q, which makes any multiple of p in it one of n. The product is by the
 // radix-2 multiplier: merged = t 2^XBits mod n.
 //
@@ -11,7 +11,8 @@
 module mesa_dual_branch #(
     parameter int unsigned N     = 1024,  // bits of n
     parameter int unsigned Lanes = 4,     // at least 1
-    parameter int unsigned W     = 16,    // bits of a digit
+    parameter int unsigned W     = 17,    // bits of a digit
+    parameter int unsigned V     = 23,    // bits of a word
     parameter int unsigned D     = 2,     // delay of a digit of the quotient
     localparam int unsigned H      = N / 2,
     localparam int unsigned MtBits = (H + W - 1) / W * W,
@@ -39,16 +40,42 @@ module mesa_dual_branch #(
     output logic [N-1:0]       residue_o,
     output logic [Lanes-1:0]   mul_o          // a product starts in this lane
 );
+    // The ciphertext as the lanes take it: its quarters, the highest first, in digits.
+    localparam int unsigned QuarterBits = (H + W - 1) / W * W;
+    logic [4*QuarterBits-1:0] quarters;
+    logic text_valid, text_ready, text_last;
+    logic [W-1:0] text_digit;
+    for (genvar k = 0; k < 4; k++) begin : g_quarter
+        assign quarters[k*QuarterBits+:QuarterBits] = QuarterBits'(ciphertext_i[(3-k)*H+:H]);
+    end
+
+    stream_narrow #(.Width(W), .Beats(4 * QuarterBits / W)) u_text (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i,
+        .in_ready_o,
+        .in_data_i  (quarters),
+        .out_valid_o(text_valid),
+        .out_ready_i(text_ready),
+        .out_data_o (text_digit),
+        .out_last_o (text_last)
+    );
+
     // Dealing and collecting.
     logic [Lanes-1:0] deal, collect, lane_ready, lane_valid;
     logic [Lanes-1:0][OpBits-1:0] quotients;
     logic [OpBits-1:0] quotient;
     logic quotient_valid, quotient_ready;
 
-    assign in_ready_o = |(lane_ready & deal);
+    assign text_ready = |(lane_ready & deal);
     assign quotient_valid = |(lane_valid & collect);
 
-    stream_turns #(.Takers(Lanes)) u_deal (.clk_i, .rst_ni, .transfer_i(in_valid_i && in_ready_o), .turn_o(deal));
+    stream_turns #(.Takers(Lanes)) u_deal (
+        .clk_i,
+        .rst_ni,
+        .transfer_i(text_valid && text_ready && text_last),
+        .turn_o    (deal)
+    );
     stream_turns #(.Takers(Lanes)) u_collect (
         .clk_i,
         .rst_ni,
@@ -62,7 +89,7 @@ module mesa_dual_branch #(
     end
 
     for (genvar i = 0; i < int'(Lanes); i++) begin : g_lane
-        dual_lane #(.N(N), .W(W), .D(D)) u_lane (
+        dual_lane #(.N(N), .W(W), .V(V), .D(D)) u_lane (
             .clk_i,
             .rst_ni,
             .mt_i,
@@ -74,9 +101,9 @@ module mesa_dual_branch #(
             .enter_high_i(OpBits'(enter_high_i)),
             .one_low_i   (OpBits'(one_low_i)),
             .one_high_i  (OpBits'(one_high_i)),
-            .in_valid_i  (in_valid_i && deal[i]),
+            .in_valid_i  (text_valid && deal[i]),
             .in_ready_o  (lane_ready[i]),
-            .ciphertext_i,
+            .digit_i     (text_digit),
             .out_valid_o (lane_valid[i]),
             .out_ready_i (quotient_ready && collect[i]),
             .l_o         (quotients[i]),

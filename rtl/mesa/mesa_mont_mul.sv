@@ -73,7 +73,8 @@ module mesa_mont_mul #(
         end
     end
 
-    always_ff @(posedge clk_i) begin
-        if (result_valid && !after_owns_q) before_result_o <= result;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) before_result_o <= '0;
+        else if (result_valid && !after_owns_q) before_result_o <= result;
     end
 endmodule

@@ -1,7 +1,7 @@
 //! Measures how many cycles the simulated accelerators take, and prints them as JSON: of each the latency of a decryption alone and
 //! the average interval between plaintexts when it is full. The tables in `bench/results/mesa.md` are made from it.
 
-use hearith_device::designs::{MESA_1024, MESA_2048, MESA_DUAL_1024};
+use hearith_device::designs::{MESA_1024, MESA_2048, MESA_DUAL_1024, MESA_DUAL_2048};
 use hearith_device::{Counters, DeviceError, Mesa, MesaDual, Simulated};
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, PrivateKey, Variant};
 use hearith_verilated::Design;
@@ -56,7 +56,7 @@ fn ciphertexts(key: &PrivateKey, count: usize) -> Ciphertexts {
 }
 
 fn main() -> Result<(), DeviceError> {
-    let lines = [mesa(&MESA_1024)?, mesa(&MESA_2048)?, mesa_dual(&MESA_DUAL_1024)?];
+    let lines = [mesa(&MESA_1024)?, mesa(&MESA_2048)?, mesa_dual(&MESA_DUAL_1024)?, mesa_dual(&MESA_DUAL_2048)?];
     println!("{{\n{}\n}}", lines.join(",\n"));
     Ok(())
 }

@@ -29,6 +29,8 @@ pub struct MesaDualParameters {
     pub digit_bits: u32,
     /// Delay of the quotient in digits.
     pub delay: u32,
+    /// Bits of a word: its multipliers take a digit and a word.
+    pub word_bits: u32,
     /// Bits of a beat of its streams.
     pub stream_bits: u32,
     /// The `R` of its digit multipliers is `2^r_bits`.
@@ -97,18 +99,19 @@ impl MesaDual {
 
 impl MesaDualParameters {
     fn read([bits, lanes, kinds, stream_bits, r_bits, scanned_bits, interval, _]: [u32; 8]) -> Option<Self> {
-        let [digit_bits, delay, ..] = kinds.to_le_bytes().map(u32::from);
+        let [digit_bits, delay, word_bits, _] = kinds.to_le_bytes().map(u32::from);
         let known = (64..=8192).contains(&bits)
             && bits.is_multiple_of(4)
             && (1..=1024).contains(&lanes)
             && (4..=32).contains(&digit_bits)
             && digit_bits * (delay + 1) <= 64
+            && (digit_bits..=64).contains(&word_bits)
             && (8..=bits / 2).contains(&stream_bits)
             && stream_bits.is_multiple_of(8)
             && (bits / 2 + 2..=bits / 2 + 512).contains(&r_bits)
             && (bits / 2..=bits / 2 + 512).contains(&scanned_bits)
             && interval < 1 << 24;
-        let read = Self { bits, lanes, digit_bits, delay, stream_bits, r_bits, scanned_bits, interval };
+        let read = Self { bits, lanes, digit_bits, delay, word_bits, stream_bits, r_bits, scanned_bits, interval };
         known.then_some(read)
     }
 

@@ -9,8 +9,8 @@ pub mod designs {
     hearith_verilated::designs!();
 
     /// The MESAs in dual numbers, smallest first.
-    pub static MESAS_DUAL: [&hearith_verilated::Design; 4] =
-        [&MESA_DUAL_64, &MESA_DUAL_128, &MESA_DUAL_256, &MESA_DUAL_1024];
+    pub static MESAS_DUAL: [&hearith_verilated::Design; 5] =
+        [&MESA_DUAL_64, &MESA_DUAL_128, &MESA_DUAL_256, &MESA_DUAL_1024, &MESA_DUAL_2048];
 
     /// The residue banks, smallest first.
     pub static RESIDUE_BANKS: [&hearith_verilated::Design; 3] =

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Fault, Shared, key, random_ciphertexts};
-use hearith_device::designs::{MESA_DUAL_64, MESA_DUAL_128, MESA_DUAL_256, MESA_DUAL_1024};
+use hearith_device::designs::{MESA_DUAL_64, MESA_DUAL_128, MESA_DUAL_256, MESA_DUAL_1024, MESA_DUAL_2048};
 use hearith_device::{Counters, DeviceError, MesaDual, Simulated};
 use hearith_paillier::PrivateKey;
 use hearith_verilated::Design;
@@ -50,6 +50,13 @@ fn decrypts_256_bits() {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn decrypts_1024_bits() {
     several_keys(&MESA_DUAL_1024, 1, 24);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+#[cfg_attr(verilator, ignore = "long: make test-full")]
+fn decrypts_2048_bits() {
+    several_keys(&MESA_DUAL_2048, 1, 24);
 }
 
 #[test]

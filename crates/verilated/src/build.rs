@@ -288,13 +288,15 @@ struct Instance {{
     VerilatedContext context;
     {prefix} top;
     Instance() : context{{}}, top{{(context.randSeed(1), context.randReset(2), &context)}} {{}}
-    ~Instance() {{ top.final(); }}
+    // Verilator asks the thread for the context: that of this model, not of the one that was made last and may be gone.
+    void enter() {{ Verilated::threadContextp(&context); }}
+    ~Instance() {{ enter(); top.final(); }}
 }};
 }}
 extern "C" {{
 void* {prefix}_new() {{ return new Instance; }}
 void {prefix}_delete(void* self) {{ delete static_cast<Instance*>(self); }}
-void {prefix}_eval(void* self) {{ static_cast<Instance*>(self)->top.eval(); }}
+void {prefix}_eval(void* self) {{ static_cast<Instance*>(self)->enter(); static_cast<Instance*>(self)->top.eval(); }}
 unsigned char* {prefix}_port(void* self, unsigned index) {{
     Instance* model = static_cast<Instance*>(self);
     switch (index) {{
