@@ -73,7 +73,7 @@ fn the_residue_bank_gives_the_residues_of_the_cpu() {
     // The product of the primes has 360 bits: 108 digits always fit.
     let nines = "9".repeat(108);
     let numbers: Vec<String> = (0..200).map(|at| nines[..1 + at * 107 / 199].to_owned()).collect();
-    place.write("in.txt", &format!("0\n1\n0xfffffffffffffffffffffffffffff\n{}\n", numbers.join("\n")));
+    place.write("in.txt", format!("0\n1\n0xfffffffffffffffffffffffffffff\n{}\n", numbers.join("\n")));
     for table in ["csv", "parquet"] {
         place.ok(&format!("rns convert --engine cpu in.txt --out cpu.{table}"));
         let line = format!("rns convert --engine residue-bank --json in.txt --out bank.{table}");
