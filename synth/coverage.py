@@ -1,9 +1,10 @@
 """Runs the hardware tests with Verilator's line and toggle coverage, and writes both for every module of rtl/ to `bench/results/coverage.md`.
 
 Fails unless 95 % of all lines are covered. A line or a bit counts as covered if any instance in any model reaches it.
-Usage: coverage.py [--keep DIR]
+With --keep the files of the run stay in a directory, and those that are there already are read instead of running anything.
 """
 
+import argparse
 import collections
 import os
 import pathlib
@@ -39,8 +40,8 @@ def collect(directory):
 
 TEXT = """# Coverage of the hardware
 
-Written by `make coverage` (synth/coverage.py) from the tests of `rtl/` and of `crates/device`, simulated by {verilator} with line and toggle
-coverage. A line counts as covered if any instance in any model runs it, a bit as toggled if it ever changes. Designs are at most {bits} bits wide here: wider ones repeat the
+Written by `make coverage` (synth/coverage.py) from the tests of {packages}, simulated by {verilator} with line and toggle
+coverage. A line counts as covered if any instance in any model runs it, a bit of a signal of at most 64 as toggled if it ever changes. Designs are at most {bits} bits wide here: wider ones repeat the
 same lines at a hundred times the points, and their tests are left out.
 
 {table}
@@ -50,9 +51,9 @@ same lines at a hundred times the points, and their tests are left out.
 BITS = 256
 
 
-def run_tests(directory):
+def run_tests(packages, directory):
     """Runs the tests with models that count."""
-    command = ["cargo", "test", "--quiet", *(word for package in PACKAGES for word in ("--package", package))]
+    command = ["cargo", "test", "--quiet", *(word for package in packages for word in ("--package", package))]
     command += ["--", "--skip", "wide", "--skip", "1024", "--skip", "2048"]
     subprocess.run(command, cwd=ROOT, env={**os.environ, "HEARITH_RTL_COVERAGE": directory}, check=True)
 
@@ -62,12 +63,17 @@ def share(reached):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keep", metavar="DIR")
+    parser.add_argument("--package", action="append", help="one whose tests are run (all)")
+    arguments = parser.parse_args()
+    packages = arguments.package or PACKAGES
     with tempfile.TemporaryDirectory() as directory:
-        if sys.argv[1:2] == ["--keep"]:
-            directory = sys.argv[2]
+        if arguments.keep:
+            directory = arguments.keep
             os.makedirs(directory, exist_ok=True)
         if not any(pathlib.Path(directory).iterdir()):
-            run_tests(directory)
+            run_tests(packages, directory)
         covered = collect(directory)
     kinds = ("line", "toggle")
     rows, totals = [], {kind: [] for kind in kinds}
@@ -80,7 +86,7 @@ def main():
     table = "\n".join(["| module | lines | toggled bits |", "|---|---|---|", *rows])
     version = " ".join(subprocess.run(["verilator", "--version"], stdout=subprocess.PIPE, check=True, text=True).stdout.split()[:2])
     page = ROOT / "bench" / "results" / "coverage.md"
-    page.write_text(TEXT.format(verilator=version, bits=BITS, table=table))
+    page.write_text(TEXT.format(verilator=version, packages=" and ".join(packages), bits=BITS, table=table))
     print(table)
     line = 100 * sum(totals["line"]) / len(totals["line"])
     if line < LEAST:

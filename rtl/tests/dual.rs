@@ -158,7 +158,7 @@ fn halves_of_wide_decryptions() {
 
 /// The cycles in which products begin, and that of the result.
 fn activity(lane: &Lane, ciphertext: &Integer) -> Vec<u64> {
-    let (mut bench, _, sink) = lane.bench(&DUAL_LANE_40, &[ciphertext.clone()]);
+    let (mut bench, _, sink) = lane.bench(&DUAL_LANE_40, std::slice::from_ref(ciphertext));
     let mut cycles = Vec::new();
     while bench.received(sink).is_empty() {
         let cycle = bench.cycle();

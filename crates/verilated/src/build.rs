@@ -187,8 +187,7 @@ impl Model<'_> {
         let mut arguments: Vec<String> =
             ["--cc", "-O3", "-Wall", "--assert", "--x-assign", "0", "--x-initial", "unique"].map(String::from).to_vec();
         if coverage() {
-            arguments
-                .extend(["--coverage-line", "--coverage-toggle", "--coverage-max-width", "8192"].map(String::from));
+            arguments.extend(["--coverage-line", "--coverage-toggle", "--coverage-max-width", "64"].map(String::from));
         }
         arguments.extend(["--prefix".into(), self.design.prefix(), "--top-module".into(), self.design.top.clone()]);
         arguments.extend(self.design.parameters.iter().map(|(name, value)| format!("-G{name}={value}")));
