@@ -111,7 +111,7 @@ fn numbers_of_all_ones() {
         for engine in engines() {
             let basis = Basis::new(engine, &moduli).unwrap();
             let ones: Integer = (Integer::from(1) << basis.bits()) - 1;
-            let residues = basis.residues(&batch(&[ones.clone()], basis.limbs())).unwrap();
+            let residues = basis.residues(&batch(std::slice::from_ref(&ones), basis.limbs())).unwrap();
             for (&modulus, column) in moduli.iter().zip(residues.columns()) {
                 assert_eq!(column, [Integer::from(&ones % modulus)], "{basis:?}");
             }
@@ -156,6 +156,30 @@ fn batches_of_every_length() {
             let numbers = numbers(&basis, 1600, &mut random);
             for len in (0..20).chain([511, 512, 513, 1024, 1600]) {
                 check(&basis, &numbers[..len]);
+            }
+        }
+    }
+}
+
+/// Rows may have fewer limbs than the basis, or more of which the upper ones are zero.
+#[test]
+fn rows_of_other_widths() {
+    for engine in engines() {
+        for moduli in [special(13, 360, 12), ordinary(59, 7, true)] {
+            let basis = Basis::new(engine, &moduli).unwrap();
+            for width in 1..=basis.limbs() + 9 {
+                let used = width.min(basis.limbs() - 1);
+                let row: Vec<u64> =
+                    (0..width).map(|limb| if limb < used { u64::MAX - limb as u64 } else { 0 }).collect();
+                let number = Integer::from_digits(&row, Order::Lsf);
+                let rows = Batch::repeat(&row, 11);
+                let slices: Vec<Vec<u64>> = row.iter().map(|&limb| vec![limb; 11]).collect();
+                let slices: Vec<&[u64]> = slices.iter().map(Vec::as_slice).collect();
+                let residues = basis.residues(&rows).unwrap();
+                assert_eq!(basis.residues_of_slices(&slices).unwrap(), residues);
+                for (&modulus, column) in moduli.iter().zip(residues.columns()) {
+                    assert_eq!(column, vec![Integer::from(&number % modulus); 11], "{width} limbs, {basis:?}");
+                }
             }
         }
     }

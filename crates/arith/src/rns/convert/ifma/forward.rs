@@ -30,8 +30,8 @@ struct Block {
     groups: Vec<Group>,
     /// Which moduli.
     members: Range<usize>,
-    /// Modulus and cofactor of each, if there are three narrow ones in every group: the usual case, whose loops are unrolled.
-    triples: Option<Vec<[(u64, [u64; 2]); 3]>>,
+    /// They again, if there are three narrow ones in every group: the usual case, whose loops are unrolled.
+    triples: Option<Vec<[Factor; 3]>>,
     /// For [`fractions`]: of `1 / M`.
     digits: Vec<u64>,
 }
@@ -41,8 +41,14 @@ struct Group {
     members: Range<usize>,
     /// Whether they are below [`NARROW`]; otherwise there is one alone.
     narrow: bool,
-    /// Of each the modulus `q` and `M / q`, in two limbs.
-    factors: Vec<[[u64; 2]; 2]>,
+    factors: Vec<Factor>,
+}
+
+/// A modulus `q` and `M / q`, in two limbs.
+#[derive(Clone, Copy)]
+struct Factor {
+    q: [u64; 2],
+    cofactor: [u64; 2],
 }
 
 impl Forward {
@@ -85,7 +91,7 @@ impl Block {
             ranges.iter().map(|range| digits(1, whole(&moduli[range.clone()]), limbs + 2)).collect();
         let digits = (0..limbs + 2).flat_map(|k| of_each.iter().map(move |digits| digits[k])).collect();
         let triple = |group: &Group| match (group.narrow, &group.factors[..]) {
-            (true, &[a, b, c]) => Some([a, b, c].map(|[q, cofactor]| (q[0], cofactor))),
+            (true, &[p, q, r]) => Some([p, q, r]),
             _ => None,
         };
         let triples = groups.iter().map(triple).collect();
@@ -115,8 +121,8 @@ impl Block {
                 Some(triples) => {
                     let (triples, columns) = (&triples[..G], &mut columns[self.members.clone()][..3 * G]);
                     for g in 0..G {
-                        for (i, &(q, cofactor)) in triples[g].iter().enumerate() {
-                            put(columns[3 * g + i], places, residue(fractions[g], q, cofactor));
+                        for (i, factor) in triples[g].iter().enumerate() {
+                            put(columns[3 * g + i], places, residue(fractions[g], factor));
                         }
                     }
                 }
@@ -142,9 +148,9 @@ struct Places {
 impl Group {
     fn new(moduli: &[u64], members: Range<usize>) -> Self {
         let product = whole(&moduli[members.clone()]);
-        let factors = |&q: &u64| [limbs_of(q.into()), limbs_of(product / u128::from(q))];
+        let factor = |&q: &u64| Factor { q: limbs_of(q.into()), cofactor: limbs_of(product / u128::from(q)) };
         let narrow = moduli[members.start] < NARROW;
-        Group { factors: moduli[members.clone()].iter().map(factors).collect(), narrow, members }
+        Group { factors: moduli[members.clone()].iter().map(factor).collect(), narrow, members }
     }
 
     /// The residues from a group's fraction, into places of its columns.
@@ -152,8 +158,8 @@ impl Group {
     #[inline]
     fn finish(&self, fraction: [__m512i; 2], places: Places, columns: &mut [&mut [u64]]) {
         let members = columns[self.members.clone()].iter_mut().zip(&self.factors);
-        for (column, &[q, cofactor]) in members {
-            let residue = if self.narrow { residue(fraction, q[0], cofactor) } else { scaled(fraction, q) };
+        for (column, factor) in members {
+            let residue = if self.narrow { residue(fraction, factor) } else { scaled(fraction, factor.q) };
             put(column, places, residue);
         }
     }
@@ -193,12 +199,12 @@ fn whole(moduli: &[u64]) -> u128 {
 /// right. Nothing wraps around, as the true fraction is at most `1 - 1 / q`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn residue([upper, lower]: [__m512i; 2], q: u64, cofactor: [u64; 2]) -> __m512i {
-    let cofactor = cofactor.map(|limb| broadcast(limb));
+fn residue([upper, lower]: [__m512i; 2], factor: &Factor) -> __m512i {
+    let cofactor = factor.cofactor.map(|limb| broadcast(limb));
     let fraction = _mm512_madd52lo_epu64(broadcast(1), upper, cofactor[0]);
     let fraction = _mm512_madd52hi_epu64(fraction, lower, cofactor[0]);
     let fraction = _mm512_madd52lo_epu64(fraction, lower, cofactor[1]);
-    _mm512_madd52hi_epu64(_mm512_setzero_si512(), fraction, broadcast(q))
+    _mm512_madd52hi_epu64(_mm512_setzero_si512(), fraction, broadcast(factor.q[0]))
 }
 
 /// Writes as many lanes as there are places.
