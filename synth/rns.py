@@ -224,7 +224,7 @@ the registers around the unit make a fifth segment of the four cuts.
 {table_efficiency}
 
 ## Whole bases
-The evaluated primes have the smallest betas of all; a basis needs 12 or 48 primes. These are the largest primes (smallest betas) of the pools of five terms, {pools},
+The evaluated primes have betas among the smallest; a basis needs 12 or 48 primes. These are the largest primes (smallest betas) of the pools of five terms, {pools},
 one unit each, four stages.
 
 {table_bases}
