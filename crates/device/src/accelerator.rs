@@ -1,4 +1,4 @@
-//! What all accelerators have in common: the registers of `rtl/mesa/accelerator_registers.sv` and batches over the streams.
+//! What all accelerators have in common: the registers of `rtl/lib/accelerator_registers.sv` and batches over the streams.
 
 use std::fmt;
 
