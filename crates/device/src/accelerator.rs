@@ -46,7 +46,7 @@ pub(crate) struct Accelerator {
 
 /// The shape of a batch on the streams.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
+pub struct Shape {
     /// Bits of a beat.
     pub(crate) stream_bits: u32,
     /// Bits of an item to the device.

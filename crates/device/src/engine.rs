@@ -3,16 +3,17 @@
 use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey};
 use hearith_verilated::Design;
 
+use crate::keyed::{Keyed, Parameters};
 use crate::simulated::designs::{MESAS, MESAS_DUAL, RESIDUE_BANKS};
-use crate::{Counters, DeviceError, Mesa, MesaDual, Simulated, Transport};
+use crate::{Counters, DeviceError, MesaDualParameters, MesaParameters, Simulated, Transport};
 
 /// A kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeviceEngine {
-    /// [`Mesa`].
+    /// [`Mesa`](crate::Mesa).
     Mesa,
-    /// [`MesaDual`].
+    /// [`MesaDual`](crate::MesaDual).
     MesaDual,
     /// [`ResidueBank`](crate::ResidueBank), which converts integers to residues and decrypts nothing.
     ResidueBank,
@@ -34,7 +35,7 @@ pub trait Decryptor: Send {
     /// Decrypts every ciphertext.
     ///
     /// # Errors
-    /// As [`Mesa::decrypt`].
+    /// As [`Keyed::decrypt`].
     fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DeviceError>;
 
     /// What the device has counted.
@@ -91,16 +92,8 @@ impl DeviceEngine {
     /// [`DeviceError::KeyTooLarge`], [`DeviceError::NoModel`], [`DeviceError::DecryptsNothing`].
     pub fn open(self, key: &PrivateKey) -> Result<Box<dyn Decryptor>, DeviceError> {
         match self {
-            Self::Mesa => {
-                let mut device = Mesa::open(self.fitting(key)?)?;
-                device.load_key(key)?;
-                Ok(Box::new(device))
-            }
-            Self::MesaDual => {
-                let mut device = MesaDual::open(self.fitting(key)?)?;
-                device.load_key(key)?;
-                Ok(Box::new(device))
-            }
+            Self::Mesa => loaded::<MesaParameters>(self.fitting(key)?, key),
+            Self::MesaDual => loaded::<MesaDualParameters>(self.fitting(key)?, key),
             Self::ResidueBank => Err(DeviceError::DecryptsNothing { name: self.name() }),
         }
     }
@@ -133,42 +126,14 @@ impl DeviceEngine {
     }
 }
 
-impl Decryptor for Mesa {
-    fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DeviceError> {
-        Self::decrypt(self, ciphertexts)
-    }
-
-    fn counters(&mut self) -> Result<Counters, DeviceError> {
-        Self::counters(self)
-    }
-
-    fn describe(&self) -> String {
-        let parameters = self.parameters();
-        format!("{}, N = {} with {} MEs", Self::describe(self), parameters.bits, 2 * parameters.stages)
-    }
-
-    fn batch_size(&self) -> usize {
-        4 * (self.parameters().stages as usize + 2)
-    }
-}
-
-impl Decryptor for MesaDual {
-    fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DeviceError> {
-        Self::decrypt(self, ciphertexts)
-    }
-
-    fn counters(&mut self) -> Result<Counters, DeviceError> {
-        Self::counters(self)
-    }
-
-    fn describe(&self) -> String {
-        let parameters = self.parameters();
-        format!("{}, N = {} with {} lanes", Self::describe(self), parameters.bits, 2 * parameters.lanes)
-    }
-
-    fn batch_size(&self) -> usize {
-        8 * self.parameters().lanes as usize
-    }
+/// A decryptor with the key loaded.
+fn loaded<P: Parameters + 'static>(
+    transport: Box<dyn Transport>,
+    key: &PrivateKey,
+) -> Result<Box<dyn Decryptor>, DeviceError> {
+    let mut device = Keyed::<P>::open(transport)?;
+    device.load_key(key)?;
+    Ok(Box::new(device))
 }
 
 fn list(designs: &[&Design], describe: impl Fn(&Design) -> String) -> String {

@@ -5,66 +5,137 @@ use hearith_paillier::{Ciphertexts, OperationError, Plaintexts, PrivateKey, Publ
 use zeroize::Zeroizing;
 
 use crate::accelerator::{Accelerator, Shape};
-use crate::{Counters, DeviceError};
+use crate::{Counters, Decryptor, DeviceError, Transport};
 
 /// A secret number, wiped when dropped.
-pub(crate) type Secret = Zeroizing<Vec<u64>>;
+pub type Secret = Zeroizing<Vec<u64>>;
 
 /// A constant of a key: its number in the key memory, its value, its width in bits there.
-pub(crate) type Constant = (u32, Secret, u32);
+pub type Constant = (u32, Secret, u32);
 
-/// A decryptor behind the common register map.
+/// What one kind of decryptor was built for, and what it wants to know of a key.
+pub trait Parameters: Copy + Send {
+    /// The kind, in words.
+    const NAME: &str;
+    /// What the device says that it is.
+    const IDENTITY: &[u8; 4];
+
+    /// From the device's eight parameters; `None` if they are not those of this kind.
+    fn read(parameters: [u32; 8]) -> Option<Self>;
+
+    /// The largest key, in bits.
+    fn bits(&self) -> u32;
+
+    /// Its exponentiators, in words.
+    fn units(&self) -> String;
+
+    /// [`Decryptor::batch_size`].
+    fn batch_size(&self) -> usize;
+
+    /// Its streams.
+    fn shape(&self) -> Shape;
+
+    /// The constants of a key, where the device wants them.
+    ///
+    /// # Errors
+    /// As the arithmetic that makes them.
+    fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, OperationError>;
+}
+
+/// A decryptor behind a transport. When dropped it wipes the key on the device.
 #[derive(Debug)]
-pub(crate) struct Keyed {
+pub struct Keyed<P> {
     device: Accelerator,
+    parameters: P,
     key: Option<PublicKey>,
 }
 
-impl Keyed {
-    pub(crate) fn new(device: Accelerator) -> Self {
-        Self { device, key: None }
+impl<P: Parameters> Keyed<P> {
+    /// The device at the other end of a transport.
+    ///
+    /// # Errors
+    /// There is no such device, or it does not answer.
+    pub fn open(transport: Box<dyn Transport>) -> Result<Self, DeviceError> {
+        let device = Accelerator::open(transport, P::NAME, P::IDENTITY)?;
+        let parameters = P::read(device.parameters()).ok_or(DeviceError::UnknownParameters { name: P::NAME })?;
+        Ok(Self { device, parameters, key: None })
     }
 
-    pub(crate) fn describe(&self) -> String {
+    /// What the device was built for.
+    pub fn parameters(&self) -> P {
+        self.parameters
+    }
+
+    /// Where the device is, in words.
+    pub fn describe(&self) -> String {
         self.device.describe()
     }
 
-    /// Loads a key of at most `largest` bits, given by constants that are made only if it fits.
-    pub(crate) fn load_key(
-        &mut self,
-        key: &PrivateKey,
-        largest: u32,
-        constants: impl FnOnce() -> Result<Vec<Constant>, OperationError>,
-    ) -> Result<(), DeviceError> {
+    /// Loads a key of at most the device's size. Its constants are computed here, in constant time, and wiped when they are written.
+    ///
+    /// # Errors
+    /// [`DeviceError::KeyTooLarge`], or the device fails; it then has no key.
+    pub fn load_key(&mut self, key: &PrivateKey) -> Result<(), DeviceError> {
         self.key = None;
-        let bits = key.public().bits();
+        let (bits, largest) = (key.public().bits(), self.parameters.bits());
         if bits > largest {
             return Err(DeviceError::KeyTooLarge { bits, largest });
         }
-        let constants = constants()?;
+        let constants = self.parameters.constants(key)?;
         self.device.load_key(constants.iter().map(|(number, limbs, bits)| (*number, &limbs[..], *bits)))?;
         self.key = Some(key.public().clone());
         Ok(())
     }
 
-    pub(crate) fn decrypt(&mut self, ciphertexts: &Ciphertexts, shape: Shape) -> Result<Plaintexts, DeviceError> {
+    /// Decrypts every ciphertext.
+    ///
+    /// # Errors
+    /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out.
+    pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DeviceError> {
         let key = self.key.as_ref().ok_or(DeviceError::NoKey)?;
         if key.id() != ciphertexts.key_id() {
             let (expected, found) = (key.id(), ciphertexts.key_id());
             return Err(OperationError::WrongKey { expected, found }.into());
         }
         key.check_coprime(ciphertexts).map_err(OperationError::from)?;
-        let residues = self.device.process(ciphertexts.batch(), key.plaintext_limbs(), shape)?;
+        let residues = self.device.process(ciphertexts.batch(), key.plaintext_limbs(), self.parameters.shape())?;
         plaintexts(key, &residues)
     }
 
-    pub(crate) fn counters(&mut self) -> Result<Counters, DeviceError> {
+    /// What the device has counted.
+    ///
+    /// # Errors
+    /// The device does not answer.
+    pub fn counters(&mut self) -> Result<Counters, DeviceError> {
         self.device.counters()
     }
 
-    pub(crate) fn wipe(&mut self) -> Result<(), DeviceError> {
+    /// Clears the key memory of the device and drops what is in flight.
+    ///
+    /// # Errors
+    /// The device does not answer.
+    pub fn wipe(&mut self) -> Result<(), DeviceError> {
         self.key = None;
         self.device.wipe()
+    }
+}
+
+impl<P: Parameters> Decryptor for Keyed<P> {
+    fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DeviceError> {
+        Self::decrypt(self, ciphertexts)
+    }
+
+    fn counters(&mut self) -> Result<Counters, DeviceError> {
+        Self::counters(self)
+    }
+
+    fn describe(&self) -> String {
+        let (bits, units) = (self.parameters.bits(), self.parameters.units());
+        format!("{}, N = {bits} with {units}", Self::describe(self))
+    }
+
+    fn batch_size(&self) -> usize {
+        self.parameters.batch_size()
     }
 }
 

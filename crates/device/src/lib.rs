@@ -27,6 +27,7 @@ mod transport;
 pub use accelerator::Counters;
 pub use engine::{Decryptor, DeviceEngine, EngineState};
 pub use error::DeviceError;
+pub use keyed::Keyed;
 #[cfg(unix)]
 pub use mapped::MemoryMapped;
 pub use mesa::{Mesa, MesaParameters};

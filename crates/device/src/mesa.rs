@@ -1,22 +1,14 @@
 //! MESA, the pipelined Paillier decryptor.
 
 use hearith_arith::{ArithError, Modulus, limbs};
-use hearith_paillier::{Ciphertexts, OperationError, Plaintexts, PrivateKey};
+use hearith_paillier::{OperationError, PrivateKey};
 
-use crate::accelerator::{Accelerator, Shape};
+use crate::accelerator::Shape;
 use crate::constants::{less, merged, power_modulo, scaled_digits};
-use crate::keyed::{Constant, Keyed, Secret};
-use crate::{Counters, DeviceError, Transport};
+use crate::keyed::{Constant, Keyed, Parameters, Secret};
 
-const NAME: &str = "MESA";
-const IDENTITY: &[u8; 4] = b"MESA";
-
-/// A MESA behind a transport. When dropped it wipes the key on the device.
-#[derive(Debug)]
-pub struct Mesa {
-    keyed: Keyed,
-    parameters: MesaParameters,
-}
+/// A MESA behind a transport. When dropped it wipes the key on the device. Its counters count as a product a pair of products in one ladder.
+pub type Mesa = Keyed<MesaParameters>;
 
 /// What a MESA was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,63 +33,10 @@ pub struct MesaParameters {
     pub interval: u32,
 }
 
-impl Mesa {
-    /// The device at the other end of a transport.
-    ///
-    /// # Errors
-    /// There is no MESA, or it does not answer.
-    pub fn open(transport: Box<dyn Transport>) -> Result<Self, DeviceError> {
-        let device = Accelerator::open(transport, NAME, IDENTITY)?;
-        let parameters = MesaParameters::read(device.parameters());
-        let parameters = parameters.ok_or(DeviceError::UnknownParameters { name: NAME })?;
-        Ok(Self { keyed: Keyed::new(device), parameters })
-    }
+impl Parameters for MesaParameters {
+    const NAME: &str = "MESA";
+    const IDENTITY: &[u8; 4] = b"MESA";
 
-    /// What the device was built for.
-    pub fn parameters(&self) -> MesaParameters {
-        self.parameters
-    }
-
-    /// Where the device is, in words.
-    pub fn describe(&self) -> String {
-        self.keyed.describe()
-    }
-
-    /// Loads a key of at most the device's size. Its constants are computed here, in constant time, and wiped when they are written.
-    ///
-    /// # Errors
-    /// [`DeviceError::KeyTooLarge`], or the device fails; it then has no key.
-    pub fn load_key(&mut self, key: &PrivateKey) -> Result<(), DeviceError> {
-        let parameters = self.parameters;
-        self.keyed.load_key(key, parameters.bits, || parameters.constants(key))
-    }
-
-    /// Decrypts every ciphertext.
-    ///
-    /// # Errors
-    /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out.
-    pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DeviceError> {
-        self.keyed.decrypt(ciphertexts, self.parameters.shape())
-    }
-
-    /// What the device has counted; a product is a pair of products in one ladder.
-    ///
-    /// # Errors
-    /// The device does not answer.
-    pub fn counters(&mut self) -> Result<Counters, DeviceError> {
-        self.keyed.counters()
-    }
-
-    /// Clears the key memory of the device and drops what is in flight.
-    ///
-    /// # Errors
-    /// The device does not answer.
-    pub fn wipe(&mut self) -> Result<(), DeviceError> {
-        self.keyed.wipe()
-    }
-}
-
-impl MesaParameters {
     fn read([bits, stages, kinds, stream_bits, r_bits, scanned_bits, interval, _]: [u32; 8]) -> Option<Self> {
         let [digit_bits, delay, exact, _] = kinds.to_le_bytes().map(u32::from);
         let known = (64..=8192).contains(&bits)
@@ -114,6 +53,18 @@ impl MesaParameters {
         let read =
             Self { bits, stages, digit_bits, delay, exact_division, stream_bits, r_bits, scanned_bits, interval };
         known.then_some(read)
+    }
+
+    fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    fn units(&self) -> String {
+        format!("{} MEs", 2 * self.stages)
+    }
+
+    fn batch_size(&self) -> usize {
+        4 * (self.stages as usize + 2)
     }
 
     fn shape(&self) -> Shape {
@@ -133,7 +84,9 @@ impl MesaParameters {
         constants.push((7, product, self.bits));
         Ok(constants)
     }
+}
 
+impl MesaParameters {
     /// The constants of the branch of `prime`, from this number on (`rtl/mesa/mesa_branch.sv`).
     fn branch(&self, first: u32, prime: &[u64], other: &[u64], n: &Modulus) -> Result<Vec<Constant>, ArithError> {
         let MesaParameters { bits, digit_bits, delay, r_bits, scanned_bits, .. } = *self;

@@ -1,22 +1,14 @@
 //! MESA in dual numbers: the Paillier decryptor without division.
 
 use hearith_arith::{Modulus, Square, limbs};
-use hearith_paillier::{Ciphertexts, OperationError, Plaintexts, PrivateKey};
+use hearith_paillier::{OperationError, PrivateKey};
 
-use crate::accelerator::{Accelerator, Shape};
+use crate::accelerator::Shape;
 use crate::constants::{first_row, inverse, less, merged, one_row, power_modulo, scale, scaled_digits};
-use crate::keyed::{Constant, Keyed, Secret};
-use crate::{Counters, DeviceError, Transport};
+use crate::keyed::{Constant, Keyed, Parameters, Secret};
 
-const NAME: &str = "MESA in dual numbers";
-const IDENTITY: &[u8; 4] = b"DUAL";
-
-/// A MESA in dual numbers behind a transport. When dropped it wipes the key on the device.
-#[derive(Debug)]
-pub struct MesaDual {
-    keyed: Keyed,
-    parameters: MesaDualParameters,
-}
+/// A MESA in dual numbers behind a transport. When dropped it wipes the key on the device. Its counters count products of dual numbers.
+pub type MesaDual = Keyed<MesaDualParameters>;
 
 /// What a MESA in dual numbers was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,63 +33,10 @@ pub struct MesaDualParameters {
     pub interval: u32,
 }
 
-impl MesaDual {
-    /// The device at the other end of a transport.
-    ///
-    /// # Errors
-    /// There is no MESA in dual numbers, or it does not answer.
-    pub fn open(transport: Box<dyn Transport>) -> Result<Self, DeviceError> {
-        let device = Accelerator::open(transport, NAME, IDENTITY)?;
-        let parameters = MesaDualParameters::read(device.parameters());
-        let parameters = parameters.ok_or(DeviceError::UnknownParameters { name: NAME })?;
-        Ok(Self { keyed: Keyed::new(device), parameters })
-    }
+impl Parameters for MesaDualParameters {
+    const NAME: &str = "MESA in dual numbers";
+    const IDENTITY: &[u8; 4] = b"DUAL";
 
-    /// What the device was built for.
-    pub fn parameters(&self) -> MesaDualParameters {
-        self.parameters
-    }
-
-    /// Where the device is, in words.
-    pub fn describe(&self) -> String {
-        self.keyed.describe()
-    }
-
-    /// Loads a key of at most the device's size. Its constants are computed here, in constant time, and wiped when they are written.
-    ///
-    /// # Errors
-    /// [`DeviceError::KeyTooLarge`], or the device fails; it then has no key.
-    pub fn load_key(&mut self, key: &PrivateKey) -> Result<(), DeviceError> {
-        let parameters = self.parameters;
-        self.keyed.load_key(key, parameters.bits, || parameters.constants(key))
-    }
-
-    /// Decrypts every ciphertext.
-    ///
-    /// # Errors
-    /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out.
-    pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DeviceError> {
-        self.keyed.decrypt(ciphertexts, self.parameters.shape())
-    }
-
-    /// What the device has counted; a product is one of dual numbers.
-    ///
-    /// # Errors
-    /// The device does not answer.
-    pub fn counters(&mut self) -> Result<Counters, DeviceError> {
-        self.keyed.counters()
-    }
-
-    /// Clears the key memory of the device and drops what is in flight.
-    ///
-    /// # Errors
-    /// The device does not answer.
-    pub fn wipe(&mut self) -> Result<(), DeviceError> {
-        self.keyed.wipe()
-    }
-}
-
-impl MesaDualParameters {
     fn read([bits, lanes, kinds, stream_bits, r_bits, scanned_bits, interval, _]: [u32; 8]) -> Option<Self> {
         let [digit_bits, delay, word_bits, _] = kinds.to_le_bytes().map(u32::from);
         let known = (64..=8192).contains(&bits)
@@ -113,6 +52,18 @@ impl MesaDualParameters {
             && interval < 1 << 24;
         let read = Self { bits, lanes, digit_bits, delay, word_bits, stream_bits, r_bits, scanned_bits, interval };
         known.then_some(read)
+    }
+
+    fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    fn units(&self) -> String {
+        format!("{} lanes", 2 * self.lanes)
+    }
+
+    fn batch_size(&self) -> usize {
+        8 * self.lanes as usize
     }
 
     fn shape(&self) -> Shape {
@@ -132,7 +83,9 @@ impl MesaDualParameters {
         constants.push((15, product, self.bits));
         Ok(constants)
     }
+}
 
+impl MesaDualParameters {
     /// The constants of the branch of `prime`, from this number on (`rtl/arith/dual_lane.sv`).
     fn branch(&self, first: u32, prime: &[u64], other: &[u64], n: &Modulus) -> Result<Vec<Constant>, OperationError> {
         let MesaDualParameters { bits, digit_bits, delay, r_bits, scanned_bits, .. } = *self;
