@@ -15,7 +15,7 @@ const SHORTEST: usize = 16;
 /// For each group the product of the rows of `factors` that it lists; every row is a canonical number or pair.
 ///
 /// Groups are cut into chains, one a lane, longest first so that neighbouring lanes end together; the chains' products
-/// are the factors of the next pass. A chain of `t` Montgomery products loses `R^(t-1)`, given back at its end; shorter
+/// are the factors of the next pass. A chain of `t` factors loses `R^(t-1)`, given back at its end; shorter
 /// chains beside it are filled up with the number 1, so that all lanes lose the same.
 pub(crate) fn products<R: Ring>(constants: &Constants, factors: &Batch, groups: &[impl AsRef<[u32]> + Sync]) -> Batch {
     let limbs = R::PARTS * constants.limbs();
