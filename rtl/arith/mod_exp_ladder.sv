@@ -46,19 +46,20 @@ module mod_exp_ladder #(
     localparam int unsigned Steps     = Bits + Exit;
     localparam int unsigned CountBits = $clog2(Steps + 1);
 
-    logic load, start, busy, first, clear, take_q, feed, last;
-    logic done_q, exit_q, square_to_x_q;
+    // Idle, busy (u_steps) and done exclude each other. The operands are loaded all the time while idle, so that no input selects what hundreds of
+    // flip-flops take: start is what makes the last of these loads count.
+    logic idle_q, done_q, start, busy, first, clear, take_q, feed, last;
+    logic exit_q, square_to_x_q;
     logic [CountBits-1:0] left_q;  // steps after this one
     logic [Bits:0] bits_q;         // this step's bit on top, then the others, then the one after the segment
     logic [PairBits-1:0] a_q;
     logic [W-1:0] own_x, own_y, digit_x, digit_y, q_square, q_product;
     logic [UpperBits-1:0] upper_square, upper_product;
 
-    assign in_ready_o  = !busy && !done_q;
+    assign in_ready_o  = idle_q;
     assign out_valid_o = done_q;
     assign mul_o       = first;
-    assign load        = in_valid_i && in_ready_o;
-    assign start       = load || (last && left_q != '0);
+    assign start       = (idle_q && in_valid_i) || (last && left_q != '0);
 
     mont_steps #(.N(N), .W(W), .D(D)) u_steps (
         .clk_i,
@@ -75,11 +76,15 @@ module mod_exp_ladder #(
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) begin
+            idle_q <= 1'b1;
             done_q <= 1'b0;
+        end else if (idle_q) begin
+            idle_q <= !in_valid_i;
+        end else if (done_q) begin
+            idle_q <= out_ready_i;
+            done_q <= !out_ready_i;
         end else if (last && left_q == '0) begin
             done_q <= 1'b1;
-        end else if (out_ready_i) begin
-            done_q <= 1'b0;
         end
     end
 
@@ -88,7 +93,7 @@ module mod_exp_ladder #(
             left_q <= '0;
             bits_q <= '0;
             exit_q <= 1'b0;
-        end else if (load) begin
+        end else if (idle_q) begin
             left_q <= CountBits'(Steps - 1);
             bits_q <= {exponent_i, Exit == 0 && next_i};
             exit_q <= 1'b0;
@@ -111,14 +116,14 @@ module mod_exp_ladder #(
     end
 
     logic [1:0] source_x, source_y;
-    assign source_x = load ? 2'd1 : {last, last && !square_to_x_q};
-    assign source_y = load ? 2'd1 : {last, last && square_to_x_q};
+    assign source_x = {last, idle_q || (last && !square_to_x_q)};
+    assign source_y = {last, idle_q || (last && square_to_x_q)};
 
     mont_digits #(.W(W), .Digits(Digits), .D(D)) u_x (
         .clk_i,
         .rst_ni,
         .shift_i  (busy),
-        .load_i   (load),
+        .load_i   (idle_q),
         .upper_i  (last),
         .source_i (source_x),
         .feed_i   (feed),
@@ -138,7 +143,7 @@ module mod_exp_ladder #(
         .clk_i,
         .rst_ni,
         .shift_i  (busy),
-        .load_i   (load),
+        .load_i   (idle_q),
         .upper_i  (last),
         .source_i (source_y),
         .feed_i   (feed),

@@ -57,9 +57,10 @@ module mont_mul_cios #(
     word_spread #(.Words(Digits), .W(W)) u_spread_a (.x_i(a_i), .words_o(a_words));
     word_spread #(.Words(Digits), .W(W)) u_spread_b (.x_i(b_i), .words_o(b_words));
 
+    // Operands are loaded whenever they could be taken: in_valid_i, which may come late, reaches u_steps alone and not every flip-flop here.
     always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) a_q <= '0;
-        else if (start) a_q <= a_words;
+        else if (in_ready_o) a_q <= a_words;
     end
 
     // The line of b takes the low digits of the result behind the last digits of b.
@@ -67,9 +68,9 @@ module mont_mul_cios #(
         .clk_i,
         .rst_ni,
         .shift_i  (busy_o && !last),
-        .load_i   (start),
+        .load_i   (in_ready_o),
         .upper_i  (1'b0),
-        .source_i ({1'b0, start}),
+        .source_i ({1'b0, in_ready_o}),
         .feed_i   (feed),
         .q_i      (q),
         .words_i  (b_words),
