@@ -9,7 +9,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 FUZZ_SECONDS ?= 300
 
 .PHONY: help demo demo-python test test-python test-full wheel bench bench-python bench-sql bench-rns fuzz lint audit doc hardware-tools synth \
-	synth-rns formal coverage setup clean
+	synth-mesa synth-rns formal coverage setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -84,10 +84,12 @@ hardware-tools:
 	@scripts/setup.sh test
 	@$(HARDWARE_PYTHON) -m pip install --quiet --disable-pip-version-check --requirement synth/requirements.txt
 
-synth: hardware-tools ## synthesise the hardware, place and route its cores, write bench/results/mesa.md (an hour or two)
-	$(HARDWARE_PYTHON) synth/report.py
+synth: synth-mesa synth-rns ## synthesise, place and route all hardware, write bench/results/{mesa,rns}.md (hours)
 
-synth-rns: hardware-tools ## synthesise, place and route the residue units, write bench/results/rns.md (hours)
+synth-mesa: hardware-tools ## the same of the arithmetic cores and MESA alone
+	$(HARDWARE_PYTHON) synth/mesa.py
+
+synth-rns: hardware-tools ## the same of the residue units alone
 	$(HARDWARE_PYTHON) synth/rns.py
 
 formal: hardware-tools ## prove small hardware cores at small widths

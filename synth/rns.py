@@ -10,6 +10,7 @@ import re
 import subprocess
 
 import tools
+from tables import table
 from tools import ROOT, WORK, kept, read, yosys
 
 UNITS = {
@@ -124,15 +125,6 @@ def routed(architecture, bits, stages):
     """The clock of one unit, placed and routed; None if the ECP5 has too few multipliers."""
     top, settings, _ = UNITS[architecture]
     return tools.clock(top, {"Q": SETS[bits][1], "Words": bits // V, "Stages": stages, **settings})
-
-
-def row(*cells):
-    """A line of a table; what is None was not run."""
-    return "| " + " | ".join("not run" if cell is None else str(cell) for cell in cells) + " |"
-
-
-def table(head, rows):
-    return "\n".join([row(*head), "|" + "---|" * len(head), *(row(*cells) for cells in rows)])
 
 
 def table_1(pools):

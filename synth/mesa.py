@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 
 import tools
+from tables import table
 from tools import ROOT, resources
 
 W, D = 16, 2
@@ -105,15 +106,6 @@ def clocks():
     for core, parameters in cores(256).items():
         found[f"{core}, 256 bits"] = tools.clock(core, parameters, ROUTERS.get(core, "router1"))
     return found
-
-
-def row(*cells):
-    """A line of a table; what is None was not run."""
-    return "| " + " | ".join("not run" if cell is None else str(cell) for cell in cells) + " |"
-
-
-def table(head, rows):
-    return "\n".join([row(*head), "|" + "---|" * len(head), *(row(*cells) for cells in rows)])
 
 
 def parts(decryptor):
@@ -249,7 +241,7 @@ def table_clocks(found):
 
 TEXT = """# MESA: the paper's tables and ours
 
-Written by `make synth` (synth/report.py) with {tools}. Cycles are measured in simulation (Verilator); areas are what
+Written by `make synth-mesa` (synth/mesa.py) with {tools}. Cycles are measured in simulation (Verilator); areas are what
 `synth_xilinx -family xc7` of Yosys makes of each module, hierarchy kept, without pins; clocks are what nextpnr reports after placing and
 routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core. W = {w}-bit digits and a quotient delay of D = {d}, where nothing else is
 said; the multipliers of `mesa_dual` take digits of 17 and words of up to 23 bits, and it has {lanes} lanes a branch.
@@ -258,7 +250,7 @@ said; the multipliers of `mesa_dual` take digits of 17 and words of up to 23 bit
 Yosys's before placement, and no timing was closed on a Virtex-7. Yosys knows neither Vivado's optimisations across modules nor its limits;
 both counts are of the same primitives (LUT6, flip-flop, DSP48E1). Milliseconds and throughput of ours in Table IV assume the paper's
 100 MHz; the clocks that were routed, on another family, are in the last table. *Not run* marks what the run that wrote this page did not come to:
-`make synth` keeps each result, goes on where it was stopped, and does again only what depends on a changed source.
+`make synth-mesa` keeps each result, goes on where it was stopped, and does again only what depends on a changed source.
 
 ## Table I: work after the exponentiation
 In operations of 2 N bits, as the paper counts; ours counted in the netlist.
