@@ -208,7 +208,7 @@ module dual_lane #(
         end
     end
 
-    logic low_first, low_clear, low_take_q, low_feed, low_last, low_busy;
+    logic low_first, low_clear, low_take_q, low_feed, low_ahead, low_last, low_busy;
     logic high_first_q, high_clear_q, high_take_q_q, high_feed_q, high_last_q;
 
     mont_steps #(.N(H), .W(W), .D(D)) u_steps (
@@ -221,6 +221,7 @@ module dual_lane #(
         .clear_o (low_clear),
         .take_q_o(low_take_q),
         .feed_o  (low_feed),
+        .ahead_o (low_ahead),
         .last_o  (low_last)
     );
     assign mul_o = low_first && !low_step_q.drain;
@@ -410,5 +411,5 @@ module dual_lane #(
     end
     // The rows look at the modulus of the low half alone.
     logic unused;
-    assign unused = ^{high_taken_q, high_step_q.chunk, low_busy};
+    assign unused = ^{high_taken_q, high_step_q.chunk, low_busy, low_ahead};
 endmodule

@@ -48,11 +48,12 @@ module mod_exp_ladder #(
 
     // Idle, busy (u_steps) and done exclude each other. The operands are loaded all the time while idle, so that no input selects what hundreds of
     // flip-flops take: start is what makes the last of these loads count.
-    logic idle_q, done_q, start, busy, first, clear, take_q, feed, last;
+    logic idle_q, idle_d, done_q, start, busy, first, clear, take_q, feed, ahead, last;
     logic exit_q, square_to_x_q;
+    logic [1:0] source_x_q, source_y_q;  // of mont_digits; registers, for the same reason
     logic [CountBits-1:0] left_q;  // steps after this one
     logic [Bits:0] bits_q;         // this step's bit on top, then the others, then the one after the segment
-    logic [PairBits-1:0] a_q;
+    logic [PairBits-1:0] a [2];    // the multiplicand, once for each row
     logic [W-1:0] own_x, own_y, digit_x, digit_y, q_square, q_product;
     logic [UpperBits-1:0] upper_square, upper_product;
 
@@ -71,20 +72,23 @@ module mod_exp_ladder #(
         .clear_o (clear),
         .take_q_o(take_q),
         .feed_o  (feed),
+        .ahead_o (ahead),
         .last_o  (last)
     );
 
+    assign idle_d = idle_q ? !in_valid_i : done_q && out_ready_i;
+
     always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) begin
-            idle_q <= 1'b1;
-            done_q <= 1'b0;
-        end else if (idle_q) begin
-            idle_q <= !in_valid_i;
-        end else if (done_q) begin
-            idle_q <= out_ready_i;
-            done_q <= !out_ready_i;
-        end else if (last && left_q == '0) begin
-            done_q <= 1'b1;
+            idle_q     <= 1'b1;
+            done_q     <= 1'b0;
+            source_x_q <= 2'd1;
+            source_y_q <= 2'd1;
+        end else begin
+            idle_q     <= idle_d;
+            done_q     <= done_q ? !out_ready_i : last && left_q == '0;
+            source_x_q <= ahead ? {1'b1, !square_to_x_q} : {1'b0, idle_d};
+            source_y_q <= ahead ? {1'b1, square_to_x_q} : {1'b0, idle_d};
         end
     end
 
@@ -108,24 +112,28 @@ module mod_exp_ladder #(
     always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) begin
             square_to_x_q <= 1'b0;
-            a_q           <= '0;
         end else if (first) begin
             square_to_x_q <= bits_q[Bits] == bits_q[Bits-1] && !exit_q;
-            a_q           <= x_o;
         end
     end
 
-    logic [1:0] source_x, source_y;
-    assign source_x = {last, idle_q || (last && !square_to_x_q)};
-    assign source_y = {last, idle_q || (last && square_to_x_q)};
+    // Two registers that are to stay two, so that each can lie near its row's multipliers.
+    for (genvar k = 0; k < 2; k++) begin : gen_a
+        logic [PairBits-1:0] a_q;
+        (* keep *)
+        always_ff @(posedge clk_i or negedge rst_ni) begin
+            if (!rst_ni) a_q <= '0;
+            else if (first) a_q <= x_o;
+        end
+        assign a[k] = a_q;
+    end
 
     mont_digits #(.W(W), .Digits(Digits), .D(D)) u_x (
         .clk_i,
         .rst_ni,
         .shift_i  (busy),
         .load_i   (idle_q),
-        .upper_i  (last),
-        .source_i (source_x),
+        .source_i (source_x_q),
         .feed_i   (feed),
         .q_i      (square_to_x_q ? q_square : q_product),
         .words_i  (x_i),
@@ -144,8 +152,7 @@ module mod_exp_ladder #(
         .rst_ni,
         .shift_i  (busy),
         .load_i   (idle_q),
-        .upper_i  (last),
-        .source_i (source_y),
+        .source_i (source_y_q),
         .feed_i   (feed),
         .q_i      (square_to_x_q ? q_product : q_square),
         .words_i  (y_i),
@@ -168,7 +175,7 @@ module mod_exp_ladder #(
         .hold_i  (1'b0),
         .take_q_i(take_q),
         .mt_i,
-        .a_i     (a_q),
+        .a_i     (a[0]),
         .b_i     (digit_x),
         .q_o     (q_square),
         .y_o     (upper_square)
@@ -181,7 +188,7 @@ module mod_exp_ladder #(
         .hold_i  (1'b0),
         .take_q_i(take_q),
         .mt_i,
-        .a_i     (a_q),
+        .a_i     (a[1]),
         .b_i     (digit_y),
         .q_o     (q_product),
         .y_o     (upper_product)

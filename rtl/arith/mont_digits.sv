@@ -4,8 +4,8 @@
 // while they leave: digit = (word + carry) mod 2^W. Below the register of upper words lies a line of D + 2 stages whose input is either the next
 // resolved word or a digit from outside (q_i, the low digits of the product that is being finished, in time for the next one).
 //
-// The upper words come from one of two places at the end of a product: with the shift and the load that is one multiplexer of four inputs a bit, whose
-// selection is an input for its own sake.
+// The words above the line are hundreds of flip-flops, each behind a multiplexer of four inputs: its selection is an input for its own sake, to be driven
+// by registers. They may be loaded before it is known whether load_i will come.
 //
 // Timing, cycle 0 being the one after a load: words_o holds all words in cycle 0, own_o and digit_o digit k in cycle k, if shift_i is high from
 // cycle 0 on; zero after the last digit. While other_i, digit_o is other_digit_i instead.
@@ -20,9 +20,8 @@ module mont_digits #(
     input  logic                clk_i,
     input  logic                rst_ni,
     input  logic                shift_i,
-    input  logic                load_i,   // all words from words_i
-    input  logic                upper_i,  // the upper words from upper_a_i or upper_b_i; the line goes on
-    input  logic [1:0]          source_i, // of the upper words: 1 words_i while load_i, 2 upper_a_i or 3 upper_b_i while upper_i, otherwise 0
+    input  logic                load_i,   // the line from words_i
+    input  logic [1:0]          source_i, // of the upper words: 1 words_i, always while load_i; 2 upper_a_i; 3 upper_b_i; 0 for a shift or none
     input  logic                feed_i,   // q_i goes into the line, not the next word
     input  logic [W-1:0]        q_i,
     input  logic [Digits*B-1:0] words_i,
@@ -55,7 +54,7 @@ module mont_digits #(
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) upper_q <= '0;
-        else if (load_i || upper_i || shift_i) upper_q <= upper_d;
+        else if (shift_i || source_i != 2'd0) upper_q <= upper_d;
     end
 
     always_ff @(posedge clk_i or negedge rst_ni) begin

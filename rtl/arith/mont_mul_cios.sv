@@ -32,7 +32,7 @@ module mont_mul_cios #(
     localparam int unsigned Upper     = Digits - Lead;
     localparam int unsigned WordsBits = Digits * (W + 1);
 
-    logic start, clear, take_q, feed, last, first;
+    logic start, clear, take_q, feed, last, first, ahead;
     logic resolve_ready;
     logic [WordsBits-1:0] a_words, b_words, a_q, held, result;
     logic [Upper*(W+1)-1:0] y;
@@ -51,16 +51,23 @@ module mont_mul_cios #(
         .clear_o (clear),
         .take_q_o(take_q),
         .feed_o  (feed),
+        .ahead_o (ahead),
         .last_o  (last)
     );
 
     word_spread #(.Words(Digits), .W(W)) u_spread_a (.x_i(a_i), .words_o(a_words));
     word_spread #(.Words(Digits), .W(W)) u_spread_b (.x_i(b_i), .words_o(b_words));
 
-    // Operands are loaded whenever they could be taken: in_valid_i, which may come late, reaches u_steps alone and not every flip-flop here.
+    // While no product is under way and in the last cycle of one, operands are loaded, taken or not: what every flip-flop here depends on is a register.
+    logic open_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) open_q <= 1'b1;
+        else open_q <= !start && (open_q || ahead);
+    end
+
     always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) a_q <= '0;
-        else if (in_ready_o) a_q <= a_words;
+        else if (open_q) a_q <= a_words;
     end
 
     // The line of b takes the low digits of the result behind the last digits of b.
@@ -69,8 +76,7 @@ module mont_mul_cios #(
         .rst_ni,
         .shift_i  (busy_o && !last),
         .load_i   (in_ready_o),
-        .upper_i  (1'b0),
-        .source_i ({1'b0, in_ready_o}),
+        .source_i ({1'b0, open_q}),
         .feed_i   (feed),
         .q_i      (q),
         .words_i  (b_words),

@@ -16,6 +16,7 @@ module mont_steps #(
     output logic clear_o,   // cycle 1: the sum begins at 0
     output logic take_q_o,  // cycles 2 to T + 1: quotient digits count
     output logic feed_o,    // cycles T + 2 to Step - 1: digits of the result
+    output logic ahead_o,   // cycle Step - 2, for what is to be ready in the last
     output logic last_o     // cycle Step - 1
 );
     localparam int unsigned T         = (N + W + 1) / W + D + 2;
@@ -45,6 +46,7 @@ module mont_steps #(
             clear_o  <= 1'b1;
             take_q_o <= 1'b0;
             feed_o   <= 1'b0;
+            ahead_o  <= 1'b0;
             last_o   <= 1'b0;
         end else begin
             count_q  <= count_d;
@@ -53,6 +55,7 @@ module mont_steps #(
             clear_o  <= busy_d && count_d == CountBits'(1);
             take_q_o <= busy_d && count_d >= CountBits'(2) && count_d <= CountBits'(T + 1);
             feed_o   <= busy_d && count_d >= CountBits'(T + 2);
+            ahead_o  <= busy_d && count_d == CountBits'(Step - 2);
             last_o   <= busy_d && count_d == CountBits'(Step - 1);
         end
     end
