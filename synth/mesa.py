@@ -18,8 +18,6 @@ STAGES = {1024: 6, 2048: 3}
 # The dual lanes' digits and words: as wide as a DSP48E1 takes; on the ECP5, at 256 bits, as its multipliers of 18 x 18 bits do.
 DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 17, "V": 23, "D": 2}, 2048: {"W": 17, "V": 23, "D": 2}}
 LANES = 4
-# Cores that the timing-driven router takes too long for.
-ROUTERS = {"mod_exp_ladder": "router2", "dual_lane": "router2"}
 
 # The MESA paper (tables I to IV): Vivado 2018.3, xc7vx690t, 100 MHz.
 PAPER_MODULES = {
@@ -104,7 +102,7 @@ def clocks():
     """Clocks of all cores at 256 bits, and of the digit-serial multiplier at 1024."""
     found = {"mont_mul_cios, 1024 bits": tools.clock("mont_mul_cios", cores(1024)["mont_mul_cios"], "router2")}
     for core, parameters in cores(256).items():
-        found[f"{core}, 256 bits"] = tools.clock(core, parameters, ROUTERS.get(core, "router1"))
+        found[f"{core}, 256 bits"] = tools.clock(core, parameters)
     return found
 
 

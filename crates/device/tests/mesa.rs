@@ -2,19 +2,11 @@
 
 mod common;
 
-use common::{Fault, Shared, device, key, random_ciphertexts};
+use common::{Fault, Shared, decrypts, device, key, random_ciphertexts};
 use hearith_device::designs::{MESA_64, MESA_128, MESA_128_RESTORING, MESA_256, MESA_1024, MESA_2048};
 use hearith_device::{Counters, DeviceError, Exchange, Mesa, Transport};
-use hearith_paillier::{CiphertextError, CiphertextFault, Decryption, OperationError, PrivateKey};
+use hearith_paillier::{CiphertextError, CiphertextFault, OperationError, PrivateKey};
 use hearith_verilated::Design;
-
-/// Decrypts fresh ciphertexts and corner values, and compares with the library.
-fn decrypts(device: &mut Mesa, key: &PrivateKey, count: usize) {
-    let (ciphertexts, plaintexts) = random_ciphertexts(key, count);
-    let found = device.decrypt(&ciphertexts).unwrap();
-    assert!(found == plaintexts, "{count} ciphertexts of key {}", key.public().id());
-    assert!(found == key.decrypt_with(Decryption::Ecrt, &ciphertexts).unwrap());
-}
 
 fn several_keys(design: &'static Design, keys: usize, count: usize) {
     let mut device = device(design);

@@ -2,20 +2,13 @@
 
 mod common;
 
-use common::{Fault, Shared, key, random_ciphertexts};
+use common::{Fault, Shared, decrypts, key, random_ciphertexts};
 use hearith_device::designs::{MESA_DUAL_64, MESA_DUAL_128, MESA_DUAL_256, MESA_DUAL_1024, MESA_DUAL_2048};
 use hearith_device::{Counters, DeviceError, MesaDual, Simulated};
-use hearith_paillier::PrivateKey;
 use hearith_verilated::Design;
 
 fn device(design: &'static Design) -> MesaDual {
     MesaDual::open(Box::new(Simulated::new(design).unwrap())).unwrap()
-}
-
-fn decrypts(device: &mut MesaDual, key: &PrivateKey, count: usize) {
-    let (ciphertexts, plaintexts) = random_ciphertexts(key, count);
-    assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts, "{count} of key {}", key.public().id());
-    assert!(key.decrypt(&ciphertexts).unwrap() == plaintexts);
 }
 
 fn several_keys(design: &'static Design, keys: usize, count: usize) {
