@@ -100,7 +100,7 @@ def areas(n):
 
 def clocks():
     """Clocks of all cores at 256 bits, and of the digit-serial multiplier at 1024."""
-    found = {"mont_mul_cios, 1024 bits": tools.clock("mont_mul_cios", cores(1024)["mont_mul_cios"], "router2")}
+    found = {"mont_mul_cios, 1024 bits": tools.clock("mont_mul_cios", cores(1024)["mont_mul_cios"])}
     for core, parameters in cores(256).items():
         found[f"{core}, 256 bits"] = tools.clock(core, parameters)
     return found
@@ -280,8 +280,7 @@ Decryptions per cycle and resource, as multiples:
 {table_cores}
 
 ## Clocks, placed and routed
-Throughput is cycles times clock: a core that needs few cycles at a low clock has gained nothing. `mont_mul_cios` at 1024 bits, `mod_exp_ladder` and `dual_lane` are
-routed by nextpnr's router2, which ends sooner but does not look at the timing; the others by router1.
+Throughput is cycles times clock: a core that needs few cycles at a low clock has gained nothing. One placement each, the first: nothing was tried until it fitted.
 
 {table_clocks}
 """

