@@ -49,7 +49,8 @@ fn main() {
         .parameter("N", 128)
         .parameter("Stages", 2)
         .parameter("Exact", 0)
-        .parameter("StreamBits", 64);
+        .parameter("StreamBits", 64)
+        .shared(&SHARED);
     let dual = DUAL.map(|(bits, lanes, digit, stream)| {
         Design::new(&format!("mesa_dual_{bits}"), "mesa_dual")
             .parameter("N", width(bits))
