@@ -280,7 +280,7 @@ Decryptions per cycle and resource, as multiples:
 {table_cores}
 
 ## Clocks, placed and routed
-Throughput is cycles times clock: a core that needs few cycles at a low clock has gained nothing. One placement each, the first: nothing was tried until it fitted.
+Throughput is cycles times clock: a core that needs few cycles at a low clock has gained nothing. One placement each, of seed 1.
 
 {table_clocks}
 """
