@@ -57,7 +57,7 @@ def collect(directory):
 TEXT = """# Coverage of the hardware
 
 Written by `make coverage` (synth/coverage.py) from the tests of {packages}, simulated by {verilator} with line and toggle
-coverage. A line counts as covered if any instance in any model runs it, a bit of a signal of at most 64 as toggled if it ever changes. Functions are left out: here they all compute parameters, before there is a simulation. Designs are at most {bits} bits wide here: wider ones repeat the
+coverage. A line counts as covered if any instance in any model runs it, a bit of a signal of at most 64 as toggled if it ever changes. Functions are left out: here they all compute parameters, before there is a simulation. MESA and its cores are at most {bits} bits wide here: wider ones repeat the
 same lines at a hundred times the points, and their tests are left out.
 
 {table}

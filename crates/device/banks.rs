@@ -1,9 +1,7 @@
 //! The simulated residue banks.
 
-use std::env;
-
 use hearith_arith::rns::{Bounds, PrimeSearch};
-use hearith_verilated::build::Design;
+use hearith_verilated::build::{Design, coverage};
 
 /// The largest primes of the paper's pools of five terms: a coefficient's length, and primes whose product is as long.
 const POOLS: [PrimeSearch; 2] = [
@@ -22,10 +20,6 @@ fn bank(name: &str, primes: &[u64], v: u32, words: u32, stream_bits: u32) -> Des
         .parameter("Words", words)
         .parameter("StreamBits", stream_bits)
         .optimisation(u32::from(!coverage()))
-}
-
-fn coverage() -> bool {
-    env::var_os("HEARITH_RTL_COVERAGE").is_some()
 }
 
 pub fn designs() -> Vec<Design> {

@@ -3,9 +3,7 @@
 #[path = "banks.rs"]
 mod banks;
 
-use std::env;
-
-use hearith_verilated::build::{Build, Design};
+use hearith_verilated::build::{Build, Design, coverage};
 
 /// The simulated MESAs: bits of the key, ladders a branch, bits of a beat.
 const MESA: [(u32, u32, u32); 5] = [(64, 1, 32), (128, 2, 64), (256, 2, 64), (1024, 6, 64), (2048, 3, 64)];
@@ -31,7 +29,7 @@ const SHARED: [&str; 11] = [
 
 /// The width of a device. With coverage, which takes a point for every bit of every wire, wide ones are narrow and their tests are left out.
 fn width(bits: u32) -> u32 {
-    if env::var_os("HEARITH_RTL_COVERAGE").is_some() { bits.min(128) } else { bits }
+    if coverage() { bits.min(128) } else { bits }
 }
 
 fn main() {

@@ -1,13 +1,11 @@
 //! `rtl/arith`.
 
-use std::env;
-
-use hearith_verilated::build::Design;
+use hearith_verilated::build::{Design, coverage};
 
 /// The width of a design for tests of wide numbers. With coverage, which takes a point for every bit of every wire, such designs
 /// are narrow and their tests are left out.
 fn wide(bits: u32) -> u32 {
-    if env::var_os("HEARITH_RTL_COVERAGE").is_some() { bits.min(128) } else { bits }
+    if coverage() { bits.min(128) } else { bits }
 }
 
 /// Digit-serial Montgomery: a design for modulus bits, digit bits and quotient delay.

@@ -1,9 +1,7 @@
 //! `rtl/rns`.
 
-use std::env;
-
 use hearith_arith::rns::{Bounds, PrimeSearch};
-use hearith_verilated::build::Design;
+use hearith_verilated::build::{Design, coverage};
 
 /// The architectures of `residue_array`.
 const PAPER: u32 = 0;
@@ -32,7 +30,7 @@ fn array(name: &str, architecture: u32, primes: &[u64], v: u32, words: u32, stag
 fn pool(name: &str, architecture: u32, degree: u64, modulus_bits: u32, max_word: u32) -> Design {
     let search = PrimeSearch { degree, modulus_bits, word_bits: 30, max_word, terms: 5, bounds: Bounds::Paper };
     let primes = search.primes().expect("the paper's parameters").map(|prime| prime.modulus());
-    let most = if env::var_os("HEARITH_RTL_COVERAGE").is_some() { 2 } else { usize::MAX };
+    let most = if coverage() { 2 } else { usize::MAX };
     let primes: Vec<u64> = primes.take(most).collect();
     array(name, architecture, &primes, 30, search.words(), 0).optimisation(0)
 }

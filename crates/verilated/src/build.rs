@@ -350,7 +350,8 @@ pub static {constant}: ::hearith_verilated::Design = {{
     )
 }
 
-fn coverage() -> bool {
+/// Whether models count coverage (`HEARITH_RTL_COVERAGE` is set), which makes wide ones too long for the C++ compiler.
+pub fn coverage() -> bool {
     env::var_os("HEARITH_RTL_COVERAGE").is_some()
 }
 
