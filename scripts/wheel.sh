@@ -11,6 +11,7 @@ rm -rf dist
 clean=$(mktemp -d)
 trap 'rm -rf "$clean"' EXIT
 wheel=$(ls "$PWD"/dist/hearith-*.whl)
+scripts/sbom.py --wheel "$wheel"
 "${PYTHON:-python3}" -m venv "$clean/venv"
 "$clean/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel[arrow]"
 cp crates/python/README.md "$clean"
