@@ -2,8 +2,8 @@
 """What holds of the text of every tracked file: citations are in the bibliography, and no link leads to a package registry.
 
 A citation is a key in square brackets, such as [Orup95]: letters, then the year's last two digits, perhaps a letter (in Rust's
-documentation with backslashes before the brackets, which would make a link otherwise). docs/bibliography.md has an entry for every key that is used, and
-no other: a line that begins with the key in brackets and two asterisks on each side.
+documentation with backslashes before the brackets, which would make a link otherwise). docs/bibliography.md has an entry for every key that
+is used, and no other: a line that begins with the key in brackets and two asterisks on each side.
 
 Usage: check_text.py [ROOT]
 """
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 BIBLIOGRAPHY = "docs/bibliography.md"
-CITATION = re.compile(r"\\?\[([A-Z][A-Za-z]*[0-9]{2}[a-z]?)\\?\](?!\()")
+CITATION = re.compile(r"\\?\[([A-Z][A-Za-z]*[0-9]{2,4}[a-z]?)\\?\](?!\()")
 ENTRY = re.compile(r"^\*\*\[([A-Za-z0-9]+)\]\*\*", re.MULTILINE)
 #: In two parts, so that this file names none.
 HOSTS = [

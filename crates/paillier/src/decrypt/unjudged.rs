@@ -1,4 +1,4 @@
-//! Montgomery multiplication without the last judgement, and judgements on their own: what the paper's algorithms count.
+//! Montgomery multiplication without the last judgement, and judgements on their own: what the algorithms of \[HDSST25\] count.
 
 use crate::count;
 use crate::natural::{Secret, product, resized};
