@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs unit tests in Miri, Rust's interpreter, which finds undefined behaviour. Miri knows no vector instructions, so the engines are the portable
-# one alone. Needs a nightly toolchain with the components miri and rust-src: where they are missing this fails and says so.
+# Runs unit tests in Miri, Rust's interpreter, which finds undefined behaviour. Miri knows no vector instructions, so the engine is the portable
+# one; and no C, so tests that ask GMP are not compiled. Needs a nightly toolchain with the components miri and rust-src: where they are missing
+# this fails and says so.
 # Usage: scripts/miri.sh [PACKAGE...]   (the crates that need neither vector instructions, nor C, nor processes)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
