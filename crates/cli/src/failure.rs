@@ -1,5 +1,6 @@
 //! How a command fails: one line on standard error and an exit status.
 
+use std::error::Error;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -7,10 +8,15 @@ use std::process::ExitCode;
 
 use hearith_columns::parquet::WriteError;
 
+use crate::printable::Printable;
+
 /// Exit status for everything that is wrong with the input or the output.
 const BAD: u8 = 2;
 /// Exit status when whoever read our output went away, as a shell reports it.
 const CLOSED_PIPE: u8 = 128 + 13;
+
+/// An error of any kind, or a text.
+pub type Cause = Box<dyn Error + Send + Sync>;
 
 /// Why a command ends early.
 #[derive(Debug)]
@@ -20,7 +26,7 @@ pub enum Failure {
         /// The file, as the user named it.
         file: Option<String>,
         /// What is wrong, with row and column where they are known.
-        what: String,
+        what: Cause,
     },
     /// The reader of our output closed it: nothing to complain about.
     ClosedPipe,
@@ -28,33 +34,38 @@ pub enum Failure {
 
 impl Failure {
     /// Something wrong that concerns no file.
-    pub fn new(what: impl fmt::Display) -> Self {
-        Self::Wrong { file: None, what: what.to_string() }
+    pub fn new(what: impl Into<Cause>) -> Self {
+        Self::Wrong { file: None, what: what.into() }
     }
 
     /// Something wrong with a file.
-    pub fn at(file: impl fmt::Display, what: impl fmt::Display) -> Self {
-        Self::Wrong { file: Some(file.to_string()), what: what.to_string() }
+    pub fn at(file: impl fmt::Display, what: impl Into<Cause>) -> Self {
+        Self::Wrong { file: Some(file.to_string()), what: what.into() }
+    }
+
+    /// Something that concerns no file could not be done.
+    pub fn because(what: &'static str, error: impl Into<Cause>) -> Self {
+        Self::new(Doing { what, error: error.into() })
     }
 
     /// A file could not be written.
-    pub fn writing(file: &str, error: &io::Error) -> Self {
+    pub fn writing(file: &str, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::ClosedPipe,
-            _ => Self::at(file, format!("cannot write: {}", plain(error))),
+            _ => Self::at(file, Doing { what: "cannot write", error: error.into() }),
         }
     }
 
     /// A file could not be read.
-    pub fn reading(file: &str, error: &io::Error) -> Self {
-        Self::at(file, format!("cannot read: {}", plain(error)))
+    pub fn reading(file: &str, error: io::Error) -> Self {
+        Self::at(file, Doing { what: "cannot read", error: error.into() })
     }
 
     /// A table could not be written.
-    pub fn from_write(file: &str, error: &WriteError) -> Self {
+    pub fn from_write(file: &str, error: WriteError) -> Self {
         match error {
             WriteError::Io(error) => Self::writing(file, error),
-            other => Self::at(file, format!("cannot write: {other}")),
+            other => Self::at(file, Doing { what: "cannot write", error: other.into() }),
         }
     }
 
@@ -73,16 +84,71 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Wrong { file: Some(file), what } => write!(f, "{file}: {}", one_line(what)),
-            Self::Wrong { file: None, what } => f.write_str(&one_line(what)),
+            Self::Wrong { file: Some(file), what } => write!(f, "{file}: {}", explained(&**what)),
+            Self::Wrong { file: None, what } => f.write_str(&explained(&**what)),
             Self::ClosedPipe => f.write_str("the output was closed"),
         }
     }
 }
 
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Wrong { what, .. } => Some(&**what),
+            Self::ClosedPipe => None,
+        }
+    }
+}
+
+/// What was being done when an error came up.
+#[derive(Debug)]
+struct Doing {
+    what: &'static str,
+    error: Cause,
+}
+
+impl fmt::Display for Doing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)
+    }
+}
+
+impl Error for Doing {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.error)
+    }
+}
+
+/// An error and what caused it, each said once: many an error's text has its cause's in it.
+fn explained(error: &(dyn Error + 'static)) -> String {
+    let mut text = one_line(&described(error));
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = one_line(&described(error));
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// One error in the words of the command line: rows are counted from 1, as spreadsheets do, and the operating system's
+/// errors go without their numbers.
+fn described(error: &(dyn Error + 'static)) -> String {
+    let text = error.to_string();
+    if let Some(error) = error.downcast_ref::<io::Error>()
+        && error.raw_os_error().is_some()
+    {
+        return text.split(" (os error").next().unwrap_or_default().to_owned();
+    }
+    text
+}
+
 /// Writes `hearith: MESSAGE` to standard error, whether or not anybody reads it.
 pub fn eprint_line(message: &impl fmt::Display) {
-    let _ = io::Write::write_all(&mut io::stderr(), format!("hearith: {message}\n").as_bytes());
+    let line = format!("hearith: {}\n", Printable(&message.to_string()));
+    let _ = io::Write::write_all(&mut io::stderr(), line.as_bytes());
 }
 
 /// The name of a file in messages.
@@ -90,12 +156,35 @@ pub fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// Messages of libraries may be parted into lines.
 fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-/// An operating system's error without its number.
-fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_said_once() {
+        let refused = || io::Error::from_raw_os_error(13);
+        assert_eq!(Failure::reading("a.csv", refused()).to_string(), "a.csv: cannot read: Permission denied");
+        let refused = WriteError::Io(refused());
+        assert_eq!(Failure::from_write("a.csv", refused).to_string(), "a.csv: cannot write: Permission denied");
+        let odd = WriteError::Format("no such type".to_owned());
+        assert_eq!(Failure::from_write("a.csv", odd).to_string(), "a.csv: cannot write: no such type");
+    }
+
+    #[test]
+    fn the_cause_is_kept() {
+        let failure = Failure::reading("a.csv", io::Error::from_raw_os_error(2));
+        let causes: Vec<&(dyn Error + 'static)> = std::iter::successors(failure.source(), |error| error.source()).collect();
+        let last = causes.last().and_then(|error| error.downcast_ref::<io::Error>()).unwrap();
+        assert_eq!((causes.len(), last.kind()), (2, io::ErrorKind::NotFound));
+    }
+
+    #[test]
+    fn messages_are_one_line() {
+        assert_eq!(Failure::at("a\u{1b}", "two\nlines").to_string(), "a\u{1b}: two lines");
+    }
 }

@@ -103,7 +103,7 @@ impl ParquetFile {
 
     /// Reads the footer.
     pub(crate) fn source(&self) -> Result<ParquetSource, Failure> {
-        let file = self.file.try_clone().map_err(|error| Failure::reading(&self.name, &error))?;
+        let file = self.file.try_clone().map_err(|error| Failure::reading(&self.name, error))?;
         ParquetSource::open(file).map_err(|error| Failure::at(&self.name, error))
     }
 
@@ -153,7 +153,7 @@ impl Opened {
             true => Self::stream(name.clone(), Box::new(io::stdin())),
             false => Self::path(name.clone(), path),
         };
-        opened.map_err(|error| Failure::reading(&name, &error))
+        opened.map_err(|error| Failure::reading(&name, error))
     }
 
     fn path(name: String, path: &Path) -> io::Result<Self> {

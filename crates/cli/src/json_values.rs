@@ -32,7 +32,7 @@ impl Values {
     /// Begins to read.
     pub(crate) fn new(name: &str, file: File) -> Result<Self, Failure> {
         let mut file = BufReader::new(file);
-        let beginning = beginning(&mut file).map_err(|error| Failure::reading(name, &error))?;
+        let beginning = beginning(&mut file).map_err(|error| Failure::reading(name, error))?;
         let list = beginning.last() == Some(&b'[');
         let input = Cursor::new(beginning).chain(file);
         let form = match list {

@@ -1,16 +1,18 @@
 //! What every command shares: the engine, the cores, and how to report.
 
-use std::env;
+use std::{env, thread};
 
 use hearith_device::DeviceEngine;
 use hearith_paillier::{Engine, MIN_SECURE_BITS, PublicKey};
 
-use crate::args::{Command, Global, Rns};
+use crate::args::{Command, Global, MAX_THREADS, Rns};
 use crate::failure::{Failure, eprint_line};
 use crate::report::Step;
 
 /// The name for the fastest engine of this CPU, beside the names of devices.
 const CPU: &str = "cpu";
+/// What programs on rayon take the number of their threads from.
+const THREADS: &str = "RAYON_NUM_THREADS";
 
 /// The settings of one run.
 #[derive(Debug)]
@@ -38,12 +40,11 @@ impl Session {
             (None, None) => Engine::from_env(),
         };
         let engine = engine.map_err(|error| Failure::new(with_devices(&error)))?;
-        let threads = usize::from(options.threads.unwrap_or(0));
+        let threads = threads(&options)?;
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
-            .map_err(|error| Failure::new(format!("cannot start threads: {error}")))?;
-        let threads = rayon::current_num_threads();
+            .map_err(|error| Failure::because("cannot start threads", error))?;
         Ok(Self { engine, device, threads, json: options.json, quiet: options.quiet })
     }
 
@@ -84,6 +85,19 @@ impl Session {
             let bits = key.bits();
             eprint_line(&format!("{file}: warning: a key of {bits} bits is INSECURE"));
         }
+    }
+}
+
+/// The threads to start: those asked for, else those that the environment asks for, else one a core.
+fn threads(options: &Global) -> Result<usize, Failure> {
+    if let Some(threads) = options.threads {
+        return Ok(threads.into());
+    }
+    let most = usize::from(MAX_THREADS);
+    match env::var(THREADS).ok().and_then(|text| text.parse().ok()) {
+        Some(threads) if threads > most => Err(Failure::new(format!("{THREADS} is {threads}: at most {most} threads"))),
+        Some(threads) if threads > 0 => Ok(threads),
+        _ => Ok(thread::available_parallelism().map_or(1, |cores| cores.get().min(most))),
     }
 }
 

@@ -160,6 +160,14 @@ impl PrivateKey {
         Ok(Randomisers::new(self.public().id(), self.public().square().split(&numbers)))
     }
 
+    /// Other ciphertexts of the same plaintexts, as [`PublicKey::rerandomise`], faster: through `p` and `q`.
+    ///
+    /// # Errors
+    /// [`OperationError::WrongKey`], or if the random generator fails.
+    pub fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+        self.public().rerandomise_with(ciphertexts, &mut self.randomisers(ciphertexts.len())?)
+    }
+
     /// The numbers modulo `n^2` that are `x^p` modulo `p^2` and `y^q` modulo `q^2`.
     fn residue_powers(&self, x: &Batch, y: &Batch) -> Result<Batch, OperationError> {
         let factors = self.factors();

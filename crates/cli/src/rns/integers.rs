@@ -8,8 +8,8 @@ use hearith_arith::limbs::less;
 
 use crate::failure::Failure;
 
-/// Longest line that is looked at; no number that a basis holds is longer.
-const LONGEST: u64 = 1 << 16;
+/// Bytes of the longest line that is read, its line feed included; no number that a basis holds is longer.
+const LONGEST: usize = 1 << 16;
 /// The largest power of ten in a limb, and its digits.
 const TEN: (u64, usize) = (10_000_000_000_000_000_000, 19);
 
@@ -132,11 +132,16 @@ impl<R: BufRead> Integers<R> {
     /// Reads a line; false at the end.
     fn row(&mut self, row: &mut [u64]) -> Result<bool, Failure> {
         let mut text = Vec::new();
-        let read = (&mut self.input).take(LONGEST).read_until(b'\n', &mut text);
-        if read.map_err(|error| Failure::reading(&self.name, &error))? == 0 {
+        let read = (&mut self.input).take(LONGEST as u64 + 1).read_until(b'\n', &mut text);
+        let read = read.map_err(|error| Failure::reading(&self.name, error))?;
+        if read == 0 {
             return Ok(false);
         }
         self.line += 1;
+        if read > LONGEST {
+            let what = format!("line {}: longer than {LONGEST} bytes", self.line);
+            return Err(Failure::at(&self.name, what));
+        }
         let text = text.trim_ascii();
         let outcome = match parse(text, row) {
             Ok(()) if less(row, &self.bound) == 0 => Err(Wrong::TooLarge),
@@ -202,7 +207,7 @@ pub(crate) fn open(path: &std::path::Path) -> Result<(String, Box<dyn BufRead + 
     });
     match opened {
         Ok(file) => Ok((name, Box::new(io::BufReader::with_capacity(1 << 16, file)))),
-        Err(error) => Err(Failure::reading(&name, &error)),
+        Err(error) => Err(Failure::reading(&name, error)),
     }
 }
 
@@ -273,6 +278,17 @@ mod tests {
         assert_eq!(wrong("9\n-1\n"), "in.txt: line 2: \"-1\" is negative");
         assert_eq!(wrong("9\n\n9\n"), "in.txt: line 2: there is no integer");
         assert_eq!(wrong(&"a".repeat(100)), format!("in.txt: line 1: \"{}...\" is not an integer", "a".repeat(32)));
-        assert!(wrong(&"1".repeat(1 << 20)).contains("is not below the product"));
+        assert!(wrong(&"1".repeat(60_000)).contains("is not below the product"));
+    }
+
+    #[test]
+    fn a_long_line_is_one_number_or_none() {
+        // Cut after 2^16 bytes, each of these would be two numbers below the bound.
+        let zeros = "0".repeat(LONGEST - 1);
+        let cut = |text: &str| batches(text, &[10], 2);
+        assert_eq!(cut(&format!("1\n{zeros}07\n")).unwrap_err(), "in.txt: line 2: longer than 65536 bytes");
+        assert_eq!(cut(&format!("{zeros}07")).unwrap_err(), "in.txt: line 1: longer than 65536 bytes");
+        assert_eq!(cut(&format!("{}7\n8\n", &zeros[1..])).unwrap()[0].as_limbs(), [7, 8]);
+        assert_eq!(cut(&format!("{zeros}7")).unwrap()[0].as_limbs(), [7]);
     }
 }
