@@ -1,6 +1,5 @@
 //! What can be said on the command line.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -8,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use hearith_columns::metadata::DEFAULT_MAX_ADDITIONS;
 use hearith_paillier::{DEFAULT_BITS, Variant};
 
-use crate::printable::PrintableLines;
+use crate::printable::Printable;
 
 /// Threads that can be asked for: more than any machine has cores, few enough to be started in no time.
 pub const MAX_THREADS: u16 = 1024;
@@ -133,7 +132,7 @@ pub struct Sum {
     /// Leave out groups of fewer rows, and totals of fewer values
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub min_rows: Option<u64>,
-    /// Make ciphertexts that nobody can link to those added up: without, a group of one row shows that row's own
+    /// Hide which rows a total is of; without, a total of one row is its own ciphertext
     #[arg(long)]
     pub rerandomise: bool,
     /// Encrypted tables or totals, Parquet; - for standard input
@@ -333,16 +332,16 @@ impl<T: FromStr<Err: std::fmt::Display>> FromStr for Setting<T> {
     }
 }
 
-/// Ends the process with what clap has to say: help, or what is wrong with the arguments. A file of a malicious name can
-/// be among them.
-pub(crate) fn leave(error: &clap::Error) -> ! {
-    let text = error.render().to_string();
-    let printable = PrintableLines(&text).to_string();
-    if printable == text {
-        error.exit()
+/// Reads the arguments of the process, or ends it with what clap has to say: help, or what is wrong.
+pub(crate) fn read() -> Arguments {
+    match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // What is wrong is said of arguments that steer no terminal: a file's name can be among them.
+            let printable = std::env::args_os().map(|argument| Printable(&argument.to_string_lossy()).to_string());
+            Arguments::try_parse_from(printable).err().unwrap_or(error).exit()
+        }
     }
-    let _ = std::io::stderr().write_all(printable.as_bytes());
-    std::process::exit(error.exit_code())
 }
 
 fn variant(text: &str) -> Result<Variant, String> {

@@ -35,15 +35,13 @@ mod temporary;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::{Arguments, Command};
 use failure::Failure;
 use session::Session;
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| args::leave(&error));
+    let arguments = args::read();
     interrupt::install();
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,

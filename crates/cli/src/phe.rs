@@ -1,7 +1,7 @@
 //! `hearith export` and `hearith import`: columns exchanged with python-paillier.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::Path;
 
 use hearith_columns::phe::{self, ImportOptions, Importer};
@@ -144,7 +144,7 @@ impl Reread {
     fn values(&self) -> Result<Values, Failure> {
         let again = self.file.try_clone().and_then(|mut file| file.rewind().map(|()| file));
         let file = again.map_err(|error| Failure::reading(&self.name, error))?;
-        Values::new(&self.name, file)
+        Ok(Values::new(&self.name, BufReader::new(file)))
     }
 }
 
