@@ -71,7 +71,9 @@ mod tests {
 
     #[test]
     fn letters_of_any_script_stay() {
-        for text in ["naïve, Ünïcode", "e\u{301}", "हिन्दी", "עברית", "日本語\u{3000}", "C:\\dir \"q\" 'a'", "😀", "\u{a0}"] {
+        for text in
+            ["naïve, Ünïcode", "e\u{301}", "हिन्दी", "עברית", "日本語\u{3000}", "C:\\dir \"q\" 'a'", "😀", "\u{a0}"]
+        {
             assert_eq!(Printable(text).to_string(), text);
         }
     }

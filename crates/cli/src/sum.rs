@@ -43,10 +43,8 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
         progress.set(done, done);
     }
     drop(progress);
-    let release = Release {
-        min_rows: command.min_rows.unwrap_or(0),
-        rerandomise: command.rerandomise.then(|| key.encryption()),
-    };
+    let release =
+        Release { min_rows: command.min_rows.unwrap_or(0), rerandomise: command.rerandomise.then(|| key.encryption()) };
     let progress = command.rerandomise.then(|| Progress::start("randomising", Length::Unknown));
     let released = watch.compute(|| totals.release(&release)).map_err(Failure::new)?;
     sink.write(&released.batch)?;

@@ -111,7 +111,8 @@ mod tests {
     #[test]
     fn nothing_else_is_taken_for_a_temporary_file() {
         let directory = tempfile::tempdir().unwrap();
-        let others = [".out.csv.hearith-.part", ".out.csv.hearith-a b.part", ".out.csv.x.part", "out.csv.hearith-a.part"];
+        let others =
+            [".out.csv.hearith-.part", ".out.csv.hearith-a b.part", ".out.csv.x.part", "out.csv.hearith-a.part"];
         others.iter().for_each(|name| std::fs::write(directory.path().join(name), "").unwrap());
         std::fs::write(directory.path().join(".more.csv.hearith-aB3.part"), "").unwrap();
         let before = names(directory.path());

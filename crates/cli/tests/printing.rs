@@ -64,7 +64,8 @@ fn data_stay_as_they_are() {
 fn files_and_columns_in_errors() {
     let place = place();
     let encrypt = |column: &str, input: &str| {
-        let run = run(&place, &["encrypt", "--key", "keys/public.json", "--column", column, input, "--out", "out.parquet"]);
+        let run =
+            run(&place, &["encrypt", "--key", "keys/public.json", "--column", column, input, "--out", "out.parquet"]);
         harmless(&run.stderr);
         run
     };

@@ -360,7 +360,8 @@ fn an_input_given_twice() {
     let place = staff();
     let sum = |inputs: &str| format!("sum --key keys/public.json {inputs} --out out.parquet");
     place.fails(&sum("rows.parquet rows.parquet"), "rows.parquet: given twice: its rows would be counted twice");
-    place.fails(&sum("rows.parquet ./rows.parquet"), "./rows.parquet: the same file as rows.parquet: its rows would be");
+    place
+        .fails(&sum("rows.parquet ./rows.parquet"), "./rows.parquet: the same file as rows.parquet: its rows would be");
     fs::hard_link(place.file("rows.parquet"), place.file("hard.parquet")).unwrap();
     std::os::unix::fs::symlink("rows.parquet", place.file("soft.parquet")).unwrap();
     for other in ["hard.parquet", "soft.parquet"] {

@@ -13,7 +13,9 @@ use hearith_columns::parquet::ParquetSource;
 fn staff(encrypt: &str) -> Place {
     let place = Place::new();
     place.write("in.csv", STAFF);
-    place.ok(&format!("encrypt --key keys/public.json --column salary,bonus --scale bonus=2 {encrypt} in.csv --out rows.parquet"));
+    place.ok(&format!(
+        "encrypt --key keys/public.json --column salary,bonus --scale bonus=2 {encrypt} in.csv --out rows.parquet"
+    ));
     place
 }
 
@@ -57,9 +59,13 @@ fn a_group_of_one_row_shows_its_ciphertext_unless_rerandomised() {
 fn small_groups_are_withheld_and_counted() {
     let place = staff("");
     let run = place.ok("sum --json --key keys/public.json --by dept --min-rows 2 rows.parquet --out totals.parquet");
-    assert_eq!(place.ok("decrypt --key keys/private.json totals.parquet").text(), "dept,rows,salary,bonus\nlab,3,1480,-2.49\n");
+    assert_eq!(
+        place.ok("decrypt --key keys/private.json totals.parquet").text(),
+        "dept,rows,salary,bonus\nlab,3,1480,-2.49\n"
+    );
     let said = report(&run);
-    let counts = ["rows", "rows_out", "withheld_groups", "withheld_rows", "withheld_totals"].map(|name| said[name].as_u64());
+    let counts =
+        ["rows", "rows_out", "withheld_groups", "withheld_rows", "withheld_totals"].map(|name| said[name].as_u64());
     assert_eq!(counts, [5, 1, 2, 2, 0].map(Some), "{said}");
 
     let run = place.ok("sum --key keys/public.json --by dept --min-rows 2 rows.parquet --out totals.parquet");
@@ -75,7 +81,10 @@ fn totals_of_fewer_values_than_rows_are_withheld_too() {
     let run = place.ok("sum --json --key keys/public.json --by dept --min-rows 3 rows.parquet --out totals.parquet");
     let said = report(&run);
     assert_eq!((said["withheld_groups"].as_u64(), said["withheld_totals"].as_u64()), (Some(2), Some(1)), "{said}");
-    assert_eq!(place.ok("decrypt --key keys/private.json totals.parquet").text(), "dept,rows,salary,bonus\nlab,3,,-2.49\n");
+    assert_eq!(
+        place.ok("decrypt --key keys/private.json totals.parquet").text(),
+        "dept,rows,salary,bonus\nlab,3,,-2.49\n"
+    );
     assert!(ciphertexts(&place, "totals.parquet", "salary").is_empty());
 
     // In one ciphertext with it, the bonus goes too.
@@ -100,5 +109,8 @@ fn rows_of_totals_count_as_the_rows_that_they_are_of() {
     place.ok("sum --key keys/public.json --by dept,site rows.parquet --out parts.parquet");
     let run = place.ok("sum --json --key keys/public.json --by dept --min-rows 2 parts.parquet --out totals.parquet");
     assert_eq!(report(&run)["withheld_rows"].as_u64(), Some(2));
-    assert_eq!(place.ok("decrypt --key keys/private.json totals.parquet").text(), "dept,rows,salary,bonus\nlab,3,1480,-2.49\n");
+    assert_eq!(
+        place.ok("decrypt --key keys/private.json totals.parquet").text(),
+        "dept,rows,salary,bonus\nlab,3,1480,-2.49\n"
+    );
 }

@@ -2,7 +2,7 @@
 
 use super::inverse::inverses;
 use crate::ciphertexts::{check_key, check_lengths};
-use crate::{Ciphertexts, OperationError, Plaintexts, PublicKey};
+use crate::{Ciphertexts, Error, Plaintexts, PublicKey};
 
 impl PublicKey {
     /// Ciphertexts of the sums row by row: the products modulo `n^2`. They are not randomised anew: whoever has all three can
@@ -23,8 +23,8 @@ impl PublicKey {
     /// ```
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`] or [`OperationError::Lengths`].
-    pub fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey) or [`Lengths`](crate::ErrorKind::Lengths).
+    pub fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.check_pair(a, b)?;
         Ok(self.ciphertexts(self.squared().mul(a.batch(), b.batch())))
     }
@@ -33,9 +33,9 @@ impl PublicKey {
     /// Not randomised anew, as [`PublicKey::add`].
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`], [`OperationError::Lengths`], or [`OperationError::Ciphertext`] if a row of `b` shares a
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) if a row of `b` shares a
     /// factor with `n`.
-    pub fn sub(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+    pub fn sub(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.check_pair(a, b)?;
         self.add(a, &self.neg(b)?)
     }
@@ -44,8 +44,8 @@ impl PublicKey {
     /// each. Anybody can tell that they belong to the given ones until they are re-randomised.
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`], or [`OperationError::Ciphertext`] for the first row that shares a factor with `n`.
-    pub fn neg(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`.
+    pub fn neg(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         match inverses(self.root(), self.squared(), ciphertexts.batch()) {
             Some(inverses) => Ok(self.ciphertexts(inverses)),
@@ -58,8 +58,8 @@ impl PublicKey {
     /// add [`PublicKey::encrypt`]ed ones, or [`PublicKey::rerandomise`] the result.
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`] or [`OperationError::Lengths`].
-    pub fn add_plain(&self, ciphertexts: &Ciphertexts, added: &Plaintexts) -> Result<Ciphertexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey) or [`Lengths`](crate::ErrorKind::Lengths).
+    pub fn add_plain(&self, ciphertexts: &Ciphertexts, added: &Plaintexts) -> Result<Ciphertexts, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         check_key(self.id(), added.key_id())?;
         check_lengths(ciphertexts.len(), added.len())?;
