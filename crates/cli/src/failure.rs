@@ -27,6 +27,8 @@ pub enum Failure {
         file: Option<String>,
         /// What is wrong, with row and column where they are known.
         what: Cause,
+        /// What is to be said beside: an option that helps, or that there is more of the same.
+        note: Option<String>,
     },
     /// The reader of our output closed it: nothing to complain about.
     ClosedPipe,
@@ -35,12 +37,20 @@ pub enum Failure {
 impl Failure {
     /// Something wrong that concerns no file.
     pub fn new(what: impl Into<Cause>) -> Self {
-        Self::Wrong { file: None, what: what.into() }
+        Self::Wrong { file: None, what: what.into(), note: None }
     }
 
     /// Something wrong with a file.
     pub fn at(file: impl fmt::Display, what: impl Into<Cause>) -> Self {
-        Self::Wrong { file: Some(file.to_string()), what: what.into() }
+        Self::Wrong { file: Some(file.to_string()), what: what.into(), note: None }
+    }
+
+    /// The same failure with something to be said beside it.
+    pub fn noting(mut self, text: impl Into<String>) -> Self {
+        if let Self::Wrong { note, .. } = &mut self {
+            *note = Some(text.into());
+        }
+        self
     }
 
     /// Something that concerns no file could not be done.
@@ -83,10 +93,14 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Wrong { file: Some(file), what } => write!(f, "{file}: {}", explained(&**what)),
-            Self::Wrong { file: None, what } => f.write_str(&explained(&**what)),
-            Self::ClosedPipe => f.write_str("the output was closed"),
+        let Self::Wrong { file, what, note } = self else { return f.write_str("the output was closed") };
+        if let Some(file) = file {
+            write!(f, "{file}: ")?;
+        }
+        f.write_str(&explained(&**what))?;
+        match note {
+            Some(note) => write!(f, " ({note})"),
+            None => Ok(()),
         }
     }
 }
@@ -136,13 +150,28 @@ fn explained(error: &(dyn Error + 'static)) -> String {
 /// One error in the words of the command line: rows are counted from 1, as spreadsheets do, and the operating system's
 /// errors go without their numbers.
 fn described(error: &(dyn Error + 'static)) -> String {
-    let text = error.to_string();
-    if let Some(error) = error.downcast_ref::<io::Error>()
-        && error.raw_os_error().is_some()
-    {
-        return text.split(" (os error").next().unwrap_or_default().to_owned();
+    if let Some(error) = error.downcast_ref::<hearith_columns::Error>() {
+        return located(error.row(), error.column_name(), error.reason());
     }
-    text
+    if let Some(error) = error.downcast_ref::<hearith_paillier::Error>() {
+        return located(error.row().map(|row| row as u64), None, error.kind());
+    }
+    let text = error.to_string();
+    match error.downcast_ref::<io::Error>() {
+        Some(error) if error.raw_os_error().is_some() => text.split(" (os error").next().unwrap_or_default().to_owned(),
+        _ => text,
+    }
+}
+
+/// What is wrong in a row, counted from 0, and a column.
+fn located(row: Option<u64>, column: Option<&str>, kind: &dyn fmt::Display) -> String {
+    let column = column.map(Printable);
+    match (row.map(|row| row.saturating_add(1)), column) {
+        (Some(row), Some(column)) => format!("row {row}, column {column}: {kind}"),
+        (Some(row), None) => format!("row {row}: {kind}"),
+        (None, Some(column)) => format!("column {column}: {kind}"),
+        (None, None) => kind.to_string(),
+    }
 }
 
 /// Writes `hearith: MESSAGE` to standard error, whether or not anybody reads it.
@@ -182,6 +211,12 @@ mod tests {
             std::iter::successors(failure.source(), |error| error.source()).collect();
         let last = causes.last().and_then(|error| error.downcast_ref::<io::Error>()).unwrap();
         assert_eq!((causes.len(), last.kind()), (2, io::ErrorKind::NotFound));
+    }
+
+    #[test]
+    fn rows_count_from_one_whatever_the_library() {
+        let error = hearith_paillier::ErrorKind::OutOfRange.at_row(0);
+        assert_eq!(Failure::at("a.csv", error).to_string(), "a.csv: row 1: the number is out of range");
     }
 
     #[test]

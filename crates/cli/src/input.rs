@@ -127,6 +127,15 @@ impl ParquetFile {
     }
 }
 
+/// Bytes that the fixed-size binary columns of a row take, ciphertexts among them.
+pub(crate) fn fixed_bytes(schema: &Schema) -> usize {
+    let width = |kind: &DataType| match kind {
+        DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0),
+        _ => 0,
+    };
+    schema.fields().iter().map(|field| width(field.data_type())).sum()
+}
+
 /// Rows of about `bytes` bytes together, between 256 and 8192.
 pub(crate) fn rows_of(schema: &Schema, bytes: usize) -> usize {
     /// What a row of text or the like may take.

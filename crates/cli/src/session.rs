@@ -11,6 +11,8 @@ use crate::report::Step;
 
 /// The name for the fastest engine of this CPU, beside the names of devices.
 const CPU: &str = "cpu";
+/// Bytes of the ciphertexts of a batch that is encrypted or decrypted.
+const CIPHERTEXT_BYTES: usize = 64 << 20;
 /// What programs on rayon take the number of their threads from.
 const THREADS: &str = "RAYON_NUM_THREADS";
 
@@ -66,10 +68,10 @@ impl Session {
         self.device.map_or(self.engine.name(), DeviceEngine::name)
     }
 
-    /// Rows to encrypt or decrypt at a time: enough to fill every core's lanes, few enough for
-    /// progress to move and memory to stay small.
-    pub(crate) fn slow_rows(&self) -> usize {
-        128 * self.threads
+    /// Rows to encrypt or decrypt at a time, each with so many bytes of ciphertexts: enough to fill every core's lanes,
+    /// few enough for progress to move and memory to stay small.
+    pub(crate) fn slow_rows(&self, ciphertext_bytes: usize) -> usize {
+        (128 * self.threads).min(CIPHERTEXT_BYTES / ciphertext_bytes.max(1)).max(1)
     }
 
     /// Says on standard error what a step did and how fast.
