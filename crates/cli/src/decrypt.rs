@@ -39,7 +39,8 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
-    let rows_at_a_time = device.as_ref().map_or(session.slow_rows(fixed_bytes(&source.schema())), DeviceDecryptor::batch_size);
+    let rows_at_a_time =
+        device.as_ref().map_or(session.slow_rows(fixed_bytes(&source.schema())), DeviceDecryptor::batch_size);
     let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
     let progress = Progress::start("decrypting", length);
     let (mut rows, mut overflows) = (0, Overflows::default());

@@ -13,7 +13,7 @@ const LONGEST: usize = 1 << 16;
 /// The largest power of ten in a limb, and its digits.
 const TEN: (u64, usize) = (10_000_000_000_000_000_000, 19);
 
-/// What is wrong with a text that should be a natural number.
+/// What is wrong with a text that should be a natural number. The text itself is not in it: it may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// There is none.
@@ -25,6 +25,19 @@ pub enum Wrong {
     /// It does not fit.
     TooLarge,
 }
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Wrong::Empty => "there is no integer",
+            Wrong::NotAnInteger => "not a natural number, decimal or hexadecimal after 0x",
+            Wrong::Negative => "a negative number",
+            Wrong::TooLarge => "too large",
+        })
+    }
+}
+
+impl std::error::Error for Wrong {}
 
 /// Reads a number of at most `limbs.len()` 64-bit limbs, least significant first.
 ///
@@ -148,7 +161,13 @@ impl<R: BufRead> Integers<R> {
             outcome => outcome,
         };
         outcome.map(|()| true).map_err(|wrong| {
-            let what = Explained { wrong, text, bits: hearith_arith::limbs::bit_length(&self.bound) };
+            let what = match wrong {
+                Wrong::TooLarge => {
+                    let bits = hearith_arith::limbs::bit_length(&self.bound);
+                    format!("not below the product of the moduli, which has {bits} bits")
+                }
+                other => other.to_string(),
+            };
             Failure::at(&self.name, format!("line {}: {what}", self.line))
         })
     }
@@ -166,31 +185,6 @@ impl<R: BufRead> Iterator for Integers<R> {
         match batch {
             Ok(batch) if batch.is_empty() => None,
             batch => Some(batch),
-        }
-    }
-}
-
-/// A mistake with the text in which it is.
-struct Explained<'a> {
-    wrong: Wrong,
-    text: &'a [u8],
-    bits: u32,
-}
-
-impl fmt::Display for Explained<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// As much of a text as a message shows.
-        const SHOWN: usize = 32;
-        let more = if self.text.len() > SHOWN { "..." } else { "" };
-        let text = String::from_utf8_lossy(&self.text[..self.text.len().min(SHOWN)]);
-        let text = format!("\"{}{more}\"", text.escape_debug());
-        match self.wrong {
-            Wrong::Empty => f.write_str("there is no integer"),
-            Wrong::NotAnInteger => write!(f, "{text} is not an integer"),
-            Wrong::Negative => write!(f, "{text} is negative"),
-            Wrong::TooLarge => {
-                write!(f, "{text} is not below the product of the moduli, which has {} bits", self.bits)
-            }
         }
     }
 }
@@ -273,12 +267,11 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_their_line() {
         let wrong = |text: &str| batches(text, &[10], 2).unwrap_err();
-        assert_eq!(wrong("1\n2\n3.5\n"), "in.txt: line 3: \"3.5\" is not an integer");
-        assert_eq!(wrong("10"), "in.txt: line 1: \"10\" is not below the product of the moduli, which has 4 bits");
-        assert_eq!(wrong("9\n-1\n"), "in.txt: line 2: \"-1\" is negative");
+        assert_eq!(wrong("1\n2\n3.5\n"), "in.txt: line 3: not a natural number, decimal or hexadecimal after 0x");
+        assert_eq!(wrong("10"), "in.txt: line 1: not below the product of the moduli, which has 4 bits");
+        assert_eq!(wrong("9\n-1\n"), "in.txt: line 2: a negative number");
         assert_eq!(wrong("9\n\n9\n"), "in.txt: line 2: there is no integer");
-        assert_eq!(wrong(&"a".repeat(100)), format!("in.txt: line 1: \"{}...\" is not an integer", "a".repeat(32)));
-        assert!(wrong(&"1".repeat(60_000)).contains("is not below the product"));
+        assert!(wrong(&"1".repeat(60_000)).contains("not below the product"));
     }
 
     #[test]
