@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn cells_and_names_stay_on_their_line_and_steer_no_terminal() {
         let note: ArrayRef = Arc::new(StringArray::from(vec!["two\nlines", "\u{1b}[31m", "\u{202e}txt"]));
-        let expected = "note\\n\\u{9b}2J\n------------\ntwo\\nlines\n\\u{1b}[31m\n\\u{202e}txt\n";
+        let expected = "note\\n\\u{9b}2J\n--------------\ntwo\\nlines\n\\u{1b}[31m\n\\u{202e}txt\n";
         assert_eq!(shown(vec![("note\n\u{9b}2J", note)]), expected);
     }
 
