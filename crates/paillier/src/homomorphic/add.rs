@@ -49,7 +49,7 @@ impl PublicKey {
         check_key(self.id(), ciphertexts.key_id())?;
         match inverses(self.root(), self.squared(), ciphertexts.batch()) {
             Some(inverses) => Ok(self.ciphertexts(inverses)),
-            None => Err(self.sharing_factor(ciphertexts.batch()).into()),
+            None => Err(self.sharing_factor(ciphertexts.batch())),
         }
     }
 
