@@ -55,7 +55,7 @@ pub mod parquet;
 pub mod phe;
 mod totals;
 
-pub use decrypt::{Decrypt, DecryptError, Decrypted, Decryptor, OVERFLOW};
+pub use decrypt::{Decrypted, Decryptor, OVERFLOW};
 pub use encrypt::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor};
 pub use error::{Error, Reason};
 pub use metadata::{Encoding, EncryptedColumn, MetadataError, Part, encrypted_columns};

@@ -2,15 +2,23 @@
 
 mod common;
 
-use common::{Fault, Shared};
+use common::{Fault, Shared, is};
 use hearith_arith::{Batch, limbs};
-use hearith_device::designs::{MESA_64, RESIDUE_BANK_60, RESIDUE_BANK_360, RESIDUE_BANK_360_WIDE, RESIDUE_BANK_1440};
-use hearith_device::{Counters, DeviceError, Exchange, ResidueBank, Simulated, Transport};
+use hearith_device::residue_bank::{RESIDUE_BANK, ResidueBank};
+use hearith_device::{Converts, Counters, ErrorKind, Exchange, Transport};
+use hearith_simulated::designs::{RESIDUE_BANK_60, RESIDUE_BANK_360, RESIDUE_BANK_360_WIDE, RESIDUE_BANK_1440};
+use hearith_simulated::{KINDS, Simulated};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
 
 fn bank(design: &'static Design) -> ResidueBank {
     ResidueBank::open(Box::new(Simulated::new(design).unwrap())).unwrap()
+}
+
+/// The simulated banks, as users choose them.
+fn simulated() -> &'static dyn Converts {
+    let kind = KINDS.iter().find(|kind| kind.system() == &RESIDUE_BANK).unwrap();
+    kind.converts().unwrap()
 }
 
 /// 0, 1, all ones, single words of ones, and random numbers of so many bits.
@@ -93,7 +101,7 @@ fn some_of_the_moduli_in_another_order() {
     for (column, modulus) in residues.columns().zip(moduli) {
         assert!(column.iter().copied().eq(numbers.rows().map(|number| remainder(number, modulus))));
     }
-    assert_eq!(bank.residues(&[17], &numbers).unwrap_err(), DeviceError::NotAModulus { modulus: 17 });
+    is(&bank.residues(&[17], &numbers).unwrap_err(), ErrorKind::NotAModulus { modulus: 17 });
 }
 
 #[test]
@@ -106,8 +114,8 @@ fn numbers_that_do_not_fit_are_refused() {
     converts(&mut bank, &longest);
     let longer = Batch::from_rows(2, [&[1, 0][..], &[1 << 60, 0]]);
     let error = bank.residues(&moduli, &longer).unwrap_err();
-    assert_eq!(error, DeviceError::NumberTooLong { row: 1, bits: 60 });
-    assert_eq!(error.to_string(), "row 2: the number is longer than the 60 bits that the residue bank takes");
+    is(&error, ErrorKind::NumberTooLong { bits: 60 });
+    assert_eq!(error.to_string(), "row 1: the number is longer than the 60 bits that the residue bank takes");
 }
 
 #[test]
@@ -115,19 +123,22 @@ fn numbers_that_do_not_fit_are_refused() {
 fn the_smallest_bank_that_fits_is_chosen() {
     let primes = bank(&RESIDUE_BANK_360).moduli().to_vec();
     assert_eq!(primes[0], 1_073_692_673);
-    let chosen = ResidueBank::simulated(&primes, 360).unwrap();
-    assert_eq!(chosen.parameters().bits, 360);
-    let error = ResidueBank::simulated(&primes, 1500).unwrap_err();
-    assert_eq!(error, DeviceError::NoResidueBank { moduli: 12, bits: 1500, largest: 1440 });
-    let error = ResidueBank::simulated(&[101], 60).unwrap_err();
-    assert_eq!(error, DeviceError::NoResidueBank { moduli: 1, bits: 60, largest: 1440 });
+    let banks = simulated();
+    let chosen = banks.open(&primes, 360).unwrap();
+    assert_eq!(chosen.describe(), "simulated residue_bank_360");
+    let refused = |moduli: &[u64], bits| banks.open(moduli, bits).err().expect("no bank has them");
+    let error = refused(&primes, 1500);
+    is(&error, ErrorKind::NoResidueBank { moduli: 12, bits: 1500, largest: 1440 });
+    let error = refused(&[101], 60);
+    is(&error, ErrorKind::NoResidueBank { moduli: 1, bits: 60, largest: 1440 });
 }
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn another_device_is_told_apart() {
-    let error = ResidueBank::open(Box::new(Simulated::new(&MESA_64).unwrap())).unwrap_err();
-    assert_eq!(error.to_string(), "not a residue bank: its identity is 0x4d455341");
+    let bank = Box::new(Simulated::new(&RESIDUE_BANK_60).unwrap());
+    let error = hearith_device::mesa::Mesa::open(bank).unwrap_err();
+    assert_eq!(error.to_string(), "not a MESA: its identity is 0x52455342");
 }
 
 #[test]
@@ -140,22 +151,22 @@ fn batches_that_break_off_leave_nothing_behind() {
         for received in 0..4 {
             shared.disturb(Fault::GivenUp(received));
             let error = bank.residues(&moduli, &numbers).unwrap_err();
-            assert_eq!(error, DeviceError::Stalled { sent: 10, received, expected: 10 });
+            is(&error, ErrorKind::Stalled { sent: 10, received, expected: 10 });
             converts(&mut bank, &numbers);
         }
         // Packets of one beat, where a number takes several.
         shared.disturb(Fault::CutInput(bank.parameters().stream_bits as usize / 8));
-        assert_eq!(bank.residues(&moduli, &numbers).unwrap_err(), DeviceError::Dropped);
+        is(&bank.residues(&moduli, &numbers).unwrap_err(), ErrorKind::Dropped);
         converts(&mut bank, &numbers);
         shared.disturb(Fault::LongerOutput);
         let error = bank.residues(&moduli, &numbers).unwrap_err();
-        assert!(matches!(error, DeviceError::CutShort { packet: 0, .. }), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::CutShort { packet: 0, .. }), "{error}");
         converts(&mut bank, &numbers);
         // A reset stops the bank; opening it starts it again.
         shared.disturb(Fault::Reset(2));
         bank.residues(&moduli, &numbers).unwrap_err();
         let error = bank.residues(&moduli, &numbers).unwrap_err();
-        assert_eq!(error, DeviceError::Stalled { sent: 1, received: 0, expected: 10 });
+        is(&error, ErrorKind::Stalled { sent: 1, received: 0, expected: 10 });
         drop(bank);
         converts(&mut ResidueBank::open(Box::new(shared)).unwrap(), &numbers);
     }
@@ -172,29 +183,29 @@ const SELECT: u32 = 0x1_0000;
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn primes_are_read_one_at_a_time_while_nothing_is_in_flight() {
     let mut shared = Shared::new(&RESIDUE_BANK_60);
-    assert_eq!(shared.read(STATUS), Ok(0));
+    assert_eq!(shared.read(STATUS).unwrap(), 0);
     for (number, prime) in [59, 47, 37, 0, 0].into_iter().enumerate() {
         shared.write(SELECT, number as u32).unwrap();
-        assert_eq!(shared.read(PARAMETER_7), Ok(prime));
+        assert_eq!(shared.read(PARAMETER_7).unwrap(), prime);
     }
-    assert_eq!(shared.read(SELECT), Err(DeviceError::Refused { address: SELECT }));
+    is(&shared.read(SELECT).unwrap_err(), ErrorKind::Refused { address: SELECT });
     shared.write(CONTROL, 1).unwrap();
-    assert_eq!(shared.read(STATUS), Ok(1));
+    assert_eq!(shared.read(STATUS).unwrap(), 1);
     // Two numbers in, one answer taken.
     let (input, mut output) = ([7; 16], [0; 12]);
     let exchange =
         Exchange { input: &input, input_packet: 8, output: &mut output, output_packet: 12, quiet_cycles: 999 };
     shared.exchange(exchange).unwrap();
-    assert_eq!((shared.read(STATUS), shared.read(IN_FLIGHT)), (Ok(3), Ok(1)));
-    assert_eq!(shared.write(SELECT, 1), Err(DeviceError::Refused { address: SELECT }));
+    assert_eq!((shared.read(STATUS).unwrap(), shared.read(IN_FLIGHT).unwrap()), (3, 1));
+    is(&shared.write(SELECT, 1).unwrap_err(), ErrorKind::Refused { address: SELECT });
     // A flush drops it, and the bank goes on.
     shared.write(CONTROL, 2).unwrap();
-    assert_eq!((shared.read(STATUS), shared.read(IN_FLIGHT)), (Ok(1), Ok(0)));
+    assert_eq!((shared.read(STATUS).unwrap(), shared.read(IN_FLIGHT).unwrap()), (1, 0));
     // Selecting stops it; so does wiping, which also forgets what was selected.
     shared.write(SELECT, 1).unwrap();
-    assert_eq!((shared.read(STATUS), shared.read(PARAMETER_7)), (Ok(0), Ok(47)));
+    assert_eq!((shared.read(STATUS).unwrap(), shared.read(PARAMETER_7).unwrap()), (0, 47));
     shared.write(CONTROL, 4).unwrap();
-    assert_eq!((shared.read(STATUS), shared.read(PARAMETER_7)), (Ok(0), Ok(59)));
+    assert_eq!((shared.read(STATUS).unwrap(), shared.read(PARAMETER_7).unwrap()), (0, 59));
 }
 
 #[test]
@@ -213,10 +224,11 @@ fn packets_of_more_than_one_beat_are_dropped_where_a_beat_holds_a_number() {
             output_packet: 48,
             quiet_cycles: 999,
         };
-        assert!(matches!(shared.exchange(exchange), Err(DeviceError::Stalled { sent: 1, received: 0, .. })));
-        assert_eq!(shared.read(STATUS), Ok(5));
+        let error = shared.exchange(exchange).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Stalled { sent: 1, received: 0, .. }), "{error}");
+        assert_eq!(shared.read(STATUS).unwrap(), 5);
         shared.write(CONTROL, 2).unwrap();
-        assert_eq!(shared.read(STATUS), Ok(1));
+        assert_eq!(shared.read(STATUS).unwrap(), 1);
         converts(&mut bank, &numbers);
     }
     assert_eq!(bank.residues(&moduli, &numbers.range(0..0)).unwrap().len(), 0);

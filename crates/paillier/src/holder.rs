@@ -1,0 +1,40 @@
+//! Whoever holds a private key and decrypts with it: the key itself, or a device that it was loaded into.
+
+use std::error::Error as Cause;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Ciphertexts, OperationError, Plaintexts, PrivateKey, PublicKey};
+
+/// What decrypts batches: the private key itself, or an accelerator that it was loaded into.
+pub trait Decrypt: fmt::Debug + Sync {
+    /// The public key of what it decrypts.
+    fn public(&self) -> &PublicKey;
+
+    /// Decrypts every ciphertext of a batch.
+    ///
+    /// # Errors
+    /// As [`PrivateKey::decrypt`], and whatever befalls an accelerator; then no plaintext is given out.
+    fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError>;
+}
+
+/// Why [`Decrypt::decrypt`] failed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum DecryptError {
+    /// The ciphertexts are wrong.
+    #[error(transparent)]
+    Scheme(#[from] OperationError),
+    /// The accelerator failed.
+    #[error("{0}")]
+    Device(#[source] Arc<dyn Cause + Send + Sync>),
+}
+
+impl Decrypt for PrivateKey {
+    fn public(&self) -> &PublicKey {
+        self.public()
+    }
+
+    fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
+        Ok(self.decrypt(ciphertexts)?)
+    }
+}
