@@ -65,8 +65,7 @@ fn mesa_dual() -> Vec<Design> {
 }
 
 /// The systems: a feature, and its designs. The longest to compile come first.
-const SYSTEMS: [(&str, fn() -> Vec<Design>); 3] =
-    [("MESA_DUAL", mesa_dual), ("MESA", mesa), ("RNS", banks::designs)];
+const SYSTEMS: [(&str, fn() -> Vec<Design>); 3] = [("MESA_DUAL", mesa_dual), ("MESA", mesa), ("RNS", banks::designs)];
 
 fn main() {
     println!("cargo::rerun-if-changed=banks.rs");

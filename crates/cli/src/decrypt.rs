@@ -7,7 +7,6 @@ use hearith_columns::{Decrypted, Decryptor, Error};
 use hearith_device::{DecryptingDevice, Kind};
 use hearith_paillier::PrivateKey;
 
-
 use crate::args::{Decrypt, Format};
 use crate::device::{failed, note};
 use crate::failure::Failure;

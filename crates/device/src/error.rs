@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use hearith_paillier::OperationError;
+use hearith_paillier::ErrorKind as SchemeErrorKind;
 
 /// A device, or the way to it, failed: what is wrong, and in which row of the batch. Nothing of a batch is given out then; the device
 /// has been flushed and can be used again unless it has stopped answering.
@@ -176,12 +176,12 @@ pub enum ErrorKind {
     },
     /// The batch is not one for this key, or the key's constants cannot be computed.
     #[error(transparent)]
-    Scheme(#[from] OperationError),
+    Scheme(#[from] SchemeErrorKind),
 }
 
-impl From<OperationError> for Error {
+impl From<hearith_paillier::Error> for Error {
     /// Keeps the row.
-    fn from(error: OperationError) -> Self {
-        Self { row: error.row(), kind: error.into() }
+    fn from(error: hearith_paillier::Error) -> Self {
+        Self { row: error.row(), kind: error.kind().clone().into() }
     }
 }

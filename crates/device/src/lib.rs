@@ -13,7 +13,5 @@ pub use accelerator::Counters;
 pub use error::{Error, ErrorKind};
 #[cfg(unix)]
 pub use mapped::MemoryMapped;
-pub use system::{
-    ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, Kind, SYSTEMS, State, System,
-};
+pub use system::{ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, Kind, SYSTEMS, State, System};
 pub use transport::{Exchange, Transport};

@@ -147,7 +147,10 @@ fn another_device_is_recognised() {
     is(&error, ErrorKind::WrongDevice { expected: "MESA", found: 0 });
     let missing = std::path::Path::new("/nowhere/uio0");
     let error = MemoryMapped::open(missing, (0, WINDOW), missing, missing, CLOCK).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Io { .. }) && error.to_string().starts_with("/nowhere/uio0: "), "{error}");
+    assert!(
+        matches!(error.kind(), ErrorKind::Io { .. }) && error.to_string().starts_with("/nowhere/uio0: "),
+        "{error}"
+    );
     // The operating system's own error is kept.
     let cause = error.source().and_then(|cause| cause.downcast_ref::<Arc<io::Error>>()).unwrap();
     assert_eq!(cause.kind(), io::ErrorKind::NotFound);

@@ -4,7 +4,7 @@ use std::error::Error as Cause;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Ciphertexts, OperationError, Plaintexts, PrivateKey, PublicKey};
+use crate::{Ciphertexts, Error, Plaintexts, PrivateKey, PublicKey};
 
 /// What decrypts batches: the private key itself, or an accelerator that it was loaded into.
 pub trait Decrypt: fmt::Debug + Sync {
@@ -23,7 +23,7 @@ pub trait Decrypt: fmt::Debug + Sync {
 pub enum DecryptError {
     /// The ciphertexts are wrong.
     #[error(transparent)]
-    Scheme(#[from] OperationError),
+    Scheme(#[from] Error),
     /// The accelerator failed.
     #[error("{0}")]
     Device(#[source] Arc<dyn Cause + Send + Sync>),

@@ -9,10 +9,7 @@ use hearith_simulated::designs::{MESA_1024, MESA_2048, MESA_DUAL_1024, MESA_DUAL
 use hearith_verilated::Design;
 
 /// Latency and interval of a decryptor with `depth` ciphertexts in flight.
-fn measure(
-    depth: usize,
-    mut busy_cycles: impl FnMut(usize) -> Result<u64, Error>,
-) -> Result<String, Error> {
+fn measure(depth: usize, mut busy_cycles: impl FnMut(usize) -> Result<u64, Error>) -> Result<String, Error> {
     let (alone, few, many) = (busy_cycles(1)?, busy_cycles(2 * depth)?, busy_cycles(3 * depth)?);
     let interval = (many - few) as f64 / depth as f64;
     Ok(format!("\"latency\": {alone}, \"interval\": {interval}"))

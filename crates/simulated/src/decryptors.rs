@@ -43,4 +43,3 @@ impl Decrypts for Decryptors {
         (self.load)(Box::new(Simulated::new(design)?), key)
     }
 }
-

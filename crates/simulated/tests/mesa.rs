@@ -5,7 +5,7 @@ mod common;
 use common::{Fault, Shared, decrypts, device, is, key, random_ciphertexts};
 use hearith_device::mesa::Mesa;
 use hearith_device::{Counters, ErrorKind, Exchange, Transport};
-use hearith_paillier::{CiphertextError, CiphertextFault, OperationError, PrivateKey};
+use hearith_paillier::PrivateKey;
 use hearith_simulated::designs::{MESA_64, MESA_128, MESA_128_RESTORING, MESA_256, MESA_1024, MESA_2048};
 use hearith_verilated::Design;
 
@@ -244,9 +244,9 @@ fn ciphertexts_that_share_a_factor_are_found() {
     bytes[16..24].fill(0);
     bytes[24..32].copy_from_slice(&key.public().modulus_be());
     let ciphertexts = key.public().ciphertexts_from_be(&bytes).unwrap();
-    let expected = OperationError::Ciphertext(CiphertextError { row: 1, fault: CiphertextFault::SharesFactor });
+    let expected = hearith_paillier::ErrorKind::CiphertextSharesFactor.at_row(1);
     let error = device.decrypt(&ciphertexts).unwrap_err();
     assert_eq!(error.row(), Some(1));
-    is(&error, ErrorKind::Scheme(expected.clone()));
+    is(&error, ErrorKind::Scheme(expected.kind().clone()));
     assert_eq!(key.decrypt(&ciphertexts).unwrap_err(), expected);
 }

@@ -101,10 +101,7 @@ fn the_residue_bank_refuses_what_it_was_not_built_for() {
     let place = totals();
     place.write("in.txt", "1\n");
     let convert = "rns convert --engine residue-bank in.txt --out out.csv";
-    place.fails(
-        &format!("{convert} --primes 101,103"),
-        "engine residue-bank: no residue bank has these 2 moduli",
-    );
+    place.fails(&format!("{convert} --primes 101,103"), "engine residue-bank: no residue bank has these 2 moduli");
     place.fails("rns primes --engine residue-bank", "the engine 'residue-bank' only converts integers to residues");
     place.fails(
         "decrypt --key keys/private.json totals.parquet --engine residue-bank",

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hearith_arith::Batch;
-use hearith_paillier::{Ciphertexts, OperationError, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Ciphertexts, ErrorKind as SchemeErrorKind, Plaintexts, PrivateKey, PublicKey};
 use zeroize::Zeroizing;
 
 use crate::accelerator::{Accelerator, Shape};
@@ -41,7 +41,7 @@ pub trait Parameters: Copy + fmt::Debug + Send {
     ///
     /// # Errors
     /// As the arithmetic that makes them.
-    fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, OperationError>;
+    fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, hearith_paillier::Error>;
 }
 
 /// A decryptor behind a transport. When dropped it wipes the key on the device.
@@ -97,9 +97,9 @@ impl<P: Parameters> Keyed<P> {
         let key = self.key.as_ref().ok_or(ErrorKind::NoKey)?;
         if key.id() != ciphertexts.key_id() {
             let (expected, found) = (key.id(), ciphertexts.key_id());
-            return Err(OperationError::WrongKey { expected, found }.into());
+            return Err(hearith_paillier::Error::from(SchemeErrorKind::WrongKey { expected, found }).into());
         }
-        key.check_coprime(ciphertexts).map_err(OperationError::from)?;
+        key.check_coprime(ciphertexts)?;
         let residues = self.device.process(ciphertexts.batch(), key.plaintext_limbs(), self.parameters.shape())?;
         plaintexts(key, &residues)
     }
@@ -134,8 +134,8 @@ fn plaintexts(key: &PublicKey, residues: &Batch) -> Result<Plaintexts, Error> {
         }
         cut.extend_from_slice(low);
     }
-    key.plaintexts_from_be(&cut).map_err(|error| match error {
-        OperationError::PlaintextTooLarge { row } => Error::from(ErrorKind::NotAPlaintext).at_row(row),
-        other => other.into(),
+    key.plaintexts_from_be(&cut).map_err(|error| match (error.kind(), error.row()) {
+        (SchemeErrorKind::PlaintextTooLarge, Some(row)) => Error::from(ErrorKind::NotAPlaintext).at_row(row),
+        _ => error.into(),
     })
 }

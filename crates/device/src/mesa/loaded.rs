@@ -46,8 +46,9 @@ impl<P: Parameters + 'static> Decrypt for Loaded<P> {
     }
 
     fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
-        self.device().decrypt(ciphertexts).map_err(|error| match error.kind() {
-            ErrorKind::Scheme(scheme) => DecryptError::Scheme(scheme.clone()),
+        self.device().decrypt(ciphertexts).map_err(|error| match (error.kind(), error.row()) {
+            (ErrorKind::Scheme(kind), Some(row)) => DecryptError::Scheme(kind.clone().at_row(row)),
+            (ErrorKind::Scheme(kind), None) => DecryptError::Scheme(kind.clone().into()),
             _ => DecryptError::Device(Arc::new(error)),
         })
     }

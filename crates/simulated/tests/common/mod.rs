@@ -97,4 +97,3 @@ pub fn decrypts<P: Parameters>(device: &mut Keyed<P>, key: &PrivateKey, count: u
     assert!(key.decrypt(&ciphertexts).unwrap() == plaintexts);
     assert!(key.decrypt_with(Decryption::Ecrt, &ciphertexts).unwrap() == plaintexts);
 }
-
