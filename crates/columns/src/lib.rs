@@ -61,3 +61,8 @@ pub use error::{Error, Reason};
 pub use metadata::{Encoding, EncryptedColumn, MetadataError, Part, encrypted_columns};
 pub use numbers::Rounding;
 pub use totals::Totals;
+
+/// The examples of the README, compiled and run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -63,7 +63,7 @@ pub use key::{DEFAULT_BITS, KeyId, KeyPolicy, MAX_BITS, MIN_BITS, MIN_SECURE_BIT
 pub use plaintexts::Plaintexts;
 pub use randomisers::Randomisers;
 
-/// The examples of the project's README, compiled and run with those of this crate.
+/// The examples of the README, compiled and run with the others.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -7,7 +7,7 @@ mod devices;
 
 use std::sync::{Arc, Mutex};
 
-pub use devices::{is, key, random_ciphertexts};
+pub use devices::*;
 use hearith_device::mesa::{Keyed, Mesa, Parameters};
 use hearith_device::{Error, ErrorKind, Exchange, Transport};
 use hearith_paillier::{Decryption, PrivateKey};
