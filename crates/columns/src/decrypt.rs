@@ -135,7 +135,7 @@ impl<'a> Decryptor<'a> {
     fn decode(&self, column: &EncryptedColumn, present: &Present) -> Result<Vec<Option<Signed>>, Error> {
         let fault = |error| ciphers::bad(column, &present.rows, &error);
         let plaintexts = self.key.decrypt(&present.ciphertexts).map_err(|error| match error {
-            DecryptError::Scheme(error) => fault(error),
+            DecryptError::Ciphertexts(error) => fault(error),
             DecryptError::Device(error) => Error::table(Reason::Accelerator(error.to_string())),
         })?;
         let public = self.key.public();

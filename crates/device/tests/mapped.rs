@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::thread;
 
 use common::{is, key, random_ciphertexts};
-use hearith_device::mesa::Mesa;
-use hearith_device::{ErrorKind, MemoryMapped, Transport};
-use hearith_paillier::PrivateKey;
+use hearith_device::mesa::{Loaded, Mesa, MesaParameters};
+use hearith_device::{Device, ErrorKind, MemoryMapped, Transport};
+use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, PrivateKey};
 
 const BITS: u32 = 128;
 const WINDOW: usize = 0x2_0000;
@@ -69,6 +69,45 @@ fn decrypts_through_registers_and_pipes() {
         device.load_key(&key).unwrap();
         assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts);
     });
+}
+
+/// A device with a key in it stands in for the key, from whichever thread.
+#[test]
+fn a_loaded_device_decrypts_as_the_key_does() {
+    let (key, window) = (key(BITS), registers());
+    let (transport, from_host, to_host) = transport(&window);
+    let (ciphertexts, plaintexts) = random_ciphertexts(&key, 10);
+    thread::scope(|scope| {
+        scope.spawn(|| decrypt_behind_pipes(from_host, to_host, &key, 2 * ciphertexts.len()));
+        let device = Loaded::<MesaParameters>::boxed(Box::new(transport), &key).unwrap();
+        assert_eq!(device.public().id(), key.public().id());
+        assert!(device.batch_size() > 0 && device.describe() == "fake, N = 128 with 4 MEs", "{}", device.describe());
+        let holders: [&dyn Decrypt; 3] = [&key, &*device, &*device];
+        let decrypted = holders.map(|holder| scope.spawn(|| holder.decrypt(&ciphertexts).unwrap()));
+        assert!(decrypted.into_iter().all(|thread| thread.join().unwrap() == plaintexts));
+    });
+}
+
+#[test]
+fn a_loaded_device_tells_wrong_ciphertexts_from_failures() {
+    let (key, window) = (key(BITS), registers());
+    let (transport, from_host, to_host) = transport(&window);
+    let device = Loaded::<MesaParameters>::open(Box::new(transport), &key).unwrap();
+    let decrypt = |ciphertexts: &Ciphertexts| device.decrypt(ciphertexts).unwrap_err();
+    // n itself in the second row.
+    let mut bytes = random_ciphertexts(&key, 3).0.to_be_bytes();
+    bytes[32..48].fill(0);
+    bytes[48..64].copy_from_slice(&key.public().modulus_be());
+    let wrong = key.public().ciphertexts_from_be(&bytes).unwrap();
+    let DecryptError::Ciphertexts(error) = decrypt(&wrong) else { panic!("a failure of the device") };
+    assert_eq!(error, key.decrypt(&wrong).unwrap_err());
+    assert_eq!(error.row(), Some(1));
+    // Nothing behind the pipes.
+    drop((from_host, to_host));
+    let error = decrypt(&random_ciphertexts(&key, 3).0);
+    assert!(matches!(&error, DecryptError::Device(_)), "{error}");
+    let cause = error.source().unwrap().downcast_ref::<hearith_device::Error>().unwrap();
+    assert!(matches!(cause.kind(), ErrorKind::Io { .. } | ErrorKind::CutShort { .. }), "{cause}");
 }
 
 #[test]

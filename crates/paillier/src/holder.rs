@@ -2,7 +2,6 @@
 
 use std::error::Error as Cause;
 use std::fmt;
-use std::sync::Arc;
 
 use crate::{Ciphertexts, Error, Plaintexts, PrivateKey, PublicKey};
 
@@ -19,14 +18,15 @@ pub trait Decrypt: fmt::Debug + Sync {
 }
 
 /// Why [`Decrypt::decrypt`] failed.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DecryptError {
     /// The ciphertexts are wrong.
     #[error(transparent)]
-    Scheme(#[from] Error),
-    /// The accelerator failed.
+    Ciphertexts(#[from] Error),
+    /// The accelerator failed: the error is its driver's.
     #[error("{0}")]
-    Device(#[source] Arc<dyn Cause + Send + Sync>),
+    Device(#[source] Box<dyn Cause + Send + Sync>),
 }
 
 impl Decrypt for PrivateKey {

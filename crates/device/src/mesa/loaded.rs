@@ -1,6 +1,6 @@
 //! A decryptor that was loaded with a key, as one decrypts with the key itself.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, Plaintexts, PrivateKey, PublicKey};
 
@@ -47,9 +47,9 @@ impl<P: Parameters + 'static> Decrypt for Loaded<P> {
 
     fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
         self.device().decrypt(ciphertexts).map_err(|error| match (error.kind(), error.row()) {
-            (ErrorKind::Scheme(kind), Some(row)) => DecryptError::Scheme(kind.clone().at_row(row)),
-            (ErrorKind::Scheme(kind), None) => DecryptError::Scheme(kind.clone().into()),
-            _ => DecryptError::Device(Arc::new(error)),
+            (ErrorKind::Scheme(kind), Some(row)) => DecryptError::Ciphertexts(kind.clone().at_row(row)),
+            (ErrorKind::Scheme(kind), None) => DecryptError::Ciphertexts(kind.clone().into()),
+            _ => DecryptError::Device(Box::new(error)),
         })
     }
 }

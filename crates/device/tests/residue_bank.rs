@@ -1,0 +1,97 @@
+//! The residue bank's driver against a bank in software that can be told to lie.
+
+mod common;
+
+use common::is;
+use hearith_arith::Batch;
+use hearith_device::residue_bank::ResidueBank;
+use hearith_device::{ConvertingDevice, Error, ErrorKind, Exchange, Transport};
+
+const PRIMES: [u32; 3] = [59, 47, 37];
+const SELECT: u32 = 0x1_0000;
+
+/// A bank for numbers of 60 bits over streams of 32.
+struct Bank {
+    selected: u32,
+    /// What is added to the second prime's residue of this number.
+    lie: Option<(usize, u32)>,
+}
+
+impl Transport for Bank {
+    fn describe(&self) -> String {
+        "a bank in software".to_owned()
+    }
+
+    fn read(&mut self, address: u32) -> Result<u32, Error> {
+        Ok(match address {
+            0x00 => u32::from_be_bytes(*b"RESB"),
+            0x04 => 1,
+            0x20 => 60,
+            0x24 => 3,
+            // Words of six bits.
+            0x28 => 6,
+            0x2c => 32,
+            0x30 => 4,
+            0x3c => PRIMES.get(self.selected as usize).copied().unwrap_or(0),
+            _ => 0,
+        })
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), Error> {
+        if address == SELECT {
+            self.selected = value;
+        }
+        Ok(())
+    }
+
+    fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
+        assert_eq!((exchange.input_packet, exchange.output_packet), (8, 12));
+        let packets = exchange.input.chunks_exact(8).zip(exchange.output.chunks_exact_mut(12));
+        for (row, (number, residues)) in packets.enumerate() {
+            let number = u64::from_le_bytes(number.try_into().unwrap());
+            for (index, prime) in PRIMES.into_iter().enumerate() {
+                let lie = self.lie.filter(|&(at, _)| (at, 1) == (row, index)).map_or(0, |(_, lie)| lie);
+                let residue = (number % u64::from(prime)) as u32 + lie;
+                residues[4 * index..][..4].copy_from_slice(&residue.to_le_bytes());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bank(lie: Option<(usize, u32)>) -> Box<dyn ConvertingDevice> {
+    Box::new(ResidueBank::open(Box::new(Bank { selected: 0, lie })).unwrap())
+}
+
+fn numbers(numbers: &[u64]) -> Batch {
+    Batch::from_rows(1, numbers.iter().map(std::slice::from_ref))
+}
+
+#[test]
+fn residues_come_in_the_order_asked_for() {
+    let residues = bank(None).residues(&[37, 59], &numbers(&[1 << 40, 0, 58])).unwrap();
+    let columns: Vec<&[u64]> = residues.columns().collect();
+    assert_eq!(columns, [[(1 << 40) % 37, 0, 58 - 37], [(1 << 40) % 59, 0, 58]]);
+    is(&bank(None).residues(&[101], &numbers(&[1])).unwrap_err(), ErrorKind::NotAModulus { modulus: 101 });
+}
+
+#[test]
+fn a_residue_that_is_none_is_named_with_its_row() {
+    let error = bank(Some((2, 47))).residues(&[59, 47], &numbers(&[1, 2, 3, 4])).unwrap_err();
+    assert_eq!(error.row(), Some(2));
+    is(&error, ErrorKind::NotAResidue { modulus: 47 });
+    assert_eq!(error.to_string(), "row 2: the device gave what is no residue modulo 47");
+    // Of another modulus it is nobody's business.
+    bank(Some((2, 47))).residues(&[59], &numbers(&[1, 2, 3, 4])).unwrap();
+}
+
+#[test]
+fn a_number_that_is_too_long_is_named_with_its_row() {
+    let error = bank(None).residues(&[59], &numbers(&[1, (1 << 60) - 1, 1 << 60])).unwrap_err();
+    assert_eq!(error.row(), Some(2));
+    is(&error, ErrorKind::NumberTooLong { bits: 60 });
+    assert_eq!(
+        error.offset_rows(4096).to_string(),
+        "row 4098: the number is longer than the 60 bits that the residue bank takes"
+    );
+}
