@@ -19,7 +19,6 @@ pub trait Decrypt: fmt::Debug + Sync {
 
 /// Why [`Decrypt::decrypt`] failed.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum DecryptError {
     /// The ciphertexts are wrong.
     #[error(transparent)]
