@@ -152,7 +152,7 @@ class TestSums:
 
 class TestScalars:
     def test_addition_and_multiples(self, table, owner):
-        query = "SELECT v, he_add(c, c), he_mul(c, v::{}), he_mul(c, -3) FROM t LIMIT 40"
+        query = "SELECT v, he_add(c, c), he_multiply(c, v::{}), he_multiply(c, -3) FROM t LIMIT 40"
         for kind in ("SMALLINT", "INTEGER", "BIGINT", "HUGEINT"):
             for value, twice, square, negative in table.execute(query.format(kind)).fetchall():
                 if value is None:
@@ -163,16 +163,16 @@ class TestScalars:
 
     def test_widest_multiples(self, table, owner):
         (c,) = table.execute(
-            "SELECT he_mul(c, '-170141183460469231731687303715884105728'::HUGEINT) FROM t WHERE v = 1 LIMIT 1"
+            "SELECT he_multiply(c, '-170141183460469231731687303715884105728'::HUGEINT) FROM t WHERE v = 1 LIMIT 1"
         ).fetchall()[0]
         assert owner.decrypt(c) == -(2**127)
 
     def test_nulls(self, table):
-        query = "SELECT he_add(c, NULL), he_add(NULL, c), he_mul(c, NULL::INTEGER), he_rerandomize(NULL), he_decrypt(NULL) FROM t"
+        query = "SELECT he_add(c, NULL), he_add(NULL, c), he_multiply(c, NULL::INTEGER), he_rerandomise(NULL), he_decrypt(NULL) FROM t"
         assert set(table.execute(query).fetchall()) == {(None,) * 5}
 
     def test_randomised_anew(self, table):
-        query = "SELECT r, he_decrypt(r) FROM (SELECT he_rerandomize(c) AS r FROM t WHERE v = 3)"
+        query = "SELECT r, he_decrypt(r) FROM (SELECT he_rerandomise(c) AS r FROM t WHERE v = 3)"
         rows = table.execute(query).fetchall()
         assert len({c for c, _ in rows}) == len(rows) > 1
         assert {value for _, value in rows} == {3}
@@ -194,7 +194,12 @@ class TestScalars:
 class TestKeys:
     def test_a_key_is_needed(self):
         with hd.connect() as con:
-            for call in ("he_sum('a'::BLOB)", "he_add('a'::BLOB, 'b'::BLOB)", "he_mul('a'::BLOB, 2)", "he_key_id()"):
+            for call in (
+                "he_sum('a'::BLOB)",
+                "he_add('a'::BLOB, 'b'::BLOB)",
+                "he_multiply('a'::BLOB, 2)",
+                "he_key_id()",
+            ):
                 with pytest.raises(duckdb.InvalidInputException, match="no key is loaded"):
                     con.execute(f"SELECT {call}").fetchall()
             with pytest.raises(duckdb.BinderException, match="he_decrypt: SET hearith_private_key"):
@@ -211,7 +216,7 @@ class TestKeys:
         with pytest.raises(duckdb.InvalidInputException, match="same in all rows"):
             table.execute("SELECT he_sum(c, coalesce(v, 0)::VARCHAR) FROM t").fetchall()
         plain, total, one = table.execute(
-            "SELECT sum(v), he_decrypt(he_sum(c, $1)), he_decrypt(he_add(he_mul(any_value(c), 1, $1), he_rerandomize(any_value(c), $1), $1)) - 2 * any_value(v) FROM t",
+            "SELECT sum(v), he_decrypt(he_sum(c, $1)), he_decrypt(he_add(he_multiply(any_value(c), 1, $1), he_rerandomise(any_value(c), $1), $1)) - 2 * any_value(v) FROM t",
             [owner.id],
         ).fetchall()[0]
         assert (plain, one) == (total, 0)
@@ -293,8 +298,8 @@ class TestBadInput:
             f"{call} FROM t"
             for call in (
                 "he_add(c, $1::BLOB)",
-                "he_mul($1::BLOB, 2)",
-                "he_rerandomize($1::BLOB)",
+                "he_multiply($1::BLOB, 2)",
+                "he_rerandomise($1::BLOB)",
                 "he_decrypt($1::BLOB)",
             )
         ]
@@ -306,14 +311,14 @@ class TestBadInput:
 
     def test_a_factor_shared_with_n(self, table, owner):
         value = (owner.private.p * 12345).to_bytes(64)
-        for call in ("he_sum(x)", "he_mul(x, -2)", "he_decrypt(x)"):
+        for call in ("he_sum(x)", "he_multiply(x, -2)", "he_decrypt(x)"):
             with pytest.raises(duckdb.InvalidInputException, match="shares a factor with n"):
                 table.execute(
                     f"SELECT {call} FROM (SELECT c AS x FROM t WHERE v = 1 UNION ALL SELECT ?::BLOB)", [value]
                 ).fetchall()
 
     def test_types(self, table):
-        for call in ("he_sum(v)", "he_add(c, v)", "he_mul(c, 1.5)", "he_mul(v, c)"):
+        for call in ("he_sum(v)", "he_add(c, v)", "he_multiply(c, 1.5)", "he_multiply(v, c)"):
             with pytest.raises(duckdb.BinderException):
                 table.execute(f"SELECT {call} FROM t").fetchall()
 

@@ -33,8 +33,8 @@ def test_all_cores_unless_told_otherwise(keys):
 def test_other_threads_run_meanwhile():
     """While one call computes in Rust, this thread sees the clock many times."""
     public, _ = he.generate_keypair(1024, insecure=True)
-    native = public._native
-    plaintexts = native.encode(bytes(8 * 2000), 8)
+    native = public.native
+    plaintexts = native.encode(bytearray(8 * 2000), 8)
     span = []
 
     def work():
@@ -86,7 +86,7 @@ def test_ctrl_c_ends_a_batch():
 
 
 def _in_child(array, queue):
-    queue.put(array.key._native.sum(array._native).to_bytes() == array.sum().to_bytes())
+    queue.put(array.key.native.sum(array.content.rows).to_bytes() == array.sum().to_bytes())
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
