@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use hearith_paillier::{OperationError, PublicKey};
+use hearith_paillier::{Error, PublicKey};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::fault::Fault;
@@ -72,7 +72,7 @@ pub(crate) fn check_coprime(totals: &[&Total]) -> Result<(), Fault> {
         return Err(Fault::KeyChanged(key.id(), other.key.id()));
     }
     let rows: Vec<&[u8]> = totals.iter().map(|total| &*total.ciphertext).collect();
-    let coprime = || Ok::<_, OperationError>(key.check_coprime(&key.ciphertexts_from_be_rows(&rows)?).is_ok());
+    let coprime = || Ok::<_, Error>(key.check_coprime(&key.ciphertexts_from_be_rows(&rows)?).is_ok());
     match inline(coprime)? {
         true => Ok(()),
         false => Err(Fault::NotCoprime(key.id())),
@@ -80,10 +80,10 @@ pub(crate) fn check_coprime(totals: &[&Total]) -> Result<(), Fault> {
 }
 
 /// An operation's error about values of a column.
-pub(crate) fn operation(key: &PublicKey, error: OperationError) -> Fault {
-    match error {
-        OperationError::Ciphertext(error) => Fault::Ciphertext { key: key.id(), fault: error.fault },
-        other => other.into(),
+pub(crate) fn operation(key: &PublicKey, error: Error) -> Fault {
+    match error.kind().is_bad_ciphertext() {
+        true => Fault::Ciphertext { key: key.id(), fault: error.kind().clone() },
+        false => error.into(),
     }
 }
 
@@ -106,7 +106,7 @@ fn inline<T: Send>(operation: impl FnOnce() -> T + Send) -> T {
 mod tests {
     use super::*;
     use hearith_paillier::encoding::{decode_signed, encode_signed};
-    use hearith_paillier::{CiphertextFault, Engine, KeyPolicy, PrivateKey, Variant};
+    use hearith_paillier::{Engine, ErrorKind, KeyPolicy, PrivateKey, Variant};
 
     fn key() -> PrivateKey {
         PrivateKey::generate(256, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap()
@@ -152,13 +152,14 @@ mod tests {
         let mut addends = Addends::new(public, 1, 1);
         assert!(matches!(addends.push(0, &short), Err(Fault::Width { .. })));
         assert!(matches!(addends.push(0, &[]), Err(Fault::Width { .. })));
-        for (value, wrong) in [(vec![0; width], CiphertextFault::Zero), (vec![0xff; width], CiphertextFault::TooLarge)]
+        for (value, wrong) in
+            [(vec![0; width], ErrorKind::CiphertextZero), (vec![0xff; width], ErrorKind::CiphertextTooLarge)]
         {
             let mut addends = Addends::new(public, 1, 1);
             addends.push(0, &one).unwrap();
             addends.push(0, &value).unwrap();
             let fault = addends.totals().unwrap_err();
-            assert!(matches!(fault, Fault::Ciphertext { fault, .. } if fault == wrong), "{fault}");
+            assert!(matches!(&fault, Fault::Ciphertext { fault, .. } if *fault == wrong), "{fault}");
         }
         // n itself is in [1, n^2), yet no unit.
         let mut n = vec![0; width - public.modulus_be().len()];

@@ -3,8 +3,8 @@
 use std::error::Error as StdError;
 use std::fmt::{self, Debug, Write};
 
-use hearith_columns::{Error, Reason};
-use hearith_paillier::{EncodingError, KeyError, OperationError};
+use hearith_columns::Reason;
+use hearith_paillier::{Error, ErrorKind};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -18,49 +18,33 @@ pyo3::import_exception!(hearith.errors, ShapeError);
 pyo3::import_exception!(hearith.errors, TableError);
 
 /// Where something is wrong; rows count from 0.
-#[derive(Default)]
 struct Place {
     row: Option<u64>,
     column: Option<String>,
 }
 
 /// A key that cannot be made or accepted.
-pub(crate) fn key(error: KeyError) -> PyErr {
-    raise::<InvalidKeyError>(error.to_string(), Place::default(), &error, error.source())
+pub(crate) fn key(error: Error) -> PyErr {
+    raise_paillier::<InvalidKeyError>(&error)
 }
 
 /// An operation on batches that failed.
-pub(crate) fn operation(error: OperationError) -> PyErr {
-    let place = Place { row: error.row().map(|row| row as u64), column: None };
-    let text = match &error {
-        OperationError::ScalarTooLarge { bits, .. } => format!("the factor has more than {bits} bits"),
-        OperationError::PlaintextTooLarge { .. } => "the plaintext is not below n".to_owned(),
-        OperationError::Ciphertext(error) => format!("the ciphertext {}", error.fault),
-        other => other.to_string(),
-    };
-    match &error {
-        OperationError::WrongKey { .. } => raise::<KeyMismatchError>(text, place, &error, error.source()),
-        OperationError::Ciphertext(bad) => raise::<CiphertextError>(text, place, &bad.fault, None),
-        OperationError::Width { .. } => raise::<CiphertextError>(text, place, &error, None),
-        OperationError::PlaintextTooLarge { .. } | OperationError::ScalarTooLarge { .. } => {
-            raise::<RangeError>(text, place, &error, None)
-        }
-        OperationError::Lengths { .. } | OperationError::Terms { .. } => raise::<ShapeError>(text, place, &error, None),
-        OperationError::Row { .. } => PyIndexError::new_err(text),
-        OperationError::Randomness(_) => PyOSError::new_err(text),
-        _ => PyValueError::new_err(text),
+pub(crate) fn operation(error: Error) -> PyErr {
+    match error.kind() {
+        ErrorKind::WrongKey { .. } => raise_paillier::<KeyMismatchError>(&error),
+        kind if kind.is_bad_ciphertext() => raise_paillier::<CiphertextError>(&error),
+        ErrorKind::Width { .. } => raise_paillier::<CiphertextError>(&error),
+        ErrorKind::PlaintextTooLarge | ErrorKind::ScalarTooLarge { .. } => raise_paillier::<RangeError>(&error),
+        ErrorKind::Lengths { .. } | ErrorKind::Terms { .. } => raise_paillier::<ShapeError>(&error),
+        ErrorKind::NoSuchRow { .. } => PyIndexError::new_err(error.to_string()),
+        ErrorKind::Randomness(_) => PyOSError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
     }
 }
 
 /// Numbers that have no plaintext.
-pub(crate) fn encoding(error: EncodingError) -> PyErr {
-    let place = Place { row: error.row().map(|row| row as u64), column: None };
-    let text = match &error {
-        EncodingError::OutOfRange { slot: 0, .. } => "the number is out of range".to_owned(),
-        EncodingError::OutOfRange { slot, .. } => format!("the number in slot {slot} is out of range"),
-        other => other.to_string(),
-    };
-    raise::<RangeError>(text, place, &error, error.source())
+pub(crate) fn encoding(error: Error) -> PyErr {
+    raise_paillier::<RangeError>(&error)
 }
 
 /// A row whose slots hold more than their layout allows.
@@ -70,7 +54,7 @@ pub(crate) fn slot_overflow(row: usize) -> PyErr {
 }
 
 /// A table that cannot be encrypted, added up or decrypted.
-pub(crate) fn table(error: Error) -> PyErr {
+pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
     let (reason, source) = (error.reason(), error.source());
     let place = Place { row: error.row(), column: error.column_name().map(str::to_owned) };
     let text = reason.to_string();
@@ -82,6 +66,13 @@ pub(crate) fn table(error: Error) -> PyErr {
         }
         _ => raise::<TableError>(text, place, reason, source),
     }
+}
+
+/// An error of the scheme as an exception; a slot counts as a column.
+fn raise_paillier<T: PyTypeInfo>(error: &Error) -> PyErr {
+    let row = error.row().map(|row| row as u64);
+    let place = Place { row, column: error.slot().map(|slot| format!("slot {slot}")) };
+    raise::<T>(error.kind().to_string(), place, error.kind(), error.source())
 }
 
 /// An exception of the package, which takes text, row, column and kind.
