@@ -88,8 +88,10 @@ pub(crate) fn multiply(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) 
     let values = Values::read(&key, chunk, 0, &rows)?;
     let factors = chunk.column(1).ok_or(Fault::Host("the number of arguments"))?;
     let bits = factors.integer_bits().ok_or(Fault::Host("the type of the factor"))?;
-    let factors: Zeroizing<Vec<i128>> = Zeroizing::new(rows.iter().filter_map(|&row| factors.integer(row)).collect());
-    let multiples = key.scale_bounded(&values.ciphertexts, &factors, bits).map_err(|error| values.fault(error))?;
+    // Of its full size at once: a growing vector leaves copies behind.
+    let mut found = Zeroizing::new(Vec::with_capacity(rows.len()));
+    found.extend(rows.iter().filter_map(|&row| factors.integer(row)));
+    let multiples = key.scale_bounded(&values.ciphertexts, &found, bits).map_err(|error| values.fault(error))?;
     write(&multiples, &rows, output);
     Ok(())
 }

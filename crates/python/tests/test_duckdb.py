@@ -1,7 +1,9 @@
 """The DuckDB extension, against plain SQL and python-paillier."""
 
 import gc
+import importlib
 import json
+import re
 import threading
 from base64 import urlsafe_b64encode
 from pathlib import Path
@@ -321,6 +323,93 @@ class TestBadInput:
         for call in ("he_sum(v)", "he_add(c, v)", "he_multiply(c, 1.5)", "he_multiply(v, c)"):
             with pytest.raises(duckdb.BinderException):
                 table.execute(f"SELECT {call} FROM t").fetchall()
+
+    def test_errors_show_no_value(self, table):
+        """What is no ciphertext may be a plaintext that somebody forgot to encrypt."""
+        secret = b"CANARY salary 4321 "
+        for value in (secret, secret.ljust(64, b"\xff")[::-1], secret.ljust(64)):
+            for call in ("he_sum($1)", "he_add($1, $1)", "he_multiply($1, 2)", "he_rerandomise($1)", "he_decrypt($1)"):
+                try:
+                    table.execute(f"SELECT {call.replace('$1', '$1::BLOB')}", [value]).fetchall()
+                except duckdb.InvalidInputException as error:
+                    shown = str(error)
+                    assert "no ciphertext of key" in shown
+                    assert "he_key_id(...) IS NULL" in shown
+                    assert not {part for part in (value, value[:8]) if part.hex() in shown or str(part)[2:-1] in shown}
+
+    def test_values_that_are_none_are_found(self, table):
+        table.execute("CREATE TABLE mixed AS SELECT c FROM t WHERE v = 1 UNION ALL SELECT 'plain'::BLOB")
+        found = table.execute("SELECT c FROM mixed WHERE he_key_id(c) IS NULL").fetchall()
+        assert found == [(b"plain",)]
+
+
+class TestNames:
+    """Every name of ours in texts, errors among them, is one that exists."""
+
+    @staticmethod
+    def texts():
+        root = Path(__file__).parents[3]
+        for pattern in (
+            "*.md",
+            "docs/*.md",
+            "crates/duckdb/src/*.rs",
+            "crates/python/**/*.md",
+            "crates/python/python/**/*.py",
+        ):
+            yield from ((path, path.read_text()) for path in root.glob(pattern) if "target" not in path.parts)
+
+    def test_sql_functions(self, con):
+        query = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_name LIKE 'he\\_%' ESCAPE '\\'"
+        known = {name for (name,) in con.execute(query).fetchall()}
+        assert known >= {"he_sum", "he_add", "he_multiply", "he_rerandomise", "he_decrypt", "he_load_key"}
+        used = {
+            (name, path.name) for path, text in self.texts() for name in re.findall(r"\bhe_[a-z][a-z_]*[a-z]\b", text)
+        }
+        assert len({name for name, _ in used}) >= len(known)
+        assert {(name, file) for name, file in used if name not in known} == set()
+
+    def test_settings(self, con):
+        known = {name for (name,) in con.execute("SELECT name FROM duckdb_settings()").fetchall()}
+        used = {name for _, text in self.texts() for name in re.findall(r"\bSET (hearith_[a-z_]+)", text)}
+        assert used
+        assert used <= known
+
+    def test_python_names(self):
+        modules = (
+            r"\bhearith\.(?:duckdb|spark|arrow|columns|errors|phe|encoding|federated|flower|keys)(?:\.[A-Za-z]\w*)+"
+        )
+        classes = r"(?<![.\w])(?:PublicKey|PrivateKey|EncryptedArray|EncryptedUpdate|Aggregator)\.[a-z_]+"
+        functions = r"\bhearith\.[a-z_]+"
+        missing = {
+            "hearith.duckdb_extension",
+            "hearith.toml",
+            "hearith.jwk",
+            "hearith.scheme",
+            "hearith.role",
+            "hearith.key",
+        }
+        for path, text in self.texts():
+            names = set(re.findall(modules, text)) | {f"hearith.{name}" for name in re.findall(classes, text)}
+            if path.parent.name == "src":
+                names |= set(re.findall(functions, text))
+            for name in names - missing:
+                assert exists(name), f"{path}: {name}"
+
+
+def exists(name):
+    """Whether a dotted name of the package can be imported; modules whose packages are not installed count."""
+    found, path = importlib.import_module("hearith"), "hearith"
+    for part in name.split(".")[1:]:
+        path += f".{part}"
+        try:
+            found = importlib.import_module(path)
+        except ModuleNotFoundError:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        except ImportError:
+            return True
+    return True
 
 
 class TestLoading:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import hearith as he
+from hearith.errors import RangeError
 
 PACKAGE = Path(__file__).parent.parent
 
@@ -26,7 +27,7 @@ def test_all_cores_unless_told_otherwise(keys):
         assert keys[1].decrypt(keys[0].encrypt([1, 2]).sum()) == 3
     finally:
         he.set_threads(0)
-    with pytest.raises(ValueError, match="at most"):
+    with pytest.raises(RangeError, match="threads must be from 0 to 4096"):
         he.set_threads(10**6)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hearith._arguments import whole
 from hearith._integers import Integers, check_range, narrow, objects
 from hearith._operands import Number, Numbers, Vector, fraction, vector
 from hearith.errors import HearithError, RangeError, ScaleError
@@ -56,10 +57,18 @@ class Encoding:
 
     @classmethod
     def of(cls, scale: int | None = None, exponent: int | None = None) -> Encoding:
-        """The encoding with `scale` decimal digits after the point, or on the power of sixteen `exponent`."""
+        """The encoding with `scale` decimal digits after the point, or on the power of sixteen `exponent`.
+
+        Raises:
+            NumberError: scale or exponent is no whole number.
+            ScaleError: there is no such encoding.
+        """
         if scale is not None and exponent is not None:
-            raise ScaleError("give scale= (decimal digits) or exponent= (power of sixteen), not both")
-        return cls(16, exponent) if exponent is not None else cls(10, -(scale or 0))
+            text = "give scale= (decimal digits) or exponent= (power of sixteen), not both"
+            raise ScaleError(text, kind="two_scales")
+        if exponent is not None:
+            return cls(16, whole("exponent", exponent, MIN_EXPONENT, 0, error=ScaleError))
+        return cls(10, -whole("scale", 0 if scale is None else scale, 0, MAX_SCALE, error=ScaleError))
 
     @property
     def name(self) -> str:
