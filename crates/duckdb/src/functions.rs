@@ -91,7 +91,7 @@ pub(crate) fn multiply(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) 
     // Of its full size at once: a growing vector leaves copies behind.
     let mut found = Zeroizing::new(Vec::with_capacity(rows.len()));
     found.extend(rows.iter().filter_map(|&row| factors.integer(row)));
-    let multiples = key.scale_bounded(&values.ciphertexts, &found, bits).map_err(|error| values.fault(error))?;
+    let multiples = key.multiply_bounded(&values.ciphertexts, &found, bits).map_err(|error| values.fault(error))?;
     write(&multiples, &rows, output);
     Ok(())
 }

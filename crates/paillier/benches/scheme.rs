@@ -33,7 +33,7 @@ fn scheme(criterion: &mut Criterion) {
                 bench(name, &|| drop(private.decrypt_with(way, &ciphertexts)));
             }
             bench("add", &|| drop(djn.add(&ciphertexts, &ciphertexts)));
-            bench("scale", &|| drop(djn.scale(&ciphertexts, &values)));
+            bench("scale", &|| drop(djn.multiply(&ciphertexts, &values)));
             bench("sum", &|| drop(djn.sum(&ciphertexts)));
             bench("dot", &|| drop(djn.dot(&ciphertexts, &values, ROWS)));
         }

@@ -49,17 +49,17 @@ fn known_sums_and_multiples() {
             let both = hearith_paillier::Ciphertexts::concat(&a, &[&b]).unwrap();
             let results = [
                 ("add", public.add(&a, &b), known.add),
-                ("neg", public.neg(&a), known.neg),
-                ("sub", public.sub(&a, &b), known.sub),
-                ("scale", public.scale(&a, &[k]), known.scale),
-                ("scale by a negative", public.scale_bounded(&a, &[-k], 101), known.scale_neg),
+                ("neg", public.negate(&a), known.neg),
+                ("sub", public.subtract(&a, &b), known.sub),
+                ("scale", public.multiply(&a, &[k]), known.scale),
+                ("scale by a negative", public.multiply_bounded(&a, &[-k], 101), known.scale_neg),
                 ("add a plaintext", public.add_plain(&a, &m), known.add_plain),
                 ("dot", public.dot(&both, &[k, -3], 2), known.dot),
             ];
             for (name, found, expected) in results {
                 assert_eq!(integers(&found.unwrap()), [expected.0], "{name}: {} {}", vector.kind, vector.bits);
             }
-            assert_eq!(public.scale_wide(&a, &[wide], 100), public.scale(&a, &[-k]));
+            assert_eq!(public.multiply_wide(&a, &[wide], 100), public.multiply(&a, &[-k]));
         }
     }
 }

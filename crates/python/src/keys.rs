@@ -132,11 +132,11 @@ impl PublicKey {
     }
 
     fn subtract(&self, py: Python<'_>, a: &Ciphertexts, b: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || self.0.sub(&a.0, &b.0))
+        ciphertexts(py, || self.0.subtract(&a.0, &b.0))
     }
 
     fn negate(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || self.0.neg(&numbers.0))
+        ciphertexts(py, || self.0.negate(&numbers.0))
     }
 
     fn add_plain(&self, py: Python<'_>, numbers: &Ciphertexts, added: &Plaintexts) -> PyResult<Ciphertexts> {
@@ -153,7 +153,7 @@ impl PublicKey {
         bits: u32,
     ) -> PyResult<Ciphertexts> {
         let scalars = integers::wide(data, width)?;
-        ciphertexts(py, || self.0.scale_wide(&numbers.0, &scalars, bits))
+        ciphertexts(py, || self.0.multiply_wide(&numbers.0, &scalars, bits))
     }
 
     fn sum(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
