@@ -367,6 +367,17 @@ class TestNames:
         assert len({name for name, _ in used}) >= len(known)
         assert {(name, file) for name, file in used if name not in known} == set()
 
+    def test_verbs_are_those_of_python_and_rust(self, con):
+        rust = "".join(path.read_text() for path in (Path(__file__).parents[2] / "paillier/src").rglob("*.rs"))
+        for verb in ("add", "subtract", "negate", "multiply", "sum", "dot", "rerandomise", "encrypt", "decrypt"):
+            assert f"pub fn {verb}(" in rust
+            assert hasattr(he.PrivateKey if verb == "decrypt" else he.PublicKey, verb) or hasattr(
+                he.EncryptedArray, {"negate": "__neg__"}.get(verb, verb)
+            )
+        for verb in ("add", "multiply", "sum", "rerandomise", "decrypt"):
+            con.execute("SELECT 1 FROM duckdb_functions() WHERE function_name = ?", [f"he_{verb}"])
+            assert con.fetchall(), verb
+
     def test_settings(self, con):
         known = {name for (name,) in con.execute("SELECT name FROM duckdb_settings()").fetchall()}
         used = {name for _, text in self.texts() for name in re.findall(r"\bSET (hearith_[a-z_]+)", text)}
