@@ -33,7 +33,7 @@ fn scheme(criterion: &mut Criterion) {
                 bench(name, &|| drop(private.decrypt_with(way, &ciphertexts)));
             }
             bench("add", &|| drop(djn.add(&ciphertexts, &ciphertexts)));
-            bench("scale", &|| drop(djn.scale_deterministic(&ciphertexts, &values, 128)));
+            bench("scale", &|| drop(djn.multiply_deterministic(&ciphertexts, &values, 128)));
             bench("sum", &|| drop(djn.sum(&ciphertexts)));
             bench("dot", &|| drop(djn.dot_deterministic(&ciphertexts, &values, ROWS, 128)));
         }
