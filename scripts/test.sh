@@ -4,7 +4,7 @@
 #   rust       every crate, the hardware and the examples in the documentation; each benchmark once, unmeasured
 #   python     the Python package and the DuckDB extension, python-paillier's own suite among them
 #   fuzz       each fuzz target over its seeds, then for FUZZ_SECONDS (5)
-#   a system   what stands on its crate alone: see `systems` below
+#   a system   its crates and its hardware alone: see `systems` below
 # INCLUDE_IGNORED=1 runs the long tests of Rust too. HEARITH_REQUIRE lists what must not be missing: see crates/testing.
 #
 # Everything is built from one selection of packages and features, so that nothing is compiled twice: the Python module, the DuckDB extension and
@@ -12,15 +12,24 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The packages of each system, and the tests of its hardware in `rtl`.
+# What `cargo test` is called with for each system, a call a line: its crates, then its hardware and nothing else of the hardware.
 declare -A systems=(
-    [arith]="hearith-arith" [paillier]="hearith-paillier" [columns]="hearith-columns" [cli]="hearith" [duckdb]="hearith-duckdb"
-    [device]="hearith-device hearith-verilated"
+    [arith]="--package hearith-arith --all-features"
+    [paillier]="--package hearith-paillier --all-features"
+    [columns]="--package hearith-columns --all-features"
+    [cli]="--package hearith --all-features"
+    [duckdb]="--package hearith-duckdb --all-features"
+    [device]="--package hearith-device --package hearith-verilated --package hearith-testing --all-features"
+    [rns]="--package hearith-rns --package hearith-golden --all-features
+        --package hearith-simulated --no-default-features --features rns
+        --package hearith-rtl --no-default-features --features rns"
+    [mesa]="--package hearith-device --all-features
+        --package hearith-simulated --no-default-features --features mesa,mesa-dual
+        --package hearith-rtl --no-default-features --features arith"
 )
-declare -A hardware=()
 
 if [ "${1:-}" = --list ]; then
-    printf '%s\n' rust python fuzz "${!systems[@]}" "${!hardware[@]}" | sort -u
+    printf '%s\n' rust python fuzz "${!systems[@]}" | sort
     exit
 fi
 
@@ -48,16 +57,13 @@ fuzz() {
     FUZZ_SCOPE=own FUZZ_SEED=${FUZZ_SEED-1} scripts/fuzz.sh "${FUZZ_SECONDS:-5}"
 }
 
-# system NAME: the crates, then the hardware.
+# system NAME: the tests of one of the systems.
 system() {
-    if [ -n "${systems[$1]:-}" ]; then
-        # shellcheck disable=SC2046,SC2086
-        cargo test --all-features $(printf -- '--package %s ' ${systems[$1]}) "${after[@]}"
-    fi
-    if [ -n "${hardware[$1]:-}" ]; then
-        # shellcheck disable=SC2046,SC2086
-        cargo test --package hearith-rtl $(printf -- '--test %s ' ${hardware[$1]}) "${after[@]}"
-    fi
+    local call
+    while read -r call; do
+        # shellcheck disable=SC2086
+        cargo test $call "${after[@]}"
+    done <<<"${systems[$1]}"
 }
 
 times=()
@@ -65,7 +71,7 @@ for part in "${parts[@]}"; do
     SECONDS=0
     if [[ $part =~ ^(rust|python|fuzz)$ ]]; then
         "$part"
-    elif [ -n "${systems[$part]:-}${hardware[$part]:-}" ]; then
+    elif [ -n "${systems[$part]:-}" ]; then
         system "$part"
     else
         echo "test: there is no part $part; there are: $(scripts/test.sh --list | paste -sd' ')" >&2
