@@ -8,7 +8,7 @@ use hearith_columns::{Decrypted, Decryptor, Error};
 use crate::args::{Decrypt, Format};
 use crate::device::DeviceDecryptor;
 use crate::failure::Failure;
-use crate::input::{ParquetFile, Piece};
+use crate::input::{ParquetFile, Piece, fixed_bytes};
 use crate::keys::Key;
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_behind};
@@ -39,7 +39,8 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
-    let rows_at_a_time = device.as_ref().map_or(session.slow_rows(), DeviceDecryptor::batch_size);
+    let rows_at_a_time =
+        device.as_ref().map_or(session.slow_rows(fixed_bytes(&source.schema())), DeviceDecryptor::batch_size);
     let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
     let progress = Progress::start("decrypting", length);
     let (mut rows, mut overflows) = (0, Overflows::default());
@@ -99,7 +100,7 @@ impl Overflows {
         match (self.first, self.count) {
             (None, _) => Ok(()),
             (Some(error), 1) => Err(Failure::at(file, error)),
-            (Some(error), count) => Err(Failure::at(file, format!("{error} (and {} more cells)", count - 1))),
+            (Some(error), count) => Err(Failure::at(file, error).noting(format!("and {} more cells", count - 1))),
         }
     }
 }

@@ -6,7 +6,9 @@ use hearith_device::{DeviceEngine, EngineState};
 use hearith_paillier::Engine;
 use serde::Serialize;
 
+use crate::closed;
 use crate::failure::Failure;
+use crate::printable::{PrintableJson, PrintableLines};
 use crate::session::Session;
 
 /// An engine as reported.
@@ -36,11 +38,10 @@ pub(crate) fn run(session: &Session) -> Result<(), Failure> {
         Row { engine: engine.name(), available, chosen, requires, device: description }
     };
     let rows: Vec<Row> = Engine::ALL.iter().map(row).chain(DeviceEngine::ALL.iter().map(device)).collect();
-    let text = match session.json {
-        true => serde_json::to_string(&rows).unwrap_or_default() + "\n",
-        false => rows.iter().map(Row::line).collect(),
-    };
-    print(&text)
+    match session.json {
+        true => print_json(&rows),
+        false => print(&rows.iter().map(Row::line).collect::<String>()),
+    }
 }
 
 impl Row {
@@ -57,9 +58,19 @@ impl Row {
     }
 }
 
-/// Writes a command's answer to standard output.
+/// Writes a command's answer for people to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    write(&PrintableLines(text))
+}
+
+/// Writes a command's answer for programs, one line of JSON, to standard output.
+pub(crate) fn print_json(answer: &impl Serialize) -> Result<(), Failure> {
+    let json = serde_json::to_string(answer).map_err(Failure::new)?;
+    write(&format_args!("{}\n", PrintableJson(&json)))
+}
+
+fn write(text: &dyn std::fmt::Display) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    written.map_err(|error| Failure::writing("standard output", &error))
+    let written = closed::check_standard_output().and_then(|()| write!(stdout, "{text}")).and_then(|()| stdout.flush());
+    written.map_err(|error| Failure::writing("standard output", error))
 }

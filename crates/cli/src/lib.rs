@@ -7,6 +7,7 @@
 
 pub mod args;
 mod bench;
+mod closed;
 mod decrypt;
 mod device;
 mod encrypt;
@@ -22,6 +23,7 @@ mod keys;
 pub mod output;
 mod phe;
 pub mod pipeline;
+pub mod printable;
 mod progress;
 mod report;
 pub mod rns;
@@ -29,10 +31,9 @@ mod session;
 mod sink;
 mod sum;
 mod table;
+mod temporary;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use args::{Arguments, Command};
 use failure::Failure;
@@ -40,7 +41,7 @@ use session::Session;
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = args::read();
     interrupt::install();
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,16 +1,20 @@
 //! What every command shares: the engine, the cores, and how to report.
 
-use std::env;
+use std::{env, thread};
 
 use hearith_device::DeviceEngine;
 use hearith_paillier::{Engine, MIN_SECURE_BITS, PublicKey};
 
-use crate::args::{Command, Global, Rns};
+use crate::args::{Command, Global, MAX_THREADS, Rns};
 use crate::failure::{Failure, eprint_line};
 use crate::report::Step;
 
 /// The name for the fastest engine of this CPU, beside the names of devices.
 const CPU: &str = "cpu";
+/// Bytes of the ciphertexts of a batch that is encrypted or decrypted.
+const CIPHERTEXT_BYTES: usize = 64 << 20;
+/// What programs on rayon take the number of their threads from.
+const THREADS: &str = "RAYON_NUM_THREADS";
 
 /// The settings of one run.
 #[derive(Debug)]
@@ -38,12 +42,11 @@ impl Session {
             (None, None) => Engine::from_env(),
         };
         let engine = engine.map_err(|error| Failure::new(with_devices(&error)))?;
-        let threads = usize::from(options.threads.unwrap_or(0));
+        let threads = threads(&options)?;
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
-            .map_err(|error| Failure::new(format!("cannot start threads: {error}")))?;
-        let threads = rayon::current_num_threads();
+            .map_err(|error| Failure::because("cannot start threads", error))?;
         Ok(Self { engine, device, threads, json: options.json, quiet: options.quiet })
     }
 
@@ -65,10 +68,10 @@ impl Session {
         self.device.map_or(self.engine.name(), DeviceEngine::name)
     }
 
-    /// Rows to encrypt or decrypt at a time: enough to fill every core's lanes, few enough for
-    /// progress to move and memory to stay small.
-    pub(crate) fn slow_rows(&self) -> usize {
-        128 * self.threads
+    /// Rows to encrypt or decrypt at a time, each with so many bytes of ciphertexts: enough to fill every core's lanes,
+    /// few enough for progress to move and memory to stay small.
+    pub(crate) fn slow_rows(&self, ciphertext_bytes: usize) -> usize {
+        (128 * self.threads).min(CIPHERTEXT_BYTES / ciphertext_bytes.max(1)).max(1)
     }
 
     /// Says on standard error what a step did and how fast.
@@ -84,6 +87,19 @@ impl Session {
             let bits = key.bits();
             eprint_line(&format!("{file}: warning: a key of {bits} bits is INSECURE"));
         }
+    }
+}
+
+/// The threads to start: those asked for, else those that the environment asks for, else one a core.
+fn threads(options: &Global) -> Result<usize, Failure> {
+    if let Some(threads) = options.threads {
+        return Ok(threads.into());
+    }
+    let most = usize::from(MAX_THREADS);
+    match env::var(THREADS).ok().and_then(|text| text.parse().ok()) {
+        Some(threads) if threads > most => Err(Failure::new(format!("{THREADS} is {threads}: at most {most} threads"))),
+        Some(threads) if threads > 0 => Ok(threads),
+        _ => Ok(thread::available_parallelism().map_or(1, |cores| cores.get().min(most))),
     }
 }
 

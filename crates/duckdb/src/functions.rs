@@ -81,7 +81,8 @@ pub(crate) fn add(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Re
     Ok(())
 }
 
-/// `he_multiply(c, k [, key])`; the time depends on the type of `k`, not on its values.
+/// `he_multiply(c, k [, key])`; the time depends on the type of `k`, not on its values. Not randomised anew: queries add up
+/// products, and say themselves what leaves the database.
 pub(crate) fn multiply(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
     let key = key_argument(keys, chunk, 2)?;
     let rows = present(chunk, 2, output);
@@ -91,7 +92,8 @@ pub(crate) fn multiply(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) 
     // Of its full size at once: a growing vector leaves copies behind.
     let mut found = Zeroizing::new(Vec::with_capacity(rows.len()));
     found.extend(rows.iter().filter_map(|&row| factors.integer(row)));
-    let multiples = key.multiply_bounded(&values.ciphertexts, &found, bits).map_err(|error| values.fault(error))?;
+    let multiples =
+        key.multiply_deterministic(&values.ciphertexts, &found, bits).map_err(|error| values.fault(error))?;
     write(&multiples, &rows, output);
     Ok(())
 }

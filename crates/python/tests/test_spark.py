@@ -107,6 +107,9 @@ def test_packed_columns(plain, keys):
     packed = hs.encrypt_columns(plain, keys[0], {"salary": {}, "bonus": {"scale": 2}}, pack=True)
     assert len(packed.columns) == 5
     assert rows_of(hs.decrypt_columns(hs.sum_columns(packed, by="dept"), keys[1])) == totals_of(plain, ["dept"])
+    other = hs.sum_columns(packed, by="dept", rerandomise=True)
+    assert rows_of(hs.decrypt_columns(other, keys[1])) == totals_of(plain, ["dept"])
+    assert hs.decrypt_columns(hs.sum_columns(packed, by="dept", min_rows=10**6), keys[1]).count() == 0
 
 
 def test_several_executors_take_part(spark, encrypted):

@@ -76,7 +76,7 @@ pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> 
         let numbers = watch.compute(|| basis.numbers(&residues)).map_err(Failure::new)?;
         for number in numbers.rows() {
             let written = writeln!(output, "{}", integers::format(number, command.hex));
-            written.map_err(|error| Failure::writing(output.name(), &error))?;
+            written.map_err(|error| Failure::writing(output.name(), error))?;
         }
         rows = piece.end_row();
         progress.set(piece.position, rows);

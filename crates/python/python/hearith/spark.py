@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hearith import _native
+from hearith._arguments import whole
 from hearith._batches import rows_from
 from hearith.errors import HearithError, TableError
 from hearith.keys import PrivateKey, PublicKey
@@ -95,11 +96,17 @@ def sum_columns(
     *,
     by: str | Sequence[str] = (),
     public: PublicKey | None = None,
+    min_rows: int = 0,
+    rerandomise: bool = False,
 ) -> DataFrame:
     """Totals of encrypted columns (all, unless some are named) by groups, still encrypted, with the number of rows of each group.
 
     Groups come in no particular order. `public` is needed only if the columns' metadata lack the key: where they do not stem from
     `encrypt_columns`. Totals can be added up again.
+
+    Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null. The total of a single value is that value's
+    own ciphertext; with `rerandomise` nobody can link totals to the rows without the private key. Both happen in the last step, after the
+    partitions' totals are added up.
 
     Raises:
         KeyMismatchError: a column is encrypted under another key.
@@ -131,7 +138,9 @@ def sum_columns(
         # A sum over everything has one row, even if there is nothing.
         zero = df.sparkSession.createDataFrame([tuple(row.values()) for row in nothing.to_pylist()], returned)
         spread = partial.union(zero).repartition(1)
-    return _map(spread, _adding(shared, groups, _spark_schema.described_entries(returned)), returned)
+    least = whole("min_rows", min_rows, 0)
+    last = _adding(shared, groups, _spark_schema.described_entries(returned), min_rows=least, rerandomise=rerandomise)
+    return _map(spread, last, returned)
 
 
 def decrypt_columns(df: DataFrame, private: PrivateKey, *, on_workers: bool = False) -> DataFrame:
@@ -239,7 +248,14 @@ def to_arrow(df: DataFrame) -> pa.Table:
     )
 
 
-def _adding(key: Any, groups: list[str], entries: Mapping[str, dict[str, str]]) -> _Task:
+def _adding(
+    key: Any,
+    groups: list[str],
+    entries: Mapping[str, dict[str, str]],
+    *,
+    min_rows: int = 0,
+    rerandomise: bool = False,
+) -> _Task:
     """The task that adds up the rows of a partition."""
 
     def task(batches: _Batches) -> _Batches:
@@ -252,7 +268,7 @@ def _adding(key: Any, groups: list[str], entries: Mapping[str, dict[str, str]]) 
                 totals.update(described)
             rows += batch.num_rows
         if totals is not None:
-            yield _spark_schema.to_spark(totals.finish())
+            yield _spark_schema.to_spark(totals.finish(min_rows=min_rows, rerandomise=rerandomise))
 
     return task
 
