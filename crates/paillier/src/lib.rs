@@ -50,6 +50,7 @@ mod decrypt;
 pub mod encoding;
 mod encrypt;
 mod error;
+mod holder;
 mod homomorphic;
 mod key;
 mod lazy;
@@ -63,13 +64,14 @@ pub use ciphertexts::Ciphertexts;
 pub use decrypt::Decryption;
 pub use error::{Error, ErrorKind};
 pub use hearith_arith::{Batch, Engine};
+pub use holder::{Decrypt, DecryptError};
 pub use key::private::PrivateKey;
 pub use key::public::PublicKey;
 pub use key::{DEFAULT_BITS, KeyId, KeyPolicy, MAX_BITS, MIN_BITS, MIN_SECURE_BITS, Variant};
 pub use plaintexts::Plaintexts;
 pub use randomisers::Randomisers;
 
-/// The examples of the project's README, compiled and run with those of this crate.
+/// The examples of the README, compiled and run with the others.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
