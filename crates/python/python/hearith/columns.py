@@ -89,7 +89,8 @@ class Totals:
         The total of a single value is that value's own ciphertext, and whoever has the table can tell which rows a total is
         of: `rerandomise` makes ciphertexts that nobody can link to the table's without the private key.
         """
-        return extended(pa.Table.from_batches([self._totals.finish(min_rows=min_rows, rerandomise=rerandomise)]))
+        least = whole("min_rows", min_rows, 0)
+        return extended(pa.Table.from_batches([self._totals.finish(min_rows=least, rerandomise=rerandomise)]))
 
     @property
     def withheld(self) -> Withheld:
