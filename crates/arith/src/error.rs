@@ -30,4 +30,16 @@ pub enum ArithError {
         /// What it needs.
         needs: &'static str,
     },
+    /// A text that should be a natural number is empty.
+    #[error("there is no number")]
+    NoNumber,
+    /// A text is no natural number.
+    #[error("not a natural number")]
+    NotANumber,
+    /// A text is a negative number.
+    #[error("the number is negative")]
+    Negative,
+    /// A number has more limbs than it may have.
+    #[error("the number is too large")]
+    TooLarge,
 }

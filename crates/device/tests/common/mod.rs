@@ -5,7 +5,8 @@
 use std::sync::{Arc, Mutex};
 
 use hearith_device::{Decryptor, DeviceError, Exchange, Mesa, Simulated, Transport};
-use hearith_paillier::{Ciphertexts, Decryption, Engine, KeyPolicy, Plaintexts, PrivateKey, Variant};
+use hearith_golden::{Decryption, PaperKey};
+use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Plaintexts, PrivateKey, Variant};
 use hearith_verilated::Design;
 
 /// A new key.
@@ -94,7 +95,7 @@ pub fn decrypts(device: &mut dyn Decryptor, key: &PrivateKey, count: usize) {
     let (ciphertexts, plaintexts) = random_ciphertexts(key, count);
     assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts, "{count} ciphertexts of key {}", key.public().id());
     assert!(key.decrypt(&ciphertexts).unwrap() == plaintexts);
-    assert!(key.decrypt_with(Decryption::Ecrt, &ciphertexts).unwrap() == plaintexts);
+    assert!(PaperKey::new(key).unwrap().decrypt(Decryption::Ecrt, &ciphertexts).unwrap() == plaintexts);
 }
 
 /// Encryptions of 0, 1, n - 1 and of random numbers, with the trivial ciphertext 1 and the largest unit among them, and
