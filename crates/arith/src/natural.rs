@@ -127,6 +127,15 @@ pub fn is_one(a: &[u64]) -> u64 {
     is_zero(&[low[0] ^ 1]) & is_zero(high)
 }
 
+/// The number divided by `2^bits`, rounded down, in as many limbs.
+pub fn shifted_down(a: &[u64], bits: u32) -> Secret {
+    let mut shifted = Zeroizing::new(vec![0; a.len()]);
+    for (index, limb) in shifted.iter_mut().enumerate() {
+        *limb = bits_at(a, 64 * index + bits as usize, 64);
+    }
+    shifted
+}
+
 /// `a - b` for `a >= b`, in the limbs of `a`.
 pub fn difference(a: &[u64], b: &[u64]) -> Secret {
     let mut rest = resized(a, a.len());
@@ -333,6 +342,13 @@ mod tests {
             assert!(!has_bits_from(&number, bits));
             assert_eq!(has_bits_from(&[u64::MAX; 2], bits), bits < 128);
         }
+    }
+
+    #[test]
+    fn numbers_are_shifted_down() {
+        assert_eq!(shifted_down(&[6, 5], 1)[..], [3 | 1 << 63, 2]);
+        assert_eq!(shifted_down(&[6, 5], 66)[..], [1, 0]);
+        assert_eq!(shifted_down(&[6, 5], 0)[..], [6, 5]);
     }
 
     #[test]

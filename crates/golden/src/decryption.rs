@@ -15,8 +15,8 @@ use zeroize::Zeroizing;
 /// constant time in the key, the ciphertext and the plaintext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decryption {
-    /// One power modulo `n^2` with the exponent `lambda = lcm(p - 1, q - 1)`, times `mu = lambda^-1 mod n` (Paillier 1999,
-    /// section 4; equation 1 of the MESA paper).
+    /// One power modulo `n^2` with the exponent `lambda = (p - 1)(q - 1)`, times `mu = lambda^-1 mod n` (Paillier 1999,
+    /// section 4, and equation 1 of the MESA paper, with the least common multiple).
     Standard,
     /// Powers modulo `p^2` and `q^2`, put together by the Chinese remainder theorem: Algorithm 3 of the MESA paper, with
     /// all its judgements.

@@ -78,11 +78,11 @@ fn from_hexadecimal(digits: &[u8], limbs: &mut [u64]) -> Result<(), ArithError> 
     Ok(())
 }
 
-/// The number in decimal.
+/// The number in decimal. Nothing but the text is left of it in memory: who shows a secret wipes the text.
 pub fn to_decimal(number: &[u64]) -> String {
     let mut rest = Zeroizing::new(number.to_vec());
     let mut used = rest.len();
-    // log10(2^64) is below 20.
+    // A limb has less than 20 digits.
     let mut pieces = Zeroizing::new(Vec::with_capacity(20 * number.len() / TEN_DIGITS + 1));
     loop {
         used = rest[..used].iter().rposition(|&limb| limb != 0).map_or(0, |top| top + 1);
@@ -96,12 +96,23 @@ pub fn to_decimal(number: &[u64]) -> String {
         pieces.push(remainder);
     }
     let (first, later) = pieces.split_last().map_or((0, &[][..]), |(&first, later)| (first, later));
-    let mut text = first.to_string();
-    text.reserve_exact(TEN_DIGITS * later.len());
-    for piece in later.iter().rev() {
-        text += &format!("{piece:0TEN_DIGITS$}");
+    let leading = first.checked_ilog10().unwrap_or(0) as usize + 1;
+    let mut text = vec![b'0'; leading + TEN_DIGITS * later.len()];
+    let (head, tail) = text.split_at_mut(leading);
+    write_digits(head, first);
+    for (digits, &piece) in tail.chunks_exact_mut(TEN_DIGITS).zip(later.iter().rev()) {
+        write_digits(digits, piece);
     }
-    text
+    // Digits are UTF-8.
+    String::from_utf8(text).unwrap_or_default()
+}
+
+/// The lowest decimal digits of a piece.
+fn write_digits(digits: &mut [u8], mut piece: u64) {
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (piece % 10) as u8;
+        piece /= 10;
+    }
 }
 
 /// The number in hexadecimal, after `0x`.

@@ -1,11 +1,12 @@
 //! Decryption without the Chinese remainder theorem: `m = L(c^lambda mod n^2) mu mod n`.
+//!
+//! `lambda` may be any common multiple of `p - 1` and `q - 1` that is coprime to `n`. It is their product here: the time
+//! follows from the length of `n`, and the least one would take a greatest common divisor of secrets.
 
 use super::factors::{Factors, inverse, one_row};
-use crypto_bigint::{BoxedUint, Lcm};
-use hearith_arith::natural::{Secret, is_one, product_in, resized};
+use hearith_arith::natural::{Secret, is_one, product_in};
 use hearith_arith::{ArithError, Batch, Exponents, Factor, Modulus, Square};
 use hearith_paillier::{Error, ErrorKind};
-use zeroize::Zeroizing;
 
 pub(super) struct Standard {
     /// `n^2`, for the power, and as a square, for what is above `n`.
@@ -22,7 +23,7 @@ impl Standard {
     pub(super) fn new(factors: &Factors) -> Result<Self, ArithError> {
         let n = &factors.n;
         let [p_less, q_less] = factors.less_one();
-        let lambda = least_common_multiple(&p_less, &q_less, factors.limbs());
+        let lambda = product_in(&p_less, &q_less, factors.limbs());
         // lambda^-1 modulo p and modulo q, put together.
         let parts = [(&factors.p, 0), (&factors.q, 1)].map(|(prime, at)| {
             let inverse = inverse(prime, &lambda);
@@ -48,14 +49,4 @@ impl Standard {
             None => Ok(self.square.root().mul_by(&parts.high, &self.mu)),
         }
     }
-}
-
-/// `lcm(a, b)` in `limbs` limbs.
-fn least_common_multiple(a: &[u64], b: &[u64], limbs: usize) -> Secret {
-    let (a, b) = (Zeroizing::new(boxed(a)), Zeroizing::new(boxed(b)));
-    resized(Zeroizing::new(a.lcm(&b)).as_words(), limbs)
-}
-
-fn boxed(number: &[u64]) -> BoxedUint {
-    BoxedUint::from_words(number.iter().copied())
 }
