@@ -31,15 +31,15 @@ pub enum ArithError {
         needs: &'static str,
     },
     /// A text that should be a natural number is empty.
-    #[error("there is no number")]
+    #[error("there is no integer")]
     NoNumber,
     /// A text is no natural number.
-    #[error("not a natural number")]
+    #[error("not a natural number, decimal or hexadecimal after 0x")]
     NotANumber,
     /// A text is a negative number.
-    #[error("the number is negative")]
+    #[error("a negative number")]
     Negative,
     /// A number has more limbs than it may have.
-    #[error("the number is too large")]
+    #[error("too large")]
     TooLarge,
 }

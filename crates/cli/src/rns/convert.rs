@@ -60,7 +60,7 @@ pub(super) fn forth(session: &Session, command: &Convert) -> Result<(), Failure>
 /// Residues to integers.
 pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> {
     if let Some(device) = session.device {
-        return Err(Failure::new(format!("the engine '{}' converts no residues back", device.name())));
+        return Err(Failure::new(format!("the engine '{}' converts no residues back", device.system().name)));
     }
     let table = Table::open(&command.input, ROWS)?;
     let moduli = moduli_of(command, &table)?;
@@ -78,7 +78,7 @@ pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> 
         for number in numbers.rows() {
             let text = if command.hex { to_hexadecimal(number) } else { to_decimal(number) };
             let written = writeln!(output, "{text}");
-            written.map_err(|error| Failure::writing(output.name(), &error))?;
+            written.map_err(|error| Failure::writing(output.name(), error))?;
         }
         rows = piece.end_row();
         progress.set(piece.position, rows);

@@ -1,6 +1,5 @@
 //! Files of natural numbers, one a line: decimal, or hexadecimal after `0x`.
 
-use std::fmt;
 use std::io::{self, BufRead, Read};
 
 use hearith_arith::natural::{bit_length, less, parse};
@@ -8,8 +7,8 @@ use hearith_arith::{ArithError, Batch};
 
 use crate::failure::Failure;
 
-/// Longest line that is looked at; no number that a basis holds is longer.
-const LONGEST: u64 = 1 << 16;
+/// Bytes of the longest line that is read, its line feed included; no number that a basis holds is longer.
+const LONGEST: usize = 1 << 16;
 
 /// A file of numbers below a bound, read batch by batch.
 pub struct Integers<R> {
@@ -41,18 +40,29 @@ impl<R: BufRead> Integers<R> {
     /// Reads a line; false at the end.
     fn row(&mut self, row: &mut [u64]) -> Result<bool, Failure> {
         let mut text = Vec::new();
-        let read = (&mut self.input).take(LONGEST).read_until(b'\n', &mut text);
-        if read.map_err(|error| Failure::reading(&self.name, &error))? == 0 {
+        let read = (&mut self.input).take(LONGEST as u64 + 1).read_until(b'\n', &mut text);
+        let read = read.map_err(|error| Failure::reading(&self.name, error))?;
+        if read == 0 {
             return Ok(false);
         }
         self.line += 1;
+        if read > LONGEST {
+            let what = format!("line {}: longer than {LONGEST} bytes", self.line);
+            return Err(Failure::at(&self.name, what));
+        }
         let text = text.trim_ascii();
         let outcome = match parse(text, row) {
             Ok(()) if less(row, &self.bound) == 0 => Err(ArithError::TooLarge),
             outcome => outcome,
         };
         outcome.map(|()| true).map_err(|wrong| {
-            let what = Explained { wrong, text, bits: bit_length(&self.bound) };
+            let what = match wrong {
+                ArithError::TooLarge => {
+                    let bits = bit_length(&self.bound);
+                    format!("not below the product of the moduli, which has {bits} bits")
+                }
+                other => other.to_string(),
+            };
             Failure::at(&self.name, format!("line {}: {what}", self.line))
         })
     }
@@ -74,31 +84,6 @@ impl<R: BufRead> Iterator for Integers<R> {
     }
 }
 
-/// A mistake with the text in which it is.
-struct Explained<'a> {
-    wrong: ArithError,
-    text: &'a [u8],
-    bits: u32,
-}
-
-impl fmt::Display for Explained<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// As much of a text as a message shows.
-        const SHOWN: usize = 32;
-        let more = if self.text.len() > SHOWN { "..." } else { "" };
-        let text = String::from_utf8_lossy(&self.text[..self.text.len().min(SHOWN)]);
-        let text = format!("\"{}{more}\"", text.escape_debug());
-        match self.wrong {
-            ArithError::NoNumber => f.write_str("there is no integer"),
-            ArithError::Negative => write!(f, "{text} is negative"),
-            ArithError::TooLarge => {
-                write!(f, "{text} is not below the product of the moduli, which has {} bits", self.bits)
-            }
-            _ => write!(f, "{text} is not an integer"),
-        }
-    }
-}
-
 /// Opens a file of numbers; `-` is standard input.
 pub(crate) fn open(path: &std::path::Path) -> Result<(String, Box<dyn BufRead + Send>), Failure> {
     if path == std::path::Path::new("-") {
@@ -111,7 +96,7 @@ pub(crate) fn open(path: &std::path::Path) -> Result<(String, Box<dyn BufRead + 
     });
     match opened {
         Ok(file) => Ok((name, Box::new(io::BufReader::with_capacity(1 << 16, file)))),
-        Err(error) => Err(Failure::reading(&name, &error)),
+        Err(error) => Err(Failure::reading(&name, error)),
     }
 }
 
@@ -135,11 +120,21 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_their_line() {
         let wrong = |text: &str| batches(text, &[10], 2).unwrap_err();
-        assert_eq!(wrong("1\n2\n3.5\n"), "in.txt: line 3: \"3.5\" is not an integer");
-        assert_eq!(wrong("10"), "in.txt: line 1: \"10\" is not below the product of the moduli, which has 4 bits");
-        assert_eq!(wrong("9\n-1\n"), "in.txt: line 2: \"-1\" is negative");
+        assert_eq!(wrong("1\n2\n3.5\n"), "in.txt: line 3: not a natural number, decimal or hexadecimal after 0x");
+        assert_eq!(wrong("10"), "in.txt: line 1: not below the product of the moduli, which has 4 bits");
+        assert_eq!(wrong("9\n-1\n"), "in.txt: line 2: a negative number");
         assert_eq!(wrong("9\n\n9\n"), "in.txt: line 2: there is no integer");
-        assert_eq!(wrong(&"a".repeat(100)), format!("in.txt: line 1: \"{}...\" is not an integer", "a".repeat(32)));
-        assert!(wrong(&"1".repeat(1 << 20)).contains("is not below the product"));
+        assert!(wrong(&"1".repeat(60_000)).contains("not below the product"));
+    }
+
+    #[test]
+    fn a_long_line_is_one_number_or_none() {
+        // Cut after 2^16 bytes, each of these would be two numbers below the bound.
+        let zeros = "0".repeat(LONGEST - 1);
+        let cut = |text: &str| batches(text, &[10], 2);
+        assert_eq!(cut(&format!("1\n{zeros}07\n")).unwrap_err(), "in.txt: line 2: longer than 65536 bytes");
+        assert_eq!(cut(&format!("{zeros}07")).unwrap_err(), "in.txt: line 1: longer than 65536 bytes");
+        assert_eq!(cut(&format!("{}7\n8\n", &zeros[1..])).unwrap()[0].as_limbs(), [7, 8]);
+        assert_eq!(cut(&format!("{zeros}7")).unwrap()[0].as_limbs(), [7]);
     }
 }
