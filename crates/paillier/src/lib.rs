@@ -44,8 +44,8 @@
 //! [`PrivateKey::generate`]); it is wiped when dropped and appears neither in `Debug` nor in errors. Randomness comes
 //! from the operating system's generator only.
 
+mod boxed;
 mod ciphertexts;
-pub mod count;
 mod decrypt;
 pub mod encoding;
 mod encrypt;
@@ -54,14 +54,12 @@ mod holder;
 mod homomorphic;
 mod key;
 mod lazy;
-mod natural;
 pub mod phe_json;
 mod plaintexts;
 mod random;
 mod randomisers;
 
 pub use ciphertexts::Ciphertexts;
-pub use decrypt::Decryption;
 pub use error::{Error, ErrorKind};
 pub use hearith_arith::{Batch, Engine};
 pub use holder::{Decrypt, DecryptError};
