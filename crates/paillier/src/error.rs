@@ -1,6 +1,6 @@
 //! Everything that can be wrong with the input. No error carries a plaintext, key material or text that may hold it.
 
-use crate::{KeyId, MAX_BITS, MIN_BITS, MIN_SECURE_BITS};
+use crate::{KeyId, MAX_BITS, MAX_ITERATIONS, MIN_BITS, MIN_ITERATIONS, Weakness};
 use hearith_arith::ArithError;
 use thiserror::Error;
 
@@ -20,15 +20,9 @@ pub enum KeyError {
         /// The size given.
         bits: u32,
     },
-    /// The key is too short to protect anything.
-    #[error(
-        "a key of {bits} bits is insecure: at least {MIN_SECURE_BITS} are needed unless insecure sizes are allowed \
-         explicitly"
-    )]
-    Insecure {
-        /// The size given.
-        bits: u32,
-    },
+    /// The key protects nothing.
+    #[error("{0} is insecure: {demand} unless insecure keys are allowed explicitly", demand = .0.demand())]
+    Insecure(Weakness),
     /// The text is not JSON, or not the JSON of a key.
     #[error("not a JSON Web Key: line {line}, column {column}")]
     Json {
@@ -36,6 +30,30 @@ pub enum KeyError {
         line: usize,
         /// Column of the line, from 1.
         column: usize,
+    },
+    /// The text is longer than that of any key.
+    #[error("{bytes} bytes are more than any key has")]
+    TooLong {
+        /// Bytes of the text.
+        bytes: usize,
+    },
+    /// The JSON Web Key is encrypted, where one in the clear is wanted.
+    #[error("the private key is encrypted: it takes its passphrase")]
+    Encrypted,
+    /// The passphrase does not open the encrypted key.
+    #[error("the passphrase is wrong, or the encrypted key was changed")]
+    Passphrase,
+    /// A key is not encrypted under an empty passphrase.
+    #[error("the passphrase is empty")]
+    EmptyPassphrase,
+    /// The passphrase opens the encrypted key, which was changed all the same.
+    #[error("the encrypted key is damaged")]
+    Damaged,
+    /// Too few rounds of PBKDF2 to protect a passphrase, or too many to wait for.
+    #[error("{iterations} rounds of PBKDF2 are out of range: {MIN_ITERATIONS} to {MAX_ITERATIONS} are taken")]
+    Iterations {
+        /// Rounds that the encrypted key asks for, at most `u32::MAX`.
+        iterations: u32,
     },
     /// A member of the JSON Web Key is missing or has the wrong content.
     #[error("member '{member}' of the JSON Web Key {problem}")]
@@ -51,6 +69,9 @@ pub enum KeyError {
         /// The factor found.
         factor: u64,
     },
+    /// `n` is a square, under which decryption has no single answer.
+    #[error("the modulus n is a square")]
+    Square,
     /// A factor of the private key is not prime.
     #[error("the factor {factor} of the private key is not prime")]
     NotPrime {
