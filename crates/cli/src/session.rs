@@ -3,10 +3,11 @@
 use std::env;
 
 use hearith_device::DeviceEngine;
-use hearith_paillier::{Engine, MIN_SECURE_BITS, PublicKey};
+use hearith_paillier::{Engine, KeyPolicy, PublicKey};
 
 use crate::args::{Command, Global, Rns};
 use crate::failure::{Failure, eprint_line};
+use crate::passphrase::Source;
 use crate::report::Step;
 
 /// The name for the fastest engine of this CPU, beside the names of devices.
@@ -23,6 +24,10 @@ pub(crate) struct Session {
     pub(crate) threads: usize,
     /// Whether to report in JSON.
     pub(crate) json: bool,
+    /// The keys that are taken.
+    pub(crate) policy: KeyPolicy,
+    /// Where passphrases come from.
+    pub(crate) passphrases: Source,
     quiet: bool,
 }
 
@@ -44,7 +49,9 @@ impl Session {
             .build_global()
             .map_err(|error| Failure::new(format!("cannot start threads: {error}")))?;
         let threads = rayon::current_num_threads();
-        Ok(Self { engine, device, threads, json: options.json, quiet: options.quiet })
+        let policy = if options.insecure_key { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure };
+        let passphrases = Source::chosen(options.passphrase_file, options.passphrase_fd);
+        Ok(Self { engine, device, threads, json: options.json, policy, passphrases, quiet: options.quiet })
     }
 
     /// Refuses a command that the device chosen cannot carry out.
@@ -80,9 +87,8 @@ impl Session {
 
     /// Warns of a key that protects nothing.
     pub(crate) fn warn_of(&self, file: &str, key: &PublicKey) {
-        if key.bits() < MIN_SECURE_BITS {
-            let bits = key.bits();
-            eprint_line(&format!("{file}: warning: a key of {bits} bits is INSECURE"));
+        if let Some(weakness) = key.weakness() {
+            eprint_line(&format!("{file}: warning: {weakness} is INSECURE"));
         }
     }
 }

@@ -43,14 +43,36 @@ impl SecretText {
         Ok(Self { shared, ..Self::read(file)? })
     }
 
+    /// Reads the first line of a file, a pipe or a device, and does not wait for more.
+    ///
+    /// # Errors
+    /// As [`SecretText::open`].
+    pub fn open_line(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let shared = is_shared(&file.metadata()?);
+        Ok(Self { shared, ..Self::read_line(file)? })
+    }
+
     /// Reads all that there is.
     ///
     /// # Errors
     /// As [`SecretText::open`].
-    pub fn read(mut input: impl Read) -> io::Result<Self> {
+    pub fn read(input: impl Read) -> io::Result<Self> {
+        Self::read_until(input, |_| false)
+    }
+
+    /// Reads a line, and does not wait for more: from a terminal, or a pipe that stays open.
+    ///
+    /// # Errors
+    /// As [`SecretText::open`].
+    pub fn read_line(input: impl Read) -> io::Result<Self> {
+        Self::read_until(input, |read| read.contains(&b'\n'))
+    }
+
+    fn read_until(mut input: impl Read, is_enough: impl Fn(&[u8]) -> bool) -> io::Result<Self> {
         let mut buffer = Zeroizing::new(vec![0; MAX_KEY_TEXT + 1]);
         let mut filled = 0;
-        while filled < buffer.len() {
+        while filled < buffer.len() && !is_enough(&buffer[..filled]) {
             match input.read(&mut buffer[filled..]) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
@@ -197,6 +219,20 @@ mod tests {
         for (text, line) in [("word\n", "word"), (" a b \r\nnext", " a b "), ("word", "word"), ("", ""), ("\nx", "")] {
             assert_eq!(SecretText::from(text.to_owned()).first_line(), line);
         }
+    }
+
+    #[test]
+    fn a_line_is_not_waited_beyond() {
+        /// A pipe that nobody closes.
+        struct Open<'a>(&'a [u8]);
+        impl Read for Open<'_> {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                assert!(!self.0.is_empty(), "reading on would wait for ever");
+                self.0.read(&mut buffer[..1])
+            }
+        }
+        assert_eq!(SecretText::read_line(Open(b"word\nmore")).unwrap().first_line(), "word");
+        assert_eq!(SecretText::read_line(&b"no end"[..]).unwrap().first_line(), "no end");
     }
 
     #[test]
