@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hearith_columns::EncryptionKey;
-use hearith_paillier::{EncryptedJwk, KeyError, KeyKind, KeyPolicy, PrivateKey, PublicKey, SecretText};
+use hearith_paillier::{EncryptedJwk, Error, ErrorKind, KeyKind, KeyPolicy, PrivateKey, PublicKey, SecretText};
 
 use crate::failure::{Failure, eprint_line, name};
 use crate::session::Session;
@@ -53,15 +53,15 @@ impl KeyFile {
         Key::parse(text, session.policy, session).map_err(|error| self.fault(&error))
     }
 
-    fn fault(&self, error: &KeyError) -> Failure {
+    fn fault(&self, error: &Error) -> Failure {
         Failure::at(&self.name, describe(error))
     }
 }
 
 /// A key's error, with the option that would help.
-pub(crate) fn describe(error: &KeyError) -> String {
-    match error {
-        KeyError::Insecure(_) => format!("{error} (--insecure-key)"),
+pub(crate) fn describe(error: &Error) -> String {
+    match error.kind() {
+        ErrorKind::InsecureKey(_) => format!("{error} (--insecure-key)"),
         _ => error.to_string(),
     }
 }
@@ -99,7 +99,7 @@ impl Key {
     }
 
     /// The key in the text of a JSON Web Key.
-    fn parse(text: &SecretText, policy: KeyPolicy, session: &Session) -> Result<Self, KeyError> {
+    fn parse(text: &SecretText, policy: KeyPolicy, session: &Session) -> Result<Self, Error> {
         match text.kind() {
             KeyKind::Private => {
                 let key = PrivateKey::from_jwk(text.as_str(), policy, session.engine)?;

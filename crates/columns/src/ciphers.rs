@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, UInt64Array};
 use arrow_buffer::{Buffer, NullBuffer};
-use hearith_paillier::{Ciphertexts, OperationError, PublicKey};
+use hearith_paillier::{Ciphertexts, PublicKey};
 
 use crate::error::{Error, Reason};
 use crate::metadata::EncryptedColumn;
@@ -43,15 +43,14 @@ impl Present {
 
     /// Checks that every ciphertext is coprime to n, naming the first row where it is not.
     pub(crate) fn check_coprime(&self, key: &PublicKey, column: &EncryptedColumn) -> Result<(), Error> {
-        key.check_coprime(&self.ciphertexts)
-            .map_err(|error| bad(column, &self.rows, &OperationError::Ciphertext(error)))
+        key.check_coprime(&self.ciphertexts).map_err(|error| bad(column, &self.rows, &error))
     }
 }
 
 /// An operation's error as an error of the batch, where `rows` says which rows it worked on.
-pub(crate) fn bad(column: &EncryptedColumn, rows: &[usize], error: &OperationError) -> Error {
-    let reason = match error {
-        OperationError::Ciphertext(error) => Reason::BadCiphertext(format!("the ciphertext {}", error.fault)),
+pub(crate) fn bad(column: &EncryptedColumn, rows: &[usize], error: &hearith_paillier::Error) -> Error {
+    let reason = match error.kind() {
+        kind if kind.is_bad_ciphertext() => Reason::BadCiphertext(kind.to_string()),
         other => Reason::Format(other.to_string()),
     };
     match error.row().and_then(|row| rows.get(row)) {

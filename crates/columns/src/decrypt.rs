@@ -14,7 +14,7 @@ use arrow_buffer::i256;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use hearith_paillier::encoding::{Signed, decode_signed};
 use hearith_paillier::phe_json::Number;
-use hearith_paillier::{Ciphertexts, OperationError, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey, PublicKey};
 
 use crate::ciphers::{self, Present};
 use crate::error::{Error, Reason};
@@ -40,7 +40,7 @@ pub trait Decrypt: fmt::Debug + Sync {
 pub enum DecryptError {
     /// The ciphertexts are wrong.
     #[error(transparent)]
-    Operation(OperationError),
+    Operation(hearith_paillier::Error),
     /// The accelerator failed, in words.
     #[error("{0}")]
     Accelerator(String),

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{Field, Schema, SchemaRef};
 use hearith_paillier::encoding::encode_signed;
-use hearith_paillier::{Ciphertexts, OperationError, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey, PublicKey};
 
 use crate::ciphers;
 use crate::error::{Error, Reason};
@@ -32,7 +32,7 @@ impl<'a> EncryptionKey<'a> {
         }
     }
 
-    fn encrypt(self, plaintexts: &Plaintexts) -> Result<Ciphertexts, OperationError> {
+    fn encrypt(self, plaintexts: &Plaintexts) -> Result<Ciphertexts, hearith_paillier::Error> {
         match self {
             Self::Public(key) => key.encrypt(plaintexts),
             Self::Owner(key) => key.encrypt(plaintexts),

@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::i256;
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field};
-use hearith_paillier::NumberError;
+use hearith_paillier::ErrorKind;
 use hearith_paillier::encoding::{format_decimal, parse_decimal};
 
 use crate::error::{Error, Reason};
@@ -200,12 +200,15 @@ impl Rules {
             true => &without_exponent(text).ok_or(Fault::NotANumber)?,
             false => text,
         };
-        match parse_decimal(plain, self.scale) {
-            Ok(number) => Ok(number),
-            Err(NumberError::TooManyPlaces { .. }) if self.rounding == Rounding::HalfEven => self.round(plain),
-            Err(NumberError::TooManyPlaces { .. }) => Err(Fault::TooManyDigits),
-            Err(NumberError::OutOfRange) => Err(Fault::OutOfRange),
-            Err(_) => Err(Fault::NotANumber),
+        let error = match parse_decimal(plain, self.scale) {
+            Ok(number) => return Ok(number),
+            Err(error) => error,
+        };
+        match error.kind() {
+            ErrorKind::TooManyPlaces { .. } if self.rounding == Rounding::HalfEven => self.round(plain),
+            ErrorKind::TooManyPlaces { .. } => Err(Fault::TooManyDigits),
+            ErrorKind::OutOfRange => Err(Fault::OutOfRange),
+            _ => Err(Fault::NotANumber),
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{Schema, SchemaRef};
-use hearith_paillier::{Ciphertexts, PheError, PublicKey, phe_json};
+use hearith_paillier::{Ciphertexts, ErrorKind, PublicKey, phe_json};
 
 use crate::ciphers::{self, Present};
 use crate::error::{Error, Reason};
@@ -186,14 +186,13 @@ impl Importer {
     }
 
     /// Why `phe`'s JSON was refused, at the row where it was.
-    fn refused(&self, rows: &[usize], error: PheError) -> Error {
-        let (row, text) = match error {
-            PheError::Operation(error) => return ciphers::bad(&self.column, rows, &error),
-            PheError::Member { row, member, problem } => (row, format!("'{member}' {problem}")),
-            PheError::Json { line, problem, .. } => {
+    fn refused(&self, rows: &[usize], error: hearith_paillier::Error) -> Error {
+        let (row, text) = match error.kind() {
+            ErrorKind::Member { member, problem } => (error.row().unwrap_or_default(), format!("'{member}' {problem}")),
+            ErrorKind::PheJson { line, problem, .. } => {
                 (line.saturating_sub(1), format!("not a ciphertext of python-paillier: {problem}"))
             }
-            other => (0, other.to_string()),
+            _ => return ciphers::bad(&self.column, rows, &error),
         };
         let row = rows.get(row).copied().unwrap_or_default();
         Error::cell(row, &self.column.name, Reason::Format(text))

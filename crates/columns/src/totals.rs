@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use hearith_paillier::{Ciphertexts, OperationError, PublicKey};
+use hearith_paillier::{Ciphertexts, PublicKey};
 
 use crate::ciphers::{self, Present};
 use crate::encrypt::find;
@@ -229,7 +229,7 @@ impl Sums {
         // A factor shared with n survives in the product: few products tell of many rows.
         if let Err(error) = key.check_coprime(&sums) {
             present.check_coprime(key, column)?;
-            return Err(fault(OperationError::Ciphertext(error)));
+            return Err(fault(error));
         }
         let (known, fresh): (Vec<usize>, Vec<usize>) =
             (0..touched.len()).partition(|&index| self.ciphertexts[touched[index] as usize].is_some());
@@ -250,7 +250,7 @@ impl Sums {
         from: &Ciphertexts,
         rows: impl Iterator<Item = usize>,
         groups: impl Iterator<Item = u32>,
-    ) -> Result<(), OperationError> {
+    ) -> Result<(), hearith_paillier::Error> {
         for (group, row) in groups.zip(rows) {
             self.ciphertexts[group as usize] = Some(from.range(row..row + 1)?);
         }

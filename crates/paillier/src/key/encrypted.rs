@@ -9,7 +9,7 @@ mod content;
 mod wrapping;
 
 use super::{KeyId, text};
-use crate::KeyError;
+use crate::{Error, ErrorKind};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use content::Content;
 use serde::de::IgnoredAny;
@@ -91,9 +91,9 @@ impl EncryptedJwk {
     /// # Errors
     /// If the text is not one, or asks for what is not supported or not safe: other algorithms, a short salt, fewer than
     /// [`MIN_ITERATIONS`] or more than [`MAX_ITERATIONS`] rounds.
-    pub fn parse(text: &str) -> Result<Self, KeyError> {
+    pub fn parse(text: &str) -> Result<Self, Error> {
         if text.len() > text::MAX_KEY_TEXT {
-            return Err(KeyError::TooLong { bytes: text.len() });
+            return Err(ErrorKind::KeyTooLong { bytes: text.len() }.into());
         }
         let parts = match Self::is_compact(text) {
             true => compact(text),
@@ -161,17 +161,17 @@ impl EncryptedJwk {
     ///
     /// # Errors
     /// If the passphrase is wrong, or the text was changed.
-    pub fn decrypt(&self, passphrase: &[u8]) -> Result<Zeroizing<String>, KeyError> {
+    pub fn decrypt(&self, passphrase: &[u8]) -> Result<Zeroizing<String>, Error> {
         let kek = self.wrapping.derive(passphrase, &self.salt, self.iterations);
         let cek = self.wrapping.unwrap(&kek, &self.encrypted_key, self.content.key_bytes());
-        let cek = cek.ok_or(KeyError::Passphrase)?;
+        let cek = cek.ok_or(ErrorKind::WrongPassphrase)?;
         let mut plain = Zeroizing::new(self.ciphertext.clone());
         let length = self.content.decrypt(&cek, &self.iv, self.protected.as_bytes(), &mut plain, &self.tag);
-        plain.truncate(length.ok_or(KeyError::Damaged)?);
+        plain.truncate(length.ok_or(ErrorKind::DamagedKey)?);
         match std::str::from_utf8(&plain) {
             // Checked: the buffer itself becomes the text.
             Ok(_) => Ok(Zeroizing::new(String::from_utf8(std::mem::take(&mut *plain)).unwrap_or_default())),
-            Err(_) => Err(KeyError::Damaged),
+            Err(_) => Err(ErrorKind::DamagedKey.into()),
         }
     }
 }
@@ -183,10 +183,10 @@ impl fmt::Debug for EncryptedJwk {
 }
 
 /// Encrypts a JSON Web Key under a passphrase; `key_id` stands in the clear beside it.
-pub(crate) fn encrypt(jwk: &str, key_id: KeyId, passphrase: &[u8], iterations: u32) -> Result<String, KeyError> {
+pub(crate) fn encrypt(jwk: &str, key_id: KeyId, passphrase: &[u8], iterations: u32) -> Result<String, Error> {
     check_iterations(iterations)?;
     if passphrase.is_empty() {
-        return Err(KeyError::EmptyPassphrase);
+        return Err(ErrorKind::EmptyPassphrase.into());
     }
     let (wrapping, content) = (Wrapping::Hs512A256, Content::A256Gcm);
     let mut salt = [0; SALT];
@@ -211,7 +211,7 @@ pub(crate) fn encrypt(jwk: &str, key_id: KeyId, passphrase: &[u8], iterations: u
     let kek = wrapping.derive(passphrase, &salt, iterations);
     let encrypted_key = wrapping.wrap(&kek, &cek);
     let mut text = Zeroizing::new(jwk.as_bytes().to_vec());
-    let tag = content::encrypt(&cek, &iv, protected.as_bytes(), &mut text).ok_or(KeyError::Damaged)?;
+    let tag = content::encrypt(&cek, &iv, protected.as_bytes(), &mut text).ok_or(ErrorKind::DamagedKey)?;
     let parts = Flattened {
         protected: protected.into(),
         encrypted_key: encode(&encrypted_key).into(),
@@ -223,10 +223,10 @@ pub(crate) fn encrypt(jwk: &str, key_id: KeyId, passphrase: &[u8], iterations: u
     Ok(serde_json::to_string(&parts).unwrap_or_default())
 }
 
-fn check_iterations(iterations: u32) -> Result<(), KeyError> {
+fn check_iterations(iterations: u32) -> Result<(), Error> {
     match iterations {
         MIN_ITERATIONS..=MAX_ITERATIONS => Ok(()),
-        _ => Err(KeyError::Iterations { iterations }),
+        _ => Err(ErrorKind::Iterations { iterations }.into()),
     }
 }
 
@@ -237,15 +237,15 @@ fn compact(text: &str) -> Flattened<'_> {
     Flattened { protected: next(), encrypted_key: next(), iv: next(), ciphertext: next(), tag: next(), aad: None }
 }
 
-fn member(member: &'static str, problem: &'static str) -> KeyError {
-    KeyError::Member { member, problem }
+fn member(member: &'static str, problem: &'static str) -> Error {
+    ErrorKind::Member { member, problem }.into()
 }
 
 fn encode(bytes: &[u8]) -> String {
     Base64UrlUnpadded::encode_string(bytes)
 }
 
-fn decode(name: &'static str, text: &str) -> Result<Vec<u8>, KeyError> {
+fn decode(name: &'static str, text: &str) -> Result<Vec<u8>, Error> {
     Base64UrlUnpadded::decode_vec(text).map_err(|_| member(name, "is not base64url"))
 }
 
@@ -276,7 +276,7 @@ mod tests {
         let jwk: serde_json::Value = serde_json::from_str(&jwk).unwrap();
         assert_eq!((&jwk["kty"], &jwk["kid"]), (&"RSA".into(), &"juliet@capulet.lit".into()));
         assert!(jwk["qi"].as_str().unwrap().starts_with("lSQi-w9Cpyu"));
-        assert_eq!(key.decrypt(b"Thus from my lips").unwrap_err(), KeyError::Passphrase);
+        assert_eq!(key.decrypt(b"Thus from my lips").unwrap_err(), ErrorKind::WrongPassphrase.into());
     }
 
     #[test]
@@ -286,14 +286,15 @@ mod tests {
         assert_eq!((key.iterations(), key.key_id()), (MIN_ITERATIONS, Some(id())));
         assert_eq!(&key.decrypt(b"open sesame").unwrap()[..], JWK);
         for wrong in ["", "open sesam", "open sesame "] {
-            assert_eq!(key.decrypt(wrong.as_bytes()).unwrap_err(), KeyError::Passphrase);
+            assert_eq!(key.decrypt(wrong.as_bytes()).unwrap_err(), ErrorKind::WrongPassphrase.into());
         }
         assert_ne!(sealed(), sealed(), "a salt and a key of its own for every file");
     }
 
     #[test]
     fn both_serialisations_are_read() {
-        let parts: Flattened<'_> = serde_json::from_str(&sealed()).unwrap();
+        let sealed = sealed();
+        let parts: Flattened<'_> = serde_json::from_str(&sealed).unwrap();
         let compact =
             [&parts.protected, &parts.encrypted_key, &parts.iv, &parts.ciphertext, &parts.tag].map(|part| &**part);
         let key = EncryptedJwk::parse(&(compact.join(".") + "\n")).unwrap();
@@ -334,10 +335,10 @@ mod tests {
         };
         for iterations in [0, 999, 10_000_001, u64::MAX] {
             let error = with(&|header| header["p2c"] = iterations.into());
-            assert!(matches!(error, KeyError::Iterations { .. }), "{error}");
+            assert!(matches!(error.kind(), ErrorKind::Iterations { .. }), "{error}");
         }
-        let named = |error: KeyError| match error {
-            KeyError::Member { member, .. } => member,
+        let named = |error: Error| match error.kind() {
+            ErrorKind::Member { member, .. } => *member,
             other => panic!("{other}"),
         };
         assert_eq!(named(with(&|header| header["p2s"] = "AAAA".into())), "p2s");
@@ -351,8 +352,8 @@ mod tests {
 
     #[test]
     fn a_passphrase_and_rounds_are_needed() {
-        assert_eq!(encrypt(JWK, id(), b"", MIN_ITERATIONS), Err(KeyError::EmptyPassphrase));
-        assert_eq!(encrypt(JWK, id(), b"x", 999), Err(KeyError::Iterations { iterations: 999 }));
-        assert!(matches!(EncryptedJwk::parse(&"x".repeat(1 << 17)), Err(KeyError::TooLong { .. })));
+        assert_eq!(encrypt(JWK, id(), b"", MIN_ITERATIONS), Err(ErrorKind::EmptyPassphrase.into()));
+        assert_eq!(encrypt(JWK, id(), b"x", 999), Err(ErrorKind::Iterations { iterations: 999 }.into()));
+        assert!(matches!(EncryptedJwk::parse(&"x".repeat(1 << 17)).unwrap_err().kind(), ErrorKind::KeyTooLong { .. }));
     }
 }

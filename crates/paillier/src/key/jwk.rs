@@ -10,8 +10,8 @@ use super::private::PrivateKey;
 use super::public::PublicKey;
 use super::text::{KeyKind, MAX_KEY_TEXT, kind};
 use super::{KeyId, KeyPolicy};
-use crate::KeyError;
 use crate::natural::to_be;
+use crate::{Error, ErrorKind};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use hearith_arith::{Engine, limbs};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ impl PublicKey {
     ///
     /// # Errors
     /// If the text is not one, or as [`PublicKey::new`].
-    pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, KeyError> {
+    pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         public_key(&parse(text)?, policy, engine)
     }
 
@@ -113,11 +113,11 @@ impl PrivateKey {
     ///
     /// # Errors
     /// If the text is not one, or as [`PrivateKey::from_primes`].
-    pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, KeyError> {
+    pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         let jwk: PrivateJwk = parse(text)?;
         expect("kty", &jwk.kty, TYPE)?;
         if !jwk.key_ops.iter().any(|name| name == DECRYPT) {
-            return Err(KeyError::Member { member: "key_ops", problem: "does not contain 'decrypt'" });
+            return Err(ErrorKind::Member { member: "key_ops", problem: "does not contain 'decrypt'" }.into());
         }
         let public = public_key(&jwk.public, policy, engine)?;
         let key = PrivateKey::of_public(public, &decode("p", jwk.p)?, &decode("q", jwk.q)?, policy)?;
@@ -133,7 +133,7 @@ impl PrivateKey {
     /// If the passphrase is empty, `iterations` is not within [`MIN_ITERATIONS`](crate::MIN_ITERATIONS) and
     /// [`MAX_ITERATIONS`](crate::MAX_ITERATIONS) (take [`DEFAULT_ITERATIONS`](crate::DEFAULT_ITERATIONS)), or the random
     /// generator fails.
-    pub fn to_encrypted_jwk(&self, passphrase: &str, iterations: u32) -> Result<String, KeyError> {
+    pub fn to_encrypted_jwk(&self, passphrase: &str, iterations: u32) -> Result<String, Error> {
         encrypted::encrypt(&self.to_jwk(), self.public().id(), passphrase.as_bytes(), iterations)
     }
 
@@ -141,12 +141,7 @@ impl PrivateKey {
     ///
     /// # Errors
     /// As [`EncryptedJwk::parse`], [`EncryptedJwk::decrypt`] and [`PrivateKey::from_jwk`].
-    pub fn from_encrypted_jwk(
-        text: &str,
-        passphrase: &str,
-        policy: KeyPolicy,
-        engine: Engine,
-    ) -> Result<Self, KeyError> {
+    pub fn from_encrypted_jwk(text: &str, passphrase: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         Self::from_jwk(&EncryptedJwk::parse(text)?.decrypt(passphrase.as_bytes())?, policy, engine)
     }
 }
@@ -156,7 +151,7 @@ pub(crate) fn private_comment(id: KeyId) -> String {
     format!("Paillier private key {id} of Hearith")
 }
 
-fn public_key(jwk: &PublicJwk<'_>, policy: KeyPolicy, engine: Engine) -> Result<PublicKey, KeyError> {
+fn public_key(jwk: &PublicJwk<'_>, policy: KeyPolicy, engine: Engine) -> Result<PublicKey, Error> {
     expect("kty", &jwk.kty, TYPE)?;
     expect("alg", &jwk.alg, ALGORITHM)?;
     let n = decode("n", &jwk.n)?;
@@ -169,28 +164,32 @@ fn public_key(jwk: &PublicJwk<'_>, policy: KeyPolicy, engine: Engine) -> Result<
 }
 
 /// Takes the members of a JSON Web Key apart.
-fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, KeyError> {
+fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
     if text.len() > MAX_KEY_TEXT {
-        return Err(KeyError::TooLong { bytes: text.len() });
+        return Err(ErrorKind::KeyTooLong { bytes: text.len() }.into());
     }
     serde_json::from_str(text).map_err(|error| match kind(text) {
-        KeyKind::Encrypted => KeyError::Encrypted,
+        KeyKind::Encrypted => ErrorKind::EncryptedKey.into(),
         _ => json_error(error),
     })
 }
 
 /// What a key says about itself, of a length that can be shown.
-fn comment(kid: Option<&str>) -> Result<Option<String>, KeyError> {
+fn comment(kid: Option<&str>) -> Result<Option<String>, Error> {
     match kid {
         Some(comment) if comment.len() > LONGEST_COMMENT => {
-            Err(KeyError::Member { member: "kid", problem: "is too long" })
+            Err(ErrorKind::Member { member: "kid", problem: "is too long" }.into())
         }
         _ => Ok(kid.map(str::to_owned)),
     }
 }
 
-fn expect(member: &'static str, found: &str, wanted: &'static str) -> Result<(), KeyError> {
-    if found == wanted { Ok(()) } else { Err(KeyError::Member { member, problem: "is not that of a Paillier key" }) }
+fn expect(member: &'static str, found: &str, wanted: &'static str) -> Result<(), Error> {
+    if found == wanted {
+        Ok(())
+    } else {
+        Err(ErrorKind::Member { member, problem: "is not that of a Paillier key" }.into())
+    }
 }
 
 /// Unpadded base64url of a number's big-endian bytes without leading zeros.
@@ -200,21 +199,21 @@ fn encode(number: &[u64]) -> Zeroizing<String> {
 }
 
 /// The bytes of unpadded base64url; padding, which some writers add, is passed over.
-fn decode(member: &'static str, text: &str) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+fn decode(member: &'static str, text: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     let text = text.trim_end_matches('=');
     if text.len() > LONGEST {
-        return Err(KeyError::Member { member, problem: "is too long" });
+        return Err(ErrorKind::Member { member, problem: "is too long" }.into());
     }
     let mut bytes = Zeroizing::new(vec![0; text.len()]);
     let length = match Base64UrlUnpadded::decode(text, &mut bytes) {
         Ok(decoded) => decoded.len(),
-        Err(_) => return Err(KeyError::Member { member, problem: "is not base64url" }),
+        Err(_) => return Err(ErrorKind::Member { member, problem: "is not base64url" }.into()),
     };
     bytes.truncate(length);
     Ok(bytes)
 }
 
 /// The place of an error only: the parser's message may quote the text.
-pub(crate) fn json_error(error: serde_json::Error) -> KeyError {
-    KeyError::Json { line: error.line(), column: error.column() }
+pub(crate) fn json_error(error: serde_json::Error) -> Error {
+    ErrorKind::KeyJson { line: error.line(), column: error.column() }.into()
 }

@@ -9,7 +9,7 @@ use super::{KeyPolicy, Variant};
 use crate::decrypt::Decryptors;
 use crate::encrypt::Owner;
 use crate::natural::{Secret, limbs_of, product, to_be};
-use crate::{KeyError, MIN_SECURE_BITS};
+use crate::{Error, ErrorKind, MIN_SECURE_BITS};
 use hearith_arith::{Engine, limbs};
 use std::fmt;
 
@@ -32,18 +32,18 @@ impl PrivateKey {
     /// crypto-primes does not wipe the space that it works in; do not run it beside code that you do not trust.
     ///
     /// ```
-    /// use hearith_paillier::{Engine, KeyError, KeyPolicy, PrivateKey, Variant, Weakness};
+    /// use hearith_paillier::{Engine, Error, ErrorKind, KeyPolicy, PrivateKey, Variant, Weakness};
     /// let key = PrivateKey::generate(512, Variant::Djn, KeyPolicy::AllowInsecure, Engine::best())?;
     /// assert_eq!(key.public().bits(), 512);
     ///
     /// let refused = PrivateKey::generate(512, Variant::Djn, KeyPolicy::Secure, Engine::best());
-    /// assert_eq!(refused.unwrap_err(), KeyError::Insecure(Weakness::Short { bits: 512 }));
-    /// # Ok::<(), KeyError>(())
+    /// assert_eq!(refused.unwrap_err(), ErrorKind::InsecureKey(Weakness::Short { bits: 512 }).into());
+    /// # Ok::<(), Error>(())
     /// ```
     ///
     /// # Errors
     /// If the size is not even, out of range or refused by the policy, or if the random generator fails.
-    pub fn generate(bits: u32, variant: Variant, policy: KeyPolicy, engine: Engine) -> Result<Self, KeyError> {
+    pub fn generate(bits: u32, variant: Variant, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         policy.check(bits)?;
         let (p, q) = primes(bits, variant == Variant::Djn)?;
         let n = product(&p, &q, limbs_of(bits));
@@ -67,7 +67,7 @@ impl PrivateKey {
         h_be: Option<&[u8]>,
         policy: KeyPolicy,
         engine: Engine,
-    ) -> Result<Self, KeyError> {
+    ) -> Result<Self, Error> {
         let (p, q) = check_primes(p_be, q_be)?;
         let n = product(&p, &q, 2 * p.len());
         let public = PublicKey::new(&to_be(&n, 16 * p.len()), h_be, policy, engine)?;
@@ -81,27 +81,27 @@ impl PrivateKey {
     }
 
     /// The private key of a public key, given its primes, big-endian.
-    pub(crate) fn of_public(public: PublicKey, p_be: &[u8], q_be: &[u8], policy: KeyPolicy) -> Result<Self, KeyError> {
+    pub(crate) fn of_public(public: PublicKey, p_be: &[u8], q_be: &[u8], policy: KeyPolicy) -> Result<Self, Error> {
         let (p, q) = check_primes(p_be, q_be)?;
         let n = product(&p, &q, 2 * p.len());
         if n[..limbs_of(limbs::bit_length(&n))] != *public.modulus() {
-            return Err(KeyError::WrongPrimes);
+            return Err(ErrorKind::WrongPrimes.into());
         }
         Self::checked(public, p, q, policy)
     }
 
     /// The key with primes that are prime; how far they are apart and its generator are checked.
-    fn checked(public: PublicKey, p: Secret, q: Secret, policy: KeyPolicy) -> Result<Self, KeyError> {
+    fn checked(public: PublicKey, p: Secret, q: Secret, policy: KeyPolicy) -> Result<Self, Error> {
         let weakness = public.weakness().or_else(|| Weakness::of_primes(&p, &q, public.bits()));
         policy.permit(weakness)?;
         let key = Self::of_factors(public.with_weakness(weakness), p, q)?;
         match key.public.generator() {
-            Some(h) if !generates(h, &key.factors) => Err(KeyError::Generator),
+            Some(h) if !generates(h, &key.factors) => Err(ErrorKind::InvalidGenerator.into()),
             _ => Ok(key),
         }
     }
 
-    fn of_factors(public: PublicKey, p: Secret, q: Secret) -> Result<Self, KeyError> {
+    fn of_factors(public: PublicKey, p: Secret, q: Secret) -> Result<Self, Error> {
         let factors = Factors::new(p, q, public.engine())?;
         let comment = private_comment(public.id());
         let decryptors = Decryptors::new(&factors);

@@ -1,7 +1,7 @@
 //! Reading the text of a key, or of the passphrase of one, without leaving copies of it behind.
 
 use super::encrypted::EncryptedJwk;
-use crate::KeyError;
+use crate::Error;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::fmt;
@@ -116,7 +116,7 @@ impl SecretText {
     ///
     /// # Errors
     /// As [`EncryptedJwk::decrypt`].
-    pub fn decrypt(&self, passphrase: &str) -> Result<Self, KeyError> {
+    pub fn decrypt(&self, passphrase: &str) -> Result<Self, Error> {
         let text = EncryptedJwk::parse(&self.text)?.decrypt(passphrase.as_bytes())?;
         Ok(Self { text, shared: self.shared })
     }

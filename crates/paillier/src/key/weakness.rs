@@ -2,7 +2,7 @@
 
 use super::generate::apart;
 use crate::natural::boxed;
-use crate::{KeyError, MIN_SECURE_BITS};
+use crate::{Error, ErrorKind, MIN_SECURE_BITS};
 use crypto_bigint::{BoxedUint, Resize};
 use crypto_primes::{Flavor, is_prime};
 use hearith_arith::{Batch, Exponents, Modulus, limbs};
@@ -42,10 +42,10 @@ impl Weakness {
     ///
     /// # Errors
     /// A square, under which decryption has no single answer.
-    pub(crate) fn of_modulus(modulus: &Modulus) -> Result<Option<Self>, KeyError> {
+    pub(crate) fn of_modulus(modulus: &Modulus) -> Result<Option<Self>, Error> {
         let n = boxed(modulus.as_limbs());
         if n.checked_sqrt_vartime().is_some() {
-            return Err(KeyError::Square);
+            return Err(ErrorKind::SquareModulus.into());
         }
         let bits = limbs::bit_length(modulus.as_limbs());
         Ok(match bits {
@@ -137,7 +137,7 @@ mod tests {
     use hearith_arith::Engine;
     use rug::{Integer, integer::Order};
 
-    fn weakness(n: &Integer) -> Result<Option<Weakness>, KeyError> {
+    fn weakness(n: &Integer) -> Result<Option<Weakness>, Error> {
         Weakness::of_modulus(&Modulus::new(Engine::best(), &n.to_digits(Order::Lsf)).unwrap())
     }
 
@@ -158,8 +158,8 @@ mod tests {
         let p = prime_from(start(1024, 1));
         let q = prime_from(start(1024, 2));
         assert_eq!(weakness(&Integer::from(&p * &q)), Ok(None));
-        assert_eq!(weakness(&Integer::from(p.square_ref())), Err(KeyError::Square));
-        assert_eq!(weakness(&Integer::from(&p * &q).square()), Err(KeyError::Square));
+        assert_eq!(weakness(&Integer::from(p.square_ref())), Err(ErrorKind::SquareModulus.into()));
+        assert_eq!(weakness(&Integer::from(&p * &q).square()), Err(ErrorKind::SquareModulus.into()));
         assert_eq!(weakness(&prime_from(start(2048, 3))), Ok(Some(Weakness::PrimeModulus)));
         let neighbour = prime_from(Integer::from(&p + 1));
         assert_eq!(weakness(&(p.clone() * neighbour)), Ok(Some(Weakness::ClosePrimes)));
