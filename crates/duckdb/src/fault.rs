@@ -47,6 +47,9 @@ pub(crate) enum Fault {
     /// A key file holds no key that may be used.
     #[error("{path}: {error}{}", hint(.error))]
     Key { path: String, error: Error },
+    /// A key is encrypted, and nobody said under which passphrase.
+    #[error("{path}: the private key is encrypted: SET hearith_passphrase_file to the file of its passphrase first")]
+    NoPassphrase { path: String },
     /// Decryption without a key.
     #[error("SET hearith_private_key = 'private.json' first: the file of the private key")]
     NoPrivateKey,

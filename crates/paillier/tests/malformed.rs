@@ -230,8 +230,8 @@ fn public_keys_that_cannot_be_are_refused() {
 fn weak_keys_are_taken_only_when_asked_for() {
     for engine in engines() {
         // Primes of 1024 bits.
-        let prime = |start: u32| Integer::from((Integer::from(3) << 1022) + (Integer::from(start) << 900)).next_prime();
-        let (p, q) = (prime(1), prime(1 << 31));
+        let prime = |start: u32| Integer::from((Integer::from(3) << 1022u32) + (Integer::from(start) << 900u32)).next_prime();
+        let (p, q) = (prime(1), prime(1 << 31u32));
         let modulus =
             |n: &Integer, policy| PublicKey::new(&bytes_be(n, 300), None, policy, engine).map(|key| key.weakness());
         let primes = |p: &Integer, q: &Integer, policy| {
@@ -242,7 +242,7 @@ fn weak_keys_are_taken_only_when_asked_for() {
         assert_eq!(modulus(&Integer::from(&p * &q), secure), Ok(None));
         assert_eq!(primes(&p, &q, secure), Ok(None));
 
-        let n = (Integer::from(3) << 2046).next_prime();
+        let n = (Integer::from(3) << 2046u32).next_prime();
         assert_eq!(modulus(&n, secure), Err(ErrorKind::InsecureKey(Weakness::PrimeModulus).into()));
         assert_eq!(modulus(&n, any), Ok(Some(Weakness::PrimeModulus)));
         // Neighbours are seen by everybody, primes that begin alike by their owner only.
@@ -251,7 +251,7 @@ fn weak_keys_are_taken_only_when_asked_for() {
             modulus(&Integer::from(&p * &neighbour), secure),
             Err(ErrorKind::InsecureKey(Weakness::ClosePrimes).into())
         );
-        let alike = (Integer::from(&p) + (Integer::from(1) << 900)).next_prime();
+        let alike = (Integer::from(&p) + (Integer::from(1) << 900u32)).next_prime();
         assert_eq!(modulus(&Integer::from(&p * &alike), secure), Ok(None));
         for close in [&neighbour, &alike] {
             assert_eq!(primes(&p, close, secure), Err(ErrorKind::InsecureKey(Weakness::ClosePrimes).into()));
@@ -263,7 +263,7 @@ fn weak_keys_are_taken_only_when_asked_for() {
             assert_eq!(primes(&p, &p, policy), Err(ErrorKind::UnequalPrimes.into()));
             let composite = Integer::from(&p - 2);
             assert!(matches!(primes(&composite, &q, policy).unwrap_err().kind(), ErrorKind::NotPrime { .. }));
-            let with_factor = ((Integer::from(3) << 2030) + 1u32) * 65521;
+            let with_factor = ((Integer::from(3) << 2030u32) + 1u32) * 65521;
             assert!(matches!(modulus(&with_factor, policy).unwrap_err().kind(), ErrorKind::SmallFactor { .. }));
         }
     }

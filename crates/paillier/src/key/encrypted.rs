@@ -275,7 +275,7 @@ mod tests {
         let jwk = key.decrypt(b"Thus from my lips, by yours, my sin is purged.").unwrap();
         let jwk: serde_json::Value = serde_json::from_str(&jwk).unwrap();
         assert_eq!((&jwk["kty"], &jwk["kid"]), (&"RSA".into(), &"juliet@capulet.lit".into()));
-        assert!(jwk["qi"].as_str().unwrap().starts_with("lSQi-w9Cpyu"));
+        assert!(jwk["qi"].as_str().unwrap().starts_with("lSQi-w9CpyUReMErP1RsBLk7wNtOvs5EQpPqmuMvqW57"));
         assert_eq!(key.decrypt(b"Thus from my lips").unwrap_err(), ErrorKind::WrongPassphrase.into());
     }
 

@@ -97,13 +97,15 @@ def sum(
     *,
     by: str | Sequence[str] = (),
     public: PublicKey | None = None,
+    insecure: bool = False,
 ) -> DataFrame:
     """Totals of encrypted columns (all, unless some are named) by groups, still encrypted, with the number of rows of each group.
 
     Groups come in no particular order. `public` is needed only if the columns' metadata lack the key: where they do not stem from
-    `encrypt`. Totals can be added up again.
+    `encrypt`; `insecure` takes a key from there that protects nothing. Totals can be added up again.
 
     Raises:
+        InvalidKeyError: the metadata's key protects nothing, and `insecure` is not set.
         KeyMismatchError: a column is encrypted under another key.
         TableError: a column is not encrypted, or a group column is. A damaged ciphertext, or more additions than there is headroom for,
             end the action that computes the totals.
@@ -115,7 +117,7 @@ def sum(
         if name not in described:
             raise TableError(f"column {name}: not an encrypted column; hearith.spark.describe says what it is")
     fields = [described[name] for name in chosen]
-    key = _key(fields, public)
+    key = _key(fields, public, insecure)
     counting = [field.name for field in df.schema if _counts_rows(field)]
     used = df.select(*(_column(df, name) for name in _unique([*groups, *counting, *_with_companions(fields)])))
     schema = _described_schema(used.schema)
@@ -282,14 +284,13 @@ def _open(path: str) -> tuple[Any, str]:
     return filesystems.LocalFileSystem(), path.rstrip("/")
 
 
-def _key(fields: Sequence[StructField], public: PublicKey | None) -> PublicKey:
+def _key(fields: Sequence[StructField], public: PublicKey | None, insecure: bool) -> PublicKey:
     """The key given, or the one in the columns' metadata."""
     if public is not None:
         return public
     for field in fields:
         if _JWK in field.metadata:
-            # Adding under a short key reveals no more than the data do: whoever made it was asked.
-            return PublicKey.from_jwk(field.metadata[_JWK], insecure=True)
+            return PublicKey.from_jwk(field.metadata[_JWK], insecure=insecure)
     raise TableError("the columns' metadata have no public key: give public=, here or to describe")
 
 
