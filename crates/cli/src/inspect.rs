@@ -13,16 +13,17 @@ use hearith_paillier::{EncryptedJwk, KeyId, MIN_SECURE_BITS, Weakness};
 use serde_json::{Value, json};
 
 use crate::args::Inspect;
-use crate::engines::print;
+use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
 use crate::input::ParquetFile;
 use crate::keys::{Key, Shown};
+use crate::printable::Printable;
 use crate::session::Session;
 
 /// Says what a key or an encrypted table is.
 pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
     let path = &command.file;
-    let description = match first_byte(path).map_err(|error| Failure::reading(&name(path), &error))? {
+    let description = match first_byte(path).map_err(|error| Failure::reading(&name(path), error))? {
         b'P' => describe_table(&ParquetFile::open(path)?)?,
         // An encrypted key in compact form begins with the brace of its header in base64url.
         byte if byte == b'{' || byte == b'e' || byte.is_ascii_whitespace() => match Key::show(session, path)? {
@@ -32,7 +33,7 @@ pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
         _ => return Err(Failure::at(name(path), "neither a key nor an encrypted table")),
     };
     match session.json {
-        true => print(&format!("{}\n", description.json)),
+        true => print_json(&description.json),
         false => print(&description.text),
     }
 }
@@ -108,9 +109,9 @@ fn describe_encrypted(file: &str, key: &EncryptedJwk) -> Description {
 }
 
 fn listed(file: &str, kind: &str, lines: &[(&str, String)]) -> String {
-    let mut text = format!("{file}: {kind}\n");
+    let mut text = format!("{}: {kind}\n", Printable(file));
     for (what, value) in lines {
-        let _ = writeln!(text, "  {what:<8} {value}");
+        let _ = writeln!(text, "  {what:<8} {}", Printable(value));
     }
     text
 }
@@ -121,13 +122,13 @@ fn describe_table(table: &ParquetFile) -> Result<Description, Failure> {
     let encrypted = encrypted_columns(&schema).map_err(|error| Failure::at(&table.name, error))?;
     let (rows, row_groups) = (source.rows(), source.row_groups());
     let kind = if encrypted.is_empty() { "table, not encrypted" } else { "encrypted table" };
-    let mut text = format!("{}: {kind}, {rows} rows in {row_groups} row groups\n", table.name);
-    let width = schema.fields().iter().map(|field| field.name().chars().count()).max();
-    let width = width.unwrap_or(0);
+    let mut text = format!("{}: {kind}, {rows} rows in {row_groups} row groups\n", Printable(&table.name));
+    let names: Vec<String> = schema.fields().iter().map(|field| Printable(field.name()).to_string()).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let mut columns = Vec::new();
-    for field in schema.fields() {
+    for (field, name) in schema.fields().iter().zip(names) {
         let (says, json) = describe_column(field, &encrypted);
-        let _ = writeln!(text, "  {:<width$}  {says}", field.name());
+        let _ = writeln!(text, "  {name:<width$}  {}", Printable(&says));
         columns.push(json);
     }
     let json = json!({

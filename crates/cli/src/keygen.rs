@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use crate::args::Keygen;
 use crate::failure::{Failure, name};
-use crate::keys::describe;
+use crate::keys::hinting;
 use crate::pair::{PRIVATE, Pair};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
@@ -30,7 +30,7 @@ pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
 fn generate(session: &Session, command: &Keygen) -> Result<PrivateKey, Failure> {
     let _progress = Progress::start("searching primes", Length::Unknown);
     let made = PrivateKey::generate(command.bits, command.variant, session.policy, session.engine);
-    made.map_err(|error| Failure::new(describe(&error)))
+    made.map_err(|error| hinting(Failure::new(error.clone()), &error))
 }
 
 /// The private key as its file holds it, encrypted if there is a passphrase.

@@ -18,7 +18,7 @@ impl KeyFile {
     /// Reads a file, with a warning if it holds a private key that others can read.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let name = name(path);
-        let text = SecretText::open(path).map_err(|error| Failure::reading(&name, &error))?;
+        let text = SecretText::open(path).map_err(|error| Failure::reading(&name, error))?;
         if text.is_shared() && text.kind() != KeyKind::Public {
             let what = "others than its owner can read this private key (chmod 600 mends it)";
             eprint_line(&format!("{name}: warning: {what}"));
@@ -54,15 +54,15 @@ impl KeyFile {
     }
 
     fn fault(&self, error: &Error) -> Failure {
-        Failure::at(&self.name, describe(error))
+        hinting(Failure::at(&self.name, error.clone()), error)
     }
 }
 
-/// A key's error, with the option that would help.
-pub(crate) fn describe(error: &Error) -> String {
+/// The failure that a key's error is, with the option that would help.
+pub(crate) fn hinting(failure: Failure, error: &Error) -> Failure {
     match error.kind() {
-        ErrorKind::InsecureKey(_) => format!("{error} (--insecure-key)"),
-        _ => error.to_string(),
+        ErrorKind::InsecureKey(_) => failure.noting("--insecure-key"),
+        _ => failure,
     }
 }
 

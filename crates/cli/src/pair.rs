@@ -46,7 +46,7 @@ impl Pair {
             check_absent(&public)?;
         }
         let made = MadeDirectories::make(directory);
-        let made = made.map_err(|error| Failure::writing(&name(directory), &error))?;
+        let made = made.map_err(|error| Failure::writing(&name(directory), error))?;
         Ok(Self {
             private: Output::file(&private, Access::Owner, replace)?,
             public: Output::file(&public, Access::Usual, replace)?,
@@ -102,13 +102,13 @@ impl Removed {
             }
             _ => Ok(Self(None)),
         };
-        remove().map_err(|error: io::Error| Failure::writing(&name(path), &error))
+        remove().map_err(|error: io::Error| Failure::writing(&name(path), error))
     }
 
     fn restore(self) -> Result<(), Failure> {
         let Some((path, content)) = self.0 else { return Ok(()) };
         let mut file = Output::file(&path, Access::Usual, false)?;
-        file.write_all(&content).map_err(|error| Failure::writing(file.name(), &error))?;
+        file.write_all(&content).map_err(|error| Failure::writing(file.name(), error))?;
         file.commit()
     }
 }
@@ -159,7 +159,7 @@ fn check_absent(path: &Path) -> Result<(), Failure> {
 /// Writes a line to the disk.
 pub(crate) fn write(output: &mut Output, text: &str) -> Result<(), Failure> {
     let written = output.write_all(text.as_bytes()).and_then(|()| output.write_all(b"\n"));
-    written.map_err(|error| Failure::writing(output.name(), &error))?;
+    written.map_err(|error| Failure::writing(output.name(), error))?;
     output.sync()
 }
 

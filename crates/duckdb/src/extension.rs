@@ -7,7 +7,7 @@ use libduckdb_sys as ffi;
 
 use crate::fault::Fault;
 use crate::functions::{
-    INSECURE, PASSPHRASE, PRIVATE_KEY, add, decrypt, key_id, load_key, mul, rerandomise, unload_key,
+    INSECURE, PASSPHRASE, PRIVATE_KEY, add, decrypt, key_id, load_key, multiply, rerandomise, unload_key,
 };
 use crate::keys::Keys;
 use crate::register::{Body, Registrar, Scalar, Type, guarded};
@@ -45,8 +45,8 @@ const SCALARS: [Scalar<'static>; 7] = [
     function(c"he_load_key", &[&[Varchar]], Varchar, Body::Context(load_key), true),
     function(c"he_unload_key", &[&[Varchar]], Varchar, Body::Keys(unload_key), true),
     function(c"he_add", &[&[Blob, Blob], &[Blob, Blob, Varchar]], Blob, Body::Keys(add), false),
-    function(c"he_mul", &MULTIPLES, Blob, Body::Keys(mul), false),
-    function(c"he_rerandomize", &[&[Blob], &[Blob, Varchar]], Blob, Body::Keys(rerandomise), true),
+    function(c"he_multiply", &MULTIPLES, Blob, Body::Keys(multiply), false),
+    function(c"he_rerandomise", &[&[Blob], &[Blob, Varchar]], Blob, Body::Keys(rerandomise), true),
     // What is loaded may change between two calls.
     function(c"he_key_id", &[&[], &[Blob]], Varchar, Body::Keys(key_id), true),
     function(c"he_decrypt", &[&[Blob]], HugeInt, Body::Private(decrypt), false),
@@ -58,7 +58,11 @@ fn register(database: ffi::duckdb_database) -> Result<(), Fault> {
     // SAFETY: DuckDB gave this database to be extended.
     let registrar = unsafe { Registrar::connect(database)? };
     registrar.setting(PRIVATE_KEY, Varchar, c"the file of the private key with which he_decrypt decrypts")?;
-    registrar.setting(PASSPHRASE, Varchar, c"the file whose first line is the passphrase of an encrypted private key")?;
+    registrar.setting(
+        PASSPHRASE,
+        Varchar,
+        c"the file whose first line is the passphrase of an encrypted private key",
+    )?;
     registrar.setting(INSECURE, Boolean, c"whether he_load_key and he_decrypt take keys that protect nothing")?;
     SCALARS.iter().try_for_each(|&scalar| registrar.scalar(&keys, scalar))?;
     registrar.sum(&keys)

@@ -29,8 +29,8 @@ ROWS = 900
 
 
 def added(df, *columns, **options):
-    """`hearith.spark.sum` under the small keys of these tests, which the columns carry along."""
-    return hs.sum(df, *columns, insecure=True, **options)
+    """`hearith.spark.sum_columns` under the small keys of these tests, which the columns carry along."""
+    return hs.sum_columns(df, *columns, insecure=True, **options)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def plain(spark):
 
 @pytest.fixture(scope="module")
 def encrypted(plain, keys):
-    return hs.encrypt(plain, keys[0], {"salary": {}, "bonus": {"scale": 2}}).cache()
+    return hs.encrypt_columns(plain, keys[0], {"salary": {}, "bonus": {"scale": 2}}).cache()
 
 
 def totals_of(plain, by):
@@ -105,13 +105,16 @@ def is_gone(mark):
 
 @pytest.mark.parametrize("by", [[], ["dept"], ["site", "dept"]], ids=["all", "dept", "both"])
 def test_the_same_totals_as_spark(plain, encrypted, keys, by):
-    assert rows_of(hs.decrypt(added(encrypted, by=by), keys[1])) == totals_of(plain, by)
+    assert rows_of(hs.decrypt_columns(added(encrypted, by=by), keys[1])) == totals_of(plain, by)
 
 
 def test_packed_columns(plain, keys):
-    packed = hs.encrypt(plain, keys[0], {"salary": {}, "bonus": {"scale": 2}}, pack=True)
+    packed = hs.encrypt_columns(plain, keys[0], {"salary": {}, "bonus": {"scale": 2}}, pack=True)
     assert len(packed.columns) == 5
-    assert rows_of(hs.decrypt(added(packed, by="dept"), keys[1])) == totals_of(plain, ["dept"])
+    assert rows_of(hs.decrypt_columns(added(packed, by="dept"), keys[1])) == totals_of(plain, ["dept"])
+    other = added(packed, by="dept", rerandomise=True)
+    assert rows_of(hs.decrypt_columns(other, keys[1])) == totals_of(plain, ["dept"])
+    assert hs.decrypt_columns(added(packed, by="dept", min_rows=10**6), keys[1]).count() == 0
 
 
 def test_several_executors_take_part(spark, encrypted):
@@ -128,7 +131,7 @@ def test_an_executor_dies(plain, encrypted, keys, tmp_path, when):
         totals = deadly(added(encrypted, by=["dept", "site"]), mark, 0)
     else:
         totals = added(deadly(encrypted, mark, 2), by=["dept", "site"])
-    found = rows_of(hs.decrypt(totals, keys[1]))
+    found = rows_of(hs.decrypt_columns(totals, keys[1]))
     assert is_gone(mark)
     assert found == totals_of(plain, ["dept", "site"])
 
@@ -138,11 +141,11 @@ def test_descriptions_survive(spark, plain, encrypted, keys, tmp_path):
     kept = encrypted.filter("site = 1").join(spark.createDataFrame([("lab",)], "dept string"), "dept")
     assert [kept.schema[name].metadata for name in columns] == [encrypted.schema[name].metadata for name in columns]
     expected = totals_of(plain.filter("site = 1 AND dept = 'lab'"), [])
-    assert rows_of(hs.decrypt(added(kept), keys[1])) == expected
+    assert rows_of(hs.decrypt_columns(added(kept), keys[1])) == expected
     # Spark's own Parquet files keep them as well.
     encrypted.write.parquet(str(tmp_path / "spark"))
     again = spark.read.parquet(str(tmp_path / "spark"))
-    assert rows_of(hs.decrypt(added(again, by="dept"), keys[1])) == totals_of(plain, ["dept"])
+    assert rows_of(hs.decrypt_columns(added(again, by="dept"), keys[1])) == totals_of(plain, ["dept"])
 
 
 def test_parquet_in_and_out(spark, plain, encrypted, keys, tmp_path):
@@ -157,37 +160,37 @@ def test_parquet_in_and_out(spark, plain, encrypted, keys, tmp_path):
     # Read by the kernel without Spark, and by Spark again.
     kernel = private.decrypt_columns(public.sum_columns([pq.read_table(file) for file in files], by=["dept"]))
     spread = hs.read_parquet(spark, str(folder), public)
-    found = rows_of(hs.decrypt(added(spread, by="dept"), private))
+    found = rows_of(hs.decrypt_columns(added(spread, by="dept"), private))
     assert found == sorted((tuple(row.values()) for row in kernel.to_pylist()), key=repr) == totals_of(plain, ["dept"])
     # Without a key in the metadata it has to be given.
     keyless = hs.read_parquet(spark, str(folder))
     with pytest.raises(TableError, match="public="):
         added(keyless, by="dept")
-    assert rows_of(hs.decrypt(added(keyless, by="dept", public=public), private)) == found
+    assert rows_of(hs.decrypt_columns(added(keyless, by="dept", public=public), private)) == found
 
 
 def test_totals_of_totals_and_chosen_columns(plain, encrypted, keys):
     _, private = keys
     once = added(encrypted, by=["dept", "site"])
-    assert rows_of(hs.decrypt(added(once, by="site"), private)) == totals_of(plain, ["site"])
+    assert rows_of(hs.decrypt_columns(added(once, by="site"), private)) == totals_of(plain, ["site"])
     assert added(encrypted, "salary", by=["dept"]).columns == ["dept", "rows", "salary", "salary.additions"]
 
 
 def test_decrypting_on_workers_only_when_told(plain, encrypted, keys):
-    decrypted = hs.decrypt(encrypted, keys[1], on_workers=True)
+    decrypted = hs.decrypt_columns(encrypted, keys[1], on_workers=True)
     assert rows_of(decrypted.select(plain.columns)) == rows_of(plain)
 
 
 def test_nothing(encrypted, keys):
     nothing = encrypted.filter("site = 7")
-    assert rows_of(hs.decrypt(added(nothing, by="dept"), keys[1])) == []
-    assert rows_of(hs.decrypt(added(nothing), keys[1])) == [(0, None, None)]
+    assert rows_of(hs.decrypt_columns(added(nothing, by="dept"), keys[1])) == []
+    assert rows_of(hs.decrypt_columns(added(nothing), keys[1])) == [(0, None, None)]
 
 
 def test_what_is_refused(spark, plain, encrypted, keys, other_keys):
     name = "salary"
     with pytest.raises(TypeError, match="public key"):
-        hs.encrypt(plain, keys[1], ["salary"])
+        hs.encrypt_columns(plain, keys[1], ["salary"])
     with pytest.raises(TableError, match="not an encrypted column"):
         added(encrypted, "dept")
     with pytest.raises(TableError, match="none of this name"):
@@ -197,9 +200,9 @@ def test_what_is_refused(spark, plain, encrypted, keys, other_keys):
     with pytest.raises(KeyMismatchError):
         added(encrypted, by="dept", public=other_keys[0])
     with pytest.raises(KeyMismatchError):
-        hs.decrypt(added(encrypted, by="dept"), other_keys[1])
+        hs.decrypt_columns(added(encrypted, by="dept"), other_keys[1])
     with pytest.raises(TableError):
-        hs.encrypt(plain, keys[0], ["nothing"])
+        hs.encrypt_columns(plain, keys[0], ["nothing"])
     damaged = encrypted.withColumn(name, F.when(F.col("site") == 1, F.col(name)).otherwise(F.lit(bytes(128))))
     damaged = damaged.withMetadata(name, encrypted.schema[name].metadata)
     with pytest.raises(Exception, match="ciphertext is 0"):
@@ -208,4 +211,4 @@ def test_what_is_refused(spark, plain, encrypted, keys, other_keys):
 
 def test_keys_that_protect_nothing_are_asked_for(encrypted):
     with pytest.raises(InvalidKeyError, match="insecure"):
-        hs.sum(encrypted, by="dept")
+        hs.sum_columns(encrypted, by="dept")
