@@ -24,6 +24,7 @@ mkdir -p key seeds/{public_key,private_key,encrypted_key,phe_json,parquet_table}
 [ -f key/private.json ] || "$hearith" --quiet keygen --bits 256 --variant djn --insecure-key --out key
 keys standard 64 256
 keys djn 66 512
+../.venv/bin/python make_encrypted_seeds.py
 
 printf 'dept,salary,bonus\nlab,1500,2.50\nshop,,-7.25\nlab,-20,0\n' >"$work/table.csv"
 encrypt() {
