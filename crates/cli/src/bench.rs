@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use hearith_paillier::{Ciphertexts, KeyPolicy, OperationError, PrivateKey, PublicKey, Variant, encoding};
+use hearith_paillier::{Ciphertexts, Error, KeyPolicy, PrivateKey, PublicKey, Variant, encoding};
 
 use crate::args::Bench;
 use crate::engines::print;
@@ -19,7 +19,7 @@ const SAMPLE: Duration = Duration::from_millis(300);
 type Rates = Vec<(&'static str, f64)>;
 
 /// An operation on a batch.
-type Run<'a> = dyn Fn() -> Result<(), OperationError> + 'a;
+type Run<'a> = dyn Fn() -> Result<(), Error> + 'a;
 
 /// Measures every operation at every key size.
 pub(crate) fn run(session: &Session, command: &Bench) -> Result<(), Failure> {
@@ -40,12 +40,7 @@ fn rates(session: &Session, bits: u32) -> Result<Rates, Failure> {
     measure(session, &key, djn, &standard).map_err(Failure::new)
 }
 
-fn measure(
-    session: &Session,
-    key: &PrivateKey,
-    djn: &PublicKey,
-    standard: &PublicKey,
-) -> Result<Rates, OperationError> {
+fn measure(session: &Session, key: &PrivateKey, djn: &PublicKey, standard: &PublicKey) -> Result<Rates, Error> {
     let rows = ROWS * session.threads;
     let values: Vec<i128> = (0..rows as i128).map(|row| row - 7).collect();
     let plaintexts = encoding::encode_signed(djn, &values).expect("small numbers fit in any key");
@@ -64,12 +59,12 @@ fn measure(
     operations.iter().map(|(name, run)| Ok((*name, per_second(rows, run)?))).collect()
 }
 
-fn sum(key: &PublicKey, ciphertexts: &Ciphertexts) -> Result<(), OperationError> {
+fn sum(key: &PublicKey, ciphertexts: &Ciphertexts) -> Result<(), Error> {
     key.sum(ciphertexts).map(drop)
 }
 
 /// Rows a second: the median of three samples.
-fn per_second(rows: usize, run: &Run<'_>) -> Result<f64, OperationError> {
+fn per_second(rows: usize, run: &Run<'_>) -> Result<f64, Error> {
     // What is built on first use, and cold caches, are not part of a rate.
     run()?;
     let mut samples = Vec::new();

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use hearith_paillier::{KeyError, KeyPolicy, PrivateKey};
+use hearith_paillier::{ErrorKind, KeyPolicy, PrivateKey};
 
 use crate::args::Keygen;
 use crate::failure::{Failure, name};
@@ -41,8 +41,8 @@ fn generate(session: &Session, command: &Keygen) -> Result<PrivateKey, Failure> 
         false => KeyPolicy::Secure,
     };
     PrivateKey::generate(command.bits, command.variant, policy, session.engine).map_err(|error| {
-        let hint = match error {
-            KeyError::Insecure { .. } => " (--insecure-key-size)",
+        let hint = match error.kind() {
+            ErrorKind::InsecureKeySize { .. } => " (--insecure-key-size)",
             _ => "",
         };
         Failure::new(format!("{error}{hint}"))

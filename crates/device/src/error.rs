@@ -1,6 +1,5 @@
 //! What can go wrong with a device. No error carries key material or a plaintext.
 
-use hearith_paillier::OperationError;
 use hearith_verilated::NoVerilator;
 use thiserror::Error;
 
@@ -125,7 +124,7 @@ pub enum DeviceError {
     },
     /// The batch is not one for this key.
     #[error(transparent)]
-    Operation(#[from] OperationError),
+    Operation(#[from] hearith_paillier::Error),
     /// The simulated device is missing.
     #[error(transparent)]
     NoModel(#[from] NoVerilator),

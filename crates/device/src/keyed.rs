@@ -1,7 +1,7 @@
 //! A decryptor with a key in it: what MESA and its dual-number form have in common.
 
 use hearith_arith::Batch;
-use hearith_paillier::{Ciphertexts, OperationError, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Ciphertexts, Error, ErrorKind, Plaintexts, PrivateKey, PublicKey};
 use zeroize::Zeroizing;
 
 use crate::accelerator::{Accelerator, Shape};
@@ -39,7 +39,7 @@ pub trait Parameters: Copy + Send {
     ///
     /// # Errors
     /// As the arithmetic that makes them.
-    fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, OperationError>;
+    fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, Error>;
 }
 
 /// A decryptor behind a transport. When dropped it wipes the key on the device.
@@ -95,9 +95,9 @@ impl<P: Parameters> Keyed<P> {
         let key = self.key.as_ref().ok_or(DeviceError::NoKey)?;
         if key.id() != ciphertexts.key_id() {
             let (expected, found) = (key.id(), ciphertexts.key_id());
-            return Err(OperationError::WrongKey { expected, found }.into());
+            return Err(Error::from(ErrorKind::WrongKey { expected, found }).into());
         }
-        key.check_coprime(ciphertexts).map_err(OperationError::from)?;
+        key.check_coprime(ciphertexts)?;
         let residues = self.device.process(ciphertexts.batch(), key.plaintext_limbs(), self.parameters.shape())?;
         plaintexts(key, &residues)
     }
@@ -151,8 +151,8 @@ fn plaintexts(key: &PublicKey, residues: &Batch) -> Result<Plaintexts, DeviceErr
         }
         cut.extend_from_slice(low);
     }
-    key.plaintexts_from_be(&cut).map_err(|error| match error {
-        OperationError::PlaintextTooLarge { row } => DeviceError::NotAPlaintext { row },
-        other => other.into(),
+    key.plaintexts_from_be(&cut).map_err(|error| match (error.kind(), error.row()) {
+        (ErrorKind::PlaintextTooLarge, Some(row)) => DeviceError::NotAPlaintext { row },
+        _ => error.into(),
     })
 }

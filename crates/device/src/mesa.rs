@@ -1,7 +1,7 @@
 //! MESA, the pipelined Paillier decryptor.
 
 use hearith_arith::{ArithError, Modulus, limbs};
-use hearith_paillier::{OperationError, PrivateKey};
+use hearith_paillier::{Error, PrivateKey};
 
 use crate::accelerator::Shape;
 use crate::constants::{less, merged, power_modulo, scaled_digits};
@@ -75,7 +75,7 @@ impl Parameters for MesaParameters {
     }
 
     /// The constants of a key, where `rtl/mesa/mesa.sv` wants them.
-    fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, OperationError> {
+    fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, Error> {
         let [p, q] = key.primes();
         let product = Secret::new(limbs::product(p, q));
         let n = Modulus::new(key.public().engine(), &product)?;

@@ -1,7 +1,7 @@
 //! MESA in dual numbers: the Paillier decryptor without division.
 
 use hearith_arith::{Modulus, Square, limbs};
-use hearith_paillier::{OperationError, PrivateKey};
+use hearith_paillier::{Error, PrivateKey};
 
 use crate::accelerator::Shape;
 use crate::constants::{first_row, inverse, less, merged, one_row, power_modulo, scale, scaled_digits};
@@ -74,7 +74,7 @@ impl Parameters for MesaDualParameters {
     }
 
     /// The constants of a key, where `rtl/mesa/mesa_dual.sv` wants them.
-    fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, OperationError> {
+    fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, Error> {
         let [p, q] = key.primes();
         let product = Secret::new(limbs::product(p, q));
         let n = Modulus::new(key.public().engine(), &product)?;
@@ -87,7 +87,7 @@ impl Parameters for MesaDualParameters {
 
 impl MesaDualParameters {
     /// The constants of the branch of `prime`, from this number on (`rtl/arith/dual_lane.sv`).
-    fn branch(&self, first: u32, prime: &[u64], other: &[u64], n: &Modulus) -> Result<Vec<Constant>, OperationError> {
+    fn branch(&self, first: u32, prime: &[u64], other: &[u64], n: &Modulus) -> Result<Vec<Constant>, Error> {
         let MesaDualParameters { bits, digit_bits, delay, r_bits, scanned_bits, .. } = *self;
         let (half, scale_bits) = (bits / 2, digit_bits * (delay + 1));
         let mut constants = vec![
@@ -108,7 +108,7 @@ impl MesaDualParameters {
 
 /// `2^exponent` modulo `p^2` as `low + high M'` with the scaled modulus `M' = u p`, both parts below `p`: its parts `a + b p` with
 /// `b` divided by `u`.
-fn dual(prime: &[u64], n: &Modulus, scale_bits: u32, exponent: u32) -> Result<(Secret, Secret), OperationError> {
+fn dual(prime: &[u64], n: &Modulus, scale_bits: u32, exponent: u32) -> Result<(Secret, Secret), Error> {
     let engine = n.engine();
     let modulo_prime = Modulus::new(engine, prime)?;
     let square = Secret::new(limbs::product(prime, prime));

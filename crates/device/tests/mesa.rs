@@ -5,7 +5,7 @@ mod common;
 use common::{Fault, Shared, decrypts, device, key, random_ciphertexts};
 use hearith_device::designs::{MESA_64, MESA_128, MESA_128_RESTORING, MESA_256, MESA_1024, MESA_2048};
 use hearith_device::{Counters, DeviceError, Exchange, Mesa, Transport};
-use hearith_paillier::{CiphertextError, CiphertextFault, OperationError, PrivateKey};
+use hearith_paillier::{ErrorKind, PrivateKey};
 use hearith_verilated::Design;
 
 fn several_keys(design: &'static Design, keys: usize, count: usize) {
@@ -243,7 +243,7 @@ fn ciphertexts_that_share_a_factor_are_found() {
     bytes[16..24].fill(0);
     bytes[24..32].copy_from_slice(&key.public().modulus_be());
     let ciphertexts = key.public().ciphertexts_from_be(&bytes).unwrap();
-    let expected = OperationError::Ciphertext(CiphertextError { row: 1, fault: CiphertextFault::SharesFactor });
+    let expected = ErrorKind::CiphertextSharesFactor.at_row(1);
     assert_eq!(device.decrypt(&ciphertexts).unwrap_err(), DeviceError::Operation(expected.clone()));
     assert_eq!(key.decrypt(&ciphertexts).unwrap_err(), expected);
 }

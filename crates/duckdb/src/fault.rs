@@ -1,6 +1,6 @@
 //! What can be wrong with a query's input.
 
-use hearith_paillier::{KeyError, KeyId, OperationError};
+use hearith_paillier::{Error, ErrorKind, KeyId};
 
 /// Why a function cannot give its result.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -27,8 +27,8 @@ pub(crate) enum Fault {
     #[error("a value of {bytes} bytes ({value}...) is no ciphertext of key {key}, which have {expected} bytes")]
     Width { bytes: usize, value: String, key: KeyId, expected: usize },
     /// A value is not a ciphertext.
-    #[error("the value {value}... is no ciphertext of key {key}: it {fault}")]
-    Ciphertext { value: String, key: KeyId, fault: String },
+    #[error("the value {value}... is no ciphertext of key {key}: {fault}")]
+    Ciphertext { value: String, key: KeyId, fault: ErrorKind },
     /// A total is not a ciphertext.
     #[error("a value added up is no ciphertext of key {0}: it shares a factor with n")]
     NotCoprime(KeyId),
@@ -40,13 +40,13 @@ pub(crate) enum Fault {
     TooLong,
     /// The scheme refuses.
     #[error(transparent)]
-    Operation(#[from] OperationError),
+    Operation(#[from] Error),
     /// A key file cannot be read.
     #[error("cannot read the key file {path}: {reason}")]
     File { path: String, reason: String },
     /// A key file holds no key that may be used.
     #[error("{path}: {error}{}", hint(.error))]
-    Key { path: String, error: KeyError },
+    Key { path: String, error: Error },
     /// Decryption without a key.
     #[error("SET hearith_private_key = 'private.json' first: the file of the private key")]
     NoPrivateKey,
@@ -71,9 +71,9 @@ fn also(loaded: &[KeyId]) -> String {
     if loaded.is_empty() { String::new() } else { format!("; loaded: {}", list(loaded)) }
 }
 
-fn hint(error: &KeyError) -> &'static str {
-    match error {
-        KeyError::Insecure { .. } => " (SET hearith_allow_insecure_keys = true allows them)",
+fn hint(error: &Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::InsecureKeySize { .. } => " (SET hearith_allow_insecure_keys = true allows them)",
         _ => "",
     }
 }

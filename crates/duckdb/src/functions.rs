@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use hearith_paillier::encoding::decode_signed;
-use hearith_paillier::{Ciphertexts, KeyError, KeyPolicy, OperationError, PrivateKey, PublicKey};
+use hearith_paillier::{Ciphertexts, Error, KeyPolicy, PrivateKey, PublicKey};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use zeroize::Zeroizing;
@@ -42,7 +42,7 @@ impl<'a> Values<'a> {
     }
 
     /// An operation's error with the value at fault.
-    fn fault(&self, error: OperationError) -> Fault {
+    fn fault(&self, error: Error) -> Fault {
         operation(&self.key, &self.rows, error)
     }
 }
@@ -145,7 +145,7 @@ pub(crate) fn load_key(
         let is_key = path.trim_start().starts_with('{');
         let (path, text) =
             if is_key { ("the key", Zeroizing::new(path.to_owned())) } else { (path, context.read(path)?) };
-        let fault = |error: KeyError| Fault::Key { path: path.to_owned(), error };
+        let fault = |error: Error| Fault::Key { path: path.to_owned(), error };
         let key = match is_private(&text) {
             true => PrivateKey::from_jwk(&text, policy(context), keys.engine()).map(|key| key.public().clone()),
             false => PublicKey::from_jwk(&text, policy(context), keys.engine()),
@@ -183,7 +183,7 @@ pub(crate) fn decrypt(key: &PrivateKey, chunk: &Chunk<'_>, output: &mut Output<'
     let public = key.public();
     let rows = present(chunk, 1, output);
     let values = Values::read(public, chunk, 0, &rows)?;
-    public.check_coprime(&values.ciphertexts).map_err(|error| values.fault(error.into()))?;
+    public.check_coprime(&values.ciphertexts).map_err(|error| values.fault(error))?;
     let plaintexts = key.decrypt(&values.ciphertexts).map_err(|error| values.fault(error))?;
     for (&row, number) in rows.iter().zip(decode_signed(public, &plaintexts)?) {
         // SAFETY: the function is registered with this result type, and has these rows.

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use hearith_paillier::{OperationError, PublicKey};
+use hearith_paillier::{Error, PublicKey};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::fault::{Fault, excerpt};
@@ -73,7 +73,7 @@ pub(crate) fn check_coprime(totals: &[&Total]) -> Result<(), Fault> {
         return Err(Fault::KeyChanged(key.id(), other.key.id()));
     }
     let rows: Vec<&[u8]> = totals.iter().map(|total| &*total.ciphertext).collect();
-    let coprime = || Ok::<_, OperationError>(key.check_coprime(&key.ciphertexts_from_be_rows(&rows)?).is_ok());
+    let coprime = || Ok::<_, Error>(key.check_coprime(&key.ciphertexts_from_be_rows(&rows)?).is_ok());
     match inline(coprime)? {
         true => Ok(()),
         false => Err(Fault::NotCoprime(key.id())),
@@ -81,13 +81,12 @@ pub(crate) fn check_coprime(totals: &[&Total]) -> Result<(), Fault> {
 }
 
 /// An operation's error about one of the ciphertexts in `rows`, with the value at fault.
-pub(crate) fn operation(key: &PublicKey, rows: &[&[u8]], error: OperationError) -> Fault {
-    match error {
-        OperationError::Ciphertext(error) => {
-            let value = excerpt(rows[error.row]);
-            Fault::Ciphertext { value, key: key.id(), fault: error.fault.to_string() }
+pub(crate) fn operation(key: &PublicKey, rows: &[&[u8]], error: Error) -> Fault {
+    match error.row() {
+        Some(row) if error.kind().is_bad_ciphertext() => {
+            Fault::Ciphertext { value: excerpt(rows[row]), key: key.id(), fault: error.kind().clone() }
         }
-        other => other.into(),
+        _ => error.into(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Batches of ciphertexts.
 
 use crate::natural::boxed;
-use crate::{CiphertextError, CiphertextFault, KeyId, OperationError, PublicKey};
+use crate::{Error, ErrorKind, KeyId, PublicKey};
 use crypto_bigint::{BoxedUint, Gcd};
 use hearith_arith::Batch;
 use std::fmt;
@@ -56,8 +56,8 @@ impl Ciphertexts {
     /// The ciphertexts of the given rows, in that order.
     ///
     /// # Errors
-    /// [`OperationError::Row`] if there is no such row.
-    pub fn select(&self, rows: &[usize]) -> Result<Self, OperationError> {
+    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if there is no such row.
+    pub fn select(&self, rows: &[usize]) -> Result<Self, Error> {
         check_rows(rows.iter().copied(), self.len())?;
         Ok(self.with(self.batch.select(rows)))
     }
@@ -65,8 +65,8 @@ impl Ciphertexts {
     /// The ciphertexts of a range of rows.
     ///
     /// # Errors
-    /// [`OperationError::Row`] if it goes beyond the end.
-    pub fn range(&self, rows: Range<usize>) -> Result<Self, OperationError> {
+    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if it goes beyond the end.
+    pub fn range(&self, rows: Range<usize>) -> Result<Self, Error> {
         check_range(&rows, self.len())?;
         Ok(self.with(self.batch.range(rows)))
     }
@@ -74,8 +74,8 @@ impl Ciphertexts {
     /// The ciphertexts of `first` and of all `rest`, one batch after another.
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`] if they belong to different keys.
-    pub fn concat(first: &Ciphertexts, rest: &[&Ciphertexts]) -> Result<Self, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey) if they belong to different keys.
+    pub fn concat(first: &Ciphertexts, rest: &[&Ciphertexts]) -> Result<Self, Error> {
         let mut parts = vec![&first.batch];
         for part in rest {
             check_key(first.key, part.key)?;
@@ -95,11 +95,12 @@ impl PublicKey {
     /// are checked to be in `[1, n^2)`; [`PublicKey::check_coprime`] checks the rest.
     ///
     /// # Errors
-    /// [`OperationError::Width`], or [`OperationError::Ciphertext`] for the first row that is 0 or not below `n^2`.
-    pub fn ciphertexts_from_be(&self, bytes: &[u8]) -> Result<Ciphertexts, OperationError> {
+    /// [`Width`](crate::ErrorKind::Width), or [`CiphertextZero`](crate::ErrorKind::CiphertextZero) or
+    /// [`CiphertextTooLarge`](crate::ErrorKind::CiphertextTooLarge) for the first row that is 0 or not below `n^2`.
+    pub fn ciphertexts_from_be(&self, bytes: &[u8]) -> Result<Ciphertexts, Error> {
         let width = self.ciphertext_bytes();
         if !bytes.len().is_multiple_of(width) {
-            return Err(OperationError::Width { width, bytes: bytes.len() });
+            return Err(ErrorKind::Width { width, bytes: bytes.len() }.into());
         }
         self.ciphertexts_from_be_rows(&bytes.chunks_exact(width).collect::<Vec<_>>())
     }
@@ -107,11 +108,11 @@ impl PublicKey {
     /// As [`PublicKey::ciphertexts_from_be`], for ciphertexts that do not lie one after another.
     ///
     /// # Errors
-    /// [`OperationError::Width`] for one of another length, and as [`PublicKey::ciphertexts_from_be`].
-    pub fn ciphertexts_from_be_rows(&self, rows: &[&[u8]]) -> Result<Ciphertexts, OperationError> {
+    /// [`Width`](crate::ErrorKind::Width) for one of another length, and as [`PublicKey::ciphertexts_from_be`].
+    pub fn ciphertexts_from_be_rows(&self, rows: &[&[u8]]) -> Result<Ciphertexts, Error> {
         let width = self.ciphertext_bytes();
         if let Some(other) = rows.iter().find(|row| row.len() != width) {
-            return Err(OperationError::Width { width, bytes: other.len() });
+            return Err(ErrorKind::Width { width, bytes: other.len() }.into());
         }
         let ciphertexts = self.ciphertexts(Batch::from_be_rows(rows.iter().copied(), self.ciphertext_limbs()));
         self.check_range(&ciphertexts)?;
@@ -119,14 +120,14 @@ impl PublicKey {
     }
 
     /// Fails for the first row that is 0 or not below `n^2`.
-    pub(crate) fn check_range(&self, ciphertexts: &Ciphertexts) -> Result<(), CiphertextError> {
+    pub(crate) fn check_range(&self, ciphertexts: &Ciphertexts) -> Result<(), Error> {
         for (row, number) in ciphertexts.batch.rows().enumerate() {
             if number.iter().all(|&limb| limb == 0) {
-                return Err(CiphertextError { row, fault: CiphertextFault::Zero });
+                return Err(ErrorKind::CiphertextZero.at_row(row));
             }
             // Ciphertexts are public: their first limb nearly always decides.
             if number.iter().rev().ge(self.squared().as_limbs().iter().rev()) {
-                return Err(CiphertextError { row, fault: CiphertextFault::TooLarge });
+                return Err(ErrorKind::CiphertextTooLarge.at_row(row));
             }
         }
         Ok(())
@@ -139,21 +140,21 @@ impl PublicKey {
     /// of another key.
     ///
     /// # Errors
-    /// [`CiphertextError`] with the first row that shares a factor.
-    pub fn check_coprime(&self, ciphertexts: &Ciphertexts) -> Result<(), CiphertextError> {
+    /// [`Error`](crate::Error) with the first row that shares a factor.
+    pub fn check_coprime(&self, ciphertexts: &Ciphertexts) -> Result<(), Error> {
         let residues = self.root().reduce(ciphertexts.batch());
         if self.all_coprime(&residues, 0..residues.len()) { Ok(()) } else { Err(self.sharing_factor(&residues)) }
     }
 
     /// The first row that shares a factor with `n`, if there is one, else the last: by halving.
-    pub(crate) fn sharing_factor(&self, numbers: &Batch) -> CiphertextError {
+    pub(crate) fn sharing_factor(&self, numbers: &Batch) -> Error {
         let residues = self.root().reduce(numbers);
         let (mut first, mut end) = (0, residues.len());
         while end - first > 1 {
             let middle = first + (end - first) / 2;
             if self.all_coprime(&residues, first..middle) { first = middle } else { end = middle }
         }
-        CiphertextError { row: first, fault: CiphertextFault::SharesFactor }
+        ErrorKind::CiphertextSharesFactor.at_row(first)
     }
 
     /// Whether the residues of a range of rows are all coprime to `n`. They are public.
@@ -171,27 +172,27 @@ impl fmt::Debug for Ciphertexts {
 }
 
 /// Fails unless a batch belongs to the key.
-pub(crate) fn check_key(expected: KeyId, found: KeyId) -> Result<(), OperationError> {
-    if expected == found { Ok(()) } else { Err(OperationError::WrongKey { expected, found }) }
+pub(crate) fn check_key(expected: KeyId, found: KeyId) -> Result<(), Error> {
+    if expected == found { Ok(()) } else { Err(ErrorKind::WrongKey { expected, found }.into()) }
 }
 
 /// Fails unless two batches have as many rows.
-pub(crate) fn check_lengths(left: usize, right: usize) -> Result<(), OperationError> {
-    if left == right { Ok(()) } else { Err(OperationError::Lengths { left, right }) }
+pub(crate) fn check_lengths(left: usize, right: usize) -> Result<(), Error> {
+    if left == right { Ok(()) } else { Err(ErrorKind::Lengths { left, right }.into()) }
 }
 
 /// Fails if one of the row numbers is beyond the end of a batch.
-pub(crate) fn check_rows(mut indices: impl Iterator<Item = usize>, rows: usize) -> Result<(), OperationError> {
+pub(crate) fn check_rows(mut indices: impl Iterator<Item = usize>, rows: usize) -> Result<(), Error> {
     match indices.find(|&row| row >= rows) {
-        Some(row) => Err(OperationError::Row { row, rows }),
+        Some(row) => Err(ErrorKind::NoSuchRow { rows }.at_row(row)),
         None => Ok(()),
     }
 }
 
 /// Fails unless a range lies in a batch.
-pub(crate) fn check_range(range: &Range<usize>, rows: usize) -> Result<(), OperationError> {
+pub(crate) fn check_range(range: &Range<usize>, rows: usize) -> Result<(), Error> {
     if range.start > range.end {
-        return Err(OperationError::Row { row: range.start, rows });
+        return Err(ErrorKind::NoSuchRow { rows }.at_row(range.start));
     }
-    if range.end > rows { Err(OperationError::Row { row: range.end - 1, rows }) } else { Ok(()) }
+    if range.end > rows { Err(ErrorKind::NoSuchRow { rows }.at_row(range.end - 1)) } else { Ok(()) }
 }

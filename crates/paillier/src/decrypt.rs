@@ -9,7 +9,7 @@ mod unjudged;
 use crate::ciphertexts::check_key;
 use crate::key::factors::Factors;
 use crate::lazy::Lazy;
-use crate::{Ciphertexts, KeyError, OperationError, Plaintexts, PrivateKey};
+use crate::{Ciphertexts, Error, ErrorKind, Plaintexts, PrivateKey};
 use std::fmt;
 use std::str::FromStr;
 
@@ -55,11 +55,11 @@ impl fmt::Display for Decryption {
 }
 
 impl FromStr for Decryption {
-    type Err = KeyError;
+    type Err = Error;
 
-    fn from_str(name: &str) -> Result<Self, KeyError> {
+    fn from_str(name: &str) -> Result<Self, Error> {
         let found = Decryption::ALL.into_iter().find(|algorithm| algorithm.name() == name);
-        found.ok_or(KeyError::Member { member: "decryption", problem: "is none of standard, crt, ecrt, dual" })
+        Ok(found.ok_or(ErrorKind::UnknownName { what: "decryption", known: "standard, crt, ecrt, dual" })?)
     }
 }
 
@@ -67,8 +67,8 @@ impl PrivateKey {
     /// Decrypts every ciphertext, by [`Decryption::Dual`].
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`], or [`OperationError::Ciphertext`] for the first row that shares a factor with `n`.
-    pub fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`.
+    pub fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         self.decrypt_with(Decryption::Dual, ciphertexts)
     }
 
@@ -76,7 +76,7 @@ impl PrivateKey {
     ///
     /// # Errors
     /// As [`PrivateKey::decrypt`].
-    pub fn decrypt_with(&self, way: Decryption, ciphertexts: &Ciphertexts) -> Result<Plaintexts, OperationError> {
+    pub fn decrypt_with(&self, way: Decryption, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         let (public, factors, ways) = (self.public(), self.factors(), self.decryptors());
         check_key(public.id(), ciphertexts.key_id())?;
         let c = ciphertexts.batch();

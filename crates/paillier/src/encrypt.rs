@@ -16,7 +16,7 @@ use crate::key::factors::{Chinese, Factors};
 use crate::lazy::Lazy;
 use crate::natural::product;
 use crate::random::{bits, units};
-use crate::{Ciphertexts, OperationError, Plaintexts, PrivateKey, PublicKey, Randomisers};
+use crate::{Ciphertexts, Error, Plaintexts, PrivateKey, PublicKey, Randomisers};
 use hearith_arith::{ArithError, Batch, Exponents, Modulus, Pairs, limbs};
 
 /// More random bits than a prime has, so that reducing them is uniform but for a bias of `2^-128`.
@@ -39,8 +39,8 @@ impl PublicKey {
     /// ```
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`], or if the random generator fails.
-    pub fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or if the random generator fails.
+    pub fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error> {
         check_key(self.id(), plaintexts.key_id())?;
         Ok(self.shifted(self.random_pairs(plaintexts.len())?, plaintexts.batch()))
     }
@@ -49,15 +49,15 @@ impl PublicKey {
     ///
     /// # Errors
     /// If the random generator fails.
-    pub fn randomisers(&self, len: usize) -> Result<Randomisers, OperationError> {
+    pub fn randomisers(&self, len: usize) -> Result<Randomisers, Error> {
         Ok(Randomisers::new(self.id(), self.random_pairs(len)?))
     }
 
     /// Encrypts with randomisers from a pool, one multiplication modulo `n` each.
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`], or [`OperationError::PoolExhausted`], and then none are taken.
-    pub fn encrypt_with(&self, plaintexts: &Plaintexts, pool: &mut Randomisers) -> Result<Ciphertexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`PoolExhausted`](crate::ErrorKind::PoolExhausted), and then none are taken.
+    pub fn encrypt_with(&self, plaintexts: &Plaintexts, pool: &mut Randomisers) -> Result<Ciphertexts, Error> {
         check_key(self.id(), plaintexts.key_id())?;
         check_key(self.id(), pool.key_id())?;
         Ok(self.shifted(pool.take(plaintexts.len())?.into_pairs(), plaintexts.batch()))
@@ -66,20 +66,16 @@ impl PublicKey {
     /// Other ciphertexts of the same plaintexts, which nobody can link to the given ones without the private key.
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`], or if the random generator fails.
-    pub fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or if the random generator fails.
+    pub fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.rerandomise_with(ciphertexts, &mut self.randomisers(ciphertexts.len())?)
     }
 
     /// Other ciphertexts of the same plaintexts with randomisers from a pool, one multiplication modulo `n^2` each.
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`], or [`OperationError::PoolExhausted`], and then none are taken.
-    pub fn rerandomise_with(
-        &self,
-        ciphertexts: &Ciphertexts,
-        pool: &mut Randomisers,
-    ) -> Result<Ciphertexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`PoolExhausted`](crate::ErrorKind::PoolExhausted), and then none are taken.
+    pub fn rerandomise_with(&self, ciphertexts: &Ciphertexts, pool: &mut Randomisers) -> Result<Ciphertexts, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         check_key(self.id(), pool.key_id())?;
         let factors = self.square().join(&pool.take(ciphertexts.len())?.into_pairs());
@@ -99,7 +95,7 @@ impl PublicKey {
     }
 
     /// Randomisers in parts modulo `n`.
-    fn random_pairs(&self, len: usize) -> Result<Pairs, OperationError> {
+    fn random_pairs(&self, len: usize) -> Result<Pairs, Error> {
         let limbs = self.plaintext_limbs();
         if let Some(comb) = self.comb() {
             return Ok(comb.pow(&bits(len, limbs, self.comb_bits())?));
@@ -131,7 +127,7 @@ impl PublicKey {
     }
 
     /// Fails unless both batches belong to this key and have as many rows.
-    pub(crate) fn check_pair(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<(), OperationError> {
+    pub(crate) fn check_pair(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<(), Error> {
         check_key(self.id(), a.key_id())?;
         check_key(self.id(), b.key_id())?;
         check_lengths(a.len(), b.len())
@@ -143,8 +139,8 @@ impl PrivateKey {
     /// distribution of the standard variant, whatever the variant of the key.
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`], or if the random generator fails.
-    pub fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or if the random generator fails.
+    pub fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error> {
         check_key(self.public().id(), plaintexts.key_id())?;
         self.public().encrypt_with(plaintexts, &mut self.randomisers(plaintexts.len())?)
     }
@@ -154,14 +150,14 @@ impl PrivateKey {
     ///
     /// # Errors
     /// If the random generator fails.
-    pub fn randomisers(&self, len: usize) -> Result<Randomisers, OperationError> {
+    pub fn randomisers(&self, len: usize) -> Result<Randomisers, Error> {
         let (p, q) = (self.factors().square_p.root(), self.factors().square_q.root());
         let numbers = self.residue_powers(&residues(p, len)?, &residues(q, len)?)?;
         Ok(Randomisers::new(self.public().id(), self.public().square().split(&numbers)))
     }
 
     /// The numbers modulo `n^2` that are `x^p` modulo `p^2` and `y^q` modulo `q^2`.
-    fn residue_powers(&self, x: &Batch, y: &Batch) -> Result<Batch, OperationError> {
+    fn residue_powers(&self, x: &Batch, y: &Batch) -> Result<Batch, Error> {
         let factors = self.factors();
         let (at_p, at_q) = factors.powers(x, y, (&factors.p, &factors.q));
         let (at_p, at_q) = (factors.square_p.join(&at_p), factors.square_q.join(&at_q));
@@ -190,7 +186,7 @@ impl Owner {
 
 /// `len` random numbers in `[1, p)`: in constant time, since `p` is secret, so none is drawn again. Zero, which chance
 /// brings with probability `1/p`, becomes 1.
-fn residues(p: &Modulus, len: usize) -> Result<Batch, OperationError> {
+fn residues(p: &Modulus, len: usize) -> Result<Batch, Error> {
     let length = p.bits() + EXTRA_BITS;
     let mut numbers = p.reduce(&bits(len, length.div_ceil(64) as usize, length)?);
     for row in numbers.rows_mut() {

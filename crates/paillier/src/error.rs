@@ -1,22 +1,110 @@
-//! Everything that can be wrong with the input. No error carries a plaintext, key material or text that may hold it.
+//! Everything that can be wrong with the input: one error, which says what is wrong and in which row. No error carries a
+//! plaintext, key material or text that may hold it.
 
 use crate::{KeyId, MAX_BITS, MIN_BITS, MIN_SECURE_BITS};
 use hearith_arith::ArithError;
-use thiserror::Error;
+use std::fmt;
 
-/// A key could not be made, read or accepted.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+/// What is wrong, and where in a batch.
+///
+/// Rows and slots are counted from 0. The text names the place first: `row 4: the ciphertext is 0`.
+///
+/// ```
+/// use hearith_paillier::{Error, ErrorKind};
+/// let error = ErrorKind::OutOfRange.at_row(4);
+/// assert_eq!((error.kind(), error.row(), error.slot()), (&ErrorKind::OutOfRange, Some(4), None));
+/// assert_eq!(error.offset_rows(1000).to_string(), "row 1004: the number is out of range");
+/// assert_eq!(Error::from(ErrorKind::OutOfRange).to_string(), "the number is out of range");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error(Box<Located>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Located {
+    row: Option<usize>,
+    slot: Option<usize>,
+    kind: ErrorKind,
+}
+
+impl Error {
+    /// What is wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// The row of the batch at fault, from 0, if there is one.
+    pub fn row(&self) -> Option<usize> {
+        self.0.row
+    }
+
+    /// The slot of the row at fault, from 0, where rows have several numbers.
+    pub fn slot(&self) -> Option<usize> {
+        self.0.slot
+    }
+
+    /// The same error in this row.
+    pub fn at_row(mut self, row: usize) -> Self {
+        self.0.row = Some(row);
+        self
+    }
+
+    /// The same error in this slot of its row.
+    pub fn at_slot(mut self, slot: usize) -> Self {
+        self.0.slot = Some(slot);
+        self
+    }
+
+    /// The same error with `rows` added to its row, for a batch that starts there.
+    pub fn offset_rows(mut self, rows: usize) -> Self {
+        self.0.row = self.0.row.map(|row| row.saturating_add(rows));
+        self
+    }
+}
+
+impl<K: Into<ErrorKind>> From<K> for Error {
+    fn from(kind: K) -> Self {
+        Error(Box::new(Located { row: None, slot: None, kind: kind.into() }))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Located { row, slot, kind } = &*self.0;
+        match (row, slot) {
+            (Some(row), Some(slot)) => write!(f, "row {row}, slot {slot}: {kind}"),
+            (Some(row), None) => write!(f, "row {row}: {kind}"),
+            (None, _) => kind.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Located { row, slot, kind } = &*self.0;
+        f.debug_struct("Error").field("row", row).field("slot", slot).field("kind", kind).finish()
+    }
+}
+
+impl std::error::Error for Error {
+    /// What lies beneath the kind: the failure of the random generator, or of the arithmetic.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.kind.source()
+    }
+}
+
+/// What is wrong. The text says nothing of the place; see [`Error`].
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum KeyError {
+pub enum ErrorKind {
     /// `p` and `q` have the same length, so `n` has an even number of bits.
     #[error("the key size must be even, not {bits} bits")]
-    OddSize {
+    OddKeySize {
         /// The size given.
         bits: u32,
     },
     /// The key is shorter or longer than the arithmetic goes.
     #[error("a key of {bits} bits is not supported: {MIN_BITS} to {MAX_BITS} bits are")]
-    SizeOutOfRange {
+    KeySizeOutOfRange {
         /// The size given.
         bits: u32,
     },
@@ -25,26 +113,47 @@ pub enum KeyError {
         "a key of {bits} bits is insecure: at least {MIN_SECURE_BITS} are needed unless insecure sizes are allowed \
          explicitly"
     )]
-    Insecure {
+    InsecureKeySize {
         /// The size given.
         bits: u32,
     },
     /// The text is not JSON, or not the JSON of a key.
     #[error("not a JSON Web Key: line {line}, column {column}")]
-    Json {
+    KeyJson {
         /// Line of the text, from 1.
         line: usize,
         /// Column of the line, from 1.
         column: usize,
     },
-    /// A member of the JSON Web Key is missing or has the wrong content.
-    #[error("member '{member}' of the JSON Web Key {problem}")]
+    /// The text is not JSON of python-paillier's ciphertexts.
+    #[error("not python-paillier's JSON: line {line}, column {column}: {problem}")]
+    PheJson {
+        /// Line of the text, from 1.
+        line: usize,
+        /// Column of the line, from 1.
+        column: usize,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// A member of a JSON object, a key's or a ciphertext's, is missing or has the wrong content.
+    #[error("member '{member}' {problem}")]
     Member {
         /// Name of the member.
         member: &'static str,
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// The name is none of those that there are.
+    #[error("no such {what} (there are: {known})")]
+    UnknownName {
+        /// What it should name.
+        what: &'static str,
+        /// The names that there are.
+        known: &'static str,
+    },
+    /// The text is not the id of a key.
+    #[error("the id of a key is 32 lower-case hexadecimal digits")]
+    NotAKeyId,
     /// `n` cannot be a product of two large primes.
     #[error("the modulus n is divisible by {factor}")]
     SmallFactor {
@@ -63,49 +172,18 @@ pub enum KeyError {
     /// The primes do not make up the public modulus.
     #[error("the primes of the private key do not belong to its public modulus")]
     WrongPrimes,
-    /// `n` and `(p - 1)(q - 1)` share a factor, so that decryption is impossible.
-    #[error("n and (p - 1)(q - 1) share a factor")]
-    NotCoprime,
     /// The generator `h` of a DJN key is not `-x^2` for a unit `x`, or the primes do not suit it.
     #[error("the key's generator h is not valid")]
-    Generator,
-    /// The operating system's random generator failed.
-    #[error("the operating system's random generator failed: {0}")]
-    Randomness(#[from] getrandom::Error),
-    /// The arithmetic refuses the key.
-    #[error(transparent)]
-    Arithmetic(#[from] ArithError),
-}
-
-/// A ciphertext is not one: what is wrong, and in which row.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("row {row}: the ciphertext {fault}")]
-pub struct CiphertextError {
-    /// Row of the batch, from 0.
-    pub row: usize,
-    /// What is wrong with it.
-    pub fault: CiphertextFault,
-}
-
-/// What can be wrong with a ciphertext: it is none of the units modulo `n^2`.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CiphertextFault {
-    /// It is 0.
-    #[error("is 0")]
-    Zero,
-    /// It is `n^2` or more: truncated, damaged or made with another key.
-    #[error("is not below n^2")]
-    TooLarge,
-    /// It shares a factor with `n`.
-    #[error("shares a factor with n")]
-    SharesFactor,
-}
-
-/// An operation on batches could not be carried out.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OperationError {
+    InvalidGenerator,
+    /// The ciphertext is 0.
+    #[error("the ciphertext is 0")]
+    CiphertextZero,
+    /// The ciphertext is `n^2` or more: truncated, damaged or made with another key.
+    #[error("the ciphertext is not below n^2")]
+    CiphertextTooLarge,
+    /// The ciphertext shares a factor with `n`.
+    #[error("the ciphertext shares a factor with n")]
+    CiphertextSharesFactor,
     /// A batch belongs to another key.
     #[error("made with key {found}, not with {expected}")]
     WrongKey {
@@ -123,10 +201,8 @@ pub enum OperationError {
         right: usize,
     },
     /// There is no such row.
-    #[error("row {row} of a batch of {rows} rows")]
-    Row {
-        /// The row asked for.
-        row: usize,
+    #[error("there is no such row among {rows}")]
+    NoSuchRow {
         /// Rows that there are.
         rows: usize,
     },
@@ -139,10 +215,8 @@ pub enum OperationError {
         rows: usize,
     },
     /// A scalar has more bits than announced.
-    #[error("row {row}: the scalar has more than {bits} bits")]
+    #[error("the scalar has more than {bits} bits")]
     ScalarTooLarge {
-        /// Row of the scalar.
-        row: usize,
         /// Bits announced.
         bits: u32,
     },
@@ -163,47 +237,11 @@ pub enum OperationError {
         bytes: usize,
     },
     /// A plaintext is `n` or more.
-    #[error("row {row}: the plaintext is not below n")]
-    PlaintextTooLarge {
-        /// Row of the plaintext.
-        row: usize,
-    },
-    /// A ciphertext is malformed.
-    #[error(transparent)]
-    Ciphertext(#[from] CiphertextError),
-    /// The operating system's random generator failed.
-    #[error("the operating system's random generator failed: {0}")]
-    Randomness(#[from] getrandom::Error),
-    /// The arithmetic refuses a modulus.
-    #[error(transparent)]
-    Arithmetic(#[from] ArithError),
-}
-
-impl OperationError {
-    /// The row at fault, if there is one.
-    pub fn row(&self) -> Option<usize> {
-        match self {
-            OperationError::Row { row, .. }
-            | OperationError::ScalarTooLarge { row, .. }
-            | OperationError::PlaintextTooLarge { row }
-            | OperationError::Ciphertext(CiphertextError { row, .. }) => Some(*row),
-            _ => None,
-        }
-    }
-}
-
-/// Numbers cannot be encoded as plaintexts of this key.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EncodingError {
-    /// A value is outside what the key or the layout holds.
-    #[error("row {row}, slot {slot}: the value is out of range")]
-    OutOfRange {
-        /// Row of the value.
-        row: usize,
-        /// Slot of the row; 0 where rows have one value.
-        slot: usize,
-    },
+    #[error("the plaintext is not below n")]
+    PlaintextTooLarge,
+    /// A number is outside what the key, the layout, a float or 128 bits hold.
+    #[error("the number is out of range")]
+    OutOfRange,
     /// So many slots do not fit into a plaintext.
     #[error("{slots} slots of {slot_bits} bits do not fit into a key of {key_bits} bits; {fits} would")]
     DoesNotFit {
@@ -221,28 +259,12 @@ pub enum EncodingError {
     EmptyLayout,
     /// The values are no whole number of rows.
     #[error("{values} values are no whole number of rows of {slots} slots")]
-    Rows {
+    PartialRow {
         /// Values given.
         values: usize,
         /// Slots of each row.
         slots: usize,
     },
-}
-
-impl EncodingError {
-    /// The row at fault, if there is one.
-    pub fn row(&self) -> Option<usize> {
-        match self {
-            EncodingError::OutOfRange { row, .. } => Some(*row),
-            _ => None,
-        }
-    }
-}
-
-/// A text is not a number of the kind wanted.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum NumberError {
     /// The text is not a decimal number.
     #[error("not a decimal number")]
     NotANumber,
@@ -252,24 +274,9 @@ pub enum NumberError {
         /// Decimal places kept.
         scale: u32,
     },
-    /// The scaled number does not fit in 128 bits.
-    #[error("too large")]
-    OutOfRange,
-}
-
-/// Numbers or ciphertexts cannot be exchanged with python-paillier.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PheError {
     /// Infinities and NaN have no encoding.
     #[error("not a finite number")]
     NotFinite,
-    /// The number is larger than the key or a float holds.
-    #[error("row {row}: the number is out of range")]
-    OutOfRange {
-        /// Row of the number; 0 for a single number.
-        row: usize,
-    },
     /// An exponent can only be lowered without the private key, and only within reason.
     #[error("exponent {from} cannot become {to}")]
     Exponent {
@@ -278,27 +285,31 @@ pub enum PheError {
         /// The exponent asked for.
         to: i32,
     },
-    /// The text is not JSON of python-paillier's ciphertexts.
-    #[error("not python-paillier's JSON: line {line}, column {column}: {problem}")]
-    Json {
-        /// Line of the text, from 1.
-        line: usize,
-        /// Column of the line, from 1.
-        column: usize,
-        /// What is wrong.
-        problem: String,
-    },
-    /// A member of a ciphertext's JSON is not what it should be.
-    #[error("row {row}: '{member}' {problem}")]
-    Member {
-        /// Row of the ciphertext.
-        row: usize,
-        /// Name of the member.
-        member: &'static str,
-        /// What is wrong with it.
-        problem: &'static str,
-    },
-    /// The batches do not match, or a ciphertext is malformed.
+    /// The operating system's random generator failed.
+    #[error("the operating system's random generator failed: {0}")]
+    Randomness(#[from] getrandom::Error),
+    /// The arithmetic refuses a modulus or an engine.
     #[error(transparent)]
-    Operation(#[from] OperationError),
+    Arithmetic(#[from] ArithError),
+}
+
+impl ErrorKind {
+    /// The error in this row, from 0.
+    pub fn at_row(self, row: usize) -> Error {
+        Error::from(self).at_row(row)
+    }
+
+    /// Whether a ciphertext is malformed: 0, not below `n^2`, or sharing a factor with `n`.
+    pub fn is_bad_ciphertext(&self) -> bool {
+        use ErrorKind::{CiphertextSharesFactor, CiphertextTooLarge, CiphertextZero};
+        matches!(self, CiphertextZero | CiphertextTooLarge | CiphertextSharesFactor)
+    }
+
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ErrorKind::Randomness(error) => Some(error),
+            ErrorKind::Arithmetic(error) => Some(error),
+            _ => None,
+        }
+    }
 }

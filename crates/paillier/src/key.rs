@@ -6,7 +6,7 @@ pub(crate) mod jwk;
 pub(crate) mod private;
 pub(crate) mod public;
 
-use crate::KeyError;
+use crate::{Error, ErrorKind};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
@@ -59,16 +59,14 @@ impl fmt::Debug for KeyId {
 }
 
 impl FromStr for KeyId {
-    type Err = KeyError;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, KeyError> {
+    fn from_str(text: &str) -> Result<Self, Error> {
         let lower_hex = |byte: &u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte);
-        let digits: [u8; 32] = text.as_bytes().try_into().map_err(|_| BAD_ID)?;
-        if digits.iter().all(lower_hex) { Ok(KeyId(digits)) } else { Err(BAD_ID) }
+        let digits: [u8; 32] = text.as_bytes().try_into().map_err(|_| ErrorKind::NotAKeyId)?;
+        if digits.iter().all(lower_hex) { Ok(KeyId(digits)) } else { Err(ErrorKind::NotAKeyId.into()) }
     }
 }
-
-const BAD_ID: KeyError = KeyError::Member { member: "key id", problem: "is not 32 lower-case hexadecimal digits" };
 
 /// How public-key encryption draws its randomisers. Both kinds of key decrypt alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -100,11 +98,11 @@ impl fmt::Display for Variant {
 }
 
 impl FromStr for Variant {
-    type Err = KeyError;
+    type Err = Error;
 
-    fn from_str(name: &str) -> Result<Self, KeyError> {
+    fn from_str(name: &str) -> Result<Self, Error> {
         let found = [Variant::Standard, Variant::Djn].into_iter().find(|variant| variant.name() == name);
-        found.ok_or(KeyError::Member { member: "variant", problem: "is neither 'standard' nor 'djn'" })
+        Ok(found.ok_or(ErrorKind::UnknownName { what: "variant", known: "standard, djn" })?)
     }
 }
 
@@ -120,13 +118,13 @@ pub enum KeyPolicy {
 
 impl KeyPolicy {
     /// Whether a key of `bits` bits is taken.
-    pub(crate) fn check(self, bits: u32) -> Result<(), KeyError> {
+    pub(crate) fn check(self, bits: u32) -> Result<(), Error> {
         if !(MIN_BITS..=MAX_BITS).contains(&bits) {
-            Err(KeyError::SizeOutOfRange { bits })
+            Err(ErrorKind::KeySizeOutOfRange { bits }.into())
         } else if !bits.is_multiple_of(2) {
-            Err(KeyError::OddSize { bits })
+            Err(ErrorKind::OddKeySize { bits }.into())
         } else if self == KeyPolicy::Secure && bits < MIN_SECURE_BITS {
-            Err(KeyError::Insecure { bits })
+            Err(ErrorKind::InsecureKeySize { bits }.into())
         } else {
             Ok(())
         }
@@ -150,11 +148,11 @@ mod tests {
     fn sizes_are_judged() {
         let judge = |bits| KeyPolicy::Secure.check(bits);
         assert_eq!(judge(2048), Ok(()));
-        assert_eq!(judge(2046), Err(KeyError::Insecure { bits: 2046 }));
-        assert_eq!(judge(3071), Err(KeyError::OddSize { bits: 3071 }));
-        assert_eq!(judge(8194), Err(KeyError::SizeOutOfRange { bits: 8194 }));
+        assert_eq!(judge(2046), Err(ErrorKind::InsecureKeySize { bits: 2046 }.into()));
+        assert_eq!(judge(3071), Err(ErrorKind::OddKeySize { bits: 3071 }.into()));
+        assert_eq!(judge(8194), Err(ErrorKind::KeySizeOutOfRange { bits: 8194 }.into()));
         assert_eq!(KeyPolicy::AllowInsecure.check(64), Ok(()));
-        assert_eq!(KeyPolicy::AllowInsecure.check(62), Err(KeyError::SizeOutOfRange { bits: 62 }));
+        assert_eq!(KeyPolicy::AllowInsecure.check(62), Err(ErrorKind::KeySizeOutOfRange { bits: 62 }.into()));
     }
 
     #[test]

@@ -53,7 +53,7 @@ mod randomisers;
 
 pub use ciphertexts::Ciphertexts;
 pub use decrypt::Decryption;
-pub use error::{CiphertextError, CiphertextFault, EncodingError, KeyError, NumberError, OperationError, PheError};
+pub use error::{Error, ErrorKind};
 pub use hearith_arith::{Batch, Engine};
 pub use key::private::PrivateKey;
 pub use key::public::PublicKey;

@@ -1,7 +1,7 @@
 //! Batches of plaintexts.
 
 use crate::ciphertexts::{check_key, check_range, check_rows};
-use crate::{KeyId, OperationError, PublicKey};
+use crate::{Error, ErrorKind, KeyId, PublicKey};
 use hearith_arith::{Batch, limbs};
 use std::fmt;
 use std::ops::Range;
@@ -56,8 +56,8 @@ impl Plaintexts {
     /// The plaintexts of the given rows, in that order.
     ///
     /// # Errors
-    /// [`OperationError::Row`] if there is no such row.
-    pub fn select(&self, rows: &[usize]) -> Result<Self, OperationError> {
+    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if there is no such row.
+    pub fn select(&self, rows: &[usize]) -> Result<Self, Error> {
         check_rows(rows.iter().copied(), self.len())?;
         Ok(self.with(self.batch.select(rows)))
     }
@@ -65,8 +65,8 @@ impl Plaintexts {
     /// The plaintexts of a range of rows.
     ///
     /// # Errors
-    /// [`OperationError::Row`] if it goes beyond the end.
-    pub fn range(&self, rows: Range<usize>) -> Result<Self, OperationError> {
+    /// [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if it goes beyond the end.
+    pub fn range(&self, rows: Range<usize>) -> Result<Self, Error> {
         check_range(&rows, self.len())?;
         Ok(self.with(self.batch.range(rows)))
     }
@@ -74,8 +74,8 @@ impl Plaintexts {
     /// The plaintexts of `first` and of all `rest`, one batch after another.
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`] if they belong to different keys.
-    pub fn concat(first: &Plaintexts, rest: &[&Plaintexts]) -> Result<Self, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey) if they belong to different keys.
+    pub fn concat(first: &Plaintexts, rest: &[&Plaintexts]) -> Result<Self, Error> {
         let mut parts = vec![&first.batch];
         for part in rest {
             check_key(first.key, part.key)?;
@@ -94,16 +94,16 @@ impl PublicKey {
     /// Plaintexts that come from outside: rows of [`PublicKey::plaintext_bytes`] big-endian bytes, one after another.
     ///
     /// # Errors
-    /// [`OperationError::Width`], or [`OperationError::PlaintextTooLarge`] for the first row that is not below `n`.
-    pub fn plaintexts_from_be(&self, bytes: &[u8]) -> Result<Plaintexts, OperationError> {
+    /// [`Width`](crate::ErrorKind::Width), or [`PlaintextTooLarge`](crate::ErrorKind::PlaintextTooLarge) for the first row that is not below `n`.
+    pub fn plaintexts_from_be(&self, bytes: &[u8]) -> Result<Plaintexts, Error> {
         let width = self.plaintext_bytes();
         if !bytes.len().is_multiple_of(width) {
-            return Err(OperationError::Width { width, bytes: bytes.len() });
+            return Err(ErrorKind::Width { width, bytes: bytes.len() }.into());
         }
         let batch = Batch::from_be_bytes(bytes, width, self.plaintext_limbs());
         let too_large = batch.rows().position(|row| limbs::less(row, self.modulus()) == 0);
         match too_large {
-            Some(row) => Err(OperationError::PlaintextTooLarge { row }),
+            Some(row) => Err(ErrorKind::PlaintextTooLarge.at_row(row)),
             None => Ok(Plaintexts::new(self.id(), width, batch)),
         }
     }

@@ -1,7 +1,7 @@
 //! Randomisers `r^n mod n^2`, made ahead of time.
 
 use crate::ciphertexts::check_key;
-use crate::{KeyId, OperationError};
+use crate::{Error, ErrorKind, KeyId};
 use hearith_arith::{Batch, Pairs};
 use std::fmt;
 use std::ops::Range;
@@ -55,10 +55,10 @@ impl Randomisers {
     /// Moves the last `len` randomisers into a pool of their own.
     ///
     /// # Errors
-    /// [`OperationError::PoolExhausted`] if there are fewer.
-    pub fn take(&mut self, len: usize) -> Result<Randomisers, OperationError> {
+    /// [`PoolExhausted`](crate::ErrorKind::PoolExhausted) if there are fewer.
+    pub fn take(&mut self, len: usize) -> Result<Randomisers, Error> {
         let Some(kept) = self.left.checked_sub(len) else {
-            return Err(OperationError::PoolExhausted { needed: len, left: self.left });
+            return Err(ErrorKind::PoolExhausted { needed: len, left: self.left }.into());
         };
         let rows = std::mem::replace(&mut self.left, kept);
         Ok(Randomisers::new(self.key, move_rows(&mut self.pairs, kept..rows)))
@@ -67,8 +67,8 @@ impl Randomisers {
     /// Adds all randomisers of another pool.
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`] if they belong to another key.
-    pub fn append(&mut self, other: Randomisers) -> Result<(), OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey) if they belong to another key.
+    pub fn append(&mut self, other: Randomisers) -> Result<(), Error> {
         check_key(self.key, other.key)?;
         let (mine, theirs) = (move_rows(&mut self.pairs, 0..self.left), other.into_pairs());
         let join = |first, second| Batch::concat(&[first, second]);

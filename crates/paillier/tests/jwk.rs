@@ -3,15 +3,15 @@
 mod common;
 
 use common::{decrypt_small, encrypt, engines, some_keys, vectors};
-use hearith_paillier::{Engine, KeyError, KeyPolicy, PrivateKey, PublicKey};
+use hearith_paillier::{Engine, Error, ErrorKind, KeyPolicy, PrivateKey, PublicKey};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn private(text: &str) -> Result<PrivateKey, KeyError> {
+fn private(text: &str) -> Result<PrivateKey, Error> {
     PrivateKey::from_jwk(text, KeyPolicy::AllowInsecure, engines().next().unwrap())
 }
 
-fn public(text: &str) -> Result<PublicKey, KeyError> {
+fn public(text: &str) -> Result<PublicKey, Error> {
     PublicKey::from_jwk(text, KeyPolicy::AllowInsecure, engines().next().unwrap())
 }
 
@@ -88,7 +88,7 @@ fn the_order_of_the_primes_padding_and_further_members_do_not_matter() {
 fn the_policy_is_asked() {
     let engine = engines().next().unwrap();
     for key in some_keys() {
-        let insecure = KeyError::Insecure { bits: 512 };
+        let insecure = Error::from(ErrorKind::InsecureKeySize { bits: 512 });
         assert_eq!(PrivateKey::from_jwk(&key.to_jwk(), KeyPolicy::Secure, engine).unwrap_err(), insecure);
         assert_eq!(PublicKey::from_jwk(&key.public().to_jwk(), KeyPolicy::Secure, engine).unwrap_err(), insecure);
     }
@@ -99,8 +99,9 @@ fn wrong_members_are_named() {
     let refused = |change: &dyn Fn(&mut Value)| {
         let mut document = document();
         change(&mut document);
-        match private(&document.to_string()).unwrap_err() {
-            KeyError::Member { member, .. } => member.to_owned(),
+        let error = private(&document.to_string()).unwrap_err();
+        match error.kind() {
+            ErrorKind::Member { member, .. } => (*member).to_owned(),
             other => other.to_string(),
         }
     };
@@ -147,10 +148,10 @@ fn errors_do_not_quote_the_text() {
     ];
     for text in shape_errors {
         let error = private(&text).unwrap_err();
-        assert!(matches!(error, KeyError::Json { line: _, column: _ }), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::KeyJson { line: _, column: _ }), "{error}");
         assert!(!format!("{error} {error:?}").contains(&secret[..12]));
     }
-    assert!(matches!(public("{}"), Err(KeyError::Json { line: 1, column: 2 })));
+    assert_eq!(public("{}"), Err(ErrorKind::KeyJson { line: 1, column: 2 }.into()));
 }
 
 proptest! {

@@ -5,13 +5,12 @@ mod common;
 use common::{bytes_be, ciphertexts, encrypt, engines, integers, key, modulus, some_keys, vectors};
 use hearith_paillier::encoding::{Signed, decode_signed, encode_signed};
 use hearith_paillier::{
-    CiphertextError, CiphertextFault, Ciphertexts, Decryption, EncodingError, KeyError, KeyPolicy, OperationError,
-    Plaintexts, PrivateKey, PublicKey, Randomisers, Variant,
+    Ciphertexts, Decryption, Error, ErrorKind, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Randomisers, Variant,
 };
 use rug::Integer;
 
-fn fault(row: usize, fault: CiphertextFault) -> OperationError {
-    CiphertextError { row, fault }.into()
+fn fault(row: usize, kind: ErrorKind) -> Error {
+    kind.at_row(row)
 }
 
 #[test]
@@ -27,13 +26,13 @@ fn numbers_that_are_no_residues_are_refused() {
             };
             let largest = Integer::from(&square - 1);
             assert_eq!(read(&[1.into(), largest.clone()]), Ok(2));
-            assert_eq!(read(&[1.into(), largest.clone(), 0.into()]), Err(fault(2, CiphertextFault::Zero)));
-            assert_eq!(read(&[1.into(), square.clone(), 0.into()]), Err(fault(1, CiphertextFault::TooLarge)));
+            assert_eq!(read(&[1.into(), largest.clone(), 0.into()]), Err(fault(2, ErrorKind::CiphertextZero)));
+            assert_eq!(read(&[1.into(), square.clone(), 0.into()]), Err(fault(1, ErrorKind::CiphertextTooLarge)));
             let all_ones = (Integer::from(1) << (8 * width as u32)) - 1;
-            assert_eq!(read(&[all_ones]), Err(fault(0, CiphertextFault::TooLarge)));
+            assert_eq!(read(&[all_ones]), Err(fault(0, ErrorKind::CiphertextTooLarge)));
             let bytes = vec![1; 2 * width - 1];
-            let short = OperationError::Width { width, bytes: 2 * width - 1 };
-            assert_eq!(public.ciphertexts_from_be(&bytes).unwrap_err(), short);
+            let short = ErrorKind::Width { width, bytes: 2 * width - 1 };
+            assert_eq!(public.ciphertexts_from_be(&bytes).unwrap_err(), short.into());
         }
     }
 }
@@ -55,18 +54,15 @@ fn every_decryption_refuses_ciphertexts_that_share_a_factor() {
                     let refused = key.decrypt_with(way, &c).unwrap_err();
                     assert_eq!(
                         refused,
-                        fault(2, CiphertextFault::SharesFactor),
+                        fault(2, ErrorKind::CiphertextSharesFactor),
                         "{} {}, {way}",
                         vector.kind,
                         vector.bits
                     );
                 }
-                assert_eq!(key.public().neg(&c).unwrap_err(), fault(2, CiphertextFault::SharesFactor));
+                assert_eq!(key.public().neg(&c).unwrap_err(), fault(2, ErrorKind::CiphertextSharesFactor));
                 assert_eq!(key.public().scale(&c, &[0, 1, 2, 3]).unwrap_err().row(), Some(2));
-                assert_eq!(
-                    key.public().check_coprime(&c).map_err(OperationError::from),
-                    Err(fault(2, CiphertextFault::SharesFactor))
-                );
+                assert_eq!(key.public().check_coprime(&c), Err(fault(2, ErrorKind::CiphertextSharesFactor)));
             }
         }
     }
@@ -81,7 +77,7 @@ fn the_first_bad_row_is_found_wherever_it_is() {
     {
         let number = |row: usize| if bad.contains(&row) { vector.q.0.clone() } else { Integer::from(row + 1) };
         let c = ciphertexts(key.public(), &(0..rows).map(number).collect::<Vec<_>>());
-        assert_eq!(key.public().check_coprime(&c).unwrap_err().row, bad[0], "{bad:?} of {rows}");
+        assert_eq!(key.public().check_coprime(&c).unwrap_err().row(), Some(bad[0]), "{bad:?} of {rows}");
     }
 }
 
@@ -92,9 +88,9 @@ fn plaintexts_are_below_the_modulus() {
         let width = public.plaintext_bytes();
         let read = |number: &Integer| public.plaintexts_from_be(&bytes_be(number, width)).map(|found| found.len());
         assert_eq!(read(&Integer::from(&n - 1)), Ok(1));
-        assert_eq!(read(&n), Err(OperationError::PlaintextTooLarge { row: 0 }));
-        let short = OperationError::Width { width, bytes: 3 };
-        assert_eq!(public.plaintexts_from_be(&[0; 3]).unwrap_err(), short);
+        assert_eq!(read(&n), Err(ErrorKind::PlaintextTooLarge.at_row(0)));
+        let short = ErrorKind::Width { width, bytes: 3 };
+        assert_eq!(public.plaintexts_from_be(&[0; 3]).unwrap_err(), short.into());
     }
 }
 
@@ -107,7 +103,7 @@ fn integers_too_large_for_the_key_are_refused() {
             let encode = |value: i128| {
                 encode_signed(key.public(), &[0, value]).map(|found| decode_signed(key.public(), &found).unwrap())
             };
-            let refused = EncodingError::OutOfRange { row: 1, slot: 0 };
+            let refused = ErrorKind::OutOfRange.at_row(1).at_slot(0);
             match half.to_i128() {
                 Some(half) => {
                     for value in [half, -half] {
@@ -125,8 +121,8 @@ fn integers_too_large_for_the_key_are_refused() {
 fn batches_of_another_key_are_refused() {
     let engine = engines().next().unwrap();
     let (key, other) = (key(512, Variant::Djn, engine), key(512, Variant::Standard, engine));
-    let wrong = OperationError::WrongKey { expected: key.public().id(), found: other.public().id() };
-    let refuse = |result: Result<Ciphertexts, OperationError>| assert_eq!(result.unwrap_err(), wrong);
+    let wrong = Error::from(ErrorKind::WrongKey { expected: key.public().id(), found: other.public().id() });
+    let refuse = |result: Result<Ciphertexts, Error>| assert_eq!(result.unwrap_err(), wrong);
 
     let (mine, public) = (encrypt(key.public(), &[1]), key.public());
     let theirs = encrypt(other.public(), &[1]);
@@ -165,24 +161,24 @@ fn batches_that_do_not_match_are_refused() {
         let public = key.public();
         let (two, three) = (encrypt(public, &[1, 2]), encrypt(public, &[1, 2, 3]));
         let plain = encode_signed(public, &[1, 2]).unwrap();
-        let lengths = |left, right| Err(OperationError::Lengths { left, right });
+        let lengths = |left, right| Err(ErrorKind::Lengths { left, right }.into());
         assert_eq!(public.add(&two, &three), lengths(2, 3));
         assert_eq!(public.sub(&three, &two), lengths(3, 2));
         assert_eq!(public.add_plain(&three, &plain), lengths(3, 2));
         assert_eq!(public.scale(&three, &[1, 2]), lengths(3, 2));
         assert_eq!(public.dot(&three, &[1, 2], 3), lengths(3, 2));
-        assert_eq!(public.dot(&three, &[1, 2, 3], 2), Err(OperationError::Terms { terms: 2, rows: 3 }));
-        assert_eq!(public.dot(&three, &[1, 2, 3], 0), Err(OperationError::Terms { terms: 0, rows: 3 }));
-        let row = |row| Err(OperationError::Row { row, rows: 3 });
+        assert_eq!(public.dot(&three, &[1, 2, 3], 2), Err(ErrorKind::Terms { terms: 2, rows: 3 }.into()));
+        assert_eq!(public.dot(&three, &[1, 2, 3], 0), Err(ErrorKind::Terms { terms: 0, rows: 3 }.into()));
+        let row = |row| Err(ErrorKind::NoSuchRow { rows: 3 }.at_row(row));
         assert_eq!(public.sum_groups(&three, &[vec![0, 1], vec![2, 3, 0]]), row(3));
         assert_eq!(three.select(&[2, 0, 5]), row(5));
         assert_eq!(three.range(1..5), row(4));
         #[expect(clippy::reversed_empty_ranges)]
         let reversed = three.range(2..1);
         assert_eq!(reversed, row(2));
-        assert_eq!(plain.select(&[2]).unwrap_err(), OperationError::Row { row: 2, rows: 2 });
+        assert_eq!(plain.select(&[2]).unwrap_err(), ErrorKind::NoSuchRow { rows: 2 }.at_row(2));
         assert_eq!(plain.range(0..3).unwrap_err().row(), Some(2));
-        let too_large = Err(OperationError::ScalarTooLarge { row: 1, bits: 3 });
+        let too_large = Err(ErrorKind::ScalarTooLarge { bits: 3 }.at_row(1));
         assert_eq!(public.scale_bounded(&two, &[7, -8], 3), too_large);
         assert_eq!(public.dot_bounded(&two, &[7, 8], 2, 3), too_large);
         assert_eq!(public.scale_wide(&two, &[7.into(), 8.into()], 3), too_large);
@@ -205,31 +201,31 @@ fn public_keys_that_cannot_be_are_refused() {
         let (n, h) = (djn.n.0, djn.h.0);
         assert_eq!(read(&n, None, any), Ok(Variant::Standard));
         assert_eq!(read(&n, Some(&h), any), Ok(Variant::Djn));
-        assert_eq!(read(&n, None, KeyPolicy::Secure), Err(KeyError::Insecure { bits: 512 }));
+        assert_eq!(read(&n, None, KeyPolicy::Secure), Err(ErrorKind::InsecureKeySize { bits: 512 }.into()));
         let one = Integer::from(1);
         for bad in
             [Integer::new(), one.clone(), Integer::from(&n - 1), n.clone(), Integer::from(&n + 5), djn.p.0.clone()]
         {
-            assert_eq!(read(&n, Some(&bad), any), Err(KeyError::Generator), "{bad}");
+            assert_eq!(read(&n, Some(&bad), any), Err(ErrorKind::InvalidGenerator.into()), "{bad}");
         }
         let power = |bits: u32| one.clone() << bits;
-        assert_eq!(read(&power(511), None, any), Err(KeyError::SmallFactor { factor: 2 }));
-        assert_eq!(read(&(power(511) + 1), None, any), Err(KeyError::SmallFactor { factor: 3 }));
+        assert_eq!(read(&power(511), None, any), Err(ErrorKind::SmallFactor { factor: 2 }.into()));
+        assert_eq!(read(&(power(511) + 1), None, any), Err(ErrorKind::SmallFactor { factor: 3 }.into()));
         assert_eq!(read(&(power(511) + 3), None, any).unwrap_err(), small(&(power(511) + 3)));
-        assert_eq!(read(&(power(512) + 1), None, any), Err(KeyError::OddSize { bits: 513 }));
-        assert_eq!(read(&(power(61) + 1), None, any), Err(KeyError::SizeOutOfRange { bits: 62 }));
-        assert_eq!(read(&(power(8193) + 1), None, any), Err(KeyError::SizeOutOfRange { bits: 16000 }));
-        assert_eq!(read(&Integer::new(), None, any), Err(KeyError::SizeOutOfRange { bits: 0 }));
+        assert_eq!(read(&(power(512) + 1), None, any), Err(ErrorKind::OddKeySize { bits: 513 }.into()));
+        assert_eq!(read(&(power(61) + 1), None, any), Err(ErrorKind::KeySizeOutOfRange { bits: 62 }.into()));
+        assert_eq!(read(&(power(8193) + 1), None, any), Err(ErrorKind::KeySizeOutOfRange { bits: 16000 }.into()));
+        assert_eq!(read(&Integer::new(), None, any), Err(ErrorKind::KeySizeOutOfRange { bits: 0 }.into()));
         // A modulus that is 3 modulo 4 has no h.
         let other = vectors().keys.into_iter().find(|vector| vector.n.0.mod_u(4) == 3).unwrap();
-        assert_eq!(read(&other.n.0, Some(&Integer::from(4)), any), Err(KeyError::Generator));
+        assert_eq!(read(&other.n.0, Some(&Integer::from(4)), any), Err(ErrorKind::InvalidGenerator.into()));
     }
 }
 
 /// The error for a number that has a small factor.
-fn small(n: &Integer) -> KeyError {
+fn small(n: &Integer) -> Error {
     let factor = (3..1000).find(|&factor| n.is_divisible_u(factor)).expect("a number with a small factor");
-    KeyError::SmallFactor { factor: factor.into() }
+    ErrorKind::SmallFactor { factor: factor.into() }.into()
 }
 
 #[test]
@@ -246,16 +242,16 @@ fn private_keys_that_cannot_be_are_refused() {
         for found in [read(p, q, None), read(q, p, Some(h))] {
             assert_eq!(found, Ok(n.clone()));
         }
-        assert_eq!(read(p, p, None), Err(KeyError::UnequalPrimes));
-        assert_eq!(read(p, &Integer::from(97), None), Err(KeyError::UnequalPrimes));
-        assert_eq!(read(&Integer::from(p + 2), q, None), Err(KeyError::NotPrime { factor: "p" }));
-        assert_eq!(read(p, &(Integer::from(q >> 2) << 2), None), Err(KeyError::NotPrime { factor: "q" }));
+        assert_eq!(read(p, p, None), Err(ErrorKind::UnequalPrimes.into()));
+        assert_eq!(read(p, &Integer::from(97), None), Err(ErrorKind::UnequalPrimes.into()));
+        assert_eq!(read(&Integer::from(p + 2), q, None), Err(ErrorKind::NotPrime { factor: "p" }.into()));
+        assert_eq!(read(p, &(Integer::from(q >> 2) << 2), None), Err(ErrorKind::NotPrime { factor: "q" }.into()));
         // h must be minus a square: 4 is a square, so it is not.
-        assert_eq!(read(p, q, Some(&Integer::from(4))), Err(KeyError::Generator));
+        assert_eq!(read(p, q, Some(&Integer::from(4))), Err(ErrorKind::InvalidGenerator.into()));
         assert_eq!(read(p, q, Some(&Integer::from(n - 4))), Ok(n.clone()));
         // Two 8-byte primes whose product has 127 bits.
         let least = Integer::from(1u64 << 63).next_prime();
-        assert_eq!(read(&least, &least.clone().next_prime(), None), Err(KeyError::OddSize { bits: 127 }));
+        assert_eq!(read(&least, &least.clone().next_prime(), None), Err(ErrorKind::OddKeySize { bits: 127 }.into()));
     }
 }
 
@@ -263,10 +259,10 @@ fn private_keys_that_cannot_be_are_refused() {
 fn sizes_that_cannot_be_generated_are_refused() {
     let engine = engines().next().unwrap();
     let refused = |bits, policy| PrivateKey::generate(bits, Variant::Djn, policy, engine).unwrap_err();
-    assert_eq!(refused(1024, KeyPolicy::Secure), KeyError::Insecure { bits: 1024 });
-    assert_eq!(refused(63, KeyPolicy::AllowInsecure), KeyError::SizeOutOfRange { bits: 63 });
-    assert_eq!(refused(65, KeyPolicy::AllowInsecure), KeyError::OddSize { bits: 65 });
-    assert_eq!(refused(8194, KeyPolicy::Secure), KeyError::SizeOutOfRange { bits: 8194 });
+    assert_eq!(refused(1024, KeyPolicy::Secure), ErrorKind::InsecureKeySize { bits: 1024 }.into());
+    assert_eq!(refused(63, KeyPolicy::AllowInsecure), ErrorKind::KeySizeOutOfRange { bits: 63 }.into());
+    assert_eq!(refused(65, KeyPolicy::AllowInsecure), ErrorKind::OddKeySize { bits: 65 }.into());
+    assert_eq!(refused(8194, KeyPolicy::Secure), ErrorKind::KeySizeOutOfRange { bits: 8194 }.into());
     assert!(refused(1024, KeyPolicy::Secure).to_string().contains("at least 2048"));
 }
 

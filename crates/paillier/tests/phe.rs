@@ -8,9 +8,7 @@ mod common;
 use common::{engines, key, plaintexts, residues, some_keys};
 use hearith_paillier::encoding::Signed;
 use hearith_paillier::phe_json::{Number, decode, encode, export, import};
-use hearith_paillier::{
-    CiphertextError, CiphertextFault, KeyPolicy, OperationError, PheError, PrivateKey, PublicKey, Variant,
-};
+use hearith_paillier::{ErrorKind, KeyPolicy, PrivateKey, PublicKey, Variant};
 use rug::Integer;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -254,11 +252,11 @@ fn mantissas_beyond_a_third_of_the_modulus_are_refused() {
         for negative in [false, true] {
             assert!(encode(public, &[number(&most, negative)]).is_ok());
             let refused = encode(public, &[Number::from(0), number(&Integer::from(&most + 1), negative)]);
-            assert_eq!(refused.unwrap_err(), PheError::OutOfRange { row: 1 });
+            assert_eq!(refused.unwrap_err(), ErrorKind::OutOfRange.at_row(1));
         }
         assert_eq!(
             encode(public, &[number(&(Integer::from(1) << 4000), true)]).unwrap_err(),
-            PheError::OutOfRange { row: 0 }
+            ErrorKind::OutOfRange.at_row(0)
         );
     }
 }
@@ -275,20 +273,20 @@ fn texts_are_read_in_every_form_or_refused() {
         assert_eq!(read(r#"{"v": "\u0035", "e": -3}"#), Ok((vec![Integer::from(5)], vec![-3])));
         assert_eq!((read(""), read("[]")), (Ok((vec![], vec![])), Ok((vec![], vec![]))));
 
-        let member = |row| Err(PheError::Member { row, member: "v", problem: "is not a decimal integer" });
+        let member = |row| Err(ErrorKind::Member { member: "v", problem: "is not a decimal integer" }.at_row(row));
         assert_eq!(read(r#"{"v": "5", "e": 0}{"v": "-5", "e": 0}"#), member(1));
         assert_eq!(read(r#"[{"v": "5", "e": 0}, {"v": "", "e": 0}]"#), member(1));
         assert_eq!(read(r#"{"v": "0x5", "e": 0}"#), member(0));
-        let large = PheError::Member { row: 0, member: "v", problem: "is not below n^2" };
+        let large = ErrorKind::Member { member: "v", problem: "is not below n^2" }.at_row(0);
         assert_eq!(read(&format!(r#"{{"v": "1{}", "e": 0}}"#, "0".repeat(1000))), Err(large));
-        let long = PheError::Member { row: 0, member: "v", problem: "is too long" };
+        let long = ErrorKind::Member { member: "v", problem: "is too long" }.at_row(0);
         assert_eq!(read(&format!(r#"{{"v": "{}", "e": 0}}"#, "0".repeat(5000))), Err(long));
-        let fault = |row, fault| Err(OperationError::from(CiphertextError { row, fault }).into());
+        let fault = |row, kind: ErrorKind| Err(kind.at_row(row));
         let n = common::modulus(public);
         let object = |number: &Integer| format!(r#"{{"v": "{number}", "e": 1}}"#);
-        assert_eq!(read(&(object(&5.into()) + &object(&0.into()))), fault(1, CiphertextFault::Zero));
-        assert_eq!(read(&(object(&5.into()) + &object(&n.clone().square()))), fault(1, CiphertextFault::TooLarge));
-        assert_eq!(read(&(object(&5.into()) + &object(&n))), fault(1, CiphertextFault::SharesFactor));
+        assert_eq!(read(&(object(&5.into()) + &object(&0.into()))), fault(1, ErrorKind::CiphertextZero));
+        assert_eq!(read(&(object(&5.into()) + &object(&n.clone().square()))), fault(1, ErrorKind::CiphertextTooLarge));
+        assert_eq!(read(&(object(&5.into()) + &object(&n))), fault(1, ErrorKind::CiphertextSharesFactor));
         for text in [
             "{",
             "[{\"v\": \"5\", \"e\": 1}",
@@ -302,9 +300,10 @@ fn texts_are_read_in_every_form_or_refused() {
             "nonsense",
             "{\"v\": \"5\", \"e\": 1} x",
         ] {
-            assert!(matches!(read(text), Err(PheError::Json { line: 1, .. })), "{text}: {:?}", read(text));
+            let error = read(text).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::PheJson { line: 1, .. }), "{text}: {error:?}");
         }
         let lengths = export(&public.zeros(2), &[0]).unwrap_err();
-        assert_eq!(lengths, OperationError::Lengths { left: 2, right: 1 }.into());
+        assert_eq!(lengths, ErrorKind::Lengths { left: 2, right: 1 }.into());
     }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{ciphertexts, decrypt, decrypt_small, encrypt, engines, integers, key, modulus, residues, some_keys};
 use hearith_paillier::encoding::{Signed, decode_signed, encode_signed};
-use hearith_paillier::{Ciphertexts, Decryption, OperationError, PrivateKey, PublicKey, Randomisers, Variant};
+use hearith_paillier::{Ciphertexts, Decryption, ErrorKind, PrivateKey, PublicKey, Randomisers, Variant};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rug::Integer;
@@ -232,7 +232,7 @@ fn pools_give_each_randomiser_once() {
         let zeros = |len| encode_signed(public, &vec![0; len]).unwrap();
         let first = public.encrypt_with(&zeros(2), &mut pool).unwrap();
         let refused = public.encrypt_with(&zeros(4), &mut pool);
-        assert_eq!(refused, Err(OperationError::PoolExhausted { needed: 4, left: 3 }));
+        assert_eq!(refused, Err(ErrorKind::PoolExhausted { needed: 4, left: 3 }.into()));
         let mut taken = pool.take(1).unwrap();
         taken.append(key.randomisers(1).unwrap()).unwrap();
         let rest =

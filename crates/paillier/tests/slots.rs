@@ -4,7 +4,7 @@ mod common;
 
 use common::{decrypt_small, engines, key, some_keys};
 use hearith_paillier::encoding::{Signed, SlotLayout};
-use hearith_paillier::{EncodingError, PrivateKey, Variant};
+use hearith_paillier::{ErrorKind, PrivateKey, Variant};
 use proptest::prelude::*;
 
 fn unpacked(key: &PrivateKey, layout: SlotLayout, c: &hearith_paillier::Ciphertexts) -> Vec<Option<Signed>> {
@@ -107,13 +107,13 @@ fn values_and_keys_that_do_not_suit_are_refused() {
         let layout = SlotLayout::new(512, 2, 1000, 4).unwrap();
         let pack = |values: &[i128]| layout.pack(public, values).map(|plaintexts| plaintexts.len());
         assert_eq!(pack(&[1000, -1000, 0, 0]), Ok(2));
-        assert_eq!(pack(&[0, 0, 0, 1001]), Err(EncodingError::OutOfRange { row: 1, slot: 1 }));
-        assert_eq!(pack(&[-1001, 0]), Err(EncodingError::OutOfRange { row: 0, slot: 0 }));
-        assert_eq!(pack(&[i128::MIN, 0]), Err(EncodingError::OutOfRange { row: 0, slot: 0 }));
-        assert_eq!(pack(&[0, 0, 0]), Err(EncodingError::Rows { values: 3, slots: 2 }));
+        assert_eq!(pack(&[0, 0, 0, 1001]), Err(ErrorKind::OutOfRange.at_row(1).at_slot(1)));
+        assert_eq!(pack(&[-1001, 0]), Err(ErrorKind::OutOfRange.at_row(0).at_slot(0)));
+        assert_eq!(pack(&[i128::MIN, 0]), Err(ErrorKind::OutOfRange.at_row(0).at_slot(0)));
+        assert_eq!(pack(&[0, 0, 0]), Err(ErrorKind::PartialRow { values: 3, slots: 2 }.into()));
         let wide = SlotLayout::new(1024, 40, 1000, 1 << 14).unwrap();
-        let refused = EncodingError::DoesNotFit { slots: 40, slot_bits: 25, key_bits: 512, fits: 20 };
-        assert_eq!(wide.pack(public, &[0; 40]), Err(refused));
+        let refused = ErrorKind::DoesNotFit { slots: 40, slot_bits: 25, key_bits: 512, fits: 20 };
+        assert_eq!(wide.pack(public, &[0; 40]), Err(refused.into()));
         let one = layout.pack(public, &[1, 2]).unwrap();
         assert_eq!(wide.unpack(public, &one).unwrap(), vec![None; 40]);
     }

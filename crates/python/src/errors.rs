@@ -1,7 +1,7 @@
 //! Errors of the Rust crates as the exceptions of `hearith.errors`.
 
-use hearith_columns::{Error, Reason};
-use hearith_paillier::{EncodingError, KeyError, OperationError};
+use hearith_columns::Reason;
+use hearith_paillier::{Error, ErrorKind};
 use pyo3::PyErr;
 
 pyo3::import_exception!(hearith.errors, CiphertextError);
@@ -11,30 +11,30 @@ pyo3::import_exception!(hearith.errors, RangeError);
 pyo3::import_exception!(hearith.errors, TableError);
 
 /// A key that cannot be made or accepted.
-pub(crate) fn key(error: KeyError) -> PyErr {
+pub(crate) fn key(error: Error) -> PyErr {
     InvalidKeyError::new_err(error.to_string())
 }
 
 /// An operation on batches that failed.
-pub(crate) fn operation(error: OperationError) -> PyErr {
+pub(crate) fn operation(error: Error) -> PyErr {
     let text = error.to_string();
-    match error {
-        OperationError::WrongKey { .. } => KeyMismatchError::new_err(text),
-        OperationError::Ciphertext(_) => CiphertextError::new_err(text),
-        OperationError::PlaintextTooLarge { .. } | OperationError::ScalarTooLarge { .. } => RangeError::new_err(text),
-        OperationError::Row { .. } => pyo3::exceptions::PyIndexError::new_err(text),
-        OperationError::Randomness(_) => pyo3::exceptions::PyOSError::new_err(text),
+    match error.kind() {
+        ErrorKind::WrongKey { .. } => KeyMismatchError::new_err(text),
+        kind if kind.is_bad_ciphertext() => CiphertextError::new_err(text),
+        ErrorKind::PlaintextTooLarge | ErrorKind::ScalarTooLarge { .. } => RangeError::new_err(text),
+        ErrorKind::NoSuchRow { .. } => pyo3::exceptions::PyIndexError::new_err(text),
+        ErrorKind::Randomness(_) => pyo3::exceptions::PyOSError::new_err(text),
         _ => pyo3::exceptions::PyValueError::new_err(text),
     }
 }
 
 /// Numbers that have no plaintext.
-pub(crate) fn encoding(error: EncodingError) -> PyErr {
+pub(crate) fn encoding(error: Error) -> PyErr {
     RangeError::new_err(error.to_string())
 }
 
 /// A table that cannot be encrypted, added up or decrypted.
-pub(crate) fn table(error: Error) -> PyErr {
+pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
     let text = error.to_string();
     match error.reason() {
         Reason::WrongKey { .. } => KeyMismatchError::new_err(text),

@@ -4,7 +4,7 @@ use crate::batches::{Ciphertexts, Plaintexts};
 use crate::slots::SlotLayout;
 use crate::{errors, integers, threads};
 use hearith_paillier::encoding::{decode_signed, encode_signed};
-use hearith_paillier::{Engine, KeyPolicy, OperationError};
+use hearith_paillier::{Engine, Error, KeyPolicy};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -24,7 +24,7 @@ fn engine(name: Option<&str>) -> PyResult<Engine> {
 /// Runs an operation on ciphertexts on the pool.
 fn ciphertexts(
     py: Python<'_>,
-    work: impl FnOnce() -> Result<hearith_paillier::Ciphertexts, OperationError> + Send,
+    work: impl FnOnce() -> Result<hearith_paillier::Ciphertexts, Error> + Send,
 ) -> PyResult<Ciphertexts> {
     threads::run(py, work)?.map(Ciphertexts).map_err(errors::operation)
 }

@@ -283,7 +283,7 @@ class TestBadInput:
             (b"", "a value of 0 bytes"),
             (b"\1" * 63, "a value of 63 bytes"),
             (b"\1" * 65, "a value of 65 bytes"),
-            (bytes(64), "it is 0"),
+            (bytes(64), "the ciphertext is 0"),
             (b"\xff" * 64, "not below n"),
         ],
     )

@@ -7,7 +7,7 @@ use super::dual::plaintext_factors;
 use super::unjudged::{Unjudged, quotient};
 use crate::key::factors::Factors;
 use crate::natural::{Secret, product};
-use crate::{CiphertextError, CiphertextFault, OperationError, PublicKey};
+use crate::{Error, ErrorKind, PublicKey};
 use hearith_arith::{ArithError, Batch, Exponents, Modulus};
 
 /// Quarters of `2 N` bits of the moduli `p^2`, `q^2` and `n`, and of `p` and `q`.
@@ -69,7 +69,7 @@ impl Crt {
     }
 
     /// The plaintexts of ciphertexts below `n^2`.
-    pub(crate) fn decrypt(&self, factors: &Factors, c: &Batch) -> Result<Batch, OperationError> {
+    pub(crate) fn decrypt(&self, factors: &Factors, c: &Batch) -> Result<Batch, Error> {
         post_process(&self.powers.of(factors, c), factors.limbs(), |at_p, at_q| self.plaintext(at_p, at_q))
     }
 
@@ -98,12 +98,12 @@ pub(super) fn post_process(
     powers: &[Batch; 2],
     limbs: usize,
     step: impl Fn(&[u64], &[u64]) -> (Secret, u64),
-) -> Result<Batch, OperationError> {
+) -> Result<Batch, Error> {
     let mut plaintexts = Batch::zeros(powers[0].len(), limbs);
     for (row, (at_p, at_q)) in powers[0].rows().zip(powers[1].rows()).enumerate() {
         let (plaintext, unit) = step(at_p, at_q);
         if unit == 0 {
-            return Err(CiphertextError { row, fault: CiphertextFault::SharesFactor }.into());
+            return Err(ErrorKind::CiphertextSharesFactor.at_row(row));
         }
         plaintexts.row_mut(row).copy_from_slice(&plaintext[..limbs]);
     }

@@ -5,7 +5,7 @@
 //! no unit. As `(1 + n)^(p-1) = 1 - n = 1 - q p` modulo `p^2`, the plaintext is `m = L (-q)^-1` modulo `p`, likewise
 //! modulo `q`.
 
-use crate::OperationError;
+use crate::Error;
 use crate::key::factors::{Chinese, Factors, power, require_ones};
 use crate::natural::{Secret, difference};
 use hearith_arith::{Batch, Factor, Modulus};
@@ -27,7 +27,7 @@ impl Dual {
     }
 
     /// The plaintexts of ciphertexts below `n^2`.
-    pub(crate) fn decrypt(&self, factors: &Factors, c: &Batch) -> Result<Batch, OperationError> {
+    pub(crate) fn decrypt(&self, factors: &Factors, c: &Batch) -> Result<Batch, Error> {
         let (p, q) = factors.powers(c, c, (&self.exponents.0, &self.exponents.1));
         require_ones(&p.low, &q.low)?;
         let m_p = factors.square_p.root().mul_by(&p.high, &self.h_p);

@@ -9,7 +9,7 @@ use super::dual::plaintext_factors;
 use super::unjudged::{Unjudged, quotient};
 use crate::key::factors::Factors;
 use crate::natural::Secret;
-use crate::{OperationError, PublicKey};
+use crate::{Error, PublicKey};
 use hearith_arith::{ArithError, Batch};
 
 pub(crate) struct Ecrt {
@@ -32,7 +32,7 @@ impl Ecrt {
     }
 
     /// The plaintexts of ciphertexts below `n^2`.
-    pub(crate) fn decrypt(&self, factors: &Factors, c: &Batch) -> Result<Batch, OperationError> {
+    pub(crate) fn decrypt(&self, factors: &Factors, c: &Batch) -> Result<Batch, Error> {
         post_process(&self.powers.of(factors, c), factors.limbs(), |at_p, at_q| self.plaintext(at_p, at_q))
     }
 

@@ -3,7 +3,7 @@
 use super::dual::Dual;
 use crate::key::factors::{Factors, power, require_ones};
 use crate::natural::{Secret, boxed, difference, resized};
-use crate::{OperationError, PublicKey};
+use crate::{Error, PublicKey};
 use crypto_bigint::Lcm;
 use hearith_arith::{Batch, Exponents, Factor};
 use zeroize::Zeroizing;
@@ -26,7 +26,7 @@ impl Standard {
     }
 
     /// The plaintexts of ciphertexts below `n^2`.
-    pub(crate) fn decrypt(&self, public: &PublicKey, c: &Batch) -> Result<Batch, OperationError> {
+    pub(crate) fn decrypt(&self, public: &PublicKey, c: &Batch) -> Result<Batch, Error> {
         let powers = public.squared().pow(c, Exponents::Shared(&self.lambda, public.bits()));
         // Split at n, a power 1 + L n shows its L.
         let parts = public.square().split(&powers);

@@ -1,7 +1,7 @@
 //! Decimal numbers as integers in units of `10^-scale`.
 
 use super::integer::with_point;
-use crate::NumberError;
+use crate::{Error, ErrorKind};
 
 /// The decimal number in `text`, in units of `10^-scale`, exactly.
 ///
@@ -9,17 +9,17 @@ use crate::NumberError;
 /// Decimal places beyond the scale must be zeros.
 ///
 /// ```
-/// use hearith_paillier::NumberError;
+/// use hearith_paillier::ErrorKind;
 /// use hearith_paillier::encoding::parse_decimal;
 /// assert_eq!(parse_decimal("-12.5", 2), Ok(-1250));
 /// assert_eq!(parse_decimal("0.250", 2), Ok(25));
-/// assert_eq!(parse_decimal("0.251", 2), Err(NumberError::TooManyPlaces { scale: 2 }));
-/// assert_eq!(parse_decimal("NA", 2), Err(NumberError::NotANumber));
+/// assert_eq!(parse_decimal("0.251", 2), Err(ErrorKind::TooManyPlaces { scale: 2 }.into()));
+/// assert_eq!(parse_decimal("NA", 2), Err(ErrorKind::NotANumber.into()));
 /// ```
 ///
 /// # Errors
-/// [`NumberError`]: not such a number, too many decimal places, or beyond 128 bits.
-pub fn parse_decimal(text: &str, scale: u32) -> Result<i128, NumberError> {
+/// [`NotANumber`](ErrorKind::NotANumber), [`TooManyPlaces`](ErrorKind::TooManyPlaces) or [`OutOfRange`](ErrorKind::OutOfRange): not such a number, too many decimal places, or beyond 128 bits.
+pub fn parse_decimal(text: &str, scale: u32) -> Result<i128, Error> {
     let (negative, unsigned) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
         Some(b'+') => (false, &text[1..]),
@@ -28,10 +28,10 @@ pub fn parse_decimal(text: &str, scale: u32) -> Result<i128, NumberError> {
     let (whole, places) = unsigned.split_once('.').unwrap_or((unsigned, ""));
     let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if whole.len() + places.len() == 0 || !all_digits(whole) || !all_digits(places) {
-        return Err(NumberError::NotANumber);
+        return Err(ErrorKind::NotANumber.into());
     }
     let places = places.trim_end_matches('0');
-    let missing = (scale as usize).checked_sub(places.len()).ok_or(NumberError::TooManyPlaces { scale })?;
+    let missing = (scale as usize).checked_sub(places.len()).ok_or(ErrorKind::TooManyPlaces { scale })?;
     let digits = whole.bytes().chain(places.bytes()).map(|byte| i128::from(byte - b'0'));
     let mut value = digits.chain(std::iter::repeat_n(0, missing)).try_fold(0i128, |value, digit| {
         // Counting downwards reaches the least number too.
@@ -40,7 +40,7 @@ pub fn parse_decimal(text: &str, scale: u32) -> Result<i128, NumberError> {
     if !negative {
         value = value.and_then(i128::checked_neg);
     }
-    value.ok_or(NumberError::OutOfRange)
+    value.ok_or_else(|| ErrorKind::OutOfRange.into())
 }
 
 /// A number in units of `10^-scale` as a decimal with exactly `scale` places.
@@ -81,9 +81,9 @@ mod tests {
         }
         for text in ["", "-", "+", ".", "-.", "1e3", " 1", "1 ", "1_0", "1,0", "--1", "1.2.3", "0x1", "NaN", "inf", "٣"]
         {
-            assert_eq!(read(text), Err(NumberError::NotANumber), "{text}");
+            assert_eq!(read(text), Err(ErrorKind::NotANumber.into()), "{text}");
         }
-        assert_eq!(read("0.0001"), Err(NumberError::TooManyPlaces { scale: 3 }));
+        assert_eq!(read("0.0001"), Err(ErrorKind::TooManyPlaces { scale: 3 }.into()));
         assert_eq!(parse_decimal("1.000", 0), Ok(1));
     }
 
@@ -91,8 +91,8 @@ mod tests {
     fn the_limits_are_those_of_128_bits() {
         assert_eq!(parse_decimal("170141183460469231731687303715884105727", 0), Ok(i128::MAX));
         assert_eq!(parse_decimal("-17014118346046923173168730371588410572.8", 1), Ok(i128::MIN));
-        assert_eq!(parse_decimal("170141183460469231731687303715884105728", 0), Err(NumberError::OutOfRange));
-        assert_eq!(parse_decimal("1", 39), Err(NumberError::OutOfRange));
+        assert_eq!(parse_decimal("170141183460469231731687303715884105728", 0), Err(ErrorKind::OutOfRange.into()));
+        assert_eq!(parse_decimal("1", 39), Err(ErrorKind::OutOfRange.into()));
         assert_eq!(parse_decimal("0", 4_000_000), Ok(0));
     }
 }

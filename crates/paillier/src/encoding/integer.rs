@@ -2,7 +2,7 @@
 
 use crate::ciphertexts::check_key;
 use crate::natural::{difference, has_bits_from, to_decimal};
-use crate::{EncodingError, OperationError, Plaintexts, PublicKey};
+use crate::{Error, ErrorKind, Plaintexts, PublicKey};
 use hearith_arith::{Batch, limbs};
 use std::fmt;
 
@@ -93,10 +93,10 @@ impl From<i128> for Signed {
 }
 
 impl TryFrom<&Signed> for i128 {
-    type Error = crate::NumberError;
+    type Error = Error;
 
-    fn try_from(value: &Signed) -> Result<i128, crate::NumberError> {
-        value.to_i128().ok_or(crate::NumberError::OutOfRange)
+    fn try_from(value: &Signed) -> Result<i128, Error> {
+        Ok(value.to_i128().ok_or(ErrorKind::OutOfRange)?)
     }
 }
 
@@ -125,8 +125,8 @@ impl fmt::Debug for Signed {
 /// Integers as plaintexts, one a row. Constant time in the values.
 ///
 /// # Errors
-/// [`EncodingError::OutOfRange`] if a magnitude is above `(n - 1) / 2`, which only keys of less than 130 bits bring about.
-pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, EncodingError> {
+/// [`OutOfRange`](crate::ErrorKind::OutOfRange) if a magnitude is above `(n - 1) / 2`, which only keys of less than 130 bits bring about.
+pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Error> {
     let limbs = key.plaintext_limbs();
     let mut magnitudes = Batch::zeros(values.len(), limbs);
     let half = half(key);
@@ -137,7 +137,7 @@ pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Enc
         let kept = limbs.min(2);
         residue[..kept].copy_from_slice(&parts[..kept]);
         if limbs::is_zero(&parts[kept..]) == 0 || limbs::less(&half, residue) == 1 {
-            return Err(EncodingError::OutOfRange { row, slot: 0 });
+            return Err(ErrorKind::OutOfRange.at_row(row));
         }
     }
     let mut residues = key.root().neg(&magnitudes);
@@ -150,8 +150,8 @@ pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Enc
 /// Plaintexts as integers: residues up to `(n - 1) / 2` are positive, those above negative. Constant time in the values.
 ///
 /// # Errors
-/// [`OperationError::WrongKey`].
-pub fn decode_signed(key: &PublicKey, plaintexts: &Plaintexts) -> Result<Vec<Signed>, OperationError> {
+/// [`WrongKey`](crate::ErrorKind::WrongKey).
+pub fn decode_signed(key: &PublicKey, plaintexts: &Plaintexts) -> Result<Vec<Signed>, Error> {
     check_key(key.id(), plaintexts.key_id())?;
     let residues = plaintexts.batch();
     let negatives = key.root().neg(residues);
@@ -172,15 +172,18 @@ fn half(key: &PublicKey) -> Vec<u64> {
     (0..n.len()).map(limb).collect()
 }
 
-/// Integers of any size as plaintexts, up to a magnitude. The index of the first that is larger is the error.
-pub(crate) fn encode_wide(key: &PublicKey, values: &[&Signed], most: &[u64]) -> Result<Plaintexts, usize> {
+/// Integers of any size as plaintexts, up to a magnitude.
+///
+/// # Errors
+/// [`OutOfRange`](ErrorKind::OutOfRange) for the first that is larger.
+pub(crate) fn encode_wide(key: &PublicKey, values: &[&Signed], most: &[u64]) -> Result<Plaintexts, Error> {
     let limbs = key.plaintext_limbs();
     let mut residues = Batch::zeros(values.len(), limbs);
     for (row, (value, residue)) in values.iter().zip(residues.rows_mut()).enumerate() {
         let kept = limbs.min(value.magnitude.len());
         residue[..kept].copy_from_slice(&value.magnitude[..kept]);
         if limbs::is_zero(&value.magnitude[kept..]) == 0 || limbs::less(most, residue) == 1 {
-            return Err(row);
+            return Err(ErrorKind::OutOfRange.at_row(row));
         }
         if value.negative {
             let negative = difference(key.modulus(), residue);

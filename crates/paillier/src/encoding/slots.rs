@@ -7,7 +7,7 @@
 use super::Signed;
 use crate::ciphertexts::check_key;
 use crate::natural::{bits_at, has_bits_from};
-use crate::{EncodingError, OperationError, Plaintexts, PublicKey};
+use crate::{Error, ErrorKind, Plaintexts, PublicKey};
 use hearith_arith::{Batch, limbs};
 use zeroize::Zeroizing;
 
@@ -44,24 +44,24 @@ impl SlotLayout {
     /// `max_additions` are added up.
     ///
     /// # Errors
-    /// [`EncodingError::DoesNotFit`], which says how many slots would, or [`EncodingError::EmptyLayout`] if `slots` or
+    /// [`DoesNotFit`](crate::ErrorKind::DoesNotFit), which says how many slots would, or [`EmptyLayout`](crate::ErrorKind::EmptyLayout) if `slots` or
     /// `max_additions` is 0.
-    pub fn new(key_bits: u32, slots: usize, range: u128, max_additions: u64) -> Result<Self, EncodingError> {
+    pub fn new(key_bits: u32, slots: usize, range: u128, max_additions: u64) -> Result<Self, Error> {
         if slots == 0 || max_additions == 0 {
-            return Err(EncodingError::EmptyLayout);
+            return Err(ErrorKind::EmptyLayout.into());
         }
         // range < 2^value_bits and max_additions <= 2^addition_bits, so sums stay below the product of both powers.
         let value_bits = u128::BITS - range.leading_zeros();
         let addition_bits = u64::BITS - (max_additions - 1).leading_zeros();
         let layout = SlotLayout { slots, range, value_bits, addition_bits };
         let (slot_bits, fits) = (layout.slot_bits(), layout.fitting(key_bits));
-        if slots <= fits { Ok(layout) } else { Err(EncodingError::DoesNotFit { slots, slot_bits, key_bits, fits }) }
+        if slots <= fits { Ok(layout) } else { Err(ErrorKind::DoesNotFit { slots, slot_bits, key_bits, fits }.into()) }
     }
 
     /// How many slots for such numbers fit into a plaintext of a key of `key_bits` bits.
     pub fn fits(key_bits: u32, range: u128, max_additions: u64) -> usize {
-        match SlotLayout::new(key_bits, usize::MAX, range, max_additions) {
-            Err(EncodingError::DoesNotFit { fits, .. }) => fits,
+        match SlotLayout::new(key_bits, usize::MAX, range, max_additions).as_ref().map_err(Error::kind) {
+            Err(&ErrorKind::DoesNotFit { fits, .. }) => fits,
             _ => 0,
         }
     }
@@ -99,15 +99,15 @@ impl SlotLayout {
     /// Plaintexts of rows of numbers, `slots` numbers a row one after another. Constant time in the values.
     ///
     /// # Errors
-    /// [`EncodingError::OutOfRange`], [`EncodingError::Rows`], or [`EncodingError::DoesNotFit`] if the key is shorter than
+    /// [`OutOfRange`](crate::ErrorKind::OutOfRange), [`PartialRow`](crate::ErrorKind::PartialRow), or [`DoesNotFit`](crate::ErrorKind::DoesNotFit) if the key is shorter than
     /// the layout's.
-    pub fn pack(&self, key: &PublicKey, values: &[i128]) -> Result<Plaintexts, EncodingError> {
+    pub fn pack(&self, key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Error> {
         self.check_key_length(key)?;
         if !values.len().is_multiple_of(self.slots) {
-            return Err(EncodingError::Rows { values: values.len(), slots: self.slots });
+            return Err(ErrorKind::PartialRow { values: values.len(), slots: self.slots }.into());
         }
         if let Some(at) = values.iter().position(|value| value.unsigned_abs() > self.range) {
-            return Err(EncodingError::OutOfRange { row: at / self.slots, slot: at % self.slots });
+            return Err(ErrorKind::OutOfRange.at_row(at / self.slots).at_slot(at % self.slots));
         }
         let mut raised = Batch::zeros(values.len() / self.slots, key.plaintext_limbs());
         for (row, values) in raised.rows_mut().zip(values.chunks_exact(self.slots)) {
@@ -126,8 +126,8 @@ impl SlotLayout {
     /// has overflowed, or the plaintext was packed otherwise.
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`].
-    pub fn unpack(&self, key: &PublicKey, plaintexts: &Plaintexts) -> Result<Vec<Option<Signed>>, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey).
+    pub fn unpack(&self, key: &PublicKey, plaintexts: &Plaintexts) -> Result<Vec<Option<Signed>>, Error> {
         check_key(key.id(), plaintexts.key_id())?;
         if self.check_key_length(key).is_err() {
             return Ok(vec![None; plaintexts.len() * self.slots]);
@@ -142,9 +142,9 @@ impl SlotLayout {
         Ok(numbers)
     }
 
-    fn check_key_length(&self, key: &PublicKey) -> Result<(), EncodingError> {
+    fn check_key_length(&self, key: &PublicKey) -> Result<(), Error> {
         let (slots, slot_bits, key_bits, fits) = (self.slots, self.slot_bits(), key.bits(), self.fitting(key.bits()));
-        if slots <= fits { Ok(()) } else { Err(EncodingError::DoesNotFit { slots, slot_bits, key_bits, fits }) }
+        if slots <= fits { Ok(()) } else { Err(ErrorKind::DoesNotFit { slots, slot_bits, key_bits, fits }.into()) }
     }
 
     /// What every slot is raised by: `2^(w-1)`.
@@ -217,10 +217,10 @@ mod tests {
     fn layouts_that_do_not_fit_say_what_would() {
         assert_eq!(SlotLayout::fits(2048, 1 << 30, 1 << 32), 2047 / 64);
         let refused = SlotLayout::new(2048, 32, 1 << 30, 1 << 32);
-        let expected = EncodingError::DoesNotFit { slots: 32, slot_bits: 64, key_bits: 2048, fits: 31 };
-        assert_eq!(refused, Err(expected));
-        assert_eq!(SlotLayout::new(2048, 0, 1, 1), Err(EncodingError::EmptyLayout));
-        assert_eq!(SlotLayout::new(2048, 1, 1, 0), Err(EncodingError::EmptyLayout));
+        let expected = ErrorKind::DoesNotFit { slots: 32, slot_bits: 64, key_bits: 2048, fits: 31 };
+        assert_eq!(refused, Err(expected.into()));
+        assert_eq!(SlotLayout::new(2048, 0, 1, 1), Err(ErrorKind::EmptyLayout.into()));
+        assert_eq!(SlotLayout::new(2048, 1, 1, 0), Err(ErrorKind::EmptyLayout.into()));
         assert_eq!(SlotLayout::fits(64, u128::MAX, 2), 0);
         assert_eq!(SlotLayout::fits(64, 1, 0), 0);
     }

@@ -2,7 +2,7 @@
 
 use super::inverse::inverses;
 use crate::ciphertexts::{check_key, check_lengths};
-use crate::{Ciphertexts, OperationError, Plaintexts, PublicKey};
+use crate::{Ciphertexts, Error, Plaintexts, PublicKey};
 
 impl PublicKey {
     /// Ciphertexts of the sums row by row: the products modulo `n^2`.
@@ -22,8 +22,8 @@ impl PublicKey {
     /// ```
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`] or [`OperationError::Lengths`].
-    pub fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey) or [`Lengths`](crate::ErrorKind::Lengths).
+    pub fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.check_pair(a, b)?;
         Ok(self.ciphertexts(self.squared().mul(a.batch(), b.batch())))
     }
@@ -31,9 +31,9 @@ impl PublicKey {
     /// Ciphertexts of the differences row by row: the products with the inverses modulo `n^2`; see [`PublicKey::neg`].
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`], [`OperationError::Lengths`], or [`OperationError::Ciphertext`] if a row of `b` shares a
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) if a row of `b` shares a
     /// factor with `n`.
-    pub fn sub(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+    pub fn sub(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.check_pair(a, b)?;
         self.add(a, &self.neg(b)?)
     }
@@ -42,8 +42,8 @@ impl PublicKey {
     /// each.
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`], or [`OperationError::Ciphertext`] for the first row that shares a factor with `n`.
-    pub fn neg(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`.
+    pub fn neg(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         match inverses(self.root(), self.squared(), ciphertexts.batch()) {
             Some(inverses) => Ok(self.ciphertexts(inverses)),
@@ -55,8 +55,8 @@ impl PublicKey {
     /// randomised anew: whoever knows both the old and the new ones can read the plaintexts added.
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`] or [`OperationError::Lengths`].
-    pub fn add_plain(&self, ciphertexts: &Ciphertexts, added: &Plaintexts) -> Result<Ciphertexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey) or [`Lengths`](crate::ErrorKind::Lengths).
+    pub fn add_plain(&self, ciphertexts: &Ciphertexts, added: &Plaintexts) -> Result<Ciphertexts, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         check_key(self.id(), added.key_id())?;
         check_lengths(ciphertexts.len(), added.len())?;

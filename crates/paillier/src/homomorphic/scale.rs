@@ -7,7 +7,7 @@
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::encoding::Signed;
 use crate::natural::has_bits_from;
-use crate::{Ciphertexts, OperationError, PublicKey};
+use crate::{Ciphertexts, Error, ErrorKind, PublicKey};
 use hearith_arith::{Batch, Exponents, limbs};
 use zeroize::Zeroizing;
 
@@ -34,22 +34,17 @@ impl PublicKey {
     /// ```
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`], [`OperationError::Lengths`], or [`OperationError::Ciphertext`] for a row that shares a
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for a row that shares a
     /// factor with `n`.
-    pub fn scale(&self, ciphertexts: &Ciphertexts, scalars: &[i128]) -> Result<Ciphertexts, OperationError> {
+    pub fn scale(&self, ciphertexts: &Ciphertexts, scalars: &[i128]) -> Result<Ciphertexts, Error> {
         self.scale_bounded(ciphertexts, scalars, I128_BITS)
     }
 
     /// As [`PublicKey::scale`], for scalars of magnitude below `2^bits`; the time depends on `bits` alone.
     ///
     /// # Errors
-    /// As [`PublicKey::scale`], or [`OperationError::ScalarTooLarge`].
-    pub fn scale_bounded(
-        &self,
-        ciphertexts: &Ciphertexts,
-        scalars: &[i128],
-        bits: u32,
-    ) -> Result<Ciphertexts, OperationError> {
+    /// As [`PublicKey::scale`], or [`ScalarTooLarge`](crate::ErrorKind::ScalarTooLarge).
+    pub fn scale_bounded(&self, ciphertexts: &Ciphertexts, scalars: &[i128], bits: u32) -> Result<Ciphertexts, Error> {
         self.scale_by(ciphertexts, &Scalars::of_integers(scalars, bits)?)
     }
 
@@ -57,16 +52,11 @@ impl PublicKey {
     ///
     /// # Errors
     /// As [`PublicKey::scale_bounded`].
-    pub fn scale_wide(
-        &self,
-        ciphertexts: &Ciphertexts,
-        scalars: &[Signed],
-        bits: u32,
-    ) -> Result<Ciphertexts, OperationError> {
+    pub fn scale_wide(&self, ciphertexts: &Ciphertexts, scalars: &[Signed], bits: u32) -> Result<Ciphertexts, Error> {
         self.scale_by(ciphertexts, &Scalars::of_signed(scalars, bits)?)
     }
 
-    fn scale_by(&self, ciphertexts: &Ciphertexts, scalars: &Scalars) -> Result<Ciphertexts, OperationError> {
+    fn scale_by(&self, ciphertexts: &Ciphertexts, scalars: &Scalars) -> Result<Ciphertexts, Error> {
         let bases = self.signed_bases(ciphertexts, scalars)?;
         Ok(self.joined(&self.square().pow(&bases, Exponents::Each(&scalars.magnitudes, scalars.bits))))
     }
@@ -89,30 +79,25 @@ impl PublicKey {
     /// ```
     ///
     /// # Errors
-    /// [`OperationError::Terms`] if the rows are no whole number of sums, and as [`PublicKey::scale`].
-    pub fn dot(
-        &self,
-        ciphertexts: &Ciphertexts,
-        weights: &[i128],
-        terms: usize,
-    ) -> Result<Ciphertexts, OperationError> {
+    /// [`Terms`](crate::ErrorKind::Terms) if the rows are no whole number of sums, and as [`PublicKey::scale`].
+    pub fn dot(&self, ciphertexts: &Ciphertexts, weights: &[i128], terms: usize) -> Result<Ciphertexts, Error> {
         self.dot_bounded(ciphertexts, weights, terms, I128_BITS)
     }
 
     /// As [`PublicKey::dot`], for weights of magnitude below `2^bits`; the time depends on `bits` alone.
     ///
     /// # Errors
-    /// As [`PublicKey::dot`], or [`OperationError::ScalarTooLarge`].
+    /// As [`PublicKey::dot`], or [`ScalarTooLarge`](crate::ErrorKind::ScalarTooLarge).
     pub fn dot_bounded(
         &self,
         ciphertexts: &Ciphertexts,
         weights: &[i128],
         terms: usize,
         bits: u32,
-    ) -> Result<Ciphertexts, OperationError> {
+    ) -> Result<Ciphertexts, Error> {
         let rows = ciphertexts.len();
         if terms == 0 || !rows.is_multiple_of(terms) {
-            return Err(OperationError::Terms { terms, rows });
+            return Err(ErrorKind::Terms { terms, rows }.into());
         }
         let weights = Scalars::of_integers(weights, bits)?;
         let weights = if weights.len() == terms { weights.repeated(rows / terms) } else { weights };
@@ -123,7 +108,7 @@ impl PublicKey {
     }
 
     /// The ciphertexts of rows whose scalar is not negative, the inverses of the others.
-    fn signed_bases(&self, ciphertexts: &Ciphertexts, scalars: &Scalars) -> Result<Batch, OperationError> {
+    fn signed_bases(&self, ciphertexts: &Ciphertexts, scalars: &Scalars) -> Result<Batch, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         check_lengths(ciphertexts.len(), scalars.len())?;
         let inverses = self.neg(ciphertexts)?;
@@ -136,7 +121,7 @@ impl PublicKey {
 }
 
 /// All row numbers of a batch.
-pub(super) fn row_numbers(rows: usize) -> Result<Vec<u32>, OperationError> {
+pub(super) fn row_numbers(rows: usize) -> Result<Vec<u32>, Error> {
     let numbers: Vec<u32> = (0..=u32::MAX).take(rows).collect();
     check_lengths(rows, numbers.len())?;
     Ok(numbers)
@@ -151,7 +136,7 @@ struct Scalars {
 }
 
 impl Scalars {
-    fn of_integers(scalars: &[i128], bits: u32) -> Result<Self, OperationError> {
+    fn of_integers(scalars: &[i128], bits: u32) -> Result<Self, Error> {
         let mut magnitudes = Batch::zeros(scalars.len(), 2);
         let mut negative = Zeroizing::new(Vec::with_capacity(scalars.len()));
         for (row, &scalar) in magnitudes.rows_mut().zip(scalars) {
@@ -163,7 +148,7 @@ impl Scalars {
         Scalars { magnitudes, negative, bits }.checked()
     }
 
-    fn of_signed(scalars: &[Signed], bits: u32) -> Result<Self, OperationError> {
+    fn of_signed(scalars: &[Signed], bits: u32) -> Result<Self, Error> {
         let widest = scalars.iter().map(|scalar| scalar.magnitude().len()).max().unwrap_or(1);
         let magnitudes = Batch::from_rows(widest, scalars.iter().map(Signed::magnitude));
         let negative = Zeroizing::new(scalars.iter().map(|scalar| u64::from(scalar.is_negative())).collect());
@@ -171,11 +156,11 @@ impl Scalars {
     }
 
     /// Fails if a scalar has more bits than announced, which is all that this tells about it.
-    fn checked(self) -> Result<Self, OperationError> {
+    fn checked(self) -> Result<Self, Error> {
         let bits = self.bits;
         let too_large = self.magnitudes.rows().position(|row| has_bits_from(row, bits));
         match too_large {
-            Some(row) => Err(OperationError::ScalarTooLarge { row, bits }),
+            Some(row) => Err(ErrorKind::ScalarTooLarge { bits }.at_row(row)),
             None => Ok(self),
         }
     }
@@ -203,12 +188,12 @@ mod tests {
             let limit = 1i128.checked_shl(bits).filter(|_| bits < 127);
             let most = limit.map_or(i128::MAX, |limit| limit - 1);
             assert_eq!((check(most, bits), check(-most, bits)), (Ok(()), Ok(())), "{bits} bits");
-            let too_large = Err(OperationError::ScalarTooLarge { row: 0, bits });
+            let too_large = Err(ErrorKind::ScalarTooLarge { bits }.at_row(0));
             assert_eq!(check(-most - 1, bits), too_large, "{bits} bits");
         }
         assert_eq!(check(i128::MIN, 128), Ok(()));
         assert_eq!(check(i128::MIN, 1000), Ok(()));
         assert_eq!(check(0, 0), Ok(()));
-        assert_eq!(check(1, 0), Err(OperationError::ScalarTooLarge { row: 0, bits: 0 }));
+        assert_eq!(check(1, 0), Err(ErrorKind::ScalarTooLarge { bits: 0 }.at_row(0)));
     }
 }

@@ -2,15 +2,15 @@
 
 use super::scale::row_numbers;
 use crate::ciphertexts::{check_key, check_rows};
-use crate::{Ciphertexts, OperationError, PublicKey};
+use crate::{Ciphertexts, Error, PublicKey};
 
 impl PublicKey {
     /// A ciphertext of the sum of all rows, as a batch of one; the trivial ciphertext of 0 if there are none. One Montgomery
     /// multiplication a row.
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`].
-    pub fn sum(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey).
+    pub fn sum(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.sum_groups(ciphertexts, &[row_numbers(ciphertexts.len())?])
     }
 
@@ -31,8 +31,8 @@ impl PublicKey {
     /// ```
     ///
     /// # Errors
-    /// [`OperationError::WrongKey`], or [`OperationError::Row`] if there is no such row.
-    pub fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, OperationError> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if there is no such row.
+    pub fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         check_rows(groups.iter().flatten().map(|&row| row as usize), ciphertexts.len())?;
         Ok(self.ciphertexts(self.squared().products(ciphertexts.batch(), groups)))

@@ -1,7 +1,7 @@
 //! The factors of `n`, ready for arithmetic modulo their squares.
 
 use crate::natural::{Secret, difference, is_one, limbs_of, product, resized};
-use crate::{CiphertextError, CiphertextFault, OperationError};
+use crate::{Error, ErrorKind};
 use hearith_arith::{ArithError, Batch, Engine, Exponents, Factor, Modulus, Pairs, Square, limbs, pow_pairs};
 
 /// `p < q`, the prime factors of `n`; wiped when dropped.
@@ -60,9 +60,9 @@ impl Factors {
 
 /// Fails for the first row in which not both parts are 1. For `c^(p-1) mod p` and `c^(q-1) mod q` that is a ciphertext
 /// that shares a factor with `n`, by Fermat's little theorem.
-pub(crate) fn require_ones(p: &Batch, q: &Batch) -> Result<(), OperationError> {
+pub(crate) fn require_ones(p: &Batch, q: &Batch) -> Result<(), Error> {
     match p.rows().zip(q.rows()).position(|(p, q)| is_one(p) & is_one(q) == 0) {
-        Some(row) => Err(CiphertextError { row, fault: CiphertextFault::SharesFactor }.into()),
+        Some(row) => Err(ErrorKind::CiphertextSharesFactor.at_row(row)),
         None => Ok(()),
     }
 }
@@ -120,7 +120,7 @@ mod tests {
     fn rows_that_are_not_one_are_found() {
         let batch = |rows: [u64; 3]| Batch::from_rows(1, rows.chunks(1));
         assert_eq!(require_ones(&batch([1, 1, 1]), &batch([1, 1, 1])), Ok(()));
-        let fault = |row| Err(CiphertextError { row, fault: CiphertextFault::SharesFactor }.into());
+        let fault = |row| Err(ErrorKind::CiphertextSharesFactor.at_row(row));
         assert_eq!(require_ones(&batch([1, 1, 0]), &batch([1, 1, 1])), fault(2));
         assert_eq!(require_ones(&batch([1, 1, 1]), &batch([1, 3, 0])), fault(1));
     }

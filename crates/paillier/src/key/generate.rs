@@ -1,9 +1,9 @@
 //! The random parts of a key: primes, and the generator of a DJN key.
 
 use super::factors::Factors;
-use crate::KeyError;
 use crate::natural::{Secret, boxed, from_be, is_one, limbs_of};
 use crate::random::{SystemRandom, unit};
+use crate::{Error, ErrorKind};
 use crypto_bigint::{BoxedUint, Gcd};
 use crypto_primes::hazmat::{SetBits, SmallFactorsSieveFactory};
 use crypto_primes::{Flavor, is_prime, sieve_and_find};
@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 /// Two different primes of `bits / 2` bits, the smaller first, whose product has exactly `bits` bits.
 ///
 /// `blum` asks for `p = q = 3 mod 4` and `gcd(p - 1, q - 1) = 2`, which the DJN variant needs.
-pub(crate) fn primes(bits: u32, blum: bool) -> Result<(Secret, Secret), KeyError> {
+pub(crate) fn primes(bits: u32, blum: bool) -> Result<(Secret, Secret), Error> {
     loop {
         let (p, q) = rayon::join(|| prime(bits / 2, blum), || prime(bits / 2, blum));
         let (p, q) = (p?, q?);
@@ -25,7 +25,7 @@ pub(crate) fn primes(bits: u32, blum: bool) -> Result<(Secret, Secret), KeyError
 
 /// A random prime of exactly `bits` bits, the two highest set, so that the product of two has exactly `2 bits` bits:
 /// the first prime from a random start on.
-fn prime(bits: u32, blum: bool) -> Result<Secret, KeyError> {
+fn prime(bits: u32, blum: bool) -> Result<Secret, Error> {
     let mut random = SystemRandom::default();
     // The builder fails for lengths below 2 and finding for lengths beyond the type, which has none: neither can be.
     let candidates = SmallFactorsSieveFactory::<BoxedUint>::new(Flavor::Any, bits, SetBits::TwoMsb);
@@ -33,7 +33,7 @@ fn prime(bits: u32, blum: bool) -> Result<Secret, KeyError> {
         (!blum || candidate.as_words()[0] & 3 == 3) && is_prime(Flavor::Any, candidate)
     };
     let found = candidates.and_then(|sieve| sieve_and_find(&mut random, sieve, suits)).ok().flatten();
-    let found = Zeroizing::new(found.ok_or(KeyError::SizeOutOfRange { bits })?);
+    let found = Zeroizing::new(found.ok_or(ErrorKind::KeySizeOutOfRange { bits })?);
     Ok(random.vouch(Zeroizing::new(found.as_words().to_vec()))?)
 }
 
@@ -53,7 +53,7 @@ fn halves_coprime(p: &[u64], q: &[u64]) -> bool {
 }
 
 /// The generator of a DJN key: `h = -x^2 mod n` for a random unit `x`.
-pub(crate) fn generator(n: &[u64], engine: Engine) -> Result<Secret, KeyError> {
+pub(crate) fn generator(n: &[u64], engine: Engine) -> Result<Secret, Error> {
     let modulus = Modulus::new(engine, n)?;
     let x = Batch::repeat(&unit(n)?, 1);
     let h = modulus.neg(&modulus.mul(&x, &x));
@@ -82,30 +82,30 @@ fn halved(number: &[u64]) -> Zeroizing<BoxedUint> {
 ///
 /// That `n` and `(p - 1)(q - 1)` have no factor in common, which decryption needs, follows from the checks: `p < q` of
 /// one length, so `p` could divide `q - 1` only as `q = p + 1`, which is even, since `q >= 2 p + 1` is longer.
-pub(crate) fn check_primes(p_be: &[u8], q_be: &[u8]) -> Result<(Secret, Secret), KeyError> {
+pub(crate) fn check_primes(p_be: &[u8], q_be: &[u8]) -> Result<(Secret, Secret), Error> {
     let longest = limbs_of(crate::MAX_BITS / 2);
-    let too_long = KeyError::SizeOutOfRange { bits: 16 * p_be.len().max(q_be.len()) as u32 };
+    let too_long = ErrorKind::KeySizeOutOfRange { bits: 16 * p_be.len().max(q_be.len()) as u32 };
     let (Some(p), Some(q)) = (from_be(p_be, longest), from_be(q_be, longest)) else {
-        return Err(too_long);
+        return Err(too_long.into());
     };
     let bits = limbs::bit_length(&p);
     if bits != limbs::bit_length(&q) || p == q {
-        return Err(KeyError::UnequalPrimes);
+        return Err(ErrorKind::UnequalPrimes.into());
     }
     let cut = |number: Secret| Zeroizing::new(number[..limbs_of(bits)].to_vec());
     let (p, q) = if limbs::less(&p, &q) == 1 { (cut(p), cut(q)) } else { (cut(q), cut(p)) };
     let (p_prime, q_prime) = rayon::join(|| surely_prime(&p), || surely_prime(&q));
     if !p_prime? {
-        return Err(KeyError::NotPrime { factor: "p" });
+        return Err(ErrorKind::NotPrime { factor: "p" }.into());
     }
     if !q_prime? {
-        return Err(KeyError::NotPrime { factor: "q" });
+        return Err(ErrorKind::NotPrime { factor: "q" }.into());
     }
     Ok((p, q))
 }
 
 /// Strengthened Baillie-PSW, and Miller-Rabin with bases that whoever made the number cannot foresee.
-fn surely_prime(number: &[u64]) -> Result<bool, KeyError> {
+fn surely_prime(number: &[u64]) -> Result<bool, Error> {
     let options = crypto_primes::fips::FipsOptions::with_mr_iterations(8);
     let candidate = Zeroizing::new(boxed(number));
     let mut random = SystemRandom::default();
@@ -156,12 +156,12 @@ mod tests {
         let check = |p: u64, q: u64| check_primes(&p.to_be_bytes(), &q.to_be_bytes()).map(|(p, q)| (p[0], q[0]));
         let (least, greatest) = (3_037_000_507, 4_294_967_291); // of all pairs of 32 bits with a product of 64
         assert_eq!(check(greatest, least), Ok((least, greatest)));
-        assert_eq!(check(least, least), Err(KeyError::UnequalPrimes));
-        assert_eq!(check(65537, greatest), Err(KeyError::UnequalPrimes));
-        assert_eq!(check(least + 2, greatest), Err(KeyError::NotPrime { factor: "p" }));
-        assert_eq!(check(least, greatest - 2), Err(KeyError::NotPrime { factor: "q" }));
+        assert_eq!(check(least, least), Err(ErrorKind::UnequalPrimes.into()));
+        assert_eq!(check(65537, greatest), Err(ErrorKind::UnequalPrimes.into()));
+        assert_eq!(check(least + 2, greatest), Err(ErrorKind::NotPrime { factor: "p" }.into()));
+        assert_eq!(check(least, greatest - 2), Err(ErrorKind::NotPrime { factor: "q" }.into()));
         let long = [1; 600];
-        assert_eq!(check_primes(&long, &long), Err(KeyError::SizeOutOfRange { bits: 9600 }));
+        assert_eq!(check_primes(&long, &long), Err(ErrorKind::KeySizeOutOfRange { bits: 9600 }.into()));
     }
 
     #[test]

@@ -8,8 +8,8 @@
 use super::private::PrivateKey;
 use super::public::PublicKey;
 use super::{KeyId, KeyPolicy};
-use crate::KeyError;
 use crate::natural::to_be;
+use crate::{Error, ErrorKind};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use hearith_arith::{Engine, limbs};
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ impl PublicKey {
     ///
     /// # Errors
     /// If the text is not one, or as [`PublicKey::new`].
-    pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, KeyError> {
+    pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         public_key(&serde_json::from_str(text).map_err(json_error)?, policy, engine)
     }
 
@@ -109,11 +109,11 @@ impl PrivateKey {
     ///
     /// # Errors
     /// If the text is not one, or as [`PrivateKey::from_primes`].
-    pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, KeyError> {
+    pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         let jwk: PrivateJwk = serde_json::from_str(text).map_err(json_error)?;
         expect("kty", &jwk.kty, TYPE)?;
         if !jwk.key_ops.iter().any(|name| name == DECRYPT) {
-            return Err(KeyError::Member { member: "key_ops", problem: "does not contain 'decrypt'" });
+            return Err(ErrorKind::Member { member: "key_ops", problem: "does not contain 'decrypt'" }.into());
         }
         let public = public_key(&jwk.public, policy, engine)?;
         let key = PrivateKey::of_public(public, &decode("p", jwk.p)?, &decode("q", jwk.q)?)?;
@@ -129,7 +129,7 @@ pub(crate) fn private_comment(id: KeyId) -> String {
     format!("Paillier private key {id} of Hearith")
 }
 
-fn public_key(jwk: &PublicJwk<'_>, policy: KeyPolicy, engine: Engine) -> Result<PublicKey, KeyError> {
+fn public_key(jwk: &PublicJwk<'_>, policy: KeyPolicy, engine: Engine) -> Result<PublicKey, Error> {
     expect("kty", &jwk.kty, TYPE)?;
     expect("alg", &jwk.alg, ALGORITHM)?;
     let n = decode("n", &jwk.n)?;
@@ -141,8 +141,12 @@ fn public_key(jwk: &PublicJwk<'_>, policy: KeyPolicy, engine: Engine) -> Result<
     })
 }
 
-fn expect(member: &'static str, found: &str, wanted: &'static str) -> Result<(), KeyError> {
-    if found == wanted { Ok(()) } else { Err(KeyError::Member { member, problem: "is not that of a Paillier key" }) }
+fn expect(member: &'static str, found: &str, wanted: &'static str) -> Result<(), Error> {
+    if found == wanted {
+        Ok(())
+    } else {
+        Err(ErrorKind::Member { member, problem: "is not that of a Paillier key" }.into())
+    }
 }
 
 /// Unpadded base64url of a number's big-endian bytes without leading zeros.
@@ -152,21 +156,21 @@ fn encode(number: &[u64]) -> Zeroizing<String> {
 }
 
 /// The bytes of unpadded base64url; padding, which some writers add, is passed over.
-fn decode(member: &'static str, text: &str) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+fn decode(member: &'static str, text: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     let text = text.trim_end_matches('=');
     if text.len() > LONGEST {
-        return Err(KeyError::Member { member, problem: "is too long" });
+        return Err(ErrorKind::Member { member, problem: "is too long" }.into());
     }
     let mut bytes = Zeroizing::new(vec![0; text.len()]);
     let length = match Base64UrlUnpadded::decode(text, &mut bytes) {
         Ok(decoded) => decoded.len(),
-        Err(_) => return Err(KeyError::Member { member, problem: "is not base64url" }),
+        Err(_) => return Err(ErrorKind::Member { member, problem: "is not base64url" }.into()),
     };
     bytes.truncate(length);
     Ok(bytes)
 }
 
 /// The place of an error only: the parser's message may quote the text.
-fn json_error(error: serde_json::Error) -> KeyError {
-    KeyError::Json { line: error.line(), column: error.column() }
+fn json_error(error: serde_json::Error) -> Error {
+    ErrorKind::KeyJson { line: error.line(), column: error.column() }.into()
 }

@@ -5,10 +5,10 @@ use super::generate::{check_primes, generates, generator, primes};
 use super::jwk::private_comment;
 use super::public::PublicKey;
 use super::{KeyPolicy, Variant};
-use crate::KeyError;
 use crate::decrypt::Decryptors;
 use crate::encrypt::Owner;
 use crate::natural::{Secret, limbs_of, product, to_be};
+use crate::{Error, ErrorKind};
 use hearith_arith::{Engine, limbs};
 use std::fmt;
 
@@ -31,18 +31,18 @@ impl PrivateKey {
     /// crypto-primes does not wipe the space that it works in; do not run it beside code that you do not trust.
     ///
     /// ```
-    /// use hearith_paillier::{Engine, KeyError, KeyPolicy, PrivateKey, Variant};
+    /// use hearith_paillier::{Engine, ErrorKind, KeyPolicy, PrivateKey, Variant};
     /// let key = PrivateKey::generate(512, Variant::Djn, KeyPolicy::AllowInsecure, Engine::best())?;
     /// assert_eq!(key.public().bits(), 512);
     ///
     /// let refused = PrivateKey::generate(512, Variant::Djn, KeyPolicy::Secure, Engine::best());
-    /// assert_eq!(refused.unwrap_err(), KeyError::Insecure { bits: 512 });
-    /// # Ok::<(), KeyError>(())
+    /// assert_eq!(refused.unwrap_err().kind(), &ErrorKind::InsecureKeySize { bits: 512 });
+    /// # Ok::<(), hearith_paillier::Error>(())
     /// ```
     ///
     /// # Errors
     /// If the size is not even, out of range or refused by the policy, or if the random generator fails.
-    pub fn generate(bits: u32, variant: Variant, policy: KeyPolicy, engine: Engine) -> Result<Self, KeyError> {
+    pub fn generate(bits: u32, variant: Variant, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         policy.check(bits)?;
         let (p, q) = primes(bits, variant == Variant::Djn)?;
         let n = product(&p, &q, limbs_of(bits));
@@ -66,7 +66,7 @@ impl PrivateKey {
         h_be: Option<&[u8]>,
         policy: KeyPolicy,
         engine: Engine,
-    ) -> Result<Self, KeyError> {
+    ) -> Result<Self, Error> {
         let (p, q) = check_primes(p_be, q_be)?;
         let n = product(&p, &q, 2 * p.len());
         let public = PublicKey::new(&to_be(&n, 16 * p.len()), h_be, policy, engine)?;
@@ -80,25 +80,25 @@ impl PrivateKey {
     }
 
     /// The private key of a public key, given its primes, big-endian.
-    pub(crate) fn of_public(public: PublicKey, p_be: &[u8], q_be: &[u8]) -> Result<Self, KeyError> {
+    pub(crate) fn of_public(public: PublicKey, p_be: &[u8], q_be: &[u8]) -> Result<Self, Error> {
         let (p, q) = check_primes(p_be, q_be)?;
         let n = product(&p, &q, 2 * p.len());
         if n[..limbs_of(limbs::bit_length(&n))] != *public.modulus() {
-            return Err(KeyError::WrongPrimes);
+            return Err(ErrorKind::WrongPrimes.into());
         }
         Self::checked(public, p, q)
     }
 
     /// The key with primes that are prime; its generator is checked.
-    fn checked(public: PublicKey, p: Secret, q: Secret) -> Result<Self, KeyError> {
+    fn checked(public: PublicKey, p: Secret, q: Secret) -> Result<Self, Error> {
         let key = Self::of_factors(public, p, q)?;
         match key.public.generator() {
-            Some(h) if !generates(h, &key.factors) => Err(KeyError::Generator),
+            Some(h) if !generates(h, &key.factors) => Err(ErrorKind::InvalidGenerator.into()),
             _ => Ok(key),
         }
     }
 
-    fn of_factors(public: PublicKey, p: Secret, q: Secret) -> Result<Self, KeyError> {
+    fn of_factors(public: PublicKey, p: Secret, q: Secret) -> Result<Self, Error> {
         let factors = Factors::new(p, q, public.engine())?;
         let comment = private_comment(public.id());
         let decryptors = Decryptors::new(&factors);

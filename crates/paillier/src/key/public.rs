@@ -1,8 +1,8 @@
 //! The public key.
 
 use super::{KeyId, KeyPolicy, Variant};
-use crate::KeyError;
 use crate::natural::{boxed, from_be, limbs_of, product, to_be};
+use crate::{Error, ErrorKind};
 use crypto_bigint::{BoxedUint, Gcd};
 use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square, limbs};
 use std::fmt;
@@ -34,14 +34,14 @@ impl PublicKey {
     /// # Errors
     /// If the size is not even, out of range or refused by the policy, if `n` has a small factor, or if `h` is not a
     /// unit modulo `n` other than 1 and -1. That `n` is a product of two primes cannot be seen from outside.
-    pub fn new(n_be: &[u8], h_be: Option<&[u8]>, policy: KeyPolicy, engine: Engine) -> Result<Self, KeyError> {
+    pub fn new(n_be: &[u8], h_be: Option<&[u8]>, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         let widest = limbs_of(crate::MAX_BITS);
-        let n = from_be(n_be, widest).ok_or(KeyError::SizeOutOfRange { bits: 8 * n_be.len() as u32 })?;
+        let n = from_be(n_be, widest).ok_or(ErrorKind::KeySizeOutOfRange { bits: 8 * n_be.len() as u32 })?;
         let bits = limbs::bit_length(&n);
         policy.check(bits)?;
         let n = &n[..limbs_of(bits)];
         if let Some(factor) = small_factor(n) {
-            return Err(KeyError::SmallFactor { factor });
+            return Err(ErrorKind::SmallFactor { factor }.into());
         }
         let generator = h_be.map(|h| checked_generator(h, n)).transpose()?;
         let squared = Modulus::new(engine, &product(n, n, limbs_of(2 * bits)))?;
@@ -192,11 +192,11 @@ fn small_factor(n: &[u64]) -> Option<u64> {
 
 /// The generator of a DJN key, as far as it can be checked from outside: `1 < h < n - 1`, a unit, and `n = 1 mod 4`, which
 /// `p = q = 3 mod 4` make it.
-fn checked_generator(h_be: &[u8], n: &[u64]) -> Result<Vec<u64>, KeyError> {
-    let h = from_be(h_be, n.len()).ok_or(KeyError::Generator)?;
+fn checked_generator(h_be: &[u8], n: &[u64]) -> Result<Vec<u64>, Error> {
+    let h = from_be(h_be, n.len()).ok_or(ErrorKind::InvalidGenerator)?;
     let mut next = h.clone();
     limbs::add_assign(&mut next, &[1]);
     let inside = limbs::less(&[2], &h[..1]) | (1 ^ limbs::is_zero(&h[1..])) == 1 && limbs::less(&next, n) == 1;
     let coprime = boxed(&h).gcd_vartime(&boxed(n)) == BoxedUint::one();
-    if inside && coprime && n[0] & 3 == 1 { Ok(h.to_vec()) } else { Err(KeyError::Generator) }
+    if inside && coprime && n[0] & 3 == 1 { Ok(h.to_vec()) } else { Err(ErrorKind::InvalidGenerator.into()) }
 }

@@ -2,7 +2,7 @@
 
 use crate::ciphertexts::check_lengths;
 use crate::natural::{from_decimal, to_decimal};
-use crate::{Ciphertexts, OperationError, PheError, PublicKey};
+use crate::{Ciphertexts, Error, ErrorKind, PublicKey};
 use hearith_arith::Batch;
 use serde::de::{DeserializeSeed, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -20,8 +20,8 @@ struct Object<'a> {
 /// Every ciphertext as a JSON object of one line, with its exponent (see [`encode`](super::encode)); 0 for integers.
 ///
 /// # Errors
-/// [`OperationError::Lengths`] if there is not one exponent a ciphertext.
-pub fn export(ciphertexts: &Ciphertexts, exponents: &[i32]) -> Result<Vec<String>, PheError> {
+/// [`Lengths`](crate::ErrorKind::Lengths) if there is not one exponent a ciphertext.
+pub fn export(ciphertexts: &Ciphertexts, exponents: &[i32]) -> Result<Vec<String>, Error> {
     check_lengths(ciphertexts.len(), exponents.len())?;
     let object = |(number, &e): (&[u64], &i32)| {
         // A struct of a string and a number always has a JSON form.
@@ -34,7 +34,7 @@ pub fn export(ciphertexts: &Ciphertexts, exponents: &[i32]) -> Result<Vec<String
 ///
 /// # Errors
 /// If the text is not that, or if a ciphertext is 0, not below `n^2`, or shares a factor with `n`; rows count from 0.
-pub fn import(key: &PublicKey, text: &str) -> Result<(Ciphertexts, Vec<i32>), PheError> {
+pub fn import(key: &PublicKey, text: &str) -> Result<(Ciphertexts, Vec<i32>), Error> {
     let mut rows = Rows { key, numbers: Vec::new(), exponents: Vec::new() };
     let array = text.trim_start().starts_with('[');
     let mut json = serde_json::Deserializer::from_str(text);
@@ -48,8 +48,8 @@ pub fn import(key: &PublicKey, text: &str) -> Result<(Ciphertexts, Vec<i32>), Ph
     }
     let limbs = key.ciphertext_limbs();
     let ciphertexts = key.ciphertexts(Batch::from_rows(limbs, rows.numbers.chunks_exact(limbs)));
-    key.check_range(&ciphertexts).map_err(OperationError::from)?;
-    key.check_coprime(&ciphertexts).map_err(OperationError::from)?;
+    key.check_range(&ciphertexts)?;
+    key.check_coprime(&ciphertexts)?;
     Ok((ciphertexts, rows.exponents))
 }
 
@@ -61,9 +61,9 @@ struct Rows<'k> {
 }
 
 impl Rows<'_> {
-    fn push(&mut self, object: &Object<'_>) -> Result<(), PheError> {
+    fn push(&mut self, object: &Object<'_>) -> Result<(), Error> {
         let row = self.exponents.len();
-        let problem = |problem| PheError::Member { row, member: "v", problem };
+        let problem = |problem| ErrorKind::Member { member: "v", problem }.at_row(row);
         // Longer numbers than the largest key's ciphertext, 16384 bits, are not worth converting.
         if object.v.len() > 4933 {
             return Err(problem("is too long"));
@@ -82,7 +82,7 @@ impl Rows<'_> {
 struct Sequence<'r, 'k>(&'r mut Rows<'k>);
 
 impl<'de> Visitor<'de> for Sequence<'_, '_> {
-    type Value = Result<(), PheError>;
+    type Value = Result<(), Error>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an array of objects with members 'v' and 'e'")
@@ -101,19 +101,19 @@ impl<'de> Visitor<'de> for Sequence<'_, '_> {
 struct Element<'r, 'k>(&'r mut Rows<'k>);
 
 impl<'de> DeserializeSeed<'de> for Element<'_, '_> {
-    type Value = Result<(), PheError>;
+    type Value = Result<(), Error>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         Ok(self.0.push(&Object::deserialize(deserializer)?))
     }
 }
 
-fn json_error(error: serde_json::Error) -> PheError {
+fn json_error(error: serde_json::Error) -> Error {
     // Ciphertexts are no secrets, but a message must stay short: the parser's quotes what it did not expect.
     let problem = match error.classify() {
         serde_json::error::Category::Data => "not an object with a text 'v' and an integer 'e'",
         serde_json::error::Category::Eof => "it ends too early",
         _ => "a syntax error",
     };
-    PheError::Json { line: error.line(), column: error.column(), problem: problem.to_owned() }
+    ErrorKind::PheJson { line: error.line(), column: error.column(), problem }.into()
 }

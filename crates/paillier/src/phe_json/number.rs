@@ -3,7 +3,7 @@
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::encoding::Signed;
 use crate::natural::{bits_at, boxed};
-use crate::{PheError, Plaintexts, PublicKey};
+use crate::{Error, ErrorKind, Plaintexts, PublicKey};
 use crypto_bigint::{Limb, NonZero};
 use hearith_arith::limbs;
 
@@ -39,14 +39,14 @@ impl Number {
     /// use hearith_paillier::phe_json::Number;
     /// let number = Number::from_f64(0.5)?;
     /// assert_eq!((number.mantissa(), number.exponent()), (&Signed::from(1 << 55), -14));
-    /// # Ok::<(), hearith_paillier::PheError>(())
+    /// # Ok::<(), hearith_paillier::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`PheError::NotFinite`].
-    pub fn from_f64(value: f64) -> Result<Self, PheError> {
+    /// [`NotFinite`](crate::ErrorKind::NotFinite).
+    pub fn from_f64(value: f64) -> Result<Self, Error> {
         if !value.is_finite() {
-            return Err(PheError::NotFinite);
+            return Err(ErrorKind::NotFinite.into());
         }
         let (significand, lowest) = significand(value.abs());
         let exponent = lowest.div_euclid(BASE_BITS);
@@ -69,12 +69,12 @@ impl Number {
     /// exponents.
     ///
     /// # Errors
-    /// [`PheError::Exponent`] if the exponent would be higher, or so low that no key holds the number.
-    pub fn with_exponent(&self, exponent: i32) -> Result<Self, PheError> {
+    /// [`Exponent`](crate::ErrorKind::Exponent) if the exponent would be higher, or so low that no key holds the number.
+    pub fn with_exponent(&self, exponent: i32) -> Result<Self, Error> {
         let shift = BASE_BITS * (i64::from(self.exponent) - i64::from(exponent));
         let bits = i64::from(limbs::bit_length(self.mantissa.magnitude()));
         if !(0..=WIDEST).contains(&shift) || bits + shift > WIDEST {
-            return Err(PheError::Exponent { from: self.exponent, to: exponent });
+            return Err(ErrorKind::Exponent { from: self.exponent, to: exponent }.into());
         }
         let mut power = vec![0; shift as usize / 64 + 1];
         power[shift as usize / 64] = 1 << (shift % 64);
@@ -85,22 +85,22 @@ impl Number {
     /// The nearest float, the even one of two as near.
     ///
     /// # Errors
-    /// [`PheError::OutOfRange`] if it is beyond all floats.
-    pub fn to_f64(&self) -> Result<f64, PheError> {
+    /// [`OutOfRange`](crate::ErrorKind::OutOfRange) if it is beyond all floats.
+    pub fn to_f64(&self) -> Result<f64, Error> {
         let magnitude = self.mantissa.magnitude();
         let (bits, unit) = (i64::from(limbs::bit_length(magnitude)), BASE_BITS * i64::from(self.exponent));
         if bits == 0 {
             return Ok(0.0);
         }
         if bits - 1 + unit > MOST {
-            return Err(PheError::OutOfRange { row: 0 });
+            return Err(ErrorKind::OutOfRange.into());
         }
         // The significand is the number in units of 2^lowest, rounded.
         let lowest = (bits + unit - SIGNIFICAND_BITS).max(LEAST);
         let significand = rounded(magnitude, bits, lowest - unit);
         let value = scaled(significand, lowest);
         if value.is_infinite() {
-            return Err(PheError::OutOfRange { row: 0 });
+            return Err(ErrorKind::OutOfRange.into());
         }
         Ok(if self.mantissa.is_negative() { -value } else { value })
     }
@@ -152,19 +152,18 @@ fn scaled(significand: u64, exponent: i64) -> f64 {
 /// middle shows overflows.
 ///
 /// # Errors
-/// [`PheError::OutOfRange`] for the first number whose mantissa is larger.
-pub fn encode(key: &PublicKey, numbers: &[Number]) -> Result<(Plaintexts, Vec<i32>), PheError> {
+/// [`OutOfRange`](crate::ErrorKind::OutOfRange) for the first number whose mantissa is larger.
+pub fn encode(key: &PublicKey, numbers: &[Number]) -> Result<(Plaintexts, Vec<i32>), Error> {
     let mantissas: Vec<&Signed> = numbers.iter().map(Number::mantissa).collect();
-    let plaintexts = crate::encoding::encode_wide(key, &mantissas, &largest_mantissa(key))
-        .map_err(|row| PheError::OutOfRange { row })?;
+    let plaintexts = crate::encoding::encode_wide(key, &mantissas, &largest_mantissa(key))?;
     Ok((plaintexts, numbers.iter().map(Number::exponent).collect()))
 }
 
 /// Plaintexts as numbers with the given exponents; `None` for those that have overflowed.
 ///
 /// # Errors
-/// [`WrongKey`](crate::OperationError::WrongKey), or [`Lengths`](crate::OperationError::Lengths) if there is not one exponent a plaintext.
-pub fn decode(key: &PublicKey, plaintexts: &Plaintexts, exponents: &[i32]) -> Result<Vec<Option<Number>>, PheError> {
+/// [`WrongKey`](crate::ErrorKind::WrongKey), or [`Lengths`](crate::ErrorKind::Lengths) if there is not one exponent a plaintext.
+pub fn decode(key: &PublicKey, plaintexts: &Plaintexts, exponents: &[i32]) -> Result<Vec<Option<Number>>, Error> {
     check_key(key.id(), plaintexts.key_id())?;
     check_lengths(plaintexts.len(), exponents.len())?;
     let most = largest_mantissa(key);
@@ -241,17 +240,17 @@ mod tests {
             assert_eq!(Number::from_f64(value).unwrap().to_f64(), Ok(value));
         }
         assert_eq!(Number::from_f64(0.0).unwrap(), Number::new(0.into(), -14));
-        assert_eq!(Number::from_f64(f64::NAN), Err(PheError::NotFinite));
-        assert_eq!(Number::from_f64(f64::INFINITY), Err(PheError::NotFinite));
+        assert_eq!(Number::from_f64(f64::NAN), Err(ErrorKind::NotFinite.into()));
+        assert_eq!(Number::from_f64(f64::INFINITY), Err(ErrorKind::NotFinite.into()));
     }
 
     #[test]
     fn numbers_beyond_floats_are_told() {
         let number = |mantissa: i128, exponent| Number::new(mantissa.into(), exponent).to_f64();
-        assert_eq!(number(1, 256), Err(PheError::OutOfRange { row: 0 }));
-        assert_eq!(number((1 << 54) - 1, 243), Err(PheError::OutOfRange { row: 0 })); // rounds up to 2^1026
+        assert_eq!(number(1, 256), Err(ErrorKind::OutOfRange.into()));
+        assert_eq!(number((1 << 54) - 1, 243), Err(ErrorKind::OutOfRange.into())); // rounds up to 2^1026
         assert_eq!(number((1 << 53) - 1, 242), Ok(((1u64 << 53) - 1) as f64 * 2f64.powi(968)));
-        assert_eq!(number(1, i32::MAX), Err(PheError::OutOfRange { row: 0 }));
+        assert_eq!(number(1, i32::MAX), Err(ErrorKind::OutOfRange.into()));
         assert_eq!(number(i128::MAX, i32::MIN), Ok(0.0));
         assert_eq!(number(0, i32::MAX), Ok(0.0));
         // Half of the least float goes to the even side, more than half up.
@@ -261,8 +260,8 @@ mod tests {
     #[test]
     fn exponents_only_fall_within_reason() {
         let number = Number::from(1);
-        assert_eq!(number.with_exponent(1), Err(PheError::Exponent { from: 0, to: 1 }));
-        assert_eq!(number.with_exponent(i32::MIN), Err(PheError::Exponent { from: 0, to: i32::MIN }));
+        assert_eq!(number.with_exponent(1), Err(ErrorKind::Exponent { from: 0, to: 1 }.into()));
+        assert_eq!(number.with_exponent(i32::MIN), Err(ErrorKind::Exponent { from: 0, to: i32::MIN }.into()));
         assert_eq!(number.with_exponent(0), Ok(number.clone()));
     }
 }
