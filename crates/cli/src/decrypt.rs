@@ -7,7 +7,7 @@ use hearith_columns::{Decrypted, Decryptor, Error};
 
 use crate::args::{Decrypt, Format};
 use crate::device::DeviceDecryptor;
-use crate::failure::Failure;
+use crate::failure::{Failure, table_line};
 use crate::input::{ParquetFile, Piece};
 use crate::keys::Key;
 use crate::output::Output;
@@ -26,7 +26,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     let device = session.device.map(|engine| DeviceDecryptor::open(engine, &key)).transpose()?;
     let decrypt =
         device.as_ref().map_or(&key as &dyn hearith_columns::Decrypt, |device| device as &dyn hearith_columns::Decrypt);
-    let decryptor = Decryptor::with(decrypt, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
+    let decryptor = Decryptor::with(decrypt, &source.schema()).map_err(|error| Failure::in_table(&table.name, &error))?;
     let out = command.out.clone().unwrap_or_else(|| PathBuf::from("-"));
     let output = Output::create(&out, &[&command.input, &command.key])?;
     let format = command.format.unwrap_or_else(|| usual_format(&out, &output));
@@ -48,7 +48,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
         |pass| {
             for piece in pieces {
                 let piece = piece?;
-                let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
+                let at = |error: Error| Failure::in_table(&table.name, &error.offset_rows(piece.first_row));
                 let decrypted = watch.compute(|| decryptor.decrypt(&piece.batch)).map_err(at)?;
                 let batch = match format {
                     Format::Parquet => decrypted.to_batch(),
@@ -98,8 +98,8 @@ impl Overflows {
     fn result(self, file: &str) -> Result<(), Failure> {
         match (self.first, self.count) {
             (None, _) => Ok(()),
-            (Some(error), 1) => Err(Failure::at(file, error)),
-            (Some(error), count) => Err(Failure::at(file, format!("{error} (and {} more cells)", count - 1))),
+            (Some(error), 1) => Err(Failure::in_table(file, &error)),
+            (Some(error), count) => Err(Failure::at(file, format!("{} (and {} more cells)", table_line(&error), count - 1))),
         }
     }
 }

@@ -45,8 +45,8 @@ impl Decrypt for DeviceDecryptor {
     fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
         let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
         device.decrypt(ciphertexts).map_err(|error| match error {
-            DeviceError::Operation(error) => DecryptError::Operation(error),
-            other => DecryptError::Accelerator(format!("engine {}: {other}", self.engine.name())),
+            DeviceError::Operation(error) => DecryptError::Ciphertexts(error),
+            other => DecryptError::Device(format!("engine {}: {other}", self.engine.name()).into()),
         })
     }
 }

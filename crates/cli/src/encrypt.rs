@@ -19,7 +19,7 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     let key = Key::read(session, &command.key)?;
     let table = Table::open(&command.input, session.slow_rows())?;
     let encryptor = Encryptor::new(key.encryption(), &table.schema, &options(command)?)
-        .map_err(|error| Failure::at(&table.name, error))?;
+        .map_err(|error| Failure::in_table(&table.name, &error))?;
     let output = Output::create(&command.out, &[&command.input, &command.key])?;
     let mut sink = Sink::parquet(output, encryptor.schema())?;
 
@@ -32,7 +32,9 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
             for piece in ReadAhead::start(table.pieces) {
                 let piece = piece?;
                 let encrypted = watch.compute(|| encryptor.encrypt(&piece.batch));
-                pass(encrypted.map_err(|error| Failure::at(&table.name, error.offset_rows(piece.first_row)))?)?;
+                let encrypted =
+                    encrypted.map_err(|error| Failure::in_table(&table.name, &error.offset_rows(piece.first_row)))?;
+                pass(encrypted)?;
                 rows = piece.end_row();
                 progress.set(piece.position, rows);
             }
@@ -54,6 +56,7 @@ fn options(command: &Encrypt) -> Result<EncryptOptions, Failure> {
         pack: command.pack,
         rounding: if command.round { Rounding::HalfEven } else { Rounding::Exact },
         max_additions: command.max_additions,
+        show_cells: command.show_cells,
     })
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use hearith_columns::parquet::WriteError;
+use hearith_columns::{Error, ErrorKind};
 
 /// Exit status for everything that is wrong with the input or the output.
 const BAD: u8 = 2;
@@ -35,6 +36,11 @@ impl Failure {
     /// Something wrong with a file.
     pub fn at(file: impl fmt::Display, what: impl fmt::Display) -> Self {
         Self::Wrong { file: Some(file.to_string()), what: what.to_string() }
+    }
+
+    /// Something wrong with a table, with rows counted from 1 and the options that help.
+    pub fn in_table(file: impl fmt::Display, error: &Error) -> Self {
+        Self::at(file, table_line(error))
     }
 
     /// A file could not be written.
@@ -78,6 +84,31 @@ impl fmt::Display for Failure {
             Self::ClosedPipe => f.write_str("the output was closed"),
         }
     }
+}
+
+/// What the library says of a table, said to people: spreadsheets count rows from 1, and options have names.
+pub fn table_line(error: &Error) -> String {
+    let row = error.row().map(|row| format!("row {}", row.saturating_add(1)));
+    let column = error.column().map(|column| format!("column {column}"));
+    let place: Vec<String> = row.into_iter().chain(column).collect();
+    let place = if place.is_empty() { String::new() } else { place.join(", ") + ": " };
+    let cell = error.cell().map(|cell| format!("{cell} ")).unwrap_or_default();
+    format!("{place}{cell}{}{}", error.kind(), hints(error))
+}
+
+/// The options that help against an error, in brackets.
+fn hints(error: &Error) -> String {
+    let option = match error.kind() {
+        ErrorKind::TooManyDigits { .. } => "--scale keeps more, --round rounds",
+        ErrorKind::OutOfRange { .. } => "--range",
+        ErrorKind::NoAdditions => "--additions",
+        ErrorKind::NotANumber => "",
+        _ => return String::new(),
+    };
+    let has_cell = !matches!(error.kind(), ErrorKind::NoAdditions) && error.cell().is_none();
+    let show = has_cell.then_some("--show-cells shows the cell");
+    let hints: Vec<&str> = [option].into_iter().filter(|option| !option.is_empty()).chain(show).collect();
+    if hints.is_empty() { String::new() } else { format!(" ({})", hints.join("; ")) }
 }
 
 /// Writes `hearith: MESSAGE` to standard error, whether or not anybody reads it.

@@ -69,12 +69,12 @@ impl Table {
     fn csv(name: String, input: Box<dyn Read + Send>, bytes: Option<u64>, batch_rows: usize) -> Result<Self, Failure> {
         let read = Arc::new(AtomicU64::new(0));
         let input = Counted { input, read: read.clone() };
-        let source = CsvSource::open(input, batch_rows).map_err(|error| Failure::at(&name, error))?;
+        let source = CsvSource::open(input, batch_rows).map_err(|error| Failure::in_table(&name, &error))?;
         let length = bytes.map_or(Length::Unknown, Length::Bytes);
         let (schema, file) = (source.schema(), name.clone());
         let mut first_row = 0;
         let pieces = source.map(move |batch| {
-            let batch = batch.map_err(|error| Failure::at(&file, error))?;
+            let batch = batch.map_err(|error| Failure::in_table(&file, &error))?;
             let position = read.load(Ordering::Relaxed);
             let piece = Piece { batch, first_row, position };
             first_row = piece.end_row();
@@ -104,7 +104,7 @@ impl ParquetFile {
     /// Reads the footer.
     pub(crate) fn source(&self) -> Result<ParquetSource, Failure> {
         let file = self.file.try_clone().map_err(|error| Failure::reading(&self.name, &error))?;
-        ParquetSource::open(file).map_err(|error| Failure::at(&self.name, error))
+        ParquetSource::open(file).map_err(|error| Failure::in_table(&self.name, &error))
     }
 
     /// The rows of the file; only the columns named in `only`, if given.
@@ -115,10 +115,10 @@ impl ParquetFile {
         only: Option<&HashSet<String>>,
     ) -> Result<Pieces, Failure> {
         let name = self.name.clone();
-        let batches = source.batches(batch_rows, only).map_err(|error| Failure::at(&name, error))?;
+        let batches = source.batches(batch_rows, only).map_err(|error| Failure::in_table(&name, &error))?;
         let mut first_row = 0;
         Ok(Box::new(batches.map(move |batch| {
-            let batch = batch.map_err(|error| Failure::at(&name, error))?;
+            let batch = batch.map_err(|error| Failure::in_table(&name, &error))?;
             let mut piece = Piece { batch, first_row, position: 0 };
             first_row = piece.end_row();
             piece.position = first_row;

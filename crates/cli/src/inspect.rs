@@ -85,7 +85,7 @@ fn describe_key(file: &str, key: &Key) -> Description {
 fn describe_table(table: &ParquetFile) -> Result<Description, Failure> {
     let source = table.source()?;
     let schema = source.schema();
-    let encrypted = encrypted_columns(&schema).map_err(|error| Failure::at(&table.name, error))?;
+    let encrypted = encrypted_columns(&schema).map_err(|error| Failure::in_table(&table.name, &error))?;
     let (rows, row_groups) = (source.rows(), source.row_groups());
     let kind = if encrypted.is_empty() { "table, not encrypted" } else { "encrypted table" };
     let mut text = format!("{}: {kind}, {rows} rows in {row_groups} row groups\n", table.name);

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 use hearith_columns::phe::{self, ImportOptions, Importer};
-use hearith_columns::{Encoding, Reason, encrypted_columns};
+use hearith_columns::{Encoding, Error, ErrorKind, encrypted_columns};
 use serde::Deserialize;
 
 use crate::args::{Export, Import};
@@ -27,16 +27,15 @@ const ROWS: usize = 1024;
 pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure> {
     let key = Key::read_public(session, &command.key)?;
     let table = ParquetFile::open(&command.input)?;
-    let at = |what: &dyn std::fmt::Display| Failure::at(&table.name, what);
+    let at = |error: Error| Failure::in_table(&table.name, &error);
     let source = table.source()?;
-    let columns = encrypted_columns(&source.schema()).map_err(|error| at(&error))?;
+    let columns = encrypted_columns(&source.schema()).map_err(at)?;
     let available = columns.iter().map(|column| column.name.clone()).collect();
     let column = columns.into_iter().find(|column| column.name == command.column);
     let column = column.ok_or_else(|| {
-        let reason = Reason::NoSuchColumn { available };
-        at(&hearith_columns::Error::column(&command.column, reason))
+        at(ErrorKind::NoSuchColumn { available }.in_column(&command.column))
     })?;
-    column.check_key(&key).map_err(|error| at(&error))?;
+    column.check_key(&key).map_err(at)?;
     let mut output = Output::create(&command.out, &[&command.input, &command.key])?;
 
     let mut watch = Stopwatch::start();
@@ -47,7 +46,7 @@ pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure>
         let piece = piece?;
         let cells = watch
             .compute(|| phe::export(&key, &column, &piece.batch))
-            .map_err(|error| at(&error.offset_rows(piece.first_row)))?;
+            .map_err(|error| at(error.offset_rows(piece.first_row)))?;
         for cell in cells {
             writeln!(output, "{}", cell.as_deref().unwrap_or("null"))
                 .map_err(|error| Failure::writing(output.name(), &error))?;
@@ -77,8 +76,8 @@ pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure>
         max_additions: command.max_additions,
         additions: command.additions,
     };
-    let at = |what: &dyn std::fmt::Display| Failure::at(&input.name, what);
-    let importer = Importer::new(&key, &options).map_err(|error| at(&error))?;
+    let at = |error: Error| Failure::in_table(&input.name, &error);
+    let importer = Importer::new(&key, &options).map_err(at)?;
     let output = Output::create(&command.out, &[&command.input, &command.key])?;
     let mut sink = Sink::parquet(output, importer.schema())?;
 
@@ -92,7 +91,7 @@ pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure>
             break;
         }
         let texts: Vec<Option<&str>> = cells.iter().map(|cell| cell.as_ref().map(|it| it.get())).collect();
-        let batch = watch.compute(|| importer.import(&texts)).map_err(|error| at(&error.offset_rows(rows)))?;
+        let batch = watch.compute(|| importer.import(&texts)).map_err(|error| at(error.offset_rows(rows)))?;
         sink.write(&batch)?;
         rows += cells.len() as u64;
         progress.set(rows, rows);

@@ -8,7 +8,7 @@ use hearith_columns::Totals;
 use hearith_paillier::PublicKey;
 
 use crate::args::Sum;
-use crate::failure::Failure;
+use crate::failure::{Failure, table_line};
 use crate::input::{ParquetFile, Piece, rows_of};
 use crate::keys::Key;
 use crate::output::Output;
@@ -37,11 +37,11 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
         let (file, piece) = piece?;
         watch
             .compute(|| totals.update(&piece.batch))
-            .map_err(|error| Failure::at(file, error.offset_rows(piece.first_row)))?;
+            .map_err(|error| Failure::in_table(file, &error.offset_rows(piece.first_row)))?;
         done += piece.batch.num_rows() as u64;
         progress.set(done, done);
     }
-    let batch = watch.compute(|| totals.finish()).map_err(Failure::new)?;
+    let batch = watch.compute(|| totals.finish()).map_err(|error| Failure::new(table_line(&error)))?;
     sink.write(&batch)?;
     sink.finish()?;
     drop(progress);
@@ -75,7 +75,7 @@ impl Inputs {
                 None => Totals::new(key, &schema, &command.by),
                 Some(totals) => totals.check_schema(&schema).map(|()| totals),
             };
-            let totals = totals.map_err(|error| Failure::at(&table.name, error))?;
+            let totals = totals.map_err(|error| Failure::in_table(&table.name, &error))?;
             let needed = totals.needed(&schema);
             started = Some(totals);
             files.push(File { table, needed });

@@ -161,8 +161,13 @@ impl<'a> Encryptor<'a> {
     }
 
     fn numbers(&self, part: &Part, batch: &RecordBatch) -> Result<Numbers, Error> {
-        let rules = Rules { column: part.name.clone(), scale: part.scale, range: part.range, rounding: self.rounding };
-        let rules = Rules { show_cells: self.show_cells, ..rules };
+        let rules = Rules {
+            column: part.name.clone(),
+            scale: part.scale,
+            range: part.range,
+            rounding: self.rounding,
+            show_cells: self.show_cells,
+        };
         rules.read(batch.column(self.input.index_of(&part.name)?))
     }
 

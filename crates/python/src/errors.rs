@@ -1,6 +1,6 @@
 //! Errors of the Rust crates as the exceptions of `hearith.errors`.
 
-use hearith_columns::Reason;
+use hearith_columns::ErrorKind as TableErrorKind;
 use hearith_paillier::{Error, ErrorKind};
 use pyo3::PyErr;
 
@@ -36,10 +36,12 @@ pub(crate) fn encoding(error: Error) -> PyErr {
 /// A table that cannot be encrypted, added up or decrypted.
 pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
     let text = error.to_string();
-    match error.reason() {
-        Reason::WrongKey { .. } => KeyMismatchError::new_err(text),
-        Reason::BadCiphertext(_) => CiphertextError::new_err(text),
-        Reason::OutOfRange { .. } | Reason::Headroom { .. } | Reason::Overflow => RangeError::new_err(text),
+    match error.kind() {
+        TableErrorKind::WrongKey { .. } => KeyMismatchError::new_err(text),
+        TableErrorKind::Paillier(error) if error.kind().is_bad_ciphertext() => CiphertextError::new_err(text),
+        TableErrorKind::OutOfRange { .. } | TableErrorKind::Headroom { .. } | TableErrorKind::Overflow => {
+            RangeError::new_err(text)
+        }
         _ => TableError::new_err(text),
     }
 }
