@@ -1,12 +1,13 @@
 //! The kernel, batch in and batch out: encrypt, add up, decrypt, and what they refuse.
 
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, UInt64Type};
 use arrow_array::*;
 use arrow_buffer::i256;
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, Field, Fields, Schema};
 use hearith_columns::*;
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, PublicKey, Variant};
 use proptest::prelude::*;
@@ -58,7 +59,6 @@ fn sum(batches: &[&RecordBatch], by: &[&str]) -> Result<RecordBatch, Error> {
     let by: Vec<String> = by.iter().map(|name| name.to_string()).collect();
     let mut totals = Totals::new(public(), &batches[0].schema(), &by)?;
     for batch in batches {
-        totals.check_schema(&batch.schema())?;
         totals.update(batch)?;
     }
     totals.finish()
@@ -475,5 +475,153 @@ proptest! {
         prop_assert_eq!(texts(&totals, "rows"), column(|total| Some(total.0 as i64)));
         prop_assert_eq!(texts(&totals, "a"), column(|total| total.1));
         prop_assert_eq!(texts(&totals, "b"), column(|total| total.2));
+    }
+}
+
+/// The batch with one field changed, in its schema alone.
+fn with_field(batch: &RecordBatch, name: &str, change: impl Fn(Field) -> Field) -> RecordBatch {
+    let fields = batch.schema().fields().iter().map(|field| match field.name() == name {
+        true => change(field.as_ref().clone()),
+        false => field.as_ref().clone(),
+    });
+    RecordBatch::try_new(Arc::new(Schema::new(fields.collect::<Vec<_>>())), batch.columns().to_vec()).unwrap()
+}
+
+fn with_entry(batch: &RecordBatch, name: &str, key: &str, value: &str) -> RecordBatch {
+    with_field(batch, name, |field| {
+        let metadata = field.metadata().clone().with(key.to_owned(), value.to_owned());
+        field.with_metadata(metadata)
+    })
+}
+
+#[test]
+fn batches_of_other_tables_are_refused() {
+    let encrypted = encrypt(&staff(), &both(false)).unwrap();
+    let packed = encrypt(&staff(), &both(true)).unwrap();
+    let key = OTHER_KEY.public();
+    let other_key = Encryptor::new(EncryptionKey::Public(key), &staff().schema(), &both(false)).unwrap();
+    let cents = ColumnSpec { scale: Some(2), ..spec("pay") };
+    let bonus = ColumnSpec { scale: Some(2), ..spec("bonus") };
+    let others = [
+        ("another key", other_key.encrypt(&staff()).unwrap()),
+        ("another layout", packed),
+        ("another scale", encrypt(&staff(), &EncryptOptions::new(vec![cents, bonus])).unwrap()),
+        ("other columns encrypted", encrypt(&staff(), &EncryptOptions::new(vec![spec("pay")])).unwrap()),
+        ("no description", with_field(&encrypted, "pay", |field| field.with_metadata(Default::default()))),
+        ("another range", with_entry(&encrypted, "pay", "hearith.range", "5")),
+        ("fewer columns", encrypted.project(&[0, 1, 2]).unwrap()),
+        ("nothing of it", staff()),
+    ];
+    for (what, other) in others {
+        let mut totals = Totals::new(public(), &encrypted.schema(), &["dept".to_owned()]).unwrap();
+        totals.update(&encrypted).unwrap();
+        assert!(totals.update(&other).is_err(), "{what}");
+        let decryptor = Decryptor::new(&KEY, &encrypted.schema()).unwrap();
+        decryptor.decrypt(&encrypted).unwrap();
+        let error = decryptor.decrypt(&other).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Differs { .. }), "{what}: {error}");
+    }
+    let encryptor = Encryptor::new(EncryptionKey::Public(public()), &staff().schema(), &both(false)).unwrap();
+    for other in [staff().project(&[0, 1]).unwrap(), staff().project(&[0, 3, 2, 1]).unwrap(), encrypted] {
+        assert!(matches!(encryptor.encrypt(&other).unwrap_err().kind(), ErrorKind::Differs { .. }));
+    }
+}
+
+#[test]
+fn columns_that_are_not_needed_may_be_missing_from_a_sum() {
+    let encrypted = encrypt(&staff(), &both(false)).unwrap();
+    let mut totals = Totals::new(public(), &encrypted.schema(), &["site".to_owned()]).unwrap();
+    totals.update(&encrypted.project(&[1, 2, 3, 4, 5]).unwrap()).unwrap();
+    assert_eq!(totals.finish().unwrap().num_rows(), 2);
+}
+
+#[test]
+fn zeros_of_either_sign_are_one_group() {
+    let groups = Float64Array::from(vec![0.0, -0.0, f64::NAN, -f64::NAN, 1.5]);
+    let batch = table(vec![("g", array(groups)), ("x", array(Int64Array::from(vec![1, 2, 3, 4, 5])))]);
+    let encrypted = encrypt(&batch, &EncryptOptions::new(vec![spec("x")])).unwrap();
+    let totals = sum(&[&encrypted], &["g"]).unwrap();
+    assert_eq!(texts(&totals, "g"), ["0.0", "1.5", "NaN"]);
+    assert_eq!(texts(&totals, "x"), ["3", "5", "7"]);
+}
+
+#[test]
+fn metadata_of_the_source_are_not_kept() {
+    let secret = |field: Field| field.with_metadata(HashMap::from([("mean", "1234.5"), ("ARROW:extension:name", "mine")].map(|(key, value)| (key.to_owned(), value.to_owned()))));
+    let inner = Fields::from(vec![secret(Field::new("i", DataType::Int64, true))]);
+    let nested = StructArray::new(inner.clone(), vec![array(Int64Array::from(vec![1, 2]))], None);
+    let schema = Schema::new(vec![
+        secret(Field::new("g", DataType::Int64, false)),
+        secret(Field::new("s", DataType::Struct(inner), true)),
+        secret(Field::new("x", DataType::Int64, true)),
+    ]);
+    let schema = schema.with_metadata(HashMap::from([("pandas".to_owned(), "1234.5".to_owned())]));
+    let numbers = || array(Int64Array::from(vec![1, 2]));
+    let batch = RecordBatch::try_new(Arc::new(schema), vec![numbers(), array(nested), numbers()]).unwrap();
+    let encrypted = encrypt(&batch, &EncryptOptions::new(vec![spec("x")])).unwrap();
+    // One encrypted, one plain column are encrypted further, added up, and decrypted.
+    let twice = encrypt(&encrypted, &EncryptOptions::new(vec![spec("g")])).unwrap();
+    let secret_batch = |batch: &RecordBatch| {
+        let fields = batch.schema().fields().iter().map(|field| {
+            let metadata = field.metadata().clone().with("mean".to_owned(), "1234.5".to_owned());
+            field.as_ref().clone().with_metadata(metadata)
+        });
+        let schema = Schema::new(fields.collect::<Vec<_>>());
+        let schema = schema.with_metadata(HashMap::from([("k".to_owned(), "1234.5".to_owned())]));
+        RecordBatch::try_new(Arc::new(schema), batch.columns().to_vec()).unwrap()
+    };
+    let totals = sum(&[&secret_batch(&encrypted)], &["g"]).unwrap();
+    let by_struct = sum(&[&secret_batch(&encrypted)], &["s"]).unwrap();
+    let decrypted = decrypt(&secret_batch(&encrypted)).unwrap();
+    let (plain, text) = (decrypted.to_batch().unwrap(), decrypted.to_text().unwrap());
+    for batch in [&encrypted, &twice, &encrypt(&secret_batch(&totals), &EncryptOptions::new(vec![spec("g")])).unwrap(), &totals, &by_struct, &plain, &text] {
+        let told = format!("{:?}", batch.schema());
+        assert!(!told.contains("1234.5") && !told.contains("extension"), "{told}");
+        assert!(batch.schema().metadata().is_empty());
+    }
+    assert_eq!(encrypted.schema().field(0), &Field::new("g", DataType::Int64, false), "type and nullability stay");
+    assert_eq!((texts(&twice, "x"), texts(&twice, "g")), (vec!["1".into(), "2".into()], vec!["1".into(), "2".into()]));
+    assert_eq!(texts(&totals, "x"), ["1", "2"]);
+    // What was written and read again has none either.
+    let mut sink = hearith_columns::parquet::ParquetSink::new(Vec::new(), encrypted.schema()).unwrap();
+    sink.write(&encrypted).unwrap();
+    let file = sink.finish().unwrap();
+    assert!(!file.windows(6).any(|bytes| bytes == b"1234.5"));
+}
+
+#[test]
+fn companions_are_not_encrypted() {
+    let encrypted = encrypt(&staff(), &both(true)).unwrap();
+    for companion in ["pay.additions", "bonus.additions"] {
+        let error = encrypt(&encrypted, &EncryptOptions::new(vec![spec(companion)])).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::IsCompanion { of } if of == "pay+bonus"), "{error}");
+        assert_eq!(error.column(), Some(companion));
+    }
+    // A column that is only called like one is a column.
+    let batch = table(vec![("pay.additions", array(Int64Array::from(vec![7])))]);
+    assert!(encrypt(&batch, &EncryptOptions::new(vec![spec("pay.additions")])).is_ok());
+}
+
+#[test]
+fn imported_ciphertexts_hold_a_number_at_least() {
+    use hearith_columns::phe::{ImportOptions, Importer};
+    let options = ImportOptions { additions: 0, ..ImportOptions::new("x") };
+    let error = Importer::new(public(), &options).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::NoAdditions), "{error}");
+    assert!(Importer::new(public(), &ImportOptions::new("x")).is_ok());
+}
+
+#[test]
+fn no_error_holds_a_cell_unless_it_shall() {
+    let column = |cell: &str| table(vec![("x", array(StringArray::from(vec!["1", cell])))]);
+    for (cell, of) in [("canary", ""), ("777.5", ""), ("77777", "100")] {
+        let range = (!of.is_empty()).then(|| of.to_owned());
+        let options = EncryptOptions::new(vec![ColumnSpec { range, ..spec("x") }]);
+        let error = encrypt(&column(cell), &options).unwrap_err();
+        let told = format!("{error} {error:?}");
+        assert!(!told.contains(cell), "{told}");
+        assert_eq!((error.row(), error.column()), (Some(1), Some("x")));
+        let error = encrypt(&column(cell), &EncryptOptions { show_cells: true, ..options }).unwrap_err();
+        assert_eq!(error.cell(), Some(&*format!("{cell:?}")));
     }
 }
