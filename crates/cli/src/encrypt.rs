@@ -17,9 +17,10 @@ use crate::sink::Sink;
 /// Encrypts columns of a table.
 pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     let key = Key::read(session, &command.key)?;
-    let table = Table::open(&command.input, session.slow_rows())?;
+    let ciphertexts = command.column.len() * key.public().ciphertext_bytes();
+    let table = Table::open(&command.input, session.slow_rows(ciphertexts))?;
     let encryptor = Encryptor::new(key.encryption(), &table.schema, &options(command)?)
-        .map_err(|error| Failure::in_table(&table.name, &error))?;
+        .map_err(|error| Failure::at(&table.name, error))?;
     let output = Output::create(&command.out, &[&command.input, &command.key])?;
     let mut sink = Sink::parquet(output, encryptor.schema())?;
 
@@ -33,7 +34,7 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
                 let piece = piece?;
                 let encrypted = watch.compute(|| encryptor.encrypt(&piece.batch));
                 let encrypted =
-                    encrypted.map_err(|error| Failure::in_table(&table.name, &error.offset_rows(piece.first_row)))?;
+                    encrypted.map_err(|error| Failure::at(&table.name, error.offset_rows(piece.first_row)))?;
                 pass(encrypted)?;
                 rows = piece.end_row();
                 progress.set(piece.position, rows);

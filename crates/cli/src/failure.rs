@@ -1,17 +1,23 @@
 //! How a command fails: one line on standard error and an exit status.
 
+use std::error::Error;
 use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use hearith_columns::ErrorKind;
 use hearith_columns::parquet::WriteError;
-use hearith_columns::{Error, ErrorKind};
+
+use crate::printable::Printable;
 
 /// Exit status for everything that is wrong with the input or the output.
 const BAD: u8 = 2;
 /// Exit status when whoever read our output went away, as a shell reports it.
 const CLOSED_PIPE: u8 = 128 + 13;
+
+/// An error of any kind, or a text.
+pub type Cause = Box<dyn Error + Send + Sync>;
 
 /// Why a command ends early.
 #[derive(Debug)]
@@ -21,7 +27,9 @@ pub enum Failure {
         /// The file, as the user named it.
         file: Option<String>,
         /// What is wrong, with row and column where they are known.
-        what: String,
+        what: Cause,
+        /// What is to be said beside: an option that helps, or that there is more of the same.
+        note: Option<String>,
     },
     /// The reader of our output closed it: nothing to complain about.
     ClosedPipe,
@@ -29,38 +37,46 @@ pub enum Failure {
 
 impl Failure {
     /// Something wrong that concerns no file.
-    pub fn new(what: impl fmt::Display) -> Self {
-        Self::Wrong { file: None, what: what.to_string() }
+    pub fn new(what: impl Into<Cause>) -> Self {
+        Self::Wrong { file: None, what: what.into(), note: None }
     }
 
     /// Something wrong with a file.
-    pub fn at(file: impl fmt::Display, what: impl fmt::Display) -> Self {
-        Self::Wrong { file: Some(file.to_string()), what: what.to_string() }
+    pub fn at(file: impl fmt::Display, what: impl Into<Cause>) -> Self {
+        Self::Wrong { file: Some(file.to_string()), what: what.into(), note: None }
     }
 
-    /// Something wrong with a table, with rows counted from 1 and the options that help.
-    pub fn in_table(file: impl fmt::Display, error: &Error) -> Self {
-        Self::at(file, table_line(error))
+    /// The same failure with something to be said beside it.
+    pub fn noting(mut self, text: impl Into<String>) -> Self {
+        if let Self::Wrong { note, .. } = &mut self {
+            *note = Some(text.into());
+        }
+        self
+    }
+
+    /// Something that concerns no file could not be done.
+    pub fn because(what: &'static str, error: impl Into<Cause>) -> Self {
+        Self::new(Doing { what, error: error.into() })
     }
 
     /// A file could not be written.
-    pub fn writing(file: &str, error: &io::Error) -> Self {
+    pub fn writing(file: &str, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::ClosedPipe,
-            _ => Self::at(file, format!("cannot write: {}", plain(error))),
+            _ => Self::at(file, Doing { what: "cannot write", error: error.into() }),
         }
     }
 
     /// A file could not be read.
-    pub fn reading(file: &str, error: &io::Error) -> Self {
-        Self::at(file, format!("cannot read: {}", plain(error)))
+    pub fn reading(file: &str, error: io::Error) -> Self {
+        Self::at(file, Doing { what: "cannot read", error: error.into() })
     }
 
     /// A table could not be written.
-    pub fn from_write(file: &str, error: &WriteError) -> Self {
+    pub fn from_write(file: &str, error: WriteError) -> Self {
         match error {
             WriteError::Io(error) => Self::writing(file, error),
-            other => Self::at(file, format!("cannot write: {other}")),
+            other => Self::at(file, Doing { what: "cannot write", error: other.into() }),
         }
     }
 
@@ -78,42 +94,107 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Wrong { file: Some(file), what } => write!(f, "{file}: {}", one_line(what)),
-            Self::Wrong { file: None, what } => f.write_str(&one_line(what)),
-            Self::ClosedPipe => f.write_str("the output was closed"),
+        let Self::Wrong { file, what, note } = self else { return f.write_str("the output was closed") };
+        if let Some(file) = file {
+            write!(f, "{file}: ")?;
+        }
+        f.write_str(&explained(&**what))?;
+        match note {
+            Some(note) => write!(f, " ({note})"),
+            None => Ok(()),
         }
     }
 }
 
-/// What the library says of a table, said to people: spreadsheets count rows from 1, and options have names.
-pub fn table_line(error: &Error) -> String {
-    let row = error.row().map(|row| format!("row {}", row.saturating_add(1)));
-    let column = error.column().map(|column| format!("column {column}"));
-    let place: Vec<String> = row.into_iter().chain(column).collect();
-    let place = if place.is_empty() { String::new() } else { place.join(", ") + ": " };
-    let cell = error.cell().map(|cell| format!("{cell} ")).unwrap_or_default();
-    format!("{place}{cell}{}{}", error.kind(), hints(error))
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Wrong { what, .. } => Some(&**what),
+            Self::ClosedPipe => None,
+        }
+    }
 }
 
-/// The options that help against an error, in brackets.
-fn hints(error: &Error) -> String {
-    let option = match error.kind() {
-        ErrorKind::TooManyDigits { .. } => "--scale keeps more, --round rounds",
-        ErrorKind::OutOfRange { .. } => "--range",
-        ErrorKind::NoAdditions => "--additions",
-        ErrorKind::NotANumber => "",
-        _ => return String::new(),
+/// What was being done when an error came up.
+#[derive(Debug)]
+struct Doing {
+    what: &'static str,
+    error: Cause,
+}
+
+impl fmt::Display for Doing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)
+    }
+}
+
+impl Error for Doing {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.error)
+    }
+}
+
+/// An error and what caused it, each said once: many an error's text has its cause's in it.
+fn explained(error: &(dyn Error + 'static)) -> String {
+    let mut text = one_line(&described(error));
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = one_line(&described(error));
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// One error in the words of the command line: rows are counted from 1, as spreadsheets do, and the operating system's
+/// errors go without their numbers.
+fn described(error: &(dyn Error + 'static)) -> String {
+    if let Some(error) = error.downcast_ref::<hearith_columns::Error>() {
+        let cell = error.cell().map_or(String::new(), |cell| format!("{cell} "));
+        let kind = format!("{cell}{}{}", error.kind(), options(error.kind(), error.cell().is_some()));
+        return located(error.row(), error.column(), &kind);
+    }
+    if let Some(error) = error.downcast_ref::<hearith_paillier::Error>() {
+        return located(error.row().map(|row| row as u64), None, error.kind());
+    }
+    let text = error.to_string();
+    match error.downcast_ref::<io::Error>() {
+        Some(error) if error.raw_os_error().is_some() => text.split(" (os error").next().unwrap_or_default().to_owned(),
+        _ => text,
+    }
+}
+
+/// What is wrong in a row, counted from 0, and a column.
+fn located(row: Option<u64>, column: Option<&str>, kind: &dyn fmt::Display) -> String {
+    let column = column.map(Printable);
+    match (row.map(|row| row.saturating_add(1)), column) {
+        (Some(row), Some(column)) => format!("row {row}, column {column}: {kind}"),
+        (Some(row), None) => format!("row {row}: {kind}"),
+        (None, Some(column)) => format!("column {column}: {kind}"),
+        (None, None) => kind.to_string(),
+    }
+}
+
+/// The options that help against what is wrong with a table, in brackets.
+fn options(kind: &ErrorKind, shows_cell: bool) -> String {
+    let show = (!shows_cell).then_some("--show-cells shows the cell");
+    let (option, show) = match kind {
+        ErrorKind::TooManyDigits { .. } => (Some("--scale keeps more, --round rounds"), show),
+        ErrorKind::OutOfRange { .. } => (Some("--range"), show),
+        ErrorKind::NotANumber => (None, show),
+        ErrorKind::NoAdditions => (Some("--additions"), None),
+        _ => (None, None),
     };
-    let has_cell = !matches!(error.kind(), ErrorKind::NoAdditions) && error.cell().is_none();
-    let show = has_cell.then_some("--show-cells shows the cell");
-    let hints: Vec<&str> = [option].into_iter().filter(|option| !option.is_empty()).chain(show).collect();
-    if hints.is_empty() { String::new() } else { format!(" ({})", hints.join("; ")) }
+    let options: Vec<&str> = option.into_iter().chain(show).collect();
+    if options.is_empty() { String::new() } else { format!(" ({})", options.join("; ")) }
 }
 
 /// Writes `hearith: MESSAGE` to standard error, whether or not anybody reads it.
 pub fn eprint_line(message: &impl fmt::Display) {
-    let _ = io::Write::write_all(&mut io::stderr(), format!("hearith: {message}\n").as_bytes());
+    let line = format!("hearith: {}\n", Printable(&message.to_string()));
+    let _ = io::Write::write_all(&mut io::stderr(), line.as_bytes());
 }
 
 /// The name of a file in messages.
@@ -121,12 +202,54 @@ pub fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// Messages of libraries may be parted into lines.
 fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-/// An operating system's error without its number.
-fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_said_once() {
+        let refused = || io::Error::from_raw_os_error(13);
+        assert_eq!(Failure::reading("a.csv", refused()).to_string(), "a.csv: cannot read: Permission denied");
+        let refused = WriteError::Io(refused());
+        assert_eq!(Failure::from_write("a.csv", refused).to_string(), "a.csv: cannot write: Permission denied");
+        assert_eq!(Failure::from_write("a.csv", WriteError::NoText).to_string(), "a.csv: cannot write: a value has no text");
+    }
+
+    #[test]
+    fn the_cause_is_kept() {
+        let failure = Failure::reading("a.csv", io::Error::from_raw_os_error(2));
+        let doing = failure.source().unwrap();
+        assert_eq!(doing.to_string(), "cannot read");
+        let last = doing.source().and_then(|error| error.downcast_ref::<io::Error>()).unwrap();
+        assert_eq!(last.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn rows_count_from_one_whatever_the_library() {
+        let error = hearith_paillier::ErrorKind::OutOfRange.at_row(0);
+        assert_eq!(Failure::at("a.csv", error).to_string(), "a.csv: row 1: the number is out of range");
+    }
+
+    #[test]
+    fn the_options_that_help_are_named() {
+        let said = |kind: ErrorKind| Failure::at("a.csv", kind.in_column("x").at_row(4)).to_string();
+        let scale = said(ErrorKind::TooManyDigits { scale: 2 });
+        let expected = "a.csv: row 5, column x: has more than 2 fractional digits \
+                        (--scale keeps more, --round rounds; --show-cells shows the cell)";
+        assert_eq!(scale, expected);
+        assert_eq!(said(ErrorKind::NotANumber), "a.csv: row 5, column x: is not a number (--show-cells shows the cell)");
+        assert_eq!(said(ErrorKind::Overflow), "a.csv: row 5, column x: overflowed its headroom: the total cannot be relied on");
+        let ciphertext = hearith_paillier::ErrorKind::CiphertextZero;
+        assert_eq!(said(ciphertext.into()), "a.csv: row 5, column x: the ciphertext is 0");
+    }
+
+    #[test]
+    fn messages_are_one_line() {
+        assert_eq!(Failure::at("a\u{1b}", "two\nlines").to_string(), "a\u{1b}: two lines");
+    }
 }

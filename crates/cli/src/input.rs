@@ -69,12 +69,12 @@ impl Table {
     fn csv(name: String, input: Box<dyn Read + Send>, bytes: Option<u64>, batch_rows: usize) -> Result<Self, Failure> {
         let read = Arc::new(AtomicU64::new(0));
         let input = Counted { input, read: read.clone() };
-        let source = CsvSource::open(input, batch_rows).map_err(|error| Failure::in_table(&name, &error))?;
+        let source = CsvSource::open(input, batch_rows).map_err(|error| Failure::at(&name, error))?;
         let length = bytes.map_or(Length::Unknown, Length::Bytes);
         let (schema, file) = (source.schema(), name.clone());
         let mut first_row = 0;
         let pieces = source.map(move |batch| {
-            let batch = batch.map_err(|error| Failure::in_table(&file, &error))?;
+            let batch = batch.map_err(|error| Failure::at(&file, error))?;
             let position = read.load(Ordering::Relaxed);
             let piece = Piece { batch, first_row, position };
             first_row = piece.end_row();
@@ -103,8 +103,8 @@ impl ParquetFile {
 
     /// Reads the footer.
     pub(crate) fn source(&self) -> Result<ParquetSource, Failure> {
-        let file = self.file.try_clone().map_err(|error| Failure::reading(&self.name, &error))?;
-        ParquetSource::open(file).map_err(|error| Failure::in_table(&self.name, &error))
+        let file = self.file.try_clone().map_err(|error| Failure::reading(&self.name, error))?;
+        ParquetSource::open(file).map_err(|error| Failure::at(&self.name, error))
     }
 
     /// The rows of the file; only the columns named in `only`, if given.
@@ -115,16 +115,25 @@ impl ParquetFile {
         only: Option<&HashSet<String>>,
     ) -> Result<Pieces, Failure> {
         let name = self.name.clone();
-        let batches = source.batches(batch_rows, only).map_err(|error| Failure::in_table(&name, &error))?;
+        let batches = source.batches(batch_rows, only).map_err(|error| Failure::at(&name, error))?;
         let mut first_row = 0;
         Ok(Box::new(batches.map(move |batch| {
-            let batch = batch.map_err(|error| Failure::in_table(&name, &error))?;
+            let batch = batch.map_err(|error| Failure::at(&name, error))?;
             let mut piece = Piece { batch, first_row, position: 0 };
             first_row = piece.end_row();
             piece.position = first_row;
             Ok(piece)
         })))
     }
+}
+
+/// Bytes that the fixed-size binary columns of a row take, ciphertexts among them.
+pub(crate) fn fixed_bytes(schema: &Schema) -> usize {
+    let width = |kind: &DataType| match kind {
+        DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0),
+        _ => 0,
+    };
+    schema.fields().iter().map(|field| width(field.data_type())).sum()
 }
 
 /// Rows of about `bytes` bytes together, between 256 and 8192.
@@ -153,7 +162,7 @@ impl Opened {
             true => Self::stream(name.clone(), Box::new(io::stdin())),
             false => Self::path(name.clone(), path),
         };
-        opened.map_err(|error| Failure::reading(&name, &error))
+        opened.map_err(|error| Failure::reading(&name, error))
     }
 
     fn path(name: String, path: &Path) -> io::Result<Self> {

@@ -1,11 +1,11 @@
 //! `hearith export` and `hearith import`: columns exchanged with python-paillier.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::Path;
 
 use hearith_columns::phe::{self, ImportOptions, Importer};
-use hearith_columns::{Encoding, Error, ErrorKind, encrypted_columns};
+use hearith_columns::{Encoding, ErrorKind, encrypted_columns};
 use serde::Deserialize;
 
 use crate::args::{Export, Import};
@@ -27,7 +27,7 @@ const ROWS: usize = 1024;
 pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure> {
     let key = Key::read_public(session, &command.key)?;
     let table = ParquetFile::open(&command.input)?;
-    let at = |error: Error| Failure::in_table(&table.name, &error);
+    let at = |error: hearith_columns::Error| Failure::at(&table.name, error);
     let source = table.source()?;
     let columns = encrypted_columns(&source.schema()).map_err(at)?;
     let available = columns.iter().map(|column| column.name.clone()).collect();
@@ -49,7 +49,7 @@ pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure>
             .map_err(|error| at(error.offset_rows(piece.first_row)))?;
         for cell in cells {
             writeln!(output, "{}", cell.as_deref().unwrap_or("null"))
-                .map_err(|error| Failure::writing(output.name(), &error))?;
+                .map_err(|error| Failure::writing(output.name(), error))?;
         }
         rows = piece.end_row();
         progress.set(piece.position, rows);
@@ -76,7 +76,7 @@ pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure>
         max_additions: command.max_additions,
         additions: command.additions,
     };
-    let at = |error: Error| Failure::in_table(&input.name, &error);
+    let at = |error: hearith_columns::Error| Failure::at(&input.name, error);
     let importer = Importer::new(&key, &options).map_err(at)?;
     let output = Output::create(&command.out, &[&command.input, &command.key])?;
     let mut sink = Sink::parquet(output, importer.schema())?;
@@ -136,14 +136,14 @@ impl Reread {
         };
         match opened {
             Ok(file) => Ok(Self { name, file }),
-            Err(error) => Err(Failure::reading(&name, &error)),
+            Err(error) => Err(Failure::reading(&name, error)),
         }
     }
 
     fn values(&self) -> Result<Values, Failure> {
         let again = self.file.try_clone().and_then(|mut file| file.rewind().map(|()| file));
-        let file = again.map_err(|error| Failure::reading(&self.name, &error))?;
-        Values::new(&self.name, file)
+        let file = again.map_err(|error| Failure::reading(&self.name, error))?;
+        Ok(Values::new(&self.name, BufReader::new(file)))
     }
 }
 

@@ -51,7 +51,7 @@ impl Present {
 /// An operation's error as an error of the batch, where `rows` says which rows it worked on.
 pub(crate) fn bad(column: &EncryptedColumn, rows: &[usize], error: hearith_paillier::Error) -> Error {
     let row = error.row().and_then(|row| rows.get(row)).copied();
-    let error = ErrorKind::Paillier(error).in_column(&column.name);
+    let error = ErrorKind::Paillier(error.kind().clone()).in_column(&column.name);
     match row {
         Some(row) => error.at_row(row as u64),
         None => error,

@@ -222,7 +222,7 @@ impl<'a> Texts<'a> {
     /// [`WriteError::NoText`] for a type that has no text.
     pub fn new(column: &'a dyn Array) -> Result<Self, WriteError> {
         const OPTIONS: FormatOptions<'static> = FormatOptions::new().with_display_error(false);
-        Ok(Self { formatter: ArrayFormatter::try_new(column, &OPTIONS).map_err(WriteError::NoText)? })
+        Ok(Self { formatter: ArrayFormatter::try_new(column, &OPTIONS).map_err(|_| WriteError::NoText)? })
     }
 
     /// The text of a cell; empty for null.
@@ -230,7 +230,7 @@ impl<'a> Texts<'a> {
     /// # Errors
     /// [`WriteError::NoText`] for a value without text, such as a date beyond the calendar.
     pub fn text(&self, row: usize) -> Result<String, WriteError> {
-        self.formatter.value(row).try_to_string().map_err(WriteError::NoText)
+        self.formatter.value(row).try_to_string().map_err(|_| WriteError::NoText)
     }
 }
 

@@ -8,7 +8,6 @@
 //! Numbers and texts made on the way are wiped. The arrays of [`Decrypted::to_batch`] and [`Decrypted::to_text`] hold the
 //! numbers for the caller, in memory that Arrow does not wipe.
 
-use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
@@ -18,7 +17,7 @@ use arrow_buffer::i256;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use hearith_paillier::encoding::{Signed, decode_signed};
 use hearith_paillier::phe_json::Number;
-use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Decrypt, DecryptError, PrivateKey};
 use zeroize::Zeroizing;
 
 use crate::ciphers::{self, Present};
@@ -28,40 +27,6 @@ use crate::metadata::{self, Encoding, EncryptedColumn, Part, encrypted_columns};
 
 /// What stands in text for a total that overflowed its headroom.
 pub const OVERFLOW: &str = "#OVERFLOW";
-
-/// What decrypts ciphertexts: the private key itself, or an accelerator that it was loaded into.
-pub trait Decrypt: fmt::Debug + Sync {
-    /// The public key of what it decrypts.
-    fn public(&self) -> &PublicKey;
-
-    /// Decrypts every ciphertext of a batch.
-    ///
-    /// # Errors
-    /// Wrong ciphertexts, or whatever befalls the accelerator.
-    fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError>;
-}
-
-/// Why [`Decrypt::decrypt`] failed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DecryptError {
-    /// The ciphertexts are wrong.
-    #[error(transparent)]
-    Ciphertexts(#[from] hearith_paillier::Error),
-    /// The device failed.
-    #[error("{0}")]
-    Device(#[source] Source),
-}
-
-impl Decrypt for PrivateKey {
-    fn public(&self) -> &PublicKey {
-        self.public()
-    }
-
-    fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
-        Ok(self.decrypt(ciphertexts)?)
-    }
-}
 
 /// Decrypts the batches of one table.
 #[derive(Debug)]

@@ -39,6 +39,13 @@ impl<'a> EncryptionKey<'a> {
             Self::Owner(key) => key.encrypt(plaintexts),
         }
     }
+
+    pub(crate) fn rerandomise(self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, hearith_paillier::Error> {
+        match self {
+            Self::Public(key) => key.rerandomise(ciphertexts),
+            Self::Owner(key) => key.rerandomise(ciphertexts),
+        }
+    }
 }
 
 /// A column to encrypt.
@@ -202,7 +209,7 @@ impl<'a> Encryptor<'a> {
 }
 
 fn failed(column: &EncryptedColumn, error: hearith_paillier::Error) -> Error {
-    ErrorKind::Paillier(error).in_column(&column.name)
+    ErrorKind::Paillier(error.kind().clone()).in_column(&column.name)
 }
 
 /// A batch of these columns, whose nested types may have metadata that the schema leaves out.

@@ -173,9 +173,9 @@ pub enum ErrorKind {
     /// Ciphertexts to import into which nothing was added.
     #[error("every ciphertext must hold one number at least")]
     NoAdditions,
-    /// The operation on plaintexts or ciphertexts failed: see the source.
-    #[error("{}", .0.kind())]
-    Paillier(#[source] hearith_paillier::Error),
+    /// The operation on plaintexts or ciphertexts failed.
+    #[error("{0}")]
+    Paillier(#[from] hearith_paillier::ErrorKind),
     /// What decrypts is a device, and it failed.
     #[error("{0}")]
     Device(#[source] Source),

@@ -58,9 +58,14 @@ mod totals;
 mod wipe;
 
 pub use csv::CsvFault;
-pub use decrypt::{Decrypt, DecryptError, Decrypted, Decryptor, OVERFLOW};
+pub use decrypt::{Decrypted, Decryptor, OVERFLOW};
 pub use encrypt::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor};
 pub use error::{CompanionFault, Error, ErrorKind, ParquetFault, Source};
 pub use metadata::{Encoding, EncryptedColumn, MetadataError, Part, encrypted_columns};
 pub use numbers::Rounding;
-pub use totals::Totals;
+pub use totals::{Release, Released, Totals, Withheld};
+
+/// The examples of the README, compiled and run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -258,7 +258,7 @@ impl EncryptedColumn {
             _ => self.bits,
         };
         SlotLayout::new(bits, self.parts.len(), self.range(), self.max_additions)
-            .map_err(|error| ErrorKind::Paillier(error).in_column(&self.name))
+            .map_err(|error| ErrorKind::Paillier(error.kind().clone()).in_column(&self.name))
     }
 
     /// Checks that the column is encrypted under `key`.

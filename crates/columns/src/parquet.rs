@@ -364,7 +364,7 @@ fn properties(schema: &Schema) -> WriterProperties {
     properties.build()
 }
 
-/// Why a stream could not be written. No text holds a cell; the cause is kept as the source.
+/// Why a stream could not be written. No text holds a cell, which is why [`WriteError::NoText`] has no source.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -379,7 +379,7 @@ pub enum WriteError {
     Csv(#[source] csv::Error),
     /// A column, or a value, has no text.
     #[error("a value has no text")]
-    NoText(#[source] ArrowError),
+    NoText,
 }
 
 impl WriteError {
