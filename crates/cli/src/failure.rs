@@ -217,7 +217,10 @@ mod tests {
         assert_eq!(Failure::reading("a.csv", refused()).to_string(), "a.csv: cannot read: Permission denied");
         let refused = WriteError::Io(refused());
         assert_eq!(Failure::from_write("a.csv", refused).to_string(), "a.csv: cannot write: Permission denied");
-        assert_eq!(Failure::from_write("a.csv", WriteError::NoText).to_string(), "a.csv: cannot write: a value has no text");
+        assert_eq!(
+            Failure::from_write("a.csv", WriteError::NoText).to_string(),
+            "a.csv: cannot write: a value has no text"
+        );
     }
 
     #[test]
@@ -242,8 +245,14 @@ mod tests {
         let expected = "a.csv: row 5, column x: has more than 2 fractional digits \
                         (--scale keeps more, --round rounds; --show-cells shows the cell)";
         assert_eq!(scale, expected);
-        assert_eq!(said(ErrorKind::NotANumber), "a.csv: row 5, column x: is not a number (--show-cells shows the cell)");
-        assert_eq!(said(ErrorKind::Overflow), "a.csv: row 5, column x: overflowed its headroom: the total cannot be relied on");
+        assert_eq!(
+            said(ErrorKind::NotANumber),
+            "a.csv: row 5, column x: is not a number (--show-cells shows the cell)"
+        );
+        assert_eq!(
+            said(ErrorKind::Overflow),
+            "a.csv: row 5, column x: overflowed its headroom: the total cannot be relied on"
+        );
         let ciphertext = hearith_paillier::ErrorKind::CiphertextZero;
         assert_eq!(said(ciphertext.into()), "a.csv: row 5, column x: the ciphertext is 0");
     }

@@ -32,9 +32,7 @@ pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure>
     let columns = encrypted_columns(&source.schema()).map_err(at)?;
     let available = columns.iter().map(|column| column.name.clone()).collect();
     let column = columns.into_iter().find(|column| column.name == command.column);
-    let column = column.ok_or_else(|| {
-        at(ErrorKind::NoSuchColumn { available }.in_column(&command.column))
-    })?;
+    let column = column.ok_or_else(|| at(ErrorKind::NoSuchColumn { available }.in_column(&command.column)))?;
     column.check_key(&key).map_err(at)?;
     let mut output = Output::create(&command.out, &[&command.input, &command.key])?;
 

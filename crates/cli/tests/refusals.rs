@@ -62,10 +62,7 @@ fn cells_that_are_no_numbers() {
     );
     let many: String = (0..5000).map(|row| if row == 4321 { "x\n".to_owned() } else { format!("{row}\n") }).collect();
     place.write("many.csv", format!("salary\n{many}"));
-    place.fails(
-        &format!("{ENCRYPT} many.csv --out out.parquet"),
-        "many.csv: row 4322, column salary: is not a number",
-    );
+    place.fails(&format!("{ENCRYPT} many.csv --out out.parquet"), "many.csv: row 4322, column salary: is not a number");
 }
 
 #[test]
@@ -77,10 +74,7 @@ fn values_out_of_range() {
     );
     place.ok(&format!("{ENCRYPT} --range salary=1500 in.csv --out out.parquet"));
     place.write("big.csv", "salary\n9223372036854775807\n9223372036854775808\n");
-    place.fails(
-        &format!("{ENCRYPT} big.csv --out big.parquet"),
-        "big.csv: row 2, column salary: is out",
-    );
+    place.fails(&format!("{ENCRYPT} big.csv --out big.parquet"), "big.csv: row 2, column salary: is out");
     place.ok(&format!("{ENCRYPT} --range 1e25 big.csv --out big.parquet"));
 }
 
@@ -130,7 +124,8 @@ fn files_that_ask_for_too_much() {
         let seed = seed.unwrap().path();
         let named = seed.file_name().unwrap().to_string_lossy().into_owned();
         fs::copy(&seed, place.file("in.parquet")).unwrap();
-        for command in ["inspect in.parquet", "encrypt --key keys/public.json --column x in.parquet --out out.parquet"] {
+        for command in ["inspect in.parquet", "encrypt --key keys/public.json --column x in.parquet --out out.parquet"]
+        {
             // As much memory as any command may take.
             let bounded = format!("ulimit -v {}; exec \"$0\" {command} --threads 1", COMMAND_BYTES >> 10);
             let output = std::process::Command::new("sh")

@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 
 use crate::ciphers::{self, Present};
 use crate::encrypt::batch_of;
-use crate::error::{Error, ErrorKind, Source};
+use crate::error::{Error, ErrorKind};
 use crate::metadata::{self, Encoding, EncryptedColumn, Part, encrypted_columns};
 
 /// What stands in text for a total that overflowed its headroom.
@@ -252,7 +252,9 @@ impl Decrypted {
                 Decoded::Plain(array) => (Field::clone(field), array.clone()),
                 Decoded::Numbers { encoding, scale, cells } => {
                     let mut texts = StringBuilder::with_capacity(cells.len(), 16 * cells.len());
-                    cells.iter().for_each(|cell| texts.append_option(cell.text(*encoding, *scale).as_ref().map(|text| text.as_str())));
+                    cells.iter().for_each(|cell| {
+                        texts.append_option(cell.text(*encoding, *scale).as_ref().map(|text| text.as_str()))
+                    });
                     (Field::new(field.name(), DataType::Utf8, true), Arc::new(texts.finish()) as ArrayRef)
                 }
             })

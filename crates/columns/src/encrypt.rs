@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
+use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{Field, Schema, SchemaRef};
 use hearith_paillier::encoding::encode_signed;
@@ -198,8 +198,7 @@ impl<'a> Encryptor<'a> {
         for row in 0..rows {
             slots.extend(numbers.iter().map(|part| part[row].unwrap_or_default()));
         }
-        let plaintexts =
-            column.layout()?.pack(self.key.public(), &slots).map_err(|error| failed(column, error))?;
+        let plaintexts = column.layout()?.pack(self.key.public(), &slots).map_err(|error| failed(column, error))?;
         self.encrypt_plaintexts(column, &plaintexts)
     }
 
@@ -214,8 +213,8 @@ fn failed(column: &EncryptedColumn, error: hearith_paillier::Error) -> Error {
 
 /// A batch of these columns, whose nested types may have metadata that the schema leaves out.
 pub(crate) fn batch_of(schema: &SchemaRef, arrays: Vec<ArrayRef>) -> Result<RecordBatch, Error> {
-    let options = RecordBatchOptions::new().with_match_field_names(false);
-    Ok(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?)
+    let arrays = arrays.iter().zip(schema.fields()).map(|(array, field)| metadata::retyped(array, field.data_type()));
+    Ok(RecordBatch::try_new(schema.clone(), arrays.collect::<Result<_, _>>()?)?)
 }
 
 /// The encrypted columns that the options ask for.

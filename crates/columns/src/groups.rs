@@ -124,7 +124,9 @@ fn one_form(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 #[cfg(test)]
 mod tests {
     use arrow_array::types::{Int8Type, Int32Type};
-    use arrow_array::{Array, DictionaryArray, Float32Array, Float64Array, Int32Array, RunArray, StringArray, StructArray};
+    use arrow_array::{
+        Array, DictionaryArray, Float32Array, Float64Array, Int32Array, RunArray, StringArray, StructArray,
+    };
     use arrow_schema::Field;
 
     use super::*;
@@ -164,7 +166,8 @@ mod tests {
     fn zeros_are_one_group_and_nans_another() {
         let other_nan = f64::from_bits(f64::NAN.to_bits() ^ 1);
         assert!(other_nan.is_nan());
-        let doubles = Float64Array::from(vec![Some(0.0), Some(-0.0), Some(f64::NAN), Some(-f64::NAN), Some(other_nan), None]);
+        let doubles =
+            Float64Array::from(vec![Some(0.0), Some(-0.0), Some(f64::NAN), Some(-f64::NAN), Some(other_nan), None]);
         assert_eq!(assigned(Arc::new(doubles.clone())), [0, 0, 1, 1, 1, 2]);
         assert_eq!(assigned(Arc::new(Float32Array::from(vec![-0.0, 0.0, -1.0, f32::NAN, -f32::NAN]))), [0, 0, 1, 2, 2]);
         let halves = cast(&doubles, &DataType::Float16).unwrap();

@@ -28,7 +28,8 @@
 
 use std::collections::HashSet;
 
-use arrow_schema::{DataType, Field, FieldRef, Fields, Metadata, Schema};
+use arrow_array::{ArrayRef, make_array};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Metadata, Schema};
 use hearith_paillier::encoding::SlotLayout;
 use hearith_paillier::{KeyId, MAX_BITS, MIN_BITS, PublicKey};
 
@@ -392,6 +393,34 @@ fn bare_type(kind: &DataType) -> DataType {
         DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), bare_type(values).into()),
         DataType::RunEndEncoded(ends, values) => DataType::RunEndEncoded(inner(ends), inner(values)),
         other => other.clone(),
+    }
+}
+
+/// The array as one of this type, which differs in nothing but the metadata of nested fields.
+pub(crate) fn retyped(array: &ArrayRef, kind: &DataType) -> Result<ArrayRef, ArrowError> {
+    if array.data_type() == kind {
+        return Ok(array.clone());
+    }
+    let data = array.to_data();
+    let inner = data.child_data().iter().zip(inner_types(kind));
+    let inner = inner.map(|(child, kind)| Ok(retyped(&make_array(child.clone()), kind)?.to_data()));
+    let inner = inner.collect::<Result<Vec<_>, ArrowError>>()?;
+    Ok(make_array(data.into_builder().data_type(kind.clone()).child_data(inner).build()?))
+}
+
+fn inner_types(kind: &DataType) -> Vec<&DataType> {
+    match kind {
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => vec![field.data_type()],
+        DataType::Struct(fields) => fields.iter().map(|field| field.data_type()).collect(),
+        DataType::Union(fields, _) => fields.iter().map(|(_, field)| field.data_type()).collect(),
+        DataType::Dictionary(_, values) => vec![values],
+        DataType::RunEndEncoded(ends, values) => vec![ends.data_type(), values.data_type()],
+        _ => Vec::new(),
     }
 }
 

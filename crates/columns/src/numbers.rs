@@ -485,7 +485,7 @@ mod tests {
 
     #[test]
     fn ranges_are_in_the_columns_units() {
-        assert_eq!(scaled_range("x", "99.5", 2), Ok(9950));
+        assert_eq!(scaled_range("x", "99.5", 2).ok(), Some(9950));
         for bad in ["0", "-1", "1.234", "abc", "1e60"] {
             assert!(scaled_range("x", bad, 2).is_err(), "{bad}");
         }

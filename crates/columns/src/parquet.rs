@@ -104,7 +104,8 @@ impl Group {
     fn open(&mut self, batch_rows: usize) -> Result<Option<Open>, ErrorKind> {
         let metadata = self.source.metadata.metadata().clone();
         let Some(group) = metadata.row_groups().get(self.next) else { return Ok(None) };
-        let open = guarded(|| self.reader(group, batch_rows)).ok_or(ErrorKind::NotParquet(ParquetFault::Panicked))??;
+        let open =
+            guarded(|| self.reader(group, batch_rows)).ok_or(ErrorKind::NotParquet(ParquetFault::Panicked))??;
         self.next += 1;
         Ok(Some(open))
     }
@@ -127,7 +128,8 @@ impl Group {
 
     /// Bytes that a row may take, where columns stand for more than they hold, or on average.
     fn row_bytes(&self, group: &RowGroupMetaData, pages: &Pages) -> Result<u64, ErrorKind> {
-        let mut bytes: u64 = self.schema.fields().iter().map(|field| padded_width(field.data_type())).fold(0, u64::saturating_add);
+        let mut bytes: u64 =
+            self.schema.fields().iter().map(|field| padded_width(field.data_type())).fold(0, u64::saturating_add);
         let rows = group.num_rows().max(1).unsigned_abs();
         for &leaf in &self.leaves {
             let column = group.column(leaf);

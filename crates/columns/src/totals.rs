@@ -221,7 +221,8 @@ impl Totals {
     /// Makes room for the groups that there are.
     fn grow(&mut self) -> Result<(), Error> {
         let groups = self.groups.len();
-        let ciphertexts = self.columns.iter().map(|column| column.ciphertext_bytes() + column.parts.len() * 8 + GROUP_OVERHEAD);
+        let ciphertexts =
+            self.columns.iter().map(|column| column.ciphertext_bytes() + column.parts.len() * 8 + GROUP_OVERHEAD);
         if self.groups.bytes() + groups as u64 * ciphertexts.sum::<usize>() as u64 > GROUP_BYTES {
             return Err(ErrorKind::TooLarge { what: "bytes of groups", limit: GROUP_BYTES }.into());
         }

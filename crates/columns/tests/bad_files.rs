@@ -113,23 +113,18 @@ impl Column {
     }
 
     fn file_with(&self, schema: &[Vec<u8>], chunks: &[Vec<u8>], body: &[u8]) -> Vec<u8> {
-        let row_group = structure(&[
-            (1, LIST, list(STRUCT, chunks)),
-            (2, I64, int(body.len() as i64)),
-            (3, I64, int(self.rows)),
-        ]);
+        let row_group =
+            structure(&[(1, LIST, list(STRUCT, chunks)), (2, I64, int(body.len() as i64)), (3, I64, int(self.rows))]);
         file(schema, self.rows, &[row_group], &[], body)
     }
 }
 
 fn file(schema: &[Vec<u8>], rows: i64, groups: &[Vec<u8>], keys: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
-    let pair = |(key, value): &(&str, &str)| structure(&[(1, BINARY, binary(key.as_bytes())), (2, BINARY, binary(value.as_bytes()))]);
-    let mut fields = vec![
-        (1, I32, int(1)),
-        (2, LIST, list(STRUCT, schema)),
-        (3, I64, int(rows)),
-        (4, LIST, list(STRUCT, groups)),
-    ];
+    let pair = |(key, value): &(&str, &str)| {
+        structure(&[(1, BINARY, binary(key.as_bytes())), (2, BINARY, binary(value.as_bytes()))])
+    };
+    let mut fields =
+        vec![(1, I32, int(1)), (2, LIST, list(STRUCT, schema)), (3, I64, int(rows)), (4, LIST, list(STRUCT, groups))];
     if !keys.is_empty() {
         fields.push((5, LIST, list(STRUCT, &keys.iter().map(pair).collect::<Vec<_>>())));
     }
@@ -176,7 +171,9 @@ fn too_large(bytes: &[u8]) -> (&'static str, u64) {
 fn structural(bytes: &[u8]) -> &'static str {
     let error = rows(bytes).unwrap_err();
     match error.kind() {
-        ErrorKind::NotParquet(ParquetFault::Structure(what)) | ErrorKind::Damaged(ParquetFault::Structure(what)) => what,
+        ErrorKind::NotParquet(ParquetFault::Structure(what)) | ErrorKind::Damaged(ParquetFault::Structure(what)) => {
+            what
+        }
         _ => panic!("{error}"),
     }
 }
@@ -194,7 +191,8 @@ fn files_made_here_are_read() {
 fn nesting_is_bounded() {
     let nested = |depth: usize| {
         let groups = (0..depth).map(|level| group(&format!("g{level}"), 1));
-        let schema: Vec<Vec<u8>> = [group("schema", 1)].into_iter().chain(groups).chain([leaf("x", INT32, 0, REQUIRED)]).collect();
+        let schema: Vec<Vec<u8>> =
+            [group("schema", 1)].into_iter().chain(groups).chain([leaf("x", INT32, 0, REQUIRED)]).collect();
         file(&schema, 0, &[], &[], &[])
     };
     assert!(open(&nested(MAX_DEPTH - 1)).is_ok());
@@ -210,7 +208,8 @@ fn columns_are_bounded() {
     assert_eq!(structural(&claims(2)), "its footer");
     assert_eq!(structural(&claims(-1)), "its footer");
     let many: Vec<Vec<u8>> = (0..=MAX_COLUMNS).map(|column| leaf(&format!("c{column}"), INT32, 0, REQUIRED)).collect();
-    let halves = [vec![group("schema", 2), group("a", 4096)], many[..4096].to_vec(), vec![group("b", 1)], many[4096..].to_vec()];
+    let halves =
+        [vec![group("schema", 2), group("a", 4096)], many[..4096].to_vec(), vec![group("b", 1)], many[4096..].to_vec()];
     assert_eq!(too_large(&file(&halves.concat(), 0, &[], &[], &[])), ("columns", MAX_COLUMNS as u64));
     let two_roots = [group("schema", 1), leaf("x", INT32, 0, REQUIRED), leaf("y", INT32, 0, REQUIRED)];
     assert!(matches!(open(&file(&two_roots, 0, &[], &[], &[])).unwrap_err().kind(), ErrorKind::NotParquet(_)));
@@ -226,22 +225,30 @@ fn footers_are_bounded() {
     let error = ParquetSource::open(sparse).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::TooLarge { what: "bytes in the footer", .. }), "{error}");
     let schema = [group("schema", 1), leaf("x", INT32, 0, REQUIRED)];
-    for value in ["", "AAAA", "%%%", "/////xAAAAAAAAAA"] {
-        let hinted = file(&schema, 0, &[], &[("ARROW:schema", value)], &[]);
-        assert_eq!(structural(&hinted), "the Arrow schema in its footer", "{value}");
+    let hinted = |value| file(&schema, 0, &[], &[("ARROW:schema", value)], &[]);
+    for value in ["", "AAAA", "%%%", "/////xAAAAD/////"] {
+        assert_eq!(structural(&hinted(value)), "the Arrow schema in its footer", "{value}");
     }
+    let no_schema = open(&hinted("/////xAAAAAAAAAA")).unwrap_err();
+    assert!(matches!(no_schema.kind(), ErrorKind::NotParquet(_)), "{no_schema}");
     assert!(open(&file(&schema, 0, &[], &[("another", "%%%")], &[])).is_ok());
 }
 
 #[test]
 fn pages_are_bounded() {
     let huge = i64::from(i32::MAX);
-    let compressed = |uncompressed| Column { compression: ZSTD, ..Column::new(INT32, vec![page(DATA_PAGE, uncompressed, 1, &[0; 8])]) };
+    let compressed = |uncompressed| Column {
+        compression: ZSTD,
+        ..Column::new(INT32, vec![page(DATA_PAGE, uncompressed, 1, &[0; 8])])
+    };
     assert_eq!(too_large(&compressed(huge).file()), ("bytes in a page", MAX_PAGE_BYTES));
     assert_eq!(structural(&compressed(-1).file()), "the header of a page");
     assert_eq!(too_large(&Column::new(INT32, vec![data(huge, &[0; 4])]).file()), ("values in a page", MAX_PAGE_VALUES));
-    let dictionary = |values, body: &[u8]| Column::new(BYTE_ARRAY, vec![page(DICTIONARY_PAGE, body.len() as i64, values, body), data(1, &[0; 4])]);
-    assert_eq!(structural(&dictionary(huge, &[0; 8]).file()), "the number of values of a dictionary");
+    let dictionary = |values, body: &[u8]| {
+        Column::new(BYTE_ARRAY, vec![page(DICTIONARY_PAGE, body.len() as i64, values, body), data(1, &[0; 4])])
+    };
+    assert_eq!(structural(&dictionary(1000, &[0; 8]).file()), "the number of values of a dictionary");
+    assert_eq!(too_large(&dictionary(huge, &[0; 8]).file()), ("values in a page", MAX_PAGE_VALUES));
     let late = Column::new(BYTE_ARRAY, vec![data(1, &[0; 4]), page(DICTIONARY_PAGE, 4, 1, &[0; 4])]);
     assert_eq!(structural(&Column { rows: 2, ..late }.file()), "the place of a dictionary");
     let endless = Column::new(INT32, vec![vec![0x1c; 100]]);
@@ -268,7 +275,8 @@ fn nulls_of_wide_columns_make_short_batches() {
     // 5000 nulls: a run of definition levels 0.
     let levels = [&3_u32.to_le_bytes()[..], &varint(5000 << 1), &[0]].concat();
     let width = 8 << 20;
-    let column = Column { length: width, repetition: OPTIONAL, rows: 5000, ..Column::new(FIXED, vec![data(5000, &levels)]) };
+    let column =
+        Column { length: width, repetition: OPTIONAL, rows: 5000, ..Column::new(FIXED, vec![data(5000, &levels)]) };
     let first = open(&column.file()).unwrap().batches(8192, None).unwrap().next().unwrap().unwrap();
     assert!((1..=9).contains(&first.num_rows()), "{}", first.num_rows());
     let wider = Column { length: MAX_CELL_BYTES as i64 + 1, ..column };
@@ -279,7 +287,10 @@ fn nulls_of_wide_columns_make_short_batches() {
 fn compressed_pages_become_no_longer_than_they_say() {
     let zeros = flate2::read::GzEncoder::new(std::io::repeat(0).take(64 << 20), flate2::Compression::best());
     let bomb: Vec<u8> = std::io::Read::bytes(zeros).map(Result::unwrap).collect();
-    let column = |uncompressed| Column { compression: GZIP, ..Column::new(INT32, vec![page(DATA_PAGE, uncompressed, 1, &bomb)]) };
+    let column = |uncompressed| Column {
+        compression: GZIP,
+        ..Column::new(INT32, vec![page(DATA_PAGE, uncompressed, 1, &bomb)])
+    };
     assert_eq!(structural(&column(4).file()), "the length of a compressed page");
     assert_eq!(rows(&column(64 << 20).file()).unwrap()[0].num_rows(), 1);
 }
@@ -338,7 +349,8 @@ fn row_groups_are_put_together_into_the_batches_asked_for() {
     let bytes = writer.into_inner().unwrap();
     assert_eq!(open(&bytes).unwrap().row_groups(), 8);
     for rows in [1, 3, 7, 10, 49, 50, 1000] {
-        let batches: Vec<RecordBatch> = open(&bytes).unwrap().batches(rows, None).unwrap().map(Result::unwrap).collect();
+        let batches: Vec<RecordBatch> =
+            open(&bytes).unwrap().batches(rows, None).unwrap().map(Result::unwrap).collect();
         let (last, whole) = batches.split_last().unwrap();
         assert!(whole.iter().all(|batch| batch.num_rows() == rows), "{rows}");
         let together = arrow_select::concat::concat_batches(&last.schema(), &batches).unwrap();

@@ -180,11 +180,15 @@ fn compare(text: &[u8], drop: usize) -> Result<(), TestCaseError> {
         (Err(_), None) => Ok(()),
         (Ok((names, rows)), Some(records)) => {
             prop_assert_eq!(&names, &records[0]);
-            let cells = |record: &Vec<String>| record.iter().map(|cell| (!cell.is_empty()).then(|| cell.clone())).collect::<Vec<_>>();
+            let cells = |record: &Vec<String>| {
+                record.iter().map(|cell| (!cell.is_empty()).then(|| cell.clone())).collect::<Vec<_>>()
+            };
             prop_assert_eq!(rows, records[1..].iter().map(cells).collect::<Vec<_>>());
             Ok(())
         }
-        (read, expected) => Err(TestCaseError::fail(format!("{:?}: {read:?}, expected {expected:?}", String::from_utf8_lossy(text)))),
+        (read, expected) => {
+            Err(TestCaseError::fail(format!("{:?}: {read:?}, expected {expected:?}", String::from_utf8_lossy(text))))
+        }
     }
 }
 

@@ -480,7 +480,7 @@ proptest! {
 
 /// The batch with one field changed, in its schema alone.
 fn with_field(batch: &RecordBatch, name: &str, change: impl Fn(Field) -> Field) -> RecordBatch {
-    let fields = batch.schema().fields().iter().map(|field| match field.name() == name {
+    let fields = batch.schema_ref().fields().iter().map(|field| match field.name() == name {
         true => change(field.as_ref().clone()),
         false => field.as_ref().clone(),
     });
@@ -507,7 +507,10 @@ fn batches_of_other_tables_are_refused() {
         ("another layout", packed),
         ("another scale", encrypt(&staff(), &EncryptOptions::new(vec![cents, bonus])).unwrap()),
         ("other columns encrypted", encrypt(&staff(), &EncryptOptions::new(vec![spec("pay")])).unwrap()),
-        ("no description", with_field(&encrypted, "pay", |field| field.with_metadata(Default::default()))),
+        (
+            "no description",
+            with_field(&encrypted, "pay", |field| field.with_metadata(arrow_schema::Metadata::default())),
+        ),
         ("another range", with_entry(&encrypted, "pay", "hearith.range", "5")),
         ("fewer columns", encrypted.project(&[0, 1, 2]).unwrap()),
         ("nothing of it", staff()),
@@ -547,7 +550,12 @@ fn zeros_of_either_sign_are_one_group() {
 
 #[test]
 fn metadata_of_the_source_are_not_kept() {
-    let secret = |field: Field| field.with_metadata(HashMap::from([("mean", "1234.5"), ("ARROW:extension:name", "mine")].map(|(key, value)| (key.to_owned(), value.to_owned()))));
+    let secret = |field: Field| {
+        field.with_metadata(HashMap::from(
+            [("mean", "1234.5"), ("ARROW:extension:name", "mine")]
+                .map(|(key, value)| (key.to_owned(), value.to_owned())),
+        ))
+    };
     let inner = Fields::from(vec![secret(Field::new("i", DataType::Int64, true))]);
     let nested = StructArray::new(inner.clone(), vec![array(Int64Array::from(vec![1, 2]))], None);
     let schema = Schema::new(vec![
@@ -562,7 +570,7 @@ fn metadata_of_the_source_are_not_kept() {
     // One encrypted, one plain column are encrypted further, added up, and decrypted.
     let twice = encrypt(&encrypted, &EncryptOptions::new(vec![spec("g")])).unwrap();
     let secret_batch = |batch: &RecordBatch| {
-        let fields = batch.schema().fields().iter().map(|field| {
+        let fields = batch.schema_ref().fields().iter().map(|field| {
             let metadata = field.metadata().clone().with("mean".to_owned(), "1234.5".to_owned());
             field.as_ref().clone().with_metadata(metadata)
         });
@@ -574,7 +582,15 @@ fn metadata_of_the_source_are_not_kept() {
     let by_struct = sum(&[&secret_batch(&encrypted)], &["s"]).unwrap();
     let decrypted = decrypt(&secret_batch(&encrypted)).unwrap();
     let (plain, text) = (decrypted.to_batch().unwrap(), decrypted.to_text().unwrap());
-    for batch in [&encrypted, &twice, &encrypt(&secret_batch(&totals), &EncryptOptions::new(vec![spec("g")])).unwrap(), &totals, &by_struct, &plain, &text] {
+    for batch in [
+        &encrypted,
+        &twice,
+        &encrypt(&secret_batch(&totals), &EncryptOptions::new(vec![spec("g")])).unwrap(),
+        &totals,
+        &by_struct,
+        &plain,
+        &text,
+    ] {
         let told = format!("{:?}", batch.schema());
         assert!(!told.contains("1234.5") && !told.contains("extension"), "{told}");
         assert!(batch.schema().metadata().is_empty());

@@ -32,7 +32,8 @@ const DATA_PAGE_V2: i64 = 3;
 const DELTA_BYTE_ARRAY: i64 = 7;
 /// How the frames of LZ4 begin, those to be skipped included. Their length after decompression is not bounded by what a
 /// page's header says; it is by the most that LZ4 expands.
-const LZ4_FRAMES: [(u32, u32); 3] = [(0x184d_2204, 0xffff_ffff), (0x184d_2a50, 0xffff_fff0), (0x184c_2102, 0xffff_ffff)];
+const LZ4_FRAMES: [(u32, u32); 3] =
+    [(0x184d_2204, 0xffff_ffff), (0x184d_2a50, 0xffff_fff0), (0x184c_2102, 0xffff_ffff)];
 const LZ4_EXPANDS: u64 = 255;
 
 /// The pages of the columns to be read of one row group.
@@ -99,7 +100,10 @@ impl Pages {
     /// Bytes of the longest value in the dictionary of a column, 0 if it has none; only byte arrays are looked at.
     pub(super) fn longest(&self, column: &ColumnChunkMetaData) -> Result<u64, ErrorKind> {
         let (start, length) = column.byte_range();
-        if column.column_type() != Type::BYTE_ARRAY || length == 0 || self.0.header(start, start + length)?.0.kind != DICTIONARY_PAGE {
+        if column.column_type() != Type::BYTE_ARRAY
+            || length == 0
+            || self.0.header(start, start + length)?.0.kind != DICTIONARY_PAGE
+        {
             return Ok(0);
         }
         let page = SerializedPageReader::new(Arc::new(self.clone()), column, 0, None)
@@ -146,7 +150,8 @@ impl ChunkReader for Pages {
     type T = Cursor<Vec<u8>>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        let end = self.state().chunks.iter().find(|chunk| chunk.start <= start && start < chunk.end).map(|chunk| chunk.end);
+        let end =
+            self.state().chunks.iter().find(|chunk| chunk.start <= start && start < chunk.end).map(|chunk| chunk.end);
         let end = end.ok_or_else(|| self.refuse(broken("a page's place")))?;
         let (header, bytes) = self.0.header(start, end).map_err(|kind| self.refuse(kind))?;
         let admitted = self.state().admit(start, &header);
@@ -160,7 +165,12 @@ impl ChunkReader for Pages {
         }
         let mut bytes = vec![0; length];
         self.0.file.read_exact_at(&mut bytes, start)?;
-        let found = self.state().chunks.iter().find(|chunk| chunk.start <= start && start < chunk.end).map(|chunk| (chunk.compression, chunk.declared));
+        let found = self
+            .state()
+            .chunks
+            .iter()
+            .find(|chunk| chunk.start <= start && start < chunk.end)
+            .map(|chunk| (chunk.compression, chunk.declared));
         let (compression, declared) = found.ok_or_else(|| self.refuse(broken("a page's place")))?;
         match expands_beyond(&bytes, compression, declared) {
             Ok(false) => Ok(bytes.into()),
@@ -240,7 +250,9 @@ impl State {
             DICTIONARY_PAGE if size > MAX_DICTIONARY_BYTES => {
                 return Err(too_large("bytes in a dictionary", MAX_DICTIONARY_BYTES));
             }
-            DICTIONARY_PAGE if header.values * chunk.width > size => return Err(broken("the number of values of a dictionary")),
+            DICTIONARY_PAGE if header.values * chunk.width > size => {
+                return Err(broken("the number of values of a dictionary"));
+            }
             DICTIONARY_PAGE => chunk.dictionary = size,
             DATA_PAGE | DATA_PAGE_V2 => {
                 let delta = header.encoding == DELTA_BYTE_ARRAY;

@@ -191,7 +191,8 @@ mod tests {
     fn fields_are_found_and_others_passed_over() {
         // 1: i32 -3, 2: list of i32 [1, 2], 4: true, 5: binary "ab", 7: struct { 1: double }, 8: i32 300
         let bytes = [
-            0x15, 5, 0x19, 0x25, 2, 4, 0x21, 0x18, 2, b'a', b'b', 0x2c, 0x17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x15, 0xd8, 4, 0,
+            0x15, 5, 0x19, 0x25, 2, 4, 0x21, 0x18, 2, b'a', b'b', 0x2c, 0x17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x15, 0xd8, 4,
+            0,
         ];
         let mut found = Vec::new();
         let mut reader = Reader::new(&bytes);
@@ -200,7 +201,9 @@ mod tests {
             _ => Ok(false),
         });
         assert_eq!((read, found, reader.position()), (Ok(()), vec![-3, 300], bytes.len()));
-        assert!((0..bytes.len()).all(|end| Reader::new(&bytes[..end]).fields(|_, _, _| Ok(false)) == Err(Fault::Short)));
+        assert!(
+            (0..bytes.len()).all(|end| Reader::new(&bytes[..end]).fields(|_, _, _| Ok(false)) == Err(Fault::Short))
+        );
     }
 
     #[test]
