@@ -61,7 +61,6 @@ pub use error::{Error, Reason};
 pub use metadata::{Encoding, EncryptedColumn, MetadataError, Part, encrypted_columns};
 pub use numbers::Rounding;
 pub use totals::{Release, Released, Totals, Withheld};
-pub use totals::Totals;
 
 /// The examples of the README, compiled and run with the others.
 #[cfg(doctest)]
