@@ -44,8 +44,8 @@
 //! [`PrivateKey::generate`]); it is wiped when dropped and appears neither in `Debug` nor in errors. Randomness comes
 //! from the operating system's generator only.
 
+mod boxed;
 mod ciphertexts;
-pub mod count;
 mod decrypt;
 pub mod encoding;
 mod encrypt;
@@ -54,20 +54,21 @@ mod holder;
 mod homomorphic;
 mod key;
 mod lazy;
-mod natural;
 pub mod phe_json;
 mod plaintexts;
 mod random;
 mod randomisers;
 
 pub use ciphertexts::Ciphertexts;
-pub use decrypt::Decryption;
 pub use error::{Error, ErrorKind};
 pub use hearith_arith::{Batch, Engine};
 pub use holder::{Decrypt, DecryptError};
 pub use key::private::PrivateKey;
 pub use key::public::PublicKey;
-pub use key::{DEFAULT_BITS, KeyId, KeyPolicy, MAX_BITS, MIN_BITS, MIN_SECURE_BITS, Variant};
+pub use key::{
+    DEFAULT_BITS, DEFAULT_ITERATIONS, EncryptedJwk, KeyId, KeyKind, KeyPolicy, MAX_BITS, MAX_ITERATIONS, MAX_KEY_TEXT,
+    MIN_BITS, MIN_ITERATIONS, MIN_SECURE_BITS, SecretText, Variant, Weakness,
+};
 pub use plaintexts::Plaintexts;
 pub use randomisers::Randomisers;
 

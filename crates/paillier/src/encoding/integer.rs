@@ -1,9 +1,9 @@
 //! Signed integers: a negative number `-x` is the residue `n - x`.
 
 use crate::ciphertexts::check_key;
-use crate::natural::{difference, has_bits_from, to_decimal};
 use crate::{Error, ErrorKind, Plaintexts, PublicKey};
-use hearith_arith::{Batch, limbs};
+use hearith_arith::Batch;
+use hearith_arith::natural::{self, difference, has_bits_from, to_decimal};
 use std::fmt;
 
 /// An integer of any size.
@@ -16,7 +16,7 @@ pub struct Signed {
 impl Signed {
     /// The integer with this magnitude, least significant limb first, and sign; zero has none.
     pub fn new(negative: bool, magnitude: Vec<u64>) -> Self {
-        let zero = limbs::is_zero(&magnitude) == 1;
+        let zero = natural::is_zero(&magnitude) == 1;
         Signed { negative: negative && !zero, magnitude }
     }
 
@@ -27,7 +27,7 @@ impl Signed {
 
     /// Whether it is zero.
     pub fn is_zero(&self) -> bool {
-        limbs::is_zero(&self.magnitude) == 1
+        natural::is_zero(&self.magnitude) == 1
     }
 
     /// Its magnitude in 64-bit limbs, least significant first; the highest may be zero.
@@ -43,12 +43,12 @@ impl Signed {
     /// assert!(Signed::from(-601).exceeds(200, 3));
     /// ```
     pub fn exceeds(&self, range: u128, additions: u64) -> bool {
-        let mut bound = limbs::product(&[range as u64, (range >> 64) as u64], &[additions]);
+        let mut bound = natural::product(&[range as u64, (range >> 64) as u64], &[additions]);
         let width = bound.len().max(self.magnitude.len());
         let mut magnitude = self.magnitude.clone();
         bound.resize(width, 0);
         magnitude.resize(width, 0);
-        limbs::less(&bound, &magnitude) == 1
+        natural::less(&bound, &magnitude) == 1
     }
 
     /// The number in units of `10^-scale`, as a decimal with exactly `scale` places.
@@ -136,13 +136,13 @@ pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Err
         let parts = [magnitude as u64, (magnitude >> 64) as u64];
         let kept = limbs.min(2);
         residue[..kept].copy_from_slice(&parts[..kept]);
-        if limbs::is_zero(&parts[kept..]) == 0 || limbs::less(&half, residue) == 1 {
+        if natural::is_zero(&parts[kept..]) == 0 || natural::less(&half, residue) == 1 {
             return Err(ErrorKind::OutOfRange.at_row(row));
         }
     }
     let mut residues = key.root().neg(&magnitudes);
     for ((residue, magnitude), value) in residues.rows_mut().zip(magnitudes.rows()).zip(values) {
-        limbs::assign_if(residue, magnitude, !(value >> 127) as u64 & 1);
+        natural::assign_if(residue, magnitude, !(value >> 127) as u64 & 1);
     }
     Ok(Plaintexts::new(key.id(), key.plaintext_bytes(), residues))
 }
@@ -157,9 +157,9 @@ pub fn decode_signed(key: &PublicKey, plaintexts: &Plaintexts) -> Result<Vec<Sig
     let negatives = key.root().neg(residues);
     let half = half(key);
     let decode = |(residue, negative): (&[u64], &[u64])| {
-        let below_zero = limbs::less(&half, residue);
+        let below_zero = natural::less(&half, residue);
         let mut magnitude = residue.to_vec();
-        limbs::assign_if(&mut magnitude, negative, below_zero);
+        natural::assign_if(&mut magnitude, negative, below_zero);
         Signed { negative: below_zero == 1, magnitude }
     };
     Ok(residues.rows().zip(negatives.rows()).map(decode).collect())
@@ -182,7 +182,7 @@ pub(crate) fn encode_wide(key: &PublicKey, values: &[&Signed], most: &[u64]) -> 
     for (row, (value, residue)) in values.iter().zip(residues.rows_mut()).enumerate() {
         let kept = limbs.min(value.magnitude.len());
         residue[..kept].copy_from_slice(&value.magnitude[..kept]);
-        if limbs::is_zero(&value.magnitude[kept..]) == 0 || limbs::less(most, residue) == 1 {
+        if natural::is_zero(&value.magnitude[kept..]) == 0 || natural::less(most, residue) == 1 {
             return Err(ErrorKind::OutOfRange.at_row(row));
         }
         if value.negative {

@@ -1,13 +1,14 @@
 //! The random parts of a key: primes, and the generator of a DJN key.
 
 use super::factors::Factors;
-use crate::natural::{Secret, boxed, from_be, is_one, limbs_of};
+use crate::boxed::boxed;
 use crate::random::{SystemRandom, unit};
 use crate::{Error, ErrorKind};
 use crypto_bigint::{BoxedUint, Gcd};
 use crypto_primes::hazmat::{SetBits, SmallFactorsSieveFactory};
 use crypto_primes::{Flavor, is_prime, sieve_and_find};
-use hearith_arith::{Batch, Engine, Exponents, Modulus, limbs};
+use hearith_arith::natural::{self, Secret, from_be, is_one, limbs_of};
+use hearith_arith::{Batch, Engine, Exponents, Modulus};
 use zeroize::Zeroizing;
 
 /// Two different primes of `bits / 2` bits, the smaller first, whose product has exactly `bits` bits.
@@ -18,7 +19,7 @@ pub(crate) fn primes(bits: u32, blum: bool) -> Result<(Secret, Secret), Error> {
         let (p, q) = rayon::join(|| prime(bits / 2, blum), || prime(bits / 2, blum));
         let (p, q) = (p?, q?);
         if apart(&p, &q, bits) && (!blum || halves_coprime(&p, &q)) {
-            return Ok(if limbs::less(&p, &q) == 1 { (p, q) } else { (q, p) });
+            return Ok(if natural::less(&p, &q) == 1 { (p, q) } else { (q, p) });
         }
     }
 }
@@ -39,12 +40,12 @@ fn prime(bits: u32, blum: bool) -> Result<Secret, Error> {
 
 /// Whether the primes differ, and far enough that Fermat's method cannot find them: \[FIPS186\], A.1.3, asks for more
 /// than `2^(bits/2 - 100)` between them. Below 256 bits that leaves no choice, and there they only have to differ.
-fn apart(p: &[u64], q: &[u64], bits: u32) -> bool {
+pub(crate) fn apart(p: &[u64], q: &[u64], bits: u32) -> bool {
     let (mut over, mut under) = (Zeroizing::new(p.to_vec()), Zeroizing::new(q.to_vec()));
-    limbs::sub_assign(&mut over, q);
-    limbs::sub_assign(&mut under, p);
-    limbs::assign_if(&mut over, &under, limbs::less(p, q));
-    limbs::bit_length(&over) > if bits < 256 { 0 } else { bits / 2 - 100 }
+    natural::sub_assign(&mut over, q);
+    natural::sub_assign(&mut under, p);
+    natural::assign_if(&mut over, &under, natural::less(p, q));
+    natural::bit_length(&over) > if bits < 256 { 0 } else { bits / 2 - 100 }
 }
 
 /// Whether `gcd(p - 1, q - 1) = 2`, for `p = q = 3 mod 4`.
@@ -88,12 +89,12 @@ pub(crate) fn check_primes(p_be: &[u8], q_be: &[u8]) -> Result<(Secret, Secret),
     let (Some(p), Some(q)) = (from_be(p_be, longest), from_be(q_be, longest)) else {
         return Err(too_long.into());
     };
-    let bits = limbs::bit_length(&p);
-    if bits != limbs::bit_length(&q) || p == q {
+    let bits = natural::bit_length(&p);
+    if bits != natural::bit_length(&q) || p == q {
         return Err(ErrorKind::UnequalPrimes.into());
     }
     let cut = |number: Secret| Zeroizing::new(number[..limbs_of(bits)].to_vec());
-    let (p, q) = if limbs::less(&p, &q) == 1 { (cut(p), cut(q)) } else { (cut(q), cut(p)) };
+    let (p, q) = if natural::less(&p, &q) == 1 { (cut(p), cut(q)) } else { (cut(q), cut(p)) };
     let (p_prime, q_prime) = rayon::join(|| surely_prime(&p), || surely_prime(&q));
     if !p_prime? {
         return Err(ErrorKind::NotPrime { factor: "p" }.into());

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy.typing as npt
@@ -155,8 +156,8 @@ class PublicKey(ComputingKey, EncryptionKey):
         """The key with modulus `n`; with a generator `h` it is of the DJN variant.
 
         Raises:
-            InvalidKeyError: `n` is no product of two large primes as far as can be seen, or is below 2048 bits and `insecure` is
-                not set.
+            InvalidKeyError: `n` is no product of two large primes as far as can be seen, or the key protects nothing (below 2048
+                bits, prime, primes close together) and `insecure` is not set.
         """
         generator = None if h is None else _to_bytes("h", h)
         super().__init__(rust.PublicKey(_to_bytes("n", n), generator, insecure=insecure, engine=engine))
@@ -171,6 +172,21 @@ class PublicKey(ComputingKey, EncryptionKey):
     def from_jwk(cls, text: str, *, insecure: bool = False, engine: str | None = None) -> PublicKey:
         """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil` write it."""
         return cls._of(rust.PublicKey.from_jwk(text, insecure=insecure, engine=engine))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, insecure: bool = False, engine: str | None = None) -> PublicKey:
+        """The key in a file with its JSON Web Key.
+
+        Raises:
+            InvalidKeyError: it holds no public key, or one that protects nothing and `insecure` is not set.
+            OSError: it cannot be read.
+        """
+        return cls._of(rust.PublicKey.load(path, insecure=insecure, engine=engine))
+
+    @property
+    def weakness(self) -> str | None:
+        """Why the key protects nothing, as far as is known: only keys made or read with `insecure` have a weakness."""
+        return self.native.weakness
 
     @property
     def public(self) -> PublicKey:
@@ -218,7 +234,7 @@ class PublicKey(ComputingKey, EncryptionKey):
         return _exchange.from_phe(self, text, range)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _load_public, (self.to_jwk(), self.bits < MIN_SECURE_BITS)
+        return _load_public, (self.to_jwk(), self.weakness is not None)
 
 
 class PrivateKey(EncryptionKey):
@@ -252,13 +268,41 @@ class PrivateKey(EncryptionKey):
         return self
 
     @classmethod
-    def from_jwk(cls, text: str, *, insecure: bool = False, engine: str | None = None) -> PrivateKey:
-        """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil` write it."""
-        return cls._of(rust.PrivateKey.from_jwk(text, insecure=insecure, engine=engine))
+    def from_jwk(
+        cls, text: str, *, passphrase: str | None = None, insecure: bool = False, engine: str | None = None
+    ) -> PrivateKey:
+        """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil` write it.
 
-    def to_jwk(self) -> str:
-        """The key, secret as it is, as a JSON Web Key of one line."""
-        return self.native.to_jwk()
+        `passphrase` opens an encrypted one; for one in the clear it is not used.
+
+        Raises:
+            InvalidKeyError: the text is no private key, the passphrase is wrong or missing, or the key protects nothing and
+                `insecure` is not set.
+        """
+        return cls._of(rust.PrivateKey.from_jwk(text, passphrase=passphrase, insecure=insecure, engine=engine))
+
+    @classmethod
+    def load(
+        cls,
+        path: str | PathLike[str],
+        *,
+        passphrase: str | None = None,
+        insecure: bool = False,
+        engine: str | None = None,
+    ) -> PrivateKey:
+        """The key in a file with its JSON Web Key, encrypted or not; its text is wiped from memory. Warns if others than the file's
+        owner can read it.
+
+        Raises:
+            InvalidKeyError: as `from_jwk`.
+            OSError: the file cannot be read.
+        """
+        return cls._of(rust.PrivateKey.load(path, passphrase=passphrase, insecure=insecure, engine=engine))
+
+    def to_jwk(self, *, passphrase: str | None = None) -> str:
+        """The key, secret as it is, as a JSON Web Key of one line; with a passphrase as an encrypted one (RFC 7517, section 7:
+        PBES2-HS512+A256KW and A256GCM), which takes about half a second."""
+        return self.native.to_jwk() if passphrase is None else self.native.to_encrypted_jwk(passphrase)
 
     @property
     def public(self) -> PublicKey:
@@ -327,7 +371,7 @@ def generate_keypair(
         bits: bits of the modulus, even, 2048 to 8192; less, from 64 on, only with `insecure`.
         variant: `standard`, or `djn` [DJN10]: encryption with the public key is several times
             faster, secure under one more assumption.
-        insecure: allows keys too short to protect anything.
+        insecure: allows keys that protect nothing.
         engine: `serial` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest that the machine has.
 
     >>> import hearith as he
