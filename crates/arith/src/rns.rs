@@ -6,8 +6,7 @@
 //! - [`reduction`]: what a residue unit in hardware computes, with the bound of every intermediate value.
 //!
 //! Everything here is public data: moduli and residues of ciphertext coefficients.
-//! Shapes and bounds follow Chiu and Parhi, "Low-Latency Preprocessing Architecture for Residue Number System via
-//! Flexible Barrett Reduction for Homomorphic Encryption".
+//! Shapes and bounds follow Chiu and Parhi \[CP24\].
 
 mod basis;
 mod convert;

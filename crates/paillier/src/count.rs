@@ -1,4 +1,4 @@
-//! Counts of what the post-processing of decryption costs, in the unit of the MESA paper. With the feature `count` off,
+//! Counts of what the post-processing of decryption costs, in the unit of the MESA paper \[HDSST25\]. With the feature `count` off,
 //! counting compiles to nothing.
 
 #[cfg(feature = "count")]

@@ -18,14 +18,14 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Decryption {
-    /// One power modulo `n^2` with the exponent `lambda = lcm(p - 1, q - 1)`, times `mu = lambda^-1 mod n` (Paillier 1999,
-    /// section 4; equation 1 of the MESA paper).
+    /// One power modulo `n^2` with the exponent `lambda = lcm(p - 1, q - 1)`, times `mu = lambda^-1 mod n` (\[Paillier99\],
+    /// section 4; \[HDSST25\], equation 1).
     Standard,
-    /// Powers modulo `p^2` and `q^2`, put together by the Chinese remainder theorem: Algorithm 3 of the MESA paper, with
+    /// Powers modulo `p^2` and `q^2`, put together by the Chinese remainder theorem: \[HDSST25\], algorithm 3, with
     /// all its judgements.
     Crt,
-    /// Powers modulo `p^2` and `q^2` with merged constants and no judgement before the last step: Algorithm 4 of the MESA
-    /// paper.
+    /// Powers modulo `p^2` and `q^2` with merged constants and no judgement before the last step: \[HDSST25\],
+    /// algorithm 4.
     Ecrt,
     /// Powers modulo `p^2` and `q^2` with arithmetic modulo `p` and `q`, side by side. Their high parts are `L` of the powers:
     /// nothing is divided. The fastest.

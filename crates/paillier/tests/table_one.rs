@@ -1,4 +1,4 @@
-//! Table I of the MESA paper: what post-processing costs, in operations on twice the bits of the key.
+//! Table I of the MESA paper \[HDSST25\]: what post-processing costs, in operations on twice the bits of the key.
 
 mod common;
 

@@ -5,7 +5,7 @@ use super::{Fold, below, cut, pairs, powers, words};
 use crate::rns::special::ceil_log2;
 use crate::rns::{Bounds, RnsError, SpecialPrime};
 
-/// Algorithm 1 of Chiu and Parhi:
+/// Algorithm 1 of \[CP24\]:
 ///
 /// ```text
 /// s_j = A[2j] + beta A[2j+1]                         < 2^(v + L)

@@ -4,7 +4,7 @@ use super::{FlexibleBarrett, Fold, below, cut, powers, words};
 use crate::rns::special::ceil_log2;
 use crate::rns::{RnsError, SpecialPrime};
 
-/// One multiplication a word (Roy et al., "HEPCloud", made parallel as the paper does):
+/// One multiplication a word (HEPCloud \[RJVVV18\], made parallel as \[CP24\] does):
 ///
 /// ```text
 /// R1 = A[0] + sum of A[j] (2^(v j) mod q)            < 2^(2v + ceil(log2 t)) = 2^v_a

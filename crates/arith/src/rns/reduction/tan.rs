@@ -4,7 +4,7 @@ use super::{FlexibleBarrett, below, cut, pairs, powers, words};
 use crate::rns::special::ceil_log2;
 use crate::rns::{RnsError, SpecialPrime};
 
-/// A Barrett reduction for each pair of words, and one at the end (Tan et al., "PaReNTT", with blocks of `l = 2` words):
+/// A Barrett reduction for each pair of words, and one at the end (PaReNTT \[TCWLP24\], with blocks of `l = 2` words):
 ///
 /// ```text
 /// s_j = A[2j] + beta A[2j+1]                         < 2^(v + L)
