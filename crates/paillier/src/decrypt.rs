@@ -9,6 +9,7 @@ mod unjudged;
 use crate::ciphertexts::check_key;
 use crate::key::factors::Factors;
 use crate::lazy::Lazy;
+use crate::locked::Locked;
 use crate::{Ciphertexts, Error, ErrorKind, Plaintexts, PrivateKey};
 use std::fmt;
 use std::str::FromStr;
@@ -18,8 +19,8 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Decryption {
-    /// One power modulo `n^2` with the exponent `lambda = lcm(p - 1, q - 1)`, times `mu = lambda^-1 mod n` (Paillier 1999,
-    /// section 4; equation 1 of the MESA paper).
+    /// One power modulo `n^2` with the exponent `lambda = (p - 1)(q - 1)`, times `mu = lambda^-1 mod n` (Paillier 1999,
+    /// section 4, and equation 1 of the MESA paper, with the least common multiple).
     Standard,
     /// Powers modulo `p^2` and `q^2`, put together by the Chinese remainder theorem: Algorithm 3 of the MESA paper, with
     /// all its judgements.
@@ -97,11 +98,16 @@ pub(crate) struct Decryptors {
     standard: Lazy<standard::Standard>,
     crt: Lazy<crt::Crt>,
     ecrt: Lazy<ecrt::Ecrt>,
-    dual: dual::Dual,
+    dual: Locked<dual::Dual>,
 }
 
 impl Decryptors {
     pub(crate) fn new(factors: &Factors) -> Self {
-        Decryptors { standard: Lazy::new(), crt: Lazy::new(), ecrt: Lazy::new(), dual: dual::Dual::new(factors) }
+        Decryptors {
+            standard: Lazy::new(),
+            crt: Lazy::new(),
+            ecrt: Lazy::new(),
+            dual: Locked::new(dual::Dual::new(factors)),
+        }
     }
 }

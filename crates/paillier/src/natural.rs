@@ -48,6 +48,15 @@ pub(crate) fn product(a: &[u64], b: &[u64], limbs: usize) -> Secret {
     resized(&Zeroizing::new(limbs::product(a, b)), limbs)
 }
 
+/// The number divided by `2^bits`, rounded down, in as many limbs.
+pub(crate) fn shifted_down(number: &[u64], bits: u32) -> Secret {
+    let mut shifted = Zeroizing::new(vec![0; number.len()]);
+    for (index, limb) in shifted.iter_mut().enumerate() {
+        *limb = limbs::bits_at(number, 64 * index + bits as usize, 64);
+    }
+    shifted
+}
+
 /// `a - b` for `a >= b`, in the limbs of `a`.
 pub(crate) fn difference(a: &[u64], b: &[u64]) -> Secret {
     let mut rest = resized(a, a.len());
@@ -87,9 +96,43 @@ pub(crate) fn boxed(number: &[u64]) -> BoxedUint {
     BoxedUint::from_words(number.iter().copied())
 }
 
-/// The decimal digits of a number. Its time depends on the value: for numbers that are to be shown.
+/// The decimal digits of a public number.
 pub(crate) fn to_decimal(number: &[u64]) -> String {
     boxed(number).to_string_radix_vartime(10)
+}
+
+/// The decimal digits of a secret number. Its time depends on the value: for numbers that are to be shown.
+pub(crate) fn secret_to_decimal(number: &[u64]) -> Zeroizing<String> {
+    /// Decimal digits of a group, the most whose power of ten is below `2^32`.
+    const GROUP: usize = 9;
+    let mut rest: Zeroizing<Vec<u32>> = Zeroizing::new(Vec::with_capacity(2 * number.len()));
+    rest.extend(number.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]));
+    // A limb of 32 bits is less than ten digits.
+    let mut digits = Zeroizing::new(Vec::with_capacity(10 * rest.len() + GROUP));
+    let mut length = rest.len();
+    loop {
+        while length > 0 && rest[length - 1] == 0 {
+            length -= 1;
+        }
+        let mut group = rest[..length].iter_mut().rev().fold(0, |above, limb| {
+            let value = u64::from(above) << 32 | u64::from(*limb);
+            *limb = (value / 1_000_000_000) as u32;
+            (value % 1_000_000_000) as u32
+        });
+        for _ in 0..GROUP {
+            digits.push(b'0' + (group % 10) as u8);
+            group /= 10;
+        }
+        if rest[..length].iter().all(|&limb| limb == 0) {
+            break;
+        }
+    }
+    let leading = digits.iter().rev().take_while(|&&digit| digit == b'0').count();
+    let kept = (digits.len() - leading).max(1);
+    digits.truncate(kept);
+    digits.reverse();
+    // Digits are UTF-8: the buffer itself becomes the text.
+    Zeroizing::new(String::from_utf8(std::mem::take(&mut *digits)).unwrap_or_default())
 }
 
 /// The number with these decimal digits, in `limbs` limbs; `None` if there is anything but digits, or too many.
@@ -119,6 +162,9 @@ mod tests {
         let digits = "340282366920938463463374607431768211457";
         assert_eq!(from_decimal(digits, 3), Some(vec![1, 0, 1]));
         assert_eq!(to_decimal(&[1, 0, 1]), digits);
+        for number in [&[1, 0, 1][..], &[0], &[0, 0], &[7], &[1_000_000_000], &[u64::MAX; 3], &[0, 1, 0]] {
+            assert_eq!(*secret_to_decimal(number), to_decimal(number));
+        }
         assert_eq!(from_decimal(digits, 2), None);
         assert_eq!(from_decimal("", 2), None);
         assert_eq!(from_decimal("1_000", 2), None);
@@ -134,6 +180,13 @@ mod tests {
             assert!(!has_bits_from(&number, bits));
             assert_eq!(has_bits_from(&[u64::MAX; 2], bits), bits < 128);
         }
+    }
+
+    #[test]
+    fn numbers_are_shifted_down() {
+        assert_eq!(shifted_down(&[6, 5], 1)[..], [3 | 1 << 63, 2]);
+        assert_eq!(shifted_down(&[6, 5], 66)[..], [1, 0]);
+        assert_eq!(shifted_down(&[6, 5], 0)[..], [6, 5]);
     }
 
     #[test]

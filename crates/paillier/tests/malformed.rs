@@ -103,7 +103,7 @@ fn integers_too_large_for_the_key_are_refused() {
             let encode = |value: i128| {
                 encode_signed(key.public(), &[0, value]).map(|found| decode_signed(key.public(), &found).unwrap())
             };
-            let refused = ErrorKind::OutOfRange.at_row(1).at_slot(0);
+            let refused = ErrorKind::OutOfRange.at_row(1);
             match half.to_i128() {
                 Some(half) => {
                     for value in [half, -half] {

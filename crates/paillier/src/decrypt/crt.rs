@@ -8,7 +8,8 @@ use super::unjudged::{Unjudged, quotient};
 use crate::key::factors::Factors;
 use crate::natural::{Secret, product};
 use crate::{Error, ErrorKind, PublicKey};
-use hearith_arith::{ArithError, Batch, Exponents, Modulus};
+use hearith_arith::{ArithError, Batch, Exponents, Memory, Modulus};
+use std::ops::Range;
 
 /// Quarters of `2 N` bits of the moduli `p^2`, `q^2` and `n`, and of `p` and `q`.
 const WHOLE: u32 = 2;
@@ -31,6 +32,13 @@ impl Powers {
     /// `c^(p-1) mod p^2` and `c^(q-1) mod q^2`.
     pub(super) fn of(&self, factors: &Factors, c: &Batch) -> [Batch; 2] {
         [0, 1].map(|i| self.squared[i].pow(c, Exponents::Shared(&self.exponents[i], factors.bits)))
+    }
+}
+
+impl Memory for Powers {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        self.squared.iter().for_each(|modulus| modulus.memory(ranges));
+        self.exponents.iter().for_each(|exponent| exponent.memory(ranges));
     }
 }
 
@@ -90,6 +98,16 @@ impl Crt {
         let mut m = self.n.multiply(&m, &of.l); // 7
         self.n.judge(&mut m); // 8
         (m, unit)
+    }
+}
+
+impl Memory for Crt {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        self.powers.memory(ranges);
+        for Branch { squared, prime, divisor, e, l } in &self.branches {
+            [squared, prime].iter().for_each(|modulus| modulus.memory(ranges));
+            [divisor, e, l].iter().for_each(|number| number.memory(ranges));
+        }
     }
 }
 

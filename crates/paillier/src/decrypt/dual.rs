@@ -8,7 +8,8 @@
 use crate::Error;
 use crate::key::factors::{Chinese, Factors, power, require_ones};
 use crate::natural::{Secret, difference};
-use hearith_arith::{Batch, Factor, Modulus};
+use hearith_arith::{Batch, Factor, Memory, Modulus};
+use std::ops::Range;
 
 pub(crate) struct Dual {
     exponents: (Secret, Secret),
@@ -33,6 +34,14 @@ impl Dual {
         let m_p = factors.square_p.root().mul_by(&p.high, &self.h_p);
         let m_q = factors.square_q.root().mul_by(&q.high, &self.h_q);
         Ok(self.chinese.combine(&m_p, &m_q))
+    }
+}
+
+impl Memory for Dual {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        [&self.exponents.0, &self.exponents.1].iter().for_each(|exponent| exponent.memory(ranges));
+        [&self.h_p, &self.h_q].iter().for_each(|factor| factor.memory(ranges));
+        self.chinese.memory(ranges);
     }
 }
 

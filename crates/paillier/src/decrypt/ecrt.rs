@@ -10,7 +10,8 @@ use super::unjudged::{Unjudged, quotient};
 use crate::key::factors::Factors;
 use crate::natural::Secret;
 use crate::{Error, PublicKey};
-use hearith_arith::{ArithError, Batch};
+use hearith_arith::{ArithError, Batch, Memory};
+use std::ops::Range;
 
 pub(crate) struct Ecrt {
     powers: Powers,
@@ -48,5 +49,12 @@ impl Ecrt {
         let mut m = self.n.multiply(&l, t); // 4
         self.n.judge(&mut m); // 5
         (m, unit)
+    }
+}
+
+impl Memory for Ecrt {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        self.powers.memory(ranges);
+        self.branches.iter().flat_map(|(prime, t)| [prime, t]).for_each(|number| number.memory(ranges));
     }
 }

@@ -1,12 +1,14 @@
 //! Decryption without the Chinese remainder theorem: `m = L(c^lambda mod n^2) mu mod n`.
+//!
+//! `lambda` may be any common multiple of `p - 1` and `q - 1` that is coprime to `n`. It is their product here: the time
+//! follows from the length of `n`, and the least one would take a greatest common divisor of secrets.
 
 use super::dual::Dual;
 use crate::key::factors::{Factors, power, require_ones};
-use crate::natural::{Secret, boxed, difference, resized};
+use crate::natural::{Secret, difference, product};
 use crate::{Error, PublicKey};
-use crypto_bigint::Lcm;
-use hearith_arith::{Batch, Exponents, Factor};
-use zeroize::Zeroizing;
+use hearith_arith::{Batch, Exponents, Factor, Memory};
+use std::ops::Range;
 
 pub(crate) struct Standard {
     lambda: Secret,
@@ -18,7 +20,7 @@ impl Standard {
     pub(crate) fn new(public: &PublicKey, factors: &Factors, dual: &Dual) -> Self {
         let (p, q) = (factors.square_p.root(), factors.square_q.root());
         let (p_less, q_less) = factors.less_one();
-        let lambda = least_common_multiple(&p_less, &q_less, factors.limbs());
+        let lambda = product(&p_less, &q_less, factors.limbs());
         let inverse_p = power(p, &lambda, &difference(&p_less, &[1]));
         let inverse_q = power(q, &lambda, &difference(&q_less, &[1]));
         let mu = dual.chinese.combine(&Batch::repeat(&inverse_p, 1), &Batch::repeat(&inverse_q, 1));
@@ -35,8 +37,9 @@ impl Standard {
     }
 }
 
-/// `lcm(a, b)` in `limbs` limbs.
-fn least_common_multiple(a: &[u64], b: &[u64], limbs: usize) -> Secret {
-    let (a, b) = (Zeroizing::new(boxed(a)), Zeroizing::new(boxed(b)));
-    resized(Zeroizing::new(a.lcm(&b)).as_words(), limbs)
+impl Memory for Standard {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        self.lambda.memory(ranges);
+        self.mu.memory(ranges);
+    }
 }

@@ -2,14 +2,14 @@
 
 use crate::count;
 use crate::natural::{Secret, product, resized};
-use hearith_arith::{ArithError, Batch, Engine, Modulus, limbs};
-use zeroize::Zeroizing;
+use hearith_arith::{ArithError, Batch, Engine, Memory, Modulus, limbs};
+use std::ops::Range;
 
 /// A modulus `m` of the paper's post-processing, with `R = 2^(64 k) > 4 m`.
 pub(crate) struct Unjudged {
     m: Secret,
     /// `-m^-1 mod 2^64`.
-    neg_inverse: Zeroizing<u64>,
+    neg_inverse: Secret,
     modulus: Modulus,
     /// Quarters of `2 N` bits that a judgement counts for.
     quarters: u32,
@@ -22,7 +22,7 @@ impl Unjudged {
         let k = (modulus.bits() + 2).div_ceil(64) as usize;
         Ok(Unjudged {
             m: resized(m, k),
-            neg_inverse: Zeroizing::new(limbs::inverse_word(m[0]).wrapping_neg()),
+            neg_inverse: Secret::new(vec![limbs::inverse_word(m[0]).wrapping_neg()]),
             modulus,
             quarters,
         })
@@ -42,7 +42,7 @@ impl Unjudged {
         let k = self.m.len();
         let mut sum = product(a, b, 2 * k + 1);
         for i in 0..k {
-            let digit = [sum[i].wrapping_mul(*self.neg_inverse)];
+            let digit = [sum[i].wrapping_mul(self.neg_inverse[0])];
             limbs::add_assign(&mut sum[i..], &product(&self.m, &digit, k + 1));
         }
         resized(&sum[k..], k)
@@ -65,6 +65,14 @@ impl Unjudged {
     /// A number below `2 m` in the limbs of this modulus.
     pub(crate) fn load(&self, number: &[u64]) -> Secret {
         resized(number, self.m.len())
+    }
+}
+
+impl Memory for Unjudged {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        self.m.memory(ranges);
+        self.neg_inverse.memory(ranges);
+        self.modulus.memory(ranges);
     }
 }
 
