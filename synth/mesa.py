@@ -1,6 +1,6 @@
 """Synthesises the cores and MESA, places and routes the cores, and writes `bench/results/mesa.md`: the paper's tables and ours.
 
-Cycles come from simulation (`cargo run --example cycles` in rtl/ and in crates/device), everything else from Yosys and nextpnr. A
+Cycles come from simulation (`cargo run --example cycles` in rtl/ and in crates/simulated), everything else from Yosys and nextpnr. A
 result is kept in target/synth until a source that it depends on changes.
 """
 
@@ -76,7 +76,7 @@ def measured_cycles(files):
         cycles.update(json.loads(pathlib.Path(file).read_text()))
     if files:
         return cycles
-    for package, room in (("hearith-rtl", "rtl"), ("hearith-device", "crates/device")):
+    for package, room in (("hearith-rtl", "rtl"), ("hearith-simulated", "crates/simulated")):
         if (ROOT / room / "examples" / "cycles.rs").exists():
             command = ["cargo", "run", "--quiet", "--package", package, "--example", "cycles"]
             done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)

@@ -39,3 +39,8 @@ pub use fixed_base::FixedBase;
 pub use memory::Memory;
 pub use modulus::{Factor, Modulus, pow_each};
 pub use square::{Pairs, Square, pow_pairs};
+
+/// The examples of the README, compiled and run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -7,6 +7,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use hearith_columns::metadata::DEFAULT_MAX_ADDITIONS;
 use hearith_paillier::{DEFAULT_BITS, Variant};
 
+use crate::printable::Printable;
+
+/// Threads that can be asked for: more than any machine has cores, few enough to be started in no time.
+pub const MAX_THREADS: u16 = 1024;
+
 /// Add up private columns: encrypt numbers, sum them without the private key, decrypt the totals.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "hearith", version, arg_required_else_help = true)]
@@ -26,8 +31,8 @@ pub struct Global {
     /// Engine or device instead of HEARITH_ENGINE or the fastest (see `hearith engines`)
     #[arg(long, global = true, value_name = "NAME")]
     pub engine: Option<String>,
-    /// Compute on this many cores instead of all
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    /// Compute on this many cores instead of all, at most 1024
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_THREADS)))]
     pub threads: Option<u16>,
     /// Report in JSON
     #[arg(long, global = true)]
@@ -118,12 +123,18 @@ pub struct Encrypt {
 /// `hearith sum`.
 #[derive(Clone, Debug, Args)]
 pub struct Sum {
-    /// The public key
+    /// The public key, or the private key (its owner re-randomises faster)
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
     /// Columns whose values make the groups; one total for all rows when left out
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub by: Vec<String>,
+    /// Leave out groups of fewer rows, and totals of fewer values
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub min_rows: Option<u64>,
+    /// Hide which rows a total is of; without, a total of one row is its own ciphertext
+    #[arg(long)]
+    pub rerandomise: bool,
     /// Encrypted tables or totals, Parquet; - for standard input
     #[arg(required = true, value_name = "IN")]
     pub input: Vec<PathBuf>,
@@ -318,6 +329,18 @@ impl<T: FromStr<Err: std::fmt::Display>> FromStr for Setting<T> {
         };
         let value = value.parse().map_err(|error: T::Err| error.to_string())?;
         Ok(Self { column, value })
+    }
+}
+
+/// Reads the arguments of the process, or ends it with what clap has to say: help, or what is wrong.
+pub(crate) fn read() -> Arguments {
+    match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // What is wrong is said of arguments that steer no terminal: a file's name can be among them.
+            let printable = std::env::args_os().map(|argument| Printable(&argument.to_string_lossy()).to_string());
+            Arguments::try_parse_from(printable).err().unwrap_or(error).exit()
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use hearith_paillier::{Ciphertexts, Error, KeyPolicy, PrivateKey, PublicKey, Variant, encoding};
 
 use crate::args::Bench;
-use crate::engines::print;
+use crate::engines::{print, print_json};
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -27,7 +27,10 @@ pub(crate) fn run(session: &Session, command: &Bench) -> Result<(), Failure> {
     for &bits in &command.bits {
         sizes.push((bits, rates(session, bits)?));
     }
-    print(&if session.json { json(&sizes) } else { table(session, &sizes) })
+    match session.json {
+        true => print_json(&by_size(&sizes)),
+        false => print(&table(session, &sizes)),
+    }
 }
 
 /// Measures one key size.
@@ -53,7 +56,7 @@ fn measure(session: &Session, key: &PrivateKey, djn: &PublicKey, standard: &Publ
         ("decrypt", &|| key.decrypt(&ciphertexts).map(drop)),
         ("add", &|| djn.add(&ciphertexts, &ciphertexts).map(drop)),
         ("sum", &|| sum(djn, &ciphertexts)),
-        ("scalar64", &|| djn.scale_bounded(&ciphertexts, &scalars, 64).map(drop)),
+        ("scalar64", &|| djn.scale_deterministic(&ciphertexts, &scalars, 64).map(drop)),
         ("rerandomise", &|| djn.rerandomise(&ciphertexts).map(drop)),
     ];
     operations.iter().map(|(name, run)| Ok((*name, per_second(rows, run)?))).collect()
@@ -81,10 +84,8 @@ fn per_second(rows: usize, run: &Run<'_>) -> Result<f64, Error> {
 }
 
 /// `{"2048": {"encrypt": per second, ...}, ...}`.
-fn json(sizes: &[(u32, Rates)]) -> String {
-    let sizes: BTreeMap<String, BTreeMap<&str, f64>> =
-        sizes.iter().map(|(bits, rates)| (bits.to_string(), rates.iter().copied().collect())).collect();
-    serde_json::to_string(&sizes).unwrap_or_default() + "\n"
+fn by_size(sizes: &[(u32, Rates)]) -> BTreeMap<String, BTreeMap<&'static str, f64>> {
+    sizes.iter().map(|(bits, rates)| (bits.to_string(), rates.iter().copied().collect())).collect()
 }
 
 fn table(session: &Session, sizes: &[(u32, Rates)]) -> String {

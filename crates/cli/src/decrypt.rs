@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use hearith_columns::{Decrypted, Decryptor, Error};
+use hearith_device::{DecryptingDevice, Kind};
+use hearith_paillier::PrivateKey;
 
 use crate::args::{Decrypt, Format};
-use crate::device::DeviceDecryptor;
+use crate::device::{failed, note};
 use crate::failure::Failure;
-use crate::input::{ParquetFile, Piece};
+use crate::input::{ParquetFile, Piece, fixed_bytes};
 use crate::keys::Key;
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_behind};
@@ -23,10 +25,12 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     let key = Key::read_private(session, &command.key)?;
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
-    let device = session.device.map(|engine| DeviceDecryptor::open(engine, &key)).transpose()?;
-    let decrypt =
-        device.as_ref().map_or(&key as &dyn hearith_columns::Decrypt, |device| device as &dyn hearith_columns::Decrypt);
-    let decryptor = Decryptor::with(decrypt, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
+    let mut device = session.device.map(|kind| load(kind, &key)).transpose()?;
+    let decryptor = match &device {
+        Some((_, device)) => Decryptor::with(&**device, &source.schema()),
+        None => Decryptor::new(&key, &source.schema()),
+    };
+    let decryptor = decryptor.map_err(|error| Failure::at(&table.name, error))?;
     let out = command.out.clone().unwrap_or_else(|| PathBuf::from("-"));
     let output = Output::create(&out, &[&command.input, &command.key])?;
     let format = command.format.unwrap_or_else(|| usual_format(&out, &output));
@@ -39,7 +43,10 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
-    let rows_at_a_time = device.as_ref().map_or(session.slow_rows(), DeviceDecryptor::batch_size);
+    let rows_at_a_time = match &device {
+        Some((_, device)) => device.batch_size(),
+        None => session.slow_rows(fixed_bytes(&source.schema())),
+    };
     let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
     let progress = Progress::start("decrypting", length);
     let (mut rows, mut overflows) = (0, Overflows::default());
@@ -65,9 +72,15 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     sink.finish()?;
     drop(progress);
     overflows.result(&table.name)?;
-    let note = device.map(|device| device.note()).transpose()?;
+    let note = device.as_mut().map(|(kind, device)| note(*kind, &mut **device, "ciphertexts")).transpose()?;
     session.report(&watch.stop("decrypt", rows, rows, note));
     Ok(())
+}
+
+/// The device chosen, loaded with the key.
+fn load(kind: &'static dyn Kind, key: &PrivateKey) -> Result<(&'static dyn Kind, Box<dyn DecryptingDevice>), Failure> {
+    let decrypts = kind.decrypts().expect("the session refused a device that does not decrypt");
+    Ok((kind, decrypts.load(key).map_err(|error| failed(kind, &error))?))
 }
 
 /// The format that the output's name, or its being a terminal, asks for.
@@ -99,7 +112,7 @@ impl Overflows {
         match (self.first, self.count) {
             (None, _) => Ok(()),
             (Some(error), 1) => Err(Failure::at(file, error)),
-            (Some(error), count) => Err(Failure::at(file, format!("{error} (and {} more cells)", count - 1))),
+            (Some(error), count) => Err(Failure::at(file, error).noting(format!("and {} more cells", count - 1))),
         }
     }
 }

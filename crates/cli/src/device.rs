@@ -1,63 +1,49 @@
-//! Decrypting on a device.
+//! Devices as engines: those that this program was built with, and those that it could have been.
 
-use std::fmt;
-use std::sync::{Mutex, PoisonError};
-
-use hearith_columns::{Decrypt, DecryptError};
-use hearith_device::{Decryptor, DeviceEngine, DeviceError};
-use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey, PublicKey};
+use hearith_device::{Device, Error, Kind, SYSTEMS, System};
 
 use crate::failure::Failure;
 
-/// A device that was loaded with the key.
-pub(crate) struct DeviceDecryptor {
-    engine: DeviceEngine,
-    device: Mutex<Box<dyn Decryptor>>,
-    public: PublicKey,
-}
+/// How to get the devices that are not built in.
+pub(crate) const HOW: &str = "`cargo install --path crates/simulated` installs hearith-simulated, which simulates it";
 
-impl DeviceDecryptor {
-    /// Loads the key into the device that suits it.
-    pub(crate) fn open(engine: DeviceEngine, key: &PrivateKey) -> Result<Self, Failure> {
-        let device = engine.open(key).map_err(|error| failed(engine, &error))?;
-        Ok(Self { engine, device: Mutex::new(device), public: key.public().clone() })
+/// The kinds of devices that whoever built the program gave it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Devices(pub(crate) &'static [&'static dyn Kind]);
+
+impl Devices {
+    /// The systems that there are drivers for, but no devices in this program.
+    pub(crate) fn absent(self) -> impl Iterator<Item = &'static System> {
+        SYSTEMS.into_iter().filter(move |system| self.0.iter().all(|kind| kind.system() != *system))
     }
 
-    /// Rows at a time that keep the device's pipeline filled.
-    pub(crate) fn batch_size(&self) -> usize {
-        self.device.lock().unwrap_or_else(PoisonError::into_inner).batch_size()
+    /// The device of this name; none if it is no device's.
+    pub(crate) fn named(self, name: &str) -> Result<Option<&'static dyn Kind>, Failure> {
+        if self.absent().any(|system| system.name == name) {
+            return Err(Failure::new(format!("the engine '{name}' is not built in: {HOW}")));
+        }
+        Ok(self.0.iter().find(|kind| kind.system().name == name).copied())
     }
 
-    /// What the device is and how many of its clock cycles it took.
-    pub(crate) fn note(self) -> Result<String, Failure> {
-        let mut device = self.device.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let counters = device.counters().map_err(|error| failed(self.engine, &error))?;
-        let (cycles, ciphertexts) = (counters.busy_cycles, counters.delivered);
-        Ok(format!("{}: {cycles} cycles for {ciphertexts} ciphertexts", device.describe()))
-    }
-}
-
-impl Decrypt for DeviceDecryptor {
-    fn public(&self) -> &PublicKey {
-        &self.public
-    }
-
-    fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
-        let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
-        device.decrypt(ciphertexts).map_err(|error| match error {
-            DeviceError::Operation(error) => DecryptError::Operation(error),
-            other => DecryptError::Accelerator(format!("engine {}: {other}", self.engine.name())),
-        })
+    /// The names and what they do, for whoever named none of them: nothing if there are none.
+    pub(crate) fn choice(self) -> String {
+        let named = |kind: &&dyn Kind| format!("{} ({})", kind.system().name, kind.system().does);
+        match self.0 {
+            [] => String::new(),
+            kinds => format!("; devices: {}", kinds.iter().map(named).collect::<Vec<_>>().join(", ")),
+        }
     }
 }
 
-impl fmt::Debug for DeviceDecryptor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeviceDecryptor").field("engine", &self.engine).finish_non_exhaustive()
-    }
+/// The failure of a device, which the engine's name stands before. Rows are counted from 1, as spreadsheets do.
+pub(crate) fn failed(kind: &dyn Kind, error: &Error) -> Failure {
+    let row = error.row().map_or(String::new(), |row| format!("row {}: ", row + 1));
+    Failure::new(format!("engine {}: {row}{}", kind.system().name, error.kind()))
 }
 
-/// The failure of a device, which the engine's name stands before.
-pub(crate) fn failed(engine: DeviceEngine, error: &DeviceError) -> Failure {
-    Failure::new(format!("engine {}: {error}", engine.name()))
+/// What a device is and how many of its clock cycles it took.
+pub(crate) fn note(kind: &dyn Kind, device: &mut (impl Device + ?Sized), rows: &str) -> Result<String, Failure> {
+    let counters = device.counters().map_err(|error| failed(kind, &error))?;
+    let (cycles, delivered) = (counters.busy_cycles, counters.delivered);
+    Ok(format!("{}: {cycles} cycles for {delivered} {rows}", device.describe()))
 }

@@ -17,7 +17,8 @@ use crate::sink::Sink;
 /// Encrypts columns of a table.
 pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     let key = Key::read(session, &command.key)?;
-    let table = Table::open(&command.input, session.slow_rows())?;
+    let ciphertexts = command.column.len() * key.public().ciphertext_bytes();
+    let table = Table::open(&command.input, session.slow_rows(ciphertexts))?;
     let encryptor = Encryptor::new(key.encryption(), &table.schema, &options(command)?)
         .map_err(|error| Failure::at(&table.name, error))?;
     let output = Output::create(&command.out, &[&command.input, &command.key])?;

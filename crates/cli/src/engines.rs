@@ -2,11 +2,14 @@
 
 use std::io::{self, Write};
 
-use hearith_device::{DeviceEngine, EngineState};
+use hearith_device::{Kind, State, System};
 use hearith_paillier::Engine;
 use serde::Serialize;
 
+use crate::closed;
+use crate::device::HOW;
 use crate::failure::Failure;
+use crate::printable::{PrintableJson, PrintableLines};
 use crate::session::Session;
 
 /// An engine as reported.
@@ -16,6 +19,8 @@ struct Row {
     available: bool,
     chosen: bool,
     requires: &'static str,
+    /// Whether the program was built with it.
+    built_in: bool,
     /// What a device is: its parameters.
     #[serde(skip_serializing_if = "String::is_empty")]
     device: String,
@@ -28,24 +33,34 @@ pub(crate) fn run(session: &Session) -> Result<(), Failure> {
         available: engine.is_available(),
         chosen: session.device.is_none() && engine == session.engine,
         requires: engine.requires(),
+        built_in: true,
         device: String::new(),
     };
-    let device = |&engine: &DeviceEngine| {
-        let EngineState { available, description, requires } = engine.state();
-        let chosen = session.device == Some(engine);
-        Row { engine: engine.name(), available, chosen, requires, device: description }
+    let device = |kind: &&'static dyn Kind| {
+        let State { available, description, requires } = kind.state();
+        let chosen = session.device.is_some_and(|chosen| chosen.system() == kind.system());
+        Row { engine: kind.system().name, available, chosen, requires, built_in: true, device: description }
     };
-    let rows: Vec<Row> = Engine::ALL.iter().map(row).chain(DeviceEngine::ALL.iter().map(device)).collect();
-    let text = match session.json {
-        true => serde_json::to_string(&rows).unwrap_or_default() + "\n",
-        false => rows.iter().map(Row::line).collect(),
+    let absent = |system: &'static System| {
+        let device = format!("{}; {HOW}", system.does);
+        Row { engine: system.name, available: false, chosen: false, requires: "", built_in: false, device }
     };
-    print(&text)
+    let cpu = Engine::ALL.iter().map(row);
+    let rows: Vec<Row> =
+        cpu.chain(session.devices.0.iter().map(device)).chain(session.devices.absent().map(absent)).collect();
+    match session.json {
+        true => print_json(&rows),
+        false => print(&rows.iter().map(Row::line).collect::<String>()),
+    }
 }
 
 impl Row {
     fn line(&self) -> String {
-        let available = if self.available { "available" } else { "not available" };
+        let available = match (self.available, self.built_in) {
+            (true, _) => "available",
+            (false, true) => "not available",
+            (false, false) => "not built in",
+        };
         let chosen = if self.chosen { ", chosen" } else { "" };
         let state = format!("{available}{chosen}");
         let needs = match (self.requires, &self.device) {
@@ -57,9 +72,19 @@ impl Row {
     }
 }
 
-/// Writes a command's answer to standard output.
+/// Writes a command's answer for people to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    write(&PrintableLines(text))
+}
+
+/// Writes a command's answer for programs, one line of JSON, to standard output.
+pub(crate) fn print_json(answer: &impl Serialize) -> Result<(), Failure> {
+    let json = serde_json::to_string(answer).map_err(Failure::new)?;
+    write(&format_args!("{}\n", PrintableJson(&json)))
+}
+
+fn write(text: &dyn std::fmt::Display) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    written.map_err(|error| Failure::writing("standard output", &error))
+    let written = closed::check_standard_output().and_then(|()| write!(stdout, "{text}")).and_then(|()| stdout.flush());
+    written.map_err(|error| Failure::writing("standard output", error))
 }

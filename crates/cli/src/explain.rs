@@ -7,7 +7,7 @@ use hearith_arith::{Batch, Engine, Exponents, Modulus, Square};
 use hearith_paillier::{Decryption, KeyPolicy, PrivateKey, PublicKey, Variant, encoding};
 use serde::Serialize;
 
-use crate::engines::print;
+use crate::engines::{print, print_json};
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -60,10 +60,10 @@ pub(crate) fn run(session: &Session) -> Result<(), Failure> {
         line.share = line.limit_us / line.measured_us;
     }
     let explanation = Explanation { instructions_per_ns: peak, lines };
-    print(&match session.json {
-        true => serde_json::to_string(&explanation).unwrap_or_default() + "\n",
-        false => explanation.text(),
-    })
+    match session.json {
+        true => print_json(&explanation),
+        false => print(&explanation.text()),
+    }
 }
 
 /// Multiplications and squarings in rows long enough that getting numbers in and out does not show.

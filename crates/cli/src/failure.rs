@@ -1,5 +1,6 @@
 //! How a command fails: one line on standard error and an exit status.
 
+use std::error::Error;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -7,10 +8,15 @@ use std::process::ExitCode;
 
 use hearith_columns::parquet::WriteError;
 
+use crate::printable::Printable;
+
 /// Exit status for everything that is wrong with the input or the output.
 const BAD: u8 = 2;
 /// Exit status when whoever read our output went away, as a shell reports it.
 const CLOSED_PIPE: u8 = 128 + 13;
+
+/// An error of any kind, or a text.
+pub type Cause = Box<dyn Error + Send + Sync>;
 
 /// Why a command ends early.
 #[derive(Debug)]
@@ -20,7 +26,9 @@ pub enum Failure {
         /// The file, as the user named it.
         file: Option<String>,
         /// What is wrong, with row and column where they are known.
-        what: String,
+        what: Cause,
+        /// What is to be said beside: an option that helps, or that there is more of the same.
+        note: Option<String>,
     },
     /// The reader of our output closed it: nothing to complain about.
     ClosedPipe,
@@ -28,33 +36,46 @@ pub enum Failure {
 
 impl Failure {
     /// Something wrong that concerns no file.
-    pub fn new(what: impl fmt::Display) -> Self {
-        Self::Wrong { file: None, what: what.to_string() }
+    pub fn new(what: impl Into<Cause>) -> Self {
+        Self::Wrong { file: None, what: what.into(), note: None }
     }
 
     /// Something wrong with a file.
-    pub fn at(file: impl fmt::Display, what: impl fmt::Display) -> Self {
-        Self::Wrong { file: Some(file.to_string()), what: what.to_string() }
+    pub fn at(file: impl fmt::Display, what: impl Into<Cause>) -> Self {
+        Self::Wrong { file: Some(file.to_string()), what: what.into(), note: None }
+    }
+
+    /// The same failure with something to be said beside it.
+    pub fn noting(mut self, text: impl Into<String>) -> Self {
+        if let Self::Wrong { note, .. } = &mut self {
+            *note = Some(text.into());
+        }
+        self
+    }
+
+    /// Something that concerns no file could not be done.
+    pub fn because(what: &'static str, error: impl Into<Cause>) -> Self {
+        Self::new(Doing { what, error: error.into() })
     }
 
     /// A file could not be written.
-    pub fn writing(file: &str, error: &io::Error) -> Self {
+    pub fn writing(file: &str, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::ClosedPipe,
-            _ => Self::at(file, format!("cannot write: {}", plain(error))),
+            _ => Self::at(file, Doing { what: "cannot write", error: error.into() }),
         }
     }
 
     /// A file could not be read.
-    pub fn reading(file: &str, error: &io::Error) -> Self {
-        Self::at(file, format!("cannot read: {}", plain(error)))
+    pub fn reading(file: &str, error: io::Error) -> Self {
+        Self::at(file, Doing { what: "cannot read", error: error.into() })
     }
 
     /// A table could not be written.
-    pub fn from_write(file: &str, error: &WriteError) -> Self {
+    pub fn from_write(file: &str, error: WriteError) -> Self {
         match error {
             WriteError::Io(error) => Self::writing(file, error),
-            other => Self::at(file, format!("cannot write: {other}")),
+            other => Self::at(file, Doing { what: "cannot write", error: other.into() }),
         }
     }
 
@@ -72,17 +93,91 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Wrong { file: Some(file), what } => write!(f, "{file}: {}", one_line(what)),
-            Self::Wrong { file: None, what } => f.write_str(&one_line(what)),
-            Self::ClosedPipe => f.write_str("the output was closed"),
+        let Self::Wrong { file, what, note } = self else { return f.write_str("the output was closed") };
+        if let Some(file) = file {
+            write!(f, "{file}: ")?;
         }
+        f.write_str(&explained(&**what))?;
+        match note {
+            Some(note) => write!(f, " ({note})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Wrong { what, .. } => Some(&**what),
+            Self::ClosedPipe => None,
+        }
+    }
+}
+
+/// What was being done when an error came up.
+#[derive(Debug)]
+struct Doing {
+    what: &'static str,
+    error: Cause,
+}
+
+impl fmt::Display for Doing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)
+    }
+}
+
+impl Error for Doing {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.error)
+    }
+}
+
+/// An error and what caused it, each said once: many an error's text has its cause's in it.
+fn explained(error: &(dyn Error + 'static)) -> String {
+    let mut text = one_line(&described(error));
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = one_line(&described(error));
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// One error in the words of the command line: rows are counted from 1, as spreadsheets do, and the operating system's
+/// errors go without their numbers.
+fn described(error: &(dyn Error + 'static)) -> String {
+    if let Some(error) = error.downcast_ref::<hearith_columns::Error>() {
+        return located(error.row(), error.column_name(), error.reason());
+    }
+    if let Some(error) = error.downcast_ref::<hearith_paillier::Error>() {
+        return located(error.row().map(|row| row as u64), None, error.kind());
+    }
+    let text = error.to_string();
+    match error.downcast_ref::<io::Error>() {
+        Some(error) if error.raw_os_error().is_some() => text.split(" (os error").next().unwrap_or_default().to_owned(),
+        _ => text,
+    }
+}
+
+/// What is wrong in a row, counted from 0, and a column.
+fn located(row: Option<u64>, column: Option<&str>, kind: &dyn fmt::Display) -> String {
+    let column = column.map(Printable);
+    match (row.map(|row| row.saturating_add(1)), column) {
+        (Some(row), Some(column)) => format!("row {row}, column {column}: {kind}"),
+        (Some(row), None) => format!("row {row}: {kind}"),
+        (None, Some(column)) => format!("column {column}: {kind}"),
+        (None, None) => kind.to_string(),
     }
 }
 
 /// Writes `hearith: MESSAGE` to standard error, whether or not anybody reads it.
 pub fn eprint_line(message: &impl fmt::Display) {
-    let _ = io::Write::write_all(&mut io::stderr(), format!("hearith: {message}\n").as_bytes());
+    let line = format!("hearith: {}\n", Printable(&message.to_string()));
+    let _ = io::Write::write_all(&mut io::stderr(), line.as_bytes());
 }
 
 /// The name of a file in messages.
@@ -90,12 +185,42 @@ pub fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// Messages of libraries may be parted into lines.
 fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-/// An operating system's error without its number.
-fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_said_once() {
+        let refused = || io::Error::from_raw_os_error(13);
+        assert_eq!(Failure::reading("a.csv", refused()).to_string(), "a.csv: cannot read: Permission denied");
+        let refused = WriteError::Io(refused());
+        assert_eq!(Failure::from_write("a.csv", refused).to_string(), "a.csv: cannot write: Permission denied");
+        let odd = WriteError::Format("no such type".to_owned());
+        assert_eq!(Failure::from_write("a.csv", odd).to_string(), "a.csv: cannot write: no such type");
+    }
+
+    #[test]
+    fn the_cause_is_kept() {
+        let failure = Failure::reading("a.csv", io::Error::from_raw_os_error(2));
+        let doing = failure.source().unwrap();
+        assert_eq!(doing.to_string(), "cannot read");
+        let last = doing.source().and_then(|error| error.downcast_ref::<io::Error>()).unwrap();
+        assert_eq!(last.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn rows_count_from_one_whatever_the_library() {
+        let error = hearith_paillier::ErrorKind::OutOfRange.at_row(0);
+        assert_eq!(Failure::at("a.csv", error).to_string(), "a.csv: row 1: the number is out of range");
+    }
+
+    #[test]
+    fn messages_are_one_line() {
+        assert_eq!(Failure::at("a\u{1b}", "two\nlines").to_string(), "a\u{1b}: two lines");
+    }
 }

@@ -103,7 +103,7 @@ impl ParquetFile {
 
     /// Reads the footer.
     pub(crate) fn source(&self) -> Result<ParquetSource, Failure> {
-        let file = self.file.try_clone().map_err(|error| Failure::reading(&self.name, &error))?;
+        let file = self.file.try_clone().map_err(|error| Failure::reading(&self.name, error))?;
         ParquetSource::open(file).map_err(|error| Failure::at(&self.name, error))
     }
 
@@ -125,6 +125,15 @@ impl ParquetFile {
             Ok(piece)
         })))
     }
+}
+
+/// Bytes that the fixed-size binary columns of a row take, ciphertexts among them.
+pub(crate) fn fixed_bytes(schema: &Schema) -> usize {
+    let width = |kind: &DataType| match kind {
+        DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0),
+        _ => 0,
+    };
+    schema.fields().iter().map(|field| width(field.data_type())).sum()
 }
 
 /// Rows of about `bytes` bytes together, between 256 and 8192.
@@ -153,7 +162,7 @@ impl Opened {
             true => Self::stream(name.clone(), Box::new(io::stdin())),
             false => Self::path(name.clone(), path),
         };
-        opened.map_err(|error| Failure::reading(&name, &error))
+        opened.map_err(|error| Failure::reading(&name, error))
     }
 
     fn path(name: String, path: &Path) -> io::Result<Self> {

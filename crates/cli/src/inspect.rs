@@ -13,16 +13,17 @@ use hearith_paillier::encoding::format_decimal;
 use serde_json::{Value, json};
 
 use crate::args::Inspect;
-use crate::engines::print;
+use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
 use crate::input::ParquetFile;
 use crate::keys::Key;
+use crate::printable::Printable;
 use crate::session::Session;
 
 /// Says what a key or an encrypted table is.
 pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
     let path = &command.file;
-    let description = match first_byte(path).map_err(|error| Failure::reading(&name(path), &error))? {
+    let description = match first_byte(path).map_err(|error| Failure::reading(&name(path), error))? {
         b'P' => describe_table(&ParquetFile::open(path)?)?,
         byte if byte == b'{' || byte.is_ascii_whitespace() => {
             describe_key(&name(path), &Key::read_quietly(session, path)?)
@@ -30,7 +31,7 @@ pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
         _ => return Err(Failure::at(name(path), "neither a key nor an encrypted table")),
     };
     match session.json {
-        true => print(&format!("{}\n", description.json)),
+        true => print_json(&description.json),
         false => print(&description.text),
     }
 }
@@ -61,9 +62,9 @@ fn describe_key(file: &str, key: &Key) -> Description {
     };
     let insecure = public.bits() < MIN_SECURE_BITS;
     let warning = if insecure { " INSECURE" } else { "" };
-    let mut text = format!("{file}: {kind}\n");
+    let mut text = format!("{}: {kind}\n", Printable(file));
     let mut line = |what: &str, value: &str| {
-        let _ = writeln!(text, "  {what:<8} {value}");
+        let _ = writeln!(text, "  {what:<8} {}", Printable(value));
     };
     line("scheme", "paillier");
     line("key", &public.id().to_string());
@@ -88,13 +89,13 @@ fn describe_table(table: &ParquetFile) -> Result<Description, Failure> {
     let encrypted = encrypted_columns(&schema).map_err(|error| Failure::at(&table.name, error))?;
     let (rows, row_groups) = (source.rows(), source.row_groups());
     let kind = if encrypted.is_empty() { "table, not encrypted" } else { "encrypted table" };
-    let mut text = format!("{}: {kind}, {rows} rows in {row_groups} row groups\n", table.name);
-    let width = schema.fields().iter().map(|field| field.name().chars().count()).max();
-    let width = width.unwrap_or(0);
+    let mut text = format!("{}: {kind}, {rows} rows in {row_groups} row groups\n", Printable(&table.name));
+    let names: Vec<String> = schema.fields().iter().map(|field| Printable(field.name()).to_string()).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let mut columns = Vec::new();
-    for field in schema.fields() {
+    for (field, name) in schema.fields().iter().zip(names) {
         let (says, json) = describe_column(field, &encrypted);
-        let _ = writeln!(text, "  {:<width$}  {says}", field.name());
+        let _ = writeln!(text, "  {name:<width$}  {}", Printable(&says));
         columns.push(json);
     }
     let json = json!({

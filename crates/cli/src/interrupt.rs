@@ -19,10 +19,13 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
 /// Makes interrupts clean up and end the process with status 128 + signal, a write beyond a file
 /// size limit an ordinary error, and a panic one line with status 2
 /// (but for those that a damaged file causes, which become its error).
+///
+/// A signal that the process was started to ignore stays ignored: `nohup` does that with SIGHUP, a shell with the SIGINT of
+/// what it starts in the background.
 pub(crate) fn install() {
     let ignored = ignored_signals();
     let wanted = [SIGINT, SIGTERM, SIGHUP];
-    let wanted = wanted.into_iter().filter(|&signal| signal != SIGHUP || !ignored(signal));
+    let wanted = wanted.into_iter().filter(|&signal| !ignored(signal));
     if let Ok(mut signals) = Signals::new(wanted) {
         thread::spawn(move || {
             if let Some(signal) = signals.forever().next() {

@@ -1,85 +1,279 @@
-//! JSON values one after another (lines, or any white space between), or the elements of one list.
+//! JSON values one after another (lines, or any white space between), or the elements of one list, of which only one at a
+//! time is in memory.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Chain, Cursor, Read};
+use std::io::{self, BufRead, BufReader};
 
-use serde_json::de::{IoRead, StreamDeserializer};
 use serde_json::value::RawValue;
-use serde_json::{Deserializer, Error};
 
 use crate::failure::Failure;
+
+/// Bytes of the longest value that is read: many times what a ciphertext takes.
+pub(crate) const LONGEST: usize = 1 << 16;
 
 /// A value as it stands, or null.
 pub(crate) type Cell = Option<Box<RawValue>>;
 
-type Input = Chain<Cursor<Vec<u8>>, BufReader<File>>;
-
 /// The values of a file.
-pub(crate) struct Values {
+pub(crate) struct Values<R = BufReader<File>> {
     name: String,
-    form: Form,
-    ended: bool,
+    input: R,
+    place: Place,
+    /// Values read.
+    row: u64,
 }
 
-enum Form {
-    /// One after another, as they come.
-    Sequence(StreamDeserializer<'static, IoRead<Input>, Cell>),
-    /// A list, all in memory.
-    List(std::vec::IntoIter<Cell>),
+/// Where the next value is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// At the start, where a list may begin.
+    Start,
+    /// After values that simply follow each other.
+    Sequence,
+    /// In a list, after its bracket.
+    FirstOfList,
+    /// In a list, after a value.
+    List,
+    /// Past the last value, or past an error.
+    End,
 }
 
-impl Values {
-    /// Begins to read.
-    pub(crate) fn new(name: &str, file: File) -> Result<Self, Failure> {
-        let mut file = BufReader::new(file);
-        let beginning = beginning(&mut file).map_err(|error| Failure::reading(name, &error))?;
-        let list = beginning.last() == Some(&b'[');
-        let input = Cursor::new(beginning).chain(file);
-        let form = match list {
-            true => {
-                let cells: Vec<Cell> = serde_json::from_reader(input).map_err(|error| wrong(name, &error))?;
-                Form::List(cells.into_iter())
-            }
-            false => Form::Sequence(Deserializer::from_reader(input).into_iter()),
-        };
-        Ok(Self { name: name.to_owned(), form, ended: false })
+/// Why there is no value.
+enum Wrong {
+    Unreadable(io::Error),
+    Text(String),
+}
+
+impl From<io::Error> for Wrong {
+    fn from(error: io::Error) -> Self {
+        Self::Unreadable(error)
     }
 }
 
-impl Iterator for Values {
+impl From<serde_json::Error> for Wrong {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Text(format!("not JSON: {error}"))
+    }
+}
+
+impl From<&str> for Wrong {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl<R: BufRead> Values<R> {
+    /// Begins to read.
+    pub(crate) fn new(name: &str, input: R) -> Self {
+        Self { name: name.to_owned(), input, place: Place::Start, row: 0 }
+    }
+
+    /// The text of the next value.
+    fn next_text(&mut self) -> Result<Option<Vec<u8>>, Wrong> {
+        let mut next = self.skip_space()?;
+        if self.place == Place::Start {
+            self.place = if next == Some(b'[') { Place::FirstOfList } else { Place::Sequence };
+            if next == Some(b'[') {
+                self.input.consume(1);
+                next = self.skip_space()?;
+            }
+        }
+        let end = match self.place {
+            Place::FirstOfList | Place::List if next == Some(b']') => {
+                self.input.consume(1);
+                match self.skip_space()? {
+                    None => true,
+                    Some(_) => return Err("not JSON: more after the list".into()),
+                }
+            }
+            Place::List if next == Some(b',') => {
+                self.input.consume(1);
+                self.skip_space()?;
+                false
+            }
+            Place::List => return Err("not JSON: no comma or bracket after a value of the list".into()),
+            Place::FirstOfList => false,
+            _ => next.is_none(),
+        };
+        if end {
+            return Ok(None);
+        }
+        if self.place == Place::FirstOfList {
+            self.place = Place::List;
+        }
+        self.value().map(Some)
+    }
+
+    /// The next byte that is no white space, which stays in the input.
+    fn skip_space(&mut self) -> io::Result<Option<u8>> {
+        loop {
+            let bytes = self.input.fill_buf()?;
+            let spaces = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            let next = bytes.get(spaces).copied();
+            let ended = bytes.is_empty();
+            self.input.consume(spaces);
+            if next.is_some() || ended {
+                return Ok(next);
+            }
+        }
+    }
+
+    /// The bytes of one value, up to where it can only end: whether it is JSON is for others to say.
+    fn value(&mut self) -> Result<Vec<u8>, Wrong> {
+        let mut scan = Scan::default();
+        let mut text = Vec::new();
+        loop {
+            let bytes = self.input.fill_buf()?;
+            if bytes.is_empty() {
+                return Ok(text);
+            }
+            let taken = bytes.iter().take_while(|&&byte| scan.takes(byte)).count();
+            let more = taken == bytes.len();
+            text.extend_from_slice(&bytes[..taken]);
+            self.input.consume(taken);
+            if text.len() > LONGEST {
+                return Err(Wrong::Text(format!("a value of more than {LONGEST} bytes")));
+            }
+            if !more {
+                return Ok(text);
+            }
+        }
+    }
+}
+
+/// Follows the bytes of a value to its end.
+#[derive(Default)]
+struct Scan {
+    /// Brackets and braces that are open.
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    /// Nothing more belongs to the value.
+    complete: bool,
+}
+
+impl Scan {
+    /// Whether a byte still belongs to the value.
+    fn takes(&mut self, byte: u8) -> bool {
+        if self.complete {
+            return false;
+        }
+        if self.in_string {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' => self.escaped = true,
+                b'"' => (self.in_string, self.complete) = (false, self.depth == 0),
+                _ => {}
+            }
+            return true;
+        }
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' | b',' if self.depth == 0 => return false,
+            b'}' | b']' => {
+                self.depth -= 1;
+                self.complete = self.depth == 0;
+            }
+            _ if self.depth == 0 && byte.is_ascii_whitespace() => return false,
+            _ => {}
+        }
+        true
+    }
+}
+
+impl<R: BufRead> Iterator for Values<R> {
     type Item = Result<Cell, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
+        if self.place == Place::End {
             return None;
         }
-        match &mut self.form {
-            Form::List(cells) => cells.next().map(Ok),
-            Form::Sequence(cells) => {
-                let cell = cells.next()?.map_err(|error| wrong(&self.name, &error));
-                self.ended = cell.is_err();
-                Some(cell)
+        let value = self.next_text().and_then(|text| match text {
+            None => Ok(None),
+            Some(text) => Ok(Some(serde_json::from_slice::<Cell>(&text)?)),
+        });
+        self.row += 1;
+        match value {
+            Ok(Some(cell)) => Some(Ok(cell)),
+            Ok(None) => {
+                self.place = Place::End;
+                None
+            }
+            Err(wrong) => {
+                self.place = Place::End;
+                Some(Err(match wrong {
+                    Wrong::Unreadable(error) => Failure::reading(&self.name, error),
+                    Wrong::Text(what) => Failure::at(&self.name, format!("row {}: {what}", self.row)),
+                }))
             }
         }
     }
 }
 
-/// Everything up to the first byte that is no white space, which tells a list.
-fn beginning(file: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
-    let mut read = Vec::new();
-    for byte in file.by_ref().bytes() {
-        let byte = byte?;
-        read.push(byte);
-        if !byte.is_ascii_whitespace() {
-            break;
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The values of a text that is read a few bytes at a time.
+    fn values(text: &[u8], at_once: usize) -> Result<Vec<Option<String>>, String> {
+        let input = BufReader::with_capacity(at_once, text);
+        let values = Values::new("in.json", input).map(|cell| cell.map(|cell| cell.map(|cell| cell.get().to_owned())));
+        values.collect::<Result<_, _>>().map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn sequences_and_lists_hold_the_same() {
+        let cells = [r#"{"v": "1]},", "e": [1, {"a\"": 2}]}"#, "null", r#""a \" b, ] \\""#, "-1.5e3", "[[], {}]"];
+        let expected: Vec<_> = cells.iter().map(|cell| (*cell != "null").then(|| (*cell).to_owned())).collect();
+        for at_once in [1, 2, 7, 8192] {
+            let texts = [cells.join("\n"), format!(" {} \n", cells.join(" \t")), format!(" [{}]\n", cells.join(" , "))];
+            for text in texts {
+                // A sequence that begins with a bracket would be a list.
+                assert_eq!(values(text.as_bytes(), at_once).as_ref(), Ok(&expected), "{text}");
+            }
+            assert_eq!(values(br#"{"a":1}{"b":2}"#, at_once).unwrap().len(), 2);
+            for empty in ["", " \n", "[]", " [ ] "] {
+                assert_eq!(values(empty.as_bytes(), at_once), Ok(vec![]), "{empty:?}");
+            }
         }
     }
-    Ok(read)
-}
 
-fn wrong(name: &str, error: &Error) -> Failure {
-    match error.is_io() {
-        true => Failure::at(name, format!("cannot read: {error}")),
-        false => Failure::at(name, format!("not JSON: {error}")),
+    #[test]
+    fn what_is_no_json_is_named_by_its_row() {
+        let wrong = |text: &str| values(text.as_bytes(), 16).unwrap_err();
+        assert!(wrong("{\"a\": 1}\n{\"a\": }").starts_with("in.json: row 2: not JSON: expected value"));
+        assert!(wrong("1\n{\"a\"").starts_with("in.json: row 2: not JSON: EOF"));
+        for text in ["[1 2]", "[1,]", "[,1]", "[1] 2", "[1", "1, 2", "]", "[1}", "nul", "\"a", "\u{feff}1", "[1]]"] {
+            assert!(wrong(text).contains(": not JSON: "), "{text}: {}", wrong(text));
+        }
+        assert!(wrong(&"[".repeat(5000)).contains(": not JSON: "), "deep nesting");
+    }
+
+    #[test]
+    fn long_values_are_refused_before_they_are_in_memory() {
+        let endless = io::Read::take(io::repeat(b'1'), 1 << 40);
+        let mut values = Values::new("in.json", BufReader::new(endless));
+        let error = values.next().unwrap().unwrap_err().to_string();
+        assert_eq!(error, "in.json: row 1: a value of more than 65536 bytes");
+        assert!(values.next().is_none());
+        let endless = io::Read::chain(&b"[{\"v\": \""[..], io::Read::take(io::repeat(b'1'), 1 << 40));
+        assert!(Values::new("in.json", BufReader::new(endless)).next().unwrap().is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(text in "[\\[\\]{}:,\"a1 \\\\]{0,40}", at_once in 1_usize..9) {
+            let _ = values(text.as_bytes(), at_once);
+        }
+
+        #[test]
+        fn lists_are_those_of_serde(cells in proptest::collection::vec("[ -~é]{0,12}", 0..6), at_once in 1_usize..9) {
+            let text = serde_json::to_string(&cells).unwrap();
+            let expected: Vec<_> = cells.iter().map(|cell| Some(serde_json::to_string(cell).unwrap())).collect();
+            prop_assert_eq!(values(text.as_bytes(), at_once), Ok(expected));
+        }
     }
 }

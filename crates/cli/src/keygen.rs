@@ -16,7 +16,7 @@ use crate::session::Session;
 /// Makes a key pair and writes its two files, the private one first.
 pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
     let (public, private) = (command.out.join("public.json"), command.out.join("private.json"));
-    fs::create_dir_all(&command.out).map_err(|error| Failure::writing(&name(&command.out), &error))?;
+    fs::create_dir_all(&command.out).map_err(|error| Failure::writing(&name(&command.out), error))?;
     if !command.force {
         [&private, &public].into_iter().try_for_each(|path| check_absent(path))?;
     }
@@ -59,5 +59,5 @@ fn check_absent(path: &Path) -> Result<(), Failure> {
 
 fn write(output: &mut Output, text: &str) -> Result<(), Failure> {
     let written = output.write_all(text.as_bytes()).and_then(|()| output.write_all(b"\n"));
-    written.map_err(|error| Failure::writing(output.name(), &error))
+    written.map_err(|error| Failure::writing(output.name(), error))
 }

@@ -35,7 +35,7 @@ impl Key {
     /// Reads a key of either kind.
     pub(crate) fn read_quietly(session: &Session, path: &Path) -> Result<Self, Failure> {
         let file = name(path);
-        let text = text(path).map_err(|error| Failure::reading(&file, &error))?;
+        let text = text(path).map_err(|error| Failure::reading(&file, error))?;
         Self::parse(session, &text).map_err(|what| Failure::at(&file, what))
     }
 

@@ -7,6 +7,7 @@
 
 pub mod args;
 mod bench;
+mod closed;
 mod decrypt;
 mod device;
 mod encrypt;
@@ -22,6 +23,7 @@ mod keys;
 pub mod output;
 mod phe;
 pub mod pipeline;
+pub mod printable;
 mod progress;
 mod report;
 pub mod rns;
@@ -29,27 +31,34 @@ mod session;
 mod sink;
 mod sum;
 mod table;
+mod temporary;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use hearith_device::Kind;
 
 use args::{Arguments, Command};
+use device::Devices;
 use failure::Failure;
 use session::Session;
 
-/// Runs the command that the process was started with.
+/// Runs the command that the process was started with, on this CPU.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    main_with(&[])
+}
+
+/// The same with devices among the engines.
+pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
+    let arguments = args::read();
     interrupt::install();
-    match run(arguments) {
+    match run(arguments, Devices(devices)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
 }
 
-fn run(arguments: Arguments) -> Result<(), Failure> {
-    let session = Session::start(arguments.global)?;
+fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
+    let session = Session::start(arguments.global, devices)?;
     session.check_device(&arguments.command)?;
     match arguments.command {
         Command::Keygen(command) => keygen::run(&session, &command),

@@ -1,20 +1,25 @@
 //! Outputs that are complete or not there.
 
-use std::fs::{File, Metadata, Permissions};
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use tempfile::{Builder, NamedTempFile};
+use tempfile::NamedTempFile;
 
 use crate::failure::{Failure, name};
-use crate::interrupt;
+use crate::{closed, interrupt, temporary};
+
+/// Symbolic links that are followed one after another, as many as Linux does.
+const MOST_LINKS: usize = 40;
 
 /// An output being written.
 ///
 /// A file is written under a temporary name beside its target and renamed by
-/// [`Output::commit`]; dropped or interrupted before that, it is removed. Standard output and
-/// things that are no files (pipes, devices) are written directly.
+/// [`Output::commit`]; dropped or interrupted before that, it is removed. A symbolic link stays, and the file that it
+/// names is written, whether or not that is there yet. Standard output and things that are no files (pipes, devices) are
+/// written directly.
 pub struct Output {
     name: String,
     sink: Option<Sink>,
@@ -42,8 +47,10 @@ impl Output {
     /// An output that is an input or cannot be created.
     pub fn create(path: &Path, inputs: &[&Path]) -> Result<Self, Failure> {
         if path == Path::new("-") {
+            let name = "standard output".to_owned();
+            closed::check_standard_output().map_err(|error| Failure::writing(&name, error))?;
             let sink = Some(Sink::Standard(BufWriter::with_capacity(1 << 16, io::stdout())));
-            return Ok(Self { name: "standard output".to_owned(), sink });
+            return Ok(Self { name, sink });
         }
         check_not_input(path, inputs)?;
         Self::file(path, Access::Usual, true)
@@ -58,7 +65,7 @@ impl Output {
         let made = Sink::file(path, access, replace);
         match made {
             Ok(sink) => Ok(Self { name, sink: Some(sink) }),
-            Err(error) => Err(Failure::writing(&name, &error)),
+            Err(error) => Err(Failure::writing(&name, error)),
         }
     }
 
@@ -83,14 +90,18 @@ impl Output {
     pub fn commit(mut self) -> Result<(), Failure> {
         match self.sink.take() {
             None => Ok(()),
-            Some(sink) => sink.commit().map_err(|error| Failure::writing(&self.name, &error)),
+            Some(sink) => sink.commit().map_err(|error| Failure::writing(&self.name, error)),
         }
     }
 }
 
 impl Sink {
     fn file(path: &Path, access: Access, replace: bool) -> io::Result<Self> {
-        let exists = std::fs::metadata(path).ok();
+        let exists = match std::fs::metadata(path) {
+            Ok(metadata) => Some(metadata),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
         if let Some(metadata) = &exists {
             if metadata.is_dir() {
                 return Err(io::Error::other("is a directory"));
@@ -103,24 +114,15 @@ impl Sink {
         // Through a symbolic link the file that it names is replaced, not the link.
         let target = match exists {
             Some(_) => path.canonicalize()?,
-            None => path.to_owned(),
+            None => missing_target(path)?,
         };
         let mode = match (access, &exists) {
             (Access::Owner, _) => 0o600,
             (Access::Usual, Some(metadata)) => metadata.mode() & 0o666,
             (Access::Usual, None) => 0o666,
         };
-        let directory = match target.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        let prefix = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let temporary = interrupt::begin(|| {
-            let made = Builder::new()
-                .prefix(&format!(".{}.", prefix.chars().take(100).collect::<String>()))
-                .suffix(".part")
-                .permissions(Permissions::from_mode(mode))
-                .tempfile_in(directory)?;
+            let made = temporary::create(&target, mode)?;
             let path = made.path().to_owned();
             Ok((made, path))
         });
@@ -153,8 +155,7 @@ impl Sink {
                 false => temporary.persist_noclobber(&target),
             }?;
             // The name, too, shall survive a power cut; where directories cannot be synced, so be it.
-            let directory = target.parent().filter(|parent| *parent != Path::new(""));
-            let _ = File::open(directory.unwrap_or(Path::new("."))).and_then(|it| it.sync_all());
+            let _ = File::open(temporary::directory(&target)).and_then(|it| it.sync_all());
             Ok(())
         })
     }
@@ -196,16 +197,36 @@ impl Write for Output {
     }
 }
 
+/// The file that does not exist yet at the end of a symbolic link, or of links one after another; the path itself where
+/// it is none.
+fn missing_target(path: &Path) -> io::Result<PathBuf> {
+    let mut target = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match std::fs::read_link(&target) {
+            // Relative to the directory that the link is in.
+            Ok(next) => target = temporary::directory(&target).join(next),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// What a file or stream is, under whichever name: its device and number there. None where there is none.
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    let metadata = match path == Path::new("-") {
+        true => io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| File::from(stdin).metadata()),
+        false => std::fs::metadata(path),
+    };
+    metadata.ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
 /// Refuses an output that would replace what is being read.
 fn check_not_input(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
-    let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
-    let Ok(output) = std::fs::metadata(path) else { return Ok(()) };
-    if !output.is_file() {
+    if !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return Ok(());
     }
-    let output = identity(output);
-    let same = |input: &&&Path| std::fs::metadata(input).map(identity).ok() == Some(output);
-    match inputs.iter().find(same) {
+    let output = identity(path);
+    match inputs.iter().find(|input| identity(input) == output) {
         None => Ok(()),
         Some(input) if *input == path => Err(Failure::at(name(path), "the output would replace the input")),
         Some(input) => {

@@ -1,7 +1,7 @@
 //! `hearith export` and `hearith import`: columns exchanged with python-paillier.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::Path;
 
 use hearith_columns::phe::{self, ImportOptions, Importer};
@@ -27,16 +27,16 @@ const ROWS: usize = 1024;
 pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure> {
     let key = Key::read_public(session, &command.key)?;
     let table = ParquetFile::open(&command.input)?;
-    let at = |what: &dyn std::fmt::Display| Failure::at(&table.name, what);
+    let at = |error: hearith_columns::Error| Failure::at(&table.name, error);
     let source = table.source()?;
-    let columns = encrypted_columns(&source.schema()).map_err(|error| at(&error))?;
+    let columns = encrypted_columns(&source.schema()).map_err(at)?;
     let available = columns.iter().map(|column| column.name.clone()).collect();
     let column = columns.into_iter().find(|column| column.name == command.column);
     let column = column.ok_or_else(|| {
         let reason = Reason::NoSuchColumn { available };
-        at(&hearith_columns::Error::column(&command.column, reason))
+        at(hearith_columns::Error::column(&command.column, reason))
     })?;
-    column.check_key(&key).map_err(|error| at(&error))?;
+    column.check_key(&key).map_err(at)?;
     let mut output = Output::create(&command.out, &[&command.input, &command.key])?;
 
     let mut watch = Stopwatch::start();
@@ -47,10 +47,10 @@ pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure>
         let piece = piece?;
         let cells = watch
             .compute(|| phe::export(&key, &column, &piece.batch))
-            .map_err(|error| at(&error.offset_rows(piece.first_row)))?;
+            .map_err(|error| at(error.offset_rows(piece.first_row)))?;
         for cell in cells {
             writeln!(output, "{}", cell.as_deref().unwrap_or("null"))
-                .map_err(|error| Failure::writing(output.name(), &error))?;
+                .map_err(|error| Failure::writing(output.name(), error))?;
         }
         rows = piece.end_row();
         progress.set(piece.position, rows);
@@ -77,8 +77,8 @@ pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure>
         max_additions: command.max_additions,
         additions: command.additions,
     };
-    let at = |what: &dyn std::fmt::Display| Failure::at(&input.name, what);
-    let importer = Importer::new(&key, &options).map_err(|error| at(&error))?;
+    let at = |error: hearith_columns::Error| Failure::at(&input.name, error);
+    let importer = Importer::new(&key, &options).map_err(at)?;
     let output = Output::create(&command.out, &[&command.input, &command.key])?;
     let mut sink = Sink::parquet(output, importer.schema())?;
 
@@ -92,7 +92,7 @@ pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure>
             break;
         }
         let texts: Vec<Option<&str>> = cells.iter().map(|cell| cell.as_ref().map(|it| it.get())).collect();
-        let batch = watch.compute(|| importer.import(&texts)).map_err(|error| at(&error.offset_rows(rows)))?;
+        let batch = watch.compute(|| importer.import(&texts)).map_err(|error| at(error.offset_rows(rows)))?;
         sink.write(&batch)?;
         rows += cells.len() as u64;
         progress.set(rows, rows);
@@ -137,14 +137,14 @@ impl Reread {
         };
         match opened {
             Ok(file) => Ok(Self { name, file }),
-            Err(error) => Err(Failure::reading(&name, &error)),
+            Err(error) => Err(Failure::reading(&name, error)),
         }
     }
 
     fn values(&self) -> Result<Values, Failure> {
         let again = self.file.try_clone().and_then(|mut file| file.rewind().map(|()| file));
-        let file = again.map_err(|error| Failure::reading(&self.name, &error))?;
-        Values::new(&self.name, file)
+        let file = again.map_err(|error| Failure::reading(&self.name, error))?;
+        Ok(Values::new(&self.name, BufReader::new(file)))
     }
 }
 

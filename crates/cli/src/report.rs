@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use hearith_paillier::PublicKey;
 use serde::Serialize;
 
+use crate::printable::{Printable, PrintableJson};
 use crate::session::Session;
 
 /// A step that was done.
@@ -34,9 +35,24 @@ enum Work {
         /// Rows written.
         rows_out: u64,
         rows_per_second: f64,
+        #[serde(flatten, skip_serializing_if = "Option::is_none")]
+        withheld: Option<Withheld>,
         #[serde(skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
+}
+
+/// What of the totals was not given out, as too few rows or values went into it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Withheld {
+    #[serde(rename = "withheld_groups")]
+    pub(crate) groups: u64,
+    /// The rows of these groups.
+    #[serde(rename = "withheld_rows")]
+    pub(crate) rows: u64,
+    /// Totals of columns, in the groups that were given out.
+    #[serde(rename = "withheld_totals")]
+    pub(crate) totals: u64,
 }
 
 #[derive(Serialize)]
@@ -71,7 +87,7 @@ impl Stopwatch {
     /// The step, done, with the rows read and written, and something to know beside.
     pub(crate) fn stop(self, step: &'static str, rows: u64, rows_out: u64, note: Option<String>) -> Step {
         let rows_per_second = rows as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
-        self.step(step, Work::Rows { rows, rows_out, rows_per_second, note })
+        self.step(step, Work::Rows { rows, rows_out, rows_per_second, withheld: None, note })
     }
 
     /// The making of a key, done.
@@ -86,12 +102,20 @@ impl Stopwatch {
 }
 
 impl Step {
+    /// The same step, of which this was not given out.
+    pub(crate) fn withholding(mut self, what: Withheld) -> Self {
+        if let Work::Rows { withheld, .. } = &mut self.work {
+            *withheld = Some(what);
+        }
+        self
+    }
+
     /// Writes the line.
     pub(crate) fn print(&self, session: &Session) {
         let line = Line { step: self, engine: session.engine_name(), threads: session.threads };
         let text = match session.json {
-            true => serde_json::to_string(&line).unwrap_or_default(),
-            false => line.text(),
+            true => PrintableJson(&serde_json::to_string(&line).unwrap_or_default()).to_string(),
+            false => Printable(&line.text()).to_string(),
         };
         let _ = writeln!(std::io::stderr(), "{text}");
     }
@@ -111,8 +135,14 @@ impl Line<'_> {
             Work::Rows { note: Some(note), .. } => format!("; {note}"),
             _ => String::new(),
         };
+        let withheld = match work {
+            Work::Rows { withheld: Some(Withheld { groups, rows, totals }), .. } => {
+                format!("; withheld {groups} groups of {rows} rows, {totals} more totals")
+            }
+            _ => String::new(),
+        };
         let share = 100.0 * arithmetic_seconds / seconds.max(1e-9);
         let (engine, threads) = (self.engine, self.threads);
-        format!("{step}: {done} ({share:.0} % arithmetic; engine {engine}, threads {threads}{note})")
+        format!("{step}: {done} ({share:.0} % arithmetic; engine {engine}, threads {threads}{note}){withheld}")
     }
 }

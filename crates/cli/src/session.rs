@@ -1,24 +1,31 @@
 //! What every command shares: the engine, the cores, and how to report.
 
-use std::env;
+use std::{env, thread};
 
-use hearith_device::DeviceEngine;
+use hearith_device::Kind;
 use hearith_paillier::{Engine, MIN_SECURE_BITS, PublicKey};
 
-use crate::args::{Command, Global, Rns};
+use crate::args::{Command, Global, MAX_THREADS, Rns};
+use crate::device::Devices;
 use crate::failure::{Failure, eprint_line};
 use crate::report::Step;
 
 /// The name for the fastest engine of this CPU, beside the names of devices.
 const CPU: &str = "cpu";
+/// Bytes of the ciphertexts of a batch that is encrypted or decrypted.
+const CIPHERTEXT_BYTES: usize = 64 << 20;
+/// What programs on rayon take the number of their threads from.
+const THREADS: &str = "RAYON_NUM_THREADS";
 
 /// The settings of one run.
 #[derive(Debug)]
 pub(crate) struct Session {
     /// The engine chosen.
     pub(crate) engine: Engine,
-    /// The device chosen to decrypt instead.
-    pub(crate) device: Option<DeviceEngine>,
+    /// The device chosen instead.
+    pub(crate) device: Option<&'static dyn Kind>,
+    /// The devices there are.
+    pub(crate) devices: Devices,
     /// The cores that compute.
     pub(crate) threads: usize,
     /// Whether to report in JSON.
@@ -28,47 +35,46 @@ pub(crate) struct Session {
 
 impl Session {
     /// Chooses the engine and starts the threads that compute.
-    pub(crate) fn start(options: Global) -> Result<Self, Failure> {
+    pub(crate) fn start(options: Global, devices: Devices) -> Result<Self, Failure> {
         let name = options.engine.clone().or_else(|| env::var(Engine::VARIABLE).ok());
-        let device = name.as_deref().and_then(DeviceEngine::named);
+        let device = name.as_deref().map_or(Ok(None), |name| devices.named(name))?;
         let engine = match (device, &options.engine) {
             (Some(_), _) => Ok(Engine::best()),
             (None, Some(name)) if name == CPU => Ok(Engine::best()),
             (None, Some(name)) => Engine::named(name),
             (None, None) => Engine::from_env(),
         };
-        let engine = engine.map_err(|error| Failure::new(with_devices(&error)))?;
-        let threads = usize::from(options.threads.unwrap_or(0));
+        let engine = engine.map_err(|error| Failure::new(with_devices(&error, devices)))?;
+        let threads = threads(&options)?;
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
-            .map_err(|error| Failure::new(format!("cannot start threads: {error}")))?;
-        let threads = rayon::current_num_threads();
-        Ok(Self { engine, device, threads, json: options.json, quiet: options.quiet })
+            .map_err(|error| Failure::because("cannot start threads", error))?;
+        Ok(Self { engine, device, devices, threads, json: options.json, quiet: options.quiet })
     }
 
     /// Refuses a command that the device chosen cannot carry out.
     pub(crate) fn check_device(&self, command: &Command) -> Result<(), Failure> {
-        match (self.device, command) {
-            (None, _) | (_, Command::Engines(_)) => Ok(()),
-            (Some(device), Command::Decrypt(_)) if device.decrypts() => Ok(()),
-            (Some(device), Command::Rns(Rns::Convert(_))) if !device.decrypts() => Ok(()),
-            (Some(device), _) => {
-                let does = if device.decrypts() { "decrypts" } else { "converts integers to residues" };
-                Err(Failure::new(format!("the engine '{}' only {does}", device.name())))
-            }
-        }
+        let Some(device) = self.device else { return Ok(()) };
+        let able = match command {
+            Command::Engines(_) => true,
+            Command::Decrypt(_) => device.decrypts().is_some(),
+            Command::Rns(Rns::Convert(_)) => device.converts().is_some(),
+            _ => false,
+        };
+        let system = device.system();
+        if able { Ok(()) } else { Err(Failure::new(format!("the engine '{}' only {}", system.name, system.does))) }
     }
 
     /// The name of the engine chosen.
     pub(crate) fn engine_name(&self) -> &'static str {
-        self.device.map_or(self.engine.name(), DeviceEngine::name)
+        self.device.map_or(self.engine.name(), |device| device.system().name)
     }
 
-    /// Rows to encrypt or decrypt at a time: enough to fill every core's lanes, few enough for
-    /// progress to move and memory to stay small.
-    pub(crate) fn slow_rows(&self) -> usize {
-        128 * self.threads
+    /// Rows to encrypt or decrypt at a time, each with so many bytes of ciphertexts: enough to fill every core's lanes,
+    /// few enough for progress to move and memory to stay small.
+    pub(crate) fn slow_rows(&self, ciphertext_bytes: usize) -> usize {
+        (128 * self.threads).min(CIPHERTEXT_BYTES / ciphertext_bytes.max(1)).max(1)
     }
 
     /// Says on standard error what a step did and how fast.
@@ -87,16 +93,23 @@ impl Session {
     }
 }
 
+/// The threads to start: those asked for, else those that the environment asks for, else one a core.
+fn threads(options: &Global) -> Result<usize, Failure> {
+    if let Some(threads) = options.threads {
+        return Ok(threads.into());
+    }
+    let most = usize::from(MAX_THREADS);
+    match env::var(THREADS).ok().and_then(|text| text.parse().ok()) {
+        Some(threads) if threads > most => Err(Failure::new(format!("{THREADS} is {threads}: at most {most} threads"))),
+        Some(threads) if threads > 0 => Ok(threads),
+        _ => Ok(thread::available_parallelism().map_or(1, |cores| cores.get().min(most))),
+    }
+}
+
 /// An error about an engine's name, with the devices there are.
-fn with_devices(error: &hearith_arith::ArithError) -> String {
-    let named = |decrypts| {
-        let devices = DeviceEngine::ALL.iter().filter(|device| device.decrypts() == decrypts);
-        devices.map(|device| device.name()).collect::<Vec<_>>().join(", ")
-    };
+fn with_devices(error: &hearith_arith::ArithError, devices: Devices) -> String {
     match error {
-        hearith_arith::ArithError::UnknownEngine(_) => {
-            format!("{error}; to decrypt also {}, to convert to residues also {}", named(true), named(false))
-        }
+        hearith_arith::ArithError::UnknownEngine(_) => format!("{error}{}", devices.choice()),
         other => other.to_string(),
     }
 }

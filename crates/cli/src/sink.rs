@@ -45,7 +45,7 @@ impl Sink {
         let name = output.name().to_owned();
         match form(output) {
             Ok(form) => Ok(Self { name, form }),
-            Err(error) => Err(Failure::from_write(&name, &error)),
+            Err(error) => Err(Failure::from_write(&name, error)),
         }
     }
 
@@ -56,7 +56,7 @@ impl Sink {
             Form::Csv(sink) => sink.write(batch),
             Form::Table(sink) => sink.write(batch),
         };
-        written.map_err(|error| Failure::from_write(&self.name, &error))
+        written.map_err(|error| Failure::from_write(&self.name, error))
     }
 
     /// Writes what comes last and completes the output.
@@ -66,6 +66,6 @@ impl Sink {
             Form::Csv(sink) => sink.finish(),
             Form::Table(sink) => sink.finish(),
         };
-        finished.map_err(|error| Failure::from_write(&self.name, &error))?.commit()
+        finished.map_err(|error| Failure::from_write(&self.name, error))?.commit()
     }
 }

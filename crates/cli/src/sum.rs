@@ -1,20 +1,20 @@
 //! `hearith sum`.
 
-use std::collections::HashSet;
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hearith_columns::Totals;
+use hearith_columns::{Release, Totals};
 use hearith_paillier::PublicKey;
 
 use crate::args::Sum;
-use crate::failure::Failure;
+use crate::failure::{Failure, name};
 use crate::input::{ParquetFile, Piece, rows_of};
 use crate::keys::Key;
-use crate::output::Output;
+use crate::output::{Output, identity};
 use crate::pipeline::ReadAhead;
 use crate::progress::{Length, Progress};
-use crate::report::Stopwatch;
+use crate::report::{Stopwatch, Withheld};
 use crate::session::Session;
 use crate::sink::Sink;
 
@@ -23,8 +23,9 @@ const BATCH_BYTES: usize = 8 << 20;
 
 /// Adds up the encrypted columns of tables.
 pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
-    let key = Key::read_public(session, &command.key)?;
-    let Inputs { files, mut totals, rows } = Inputs::open(&key, command)?;
+    let key = Key::read(session, &command.key)?;
+    check_different(&command.input)?;
+    let Inputs { files, mut totals, rows } = Inputs::open(key.public(), command)?;
     let mut taken: Vec<&Path> = command.input.iter().map(|path| path.as_path()).collect();
     taken.push(&command.key);
     let output = Output::create(&command.out, &taken)?;
@@ -41,11 +42,39 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
         done += piece.batch.num_rows() as u64;
         progress.set(done, done);
     }
-    let batch = watch.compute(|| totals.finish()).map_err(Failure::new)?;
-    sink.write(&batch)?;
+    drop(progress);
+    let release =
+        Release { min_rows: command.min_rows.unwrap_or(0), rerandomise: command.rerandomise.then(|| key.encryption()) };
+    let progress = command.rerandomise.then(|| Progress::start("randomising", Length::Unknown));
+    let released = watch.compute(|| totals.release(&release)).map_err(Failure::new)?;
+    sink.write(&released.batch)?;
     sink.finish()?;
     drop(progress);
-    session.report(&watch.stop("sum", done, batch.num_rows() as u64, None));
+    let step = watch.stop("sum", done, released.batch.num_rows() as u64, None);
+    let withheld = command.min_rows.map(|_| released.withheld);
+    session.report(&match withheld {
+        None => step,
+        Some(it) => step.withholding(Withheld { groups: it.groups, rows: it.rows, totals: it.totals }),
+    });
+    Ok(())
+}
+
+/// Refuses an input that is given twice, under whichever names: its rows would count twice.
+fn check_different(inputs: &[PathBuf]) -> Result<(), Failure> {
+    let mut seen: HashMap<(u64, u64), &Path> = HashMap::new();
+    for input in inputs {
+        let before = identity(input).and_then(|identity| seen.insert(identity, input));
+        match before {
+            None => {}
+            Some(before) if before == input => {
+                return Err(Failure::at(name(input), "given twice: its rows would be counted twice"));
+            }
+            Some(before) => {
+                let what = format!("the same file as {}: its rows would be counted twice", name(before));
+                return Err(Failure::at(name(input), what));
+            }
+        }
+    }
     Ok(())
 }
 

@@ -7,6 +7,8 @@ use arrow_schema::Schema;
 use hearith_columns::csv::Texts;
 use hearith_columns::parquet::WriteError;
 
+use crate::printable::Printable;
+
 /// Rows that are looked at to find how wide the columns are; later ones may stick out.
 const LOOKED_AT: usize = 1000;
 /// Between columns.
@@ -25,7 +27,7 @@ impl<W: Write> TableSink<W> {
     /// Begins a table of these columns; whether they hold numbers is told by their types, even
     /// where batches bring them as text.
     pub(crate) fn new(output: W, schema: &Schema) -> Self {
-        let names = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let names = schema.fields().iter().map(|field| Printable(field.name()).to_string()).collect();
         let right = schema.fields().iter().map(|field| field.data_type().is_numeric()).collect();
         Self { output, names, right, rows: Vec::new(), widths: None }
     }
@@ -35,7 +37,7 @@ impl<W: Write> TableSink<W> {
         let columns = batch.columns().iter().map(|column| Texts::new(column));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         for row in 0..batch.num_rows() {
-            let cells = columns.iter().map(|column| Ok(escaped(&column.text(row)?)));
+            let cells = columns.iter().map(|column| Ok(Printable(&column.text(row)?).to_string()));
             self.rows.push(cells.collect::<Result<_, WriteError>>()?);
         }
         match self.widths.is_some() || self.rows.len() >= LOOKED_AT {
@@ -81,20 +83,6 @@ impl<W: Write> TableSink<W> {
     }
 }
 
-/// A cell on one line: line ends and what would steer the terminal are written out.
-fn escaped(text: &str) -> String {
-    match text.chars().any(char::is_control) {
-        false => text.to_owned(),
-        true => text
-            .chars()
-            .flat_map(|c| match c.is_control() {
-                true => c.escape_default().collect::<Vec<_>>(),
-                false => vec![c],
-            })
-            .collect(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -121,11 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn cells_stay_on_their_line_and_steer_no_terminal() {
-        let note: ArrayRef = Arc::new(StringArray::from(vec!["two\nlines", "\u{1b}[31m"]));
-        let text = shown(vec![("note", note)]);
-        assert_eq!(text.lines().count(), 4);
-        assert!(text.contains("two\\nlines") && text.contains("\\u{1b}[31m"));
+    fn cells_and_names_stay_on_their_line_and_steer_no_terminal() {
+        let note: ArrayRef = Arc::new(StringArray::from(vec!["two\nlines", "\u{1b}[31m", "\u{202e}txt"]));
+        let expected = "note\\n\\u{9b}2J\n--------------\ntwo\\nlines\n\\u{1b}[31m\n\\u{202e}txt\n";
+        assert_eq!(shown(vec![("note\n\u{9b}2J", note)]), expected);
     }
 
     #[test]

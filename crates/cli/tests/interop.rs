@@ -170,8 +170,10 @@ fn json_that_is_no_ciphertext() {
     let object = |v: &str, e: &str| format!("{{\"v\": \"{v}\", \"e\": {e}}}\n");
     let good = object("5", "0");
     let cases = [
-        ("{".to_owned(), "bad.json: not JSON: "),
-        (format!("{good}nonsense"), "bad.json: not JSON: "),
+        ("{".to_owned(), "bad.json: row 1: not JSON: "),
+        (format!("{good}nonsense"), "bad.json: row 2: not JSON: "),
+        (format!("[{good} {good}]"), "bad.json: row 2: not JSON: "),
+        (object(&"9".repeat(70_000), "0"), "bad.json: row 1: a value of more than 65536 bytes"),
         (format!("{good}{{}}"), "bad.json: row 2, column x: "),
         (format!("{good}17"), "bad.json: row 2, column x: "),
         (format!("{good}null {}", object("abc", "0")), "bad.json: row 3, column x: 'v' is not a decimal integer"),

@@ -44,9 +44,10 @@ fn interrupts_remove_what_is_unfinished() {
     }
 }
 
+/// A run that a shell starts with some signals ignored, and its status and whether it finished after being sent one.
 #[test]
-fn hanging_up_interrupts_unless_it_is_ignored() {
-    let run = |nohup: &str| {
+fn signals_interrupt_unless_they_are_ignored() {
+    let run = |nohup: &str, name: &str| {
         let place = Place::new();
         let program = env!("CARGO_BIN_EXE_hearith");
         let line = format!("{nohup} exec {program} encrypt --key keys/public.json --column salary - --out out.parquet");
@@ -55,17 +56,56 @@ fn hanging_up_interrupts_unless_it_is_ignored() {
         let mut child = shell.spawn().unwrap();
         child.stdin.as_mut().unwrap().write_all(b"salary\n1\n").unwrap();
         await_part(&place);
-        signal(&child, "HUP");
+        signal(&child, name);
         std::thread::sleep(Duration::from_millis(100));
         // Waiting closes the input: whoever still runs comes to the end of it.
         (child.wait().unwrap().code(), place.file("out.parquet").exists())
     };
-    assert_eq!(run("trap '' HUP;"), (Some(0), true));
-    // A signal ignored where the tests were started cannot be told from one ignored by `nohup`.
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
-    let ignored = u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1;
-    assert_eq!(run(""), if ignored { (Some(0), true) } else { (Some(129), false) });
+    let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
+    for (name, number) in [("HUP", 1), ("INT", 2), ("TERM", 15)] {
+        assert_eq!(run(&format!("trap '' {name};"), name), (Some(0), true), "SIG{name}");
+        // A signal ignored where the tests were started cannot be told from one ignored by `nohup`.
+        let ignored = mask >> (number - 1) & 1 == 1;
+        let expected = if ignored { (Some(0), true) } else { (Some(128 + number), false) };
+        assert_eq!(run("", name), expected, "SIG{name}");
+    }
+}
+
+#[test]
+fn what_a_killed_run_leaves_the_next_one_removes() {
+    let place = Place::new();
+    let line = "encrypt --key keys/public.json --column salary - --out out.parquet";
+    let before = place.files();
+    let mut killed = waiting(&place, line);
+    await_part(&place);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let left = place.files();
+    assert_eq!(left.len(), before.len() + 1, "SIGKILL cannot be handled: {left:?}");
+
+    // A run that still lives keeps its file, whoever else writes the same output or another.
+    let mut living = waiting(&place, line);
+    let started = Instant::now();
+    while place.files() == left {
+        assert!(started.elapsed() < Duration::from_secs(20), "no output begun");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let gone = || left.iter().filter(|file| !place.files().contains(file)).count();
+    while gone() == 0 {
+        assert!(started.elapsed() < Duration::from_secs(20), "still there: {:?}", place.files());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let held = place.files();
+    assert_eq!(held.len(), before.len() + 1, "{held:?}");
+    let other = place.run_with(line, b"salary\n7\n");
+    assert_eq!(other.status, Some(0), "{}", other.stderr);
+    assert!(held.iter().all(|file| place.files().contains(file)), "{:?}", place.files());
+    drop(living.stdin.take());
+    assert!(living.wait().unwrap().success());
+    assert_eq!(place.files().len(), before.len() + 1);
+    assert_eq!(place.ok("decrypt --key keys/private.json out.parquet").text(), "salary\n1\n2\n");
 }
 
 #[test]
@@ -135,6 +175,30 @@ fn a_full_standard_output_is_one_line() {
         let run = Run::of(place.command(line.split_whitespace()).stdout(full).output().unwrap());
         run.failed(line, "standard output: cannot write: No space");
     }
+}
+
+#[test]
+fn a_closed_standard_output_is_one_line() {
+    let place = Place::new();
+    many_rows(&place);
+    place.ok("encrypt --key keys/private.json --column salary in.csv --out rows.parquet");
+    for line in [
+        "encrypt --key keys/private.json --column salary in.csv --out -",
+        "sum --key keys/public.json rows.parquet --out -",
+        "decrypt --key keys/private.json rows.parquet",
+        "export --key keys/public.json --column salary rows.parquet",
+        "inspect rows.parquet",
+        "engines",
+    ] {
+        let line = format!("exec {} {line} >&-", env!("CARGO_BIN_EXE_hearith"));
+        let run = Run::of(Command::new("sh").args(["-c", &line]).current_dir(place.path()).output().unwrap());
+        run.failed(&line, "standard output: cannot write: Bad file descriptor");
+    }
+    let line = format!(
+        "exec {} decrypt --quiet --key keys/private.json rows.parquet >/dev/null",
+        env!("CARGO_BIN_EXE_hearith")
+    );
+    assert!(Command::new("sh").args(["-c", &line]).current_dir(place.path()).output().unwrap().status.success());
 }
 
 #[test]

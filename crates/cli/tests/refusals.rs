@@ -356,6 +356,35 @@ fn outputs_that_cannot_be() {
 }
 
 #[test]
+fn an_input_given_twice() {
+    let place = staff();
+    let sum = |inputs: &str| format!("sum --key keys/public.json {inputs} --out out.parquet");
+    place.fails(&sum("rows.parquet rows.parquet"), "rows.parquet: given twice: its rows would be counted twice");
+    place
+        .fails(&sum("rows.parquet ./rows.parquet"), "./rows.parquet: the same file as rows.parquet: its rows would be");
+    fs::hard_link(place.file("rows.parquet"), place.file("hard.parquet")).unwrap();
+    std::os::unix::fs::symlink("rows.parquet", place.file("soft.parquet")).unwrap();
+    for other in ["hard.parquet", "soft.parquet"] {
+        place.fails(&sum(&format!("rows.parquet {other}")), &format!("{other}: the same file as rows.parquet"));
+    }
+    place.run_with(&sum("- -"), b"PAR1").failed("standard input twice", "-: given twice");
+    fs::copy(place.file("rows.parquet"), place.file("copy.parquet")).unwrap();
+    place.ok(&sum("rows.parquet copy.parquet"));
+}
+
+#[test]
+fn more_threads_than_any_machine_has() {
+    let place = staff();
+    let started = std::time::Instant::now();
+    let run = place.run("engines --threads 65535");
+    assert_eq!(run.status, Some(2));
+    assert!(run.stderr.contains("65535 is not in 1..=1024"), "{}", run.stderr);
+    let run = common::Run::of(place.command(["engines"]).env("RAYON_NUM_THREADS", "65535").output().unwrap());
+    run.failed("the environment", "RAYON_NUM_THREADS is 65535: at most 1024 threads");
+    assert!(started.elapsed().as_secs() < 20);
+}
+
+#[test]
 fn a_directory_without_permission() {
     let place = staff();
     fs::create_dir(place.file("closed")).unwrap();

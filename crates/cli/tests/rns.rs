@@ -161,11 +161,11 @@ fn mistakes_are_named_with_file_and_line() {
             place.fails(&format!("rns convert --primes 7,11 in.txt --out {out}"), &format!("in.txt: {expected}"));
         }
     };
-    fails("1\n2\n3.5\n", "line 3: \"3.5\" is not an integer");
-    fails("1\n-2\n", "line 2: \"-2\" is negative");
-    fails("76\n77\n", "line 2: \"77\" is not below the product of the moduli, which has 7 bits");
+    fails("1\n2\n3.5\n", "line 3: not a natural number");
+    fails("1\n-2\n", "line 2: a negative number");
+    fails("76\n77\n", "line 2: not below the product of the moduli, which has 7 bits");
     fails("1\n\n3\n", "line 2: there is no integer");
-    fails(&("5\n".repeat(20_000) + "x\n"), "line 20001: \"x\" is not an integer");
+    fails(&("5\n".repeat(20_000) + "x\n"), "line 20001: not a natural number");
     place.fails("rns convert missing.txt --out out.csv", "missing.txt: cannot read: No such file");
     place.fails("rns convert keys --out out.csv", "keys: cannot read: is a directory");
     place.write("in.txt", "1\n");
@@ -173,7 +173,6 @@ fn mistakes_are_named_with_file_and_line() {
     place.fails("rns convert --primes 6,35,77 in.txt --out out.csv", "the moduli 35 and 77 are not coprime");
     place.fails("rns convert --primes 1 in.txt --out out.csv", "a modulus is 1; 2 to 2^60 - 1 are supported");
     place.fails("rns convert --engine abacus in.txt --out out.csv", "unknown engine 'abacus'");
-    place.fails("rns convert --engine mesa in.txt --out out.csv", "the engine 'mesa' only decrypts");
 }
 
 #[test]
@@ -183,7 +182,7 @@ fn residues_that_are_none_are_named_with_row_and_column() {
         place.write("in.csv", content);
         place.fails("rns convert --back --primes 7,11 in.csv --out out.txt", &format!("in.csv: {expected}"));
     };
-    fails("r0,r1\n1,2\n6,11\n", "row 2, column r1: 11 is not below 11");
+    fails("r0,r1\n1,2\n6,11\n", "row 2, column r1: not a residue modulo 11");
     fails("r0,r1\n1,x\n", "row 1, column r1: not a residue modulo 11");
     fails("r0,r1\n1,-1\n", "row 1, column r1: not a residue modulo 11");
     fails("r0,r1\n1,2\n,2\n", "row 2, column r0: ");

@@ -241,6 +241,26 @@ fn a_link_is_written_through() {
 }
 
 #[test]
+fn a_link_to_a_missing_file_is_written_through() {
+    use std::os::unix::fs::symlink;
+    let place = staff();
+    place.totals("--column salary", "");
+    std::fs::create_dir(place.file("there")).unwrap();
+    symlink("second.csv", place.file("first.csv")).unwrap();
+    symlink("there/real.csv", place.file("second.csv")).unwrap();
+    place.ok("decrypt --key keys/private.json totals.parquet --out first.csv");
+    assert!(place.file("first.csv").is_symlink() && place.file("second.csv").is_symlink());
+    assert_eq!(place.read("there/real.csv"), "rows,salary\n5,2373\n");
+
+    let decrypt = "decrypt --key keys/private.json totals.parquet --out";
+    symlink("nowhere/real.csv", place.file("lost.csv")).unwrap();
+    place.fails(&format!("{decrypt} lost.csv"), "lost.csv: cannot write: No such file");
+    symlink("ring.csv", place.file("ring.csv")).unwrap();
+    place.fails(&format!("{decrypt} ring.csv"), "ring.csv: cannot write: Too many levels of symbolic links");
+    assert!(["lost.csv", "ring.csv"].iter().all(|name| place.file(name).is_symlink()));
+}
+
+#[test]
 fn pipes_are_files_too() {
     let place = staff();
     place.ok("encrypt --key keys/public.json --column salary in.csv --out rows.parquet");

@@ -5,7 +5,6 @@
 //! is an overflow, and with it its neighbours in the same ciphertext, into which it may have
 //! carried.
 
-use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::types::{Decimal128Type, Decimal256Type, DecimalType};
@@ -14,7 +13,7 @@ use arrow_buffer::i256;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use hearith_paillier::encoding::{Signed, decode_signed};
 use hearith_paillier::phe_json::Number;
-use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Decrypt, DecryptError, PrivateKey};
 
 use crate::ciphers::{self, Present};
 use crate::error::{Error, Reason};
@@ -22,39 +21,6 @@ use crate::metadata::{self, Encoding, EncryptedColumn, Part, encrypted_columns};
 
 /// What stands in text for a total that overflowed its headroom.
 pub const OVERFLOW: &str = "#OVERFLOW";
-
-/// What decrypts ciphertexts: the private key itself, or an accelerator that it was loaded into.
-pub trait Decrypt: fmt::Debug + Sync {
-    /// The public key of what it decrypts.
-    fn public(&self) -> &PublicKey;
-
-    /// Decrypts every ciphertext of a batch.
-    ///
-    /// # Errors
-    /// Wrong ciphertexts, or whatever befalls the accelerator.
-    fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError>;
-}
-
-/// Why [`Decrypt::decrypt`] failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DecryptError {
-    /// The ciphertexts are wrong.
-    #[error(transparent)]
-    Operation(hearith_paillier::Error),
-    /// The accelerator failed, in words.
-    #[error("{0}")]
-    Accelerator(String),
-}
-
-impl Decrypt for PrivateKey {
-    fn public(&self) -> &PublicKey {
-        self.public()
-    }
-
-    fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
-        self.decrypt(ciphertexts).map_err(DecryptError::Operation)
-    }
-}
 
 /// Decrypts the batches of one table.
 #[derive(Debug)]
@@ -169,8 +135,8 @@ impl<'a> Decryptor<'a> {
     fn decode(&self, column: &EncryptedColumn, present: &Present) -> Result<Vec<Option<Signed>>, Error> {
         let fault = |error| ciphers::bad(column, &present.rows, &error);
         let plaintexts = self.key.decrypt(&present.ciphertexts).map_err(|error| match error {
-            DecryptError::Operation(error) => fault(error),
-            DecryptError::Accelerator(what) => Error::table(Reason::Accelerator(what)),
+            DecryptError::Ciphertexts(error) => fault(error),
+            DecryptError::Device(error) => Error::table(Reason::Accelerator(error.to_string())),
         })?;
         let public = self.key.public();
         match column.encoding {

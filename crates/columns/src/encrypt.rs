@@ -38,6 +38,13 @@ impl<'a> EncryptionKey<'a> {
             Self::Owner(key) => key.encrypt(plaintexts),
         }
     }
+
+    pub(crate) fn rerandomise(self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, hearith_paillier::Error> {
+        match self {
+            Self::Public(key) => key.rerandomise(ciphertexts),
+            Self::Owner(key) => key.rerandomise(ciphertexts),
+        }
+    }
 }
 
 /// A column to encrypt.

@@ -51,10 +51,13 @@ impl Groups {
         keys.iter().map(number).collect()
     }
 
-    /// The groups in ascending order of their values, nulls first: their numbers, and the columns.
-    pub(crate) fn sorted(&self) -> Result<(Vec<u32>, Vec<ArrayRef>), ArrowError> {
-        let Some(converter) = &self.converter else { return Ok((vec![0], Vec::new())) };
-        let mut groups: Vec<(&[u8], u32)> = self.numbers.iter().map(|(key, &number)| (&**key, number)).collect();
+    /// The groups to keep in ascending order of their values, nulls first: their numbers, and the columns.
+    pub(crate) fn sorted(&self, keep: impl Fn(u32) -> bool) -> Result<(Vec<u32>, Vec<ArrayRef>), ArrowError> {
+        let Some(converter) = &self.converter else {
+            return Ok(([0].into_iter().filter(|&group| keep(group)).collect(), Vec::new()));
+        };
+        let groups = self.numbers.iter().map(|(key, &number)| (&**key, number));
+        let mut groups: Vec<(&[u8], u32)> = groups.filter(|&(_, number)| keep(number)).collect();
         groups.sort_unstable();
         let parser = converter.parser();
         let columns = converter.convert_rows(groups.iter().map(|(key, _)| parser.parse(key)))?;
@@ -93,12 +96,14 @@ mod tests {
         let sites: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), Some(1), None, Some(1), Some(2)]));
         let numbers = groups.assign(&[names, sites], 5).unwrap();
         assert_eq!(numbers, [0, 1, 2, 0, 3]);
-        let (order, columns) = groups.sorted().unwrap();
+        let (order, columns) = groups.sorted(|_| true).unwrap();
         assert_eq!(order, [1, 3, 2, 0]);
         let names = StringArray::from(vec![None, None, Some("a"), Some("b")]);
         assert_eq!(columns[0].as_ref(), &names as &dyn Array);
         let sites = Int32Array::from(vec![Some(1), Some(2), None, Some(1)]);
         assert_eq!(columns[1].as_ref(), &sites as &dyn Array);
+        let (order, columns) = groups.sorted(|group| group % 2 == 0).unwrap();
+        assert_eq!((order, columns[0].len()), (vec![2, 0], 2));
     }
 
     #[test]
@@ -115,6 +120,7 @@ mod tests {
         let mut groups = Groups::new(&[]).unwrap();
         assert_eq!(groups.len(), 1);
         assert_eq!(groups.assign(&[], 3).unwrap(), [0, 0, 0]);
-        assert_eq!(groups.sorted().unwrap().0, [0]);
+        assert_eq!(groups.sorted(|_| true).unwrap().0, [0]);
+        assert!(groups.sorted(|_| false).unwrap().0.is_empty());
     }
 }

@@ -55,9 +55,15 @@ pub mod parquet;
 pub mod phe;
 mod totals;
 
-pub use decrypt::{Decrypt, DecryptError, Decrypted, Decryptor, OVERFLOW};
+pub use decrypt::{Decrypted, Decryptor, OVERFLOW};
 pub use encrypt::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor};
 pub use error::{Error, Reason};
 pub use metadata::{Encoding, EncryptedColumn, MetadataError, Part, encrypted_columns};
 pub use numbers::Rounding;
+pub use totals::{Release, Released, Totals, Withheld};
 pub use totals::Totals;
+
+/// The examples of the README, compiled and run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

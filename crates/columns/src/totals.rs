@@ -3,6 +3,10 @@
 //! Batches stream in and only one ciphertext a group and column is kept. The result has the group
 //! columns, a row count, the encrypted totals and their companions: it is itself a table of
 //! encrypted columns, so totals of parts can be added up again.
+//!
+//! Who sees a table and its totals can tell which rows went into which total: a total is the product of its rows'
+//! ciphertexts, and that of a single value is that value's own ciphertext. [`Release`] breaks the link and leaves out what
+//! too little went into.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -14,7 +18,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use hearith_paillier::{Ciphertexts, PublicKey};
 
 use crate::ciphers::{self, Present};
-use crate::encrypt::find;
+use crate::encrypt::{EncryptionKey, find};
 use crate::error::{Error, Reason};
 use crate::groups::{Groups, as_plain, plain};
 use crate::metadata::{self, EncryptedColumn, counts_rows, encrypted_columns, rows_field};
@@ -30,6 +34,40 @@ pub struct Totals {
     rows: Vec<u64>,
     sums: Vec<Sums>,
     schema: SchemaRef,
+}
+
+/// What of the totals is given out, and how: by default everything, as it was added up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Release<'a> {
+    /// Groups of fewer rows are left out, and a total of fewer values is null, with 0 additions, as where there are none;
+    /// the columns that are packed into one ciphertext stand and fall together. 0 and 1 hold back nothing that has a row.
+    ///
+    /// Differences are not looked at: whoever can decrypt a total of all rows, or the same groups cut otherwise, can still
+    /// compute what is missing.
+    pub min_rows: u64,
+    /// Makes every total a new ciphertext with this key, the one that the totals are under: nobody can then link it to those
+    /// that were added up without the private key.
+    pub rerandomise: Option<EncryptionKey<'a>>,
+}
+
+/// Totals given out.
+#[derive(Clone, Debug)]
+pub struct Released {
+    /// One row a group, in ascending order of the group columns.
+    pub batch: RecordBatch,
+    /// What was left out.
+    pub withheld: Withheld,
+}
+
+/// How much of the totals was not given out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Withheld {
+    /// Groups.
+    pub groups: u64,
+    /// The rows of these groups.
+    pub rows: u64,
+    /// Totals of single columns, in the groups given out.
+    pub totals: u64,
 }
 
 /// The totals of one encrypted column, indexed by group.
@@ -145,16 +183,32 @@ impl Totals {
     /// The totals, one row a group, in ascending order of the group columns. A total to which
     /// nothing was added is null, with 0 additions.
     ///
+    /// A total is not randomised anew: that of a single value is the value's own ciphertext. [`Totals::release`] does it.
+    ///
     /// # Errors
     /// None that a caller can cause.
     pub fn finish(self) -> Result<RecordBatch, Error> {
-        let (order, mut arrays) = self.groups.sorted().map_err(table_error)?;
+        self.release(&Release::default()).map(|released| released.batch)
+    }
+
+    /// The totals as [`Totals::finish`] gives them, but for what is to be withheld, and re-randomised if asked for.
+    ///
+    /// # Errors
+    /// A key to re-randomise with that is another one, or a failure of the random generator.
+    pub fn release(mut self, release: &Release<'_>) -> Result<Released, Error> {
+        let small: Vec<u64> = self.rows.iter().copied().filter(|&rows| rows < release.min_rows).collect();
+        let rows = small.iter().fold(0_u64, |sum, &rows| sum.saturating_add(rows));
+        let mut withheld = Withheld { groups: small.len() as u64, rows, totals: 0 };
+        let is_large = |group: u32| self.rows[group as usize] >= release.min_rows;
+        let (order, mut arrays) = self.groups.sorted(is_large).map_err(table_error)?;
         arrays.push(gather(&self.rows, &order));
-        for (column, sums) in self.columns.iter().zip(&self.sums) {
-            arrays.push(sums.ciphertexts(&self.key, column, &order)?);
+        for (column, sums) in self.columns.iter().zip(&mut self.sums) {
+            withheld.totals += sums.withhold(&order, release.min_rows);
+            arrays.push(sums.ciphertexts(&self.key, column, &order, release.rerandomise)?);
             arrays.extend(sums.additions.iter().map(|additions| gather(additions, &order)));
         }
-        RecordBatch::try_new(self.schema, arrays).map_err(table_error)
+        let batch = RecordBatch::try_new(self.schema, arrays).map_err(table_error)?;
+        Ok(Released { batch, withheld })
     }
 
     /// Makes room for the groups that there are.
@@ -257,8 +311,30 @@ impl Sums {
         Ok(())
     }
 
-    /// The totals as a column, null where nothing was added.
-    fn ciphertexts(&self, key: &PublicKey, column: &EncryptedColumn, order: &[u32]) -> Result<ArrayRef, Error> {
+    /// Forgets the totals of groups in which some part is of fewer values than `min`; says how many totals, of single
+    /// columns, that were.
+    fn withhold(&mut self, groups: &[u32], min: u64) -> u64 {
+        let mut totals = 0;
+        for &group in groups {
+            let group = group as usize;
+            let values = |part: &Vec<u64>| part[group];
+            if self.additions.iter().map(values).any(|values| 0 < values && values < min) {
+                totals += self.additions.iter().map(values).filter(|&values| values > 0).count() as u64;
+                self.ciphertexts[group] = None;
+                self.additions.iter_mut().for_each(|part| part[group] = 0);
+            }
+        }
+        totals
+    }
+
+    /// The totals as a column, null where nothing was added; re-randomised with the key given for that.
+    fn ciphertexts(
+        &self,
+        key: &PublicKey,
+        column: &EncryptedColumn,
+        order: &[u32],
+        rerandomise: Option<EncryptionKey<'_>>,
+    ) -> Result<ArrayRef, Error> {
         let ordered = || order.iter().map(|&group| self.ciphertexts[group as usize].as_ref());
         let present: Vec<&Ciphertexts> = ordered().flatten().collect();
         let present = match present.split_first() {
@@ -266,6 +342,10 @@ impl Sums {
             Some((first, rest)) => {
                 Ciphertexts::concat(first, rest).map_err(|error| ciphers::bad(column, &[], &error))?
             }
+        };
+        let present = match rerandomise {
+            None => present,
+            Some(key) => key.rerandomise(&present).map_err(|error| ciphers::bad(column, &[], &error))?,
         };
         let nulls = NullBuffer::from_iter(ordered().map(|total| total.is_some()));
         ciphers::write(column, &present, Some(&nulls))

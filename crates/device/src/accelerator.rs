@@ -5,7 +5,7 @@ use std::fmt;
 use hearith_arith::Batch;
 use zeroize::Zeroizing;
 
-use crate::{DeviceError, Exchange, Transport};
+use crate::{Error, ErrorKind, Exchange, Transport};
 
 const IDENTITY: u32 = 0x00;
 const VERSION: u32 = 0x04;
@@ -63,13 +63,13 @@ impl Accelerator {
         mut transport: Box<dyn Transport>,
         name: &'static str,
         identity: &[u8; 4],
-    ) -> Result<Self, DeviceError> {
+    ) -> Result<Self, Error> {
         let found = transport.read(IDENTITY)?;
         if found != u32::from_be_bytes(*identity) {
-            return Err(DeviceError::WrongDevice { expected: name, found });
+            return Err(ErrorKind::WrongDevice { expected: name, found }.into());
         }
         if transport.read(VERSION)? != KNOWN_VERSION {
-            return Err(DeviceError::UnknownParameters { name });
+            return Err(ErrorKind::UnknownParameters { name }.into());
         }
         let mut parameters = [0; 8];
         for (address, parameter) in (PARAMETERS..).step_by(4).zip(&mut parameters) {
@@ -90,7 +90,7 @@ impl Accelerator {
     pub(crate) fn load_key<'a>(
         &mut self,
         constants: impl IntoIterator<Item = (u32, &'a [u64], u32)>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<(), Error> {
         for (number, limbs, bits) in constants {
             let words = limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).chain(std::iter::repeat(0));
             let addresses = (KEY + number * KEY_STRIDE..).step_by(4);
@@ -102,26 +102,26 @@ impl Accelerator {
     }
 
     /// Writes the first word of the key memory, with which a device that has no key selects something.
-    pub(crate) fn select(&mut self, number: u32) -> Result<(), DeviceError> {
+    pub(crate) fn select(&mut self, number: u32) -> Result<(), Error> {
         self.transport.write(KEY, number)
     }
 
     /// Reads a parameter that may have changed since the device was opened.
-    pub(crate) fn parameter(&mut self, index: usize) -> Result<u32, DeviceError> {
+    pub(crate) fn parameter(&mut self, index: usize) -> Result<u32, Error> {
         self.transport.read(PARAMETERS + 4 * index as u32)
     }
 
     /// Lets a device that has no key begin.
-    pub(crate) fn start(&mut self) -> Result<(), DeviceError> {
+    pub(crate) fn start(&mut self) -> Result<(), Error> {
         self.transport.write(CONTROL, KEY_COMPLETE)
     }
 
     /// Clears the key memory and drops what is in flight.
-    pub(crate) fn wipe(&mut self) -> Result<(), DeviceError> {
+    pub(crate) fn wipe(&mut self) -> Result<(), Error> {
         self.transport.write(CONTROL, WIPE)
     }
 
-    pub(crate) fn counters(&mut self) -> Result<Counters, DeviceError> {
+    pub(crate) fn counters(&mut self) -> Result<Counters, Error> {
         let mut values = [0; 4];
         for (address, value) in (COUNTERS..).step_by(8).zip(&mut values) {
             let low = self.transport.read(address)?;
@@ -132,7 +132,7 @@ impl Accelerator {
     }
 
     /// Sends every row of a batch, and gives the answers as rows of `limbs` limbs. When that fails the device is flushed.
-    pub(crate) fn process(&mut self, batch: &Batch, limbs: usize, shape: Shape) -> Result<Batch, DeviceError> {
+    pub(crate) fn process(&mut self, batch: &Batch, limbs: usize, shape: Shape) -> Result<Batch, Error> {
         let (input_packet, output_packet) = (shape.packet(shape.input_bits), shape.packet(shape.output_bits));
         let mut input = vec![0; batch.len() * input_packet];
         for (packet, row) in input.chunks_exact_mut(input_packet).zip(batch.rows()) {
@@ -160,11 +160,11 @@ impl Accelerator {
     }
 
     /// Makes the device usable again if it still answers, and says what went wrong more exactly if it knows.
-    fn recover(&mut self, error: DeviceError) -> DeviceError {
+    fn recover(&mut self, error: Error) -> Error {
         let status = self.transport.read(STATUS);
         let _ = self.transport.write(CONTROL, FLUSH);
         match status {
-            Ok(status) if status & PACKET_DROPPED != 0 => DeviceError::Dropped,
+            Ok(status) if status & PACKET_DROPPED != 0 => ErrorKind::Dropped.into(),
             _ => error,
         }
     }

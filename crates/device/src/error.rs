@@ -1,21 +1,88 @@
 //! What can go wrong with a device. No error carries key material or a plaintext.
 
-use hearith_verilated::NoVerilator;
-use thiserror::Error;
+use std::error::Error as Cause;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
 
-/// A device, or the way to it, failed. Nothing of a batch is given out then; the device has been flushed and can be used again unless it
-/// has stopped answering.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+use hearith_paillier::ErrorKind as SchemeErrorKind;
+
+/// A device, or the way to it, failed: what is wrong, and in which row of the batch. Nothing of a batch is given out then; the device
+/// has been flushed and can be used again unless it has stopped answering.
+///
+/// Rows are counted from 0. The text names the row first: `row 4: the device gave what is no plaintext`.
+///
+/// ```
+/// use hearith_device::{Error, ErrorKind};
+/// let error = Error::from(ErrorKind::NotAPlaintext).at_row(4);
+/// assert_eq!((error.row(), error.to_string()), (Some(4), "row 4: the device gave what is no plaintext".into()));
+/// assert_eq!(error.offset_rows(1000).row(), Some(1004));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Error {
+    row: Option<usize>,
+    kind: ErrorKind,
+}
+
+impl Error {
+    /// What is wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    /// The row of the batch at fault, from 0, if there is one.
+    pub fn row(&self) -> Option<usize> {
+        self.row
+    }
+
+    /// The same error in this row.
+    pub fn at_row(self, row: usize) -> Self {
+        Self { row: Some(row), ..self }
+    }
+
+    /// The same error with `rows` added to its row, for a batch that starts there.
+    pub fn offset_rows(self, rows: usize) -> Self {
+        Self { row: self.row.map(|row| row.saturating_add(rows)), ..self }
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self { row: None, kind }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.row {
+            Some(row) => write!(f, "row {row}: {}", self.kind),
+            None => self.kind.fmt(f),
+        }
+    }
+}
+
+impl Cause for Error {
+    /// What lies beneath the kind: the operating system's error, the scheme's, or that of a transport.
+    fn source(&self) -> Option<&(dyn Cause + 'static)> {
+        self.kind.source()
+    }
+}
+
+/// What is wrong. The text says nothing of the row; see [`Error`].
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum DeviceError {
+pub enum ErrorKind {
     /// The operating system refuses.
-    #[error("{what}: {reason}")]
+    #[error("{what}: {source}")]
     Io {
-        /// What was attempted.
+        /// The file concerned.
         what: String,
         /// Why it failed.
-        reason: String,
+        source: Arc<io::Error>,
     },
+    /// A transport that is not this crate's failed in a way of its own.
+    #[error("{0}")]
+    Transport(#[source] Arc<dyn Cause + Send + Sync>),
     /// A register access got no answer.
     #[error("the device does not answer (register {address:#x})")]
     Silent {
@@ -77,21 +144,10 @@ pub enum DeviceError {
     #[error("the device has no key")]
     NoKey,
     /// The device gave a number that is no plaintext.
-    #[error("the device gave what is no plaintext, at row {row}")]
-    NotAPlaintext {
-        /// Row of the batch, from 0.
-        row: usize,
-    },
-    /// The device is of a kind that decrypts nothing.
-    #[error("the device {name} decrypts nothing")]
-    DecryptsNothing {
-        /// Name of the device.
-        name: &'static str,
-    },
-    /// No simulated residue bank has these moduli and takes numbers of this length.
-    #[error(
-        "no simulated residue bank has these {moduli} moduli for numbers of {bits} bits (the largest takes {largest} bits)"
-    )]
+    #[error("the device gave what is no plaintext")]
+    NotAPlaintext,
+    /// No residue bank at hand has these moduli and takes numbers of this length.
+    #[error("no residue bank has these {moduli} moduli for numbers of {bits} bits (the largest takes {largest} bits)")]
     NoResidueBank {
         /// How many moduli were asked for.
         moduli: usize,
@@ -107,25 +163,25 @@ pub enum DeviceError {
         modulus: u64,
     },
     /// A number is longer than the residue bank takes.
-    #[error("row {}: the number is longer than the {bits} bits that the residue bank takes", row + 1)]
+    #[error("the number is longer than the {bits} bits that the residue bank takes")]
     NumberTooLong {
-        /// Row of the batch, from 0.
-        row: usize,
         /// Bits of a number that it takes.
         bits: u32,
     },
     /// The device gave a number that is not below its modulus.
-    #[error("row {}: the device gave what is no residue modulo {modulus}", row + 1)]
+    #[error("the device gave what is no residue modulo {modulus}")]
     NotAResidue {
-        /// Row of the batch, from 0.
-        row: usize,
         /// The modulus.
         modulus: u64,
     },
-    /// The batch is not one for this key.
+    /// The batch is not one for this key, or the key's constants cannot be computed.
     #[error(transparent)]
-    Operation(#[from] hearith_paillier::Error),
-    /// The simulated device is missing.
-    #[error(transparent)]
-    NoModel(#[from] NoVerilator),
+    Scheme(#[from] SchemeErrorKind),
+}
+
+impl From<hearith_paillier::Error> for Error {
+    /// Keeps the row.
+    fn from(error: hearith_paillier::Error) -> Self {
+        Self { row: error.row(), kind: error.kind().clone().into() }
+    }
 }

@@ -11,6 +11,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,7 +19,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, read, write};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use crate::{DeviceError, Exchange, Transport};
+use crate::{Error, ErrorKind, Exchange, Transport};
 
 /// Time given on top of the cycles that the device may take: for the bus, the driver and the scheduler.
 const SLACK: Duration = Duration::from_secs(1);
@@ -53,11 +54,11 @@ impl MemoryMapped {
         to_device: &Path,
         from_device: &Path,
         clock_hz: u64,
-    ) -> Result<Self, DeviceError> {
+    ) -> Result<Self, Error> {
         let name = window.display().to_string();
         let open = |path: &Path, options: &OpenOptions| {
-            let file = options.open(path).map_err(|error| failed(&path.display().to_string(), &error))?;
-            Ok::<_, DeviceError>(OwnedFd::from(file))
+            let file = options.open(path).map_err(|error| failed(&path.display().to_string(), error))?;
+            Ok::<_, Error>(OwnedFd::from(file))
         };
         let window = open(window, OpenOptions::new().read(true).write(true))?;
         let input = open(to_device, OpenOptions::new().write(true))?;
@@ -76,17 +77,17 @@ impl MemoryMapped {
         to_device: OwnedFd,
         from_device: OwnedFd,
         clock_hz: u64,
-    ) -> Result<Self, DeviceError> {
-        let registers = Registers::map(window, offset, bytes).map_err(|error| failed(&name, &error.into()))?;
+    ) -> Result<Self, Error> {
+        let registers = Registers::map(window, offset, bytes).map_err(|error| failed(&name, error.into()))?;
         for stream in [&to_device, &from_device] {
-            let flags = fcntl_getfl(stream).map_err(|error| failed(&name, &error.into()))?;
-            fcntl_setfl(stream, flags | OFlags::NONBLOCK).map_err(|error| failed(&name, &error.into()))?;
+            let flags = fcntl_getfl(stream).map_err(|error| failed(&name, error.into()))?;
+            fcntl_setfl(stream, flags | OFlags::NONBLOCK).map_err(|error| failed(&name, error.into()))?;
         }
         Ok(Self { name, registers, to_device, from_device, clock_hz: clock_hz.max(1) })
     }
 
     /// Waits until a stream can take or give something; not longer than until `end`.
-    fn wait(&self, sending: bool, receiving: bool, end: Instant) -> Result<bool, DeviceError> {
+    fn wait(&self, sending: bool, receiving: bool, end: Instant) -> Result<bool, Error> {
         let left = end.saturating_duration_since(Instant::now());
         let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
         let wanted = |wanted: bool, flags| if wanted { flags } else { PollFlags::empty() };
@@ -98,7 +99,7 @@ impl MemoryMapped {
         match poll(streams, Some(&timeout)) {
             Ok(ready) => Ok(ready > 0),
             Err(Errno::INTR) => Ok(true),
-            Err(error) => Err(failed(&self.name, &error.into())),
+            Err(error) => Err(failed(&self.name, error.into())),
         }
     }
 }
@@ -108,20 +109,20 @@ impl Transport for MemoryMapped {
         self.name.clone()
     }
 
-    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
-        let register = self.registers.at(address).ok_or(DeviceError::Refused { address })?;
+    fn read(&mut self, address: u32) -> Result<u32, Error> {
+        let register = self.registers.at(address).ok_or(ErrorKind::Refused { address })?;
         // SAFETY: `at` gives an aligned address inside the mapping, which lives as long as `self`.
         Ok(unsafe { ptr::read_volatile(register) })
     }
 
-    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-        let register = self.registers.at(address).ok_or(DeviceError::Refused { address })?;
+    fn write(&mut self, address: u32, value: u32) -> Result<(), Error> {
+        let register = self.registers.at(address).ok_or(ErrorKind::Refused { address })?;
         // SAFETY: as in `read`.
         unsafe { ptr::write_volatile(register, value) };
         Ok(())
     }
 
-    fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), DeviceError> {
+    fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
         let allowed = Duration::from_secs_f64(exchange.quiet_cycles as f64 / self.clock_hz as f64) + SLACK;
         let (mut sent, mut received) = (0, 0);
         let mut end = Instant::now() + allowed;
@@ -134,7 +135,7 @@ impl Transport for MemoryMapped {
             let got = read(&self.from_device, &mut exchange.output[received..]);
             if got == Ok(0) {
                 let (expected, packet) = (exchange.output_packet, received / exchange.output_packet);
-                return Err(DeviceError::CutShort { packet, bytes: received - packet * expected, expected });
+                return Err(ErrorKind::CutShort { packet, bytes: received - packet * expected, expected }.into());
             }
             let got = self.passed(got)?;
             (sent, received) = (sent + put, received + got);
@@ -150,11 +151,11 @@ impl Transport for MemoryMapped {
 
 impl MemoryMapped {
     /// The bytes that passed; none if the stream has to be waited for.
-    fn passed(&self, result: Result<usize, Errno>) -> Result<usize, DeviceError> {
+    fn passed(&self, result: Result<usize, Errno>) -> Result<usize, Error> {
         match result {
             Ok(bytes) => Ok(bytes),
             Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-            Err(error) => Err(failed(&self.name, &error.into())),
+            Err(error) => Err(failed(&self.name, error.into())),
         }
     }
 }
@@ -189,6 +190,6 @@ impl fmt::Debug for MemoryMapped {
     }
 }
 
-fn failed(what: &str, error: &io::Error) -> DeviceError {
-    DeviceError::Io { what: what.to_owned(), reason: error.to_string() }
+fn failed(what: &str, error: io::Error) -> Error {
+    ErrorKind::Io { what: what.to_owned(), source: Arc::new(error) }.into()
 }

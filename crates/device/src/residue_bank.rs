@@ -2,11 +2,12 @@
 
 use hearith_arith::rns::Residues;
 use hearith_arith::{Batch, limbs};
-use hearith_verilated::Design;
 
 use crate::accelerator::{Accelerator, Shape};
-use crate::simulated::designs::RESIDUE_BANKS;
-use crate::{Counters, DeviceError, Simulated, Transport};
+use crate::{ConvertingDevice, Counters, Device, Error, ErrorKind, System, Transport};
+
+/// The system.
+pub static RESIDUE_BANK: System = System { name: "residue-bank", does: "converts integers to residues" };
 
 const NAME: &str = "residue bank";
 const IDENTITY: &[u8; 4] = b"RESB";
@@ -14,6 +15,8 @@ const IDENTITY: &[u8; 4] = b"RESB";
 const SELECTED: usize = 7;
 /// Numbers sent at a time, which bounds the memory of a batch.
 const CHUNK: usize = 4096;
+/// Numbers beyond which the way through the bank does not count.
+const BATCH: usize = 1024;
 
 /// A residue bank behind a transport.
 #[derive(Debug)]
@@ -49,10 +52,10 @@ impl ResidueBank {
     ///
     /// # Errors
     /// There is no residue bank, or it does not answer.
-    pub fn open(transport: Box<dyn Transport>) -> Result<Self, DeviceError> {
+    pub fn open(transport: Box<dyn Transport>) -> Result<Self, Error> {
         let mut device = Accelerator::open(transport, NAME, IDENTITY)?;
-        let unknown = DeviceError::UnknownParameters { name: NAME };
-        let parameters = ResidueBankParameters::read(device.parameters()).ok_or(unknown.clone())?;
+        let unknown = ErrorKind::UnknownParameters { name: NAME };
+        let parameters = ResidueBankParameters::read(device.parameters()).ok_or_else(|| unknown.clone())?;
         let mut moduli = Vec::new();
         for number in 0..parameters.moduli {
             device.select(number)?;
@@ -60,25 +63,10 @@ impl ResidueBank {
         }
         let fitting = |&modulus: &u64| limbs::bit_length(&[modulus]) == parameters.word_bits;
         if !moduli.iter().all(fitting) {
-            return Err(unknown);
+            return Err(unknown.into());
         }
         device.start()?;
         Ok(Self { device, parameters, moduli })
-    }
-
-    /// The smallest simulated bank that has all these moduli and takes numbers of so many bits.
-    ///
-    /// # Errors
-    /// [`DeviceError::NoResidueBank`], [`DeviceError::NoModel`].
-    pub fn simulated(moduli: &[u64], bits: u32) -> Result<Self, DeviceError> {
-        let fits = |design: &&&Design| {
-            let primes = primes(design);
-            longest(design) >= bits && moduli.iter().all(|modulus| primes.contains(modulus))
-        };
-        let largest = RESIDUE_BANKS.iter().map(|design| longest(design)).max().unwrap_or(0);
-        let missing = DeviceError::NoResidueBank { moduli: moduli.len(), bits, largest };
-        let design = RESIDUE_BANKS.iter().find(fits).ok_or(missing)?;
-        Self::open(Box::new(Simulated::new(design)?))
     }
 
     /// What the device was built for.
@@ -99,18 +87,18 @@ impl ResidueBank {
     /// The residues of every number modulo some of the device's moduli, in the order asked for.
     ///
     /// # Errors
-    /// [`DeviceError::NotAModulus`], [`DeviceError::NumberTooLong`], [`DeviceError::NotAResidue`], and whatever befalls the
+    /// [`ErrorKind::NotAModulus`], [`ErrorKind::NumberTooLong`], [`ErrorKind::NotAResidue`], and whatever befalls the
     /// device; then no residues are given out.
-    pub fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, DeviceError> {
+    pub fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error> {
         let unit = |&modulus: &u64| {
             let found = self.moduli.iter().position(|&known| known == modulus);
-            found.ok_or(DeviceError::NotAModulus { modulus })
+            found.ok_or(ErrorKind::NotAModulus { modulus })
         };
         let units = moduli.iter().map(unit).collect::<Result<Vec<_>, _>>()?;
         let bits = self.parameters.bits;
         let too_long = numbers.rows().position(|row| limbs::bit_length(row) > bits);
         if let Some(row) = too_long {
-            return Err(DeviceError::NumberTooLong { row, bits });
+            return Err(Error::from(ErrorKind::NumberTooLong { bits }).at_row(row));
         }
         let mut words = vec![0; moduli.len() * numbers.len()];
         for start in (0..numbers.len()).step_by(CHUNK) {
@@ -120,7 +108,8 @@ impl ResidueBank {
                 for (index, &unit) in units.iter().enumerate() {
                     let residue = answer[unit / 2] >> (32 * (unit % 2)) & u64::from(u32::MAX);
                     if residue >= moduli[index] {
-                        return Err(DeviceError::NotAResidue { row, modulus: moduli[index] });
+                        let error = ErrorKind::NotAResidue { modulus: moduli[index] };
+                        return Err(Error::from(error).at_row(row));
                     }
                     words[index * numbers.len() + row] = residue;
                 }
@@ -133,8 +122,28 @@ impl ResidueBank {
     ///
     /// # Errors
     /// The device does not answer.
-    pub fn counters(&mut self) -> Result<Counters, DeviceError> {
+    pub fn counters(&mut self) -> Result<Counters, Error> {
         self.device.counters()
+    }
+}
+
+impl Device for ResidueBank {
+    fn describe(&self) -> String {
+        Self::describe(self)
+    }
+
+    fn counters(&mut self) -> Result<Counters, Error> {
+        Self::counters(self)
+    }
+
+    fn batch_size(&self) -> usize {
+        BATCH
+    }
+}
+
+impl ConvertingDevice for ResidueBank {
+    fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error> {
+        Self::residues(self, moduli, numbers)
     }
 }
 
@@ -166,17 +175,4 @@ impl ResidueBankParameters {
 /// Limbs that hold a residue in every 32 bits.
 fn units_limbs(units: u32) -> usize {
     units.div_ceil(2) as usize
-}
-
-/// The longest number that a design takes, in bits.
-fn longest(design: &Design) -> u32 {
-    design.parameter("V") * design.parameter("Words")
-}
-
-/// The primes that a design was built for, in the order of its units: 8 hexadecimal digits each, the last first.
-fn primes(design: &Design) -> Vec<u64> {
-    let value = design.parameters().iter().find(|(name, _)| *name == "Primes").map(|&(_, value)| value);
-    let digits = value.and_then(|value| value.split_once("'h")).map_or("", |(_, digits)| digits);
-    let starts = (0..digits.len()).step_by(8).rev();
-    starts.filter_map(|at| u64::from_str_radix(digits.get(at..at + 8)?, 16).ok()).collect()
 }

@@ -1,8 +1,11 @@
 //! How a device is reached.
 
-use crate::DeviceError;
+use crate::{Error, ErrorKind};
 
 /// The way to a device: registers of 32 bits, and a stream of packets in each direction.
+///
+/// The crate has one, [`MemoryMapped`](crate::MemoryMapped); others can be written elsewhere, and report what is their own as
+/// [`ErrorKind::Transport`].
 pub trait Transport: Send {
     /// Where the device is, in words.
     fn describe(&self) -> String;
@@ -11,20 +14,20 @@ pub trait Transport: Send {
     ///
     /// # Errors
     /// The device refuses or does not answer.
-    fn read(&mut self, address: u32) -> Result<u32, DeviceError>;
+    fn read(&mut self, address: u32) -> Result<u32, Error>;
 
     /// Writes the register at a byte address.
     ///
     /// # Errors
     /// The device refuses or does not answer.
-    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError>;
+    fn write(&mut self, address: u32, value: u32) -> Result<(), Error>;
 
     /// Sends packets and takes packets, both at the same time, until all have passed.
     ///
     /// # Errors
-    /// [`DeviceError::Stalled`] after `quiet_cycles` without progress in either direction, [`DeviceError::CutShort`]; the
+    /// [`ErrorKind::Stalled`] after `quiet_cycles` without progress in either direction, [`ErrorKind::CutShort`]; the
     /// device may then still have something in flight.
-    fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), DeviceError>;
+    fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error>;
 }
 
 /// Packets to a device and from it; all of one direction have the same length, which is a whole number of the device's beats.
@@ -44,11 +47,8 @@ pub struct Exchange<'a> {
 
 impl Exchange<'_> {
     /// The error of a device that stopped after so many bytes each way.
-    pub(crate) fn stalled(&self, sent: usize, received: usize) -> DeviceError {
-        DeviceError::Stalled {
-            sent: sent / self.input_packet,
-            received: received / self.output_packet,
-            expected: self.input.len() / self.input_packet,
-        }
+    pub fn stalled(&self, sent: usize, received: usize) -> Error {
+        let (sent, received) = (sent / self.input_packet, received / self.output_packet);
+        ErrorKind::Stalled { sent, received, expected: self.input.len() / self.input_packet }.into()
     }
 }

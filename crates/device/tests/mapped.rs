@@ -5,14 +5,17 @@
 
 mod common;
 
+use std::error::Error as _;
 use std::fs::File;
-use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::thread;
 
-use common::{key, random_ciphertexts};
-use hearith_device::{DeviceError, MemoryMapped, Mesa, Transport};
-use hearith_paillier::PrivateKey;
+use common::{is, key, random_ciphertexts};
+use hearith_device::mesa::{Loaded, Mesa, MesaParameters};
+use hearith_device::{Device, ErrorKind, MemoryMapped, Transport};
+use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, PrivateKey};
 
 const BITS: u32 = 128;
 const WINDOW: usize = 0x2_0000;
@@ -68,6 +71,45 @@ fn decrypts_through_registers_and_pipes() {
     });
 }
 
+/// A device with a key in it stands in for the key, from whichever thread.
+#[test]
+fn a_loaded_device_decrypts_as_the_key_does() {
+    let (key, window) = (key(BITS), registers());
+    let (transport, from_host, to_host) = transport(&window);
+    let (ciphertexts, plaintexts) = random_ciphertexts(&key, 10);
+    thread::scope(|scope| {
+        scope.spawn(|| decrypt_behind_pipes(from_host, to_host, &key, 2 * ciphertexts.len()));
+        let device = Loaded::<MesaParameters>::boxed(Box::new(transport), &key).unwrap();
+        assert_eq!(device.public().id(), key.public().id());
+        assert!(device.batch_size() > 0 && device.describe() == "fake, N = 128 with 4 MEs", "{}", device.describe());
+        let holders: [&dyn Decrypt; 3] = [&key, &*device, &*device];
+        let decrypted = holders.map(|holder| scope.spawn(|| holder.decrypt(&ciphertexts).unwrap()));
+        assert!(decrypted.into_iter().all(|thread| thread.join().unwrap() == plaintexts));
+    });
+}
+
+#[test]
+fn a_loaded_device_tells_wrong_ciphertexts_from_failures() {
+    let (key, window) = (key(BITS), registers());
+    let (transport, from_host, to_host) = transport(&window);
+    let device = Loaded::<MesaParameters>::open(Box::new(transport), &key).unwrap();
+    let decrypt = |ciphertexts: &Ciphertexts| device.decrypt(ciphertexts).unwrap_err();
+    // n itself in the second row.
+    let mut bytes = random_ciphertexts(&key, 3).0.to_be_bytes();
+    bytes[32..48].fill(0);
+    bytes[48..64].copy_from_slice(&key.public().modulus_be());
+    let wrong = key.public().ciphertexts_from_be(&bytes).unwrap();
+    let DecryptError::Ciphertexts(error) = decrypt(&wrong) else { panic!("a failure of the device") };
+    assert_eq!(error, key.decrypt(&wrong).unwrap_err());
+    assert_eq!(error.row(), Some(1));
+    // Nothing behind the pipes.
+    drop((from_host, to_host));
+    let error = decrypt(&random_ciphertexts(&key, 3).0);
+    assert!(matches!(&error, DecryptError::Device(_)), "{error}");
+    let cause = error.source().unwrap().downcast_ref::<hearith_device::Error>().unwrap();
+    assert!(matches!(cause.kind(), ErrorKind::Io { .. } | ErrorKind::CutShort { .. }), "{cause}");
+}
+
 #[test]
 fn keys_are_written_where_the_register_map_says() {
     let (key, window) = (key(BITS), registers());
@@ -85,7 +127,7 @@ fn keys_are_written_where_the_register_map_says() {
     n.reverse();
     assert!(constant(7, BITS / 32) == n);
     // And the key is declared complete.
-    assert_eq!(reader.read(0x40), Ok(1));
+    assert_eq!(reader.read(0x40).unwrap(), 1);
 }
 
 #[test]
@@ -100,7 +142,7 @@ fn a_device_that_stops_is_an_error() {
         let mut device = Mesa::open(Box::new(transport)).unwrap();
         device.load_key(&key).unwrap();
         let error = device.decrypt(&ciphertexts).unwrap_err();
-        assert_eq!(error, DeviceError::Stalled { sent: 7, received: 2, expected: 7 });
+        is(&error, ErrorKind::Stalled { sent: 7, received: 2, expected: 7 });
         drop(ends);
     });
 }
@@ -121,7 +163,7 @@ fn a_stream_that_ends_early_is_an_error() {
         let mut device = Mesa::open(Box::new(transport)).unwrap();
         device.load_key(&key).unwrap();
         let error = device.decrypt(&ciphertexts).unwrap_err();
-        assert_eq!(error, DeviceError::CutShort { packet: 2, bytes: 5, expected: 16 });
+        is(&error, ErrorKind::CutShort { packet: 2, bytes: 5, expected: 16 });
     });
     drop(kept);
 }
@@ -131,8 +173,8 @@ fn registers_outside_the_window_are_refused() {
     let window = registers();
     let (mut transport, ..) = transport(&window);
     for address in [WINDOW as u32, u32::MAX - 3, 2] {
-        assert_eq!(transport.read(address), Err(DeviceError::Refused { address }));
-        assert_eq!(transport.write(address, 0), Err(DeviceError::Refused { address }));
+        is(&transport.read(address).unwrap_err(), ErrorKind::Refused { address });
+        is(&transport.write(address, 0).unwrap_err(), ErrorKind::Refused { address });
     }
 }
 
@@ -141,8 +183,14 @@ fn another_device_is_recognised() {
     let window = tempfile::tempfile().unwrap();
     window.set_len(WINDOW as u64).unwrap();
     let error = Mesa::open(Box::new(transport(&window).0)).unwrap_err();
-    assert_eq!(error, DeviceError::WrongDevice { expected: "MESA", found: 0 });
+    is(&error, ErrorKind::WrongDevice { expected: "MESA", found: 0 });
     let missing = std::path::Path::new("/nowhere/uio0");
     let error = MemoryMapped::open(missing, (0, WINDOW), missing, missing, CLOCK).unwrap_err();
-    assert!(matches!(error, DeviceError::Io { .. }));
+    assert!(
+        matches!(error.kind(), ErrorKind::Io { .. }) && error.to_string().starts_with("/nowhere/uio0: "),
+        "{error}"
+    );
+    // The operating system's own error is kept.
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<Arc<io::Error>>()).unwrap();
+    assert_eq!(cause.kind(), io::ErrorKind::NotFound);
 }

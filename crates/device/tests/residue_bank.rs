@@ -1,228 +1,97 @@
-//! Simulated residue banks against plain division, through the driver.
+//! The residue bank's driver against a bank in software that can be told to lie.
 
 mod common;
 
-use common::{Fault, Shared};
-use hearith_arith::{Batch, limbs};
-use hearith_device::designs::{MESA_64, RESIDUE_BANK_60, RESIDUE_BANK_360, RESIDUE_BANK_360_WIDE, RESIDUE_BANK_1440};
-use hearith_device::{Counters, DeviceError, Exchange, ResidueBank, Simulated, Transport};
-use hearith_verilated::Design;
-use hearith_verilated::bench::Random;
+use common::is;
+use hearith_arith::Batch;
+use hearith_device::residue_bank::ResidueBank;
+use hearith_device::{ConvertingDevice, Error, ErrorKind, Exchange, Transport};
 
-fn bank(design: &'static Design) -> ResidueBank {
-    ResidueBank::open(Box::new(Simulated::new(design).unwrap())).unwrap()
-}
-
-/// 0, 1, all ones, single words of ones, and random numbers of so many bits.
-fn numbers(bits: u32, count: usize) -> Batch {
-    let limbs = bits.div_ceil(64) as usize;
-    let mut random = Random::new(count as u64);
-    let ones: Vec<u64> = (0..limbs as u32).map(|at| u64::MAX >> (64 - (bits - 64 * at).min(64))).collect();
-    let mut rows = vec![vec![0; limbs], ones.clone()];
-    rows.push((0..limbs).map(|at| u64::from(at == 0)).collect());
-    rows.extend((0..limbs).map(|only| (0..limbs).map(|at| if at == only { ones[at] } else { 0 }).collect()));
-    rows.extend((0..count).map(|_| random.bits(bits as usize)));
-    rows.truncate(count);
-    Batch::from_rows(limbs, rows.iter().map(Vec::as_slice))
-}
-
-/// The remainder by schoolbook division, limb by limb.
-fn remainder(number: &[u64], modulus: u64) -> u64 {
-    let step = |rest: u128, &limb: &u64| (rest << 64 | u128::from(limb)) % u128::from(modulus);
-    number.iter().rev().fold(0, step) as u64
-}
-
-fn converts(bank: &mut ResidueBank, numbers: &Batch) {
-    let moduli = bank.moduli().to_vec();
-    let residues = bank.residues(&moduli, numbers).unwrap();
-    assert_eq!((residues.moduli(), residues.len()), (&moduli[..], numbers.len()));
-    for (column, &modulus) in residues.columns().zip(&moduli) {
-        let expected = numbers.rows().map(|number| remainder(number, modulus));
-        assert!(column.iter().copied().eq(expected), "modulo {modulus}");
-    }
-}
-
-#[test]
-#[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn converts_batches() {
-    for (design, count) in
-        [(&RESIDUE_BANK_60, 5000), (&RESIDUE_BANK_360, 500), (&RESIDUE_BANK_360_WIDE, 500), (&RESIDUE_BANK_1440, 60)]
-    {
-        let mut bank = bank(design);
-        let parameters = bank.parameters();
-        assert_eq!(parameters.moduli as usize, bank.moduli().len());
-        let numbers = numbers(parameters.bits, count);
-        converts(&mut bank, &numbers);
-        converts(&mut bank, &numbers.range(0..1));
-        converts(&mut bank, &numbers.range(0..0));
-        let counters = bank.counters().unwrap();
-        let items = count as u64 + 1;
-        let products = items * u64::from(parameters.moduli);
-        assert_eq!((counters.accepted, counters.delivered, counters.products), (items, items, products));
-    }
-}
-
-/// What a batch adds to the busy cycles.
-fn busy(bank: &mut ResidueBank, numbers: &Batch) -> u64 {
-    let before = bank.counters().unwrap().busy_cycles;
-    converts(bank, numbers);
-    bank.counters().unwrap().busy_cycles - before
-}
-
-#[test]
-#[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn a_coefficient_every_interval_and_every_cycle_over_wide_streams() {
-    for (design, interval) in [(&RESIDUE_BANK_60, 4), (&RESIDUE_BANK_360, 7), (&RESIDUE_BANK_360_WIDE, 1)] {
-        let mut bank = bank(design);
-        let parameters = bank.parameters();
-        assert_eq!((parameters.interval, parameters.latency), (interval, parameters.stages + 2));
-        let numbers = numbers(parameters.bits, 400);
-        let few = busy(&mut bank, &numbers.range(0..100));
-        let many = busy(&mut bank, &numbers);
-        assert_eq!(many - few, 300 * u64::from(interval), "{}", bank.describe());
-    }
-}
-
-#[test]
-#[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn some_of_the_moduli_in_another_order() {
-    let mut bank = bank(&RESIDUE_BANK_360);
-    let moduli = [bank.moduli()[7], bank.moduli()[0]];
-    let numbers = numbers(360, 20);
-    let residues = bank.residues(&moduli, &numbers).unwrap();
-    for (column, modulus) in residues.columns().zip(moduli) {
-        assert!(column.iter().copied().eq(numbers.rows().map(|number| remainder(number, modulus))));
-    }
-    assert_eq!(bank.residues(&[17], &numbers).unwrap_err(), DeviceError::NotAModulus { modulus: 17 });
-}
-
-#[test]
-#[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn numbers_that_do_not_fit_are_refused() {
-    let mut bank = bank(&RESIDUE_BANK_60);
-    let moduli = bank.moduli().to_vec();
-    let longest = Batch::from_rows(2, [&[(1 << 60) - 1, 0][..]]);
-    assert_eq!(limbs::bit_length(longest.row(0)), 60);
-    converts(&mut bank, &longest);
-    let longer = Batch::from_rows(2, [&[1, 0][..], &[1 << 60, 0]]);
-    let error = bank.residues(&moduli, &longer).unwrap_err();
-    assert_eq!(error, DeviceError::NumberTooLong { row: 1, bits: 60 });
-    assert_eq!(error.to_string(), "row 2: the number is longer than the 60 bits that the residue bank takes");
-}
-
-#[test]
-#[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn the_smallest_bank_that_fits_is_chosen() {
-    let primes = bank(&RESIDUE_BANK_360).moduli().to_vec();
-    assert_eq!(primes[0], 1_073_692_673);
-    let chosen = ResidueBank::simulated(&primes, 360).unwrap();
-    assert_eq!(chosen.parameters().bits, 360);
-    let error = ResidueBank::simulated(&primes, 1500).unwrap_err();
-    assert_eq!(error, DeviceError::NoResidueBank { moduli: 12, bits: 1500, largest: 1440 });
-    let error = ResidueBank::simulated(&[101], 60).unwrap_err();
-    assert_eq!(error, DeviceError::NoResidueBank { moduli: 1, bits: 60, largest: 1440 });
-}
-
-#[test]
-#[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn another_device_is_told_apart() {
-    let error = ResidueBank::open(Box::new(Simulated::new(&MESA_64).unwrap())).unwrap_err();
-    assert_eq!(error.to_string(), "not a residue bank: its identity is 0x4d455341");
-}
-
-#[test]
-#[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn batches_that_break_off_leave_nothing_behind() {
-    for design in [&RESIDUE_BANK_60, &RESIDUE_BANK_360] {
-        let shared = Shared::new(design);
-        let mut bank = ResidueBank::open(Box::new(shared.clone())).unwrap();
-        let (moduli, numbers) = (bank.moduli().to_vec(), numbers(bank.parameters().bits, 10));
-        for received in 0..4 {
-            shared.disturb(Fault::GivenUp(received));
-            let error = bank.residues(&moduli, &numbers).unwrap_err();
-            assert_eq!(error, DeviceError::Stalled { sent: 10, received, expected: 10 });
-            converts(&mut bank, &numbers);
-        }
-        // Packets of one beat, where a number takes several.
-        shared.disturb(Fault::CutInput(bank.parameters().stream_bits as usize / 8));
-        assert_eq!(bank.residues(&moduli, &numbers).unwrap_err(), DeviceError::Dropped);
-        converts(&mut bank, &numbers);
-        shared.disturb(Fault::LongerOutput);
-        let error = bank.residues(&moduli, &numbers).unwrap_err();
-        assert!(matches!(error, DeviceError::CutShort { packet: 0, .. }), "{error}");
-        converts(&mut bank, &numbers);
-        // A reset stops the bank; opening it starts it again.
-        shared.disturb(Fault::Reset(2));
-        bank.residues(&moduli, &numbers).unwrap_err();
-        let error = bank.residues(&moduli, &numbers).unwrap_err();
-        assert_eq!(error, DeviceError::Stalled { sent: 1, received: 0, expected: 10 });
-        drop(bank);
-        converts(&mut ResidueBank::open(Box::new(shared)).unwrap(), &numbers);
-    }
-}
-
-/// Byte addresses of the register map.
-const PARAMETER_7: u32 = 0x3c;
-const CONTROL: u32 = 0x40;
-const STATUS: u32 = 0x44;
-const IN_FLIGHT: u32 = 0x48;
+const PRIMES: [u32; 3] = [59, 47, 37];
 const SELECT: u32 = 0x1_0000;
 
-#[test]
-#[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn primes_are_read_one_at_a_time_while_nothing_is_in_flight() {
-    let mut shared = Shared::new(&RESIDUE_BANK_60);
-    assert_eq!(shared.read(STATUS), Ok(0));
-    for (number, prime) in [59, 47, 37, 0, 0].into_iter().enumerate() {
-        shared.write(SELECT, number as u32).unwrap();
-        assert_eq!(shared.read(PARAMETER_7), Ok(prime));
+/// A bank for numbers of 60 bits over streams of 32.
+struct Bank {
+    selected: u32,
+    /// What is added to the second prime's residue of this number.
+    lie: Option<(usize, u32)>,
+}
+
+impl Transport for Bank {
+    fn describe(&self) -> String {
+        "a bank in software".to_owned()
     }
-    assert_eq!(shared.read(SELECT), Err(DeviceError::Refused { address: SELECT }));
-    shared.write(CONTROL, 1).unwrap();
-    assert_eq!(shared.read(STATUS), Ok(1));
-    // Two numbers in, one answer taken.
-    let (input, mut output) = ([7; 16], [0; 12]);
-    let exchange =
-        Exchange { input: &input, input_packet: 8, output: &mut output, output_packet: 12, quiet_cycles: 999 };
-    shared.exchange(exchange).unwrap();
-    assert_eq!((shared.read(STATUS), shared.read(IN_FLIGHT)), (Ok(3), Ok(1)));
-    assert_eq!(shared.write(SELECT, 1), Err(DeviceError::Refused { address: SELECT }));
-    // A flush drops it, and the bank goes on.
-    shared.write(CONTROL, 2).unwrap();
-    assert_eq!((shared.read(STATUS), shared.read(IN_FLIGHT)), (Ok(1), Ok(0)));
-    // Selecting stops it; so does wiping, which also forgets what was selected.
-    shared.write(SELECT, 1).unwrap();
-    assert_eq!((shared.read(STATUS), shared.read(PARAMETER_7)), (Ok(0), Ok(47)));
-    shared.write(CONTROL, 4).unwrap();
-    assert_eq!((shared.read(STATUS), shared.read(PARAMETER_7)), (Ok(0), Ok(59)));
+
+    fn read(&mut self, address: u32) -> Result<u32, Error> {
+        Ok(match address {
+            0x00 => u32::from_be_bytes(*b"RESB"),
+            0x04 => 1,
+            0x20 => 60,
+            0x24 => 3,
+            // Words of six bits.
+            0x28 => 6,
+            0x2c => 32,
+            0x30 => 4,
+            0x3c => PRIMES.get(self.selected as usize).copied().unwrap_or(0),
+            _ => 0,
+        })
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), Error> {
+        if address == SELECT {
+            self.selected = value;
+        }
+        Ok(())
+    }
+
+    fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
+        assert_eq!((exchange.input_packet, exchange.output_packet), (8, 12));
+        let packets = exchange.input.chunks_exact(8).zip(exchange.output.chunks_exact_mut(12));
+        for (row, (number, residues)) in packets.enumerate() {
+            let number = u64::from_le_bytes(number.try_into().unwrap());
+            for (index, prime) in PRIMES.into_iter().enumerate() {
+                let lie = self.lie.filter(|&(at, _)| (at, 1) == (row, index)).map_or(0, |(_, lie)| lie);
+                let residue = (number % u64::from(prime)) as u32 + lie;
+                residues[4 * index..][..4].copy_from_slice(&residue.to_le_bytes());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bank(lie: Option<(usize, u32)>) -> Box<dyn ConvertingDevice> {
+    Box::new(ResidueBank::open(Box::new(Bank { selected: 0, lie })).unwrap())
+}
+
+fn numbers(numbers: &[u64]) -> Batch {
+    Batch::from_rows(1, numbers.iter().map(std::slice::from_ref))
 }
 
 #[test]
-#[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn packets_of_more_than_one_beat_are_dropped_where_a_beat_holds_a_number() {
-    let mut shared = Shared::new(&RESIDUE_BANK_360_WIDE);
-    let mut bank = ResidueBank::open(Box::new(shared.clone())).unwrap();
-    let numbers = numbers(360, 10);
-    let (moduli, mut output) = (bank.moduli().to_vec(), [0; 48]);
-    for beats in 2..4 {
-        let input = vec![1; 48 * beats];
-        let exchange = Exchange {
-            input: &input,
-            input_packet: 48 * beats,
-            output: &mut output,
-            output_packet: 48,
-            quiet_cycles: 999,
-        };
-        assert!(matches!(shared.exchange(exchange), Err(DeviceError::Stalled { sent: 1, received: 0, .. })));
-        assert_eq!(shared.read(STATUS), Ok(5));
-        shared.write(CONTROL, 2).unwrap();
-        assert_eq!(shared.read(STATUS), Ok(1));
-        converts(&mut bank, &numbers);
-    }
-    assert_eq!(bank.residues(&moduli, &numbers.range(0..0)).unwrap().len(), 0);
-    assert_eq!(bank.counters().unwrap(), Counters { busy_cycles: bank.counters().unwrap().busy_cycles, ..counted(20) });
+fn residues_come_in_the_order_asked_for() {
+    let residues = bank(None).residues(&[37, 59], &numbers(&[1 << 40, 0, 58])).unwrap();
+    let columns: Vec<&[u64]> = residues.columns().collect();
+    assert_eq!(columns, [[(1 << 40) % 37, 0, 58 - 37], [(1 << 40) % 59, 0, 58]]);
+    is(&bank(None).residues(&[101], &numbers(&[1])).unwrap_err(), ErrorKind::NotAModulus { modulus: 101 });
 }
 
-fn counted(numbers: u64) -> Counters {
-    Counters { busy_cycles: 0, accepted: numbers, delivered: numbers, products: 12 * numbers }
+#[test]
+fn a_residue_that_is_none_is_named_with_its_row() {
+    let error = bank(Some((2, 47))).residues(&[59, 47], &numbers(&[1, 2, 3, 4])).unwrap_err();
+    assert_eq!(error.row(), Some(2));
+    is(&error, ErrorKind::NotAResidue { modulus: 47 });
+    assert_eq!(error.to_string(), "row 2: the device gave what is no residue modulo 47");
+    // Of another modulus it is nobody's business.
+    bank(Some((2, 47))).residues(&[59], &numbers(&[1, 2, 3, 4])).unwrap();
+}
+
+#[test]
+fn a_number_that_is_too_long_is_named_with_its_row() {
+    let error = bank(None).residues(&[59], &numbers(&[1, (1 << 60) - 1, 1 << 60])).unwrap_err();
+    assert_eq!(error.row(), Some(2));
+    is(&error, ErrorKind::NumberTooLong { bits: 60 });
+    assert_eq!(
+        error.offset_rows(4096).to_string(),
+        "row 4098: the number is longer than the 60 bits that the residue bank takes"
+    );
 }

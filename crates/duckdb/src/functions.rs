@@ -85,7 +85,8 @@ pub(crate) fn add(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Re
     Ok(())
 }
 
-/// `he_mul(c, k [, key])`; the time depends on the type of `k`, not on its values.
+/// `he_mul(c, k [, key])`; the time depends on the type of `k`, not on its values. Not randomised anew: queries add up
+/// products, and say themselves what leaves the database.
 pub(crate) fn mul(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
     let key = key_argument(keys, chunk, 2)?;
     let rows = present(chunk, 2, output);
@@ -93,7 +94,8 @@ pub(crate) fn mul(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Re
     let factors = chunk.column(1).ok_or(Fault::Host("the number of arguments"))?;
     let bits = factors.integer_bits().ok_or(Fault::Host("the type of the factor"))?;
     let factors: Vec<i128> = rows.iter().filter_map(|&row| factors.integer(row)).collect();
-    let multiples = key.scale_bounded(&values.ciphertexts, &factors, bits).map_err(|error| values.fault(error))?;
+    let multiples =
+        key.scale_deterministic(&values.ciphertexts, &factors, bits).map_err(|error| values.fault(error))?;
     write(&multiples, &rows, output);
     Ok(())
 }

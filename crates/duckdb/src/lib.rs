@@ -16,6 +16,9 @@
 //! is loaded it is the one meant; with several loaded, the functions that compute take the key's id as one more
 //! argument, and refuse to guess without it. A key is loaded for all connections of the database until it closes.
 //!
+//! `he_sum`, `he_add` and `he_mul` draw no random numbers: whoever has the ciphertexts that went in can tell what a result is
+//! of, the sum of one row is that row's own ciphertext, and a small factor is found by trying. `he_rerandomize` hides it.
+//!
 //! Every ciphertext that enters is checked to have the key's length and to lie in `[1, n^2)`. Whether it is coprime to
 //! `n` is checked where that costs nothing a row: of each sum when it is finished (a product of numbers is coprime to `n`
 //! only if all of them are) and of whatever is decrypted. `he_mul` by a negative number fails on its own account.

@@ -33,9 +33,9 @@ fn scheme(criterion: &mut Criterion) {
                 bench(name, &|| drop(private.decrypt_with(way, &ciphertexts)));
             }
             bench("add", &|| drop(djn.add(&ciphertexts, &ciphertexts)));
-            bench("scale", &|| drop(djn.scale(&ciphertexts, &values)));
+            bench("scale", &|| drop(djn.scale_deterministic(&ciphertexts, &values, 128)));
             bench("sum", &|| drop(djn.sum(&ciphertexts)));
-            bench("dot", &|| drop(djn.dot(&ciphertexts, &values, ROWS)));
+            bench("dot", &|| drop(djn.dot_deterministic(&ciphertexts, &values, ROWS, 128)));
         }
     }
 }

@@ -153,6 +153,14 @@ impl PrivateKey {
         Ok(Randomisers::new(self.public().id(), self.public().square().split(&numbers)))
     }
 
+    /// Other ciphertexts of the same plaintexts, as [`PublicKey::rerandomise`], faster: through `p` and `q`.
+    ///
+    /// # Errors
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or if the random generator fails.
+    pub fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
+        self.public().rerandomise_with(ciphertexts, &mut self.randomisers(ciphertexts.len())?)
+    }
+
     /// The numbers modulo `n^2` that are `x^p` modulo `p^2` and `y^q` modulo `q^2`.
     fn residue_powers(&self, x: &Batch, y: &Batch) -> Result<Batch, Error> {
         let factors = self.factors();

@@ -30,6 +30,14 @@
 //! All operations take batches, one row a number. Batches carry the id of their key, and mixing keys is an error.
 //! Rows are numbered from 0.
 //!
+//! # What results give away
+//! Sums, differences and negatives are functions of the ciphertexts that go in, and nothing in them is random: whoever
+//! has those can recognise what was done with which. The sum of one row is that row, a plaintext added by
+//! [`PublicKey::add_plain`] can be read off. [`PublicKey::rerandomise`] makes results that nobody can link to anything
+//! without the private key; the key's owner does it faster ([`PrivateKey::rerandomise`]), and a pool of [`Randomisers`] at
+//! once. Multiples and weighted sums ([`PublicKey::scale`], [`PublicKey::dot`]) are re-randomised, since a small factor
+//! could be found by trying.
+//!
 //! # Secrets
 //! Everything that touches `p`, `q`, a randomiser or a plaintext runs in a time and with memory addresses that do not
 //! depend on their values, except the generation and checking of primes, which depend on candidates (see
@@ -43,6 +51,7 @@ pub mod encoding;
 mod encrypt;
 mod error;
 mod hardening;
+mod holder;
 mod homomorphic;
 mod key;
 mod lazy;
@@ -58,13 +67,14 @@ pub use decrypt::Decryption;
 pub use error::{Error, ErrorKind};
 pub use hardening::forbid_core_dumps;
 pub use hearith_arith::{Batch, Engine};
+pub use holder::{Decrypt, DecryptError};
 pub use key::private::PrivateKey;
 pub use key::public::PublicKey;
 pub use key::{DEFAULT_BITS, KeyId, KeyPolicy, MAX_BITS, MIN_BITS, MIN_SECURE_BITS, Variant};
 pub use plaintexts::Plaintexts;
 pub use randomisers::Randomisers;
 
-/// The examples of the project's README, compiled and run with those of this crate.
+/// The examples of the README, compiled and run with the others.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

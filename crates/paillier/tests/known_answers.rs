@@ -51,15 +51,16 @@ fn known_sums_and_multiples() {
                 ("add", public.add(&a, &b), known.add),
                 ("neg", public.neg(&a), known.neg),
                 ("sub", public.sub(&a, &b), known.sub),
-                ("scale", public.scale(&a, &[k]), known.scale),
-                ("scale by a negative", public.scale_bounded(&a, &[-k], 101), known.scale_neg),
+                ("scale", public.scale_deterministic(&a, &[k], 128), known.scale),
+                ("scale by a negative", public.scale_deterministic(&a, &[-k], 101), known.scale_neg),
                 ("add a plaintext", public.add_plain(&a, &m), known.add_plain),
-                ("dot", public.dot(&both, &[k, -3], 2), known.dot),
+                ("dot", public.dot_deterministic(&both, &[k, -3], 2, 128), known.dot),
             ];
             for (name, found, expected) in results {
                 assert_eq!(integers(&found.unwrap()), [expected.0], "{name}: {} {}", vector.kind, vector.bits);
             }
-            assert_eq!(public.scale_wide(&a, &[wide], 100), public.scale(&a, &[-k]));
+            let scaled = public.scale_deterministic(&a, &[-k], 128);
+            assert_eq!(public.scale_wide_deterministic(&a, &[wide], 100), scaled);
         }
     }
 }

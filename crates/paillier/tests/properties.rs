@@ -65,14 +65,42 @@ proptest! {
         for key in some_keys() {
             let public = key.public();
             let c = encrypt(public, &values);
-            let by = |c: &Ciphertexts, scalars: &[i128]| public.scale(c, scalars).unwrap();
+            let by = |c: &Ciphertexts, scalars: &[i128]| public.scale_deterministic(c, scalars, 128).unwrap();
             prop_assert_eq!(decrypt_small(key, &by(&c, &k)), zip(&values, &k, |value, k| value * k));
             // k c + l c = (k + l) c and l (k c) = (k l) c, the ciphertexts themselves.
             prop_assert_eq!(public.add(&by(&c, &k), &by(&c, &l)).unwrap(), by(&c, &zip(&k, &l, |k, l| k + l)));
             prop_assert_eq!(by(&by(&c, &k), &l), by(&c, &zip(&k, &l, |k, l| k * l)));
-            prop_assert_eq!(public.scale_bounded(&c, &k, 32).unwrap(), by(&c, &k));
+            prop_assert_eq!(public.scale_deterministic(&c, &k, 32).unwrap(), by(&c, &k));
             let minus = vec![-1; values.len()];
             prop_assert_eq!(by(&c, &minus), public.neg(&c).unwrap());
+        }
+    }
+
+    #[test]
+    fn products_do_not_tell_their_factors(values in batch()) {
+        for key in some_keys() {
+            let public = key.public();
+            let c = encrypt(public, &values);
+            for factor in [-1, 0, 1, 2, 3] {
+                let factors = vec![factor; values.len()];
+                let wide: Vec<Signed> = factors.iter().map(|&factor| factor.into()).collect();
+                let guess = public.scale_deterministic(&c, &factors, 2).unwrap();
+                prop_assert_eq!(&public.scale_wide_deterministic(&c, &wide, 2).unwrap(), &guess);
+                let products = [
+                    public.scale(&c, &factors).unwrap(),
+                    public.scale_bounded(&c, &factors, 2).unwrap(),
+                    public.scale_wide(&c, &wide, 2).unwrap(),
+                    public.dot(&c, &factors, 1).unwrap(),
+                    public.dot_bounded(&c, &factors, 1, 2).unwrap(),
+                ];
+                prop_assert_eq!(public.dot_deterministic(&c, &factors, 1, 2).unwrap(), guess.clone());
+                for found in products {
+                    for row in 0..values.len() {
+                        prop_assert_ne!(found.range(row..row + 1).unwrap(), guess.range(row..row + 1).unwrap());
+                    }
+                    prop_assert_eq!(decrypt_small(key, &found), decrypt_small(key, &guess));
+                }
+            }
         }
     }
 
@@ -129,7 +157,8 @@ proptest! {
         for key in some_keys() {
             let public = key.public();
             let (c, mut pool) = (encrypt(public, &values), key.randomisers(values.len() + 2).unwrap());
-            for other in [public.rerandomise(&c).unwrap(), public.rerandomise_with(&c, &mut pool).unwrap()] {
+            let others = [public.rerandomise(&c), key.rerandomise(&c), public.rerandomise_with(&c, &mut pool)];
+            for other in others.map(Result::unwrap) {
                 prop_assert_eq!(decrypt_small(key, &other), values.clone());
                 prop_assert!(integers(&other).iter().zip(integers(&c)).all(|(new, old)| *new != old));
             }

@@ -5,7 +5,7 @@ use crate::{errors, threads};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::PyArrowType;
 use arrow_schema::Schema;
-use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Rounding};
+use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Release, Rounding, Withheld};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -86,7 +86,12 @@ impl Encryptor {
 
 /// Running totals of the encrypted columns of a table, by groups.
 #[pyclass(frozen, module = "hearith._native")]
-pub(crate) struct Totals(Mutex<Option<hearith_columns::Totals>>);
+pub(crate) struct Totals {
+    key: hearith_paillier::PublicKey,
+    /// None when they are finished, or failed.
+    running: Mutex<Option<hearith_columns::Totals>>,
+    withheld: Mutex<Withheld>,
+}
 
 #[pymethods]
 impl Totals {
@@ -94,13 +99,13 @@ impl Totals {
     #[pyo3(signature = (key, schema, by=vec![]))]
     fn new(key: &PublicKey, schema: PyArrowType<Schema>, by: Vec<String>) -> PyResult<Self> {
         let totals = hearith_columns::Totals::new(&key.0, &schema.0, &by).map_err(errors::table)?;
-        Ok(Self(Mutex::new(Some(totals))))
+        Ok(Self { key: key.0.clone(), running: Mutex::new(Some(totals)), withheld: Mutex::default() })
     }
 
     /// Adds the rows of a batch. After an error the totals are gone.
     fn update(&self, py: Python<'_>, batch: PyArrowType<RecordBatch>) -> PyResult<()> {
         let updated = threads::run(py, || {
-            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.running.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(mut totals) = state.take() else { return Ok(false) };
             totals.check_schema(batch.0.schema_ref())?;
             totals.update(&batch.0)?;
@@ -113,13 +118,25 @@ impl Totals {
         }
     }
 
-    /// The totals, one row a group in ascending order; there is no more to be done with them then.
-    fn finish(&self, py: Python<'_>) -> PyResult<PyArrowType<RecordBatch>> {
-        let finished = threads::run(py, || {
-            let totals = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-            totals.map(hearith_columns::Totals::finish)
+    /// The totals, one row a group in ascending order; there is no more to be done with them then. Groups of fewer rows than
+    /// `min_rows` are left out, totals of fewer values null.
+    #[pyo3(signature = (*, min_rows=0, rerandomise=false))]
+    fn finish(&self, py: Python<'_>, min_rows: u64, rerandomise: bool) -> PyResult<PyArrowType<RecordBatch>> {
+        let rerandomise = rerandomise.then_some(EncryptionKey::Public(&self.key));
+        let released = threads::run(py, || {
+            let totals = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+            totals.map(|totals| totals.release(&Release { min_rows, rerandomise }))
         })?;
-        finished.ok_or_else(self::finished)?.map(PyArrowType).map_err(errors::table)
+        let released = released.ok_or_else(finished)?.map_err(errors::table)?;
+        *self.withheld.lock().unwrap_or_else(PoisonError::into_inner) = released.withheld;
+        Ok(PyArrowType(released.batch))
+    }
+
+    /// What `finish` left out: groups, their rows, and totals of single columns in other groups.
+    #[getter]
+    fn withheld(&self) -> (u64, u64, u64) {
+        let Withheld { groups, rows, totals } = *self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
+        (groups, rows, totals)
     }
 }
 

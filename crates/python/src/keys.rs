@@ -152,7 +152,7 @@ impl PublicKey {
         bits: u32,
     ) -> PyResult<Ciphertexts> {
         let scalars = integers::wide(data, width)?;
-        ciphertexts(py, || self.0.scale_wide(&numbers.0, &scalars, bits))
+        ciphertexts(py, || self.0.scale_wide_deterministic(&numbers.0, &scalars, bits))
     }
 
     fn sum(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
@@ -175,7 +175,7 @@ impl PublicKey {
         bits: u32,
     ) -> PyResult<Ciphertexts> {
         let weights = integers::small(data, width)?;
-        ciphertexts(py, || self.0.dot_bounded(&numbers.0, &weights, terms, bits))
+        ciphertexts(py, || self.0.dot_deterministic(&numbers.0, &weights, terms, bits))
     }
 
     fn __eq__(&self, other: &Self) -> bool {

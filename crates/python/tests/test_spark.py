@@ -107,6 +107,9 @@ def test_packed_columns(plain, keys):
     packed = hs.encrypt(plain, keys[0], {"salary": {}, "bonus": {"scale": 2}}, pack=True)
     assert len(packed.columns) == 5
     assert rows_of(hs.decrypt(hs.sum(packed, by="dept"), keys[1])) == totals_of(plain, ["dept"])
+    other = hs.sum(packed, by="dept", rerandomise=True)
+    assert rows_of(hs.decrypt(other, keys[1])) == totals_of(plain, ["dept"])
+    assert hs.decrypt(hs.sum(packed, by="dept", min_rows=10**6), keys[1]).count() == 0
 
 
 def test_several_executors_take_part(spark, encrypted):

@@ -14,7 +14,7 @@ import pytest
 
 import hearith as he
 from hearith.arrow import EncryptedType, extended
-from hearith.columns import ColumnOptions, Totals
+from hearith.columns import ColumnOptions, Totals, Withheld
 from hearith.errors import KeyMismatchError, RangeError, TableError
 
 ROWS = 700
@@ -114,6 +114,33 @@ def test_parts_add_up(keys, frame):
     assert decrypted(private, public.sum_columns([partial], by="dept")) == expected(frame, "dept")
     with pytest.raises(RuntimeError, match="finished"):
         totals.finish()
+
+
+def cells(table):
+    """The bytes of every ciphertext of column `x`."""
+    return [bytes(cell.as_buffer()) for cell in table["x"].combine_chunks().storage]
+
+
+def test_totals_of_single_values_are_rerandomised_when_asked_for(keys):
+    public, private = keys
+    encrypted = public.encrypt_columns(pa.table({"g": ["a", "b", "b"], "x": [1, 2, 3]}), ["x"])
+    plain = public.sum_columns(encrypted, by="g")
+    assert cells(plain)[0] == cells(encrypted)[0], "a group of one row shows that row's ciphertext"
+    other = public.sum_columns(encrypted, by="g", rerandomise=True)
+    assert not set(cells(other)) & {*cells(plain), *cells(encrypted)}
+    assert private.decrypt_columns(other) == private.decrypt_columns(plain)
+
+
+def test_small_groups_are_withheld(keys):
+    public, private = keys
+    table = pa.table({"g": ["a", "b", "b", "c", "c"], "x": [1, 2, 3, 4, None]})
+    totals = Totals(public, (encrypted := public.encrypt_columns(table, ["x"])).schema, "g")
+    totals.update(encrypted)
+    assert totals.withheld == Withheld(0, 0, 0)
+    given = private.decrypt_columns(totals.finish(min_rows=2)).to_pydict()
+    assert given == {"g": ["b", "c"], "rows": [2, 2], "x": [5, None]}, "the 4 alone is not given out"
+    assert totals.withheld == Withheld(groups=1, rows=1, totals=1)
+    assert public.sum_columns(encrypted, min_rows=6).num_rows == 0
 
 
 def test_nulls(keys):

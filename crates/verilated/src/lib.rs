@@ -39,3 +39,8 @@ macro_rules! designs {
         include!(concat!(env!("OUT_DIR"), "/designs.rs"));
     };
 }
+
+/// The examples of the README, compiled and run with the others.
+#[cfg(all(doctest, feature = "build"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

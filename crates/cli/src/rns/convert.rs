@@ -59,7 +59,7 @@ pub(super) fn forth(session: &Session, command: &Convert) -> Result<(), Failure>
 /// Residues to integers.
 pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> {
     if let Some(device) = session.device {
-        return Err(Failure::new(format!("the engine '{}' converts no residues back", device.name())));
+        return Err(Failure::new(format!("the engine '{}' converts no residues back", device.system().name)));
     }
     let table = Table::open(&command.input, ROWS)?;
     let moduli = moduli_of(command, &table)?;
@@ -76,7 +76,7 @@ pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> 
         let numbers = watch.compute(|| basis.numbers(&residues)).map_err(Failure::new)?;
         for number in numbers.rows() {
             let written = writeln!(output, "{}", integers::format(number, command.hex));
-            written.map_err(|error| Failure::writing(output.name(), &error))?;
+            written.map_err(|error| Failure::writing(output.name(), error))?;
         }
         rows = piece.end_row();
         progress.set(piece.position, rows);

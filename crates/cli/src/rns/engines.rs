@@ -3,9 +3,9 @@
 use hearith_arith::Batch;
 use hearith_arith::limbs::bit_length;
 use hearith_arith::rns::{Basis, Residues};
-use hearith_device::{DeviceEngine, ResidueBank};
+use hearith_device::{ConvertingDevice, Kind};
 
-use crate::device::failed;
+use crate::device::{failed, note};
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -29,7 +29,7 @@ pub(crate) trait Converter {
 pub(crate) fn open<'a>(session: &Session, basis: &'a Basis) -> Result<Box<dyn Converter + 'a>, Failure> {
     match session.device {
         None => Ok(Box::new(Cpu(basis))),
-        Some(engine) => Ok(Box::new(Bank::open(engine, basis)?)),
+        Some(kind) => Ok(Box::new(OnDevice::open(kind, basis)?)),
     }
 }
 
@@ -42,33 +42,32 @@ impl Converter for Cpu<'_> {
     }
 }
 
-/// A residue bank that has all moduli of the basis.
-struct Bank<'a> {
-    engine: DeviceEngine,
-    device: ResidueBank,
+/// A device that has all moduli of the basis.
+struct OnDevice<'a> {
+    kind: &'static dyn Kind,
+    device: Box<dyn ConvertingDevice>,
     basis: &'a Basis,
 }
 
-impl<'a> Bank<'a> {
-    fn open(engine: DeviceEngine, basis: &'a Basis) -> Result<Self, Failure> {
-        let device = ResidueBank::simulated(basis.moduli(), bit_length(basis.product()));
-        Ok(Self { engine, device: device.map_err(|error| failed(engine, &error))?, basis })
+impl<'a> OnDevice<'a> {
+    fn open(kind: &'static dyn Kind, basis: &'a Basis) -> Result<Self, Failure> {
+        let converts = kind.converts().expect("the session refused a device that does not convert");
+        let device = converts.open(basis.moduli(), bit_length(basis.product()));
+        Ok(Self { kind, device: device.map_err(|error| failed(kind, &error))?, basis })
     }
 }
 
-impl Converter for Bank<'_> {
+impl Converter for OnDevice<'_> {
     fn residues(&mut self, numbers: &Batch) -> Result<Residues, Failure> {
         let residues = self.device.residues(self.basis.moduli(), numbers);
-        residues.map_err(|error| failed(self.engine, &error))
+        residues.map_err(|error| failed(self.kind, &error))
     }
 
     fn rows(&self) -> usize {
-        1024
+        self.device.batch_size()
     }
 
     fn note(&mut self) -> Result<Option<String>, Failure> {
-        let counters = self.device.counters().map_err(|error| failed(self.engine, &error))?;
-        let (cycles, integers) = (counters.busy_cycles, counters.delivered);
-        Ok(Some(format!("{}: {cycles} cycles for {integers} integers", self.device.describe())))
+        note(self.kind, &mut *self.device, "integers").map(Some)
     }
 }

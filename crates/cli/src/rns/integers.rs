@@ -8,12 +8,12 @@ use hearith_arith::limbs::less;
 
 use crate::failure::Failure;
 
-/// Longest line that is looked at; no number that a basis holds is longer.
-const LONGEST: u64 = 1 << 16;
+/// Bytes of the longest line that is read, its line feed included; no number that a basis holds is longer.
+const LONGEST: usize = 1 << 16;
 /// The largest power of ten in a limb, and its digits.
 const TEN: (u64, usize) = (10_000_000_000_000_000_000, 19);
 
-/// What is wrong with a text that should be a natural number.
+/// What is wrong with a text that should be a natural number. The text itself is not in it: it may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// There is none.
@@ -25,6 +25,19 @@ pub enum Wrong {
     /// It does not fit.
     TooLarge,
 }
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Wrong::Empty => "there is no integer",
+            Wrong::NotAnInteger => "not a natural number, decimal or hexadecimal after 0x",
+            Wrong::Negative => "a negative number",
+            Wrong::TooLarge => "too large",
+        })
+    }
+}
+
+impl std::error::Error for Wrong {}
 
 /// Reads a number of at most `limbs.len()` 64-bit limbs, least significant first.
 ///
@@ -132,18 +145,29 @@ impl<R: BufRead> Integers<R> {
     /// Reads a line; false at the end.
     fn row(&mut self, row: &mut [u64]) -> Result<bool, Failure> {
         let mut text = Vec::new();
-        let read = (&mut self.input).take(LONGEST).read_until(b'\n', &mut text);
-        if read.map_err(|error| Failure::reading(&self.name, &error))? == 0 {
+        let read = (&mut self.input).take(LONGEST as u64 + 1).read_until(b'\n', &mut text);
+        let read = read.map_err(|error| Failure::reading(&self.name, error))?;
+        if read == 0 {
             return Ok(false);
         }
         self.line += 1;
+        if read > LONGEST {
+            let what = format!("line {}: longer than {LONGEST} bytes", self.line);
+            return Err(Failure::at(&self.name, what));
+        }
         let text = text.trim_ascii();
         let outcome = match parse(text, row) {
             Ok(()) if less(row, &self.bound) == 0 => Err(Wrong::TooLarge),
             outcome => outcome,
         };
         outcome.map(|()| true).map_err(|wrong| {
-            let what = Explained { wrong, text, bits: hearith_arith::limbs::bit_length(&self.bound) };
+            let what = match wrong {
+                Wrong::TooLarge => {
+                    let bits = hearith_arith::limbs::bit_length(&self.bound);
+                    format!("not below the product of the moduli, which has {bits} bits")
+                }
+                other => other.to_string(),
+            };
             Failure::at(&self.name, format!("line {}: {what}", self.line))
         })
     }
@@ -165,31 +189,6 @@ impl<R: BufRead> Iterator for Integers<R> {
     }
 }
 
-/// A mistake with the text in which it is.
-struct Explained<'a> {
-    wrong: Wrong,
-    text: &'a [u8],
-    bits: u32,
-}
-
-impl fmt::Display for Explained<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// As much of a text as a message shows.
-        const SHOWN: usize = 32;
-        let more = if self.text.len() > SHOWN { "..." } else { "" };
-        let text = String::from_utf8_lossy(&self.text[..self.text.len().min(SHOWN)]);
-        let text = format!("\"{}{more}\"", text.escape_debug());
-        match self.wrong {
-            Wrong::Empty => f.write_str("there is no integer"),
-            Wrong::NotAnInteger => write!(f, "{text} is not an integer"),
-            Wrong::Negative => write!(f, "{text} is negative"),
-            Wrong::TooLarge => {
-                write!(f, "{text} is not below the product of the moduli, which has {} bits", self.bits)
-            }
-        }
-    }
-}
-
 /// Opens a file of numbers; `-` is standard input.
 pub(crate) fn open(path: &std::path::Path) -> Result<(String, Box<dyn BufRead + Send>), Failure> {
     if path == std::path::Path::new("-") {
@@ -202,7 +201,7 @@ pub(crate) fn open(path: &std::path::Path) -> Result<(String, Box<dyn BufRead + 
     });
     match opened {
         Ok(file) => Ok((name, Box::new(io::BufReader::with_capacity(1 << 16, file)))),
-        Err(error) => Err(Failure::reading(&name, &error)),
+        Err(error) => Err(Failure::reading(&name, error)),
     }
 }
 
@@ -268,11 +267,21 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_their_line() {
         let wrong = |text: &str| batches(text, &[10], 2).unwrap_err();
-        assert_eq!(wrong("1\n2\n3.5\n"), "in.txt: line 3: \"3.5\" is not an integer");
-        assert_eq!(wrong("10"), "in.txt: line 1: \"10\" is not below the product of the moduli, which has 4 bits");
-        assert_eq!(wrong("9\n-1\n"), "in.txt: line 2: \"-1\" is negative");
+        assert_eq!(wrong("1\n2\n3.5\n"), "in.txt: line 3: not a natural number, decimal or hexadecimal after 0x");
+        assert_eq!(wrong("10"), "in.txt: line 1: not below the product of the moduli, which has 4 bits");
+        assert_eq!(wrong("9\n-1\n"), "in.txt: line 2: a negative number");
         assert_eq!(wrong("9\n\n9\n"), "in.txt: line 2: there is no integer");
-        assert_eq!(wrong(&"a".repeat(100)), format!("in.txt: line 1: \"{}...\" is not an integer", "a".repeat(32)));
-        assert!(wrong(&"1".repeat(1 << 20)).contains("is not below the product"));
+        assert!(wrong(&"1".repeat(60_000)).contains("not below the product"));
+    }
+
+    #[test]
+    fn a_long_line_is_one_number_or_none() {
+        // Cut after 2^16 bytes, each of these would be two numbers below the bound.
+        let zeros = "0".repeat(LONGEST - 1);
+        let cut = |text: &str| batches(text, &[10], 2);
+        assert_eq!(cut(&format!("1\n{zeros}07\n")).unwrap_err(), "in.txt: line 2: longer than 65536 bytes");
+        assert_eq!(cut(&format!("{zeros}07")).unwrap_err(), "in.txt: line 1: longer than 65536 bytes");
+        assert_eq!(cut(&format!("{}7\n8\n", &zeros[1..])).unwrap()[0].as_limbs(), [7, 8]);
+        assert_eq!(cut(&format!("{zeros}7")).unwrap()[0].as_limbs(), [7]);
     }
 }

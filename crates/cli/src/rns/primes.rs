@@ -8,7 +8,7 @@ use hearith_arith::rns::{SpecialPrime, root_of_unity};
 use serde::Serialize;
 
 use crate::args::Primes;
-use crate::engines::print;
+use crate::engines::{print, print_json};
 use crate::failure::Failure;
 use crate::session::Session;
 use crate::table::TableSink;
@@ -73,7 +73,7 @@ pub(super) fn run(session: &Session, command: &Primes) -> Result<(), Failure> {
         primes: primes.map(|prime| Row::new(prime, command)).collect(),
     };
     match session.json {
-        true => print(&(serde_json::to_string(&found).unwrap_or_default() + "\n")),
+        true => print_json(&found),
         false => print(&(found.heading() + &table(&found.primes)?)),
     }
 }
@@ -143,7 +143,7 @@ fn table(rows: &[Row]) -> Result<String, Failure> {
     ])
     .map_err(Failure::new)?;
     let mut sink = TableSink::new(Vec::new(), &batch.schema());
-    sink.write(&batch).map_err(|error| Failure::from_write("the table", &error))?;
-    let text = sink.finish().map_err(|error| Failure::from_write("the table", &error))?;
+    sink.write(&batch).map_err(|error| Failure::from_write("the table", error))?;
+    let text = sink.finish().map_err(|error| Failure::from_write("the table", error))?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }

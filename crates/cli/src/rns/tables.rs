@@ -94,8 +94,7 @@ pub(super) fn residues(name: &str, batch: &RecordBatch, moduli: &[u64], first_ro
         for (row, value) in values.into_iter().enumerate() {
             match value {
                 Some(residue) if residue < modulus => words.push(residue),
-                Some(residue) => return Err(wrong(row, format!("{residue} is not below {modulus}"))),
-                None => return Err(wrong(row, format!("not a residue modulo {modulus}"))),
+                _ => return Err(wrong(row, format!("not a residue modulo {modulus}"))),
             }
         }
     }

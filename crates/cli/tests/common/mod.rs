@@ -25,9 +25,15 @@ static KEYS: LazyLock<TempDir> = LazyLock::new(|| {
     directory
 });
 
+/// The program of the package under test: the command line, or the same with simulated devices.
+const PROGRAM: &str = match (option_env!("CARGO_BIN_EXE_hearith"), option_env!("CARGO_BIN_EXE_hearith-simulated")) {
+    (Some(program), _) | (None, Some(program)) => program,
+    (None, None) => panic!("the package has no such program"),
+};
+
 /// The program, with nothing of the caller's environment that changes what it does.
 pub fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hearith"));
+    let mut command = Command::new(PROGRAM);
     command.env_remove("HEARITH_ENGINE").stdin(Stdio::null());
     command
 }

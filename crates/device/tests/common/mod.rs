@@ -1,100 +1,32 @@
-//! What the tests of devices share.
+//! What the tests of devices share, here and in the crate of the simulated ones.
 
 #![allow(dead_code, reason = "each test uses its part")]
 
-use std::sync::{Arc, Mutex};
-
-use hearith_device::{Decryptor, DeviceError, Exchange, Mesa, Simulated, Transport};
-use hearith_paillier::{Ciphertexts, Decryption, Engine, KeyPolicy, Plaintexts, PrivateKey, Variant};
-use hearith_verilated::Design;
+use hearith_device::{Error, ErrorKind};
+use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Plaintexts, PrivateKey, Variant};
 
 /// A new key.
 pub fn key(bits: u32) -> PrivateKey {
     PrivateKey::generate(bits, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap()
 }
 
-/// A simulated device that the test can reach beside the driver, and whose streams it can disturb.
-#[derive(Clone)]
-pub struct Shared {
-    pub device: Arc<Mutex<Simulated>>,
-    fault: Arc<Mutex<Option<Fault>>>,
+/// Expects an error of exactly this kind. Kinds hold causes, which cannot be compared but by their text.
+#[track_caller]
+pub fn is(error: &Error, kind: ErrorKind) {
+    assert_eq!(format!("{:?}", error.kind()), format!("{kind:?}"));
 }
 
-/// What happens to the next exchange.
-#[derive(Clone, Copy)]
-pub enum Fault {
-    /// It is given up with this many answers received; the rest stay in flight.
-    GivenUp(usize),
-    /// Likewise, and then somebody resets the device.
-    Reset(usize),
-    /// The packets to the device are cut after this many bytes, a whole number of beats.
-    CutInput(usize),
-    /// The packets from the device should be longer than they are.
-    LongerOutput,
-}
+/// Numbers of no particular pattern, the same in every run: SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom number
+/// generators, 2014).
+struct Random(u64);
 
-impl Shared {
-    pub fn new(design: &'static Design) -> Self {
-        let device = Simulated::new(design).unwrap();
-        Self { device: Arc::new(Mutex::new(device)), fault: Arc::default() }
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
     }
-
-    /// Disturbs the next exchange.
-    pub fn disturb(&self, fault: Fault) {
-        *self.fault.lock().unwrap() = Some(fault);
-    }
-}
-
-impl Transport for Shared {
-    fn describe(&self) -> String {
-        self.device.lock().unwrap().describe()
-    }
-
-    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
-        self.device.lock().unwrap().read(address)
-    }
-
-    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-        self.device.lock().unwrap().write(address, value)
-    }
-
-    fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), DeviceError> {
-        let mut device = self.device.lock().unwrap();
-        let Exchange { input, input_packet, output, output_packet, quiet_cycles } = exchange;
-        let packets = input.len() / input_packet;
-        match self.fault.lock().unwrap().take() {
-            None => device.exchange(Exchange { input, input_packet, output, output_packet, quiet_cycles }),
-            Some(fault @ (Fault::GivenUp(received) | Fault::Reset(received))) => {
-                let output = &mut output[..received * output_packet];
-                device.exchange(Exchange { input, input_packet, output, output_packet, quiet_cycles })?;
-                if matches!(fault, Fault::Reset(_)) {
-                    device.reset();
-                }
-                Err(DeviceError::Stalled { sent: packets, received, expected: packets })
-            }
-            Some(Fault::CutInput(kept)) => {
-                let cut: Vec<u8> = input.chunks(input_packet).flat_map(|packet| packet[..kept].to_vec()).collect();
-                device.exchange(Exchange { input: &cut, input_packet: kept, output, output_packet, quiet_cycles })
-            }
-            Some(Fault::LongerOutput) => {
-                let output_packet = 2 * output_packet;
-                device.exchange(Exchange { input, input_packet, output, output_packet, quiet_cycles })
-            }
-        }
-    }
-}
-
-/// A simulated MESA.
-pub fn device(design: &'static Design) -> Mesa {
-    Mesa::open(Box::new(Simulated::new(design).unwrap())).unwrap()
-}
-
-/// Decrypts fresh ciphertexts and corner values, and compares with the library, whatever its algorithm.
-pub fn decrypts(device: &mut dyn Decryptor, key: &PrivateKey, count: usize) {
-    let (ciphertexts, plaintexts) = random_ciphertexts(key, count);
-    assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts, "{count} ciphertexts of key {}", key.public().id());
-    assert!(key.decrypt(&ciphertexts).unwrap() == plaintexts);
-    assert!(key.decrypt_with(Decryption::Ecrt, &ciphertexts).unwrap() == plaintexts);
 }
 
 /// Encryptions of 0, 1, n - 1 and of random numbers, with the trivial ciphertext 1 and the largest unit among them, and
@@ -110,11 +42,11 @@ pub fn random_ciphertexts(key: &PrivateKey, count: usize) -> (Ciphertexts, Plain
         less
     };
     let mut bytes: Vec<u8> = number(0).chain(number(1)).chain(below_n).collect();
-    let mut random = hearith_verilated::bench::Random::new(count as u64);
+    let mut random = Random(count as u64);
     while bytes.len() < count.max(3) * width {
         // Below n: a random number with its top byte less than that of n.
         let row = (0..width).map(|at| match at {
-            0 => random.below(u64::from(n[0]).max(1)) as u8,
+            0 => (random.next() % u64::from(n[0]).max(1)) as u8,
             _ => random.next() as u8,
         });
         bytes.extend(row);

@@ -5,7 +5,8 @@ use crate::ciphertexts::{check_key, check_lengths};
 use crate::{Ciphertexts, Error, Plaintexts, PublicKey};
 
 impl PublicKey {
-    /// Ciphertexts of the sums row by row: the products modulo `n^2`.
+    /// Ciphertexts of the sums row by row: the products modulo `n^2`. They are not randomised anew: whoever has all three can
+    /// tell what was added to what ([`PublicKey::rerandomise`] hides it).
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
@@ -29,6 +30,7 @@ impl PublicKey {
     }
 
     /// Ciphertexts of the differences row by row: the products with the inverses modulo `n^2`; see [`PublicKey::neg`].
+    /// Not randomised anew, as [`PublicKey::add`].
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) if a row of `b` shares a
@@ -39,7 +41,7 @@ impl PublicKey {
     }
 
     /// Ciphertexts of the negatives: the inverses modulo `n^2`, all of them with one inversion and three multiplications
-    /// each.
+    /// each. Anybody can tell that they belong to the given ones until they are re-randomised.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`.
@@ -47,12 +49,13 @@ impl PublicKey {
         check_key(self.id(), ciphertexts.key_id())?;
         match inverses(self.root(), self.squared(), ciphertexts.batch()) {
             Some(inverses) => Ok(self.ciphertexts(inverses)),
-            None => Err(self.sharing_factor(ciphertexts.batch()).into()),
+            None => Err(self.sharing_factor(ciphertexts.batch())),
         }
     }
 
     /// Ciphertexts of the sums with plaintexts, row by row: one multiplication modulo `n` each. The ciphertexts are not
-    /// randomised anew: whoever knows both the old and the new ones can read the plaintexts added.
+    /// randomised anew: whoever knows both the old and the new ones can read the plaintexts added. Where they are secret,
+    /// add [`PublicKey::encrypt`]ed ones, or [`PublicKey::rerandomise`] the result.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey) or [`Lengths`](crate::ErrorKind::Lengths).

@@ -1,5 +1,9 @@
 //! Multiples by plaintext scalars, and weighted sums.
 //!
+//! `c^k` is a function of `c` and `k`: whoever sees `c` and the result can try scalars until one fits, and a small one is
+//! soon found. Scalars and weights are taken for secrets, so results are re-randomised; the functions called
+//! `..._deterministic` leave that out, for scalars that everybody may know and for results that are worked on.
+//!
 //! A negative scalar is its magnitude on the inverse ciphertext. To hide the signs, all ciphertexts are inverted (about
 //! three multiplications each) and each row takes its own or its inverse by a mask. Reducing a negative scalar modulo
 //! `n` instead would make the exponent as long as `n`.
@@ -18,7 +22,8 @@ impl PublicKey {
     /// Ciphertexts of the multiples by signed scalars, one a row. Constant time in the scalars, which are taken to have
     /// 128 bits: [`PublicKey::scale_bounded`] is faster where they have fewer.
     ///
-    /// The multiple by 0 is the number 1, which anybody recognises until it is randomised.
+    /// The results are re-randomised ([`PublicKey::rerandomise`]), so that nobody can tell the scalars from them without
+    /// the private key. That is most of the work: [`PublicKey::scale_deterministic`] is the one without.
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
@@ -34,8 +39,8 @@ impl PublicKey {
     /// ```
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for a row that shares a
-    /// factor with `n`.
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths), [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for a row that shares a
+    /// factor with `n`, or if the random generator fails.
     pub fn scale(&self, ciphertexts: &Ciphertexts, scalars: &[i128]) -> Result<Ciphertexts, Error> {
         self.scale_bounded(ciphertexts, scalars, I128_BITS)
     }
@@ -45,7 +50,7 @@ impl PublicKey {
     /// # Errors
     /// As [`PublicKey::scale`], or [`ScalarTooLarge`](crate::ErrorKind::ScalarTooLarge).
     pub fn scale_bounded(&self, ciphertexts: &Ciphertexts, scalars: &[i128], bits: u32) -> Result<Ciphertexts, Error> {
-        self.scale_by(ciphertexts, &Scalars::of_integers(scalars, bits)?)
+        self.rerandomise(&self.scale_deterministic(ciphertexts, scalars, bits)?)
     }
 
     /// As [`PublicKey::scale_bounded`], for scalars of any size.
@@ -53,6 +58,36 @@ impl PublicKey {
     /// # Errors
     /// As [`PublicKey::scale_bounded`].
     pub fn scale_wide(&self, ciphertexts: &Ciphertexts, scalars: &[Signed], bits: u32) -> Result<Ciphertexts, Error> {
+        self.rerandomise(&self.scale_wide_deterministic(ciphertexts, scalars, bits)?)
+    }
+
+    /// As [`PublicKey::scale_bounded`] without re-randomising: `c^k` and nothing else, in constant time all the same.
+    ///
+    /// Whoever has both the ciphertexts and the results can find the scalars by trying: small ones, and those that can be
+    /// guessed, at once. The multiple by 0 is the number 1 and that by 1 the ciphertext itself. For scalars that
+    /// are no secret, and for results from which more is computed and re-randomised at the end.
+    ///
+    /// # Errors
+    /// As [`PublicKey::scale_bounded`], but for the random generator.
+    pub fn scale_deterministic(
+        &self,
+        ciphertexts: &Ciphertexts,
+        scalars: &[i128],
+        bits: u32,
+    ) -> Result<Ciphertexts, Error> {
+        self.scale_by(ciphertexts, &Scalars::of_integers(scalars, bits)?)
+    }
+
+    /// As [`PublicKey::scale_deterministic`], for scalars of any size.
+    ///
+    /// # Errors
+    /// As [`PublicKey::scale_deterministic`].
+    pub fn scale_wide_deterministic(
+        &self,
+        ciphertexts: &Ciphertexts,
+        scalars: &[Signed],
+        bits: u32,
+    ) -> Result<Ciphertexts, Error> {
         self.scale_by(ciphertexts, &Scalars::of_signed(scalars, bits)?)
     }
 
@@ -64,6 +99,9 @@ impl PublicKey {
     /// Weighted sums: of each `terms` rows in turn, the sum of their multiples by the weights, as one row. There is a weight
     /// for each row, or, to weigh all sums alike, one for each term. Constant time in the weights, which are taken to
     /// have 128 bits: [`PublicKey::dot_bounded`] is faster where they have fewer.
+    ///
+    /// The sums are re-randomised as [`PublicKey::scale`] does, one randomiser a sum; [`PublicKey::dot_deterministic`] leaves
+    /// that out.
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
@@ -89,6 +127,21 @@ impl PublicKey {
     /// # Errors
     /// As [`PublicKey::dot`], or [`ScalarTooLarge`](crate::ErrorKind::ScalarTooLarge).
     pub fn dot_bounded(
+        &self,
+        ciphertexts: &Ciphertexts,
+        weights: &[i128],
+        terms: usize,
+        bits: u32,
+    ) -> Result<Ciphertexts, Error> {
+        self.rerandomise(&self.dot_deterministic(ciphertexts, weights, terms, bits)?)
+    }
+
+    /// As [`PublicKey::dot_bounded`] without re-randomising: whoever has both the ciphertexts and the results can try
+    /// weights until they fit, as with [`PublicKey::scale_deterministic`].
+    ///
+    /// # Errors
+    /// As [`PublicKey::dot_bounded`], but for the random generator.
+    pub fn dot_deterministic(
         &self,
         ciphertexts: &Ciphertexts,
         weights: &[i128],

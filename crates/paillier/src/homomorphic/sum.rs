@@ -8,6 +8,9 @@ impl PublicKey {
     /// A ciphertext of the sum of all rows, as a batch of one; the trivial ciphertext of 0 if there are none. One Montgomery
     /// multiplication a row.
     ///
+    /// It is the product of the rows, not randomised anew: that of one row is the row itself, and whoever has the rows can
+    /// tell which of them a sum is of. [`PublicKey::rerandomise`] hides it.
+    ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey).
     pub fn sum(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
@@ -15,7 +18,8 @@ impl PublicKey {
     }
 
     /// A ciphertext of the sum of each group of rows, given by their numbers: one row a group, the trivial ciphertext of 0
-    /// for an empty group. A row may be in any number of groups, and more than once in a group.
+    /// for an empty group. A row may be in any number of groups, and more than once in a group. Not randomised anew, as
+    /// [`PublicKey::sum`].
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};

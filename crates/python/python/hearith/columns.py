@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hearith import _native
 from hearith._batches import pieces
@@ -35,6 +35,14 @@ class ColumnOptions:
     range: Number | None = None
 
 
+class Withheld(NamedTuple):
+    """What of some totals was not given out: groups, the rows of these groups, and totals of single columns in other groups."""
+
+    groups: int
+    rows: int
+    totals: int
+
+
 class Totals:
     """Running totals of the encrypted columns of tables of one shape, by groups.
 
@@ -51,9 +59,21 @@ class Totals:
         for batch in _batches(as_table(table), progress, "adding"):
             self._totals.update(batch)
 
-    def finish(self) -> pa.Table:
-        """The totals, one row a group in ascending order of the group columns: a table of encrypted columns again."""
-        return extended(pa.Table.from_batches([self._totals.finish()]))
+    def finish(self, *, min_rows: int = 0, rerandomise: bool = False) -> pa.Table:
+        """The totals, one row a group in ascending order of the group columns: a table of encrypted columns again.
+
+        Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null; `withheld` says how many. Differences are not
+        looked at: a total of all rows beside those of groups still gives a left-out group away to whoever decrypts.
+
+        The total of a single value is that value's own ciphertext, and whoever has the table can tell which rows a total is
+        of: `rerandomise` makes ciphertexts that nobody can link to the table's without the private key.
+        """
+        return extended(pa.Table.from_batches([self._totals.finish(min_rows=min_rows, rerandomise=rerandomise)]))
+
+    @property
+    def withheld(self) -> Withheld:
+        """What `finish` left out; nothing before."""
+        return Withheld(*self._totals.withheld)
 
 
 def encrypt_columns(
@@ -77,7 +97,15 @@ def encrypt_columns(
     return extended(pa.Table.from_batches(encrypted, encryptor.schema))
 
 
-def sum_columns(key: PublicKey, table: Any, *, by: str | Sequence[str] = (), progress: bool = False) -> pa.Table:
+def sum_columns(
+    key: PublicKey,
+    table: Any,
+    *,
+    by: str | Sequence[str] = (),
+    min_rows: int = 0,
+    rerandomise: bool = False,
+    progress: bool = False,
+) -> pa.Table:
     """`PublicKey.sum_columns`."""
     totals: Totals | None = None
     for part in _tables(table):
@@ -85,7 +113,7 @@ def sum_columns(key: PublicKey, table: Any, *, by: str | Sequence[str] = (), pro
         totals.update(part, progress=progress)
     if totals is None:
         raise TableError("no table to add up")
-    return totals.finish()
+    return totals.finish(min_rows=min_rows, rerandomise=rerandomise)
 
 
 def decrypt_columns(key: PrivateKey, table: Any, *, progress: bool = False) -> pa.Table:

@@ -94,7 +94,13 @@ def encrypted_columns(file: File) -> dict[str, dict[str, str]]:
 
 
 def sum_columns(
-    con: duckdb.DuckDBPyConnection, public: PublicKey, files: File | Sequence[File], *, by: str | Sequence[str] = ()
+    con: duckdb.DuckDBPyConnection,
+    public: PublicKey,
+    files: File | Sequence[File],
+    *,
+    by: str | Sequence[str] = (),
+    min_rows: int = 0,
+    rerandomise: bool = False,
 ) -> pa.Table:
     """The totals of all encrypted columns of Parquet files by groups, still encrypted: `PublicKey.sum_columns`, on DuckDB's threads.
 
@@ -119,7 +125,7 @@ def sum_columns(
     # One row a group: the kernel checks headroom, and orders them as the command line does.
     totals = Totals(public, result.schema, groups)
     totals.update(result)
-    return totals.finish()
+    return totals.finish(min_rows=min_rows, rerandomise=rerandomise)
 
 
 def describe(table: pa.Table, like: pa.Schema | File) -> pa.Table:

@@ -209,14 +209,24 @@ class PublicKey(_EncryptionKey):
         """Trivial encryptions of 0, to start sums from; they hide nothing until randomised."""
         return EncryptedArray._new(self, self._native.zeros(count), Encoding.of(scale, exponent), 0)
 
-    def sum_columns(self, table: Any, *, by: str | Sequence[str] = (), progress: bool = False) -> pa.Table:
+    def sum_columns(
+        self,
+        table: Any,
+        *,
+        by: str | Sequence[str] = (),
+        min_rows: int = 0,
+        rerandomise: bool = False,
+        progress: bool = False,
+    ) -> pa.Table:
         """The totals of a table's encrypted columns by groups, still encrypted: one row a group, in ascending order.
 
-        `table` is a table as `encrypt_columns` takes, or an iterable of tables or record batches.
+        `table` is a table as `encrypt_columns` takes, or an iterable of tables or record batches. Groups of fewer rows than `min_rows` are
+        left out, and a total of fewer values is null. The total of a single value is that value's own ciphertext; with
+        `rerandomise` nobody can link totals to the table without the private key.
         """
         from hearith.columns import sum_columns
 
-        return sum_columns(self, table, by=by, progress=progress)
+        return sum_columns(self, table, by=by, min_rows=min_rows, rerandomise=rerandomise, progress=progress)
 
     def from_phe(self, text: str | Iterable[str], *, range: Number = 2**64) -> EncryptedArray:
         """The numbers in python-paillier's JSON (`{"v": "...", "e": -32}`, one object a line, or a list of such texts).

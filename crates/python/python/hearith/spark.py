@@ -97,11 +97,17 @@ def sum(
     *,
     by: str | Sequence[str] = (),
     public: PublicKey | None = None,
+    min_rows: int = 0,
+    rerandomise: bool = False,
 ) -> DataFrame:
     """Totals of encrypted columns (all, unless some are named) by groups, still encrypted, with the number of rows of each group.
 
     Groups come in no particular order. `public` is needed only if the columns' metadata lack the key: where they do not stem from
     `encrypt`. Totals can be added up again.
+
+    Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null. The total of a single value is that value's
+    own ciphertext; with `rerandomise` nobody can link totals to the rows without the private key. Both happen in the last step, after the
+    partitions' totals are added up.
 
     Raises:
         KeyMismatchError: a column is encrypted under another key.
@@ -130,7 +136,8 @@ def sum(
         # A sum over everything has one row, even if there is nothing.
         zero = df.sparkSession.createDataFrame([tuple(row.values()) for row in nothing.to_pylist()], returned)
         spread = partial.union(zero).repartition(1)
-    return _map(spread, _adding(shared, groups, _described_entries(returned)), returned)
+    last = _adding(shared, groups, _described_entries(returned), min_rows=min_rows, rerandomise=rerandomise)
+    return _map(spread, last, returned)
 
 
 def decrypt(df: DataFrame, private: PrivateKey, *, on_workers: bool = False) -> DataFrame:
@@ -231,7 +238,14 @@ def to_arrow(df: DataFrame) -> pa.Table:
     return pa.Table.from_batches(batches, _described_schema(df.schema) if not batches else batches[0].schema)
 
 
-def _adding(key: Any, groups: list[str], entries: Mapping[str, dict[str, str]]) -> _Task:
+def _adding(
+    key: Any,
+    groups: list[str],
+    entries: Mapping[str, dict[str, str]],
+    *,
+    min_rows: int = 0,
+    rerandomise: bool = False,
+) -> _Task:
     """The task that adds up the rows of a partition."""
 
     def task(batches: _Batches) -> _Batches:
@@ -242,7 +256,7 @@ def _adding(key: Any, groups: list[str], entries: Mapping[str, dict[str, str]]) 
             totals = totals or _native.Totals(key.value._native, described.schema, groups)
             totals.update(described)
         if totals is not None:
-            yield _to_spark(totals.finish())
+            yield _to_spark(totals.finish(min_rows=min_rows, rerandomise=rerandomise))
 
     return task
 

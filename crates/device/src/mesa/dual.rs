@@ -3,9 +3,9 @@
 use hearith_arith::{Modulus, Square, limbs};
 use hearith_paillier::{Error, PrivateKey};
 
+use super::constants::{first_row, inverse, less, merged, one_row, power_modulo, scale, scaled_digits};
+use super::keyed::{Constant, Keyed, Parameters, Secret};
 use crate::accelerator::Shape;
-use crate::constants::{first_row, inverse, less, merged, one_row, power_modulo, scale, scaled_digits};
-use crate::keyed::{Constant, Keyed, Parameters, Secret};
 
 /// A MESA in dual numbers behind a transport. When dropped it wipes the key on the device. Its counters count products of dual numbers.
 pub type MesaDual = Keyed<MesaDualParameters>;

@@ -2,7 +2,7 @@
 
 use hearith_arith::{ArithError, Batch, Exponents, Modulus, limbs};
 
-use crate::keyed::Secret;
+use super::keyed::Secret;
 
 /// The factor that scales an odd modulus `m` so that its low word is -1: `-m^-1 mod 2^bits`, for at most 64 bits.
 pub(crate) fn scale(m: &[u64], bits: u32) -> Secret {

@@ -1,24 +1,9 @@
-//! A simulated device: its Verilated model, linked in.
+//! A simulated device behind the drivers' transport: its Verilated model, linked in.
 
+use std::sync::Arc;
+
+use hearith_device::{Error, ErrorKind, Exchange, Transport};
 use hearith_verilated::{Design, Model};
-
-use crate::{DeviceError, Exchange, Transport};
-
-/// The designs that were compiled from `rtl/`, or say that they could not be.
-pub mod designs {
-    hearith_verilated::designs!();
-
-    /// The MESAs in dual numbers, smallest first.
-    pub static MESAS_DUAL: [&hearith_verilated::Design; 5] =
-        [&MESA_DUAL_64, &MESA_DUAL_128, &MESA_DUAL_256, &MESA_DUAL_1024, &MESA_DUAL_2048];
-
-    /// The residue banks, smallest first.
-    pub static RESIDUE_BANKS: [&hearith_verilated::Design; 3] =
-        [&RESIDUE_BANK_60, &RESIDUE_BANK_360, &RESIDUE_BANK_1440];
-
-    /// The MESAs, smallest first.
-    pub static MESAS: [&hearith_verilated::Design; 5] = [&MESA_64, &MESA_128, &MESA_256, &MESA_1024, &MESA_2048];
-}
 
 /// Cycles that a register access may take.
 const REGISTER_CYCLES: u32 = 1000;
@@ -37,9 +22,9 @@ impl Simulated {
     /// A fresh device after its reset.
     ///
     /// # Errors
-    /// [`DeviceError::NoModel`] if the program was built without Verilator.
-    pub fn new(design: &'static Design) -> Result<Self, DeviceError> {
-        let mut model = design.instantiate()?;
+    /// [`ErrorKind::Transport`] if the program was built without Verilator.
+    pub fn new(design: &'static Design) -> Result<Self, Error> {
+        let mut model = design.instantiate().map_err(|error| ErrorKind::Transport(Arc::new(error)))?;
         model.reset();
         let beat = design.parameter("StreamBits") as usize / 8;
         Ok(Self { model, beat, cycles: 0 })
@@ -64,7 +49,7 @@ impl Simulated {
     }
 
     /// Cycles until the output is high, and one more, at whose end it is taken.
-    fn wait_for(&mut self, output: &str, address: u32) -> Result<(), DeviceError> {
+    fn wait_for(&mut self, output: &str, address: u32) -> Result<(), Error> {
         for _ in 0..REGISTER_CYCLES {
             self.model.settle();
             let there = self.model.bit(output);
@@ -73,7 +58,7 @@ impl Simulated {
                 return Ok(());
             }
         }
-        Err(DeviceError::Silent { address })
+        Err(ErrorKind::Silent { address }.into())
     }
 }
 
@@ -82,7 +67,7 @@ impl Transport for Simulated {
         format!("simulated {}", self.model.design().name())
     }
 
-    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+    fn read(&mut self, address: u32) -> Result<u32, Error> {
         self.model.set("axil_araddr_i", u64::from(address));
         self.model.set("axil_arvalid_i", true);
         let taken = self.wait_for("axil_arready_o", address);
@@ -94,10 +79,10 @@ impl Transport for Simulated {
         self.model.set("axil_rready_i", true);
         self.wait_for("axil_rvalid_o", address)?;
         self.model.set("axil_rready_i", false);
-        if response == OKAY { Ok(value as u32) } else { Err(DeviceError::Refused { address }) }
+        if response == OKAY { Ok(value as u32) } else { Err(ErrorKind::Refused { address }.into()) }
     }
 
-    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+    fn write(&mut self, address: u32, value: u32) -> Result<(), Error> {
         self.model.set("axil_awaddr_i", u64::from(address));
         self.model.set("axil_awvalid_i", true);
         let taken = self.wait_for("axil_awready_o", address);
@@ -117,10 +102,10 @@ impl Transport for Simulated {
         self.model.set("axil_bready_i", true);
         self.wait_for("axil_bvalid_o", address)?;
         self.model.set("axil_bready_i", false);
-        if response == OKAY { Ok(()) } else { Err(DeviceError::Refused { address }) }
+        if response == OKAY { Ok(()) } else { Err(ErrorKind::Refused { address }.into()) }
     }
 
-    fn exchange(&mut self, mut exchange: Exchange<'_>) -> Result<(), DeviceError> {
+    fn exchange(&mut self, mut exchange: Exchange<'_>) -> Result<(), Error> {
         let result = self.pass(&mut exchange);
         self.model.set("s_axis_tvalid_i", false);
         self.model.set("m_axis_tready_i", false);
@@ -129,7 +114,7 @@ impl Transport for Simulated {
 }
 
 impl Simulated {
-    fn pass(&mut self, exchange: &mut Exchange<'_>) -> Result<(), DeviceError> {
+    fn pass(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Error> {
         let (mut sent, mut received, mut quiet) = (0, 0, 0);
         self.offer(exchange, sent);
         self.model.set("m_axis_tready_i", true);
@@ -172,11 +157,11 @@ impl Simulated {
 }
 
 /// Whether a packet ends where it should.
-fn check_end(exchange: &Exchange<'_>, received: usize, last: bool) -> Result<(), DeviceError> {
+fn check_end(exchange: &Exchange<'_>, received: usize, last: bool) -> Result<(), Error> {
     let expected = exchange.output_packet;
     if last == received.is_multiple_of(expected) {
         return Ok(());
     }
     let packet = (received - 1) / expected;
-    Err(DeviceError::CutShort { packet, bytes: received - packet * expected, expected })
+    Err(ErrorKind::CutShort { packet, bytes: received - packet * expected, expected }.into())
 }

@@ -2,10 +2,11 @@
 
 mod common;
 
-use common::{Fault, Shared, decrypts, device, key, random_ciphertexts};
-use hearith_device::designs::{MESA_64, MESA_128, MESA_128_RESTORING, MESA_256, MESA_1024, MESA_2048};
-use hearith_device::{Counters, DeviceError, Exchange, Mesa, Transport};
-use hearith_paillier::{ErrorKind, PrivateKey};
+use common::{Fault, Shared, decrypts, device, is, key, random_ciphertexts};
+use hearith_device::mesa::Mesa;
+use hearith_device::{Counters, ErrorKind, Exchange, Transport};
+use hearith_paillier::PrivateKey;
+use hearith_simulated::designs::{MESA_64, MESA_128, MESA_128_RESTORING, MESA_256, MESA_1024, MESA_2048};
 use hearith_verilated::Design;
 
 fn several_keys(design: &'static Design, keys: usize, count: usize) {
@@ -67,9 +68,9 @@ fn smaller_keys_fit_and_larger_ones_are_refused() {
     }
     let bits = largest + 2;
     let refused = device.load_key(&key(bits));
-    assert_eq!(refused, Err(DeviceError::KeyTooLarge { bits, largest }));
+    is(&refused.unwrap_err(), ErrorKind::KeyTooLarge { bits, largest });
     let (ciphertexts, _) = random_ciphertexts(&key(64), 3);
-    assert_eq!(device.decrypt(&ciphertexts).unwrap_err(), DeviceError::NoKey);
+    is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::NoKey);
 }
 
 /// What a batch adds to the counters.
@@ -131,16 +132,16 @@ fn batches_that_break_off_leave_nothing_behind() {
     for received in 0..6 {
         shared.disturb(Fault::GivenUp(received));
         let error = device.decrypt(&ciphertexts).unwrap_err();
-        assert_eq!(error, DeviceError::Stalled { sent: 12, received, expected: 12 });
+        is(&error, ErrorKind::Stalled { sent: 12, received, expected: 12 });
         decrypts(&mut device, &key, 3);
     }
     // The packets are 256 bits, in beats of 64.
     shared.disturb(Fault::CutInput(24));
-    assert_eq!(device.decrypt(&ciphertexts).unwrap_err(), DeviceError::Dropped);
+    is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::Dropped);
     decrypts(&mut device, &key, 3);
     shared.disturb(Fault::LongerOutput);
     let error = device.decrypt(&ciphertexts).unwrap_err();
-    assert_eq!(error, DeviceError::CutShort { packet: 0, bytes: 16, expected: 32 });
+    is(&error, ErrorKind::CutShort { packet: 0, bytes: 16, expected: 32 });
     decrypts(&mut device, &key, 3);
 }
 
@@ -157,7 +158,7 @@ fn a_reset_in_mid_stream_takes_the_key_along() {
         device.decrypt(&ciphertexts).unwrap_err();
         // Without a key the device takes one ciphertext and holds it.
         let error = device.decrypt(&ciphertexts).unwrap_err();
-        assert_eq!(error, DeviceError::Stalled { sent: 1, received: 0, expected: 12 });
+        is(&error, ErrorKind::Stalled { sent: 1, received: 0, expected: 12 });
         device.load_key(&key).unwrap();
         decrypts(&mut device, &key, 5);
     }
@@ -176,13 +177,13 @@ fn keys_cannot_be_read_nor_changed_under_way() {
     let mut device = Mesa::open(Box::new(shared.clone())).unwrap();
     let key = key(64);
     device.load_key(&key).unwrap();
-    assert_eq!(shared.read(STATUS), Ok(1));
+    assert_eq!(shared.read(STATUS).unwrap(), 1);
     for address in (KEY..KEY + 0x8000).step_by(0x404) {
-        assert_eq!(shared.read(address), Err(DeviceError::Refused { address }));
+        is(&shared.read(address).unwrap_err(), ErrorKind::Refused { address });
     }
     for address in [0x08, 0x0c, 0x4c, 0x70, 0x1000] {
-        assert_eq!(shared.read(address), Err(DeviceError::Refused { address }));
-        assert_eq!(shared.write(address, 1), Err(DeviceError::Refused { address }));
+        is(&shared.read(address).unwrap_err(), ErrorKind::Refused { address });
+        is(&shared.write(address, 1).unwrap_err(), ErrorKind::Refused { address });
     }
     // Something in flight, as after a transfer that nobody finished.
     let (ciphertexts, _) = random_ciphertexts(&key, 1);
@@ -191,16 +192,16 @@ fn keys_cannot_be_read_nor_changed_under_way() {
     let exchange =
         Exchange { input: &input, input_packet: 16, output: &mut output, output_packet: 8, quiet_cycles: 9999 };
     shared.exchange(exchange).unwrap();
-    assert_eq!(shared.read(STATUS), Ok(3));
+    assert_eq!(shared.read(STATUS).unwrap(), 3);
     assert!(shared.read(IN_FLIGHT).unwrap() > 0);
-    assert_eq!(shared.write(KEY, 1), Err(DeviceError::Refused { address: KEY }));
+    is(&shared.write(KEY, 1).unwrap_err(), ErrorKind::Refused { address: KEY });
     // A flush, and the key is still there.
     shared.write(CONTROL, 2).unwrap();
-    assert_eq!((shared.read(STATUS), shared.read(IN_FLIGHT)), (Ok(1), Ok(0)));
+    assert_eq!((shared.read(STATUS).unwrap(), shared.read(IN_FLIGHT).unwrap()), (1, 0));
     decrypts(&mut device, &key, 3);
     // A write makes the key incomplete.
     shared.write(KEY, 1).unwrap();
-    assert_eq!(shared.read(STATUS), Ok(0));
+    assert_eq!(shared.read(STATUS).unwrap(), 0);
 }
 
 #[test]
@@ -217,10 +218,10 @@ fn wiping_clears_the_key() {
             true => drop(device),
             false => {
                 device.wipe().unwrap();
-                assert_eq!(device.decrypt(&ciphertexts).unwrap_err(), DeviceError::NoKey);
+                is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::NoKey);
             }
         }
-        assert_eq!(shared.read(STATUS), Ok(0));
+        assert_eq!(shared.read(STATUS).unwrap(), 0);
         // Declared complete all the same, the key is 0 and so is whatever comes out.
         shared.write(CONTROL, 1).unwrap();
         let mut output = vec![1; 8];
@@ -243,7 +244,9 @@ fn ciphertexts_that_share_a_factor_are_found() {
     bytes[16..24].fill(0);
     bytes[24..32].copy_from_slice(&key.public().modulus_be());
     let ciphertexts = key.public().ciphertexts_from_be(&bytes).unwrap();
-    let expected = ErrorKind::CiphertextSharesFactor.at_row(1);
-    assert_eq!(device.decrypt(&ciphertexts).unwrap_err(), DeviceError::Operation(expected.clone()));
+    let expected = hearith_paillier::ErrorKind::CiphertextSharesFactor.at_row(1);
+    let error = device.decrypt(&ciphertexts).unwrap_err();
+    assert_eq!(error.row(), Some(1));
+    is(&error, ErrorKind::Scheme(expected.kind().clone()));
     assert_eq!(key.decrypt(&ciphertexts).unwrap_err(), expected);
 }

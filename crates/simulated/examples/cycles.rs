@@ -1,22 +1,21 @@
 //! Measures how many cycles the simulated accelerators take, and prints them as JSON: of each the latency of a decryption alone and
 //! the average interval between plaintexts when it is full. The tables in `bench/results/mesa.md` are made from it.
 
-use hearith_device::designs::{MESA_1024, MESA_2048, MESA_DUAL_1024, MESA_DUAL_2048};
-use hearith_device::{Counters, DeviceError, Mesa, MesaDual, Simulated};
+use hearith_device::mesa::{Mesa, MesaDual};
+use hearith_device::{Counters, Error};
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, PrivateKey, Variant};
+use hearith_simulated::Simulated;
+use hearith_simulated::designs::{MESA_1024, MESA_2048, MESA_DUAL_1024, MESA_DUAL_2048};
 use hearith_verilated::Design;
 
 /// Latency and interval of a decryptor with `depth` ciphertexts in flight.
-fn measure(
-    depth: usize,
-    mut busy_cycles: impl FnMut(usize) -> Result<u64, DeviceError>,
-) -> Result<String, DeviceError> {
+fn measure(depth: usize, mut busy_cycles: impl FnMut(usize) -> Result<u64, Error>) -> Result<String, Error> {
     let (alone, few, many) = (busy_cycles(1)?, busy_cycles(2 * depth)?, busy_cycles(3 * depth)?);
     let interval = (many - few) as f64 / depth as f64;
     Ok(format!("\"latency\": {alone}, \"interval\": {interval}"))
 }
 
-fn mesa(design: &'static Design) -> Result<String, DeviceError> {
+fn mesa(design: &'static Design) -> Result<String, Error> {
     let mut device = Mesa::open(Box::new(Simulated::new(design)?))?;
     let key = key(design);
     device.load_key(&key)?;
@@ -29,7 +28,7 @@ fn mesa(design: &'static Design) -> Result<String, DeviceError> {
     Ok(format!("  \"{}\": {{{figures}, \"stages\": {stages}}}", design.name()))
 }
 
-fn mesa_dual(design: &'static Design) -> Result<String, DeviceError> {
+fn mesa_dual(design: &'static Design) -> Result<String, Error> {
     let mut device = MesaDual::open(Box::new(Simulated::new(design)?))?;
     let key = key(design);
     device.load_key(&key)?;
@@ -55,7 +54,7 @@ fn ciphertexts(key: &PrivateKey, count: usize) -> Ciphertexts {
     key.public().zeros(count)
 }
 
-fn main() -> Result<(), DeviceError> {
+fn main() -> Result<(), Error> {
     let lines = [mesa(&MESA_1024)?, mesa(&MESA_2048)?, mesa_dual(&MESA_DUAL_1024)?, mesa_dual(&MESA_DUAL_2048)?];
     println!("{{\n{}\n}}", lines.join(",\n"));
     Ok(())

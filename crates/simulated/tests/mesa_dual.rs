@@ -2,9 +2,11 @@
 
 mod common;
 
-use common::{Fault, Shared, decrypts, key, random_ciphertexts};
-use hearith_device::designs::{MESA_DUAL_64, MESA_DUAL_128, MESA_DUAL_256, MESA_DUAL_1024, MESA_DUAL_2048};
-use hearith_device::{Counters, DeviceError, MesaDual, Simulated};
+use common::{Fault, Shared, decrypts, is, key, random_ciphertexts};
+use hearith_device::mesa::MesaDual;
+use hearith_device::{Counters, ErrorKind};
+use hearith_simulated::Simulated;
+use hearith_simulated::designs::{MESA_DUAL_64, MESA_DUAL_128, MESA_DUAL_256, MESA_DUAL_1024, MESA_DUAL_2048};
 use hearith_verilated::Design;
 
 fn device(design: &'static Design) -> MesaDual {
@@ -64,7 +66,7 @@ fn smaller_keys_fit_and_larger_ones_are_refused() {
     }
     let bits = largest + 2;
     let refused = device.load_key(&key(bits));
-    assert_eq!(refused, Err(DeviceError::KeyTooLarge { bits, largest }));
+    is(&refused.unwrap_err(), ErrorKind::KeyTooLarge { bits, largest });
 }
 
 #[test]
@@ -107,12 +109,13 @@ fn batches_that_break_off_leave_nothing_behind() {
     for received in 0..4 {
         shared.disturb(Fault::GivenUp(received));
         let error = device.decrypt(&ciphertexts).unwrap_err();
-        assert_eq!(error, DeviceError::Stalled { sent: 12, received, expected: 12 });
+        is(&error, ErrorKind::Stalled { sent: 12, received, expected: 12 });
         decrypts(&mut device, &key, 5);
     }
     shared.disturb(Fault::Reset(1));
     device.decrypt(&ciphertexts).unwrap_err();
-    assert!(matches!(device.decrypt(&ciphertexts), Err(DeviceError::Stalled { received: 0, .. })));
+    let error = device.decrypt(&ciphertexts).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Stalled { received: 0, .. }), "{error}");
     device.load_key(&key).unwrap();
     decrypts(&mut device, &key, 5);
 }

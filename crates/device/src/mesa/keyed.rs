@@ -1,11 +1,13 @@
 //! A decryptor with a key in it: what MESA and its dual-number form have in common.
 
+use std::fmt;
+
 use hearith_arith::Batch;
-use hearith_paillier::{Ciphertexts, Error, ErrorKind, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Ciphertexts, ErrorKind as SchemeErrorKind, Plaintexts, PrivateKey, PublicKey};
 use zeroize::Zeroizing;
 
 use crate::accelerator::{Accelerator, Shape};
-use crate::{Counters, Decryptor, DeviceError, Transport};
+use crate::{Counters, Error, ErrorKind, Transport};
 
 /// A secret number, wiped when dropped.
 pub type Secret = Zeroizing<Vec<u64>>;
@@ -14,7 +16,7 @@ pub type Secret = Zeroizing<Vec<u64>>;
 pub type Constant = (u32, Secret, u32);
 
 /// What one kind of decryptor was built for, and what it wants to know of a key.
-pub trait Parameters: Copy + Send {
+pub trait Parameters: Copy + fmt::Debug + Send {
     /// The kind, in words.
     const NAME: &str;
     /// What the device says that it is.
@@ -29,7 +31,7 @@ pub trait Parameters: Copy + Send {
     /// Its exponentiators, in words.
     fn units(&self) -> String;
 
-    /// [`Decryptor::batch_size`].
+    /// Ciphertexts that a batch should hold for the filling of the pipeline not to matter.
     fn batch_size(&self) -> usize;
 
     /// Its streams.
@@ -39,7 +41,7 @@ pub trait Parameters: Copy + Send {
     ///
     /// # Errors
     /// As the arithmetic that makes them.
-    fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, Error>;
+    fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, hearith_paillier::Error>;
 }
 
 /// A decryptor behind a transport. When dropped it wipes the key on the device.
@@ -55,9 +57,9 @@ impl<P: Parameters> Keyed<P> {
     ///
     /// # Errors
     /// There is no such device, or it does not answer.
-    pub fn open(transport: Box<dyn Transport>) -> Result<Self, DeviceError> {
+    pub fn open(transport: Box<dyn Transport>) -> Result<Self, Error> {
         let device = Accelerator::open(transport, P::NAME, P::IDENTITY)?;
-        let parameters = P::read(device.parameters()).ok_or(DeviceError::UnknownParameters { name: P::NAME })?;
+        let parameters = P::read(device.parameters()).ok_or(ErrorKind::UnknownParameters { name: P::NAME })?;
         Ok(Self { device, parameters, key: None })
     }
 
@@ -74,12 +76,12 @@ impl<P: Parameters> Keyed<P> {
     /// Loads a key of at most the device's size. Its constants are computed here, in constant time, and wiped when they are written.
     ///
     /// # Errors
-    /// [`DeviceError::KeyTooLarge`], or the device fails; it then has no key.
-    pub fn load_key(&mut self, key: &PrivateKey) -> Result<(), DeviceError> {
+    /// [`ErrorKind::KeyTooLarge`], or the device fails; it then has no key.
+    pub fn load_key(&mut self, key: &PrivateKey) -> Result<(), Error> {
         self.key = None;
         let (bits, largest) = (key.public().bits(), self.parameters.bits());
         if bits > largest {
-            return Err(DeviceError::KeyTooLarge { bits, largest });
+            return Err(ErrorKind::KeyTooLarge { bits, largest }.into());
         }
         let constants = self.parameters.constants(key)?;
         self.device.load_key(constants.iter().map(|(number, limbs, bits)| (*number, &limbs[..], *bits)))?;
@@ -91,11 +93,11 @@ impl<P: Parameters> Keyed<P> {
     ///
     /// # Errors
     /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out.
-    pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DeviceError> {
-        let key = self.key.as_ref().ok_or(DeviceError::NoKey)?;
+    pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
+        let key = self.key.as_ref().ok_or(ErrorKind::NoKey)?;
         if key.id() != ciphertexts.key_id() {
             let (expected, found) = (key.id(), ciphertexts.key_id());
-            return Err(Error::from(ErrorKind::WrongKey { expected, found }).into());
+            return Err(hearith_paillier::Error::from(SchemeErrorKind::WrongKey { expected, found }).into());
         }
         key.check_coprime(ciphertexts)?;
         let residues = self.device.process(ciphertexts.batch(), key.plaintext_limbs(), self.parameters.shape())?;
@@ -106,7 +108,7 @@ impl<P: Parameters> Keyed<P> {
     ///
     /// # Errors
     /// The device does not answer.
-    pub fn counters(&mut self) -> Result<Counters, DeviceError> {
+    pub fn counters(&mut self) -> Result<Counters, Error> {
         self.device.counters()
     }
 
@@ -114,45 +116,26 @@ impl<P: Parameters> Keyed<P> {
     ///
     /// # Errors
     /// The device does not answer.
-    pub fn wipe(&mut self) -> Result<(), DeviceError> {
+    pub fn wipe(&mut self) -> Result<(), Error> {
         self.key = None;
         self.device.wipe()
     }
 }
 
-impl<P: Parameters> Decryptor for Keyed<P> {
-    fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DeviceError> {
-        Self::decrypt(self, ciphertexts)
-    }
-
-    fn counters(&mut self) -> Result<Counters, DeviceError> {
-        Self::counters(self)
-    }
-
-    fn describe(&self) -> String {
-        let (bits, units) = (self.parameters.bits(), self.parameters.units());
-        format!("{}, N = {bits} with {units}", Self::describe(self))
-    }
-
-    fn batch_size(&self) -> usize {
-        self.parameters.batch_size()
-    }
-}
-
 /// The plaintexts that a device gave, each of which must be below `n`.
-fn plaintexts(key: &PublicKey, residues: &Batch) -> Result<Plaintexts, DeviceError> {
+fn plaintexts(key: &PublicKey, residues: &Batch) -> Result<Plaintexts, Error> {
     let (width, padded) = (key.plaintext_bytes(), 8 * key.plaintext_limbs());
     let bytes = Zeroizing::new(residues.to_be_bytes(padded));
     let mut cut = Zeroizing::new(Vec::with_capacity(residues.len() * width));
     for (row, number) in bytes.chunks_exact(padded).enumerate() {
         let (high, low) = number.split_at(padded - width);
         if high.iter().any(|&byte| byte != 0) {
-            return Err(DeviceError::NotAPlaintext { row });
+            return Err(Error::from(ErrorKind::NotAPlaintext).at_row(row));
         }
         cut.extend_from_slice(low);
     }
     key.plaintexts_from_be(&cut).map_err(|error| match (error.kind(), error.row()) {
-        (ErrorKind::PlaintextTooLarge, Some(row)) => DeviceError::NotAPlaintext { row },
+        (SchemeErrorKind::PlaintextTooLarge, Some(row)) => Error::from(ErrorKind::NotAPlaintext).at_row(row),
         _ => error.into(),
     })
 }

@@ -1,7 +1,8 @@
-//! Compiles the simulated devices.
+//! Compiles the simulated devices of the systems whose features are on.
 
-#[path = "banks.rs"]
 mod banks;
+
+use std::env;
 
 use hearith_verilated::build::{Build, Design, coverage};
 
@@ -32,10 +33,14 @@ fn width(bits: u32) -> u32 {
     if coverage() { bits.min(128) } else { bits }
 }
 
-fn main() {
-    let rtl = "../../rtl";
-    let libraries = ["lib", "arith", "mesa", "rns"].map(|directory| format!("{rtl}/{directory}"));
-    let build = libraries.into_iter().fold(Build::new(), Build::library);
+/// The pipelined decryptors.
+fn mesa() -> Vec<Design> {
+    let restoring = Design::new("mesa_128_restoring", "mesa")
+        .parameter("N", 128)
+        .parameter("Stages", 2)
+        .parameter("Exact", 0)
+        .parameter("StreamBits", 64)
+        .shared(&SHARED);
     let mesa = MESA.map(|(bits, stages, stream)| {
         Design::new(&format!("mesa_{bits}"), "mesa")
             .parameter("N", width(bits))
@@ -43,12 +48,11 @@ fn main() {
             .parameter("StreamBits", stream)
             .shared(&SHARED)
     });
-    let restoring = Design::new("mesa_128_restoring", "mesa")
-        .parameter("N", 128)
-        .parameter("Stages", 2)
-        .parameter("Exact", 0)
-        .parameter("StreamBits", 64)
-        .shared(&SHARED);
+    mesa.into_iter().chain([restoring]).collect()
+}
+
+/// The decryptors in dual numbers.
+fn mesa_dual() -> Vec<Design> {
     let dual = DUAL.map(|(bits, lanes, digit, stream)| {
         Design::new(&format!("mesa_dual_{bits}"), "mesa_dual")
             .parameter("N", width(bits))
@@ -57,5 +61,16 @@ fn main() {
             .parameter("StreamBits", stream)
             .shared(&SHARED)
     });
-    build.designs(dual).designs(mesa).designs([restoring]).designs(banks::designs()).finish();
+    dual.into()
+}
+
+/// The systems: a feature, and its designs. The longest to compile come first.
+const SYSTEMS: [(&str, fn() -> Vec<Design>); 3] = [("MESA_DUAL", mesa_dual), ("MESA", mesa), ("RNS", banks::designs)];
+
+fn main() {
+    println!("cargo::rerun-if-changed=banks.rs");
+    let build = ["lib", "arith", "mesa", "rns"].map(|directory| format!("../../rtl/{directory}"));
+    let build = build.into_iter().fold(Build::new(), Build::library);
+    let wanted = SYSTEMS.into_iter().filter(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some());
+    build.designs(wanted.flat_map(|(_, designs)| designs())).finish();
 }

@@ -1,0 +1,132 @@
+//! Temporary files beside the outputs that they become, told from what a killed run has left.
+//!
+//! A run holds a lock on its file from the first moment until the file has its name or is gone. Nothing survives SIGKILL
+//! but the file, unlocked: the next run for the same output finds it by its name and removes it.
+
+use std::fs::{File, Permissions, TryLockError};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use tempfile::{Builder, NamedTempFile};
+
+/// What every temporary name ends in.
+const SUFFIX: &str = ".part";
+/// Bytes of the output's name in that of its temporary file: with all else less than the 255 that file systems allow.
+const NAME_BYTES: usize = 200;
+
+/// Makes a temporary file beside `target`, with this mode, and removes those that killed runs for the same target have
+/// left.
+///
+/// # Errors
+/// A file that cannot be made.
+pub(crate) fn create(target: &Path, mode: u32) -> io::Result<NamedTempFile> {
+    let directory = directory(target);
+    let prefix = prefix(target);
+    remove_stale(directory, &prefix);
+    loop {
+        let made = Builder::new()
+            .prefix(&prefix)
+            .suffix(SUFFIX)
+            .permissions(Permissions::from_mode(mode))
+            .tempfile_in(directory)?;
+        match made.as_file().try_lock() {
+            // Whoever looked for stale files between the making and the locking may have taken it for one.
+            Ok(()) if is_at(made.as_file(), made.path()) => return Ok(made),
+            Ok(()) | Err(TryLockError::WouldBlock) => {}
+            // Without locks nothing here is ever taken for stale.
+            Err(TryLockError::Error(_)) => return Ok(made),
+        }
+    }
+}
+
+/// The directory that a file is in.
+pub(crate) fn directory(target: &Path) -> &Path {
+    match target.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// `.NAME.hearith-`, which random letters follow.
+fn prefix(target: &Path) -> String {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    format!(".{}.hearith-", &name[..name.floor_char_boundary(NAME_BYTES)])
+}
+
+/// Removes temporary files of this prefix that no run holds any more. Whatever goes wrong here is no reason not to write
+/// the output.
+fn remove_stale(directory: &Path, prefix: &str) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let random = name.to_str().and_then(|name| name.strip_prefix(prefix)?.strip_suffix(SUFFIX));
+        let is_ours = random.is_some_and(|it| !it.is_empty() && it.chars().all(|c| c.is_ascii_alphanumeric()));
+        if is_ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let path = entry.path();
+            // Locking needs no right to write; what cannot be opened is somebody else's.
+            if let Ok(file) = File::open(&path)
+                && file.try_lock().is_ok()
+                && is_at(&file, &path)
+            {
+                let _ = std::fs::remove_file(&path);
+            }
+        }
+    }
+}
+
+/// Whether an open file is the one of this name.
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    let named = std::fs::symlink_metadata(path).map(identity);
+    named.is_ok_and(|named| file.metadata().map(identity).is_ok_and(|open| open == named))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(directory).unwrap();
+        let mut names: Vec<String> = entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_held_stays_and_what_is_left_goes() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("out.csv");
+        let held = create(&target, 0o600).unwrap();
+        let left = create(&target, 0o600).unwrap();
+        let (file, path) = left.keep().unwrap();
+        let other = create(&target, 0o600).unwrap();
+        assert!(path.exists(), "locked by this process");
+        drop(file);
+        let third = create(&target, 0o600).unwrap();
+        assert!(!path.exists());
+        assert!([&held, &other, &third].iter().all(|file| file.path().exists()));
+    }
+
+    #[test]
+    fn nothing_else_is_taken_for_a_temporary_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let others =
+            [".out.csv.hearith-.part", ".out.csv.hearith-a b.part", ".out.csv.x.part", "out.csv.hearith-a.part"];
+        others.iter().for_each(|name| std::fs::write(directory.path().join(name), "").unwrap());
+        std::fs::write(directory.path().join(".more.csv.hearith-aB3.part"), "").unwrap();
+        let before = names(directory.path());
+        drop(create(&directory.path().join("out.csv"), 0o600).unwrap());
+        assert_eq!(names(directory.path()), before);
+        drop(create(&directory.path().join("more.csv"), 0o600).unwrap());
+        assert_eq!(names(directory.path()).len(), before.len() - 1);
+    }
+
+    #[test]
+    fn long_names_are_cut_between_letters() {
+        let directory = tempfile::tempdir().unwrap();
+        let name = "é".repeat(127);
+        assert!(create(&directory.path().join(name), 0o600).is_ok());
+        assert!(create(&directory.path().join("x".repeat(255)), 0o600).is_ok());
+    }
+}

@@ -1,0 +1,101 @@
+//! Systems that can be driven, and what is asked of those at hand: capabilities, each a trait.
+//!
+//! A front end lets its users name a system and asks the [`Kind`] that stands for it whether it has the capability that is needed.
+//! It never matches on kinds. A new system is a module with its driver and a line in [`SYSTEMS`]; wherever there are such devices, a
+//! [`Kind`].
+
+use std::fmt;
+
+use hearith_arith::Batch;
+use hearith_arith::rns::Residues;
+use hearith_paillier::{Decrypt, PrivateKey};
+
+use crate::{Counters, Error, mesa, residue_bank};
+
+/// A system that this crate has a driver for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct System {
+    /// The name by which users choose it.
+    pub name: &'static str,
+    /// What it does, in words: "decrypts".
+    pub does: &'static str,
+}
+
+/// All of them, whether or not there are such devices.
+pub static SYSTEMS: [&System; 3] = [&mesa::MESA, &mesa::MESA_DUAL, &residue_bank::RESIDUE_BANK];
+
+/// The devices of a system that are to be had in one way: simulated, or on a board.
+pub trait Kind: fmt::Debug + Sync {
+    /// The system.
+    fn system(&self) -> &'static System;
+
+    /// Whether there are such devices now, and which.
+    fn state(&self) -> State;
+
+    /// The capability of decrypting.
+    fn decrypts(&self) -> Option<&dyn Decrypts> {
+        None
+    }
+
+    /// The capability of converting integers to residues.
+    fn converts(&self) -> Option<&dyn Converts> {
+        None
+    }
+}
+
+/// Whether there are devices of a kind, and which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Whether one can be used.
+    pub available: bool,
+    /// Which there are, with their parameters; empty if there is none.
+    pub description: String,
+    /// What they need, in words.
+    pub requires: &'static str,
+}
+
+/// The capability of decrypting with a key that a device is loaded with.
+pub trait Decrypts {
+    /// The smallest device that the key fits, with the key loaded; it is wiped when the device is dropped.
+    ///
+    /// # Errors
+    /// [`ErrorKind::KeyTooLarge`](crate::ErrorKind::KeyTooLarge), or the device cannot be reached or fails.
+    fn load(&self, key: &PrivateKey) -> Result<Box<dyn DecryptingDevice>, Error>;
+}
+
+/// The capability of converting integers to residues.
+pub trait Converts {
+    /// The smallest device that has all these moduli and takes numbers of so many bits.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoResidueBank`](crate::ErrorKind::NoResidueBank), or the device cannot be reached or fails.
+    fn open(&self, moduli: &[u64], bits: u32) -> Result<Box<dyn ConvertingDevice>, Error>;
+}
+
+/// A device that is ready for batches.
+pub trait Device {
+    /// What and where the device is, in words.
+    fn describe(&self) -> String;
+
+    /// What the device has counted.
+    ///
+    /// # Errors
+    /// The device does not answer.
+    fn counters(&mut self) -> Result<Counters, Error>;
+
+    /// Rows that a batch should have for the filling of the device's pipeline not to matter.
+    fn batch_size(&self) -> usize;
+}
+
+/// A device with a key in it. Its failures are [`DecryptError::Device`](hearith_paillier::DecryptError::Device)s that hold an [`Error`].
+pub trait DecryptingDevice: Device + Decrypt {}
+
+/// A device that converts integers to residues.
+pub trait ConvertingDevice: Device {
+    /// The residues of every number modulo some of the device's moduli, in the order asked for.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotAModulus`](crate::ErrorKind::NotAModulus), [`ErrorKind::NumberTooLong`](crate::ErrorKind::NumberTooLong),
+    /// [`ErrorKind::NotAResidue`](crate::ErrorKind::NotAResidue), and whatever befalls the device; then no residues are given out.
+    fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error>;
+}

@@ -1,0 +1,16 @@
+//! The designs that were compiled from `rtl/`, or say that they could not be.
+
+hearith_verilated::designs!();
+
+/// The MESAs, smallest first.
+#[cfg(feature = "mesa")]
+pub static MESAS: [&hearith_verilated::Design; 5] = [&MESA_64, &MESA_128, &MESA_256, &MESA_1024, &MESA_2048];
+
+/// The MESAs in dual numbers, smallest first.
+#[cfg(feature = "mesa-dual")]
+pub static MESAS_DUAL: [&hearith_verilated::Design; 5] =
+    [&MESA_DUAL_64, &MESA_DUAL_128, &MESA_DUAL_256, &MESA_DUAL_1024, &MESA_DUAL_2048];
+
+/// The residue banks, smallest first.
+#[cfg(feature = "rns")]
+pub static RESIDUE_BANKS: [&hearith_verilated::Design; 3] = [&RESIDUE_BANK_60, &RESIDUE_BANK_360, &RESIDUE_BANK_1440];

@@ -1,0 +1,35 @@
+//! Simulated accelerators: the designs of `rtl/` as Verilator models, linked in and driven cycle by cycle by the drivers of
+//! [`hearith_device`].
+//!
+//! - [`Simulated`] is a [`Transport`](hearith_device::Transport) to a model of any [`designs`].
+//! - [`KINDS`] are the simulated devices that users choose by name. The program `hearith-simulated` is the command line with them.
+//!
+//! Each system is a feature (`mesa`, `mesa-dual`, `rns`), all of them on unless others are asked for: models take minutes to compile. Without
+//! Verilator the crate builds all the same, and every device says what is missing.
+
+#[cfg(any(feature = "mesa", feature = "mesa-dual"))]
+mod decryptors;
+pub mod designs;
+#[cfg(feature = "mesa")]
+mod mesa;
+#[cfg(feature = "mesa-dual")]
+mod mesa_dual;
+#[cfg(feature = "rns")]
+mod residue_bank;
+mod simulated;
+#[cfg(any(feature = "mesa", feature = "mesa-dual", feature = "rns"))]
+mod state;
+
+pub use simulated::Simulated;
+
+use hearith_device::Kind;
+
+/// The simulated devices: a line a system.
+pub static KINDS: &[&dyn Kind] = &[
+    #[cfg(feature = "mesa")]
+    &mesa::KIND,
+    #[cfg(feature = "mesa-dual")]
+    &mesa_dual::KIND,
+    #[cfg(feature = "rns")]
+    &residue_bank::KIND,
+];

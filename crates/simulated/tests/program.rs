@@ -1,0 +1,111 @@
+//! The command line on simulated hardware.
+
+#[path = "../../cli/tests/common/mod.rs"]
+mod common;
+
+use std::fs;
+
+use common::{Place, STAFF};
+use hearith_simulated::KINDS;
+use serde_json::Value;
+
+const ENCRYPT: &str = "encrypt --key keys/public.json --column salary,bonus --scale bonus=2 in.csv --out rows.parquet";
+const SUM: &str = "sum --key keys/public.json --by dept rows.parquet --out totals.parquet";
+
+fn totals() -> Place {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    place.ok(ENCRYPT);
+    place.ok(SUM);
+    place
+}
+
+fn available() -> bool {
+    KINDS.iter().all(|kind| kind.state().available)
+}
+
+#[test]
+fn every_device_gives_the_totals_of_the_cpu() {
+    let place = totals();
+    let decrypt = "decrypt --key keys/private.json totals.parquet";
+    let expected = place.ok(decrypt).text();
+    let decryptors: Vec<_> = KINDS.iter().filter(|kind| kind.decrypts().is_some()).collect();
+    assert_eq!(decryptors.len(), 2);
+    for kind in decryptors {
+        let engine = kind.system().name;
+        let line = format!("{decrypt} --json --engine {engine}");
+        if !kind.state().available {
+            place.fails(&line, &format!("engine {engine}: the design"));
+            continue;
+        }
+        let run = place.ok(&line);
+        assert_eq!(run.text(), expected);
+        let report = run.stderr.lines().find(|line| line.starts_with('{')).unwrap();
+        let report: Value = serde_json::from_str(report).unwrap();
+        assert_eq!(report["engine"], engine);
+        assert!(report["note"].as_str().unwrap().contains(" cycles for "), "{report}");
+    }
+}
+
+#[test]
+fn devices_are_listed_with_their_parameters_or_what_is_missing() {
+    let place = Place::new();
+    let text = place.ok("engines --engine mesa").text();
+    let line = text.lines().find(|line| line.starts_with("mesa ")).unwrap();
+    let expected = if available() { "N = 1024 with 12 MEs" } else { "needs Verilator" };
+    assert!(line.contains(expected) && line.contains("chosen"), "{text}");
+    assert_eq!(text.matches("chosen").count(), 1, "{text}");
+}
+
+#[test]
+fn devices_refuse_what_they_cannot_do() {
+    let place = totals();
+    place.fails(&format!("{ENCRYPT} --engine mesa"), "the engine 'mesa' only decrypts");
+    place.fails("decrypt --key keys/private.json totals.parquet --engine abacus", "unknown engine 'abacus'");
+    let run = place.run("engines --engine abacus");
+    let named = "devices: mesa (decrypts), mesa-dual (decrypts), residue-bank (converts integers to residues)";
+    assert!(run.stderr.trim_end().ends_with(named), "{}", run.stderr);
+    if available() {
+        place.ok("keygen --bits 3072 --out large");
+        place.write("one.csv", "salary\n1\n");
+        place.ok("encrypt --key large/public.json --column salary one.csv --out one.parquet");
+        let line = "decrypt --key large/private.json one.parquet --engine mesa --out out.csv";
+        place.fails(line, "engine mesa: a key of 3072 bits does not fit: the device takes at most 2048");
+    }
+}
+
+#[test]
+fn the_residue_bank_gives_the_residues_of_the_cpu() {
+    let place = Place::new();
+    // The product of the primes has 360 bits: 108 digits always fit.
+    let nines = "9".repeat(108);
+    let numbers: Vec<String> = (0..200).map(|at| nines[..1 + at * 107 / 199].to_owned()).collect();
+    place.write("in.txt", format!("0\n1\n0xfffffffffffffffffffffffffffff\n{}\n", numbers.join("\n")));
+    for table in ["csv", "parquet"] {
+        place.ok(&format!("rns convert --engine cpu in.txt --out cpu.{table}"));
+        let line = format!("rns convert --engine residue-bank --json in.txt --out bank.{table}");
+        if !available() {
+            place.fails(&line, "engine residue-bank: the design residue_bank_360 has no model");
+            continue;
+        }
+        let report: Value = serde_json::from_str(place.ok(&line).stderr.lines().last().unwrap()).unwrap();
+        assert_eq!(report["engine"], "residue-bank");
+        assert!(report["note"].as_str().unwrap().ends_with(" cycles for 203 integers"), "{report}");
+        let bytes = |name: &str| fs::read(place.file(&format!("{name}.{table}"))).unwrap();
+        assert!(bytes("bank") == bytes("cpu"), "{table}");
+    }
+}
+
+#[test]
+fn the_residue_bank_refuses_what_it_was_not_built_for() {
+    let place = totals();
+    place.write("in.txt", "1\n");
+    let convert = "rns convert --engine residue-bank in.txt --out out.csv";
+    place.fails(&format!("{convert} --primes 101,103"), "engine residue-bank: no residue bank has these 2 moduli");
+    place.fails("rns primes --engine residue-bank", "the engine 'residue-bank' only converts integers to residues");
+    place.fails(
+        "decrypt --key keys/private.json totals.parquet --engine residue-bank",
+        "the engine 'residue-bank' only converts integers to residues",
+    );
+    place.fails("rns convert --engine mesa in.txt --out out.csv", "the engine 'mesa' only decrypts");
+}

@@ -1,0 +1,240 @@
+//! Simulated residue banks against plain division, through the driver.
+
+mod common;
+
+use common::{Fault, Shared, is};
+use hearith_arith::{Batch, limbs};
+use hearith_device::residue_bank::{RESIDUE_BANK, ResidueBank};
+use hearith_device::{Converts, Counters, ErrorKind, Exchange, Transport};
+use hearith_simulated::designs::{RESIDUE_BANK_60, RESIDUE_BANK_360, RESIDUE_BANK_360_WIDE, RESIDUE_BANK_1440};
+use hearith_simulated::{KINDS, Simulated};
+use hearith_verilated::Design;
+use hearith_verilated::bench::Random;
+
+fn bank(design: &'static Design) -> ResidueBank {
+    ResidueBank::open(Box::new(Simulated::new(design).unwrap())).unwrap()
+}
+
+/// The simulated banks, as users choose them.
+fn simulated() -> &'static dyn Converts {
+    let kind = KINDS.iter().find(|kind| kind.system() == &RESIDUE_BANK).unwrap();
+    kind.converts().unwrap()
+}
+
+/// 0, 1, all ones, single words of ones, and random numbers of so many bits.
+fn numbers(bits: u32, count: usize) -> Batch {
+    let limbs = bits.div_ceil(64) as usize;
+    let mut random = Random::new(count as u64);
+    let ones: Vec<u64> = (0..limbs as u32).map(|at| u64::MAX >> (64 - (bits - 64 * at).min(64))).collect();
+    let mut rows = vec![vec![0; limbs], ones.clone()];
+    rows.push((0..limbs).map(|at| u64::from(at == 0)).collect());
+    rows.extend((0..limbs).map(|only| (0..limbs).map(|at| if at == only { ones[at] } else { 0 }).collect()));
+    rows.extend((0..count).map(|_| random.bits(bits as usize)));
+    rows.truncate(count);
+    Batch::from_rows(limbs, rows.iter().map(Vec::as_slice))
+}
+
+/// The remainder by schoolbook division, limb by limb.
+fn remainder(number: &[u64], modulus: u64) -> u64 {
+    let step = |rest: u128, &limb: &u64| (rest << 64 | u128::from(limb)) % u128::from(modulus);
+    number.iter().rev().fold(0, step) as u64
+}
+
+fn converts(bank: &mut ResidueBank, numbers: &Batch) {
+    let moduli = bank.moduli().to_vec();
+    let residues = bank.residues(&moduli, numbers).unwrap();
+    assert_eq!((residues.moduli(), residues.len()), (&moduli[..], numbers.len()));
+    for (column, &modulus) in residues.columns().zip(&moduli) {
+        let expected = numbers.rows().map(|number| remainder(number, modulus));
+        assert!(column.iter().copied().eq(expected), "modulo {modulus}");
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn converts_batches() {
+    for (design, count) in
+        [(&RESIDUE_BANK_60, 5000), (&RESIDUE_BANK_360, 500), (&RESIDUE_BANK_360_WIDE, 500), (&RESIDUE_BANK_1440, 60)]
+    {
+        let mut bank = bank(design);
+        let parameters = bank.parameters();
+        assert_eq!(parameters.moduli as usize, bank.moduli().len());
+        let numbers = numbers(parameters.bits, count);
+        converts(&mut bank, &numbers);
+        converts(&mut bank, &numbers.range(0..1));
+        converts(&mut bank, &numbers.range(0..0));
+        let counters = bank.counters().unwrap();
+        let items = count as u64 + 1;
+        let products = items * u64::from(parameters.moduli);
+        assert_eq!((counters.accepted, counters.delivered, counters.products), (items, items, products));
+    }
+}
+
+/// What a batch adds to the busy cycles.
+fn busy(bank: &mut ResidueBank, numbers: &Batch) -> u64 {
+    let before = bank.counters().unwrap().busy_cycles;
+    converts(bank, numbers);
+    bank.counters().unwrap().busy_cycles - before
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_coefficient_every_interval_and_every_cycle_over_wide_streams() {
+    for (design, interval) in [(&RESIDUE_BANK_60, 4), (&RESIDUE_BANK_360, 7), (&RESIDUE_BANK_360_WIDE, 1)] {
+        let mut bank = bank(design);
+        let parameters = bank.parameters();
+        assert_eq!((parameters.interval, parameters.latency), (interval, parameters.stages + 2));
+        let numbers = numbers(parameters.bits, 400);
+        let few = busy(&mut bank, &numbers.range(0..100));
+        let many = busy(&mut bank, &numbers);
+        assert_eq!(many - few, 300 * u64::from(interval), "{}", bank.describe());
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn some_of_the_moduli_in_another_order() {
+    let mut bank = bank(&RESIDUE_BANK_360);
+    let moduli = [bank.moduli()[7], bank.moduli()[0]];
+    let numbers = numbers(360, 20);
+    let residues = bank.residues(&moduli, &numbers).unwrap();
+    for (column, modulus) in residues.columns().zip(moduli) {
+        assert!(column.iter().copied().eq(numbers.rows().map(|number| remainder(number, modulus))));
+    }
+    is(&bank.residues(&[17], &numbers).unwrap_err(), ErrorKind::NotAModulus { modulus: 17 });
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn numbers_that_do_not_fit_are_refused() {
+    let mut bank = bank(&RESIDUE_BANK_60);
+    let moduli = bank.moduli().to_vec();
+    let longest = Batch::from_rows(2, [&[(1 << 60) - 1, 0][..]]);
+    assert_eq!(limbs::bit_length(longest.row(0)), 60);
+    converts(&mut bank, &longest);
+    let longer = Batch::from_rows(2, [&[1, 0][..], &[1 << 60, 0]]);
+    let error = bank.residues(&moduli, &longer).unwrap_err();
+    is(&error, ErrorKind::NumberTooLong { bits: 60 });
+    assert_eq!(error.to_string(), "row 1: the number is longer than the 60 bits that the residue bank takes");
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn the_smallest_bank_that_fits_is_chosen() {
+    let primes = bank(&RESIDUE_BANK_360).moduli().to_vec();
+    assert_eq!(primes[0], 1_073_692_673);
+    let banks = simulated();
+    let chosen = banks.open(&primes, 360).unwrap();
+    assert_eq!(chosen.describe(), "simulated residue_bank_360");
+    let refused = |moduli: &[u64], bits| banks.open(moduli, bits).err().expect("no bank has them");
+    let error = refused(&primes, 1500);
+    is(&error, ErrorKind::NoResidueBank { moduli: 12, bits: 1500, largest: 1440 });
+    let error = refused(&[101], 60);
+    is(&error, ErrorKind::NoResidueBank { moduli: 1, bits: 60, largest: 1440 });
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn another_device_is_told_apart() {
+    let bank = Box::new(Simulated::new(&RESIDUE_BANK_60).unwrap());
+    let error = hearith_device::mesa::Mesa::open(bank).unwrap_err();
+    assert_eq!(error.to_string(), "not a MESA: its identity is 0x52455342");
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn batches_that_break_off_leave_nothing_behind() {
+    for design in [&RESIDUE_BANK_60, &RESIDUE_BANK_360] {
+        let shared = Shared::new(design);
+        let mut bank = ResidueBank::open(Box::new(shared.clone())).unwrap();
+        let (moduli, numbers) = (bank.moduli().to_vec(), numbers(bank.parameters().bits, 10));
+        for received in 0..4 {
+            shared.disturb(Fault::GivenUp(received));
+            let error = bank.residues(&moduli, &numbers).unwrap_err();
+            is(&error, ErrorKind::Stalled { sent: 10, received, expected: 10 });
+            converts(&mut bank, &numbers);
+        }
+        // Packets of one beat, where a number takes several.
+        shared.disturb(Fault::CutInput(bank.parameters().stream_bits as usize / 8));
+        is(&bank.residues(&moduli, &numbers).unwrap_err(), ErrorKind::Dropped);
+        converts(&mut bank, &numbers);
+        shared.disturb(Fault::LongerOutput);
+        let error = bank.residues(&moduli, &numbers).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::CutShort { packet: 0, .. }), "{error}");
+        converts(&mut bank, &numbers);
+        // A reset stops the bank; opening it starts it again.
+        shared.disturb(Fault::Reset(2));
+        bank.residues(&moduli, &numbers).unwrap_err();
+        let error = bank.residues(&moduli, &numbers).unwrap_err();
+        is(&error, ErrorKind::Stalled { sent: 1, received: 0, expected: 10 });
+        drop(bank);
+        converts(&mut ResidueBank::open(Box::new(shared)).unwrap(), &numbers);
+    }
+}
+
+/// Byte addresses of the register map.
+const PARAMETER_7: u32 = 0x3c;
+const CONTROL: u32 = 0x40;
+const STATUS: u32 = 0x44;
+const IN_FLIGHT: u32 = 0x48;
+const SELECT: u32 = 0x1_0000;
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn primes_are_read_one_at_a_time_while_nothing_is_in_flight() {
+    let mut shared = Shared::new(&RESIDUE_BANK_60);
+    assert_eq!(shared.read(STATUS).unwrap(), 0);
+    for (number, prime) in [59, 47, 37, 0, 0].into_iter().enumerate() {
+        shared.write(SELECT, number as u32).unwrap();
+        assert_eq!(shared.read(PARAMETER_7).unwrap(), prime);
+    }
+    is(&shared.read(SELECT).unwrap_err(), ErrorKind::Refused { address: SELECT });
+    shared.write(CONTROL, 1).unwrap();
+    assert_eq!(shared.read(STATUS).unwrap(), 1);
+    // Two numbers in, one answer taken.
+    let (input, mut output) = ([7; 16], [0; 12]);
+    let exchange =
+        Exchange { input: &input, input_packet: 8, output: &mut output, output_packet: 12, quiet_cycles: 999 };
+    shared.exchange(exchange).unwrap();
+    assert_eq!((shared.read(STATUS).unwrap(), shared.read(IN_FLIGHT).unwrap()), (3, 1));
+    is(&shared.write(SELECT, 1).unwrap_err(), ErrorKind::Refused { address: SELECT });
+    // A flush drops it, and the bank goes on.
+    shared.write(CONTROL, 2).unwrap();
+    assert_eq!((shared.read(STATUS).unwrap(), shared.read(IN_FLIGHT).unwrap()), (1, 0));
+    // Selecting stops it; so does wiping, which also forgets what was selected.
+    shared.write(SELECT, 1).unwrap();
+    assert_eq!((shared.read(STATUS).unwrap(), shared.read(PARAMETER_7).unwrap()), (0, 47));
+    shared.write(CONTROL, 4).unwrap();
+    assert_eq!((shared.read(STATUS).unwrap(), shared.read(PARAMETER_7).unwrap()), (0, 59));
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn packets_of_more_than_one_beat_are_dropped_where_a_beat_holds_a_number() {
+    let mut shared = Shared::new(&RESIDUE_BANK_360_WIDE);
+    let mut bank = ResidueBank::open(Box::new(shared.clone())).unwrap();
+    let numbers = numbers(360, 10);
+    let (moduli, mut output) = (bank.moduli().to_vec(), [0; 48]);
+    for beats in 2..4 {
+        let input = vec![1; 48 * beats];
+        let exchange = Exchange {
+            input: &input,
+            input_packet: 48 * beats,
+            output: &mut output,
+            output_packet: 48,
+            quiet_cycles: 999,
+        };
+        let error = shared.exchange(exchange).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Stalled { sent: 1, received: 0, .. }), "{error}");
+        assert_eq!(shared.read(STATUS).unwrap(), 5);
+        shared.write(CONTROL, 2).unwrap();
+        assert_eq!(shared.read(STATUS).unwrap(), 1);
+        converts(&mut bank, &numbers);
+    }
+    assert_eq!(bank.residues(&moduli, &numbers.range(0..0)).unwrap().len(), 0);
+    assert_eq!(bank.counters().unwrap(), Counters { busy_cycles: bank.counters().unwrap().busy_cycles, ..counted(20) });
+}
+
+fn counted(numbers: u64) -> Counters {
+    Counters { busy_cycles: 0, accepted: numbers, delivered: numbers, products: 12 * numbers }
+}
