@@ -17,7 +17,7 @@
 //! needed: in products of `k`-limb numbers a squaring costs 3.5 where Montgomery arithmetic on `2k` limbs costs 6.
 
 use crate::constants::{Constants, Pair};
-use crate::limbs::low_bits;
+use crate::natural::low_bits;
 use zeroize::{DefaultIsZeroes, Zeroize};
 
 /// The Montgomery rings modulo `m` and modulo `m^2` on a group of lanes.

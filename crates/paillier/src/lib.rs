@@ -46,8 +46,8 @@
 //! ([`PrivateKey::is_locked_in_memory`]), and a program can forbid core dumps of itself ([`forbid_core_dumps`]). Randomness comes
 //! from the operating system's generator only.
 
+mod boxed;
 mod ciphertexts;
-pub mod count;
 mod decrypt;
 pub mod encoding;
 mod encrypt;
@@ -58,14 +58,12 @@ mod homomorphic;
 mod key;
 mod lazy;
 mod locked;
-mod natural;
 pub mod phe_json;
 mod plaintexts;
 mod random;
 mod randomisers;
 
 pub use ciphertexts::Ciphertexts;
-pub use decrypt::Decryption;
 pub use error::{Error, ErrorKind};
 pub use hardening::forbid_core_dumps;
 pub use hearith_arith::{Batch, Engine};

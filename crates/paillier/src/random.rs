@@ -1,9 +1,10 @@
 //! Random numbers, from the operating system's generator only.
 
-use crate::natural::{Secret, boxed, clear_bits_from};
+use crate::boxed::boxed;
 use crypto_bigint::{BoxedUint, Gcd};
 use getrandom::Error;
-use hearith_arith::{Batch, Modulus, limbs};
+use hearith_arith::natural::{self, Secret, clear_bits_from};
+use hearith_arith::{Batch, Modulus};
 use rand_core::{TryCryptoRng, TryRng};
 use std::convert::Infallible;
 use zeroize::{Zeroize, Zeroizing};
@@ -33,7 +34,7 @@ pub(crate) fn bits(len: usize, limbs: usize, bits: u32) -> Result<Batch, Error> 
 /// Draws again until a number is below `n`, which tells nothing about the number that is kept. That it is coprime to
 /// `n` is only checked for keys so small that chance could have it otherwise.
 pub(crate) fn units(len: usize, n: &[u64]) -> Result<Batch, Error> {
-    let length = limbs::bit_length(n);
+    let length = natural::bit_length(n);
     let mut batch = bits(len, n.len(), length)?;
     for row in batch.rows_mut() {
         while !is_unit(row, n, length) {
@@ -46,7 +47,7 @@ pub(crate) fn units(len: usize, n: &[u64]) -> Result<Batch, Error> {
 
 /// Whether `0 < x < n` and, where chance could have it otherwise, `gcd(x, n) = 1`.
 fn is_unit(x: &[u64], n: &[u64], length: u32) -> bool {
-    let inside = limbs::less(x, n) & (1 ^ limbs::is_zero(x)) == 1;
+    let inside = natural::less(x, n) & (1 ^ natural::is_zero(x)) == 1;
     inside && (length >= SURELY_COPRIME_BITS || Zeroizing::new(boxed(x)).gcd(&boxed(n)) == BoxedUint::one())
 }
 
@@ -56,7 +57,7 @@ pub(crate) fn residues(p: &Modulus, len: usize) -> Result<Batch, Error> {
     let length = p.bits() + EXTRA_BITS;
     let mut numbers = p.reduce(&bits(len, length.div_ceil(64) as usize, length)?);
     for row in numbers.rows_mut() {
-        row[0] |= limbs::is_zero(row);
+        row[0] |= natural::is_zero(row);
     }
     Ok(numbers)
 }

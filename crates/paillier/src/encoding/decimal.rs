@@ -1,8 +1,9 @@
 //! Decimal numbers as integers in units of `10^-scale`.
 
 use super::integer::with_point;
-use crate::natural::secret_to_decimal;
 use crate::{Error, ErrorKind};
+use hearith_arith::natural::to_decimal;
+use zeroize::Zeroizing;
 
 /// The decimal number in `text`, in units of `10^-scale`, exactly.
 ///
@@ -52,7 +53,7 @@ pub fn parse_decimal(text: &str, scale: u32) -> Result<i128, Error> {
 /// ```
 pub fn format_decimal(value: i128, scale: u32) -> String {
     let magnitude = value.unsigned_abs();
-    with_point(value < 0, &secret_to_decimal(&[magnitude as u64, (magnitude >> 64) as u64]), scale)
+    with_point(value < 0, &Zeroizing::new(to_decimal(&[magnitude as u64, (magnitude >> 64) as u64])), scale)
 }
 
 #[cfg(test)]

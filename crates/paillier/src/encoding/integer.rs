@@ -1,11 +1,11 @@
 //! Signed integers: a negative number `-x` is the residue `n - x`.
 
 use crate::ciphertexts::check_key;
-use crate::natural::{difference, has_bits_from, secret_to_decimal};
 use crate::{Error, ErrorKind, Plaintexts, PublicKey};
-use hearith_arith::{Batch, limbs};
+use hearith_arith::Batch;
+use hearith_arith::natural::{self, difference, has_bits_from, to_decimal};
 use std::fmt;
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// An integer of any size. Wiped when dropped; `Debug` shows its length only.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
@@ -18,7 +18,7 @@ impl Signed {
     /// The integer with this magnitude, least significant limb first, and sign; zero has none. The limbs are wiped with it,
     /// where they stand.
     pub fn new(negative: bool, magnitude: Vec<u64>) -> Self {
-        let zero = limbs::is_zero(&magnitude) == 1;
+        let zero = natural::is_zero(&magnitude) == 1;
         Signed { negative: negative && !zero, magnitude }
     }
 
@@ -29,7 +29,7 @@ impl Signed {
 
     /// Whether it is zero.
     pub fn is_zero(&self) -> bool {
-        limbs::is_zero(&self.magnitude) == 1
+        natural::is_zero(&self.magnitude) == 1
     }
 
     /// Its magnitude in 64-bit limbs, least significant first; the highest may be zero.
@@ -45,10 +45,10 @@ impl Signed {
     /// assert!(Signed::from(-601).exceeds(200, 3));
     /// ```
     pub fn exceeds(&self, range: u128, additions: u64) -> bool {
-        let bound = limbs::product(&[range as u64, (range >> 64) as u64], &[additions]);
+        let bound = natural::product(&[range as u64, (range >> 64) as u64], &[additions]);
         let (low, high) = self.magnitude.split_at(self.magnitude.len().min(bound.len()));
         let (bound, above) = bound.split_at(low.len());
-        limbs::is_zero(high) == 0 || (limbs::is_zero(above) & limbs::less(bound, low)) == 1
+        natural::is_zero(high) == 0 || (natural::is_zero(above) & natural::less(bound, low)) == 1
     }
 
     /// The number in units of `10^-scale`, as a decimal with exactly `scale` places. The text is the caller's to wipe.
@@ -59,7 +59,7 @@ impl Signed {
     /// assert_eq!(Signed::from(1250).to_decimal_string(0), "1250");
     /// ```
     pub fn to_decimal_string(&self, scale: u32) -> String {
-        with_point(self.negative, &secret_to_decimal(&self.magnitude), scale)
+        with_point(self.negative, &Zeroizing::new(to_decimal(&self.magnitude)), scale)
     }
 
     /// The number, if it fits.
@@ -118,7 +118,7 @@ impl Eq for Signed {}
 
 impl fmt::Display for Signed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad_integral(!self.negative, "", &secret_to_decimal(&self.magnitude))
+        f.pad_integral(!self.negative, "", &Zeroizing::new(to_decimal(&self.magnitude)))
     }
 }
 
@@ -142,13 +142,13 @@ pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Err
         let parts = [magnitude as u64, (magnitude >> 64) as u64];
         let kept = limbs.min(2);
         residue[..kept].copy_from_slice(&parts[..kept]);
-        if limbs::is_zero(&parts[kept..]) == 0 || limbs::less(&half, residue) == 1 {
+        if natural::is_zero(&parts[kept..]) == 0 || natural::less(&half, residue) == 1 {
             return Err(ErrorKind::OutOfRange.at_row(row));
         }
     }
     let mut residues = key.root().neg(&magnitudes);
     for ((residue, magnitude), value) in residues.rows_mut().zip(magnitudes.rows()).zip(values) {
-        limbs::assign_if(residue, magnitude, !(value >> 127) as u64 & 1);
+        natural::assign_if(residue, magnitude, !(value >> 127) as u64 & 1);
     }
     Ok(Plaintexts::new(key.id(), key.plaintext_bytes(), residues))
 }
@@ -163,9 +163,9 @@ pub fn decode_signed(key: &PublicKey, plaintexts: &Plaintexts) -> Result<Vec<Sig
     let negatives = key.root().neg(residues);
     let half = half(key);
     let decode = |(residue, negative): (&[u64], &[u64])| {
-        let below_zero = limbs::less(&half, residue);
+        let below_zero = natural::less(&half, residue);
         let mut magnitude = residue.to_vec();
-        limbs::assign_if(&mut magnitude, negative, below_zero);
+        natural::assign_if(&mut magnitude, negative, below_zero);
         Signed { negative: below_zero == 1, magnitude }
     };
     Ok(residues.rows().zip(negatives.rows()).map(decode).collect())
@@ -188,7 +188,7 @@ pub(crate) fn encode_wide(key: &PublicKey, values: &[&Signed], most: &[u64]) -> 
     for (row, (value, residue)) in values.iter().zip(residues.rows_mut()).enumerate() {
         let kept = limbs.min(value.magnitude.len());
         residue[..kept].copy_from_slice(&value.magnitude[..kept]);
-        if limbs::is_zero(&value.magnitude[kept..]) == 0 || limbs::less(most, residue) == 1 {
+        if natural::is_zero(&value.magnitude[kept..]) == 0 || natural::less(most, residue) == 1 {
             return Err(ErrorKind::OutOfRange.at_row(row));
         }
         if value.negative {

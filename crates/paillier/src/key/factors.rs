@@ -1,8 +1,8 @@
 //! The factors of `n`, ready for arithmetic modulo their squares.
 
-use crate::natural::{Secret, difference, is_one, limbs_of, product, resized};
 use crate::{Error, ErrorKind};
-use hearith_arith::{ArithError, Batch, Engine, Exponents, Factor, Memory, Modulus, Pairs, Square, limbs, pow_pairs};
+use hearith_arith::natural::{self, Secret, difference, is_one, limbs_of, product_in, resized};
+use hearith_arith::{ArithError, Batch, Engine, Exponents, Factor, Memory, Modulus, Pairs, Square, pow_pairs};
 use std::ops::Range;
 
 /// `p < q`, the prime factors of `n`; wiped when dropped.
@@ -20,7 +20,7 @@ pub(crate) struct Factors {
 impl Factors {
     pub(crate) fn new(p: Secret, q: Secret, engine: Engine) -> Result<Self, ArithError> {
         let (square_p, square_q) = (Square::new(engine, &p)?, Square::new(engine, &q)?);
-        let bits = limbs::bit_length(&p);
+        let bits = natural::bit_length(&p);
         Ok(Factors { p, q, square_p, square_q, bits })
     }
 
@@ -32,7 +32,7 @@ impl Factors {
 
     /// `p^2` and `q^2`.
     pub(crate) fn squares(&self) -> (Secret, Secret) {
-        let square = |prime: &[u64]| product(prime, prime, self.limbs());
+        let square = |prime: &[u64]| product_in(prime, prime, self.limbs());
         (square(&self.p), square(&self.q))
     }
 
@@ -103,8 +103,8 @@ impl Chinese {
         let multiples = self.q.mul_by(&differences, &self.p_inverse);
         let mut out = Batch::zeros(x.len(), self.limbs);
         for ((out, x), multiple) in out.rows_mut().zip(x.rows()).zip(multiples.rows()) {
-            out.copy_from_slice(&product(&self.p, multiple, self.limbs));
-            limbs::add_assign(out, x);
+            out.copy_from_slice(&product_in(&self.p, multiple, self.limbs));
+            natural::add_assign(out, x);
         }
         out
     }

@@ -2,13 +2,14 @@
 
 use super::factors::Factors;
 use super::prime::{ROUNDS, is_probably_prime, rounds_for_random};
-use crate::natural::{Secret, boxed, from_be, is_one, limbs_of, shifted_down};
+use crate::boxed::boxed;
 use crate::random::{SystemRandom, unit};
 use crate::{Error, ErrorKind};
 use crypto_bigint::{BoxedUint, Gcd};
 use crypto_primes::hazmat::{SetBits, SmallFactorsSieveFactory};
 use crypto_primes::{Flavor, is_prime, sieve_and_find};
-use hearith_arith::{Batch, Engine, Exponents, Modulus, limbs};
+use hearith_arith::natural::{self, Secret, from_be, is_one, limbs_of, shifted_down};
+use hearith_arith::{Batch, Engine, Exponents, Modulus};
 use zeroize::Zeroizing;
 
 /// Two different primes of `bits / 2` bits, the smaller first, whose product has exactly `bits` bits.
@@ -19,7 +20,7 @@ pub(crate) fn primes(bits: u32, blum: bool, engine: Engine) -> Result<(Secret, S
         let (p, q) = rayon::join(|| prime(bits / 2, blum, engine), || prime(bits / 2, blum, engine));
         let (p, q) = (p?, q?);
         if apart(&p, &q, bits) && (!blum || halves_coprime(&p, &q)) {
-            return Ok(if limbs::less(&p, &q) == 1 { (p, q) } else { (q, p) });
+            return Ok(if natural::less(&p, &q) == 1 { (p, q) } else { (q, p) });
         }
     }
 }
@@ -54,10 +55,10 @@ fn candidate(bits: u32, blum: bool) -> Result<Secret, Error> {
 /// than `2^(bits/2 - 100)` between them. Below 256 bits that leaves no choice, and there they only have to differ.
 fn apart(p: &[u64], q: &[u64], bits: u32) -> bool {
     let (mut over, mut under) = (Zeroizing::new(p.to_vec()), Zeroizing::new(q.to_vec()));
-    limbs::sub_assign(&mut over, q);
-    limbs::sub_assign(&mut under, p);
-    limbs::assign_if(&mut over, &under, limbs::less(p, q));
-    limbs::bit_length(&over) > if bits < 256 { 0 } else { bits / 2 - 100 }
+    natural::sub_assign(&mut over, q);
+    natural::sub_assign(&mut under, p);
+    natural::assign_if(&mut over, &under, natural::less(p, q));
+    natural::bit_length(&over) > if bits < 256 { 0 } else { bits / 2 - 100 }
 }
 
 /// Whether `gcd(p - 1, q - 1) = 2`, for `p = q = 3 mod 4`.
@@ -95,12 +96,12 @@ pub(crate) fn check_primes(p_be: &[u8], q_be: &[u8], engine: Engine) -> Result<(
     let (Some(p), Some(q)) = (from_be(p_be, longest), from_be(q_be, longest)) else {
         return Err(too_long.into());
     };
-    let bits = limbs::bit_length(&p);
-    if bits != limbs::bit_length(&q) || p == q {
+    let bits = natural::bit_length(&p);
+    if bits != natural::bit_length(&q) || p == q {
         return Err(ErrorKind::UnequalPrimes.into());
     }
     let cut = |number: Secret| Zeroizing::new(number[..limbs_of(bits)].to_vec());
-    let (p, q) = if limbs::less(&p, &q) == 1 { (cut(p), cut(q)) } else { (cut(q), cut(p)) };
+    let (p, q) = if natural::less(&p, &q) == 1 { (cut(p), cut(q)) } else { (cut(q), cut(p)) };
     if !is_probably_prime(&p, ROUNDS, engine)? {
         return Err(ErrorKind::NotPrime { factor: "p" }.into());
     }

@@ -2,9 +2,9 @@
 //! power of 2 in `p - 1`, and without copies that stay behind.
 
 use crate::Error;
-use crate::natural::{Secret, difference, is_one, shifted_down};
 use crate::random::residues;
-use hearith_arith::{ArithError, Batch, Engine, Exponents, Modulus, limbs};
+use hearith_arith::natural::{self, Secret, difference, is_one, shifted_down};
+use hearith_arith::{ArithError, Batch, Engine, Exponents, Modulus};
 
 /// The chance of taking a composite number for a prime is below 2 to minus this.
 pub(super) const SECURITY: u32 = 128;
@@ -42,7 +42,7 @@ pub(super) fn is_probably_prime(number: &[u64], rounds: usize, engine: Engine) -
 /// a^(2^(s - 1) d)` begin with 1 or contain -1.
 fn passes(m: &Modulus, bases: &Batch) -> bool {
     let minus_one = difference(m.as_limbs(), &[1]);
-    let s = (0..m.bits()).find(|&bit| limbs::bits_at(&minus_one, bit as usize, 1) == 1).unwrap_or(0);
+    let s = (0..m.bits()).find(|&bit| natural::bits_at(&minus_one, bit as usize, 1) == 1).unwrap_or(0);
     let d = shifted_down(&minus_one, s);
     let mut powers = m.pow(bases, Exponents::Shared(&d, m.bits()));
     let mut passed = Secret::new(powers.rows().map(|power| is_one(power) | equal(power, &minus_one)).collect());
@@ -55,7 +55,7 @@ fn passes(m: &Modulus, bases: &Batch) -> bool {
 
 /// 1 if two numbers of one length are the same, else 0.
 fn equal(a: &[u64], b: &[u64]) -> u64 {
-    1 ^ (limbs::less(a, b) | limbs::less(b, a))
+    1 ^ (natural::less(a, b) | natural::less(b, a))
 }
 
 #[cfg(test)]

@@ -5,12 +5,12 @@ use super::generate::{check_primes, generates, generator, primes};
 use super::jwk::private_comment;
 use super::public::PublicKey;
 use super::{KeyPolicy, Variant};
-use crate::decrypt::Decryptors;
+use crate::decrypt::Decryption;
 use crate::encrypt::Owner;
 use crate::locked::Locked;
-use crate::natural::{Secret, limbs_of, product, to_be};
 use crate::{Error, ErrorKind};
-use hearith_arith::{Engine, limbs};
+use hearith_arith::Engine;
+use hearith_arith::natural::{self, Secret, limbs_of, product_in, to_be};
 use std::fmt;
 
 /// A Paillier private key: the prime factors of `n` and what decryption derives from them. Wiped when dropped; `Debug`
@@ -19,7 +19,7 @@ pub struct PrivateKey {
     public: PublicKey,
     comment: String,
     factors: Locked<Factors>,
-    decryptors: Decryptors,
+    decryption: Locked<Decryption>,
     owner: Owner,
 }
 
@@ -47,7 +47,7 @@ impl PrivateKey {
     pub fn generate(bits: u32, variant: Variant, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         policy.check(bits)?;
         let (p, q) = primes(bits, variant == Variant::Djn, engine)?;
-        let n = product(&p, &q, limbs_of(bits));
+        let n = product_in(&p, &q, limbs_of(bits));
         let width = bits.div_ceil(8) as usize;
         let h = match variant {
             Variant::Standard => None,
@@ -70,7 +70,7 @@ impl PrivateKey {
         engine: Engine,
     ) -> Result<Self, Error> {
         let (p, q) = check_primes(p_be, q_be, engine)?;
-        let n = product(&p, &q, 2 * p.len());
+        let n = product_in(&p, &q, 2 * p.len());
         let public = PublicKey::new(&to_be(&n, 16 * p.len()), h_be, policy, engine)?;
         Self::checked(public, p, q)
     }
@@ -84,8 +84,8 @@ impl PrivateKey {
     /// The private key of a public key, given its primes, big-endian.
     pub(crate) fn of_public(public: PublicKey, p_be: &[u8], q_be: &[u8]) -> Result<Self, Error> {
         let (p, q) = check_primes(p_be, q_be, public.engine())?;
-        let n = product(&p, &q, 2 * p.len());
-        if n[..limbs_of(limbs::bit_length(&n))] != *public.modulus() {
+        let n = product_in(&p, &q, 2 * p.len());
+        if n[..limbs_of(natural::bit_length(&n))] != *public.modulus() {
             return Err(ErrorKind::WrongPrimes.into());
         }
         Self::checked(public, p, q)
@@ -103,8 +103,8 @@ impl PrivateKey {
     fn of_factors(public: PublicKey, p: Secret, q: Secret) -> Result<Self, Error> {
         let factors = Locked::new(Factors::new(p, q, public.engine())?);
         let comment = private_comment(public.id());
-        let decryptors = Decryptors::new(&factors);
-        Ok(PrivateKey { public, comment, factors, decryptors, owner: Owner::new() })
+        let decryption = Locked::new(Decryption::new(&factors));
+        Ok(PrivateKey { public, comment, factors, decryption, owner: Owner::new() })
     }
 
     pub(crate) fn with_comment(self, comment: String) -> Self {
@@ -125,15 +125,15 @@ impl PrivateKey {
     /// from them lie in. It may refuse, most often because a process can only lock so much (`ulimit -l`); the key works
     /// all the same.
     pub fn is_locked_in_memory(&self) -> bool {
-        self.factors.is_locked()
+        self.factors.is_locked() && self.decryption.is_locked()
     }
 
     pub(crate) fn factors(&self) -> &Factors {
         &self.factors
     }
 
-    pub(crate) fn decryptors(&self) -> &Decryptors {
-        &self.decryptors
+    pub(crate) fn decryption(&self) -> &Decryption {
+        &self.decryption
     }
 
     pub(crate) fn owner(&self) -> &Owner {
