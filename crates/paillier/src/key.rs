@@ -3,6 +3,7 @@
 pub(crate) mod factors;
 pub(crate) mod generate;
 pub(crate) mod jwk;
+mod prime;
 pub(crate) mod private;
 pub(crate) mod public;
 
