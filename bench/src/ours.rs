@@ -4,7 +4,8 @@ use crate::Result;
 use crate::contestant::{Contestant, Operation, Way};
 use crate::number::{from_be, to_be};
 use crate::workload::{SCALAR_BITS, Workload};
-use hearith_paillier::{Ciphertexts, Decryption, Engine, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Randomisers};
+use hearith_golden::{Decryption, PaperKey};
+use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Randomisers};
 use rug::Integer;
 use std::hint::black_box;
 use std::time::Instant;
@@ -16,6 +17,7 @@ pub struct Ours {
     standard: PublicKey,
     djn: PublicKey,
     private: PrivateKey,
+    paper: PaperKey,
     plaintexts: Plaintexts,
     left: Ciphertexts,
     right: Ciphertexts,
@@ -48,6 +50,7 @@ impl Ours {
             scalars: workload.scalars.iter().copied().map(i128::from).collect(),
             standard,
             djn,
+            paper: PaperKey::new(&private)?,
             private,
         })
     }
@@ -84,7 +87,7 @@ impl Ours {
             Way::DecryptStandard => Decryption::Standard,
             Way::DecryptCrt => Decryption::Crt,
             Way::DecryptEcrt => Decryption::Ecrt,
-            Way::DecryptDual => Decryption::Dual,
+            Way::DecryptDual => return Ok(self.private.decrypt(&input.left)?),
             Way::DecryptOne => {
                 let rows: Vec<_> =
                     input.singles.iter().map(|row| self.private.decrypt(row)).collect::<std::result::Result<_, _>>()?;
@@ -93,7 +96,7 @@ impl Ours {
             }
             _ => return Err("gives ciphertexts".into()),
         };
-        Ok(self.private.decrypt_with(algorithm, &input.left)?)
+        Ok(self.paper.decrypt(algorithm, &input.left)?)
     }
 }
 

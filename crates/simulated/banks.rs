@@ -1,6 +1,6 @@
 //! The simulated residue banks.
 
-use hearith_arith::rns::{Bounds, PrimeSearch};
+use hearith_rns::{Bounds, PrimeSearch};
 use hearith_verilated::build::{Design, coverage};
 
 /// The largest primes of the paper's pools of five terms: a coefficient's length, and primes whose product is as long.

@@ -1,6 +1,6 @@
 //! `rtl/rns`.
 
-use hearith_arith::rns::{Bounds, PrimeSearch};
+use hearith_rns::{Bounds, PrimeSearch};
 use hearith_verilated::build::{Design, coverage};
 
 /// The architectures of `residue_array`.

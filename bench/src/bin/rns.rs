@@ -1,7 +1,6 @@
 //! Residue conversion beside NTL and FLINT, forth and back, on one thread: `results/rns-software.md`.
 
 use hearith_arith::cost::peak_rate;
-use hearith_arith::rns::{Basis, Bounds, PrimeSearch, Residues, SpecialPrime};
 use hearith_arith::{Batch, Engine};
 use hearith_bench::Result;
 use hearith_bench::machine::{Machine, engines};
@@ -9,6 +8,7 @@ use hearith_bench::number::random_below;
 use hearith_bench::options::Options;
 use hearith_bench::report::{Table, ratio};
 use hearith_bench::statistics::Spread;
+use hearith_rns::{Basis, Bounds, PrimeSearch, Residues, SpecialPrime};
 use rug::{Integer, integer::Order};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};

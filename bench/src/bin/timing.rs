@@ -12,7 +12,8 @@ use hearith_bench::number::{random_below, random_bits, to_be};
 use hearith_bench::options::Options;
 use hearith_bench::report::Table;
 use hearith_bench::welch::{DOUBT, LEAK, largest_t};
-use hearith_paillier::{Ciphertexts, Decryption, KeyPolicy, Plaintexts, PrivateKey};
+use hearith_golden::{Decryption, PaperKey};
+use hearith_paillier::{Ciphertexts, KeyPolicy, Plaintexts, PrivateKey};
 use rug::Integer;
 use rug::integer::Order;
 use std::hint::black_box;
@@ -228,20 +229,24 @@ fn shared(exponent: &[u64]) -> Exponents<'_> {
 /// Encryption and decryption of special plaintexts and ciphertexts.
 fn scheme(engine: Engine) -> Result<Vec<Experiment>> {
     let mut all = Vec::new();
-    for algorithm in Decryption::ALL {
+    for way in [None, Some(Decryption::Standard), Some(Decryption::Crt), Some(Decryption::Ecrt)] {
         let key = sparse_keys(engine, 0)?;
         let n_squared = modulus_of(&key).square();
         // The ciphertext 1 holds 0, and all powers on the way to it are 1.
         let mut input = Input::new(engine, &Integer::from(1), &n_squared, key.public().ciphertext_bytes() / 8);
-        let operation = match algorithm {
-            Decryption::Standard => "decrypt, standard",
-            Decryption::Crt => "decrypt, crt",
-            Decryption::Ecrt => "decrypt, ecrt",
-            _ => "decrypt, dual",
+        let paper = PaperKey::new(&key)?;
+        let operation = match way {
+            Some(Decryption::Standard) => "decrypt, standard",
+            Some(Decryption::Crt) => "decrypt, crt",
+            Some(Decryption::Ecrt) => "decrypt, ecrt",
+            None => "decrypt, dual",
         };
         let run = Box::new(move |class| {
             let ciphertexts = ciphertexts(&key, input.draw(class));
-            time(|| key.decrypt_with(algorithm, &ciphertexts))
+            time(|| match way {
+                Some(way) => paper.decrypt(way, &ciphertexts),
+                None => key.decrypt(&ciphertexts),
+            })
         });
         all.push(Experiment { operation, special: "ciphertext 1", run });
     }

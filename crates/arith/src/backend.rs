@@ -4,22 +4,13 @@
 pub(crate) mod ifma;
 pub(crate) mod serial;
 
-/// Calls a function generic over the kernel with the kernel of an engine chosen at run time.
+/// Calls a function generic over the [`Kernel`](crate::kernel::Kernel) with that of an engine.
 macro_rules! with_kernel {
     ($engine:expr, $kernel:ident => $call:expr) => {
-        match $engine {
-            $crate::Engine::Serial => {
-                type $kernel = $crate::backend::serial::Serial;
-                $call
-            }
-            #[cfg(target_arch = "x86_64")]
-            $crate::Engine::Ifma => {
-                type $kernel = $crate::backend::ifma::Ifma;
-                $call
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            $crate::Engine::Ifma => unreachable!("refused where a modulus is prepared"),
-        }
+        $crate::dispatch!($engine, $kernel in {
+            serial: $crate::backend::serial::Serial,
+            ifma: $crate::backend::ifma::Ifma,
+        } => $call)
     };
 }
 pub(crate) use with_kernel;

@@ -6,27 +6,45 @@ use zeroize::Zeroize;
 
 /// `len` natural numbers of `limbs` 64-bit limbs each, least significant limb first, one row a number.
 ///
-/// A batch may hold secrets: it is wiped when dropped and `Debug` shows its shape only.
+/// A batch may hold secrets: it is wiped when dropped and `Debug` shows its shape only. What everybody may see, such as
+/// ciphertexts, need not be wiped; [`Batch::public`] says so. Copies and parts of a batch are as secret as it is.
 ///
 /// ```
 /// use hearith_arith::Batch;
 /// let batch = Batch::from_be_bytes(&[1, 0, 0, 7], 2, 1);
 /// assert_eq!((batch.row(0), batch.row(1)), (&[256][..], &[7][..]));
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Batch {
     limbs: usize,
     words: Vec<u64>,
+    /// Whether dropping wipes.
+    secret: bool,
 }
 
 impl Batch {
+    fn secret(limbs: usize, words: Vec<u64>) -> Self {
+        Batch { limbs, words, secret: true }
+    }
+
+    /// The same numbers, which everybody may see: they are not wiped when dropped.
+    pub fn public(mut self) -> Self {
+        self.secret = false;
+        self
+    }
+
+    /// Whether the numbers are wiped when dropped, as they are unless [`Batch::public`] said otherwise.
+    pub fn is_secret(&self) -> bool {
+        self.secret
+    }
+
     /// `len` zeros of `limbs` limbs.
     ///
     /// # Panics
     /// If `limbs` is zero.
     pub fn zeros(len: usize, limbs: usize) -> Self {
         assert!(limbs > 0, "a number has at least one limb");
-        Batch { limbs, words: vec![0; len * limbs] }
+        Batch::secret(limbs, vec![0; len * limbs])
     }
 
     /// The given rows, each extended with zeros to `limbs` limbs.
@@ -36,7 +54,7 @@ impl Batch {
     pub fn from_rows<'a>(limbs: usize, rows: impl IntoIterator<Item = &'a [u64]>) -> Self {
         let rows = rows.into_iter();
         // Exact reservation matters: a vector that grows leaves unwiped copies behind.
-        let mut batch = Batch { limbs, words: Vec::with_capacity(rows.size_hint().0 * limbs) };
+        let mut batch = Batch::secret(limbs, Vec::with_capacity(rows.size_hint().0 * limbs));
         for row in rows {
             if batch.words.len() + limbs > batch.words.capacity() {
                 batch.grow();
@@ -50,7 +68,7 @@ impl Batch {
 
     /// `len` copies of one number.
     pub fn repeat(row: &[u64], len: usize) -> Self {
-        Batch { limbs: row.len(), words: row.repeat(len) }
+        Batch::secret(row.len(), row.repeat(len))
     }
 
     /// Reads numbers of `width` big-endian bytes each.
@@ -140,27 +158,33 @@ impl Batch {
 
     /// The numbers at the given indices, in that order.
     pub fn select(&self, indices: &[usize]) -> Self {
-        Batch::from_rows(self.limbs, indices.iter().map(|&index| self.row(index)))
+        self.part(Batch::from_rows(self.limbs, indices.iter().map(|&index| self.row(index))))
     }
 
     /// The numbers of an index range.
     pub fn range(&self, range: Range<usize>) -> Self {
-        Batch { limbs: self.limbs, words: self.words[range.start * self.limbs..range.end * self.limbs].to_vec() }
+        let words = self.words[range.start * self.limbs..range.end * self.limbs].to_vec();
+        self.part(Batch::secret(self.limbs, words))
     }
 
     /// The same numbers with `limbs` limbs each: extended with zeros, or cut, which drops the limbs above.
     pub fn resize(&self, limbs: usize) -> Self {
         let kept = limbs.min(self.limbs);
-        Batch::from_rows(limbs, self.rows().map(|row| &row[..kept]))
+        self.part(Batch::from_rows(limbs, self.rows().map(|row| &row[..kept])))
     }
 
-    /// The batches one after another; all must have the same number of limbs.
+    /// The batches one after another; all must have the same number of limbs. They are public if all are.
     pub fn concat(batches: &[&Batch]) -> Self {
         let limbs = batches.first().map_or(1, |batch| batch.limbs);
         assert!(batches.iter().all(|batch| batch.limbs == limbs), "batches of different widths");
         let mut words = Vec::with_capacity(batches.iter().map(|batch| batch.words.len()).sum());
         batches.iter().for_each(|batch| words.extend_from_slice(&batch.words));
-        Batch { limbs, words }
+        Batch { limbs, words, secret: batches.iter().any(|batch| batch.secret) }
+    }
+
+    /// What was taken from this batch, as secret as it.
+    fn part(&self, taken: Batch) -> Self {
+        if self.secret { taken } else { taken.public() }
     }
 
     /// Doubles the room, wiping the place that the numbers leave.
@@ -180,9 +204,20 @@ impl Zeroize for Batch {
 
 impl Drop for Batch {
     fn drop(&mut self) {
-        self.zeroize();
+        if self.secret {
+            self.zeroize();
+        }
     }
 }
+
+/// The same numbers of the same width, secret or not.
+impl PartialEq for Batch {
+    fn eq(&self, other: &Self) -> bool {
+        self.limbs == other.limbs && self.words == other.words
+    }
+}
+
+impl Eq for Batch {}
 
 impl fmt::Debug for Batch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -211,5 +246,21 @@ mod tests {
         assert_eq!(batch.resize(1).as_limbs(), [1, 2, 0]);
         assert_eq!(Batch::concat(&[&batch.range(1..2), &batch]).len(), 4);
         assert_eq!(format!("{batch:?}"), "Batch(3 numbers of 2 limbs)");
+    }
+
+    #[test]
+    fn what_is_taken_is_as_secret_as_what_it_is_taken_from() {
+        let secret = Batch::from_rows(1, [&[1][..], &[2]]);
+        let public = secret.clone().public();
+        let taken = |batch: &Batch| {
+            [batch.clone(), batch.select(&[1]), batch.range(0..1), batch.resize(3), Batch::concat(&[batch, batch])]
+        };
+        assert!(taken(&secret).iter().all(Batch::is_secret));
+        assert!(!taken(&public).iter().any(Batch::is_secret));
+        assert!(Batch::concat(&[&public, &secret]).is_secret());
+        assert!(
+            [Batch::zeros(1, 1), Batch::repeat(&[1], 1), Batch::from_be_bytes(&[1], 1, 1)].iter().all(Batch::is_secret)
+        );
+        assert_eq!(public, secret);
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::backend::with_kernel;
 use crate::kernel::Kernel;
-use crate::limbs::{bit_length, double, inverse_word};
-use crate::{ArithError, Engine};
+use crate::natural::{bit_length, double, inverse_word};
+use crate::{ArithError, Available, Engine};
 use std::sync::Arc;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -14,7 +14,7 @@ pub(crate) type Pair = (Vec<u64>, Vec<u64>);
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Constants {
     #[zeroize(skip)]
-    pub(crate) engine: Engine,
+    pub(crate) engine: Available,
     pub(crate) bits: u32,
     /// Limbs of a residue in the kernel's radix.
     pub(crate) k: usize,
@@ -35,9 +35,7 @@ impl Constants {
 
     /// Checks a modulus and prepares it for an engine: one pass over the limbs for each of `2 log2 R` doublings.
     pub(crate) fn new(engine: Engine, modulus: &[u64]) -> Result<Arc<Self>, ArithError> {
-        if !engine.is_available() {
-            return Err(ArithError::EngineUnavailable { engine: engine.name(), needs: engine.requires() });
-        }
+        let engine = engine.available()?;
         let bits = bit_length(modulus);
         if !(Self::LEAST_BITS..=Self::MOST_BITS).contains(&bits) {
             return Err(ArithError::ModulusSize { bits, least: Self::LEAST_BITS, most: Self::MOST_BITS });

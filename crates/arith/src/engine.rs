@@ -49,10 +49,26 @@ impl Engine {
     pub fn is_available(self) -> bool {
         match self {
             Engine::Serial => true,
+            // What a kernel of this engine may enable in `target_feature`, and nothing else.
             #[cfg(target_arch = "x86_64")]
-            Engine::Ifma => crate::backend::ifma::is_available(),
+            Engine::Ifma => {
+                std::arch::is_x86_feature_detected!("avx512f")
+                    && std::arch::is_x86_feature_detected!("avx512dq")
+                    && std::arch::is_x86_feature_detected!("avx512ifma")
+            }
             #[cfg(not(target_arch = "x86_64"))]
             Engine::Ifma => false,
+        }
+    }
+
+    /// The engine as one that this machine can run: what kernels are chosen by, wherever something is prepared for an engine.
+    ///
+    /// # Errors
+    /// [`ArithError::EngineUnavailable`].
+    pub fn available(self) -> Result<Available, ArithError> {
+        match self.is_available() {
+            true => Ok(Available(self)),
+            false => Err(ArithError::EngineUnavailable { engine: self.name(), needs: self.requires() }),
         }
     }
 
@@ -67,12 +83,7 @@ impl Engine {
     /// # Errors
     /// [`ArithError::UnknownEngine`] or, if this machine cannot run it, [`ArithError::EngineUnavailable`].
     pub fn named(name: &str) -> Result<Engine, ArithError> {
-        let engine: Engine = name.parse()?;
-        if engine.is_available() {
-            Ok(engine)
-        } else {
-            Err(ArithError::EngineUnavailable { engine: engine.name(), needs: engine.requires() })
-        }
+        name.parse::<Engine>()?.available().map(Available::engine)
     }
 
     /// The engine that `HEARITH_ENGINE` names, or the best one if the variable is unset or empty.
@@ -90,6 +101,92 @@ impl Engine {
     pub(crate) fn names() -> String {
         Engine::ALL.iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// An engine that this machine was found to run: [`Engine::available`] is the only way to one. [`dispatch!`](crate::dispatch) takes nothing
+/// else, so wherever a kernel is reached by it, the instructions that the kernel needs are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Available(Engine);
+
+impl Available {
+    /// The engine.
+    pub fn engine(self) -> Engine {
+        self.0
+    }
+}
+
+/// Evaluates an expression with a name for the kernel of an engine: the one place where an engine, chosen at run time, becomes a type.
+///
+/// A kernel is whatever a crate wants to have once for each engine: types that implement a trait of the crate's own. The crate lists
+/// them here, all engines' kernels side by side, and the expression is compiled for each. The engine comes as [`Available`], so a
+/// vector kernel may rely on the instructions that [`Engine::requires`] names. On machines other than x86-64 the vector kernel is
+/// not looked at and need not exist.
+///
+/// ```
+/// use hearith_arith::{ArithError, Available, Engine, dispatch};
+///
+/// /// Sums of words modulo `m`: a kernel of another shape than those of this crate.
+/// trait Sum: Send + Sync {
+///     fn new(m: u64) -> Self where Self: Sized;
+///     fn sum(&self, words: &[u32]) -> u64;
+/// }
+///
+/// struct Serial(u64);
+/// impl Sum for Serial {
+///     fn new(m: u64) -> Self {
+///         Serial(m)
+///     }
+///     fn sum(&self, words: &[u32]) -> u64 {
+///         words.iter().fold(0, |sum, &word| (sum + u64::from(word)) % self.0)
+///     }
+/// }
+///
+/// #[cfg(target_arch = "x86_64")]
+/// struct Ifma(u64);
+/// #[cfg(target_arch = "x86_64")]
+/// impl Sum for Ifma {
+///     fn new(m: u64) -> Self {
+///         Ifma(m)
+///     }
+///     fn sum(&self, words: &[u32]) -> u64 {
+///         // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
+///         unsafe { sum(words) % self.0 }
+///     }
+/// }
+///
+/// #[cfg(target_arch = "x86_64")]
+/// #[target_feature(enable = "avx512f")]
+/// fn sum(words: &[u32]) -> u64 {
+///     words.iter().map(|&word| u64::from(word)).sum()
+/// }
+///
+/// fn kernel(engine: Engine, m: u64) -> Result<Box<dyn Sum>, ArithError> {
+///     let engine: Available = engine.available()?;
+///     Ok(dispatch!(engine, K in { serial: Serial, ifma: Ifma } => Box::new(K::new(m))))
+/// }
+///
+/// for engine in Engine::ALL.iter().filter(|engine| engine.is_available()) {
+///     assert_eq!(kernel(*engine, 10)?.sum(&[7, 8, 9]), 4);
+/// }
+/// # Ok::<(), ArithError>(())
+/// ```
+#[macro_export]
+macro_rules! dispatch {
+    ($engine:expr, $kernel:ident in { serial: $serial:ty, ifma: $ifma:ty $(,)? } => $call:expr) => {
+        match $crate::Available::engine($engine) {
+            $crate::Engine::Serial => {
+                type $kernel = $serial;
+                $call
+            }
+            #[cfg(target_arch = "x86_64")]
+            $crate::Engine::Ifma => {
+                type $kernel = $ifma;
+                $call
+            }
+            #[allow(unreachable_patterns)]
+            _ => ::std::unreachable!("no other engine is available"),
+        }
+    };
 }
 
 impl fmt::Display for Engine {
@@ -118,5 +215,16 @@ mod tests {
         }
         assert_eq!(Engine::named("abacus"), Err(ArithError::UnknownEngine("abacus".into())));
         assert!(Engine::best().is_available());
+    }
+
+    #[test]
+    fn only_what_runs_here_is_available() {
+        for &engine in Engine::ALL {
+            assert_eq!(engine.available().is_ok(), engine.is_available());
+        }
+        let lanes = |engine: Available| dispatch!(engine, K in { serial: [u8; 1], ifma: [u8; 8] } => size_of::<K>());
+        for engine in Engine::ALL.iter().filter_map(|engine| engine.available().ok()) {
+            assert_eq!(lanes(engine), engine.engine().lanes());
+        }
     }
 }

@@ -30,4 +30,16 @@ pub enum ArithError {
         /// What it needs.
         needs: &'static str,
     },
+    /// A text that should be a natural number is empty.
+    #[error("there is no integer")]
+    NoNumber,
+    /// A text is no natural number.
+    #[error("not a natural number, decimal or hexadecimal after 0x")]
+    NotANumber,
+    /// A text is a negative number.
+    #[error("a negative number")]
+    Negative,
+    /// A number has more limbs than it may have.
+    #[error("too large")]
+    TooLarge,
 }

@@ -1,7 +1,7 @@
 //! The exponents of a batch of powers.
 
 use crate::Batch;
-use crate::limbs::bit_length;
+use crate::natural::bit_length;
 
 /// The exponents of a batch of powers. Lengths are public always; values only where it says so.
 #[derive(Clone, Copy, Debug)]

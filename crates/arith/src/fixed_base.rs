@@ -4,7 +4,7 @@ use crate::backend::with_kernel;
 use crate::constants::Constants;
 use crate::groups::{Moduli, for_groups};
 use crate::kernel::{Kernel, Lanes, SHARED_ENTRIES, Space};
-use crate::limbs::bit_at;
+use crate::natural::bit_at;
 use crate::ring::{Dual, Ring, Word, Workspace};
 use crate::{Batch, Pairs, Square};
 
@@ -64,7 +64,7 @@ impl FixedBase {
     pub fn new(square: &Square, base: &[u64], exponent_bits: u32) -> Self {
         let shape = Comb::new(exponent_bits);
         let base = Batch::from_rows(base.len(), [base]);
-        let tables = with_kernel!(square.root().engine(), K => tables::<Dual<K>>(square.constants(), &base, shape));
+        let tables = with_kernel!(square.constants().engine, K => tables::<Dual<K>>(square.constants(), &base, shape));
         FixedBase { square: square.clone(), shape, tables }
     }
 
@@ -73,7 +73,7 @@ impl FixedBase {
     /// Bits at and above the length given to [`FixedBase::new`], rounded up to the comb, are ignored.
     pub fn pow(&self, exponents: &Batch) -> Pairs {
         let constants = self.square.constants();
-        Pairs::from_rows(with_kernel!(self.square.root().engine(), K => {
+        Pairs::from_rows(with_kernel!(constants.engine, K => {
             comb::<Dual<K>>(constants, &self.tables, self.shape, exponents)
         }))
     }

@@ -2,12 +2,12 @@
 
 use crate::kernel::{Kernel, Space};
 use crate::pow::set_index;
-use crate::ring::{Constants, Ring, Word, Workspace};
+use crate::ring::{LanesOf, Ring, Word, Workspace};
 
 /// `power = base^exponent` by the ladder: the pair `(x, x base)` moves on by one product and one squaring a bit,
 /// whatever the bit, which only decides by masks which of the two is squared \[JY02\].
 pub(crate) fn ladder<R: Ring>(
-    m: &Constants<R>,
+    m: &LanesOf<R>,
     work: &mut Workspace<R>,
     power: &mut [Word<R>],
     base: &[Word<R>],

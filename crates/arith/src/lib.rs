@@ -2,8 +2,9 @@
 //!
 //! - [`Modulus`]: arithmetic modulo an odd `m` of up to 16 384 bits, on a [`Batch`] of numbers at a time;
 //! - [`Square`]: arithmetic modulo `m^2`, carried out modulo `m` ("dual Montgomery"), and [`FixedBase`] powers in it;
-//! - [`rns`]: residue number systems with their special primes;
-//! - [`Engine`]: the run-time choice of the kernel under both. Every engine gives the same results.
+//! - [`Engine`]: the run-time choice of the kernel under both. Every engine gives the same results. [`dispatch!`] makes the
+//!   choice, here and for the kernels of other crates;
+//! - [`natural`]: single natural numbers: what set-up needs, and the way to and from bytes and text.
 //!
 //! Work spreads over the lanes of the engine, then over the cores of rayon's current thread pool. Operations are
 //! constant time in the numbers and in secret [`Exponents`]: neither branches nor memory addresses depend on them.
@@ -13,28 +14,30 @@ mod backend;
 mod batch;
 mod constants;
 pub mod cost;
-pub mod count;
 mod engine;
 mod error;
 mod exponents;
 mod fixed_base;
 mod groups;
+#[cfg(target_arch = "x86_64")]
+pub mod ifma;
 mod kernel;
 mod ladder;
-pub mod limbs;
+mod memory;
 mod modulus;
 mod multi_pow;
+pub mod natural;
 mod pow;
 mod product;
 mod ring;
-pub mod rns;
 mod square;
 
 pub use batch::Batch;
-pub use engine::Engine;
+pub use engine::{Available, Engine};
 pub use error::ArithError;
 pub use exponents::Exponents;
 pub use fixed_base::FixedBase;
+pub use memory::Memory;
 pub use modulus::{Factor, Modulus, pow_each};
 pub use square::{Pairs, Square, pow_pairs};
 

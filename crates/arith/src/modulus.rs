@@ -5,7 +5,7 @@ use crate::constants::Constants;
 use crate::groups::{Moduli, for_groups, rows_of};
 use crate::kernel::{Kernel, Space};
 use crate::ladder::ladder;
-use crate::limbs::{add_assign, mask, reduce_once, sub_assign};
+use crate::natural::{add_assign, mask, reduce_once, sub_assign};
 use crate::pow::{pow, pow_by};
 use crate::product::products;
 use crate::ring::Plain;
@@ -29,7 +29,7 @@ pub struct Modulus(pub(crate) Arc<Constants>);
 
 /// A fixed factor in Montgomery form: multiplying by it takes one Montgomery multiplication.
 #[derive(Clone, Debug)]
-pub struct Factor(Batch);
+pub struct Factor(pub(crate) Batch);
 
 impl Modulus {
     /// Prepares a modulus, given in 64-bit limbs, least significant first.
@@ -42,7 +42,7 @@ impl Modulus {
 
     /// The engine that carries the arithmetic out.
     pub fn engine(&self) -> Engine {
-        self.0.engine
+        self.0.engine.engine()
     }
 
     /// Bits of the modulus.
@@ -62,7 +62,7 @@ impl Modulus {
 
     /// Numbers of any width, reduced.
     pub fn reduce(&self, numbers: &Batch) -> Batch {
-        with_kernel!(self.engine(), K => reduce::<K>(&self.0, numbers))
+        with_kernel!(self.0.engine, K => reduce::<K>(&self.0, numbers))
     }
 
     /// The products row by row of numbers of any width: two Montgomery multiplications for numbers as wide as the modulus.
@@ -71,19 +71,19 @@ impl Modulus {
     /// If the batches differ in length.
     pub fn mul(&self, a: &Batch, b: &Batch) -> Batch {
         assert_eq!(a.len(), b.len(), "one factor a row");
-        with_kernel!(self.engine(), K => mul::<K>(&self.0, a, b))
+        with_kernel!(self.0.engine, K => mul::<K>(&self.0, a, b))
     }
 
     /// Prepares a number of any width to be a factor of many products.
     pub fn factor(&self, number: &[u64]) -> Factor {
         let number = Batch::from_rows(number.len(), [number]);
-        Factor(with_kernel!(self.engine(), K => montgomery::<K>(&self.0, &number)))
+        Factor(with_kernel!(self.0.engine, K => montgomery::<K>(&self.0, &number)))
     }
 
     /// Numbers of any width, each multiplied by one prepared factor: for numbers as wide as the modulus, one Montgomery
     /// multiplication each.
     pub fn mul_by(&self, a: &Batch, factor: &Factor) -> Batch {
-        with_kernel!(self.engine(), K => mul_by::<K>(&self.0, a, factor))
+        with_kernel!(self.0.engine, K => mul_by::<K>(&self.0, a, factor))
     }
 
     /// The sums row by row of residues.
@@ -100,7 +100,7 @@ impl Modulus {
             let borrowed = mask(sub_assign(x, y));
             let mut carry = 0;
             for (limb, &m) in x.iter_mut().zip(self.as_limbs()) {
-                (*limb, carry) = crate::limbs::adc(*limb, m & borrowed, carry);
+                (*limb, carry) = crate::natural::adc(*limb, m & borrowed, carry);
             }
         })
     }
@@ -112,12 +112,12 @@ impl Modulus {
 
     /// Powers of numbers of any width, by windows; constant time in secret exponents and in the bases.
     pub fn pow(&self, bases: &Batch, exponents: Exponents<'_>) -> Batch {
-        with_kernel!(self.engine(), K => pow::<Plain<K>>(Moduli::Shared(&self.0), bases, exponents))
+        with_kernel!(self.0.engine, K => pow::<Plain<K>>(Moduli::Shared(&self.0), bases, exponents))
     }
 
     /// Powers as [`Modulus::pow`], by the Montgomery ladder, in about 1.7 times the products.
     pub fn pow_ladder(&self, bases: &Batch, exponents: Exponents<'_>) -> Batch {
-        with_kernel!(self.engine(), K => pow_by::<Plain<K>>(ladder, Moduli::Shared(&self.0), bases, exponents))
+        with_kernel!(self.0.engine, K => pow_by::<Plain<K>>(ladder, Moduli::Shared(&self.0), bases, exponents))
     }
 
     /// For each group the product of the residues whose row numbers it lists, one Montgomery multiplication a residue;
@@ -127,7 +127,7 @@ impl Modulus {
     /// If a group lists a row that is not there, or the residues have not the width of the modulus.
     pub fn products<G: AsRef<[u32]> + Sync>(&self, residues: &Batch, groups: &[G]) -> Batch {
         assert_eq!(residues.limbs(), self.limbs(), "residues of the modulus' width");
-        with_kernel!(self.engine(), K => products::<Plain<K>>(&self.0, residues, groups))
+        with_kernel!(self.0.engine, K => products::<Plain<K>>(&self.0, residues, groups))
     }
 
     /// Applies `step` to the rows of a copy of `a` and of `b`.
@@ -155,7 +155,7 @@ pub fn pow_each(moduli: &[&Modulus], bases: &Batch, exponents: Exponents<'_>) ->
         return Batch::zeros(0, 1);
     };
     let constants: Vec<&Constants> = moduli.iter().map(|modulus| &*modulus.0).collect();
-    with_kernel!(first.engine(), K => pow::<Plain<K>>(Moduli::Each(&constants), bases, exponents))
+    with_kernel!(first.0.engine, K => pow::<Plain<K>>(Moduli::Each(&constants), bases, exponents))
 }
 
 fn reduce<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {

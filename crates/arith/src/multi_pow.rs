@@ -4,7 +4,7 @@ use crate::Batch;
 use crate::constants::Constants;
 use crate::groups::{Moduli, for_groups};
 use crate::kernel::{Kernel, Space};
-use crate::limbs::bits_at;
+use crate::natural::bits_at;
 use crate::pow::powers;
 use crate::product::products;
 use crate::ring::{Ring, Word};

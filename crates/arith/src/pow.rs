@@ -4,15 +4,15 @@ use crate::Batch;
 use crate::exponents::Exponents;
 use crate::groups::{Moduli, for_groups, rows_of};
 use crate::kernel::{Kernel, Space};
-use crate::limbs::{bit_at, bit_length, bits_at};
-use crate::ring::{Constants, Ring, Word, Workspace};
+use crate::natural::{bit_at, bit_length, bits_at};
+use crate::ring::{LanesOf, Ring, Word, Workspace};
 
 /// Widest window of the vector engine: its tables hold a number in every lane, and 16 dual numbers fill the first cache.
 pub(crate) const VECTOR_WINDOW: u32 = 4;
 
 /// A method of raising the residues of a group of lanes: `power = base^exponent`, the exponents (one a lane) of so many bits.
 pub(crate) type Method<R> =
-    fn(&Constants<R>, &mut Workspace<R>, power: &mut [Word<R>], base: &[Word<R>], exponents: &[&[u64]], bits: u32);
+    fn(&LanesOf<R>, &mut Workspace<R>, power: &mut [Word<R>], base: &[Word<R>], exponents: &[&[u64]], bits: u32);
 
 /// Every row's power by windows, each row of the result a canonical number or pair.
 pub(crate) fn pow<R: Ring>(moduli: Moduli<'_>, bases: &Batch, exponents: Exponents<'_>) -> Batch {
@@ -43,7 +43,7 @@ pub(crate) fn pow_by<R: Ring>(method: Method<R>, moduli: Moduli<'_>, bases: &Bat
 /// over the whole table. The sequence of operations depends on `bits` only (Menezes, van Oorschot, Vanstone, Handbook
 /// of Applied Cryptography, algorithm 14.82, with the multiplications for zero digits kept).
 fn fixed_window<R: Ring>(
-    m: &Constants<R>,
+    m: &LanesOf<R>,
     work: &mut Workspace<R>,
     power: &mut [Word<R>],
     base: &[Word<R>],
@@ -83,7 +83,7 @@ pub(crate) fn window_width(bits: u32, most: u32) -> u32 {
 
 /// `base^0, base^1, ... base^(entries - 1)` one after another.
 pub(crate) fn powers<R: Ring>(
-    m: &Constants<R>,
+    m: &LanesOf<R>,
     work: &mut Workspace<R>,
     base: &[Word<R>],
     entries: usize,
@@ -107,7 +107,7 @@ pub(crate) fn powers<R: Ring>(
 /// Sliding windows over odd powers, for an exponent that everybody knows; all lanes have the same one (Handbook of
 /// Applied Cryptography, algorithm 14.85).
 fn sliding_window<R: Ring>(
-    m: &Constants<R>,
+    m: &LanesOf<R>,
     work: &mut Workspace<R>,
     power: &mut [Word<R>],
     base: &[Word<R>],

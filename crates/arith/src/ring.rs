@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 /// The words of a ring's kernel.
 pub(crate) type Word<R> = <<R as Ring>::Kernel as Kernel>::Word;
 /// The constants of a ring's kernel.
-pub(crate) type Constants<R> = Lanes<<R as Ring>::Kernel>;
+pub(crate) type LanesOf<R> = Lanes<<R as Ring>::Kernel>;
 
 /// A ring of residues in Montgomery form on a group of lanes.
 pub(crate) trait Ring: Sync {
@@ -16,18 +16,18 @@ pub(crate) trait Ring: Sync {
     const PARTS: usize;
 
     /// `out = a b`.
-    fn mul(m: &Constants<Self>, out: &mut [Word<Self>], a: &[Word<Self>], b: &[Word<Self>], scratch: &mut [Word<Self>]);
+    fn mul(m: &LanesOf<Self>, out: &mut [Word<Self>], a: &[Word<Self>], b: &[Word<Self>], scratch: &mut [Word<Self>]);
 
     /// `out = a^2`.
-    fn sqr(m: &Constants<Self>, out: &mut [Word<Self>], a: &[Word<Self>], scratch: &mut [Word<Self>]);
+    fn sqr(m: &LanesOf<Self>, out: &mut [Word<Self>], a: &[Word<Self>], scratch: &mut [Word<Self>]);
 
     /// Words of a residue.
-    fn width(m: &Constants<Self>) -> usize {
+    fn width(m: &LanesOf<Self>) -> usize {
         Self::PARTS * m.k
     }
 
     /// The residue of 1.
-    fn one(m: &Constants<Self>) -> &[Word<Self>] {
+    fn one(m: &LanesOf<Self>) -> &[Word<Self>] {
         &m.one[..Self::width(m)]
     }
 }
@@ -88,13 +88,13 @@ impl<R: Ring> Workspace<R> {
     }
 
     /// `a = a b`.
-    pub(crate) fn mul_assign(&mut self, m: &Constants<R>, a: &mut [Word<R>], b: &[Word<R>]) {
+    pub(crate) fn mul_assign(&mut self, m: &LanesOf<R>, a: &mut [Word<R>], b: &[Word<R>]) {
         R::mul(m, &mut self.spare, a, b, &mut self.scratch);
         a.copy_from_slice(&self.spare);
     }
 
     /// `a = a^(2^times)`.
-    pub(crate) fn sqr_assign(&mut self, m: &Constants<R>, a: &mut [Word<R>], times: usize) {
+    pub(crate) fn sqr_assign(&mut self, m: &LanesOf<R>, a: &mut [Word<R>], times: usize) {
         for _ in 0..times / 2 {
             R::sqr(m, &mut self.spare, a, &mut self.scratch);
             R::sqr(m, a, &self.spare, &mut self.scratch);
@@ -107,7 +107,7 @@ impl<R: Ring> Workspace<R> {
 
     /// The numbers in `rows`, one a lane and of any length, reduced but not in Montgomery form, good as the first
     /// factor of a product: Horner's rule over chunks from the top, one product a chunk after the first.
-    pub(crate) fn reduce(&mut self, m: &Constants<R>, out: &mut [Word<R>], rows: &[&[u64]]) {
+    pub(crate) fn reduce(&mut self, m: &LanesOf<R>, out: &mut [Word<R>], rows: &[&[u64]]) {
         let bits = R::Kernel::RADIX_BITS as usize * R::Kernel::chunk_limbs(m.k);
         let longest = rows.iter().map(|row| 64 * row.len()).max().unwrap_or(0);
         let top = longest.div_ceil(bits).saturating_sub(1);
@@ -121,18 +121,13 @@ impl<R: Ring> Workspace<R> {
     }
 
     /// The Montgomery residues of the numbers in `rows`, one a lane and of any length.
-    pub(crate) fn enter(&mut self, m: &Constants<R>, out: &mut [Word<R>], rows: &[&[u64]]) {
+    pub(crate) fn enter(&mut self, m: &LanesOf<R>, out: &mut [Word<R>], rows: &[&[u64]]) {
         self.reduce(m, out, rows);
         self.mul_assign(m, out, &m.r2[..R::width(m)]);
     }
 
     /// Takes residues out of Montgomery form into canonical numbers or pairs, one a row of `rows`.
-    pub(crate) fn exit<'a>(
-        &mut self,
-        m: &Constants<R>,
-        rows: impl Iterator<Item = &'a mut [u64]>,
-        residues: &[Word<R>],
-    ) {
+    pub(crate) fn exit<'a>(&mut self, m: &LanesOf<R>, rows: impl Iterator<Item = &'a mut [u64]>, residues: &[Word<R>]) {
         R::mul(m, &mut self.spare, residues, &self.unit, &mut self.scratch);
         self.canonical(m, rows);
     }
@@ -141,7 +136,7 @@ impl<R: Ring> Workspace<R> {
     /// residue.
     pub(crate) fn finish<'a>(
         &mut self,
-        m: &Constants<R>,
+        m: &LanesOf<R>,
         rows: impl Iterator<Item = &'a mut [u64]>,
         a: &[Word<R>],
         b: &[Word<R>],
@@ -150,7 +145,7 @@ impl<R: Ring> Workspace<R> {
         self.canonical(m, rows);
     }
 
-    fn canonical<'a>(&mut self, m: &Constants<R>, rows: impl Iterator<Item = &'a mut [u64]>) {
+    fn canonical<'a>(&mut self, m: &LanesOf<R>, rows: impl Iterator<Item = &'a mut [u64]>) {
         R::Kernel::canonical(m, &mut self.spare);
         let mut rows: Vec<_> = rows.collect();
         for part in self.spare.chunks_exact(m.k) {

@@ -4,8 +4,8 @@ use crate::backend::with_kernel;
 use crate::constants::Constants;
 use crate::groups::{Moduli, for_groups, rows_of};
 use crate::kernel::{Kernel, Space};
-use crate::limbs::{add_assign, product};
 use crate::multi_pow::multi_pow;
+use crate::natural::{add_assign, product};
 use crate::pow::pow;
 use crate::ring::{Dual, Ring};
 use crate::{ArithError, Batch, Engine, Exponents, Modulus};
@@ -52,7 +52,7 @@ impl Square {
     /// Numbers of any width reduced modulo `m^2` and divided by `m`: remainders low, quotients high. No division is
     /// carried out.
     pub fn split(&self, numbers: &Batch) -> Pairs {
-        Pairs::from_rows(with_kernel!(self.0.engine(), K => split::<K>(self.constants(), numbers)))
+        Pairs::from_rows(with_kernel!(self.constants().engine, K => split::<K>(self.constants(), numbers)))
     }
 
     /// The numbers `low + high m`, in twice the limbs of `m`.
@@ -70,7 +70,7 @@ impl Square {
     /// Powers of numbers of any width, by windows; constant time in secret exponents and in the bases.
     pub fn pow(&self, bases: &Batch, exponents: Exponents<'_>) -> Pairs {
         let moduli = Moduli::Shared(self.constants());
-        Pairs::from_rows(with_kernel!(self.0.engine(), K => pow::<Dual<K>>(moduli, bases, exponents)))
+        Pairs::from_rows(with_kernel!(self.constants().engine, K => pow::<Dual<K>>(moduli, bases, exponents)))
     }
 
     /// For each group the product of the powers `base^exponent` of the rows that it lists, all exponents secret and
@@ -86,8 +86,7 @@ impl Square {
         groups: &[G],
     ) -> Pairs {
         assert_eq!(bases.len(), exponents.len(), "one exponent a base");
-        let rows =
-            with_kernel!(self.0.engine(), K => multi_pow::<Dual<K>>(self.constants(), bases, exponents, bits, groups));
+        let rows = with_kernel!(self.constants().engine, K => multi_pow::<Dual<K>>(self.constants(), bases, exponents, bits, groups));
         Pairs::from_rows(rows)
     }
 
@@ -133,7 +132,7 @@ pub fn pow_pairs(squares: &[&Square], bases: &Batch, exponents: Exponents<'_>) -
     };
     let constants: Vec<&Constants> = squares.iter().map(|square| square.constants()).collect();
     let moduli = Moduli::Each(&constants);
-    Pairs::from_rows(with_kernel!(first.0.engine(), K => pow::<Dual<K>>(moduli, bases, exponents)))
+    Pairs::from_rows(with_kernel!(first.constants().engine, K => pow::<Dual<K>>(moduli, bases, exponents)))
 }
 
 fn split<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {

@@ -87,7 +87,7 @@ fn operate() {
         _ = p.join(&p.split(&wide));
         _ = p.multi_pow(&wide, &exponents, 100, &[vec![0_u32, 1, 2], vec![1]]);
         _ = FixedBase::new(&p, numbers(1, limbs).row(0), 100).pow(&exponents);
-        _ = hearith_arith::limbs::divide_exact(power.low.row(0), p.root().as_limbs(), limbs);
+        _ = hearith_arith::natural::divide_exact(power.low.row(0), p.root().as_limbs(), limbs);
     }
 }
 

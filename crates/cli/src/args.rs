@@ -149,6 +149,9 @@ pub struct Encrypt {
     /// Round numbers with more fractional digits than --scale, half to even
     #[arg(long)]
     pub round: bool,
+    /// Show the cell that is wrong in the message about it; without this no message holds a plain value
+    #[arg(long)]
+    pub show_cells: bool,
     /// The table, CSV or Parquet; - for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use hearith_arith::cost::{Cost, peak_rate};
 use hearith_arith::{Batch, Engine, Exponents, Modulus, Square};
-use hearith_paillier::{Decryption, KeyPolicy, PrivateKey, PublicKey, Variant, encoding};
+use hearith_paillier::{KeyPolicy, PrivateKey, PublicKey, Variant, encoding};
 use serde::Serialize;
 
 use crate::engines::{print, print_json};
@@ -120,11 +120,6 @@ fn operations(bits: u32) -> Result<Vec<Line>, Failure> {
     let line = |operation, instructions, us| Line::new(operation, bits, instructions, us);
     Ok(vec![
         line("decryption", 2 * prime.dual_pow(bits / 2), eight(&|| key.decrypt(&ciphertexts).is_ok())),
-        line(
-            "decryption without the dual form",
-            2 * full.pow(bits / 2),
-            eight(&|| key.decrypt_with(Decryption::Ecrt, &ciphertexts).is_ok()),
-        ),
         line("encryption, r^n", full.dual_pow_public(bits), eight(&|| standard.encrypt(&plaintexts).is_ok())),
         line("encryption, key owner", 2 * prime.dual_pow(bits / 2), eight(&|| key.encrypt(&plaintexts).is_ok())),
         line("encryption, DJN", full.comb(bits / 2), eight(&|| djn.encrypt(&plaintexts).is_ok())),

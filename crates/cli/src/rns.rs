@@ -6,7 +6,7 @@ pub mod integers;
 mod primes;
 mod tables;
 
-use hearith_arith::rns::{Basis, Bounds, PrimeSearch, SpecialPrime};
+use hearith_rns::{Basis, Bounds, PrimeSearch, SpecialPrime};
 
 use crate::args::{Convert, Rns, Search};
 use crate::failure::Failure;

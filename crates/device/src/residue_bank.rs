@@ -1,7 +1,7 @@
 //! The residue bank: long integers to their residues modulo the primes that the device was built for.
 
-use hearith_arith::rns::Residues;
-use hearith_arith::{Batch, limbs};
+use hearith_arith::{Batch, natural};
+use hearith_rns::Residues;
 
 use crate::accelerator::{Accelerator, Shape};
 use crate::{ConvertingDevice, Counters, Device, Error, ErrorKind, System, Transport};
@@ -61,7 +61,7 @@ impl ResidueBank {
             device.select(number)?;
             moduli.push(device.parameter(SELECTED)?.into());
         }
-        let fitting = |&modulus: &u64| limbs::bit_length(&[modulus]) == parameters.word_bits;
+        let fitting = |&modulus: &u64| natural::bit_length(&[modulus]) == parameters.word_bits;
         if !moduli.iter().all(fitting) {
             return Err(unknown.into());
         }
@@ -96,7 +96,7 @@ impl ResidueBank {
         };
         let units = moduli.iter().map(unit).collect::<Result<Vec<_>, _>>()?;
         let bits = self.parameters.bits;
-        let too_long = numbers.rows().position(|row| limbs::bit_length(row) > bits);
+        let too_long = numbers.rows().position(|row| natural::bit_length(row) > bits);
         if let Some(row) = too_long {
             return Err(Error::from(ErrorKind::NumberTooLong { bits }).at_row(row));
         }

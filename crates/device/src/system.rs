@@ -7,8 +7,8 @@
 use std::fmt;
 
 use hearith_arith::Batch;
-use hearith_arith::rns::Residues;
 use hearith_paillier::{Decrypt, PrivateKey};
+use hearith_rns::Residues;
 
 use crate::{Counters, Error, mesa, residue_bank};
 

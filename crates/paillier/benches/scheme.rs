@@ -2,7 +2,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hearith_paillier::encoding::encode_signed;
-use hearith_paillier::{Decryption, Engine, KeyPolicy, PrivateKey, PublicKey, Variant};
+use hearith_paillier::{Engine, KeyPolicy, PrivateKey, PublicKey, Variant};
 
 const ROWS: usize = 32;
 
@@ -24,14 +24,7 @@ fn scheme(criterion: &mut Criterion) {
             bench("encrypt", &|| drop(standard.encrypt(&plaintexts)));
             bench("encrypt_djn", &|| drop(djn.encrypt(&plaintexts)));
             bench("encrypt_owner", &|| drop(private.encrypt(&plaintexts)));
-            for (name, way) in [
-                ("decrypt", Decryption::Dual),
-                ("decrypt_ecrt", Decryption::Ecrt),
-                ("decrypt_crt", Decryption::Crt),
-                ("decrypt_standard", Decryption::Standard),
-            ] {
-                bench(name, &|| drop(private.decrypt_with(way, &ciphertexts)));
-            }
+            bench("decrypt", &|| drop(private.decrypt(&ciphertexts)));
             bench("add", &|| drop(djn.add(&ciphertexts, &ciphertexts)));
             bench("scale", &|| drop(djn.multiply_deterministic(&ciphertexts, &values, 128)));
             bench("sum", &|| drop(djn.sum(&ciphertexts)));

@@ -1,6 +1,6 @@
 //! Batches of ciphertexts.
 
-use crate::natural::boxed;
+use crate::boxed::boxed;
 use crate::{Error, ErrorKind, KeyId, PublicKey};
 use crypto_bigint::{BoxedUint, Gcd};
 use hearith_arith::Batch;
@@ -21,6 +21,12 @@ pub struct Ciphertexts {
 impl Ciphertexts {
     pub(crate) fn new(key: KeyId, row_bytes: usize, batch: Batch) -> Self {
         Ciphertexts { key, row_bytes, batch }
+    }
+
+    /// The same ciphertexts, which everybody may see: they come from outside, or are freshly randomised. Others are wiped when
+    /// dropped, since a ciphertext and its multiple tell the factor.
+    pub(crate) fn public(self) -> Self {
+        Ciphertexts { batch: self.batch.public(), ..self }
     }
 
     /// Id of the key they belong to.
@@ -114,7 +120,7 @@ impl PublicKey {
         if let Some(other) = rows.iter().find(|row| row.len() != width) {
             return Err(ErrorKind::Width { width, bytes: other.len() }.into());
         }
-        let ciphertexts = self.ciphertexts(Batch::from_be_rows(rows.iter().copied(), self.ciphertext_limbs()));
+        let ciphertexts = self.ciphertexts(Batch::from_be_rows(rows.iter().copied(), self.ciphertext_limbs())).public();
         self.check_range(&ciphertexts)?;
         Ok(ciphertexts)
     }

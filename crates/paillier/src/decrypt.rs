@@ -1,107 +1,73 @@
-//! Decryption, four ways.
-
-mod crt;
-mod dual;
-mod ecrt;
-mod standard;
-mod unjudged;
+//! Decryption, with arithmetic modulo `p` and `q` only.
+//!
+//! Modulo `p^2`, `c^(p-1) = 1 + L p`. In the parts that [`Square`](hearith_arith::Square) computes with, that is `(1, L)`:
+//! the function `L(x) = (x - 1) / p` and its division are gone, and a low part other than 1 gives a ciphertext away that is
+//! no unit. As `(1 + n)^(p-1) = 1 - n = 1 - q p` modulo `p^2`, the plaintext is `m = L (-q)^-1` modulo `p`, likewise
+//! modulo `q`.
 
 use crate::ciphertexts::check_key;
-use crate::key::factors::Factors;
-use crate::lazy::Lazy;
-use crate::{Ciphertexts, Error, ErrorKind, Plaintexts, PrivateKey};
-use std::fmt;
-use std::str::FromStr;
-
-/// The ways to decrypt. All give the same plaintexts and refuse the same ciphertexts; all are constant time in the key, the
-/// ciphertext and the plaintext.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Decryption {
-    /// One power modulo `n^2` with the exponent `lambda = lcm(p - 1, q - 1)`, times `mu = lambda^-1 mod n` (\[Paillier99\],
-    /// section 4; \[HDSST25\], equation 1).
-    Standard,
-    /// Powers modulo `p^2` and `q^2`, put together by the Chinese remainder theorem: \[HDSST25\], algorithm 3, with
-    /// all its judgements.
-    Crt,
-    /// Powers modulo `p^2` and `q^2` with merged constants and no judgement before the last step: \[HDSST25\],
-    /// algorithm 4.
-    Ecrt,
-    /// Powers modulo `p^2` and `q^2` with arithmetic modulo `p` and `q`, side by side. Their high parts are `L` of the powers:
-    /// nothing is divided. The fastest.
-    #[default]
-    Dual,
-}
-
-impl Decryption {
-    /// All of them.
-    pub const ALL: [Decryption; 4] = [Decryption::Standard, Decryption::Crt, Decryption::Ecrt, Decryption::Dual];
-
-    /// The name by which users choose it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Decryption::Standard => "standard",
-            Decryption::Crt => "crt",
-            Decryption::Ecrt => "ecrt",
-            Decryption::Dual => "dual",
-        }
-    }
-}
-
-impl fmt::Display for Decryption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Decryption {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let found = Decryption::ALL.into_iter().find(|algorithm| algorithm.name() == name);
-        Ok(found.ok_or(ErrorKind::UnknownName { what: "decryption", known: "standard, crt, ecrt, dual" })?)
-    }
-}
+use crate::key::factors::{Chinese, Factors, power, require_ones};
+use crate::{Ciphertexts, Error, Plaintexts, PrivateKey};
+use hearith_arith::natural::{Secret, difference};
+use hearith_arith::{Batch, Factor, Memory, Modulus};
+use std::ops::Range;
 
 impl PrivateKey {
-    /// Decrypts every ciphertext, by [`Decryption::Dual`].
+    /// Decrypts every ciphertext; constant time in the key, the ciphertexts and the plaintexts.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`.
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or
+    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`.
     pub fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
-        self.decrypt_with(Decryption::Dual, ciphertexts)
-    }
-
-    /// Decrypts every ciphertext in the given way.
-    ///
-    /// # Errors
-    /// As [`PrivateKey::decrypt`].
-    pub fn decrypt_with(&self, way: Decryption, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
-        let (public, factors, ways) = (self.public(), self.factors(), self.decryptors());
+        let public = self.public();
         check_key(public.id(), ciphertexts.key_id())?;
-        let c = ciphertexts.batch();
-        let residues = match way {
-            Decryption::Standard => {
-                ways.standard.get(|| Ok(standard::Standard::new(public, factors, &ways.dual)))?.decrypt(public, c)
-            }
-            Decryption::Crt => ways.crt.get(|| crt::Crt::new(public, factors))?.decrypt(factors, c),
-            Decryption::Ecrt => ways.ecrt.get(|| ecrt::Ecrt::new(public, factors))?.decrypt(factors, c),
-            Decryption::Dual => ways.dual.decrypt(factors, c),
-        }?;
+        let residues = self.decryption().decrypt(self.factors(), ciphertexts.batch())?;
         Ok(Plaintexts::new(public.id(), public.plaintext_bytes(), residues))
     }
 }
 
-/// What the ways to decrypt derive from the key; all but the default one when they are first used.
-pub(crate) struct Decryptors {
-    standard: Lazy<standard::Standard>,
-    crt: Lazy<crt::Crt>,
-    ecrt: Lazy<ecrt::Ecrt>,
-    dual: dual::Dual,
+/// What decryption derives from the key.
+pub(crate) struct Decryption {
+    exponents: (Secret, Secret),
+    h_p: Factor,
+    h_q: Factor,
+    chinese: Chinese,
 }
 
-impl Decryptors {
+impl Decryption {
     pub(crate) fn new(factors: &Factors) -> Self {
-        Decryptors { standard: Lazy::new(), crt: Lazy::new(), ecrt: Lazy::new(), dual: dual::Dual::new(factors) }
+        let (p, q) = (factors.square_p.root(), factors.square_q.root());
+        let exponents = factors.less_one();
+        let chinese = Chinese::new(&factors.p, q, &exponents.1, factors.limbs());
+        let (e_p, e_q) = plaintext_factors(factors);
+        Decryption { exponents, h_p: p.factor(&e_p), h_q: q.factor(&e_q), chinese }
     }
+
+    /// The plaintexts of ciphertexts below `n^2`.
+    fn decrypt(&self, factors: &Factors, c: &Batch) -> Result<Batch, Error> {
+        let (p, q) = factors.powers(c, c, (&self.exponents.0, &self.exponents.1));
+        require_ones(&p.low, &q.low)?;
+        let m_p = factors.square_p.root().mul_by(&p.high, &self.h_p);
+        let m_q = factors.square_q.root().mul_by(&q.high, &self.h_q);
+        Ok(self.chinese.combine(&m_p, &m_q))
+    }
+}
+
+impl Memory for Decryption {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        [&self.exponents.0, &self.exponents.1].iter().for_each(|exponent| exponent.memory(ranges));
+        [&self.h_p, &self.h_q].iter().for_each(|factor| factor.memory(ranges));
+        self.chinese.memory(ranges);
+    }
+}
+
+/// What takes `L(c^(p-1))` modulo `p` and `L(c^(q-1))` modulo `q` to the plaintext: `(-q)^-1 mod p` and `(-p)^-1 mod q`,
+/// the `e_p` and `e_q` of the MESA paper.
+fn plaintext_factors(factors: &Factors) -> (Secret, Secret) {
+    let inverse = |modulus: &Modulus, other: &[u64], less_one: &[u64]| {
+        let inverse = power(modulus, other, &difference(less_one, &[1]));
+        Secret::new(modulus.neg(&Batch::repeat(&inverse, 1)).row(0).to_vec())
+    };
+    let (p_less, q_less) = factors.less_one();
+    (inverse(factors.square_p.root(), &factors.q, &p_less), inverse(factors.square_q.root(), &factors.p, &q_less))
 }

@@ -14,13 +14,10 @@
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::key::factors::{Chinese, Factors};
 use crate::lazy::Lazy;
-use crate::natural::product;
-use crate::random::{bits, units};
+use crate::random::{bits, residues, units};
 use crate::{Ciphertexts, Error, Plaintexts, PrivateKey, PublicKey, Randomisers};
-use hearith_arith::{ArithError, Batch, Exponents, Modulus, Pairs, limbs};
-
-/// More random bits than a prime has, so that reducing them is uniform but for a bias of `2^-128`.
-const EXTRA_BITS: u32 = 128;
+use hearith_arith::natural::product_in;
+use hearith_arith::{ArithError, Batch, Exponents, Modulus, Pairs};
 
 impl PublicKey {
     /// Encrypts every plaintext with a randomiser of its own: `r^n`, or a power of `h^n` if the key is of the DJN variant.
@@ -42,7 +39,7 @@ impl PublicKey {
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or if the random generator fails.
     pub fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error> {
         check_key(self.id(), plaintexts.key_id())?;
-        Ok(self.shifted(self.random_pairs(plaintexts.len())?, plaintexts.batch()))
+        Ok(self.shifted(self.random_pairs(plaintexts.len())?, plaintexts.batch()).public())
     }
 
     /// Makes `len` randomisers, for [`PublicKey::encrypt_with`] and [`PublicKey::rerandomise_with`].
@@ -60,7 +57,7 @@ impl PublicKey {
     pub fn encrypt_with(&self, plaintexts: &Plaintexts, pool: &mut Randomisers) -> Result<Ciphertexts, Error> {
         check_key(self.id(), plaintexts.key_id())?;
         check_key(self.id(), pool.key_id())?;
-        Ok(self.shifted(pool.take(plaintexts.len())?.into_pairs(), plaintexts.batch()))
+        Ok(self.shifted(pool.take(plaintexts.len())?.into_pairs(), plaintexts.batch()).public())
     }
 
     /// Other ciphertexts of the same plaintexts, which nobody can link to the given ones without the private key.
@@ -79,7 +76,7 @@ impl PublicKey {
         check_key(self.id(), ciphertexts.key_id())?;
         check_key(self.id(), pool.key_id())?;
         let factors = self.square().join(&pool.take(ciphertexts.len())?.into_pairs());
-        Ok(self.ciphertexts(self.squared().mul(ciphertexts.batch(), &factors)))
+        Ok(self.ciphertexts(self.squared().mul(ciphertexts.batch(), &factors)).public())
     }
 
     /// A trivial ciphertext of 0, the number 1: what sums start from. It hides nothing until it is randomised.
@@ -185,22 +182,11 @@ impl Owner {
     fn chinese(&self, public: &PublicKey, factors: &Factors) -> Result<&Chinese, ArithError> {
         self.0.get(|| {
             let (p_squared, q_squared) = factors.squares();
-            let euler = product(&factors.q, &factors.less_one().1, factors.limbs());
+            let euler = product_in(&factors.q, &factors.less_one().1, factors.limbs());
             let modulus = Modulus::new(public.engine(), &q_squared)?;
             Ok(Chinese::new(&p_squared, &modulus, &euler, public.ciphertext_limbs()))
         })
     }
-}
-
-/// `len` random numbers in `[1, p)`: in constant time, since `p` is secret, so none is drawn again. Zero, which chance
-/// brings with probability `1/p`, becomes 1.
-fn residues(p: &Modulus, len: usize) -> Result<Batch, Error> {
-    let length = p.bits() + EXTRA_BITS;
-    let mut numbers = p.reduce(&bits(len, length.div_ceil(64) as usize, length)?);
-    for row in numbers.rows_mut() {
-        row[0] |= limbs::is_zero(row);
-    }
-    Ok(numbers)
 }
 
 // GMP, which is C, does not run in Miri.
@@ -279,13 +265,5 @@ mod tests {
                 assert!(integer(found) < number(&vector["n"]).square());
             }
         }
-    }
-
-    #[test]
-    fn residues_are_never_zero() {
-        let p = Modulus::new(Engine::best(), &[3]).unwrap();
-        let numbers = residues(&p, 300).unwrap();
-        assert!(numbers.rows().all(|row| row[0] == 1 || row[0] == 2));
-        assert!(numbers.rows().any(|row| row[0] == 2));
     }
 }

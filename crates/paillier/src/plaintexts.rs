@@ -2,7 +2,8 @@
 
 use crate::ciphertexts::{check_key, check_range, check_rows};
 use crate::{Error, ErrorKind, KeyId, PublicKey};
-use hearith_arith::{Batch, limbs};
+use hearith_arith::Batch;
+use hearith_arith::natural;
 use std::fmt;
 use std::ops::Range;
 use zeroize::Zeroizing;
@@ -101,7 +102,7 @@ impl PublicKey {
             return Err(ErrorKind::Width { width, bytes: bytes.len() }.into());
         }
         let batch = Batch::from_be_bytes(bytes, width, self.plaintext_limbs());
-        let too_large = batch.rows().position(|row| limbs::less(row, self.modulus()) == 0);
+        let too_large = batch.rows().position(|row| natural::less(row, self.modulus()) == 0);
         match too_large {
             Some(row) => Err(ErrorKind::PlaintextTooLarge.at_row(row)),
             None => Ok(Plaintexts::new(self.id(), width, batch)),

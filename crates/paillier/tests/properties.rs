@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{ciphertexts, decrypt, decrypt_small, encrypt, engines, integers, key, modulus, residues, some_keys};
+use common::{decrypt, decrypt_small, encrypt, engines, integers, key, modulus, residues, some_keys};
 use hearith_paillier::encoding::{Signed, decode_signed, encode_signed};
-use hearith_paillier::{Ciphertexts, Decryption, ErrorKind, PrivateKey, PublicKey, Randomisers, Variant};
+use hearith_paillier::{Ciphertexts, ErrorKind, PrivateKey, PublicKey, Randomisers, Variant};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rug::Integer;
@@ -140,19 +140,6 @@ proptest! {
     }
 
     #[test]
-    fn decryptions_agree_on_random_ciphertexts(seeds in vec(any::<[u64; 16]>(), 1..6)) {
-        for key in some_keys() {
-            let square = modulus(key.public()).square();
-            let random = seeds.iter().map(|seed| Integer::from_digits(seed, rug::integer::Order::Lsf) % &square);
-            let c = ciphertexts(key.public(), &random.map(|c| if c == 0 { Integer::from(1) } else { c }).collect::<Vec<_>>());
-            let expected = key.decrypt(&c).unwrap();
-            for way in Decryption::ALL {
-                prop_assert_eq!(&key.decrypt_with(way, &c).unwrap(), &expected);
-            }
-        }
-    }
-
-    #[test]
     fn rerandomised_ciphertexts_differ_and_decrypt_alike(values in batch()) {
         for key in some_keys() {
             let public = key.public();
@@ -181,13 +168,7 @@ fn keys_of_all_sizes_work() {
                 let values = [0, 1, -1, 1 << 40, -(1 << 40)];
                 let plaintexts = encode_signed(public, &values).unwrap();
                 for c in [public.encrypt(&plaintexts).unwrap(), key.encrypt(&plaintexts).unwrap()] {
-                    for way in Decryption::ALL {
-                        assert_eq!(
-                            key.decrypt_with(way, &c).unwrap(),
-                            plaintexts,
-                            "{bits} bits, {variant}, {engine}, {way}"
-                        );
-                    }
+                    assert_eq!(key.decrypt(&c).unwrap(), plaintexts, "{bits} bits, {variant}, {engine}");
                     assert_eq!(decrypt_small(&key, &public.multiply(&c, &[5, -6, 7, 3, -3]).unwrap())[1..3], [-6, -7]);
                     assert_eq!(decrypt_small(&key, &public.sum(&c).unwrap()), [0]);
                 }
@@ -219,9 +200,7 @@ fn empty_batches_are_fine() {
     for key in some_keys() {
         let public = key.public();
         let (c, m) = (encrypt(public, &[]), encode_signed(public, &[]).unwrap());
-        for way in Decryption::ALL {
-            assert!(key.decrypt_with(way, &c).unwrap().is_empty());
-        }
+        assert!(key.decrypt(&c).unwrap().is_empty());
         let (mut pool, none) = (key.randomisers(0).unwrap(), Vec::<Signed>::new());
         let results = [
             public.encrypt_with(&m, &mut pool),

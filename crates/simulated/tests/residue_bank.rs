@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Fault, Shared, is};
-use hearith_arith::{Batch, limbs};
+use hearith_arith::{Batch, natural};
 use hearith_device::residue_bank::{RESIDUE_BANK, ResidueBank};
 use hearith_device::{Converts, Counters, ErrorKind, Exchange, Transport};
 use hearith_simulated::designs::{RESIDUE_BANK_60, RESIDUE_BANK_360, RESIDUE_BANK_360_WIDE, RESIDUE_BANK_1440};
@@ -110,7 +110,7 @@ fn numbers_that_do_not_fit_are_refused() {
     let mut bank = bank(&RESIDUE_BANK_60);
     let moduli = bank.moduli().to_vec();
     let longest = Batch::from_rows(2, [&[(1 << 60) - 1, 0][..]]);
-    assert_eq!(limbs::bit_length(longest.row(0)), 60);
+    assert_eq!(natural::bit_length(longest.row(0)), 60);
     converts(&mut bank, &longest);
     let longer = Batch::from_rows(2, [&[1, 0][..], &[1 << 60, 0]]);
     let error = bank.residues(&moduli, &longer).unwrap_err();

@@ -21,7 +21,6 @@ pub(crate) mod lanes;
 mod peak;
 mod tables;
 
-use crate::count;
 use crate::kernel::{Kernel, Lanes};
 use blocks::{BLOCK, multiply, multiply_add, normalise, normalise_pair, reduce, reduce_pair, square};
 use zeroize::DefaultIsZeroes;
@@ -32,22 +31,17 @@ pub(crate) struct Ifma;
 /// One limb of each of eight numbers.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
-pub(crate) struct Octet(pub(crate) [u64; 8]);
+pub struct Octet(pub [u64; 8]);
 
 impl DefaultIsZeroes for Octet {}
 
-/// Whether this CPU has the instructions.
-pub(crate) fn is_available() -> bool {
-    std::arch::is_x86_feature_detected!("avx512f")
-        && std::arch::is_x86_feature_detected!("avx512dq")
-        && std::arch::is_x86_feature_detected!("avx512ifma")
-}
+/// Bits of a limb.
+pub const RADIX: u32 = 52;
+/// The bits of a limb.
+pub const MASK: u64 = (1 << RADIX) - 1;
 
-pub(crate) const RADIX: u32 = 52;
-pub(crate) const MASK: u64 = (1 << RADIX) - 1;
-
-// Every call into `blocks`, `lanes` and `tables` needs the instructions that `is_available` looks for. A kernel only runs
-// with `Lanes`, which come from `Constants`, and those are refused for an engine that this machine cannot run.
+// Every call into `blocks`, `lanes` and `tables` needs the instructions of the engine. A kernel only runs with `Lanes`, which come
+// from `Constants`, and those hold their engine as `Available`.
 impl Kernel for Ifma {
     type Word = Octet;
     const LANES: usize = 8;
@@ -104,7 +98,6 @@ impl Kernel for Ifma {
     }
 
     fn mul(m: &Lanes<Self>, out: &mut [Octet], a: &[Octet], b: &[Octet], scratch: &mut [Octet]) {
-        count::multiplication(m.limbs);
         let (t, q) = scratch.split_at_mut(2 * m.k);
         // SAFETY: the instructions are there; lengths are checked by the callees.
         unsafe {
@@ -115,7 +108,6 @@ impl Kernel for Ifma {
     }
 
     fn sqr(m: &Lanes<Self>, out: &mut [Octet], a: &[Octet], scratch: &mut [Octet]) {
-        count::multiplication(m.limbs);
         let (t, rest) = scratch.split_at_mut(2 * m.k);
         let (twice, q) = rest.split_at_mut(m.k);
         // SAFETY: as in `mul`.

@@ -5,9 +5,8 @@
 //! multiplicand, which halves the loads and stores and leaves two independent carry chains. The loop bodies are
 //! compiled for the usual limb counts and once for any other.
 
-use crate::count;
 use crate::kernel::{Kernel, Lanes, SHARED_ENTRIES};
-use crate::limbs::{adc, add_assign, mac, mac_row, mask, reduce_once, sbb};
+use crate::natural::{adc, add_assign, mac, mac_row, mask, reduce_once, sbb};
 
 /// The portable engine's kernel.
 pub(crate) struct Serial;
@@ -68,12 +67,10 @@ impl Kernel for Serial {
     fn canonical(_: &Lanes<Self>, _: &mut [u64]) {}
 
     fn mul(m: &Lanes<Self>, out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]) {
-        count::multiplication(m.limbs);
         specialise!(m.k, mul_body(out, a, b, &m.m, m.neg_inverse, scratch))
     }
 
     fn sqr(m: &Lanes<Self>, out: &mut [u64], a: &[u64], scratch: &mut [u64]) {
-        count::multiplication(m.limbs);
         specialise!(m.k, sqr_body(out, a, &m.m, m.neg_inverse, scratch))
     }
 

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use hearith_arith::rns::Residues;
+use hearith_arith::natural::{to_decimal, to_hexadecimal};
+use hearith_rns::Residues;
 
 use super::integers::{self, Integers};
 use super::{engines, tables};
@@ -75,7 +76,8 @@ pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> 
         let residues = tables::residues(&table.name, &piece.batch, &moduli, piece.first_row)?;
         let numbers = watch.compute(|| basis.numbers(&residues)).map_err(Failure::new)?;
         for number in numbers.rows() {
-            let written = writeln!(output, "{}", integers::format(number, command.hex));
+            let text = if command.hex { to_hexadecimal(number) } else { to_decimal(number) };
+            let written = writeln!(output, "{text}");
             written.map_err(|error| Failure::writing(output.name(), error))?;
         }
         rows = piece.end_row();

@@ -1,9 +1,9 @@
 //! What converts integers to residues: this CPU, or a device.
 
 use hearith_arith::Batch;
-use hearith_arith::limbs::bit_length;
-use hearith_arith::rns::{Basis, Residues};
+use hearith_arith::natural::bit_length;
 use hearith_device::{ConvertingDevice, Kind};
+use hearith_rns::{Basis, Residues};
 
 use crate::device::{failed, note};
 use crate::failure::Failure;

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
-use hearith_arith::rns::reduction::Proposed;
-use hearith_arith::rns::{SpecialPrime, root_of_unity};
+use hearith_rns::{SpecialPrime, UnitLengths, root_of_unity};
 use serde::Serialize;
 
 use crate::args::Primes;
@@ -109,16 +108,14 @@ impl Row {
 
 impl Unit {
     fn new(prime: SpecialPrime, command: &Primes) -> Option<Self> {
-        let (bits, bounds) = (command.search.modulus_bits, command.search.bounds());
-        let full = Proposed::new(prime, bits, bounds).ok()?;
-        let truncated = Proposed::truncated(prime, bits, bounds).ok()?;
+        let lengths = UnitLengths::new(prime, command.search.modulus_bits, command.search.bounds()).ok()?;
         Some(Self {
-            v_a: full.sum_bits,
-            split: full.fold.split,
-            k: full.barrett.k(),
-            m: full.barrett.m() as u64,
-            multiplier: full.barrett.multiplier_bits(),
-            truncated_multiplier: truncated.barrett.multiplier_bits(),
+            v_a: lengths.sum,
+            split: lengths.split,
+            k: lengths.barrett,
+            m: lengths.constant() as u64,
+            multiplier: lengths.multiplier(),
+            truncated_multiplier: lengths.truncated_multiplier(),
         })
     }
 }

@@ -7,8 +7,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use hearith_arith::rns::Residues;
 use hearith_columns::csv::Texts;
+use hearith_rns::Residues;
 
 use crate::failure::Failure;
 

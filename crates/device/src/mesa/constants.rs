@@ -1,21 +1,21 @@
 //! The constants that decryptors are loaded with, in constant time.
 
-use hearith_arith::{ArithError, Batch, Exponents, Modulus, limbs};
+use hearith_arith::{ArithError, Batch, Exponents, Modulus, natural};
 
 use super::keyed::Secret;
 
 /// The factor that scales an odd modulus `m` so that its low word is -1: `-m^-1 mod 2^bits`, for at most 64 bits.
 pub(crate) fn scale(m: &[u64], bits: u32) -> Secret {
     let mask = u64::MAX >> (64 - bits);
-    Secret::new(vec![limbs::inverse_word(m[0]).wrapping_neg() & mask])
+    Secret::new(vec![natural::inverse_word(m[0]).wrapping_neg() & mask])
 }
 
 /// The scaled modulus as the digit multipliers take it: `(u m + 1) / 2^bits`, `u` from [`scale`].
 pub(crate) fn scaled_digits(m: &[u64], bits: u32) -> Secret {
-    let mut scaled = Secret::new(limbs::product(m, &scale(m, bits)));
-    limbs::add_assign(&mut scaled, &[1]);
+    let mut scaled = Secret::new(natural::product(m, &scale(m, bits)));
+    natural::add_assign(&mut scaled, &[1]);
     let positions = (bits as usize..).step_by(64).take(m.len());
-    Secret::new(positions.map(|position| limbs::bits_at(&scaled, position, 64)).collect())
+    Secret::new(positions.map(|position| natural::bits_at(&scaled, position, 64)).collect())
 }
 
 /// What takes `L(c^(p-1))` to the part of the plaintext modulo `n`, times `2^bits` for a Montgomery product that scans so
@@ -24,7 +24,7 @@ pub(crate) fn merged(prime: &[u64], other: &[u64], n: &Modulus, bits: u32) -> Re
     let modulo_prime = Modulus::new(n.engine(), prime)?;
     let inverse = inverse(&modulo_prime, other);
     let e = modulo_prime.neg(&one_row(&inverse));
-    let l = Secret::new(limbs::product(other, &inverse));
+    let l = Secret::new(natural::product(other, &inverse));
     let t = n.mul(&one_row(&l), &e);
     Ok(first_row(&n.mul(&t, &one_row(&power_of_two(bits)))))
 }
@@ -43,7 +43,7 @@ pub(crate) fn power_modulo(m: &Modulus, bits: u32) -> Secret {
 /// `number - by`, which must not be negative.
 pub(crate) fn less(number: &[u64], by: u64) -> Secret {
     let mut rest = Secret::new(number.to_vec());
-    limbs::sub_assign(&mut rest, &[by]);
+    natural::sub_assign(&mut rest, &[by]);
     rest
 }
 

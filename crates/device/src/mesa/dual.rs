@@ -1,6 +1,6 @@
 //! MESA in dual numbers: the Paillier decryptor without division.
 
-use hearith_arith::{Modulus, Square, limbs};
+use hearith_arith::{Modulus, Square, natural};
 use hearith_paillier::{Error, PrivateKey};
 
 use super::constants::{first_row, inverse, less, merged, one_row, power_modulo, scale, scaled_digits};
@@ -76,7 +76,7 @@ impl Parameters for MesaDualParameters {
     /// The constants of a key, where `rtl/mesa/mesa_dual.sv` wants them.
     fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, Error> {
         let [p, q] = key.primes();
-        let product = Secret::new(limbs::product(p, q));
+        let product = Secret::new(natural::product(p, q));
         let n = Modulus::new(key.public().engine(), &product)?;
         let mut constants = self.branch(0, p, q, &n)?;
         constants.extend(self.branch(16, q, p, &n)?);
@@ -111,7 +111,7 @@ impl MesaDualParameters {
 fn dual(prime: &[u64], n: &Modulus, scale_bits: u32, exponent: u32) -> Result<(Secret, Secret), Error> {
     let engine = n.engine();
     let modulo_prime = Modulus::new(engine, prime)?;
-    let square = Secret::new(limbs::product(prime, prime));
+    let square = Secret::new(natural::product(prime, prime));
     let power = power_modulo(&Modulus::new(engine, &square)?, exponent);
     let parts = Square::new(engine, prime)?.split(&one_row(&power));
     // Below the prime for the exponentiation; a prime may be shorter than u.

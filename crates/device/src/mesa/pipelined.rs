@@ -1,6 +1,6 @@
 //! MESA, the pipelined Paillier decryptor.
 
-use hearith_arith::{ArithError, Modulus, limbs};
+use hearith_arith::{ArithError, Modulus, natural};
 use hearith_paillier::{Error, PrivateKey};
 
 use super::constants::{less, merged, power_modulo, scaled_digits};
@@ -77,7 +77,7 @@ impl Parameters for MesaParameters {
     /// The constants of a key, where `rtl/mesa/mesa.sv` wants them.
     fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, Error> {
         let [p, q] = key.primes();
-        let product = Secret::new(limbs::product(p, q));
+        let product = Secret::new(natural::product(p, q));
         let n = Modulus::new(key.public().engine(), &product)?;
         let mut constants = self.branch(0, p, q, &n)?;
         constants.extend(self.branch(8, q, p, &n)?);
@@ -90,7 +90,7 @@ impl MesaParameters {
     /// The constants of the branch of `prime`, from this number on (`rtl/mesa/mesa_branch.sv`).
     fn branch(&self, first: u32, prime: &[u64], other: &[u64], n: &Modulus) -> Result<Vec<Constant>, ArithError> {
         let MesaParameters { bits, digit_bits, delay, r_bits, scanned_bits, .. } = *self;
-        let square = Secret::new(limbs::product(prime, prime));
+        let square = Secret::new(natural::product(prime, prime));
         let modulo_square = Modulus::new(n.engine(), &square)?;
         Ok(vec![
             (first, scaled_digits(&square, digit_bits * (delay + 1)), bits.next_multiple_of(digit_bits)),

@@ -1,22 +1,24 @@
 //! Signed integers: a negative number `-x` is the residue `n - x`.
 
 use crate::ciphertexts::check_key;
-use crate::natural::{difference, has_bits_from, to_decimal};
 use crate::{Error, ErrorKind, Plaintexts, PublicKey};
-use hearith_arith::{Batch, limbs};
+use hearith_arith::Batch;
+use hearith_arith::natural::{self, difference, has_bits_from, to_decimal};
 use std::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// An integer of any size.
-#[derive(Clone)]
+/// An integer of any size. Wiped when dropped; `Debug` shows its length only.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Signed {
     negative: bool,
     magnitude: Vec<u64>,
 }
 
 impl Signed {
-    /// The integer with this magnitude, least significant limb first, and sign; zero has none.
+    /// The integer with this magnitude, least significant limb first, and sign; zero has none. The limbs are wiped with it,
+    /// where they stand.
     pub fn new(negative: bool, magnitude: Vec<u64>) -> Self {
-        let zero = limbs::is_zero(&magnitude) == 1;
+        let zero = natural::is_zero(&magnitude) == 1;
         Signed { negative: negative && !zero, magnitude }
     }
 
@@ -27,7 +29,7 @@ impl Signed {
 
     /// Whether it is zero.
     pub fn is_zero(&self) -> bool {
-        limbs::is_zero(&self.magnitude) == 1
+        natural::is_zero(&self.magnitude) == 1
     }
 
     /// Its magnitude in 64-bit limbs, least significant first; the highest may be zero.
@@ -43,15 +45,13 @@ impl Signed {
     /// assert!(Signed::from(-601).exceeds(200, 3));
     /// ```
     pub fn exceeds(&self, range: u128, additions: u64) -> bool {
-        let mut bound = limbs::product(&[range as u64, (range >> 64) as u64], &[additions]);
-        let width = bound.len().max(self.magnitude.len());
-        let mut magnitude = self.magnitude.clone();
-        bound.resize(width, 0);
-        magnitude.resize(width, 0);
-        limbs::less(&bound, &magnitude) == 1
+        let bound = natural::product(&[range as u64, (range >> 64) as u64], &[additions]);
+        let (low, high) = self.magnitude.split_at(self.magnitude.len().min(bound.len()));
+        let (bound, above) = bound.split_at(low.len());
+        natural::is_zero(high) == 0 || (natural::is_zero(above) & natural::less(bound, low)) == 1
     }
 
-    /// The number in units of `10^-scale`, as a decimal with exactly `scale` places.
+    /// The number in units of `10^-scale`, as a decimal with exactly `scale` places. The text is the caller's to wipe.
     ///
     /// ```
     /// use hearith_paillier::encoding::Signed;
@@ -59,7 +59,7 @@ impl Signed {
     /// assert_eq!(Signed::from(1250).to_decimal_string(0), "1250");
     /// ```
     pub fn to_decimal_string(&self, scale: u32) -> String {
-        with_point(self.negative, &to_decimal(&self.magnitude), scale)
+        with_point(self.negative, &Zeroizing::new(to_decimal(&self.magnitude)), scale)
     }
 
     /// The number, if it fits.
@@ -73,16 +73,22 @@ impl Signed {
     }
 }
 
-/// Puts sign and decimal point where they belong.
+/// Puts sign and decimal point where they belong, into a text that never grows: growing would leave copies behind.
 pub(super) fn with_point(negative: bool, digits: &str, scale: u32) -> String {
-    let sign = if negative { "-" } else { "" };
     let scale = scale as usize;
-    if scale == 0 {
-        return format!("{sign}{digits}");
+    let padding = (scale + 1).saturating_sub(digits.len());
+    let (whole, places) = digits.split_at(digits.len().saturating_sub(scale));
+    let mut text = String::with_capacity(digits.len() + padding + 2);
+    text.extend(negative.then_some('-'));
+    let zeros_before = usize::from(padding > 0);
+    text.extend(std::iter::repeat_n('0', zeros_before));
+    text.push_str(whole);
+    if scale > 0 {
+        text.push('.');
+        text.extend(std::iter::repeat_n('0', padding - zeros_before));
+        text.push_str(places);
     }
-    let digits = format!("{digits:0>width$}", width = scale + 1);
-    let (whole, places) = digits.split_at(digits.len() - scale);
-    format!("{sign}{whole}.{places}")
+    text
 }
 
 impl From<i128> for Signed {
@@ -112,13 +118,13 @@ impl Eq for Signed {}
 
 impl fmt::Display for Signed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad_integral(!self.negative, "", &to_decimal(&self.magnitude))
+        f.pad_integral(!self.negative, "", &Zeroizing::new(to_decimal(&self.magnitude)))
     }
 }
 
 impl fmt::Debug for Signed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
+        write!(f, "Signed({} limbs)", self.magnitude.len())
     }
 }
 
@@ -136,13 +142,13 @@ pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Err
         let parts = [magnitude as u64, (magnitude >> 64) as u64];
         let kept = limbs.min(2);
         residue[..kept].copy_from_slice(&parts[..kept]);
-        if limbs::is_zero(&parts[kept..]) == 0 || limbs::less(&half, residue) == 1 {
+        if natural::is_zero(&parts[kept..]) == 0 || natural::less(&half, residue) == 1 {
             return Err(ErrorKind::OutOfRange.at_row(row));
         }
     }
     let mut residues = key.root().neg(&magnitudes);
     for ((residue, magnitude), value) in residues.rows_mut().zip(magnitudes.rows()).zip(values) {
-        limbs::assign_if(residue, magnitude, !(value >> 127) as u64 & 1);
+        natural::assign_if(residue, magnitude, !(value >> 127) as u64 & 1);
     }
     Ok(Plaintexts::new(key.id(), key.plaintext_bytes(), residues))
 }
@@ -157,9 +163,9 @@ pub fn decode_signed(key: &PublicKey, plaintexts: &Plaintexts) -> Result<Vec<Sig
     let negatives = key.root().neg(residues);
     let half = half(key);
     let decode = |(residue, negative): (&[u64], &[u64])| {
-        let below_zero = limbs::less(&half, residue);
+        let below_zero = natural::less(&half, residue);
         let mut magnitude = residue.to_vec();
-        limbs::assign_if(&mut magnitude, negative, below_zero);
+        natural::assign_if(&mut magnitude, negative, below_zero);
         Signed { negative: below_zero == 1, magnitude }
     };
     Ok(residues.rows().zip(negatives.rows()).map(decode).collect())
@@ -182,7 +188,7 @@ pub(crate) fn encode_wide(key: &PublicKey, values: &[&Signed], most: &[u64]) -> 
     for (row, (value, residue)) in values.iter().zip(residues.rows_mut()).enumerate() {
         let kept = limbs.min(value.magnitude.len());
         residue[..kept].copy_from_slice(&value.magnitude[..kept]);
-        if limbs::is_zero(&value.magnitude[kept..]) == 0 || limbs::less(most, residue) == 1 {
+        if natural::is_zero(&value.magnitude[kept..]) == 0 || natural::less(most, residue) == 1 {
             return Err(ErrorKind::OutOfRange.at_row(row));
         }
         if value.negative {
@@ -225,6 +231,8 @@ mod tests {
         assert!(!Signed::new(false, vec![0, 0, 1]).exceeds(u128::MAX, u64::MAX));
         assert!(Signed::new(false, vec![0, 0, 0, 1]).exceeds(u128::MAX, u64::MAX));
         assert!(!Signed::new(true, vec![0, 0]).is_negative());
+        assert!(!Signed::new(true, vec![]).exceeds(0, 0));
+        assert_eq!(format!("{:?}", Signed::from(-12)), "Signed(2 limbs)");
         assert_eq!(format!("{:>6}|{:+}", Signed::from(-12), Signed::from(7)), "   -12|+7");
     }
 }

@@ -6,9 +6,9 @@
 
 use super::Signed;
 use crate::ciphertexts::check_key;
-use crate::natural::{bits_at, has_bits_from};
 use crate::{Error, ErrorKind, Plaintexts, PublicKey};
-use hearith_arith::{Batch, limbs};
+use hearith_arith::Batch;
+use hearith_arith::natural::{self, bits_at, has_bits_from};
 use zeroize::Zeroizing;
 
 /// Limbs that hold a slot: at most 128 bits of value, 64 of additions and a sign.
@@ -164,7 +164,7 @@ impl SlotLayout {
     fn raise(&self, value: i128) -> Zeroizing<[u64; SLOT_LIMBS]> {
         let sign = (value >> 127) as u64;
         let mut raised = Zeroizing::new([value as u64, (value >> 64) as u64, sign, sign]);
-        limbs::add_assign(&mut *raised, &self.middle());
+        natural::add_assign(&mut *raised, &self.middle());
         raised
     }
 
@@ -188,10 +188,10 @@ impl SlotLayout {
         let width = self.slot_bits() as usize;
         let part = |from: usize| bits_at(row, slot * width + from, width.saturating_sub(from).min(32) as u32);
         let mut number: [u64; SLOT_LIMBS] = std::array::from_fn(|index| part(64 * index) | part(64 * index + 32) << 32);
-        let below_zero = limbs::sub_assign(&mut number, &self.middle());
+        let below_zero = natural::sub_assign(&mut number, &self.middle());
         let mut magnitude = vec![0; SLOT_LIMBS];
-        limbs::sub_assign(&mut magnitude, &number);
-        limbs::assign_if(&mut magnitude, &number, 1 ^ below_zero);
+        natural::sub_assign(&mut magnitude, &number);
+        natural::assign_if(&mut magnitude, &number, 1 ^ below_zero);
         Signed::new(below_zero == 1, magnitude)
     }
 }

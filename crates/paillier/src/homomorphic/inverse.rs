@@ -1,7 +1,8 @@
 //! Inverses of a batch with one inversion.
 
-use crate::natural::{boxed, resized};
+use crate::boxed::boxed;
 use crypto_bigint::Odd;
+use hearith_arith::natural::resized;
 use hearith_arith::{Batch, Modulus};
 
 /// The inverses of public residues modulo `square = root^2`, or `None` if one has none.

@@ -10,9 +10,9 @@
 
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::encoding::Signed;
-use crate::natural::has_bits_from;
 use crate::{Ciphertexts, Error, ErrorKind, PublicKey};
-use hearith_arith::{Batch, Exponents, limbs};
+use hearith_arith::natural::{self, has_bits_from};
+use hearith_arith::{Batch, Exponents};
 use zeroize::Zeroizing;
 
 /// Bits of the magnitude of an `i128`.
@@ -177,7 +177,7 @@ impl PublicKey {
         let inverses = self.negate(ciphertexts)?;
         let mut bases = ciphertexts.batch().clone();
         for ((base, inverse), &negative) in bases.rows_mut().zip(inverses.batch().rows()).zip(scalars.negative.iter()) {
-            limbs::assign_if(base, inverse, negative);
+            natural::assign_if(base, inverse, negative);
         }
         Ok(bases)
     }

@@ -1,8 +1,9 @@
 //! The factors of `n`, ready for arithmetic modulo their squares.
 
-use crate::natural::{Secret, difference, is_one, limbs_of, product, resized};
 use crate::{Error, ErrorKind};
-use hearith_arith::{ArithError, Batch, Engine, Exponents, Factor, Modulus, Pairs, Square, limbs, pow_pairs};
+use hearith_arith::natural::{self, Secret, difference, is_one, limbs_of, product_in, resized};
+use hearith_arith::{ArithError, Batch, Engine, Exponents, Factor, Memory, Modulus, Pairs, Square, pow_pairs};
+use std::ops::Range;
 
 /// `p < q`, the prime factors of `n`; wiped when dropped.
 pub(crate) struct Factors {
@@ -19,7 +20,7 @@ pub(crate) struct Factors {
 impl Factors {
     pub(crate) fn new(p: Secret, q: Secret, engine: Engine) -> Result<Self, ArithError> {
         let (square_p, square_q) = (Square::new(engine, &p)?, Square::new(engine, &q)?);
-        let bits = limbs::bit_length(&p);
+        let bits = natural::bit_length(&p);
         Ok(Factors { p, q, square_p, square_q, bits })
     }
 
@@ -31,7 +32,7 @@ impl Factors {
 
     /// `p^2` and `q^2`.
     pub(crate) fn squares(&self) -> (Secret, Secret) {
-        let square = |prime: &[u64]| product(prime, prime, self.limbs());
+        let square = |prime: &[u64]| product_in(prime, prime, self.limbs());
         (square(&self.p), square(&self.q))
     }
 
@@ -52,9 +53,15 @@ impl Factors {
         let of_rows = |row: usize| if row < rows { exponents.0 } else { exponents.1 };
         let exponents = Batch::from_rows(width, (0..2 * rows).map(of_rows));
         let both = pow_pairs(&squares, &Batch::concat(&[at_p, at_q]), Exponents::Each(&exponents, self.bits));
-        let half =
-            |range: std::ops::Range<usize>| Pairs { low: both.low.range(range.clone()), high: both.high.range(range) };
+        let half = |range: Range<usize>| Pairs { low: both.low.range(range.clone()), high: both.high.range(range) };
         (half(0..rows), half(rows..2 * rows))
+    }
+}
+
+impl Memory for Factors {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        [&self.p, &self.q].iter().for_each(|prime| prime.memory(ranges));
+        [&self.square_p, &self.square_q].iter().for_each(|square| square.memory(ranges));
     }
 }
 
@@ -96,10 +103,18 @@ impl Chinese {
         let multiples = self.q.mul_by(&differences, &self.p_inverse);
         let mut out = Batch::zeros(x.len(), self.limbs);
         for ((out, x), multiple) in out.rows_mut().zip(x.rows()).zip(multiples.rows()) {
-            out.copy_from_slice(&product(&self.p, multiple, self.limbs));
-            limbs::add_assign(out, x);
+            out.copy_from_slice(&product_in(&self.p, multiple, self.limbs));
+            natural::add_assign(out, x);
         }
         out
+    }
+}
+
+impl Memory for Chinese {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        self.p.memory(ranges);
+        self.q.memory(ranges);
+        self.p_inverse.memory(ranges);
     }
 }
 

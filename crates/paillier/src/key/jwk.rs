@@ -10,10 +10,10 @@ use super::private::PrivateKey;
 use super::public::PublicKey;
 use super::text::{KeyKind, MAX_KEY_TEXT, kind};
 use super::{KeyId, KeyPolicy};
-use crate::natural::to_be;
 use crate::{Error, ErrorKind};
 use base64ct::{Base64UrlUnpadded, Encoding};
-use hearith_arith::{Engine, limbs};
+use hearith_arith::Engine;
+use hearith_arith::natural::{self, to_be};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use zeroize::Zeroizing;
@@ -194,7 +194,7 @@ fn expect(member: &'static str, found: &str, wanted: &'static str) -> Result<(),
 
 /// Unpadded base64url of a number's big-endian bytes without leading zeros.
 fn encode(number: &[u64]) -> Zeroizing<String> {
-    let bytes = limbs::bit_length(number).div_ceil(8) as usize;
+    let bytes = natural::bit_length(number).div_ceil(8) as usize;
     Zeroizing::new(Base64UrlUnpadded::encode_string(&to_be(number, bytes)))
 }
 

@@ -2,10 +2,11 @@
 
 use super::weakness::{Weakness, small_factor};
 use super::{KeyId, KeyPolicy, Variant};
-use crate::natural::{boxed, from_be, limbs_of, product, to_be};
+use crate::boxed::boxed;
 use crate::{Error, ErrorKind};
 use crypto_bigint::{BoxedUint, Gcd};
-use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square, limbs};
+use hearith_arith::natural::{self, from_be, limbs_of, product_in, to_be};
+use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -40,7 +41,7 @@ impl PublicKey {
     pub fn new(n_be: &[u8], h_be: Option<&[u8]>, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         let widest = limbs_of(crate::MAX_BITS);
         let n = from_be(n_be, widest).ok_or(ErrorKind::KeySizeOutOfRange { bits: 8 * n_be.len() as u32 })?;
-        let bits = limbs::bit_length(&n);
+        let bits = natural::bit_length(&n);
         policy.check(bits)?;
         let n = &n[..limbs_of(bits)];
         if let Some(factor) = small_factor(n, TRIAL_BOUND) {
@@ -59,8 +60,8 @@ impl PublicKey {
         weakness: Option<Weakness>,
         engine: Engine,
     ) -> Result<Self, Error> {
-        let bits = limbs::bit_length(n);
-        let squared = Modulus::new(engine, &product(n, n, limbs_of(2 * bits)))?;
+        let bits = natural::bit_length(n);
+        let squared = Modulus::new(engine, &product_in(n, n, limbs_of(2 * bits)))?;
         let id = KeyId::of_modulus(&to_be(n, bits.div_ceil(8) as usize));
         Ok(PublicKey(Arc::new(Parts {
             id,
@@ -219,8 +220,8 @@ impl fmt::Debug for PublicKey {
 fn checked_generator(h_be: &[u8], n: &[u64]) -> Result<Vec<u64>, Error> {
     let h = from_be(h_be, n.len()).ok_or(ErrorKind::InvalidGenerator)?;
     let mut next = h.clone();
-    limbs::add_assign(&mut next, &[1]);
-    let inside = limbs::less(&[2], &h[..1]) | (1 ^ limbs::is_zero(&h[1..])) == 1 && limbs::less(&next, n) == 1;
+    natural::add_assign(&mut next, &[1]);
+    let inside = natural::less(&[2], &h[..1]) | (1 ^ natural::is_zero(&h[1..])) == 1 && natural::less(&next, n) == 1;
     let coprime = boxed(&h).gcd_vartime(&boxed(n)) == BoxedUint::one();
     if inside && coprime && n[0] & 3 == 1 { Ok(h.to_vec()) } else { Err(ErrorKind::InvalidGenerator.into()) }
 }

@@ -1,9 +1,9 @@
 //! Ciphertexts as python-paillier's JSON.
 
 use crate::ciphertexts::check_lengths;
-use crate::natural::{from_decimal, to_decimal};
 use crate::{Ciphertexts, Error, ErrorKind, PublicKey};
-use hearith_arith::Batch;
+use hearith_arith::natural::{from_decimal, to_decimal};
+use hearith_arith::{ArithError, Batch};
 use serde::de::{DeserializeSeed, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
@@ -47,7 +47,7 @@ pub fn import(key: &PublicKey, text: &str) -> Result<(Ciphertexts, Vec<i32>), Er
         }
     }
     let limbs = key.ciphertext_limbs();
-    let ciphertexts = key.ciphertexts(Batch::from_rows(limbs, rows.numbers.chunks_exact(limbs)));
+    let ciphertexts = key.ciphertexts(Batch::from_rows(limbs, rows.numbers.chunks_exact(limbs))).public();
     key.check_range(&ciphertexts)?;
     key.check_coprime(&ciphertexts)?;
     Ok((ciphertexts, rows.exponents))
@@ -68,11 +68,12 @@ impl Rows<'_> {
         if object.v.len() > 4933 {
             return Err(problem("is too long"));
         }
-        if object.v.is_empty() || !object.v.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(problem("is not a decimal integer"));
-        }
-        let limbs = self.key.ciphertext_limbs();
-        self.numbers.extend(from_decimal(&object.v, limbs).ok_or(problem("is not below n^2"))?);
+        let start = self.numbers.len();
+        self.numbers.resize(start + self.key.ciphertext_limbs(), 0);
+        from_decimal(object.v.as_bytes(), &mut self.numbers[start..]).map_err(|error| match error {
+            ArithError::TooLarge => problem("is not below n^2"),
+            _ => problem("is not a decimal integer"),
+        })?;
         self.exponents.push(object.e);
         Ok(())
     }

@@ -2,10 +2,8 @@
 
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::encoding::Signed;
-use crate::natural::{bits_at, boxed};
 use crate::{Error, ErrorKind, Plaintexts, PublicKey};
-use crypto_bigint::{Limb, NonZero};
-use hearith_arith::limbs;
+use hearith_arith::natural::{self, bits_at};
 
 /// Bits that a power of the base 16 counts for.
 const BASE_BITS: i64 = 4;
@@ -72,13 +70,13 @@ impl Number {
     /// [`Exponent`](crate::ErrorKind::Exponent) if the exponent would be higher, or so low that no key holds the number.
     pub fn with_exponent(&self, exponent: i32) -> Result<Self, Error> {
         let shift = BASE_BITS * (i64::from(self.exponent) - i64::from(exponent));
-        let bits = i64::from(limbs::bit_length(self.mantissa.magnitude()));
+        let bits = i64::from(natural::bit_length(self.mantissa.magnitude()));
         if !(0..=WIDEST).contains(&shift) || bits + shift > WIDEST {
             return Err(ErrorKind::Exponent { from: self.exponent, to: exponent }.into());
         }
         let mut power = vec![0; shift as usize / 64 + 1];
         power[shift as usize / 64] = 1 << (shift % 64);
-        let magnitude = limbs::product(self.mantissa.magnitude(), &power);
+        let magnitude = natural::product(self.mantissa.magnitude(), &power);
         Ok(Number { mantissa: Signed::new(self.mantissa.is_negative(), magnitude), exponent })
     }
 
@@ -88,7 +86,7 @@ impl Number {
     /// [`OutOfRange`](crate::ErrorKind::OutOfRange) if it is beyond all floats.
     pub fn to_f64(&self) -> Result<f64, Error> {
         let magnitude = self.mantissa.magnitude();
-        let (bits, unit) = (i64::from(limbs::bit_length(magnitude)), BASE_BITS * i64::from(self.exponent));
+        let (bits, unit) = (i64::from(natural::bit_length(magnitude)), BASE_BITS * i64::from(self.exponent));
         if bits == 0 {
             return Ok(0.0);
         }
@@ -168,7 +166,7 @@ pub fn decode(key: &PublicKey, plaintexts: &Plaintexts, exponents: &[i32]) -> Re
     check_lengths(plaintexts.len(), exponents.len())?;
     let most = largest_mantissa(key);
     let number = |(mantissa, &exponent): (Signed, &i32)| {
-        let inside = limbs::less(&most, mantissa.magnitude()) == 0;
+        let inside = natural::less(&most, mantissa.magnitude()) == 0;
         inside.then_some(Number { mantissa, exponent })
     };
     let mantissas = crate::encoding::decode_signed(key, plaintexts)?;
@@ -177,9 +175,8 @@ pub fn decode(key: &PublicKey, plaintexts: &Plaintexts, exponents: &[i32]) -> Re
 
 /// `floor(n / 3) - 1`, in the limbs of `n`.
 fn largest_mantissa(key: &PublicKey) -> Vec<u64> {
-    let (third, _) = boxed(key.modulus()).div_rem_limb(NonZero::new(Limb(3)).unwrap_or(NonZero::<Limb>::MAX));
-    let mut most = third.as_words().to_vec();
-    limbs::sub_assign(&mut most, &[1]);
+    let (mut most, _) = natural::divide_word(key.modulus(), 3);
+    natural::sub_assign(&mut most, &[1]);
     most
 }
 

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 pub use devices::*;
 use hearith_device::mesa::{Keyed, Mesa, Parameters};
 use hearith_device::{Error, ErrorKind, Exchange, Transport};
-use hearith_paillier::{Decryption, PrivateKey};
+use hearith_golden::{Decryption, PaperKey};
+use hearith_paillier::PrivateKey;
 use hearith_simulated::Simulated;
 use hearith_verilated::Design;
 
@@ -95,5 +96,5 @@ pub fn decrypts<P: Parameters>(device: &mut Keyed<P>, key: &PrivateKey, count: u
     let (ciphertexts, plaintexts) = random_ciphertexts(key, count);
     assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts, "{count} ciphertexts of key {}", key.public().id());
     assert!(key.decrypt(&ciphertexts).unwrap() == plaintexts);
-    assert!(key.decrypt_with(Decryption::Ecrt, &ciphertexts).unwrap() == plaintexts);
+    assert!(PaperKey::new(key).unwrap().decrypt(Decryption::Ecrt, &ciphertexts).unwrap() == plaintexts);
 }

@@ -12,8 +12,11 @@ use std::arch::x86_64::{
 ///
 /// Eight limbs of each row are read at a time and transposed; two neighbouring vectors of 64-bit limbs then give up to
 /// two vectors of 52-bit limbs.
+///
+/// # Safety
+/// The CPU must have AVX-512 F and DQ, as wherever [`Engine::Ifma`](crate::Engine::Ifma) is available.
 #[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn load(words: &mut [Octet], rows: &[&[u64]], start: usize) {
+pub fn load(words: &mut [Octet], rows: &[&[u64]], start: usize) {
     let mask = _mm512_set1_epi64(MASK as i64);
     // Sixteen columns from limb `at` on: a limb below `at + 8` has its neighbour among them.
     let mut at = start / 64;
@@ -57,8 +60,11 @@ fn read(out: &mut [__m512i], rows: &[&[u64]], from: usize) {
 }
 
 /// Puts lane `i` of `words`, limbs below 2^52, together to the 64-bit limbs of row `i`.
+///
+/// # Safety
+/// The CPU must have AVX-512 F and DQ, as wherever [`Engine::Ifma`](crate::Engine::Ifma) is available.
 #[target_feature(enable = "avx512f,avx512dq")]
-pub(crate) fn store(words: &[Octet], rows: &mut [&mut [u64]]) {
+pub fn store(words: &[Octet], rows: &mut [&mut [u64]]) {
     let limbs = rows.iter().map(|row| row.len()).max().unwrap_or(0);
     for from in (0..limbs).step_by(8) {
         let columns = std::array::from_fn(|limb| wide_limb(words, from + limb));

@@ -1,0 +1,54 @@
+//! Counts of what the post-processing of decryption costs, in the unit of the MESA paper \[HDSST25\].
+
+use std::cell::Cell;
+
+/// What the post-processing of decryptions took, in operations on `2 N` bits, `N` the bits of the key: an operation on
+/// `N` bits counts one half, as in section 3.3 of the paper.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Modular multiplications, each by the `N`-bit multiplier whatever the modulus.
+    pub multiplications: f64,
+    /// Judgements: comparisons of a result with the modulus, and subtractions.
+    pub judgements: f64,
+}
+
+thread_local! {
+    static COUNTS: Cell<Counts> = const { Cell::new(Counts { multiplications: 0.0, judgements: 0.0 }) };
+}
+
+/// The counts of this thread since the last call. [`Decryption::Crt`](crate::Decryption::Crt) and
+/// [`Decryption::Ecrt`](crate::Decryption::Ecrt) are counted.
+///
+/// ```
+/// # use hearith_golden::{Decryption, PaperKey, count};
+/// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let private = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best())?;
+/// let key = PaperKey::new(&private)?;
+/// count::take();
+/// key.decrypt(Decryption::Ecrt, &private.public().zero())?;
+/// assert_eq!(count::take(), count::Counts { multiplications: 1.0, judgements: 1.0 });
+/// # Ok(())
+/// # }
+/// ```
+pub fn take() -> Counts {
+    COUNTS.take()
+}
+
+/// Counts a modular multiplication on as many quarters of `2 N` bits.
+pub(crate) fn multiplication(quarters: u32) {
+    count(|counts| counts.multiplications += f64::from(quarters) / 4.0);
+}
+
+/// Counts a judgement on as many quarters of `2 N` bits.
+pub(crate) fn judgement(quarters: u32) {
+    count(|counts| counts.judgements += f64::from(quarters) / 4.0);
+}
+
+fn count(step: impl FnOnce(&mut Counts)) {
+    COUNTS.with(|counts| {
+        let mut now = counts.get();
+        step(&mut now);
+        counts.set(now);
+    });
+}

@@ -1,0 +1,154 @@
+//! Decryption as algorithm 3 of the MESA paper \[HDSST25\] has it ("CRT-base Paillier").
+//!
+//! The steps are numbered as there. The exponentiations run by windows instead of the paper's ladder. A power may come
+//! out one modulus too large, which step 3 mends. Where the paper prints the modulus `p` for the `q` branch, it is `q`.
+
+use super::factors::Factors;
+use super::unjudged::{Unjudged, quotient};
+use hearith_arith::natural::Secret;
+use hearith_arith::{ArithError, Batch, Exponents, Modulus};
+use hearith_paillier::{Error, ErrorKind};
+
+/// Quarters of `2 N` bits of the moduli `p^2`, `q^2` and `n`, and of `p` and `q`.
+const WHOLE: u32 = 2;
+const HALF: u32 = 1;
+
+/// Powers modulo `p^2` and `q^2`, which both algorithms of the paper start with.
+pub(super) struct Powers {
+    squared: [Modulus; 2],
+    exponents: [Secret; 2],
+    /// Bits of the primes, and limbs of `n`.
+    bits: u32,
+    limbs: usize,
+}
+
+impl Powers {
+    pub(super) fn new(factors: &Factors) -> Result<Self, ArithError> {
+        let [p_squared, q_squared] = factors.squares();
+        let modulus = |m: &Secret| Modulus::new(factors.n.engine(), m);
+        let squared = [modulus(&p_squared)?, modulus(&q_squared)?];
+        Ok(Powers { squared, exponents: factors.less_one(), bits: factors.p.bits(), limbs: factors.limbs() })
+    }
+
+    /// `c^(p-1) mod p^2` and `c^(q-1) mod q^2`.
+    pub(super) fn of(&self, c: &Batch) -> [Batch; 2] {
+        [0, 1].map(|i| self.squared[i].pow(c, Exponents::Shared(&self.exponents[i], self.bits)))
+    }
+
+    /// Applies the post-processing to the powers of every row; fails for the first row that is no unit.
+    pub(super) fn post_process(
+        &self,
+        c: &Batch,
+        step: impl Fn(&[u64], &[u64]) -> (Secret, u64),
+    ) -> Result<Batch, Error> {
+        let [at_p, at_q] = self.of(c);
+        let mut plaintexts = Batch::zeros(c.len(), self.limbs);
+        for (row, (at_p, at_q)) in at_p.rows().zip(at_q.rows()).enumerate() {
+            let (plaintext, unit) = step(at_p, at_q);
+            if unit == 0 {
+                return Err(ErrorKind::CiphertextSharesFactor.at_row(row));
+            }
+            plaintexts.row_mut(row).copy_from_slice(&plaintext[..self.limbs]);
+        }
+        Ok(plaintexts)
+    }
+}
+
+/// The constants of one prime's branch.
+struct Branch {
+    /// `p^2`, of which only judgements are made.
+    squared: Unjudged,
+    prime: Unjudged,
+    divisor: Secret,
+    /// `e_p` in Montgomery form modulo `p`.
+    e: Secret,
+    /// `l_3 = q (q^-1 mod p)` in Montgomery form modulo `n`.
+    l: Secret,
+}
+
+pub(super) struct Crt {
+    powers: Powers,
+    n: Unjudged,
+    branches: [Branch; 2],
+}
+
+impl Crt {
+    pub(super) fn new(factors: &Factors) -> Result<Self, ArithError> {
+        let engine = factors.n.engine();
+        let n = Unjudged::new(engine, factors.n.as_limbs(), WHOLE)?;
+        let ([p_squared, q_squared], [e_p, e_q]) = (factors.squares(), factors.plaintext_factors());
+        let [l_p, l_q] = factors.idempotents();
+        let branch = |squared: &[u64], prime: &Modulus, e: &[u64], l: &[u64]| {
+            let divisor = Secret::new(prime.as_limbs().to_vec());
+            let prime = Unjudged::new(engine, &divisor, HALF)?;
+            let (e, l) = (prime.enter(e), n.enter(l));
+            Ok(Branch { squared: Unjudged::new(engine, squared, WHOLE)?, prime, divisor, e, l })
+        };
+        let branches = [branch(&p_squared, &factors.p, &e_p, &l_p)?, branch(&q_squared, &factors.q, &e_q, &l_q)?];
+        Ok(Crt { powers: Powers::new(factors)?, branches, n })
+    }
+
+    /// The plaintexts of ciphertexts below `n^2`.
+    pub(super) fn decrypt(&self, c: &Batch) -> Result<Batch, Error> {
+        self.powers.post_process(c, |at_p, at_q| self.plaintext(at_p, at_q))
+    }
+
+    /// Steps 3 to 9 for powers below `2 p^2` and `2 q^2`; with 1 if both are 1 modulo `p` and `q`, else 0.
+    fn plaintext(&self, at_p: &[u64], at_q: &[u64]) -> (Secret, u64) {
+        let (m_p, unit_p) = self.branch(&self.branches[0], at_p);
+        let (m_q, unit_q) = self.branch(&self.branches[1], at_q);
+        (self.n.add(&m_p, &m_q), unit_p & unit_q)
+    }
+
+    /// One branch of steps 3 to 8.
+    fn branch(&self, of: &Branch, power: &[u64]) -> (Secret, u64) {
+        let mut u = of.squared.load(power);
+        of.squared.judge(&mut u); // 3
+        let (l, unit) = quotient(&u, &of.divisor); // 4
+        let mut m = of.prime.multiply(&l, &of.e); // 5
+        of.prime.judge(&mut m); // 6
+        let mut m = self.n.multiply(&m, &of.l); // 7
+        self.n.judge(&mut m); // 8
+        (m, unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ecrt::Ecrt, unjudged::Unjudged};
+    use super::*;
+    use hearith_arith::natural::add_assign;
+    use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
+
+    /// Both algorithms must take powers that are one modulus too large, which a lazy exponentiation may leave.
+    #[test]
+    fn powers_may_be_unreduced() {
+        for bits in [64, 126, 128, 130, 512] {
+            let key = PrivateKey::generate(bits, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+            let (public, factors) = (key.public(), Factors::new(&key).unwrap());
+            let (crt, ecrt) = (Crt::new(&factors).unwrap(), Ecrt::new(&factors).unwrap());
+            // Below n, as its highest byte is not 0 but this one is.
+            let width = public.plaintext_bytes();
+            let bytes: Vec<u8> =
+                (0..5 * width).map(|at| if at % width == 0 { 0 } else { (at * 89 + 7) as u8 }).collect();
+            let m = public.plaintexts_from_be(&bytes).unwrap();
+            let [at_p, at_q] = crt.powers.of(public.encrypt(&m).unwrap().batch());
+            let [p_squared, q_squared] = factors.squares();
+            let larger = |number: &[u64], by: &[u64]| {
+                let room = Unjudged::new(Engine::best(), by, WHOLE).unwrap();
+                let mut number = room.load(number);
+                add_assign(&mut number, by);
+                number
+            };
+            for row in 0..5 {
+                let (p, q) = (at_p.row(row), at_q.row(row));
+                let (over_p, over_q) = (larger(p, &p_squared), larger(q, &q_squared));
+                for (p, q) in [(p, q), (&over_p, q), (p, &over_q), (&over_p, &over_q)] {
+                    for (found, unit) in [crt.plaintext(p, q), ecrt.plaintext(p, q)] {
+                        assert_eq!((&found[..factors.limbs()], unit), (m.batch().row(row), 1));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The papers' algorithms, which the product does not use: it decrypts by the dual-number form and converts residues by
+//! fractions. Here they serve as golden models of the hardware in `rtl/`, which follows the papers, and as what benchmarks
+//! compare with. Not published.
+//!
+//! - [`decryption`]: Paillier's decryption with `lambda` and `mu`, and Algorithms 3 and 4 of the MESA paper, with [`count`], in
+//!   which its Table I counts their post-processing;
+//! - [`reduction`]: residue units, with the bound of every intermediate value.
+//!
+//! The decryptions are as constant in time as the product's, and wipe what they derive from a key: `bench` measures both.
+
+pub mod count;
+pub mod decryption;
+pub mod reduction;
+
+pub use decryption::{Decryption, PaperKey};

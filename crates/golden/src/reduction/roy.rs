@@ -1,0 +1,56 @@
+//! The residue unit of HEPCloud, its multiplications side by side.
+
+use super::{FlexibleBarrett, Fold, below, ceil_log2, cut, powers};
+use hearith_rns::{Error, SpecialPrime, UnitLengths};
+
+/// One multiplication a word (HEPCloud \[RJVVV18\], made parallel as \[CP24\] does):
+///
+/// ```text
+/// R1 = A[0] + sum of A[j] (2^(v j) mod q)            < 2^(2v + ceil(log2 t)) = 2^v_a
+/// R2 = R1 mod 2^s + floor(R1 / 2^s) (2^s mod q)      < 2^(s + 1),  s = ceil((v_a + v) / 2)
+/// R  = R2 mod q                                      one Barrett reduction, k = s + 1
+/// ```
+///
+/// Any prime below `2^v` will do; a special one makes the multiplication by `q` in the Barrett reduction shifts and additions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoyParallel {
+    /// The modulus.
+    pub prime: SpecialPrime,
+    /// `t`, the words of an integer.
+    pub words: u32,
+    /// `2^(v j) mod q` for each word; the first is 1 and takes no multiplier.
+    pub constants: Vec<u64>,
+    /// The fold, from `v_a` bits.
+    pub fold: Fold,
+    /// The Barrett reduction at the end.
+    pub barrett: FlexibleBarrett,
+}
+
+impl RoyParallel {
+    /// The unit for integers of `modulus_bits` bits.
+    ///
+    /// # Errors
+    /// As [`UnitLengths::words`].
+    pub fn new(prime: SpecialPrime, modulus_bits: u32) -> Result<Self, Error> {
+        let (words, q, v) = (UnitLengths::words(prime, modulus_bits)?, prime.modulus(), prime.word_bits());
+        let fold = Fold::new(q, v, 2 * v + ceil_log2(words));
+        let barrett = FlexibleBarrett::new(q, fold.result_bits());
+        Ok(Self { prime, words, constants: powers(prime, 1, words), fold, barrett })
+    }
+
+    /// Multipliers before the fold: `t - 1`.
+    pub fn multipliers(&self) -> usize {
+        self.constants.len() - 1
+    }
+
+    /// `number mod q`.
+    ///
+    /// # Panics
+    /// If `number` is not below `2^(t v)`.
+    pub fn reduce(&self, number: &[u64]) -> u64 {
+        let words = cut(number, self.prime.word_bits(), self.words);
+        let products = words.into_iter().zip(&self.constants);
+        let sum = products.map(|(word, &constant)| u128::from(word) * u128::from(constant)).sum();
+        self.barrett.reduce(self.fold.apply(below(sum, self.fold.length)))
+    }
+}

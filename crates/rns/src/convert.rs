@@ -1,0 +1,96 @@
+//! What an engine has to provide: the conversion of a piece of a batch, into residues and back.
+
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+mod serial;
+
+use crate::basis::System;
+use hearith_arith::{Available, Batch, dispatch};
+use std::ops::Range;
+
+/// The conversions of one basis on one engine: this crate's kernel.
+pub(crate) trait ResidueKernel: Send + Sync {
+    /// Prepares the tables.
+    fn new(system: &System) -> Self
+    where
+        Self: Sized;
+
+    /// Fills one column a modulus with the residues of `numbers`, each of at most as many bits as `Q` has.
+    fn residues(&self, numbers: &Numbers<'_>, columns: &mut [&mut [u64]]);
+
+    /// Fills rows of as many limbs as `Q` has with the numbers whose residues the columns give, each below its modulus.
+    fn numbers(&self, columns: &[&[u64]], rows: &mut [u64]);
+
+    /// IFMA instructions for eight numbers, into residues and back, if the engine uses them.
+    fn instructions(&self) -> Option<[u64; 2]> {
+        None
+    }
+}
+
+/// The engine's kernel.
+pub(crate) fn kernel(engine: Available, system: &System) -> Box<dyn ResidueKernel> {
+    dispatch!(engine, K in { serial: serial::Serial, ifma: ifma::Ifma } => Box::new(K::new(system)))
+}
+
+/// Numbers as they lie in memory.
+pub(crate) enum Numbers<'a> {
+    /// Number after number, so many limbs each.
+    Rows { words: &'a [u64], limbs: usize },
+    /// For each limb that of all numbers.
+    Slices(Vec<&'a [u64]>),
+}
+
+impl<'a> Numbers<'a> {
+    pub(crate) fn rows(batch: &'a Batch) -> Self {
+        Numbers::Rows { words: batch.as_limbs(), limbs: batch.limbs() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Numbers::Rows { words, limbs } => words.len() / limbs,
+            Numbers::Slices(slices) => slices.first().map_or(0, |slice| slice.len()),
+        }
+    }
+
+    /// Limbs of each number.
+    pub(crate) fn limbs(&self) -> usize {
+        match self {
+            Numbers::Rows { limbs, .. } => *limbs,
+            Numbers::Slices(slices) => slices.len(),
+        }
+    }
+
+    /// The numbers of an index range.
+    pub(crate) fn range(&self, range: Range<usize>) -> Numbers<'a> {
+        match self {
+            Numbers::Rows { words, limbs } => {
+                Numbers::Rows { words: &words[range.start * limbs..range.end * limbs], limbs: *limbs }
+            }
+            Numbers::Slices(slices) => Numbers::Slices(slices.iter().map(|slice| &slice[range.clone()]).collect()),
+        }
+    }
+
+    /// The first number of more than `bits` bits. Only limbs in which such bits lie are read.
+    pub(crate) fn longer_than(&self, bits: u32) -> Option<usize> {
+        let (whole, rest) = ((bits / 64) as usize, bits % 64);
+        if self.limbs() <= whole {
+            return None;
+        }
+        // Bits that should not be there, without a branch for each number.
+        let excess = |upper: &[u64]| upper[1..].iter().fold(upper[0] >> rest, |any, &limb| any | limb);
+        match self {
+            Numbers::Rows { words, limbs } => {
+                let rows = || words.chunks_exact(*limbs).map(|row| excess(&row[whole..]));
+                match rows().fold(0, |any, excess| any | excess) {
+                    0 => None,
+                    _ => rows().position(|excess| excess != 0),
+                }
+            }
+            Numbers::Slices(slices) => {
+                let first = slices[whole].iter().position(|&limb| limb >> rest != 0);
+                let others = slices[whole + 1..].iter().filter_map(|slice| slice.iter().position(|&limb| limb != 0));
+                first.into_iter().chain(others).min()
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The word lengths of a residue unit.
+
+use crate::special::ceil_log2;
+use crate::{Bounds, Error, SpecialPrime};
+
+/// The word lengths of the hardware that computes one residue of a long integer (`rtl/rns/residue_unit.sv`; Algorithm 1 of Chiu and
+/// Parhi): with `t` words `A[0..t]` of `v` bits, `L` the bits of beta and `d = ceil(t / 2)`,
+///
+/// ```text
+/// s_j = A[2j] + beta A[2j+1]                         < 2^(v + L)
+/// R1  = sum of s_j (beta^(2j) mod q)                 < 2^(2v + L + ceil(log2 d)) <= 2^v_a
+/// R2  = R1 mod 2^s + floor(R1 / 2^s) (2^s mod q)     < 2^(s + 1),  s = ceil((v_a + v) / 2)
+/// R   = R2 mod q                                     one Barrett reduction of k = s + 1 bits
+/// ```
+///
+/// The paper's `v_a` has one bit more than the sum needs ([`Bounds`]).
+///
+/// ```
+/// # use hearith_rns::{Bounds, SpecialPrime, UnitLengths};
+/// let lengths = UnitLengths::new(SpecialPrime::new(30, 1_073_692_673)?, 360, Bounds::Paper)?;
+/// assert_eq!((lengths.words, lengths.sum, lengths.split, lengths.barrett), (12, 80, 55, 56));
+/// assert_eq!((lengths.multiplier(), lengths.truncated_multiplier()), ((56, 27), (28, 28)));
+/// # Ok::<(), hearith_rns::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitLengths {
+    /// The modulus.
+    pub prime: SpecialPrime,
+    /// `t`, the words of an integer.
+    pub words: u32,
+    /// `v_a`, the bits of the sum.
+    pub sum: u32,
+    /// `s`, where the sum is split to be folded.
+    pub split: u32,
+    /// `k`, the bits that go into the Barrett reduction.
+    pub barrett: u32,
+}
+
+impl UnitLengths {
+    /// The lengths for integers of `modulus_bits` bits.
+    ///
+    /// # Errors
+    /// As [`UnitLengths::words`].
+    pub fn new(prime: SpecialPrime, modulus_bits: u32, bounds: Bounds) -> Result<Self, Error> {
+        let (words, v) = (Self::words(prime, modulus_bits)?, prime.word_bits());
+        let sum = 2 * v + prime.beta_bits() + ceil_log2(words.div_ceil(2).into()) + bounds.spare();
+        let split = (sum + v).div_ceil(2);
+        Ok(Self { prime, words, sum, split, barrett: split + 1 })
+    }
+
+    /// `t`, the words of an integer of `modulus_bits` bits: two or more.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for words of more than 32 bits, primes of less than half a word, and
+    /// integers of one word or less or of more than 2^14 bits.
+    pub fn words(prime: SpecialPrime, modulus_bits: u32) -> Result<u32, Error> {
+        let v = prime.word_bits();
+        if v > 32 {
+            return Err(Error::parameter("the word length", v, "residue units take words of at most 32 bits"));
+        }
+        if prime.modulus() >> (v / 2) == 0 {
+            let allowed = "residue units take primes that fill at least half of a word";
+            return Err(Error::parameter("the modulus", prime.modulus(), allowed));
+        }
+        if modulus_bits <= v || modulus_bits > 1 << 14 {
+            let allowed = "more than a word and up to 2^14 bits";
+            return Err(Error::parameter("the modulus length", modulus_bits, allowed));
+        }
+        Ok(modulus_bits.div_ceil(v))
+    }
+
+    /// The constant that the Barrett reduction multiplies with: `m = floor(2^k / q)`.
+    pub fn constant(&self) -> u128 {
+        (1 << self.barrett) / u128::from(self.prime.modulus())
+    }
+
+    /// Bits of the two factors of the Barrett reduction's multiplier: of the input, and of [`UnitLengths::constant`].
+    pub fn multiplier(&self) -> (u32, u32) {
+        (self.barrett, u128::BITS - self.constant().leading_zeros())
+    }
+
+    /// The same if the quotient is taken from the upper bits of the input alone (Dhem's truncation): with `b` the bits of `q` both
+    /// factors have `k - b + 2` bits.
+    pub fn truncated_multiplier(&self) -> (u32, u32) {
+        let bits = self.barrett + 2 - (u64::BITS - self.prime.modulus().leading_zeros());
+        (bits, bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The word lengths that the paper's evaluated units have.
+    #[test]
+    fn the_evaluated_units() {
+        let lengths = |modulus, bits| {
+            let lengths = UnitLengths::new(SpecialPrime::new(30, modulus).unwrap(), bits, Bounds::Paper).unwrap();
+            (lengths.sum, lengths.barrett)
+        };
+        assert_eq!((lengths(1_073_692_673, 360), lengths(1_073_479_681, 1440)), ((80, 56), (84, 58)));
+    }
+
+    #[test]
+    fn shapes_out_of_range_are_refused() {
+        let refused = |v, modulus, bits| {
+            let prime = SpecialPrime::new(v, modulus).unwrap();
+            UnitLengths::new(prime, bits, Bounds::Paper).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused(40, 1_099_511_627_689, 400),
+            "the word length is 40; residue units take words of at most 32 bits"
+        );
+        assert!(refused(30, 1_073_692_673, 30).starts_with("the modulus length is 30;"));
+        assert!(refused(30, 17, 360).starts_with("the modulus is 17;"));
+    }
+}
