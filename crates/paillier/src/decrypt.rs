@@ -9,7 +9,8 @@ use crate::ciphertexts::check_key;
 use crate::key::factors::{Chinese, Factors, power, require_ones};
 use crate::{Ciphertexts, Error, Plaintexts, PrivateKey};
 use hearith_arith::natural::{Secret, difference};
-use hearith_arith::{Batch, Factor, Modulus};
+use hearith_arith::{Batch, Factor, Memory, Modulus};
+use std::ops::Range;
 
 impl PrivateKey {
     /// Decrypts every ciphertext; constant time in the key, the ciphertexts and the plaintexts.
@@ -49,6 +50,14 @@ impl Decryption {
         let m_p = factors.square_p.root().mul_by(&p.high, &self.h_p);
         let m_q = factors.square_q.root().mul_by(&q.high, &self.h_q);
         Ok(self.chinese.combine(&m_p, &m_q))
+    }
+}
+
+impl Memory for Decryption {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        [&self.exponents.0, &self.exponents.1].iter().for_each(|exponent| exponent.memory(ranges));
+        [&self.h_p, &self.h_q].iter().for_each(|factor| factor.memory(ranges));
+        self.chinese.memory(ranges);
     }
 }
 
