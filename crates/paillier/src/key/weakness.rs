@@ -103,7 +103,7 @@ fn fermat_finds_factors(n: &BoxedUint) -> bool {
 /// Whether the last six bits are those of a square, as they are of 12 numbers in 64.
 fn may_be_square(number: &BoxedUint) -> bool {
     let low = number.as_words()[0] & 63;
-    (0..64).any(|root: u64| root * root & 63 == low)
+    (0..64).any(|root: u64| (root * root) & 63 == low)
 }
 
 /// The least prime factor of a number below `bound`.

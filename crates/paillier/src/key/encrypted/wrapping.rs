@@ -35,14 +35,23 @@ impl Wrapping {
     /// The key that a passphrase stands for.
     pub(super) fn derive(self, passphrase: &[u8], salt: &[u8], iterations: u32) -> Zeroizing<Vec<u8>> {
         let salt = [self.name().as_bytes(), &[0], salt].concat();
-        let (derive, bytes): (fn(&[u8], &[u8], u32, &mut [u8]) -> _, usize) = match self {
-            Wrapping::Hs256A128 => (pbkdf2::pbkdf2::<Hmac<Sha256>>, 16),
-            Wrapping::Hs384A192 => (pbkdf2::pbkdf2::<Hmac<Sha384>>, 24),
-            Wrapping::Hs512A256 => (pbkdf2::pbkdf2::<Hmac<Sha512>>, 32),
+        let mut key = Zeroizing::new(vec![0; self.kek_bytes()]);
+        let done = match self {
+            Wrapping::Hs256A128 => pbkdf2::pbkdf2::<Hmac<Sha256>>(passphrase, &salt, iterations, &mut key),
+            Wrapping::Hs384A192 => pbkdf2::pbkdf2::<Hmac<Sha384>>(passphrase, &salt, iterations, &mut key),
+            Wrapping::Hs512A256 => pbkdf2::pbkdf2::<Hmac<Sha512>>(passphrase, &salt, iterations, &mut key),
         };
-        let mut key = Zeroizing::new(vec![0; bytes]);
-        derive(passphrase, &salt, iterations, &mut key).expect("HMAC takes keys of any length");
+        done.expect("HMAC takes keys of any length");
         key
+    }
+
+    /// Bytes of the key that wraps.
+    fn kek_bytes(self) -> usize {
+        match self {
+            Wrapping::Hs256A128 => 16,
+            Wrapping::Hs384A192 => 24,
+            Wrapping::Hs512A256 => 32,
+        }
     }
 
     /// A key of a multiple of eight bytes, wrapped.
