@@ -86,7 +86,7 @@ print(f"All {2 * len(by_plain)} totals are equal." if same else "The totals DIFF
 # %% In plain SQL: a column of its own, added up, weighed and decrypted where the private key is.
 con.execute(f"SET hearith_private_key = '{folder / 'private.json'}'")
 query = f"""
-    SELECT carrier, he_decrypt(he_sum(distance)) AS miles, he_decrypt(he_mul(he_sum(distance), 2)) AS both_ways
+    SELECT carrier, he_decrypt(he_sum(distance)) AS miles, he_decrypt(he_multiply(he_sum(distance), 2)) AS both_ways
     FROM '{folder / "some.parquet"}' GROUP BY carrier ORDER BY miles DESC LIMIT 5
 """
 print(query)

@@ -1,6 +1,6 @@
 """What one node does in Spark and what that makes of a cluster; writes bench/results/scaling.md, which docs/scaling.md explains.
 
-Adds up ciphertexts of 512 bytes (a key of 2048 bits) by groups with `hearith.spark.sum` from Parquet files, on all cores of this machine in
+Adds up ciphertexts of 512 bytes (a key of 2048 bits) by groups with `hearith.spark.sum_columns` from Parquet files, on all cores of this machine in
 Spark's local mode, with two numbers of rows: the difference of their times gives the rows a second, the rest is what a job takes
 however small it is. Spark's own metrics give the bytes that are shuffled. The rest is computed (see `estimate`).
 """
@@ -85,7 +85,7 @@ def shuffled(spark: SparkSession) -> float:
 def seconds(spark: SparkSession, public: he.PublicKey, folder: Path) -> tuple[float, list[Any]]:
     """The time of a job and its rows."""
     start = time.perf_counter()
-    rows = hearith.spark.sum(hearith.spark.read_parquet(spark, str(folder), public), "c", by=["g"]).collect()
+    rows = hearith.spark.sum_columns(hearith.spark.read_parquet(spark, str(folder), public), "c", by=["g"]).collect()
     return time.perf_counter() - start, rows
 
 
@@ -152,7 +152,7 @@ def report(rows: int, times: list[float], small: int, small_times: list[float], 
         f"- Machine: {cpu()}, {cores} hardware threads, {platform.system()} {platform.machine()}",
         f"- Versions: Spark {pyspark.__version__}, pyarrow {pa.__version__}, Python {platform.python_version()}, hearith {he.__version__}",
         f"- Date: {time.strftime('%Y-%m-%d')}",
-        f"- Job: `hearith.spark.sum` of one column of {WIDTH}-byte ciphertexts in {GROUPS} groups, {FILES} Parquet files, "
+        f"- Job: `hearith.spark.sum_columns` of one column of {WIDTH}-byte ciphertexts in {GROUPS} groups, {FILES} Parquet files, "
         "Spark's local mode",
         f"- Method: medians of {len(times)} jobs each; the totals of a group are checked with GMP first",
         "",

@@ -77,7 +77,7 @@ impl Ours {
             Way::EncryptDjn => self.djn.encrypt(&input.plaintexts)?,
             Way::EncryptOnline => self.standard.encrypt_with(&input.plaintexts, pool)?,
             Way::Add => self.djn.add(&input.left, &input.right)?,
-            Way::Scale => self.djn.scale_deterministic(&input.left, &input.scalars, SCALAR_BITS)?,
+            Way::Scale => self.djn.multiply_deterministic(&input.left, &input.scalars, SCALAR_BITS)?,
             _ => return Err("gives plaintexts".into()),
         })
     }

@@ -16,7 +16,7 @@ thread_local! {
 struct Watching;
 
 // SAFETY: blocks come from the system's allocator and go back to it with the same layout; they are read before, in full limbs that lie
-// within them. Bytes that were never written may be among those read, which is why they are read volatile.
+// within them. Every block is zeroed when it is made, so that nothing is read that was never written.
 unsafe impl GlobalAlloc for Watching {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
@@ -24,13 +24,13 @@ unsafe impl GlobalAlloc for Watching {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        if layout.align() >= align_of::<u64>() {
-            if let Ok(Some(found)) = FOUND.try_with(Cell::get) {
-                let limbs = block.cast::<u64>();
-                // SAFETY: these limbs are in the block, which was zeroed when it was made.
-                let marked = (0..layout.size() / 8).any(|at| unsafe { limbs.add(at).read_volatile() } == MARK);
-                _ = FOUND.try_with(|cell| cell.set(Some(found + usize::from(marked))));
-            }
+        if layout.align() >= align_of::<u64>()
+            && let Ok(Some(found)) = FOUND.try_with(Cell::get)
+        {
+            let limbs = block.cast::<u64>();
+            // SAFETY: these limbs are in the block, which was zeroed when it was made.
+            let marked = (0..layout.size() / 8).any(|at| unsafe { limbs.add(at).read_volatile() } == MARK);
+            _ = FOUND.try_with(|cell| cell.set(Some(found + usize::from(marked))));
         }
         // SAFETY: as the caller promises.
         unsafe { System.dealloc(block, layout) }

@@ -56,7 +56,7 @@ fn measure(session: &Session, key: &PrivateKey, djn: &PublicKey, standard: &Publ
         ("decrypt", &|| key.decrypt(&ciphertexts).map(drop)),
         ("add", &|| djn.add(&ciphertexts, &ciphertexts).map(drop)),
         ("sum", &|| sum(djn, &ciphertexts)),
-        ("scalar64", &|| djn.scale_deterministic(&ciphertexts, &scalars, 64).map(drop)),
+        ("scalar64", &|| djn.multiply_deterministic(&ciphertexts, &scalars, 64).map(drop)),
         ("rerandomise", &|| djn.rerandomise(&ciphertexts).map(drop)),
     ];
     operations.iter().map(|(name, run)| Ok((*name, per_second(rows, run)?))).collect()

@@ -60,7 +60,6 @@ pub use encrypt::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor};
 pub use error::{Error, Reason};
 pub use metadata::{Encoding, EncryptedColumn, MetadataError, Part, encrypted_columns};
 pub use numbers::Rounding;
-pub use totals::Totals;
 pub use totals::{Release, Released, Totals, Withheld};
 
 /// The examples of the README, compiled and run with the others.

@@ -179,7 +179,7 @@ impl Importer {
         while missing.iter().any(|&up| up > 0) {
             let scalars: Vec<i128> = missing.iter().map(|&up| 1 << (4 * up.min(STEP))).collect();
             // Powers of 16 are no secret.
-            let scaled = self.key.scale_deterministic(&ciphertexts, &scalars, i128::BITS);
+            let scaled = self.key.multiply_deterministic(&ciphertexts, &scalars, i128::BITS);
             ciphertexts = scaled.map_err(|error| ciphers::bad(&self.column, rows, &error))?;
             missing.iter_mut().for_each(|up| *up -= (*up).min(STEP));
         }

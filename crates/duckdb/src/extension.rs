@@ -6,7 +6,7 @@ use hearith_paillier::Engine;
 use libduckdb_sys as ffi;
 
 use crate::fault::Fault;
-use crate::functions::{INSECURE, PRIVATE_KEY, add, decrypt, key_id, load_key, mul, rerandomise, unload_key};
+use crate::functions::{INSECURE, PRIVATE_KEY, add, decrypt, key_id, load_key, multiply, rerandomise, unload_key};
 use crate::keys::Keys;
 use crate::register::{Body, Registrar, Scalar, Type, guarded};
 
@@ -43,8 +43,8 @@ const SCALARS: [Scalar<'static>; 7] = [
     function(c"he_load_key", &[&[Varchar]], Varchar, Body::Context(load_key), true),
     function(c"he_unload_key", &[&[Varchar]], Varchar, Body::Keys(unload_key), true),
     function(c"he_add", &[&[Blob, Blob], &[Blob, Blob, Varchar]], Blob, Body::Keys(add), false),
-    function(c"he_mul", &MULTIPLES, Blob, Body::Keys(mul), false),
-    function(c"he_rerandomize", &[&[Blob], &[Blob, Varchar]], Blob, Body::Keys(rerandomise), true),
+    function(c"he_multiply", &MULTIPLES, Blob, Body::Keys(multiply), false),
+    function(c"he_rerandomise", &[&[Blob], &[Blob, Varchar]], Blob, Body::Keys(rerandomise), true),
     // What is loaded may change between two calls.
     function(c"he_key_id", &[&[], &[Blob]], Varchar, Body::Keys(key_id), true),
     function(c"he_decrypt", &[&[Blob]], HugeInt, Body::Private(decrypt), false),

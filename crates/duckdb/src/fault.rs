@@ -24,18 +24,19 @@ pub(crate) enum Fault {
     #[error("the key changed while the query ran: from {0} to {1}")]
     KeyChanged(KeyId, KeyId),
     /// A value has not the length of a ciphertext.
-    #[error("a value of {bytes} bytes ({value}...) is no ciphertext of key {key}, which have {expected} bytes")]
-    Width { bytes: usize, value: String, key: KeyId, expected: usize },
+    #[error("a value of {bytes} bytes is no ciphertext of key {key}, which have {expected} bytes; {FIND}")]
+    Width { bytes: usize, key: KeyId, expected: usize },
     /// A value is not a ciphertext.
-    #[error("the value {value}... is no ciphertext of key {key}: {fault}")]
-    Ciphertext { value: String, key: KeyId, fault: ErrorKind },
+    #[error("a value is no ciphertext of key {key}: {fault}; {FIND}")]
+    Ciphertext { key: KeyId, fault: ErrorKind },
     /// A total is not a ciphertext.
-    #[error("a value added up is no ciphertext of key {0}: it shares a factor with n")]
+    #[error("a value added up is no ciphertext of key {0}: it shares a factor with n; {FIND}")]
     NotCoprime(KeyId),
     /// A number decrypted is longer than SQL's longest integers.
     #[error(
         "a number decrypted has more than 127 bits: a packed or phe column, or a total that is wrong; decrypt the \
-         table with its description instead (hearith decrypt, hearith.decrypt_table)"
+         table with its description instead, with PrivateKey.decrypt_columns of the Python package or with the \
+         command line"
     )]
     TooLong,
     /// The scheme refuses.
@@ -46,7 +47,11 @@ pub(crate) enum Fault {
     File { path: String, reason: String },
     /// A key file holds no key that may be used.
     #[error("{path}: {error}{}", hint(.error))]
-    Key { path: String, error: Error },
+    Key {
+        path: String,
+        #[source]
+        error: Error,
+    },
     /// Decryption without a key.
     #[error("SET hearith_private_key = 'private.json' first: the file of the private key")]
     NoPrivateKey,
@@ -58,10 +63,8 @@ pub(crate) enum Fault {
     Panic(String),
 }
 
-/// The first bytes of a value, in hexadecimal: enough to find its row.
-pub(crate) fn excerpt(value: &[u8]) -> String {
-    value.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
-}
+/// How to find values that are no ciphertexts. Errors show none of them: what is no ciphertext may be a plaintext.
+const FIND: &str = "rows with he_key_id(...) IS NULL hold no ciphertext";
 
 fn list(keys: &[KeyId]) -> String {
     keys.iter().map(KeyId::to_string).collect::<Vec<_>>().join(", ")

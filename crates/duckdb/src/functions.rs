@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use zeroize::Zeroizing;
 
 use crate::chunk::{Chunk, Output};
-use crate::fault::{Fault, excerpt};
+use crate::fault::Fault;
 use crate::host::Context;
 use crate::keys::Keys;
 use crate::sum::operation;
@@ -20,30 +20,26 @@ pub(crate) const PRIVATE_KEY: &CStr = c"hearith_private_key";
 pub(crate) const INSECURE: &CStr = c"hearith_allow_insecure_keys";
 
 /// The ciphertexts of a column in the rows where no argument is null.
-struct Values<'a> {
+struct Values {
     key: PublicKey,
-    rows: Vec<&'a [u8]>,
     ciphertexts: Ciphertexts,
 }
 
-impl<'a> Values<'a> {
-    fn read(key: &PublicKey, chunk: &'a Chunk<'_>, column: usize, rows: &[usize]) -> Result<Self, Fault> {
+impl Values {
+    fn read(key: &PublicKey, chunk: &Chunk<'_>, column: usize, rows: &[usize]) -> Result<Self, Fault> {
         let expected = key.ciphertext_bytes();
         let values = chunk.column(column).ok_or(Fault::Host("the number of arguments"))?;
         let rows: Vec<&[u8]> = rows.iter().filter_map(|&row| values.bytes(row)).collect();
         if let Some(value) = rows.iter().find(|value| value.len() != expected) {
-            let (bytes, value) = (value.len(), excerpt(value));
-            return Err(Fault::Width { bytes, value, key: key.id(), expected });
+            return Err(Fault::Width { bytes: value.len(), key: key.id(), expected });
         }
-        match key.ciphertexts_from_be_rows(&rows) {
-            Ok(ciphertexts) => Ok(Self { key: key.clone(), rows, ciphertexts }),
-            Err(error) => Err(operation(key, &rows, error)),
-        }
+        let ciphertexts = key.ciphertexts_from_be_rows(&rows).map_err(|error| operation(key, error))?;
+        Ok(Self { key: key.clone(), ciphertexts })
     }
 
-    /// An operation's error with the value at fault.
+    /// An operation's error about these values.
     fn fault(&self, error: Error) -> Fault {
-        operation(&self.key, &self.rows, error)
+        operation(&self.key, error)
     }
 }
 
@@ -85,22 +81,24 @@ pub(crate) fn add(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Re
     Ok(())
 }
 
-/// `he_mul(c, k [, key])`; the time depends on the type of `k`, not on its values. Not randomised anew: queries add up
+/// `he_multiply(c, k [, key])`; the time depends on the type of `k`, not on its values. Not randomised anew: queries add up
 /// products, and say themselves what leaves the database.
-pub(crate) fn mul(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
+pub(crate) fn multiply(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
     let key = key_argument(keys, chunk, 2)?;
     let rows = present(chunk, 2, output);
     let values = Values::read(&key, chunk, 0, &rows)?;
     let factors = chunk.column(1).ok_or(Fault::Host("the number of arguments"))?;
     let bits = factors.integer_bits().ok_or(Fault::Host("the type of the factor"))?;
-    let factors: Vec<i128> = rows.iter().filter_map(|&row| factors.integer(row)).collect();
+    // Of its full size at once: a growing vector leaves copies behind.
+    let mut found = Zeroizing::new(Vec::with_capacity(rows.len()));
+    found.extend(rows.iter().filter_map(|&row| factors.integer(row)));
     let multiples =
-        key.scale_deterministic(&values.ciphertexts, &factors, bits).map_err(|error| values.fault(error))?;
+        key.multiply_deterministic(&values.ciphertexts, &found, bits).map_err(|error| values.fault(error))?;
     write(&multiples, &rows, output);
     Ok(())
 }
 
-/// `he_rerandomize(c [, key])`
+/// `he_rerandomise(c [, key])`
 pub(crate) fn rerandomise(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
     let key = key_argument(keys, chunk, 1)?;
     let rows = present(chunk, 1, output);

@@ -6,8 +6,8 @@
 //! | `he_unload_key(id)` | forgets it; the id, or `NULL` if it was not loaded |
 //! | `he_sum(c)` | aggregate: the ciphertext of the sum; `NULL` values are passed over |
 //! | `he_add(a, b)` | the ciphertext of the sum of two |
-//! | `he_mul(c, k)` | the ciphertext of the multiple by an integer |
-//! | `he_rerandomize(c)` | another ciphertext of the same number |
+//! | `he_multiply(c, k)` | the ciphertext of the multiple by an integer, not randomised |
+//! | `he_rerandomise(c)` | another ciphertext of the same number |
 //! | `he_key_id(c)` | id of the loaded key that the ciphertext can belong to, `NULL` if there is none |
 //! | `he_key_id()` | id of the loaded key |
 //! | `he_decrypt(c)` | the integer, with the private key file named in the setting `hearith_private_key` |
@@ -16,12 +16,12 @@
 //! is loaded it is the one meant; with several loaded, the functions that compute take the key's id as one more
 //! argument, and refuse to guess without it. A key is loaded for all connections of the database until it closes.
 //!
-//! `he_sum`, `he_add` and `he_mul` draw no random numbers: whoever has the ciphertexts that went in can tell what a result is
-//! of, the sum of one row is that row's own ciphertext, and a small factor is found by trying. `he_rerandomize` hides it.
+//! `he_sum`, `he_add` and `he_multiply` draw no random numbers: whoever has the ciphertexts that went in can tell what a result is
+//! of, the sum of one row is that row's own ciphertext, and a small factor is found by trying. `he_rerandomise` hides it.
 //!
 //! Every ciphertext that enters is checked to have the key's length and to lie in `[1, n^2)`. Whether it is coprime to
 //! `n` is checked where that costs nothing a row: of each sum when it is finished (a product of numbers is coprime to `n`
-//! only if all of them are) and of whatever is decrypted. `he_mul` by a negative number fails on its own account.
+//! only if all of them are) and of whatever is decrypted. `he_multiply` by a negative number fails on its own account.
 //!
 //! `he_sum` keeps one ciphertext a group and thread, whatever the number of rows. It works on DuckDB's threads and leaves
 //! their number to DuckDB; the other functions spread each vector of rows over all cores (`RAYON_NUM_THREADS` bounds them).

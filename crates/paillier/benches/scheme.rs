@@ -26,7 +26,7 @@ fn scheme(criterion: &mut Criterion) {
             bench("encrypt_owner", &|| drop(private.encrypt(&plaintexts)));
             bench("decrypt", &|| drop(private.decrypt(&ciphertexts)));
             bench("add", &|| drop(djn.add(&ciphertexts, &ciphertexts)));
-            bench("scale", &|| drop(djn.scale_deterministic(&ciphertexts, &values, 128)));
+            bench("scale", &|| drop(djn.multiply_deterministic(&ciphertexts, &values, 128)));
             bench("sum", &|| drop(djn.sum(&ciphertexts)));
             bench("dot", &|| drop(djn.dot_deterministic(&ciphertexts, &values, ROWS, 128)));
         }

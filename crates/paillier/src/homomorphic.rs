@@ -2,5 +2,5 @@
 
 mod add;
 mod inverse;
-mod scale;
+mod multiply;
 mod sum;

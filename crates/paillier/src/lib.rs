@@ -35,7 +35,7 @@
 //! has those can recognise what was done with which. The sum of one row is that row, a plaintext added by
 //! [`PublicKey::add_plain`] can be read off. [`PublicKey::rerandomise`] makes results that nobody can link to anything
 //! without the private key; the key's owner does it faster ([`PrivateKey::rerandomise`]), and a pool of [`Randomisers`] at
-//! once. Multiples and weighted sums ([`PublicKey::scale`], [`PublicKey::dot`]) are re-randomised, since a small factor
+//! once. Multiples and weighted sums ([`PublicKey::multiply`], [`PublicKey::dot`]) are re-randomised, since a small factor
 //! could be found by trying.
 //!
 //! # Secrets

@@ -47,18 +47,18 @@ fn known_sums_and_multiples() {
             let both = hearith_paillier::Ciphertexts::concat(&a, &[&b]).unwrap();
             let results = [
                 ("add", public.add(&a, &b), known.add),
-                ("neg", public.neg(&a), known.neg),
-                ("sub", public.sub(&a, &b), known.sub),
-                ("scale", public.scale_deterministic(&a, &[k], 128), known.scale),
-                ("scale by a negative", public.scale_deterministic(&a, &[-k], 101), known.scale_neg),
+                ("neg", public.negate(&a), known.neg),
+                ("sub", public.subtract(&a, &b), known.sub),
+                ("scale", public.multiply_deterministic(&a, &[k], 128), known.scale),
+                ("scale by a negative", public.multiply_deterministic(&a, &[-k], 101), known.scale_neg),
                 ("add a plaintext", public.add_plain(&a, &m), known.add_plain),
                 ("dot", public.dot_deterministic(&both, &[k, -3], 2, 128), known.dot),
             ];
             for (name, found, expected) in results {
                 assert_eq!(integers(&found.unwrap()), [expected.0], "{name}: {} {}", vector.kind, vector.bits);
             }
-            let scaled = public.scale_deterministic(&a, &[-k], 128);
-            assert_eq!(public.scale_wide_deterministic(&a, &[wide], 100), scaled);
+            let scaled = public.multiply_deterministic(&a, &[-k], 128);
+            assert_eq!(public.multiply_wide_deterministic(&a, &[wide], 100), scaled);
         }
     }
 }

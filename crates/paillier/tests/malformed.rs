@@ -52,8 +52,8 @@ fn decryption_refuses_ciphertexts_that_share_a_factor() {
                 let c = ciphertexts(key.public(), &[good.clone(), good.clone(), bad, good]);
                 let refused = key.decrypt(&c).unwrap_err();
                 assert_eq!(refused, fault(2, ErrorKind::CiphertextSharesFactor), "{} {}", vector.kind, vector.bits);
-                assert_eq!(key.public().neg(&c).unwrap_err(), fault(2, ErrorKind::CiphertextSharesFactor));
-                assert_eq!(key.public().scale(&c, &[0, 1, 2, 3]).unwrap_err().row(), Some(2));
+                assert_eq!(key.public().negate(&c).unwrap_err(), fault(2, ErrorKind::CiphertextSharesFactor));
+                assert_eq!(key.public().multiply(&c, &[0, 1, 2, 3]).unwrap_err().row(), Some(2));
                 assert_eq!(key.public().check_coprime(&c), Err(fault(2, ErrorKind::CiphertextSharesFactor)));
             }
         }
@@ -130,11 +130,11 @@ fn batches_of_another_key_are_refused() {
     refuse(public.rerandomise_with(&mine, &mut pool()));
     refuse(public.add(&mine, &theirs));
     refuse(public.add(&theirs, &mine));
-    refuse(public.sub(&mine, &theirs));
-    refuse(public.neg(&theirs));
+    refuse(public.subtract(&mine, &theirs));
+    refuse(public.negate(&theirs));
     refuse(public.add_plain(&theirs, &plain));
     refuse(public.add_plain(&mine, &foreign));
-    refuse(public.scale(&theirs, &[1]));
+    refuse(public.multiply(&theirs, &[1]));
     refuse(public.dot(&theirs, &[1], 1));
     refuse(public.sum(&theirs));
     refuse(public.sum_groups(&theirs, &[vec![0]]));
@@ -153,9 +153,9 @@ fn batches_that_do_not_match_are_refused() {
         let plain = encode_signed(public, &[1, 2]).unwrap();
         let lengths = |left, right| Err(ErrorKind::Lengths { left, right }.into());
         assert_eq!(public.add(&two, &three), lengths(2, 3));
-        assert_eq!(public.sub(&three, &two), lengths(3, 2));
+        assert_eq!(public.subtract(&three, &two), lengths(3, 2));
         assert_eq!(public.add_plain(&three, &plain), lengths(3, 2));
-        assert_eq!(public.scale(&three, &[1, 2]), lengths(3, 2));
+        assert_eq!(public.multiply(&three, &[1, 2]), lengths(3, 2));
         assert_eq!(public.dot(&three, &[1, 2], 3), lengths(3, 2));
         assert_eq!(public.dot(&three, &[1, 2, 3], 2), Err(ErrorKind::Terms { terms: 2, rows: 3 }.into()));
         assert_eq!(public.dot(&three, &[1, 2, 3], 0), Err(ErrorKind::Terms { terms: 0, rows: 3 }.into()));
@@ -169,9 +169,9 @@ fn batches_that_do_not_match_are_refused() {
         assert_eq!(plain.select(&[2]).unwrap_err(), ErrorKind::NoSuchRow { rows: 2 }.at_row(2));
         assert_eq!(plain.range(0..3).unwrap_err().row(), Some(2));
         let too_large = Err(ErrorKind::ScalarTooLarge { bits: 3 }.at_row(1));
-        assert_eq!(public.scale_bounded(&two, &[7, -8], 3), too_large);
+        assert_eq!(public.multiply_bounded(&two, &[7, -8], 3), too_large);
         assert_eq!(public.dot_bounded(&two, &[7, 8], 2, 3), too_large);
-        assert_eq!(public.scale_wide(&two, &[7.into(), 8.into()], 3), too_large);
+        assert_eq!(public.multiply_wide(&two, &[7.into(), 8.into()], 3), too_large);
         assert_eq!(
             integers(&three.select(&[2, 0]).unwrap()),
             [&integers(&three)[2..], &integers(&three)[..1]].concat()

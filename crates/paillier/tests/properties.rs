@@ -46,11 +46,11 @@ proptest! {
             let sum = public.add(&of_a, &of_b).unwrap();
             prop_assert_eq!(decrypt_small(key, &sum), each(|a, b| a + b));
             prop_assert_eq!(&sum, &public.add(&of_b, &of_a).unwrap());
-            prop_assert_eq!(decrypt_small(key, &public.sub(&of_a, &of_b).unwrap()), each(|a, b| a - b));
-            prop_assert_eq!(decrypt_small(key, &public.neg(&of_a).unwrap()), each(|a, _| -a));
+            prop_assert_eq!(decrypt_small(key, &public.subtract(&of_a, &of_b).unwrap()), each(|a, b| a - b));
+            prop_assert_eq!(decrypt_small(key, &public.negate(&of_a).unwrap()), each(|a, _| -a));
             let plain = encode_signed(public, &b).unwrap();
             prop_assert_eq!(decrypt_small(key, &public.add_plain(&of_a, &plain).unwrap()), each(|a, b| a + b));
-            prop_assert_eq!(integers(&public.sub(&of_a, &of_a).unwrap()), vec![Integer::from(1); a.len()]);
+            prop_assert_eq!(integers(&public.subtract(&of_a, &of_a).unwrap()), vec![Integer::from(1); a.len()]);
         }
     }
 
@@ -65,14 +65,14 @@ proptest! {
         for key in some_keys() {
             let public = key.public();
             let c = encrypt(public, &values);
-            let by = |c: &Ciphertexts, scalars: &[i128]| public.scale_deterministic(c, scalars, 128).unwrap();
+            let by = |c: &Ciphertexts, scalars: &[i128]| public.multiply_deterministic(c, scalars, 128).unwrap();
             prop_assert_eq!(decrypt_small(key, &by(&c, &k)), zip(&values, &k, |value, k| value * k));
             // k c + l c = (k + l) c and l (k c) = (k l) c, the ciphertexts themselves.
             prop_assert_eq!(public.add(&by(&c, &k), &by(&c, &l)).unwrap(), by(&c, &zip(&k, &l, |k, l| k + l)));
             prop_assert_eq!(by(&by(&c, &k), &l), by(&c, &zip(&k, &l, |k, l| k * l)));
-            prop_assert_eq!(public.scale_deterministic(&c, &k, 32).unwrap(), by(&c, &k));
+            prop_assert_eq!(public.multiply_deterministic(&c, &k, 32).unwrap(), by(&c, &k));
             let minus = vec![-1; values.len()];
-            prop_assert_eq!(by(&c, &minus), public.neg(&c).unwrap());
+            prop_assert_eq!(by(&c, &minus), public.negate(&c).unwrap());
         }
     }
 
@@ -84,12 +84,12 @@ proptest! {
             for factor in [-1, 0, 1, 2, 3] {
                 let factors = vec![factor; values.len()];
                 let wide: Vec<Signed> = factors.iter().map(|&factor| factor.into()).collect();
-                let guess = public.scale_deterministic(&c, &factors, 2).unwrap();
-                prop_assert_eq!(&public.scale_wide_deterministic(&c, &wide, 2).unwrap(), &guess);
+                let guess = public.multiply_deterministic(&c, &factors, 2).unwrap();
+                prop_assert_eq!(&public.multiply_wide_deterministic(&c, &wide, 2).unwrap(), &guess);
                 let products = [
-                    public.scale(&c, &factors).unwrap(),
-                    public.scale_bounded(&c, &factors, 2).unwrap(),
-                    public.scale_wide(&c, &wide, 2).unwrap(),
+                    public.multiply(&c, &factors).unwrap(),
+                    public.multiply_bounded(&c, &factors, 2).unwrap(),
+                    public.multiply_wide(&c, &wide, 2).unwrap(),
                     public.dot(&c, &factors, 1).unwrap(),
                     public.dot_bounded(&c, &factors, 1, 2).unwrap(),
                 ];
@@ -169,7 +169,7 @@ fn keys_of_all_sizes_work() {
                 let plaintexts = encode_signed(public, &values).unwrap();
                 for c in [public.encrypt(&plaintexts).unwrap(), key.encrypt(&plaintexts).unwrap()] {
                     assert_eq!(key.decrypt(&c).unwrap(), plaintexts, "{bits} bits, {variant}, {engine}");
-                    assert_eq!(decrypt_small(&key, &public.scale(&c, &[5, -6, 7, 3, -3]).unwrap())[1..3], [-6, -7]);
+                    assert_eq!(decrypt_small(&key, &public.multiply(&c, &[5, -6, 7, 3, -3]).unwrap())[1..3], [-6, -7]);
                     assert_eq!(decrypt_small(&key, &public.sum(&c).unwrap()), [0]);
                 }
             }
@@ -207,12 +207,12 @@ fn empty_batches_are_fine() {
             key.encrypt(&m),
             public.rerandomise(&c),
             public.add(&c, &c),
-            public.sub(&c, &c),
-            public.neg(&c),
+            public.subtract(&c, &c),
+            public.negate(&c),
             public.add_plain(&c, &m),
-            public.scale(&c, &[]),
+            public.multiply(&c, &[]),
             public.dot(&c, &[], 3),
-            public.scale_wide(&c, &none, 64),
+            public.multiply_wide(&c, &none, 64),
             public.sum_groups(&c, &[]),
             public.ciphertexts_from_be(&[]),
         ];

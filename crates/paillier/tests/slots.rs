@@ -70,7 +70,7 @@ fn full_headroom_in_every_slot() {
                     let values: Vec<i128> = (0..slots).map(|slot| pattern[slot % 2]).collect();
                     let c = public.encrypt(&layout.pack(public, &values).unwrap()).unwrap();
                     // 2^32 additions of the same row at once.
-                    let total = public.scale(&c, &[i128::from(additions)]).unwrap();
+                    let total = public.multiply(&c, &[i128::from(additions)]).unwrap();
                     let expected = values.iter().map(|&value| Some((value * i128::from(additions)).into()));
                     assert_eq!(
                         unpacked(&key, layout, &total),
@@ -91,7 +91,7 @@ fn overflowing_rows_are_seen_when_they_leave_the_layout() {
         let values = [1000, -1000, 1000, 1, 2, 3];
         let c = public.encrypt(&layout.pack(public, &values).unwrap()).unwrap();
         // The top slot leaves its place; the other row stays.
-        let found = unpacked(key, layout, &public.scale(&c, &[1 << 20, 1]).unwrap());
+        let found = unpacked(key, layout, &public.multiply(&c, &[1 << 20, 1]).unwrap());
         let kept = |value: i128| Some(Signed::from(value));
         assert_eq!(found, [None, None, None, kept(1), kept(2), kept(3)]);
         // Nor is a residue from the middle of the range the work of this layout.

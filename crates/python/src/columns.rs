@@ -47,18 +47,18 @@ pub(crate) struct Encryptor {
 impl Encryptor {
     /// `columns` are names with scale and range (`None`: by the column's type, 2^63 - 1 after scaling).
     #[new]
-    #[pyo3(signature = (key, schema, columns, *, pack=false, round=false, max_additions=None))]
+    #[pyo3(signature = (key, schema, columns, *, pack=false, rounding=false, max_additions=None))]
     fn new(
         key: &Bound<'_, PyAny>,
         schema: PyArrowType<Schema>,
         columns: Vec<(String, Option<u32>, Option<String>)>,
         pack: bool,
-        round: bool,
+        rounding: bool,
         max_additions: Option<u64>,
     ) -> PyResult<Self> {
         let columns = columns.into_iter().map(|(name, scale, range)| ColumnSpec { name, scale, range }).collect();
         let mut options = EncryptOptions { pack, ..EncryptOptions::new(columns) };
-        options.rounding = if round { Rounding::HalfEven } else { Rounding::Exact };
+        options.rounding = if rounding { Rounding::HalfEven } else { Rounding::Exact };
         options.max_additions = max_additions.unwrap_or(options.max_additions);
         let encryptor = Self { key: Key::of(key)?, input: schema.0, options };
         encryptor.kernel()?;

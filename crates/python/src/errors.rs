@@ -1,45 +1,123 @@
-//! Errors of the Rust crates as the exceptions of `hearith.errors`.
+//! Errors of the Rust crates as the exceptions of `hearith.errors`: with row, column and kind, their sources as causes.
+
+use std::error::Error as StdError;
+use std::fmt::{self, Debug, Write};
 
 use hearith_columns::Reason;
 use hearith_paillier::{Error, ErrorKind};
-use pyo3::PyErr;
+use pyo3::PyTypeInfo;
+use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
+use pyo3::prelude::*;
 
 pyo3::import_exception!(hearith.errors, CiphertextError);
+pyo3::import_exception!(hearith.errors, HearithError);
 pyo3::import_exception!(hearith.errors, InvalidKeyError);
 pyo3::import_exception!(hearith.errors, KeyMismatchError);
 pyo3::import_exception!(hearith.errors, RangeError);
+pyo3::import_exception!(hearith.errors, ShapeError);
 pyo3::import_exception!(hearith.errors, TableError);
+
+/// Where something is wrong; rows count from 0.
+struct Place {
+    row: Option<u64>,
+    column: Option<String>,
+}
 
 /// A key that cannot be made or accepted.
 pub(crate) fn key(error: Error) -> PyErr {
-    InvalidKeyError::new_err(error.to_string())
+    raise_paillier::<InvalidKeyError>(&error)
 }
 
 /// An operation on batches that failed.
 pub(crate) fn operation(error: Error) -> PyErr {
-    let text = error.to_string();
     match error.kind() {
-        ErrorKind::WrongKey { .. } => KeyMismatchError::new_err(text),
-        kind if kind.is_bad_ciphertext() => CiphertextError::new_err(text),
-        ErrorKind::PlaintextTooLarge | ErrorKind::ScalarTooLarge { .. } => RangeError::new_err(text),
-        ErrorKind::NoSuchRow { .. } => pyo3::exceptions::PyIndexError::new_err(text),
-        ErrorKind::Randomness(_) => pyo3::exceptions::PyOSError::new_err(text),
-        _ => pyo3::exceptions::PyValueError::new_err(text),
+        ErrorKind::WrongKey { .. } => raise_paillier::<KeyMismatchError>(&error),
+        kind if kind.is_bad_ciphertext() => raise_paillier::<CiphertextError>(&error),
+        ErrorKind::Width { .. } => raise_paillier::<CiphertextError>(&error),
+        ErrorKind::PlaintextTooLarge | ErrorKind::ScalarTooLarge { .. } => raise_paillier::<RangeError>(&error),
+        ErrorKind::Lengths { .. } | ErrorKind::Terms { .. } => raise_paillier::<ShapeError>(&error),
+        ErrorKind::NoSuchRow { .. } => PyIndexError::new_err(error.to_string()),
+        ErrorKind::Randomness(_) => PyOSError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
     }
 }
 
 /// Numbers that have no plaintext.
 pub(crate) fn encoding(error: Error) -> PyErr {
-    RangeError::new_err(error.to_string())
+    raise_paillier::<RangeError>(&error)
+}
+
+/// A row whose slots hold more than their layout allows.
+pub(crate) fn slot_overflow(row: usize) -> PyErr {
+    let (text, row) = ("the total overflowed its slots".to_owned(), Some(row as u64));
+    PyErr::new::<RangeError, _>((text, row, None::<String>, "overflow"))
 }
 
 /// A table that cannot be encrypted, added up or decrypted.
 pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
-    let text = error.to_string();
-    match error.reason() {
-        Reason::WrongKey { .. } => KeyMismatchError::new_err(text),
-        Reason::BadCiphertext(_) => CiphertextError::new_err(text),
-        Reason::OutOfRange { .. } | Reason::Headroom { .. } | Reason::Overflow => RangeError::new_err(text),
-        _ => TableError::new_err(text),
+    let (reason, source) = (error.reason(), error.source());
+    let place = Place { row: error.row(), column: error.column_name().map(str::to_owned) };
+    let text = reason.to_string();
+    match reason {
+        Reason::WrongKey { .. } => raise::<KeyMismatchError>(text, place, reason, source),
+        Reason::BadCiphertext(_) => raise::<CiphertextError>(text, place, reason, source),
+        Reason::OutOfRange { .. } | Reason::Headroom { .. } | Reason::Overflow => {
+            raise::<RangeError>(text, place, reason, source)
+        }
+        _ => raise::<TableError>(text, place, reason, source),
+    }
+}
+
+/// An error of the scheme as an exception; a slot counts as a column.
+fn raise_paillier<T: PyTypeInfo>(error: &Error) -> PyErr {
+    let row = error.row().map(|row| row as u64);
+    let place = Place { row, column: error.slot().map(|slot| format!("slot {slot}")) };
+    raise::<T>(error.kind().to_string(), place, error.kind(), error.source())
+}
+
+/// An exception of the package, which takes text, row, column and kind.
+fn raise<T: PyTypeInfo>(
+    text: String,
+    place: Place,
+    kind: &dyn Debug,
+    source: Option<&(dyn StdError + 'static)>,
+) -> PyErr {
+    let error = PyErr::new::<T, _>((text, place.row, place.column, name(kind)));
+    if let Some(cause) = source {
+        Python::attach(|py| error.set_cause(py, Some(chain(py, cause))));
+    }
+    error
+}
+
+/// A source, and its own sources as its cause.
+fn chain(py: Python<'_>, source: &(dyn StdError + 'static)) -> PyErr {
+    let error = HearithError::new_err(source.to_string());
+    error.set_cause(py, source.source().map(|deeper| chain(py, deeper)));
+    error
+}
+
+/// The name of an enum's variant in Python's spelling: `TooManyDigits { .. }` is `too_many_digits`.
+fn name(kind: &dyn Debug) -> String {
+    let mut variant = Variant(String::new());
+    // It ends with an error where the name does, so that no field is ever written.
+    let _ = write!(variant, "{kind:?}");
+    variant.0
+}
+
+/// Takes down the first word that is written to it.
+struct Variant(String);
+
+impl Write for Variant {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for character in text.chars() {
+            if !character.is_ascii_alphanumeric() {
+                return Err(fmt::Error);
+            }
+            if character.is_ascii_uppercase() && !self.0.is_empty() {
+                self.0.push('_');
+            }
+            self.0.push(character.to_ascii_lowercase());
+        }
+        Ok(())
     }
 }

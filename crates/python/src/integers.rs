@@ -1,11 +1,16 @@
 //! Integers as they cross the border: packed rows of little-endian two's complement, all of one width.
 //!
 //! A NumPy array of `int64` is such rows of 8 bytes already, and a Python integer of any size packs with `int.to_bytes`.
+//! The rows travel in a `bytearray`, which Python wipes when it has done with it; whatever is copied here is wiped here.
 
 use hearith_paillier::encoding::Signed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
 use zeroize::Zeroizing;
+
+/// Packed rows as Python holds them.
+pub(crate) type Bytes<'py> = Bound<'py, PyByteArray>;
 
 /// Bytes of an `i128`.
 const WIDEST_SMALL: usize = 16;
@@ -13,8 +18,9 @@ const WIDEST_SMALL: usize = 16;
 const LIMB: usize = 8;
 
 /// Integers of 8 or 16 bytes each.
-pub(crate) fn small(data: &[u8], width: usize) -> PyResult<Zeroizing<Vec<i128>>> {
-    check(data, width)?;
+pub(crate) fn small(data: &Bytes<'_>, width: usize) -> PyResult<Zeroizing<Vec<i128>>> {
+    let data = bytes(data);
+    check(&data, width)?;
     if width > WIDEST_SMALL {
         return Err(PyValueError::new_err(format!("rows of {width} bytes are wider than {WIDEST_SMALL}")));
     }
@@ -22,9 +28,15 @@ pub(crate) fn small(data: &[u8], width: usize) -> PyResult<Zeroizing<Vec<i128>>>
 }
 
 /// Integers of any width.
-pub(crate) fn wide(data: &[u8], width: usize) -> PyResult<Vec<Signed>> {
-    check(data, width)?;
+pub(crate) fn wide(data: &Bytes<'_>, width: usize) -> PyResult<Vec<Signed>> {
+    let data = bytes(data);
+    check(&data, width)?;
     Ok(data.chunks_exact(width).map(signed).collect())
+}
+
+/// A copy of the rows.
+pub(crate) fn bytes(data: &Bytes<'_>) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(data.to_vec())
 }
 
 /// Packs integers, as wide as the widest needs.
@@ -79,12 +91,14 @@ fn needed(integer: &Signed) -> usize {
 }
 
 fn fill(row: &mut [u8], integer: &Signed) {
-    let mut limbs: Vec<u64> = integer.magnitude().to_vec();
-    limbs.resize(row.len() / LIMB, 0);
+    let mut limbs = Zeroizing::new(vec![0; row.len() / LIMB]);
+    for (limb, &found) in limbs.iter_mut().zip(integer.magnitude()) {
+        *limb = found;
+    }
     if integer.is_negative() {
         negate(&mut limbs);
     }
-    for (bytes, limb) in row.chunks_exact_mut(LIMB).zip(limbs) {
+    for (bytes, limb) in row.chunks_exact_mut(LIMB).zip(limbs.iter()) {
         bytes.copy_from_slice(&limb.to_le_bytes());
     }
 }

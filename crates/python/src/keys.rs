@@ -1,16 +1,17 @@
 //! Keys and what they do with batches.
 
 use crate::batches::{Ciphertexts, Plaintexts};
+use crate::integers::Bytes;
 use crate::slots::SlotLayout;
 use crate::{errors, integers, threads};
 use hearith_paillier::encoding::{decode_signed, encode_signed};
 use hearith_paillier::{Engine, Error, KeyPolicy};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyByteArray, PyBytes};
 
 /// Packed integers and their width in bytes.
-type Packed<'py> = (Bound<'py, PyBytes>, usize);
+type Packed<'py> = (Bytes<'py>, usize);
 
 fn policy(insecure: bool) -> KeyPolicy {
     if insecure { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure }
@@ -94,14 +95,14 @@ impl PublicKey {
     }
 
     /// Packed integers of at most 16 bytes as residues modulo n.
-    fn encode(&self, py: Python<'_>, data: &[u8], width: usize) -> PyResult<Plaintexts> {
+    fn encode(&self, py: Python<'_>, data: &Bytes<'_>, width: usize) -> PyResult<Plaintexts> {
         let values = integers::small(data, width)?;
         py.detach(|| encode_signed(&self.0, &values)).map(Plaintexts).map_err(errors::encoding)
     }
 
     /// Residues modulo n from as many big-endian bytes each as n has.
-    fn residues(&self, data: &[u8]) -> PyResult<Plaintexts> {
-        self.0.plaintexts_from_be(data).map(Plaintexts).map_err(errors::operation)
+    fn residues(&self, data: &Bytes<'_>) -> PyResult<Plaintexts> {
+        self.0.plaintexts_from_be(&integers::bytes(data)).map(Plaintexts).map_err(errors::operation)
     }
 
     fn encrypt(&self, py: Python<'_>, plaintexts: &Plaintexts) -> PyResult<Ciphertexts> {
@@ -130,12 +131,12 @@ impl PublicKey {
         ciphertexts(py, || self.0.add(&a.0, &b.0))
     }
 
-    fn sub(&self, py: Python<'_>, a: &Ciphertexts, b: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || self.0.sub(&a.0, &b.0))
+    fn subtract(&self, py: Python<'_>, a: &Ciphertexts, b: &Ciphertexts) -> PyResult<Ciphertexts> {
+        ciphertexts(py, || self.0.subtract(&a.0, &b.0))
     }
 
-    fn neg(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || self.0.neg(&numbers.0))
+    fn negate(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
+        ciphertexts(py, || self.0.negate(&numbers.0))
     }
 
     fn add_plain(&self, py: Python<'_>, numbers: &Ciphertexts, added: &Plaintexts) -> PyResult<Ciphertexts> {
@@ -143,16 +144,16 @@ impl PublicKey {
     }
 
     /// Multiples by packed integers of magnitude below 2^bits.
-    fn scale(
+    fn multiply(
         &self,
         py: Python<'_>,
         numbers: &Ciphertexts,
-        data: &[u8],
+        data: &Bytes<'_>,
         width: usize,
         bits: u32,
     ) -> PyResult<Ciphertexts> {
         let scalars = integers::wide(data, width)?;
-        ciphertexts(py, || self.0.scale_wide_deterministic(&numbers.0, &scalars, bits))
+        ciphertexts(py, || self.0.multiply_wide_deterministic(&numbers.0, &scalars, bits))
     }
 
     fn sum(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
@@ -169,7 +170,7 @@ impl PublicKey {
         &self,
         py: Python<'_>,
         numbers: &Ciphertexts,
-        data: &[u8],
+        data: &Bytes<'_>,
         width: usize,
         terms: usize,
         bits: u32,
@@ -244,12 +245,12 @@ impl PrivateKey {
             Ok(integers::pack(&decode_signed(self.0.public(), &residues)?))
         })?;
         let (data, width) = packed.map_err(errors::operation)?;
-        Ok((PyBytes::new(py, &data), width))
+        Ok((PyByteArray::new(py, &data), width))
     }
 
     /// The signed integers in the slots of ciphertexts, packed, or the number of the first row that overflowed its layout.
     fn decrypt_slots<'py>(&self, py: Python<'py>, layout: &SlotLayout, numbers: &Ciphertexts) -> PyResult<Packed<'py>> {
         let (data, width) = layout.open(py, self, &numbers.0)?;
-        Ok((PyBytes::new(py, &data), width))
+        Ok((PyByteArray::new(py, &data), width))
     }
 }

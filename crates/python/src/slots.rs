@@ -1,6 +1,7 @@
 //! Several integers side by side in one plaintext.
 
 use crate::batches::Plaintexts;
+use crate::integers::Bytes;
 use crate::keys::{PrivateKey, PublicKey};
 use crate::{errors, integers, threads};
 use pyo3::prelude::*;
@@ -31,7 +32,7 @@ impl SlotLayout {
     }
 
     /// Plaintexts of packed integers of at most 16 bytes, `slots` a row.
-    fn pack(&self, py: Python<'_>, key: &PublicKey, data: &[u8], width: usize) -> PyResult<Plaintexts> {
+    fn pack(&self, py: Python<'_>, key: &PublicKey, data: &Bytes<'_>, width: usize) -> PyResult<Plaintexts> {
         let values = integers::small(data, width)?;
         py.detach(|| self.0.pack(&key.0, &values)).map(Plaintexts).map_err(errors::encoding)
     }
@@ -52,8 +53,7 @@ impl SlotLayout {
         let slots = slots.map_err(errors::operation)?;
         let overflow = slots.iter().position(Option::is_none);
         if let Some(slot) = overflow {
-            let text = format!("row {}: the total overflowed its slots", slot / self.0.slots());
-            return Err(errors::RangeError::new_err(text));
+            return Err(errors::slot_overflow(slot / self.0.slots()));
         }
         Ok(integers::pack(&slots.into_iter().flatten().collect::<Vec<_>>()))
     }

@@ -62,7 +62,7 @@ class TestArithmetic:
         assert judge(c @ matrix.T) == judge(c.dot(matrix.T.tolist())) == (np.array(a) @ matrix.T).tolist()
 
     def test_a_matrix_of_several_chunks(self, keys, monkeypatch):
-        monkeypatch.setattr("hearith.array._DOT_ROWS", 8)
+        monkeypatch.setattr("hearith._arithmetic.DOT_ROWS", 8)
         matrix = np.arange(-30, 30).reshape(20, 3)
         assert keys[1].decrypt(matrix @ keys[0].encrypt([1, -2, 3])).tolist() == (matrix @ [1, -2, 3]).tolist()
 

@@ -1,7 +1,9 @@
 """The DuckDB extension, against plain SQL and python-paillier."""
 
 import gc
+import importlib
 import json
+import re
 import threading
 from base64 import urlsafe_b64encode
 from pathlib import Path
@@ -152,7 +154,7 @@ class TestSums:
 
 class TestScalars:
     def test_addition_and_multiples(self, table, owner):
-        query = "SELECT v, he_add(c, c), he_mul(c, v::{}), he_mul(c, -3) FROM t LIMIT 40"
+        query = "SELECT v, he_add(c, c), he_multiply(c, v::{}), he_multiply(c, -3) FROM t LIMIT 40"
         for kind in ("SMALLINT", "INTEGER", "BIGINT", "HUGEINT"):
             for value, twice, square, negative in table.execute(query.format(kind)).fetchall():
                 if value is None:
@@ -163,16 +165,16 @@ class TestScalars:
 
     def test_widest_multiples(self, table, owner):
         (c,) = table.execute(
-            "SELECT he_mul(c, '-170141183460469231731687303715884105728'::HUGEINT) FROM t WHERE v = 1 LIMIT 1"
+            "SELECT he_multiply(c, '-170141183460469231731687303715884105728'::HUGEINT) FROM t WHERE v = 1 LIMIT 1"
         ).fetchall()[0]
         assert owner.decrypt(c) == -(2**127)
 
     def test_nulls(self, table):
-        query = "SELECT he_add(c, NULL), he_add(NULL, c), he_mul(c, NULL::INTEGER), he_rerandomize(NULL), he_decrypt(NULL) FROM t"
+        query = "SELECT he_add(c, NULL), he_add(NULL, c), he_multiply(c, NULL::INTEGER), he_rerandomise(NULL), he_decrypt(NULL) FROM t"
         assert set(table.execute(query).fetchall()) == {(None,) * 5}
 
     def test_randomised_anew(self, table):
-        query = "SELECT r, he_decrypt(r) FROM (SELECT he_rerandomize(c) AS r FROM t WHERE v = 3)"
+        query = "SELECT r, he_decrypt(r) FROM (SELECT he_rerandomise(c) AS r FROM t WHERE v = 3)"
         rows = table.execute(query).fetchall()
         assert len({c for c, _ in rows}) == len(rows) > 1
         assert {value for _, value in rows} == {3}
@@ -194,7 +196,12 @@ class TestScalars:
 class TestKeys:
     def test_a_key_is_needed(self):
         with hd.connect() as con:
-            for call in ("he_sum('a'::BLOB)", "he_add('a'::BLOB, 'b'::BLOB)", "he_mul('a'::BLOB, 2)", "he_key_id()"):
+            for call in (
+                "he_sum('a'::BLOB)",
+                "he_add('a'::BLOB, 'b'::BLOB)",
+                "he_multiply('a'::BLOB, 2)",
+                "he_key_id()",
+            ):
                 with pytest.raises(duckdb.InvalidInputException, match="no key is loaded"):
                     con.execute(f"SELECT {call}").fetchall()
             with pytest.raises(duckdb.BinderException, match="he_decrypt: SET hearith_private_key"):
@@ -211,7 +218,7 @@ class TestKeys:
         with pytest.raises(duckdb.InvalidInputException, match="same in all rows"):
             table.execute("SELECT he_sum(c, coalesce(v, 0)::VARCHAR) FROM t").fetchall()
         plain, total, one = table.execute(
-            "SELECT sum(v), he_decrypt(he_sum(c, $1)), he_decrypt(he_add(he_mul(any_value(c), 1, $1), he_rerandomize(any_value(c), $1), $1)) - 2 * any_value(v) FROM t",
+            "SELECT sum(v), he_decrypt(he_sum(c, $1)), he_decrypt(he_add(he_multiply(any_value(c), 1, $1), he_rerandomise(any_value(c), $1), $1)) - 2 * any_value(v) FROM t",
             [owner.id],
         ).fetchall()[0]
         assert (plain, one) == (total, 0)
@@ -293,8 +300,8 @@ class TestBadInput:
             f"{call} FROM t"
             for call in (
                 "he_add(c, $1::BLOB)",
-                "he_mul($1::BLOB, 2)",
-                "he_rerandomize($1::BLOB)",
+                "he_multiply($1::BLOB, 2)",
+                "he_rerandomise($1::BLOB)",
                 "he_decrypt($1::BLOB)",
             )
         ]
@@ -306,16 +313,113 @@ class TestBadInput:
 
     def test_a_factor_shared_with_n(self, table, owner):
         value = (owner.private.p * 12345).to_bytes(64)
-        for call in ("he_sum(x)", "he_mul(x, -2)", "he_decrypt(x)"):
+        for call in ("he_sum(x)", "he_multiply(x, -2)", "he_decrypt(x)"):
             with pytest.raises(duckdb.InvalidInputException, match="shares a factor with n"):
                 table.execute(
                     f"SELECT {call} FROM (SELECT c AS x FROM t WHERE v = 1 UNION ALL SELECT ?::BLOB)", [value]
                 ).fetchall()
 
     def test_types(self, table):
-        for call in ("he_sum(v)", "he_add(c, v)", "he_mul(c, 1.5)", "he_mul(v, c)"):
+        for call in ("he_sum(v)", "he_add(c, v)", "he_multiply(c, 1.5)", "he_multiply(v, c)"):
             with pytest.raises(duckdb.BinderException):
                 table.execute(f"SELECT {call} FROM t").fetchall()
+
+    def test_errors_show_no_value(self, table):
+        """What is no ciphertext may be a plaintext that somebody forgot to encrypt."""
+        secret = b"CANARY salary 4321 "
+        for value in (secret, secret.ljust(64, b"\xff")[::-1], secret.ljust(64)):
+            for call in ("he_sum($1)", "he_add($1, $1)", "he_multiply($1, 2)", "he_rerandomise($1)", "he_decrypt($1)"):
+                try:
+                    table.execute(f"SELECT {call.replace('$1', '$1::BLOB')}", [value]).fetchall()
+                except duckdb.InvalidInputException as error:
+                    shown = str(error)
+                    assert "he_key_id(...) IS NULL" in shown or "127 bits" in shown
+                    assert not {part for part in (value, value[:8]) if part.hex() in shown or str(part)[2:-1] in shown}
+
+    def test_values_that_are_none_are_found(self, table):
+        table.execute("CREATE TABLE mixed AS SELECT c FROM t WHERE v = 1 UNION ALL SELECT 'plain'::BLOB")
+        found = table.execute("SELECT c FROM mixed WHERE he_key_id(c) IS NULL").fetchall()
+        assert found == [(b"plain",)]
+
+
+class TestNames:
+    """Every name of ours in texts, errors among them, is one that exists."""
+
+    @staticmethod
+    def texts():
+        root = Path(__file__).parents[3]
+        for pattern in (
+            "*.md",
+            "docs/*.md",
+            "crates/duckdb/src/*.rs",
+            "crates/python/**/*.md",
+            "crates/python/python/**/*.py",
+        ):
+            yield from ((path, path.read_text()) for path in root.glob(pattern) if "target" not in path.parts)
+
+    def test_sql_functions(self, con):
+        query = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_name LIKE 'he\\_%' ESCAPE '\\'"
+        known = {name for (name,) in con.execute(query).fetchall()}
+        assert known >= {"he_sum", "he_add", "he_multiply", "he_rerandomise", "he_decrypt", "he_load_key"}
+        used = {
+            (name, path.name) for path, text in self.texts() for name in re.findall(r"\bhe_[a-z][a-z_]*[a-z]\b", text)
+        }
+        assert len({name for name, _ in used}) >= len(known)
+        assert {(name, file) for name, file in used if name not in known} == set()
+
+    def test_verbs_are_those_of_python_and_rust(self, con):
+        rust = "".join(path.read_text() for path in (Path(__file__).parents[2] / "paillier/src").rglob("*.rs"))
+        for verb in ("add", "subtract", "negate", "multiply", "sum", "dot", "rerandomise", "encrypt", "decrypt"):
+            assert f"pub fn {verb}(" in rust
+            assert hasattr(he.PrivateKey if verb == "decrypt" else he.PublicKey, verb) or hasattr(
+                he.EncryptedArray, {"negate": "__neg__"}.get(verb, verb)
+            )
+        for verb in ("add", "multiply", "sum", "rerandomise", "decrypt"):
+            con.execute("SELECT 1 FROM duckdb_functions() WHERE function_name = ?", [f"he_{verb}"])
+            assert con.fetchall(), verb
+
+    def test_settings(self, con):
+        known = {name for (name,) in con.execute("SELECT name FROM duckdb_settings()").fetchall()}
+        used = {name for _, text in self.texts() for name in re.findall(r"\bSET (hearith_[a-z_]+)", text)}
+        assert used
+        assert used <= known
+
+    def test_python_names(self):
+        modules = (
+            r"\bhearith\.(?:duckdb|spark|arrow|columns|errors|phe|encoding|federated|flower|keys)(?:\.[A-Za-z]\w*)+"
+        )
+        classes = r"(?<![.\w])(?:PublicKey|PrivateKey|EncryptedArray|EncryptedUpdate|Aggregator)\.[a-z_]+"
+        functions = r"\bhearith\.[a-z_]+"
+        missing = {
+            "hearith.duckdb_extension",
+            "hearith.toml",
+            "hearith.jwk",
+            "hearith.scheme",
+            "hearith.role",
+            "hearith.key",
+        }
+        for path, text in self.texts():
+            names = set(re.findall(modules, text)) | {f"hearith.{name}" for name in re.findall(classes, text)}
+            if path.parent.name == "src":
+                names |= set(re.findall(functions, text))
+            for name in names - missing:
+                assert exists(name), f"{path}: {name}"
+
+
+def exists(name):
+    """Whether a dotted name of the package can be imported; modules whose packages are not installed count."""
+    found, path = importlib.import_module("hearith"), "hearith"
+    for part in name.split(".")[1:]:
+        path += f".{part}"
+        try:
+            found = importlib.import_module(path)
+        except ModuleNotFoundError:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        except ImportError:
+            return True
+    return True
 
 
 class TestLoading:

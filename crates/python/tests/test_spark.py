@@ -60,7 +60,7 @@ def plain(spark):
 
 @pytest.fixture(scope="module")
 def encrypted(plain, keys):
-    return hs.encrypt(plain, keys[0], {"salary": {}, "bonus": {"scale": 2}}).cache()
+    return hs.encrypt_columns(plain, keys[0], {"salary": {}, "bonus": {"scale": 2}}).cache()
 
 
 def totals_of(plain, by):
@@ -100,16 +100,16 @@ def is_gone(mark):
 
 @pytest.mark.parametrize("by", [[], ["dept"], ["site", "dept"]], ids=["all", "dept", "both"])
 def test_the_same_totals_as_spark(plain, encrypted, keys, by):
-    assert rows_of(hs.decrypt(hs.sum(encrypted, by=by), keys[1])) == totals_of(plain, by)
+    assert rows_of(hs.decrypt_columns(hs.sum_columns(encrypted, by=by), keys[1])) == totals_of(plain, by)
 
 
 def test_packed_columns(plain, keys):
-    packed = hs.encrypt(plain, keys[0], {"salary": {}, "bonus": {"scale": 2}}, pack=True)
+    packed = hs.encrypt_columns(plain, keys[0], {"salary": {}, "bonus": {"scale": 2}}, pack=True)
     assert len(packed.columns) == 5
-    assert rows_of(hs.decrypt(hs.sum(packed, by="dept"), keys[1])) == totals_of(plain, ["dept"])
-    other = hs.sum(packed, by="dept", rerandomise=True)
-    assert rows_of(hs.decrypt(other, keys[1])) == totals_of(plain, ["dept"])
-    assert hs.decrypt(hs.sum(packed, by="dept", min_rows=10**6), keys[1]).count() == 0
+    assert rows_of(hs.decrypt_columns(hs.sum_columns(packed, by="dept"), keys[1])) == totals_of(plain, ["dept"])
+    other = hs.sum_columns(packed, by="dept", rerandomise=True)
+    assert rows_of(hs.decrypt_columns(other, keys[1])) == totals_of(plain, ["dept"])
+    assert hs.decrypt_columns(hs.sum_columns(packed, by="dept", min_rows=10**6), keys[1]).count() == 0
 
 
 def test_several_executors_take_part(spark, encrypted):
@@ -123,10 +123,10 @@ def test_several_executors_take_part(spark, encrypted):
 def test_an_executor_dies(plain, encrypted, keys, tmp_path, when):
     mark = tmp_path / "killed"
     if when == "after the shuffle":
-        totals = deadly(hs.sum(encrypted, by=["dept", "site"]), mark, 0)
+        totals = deadly(hs.sum_columns(encrypted, by=["dept", "site"]), mark, 0)
     else:
-        totals = hs.sum(deadly(encrypted, mark, 2), by=["dept", "site"])
-    found = rows_of(hs.decrypt(totals, keys[1]))
+        totals = hs.sum_columns(deadly(encrypted, mark, 2), by=["dept", "site"])
+    found = rows_of(hs.decrypt_columns(totals, keys[1]))
     assert is_gone(mark)
     assert found == totals_of(plain, ["dept", "site"])
 
@@ -136,11 +136,11 @@ def test_descriptions_survive(spark, plain, encrypted, keys, tmp_path):
     kept = encrypted.filter("site = 1").join(spark.createDataFrame([("lab",)], "dept string"), "dept")
     assert [kept.schema[name].metadata for name in columns] == [encrypted.schema[name].metadata for name in columns]
     expected = totals_of(plain.filter("site = 1 AND dept = 'lab'"), [])
-    assert rows_of(hs.decrypt(hs.sum(kept), keys[1])) == expected
+    assert rows_of(hs.decrypt_columns(hs.sum_columns(kept), keys[1])) == expected
     # Spark's own Parquet files keep them as well.
     encrypted.write.parquet(str(tmp_path / "spark"))
     again = spark.read.parquet(str(tmp_path / "spark"))
-    assert rows_of(hs.decrypt(hs.sum(again, by="dept"), keys[1])) == totals_of(plain, ["dept"])
+    assert rows_of(hs.decrypt_columns(hs.sum_columns(again, by="dept"), keys[1])) == totals_of(plain, ["dept"])
 
 
 def test_parquet_in_and_out(spark, plain, encrypted, keys, tmp_path):
@@ -155,50 +155,50 @@ def test_parquet_in_and_out(spark, plain, encrypted, keys, tmp_path):
     # Read by the kernel without Spark, and by Spark again.
     kernel = private.decrypt_columns(public.sum_columns([pq.read_table(file) for file in files], by=["dept"]))
     spread = hs.read_parquet(spark, str(folder), public)
-    found = rows_of(hs.decrypt(hs.sum(spread, by="dept"), private))
+    found = rows_of(hs.decrypt_columns(hs.sum_columns(spread, by="dept"), private))
     assert found == sorted((tuple(row.values()) for row in kernel.to_pylist()), key=repr) == totals_of(plain, ["dept"])
     # Without a key in the metadata it has to be given.
     keyless = hs.read_parquet(spark, str(folder))
     with pytest.raises(TableError, match="public="):
-        hs.sum(keyless, by="dept")
-    assert rows_of(hs.decrypt(hs.sum(keyless, by="dept", public=public), private)) == found
+        hs.sum_columns(keyless, by="dept")
+    assert rows_of(hs.decrypt_columns(hs.sum_columns(keyless, by="dept", public=public), private)) == found
 
 
 def test_totals_of_totals_and_chosen_columns(plain, encrypted, keys):
     _, private = keys
-    once = hs.sum(encrypted, by=["dept", "site"])
-    assert rows_of(hs.decrypt(hs.sum(once, by="site"), private)) == totals_of(plain, ["site"])
-    assert hs.sum(encrypted, "salary", by=["dept"]).columns == ["dept", "rows", "salary", "salary.additions"]
+    once = hs.sum_columns(encrypted, by=["dept", "site"])
+    assert rows_of(hs.decrypt_columns(hs.sum_columns(once, by="site"), private)) == totals_of(plain, ["site"])
+    assert hs.sum_columns(encrypted, "salary", by=["dept"]).columns == ["dept", "rows", "salary", "salary.additions"]
 
 
 def test_decrypting_on_workers_only_when_told(plain, encrypted, keys):
-    decrypted = hs.decrypt(encrypted, keys[1], on_workers=True)
+    decrypted = hs.decrypt_columns(encrypted, keys[1], on_workers=True)
     assert rows_of(decrypted.select(plain.columns)) == rows_of(plain)
 
 
 def test_nothing(encrypted, keys):
     nothing = encrypted.filter("site = 7")
-    assert rows_of(hs.decrypt(hs.sum(nothing, by="dept"), keys[1])) == []
-    assert rows_of(hs.decrypt(hs.sum(nothing), keys[1])) == [(0, None, None)]
+    assert rows_of(hs.decrypt_columns(hs.sum_columns(nothing, by="dept"), keys[1])) == []
+    assert rows_of(hs.decrypt_columns(hs.sum_columns(nothing), keys[1])) == [(0, None, None)]
 
 
 def test_what_is_refused(spark, plain, encrypted, keys, other_keys):
     name = "salary"
     with pytest.raises(TypeError, match="public key"):
-        hs.encrypt(plain, keys[1], ["salary"])
+        hs.encrypt_columns(plain, keys[1], ["salary"])
     with pytest.raises(TableError, match="not an encrypted column"):
-        hs.sum(encrypted, "dept")
+        hs.sum_columns(encrypted, "dept")
     with pytest.raises(TableError, match="none of this name"):
-        hs.sum(encrypted, by="nothing")
+        hs.sum_columns(encrypted, by="nothing")
     with pytest.raises(TableError):
-        hs.sum(encrypted, by=name)
+        hs.sum_columns(encrypted, by=name)
     with pytest.raises(KeyMismatchError):
-        hs.sum(encrypted, by="dept", public=other_keys[0])
+        hs.sum_columns(encrypted, by="dept", public=other_keys[0])
     with pytest.raises(KeyMismatchError):
-        hs.decrypt(hs.sum(encrypted, by="dept"), other_keys[1])
+        hs.decrypt_columns(hs.sum_columns(encrypted, by="dept"), other_keys[1])
     with pytest.raises(TableError):
-        hs.encrypt(plain, keys[0], ["nothing"])
+        hs.encrypt_columns(plain, keys[0], ["nothing"])
     damaged = encrypted.withColumn(name, F.when(F.col("site") == 1, F.col(name)).otherwise(F.lit(bytes(128))))
     damaged = damaged.withMetadata(name, encrypted.schema[name].metadata)
     with pytest.raises(Exception, match="ciphertext is 0"):
-        hs.sum(damaged, by="dept").collect()
+        hs.sum_columns(damaged, by="dept").collect()

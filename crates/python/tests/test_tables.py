@@ -171,11 +171,11 @@ def test_refusals(keys, other_keys):
         public.encrypt_column(encrypted, "x")
     with pytest.raises(TableError, match="named twice"):
         public.encrypt_columns(table, ["x", "x"])
-    with pytest.raises(TableError, match="row 1, column name"):
+    with pytest.raises(TableError, match="row 0, column name"):
         public.encrypt_column(table, "name")
     with pytest.raises(TableError, match="not numbers"):
         public.encrypt_column(table, "flag")
-    with pytest.raises(RangeError, match="row 2, column x"):
+    with pytest.raises(RangeError, match="row 1, column x"):
         public.encrypt_column(table, "x", range=1)
     with pytest.raises(TableError, match="more digits than the scale"):
         public.encrypt_column(table, "x", range=1.5)

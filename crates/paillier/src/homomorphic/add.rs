@@ -17,7 +17,7 @@ impl PublicKey {
     /// let b = public.encrypt(&encode_signed(public, &[2, 4])?)?;
     /// let read = |c| Ok::<_, Box<dyn std::error::Error>>(decode_signed(public, &private.decrypt(&c)?)?);
     /// assert_eq!(read(public.add(&a, &b)?)?[0].to_i128(), Some(42));
-    /// assert_eq!(read(public.sub(&a, &b)?)?[1].to_i128(), Some(-9));
+    /// assert_eq!(read(public.subtract(&a, &b)?)?[1].to_i128(), Some(-9));
     /// # Ok(())
     /// # }
     /// ```
@@ -29,15 +29,15 @@ impl PublicKey {
         Ok(self.ciphertexts(self.squared().mul(a.batch(), b.batch())))
     }
 
-    /// Ciphertexts of the differences row by row: the products with the inverses modulo `n^2`; see [`PublicKey::neg`].
+    /// Ciphertexts of the differences row by row: the products with the inverses modulo `n^2`; see [`PublicKey::negate`].
     /// Not randomised anew, as [`PublicKey::add`].
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) if a row of `b` shares a
     /// factor with `n`.
-    pub fn sub(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
+    pub fn subtract(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.check_pair(a, b)?;
-        self.add(a, &self.neg(b)?)
+        self.add(a, &self.negate(b)?)
     }
 
     /// Ciphertexts of the negatives: the inverses modulo `n^2`, all of them with one inversion and three multiplications
@@ -45,7 +45,7 @@ impl PublicKey {
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`.
-    pub fn neg(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
+    pub fn negate(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         match inverses(self.root(), self.squared(), ciphertexts.batch()) {
             Some(inverses) => Ok(self.ciphertexts(inverses)),

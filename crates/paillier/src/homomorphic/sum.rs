@@ -1,6 +1,6 @@
 //! Sums of many rows.
 
-use super::scale::row_numbers;
+use super::multiply::row_numbers;
 use crate::ciphertexts::{check_key, check_rows};
 use crate::{Ciphertexts, Error, PublicKey};
 

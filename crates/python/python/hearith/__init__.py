@@ -14,7 +14,7 @@ from importlib.util import find_spec
 
 from hearith import errors
 from hearith._native import VERSION as __version__
-from hearith._native import set_threads, threads
+from hearith._threads import set_threads, threads
 from hearith.array import EncryptedArray, concatenate
 from hearith.encoding import Encoding
 from hearith.errors import (
@@ -22,8 +22,11 @@ from hearith.errors import (
     HearithError,
     InvalidKeyError,
     KeyMismatchError,
+    NullError,
+    NumberError,
     RangeError,
     ScaleError,
+    ShapeError,
     TableError,
 )
 from hearith.federated import Aggregator, EncryptedUpdate
@@ -44,10 +47,13 @@ __all__ = [
     "HearithError",
     "InvalidKeyError",
     "KeyMismatchError",
+    "NullError",
+    "NumberError",
     "PrivateKey",
     "PublicKey",
     "RangeError",
     "ScaleError",
+    "ShapeError",
     "TableError",
     "__version__",
     "concatenate",

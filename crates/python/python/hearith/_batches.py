@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from hearith._native import Ciphertexts
+from hearith.errors import HearithError
 
 #: Rows of the first piece: enough for every lane of every core.
 _FIRST = 512
@@ -36,11 +38,25 @@ def pieces(rows: int, progress: bool, what: str) -> Iterator[tuple[int, int]]:
             bar.close()
 
 
+@contextmanager
+def rows_from(start: int) -> Iterator[None]:
+    """Errors within name the row of the whole, not that of the piece, which begins at row `start`."""
+    try:
+        yield
+    except HearithError as error:
+        error.offset_rows(start)
+        raise
+
+
 def joined(
     rows: int, piece: Callable[[int, int], Ciphertexts], progress: bool = False, what: str = "computing"
 ) -> Ciphertexts:
     """The ciphertexts of all pieces one after another; one call of `piece` at least."""
-    parts = [piece(start, stop) for start, stop in pieces(rows, progress, what)] or [piece(0, 0)]
+    parts = []
+    for start, stop in pieces(rows, progress, what):
+        with rows_from(start):
+            parts.append(piece(start, stop))
+    parts = parts or [piece(0, 0)]
     return parts[0] if len(parts) == 1 else parts[0].concat(parts[1:])
 
 

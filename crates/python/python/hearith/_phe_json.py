@@ -5,40 +5,31 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hearith.array import EncryptedArray, _read, concatenate
-from hearith.encoding import Encoding, Number
+from hearith.encoding import Encoding
 from hearith.errors import CiphertextError, ScaleError
-
-if TYPE_CHECKING:
-    from hearith.keys import PublicKey
 
 #: Digits of the square of the largest modulus.
 _MOST_DIGITS = 4933
 
 
-def write(array: EncryptedArray) -> list[str]:
+def write(ciphertexts: Iterable[int], encoding: Encoding) -> list[str]:
     """One JSON object a number."""
-    if array.encoding.name == "fixed":
-        raise ScaleError("python-paillier's numbers stand on powers of 16: encrypt integers, or with exponent=")
-    exponent = array.encoding.exponent
-    return [json.dumps({"v": str(Decimal(value)), "e": exponent}) for value in array.tolist()]
+    if encoding.name == "fixed":
+        text = "python-paillier's numbers stand on powers of 16: encrypt integers, or with exponent="
+        raise ScaleError(text, kind="scales_differ")
+    return [json.dumps({"v": str(Decimal(value)), "e": encoding.exponent}) for value in ciphertexts]
 
 
-def read(key: PublicKey, text: str | Iterable[str], range: Number) -> EncryptedArray:
-    """The numbers of JSON objects, all on the lowest exponent among them.
+def read(text: str | Iterable[str]) -> list[tuple[int, int]]:
+    """Ciphertext and exponent of each JSON object.
 
     Raises:
-        CiphertextError: a text is no such object, or its ciphertext none of this key; `row` counts from 0.
+        CiphertextError: a text is no such object.
     """
     texts = text.splitlines() if isinstance(text, str) else text
-    members = [_members(row, line) for row, line in enumerate(line for line in texts if line.strip())]
-    parts = [_number(key, row, value, exponent, range) for row, (value, exponent) in enumerate(members)]
-    if not parts:
-        return key.encrypt([])
-    lowest = min(0, *(exponent for _, exponent in members))
-    return concatenate([part.rescale(exponent=lowest) if part.encoding.exponent != lowest else part for part in parts])
+    return [_members(row, line) for row, line in enumerate(line for line in texts if line.strip())]
 
 
 def _members(row: int, line: str) -> tuple[int, int]:
@@ -56,20 +47,4 @@ def _members(row: int, line: str) -> tuple[int, int]:
         # Not by int(value), which refuses the more than 4300 digits of the largest keys.
         return int(Decimal(value)), exponent
     except (ValueError, KeyError, TypeError):
-        raise CiphertextError(f"row {row}: not python-paillier's JSON of a ciphertext") from None
-
-
-def _number(key: PublicKey, row: int, value: int, exponent: int, range: Number) -> EncryptedArray:
-    size = 2 * -(-key.bits // 8)
-    try:
-        rows = _read(key, value.to_bytes(size, "big"))
-    except OverflowError:
-        raise CiphertextError(f"row {row}: the ciphertext is not below n^2") from None
-    if exponent <= 0:
-        encoding = Encoding.of(exponent=exponent)
-        return EncryptedArray._new(key, rows, encoding, encoding.bound(range))
-    if 4 * exponent > key.bits:
-        raise ScaleError(f"row {row}: a power of 16 beyond the key, {exponent}")
-    # Multiples of a power of sixteen become integers.
-    multiples = EncryptedArray._new(key, rows, Encoding(), Encoding().bound(range) >> 4 * exponent)
-    return multiples.multiply(16**exponent)
+        raise CiphertextError("not python-paillier's JSON of a ciphertext", row, kind="json") from None

@@ -13,14 +13,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from hearith.array import EncryptedArray, _read
+from hearith import _descriptions
+from hearith._computing import ComputingKey
+from hearith._encrypted import Encrypted, ciphertext_bytes, read_ciphertexts
 from hearith.encoding import Encoding
 from hearith.errors import KeyMismatchError, TableError
-from hearith.keys import PublicKey
 
 #: Name of the extension type.
 NAME = "hearith.paillier"
-_PREFIX = b"hearith."
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Description:
     @property
     def width(self) -> int:
         """Bytes of a ciphertext."""
-        return 2 * -(-self.bits // 8)
+        return ciphertext_bytes(self.bits)
 
     @property
     def bound(self) -> int:
@@ -48,9 +48,10 @@ class Description:
         return max(self.ranges) * steps * self.max_additions
 
     @classmethod
-    def of_metadata(cls, metadata: dict[bytes, bytes]) -> Description:
+    def of_field(cls, field: pa.Field) -> Description:
         """The description in the metadata of a field of an encrypted table."""
-        text = {key.removeprefix(_PREFIX).decode(): value.decode() for key, value in metadata.items()}
+        entries = _descriptions.entries(field).items()
+        text = {name.removeprefix(_descriptions.PREFIX): value for name, value in entries}
         return cls(
             key=text["key"],
             bits=int(text["bits"]),
@@ -86,9 +87,10 @@ class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
             entries["ranges"] = tuple(int(range) for range in entries["ranges"])
             description = Description(**entries)
         except (ValueError, TypeError, KeyError) as error:
-            raise TableError(f"damaged description of an encrypted column: {error}") from None
+            raise TableError("damaged description of an encrypted column", kind="metadata") from error
         if storage_type != pa.binary(description.width):
-            raise TableError(f"the column is {storage_type}, not fixed_size_binary[{description.width}]")
+            text = f"the column is {storage_type}, not fixed_size_binary[{description.width}]"
+            raise TableError(text, kind="metadata")
         return cls(description)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -102,42 +104,46 @@ def register() -> None:
         pa.register_extension_type(EncryptedType(Description("0" * 32, 64, "integer", (0,), (1,), 1)))
 
 
-def array_to_arrow(array: EncryptedArray) -> pa.ExtensionArray:
+def to_arrow(numbers: Encrypted) -> pa.ExtensionArray:
     """`EncryptedArray.to_arrow`."""
-    encoding = array.encoding
+    encoding = numbers.encoding
     steps = 16**-encoding.exponent if encoding.base == 16 else 1
     description = Description(
-        key=array.key_id,
-        bits=array._bits,
+        key=numbers.key_id,
+        bits=numbers.bits,
         encoding=encoding.name,
         scales=(encoding.scale,),
-        ranges=(max(1, -(-array.bound // steps)),),
+        ranges=(max(1, -(-numbers.bound // steps)),),
         max_additions=1,
         exponent=encoding.exponent if encoding.base == 16 else 0,
     )
     kind = EncryptedType(description)
-    storage = pa.Array.from_buffers(kind.storage_type, array.size, [None, pa.py_buffer(array.to_bytes())])
+    storage = pa.Array.from_buffers(kind.storage_type, numbers.size, [None, pa.py_buffer(numbers.to_bytes())])
     return pa.ExtensionArray.from_storage(kind, storage)
 
 
-def array_from_arrow(key: PublicKey, column: Any) -> EncryptedArray:
+def from_arrow(key: ComputingKey, column: Any) -> Encrypted:
     """`EncryptedArray.from_arrow`."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks)
     if not isinstance(whole.type, EncryptedType):
         text = f"a column of {whole.type} is not encrypted"
-        raise TableError(f"{text}, or its table has not passed hearith.arrow.extended, which restores the type")
+        text += ", or its table has not passed hearith.arrow.extended, which restores the type"
+        raise TableError(text, kind="not_encrypted")
     description = whole.type.description
     if description.key != key.id:
-        raise KeyMismatchError(f"encrypted under key {description.key}, but the key given is {key.id}")
+        text = f"encrypted under key {description.key}, but the key given is {key.id}"
+        raise KeyMismatchError(text, kind="wrong_key")
     if description.encoding == "slots":
-        raise TableError("a packed column holds several numbers a row: use sum_columns and decrypt_columns")
+        text = "a packed column holds several numbers a row: use sum_columns and decrypt_columns"
+        raise TableError(text, kind="packed")
     if whole.null_count:
-        raise TableError(f"{whole.null_count} rows are null: an EncryptedArray has a number in each")
+        text = f"{whole.null_count} rows are null: an EncryptedArray has a number in each"
+        raise TableError(text, kind="missing")
     scale, exponent = description.scales[0], description.exponent
     encoding = Encoding.of(exponent=exponent) if description.encoding == "base16" else Encoding.of(scale=scale)
-    return EncryptedArray._new(key, _read(key, _storage_bytes(whole.storage)), encoding, description.bound)
+    return Encrypted(key, read_ciphertexts(key, _storage_bytes(whole.storage)), encoding, description.bound)
 
 
 def extended(table: pa.Table) -> pa.Table:
@@ -145,16 +151,12 @@ def extended(table: pa.Table) -> pa.Table:
     field's metadata: in files that the command line wrote.
     """
     for index, field in enumerate(table.schema):
-        if _is_described(field) and not isinstance(field.type, pa.BaseExtensionType):
-            kind = EncryptedType(Description.of_metadata(field.metadata))
+        if _descriptions.is_encrypted(field) and not isinstance(field.type, pa.BaseExtensionType):
+            kind = EncryptedType(Description.of_field(field))
             chunks = [pa.ExtensionArray.from_storage(kind, chunk) for chunk in table.column(index).chunks]
             column = pa.chunked_array(chunks, type=kind)
             table = table.set_column(index, pa.field(field.name, kind, field.nullable, field.metadata), column)
     return table
-
-
-def _is_described(field: pa.Field) -> bool:
-    return field.metadata is not None and b"hearith.scheme" in field.metadata
 
 
 def _storage_bytes(storage: pa.Array) -> bytes:

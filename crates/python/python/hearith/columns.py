@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from hearith import _native
-from hearith._batches import pieces
-from hearith.encoding import Number, _fraction
-from hearith.errors import TableError
+from hearith._arguments import whole
+from hearith._batches import pieces, rows_from
+from hearith._computing import ComputingKey
+from hearith._operands import Number, fraction
+from hearith.encoding import MAX_SCALE
+from hearith.errors import RangeError, TableError
 
 try:
     import pyarrow as pa
@@ -22,8 +25,25 @@ except ImportError as error:
 
 from hearith.arrow import extended
 
-if TYPE_CHECKING:
-    from hearith.keys import PrivateKey, PublicKey, _EncryptionKey
+#: Bits beyond which no key has room for a range.
+_MOST_BITS = 8192
+_ENDLESS = "the range is not finite, or far too large"
+
+
+class EncryptingKey(Protocol):
+    """A key of either kind: both encrypt."""
+
+    @property
+    def native(self) -> _native.PublicKey | _native.PrivateKey:
+        """The key in Rust."""
+
+
+class DecryptingKey(Protocol):
+    """A private key."""
+
+    @property
+    def native(self) -> _native.PrivateKey:
+        """The key in Rust."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +69,16 @@ class Totals:
     `public` is the key, `schema` that of the tables, `by` the columns to group by. After an error the totals are gone.
     """
 
-    def __init__(self, public: PublicKey, schema: pa.Schema, by: str | Sequence[str] = ()) -> None:
+    def __init__(self, public: ComputingKey, schema: pa.Schema, by: str | Sequence[str] = ()) -> None:
         """Starts with nothing added."""
         names = [by] if isinstance(by, str) else list(by)
-        self._totals = _native.Totals(public._native, schema, names)
+        self._totals = _native.Totals(public.native, schema, names)
 
     def update(self, table: Any, *, progress: bool = False) -> None:
         """Adds the rows of a table or record batch."""
-        for batch in _batches(as_table(table), progress, "adding"):
-            self._totals.update(batch)
+        for start, batch in _batches(as_table(table), progress, "adding"):
+            with rows_from(start):
+                self._totals.update(batch)
 
     def finish(self, *, min_rows: int = 0, rerandomise: bool = False) -> pa.Table:
         """The totals, one row a group in ascending order of the group columns: a table of encrypted columns again.
@@ -77,7 +98,7 @@ class Totals:
 
 
 def encrypt_columns(
-    key: _EncryptionKey,
+    key: EncryptingKey,
     table: Any,
     columns: Sequence[str] | Mapping[str, ColumnOptions | Mapping[str, Any]],
     *,
@@ -87,18 +108,32 @@ def encrypt_columns(
     progress: bool = False,
 ) -> pa.Table:
     """`PublicKey.encrypt_columns`."""
-    whole = as_table(table)
-    options = columns if isinstance(columns, Mapping) else dict.fromkeys(_names(columns), ColumnOptions())
-    specs = [(name, *_spec(name, option)) for name, option in options.items()]
-    encryptor = _native.Encryptor(
-        key._native, whole.schema, specs, pack=pack, round=rounding, max_additions=max_additions
-    )
-    encrypted = [encryptor.encrypt(batch) for batch in _batches(whole, progress, "encrypting")]
+    plain = as_table(table)
+    encryptor = encryptor_of(key.native, plain.schema, columns, pack, rounding, max_additions)
+    encrypted = []
+    for start, batch in _batches(plain, progress, "encrypting"):
+        with rows_from(start):
+            encrypted.append(encryptor.encrypt(batch))
     return extended(pa.Table.from_batches(encrypted, encryptor.schema))
 
 
+def encryptor_of(
+    key: _native.PublicKey | _native.PrivateKey,
+    schema: pa.Schema,
+    columns: str | Sequence[str] | Mapping[str, ColumnOptions | Mapping[str, Any]],
+    pack: bool,
+    rounding: bool,
+    max_additions: int | None,
+) -> _native.Encryptor:
+    """What encrypts the batches of a table of this schema; arguments as of `PublicKey.encrypt_columns`."""
+    options = columns if isinstance(columns, Mapping) else dict.fromkeys(column_names(columns), ColumnOptions())
+    specs = [(name, *_spec(name, option)) for name, option in options.items()]
+    additions = None if max_additions is None else whole("max_additions", max_additions, 1)
+    return _native.Encryptor(key, schema, specs, pack=pack, rounding=rounding, max_additions=additions)
+
+
 def sum_columns(
-    key: PublicKey,
+    key: ComputingKey,
     table: Any,
     *,
     by: str | Sequence[str] = (),
@@ -112,15 +147,18 @@ def sum_columns(
         totals = totals or Totals(key, part.schema, by)
         totals.update(part, progress=progress)
     if totals is None:
-        raise TableError("no table to add up")
+        raise TableError("no table to add up", kind="no_table")
     return totals.finish(min_rows=min_rows, rerandomise=rerandomise)
 
 
-def decrypt_columns(key: PrivateKey, table: Any, *, progress: bool = False) -> pa.Table:
+def decrypt_columns(key: DecryptingKey, table: Any, *, progress: bool = False) -> pa.Table:
     """`PrivateKey.decrypt_columns`."""
-    whole = as_table(table)
-    decryptor = _native.Decryptor(key._native, whole.schema)
-    decrypted = [decryptor.decrypt(batch) for batch in _batches(whole, progress, "decrypting")]
+    encrypted = as_table(table)
+    decryptor = _native.Decryptor(key.native, encrypted.schema)
+    decrypted = []
+    for start, batch in _batches(encrypted, progress, "decrypting"):
+        with rows_from(start):
+            decrypted.append(decryptor.decrypt(batch))
     return pa.Table.from_batches(decrypted, decryptor.schema)
 
 
@@ -151,36 +189,42 @@ def _tables(tables: Any) -> Iterator[pa.Table]:
         yield from map(as_table, tables)
 
 
-def _batches(table: pa.Table, progress: bool, what: str) -> Iterator[pa.RecordBatch]:
-    """The rows in record batches; at least one."""
-    empty = True
-    for start, stop in pieces(table.num_rows, progress, what):
-        empty = False
-        yield table.slice(start, stop - start).combine_chunks().to_batches()[0]
-    if empty:
-        yield pa.RecordBatch.from_pylist([], schema=table.schema)
-
-
-def _names(columns: Sequence[str]) -> list[str]:
+def column_names(columns: str | Sequence[str]) -> list[str]:
+    """Names of columns, each of which must stand there once; a single name counts as a list of one."""
     names = [columns] if isinstance(columns, str) else list(columns)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise TableError(f"column {twice}: named twice")
+        raise TableError("named twice", column=twice, kind="duplicate_column")
     return names
+
+
+def _batches(table: pa.Table, progress: bool, what: str) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The rows in record batches, each with the number of its first row; at least one."""
+    empty = True
+    for start, stop in pieces(table.num_rows, progress, what):
+        empty = False
+        yield start, table.slice(start, stop - start).combine_chunks().to_batches()[0]
+    if empty:
+        yield 0, pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
 def _spec(name: str, options: ColumnOptions | Mapping[str, Any]) -> tuple[int | None, str | None]:
     """Scale, and range as decimal text, as the kernel takes them."""
     chosen = options if isinstance(options, ColumnOptions) else ColumnOptions(**options)
+    scale = None if chosen.scale is None else whole("scale", chosen.scale, 0, MAX_SCALE)
     if chosen.range is None:
-        return chosen.scale, None
-    range = _fraction(chosen.range)
-    scaled = range * 10 ** (chosen.scale or 0)
-    if scaled.denominator != 1:
-        raise TableError(f"column {name}: the range has more digits than the scale keeps")
-    return chosen.scale, str(range.numerator) if range.denominator == 1 else _decimal(range, chosen.scale or 0)
+        return scale, None
+    try:
+        range = fraction(chosen.range)
+    except RangeError as error:
+        raise RangeError(_ENDLESS, column=name, kind=error.kind) from None
+    if range.numerator.bit_length() > _MOST_BITS:
+        raise RangeError(_ENDLESS, column=name, kind="out_of_range")
+    if (range * 10 ** (scale or 0)).denominator != 1:
+        raise TableError("the range has more digits than the scale keeps", column=name, kind="too_many_digits")
+    return scale, str(range.numerator) if range.denominator == 1 else _decimal(range, scale or 0)
 
 
 def _decimal(number: Any, scale: int) -> str:
-    digits = str(int(number * 10**scale)).rjust(scale + 1, "0")
-    return f"{digits[:-scale]}.{digits[-scale:]}"
+    digits = str(int(abs(number) * 10**scale)).rjust(scale + 1, "0")
+    return f"{'-' * (number < 0)}{digits[:-scale]}.{digits[-scale:]}"

@@ -1,4 +1,4 @@
-"""Encrypted columns in DuckDB: the SQL functions `he_sum`, `he_add`, `he_mul`, `he_rerandomize`, `he_key_id` and `he_decrypt`.
+"""Encrypted columns in DuckDB: the SQL functions `he_sum`, `he_add`, `he_multiply`, `he_rerandomise`, `he_key_id` and `he_decrypt`.
 
 The wheel carries DuckDB's extension; `connect` opens a database with it, `load` adds it to a connection. A ciphertext is a
 `BLOB` as in the Parquet files that `hearith encrypt` and `PublicKey.encrypt_columns` write::
@@ -14,12 +14,12 @@ description back on what a query of your own returns. Both give tables that `Pri
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from hearith import _descriptions
 from hearith.errors import HearithError, KeyMismatchError, TableError
 from hearith.keys import MIN_SECURE_BITS, PublicKey
 
@@ -36,8 +36,6 @@ from hearith.columns import Totals
 EXTENSION = Path(__file__).with_name("hearith.duckdb_extension")
 _UNSIGNED = "allow_unsigned_extensions"
 _INSECURE = "hearith_allow_insecure_keys"
-#: The column of totals that counts rows.
-_ROWS = "rows"
 
 File = str | PathLike[str]
 
@@ -89,8 +87,7 @@ def load_key(con: duckdb.DuckDBPyConnection, public: PublicKey | File) -> str:
 
 def encrypted_columns(file: File) -> dict[str, dict[str, str]]:
     """The encrypted columns of a Parquet file and their descriptions: `key`, `bits`, `encoding`, `scale`, `max_additions`, ..."""
-    fields = (field for field in pq.read_schema(fspath(file)) if _is_encrypted(field))
-    return {field.name: _entries(field) for field in fields}
+    return _encrypted(pq.read_schema(fspath(file)))
 
 
 def sum_columns(
@@ -112,15 +109,16 @@ def sum_columns(
     paths = [fspath(file) for file in ([files] if isinstance(files, str | PathLike) else files)]
     groups = [by] if isinstance(by, str) else list(by)
     if not paths:
-        raise TableError("no files to add up")
+        raise TableError("no files to add up", kind="no_table")
     schema = _one_schema(paths)
     # What is wrong with key, descriptions and groups is found here, before anything is read.
     Totals(public, schema, groups)
     load_key(con, public)
     query = _query(schema, groups, public.id)
     result = describe(con.sql(query, params={"files": paths}).to_arrow_table(), schema)
-    counted = pa.field(_ROWS, pa.uint64(), nullable=False, metadata={b"hearith.role": b"rows"})
-    place = result.schema.get_field_index(_ROWS)
+    role = {_descriptions.ROLE: _descriptions.ROWS}
+    counted = pa.field(_descriptions.ROWS, pa.uint64(), nullable=False, metadata=role)
+    place = result.schema.get_field_index(_descriptions.ROWS)
     result = result.set_column(place, counted, result.column(place).cast(pa.uint64()))
     # One row a group: the kernel checks headroom, and orders them as the command line does.
     totals = Totals(public, result.schema, groups)
@@ -139,22 +137,23 @@ def describe(table: pa.Table, like: pa.Schema | File) -> pa.Table:
         TableError: a column described there has another length of values here, or its companion is missing.
     """
     schema = like if isinstance(like, pa.Schema) else pq.read_schema(fspath(like))
-    companions = {name for field in schema for name in _companions(field)}
+    companions = {name for field in schema for name in _descriptions.companions(_descriptions.entries(field))}
     for index, field in enumerate(table.schema):
         position = schema.get_field_index(field.name)
         original = None if position < 0 else schema.field(position)
         if original is None:
             continue
-        if _is_encrypted(original):
+        if _descriptions.is_encrypted(original):
             kind = _storage(original)
-        elif field.name in companions or _counts_rows(original):
+        elif field.name in companions or _descriptions.counts_rows(original):
             kind = pa.uint64()
         else:
             continue
         try:
             column = table.column(index).cast(kind)
         except pa.ArrowInvalid as error:
-            raise TableError(f"column {field.name}: {error}") from None
+            text = f"does not hold what is described: {kind} cannot be made of its {field.type}"
+            raise TableError(text, column=field.name, kind="differs") from error
         # Counts are never null: nothing added is 0.
         column = column.fill_null(0) if kind == pa.uint64() else column
         nullable = kind != pa.uint64()
@@ -184,25 +183,25 @@ def _load(con: duckdb.DuckDBPyConnection, source: str) -> str:
 def _one_schema(paths: list[str]) -> pa.Schema:
     """The schema of the first file, whose encrypted columns those of the others must match."""
     schemas = [pq.read_schema(path) for path in paths]
-    first = {field.name: _entries(field) for field in schemas[0] if _is_encrypted(field)}
+    first = _encrypted(schemas[0])
     for path, schema in zip(paths[1:], schemas[1:], strict=True):
-        here = {field.name: _entries(field) for field in schema if _is_encrypted(field)}
+        here = _encrypted(schema)
         if here != first:
             keys = {entries.get("key") for entries in [*here.values(), *first.values()]}
             kind = KeyMismatchError if len(keys) > 1 else TableError
-            raise kind(f"{path}: its encrypted columns are not those of {paths[0]}")
+            raise kind(f"{path}: its encrypted columns are not those of {paths[0]}", kind="differs")
     return schemas[0]
 
 
 def _query(schema: pa.Schema, groups: list[str], key: str) -> str:
     """The totals, with the counts that the kernel checks."""
-    fields = [field for field in schema if _is_encrypted(field)]
-    rows = next((field.name for field in schema if _counts_rows(field)), None)
-    columns = [*map(_quoted, groups)]
-    columns.append(f"{'count(*)' if rows is None else f'sum({_quoted(rows)})'} AS {_ROWS}")
-    for field in fields:
+    rows = next((field.name for field in schema if _descriptions.counts_rows(field)), None)
+    counted = "count(*)" if rows is None else f"sum({_quoted(rows)})"
+    columns = [*map(_quoted, groups), f"{counted} AS {_descriptions.ROWS}"]
+    for field in filter(_descriptions.is_encrypted, schema):
         columns.append(f"he_sum({_quoted(field.name)}, '{key}') AS {_quoted(field.name)}")
-        columns += [f"sum({_quoted(name)}) AS {_quoted(name)}" for name in _companions(field)]
+        names = map(_quoted, _descriptions.companions(_descriptions.entries(field)))
+        columns += [f"sum({name}) AS {name}" for name in names]
     grouping = f" GROUP BY {', '.join(map(_quoted, groups))}" if groups else ""
     return f"SELECT {', '.join(columns)} FROM read_parquet($files){grouping}"
 
@@ -211,26 +210,13 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _metadata(field: pa.Field) -> dict[bytes, bytes]:
-    return field.metadata or {}
-
-
-def _is_encrypted(field: pa.Field) -> bool:
-    return b"hearith.scheme" in _metadata(field)
-
-
-def _counts_rows(field: pa.Field) -> bool:
-    return _metadata(field).get(b"hearith.role") == b"rows"
-
-
-def _entries(field: pa.Field) -> dict[str, str]:
-    prefix = b"hearith."
-    found = _metadata(field).items()
-    return {key.removeprefix(prefix).decode(): value.decode() for key, value in found if key.startswith(prefix)}
-
-
-def _companions(field: pa.Field) -> list[str]:
-    return [str(name) for name in json.loads(_entries(field).get("additions", "[]"))]
+def _encrypted(schema: pa.Schema) -> dict[str, dict[str, str]]:
+    """The descriptions of the encrypted columns, without the prefix of their entries."""
+    return {
+        field.name: {name.removeprefix(_descriptions.PREFIX): text for name, text in entries.items()}
+        for field in schema
+        if _descriptions.SCHEME in (entries := _descriptions.entries(field))
+    }
 
 
 def _storage(field: pa.Field) -> pa.DataType:

@@ -9,22 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hearith import _native
-from hearith._batches import joined, pieces
-from hearith.array import _read
-from hearith.encoding import Number, pack, unpack
+from hearith._arguments import MOST, whole
+from hearith._batches import joined, pieces, rows_from
+from hearith._computing import ComputingKey
+from hearith._encrypted import read_ciphertexts
+from hearith._integers import Integers, first_beyond, joined_integers, packed, unpack
+from hearith._layers import Floats, Layers, Layout
+from hearith._operands import Number
 from hearith.errors import CiphertextError, KeyMismatchError, RangeError, ScaleError
-
-if TYPE_CHECKING:
-    from hearith.keys import PrivateKey, PublicKey
-
-#: An update: one array, or the layers of a model.
-Layers: TypeAlias = npt.NDArray[Any] | Sequence[npt.NDArray[Any]]
+from hearith.keys import PrivateKey
 
 #: Largest magnitude of a number in steps: what a double holds exactly.
 _MOST_STEPS = 2**53
@@ -57,9 +56,10 @@ class EncryptedUpdate:
     def __reduce__(self) -> tuple[Any, ...]:
         return EncryptedUpdate, (self.key_id, self.layout, self.weight, self.to_bytes())
 
-    def _native(self, key: PublicKey) -> _native.Ciphertexts:
+    def rows(self, key: ComputingKey) -> _native.Ciphertexts:
+        """The ciphertexts, which are checked when they are first needed."""
         if isinstance(self._rows, bytes):
-            self._rows = _read(key, self._rows)
+            self._rows = read_ciphertexts(key, self._rows)
         return self._rows
 
 
@@ -75,7 +75,9 @@ class Aggregator:
         max_weight: largest weight of an update, a positive integer (say, its number of samples).
 
     Raises:
-        RangeError: a slot with this range, step and headroom is larger than the key.
+        NumberError: `clients` or `max_weight` is no whole number.
+        RangeError: a slot with this range, step and headroom is larger than the key, or an argument is not finite.
+        ScaleError: the step is not positive.
 
     >>> import hearith as he, numpy as np
     >>> public, private = he.generate_keypair(512, insecure=True)
@@ -88,7 +90,7 @@ class Aggregator:
 
     def __init__(
         self,
-        key: PublicKey,
+        key: ComputingKey,
         like: Layers,
         *,
         range: Number,
@@ -97,31 +99,28 @@ class Aggregator:
         max_weight: int = 1,
     ) -> None:
         """Lays out the slots."""
-        if clients < 1 or max_weight < 1:
-            raise ValueError("at least one client, and weights of at least 1")
+        clients, max_weight = whole("clients", clients, 1), whole("max_weight", max_weight, 1)
         self._key = key
-        self._single = isinstance(like, np.ndarray)
-        layers = [np.asarray(layer) for layer in ([like] if self._single else like)]
-        self._shapes = tuple(layer.shape for layer in layers)
+        self._layers = Layout(like)
         # A float counts for what it is, a power of two exactly, not for the decimal that it prints as.
-        self._step = _exact(step)
+        self._step = _exact("step", step)
         if self._step <= 0:
-            raise ScaleError("the step must be positive")
-        self._steps = int(_exact(range) / self._step)
+            raise ScaleError("the step must be positive", kind="out_of_range")
+        self._steps = int(_exact("range", range) / self._step)
         if not 1 <= self._steps <= _MOST_STEPS:
-            raise RangeError("the range must be at least one step and at most 2^53 steps")
+            raise RangeError("the range must be at least one step and at most 2^53 steps", kind="out_of_range")
         self._capacity = clients * max_weight
         self._max_weight = max_weight
         largest = self._steps * max_weight
-        if largest >= 2**63:
-            raise RangeError("range, step and largest weight need more than 64 bits a number")
+        if largest >= 2**63 or self._capacity > MOST:
+            raise RangeError("range, step, clients and largest weight need more than 64 bits", kind="out_of_range")
         fits = _native.SlotLayout.fits(key.bits, largest, clients)
         self._slots = _native.SlotLayout(key.bits, max(1, min(fits, self.size)), largest, clients)
 
     @property
     def size(self) -> int:
         """How many numbers an update has."""
-        return sum(int(np.prod(shape)) for shape in self._shapes)
+        return self._layers.size
 
     @property
     def slots(self) -> int:
@@ -150,17 +149,19 @@ class Aggregator:
             progress: shows a progress bar.
 
         Raises:
+            NullError: a number is missing (masked, null).
             RangeError: a number is not finite or exceeds the range.
-            ValueError: the arrays have other shapes.
+            ShapeError: the arrays have other shapes.
         """
-        self._check_weight(weight)
+        weight = self._weight(weight)
         padded = np.zeros(self.ciphertexts * self.slots, dtype=np.int64)
         padded[: self.size] = self._quantised(update) * weight
-        key = self._key._native if private is None else private._native
-        public, slots = self._key._native, self.slots
+        key = self._key.native if private is None else private.native
+        public, slots = self._key.native, self.slots
 
         def piece(start: int, stop: int) -> _native.Ciphertexts:
-            return key.encrypt(self._slots.pack(public, *pack(padded[start * slots : stop * slots])))
+            with packed(padded[start * slots : stop * slots]) as (data, width):
+                return key.encrypt(self._slots.pack(public, data, width))
 
         rows = joined(self.ciphertexts, piece, progress, "encrypting")
         return EncryptedUpdate(self._key.id, self._layout, weight, rows)
@@ -170,23 +171,26 @@ class Aggregator:
     ) -> EncryptedUpdate:
         """The sum of updates, each multiplied by its weight if there are weights. Needs no private key.
 
+        The sum of a single update is that update's ciphertexts themselves, and sums are not randomised: whoever knows the
+        updates' ciphertexts can test guesses of the weights.
+
         Raises:
+            NumberError: a weight is no whole number.
             KeyMismatchError, ScaleError: an update belongs to another key, or to an aggregator with other arguments.
             RangeError: the total weight exceeds what there is headroom for.
         """
         every = list(updates)
-        factors = [1] * len(every) if weights is None else [int(weight) for weight in weights]
+        factors = [1] * len(every) if weights is None else [self._weight(weight) for weight in weights]
         if len(factors) != len(every) or not every:
             raise ValueError(f"{len(factors)} weights for {len(every)} updates")
-        for update, factor in zip(every, factors, strict=True):
+        for update in every:
             self._check(update)
-            self._check_weight(factor)
         total = sum(update.weight * factor for update, factor in zip(every, factors, strict=True))
         if total > self._capacity:
-            raise RangeError(f"a total weight of {total} exceeds the {self._capacity} that there is headroom for")
-        key = self._key._native
-        batches = [update._native(self._key) for update in every]
-        data, width = pack(np.array(factors, dtype=np.int64))
+            text = f"a total weight of {total} exceeds the {self._capacity} that there is headroom for"
+            raise RangeError(text, kind="headroom")
+        key = self._key.native
+        batches = [update.rows(self._key) for update in every]
         bits = max(factors).bit_length()
 
         def piece(start: int, stop: int) -> _native.Ciphertexts:
@@ -197,7 +201,8 @@ class Aggregator:
                 groups = [list(range(row, count * terms, count)) for row in range(count)]
                 return key.sum_groups(together, groups)
             by_row = together.select([row + count * term for row in range(count) for term in range(terms)])
-            return key.dot(by_row, data, width, terms, bits)
+            with packed(np.array(factors, dtype=np.int64)) as (data, width):
+                return key.dot(by_row, data, width, terms, bits)
 
         rows = joined(self.ciphertexts, piece, progress, "adding")
         return EncryptedUpdate(self._key.id, self._layout, total, rows)
@@ -209,15 +214,12 @@ class Aggregator:
             CiphertextError: a ciphertext is none of this key, or there are too few or too many.
             RangeError: the weight exceeds what there is headroom for.
         """
-        if not 1 <= weight <= self._capacity:
-            raise RangeError(f"a weight of {weight}: 1 to {self._capacity} have headroom")
-        update = EncryptedUpdate(self._key.id, self._layout, weight, _read(self._key, data))
+        weight = whole("weight", weight, 1, self._capacity)
+        update = EncryptedUpdate(self._key.id, self._layout, weight, read_ciphertexts(self._key, data))
         self._check(update)
         return update
 
-    def total(
-        self, private: PrivateKey, update: EncryptedUpdate, *, progress: bool = False
-    ) -> npt.NDArray[np.float64] | list[npt.NDArray[np.float64]]:
+    def total(self, private: PrivateKey, update: EncryptedUpdate, *, progress: bool = False) -> Floats:
         """The weighted sum that an update holds, in arrays of the agreed shapes.
 
         Raises:
@@ -225,69 +227,64 @@ class Aggregator:
         """
         return self._shaped(self._decrypted(private, update, progress), Fraction(1))
 
-    def mean(
-        self, private: PrivateKey, update: EncryptedUpdate, *, progress: bool = False
-    ) -> npt.NDArray[np.float64] | list[npt.NDArray[np.float64]]:
+    def mean(self, private: PrivateKey, update: EncryptedUpdate, *, progress: bool = False) -> Floats:
         """The weighted mean: the total over the total weight."""
         return self._shaped(self._decrypted(private, update, progress), Fraction(1, update.weight))
 
-    def quantised(self, update: Layers) -> npt.NDArray[np.float64] | list[npt.NDArray[np.float64]]:
+    def quantised(self, update: Layers) -> Floats:
         """The update as it is encrypted: rounded to multiples of the step."""
         return self._shaped(self._quantised(update), Fraction(1))
 
     @property
     def _layout(self) -> tuple[Any, ...]:
         """What has to agree between updates that are added up."""
-        return self._shapes, self._steps, str(self._step), self._max_weight, self._capacity
+        return self._layers.shapes, self._steps, str(self._step), self._max_weight, self._capacity
 
     def _quantised(self, update: Layers) -> npt.NDArray[np.int64]:
-        layers = [np.asarray(layer) for layer in ([update] if isinstance(update, np.ndarray) else update)]
-        shapes = tuple(layer.shape for layer in layers)
-        if shapes != self._shapes:
-            raise ValueError(f"arrays of shapes {list(shapes)}, not {list(self._shapes)}")
-        numbers = np.concatenate([np.empty(0), *[layer.astype(np.float64).reshape(-1) for layer in layers]])
-        scaled = np.rint(numbers / float(self._step))
+        scaled = np.rint(self._layers.flattened(update) / float(self._step))
         outside = ~(np.abs(scaled) <= self._steps)
         if outside.any():
-            raise RangeError(f"number {int(np.argmax(outside))} is not finite or exceeds the range")
+            text = f"number {int(np.argmax(outside))} is not finite or exceeds the range"
+            raise RangeError(text, kind="out_of_range")
         return scaled.astype(np.int64)
 
-    def _check_weight(self, weight: int) -> None:
-        if not 1 <= weight <= self._max_weight:
-            raise RangeError(f"a weight of {weight}: 1 to {self._max_weight} are allowed")
+    def _weight(self, weight: int) -> int:
+        return whole("weight", weight, 1, self._max_weight)
 
     def _check(self, update: EncryptedUpdate) -> None:
         if update.key_id != self._key.id:
-            raise KeyMismatchError(f"an update under key {update.key_id}, not {self._key.id}")
+            raise KeyMismatchError(f"an update under key {update.key_id}, not {self._key.id}", kind="wrong_key")
         if update.layout != self._layout:
-            raise ScaleError("an update of an aggregator with other shapes, range, step or headroom")
-        if len(update._native(self._key)) != self.ciphertexts:
-            raise CiphertextError(f"an update of {len(update._native(self._key))} ciphertexts, not {self.ciphertexts}")
+            text = "an update of an aggregator with other shapes, range, step or headroom"
+            raise ScaleError(text, kind="scales_differ")
+        count = len(update.rows(self._key))
+        if count != self.ciphertexts:
+            raise CiphertextError(f"an update of {count} ciphertexts, not {self.ciphertexts}", kind="lengths")
 
-    def _decrypted(self, private: PrivateKey, update: EncryptedUpdate, progress: bool) -> npt.NDArray[np.int64]:
+    def _decrypted(self, private: PrivateKey, update: EncryptedUpdate, progress: bool) -> Integers:
         if private.id != self._key.id:
-            raise KeyMismatchError(f"an update under key {update.key_id}, but this is key {private.id}")
+            text = f"an update under key {update.key_id}, but this is key {private.id}"
+            raise KeyMismatchError(text, kind="wrong_key")
         self._check(update)
-        rows = update._native(self._key)
-        found = [np.empty(0, dtype=np.int64)]
+        rows = update.rows(self._key)
+        found: list[Integers] = []
         for start, stop in pieces(len(rows), progress, "decrypting"):
-            integers = unpack(*private._native.decrypt_slots(self._slots, rows.range(start, stop)))
-            found.append(np.asarray(integers, dtype=object if isinstance(integers, list) else np.int64))
-        totals = np.concatenate(found)[: self.size]
-        outside = np.abs(totals) > self._steps * update.weight
-        if outside.any():
-            raise RangeError(f"number {int(np.argmax(outside))}: the total exceeds what the weights allow")
+            with rows_from(start):
+                found.append(unpack(*private.native.decrypt_slots(self._slots, rows.range(start, stop))))
+        totals = joined_integers(found)[: self.size]
+        place = first_beyond(totals, self._steps * update.weight)
+        if place is not None:
+            raise RangeError(f"number {place}: the total exceeds what the weights allow", kind="overflow")
         return totals
 
-    def _shaped(
-        self, integers: npt.NDArray[Any], factor: Fraction
-    ) -> npt.NDArray[np.float64] | list[npt.NDArray[np.float64]]:
-        numbers = integers.astype(np.float64) * float(self._step * factor)
-        ends = np.cumsum([int(np.prod(shape)) for shape in self._shapes])[:-1]
-        parts = np.split(numbers, ends) if self._shapes else []
-        layers = [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
-        return layers[0] if self._single else layers
+    def _shaped(self, integers: Integers, factor: Fraction) -> Floats:
+        return self._layers.parted(np.asarray(integers, dtype=np.float64) * float(self._step * factor))
 
 
-def _exact(number: Number) -> Fraction:
-    return Fraction(number.item() if isinstance(number, np.generic) else number)
+def _exact(name: str, number: Number) -> Fraction:
+    try:
+        exact = Fraction(number.item() if isinstance(number, np.generic) else number)
+        float(exact)
+    except (OverflowError, ValueError):
+        raise RangeError(f"{name} must be finite, and a float's size", kind="out_of_range") from None
+    return exact

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
 import numpy.typing as npt
 
+from hearith import _exchange
 from hearith import _native as rust
-from hearith import _registry
-from hearith._batches import joined, pieces
+from hearith._arguments import whole
+from hearith._batches import joined, pieces, rows_from
+from hearith._computing import ComputingKey
+from hearith._encrypted import Encrypted
+from hearith._integers import Integers, first_beyond, joined_integers, plaintexts, unpack
+from hearith._operands import Number, Numbers
 from hearith.array import EncryptedArray
-from hearith.encoding import DEFAULT_RANGE, Encoding, Integers, Number, Numbers, check_range, pack, unpack
-from hearith.errors import KeyMismatchError, RangeError
+from hearith.encoding import DEFAULT_RANGE, Encoding
+from hearith.errors import InvalidKeyError, KeyMismatchError, NumberError, RangeError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,18 +28,22 @@ if TYPE_CHECKING:
 DEFAULT_BITS = rust.DEFAULT_BITS
 #: Bits below which a key has to be asked for as insecure.
 MIN_SECURE_BITS = rust.MIN_SECURE_BITS
-#: Bytes of the widest integers that are encoded in Rust; Python reduces wider ones modulo n.
-_SMALL = 16
+#: Most ciphertexts that a batch may have.
+_MOST_ROWS = 2**40
+#: Far more bits than any key has; what keys may have, Rust says.
+_MOST_BITS = 2**31 - 1
 
 
-class _EncryptionKey:
+class EncryptionKey(ABC):
     """What public and private keys have in common: both encrypt."""
 
-    _native: rust.PublicKey | rust.PrivateKey
+    #: The key in Rust, for the modules of this package.
+    native: rust.PublicKey | rust.PrivateKey
 
     @property
-    def _public(self) -> PublicKey:
-        raise NotImplementedError
+    @abstractmethod
+    def public(self) -> PublicKey:
+        """The public key."""
 
     def encrypt(
         self,
@@ -58,9 +67,11 @@ class _EncryptionKey:
             progress: shows a progress bar.
 
         Raises:
-            RangeError: a number exceeds the range.
+            NullError: a value is missing: masked, null, `NA` or `None`.
+            NumberError: a value is no number.
+            RangeError: a number exceeds the range, or is not finite.
             ScaleError: a number has more digits after the point than are kept.
-            TypeError: a value is no number.
+            ShapeError: the values have more than one dimension.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -69,7 +80,7 @@ class _EncryptionKey:
         """
         encoding = Encoding.of(scale, exponent)
         bound = DEFAULT_RANGE if range is None else encoding.bound(range)
-        numbers: Numbers = Decimal(values) if isinstance(values, str) else values
+        numbers: Numbers = _decimal(values) if isinstance(values, str) else values
         integers, single = encoding.encode(numbers, limit=bound, rounding=rounding)
         return self._encrypted(integers, encoding, bound, single, progress)
 
@@ -88,7 +99,7 @@ class _EncryptionKey:
 
         The result is a `pyarrow.Table` in which the column holds ciphertexts, as the extension type
         `hearith.arrow.EncryptedType`, followed by a companion column that counts additions. It is what the command line `hearith`
-        reads and writes as Parquet.
+        reads and writes as Parquet. Nulls, among them pandas' `NA` and NaN, stay nulls: sums pass over them.
         """
         from hearith.columns import ColumnOptions
 
@@ -120,16 +131,16 @@ class _EncryptionKey:
     def _encrypted(
         self, integers: Integers, encoding: Encoding, bound: int, single: bool, progress: bool
     ) -> EncryptedArray:
-        public, native = self._public, self._native
+        public, native = self.public, self.native
 
         def piece(start: int, stop: int) -> rust.Ciphertexts:
-            return native.encrypt(public._plaintexts(integers[start:stop]))
+            return native.encrypt(plaintexts(public.native, integers[start:stop]))
 
         rows = joined(len(integers), piece, progress, "encrypting")
-        return EncryptedArray._new(public, rows, encoding, bound, single)
+        return EncryptedArray(Encrypted(public, rows, encoding, bound, single))
 
 
-class PublicKey(_EncryptionKey):
+class PublicKey(ComputingKey, EncryptionKey):
     """What anybody may have: encrypts, and computes with ciphertexts.
 
     >>> import hearith as he
@@ -138,8 +149,7 @@ class PublicKey(_EncryptionKey):
     True
     """
 
-    _native: rust.PublicKey
-    _n: int
+    native: rust.PublicKey
 
     def __init__(self, n: int, h: int | None = None, *, insecure: bool = False, engine: str | None = None) -> None:
         """The key with modulus `n`; with a generator `h` it is of the DJN variant.
@@ -148,18 +158,13 @@ class PublicKey(_EncryptionKey):
             InvalidKeyError: `n` is no product of two large primes as far as can be seen, or is below 2048 bits and `insecure` is
                 not set.
         """
-        generator = None if h is None else _to_bytes(h)
-        self._set(rust.PublicKey(_to_bytes(n), generator, insecure=insecure, engine=engine))
-
-    def _set(self, native: rust.PublicKey) -> None:
-        self._native = native
-        self._n = int.from_bytes(native.modulus(), "big")
-        _registry.remember(self)
+        generator = None if h is None else _to_bytes("h", h)
+        super().__init__(rust.PublicKey(_to_bytes("n", n), generator, insecure=insecure, engine=engine))
 
     @classmethod
     def _of(cls, native: rust.PublicKey) -> PublicKey:
         self = object.__new__(cls)
-        self._set(native)
+        ComputingKey.__init__(self, native)
         return self
 
     @classmethod
@@ -167,47 +172,24 @@ class PublicKey(_EncryptionKey):
         """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil` write it."""
         return cls._of(rust.PublicKey.from_jwk(text, insecure=insecure, engine=engine))
 
-    def to_jwk(self) -> str:
-        """The key as a JSON Web Key of one line."""
-        return self._native.to_jwk()
-
     @property
-    def n(self) -> int:
-        """The modulus."""
-        return self._n
-
-    @property
-    def bits(self) -> int:
-        """Bits of the modulus."""
-        return self._native.bits
-
-    @property
-    def id(self) -> str:
-        """The first 32 hexadecimal digits of the SHA-256 of the modulus."""
-        return self._native.id
-
-    @property
-    def variant(self) -> str:
-        """`standard`, or `djn`: faster encryption under one more assumption."""
-        return self._native.variant
-
-    @property
-    def engine(self) -> str:
-        """What computes: `ifma` or `serial`."""
-        return self._native.engine
-
-    @property
-    def comment(self) -> str:
-        """The `kid` of the JSON Web Key."""
-        return self._native.comment
-
-    @property
-    def _public(self) -> PublicKey:
+    def public(self) -> PublicKey:
+        """The key itself."""
         return self
 
     def zeros(self, count: int, *, scale: int | None = None, exponent: int | None = None) -> EncryptedArray:
         """Trivial encryptions of 0, to start sums from; they hide nothing until randomised."""
-        return EncryptedArray._new(self, self._native.zeros(count), Encoding.of(scale, exponent), 0)
+        rows = self.native.zeros(whole("count", count, 0, _MOST_ROWS))
+        return EncryptedArray(Encrypted(self, rows, Encoding.of(scale, exponent), 0))
+
+    def rerandomise(self, array: EncryptedArray, *, progress: bool = False) -> EncryptedArray:
+        """`array.rerandomise()`: the same numbers in ciphertexts that nobody can link to those without the private key.
+
+        Raises:
+            KeyMismatchError: the array belongs to another key.
+        """
+        _check_key(array, self.id)
+        return array.rerandomise(progress=progress)
 
     def sum_columns(
         self,
@@ -233,39 +215,19 @@ class PublicKey(_EncryptionKey):
 
         All come out on the lowest exponent among them; `range` bounds the numbers.
         """
-        from hearith._phe_json import read
-
-        return read(self, text, range)
-
-    def _plaintexts(self, integers: Integers) -> rust.Plaintexts:
-        """Integers of magnitude below n / 2 as residues."""
-        data, width = pack(integers)
-        if width <= _SMALL:
-            return self._native.encode(data, width)
-        size = self._native.plaintext_bytes
-        return self._native.residues(b"".join((int(value) % self._n).to_bytes(size, "big") for value in integers))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, PublicKey) and bool(self._native == other._native)
-
-    def __hash__(self) -> int:
-        return hash(self.id)
-
-    def __repr__(self) -> str:
-        return f"<PublicKey {self.id}: {self.bits} bits, {self.variant}>"
+        return _exchange.from_phe(self, text, range)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _load_public, (self.to_jwk(), self.bits < MIN_SECURE_BITS)
 
 
-class PrivateKey(_EncryptionKey):
+class PrivateKey(EncryptionKey):
     """What only the owner has: decrypts, and encrypts faster than the public key.
 
     It is wiped when it is dropped, and neither printed nor pickled; `to_jwk` writes it down deliberately.
     """
 
-    _native: rust.PrivateKey
-    _key: PublicKey
+    native: rust.PrivateKey
 
     def __init__(
         self, p: int, q: int, h: int | None = None, *, insecure: bool = False, engine: str | None = None
@@ -275,11 +237,12 @@ class PrivateKey(_EncryptionKey):
         Raises:
             InvalidKeyError: the numbers make no key.
         """
-        generator = None if h is None else _to_bytes(h)
-        self._set(rust.PrivateKey.from_primes(_to_bytes(p), _to_bytes(q), generator, insecure=insecure, engine=engine))
+        generator = None if h is None else _to_bytes("h", h)
+        primes = _to_bytes("p", p), _to_bytes("q", q)
+        self._set(rust.PrivateKey.from_primes(*primes, generator, insecure=insecure, engine=engine))
 
     def _set(self, native: rust.PrivateKey) -> None:
-        self._native = native
+        self.native = native
         self._key = PublicKey._of(native.public)
 
     @classmethod
@@ -295,7 +258,7 @@ class PrivateKey(_EncryptionKey):
 
     def to_jwk(self) -> str:
         """The key, secret as it is, as a JSON Web Key of one line."""
-        return self._native.to_jwk()
+        return self.native.to_jwk()
 
     @property
     def public(self) -> PublicKey:
@@ -312,10 +275,6 @@ class PrivateKey(_EncryptionKey):
         """Bits of the modulus."""
         return self._key.bits
 
-    @property
-    def _public(self) -> PublicKey:
-        return self._key
-
     def decrypt(self, array: EncryptedArray, *, progress: bool = False) -> int | Decimal | float | npt.NDArray[Any]:
         """The numbers in an array: NumPy's `int64` where they fit, else Python's integers; `Decimal` with a scale; floats on a power
         of sixteen. A single number comes as Python's `int`, `Decimal` or `float`.
@@ -329,18 +288,16 @@ class PrivateKey(_EncryptionKey):
         >>> private.decrypt(public.encrypt(-7)), private.decrypt(public.encrypt([0.5, 2], exponent=-4))
         (-7, array([0.5, 2. ]))
         """
-        if array.key_id != self.id:
-            raise KeyMismatchError(f"numbers under key {array.key_id}, but this is key {self.id}")
-        rows = array._native
+        _check_key(array, self.id)
+        content = array.content
         found: list[Integers] = []
-        for start, stop in pieces(len(rows), progress, "decrypting"):
-            found.append(unpack(*self._native.decrypt_integers(rows.range(start, stop))))
-        integers = _joined(found)
-        try:
-            check_range(integers, array.bound)
-        except RangeError as error:
-            row = str(error).split(":")[0]
-            raise RangeError(f"{row}: holds more than the array's bound, so it cannot be relied on") from None
+        for start, stop in pieces(content.size, progress, "decrypting"):
+            with rows_from(start):
+                found.append(unpack(*self.native.decrypt_integers(content.rows.range(start, stop))))
+        integers = joined_integers(found)
+        row = first_beyond(integers, array.bound)
+        if row is not None:
+            raise RangeError("holds more than the array's bound, so it cannot be relied on", row, kind="overflow")
         numbers = array.encoding.decode(integers)
         return numbers.tolist()[0] if array.ndim == 0 else numbers
 
@@ -378,7 +335,9 @@ def generate_keypair(
     >>> public.bits, public.variant
     (512, 'djn')
     """
-    private = PrivateKey._of(rust.PrivateKey.generate(bits, variant, insecure=insecure, engine=engine))
+    private = PrivateKey._of(
+        rust.PrivateKey.generate(whole("bits", bits, 0, _MOST_BITS), variant, insecure=insecure, engine=engine)
+    )
     return private.public, private
 
 
@@ -387,11 +346,22 @@ def _load_public(text: str, insecure: bool) -> PublicKey:
     return PublicKey.from_jwk(text, insecure=insecure)
 
 
-def _to_bytes(number: int) -> bytes:
+def _to_bytes(name: str, number: int) -> bytes:
+    """A number of a key, big-endian."""
+    if not isinstance(number, int):
+        raise NumberError(f"{name} must be an integer", kind="not_a_number")
+    if number < 0:
+        raise InvalidKeyError(f"{name} must not be negative", kind="negative")
     return number.to_bytes(max(1, -(-number.bit_length() // 8)), "big")
 
 
-def _joined(parts: list[Integers]) -> Integers:
-    if all(isinstance(part, np.ndarray) for part in parts):
-        return np.concatenate([np.empty(0, dtype=np.int64), *parts])
-    return [int(value) for part in parts for value in part]
+def _check_key(array: EncryptedArray, key_id: str) -> None:
+    if array.key_id != key_id:
+        raise KeyMismatchError(f"numbers under key {array.key_id}, but this is key {key_id}", kind="wrong_key")
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise NumberError("the text is no decimal number", kind="not_a_number") from None

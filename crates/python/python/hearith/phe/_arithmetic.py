@@ -7,6 +7,7 @@ import secrets
 from functools import lru_cache
 
 from hearith import _native
+from hearith._integers import packed, wipe
 from hearith.errors import HearithError
 
 
@@ -22,7 +23,11 @@ class PublicArithmetic:
         """A ciphertext of a residue modulo n."""
         if self._key is None:
             return (1 + plaintext * self.n) * self._randomiser() % self.square
-        return self._int(self._key.encrypt(self._key.residues(plaintext.to_bytes(self._key.plaintext_bytes, "big"))))
+        residue = bytearray(plaintext.to_bytes(self._key.plaintext_bytes, "big"))
+        try:
+            return self._int(self._key.encrypt(self._key.residues(residue)))
+        finally:
+            wipe(residue)
 
     def rerandomise(self, ciphertext: int) -> int:
         """Another ciphertext of the same residue."""
@@ -36,9 +41,8 @@ class PublicArithmetic:
         batch = self._batch(ciphertext)
         if self._key is None or batch is None:
             return pow(ciphertext, scalar, self.square)
-        width = 8 * (scalar.bit_length() // 64 + 1)
-        data = scalar.to_bytes(width, "little", signed=True)
-        return self._int(self._key.scale(batch, data, width, max(1, scalar.bit_length())))
+        with packed([scalar]) as (data, width):
+            return self._int(self._key.multiply(batch, data, width, max(1, scalar.bit_length())))
 
     def _randomiser(self) -> int:
         return pow(secrets.randbelow(self.n - 1) + 1, self.n, self.square)

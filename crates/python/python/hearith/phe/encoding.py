@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 import sys
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Protocol, Self
 
-if TYPE_CHECKING:
-    from hearith.phe.paillier import PaillierPublicKey
+
+class Modulus(Protocol):
+    """What encoding needs of a public key: n, and the largest integer that is encoded."""
+
+    n: int
+    max_int: int
 
 
 class EncodedNumber:
@@ -21,7 +25,7 @@ class EncodedNumber:
     LOG2_BASE: ClassVar[float] = 4.0
     FLOAT_MANTISSA_BITS: ClassVar[int] = sys.float_info.mant_dig
 
-    def __init__(self, public_key: PaillierPublicKey, encoding: int, exponent: int) -> None:
+    def __init__(self, public_key: Modulus, encoding: int, exponent: int) -> None:
         """The residue `encoding` modulo the key's n, standing on `BASE**exponent`."""
         self.public_key = public_key
         self.encoding = encoding
@@ -30,7 +34,7 @@ class EncodedNumber:
     @classmethod
     def encode(
         cls,
-        public_key: PaillierPublicKey,
+        public_key: Modulus,
         scalar: int | float,
         precision: float | None = None,
         max_exponent: int | None = None,

@@ -10,7 +10,7 @@ from typing import Any
 from hearith import _native
 from hearith.errors import HearithError
 from hearith.phe import _arithmetic, util
-from hearith.phe.encoding import EncodedNumber
+from hearith.phe.encoding import EncodedNumber, Modulus
 
 DEFAULT_KEYSIZE = 3072
 
@@ -72,9 +72,8 @@ class PaillierPublicKey:
 
     def encrypt_encoded(self, encoding: EncodedNumber, r_value: int | None) -> EncryptedNumber:
         """Encrypts an encoded number. With an `r_value` of the caller's the result does not count as obfuscated."""
-        number = EncryptedNumber(self, self.raw_encrypt(encoding.encoding, r_value), encoding.exponent)
-        number._EncryptedNumber__is_obfuscated = not r_value  # type: ignore[attr-defined]
-        return number
+        ciphertext = self.raw_encrypt(encoding.encoding, r_value)
+        return EncryptedNumber.encrypted(self, ciphertext, encoding.exponent, is_obfuscated=not r_value)
 
 
 class PaillierPrivateKey:
@@ -209,6 +208,15 @@ class EncryptedNumber:
         self.__ciphertext = ciphertext
         self.__is_obfuscated = False
 
+    @classmethod
+    def encrypted(
+        cls, public_key: PaillierPublicKey, ciphertext: int, exponent: int, *, is_obfuscated: bool
+    ) -> EncryptedNumber:
+        """A number just encrypted; `is_obfuscated` says whether with a randomiser of nobody's choice."""
+        number = cls(public_key, ciphertext, exponent)
+        number.__is_obfuscated = is_obfuscated
+        return number
+
     def ciphertext(self, be_secure: bool = True) -> int:
         """The ciphertext, obfuscated first unless it is already or `be_secure` is off."""
         if be_secure and not self.__is_obfuscated:
@@ -239,7 +247,7 @@ class EncryptedNumber:
         if not isinstance(other, EncodedNumber):
             other = EncodedNumber.encode(self.public_key, other, max_exponent=self.exponent)
         # A trivial ciphertext: the sum is no more obfuscated than any other.
-        trivial = EncryptedNumber(other.public_key, self._trivial(other.encoding), other.exponent)
+        trivial = EncryptedNumber(self.public_key, self._trivial(other.encoding), other.exponent)
         return self._plus(other.public_key, trivial.__ciphertext, trivial)
 
     def __radd__(self, other: EncodedNumber | int | float) -> EncryptedNumber:
@@ -277,7 +285,7 @@ class EncryptedNumber:
     def _trivial(self, encoding: int) -> int:
         return (1 + encoding * self.public_key.n) % self.public_key.nsquare
 
-    def _plus(self, key: PaillierPublicKey, ciphertext: int, other: EncryptedNumber) -> EncryptedNumber:
+    def _plus(self, key: Modulus, ciphertext: int, other: EncryptedNumber) -> EncryptedNumber:
         if key != self.public_key:
             raise ValueError("numbers under different public keys do not add up")
         exponent = min(self.exponent, other.exponent)

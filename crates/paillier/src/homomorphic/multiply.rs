@@ -20,10 +20,10 @@ const I128_BITS: u32 = 128;
 
 impl PublicKey {
     /// Ciphertexts of the multiples by signed scalars, one a row. Constant time in the scalars, which are taken to have
-    /// 128 bits: [`PublicKey::scale_bounded`] is faster where they have fewer.
+    /// 128 bits: [`PublicKey::multiply_bounded`] is faster where they have fewer.
     ///
     /// The results are re-randomised ([`PublicKey::rerandomise`]), so that nobody can tell the scalars from them without
-    /// the private key. That is most of the work: [`PublicKey::scale_deterministic`] is the one without.
+    /// the private key. That is most of the work: [`PublicKey::multiply_deterministic`] is the one without.
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
@@ -31,7 +31,7 @@ impl PublicKey {
     /// # let private = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best())?;
     /// # let public = private.public();
     /// let prices = public.encrypt(&encode_signed(public, &[250, 120])?)?;
-    /// let changed = public.scale(&prices, &[-3, 10])?;
+    /// let changed = public.multiply(&prices, &[-3, 10])?;
     /// let decoded = decode_signed(public, &private.decrypt(&changed)?)?;
     /// assert_eq!((decoded[0].to_i128(), decoded[1].to_i128()), (Some(-750), Some(1200)));
     /// # Ok(())
@@ -41,57 +41,57 @@ impl PublicKey {
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths), [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for a row that shares a
     /// factor with `n`, or if the random generator fails.
-    pub fn scale(&self, ciphertexts: &Ciphertexts, scalars: &[i128]) -> Result<Ciphertexts, Error> {
-        self.scale_bounded(ciphertexts, scalars, I128_BITS)
+    pub fn multiply(&self, ciphertexts: &Ciphertexts, scalars: &[i128]) -> Result<Ciphertexts, Error> {
+        self.multiply_bounded(ciphertexts, scalars, I128_BITS)
     }
 
-    /// As [`PublicKey::scale`], for scalars of magnitude below `2^bits`; the time depends on `bits` alone.
+    /// As [`PublicKey::multiply`], for scalars of magnitude below `2^bits`; the time depends on `bits` alone.
     ///
     /// # Errors
-    /// As [`PublicKey::scale`], or [`ScalarTooLarge`](crate::ErrorKind::ScalarTooLarge).
-    pub fn scale_bounded(&self, ciphertexts: &Ciphertexts, scalars: &[i128], bits: u32) -> Result<Ciphertexts, Error> {
-        self.rerandomise(&self.scale_deterministic(ciphertexts, scalars, bits)?)
+    /// As [`PublicKey::multiply`], or [`ScalarTooLarge`](crate::ErrorKind::ScalarTooLarge).
+    pub fn multiply_bounded(&self, ciphertexts: &Ciphertexts, scalars: &[i128], bits: u32) -> Result<Ciphertexts, Error> {
+        self.rerandomise(&self.multiply_deterministic(ciphertexts, scalars, bits)?)
     }
 
-    /// As [`PublicKey::scale_bounded`], for scalars of any size.
+    /// As [`PublicKey::multiply_bounded`], for scalars of any size.
     ///
     /// # Errors
-    /// As [`PublicKey::scale_bounded`].
-    pub fn scale_wide(&self, ciphertexts: &Ciphertexts, scalars: &[Signed], bits: u32) -> Result<Ciphertexts, Error> {
-        self.rerandomise(&self.scale_wide_deterministic(ciphertexts, scalars, bits)?)
+    /// As [`PublicKey::multiply_bounded`].
+    pub fn multiply_wide(&self, ciphertexts: &Ciphertexts, scalars: &[Signed], bits: u32) -> Result<Ciphertexts, Error> {
+        self.rerandomise(&self.multiply_wide_deterministic(ciphertexts, scalars, bits)?)
     }
 
-    /// As [`PublicKey::scale_bounded`] without re-randomising: `c^k` and nothing else, in constant time all the same.
+    /// As [`PublicKey::multiply_bounded`] without re-randomising: `c^k` and nothing else, in constant time all the same.
     ///
     /// Whoever has both the ciphertexts and the results can find the scalars by trying: small ones, and those that can be
     /// guessed, at once. The multiple by 0 is the number 1 and that by 1 the ciphertext itself. For scalars that
     /// are no secret, and for results from which more is computed and re-randomised at the end.
     ///
     /// # Errors
-    /// As [`PublicKey::scale_bounded`], but for the random generator.
-    pub fn scale_deterministic(
+    /// As [`PublicKey::multiply_bounded`], but for the random generator.
+    pub fn multiply_deterministic(
         &self,
         ciphertexts: &Ciphertexts,
         scalars: &[i128],
         bits: u32,
     ) -> Result<Ciphertexts, Error> {
-        self.scale_by(ciphertexts, &Scalars::of_integers(scalars, bits)?)
+        self.multiply_by(ciphertexts, &Scalars::of_integers(scalars, bits)?)
     }
 
-    /// As [`PublicKey::scale_deterministic`], for scalars of any size.
+    /// As [`PublicKey::multiply_deterministic`], for scalars of any size.
     ///
     /// # Errors
-    /// As [`PublicKey::scale_deterministic`].
-    pub fn scale_wide_deterministic(
+    /// As [`PublicKey::multiply_deterministic`].
+    pub fn multiply_wide_deterministic(
         &self,
         ciphertexts: &Ciphertexts,
         scalars: &[Signed],
         bits: u32,
     ) -> Result<Ciphertexts, Error> {
-        self.scale_by(ciphertexts, &Scalars::of_signed(scalars, bits)?)
+        self.multiply_by(ciphertexts, &Scalars::of_signed(scalars, bits)?)
     }
 
-    fn scale_by(&self, ciphertexts: &Ciphertexts, scalars: &Scalars) -> Result<Ciphertexts, Error> {
+    fn multiply_by(&self, ciphertexts: &Ciphertexts, scalars: &Scalars) -> Result<Ciphertexts, Error> {
         let bases = self.signed_bases(ciphertexts, scalars)?;
         Ok(self.joined(&self.square().pow(&bases, Exponents::Each(&scalars.magnitudes, scalars.bits))))
     }
@@ -100,7 +100,7 @@ impl PublicKey {
     /// for each row, or, to weigh all sums alike, one for each term. Constant time in the weights, which are taken to
     /// have 128 bits: [`PublicKey::dot_bounded`] is faster where they have fewer.
     ///
-    /// The sums are re-randomised as [`PublicKey::scale`] does, one randomiser a sum; [`PublicKey::dot_deterministic`] leaves
+    /// The sums are re-randomised as [`PublicKey::multiply`] does, one randomiser a sum; [`PublicKey::dot_deterministic`] leaves
     /// that out.
     ///
     /// ```
@@ -117,7 +117,7 @@ impl PublicKey {
     /// ```
     ///
     /// # Errors
-    /// [`Terms`](crate::ErrorKind::Terms) if the rows are no whole number of sums, and as [`PublicKey::scale`].
+    /// [`Terms`](crate::ErrorKind::Terms) if the rows are no whole number of sums, and as [`PublicKey::multiply`].
     pub fn dot(&self, ciphertexts: &Ciphertexts, weights: &[i128], terms: usize) -> Result<Ciphertexts, Error> {
         self.dot_bounded(ciphertexts, weights, terms, I128_BITS)
     }
@@ -137,7 +137,7 @@ impl PublicKey {
     }
 
     /// As [`PublicKey::dot_bounded`] without re-randomising: whoever has both the ciphertexts and the results can try
-    /// weights until they fit, as with [`PublicKey::scale_deterministic`].
+    /// weights until they fit, as with [`PublicKey::multiply_deterministic`].
     ///
     /// # Errors
     /// As [`PublicKey::dot_bounded`], but for the random generator.
@@ -164,7 +164,7 @@ impl PublicKey {
     fn signed_bases(&self, ciphertexts: &Ciphertexts, scalars: &Scalars) -> Result<Batch, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         check_lengths(ciphertexts.len(), scalars.len())?;
-        let inverses = self.neg(ciphertexts)?;
+        let inverses = self.negate(ciphertexts)?;
         let mut bases = ciphertexts.batch().clone();
         for ((base, inverse), &negative) in bases.rows_mut().zip(inverses.batch().rows()).zip(scalars.negative.iter()) {
             natural::assign_if(base, inverse, negative);
