@@ -5,14 +5,14 @@ SHELL := /bin/bash
 CARGO ?= cargo
 # Where tests and benchmarks find python-paillier.
 export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
-# Seconds of fuzzing a target: a short look in `make test`, a longer one in `make fuzz`.
+# Seconds of fuzzing a target; `make test` takes a short look.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo demo-python test test-python test-full wheel bench bench-python bench-sql bench-rns fuzz lint audit doc hardware-tools synth \
+.PHONY: help demo demo-python test test-full wheel sbom bench bench-python bench-sql bench-rns fuzz lint audit miri msrv doc hardware-tools synth \
 	synth-mesa synth-rns formal coverage setup clean
 
 help: ## list these commands
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
+	@grep -hE '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /make \1\t/' | expand -t 18
 
 demo: ## encrypt, add up and decrypt a real table, and compare with plain sums
 	@scripts/setup.sh build
@@ -24,26 +24,26 @@ demo-python: ## the same in Python and SQL: DuckDB, the command line and plain s
 
 test: ## run every test, the examples in the documentation, and each fuzz target for seconds
 	@scripts/setup.sh test
-	$(CARGO) test --workspace --all-targets
-	$(CARGO) test --workspace --doc
-	scripts/test_python.sh
-	FUZZ_SEED=1 scripts/fuzz.sh 5
+	scripts/test.sh
 
-test-python: ## run the Python package's tests, python-paillier's own suite among them
+test-%: ## run one part of them: rust, python, fuzz, or a system (`scripts/test.sh --list`)
 	@scripts/setup.sh test
-	scripts/test_python.sh
+	scripts/test.sh $*
+
+test-full: ## the same with the long tests, Spark, Flower, and a minute of fuzzing a target
+	@scripts/setup.sh test
+	INCLUDE_IGNORED=1 scripts/test.sh rust python
+	scripts/test_spark.sh
+	scripts/test_flower.sh
+	scripts/fuzz.sh 60
 
 wheel: ## build the Python package's wheel in dist/
 	@scripts/setup.sh test
 	scripts/wheel.sh
 
-test-full: ## the same with the long tests and a minute of fuzzing a target
+sbom: ## write what the wheel and the command line are made of to dist/ (CycloneDX)
 	@scripts/setup.sh test
-	$(CARGO) test --workspace --all-targets -- --include-ignored
-	$(CARGO) test --workspace --doc
-	scripts/test_python.sh
-	scripts/test_spark.sh
-	scripts/fuzz.sh 60
+	scripts/sbom.py --out dist
 
 bench: ## measure: Criterion, then the tables in bench/results (about half an hour; leave the machine alone)
 	@scripts/setup.sh test
@@ -68,12 +68,19 @@ fuzz: ## fuzz each parser for FUZZ_SECONDS (300)
 	@scripts/setup.sh test
 	scripts/fuzz.sh $(FUZZ_SECONDS)
 
-lint: ## formatting, clippy, documentation, licences and sources of dependencies
+lint: ## formatting, clippy with all features, documentation, dependencies, links and citations
 	@scripts/setup.sh test
 	scripts/lint.sh
 
-audit: ## ask the advisory database about dependencies (needs the network and cargo-deny)
-	$(CARGO) deny check
+audit: ## ask the advisory database about dependencies (needs the network, or a copy of it: ADVISORIES=folder)
+	@scripts/setup.sh test
+	scripts/audit.sh $(ADVISORIES)
+
+miri: ## run the portable crates' unit tests in Rust's interpreter, which finds undefined behaviour (needs a nightly toolchain)
+	scripts/miri.sh
+
+msrv: ## build with the oldest Rust that is supported
+	scripts/msrv.sh
 
 doc: ## build the API documentation in target/doc
 	$(CARGO) doc --workspace --no-deps
@@ -82,7 +89,7 @@ doc: ## build the API documentation in target/doc
 HARDWARE_PYTHON = .venv/bin/python
 hardware-tools:
 	@scripts/setup.sh test
-	@$(HARDWARE_PYTHON) -m pip install --quiet --disable-pip-version-check --requirement synth/requirements.txt
+	@$(HARDWARE_PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement synth/requirements.txt
 
 synth: synth-mesa synth-rns ## synthesise, place and route all hardware, write bench/results/{mesa,rns}.md (hours)
 
@@ -104,4 +111,4 @@ setup: ## install what tests and benchmarks need, and nothing else
 
 clean: ## remove everything that was built, the Python environment too
 	$(CARGO) clean
-	rm -rf fuzz/target fuzz/corpus fuzz/artifacts dist .venv
+	rm -rf fuzz/corpus fuzz/artifacts dist .venv

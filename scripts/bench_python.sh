@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-VIRTUAL_ENV=$PWD/.venv .venv/bin/maturin develop --quiet --release --skip-install --manifest-path crates/python/Cargo.toml
+scripts/extension.sh release
 PYTHONPATH=crates/python/python .venv/bin/python bench/python/compare_phe.py "$@"

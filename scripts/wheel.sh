@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the wheel in dist/, installs it into a fresh virtual environment and runs the programs of its README there.
+# Builds the wheel in dist/ with the list of what it is made of, installs it into a fresh virtual environment and runs the programs of its README there.
 # Arguments go to maturin in place of --release (`--profile dev` is quick where `cargo test` has run).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,6 +11,7 @@ rm -rf dist
 clean=$(mktemp -d)
 trap 'rm -rf "$clean"' EXIT
 wheel=$(ls "$PWD"/dist/hearith-*.whl)
+scripts/sbom.py --wheel "$wheel"
 "${PYTHON:-python3}" -m venv "$clean/venv"
 "$clean/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel[arrow]"
 cp crates/python/README.md "$clean"

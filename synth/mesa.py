@@ -19,7 +19,7 @@ STAGES = {1024: 6, 2048: 3}
 DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 17, "V": 23, "D": 2}, 2048: {"W": 17, "V": 23, "D": 2}}
 LANES = 4
 
-# The MESA paper (tables I to IV): Vivado 2018.3, xc7vx690t, 100 MHz.
+# The MESA paper, [HDSST25] (tables I to IV): Vivado 2018.3, xc7vx690t, 100 MHz.
 PAPER_MODULES = {
     2048: {"each ME": (18384, 21399, 526), "pre and post": (57915, 77528, 6), "full": (168219, 205922, 3162)},
     1024: {"each ME": (9216, 10877, 270), "pre and post": (31049, 40350, 24), "full": (141641, 170874, 3264)},

@@ -29,7 +29,7 @@ NAMES = {
 SETS = {360: (2**13, 1073692673, 60), 1440: (2**15, 1073479681, 63)}
 V = 30
 
-# The paper. Table I: bits, c, bits of beta at most, p, primes.
+# The paper, [CP24]. Table I: bits, c, bits of beta at most, p, primes.
 PAPER_POOLS = [
     (360, 60, 24, 4, 9),
     (360, 62, 28, 4, 24),

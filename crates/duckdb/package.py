@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Builds the DuckDB extension and writes it as DuckDB loads it: the library with a description at its end.
 
-Usage: package.py [FILE]. FILE is where the extension goes, by default beside the Python package's sources, from where the wheel
-takes it. The name must end in hearith.duckdb_extension: DuckDB takes the entry point's name from it.
+Usage: package.py [--library LIBRARY] [FILE]. FILE is where the extension goes, by default beside the Python package's
+sources, from where the wheel takes it. The name must end in hearith.duckdb_extension: DuckDB takes the entry point's name from it.
 
-HEARITH_PROFILE chooses cargo's profile (release).
+--library names the library where it has been built already; otherwise it is built here, and HEARITH_PROFILE chooses cargo's profile
+(release).
 
 The description is 512 bytes: eight fields of 32 bytes, the last one first, and room for a signature, which is empty here (so DuckDB
 must be told allow_unsigned_extensions).
 """
 
+import argparse
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def description(target, version):
 
 
 def build():
-    """Builds the library; its path and version."""
+    """Builds the library; its path."""
     profile = os.environ.get("HEARITH_PROFILE", "release")
     command = [
         "cargo",
@@ -71,9 +72,15 @@ def build():
     for line in output.splitlines():
         message = json.loads(line)
         if message["reason"] == "compiler-artifact" and message["target"]["name"] == "hearith_duckdb":
-            version = message["package_id"].rpartition("#")[2].rpartition("@")[2]
-            return Path(message["filenames"][0]), version
+            return Path(message["filenames"][0])
     raise SystemExit("package.py: cargo built no library")
+
+
+def version():
+    """The version of the crate."""
+    command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
+    output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return next(package["version"] for package in json.loads(output)["packages"] if package["name"] == "hearith-duckdb")
 
 
 def target():
@@ -87,11 +94,15 @@ def target():
 
 def main():
     """Builds, describes and writes."""
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--library", type=Path)
+    parser.add_argument("file", type=Path, nargs="?", default=DEFAULT)
+    arguments = parser.parse_args()
+    path = arguments.file
     if path.name != NAME:
         raise SystemExit(f"package.py: the file must be called {NAME}")
-    library, version = build()
-    content = library.read_bytes() + description(target(), version)
+    library = arguments.library or build()
+    content = library.read_bytes() + description(target(), version())
     path.parent.mkdir(parents=True, exist_ok=True)
     # Under its name only when complete; a process that has the old one loaded keeps it.
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:

@@ -9,7 +9,7 @@
 //
 // S is kept in words of Word + 2 bits, Word apart, each below 3 * 2^Word + 2; only its lowest bit need be exact, so no carry is ever resolved.
 // Latency QBits + 1 cycles from taking x to giving q; one division in latency + 1 cycles.
-// Source: T. Jebelean, An algorithm for exact division, J. Symbolic Computation 15, 1993.
+// Source: [Jebelean93].
 module div_exact #(
     parameter int unsigned XBits = 1073,  // bits of x
     parameter int unsigned DBits = 512,   // bits of d, at least 2

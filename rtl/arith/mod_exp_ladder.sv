@@ -11,7 +11,7 @@
 //
 // Latency (Bits + Exit) Step + 1 cycles from taking a pair to giving it, Step = T + D + 4 as in mont_steps (75 at N = 1024, W = 16, D = 2); one
 // pair in latency + 1 cycles. Cycles and multiplications are the same for every exponent and every pair. Multipliers: 2 (Digits + Words).
-// Source: M. Joye, S.-M. Yen, The Montgomery powering ladder, CHES 2002.
+// Source: [JY02]; the segments: [HDSST25], fig. 2.
 module mod_exp_ladder #(
     parameter int unsigned N    = 1024,  // bits of the modulus, as in mont_row
     parameter int unsigned W    = 16,

@@ -6,7 +6,7 @@
 // One product every Step = T + D + 4 cycles (75 at N = 1024, W = 16, D = 2; 139 at 2048), whose carries are resolved PerCycle words a cycle while the next runs:
 // latency from taking operands to giving the result Step + ceil(Digits / PerCycle) + 1 cycles. A result that is not taken holds the next one
 // in its last cycle. Multipliers: Digits + Words of W x (W+1) bits (132 and 260).
-// Source: the CIOS order of Koc, Acar, Kaliski (IEEE Micro 16, 1996) with Orup's quotient digits (mont_row).
+// Source: the CIOS order of [KAK96] with Orup's quotient digits (mont_row).
 module mont_mul_cios #(
     parameter int unsigned N        = 1024,  // bits of the modulus, at least W
     parameter int unsigned W        = 16,    // bits of a digit, 4 to 32

@@ -10,7 +10,7 @@
 // below 5 * 2^Word. Their carries are resolved at the end (carry_resolve, two words a cycle).
 // Latency XBits + ceil((Words + 1) / 2) + 3 cycles from taking operands to giving the result, Words = ceil(N / Word); one product in XBits + 2 cycles,
 // while results are taken.
-// Source: P. Montgomery (Math. Comp. 44, 1985), radix 2; the addition order of C. Walter (IEEE Trans. Computers 48, 1999).
+// Source: [Montgomery85], radix 2; the addition order of [Walter99].
 module mont_mul_radix2 #(
     parameter int unsigned N     = 1024,  // bits of the modulus, at least 2
     parameter int unsigned XBits = 2050,  // bits of x, at least 1

@@ -23,8 +23,7 @@
 // Timing, in cycles from 0: b_i = digit b_k in cycle k; a_i and mt_i stable; clear_i in cycle 1; take_q_i in cycles 2 to T + 1
 // (q_o = q_i in cycle i + 2); q_T to q_(T+D+1) in cycles T + 2 to T + D + 3; y_o in cycle T + D + 3, and longer while hold_i.
 //
-// Cost: Digits + Words multipliers of W x (W+1) bits. Source: H. Orup, Simplifying quotient determination in high-radix modular
-// multiplication, ARITH-12, 1995.
+// Cost: Digits + Words multipliers of W x (W+1) bits. Source: [Orup95].
 module mont_row #(
     parameter int unsigned N = 1024,  // bits of the modulus, at least W
     parameter int unsigned W = 16,    // bits of a digit, 4 to 32

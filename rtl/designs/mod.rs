@@ -6,7 +6,9 @@ mod rns;
 
 use hearith_verilated::build::Design;
 
-/// All of them.
+/// Those of `lib`, and of the other directories that the crate's features name.
 pub fn all() -> impl Iterator<Item = Design> {
-    lib::designs().into_iter().chain(arith::designs()).chain(rns::designs())
+    let arith = if cfg!(feature = "arith") { arith::designs() } else { Vec::new() };
+    let rns = if cfg!(feature = "rns") { rns::designs() } else { Vec::new() };
+    lib::designs().into_iter().chain(arith).chain(rns)
 }

@@ -11,7 +11,7 @@
 // PRODUCTS counts pairs of products in all ladders.
 //
 // Throughput, once filled: a plaintext every Interval cycles, of which the busiest ladder works all but a handful.
-// Source: the MESA paper, Fig. 1 and 2.
+// Source: the MESA paper, [HDSST25], fig. 1 and 2.
 module mesa #(
     parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, at least 64
     parameter int unsigned Stages     = 6,     // ladders a branch

@@ -14,7 +14,7 @@
 //
 // The exponent is cut most significant bits first, Segment bits a stage; the last stage has fewer and one product more, out of Montgomery form, so
 // that no stage takes longer than Segment steps. One item every Segment ladder steps if that is more than two radix-2 multiplications.
-// Source: the MESA paper, Algorithm 4 and Fig. 2; the order of the constants is that of Algorithm 4's precomputation.
+// Source: [HDSST25], algorithm 4 and fig. 2; the order of the constants is that of algorithm 4's precomputation.
 module mesa_branch #(
     parameter int unsigned N       = 1024,  // bits of n and p^2
     parameter int unsigned Stages  = 6,     // ladders, 1 to N / 4

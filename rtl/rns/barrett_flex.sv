@@ -10,7 +10,7 @@
 // x - h q < 2 q is computed modulo 2^(V+1); h q by shifts and additions, as 2^V h - beta h.
 // The multiplier takes K by K-V+1 bits (0), or K-V+2 by K-V+2 (1).
 //
-// Latency: the stages present; an item every cycle. Sources: the RNS paper, figs. 2 and 4; Dhem's thesis (alpha = gamma + 1, beta = -2) for 1.
+// Latency: the stages present; an item every cycle. Sources: [CP24], figs. 2 and 4; [Dhem98] (alpha = gamma + 1, beta = -2) for 1.
 module barrett_flex #(
     parameter logic [31:0] Q          = 32'd1073692673,  // the prime
     parameter int unsigned K          = 56,              // bits of x, more than V, at most 2 V + 16

@@ -3,7 +3,7 @@
 //   S = ceil((XBits + V) / 2),   y = (x mod 2^S) + (x >> S) (2^S mod q) < 2^(S+1),   r = y mod q
 //
 // S makes both summands of y equally long, and y as short as one fold can. XBits > V.
-// Latency: the stages present; an item every cycle. Source: the RNS paper, algorithm 1, lines 6 to 8.
+// Latency: the stages present; an item every cycle. Source: [CP24], algorithm 1, lines 6 to 8.
 module fold_barrett #(
     parameter logic [31:0] Q          = 32'd1073692673,  // the prime
     parameter int unsigned XBits      = 79,

@@ -1,4 +1,4 @@
-// A long integer modulo a special prime, the architecture of the RNS paper: r = a mod q, a of Words words of V bits.
+// A long integer modulo a special prime, the architecture of the RNS paper [CP24]: r = a mod q, a of Words words of V bits.
 //
 //   s_j = A[2j] + beta A[2j+1] < 2^(V+L)                                     pair_words
 //   R1  = sum over j of s_j (2^(2Vj) mod q) < 2^(2V + L + ceil(log2 d))      weighted_sum, d - 1 multipliers, d = ceil(Words / 2)
@@ -8,7 +8,7 @@
 // Compact = 0: everything as in the paper, its products left to synthesis. Compact = 1: our variant for fewer DSP blocks, with the truncated
 // Barrett reduction of barrett_flex, whose multiplier is the shorter, and all products cut as constant_product does.
 //
-// Latency Stages cycles; an item every cycle. Source: the RNS paper, algorithm 1.
+// Latency Stages cycles; an item every cycle. Source: [CP24], algorithm 1.
 module residue_unit #(
     parameter logic [31:0] Q         = 32'd1073692673,  // the prime, of 2 to 31 bits
     parameter int unsigned Words     = 12,              // at least 2

@@ -3,7 +3,7 @@
 //   R1 = sum over j of A[j] (2^(Vj) mod q) < 2^(2V + ceil(log2 Words))       weighted_sum, Words - 1 multipliers
 //   r  = R1 mod q                                                            fold_barrett
 //
-// Latency Stages cycles; an item every cycle. Source: Roy et al., HEPCloud, as the RNS paper compares with it (its supplement, fig. 1).
+// Latency Stages cycles; an item every cycle. Source: HEPCloud [RJVVV18], as [CP24] compares with it (its supplement, fig. 1).
 module residue_unit_roy #(
     parameter logic [31:0] Q      = 32'd1073692673,  // the prime, of 2 to 31 bits
     parameter int unsigned Words  = 12,              // at least 2

@@ -4,7 +4,7 @@
 //   R1  = sum over j of b_j (2^(2Vj) mod q) < 2^(2V + ceil(log2 d))          weighted_sum, d - 1 multipliers
 //   r   = R1 mod q                                                           barrett_flex
 //
-// Latency Stages cycles; an item every cycle. Source: Tan et al., PaReNTT, as the RNS paper compares with it (its supplement, fig. 2).
+// Latency Stages cycles; an item every cycle. Source: PaReNTT [TCWLP24], as [CP24] compares with it (its supplement, fig. 2).
 module residue_unit_tan #(
     parameter logic [31:0] Q      = 32'd1073692673,  // the prime, of 2 to 31 bits
     parameter int unsigned Words  = 12,              // at least 2

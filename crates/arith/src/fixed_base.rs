@@ -10,7 +10,7 @@ use crate::{Batch, Pairs, Square};
 
 /// Tables of powers of one public base modulo `m^2`, for secret exponents of a fixed length.
 ///
-/// The comb of Lim and Lee (More flexible exponentiation with precomputation, CRYPTO 1994): the exponent is written in
+/// The comb of Lim and Lee \[LL94\]: the exponent is written in
 /// `teeth` rows of bits, cut into `blocks` blocks of `block` columns each. A block has a table of the `2^teeth` products of
 /// its rows' weights; a power takes `teeth * blocks * block` bits with one multiplication a column and `block - 1` squarings.
 /// Tables are read by masks as a whole.

@@ -5,8 +5,7 @@ use crate::pow::set_index;
 use crate::ring::{LanesOf, Ring, Word, Workspace};
 
 /// `power = base^exponent` by the ladder: the pair `(x, x base)` moves on by one product and one squaring a bit,
-/// whatever the bit, which only decides by masks which of the two is squared (Joye, Yen, The Montgomery powering
-/// ladder, CHES 2002).
+/// whatever the bit, which only decides by masks which of the two is squared \[JY02\].
 pub(crate) fn ladder<R: Ring>(
     m: &LanesOf<R>,
     work: &mut Workspace<R>,

@@ -15,7 +15,7 @@ const TERMS: usize = 16;
 /// Bits of a digit.
 const DIGIT: u32 = 4;
 
-/// For each group the product of `base^exponent` over the rows that it lists (Straus, Addition chains of vectors, 1964,
+/// For each group the product of `base^exponent` over the rows that it lists (\[Straus64\],
 /// with fixed digits and masked table reads: the sequence of operations depends on `bits` and the groups only). Each
 /// lane takes up to [`TERMS`] rows of one group.
 pub(crate) fn multi_pow<R: Ring>(

@@ -1,5 +1,5 @@
 //! Secrets decide no branch and no address: the portable engine under valgrind, which is told that the secrets are
-//! undefined and reports every jump and every access that depends on them (the method of ctgrind, A. Langley 2010).
+//! undefined and reports every jump and every access that depends on them (the method of ctgrind \[Langley10\]).
 //!
 //! The test runs its own executable under valgrind, once plainly, where nothing may be reported, and once with a
 //! deliberate leak, which must be.

@@ -80,7 +80,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
 /// The device chosen, loaded with the key.
 fn load(kind: &'static dyn Kind, key: &PrivateKey) -> Result<(&'static dyn Kind, Box<dyn DecryptingDevice>), Failure> {
     let decrypts = kind.decrypts().expect("the session refused a device that does not decrypt");
-    Ok((kind, decrypts.load(key).map_err(|error| failed(kind, &error))?))
+    Ok((kind, decrypts.load(key).map_err(|error| failed(kind, error))?))
 }
 
 /// The format that the output's name, or its being a terminal, asks for.

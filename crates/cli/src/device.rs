@@ -35,15 +35,14 @@ impl Devices {
     }
 }
 
-/// The failure of a device, which the engine's name stands before. Rows are counted from 1, as spreadsheets do.
-pub(crate) fn failed(kind: &dyn Kind, error: &Error) -> Failure {
-    let row = error.row().map_or(String::new(), |row| format!("row {}: ", row + 1));
-    Failure::new(format!("engine {}: {row}{}", kind.system().name, error.kind()))
+/// The failure of a device, which the engine's name stands before.
+pub(crate) fn failed(kind: &dyn Kind, error: Error) -> Failure {
+    Failure::at(format!("engine {}", kind.system().name), error)
 }
 
 /// What a device is and how many of its clock cycles it took.
 pub(crate) fn note(kind: &dyn Kind, device: &mut (impl Device + ?Sized), rows: &str) -> Result<String, Failure> {
-    let counters = device.counters().map_err(|error| failed(kind, &error))?;
+    let counters = device.counters().map_err(|error| failed(kind, error))?;
     let (cycles, delivered) = (counters.busy_cycles, counters.delivered);
     Ok(format!("{}: {cycles} cycles for {delivered} {rows}", device.describe()))
 }

@@ -23,7 +23,7 @@ pub type Cause = Box<dyn Error + Send + Sync>;
 pub enum Failure {
     /// Something is wrong, in the file named if one is.
     Wrong {
-        /// The file, as the user named it.
+        /// The file, as the user named it, or the device.
         file: Option<String>,
         /// What is wrong, with row and column where they are known.
         what: Cause,
@@ -154,6 +154,9 @@ fn described(error: &(dyn Error + 'static)) -> String {
         return located(error.row(), error.column_name(), error.reason());
     }
     if let Some(error) = error.downcast_ref::<hearith_paillier::Error>() {
+        return located(error.row().map(|row| row as u64), None, error.kind());
+    }
+    if let Some(error) = error.downcast_ref::<hearith_device::Error>() {
         return located(error.row().map(|row| row as u64), None, error.kind());
     }
     let text = error.to_string();

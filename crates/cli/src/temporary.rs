@@ -8,6 +8,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use rustix::fs::{Mode, OFlags};
 use tempfile::{Builder, NamedTempFile};
 
 /// What every temporary name ends in.
@@ -62,10 +63,12 @@ fn remove_stale(directory: &Path, prefix: &str) {
         let name = entry.file_name();
         let random = name.to_str().and_then(|name| name.strip_prefix(prefix)?.strip_suffix(SUFFIX));
         let is_ours = random.is_some_and(|it| !it.is_empty() && it.chars().all(|c| c.is_ascii_alphanumeric()));
-        if is_ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+        if is_ours {
             let path = entry.path();
-            // Locking needs no right to write; what cannot be opened is somebody else's.
-            if let Ok(file) = File::open(&path)
+            // Locking needs no right to write; what cannot be opened is somebody else's, and what is no file may be a trap.
+            let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            if let Ok(file) = rustix::fs::open(&path, flags, Mode::empty()).map(File::from)
+                && file.metadata().is_ok_and(|metadata| metadata.is_file())
                 && file.try_lock().is_ok()
                 && is_at(&file, &path)
             {
@@ -115,6 +118,10 @@ mod tests {
             [".out.csv.hearith-.part", ".out.csv.hearith-a b.part", ".out.csv.x.part", "out.csv.hearith-a.part"];
         others.iter().for_each(|name| std::fs::write(directory.path().join(name), "").unwrap());
         std::fs::write(directory.path().join(".more.csv.hearith-aB3.part"), "").unwrap();
+        // Opening either would wait for ever, or lock what is elsewhere.
+        let pipe = directory.path().join(".out.csv.hearith-pipe.part");
+        assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+        std::os::unix::fs::symlink("/dev/zero", directory.path().join(".out.csv.hearith-link.part")).unwrap();
         let before = names(directory.path());
         drop(create(&directory.path().join("out.csv"), 0o600).unwrap());
         assert_eq!(names(directory.path()), before);

@@ -1,4 +1,4 @@
-//! Counts of what the post-processing of decryption costs, in the unit of the MESA paper.
+//! Counts of what the post-processing of decryption costs, in the unit of the MESA paper \[HDSST25\].
 
 use std::cell::Cell;
 

@@ -1,12 +1,13 @@
-//! Table I of the MESA paper: what post-processing costs, in operations on twice the bits of the key.
+//! Table I of the MESA paper \[HDSST25\]: what post-processing costs, in operations on twice the bits of the key.
 
 use hearith_golden::count::{Counts, take};
 use hearith_golden::{Decryption, PaperKey};
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
+use hearith_testing::has;
 
 #[test]
 fn merged_constants_halve_the_multiplications_and_save_judgements() {
-    for &engine in Engine::ALL.iter().filter(|engine| engine.is_available()) {
+    for &engine in Engine::ALL.iter().filter(|engine| has(engine.name(), engine.is_available())) {
         for variant in [Variant::Standard, Variant::Djn] {
             let private = PrivateKey::generate(512, variant, KeyPolicy::AllowInsecure, engine).unwrap();
             let (key, c) = (PaperKey::new(&private).unwrap(), private.public().zeros(8));

@@ -16,9 +16,9 @@ use std::str::FromStr;
 pub const MIN_BITS: u32 = 64;
 /// Bits of the largest key that the arithmetic takes.
 pub const MAX_BITS: u32 = 8192;
-/// Bits from which a key is taken without asking: 112-bit security (NIST SP 800-57).
+/// Bits from which a key is taken without asking: 112-bit security \[SP800\].
 pub const MIN_SECURE_BITS: u32 = 2048;
-/// Bits of a key unless one chooses: 128-bit security (NIST SP 800-57).
+/// Bits of a key unless one chooses: 128-bit security \[SP800\].
 pub const DEFAULT_BITS: u32 = 3072;
 
 /// Names a key pair: the first 32 hexadecimal digits of the SHA-256 of `n`, big-endian without leading zeros.
@@ -73,11 +73,10 @@ impl FromStr for KeyId {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Variant {
-    /// `r^n` for a random unit `r` (Paillier 1999).
+    /// `r^n` for a random unit `r` \[Paillier99\].
     #[default]
     Standard,
-    /// `(h^n)^a` for a fixed `h = -x^2 mod n` and a random exponent `a` of half the length of `n` (Damgård, Jurik and
-    /// Nielsen, A generalization of Paillier's public-key system with applications to electronic voting, 2010,
+    /// `(h^n)^a` for a fixed `h = -x^2 mod n` and a random exponent `a` of half the length of `n` (\[DJN10\],
     /// section 4.2). Much faster, and secure under one more assumption: that these are hard to tell from `r^n`.
     Djn,
 }

@@ -2,7 +2,7 @@
 //!
 //! A ciphertext encrypts an integer modulo `n`; multiplying ciphertexts adds up what they encrypt, so that whoever has
 //! only the public key can compute sums, differences, multiples and weighted sums of numbers that nobody but the
-//! key's owner can read (Paillier, Public-Key Cryptosystems Based on Composite Degree Residuosity Classes, 1999).
+//! key's owner can read \[Paillier99\].
 //!
 //! ```
 //! use hearith_paillier::encoding::{decode_signed, encode_signed};

@@ -411,8 +411,8 @@ fn encryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Str
         drop(public.rerandomise_with(&ciphertexts[0].range(0..2).unwrap(), &mut pool).unwrap());
         drop(public.rerandomise(&ciphertexts[0]).unwrap());
         drop(public.add_plain(&ciphertexts[1], &plaintexts).unwrap());
-        drop(public.scale(&ciphertexts[1], &NUMBERS).unwrap());
-        drop(public.scale_wide(&ciphertexts[1], &wide, 127).unwrap());
+        drop(public.multiply(&ciphertexts[1], &NUMBERS).unwrap());
+        drop(public.multiply_wide(&ciphertexts[1], &wide, 127).unwrap());
         drop(public.dot(&ciphertexts[1], &NUMBERS, 9).unwrap());
         drop(public.dot(&ciphertexts[1], &NUMBERS[..3], 3).unwrap());
         ciphertexts

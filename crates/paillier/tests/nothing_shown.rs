@@ -94,8 +94,8 @@ fn errors_do_not_show_numbers() {
     refused(small.public().plaintexts_from_be(&[CANARY.to_be_bytes(), [0xff; 16]].concat()));
     refused(small.public().ciphertexts_from_be(&[CANARY.to_be_bytes(), [0; 16]].concat()));
     let one = small.public().zero();
-    refused(small.public().scale_bounded(&one, &[CANARY], 12));
-    refused(small.public().scale_wide(&one, &[CANARY.into()], 12));
+    refused(small.public().multiply_bounded(&one, &[CANARY], 12));
+    refused(small.public().multiply_wide(&one, &[CANARY.into()], 12));
     refused(small.public().dot_bounded(&one, &[-CANARY], 1, 12));
     refused(phe_json::import(small.public(), &format!("{{\"v\": \"{CANARY}{CANARY}\", \"e\": 0}}")));
     refused(phe_json::import(small.public(), &format!("{{\"v\": {CANARY}, \"e\": \"{CANARY}\"}}")));

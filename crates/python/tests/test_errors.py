@@ -77,6 +77,9 @@ ENTRIES = {
     "max_additions=": lambda public, private, x: (
         public.encrypt_column(table(1), "x", max_additions=x) if x != 2**64 - 1 else _raise()
     ),
+    "min_rows=": lambda public, private, x: public.sum_columns(
+        public.encrypt_column(table(1), "x"), min_rows=x if x not in (2**64 - 1,) else 2**64
+    ),
     "a column": lambda public, private, x: public.encrypt_column(table(str(x)), "x"),
     "clients=": lambda public, private, x: aggregator(public, clients=x if x != 2**64 - 1 else 2**64),
     "max_weight=": lambda public, private, x: aggregator(public, max_weight=x),

@@ -1,9 +1,16 @@
 """Flower's averaging over ciphertexts gives what its averaging of plain arrays gives."""
 
+import importlib.util
+
 import numpy as np
 import pytest
+from required import missing
 
-pytest.importorskip("flwr", reason="Flower and the fifty packages it needs are not among the test requirements")
+if importlib.util.find_spec("flwr") is None:
+    missing(
+        "flower",
+        "Flower and the fifty packages it needs are not among the test requirements: `make test-full` has them",
+    )
 
 from flwr.app import ArrayRecord, MetricRecord, RecordDict
 from flwr.serverapp.strategy import FedAvg

@@ -3,6 +3,7 @@
 import pickle
 
 import pytest
+from required import missing
 
 import hearith as he
 from hearith.errors import InvalidKeyError
@@ -63,6 +64,6 @@ def test_engines(engine, keys):
     try:
         private = he.PrivateKey.from_jwk(keys[1].to_jwk(), insecure=True, engine=engine)
     except ValueError as error:
-        pytest.skip(f"this machine has no engine {engine}: {error}")
+        missing(engine, f"this machine has no engine {engine}: {error}")
     assert private.public.engine == engine
     assert private.decrypt(keys[0].encrypt([7, -7])).tolist() == [7, -7]

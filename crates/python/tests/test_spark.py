@@ -8,12 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from required import missing
 
 import hearith as he
 from hearith.errors import KeyMismatchError, TableError
 
 if not os.environ.get("HEARITH_TEST_SPARK"):
-    pytest.skip("Spark's cluster takes minutes: `make test-full` runs these tests", allow_module_level=True)
+    missing("spark", "Spark's cluster takes minutes: `make test-full` runs these tests")
 
 from pyspark import TaskContext
 from pyspark.sql import SparkSession

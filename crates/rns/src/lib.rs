@@ -8,8 +8,7 @@
 //! Everything here is public data: moduli and residues of ciphertext coefficients. Batches that come out are not wiped.
 //! Rows are numbered from 0.
 //!
-//! Shapes and bounds follow Chiu and Parhi, Low-Latency Preprocessing Architecture for Residue Number System via
-//! Flexible Barrett Reduction for Homomorphic Encryption.
+//! Shapes and bounds follow Chiu and Parhi \[CP24\].
 
 mod basis;
 mod convert;

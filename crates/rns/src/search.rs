@@ -26,7 +26,7 @@ impl Bounds {
 
 /// Which special primes are wanted: `q = 2^v - beta` prime with `q = 1 mod 2n`, where
 /// `beta = 2^e1 +- 2^e2 +- ... - 1` with `p - 2` exponents `v > e1 > e2 > ... > 0`, and beta so short that a residue unit
-/// for integers of `modulus_bits` bits needs no word longer than `max_word` (equation 5 of the paper):
+/// for integers of `modulus_bits` bits needs no word longer than `max_word` (\[CP24\], equation 5):
 ///
 /// ```text
 /// beta <= 2^bound,   bound = 2c - 3v - ceil(log2 d) - 3 (+ 1 when tight),   d = ceil(t / 2),   t = ceil(modulus_bits / v)

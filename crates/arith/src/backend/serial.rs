@@ -122,9 +122,8 @@ fn equal(a: u64, b: u64) -> u64 {
     1 ^ ((differ | differ.wrapping_neg()) >> 63)
 }
 
-/// Montgomery multiplication, coarsely integrated operand scanning (Koc, Acar, Kaliski, Analyzing and comparing
-/// Montgomery multiplication algorithms, 1996) with two limbs of `b` a step. The running sum stays below `2 m` plus
-/// what `a` exceeds `m` by, in `k + 1` limbs; `t` slides up instead of moving its limbs down.
+/// Montgomery multiplication, coarsely integrated operand scanning (\[KAK96\]) with two limbs of `b` a step. The
+/// running sum stays below `2 m` plus what `a` exceeds `m` by, in `k + 1` limbs; `t` slides up instead of moving its limbs down.
 #[inline(always)]
 fn mul_body(k: usize, out: &mut [u64], a: &[u64], b: &[u64], m: &[u64], neg_inverse: u64, t: &mut [u64]) {
     let (out, a, b, m, t) = (&mut out[..k], &a[..k], &b[..k], &m[..k], &mut t[..2 * k]);

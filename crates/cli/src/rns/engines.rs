@@ -53,14 +53,14 @@ impl<'a> OnDevice<'a> {
     fn open(kind: &'static dyn Kind, basis: &'a Basis) -> Result<Self, Failure> {
         let converts = kind.converts().expect("the session refused a device that does not convert");
         let device = converts.open(basis.moduli(), bit_length(basis.product()));
-        Ok(Self { kind, device: device.map_err(|error| failed(kind, &error))?, basis })
+        Ok(Self { kind, device: device.map_err(|error| failed(kind, error))?, basis })
     }
 }
 
 impl Converter for OnDevice<'_> {
     fn residues(&mut self, numbers: &Batch) -> Result<Residues, Failure> {
         let residues = self.device.residues(self.basis.moduli(), numbers);
-        residues.map_err(|error| failed(self.kind, &error))
+        residues.map_err(|error| failed(self.kind, error))
     }
 
     fn rows(&self) -> usize {

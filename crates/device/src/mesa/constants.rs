@@ -19,7 +19,7 @@ pub(crate) fn scaled_digits(m: &[u64], bits: u32) -> Secret {
 }
 
 /// What takes `L(c^(p-1))` to the part of the plaintext modulo `n`, times `2^bits` for a Montgomery product that scans so
-/// many bits: `t = e l mod n`, `e = (-q)^-1 mod p`, `l = q (q^-1 mod p)` (Algorithm 4 of the MESA paper).
+/// many bits: `t = e l mod n`, `e = (-q)^-1 mod p`, `l = q (q^-1 mod p)` (\[HDSST25\], algorithm 4).
 pub(crate) fn merged(prime: &[u64], other: &[u64], n: &Modulus, bits: u32) -> Result<Secret, ArithError> {
     let modulo_prime = Modulus::new(n.engine(), prime)?;
     let inverse = inverse(&modulo_prime, other);

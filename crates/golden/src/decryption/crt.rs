@@ -1,4 +1,4 @@
-//! Decryption as Algorithm 3 of the MESA paper has it ("CRT-base Paillier").
+//! Decryption as algorithm 3 of the MESA paper \[HDSST25\] has it ("CRT-base Paillier").
 //!
 //! The steps are numbered as there. The exponentiations run by windows instead of the paper's ladder. A power may come
 //! out one modulus too large, which step 3 mends. Where the paper prints the modulus `p` for the `q` branch, it is `q`.

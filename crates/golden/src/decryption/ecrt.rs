@@ -1,4 +1,4 @@
-//! Decryption as Algorithm 4 of the MESA paper has it ("eCRT-Paillier").
+//! Decryption as algorithm 4 of the MESA paper \[HDSST25\] has it ("eCRT-Paillier").
 //!
 //! Merging `e_p` and `l_3` into `t_p = e_p l_3 mod n` saves a multiplication a branch (equation 8). Because `t_p` is a multiple
 //! of `q`, a power that is one `p^2` too large changes the result by a multiple of `n` (equation 10), so nothing is

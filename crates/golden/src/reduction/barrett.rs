@@ -1,4 +1,4 @@
-//! Barrett reduction of inputs of any length, full and truncated.
+//! Barrett reduction \[Barrett86\] of inputs of any length, full and truncated.
 
 use super::below;
 
@@ -35,7 +35,7 @@ impl FlexibleBarrett {
     }
 }
 
-/// The same with a quotient from the upper bits of `a` alone (Dhem): with `b` the bits of `q` and `g = k - b`,
+/// The same with a quotient from the upper bits of `a` alone \[Dhem98\]: with `b` the bits of `q` and `g = k - b`,
 ///
 /// ```text
 /// m = floor(2^(b + g + 1) / q),   quotient = floor(floor(a / 2^(b - 2)) m / 2^(g + 3))

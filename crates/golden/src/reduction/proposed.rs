@@ -4,7 +4,7 @@ use super::barrett::{Barrett, FlexibleBarrett, TruncatedBarrett};
 use super::{Fold, below, cut, pairs, powers};
 use hearith_rns::{Bounds, Error, SpecialPrime, UnitLengths};
 
-/// Algorithm 1 of Chiu and Parhi; [`UnitLengths`] has its formulas and the lengths of its words.
+/// Algorithm 1 of \[CP24\]; [`UnitLengths`] has its formulas and the lengths of its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposed {
     /// The modulus, and how long words are.

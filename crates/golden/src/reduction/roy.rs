@@ -3,7 +3,7 @@
 use super::{FlexibleBarrett, Fold, below, ceil_log2, cut, powers};
 use hearith_rns::{Error, SpecialPrime, UnitLengths};
 
-/// One multiplication a word (Roy et al., "HEPCloud", made parallel as the paper does):
+/// One multiplication a word (HEPCloud \[RJVVV18\], made parallel as \[CP24\] does):
 ///
 /// ```text
 /// R1 = A[0] + sum of A[j] (2^(v j) mod q)            < 2^(2v + ceil(log2 t)) = 2^v_a

@@ -7,7 +7,7 @@ use hearith_arith::{Batch, Modulus};
 
 /// The inverses of public residues modulo `square = root^2`, or `None` if one has none.
 ///
-/// Montgomery's trick (Speeding the Pollard and elliptic curve methods of factorization, 1987, section 10.3.1), as a tree
+/// Montgomery's trick (\[Montgomery87\], section 10.3.1), as a tree
 /// so that every level is a batch: the inverse of a product of two, times the one, is the inverse of the other.
 pub(crate) fn inverses(root: &Modulus, square: &Modulus, numbers: &Batch) -> Option<Batch> {
     if numbers.len() <= 1 {

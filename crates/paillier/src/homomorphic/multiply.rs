@@ -49,7 +49,12 @@ impl PublicKey {
     ///
     /// # Errors
     /// As [`PublicKey::multiply`], or [`ScalarTooLarge`](crate::ErrorKind::ScalarTooLarge).
-    pub fn multiply_bounded(&self, ciphertexts: &Ciphertexts, scalars: &[i128], bits: u32) -> Result<Ciphertexts, Error> {
+    pub fn multiply_bounded(
+        &self,
+        ciphertexts: &Ciphertexts,
+        scalars: &[i128],
+        bits: u32,
+    ) -> Result<Ciphertexts, Error> {
         self.rerandomise(&self.multiply_deterministic(ciphertexts, scalars, bits)?)
     }
 
@@ -57,7 +62,12 @@ impl PublicKey {
     ///
     /// # Errors
     /// As [`PublicKey::multiply_bounded`].
-    pub fn multiply_wide(&self, ciphertexts: &Ciphertexts, scalars: &[Signed], bits: u32) -> Result<Ciphertexts, Error> {
+    pub fn multiply_wide(
+        &self,
+        ciphertexts: &Ciphertexts,
+        scalars: &[Signed],
+        bits: u32,
+    ) -> Result<Ciphertexts, Error> {
         self.rerandomise(&self.multiply_wide_deterministic(ciphertexts, scalars, bits)?)
     }
 

@@ -83,13 +83,14 @@ class Totals:
     def finish(self, *, min_rows: int = 0, rerandomise: bool = False) -> pa.Table:
         """The totals, one row a group in ascending order of the group columns: a table of encrypted columns again.
 
-        Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null; `withheld` says how many. Differences are not
-        looked at: a total of all rows beside those of groups still gives a left-out group away to whoever decrypts.
+        Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null; `withheld` says how many. Differences are
+        not looked at: a total of all rows beside those of groups still gives a left-out group away to whoever decrypts.
 
         The total of a single value is that value's own ciphertext, and whoever has the table can tell which rows a total is
         of: `rerandomise` makes ciphertexts that nobody can link to the table's without the private key.
         """
-        return extended(pa.Table.from_batches([self._totals.finish(min_rows=min_rows, rerandomise=rerandomise)]))
+        least = whole("min_rows", min_rows, 0)
+        return extended(pa.Table.from_batches([self._totals.finish(min_rows=least, rerandomise=rerandomise)]))
 
     @property
     def withheld(self) -> Withheld:

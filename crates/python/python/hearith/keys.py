@@ -24,7 +24,7 @@ from hearith.errors import InvalidKeyError, KeyMismatchError, NumberError, Range
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Bits of a key unless one chooses: 128-bit security (NIST SP 800-57).
+#: Bits of a key unless one chooses: 128-bit security [SP800].
 DEFAULT_BITS = rust.DEFAULT_BITS
 #: Bits below which a key has to be asked for as insecure.
 MIN_SECURE_BITS = rust.MIN_SECURE_BITS
@@ -325,7 +325,7 @@ def generate_keypair(
 
     Args:
         bits: bits of the modulus, even, 2048 to 8192; less, from 64 on, only with `insecure`.
-        variant: `standard`, or `djn` (Damgård, Jurik and Nielsen 2010): encryption with the public key is several times
+        variant: `standard`, or `djn` [DJN10]: encryption with the public key is several times
             faster, secure under one more assumption.
         insecure: allows keys too short to protect anything.
         engine: `serial` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest that the machine has.

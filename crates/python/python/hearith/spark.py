@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hearith import _native
+from hearith._arguments import whole
 from hearith._batches import rows_from
 from hearith.errors import HearithError, TableError
 from hearith.keys import PrivateKey, PublicKey
@@ -137,9 +138,8 @@ def sum_columns(
         # A sum over everything has one row, even if there is nothing.
         zero = df.sparkSession.createDataFrame([tuple(row.values()) for row in nothing.to_pylist()], returned)
         spread = partial.union(zero).repartition(1)
-    last = _adding(
-        shared, groups, _spark_schema.described_entries(returned), min_rows=min_rows, rerandomise=rerandomise
-    )
+    least = whole("min_rows", min_rows, 0)
+    last = _adding(shared, groups, _spark_schema.described_entries(returned), min_rows=least, rerandomise=rerandomise)
     return _map(spread, last, returned)
 
 

@@ -1,6 +1,6 @@
 //! The vector kernel: eight numbers side by side, limbs of 52 bits, no reduction but the last multiplication.
 //!
-//! Both ways rest on one idea (Bernstein, "Scaled remainder trees"): instead of `x mod M` compute the fraction of `x / M`, from
+//! Both ways rest on one idea (Bernstein's scaled remainder tree, \[Bernstein04\]): instead of `x mod M` compute the fraction of `x / M`, from
 //! which a residue is one multiplication away. With the digits `e_1, e_2, ...` of `w / M` to the base `B = 2^52`,
 //!
 //! ```text

@@ -79,7 +79,7 @@ class PrivateArithmetic:
             square = int.from_bytes(public.modulus(), "big") ** 2
             data = (ciphertext % square).to_bytes(public.ciphertext_bytes, "big")
             return int.from_bytes(self._key.decrypt(public.ciphertexts(data)).to_bytes(), "big")
-        # lambda and mu of the textbook: Paillier 1999, scheme 1, with g = n + 1.
+        # lambda and mu of the textbook: [Paillier99], scheme 1, with g = n + 1.
         n = self.p * self.q
         exponent = math.lcm(self.p - 1, self.q - 1)
         return (pow(ciphertext, exponent, n * n) - 1) // n * pow(exponent, -1, n) % n

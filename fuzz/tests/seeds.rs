@@ -1,0 +1,46 @@
+//! Every seed goes once through its target: what a target asserts holds for them, and inputs that once failed stay mended.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The executables of the targets, by the folder of their seeds.
+const TARGETS: [(&str, &str); 10] = [
+    ("arguments", env!("CARGO_BIN_EXE_arguments")),
+    ("ciphertexts", env!("CARGO_BIN_EXE_ciphertexts")),
+    ("csv_table", env!("CARGO_BIN_EXE_csv_table")),
+    ("decimal", env!("CARGO_BIN_EXE_decimal")),
+    ("integers", env!("CARGO_BIN_EXE_integers")),
+    ("metadata", env!("CARGO_BIN_EXE_metadata")),
+    ("parquet_table", env!("CARGO_BIN_EXE_parquet_table")),
+    ("phe_json", env!("CARGO_BIN_EXE_phe_json")),
+    ("private_key", env!("CARGO_BIN_EXE_private_key")),
+    ("public_key", env!("CARGO_BIN_EXE_public_key")),
+];
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries
+}
+
+#[test]
+fn every_seed_passes_its_target() {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
+    for (target, program) in TARGETS {
+        let files = entries(&seeds.join(target));
+        assert!(!files.is_empty(), "{target} has no seeds");
+        // Named files run once each.
+        let output = Command::new(program).args(&files).output().unwrap();
+        let report = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{target}: {report}");
+        assert_eq!(report.matches("Executed ").count(), files.len(), "{target}: {report}");
+    }
+}
+
+#[test]
+fn every_target_has_its_seeds_run() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz_targets");
+    let targets: Vec<_> = entries(&folder).iter().map(|path| path.file_stem().unwrap().to_owned()).collect();
+    assert!(targets.iter().eq(TARGETS.iter().map(|(target, _)| *target)), "{targets:?}");
+}

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Runs unit tests in Miri, Rust's interpreter, which finds undefined behaviour. Miri knows no vector instructions, so the engine is the portable
+# one; and no C, so tests that ask GMP are not compiled. Needs a nightly toolchain with the components miri and rust-src: where they are missing
+# this fails and says so.
+# Usage: scripts/miri.sh [PACKAGE...]   (the crates that need neither vector instructions, nor C, nor processes)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+packages=("$@")
+[ ${#packages[@]} -gt 0 ] || packages=(hearith-arith hearith-paillier)
+
+if ! cargo +nightly miri --version >/dev/null 2>&1; then
+    echo "miri: not installed; run:  rustup toolchain install nightly --component miri,rust-src" >&2
+    exit 1
+fi
+# No isolation: keys are drawn from the operating system.
+export MIRIFLAGS="-Zmiri-disable-isolation ${MIRIFLAGS:-}"
+# Few cases of each random test: a program runs some hundred times slower here.
+export PROPTEST_CASES=2 HEARITH_ENGINE=serial RAYON_NUM_THREADS=2
+for package in "${packages[@]}"; do
+    cargo +nightly miri test --target-dir "${CARGO_TARGET_DIR:-target}/miri" --package "$package" --lib
+done

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Compiles every crate with the oldest Rust that is supported: the `rust-version` of the workspace. Cargo itself refuses an older one, so that
+# the number must be true from both sides.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+# version COMMAND...: major and minor number of the compiler that a command calls.
+version() {
+    "$@" --version | sed -E 's/^rustc ([0-9]+\.[0-9]+).*/\1/'
+}
+
+if [ "$(version rustc)" = "$oldest" ]; then
+    echo "msrv: the compiler in use is Rust $oldest, the oldest supported: every other build checks it"
+    exit
+fi
+if ! command -v rustup >/dev/null || ! toolchain=$(rustup toolchain list | grep -oE "^$oldest(\.[0-9]+)?-\S+" | head -n 1); then
+    echo "msrv: Rust $oldest, the oldest supported, is not installed:  rustup toolchain install --profile minimal $oldest" >&2
+    exit 1
+fi
+cargo "+$toolchain" check --quiet --workspace --all-features --target-dir "${CARGO_TARGET_DIR:-target}/msrv"
+echo "msrv: every crate compiles with Rust $oldest"

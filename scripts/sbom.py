@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Writes what a program is made of: every crate linked into it, as CycloneDX 1.5 in JSON, the same bytes for the same Cargo.lock.
+
+Usage: sbom.py [--out FOLDER] [PACKAGE...]. Writes FOLDER/PACKAGE.cdx.json (dist) for `hearith`, the command line, and for `hearith-python`
+and `hearith-duckdb`, the two libraries in the wheel. `sbom.py --wheel WHEEL` puts those two into a wheel, where PEP 770 has them:
+in the folder sboms of its *.dist-info.
+
+A crate counts where normal dependencies lead to it with the features that the program is built with, on the platform it is built for, or
+on any (--target all).
+Versions and checksums come from Cargo.lock, licences from the crates' own manifests; no name of a folder gets in.
+"""
+
+import argparse
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import tomllib
+import uuid
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAMS = ("hearith", "hearith-python", "hearith-duckdb")
+IN_WHEEL = ("hearith-python", "hearith-duckdb")
+#: The time that files in a wheel carry: the first that a ZIP archive can.
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def metadata(target):
+    """What cargo knows of the workspace and its dependencies on a target (a triple, or `all`)."""
+    command = ["cargo", "metadata", "--locked", "--format-version", "1"]
+    if target != "all":
+        command += ["--filter-platform", target]
+    return json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def host():
+    """The target triple of this machine."""
+    lines = subprocess.run(["rustc", "-vV"], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    return next(line.removeprefix("host: ") for line in lines if line.startswith("host: "))
+
+
+def linked(package, target):
+    """Names and versions of all crates linked into a package with its default features, and which depend on which."""
+    command = ["cargo", "tree", "--locked", "--package", package, "--edges", "normal,no-proc-macro", "--target", target]
+    command += ["--prefix", "depth", "--format", "\t{p}", "--no-dedupe"]
+    output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    edges, path = {}, []
+    for line in output.splitlines():
+        depth, crate = line.split("\t")
+        name, version = re.match(r"(\S+) v(\S+)", crate).groups()
+        del path[int(depth) :]
+        path.append((name, version))
+        edges.setdefault(path[-1], set())
+        if len(path) > 1:
+            edges[path[-2]].add(path[-1])
+    return path[0], edges
+
+
+def reference(crate):
+    """The package URL of a crate, which names it in the whole document."""
+    return "pkg:cargo/{}@{}".format(*crate)
+
+
+def component(crate, package, checksum):
+    """A crate's entry."""
+    entry = {
+        "type": "library",
+        "bom-ref": reference(crate),
+        "name": crate[0],
+        "version": crate[1],
+        "purl": reference(crate),
+    }
+    if package["description"]:
+        entry["description"] = " ".join(package["description"].split())
+    if package["license"]:
+        # The old form of OR.
+        entry["licenses"] = [{"expression": re.sub(r"\s*/\s*", " OR ", package["license"])}]
+    if checksum:
+        entry["hashes"] = [{"alg": "SHA-256", "content": checksum}]
+    if package["repository"]:
+        entry["externalReferences"] = [{"type": "vcs", "url": package["repository"]}]
+    return entry
+
+
+def bill(program, target):
+    """The document of a program."""
+    packages = {(package["name"], package["version"]): package for package in metadata(target)["packages"]}
+    lock = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
+    checksums = {(package["name"], package["version"]): package.get("checksum") for package in lock}
+    root, edges = linked(program, target)
+    components = {crate: component(crate, packages[crate], checksums[crate]) for crate in sorted(edges)}
+    about = components.pop(root) | {"type": "application" if program == "hearith" else "library"}
+    content = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": {"component": about},
+        "components": list(components.values()),
+        "dependencies": [
+            {"ref": reference(crate), "dependsOn": sorted(map(reference, edges[crate]))} for crate in sorted(edges)
+        ],
+    }
+    # The same content has the same number.
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
+    return {"serialNumber": f"urn:uuid:{uuid.UUID(bytes=digest[:16], version=4)}"} | content
+
+
+def text(document):
+    """The document as it is written."""
+    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def put_into_wheel(wheel, target):
+    """Adds the documents of what is in a wheel, and their lines to its RECORD."""
+    with zipfile.ZipFile(wheel) as archive:
+        entries = [(info, archive.read(info)) for info in archive.infolist()]
+    folder = next(info.filename.split("/")[0] for info, _ in entries if info.filename.endswith(".dist-info/RECORD"))
+    entries = [(info, content) for info, content in entries if not info.filename.startswith(f"{folder}/sboms/")]
+    added = {f"{folder}/sboms/{name}.cdx.json": text(bill(name, target)).encode() for name in IN_WHEEL}
+
+    def line(name, content):
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        return f"{name},sha256={digest},{len(content)}\n"
+
+    new = Path(f"{wheel}.tmp")
+    with zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
+        for info, content in entries:
+            if info.filename == f"{folder}/RECORD":
+                kept = [
+                    entry
+                    for entry in content.decode().splitlines(keepends=True)
+                    if not entry.startswith(f"{folder}/sboms/")
+                ]
+                content = "".join([*kept, *(line(name, document) for name, document in added.items())]).encode()
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED)
+        for name, document in added.items():
+            info = zipfile.ZipInfo(name, EPOCH)
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, document, zipfile.ZIP_DEFLATED)
+    new.replace(wheel)
+
+
+def main():
+    """Writes documents, or puts them into a wheel."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", metavar="FOLDER")
+    parser.add_argument("--wheel", type=Path)
+    parser.add_argument("--target", default=None, help="a target triple, or all; this machine's if left out")
+    parser.add_argument("package", nargs="*", default=PROGRAMS)
+    arguments = parser.parse_args()
+    target = arguments.target or host()
+    if arguments.wheel:
+        put_into_wheel(arguments.wheel, target)
+        return
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for package in arguments.package:
+        path = arguments.out / f"{package}.cdx.json"
+        document = bill(package, target)
+        path.write_text(text(document), encoding="utf-8")
+        print(f"{path}: {len(document['components'])} crates")
+
+
+if __name__ == "__main__":
+    main()

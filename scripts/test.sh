@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Runs tests by parts, and says at the end how long each took. Usage: scripts/test.sh [PART...]
+#   (none)     everything: rust, python, fuzz
+#   rust       every crate, the hardware and the examples in the documentation; each benchmark once, unmeasured
+#   python     the Python package and the DuckDB extension, python-paillier's own suite among them
+#   fuzz       each fuzz target over its seeds, then for FUZZ_SECONDS (5)
+#   a system   its crates and its hardware alone: see `systems` below
+# INCLUDE_IGNORED=1 runs the long tests of Rust too. HEARITH_REQUIRE lists what must not be missing: see crates/testing.
+#
+# Everything is built from one selection of packages and features, so that nothing is compiled twice: the Python module, the DuckDB extension and
+# the fuzz targets link what the tests of Rust have compiled. A part that is run alone selects the packages that it needs.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# What `cargo test` is called with for each system, a call a line: its crates, then its hardware and nothing else of the hardware.
+declare -A systems=(
+    [arith]="--package hearith-arith --all-features"
+    [paillier]="--package hearith-paillier --all-features"
+    [columns]="--package hearith-columns --all-features"
+    [cli]="--package hearith --all-features"
+    [duckdb]="--package hearith-duckdb --all-features"
+    [device]="--package hearith-device --package hearith-verilated --package hearith-testing --all-features"
+    [rns]="--package hearith-rns --package hearith-golden --all-features
+        --package hearith-simulated --no-default-features --features rns
+        --package hearith-rtl --no-default-features --features rns"
+    [mesa]="--package hearith-device --all-features
+        --package hearith-simulated --no-default-features --features mesa,mesa-dual
+        --package hearith-rtl --no-default-features --features arith"
+)
+
+if [ "${1:-}" = --list ]; then
+    printf '%s\n' rust python fuzz "${!systems[@]}" | sort
+    exit
+fi
+
+parts=("$@")
+if [ ${#parts[@]} -eq 0 ]; then
+    parts=(rust python fuzz)
+    export HEARITH_SELECTION="--workspace --all-features"
+fi
+after=()
+[ -z "${INCLUDE_IGNORED:-}" ] || after=(-- --include-ignored)
+
+rust() {
+    local selection=${HEARITH_SELECTION:---workspace --all-features}
+    # shellcheck disable=SC2086  # several arguments
+    cargo test $selection "${after[@]}"
+    # shellcheck disable=SC2086
+    cargo test --quiet $selection --bench '*'
+}
+
+python() {
+    scripts/test_python.sh
+}
+
+fuzz() {
+    FUZZ_SCOPE=own FUZZ_SEED=${FUZZ_SEED-1} scripts/fuzz.sh "${FUZZ_SECONDS:-5}"
+}
+
+# system NAME: the tests of one of the systems.
+system() {
+    local call
+    while read -r call; do
+        # shellcheck disable=SC2086
+        cargo test $call "${after[@]}"
+    done <<<"${systems[$1]}"
+}
+
+times=()
+for part in "${parts[@]}"; do
+    SECONDS=0
+    if [[ $part =~ ^(rust|python|fuzz)$ ]]; then
+        "$part"
+    elif [ -n "${systems[$part]:-}" ]; then
+        system "$part"
+    else
+        echo "test: there is no part $part; there are: $(scripts/test.sh --list | paste -sd' ')" >&2
+        exit 2
+    fi
+    times+=("$(printf '%-10s %2d min %02d s' "$part" $((SECONDS / 60)) $((SECONDS % 60)))")
+done
+printf 'test: %s\n' "${times[@]}"

@@ -1,0 +1,83 @@
+"""The checks of `make lint` find what they are for."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import check_dependencies
+import check_text
+
+BIBLIOGRAPHY = "# Bibliography\n\n**[Orup95]** H. Orup.\n\n**[MESA24]** Somebody.\n"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A repository in which all is well, and a function that writes into it."""
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+
+    def write(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        subprocess.run(["git", "-C", str(tmp_path), "add", name], check=True)
+
+    write("docs/bibliography.md", BIBLIOGRAPHY)
+    write("src/lib.rs", "/// As \\[Orup95\\] has it.\nlet x = table[RADIX52];\n")
+    write("rtl/mesa.sv", "// Source: [MESA24], fig. 1.\n")
+    write("Cargo.lock", 'source = "https://index.' + "crates." + 'io"\n')
+    assert list(check_text.faults(tmp_path)) == []
+    return tmp_path, write
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "fault"),
+    [
+        ("docs/x.md", "a\nb [Dhem98]\n", "docs/x.md:2: [Dhem98] is not in docs/bibliography.md"),
+        ("src/x.rs", "//! \\[Dhem98\\]\n", "src/x.rs:1: [Dhem98] is not in docs/bibliography.md"),
+        ("rtl/mesa.sv", "// none\n", "docs/bibliography.md: nothing cites [MESA24]"),
+        ("docs/bibliography.md", BIBLIOGRAPHY * 2, "docs/bibliography.md: [MESA24] has several entries"),
+        (
+            "README.md",
+            "x\n[phe](https://" + "pypi." + "org/project/phe/)",
+            "README.md:2: names a package registry, " + "pypi." + "org",
+        ),
+    ],
+)
+def test_faults_in_text_are_found(tree, name, text, fault):
+    root, write = tree
+    write(name, text)
+    assert any(line.startswith(fault) for line in check_text.faults(root)), list(check_text.faults(root))
+
+
+def package(folder, name, *dependencies):
+    """What cargo's metadata says of a package in a folder."""
+    declared = [{"name": other, "rename": None, "kind": kind, "features": []} for other, kind in dependencies]
+    return {"id": name, "name": name, "manifest_path": str(folder / "Cargo.toml"), "dependencies": declared}
+
+
+def test_unused_dependencies_are_found(tmp_path):
+    (tmp_path / "lib.rs").write_text("use crypto_bigint::U64;\n")
+    packages = [package(tmp_path, "a", ("crypto-bigint", None), ("proptest", "dev"), ("rug", "dev"))]
+    found = check_dependencies.unused_faults({"packages": packages, "workspace_members": ["a"]})
+    assert list(found) == ["a: no source uses proptest (dev)", "a: no source uses rug (dev)"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "faults"), [("dev", []), (None, ["a: ships with rug, which is for tests and benchmarks only"])]
+)
+def test_oracles_in_what_is_shipped_are_found(tmp_path, kind, faults):
+    names = ["a", "b", "rug"]
+    edges = {"a": [("b", None)], "b": [("rug", kind)], "rug": []}
+    nodes = [
+        {"id": name, "deps": [{"pkg": other, "dep_kinds": [{"kind": kind}]} for other, kind in edges[name]]}
+        for name in names
+    ]
+    metadata = {
+        "packages": [package(tmp_path, name) for name in names],
+        "resolve": {"nodes": nodes},
+        "workspace_members": ["a"],
+    }
+    assert list(check_dependencies.oracle_faults(metadata)) == faults
