@@ -21,8 +21,8 @@ pub enum Decryption {
     /// Powers modulo `p^2` and `q^2`, put together by the Chinese remainder theorem: \[HDSST25\], algorithm 3, with
     /// all its judgements.
     Crt,
-    /// Powers modulo `p^2` and `q^2` with merged constants and no judgement before the last step: Algorithm 4 of the MESA
-    /// paper, which the hardware follows.
+    /// Powers modulo `p^2` and `q^2` with merged constants and no judgement before the last step: \[HDSST25\], algorithm 4,
+    /// which the hardware follows.
     Ecrt,
 }
 
