@@ -5,7 +5,7 @@ set -euo pipefail
 hearith=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-key=(--key key/public.json)
+key=(--insecure-key --key key/public.json)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -14,16 +14,17 @@ keys() {
     local variant=$1 bits
     shift
     for bits in "$@"; do
-        "$hearith" --quiet keygen --bits "$bits" --variant "$variant" --insecure-key-size --out "$work/key" --force
+        "$hearith" --quiet keygen --bits "$bits" --variant "$variant" --insecure-key --out "$work/key" --force
         cp "$work/key/public.json" "seeds/public_key/$variant-$bits"
         cp "$work/key/private.json" "seeds/private_key/$variant-$bits"
     done
 }
 
-mkdir -p key seeds/{public_key,private_key,phe_json,parquet_table}
-[ -f key/private.json ] || "$hearith" --quiet keygen --bits 256 --variant djn --insecure-key-size --out key
+mkdir -p key seeds/{public_key,private_key,encrypted_key,phe_json,parquet_table}
+[ -f key/private.json ] || "$hearith" --quiet keygen --bits 256 --variant djn --insecure-key --out key
 keys standard 64 256
 keys djn 66 512
+../.venv/bin/python make_encrypted_seeds.py
 
 printf 'dept,salary,bonus\nlab,1500,2.50\nshop,,-7.25\nlab,-20,0\n' >"$work/table.csv"
 encrypt() {

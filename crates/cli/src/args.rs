@@ -40,6 +40,15 @@ pub struct Global {
     /// Report nothing but errors and warnings
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// Take a key that protects nothing: below 2048 bits, or of primes too close together
+    #[arg(long, global = true, alias = "insecure-key-size", overrides_with = "insecure_key")]
+    pub insecure_key: bool,
+    /// Read the passphrase of an encrypted private key from a file's first line instead of the terminal
+    #[arg(long, global = true, value_name = "FILE")]
+    pub passphrase_file: Option<PathBuf>,
+    /// Likewise, from a file descriptor that is open
+    #[arg(long, global = true, value_name = "N", conflicts_with = "passphrase_file")]
+    pub passphrase_fd: Option<u16>,
 }
 
 /// The commands.
@@ -47,6 +56,9 @@ pub struct Global {
 pub enum Command {
     /// Make a key: DIR/public.json to encrypt and add with, DIR/private.json to decrypt with
     Keygen(Keygen),
+    /// Put a private key under a passphrase, take it out again, or write its public half
+    #[command(subcommand)]
+    Key(Key),
     /// Encrypt columns of a table (CSV or Parquet in, Parquet out)
     Encrypt(Encrypt),
     /// Add up the encrypted columns of tables, by groups, without the private key
@@ -80,10 +92,35 @@ pub struct Keygen {
     /// Variant of the scheme: standard, or djn, which encrypts faster
     #[arg(long, default_value = "standard", value_parser = variant)]
     pub variant: Variant,
-    /// Allow sizes below 2048 bits, which protect nothing
+    /// Encrypt the private key under a passphrase, typed twice unless --passphrase-file or --passphrase-fd gives it
     #[arg(long)]
-    pub insecure_key_size: bool,
+    pub passphrase: bool,
     /// Replace a key that is there: what it encrypted is lost unless a copy is kept
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `hearith key`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Key {
+    /// Write a private key encrypted under a passphrase (a JSON Web Encryption, RFC 7517 section 7)
+    Encrypt(KeyFiles),
+    /// Write an encrypted private key in the clear
+    Decrypt(KeyFiles),
+    /// Write the public half of a private key
+    Public(KeyFiles),
+}
+
+/// A key file made of another.
+#[derive(Clone, Debug, Args)]
+pub struct KeyFiles {
+    /// The private key
+    #[arg(value_name = "KEY")]
+    pub input: PathBuf,
+    /// The file to write; - for standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Replace a file that is there
     #[arg(long)]
     pub force: bool,
 }
@@ -112,6 +149,9 @@ pub struct Encrypt {
     /// Round numbers with more fractional digits than --scale, half to even
     #[arg(long)]
     pub round: bool,
+    /// Show the cell that is wrong in the message about it; without this no message holds a plain value
+    #[arg(long)]
+    pub show_cells: bool,
     /// The table, CSV or Parquet; - for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,

@@ -33,7 +33,9 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
             for piece in ReadAhead::start(table.pieces) {
                 let piece = piece?;
                 let encrypted = watch.compute(|| encryptor.encrypt(&piece.batch));
-                pass(encrypted.map_err(|error| Failure::at(&table.name, error.offset_rows(piece.first_row)))?)?;
+                let encrypted =
+                    encrypted.map_err(|error| Failure::at(&table.name, error.offset_rows(piece.first_row)))?;
+                pass(encrypted)?;
                 rows = piece.end_row();
                 progress.set(piece.position, rows);
             }
@@ -55,6 +57,7 @@ fn options(command: &Encrypt) -> Result<EncryptOptions, Failure> {
         pack: command.pack,
         rounding: if command.round { Rounding::HalfEven } else { Rounding::Exact },
         max_additions: command.max_additions,
+        show_cells: command.show_cells,
     })
 }
 

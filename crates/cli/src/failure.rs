@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use hearith_columns::ErrorKind;
 use hearith_columns::parquet::WriteError;
 
 use crate::printable::Printable;
@@ -151,7 +152,9 @@ fn explained(error: &(dyn Error + 'static)) -> String {
 /// errors go without their numbers.
 fn described(error: &(dyn Error + 'static)) -> String {
     if let Some(error) = error.downcast_ref::<hearith_columns::Error>() {
-        return located(error.row(), error.column_name(), error.reason());
+        let cell = error.cell().map_or(String::new(), |cell| format!("{cell} "));
+        let kind = format!("{cell}{}{}", error.kind(), options(error.kind(), error.cell().is_some()));
+        return located(error.row(), error.column(), &kind);
     }
     if let Some(error) = error.downcast_ref::<hearith_paillier::Error>() {
         return located(error.row().map(|row| row as u64), None, error.kind());
@@ -175,6 +178,20 @@ fn located(row: Option<u64>, column: Option<&str>, kind: &dyn fmt::Display) -> S
         (None, Some(column)) => format!("column {column}: {kind}"),
         (None, None) => kind.to_string(),
     }
+}
+
+/// The options that help against what is wrong with a table, in brackets.
+fn options(kind: &ErrorKind, shows_cell: bool) -> String {
+    let show = (!shows_cell).then_some("--show-cells shows the cell");
+    let (option, show) = match kind {
+        ErrorKind::TooManyDigits { .. } => (Some("--scale keeps more, --round rounds"), show),
+        ErrorKind::OutOfRange { .. } => (Some("--range"), show),
+        ErrorKind::NotANumber => (None, show),
+        ErrorKind::NoAdditions => (Some("--additions"), None),
+        _ => (None, None),
+    };
+    let options: Vec<&str> = option.into_iter().chain(show).collect();
+    if options.is_empty() { String::new() } else { format!(" ({})", options.join("; ")) }
 }
 
 /// Writes `hearith: MESSAGE` to standard error, whether or not anybody reads it.
@@ -203,8 +220,10 @@ mod tests {
         assert_eq!(Failure::reading("a.csv", refused()).to_string(), "a.csv: cannot read: Permission denied");
         let refused = WriteError::Io(refused());
         assert_eq!(Failure::from_write("a.csv", refused).to_string(), "a.csv: cannot write: Permission denied");
-        let odd = WriteError::Format("no such type".to_owned());
-        assert_eq!(Failure::from_write("a.csv", odd).to_string(), "a.csv: cannot write: no such type");
+        assert_eq!(
+            Failure::from_write("a.csv", WriteError::NoText).to_string(),
+            "a.csv: cannot write: a value has no text"
+        );
     }
 
     #[test]
@@ -220,6 +239,25 @@ mod tests {
     fn rows_count_from_one_whatever_the_library() {
         let error = hearith_paillier::ErrorKind::OutOfRange.at_row(0);
         assert_eq!(Failure::at("a.csv", error).to_string(), "a.csv: row 1: the number is out of range");
+    }
+
+    #[test]
+    fn the_options_that_help_are_named() {
+        let said = |kind: ErrorKind| Failure::at("a.csv", kind.in_column("x").at_row(4)).to_string();
+        let scale = said(ErrorKind::TooManyDigits { scale: 2 });
+        let expected = "a.csv: row 5, column x: has more than 2 fractional digits \
+                        (--scale keeps more, --round rounds; --show-cells shows the cell)";
+        assert_eq!(scale, expected);
+        assert_eq!(
+            said(ErrorKind::NotANumber),
+            "a.csv: row 5, column x: is not a number (--show-cells shows the cell)"
+        );
+        assert_eq!(
+            said(ErrorKind::Overflow),
+            "a.csv: row 5, column x: overflowed its headroom: the total cannot be relied on"
+        );
+        let ciphertext = hearith_paillier::ErrorKind::CiphertextZero;
+        assert_eq!(said(ciphertext.into()), "a.csv: row 5, column x: the ciphertext is 0");
     }
 
     #[test]

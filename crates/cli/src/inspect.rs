@@ -8,15 +8,15 @@ use std::path::Path;
 use arrow_schema::Field;
 use hearith_columns::metadata::counts_rows;
 use hearith_columns::{Encoding, EncryptedColumn, Part, encrypted_columns};
-use hearith_paillier::MIN_SECURE_BITS;
 use hearith_paillier::encoding::format_decimal;
+use hearith_paillier::{EncryptedJwk, KeyId, MIN_SECURE_BITS, Weakness};
 use serde_json::{Value, json};
 
 use crate::args::Inspect;
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
 use crate::input::ParquetFile;
-use crate::keys::Key;
+use crate::keys::{Key, Shown};
 use crate::printable::Printable;
 use crate::session::Session;
 
@@ -25,9 +25,11 @@ pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
     let path = &command.file;
     let description = match first_byte(path).map_err(|error| Failure::reading(&name(path), error))? {
         b'P' => describe_table(&ParquetFile::open(path)?)?,
-        byte if byte == b'{' || byte.is_ascii_whitespace() => {
-            describe_key(&name(path), &Key::read_quietly(session, path)?)
-        }
+        // An encrypted key in compact form begins with the brace of its header in base64url.
+        byte if byte == b'{' || byte == b'e' || byte.is_ascii_whitespace() => match Key::show(session, path)? {
+            Shown::Key(key) => describe_key(&name(path), &key),
+            Shown::Encrypted(key) => describe_encrypted(&name(path), &key),
+        },
         _ => return Err(Failure::at(name(path), "neither a key nor an encrypted table")),
     };
     match session.json {
@@ -60,27 +62,58 @@ fn describe_key(file: &str, key: &Key) -> Description {
         Key::Public(_) => "public key",
         Key::Private(_) => "private key",
     };
-    let insecure = public.bits() < MIN_SECURE_BITS;
-    let warning = if insecure { " INSECURE" } else { "" };
-    let mut text = format!("{}: {kind}\n", Printable(file));
-    let mut line = |what: &str, value: &str| {
-        let _ = writeln!(text, "  {what:<8} {}", Printable(value));
+    let weakness = public.weakness();
+    let warning = match weakness {
+        None => String::new(),
+        Some(Weakness::Short { .. }) => " INSECURE".to_owned(),
+        Some(weakness) => format!(" INSECURE: {weakness}"),
     };
-    line("scheme", "paillier");
-    line("key", &public.id().to_string());
-    line("bits", &format!("{}{warning}", public.bits()));
-    line("variant", &public.variant().to_string());
-    line("comment", public.comment());
+    let lines = [
+        ("scheme", "paillier".to_owned()),
+        ("key", public.id().to_string()),
+        ("bits", format!("{}{warning}", public.bits())),
+        ("variant", public.variant().to_string()),
+        ("comment", public.comment().to_owned()),
+    ];
+    let text = listed(file, kind, &lines);
     let json = json!({
         "kind": kind,
         "scheme": "paillier",
         "key": public.id().to_string(),
         "bits": public.bits(),
-        "insecure": insecure,
+        "insecure": weakness.is_some(),
         "variant": public.variant().to_string(),
         "comment": public.comment(),
     });
     Description { text, json }
+}
+
+/// What shows of a private key without its passphrase; the id is what the file claims.
+fn describe_encrypted(file: &str, key: &EncryptedJwk) -> Description {
+    let kind = "encrypted private key";
+    let id = key.key_id().as_ref().map(KeyId::to_string);
+    let lines = [
+        ("key", id.clone().unwrap_or_else(|| "not named".to_owned())),
+        ("wrapped", format!("{}, {} rounds of PBKDF2", key.algorithm(), key.iterations())),
+        ("cipher", key.encryption().to_owned()),
+    ];
+    let text = listed(file, kind, &lines);
+    let json = json!({
+        "kind": kind,
+        "key": id,
+        "algorithm": key.algorithm(),
+        "iterations": key.iterations(),
+        "encryption": key.encryption(),
+    });
+    Description { text, json }
+}
+
+fn listed(file: &str, kind: &str, lines: &[(&str, String)]) -> String {
+    let mut text = format!("{}: {kind}\n", Printable(file));
+    for (what, value) in lines {
+        let _ = writeln!(text, "  {what:<8} {}", Printable(value));
+    }
+    text
 }
 
 fn describe_table(table: &ParquetFile) -> Result<Description, Failure> {

@@ -1,16 +1,24 @@
 //! Ctrl-C and its kin: unfinished outputs are removed before the process ends.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use rustix::termios::{OptionalActions, Termios, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
-/// Outputs under their temporary names.
+/// Outputs under their temporary names, and directories made for them.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Held by what is finished as a whole, or not begun.
+static UNDISTURBED: Mutex<()> = Mutex::new(());
+
+/// What echoes again before the process ends: a terminal on which a passphrase is typed.
+static SILENCED: Mutex<Option<(File, Termios)>> = Mutex::new(None);
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -29,6 +37,7 @@ pub(crate) fn install() {
     if let Ok(mut signals) = Signals::new(wanted) {
         thread::spawn(move || {
             if let Some(signal) = signals.forever().next() {
+                let _whole = UNDISTURBED.lock().unwrap_or_else(PoisonError::into_inner);
                 leave(128 + signal);
             }
         });
@@ -47,11 +56,31 @@ pub(crate) fn install() {
 
 /// Removes what is unfinished and ends the process. Nothing can begin or finish meanwhile.
 fn leave(status: i32) -> ! {
+    echo_again();
     let unfinished = unfinished();
-    for path in unfinished.iter() {
-        let _ = std::fs::remove_file(path);
+    // What began last lies within what began before it.
+    for path in unfinished.iter().rev() {
+        let _ = std::fs::remove_file(path).or_else(|_| std::fs::remove_dir(path));
     }
     std::process::exit(status)
+}
+
+/// Does several things of which an interrupt must not come between two.
+pub(crate) fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
+    let _whole = UNDISTURBED.lock().unwrap_or_else(PoisonError::into_inner);
+    work()
+}
+
+/// Remembers that a terminal does not echo, and how it did.
+pub(crate) fn silenced(terminal: File, before: Termios) {
+    *SILENCED.lock().unwrap_or_else(PoisonError::into_inner) = Some((terminal, before));
+}
+
+/// Makes a silenced terminal echo again.
+pub(crate) fn echo_again() {
+    if let Some((terminal, before)) = SILENCED.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
+    }
 }
 
 /// Begins an unfinished output: `create` makes the file and says where it is.

@@ -1,20 +1,70 @@
-//! Key files: JSON Web Keys, public or private.
+//! Key files: JSON Web Keys, public or private, in the clear or under a passphrase.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use hearith_columns::EncryptionKey;
-use hearith_paillier::{KeyPolicy, PrivateKey, PublicKey};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use zeroize::Zeroizing;
+use hearith_paillier::{EncryptedJwk, Error, ErrorKind, KeyKind, KeyPolicy, PrivateKey, PublicKey, SecretText};
 
-use crate::failure::{Failure, name};
+use crate::failure::{Failure, eprint_line, name};
 use crate::session::Session;
 
-/// More than any key that is supported takes.
-const LONGEST: u64 = 1 << 20;
+/// A key file that was read, not yet understood.
+pub(crate) struct KeyFile {
+    name: String,
+    text: SecretText,
+}
+
+impl KeyFile {
+    /// Reads a file, with a warning if it holds a private key that others can read.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let name = name(path);
+        let text = SecretText::open(path).map_err(|error| Failure::reading(&name, error))?;
+        if text.is_shared() && text.kind() != KeyKind::Public {
+            let what = "others than its owner can read this private key (chmod 600 mends it)";
+            eprint_line(&format!("{name}: warning: {what}"));
+        }
+        Ok(Self { name, text })
+    }
+
+    /// The file, as the user named it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What kind of key it holds.
+    pub(crate) fn kind(&self) -> KeyKind {
+        self.text.kind()
+    }
+
+    /// The key, after its passphrase was asked for, with a warning if it is insecure.
+    pub(crate) fn key(&self, session: &Session) -> Result<Key, Failure> {
+        let key = match self.kind() {
+            KeyKind::Encrypted => {
+                let passphrase = session.passphrases.ask(&self.name)?;
+                self.parse(&self.text.decrypt(passphrase.first_line()).map_err(|error| self.fault(&error))?, session)
+            }
+            _ => self.parse(&self.text, session),
+        }?;
+        session.warn_of(&self.name, key.public());
+        Ok(key)
+    }
+
+    fn parse(&self, text: &SecretText, session: &Session) -> Result<Key, Failure> {
+        Key::parse(text, session.policy, session).map_err(|error| self.fault(&error))
+    }
+
+    fn fault(&self, error: &Error) -> Failure {
+        hinting(Failure::at(&self.name, error.clone()), error)
+    }
+}
+
+/// The failure that a key's error is, with the option that would help.
+pub(crate) fn hinting(failure: Failure, error: &Error) -> Failure {
+    match error.kind() {
+        ErrorKind::InsecureKey(_) => failure.noting("--insecure-key"),
+        _ => failure,
+    }
+}
 
 /// A key of either kind.
 pub(crate) enum Key {
@@ -24,30 +74,39 @@ pub(crate) enum Key {
     Private(Box<PrivateKey>),
 }
 
+/// A key as anybody may see it.
+pub(crate) enum Shown {
+    /// One that is in the clear, insecure or not.
+    Key(Key),
+    /// One under a passphrase, which is not asked for.
+    Encrypted(EncryptedJwk),
+}
+
 impl Key {
     /// Reads a key of either kind and warns if it is insecure.
     pub(crate) fn read(session: &Session, path: &Path) -> Result<Self, Failure> {
-        let key = Self::read_quietly(session, path)?;
-        session.warn_of(&name(path), key.public());
-        Ok(key)
+        KeyFile::open(path)?.key(session)
     }
 
-    /// Reads a key of either kind.
-    pub(crate) fn read_quietly(session: &Session, path: &Path) -> Result<Self, Failure> {
-        let file = name(path);
-        let text = text(path).map_err(|error| Failure::reading(&file, error))?;
-        Self::parse(session, &text).map_err(|what| Failure::at(&file, what))
+    /// Reads a key to be shown, not used.
+    pub(crate) fn show(session: &Session, path: &Path) -> Result<Shown, Failure> {
+        let file = KeyFile::open(path)?;
+        let shown = match file.kind() {
+            KeyKind::Encrypted => EncryptedJwk::parse(file.text.as_str()).map(Shown::Encrypted),
+            _ => Self::parse(&file.text, KeyPolicy::AllowInsecure, session).map(Shown::Key),
+        };
+        shown.map_err(|error| file.fault(&error))
     }
 
     /// The key in the text of a JSON Web Key.
-    fn parse(session: &Session, text: &str) -> Result<Self, String> {
-        // Whatever the key's size: making an insecure one is refused, using one is warned of.
-        let policy = KeyPolicy::AllowInsecure;
-        let key = match is_private(text) {
-            true => PrivateKey::from_jwk(text, policy, session.engine).map(|key| Self::Private(Box::new(key))),
-            false => PublicKey::from_jwk(text, policy, session.engine).map(Self::Public),
-        };
-        key.map_err(|error| error.to_string())
+    fn parse(text: &SecretText, policy: KeyPolicy, session: &Session) -> Result<Self, Error> {
+        match text.kind() {
+            KeyKind::Private => {
+                let key = PrivateKey::from_jwk(text.as_str(), policy, session.engine)?;
+                Ok(Self::Private(Box::new(key)))
+            }
+            _ => PublicKey::from_jwk(text.as_str(), policy, session.engine).map(Self::Public),
+        }
     }
 
     /// Reads a private key.
@@ -81,25 +140,4 @@ impl Key {
             Self::Private(key) => EncryptionKey::Owner(key),
         }
     }
-}
-
-fn text(path: &Path) -> std::io::Result<Zeroizing<String>> {
-    let mut file = File::open(path)?;
-    // Room for the whole from the start: growing would leave copies of a secret behind.
-    let length = file.metadata()?.len().min(LONGEST);
-    let mut text = Zeroizing::new(String::with_capacity(length as usize + 1));
-    file.by_ref().take(LONGEST).read_to_string(&mut text)?;
-    Ok(text)
-}
-
-/// Whether a JSON Web Key has the members of a private one.
-fn is_private(text: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Members {
-        p: Option<IgnoredAny>,
-        q: Option<IgnoredAny>,
-        r#pub: Option<IgnoredAny>,
-    }
-    let members = serde_json::from_str::<Members>(text);
-    members.is_ok_and(|key| key.p.is_some() || key.q.is_some() || key.r#pub.is_some())
 }

@@ -18,9 +18,12 @@ mod input;
 mod inspect;
 mod interrupt;
 mod json_values;
+mod key;
 mod keygen;
 mod keys;
 pub mod output;
+mod pair;
+mod passphrase;
 mod phe;
 pub mod pipeline;
 pub mod printable;
@@ -64,6 +67,7 @@ fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
     session.check_device(&arguments.command)?;
     match arguments.command {
         Command::Keygen(command) => keygen::run(&session, &command),
+        Command::Key(command) => key::run(&session, &command),
         Command::Encrypt(command) => encrypt::run(&session, &command),
         Command::Sum(command) => sum::run(&session, &command),
         Command::Decrypt(command) => decrypt::run(&session, &command),

@@ -83,6 +83,18 @@ impl Output {
         }
     }
 
+    /// Puts everything that was written on the disk; only the name is missing then.
+    ///
+    /// # Errors
+    /// A failure to write.
+    pub fn sync(&mut self) -> Result<(), Failure> {
+        let synced = self.flush().and_then(|()| match &self.sink {
+            Some(Sink::File { temporary, .. }) => temporary.get_ref().as_file().sync_all(),
+            _ => Ok(()),
+        });
+        synced.map_err(|error| Failure::writing(&self.name, error))
+    }
+
     /// Completes the output: everything on the disk, then the name.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::Path;
 
 use hearith_columns::phe::{self, ImportOptions, Importer};
-use hearith_columns::{Encoding, Reason, encrypted_columns};
+use hearith_columns::{Encoding, ErrorKind, encrypted_columns};
 use serde::Deserialize;
 
 use crate::args::{Export, Import};
@@ -32,10 +32,7 @@ pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure>
     let columns = encrypted_columns(&source.schema()).map_err(at)?;
     let available = columns.iter().map(|column| column.name.clone()).collect();
     let column = columns.into_iter().find(|column| column.name == command.column);
-    let column = column.ok_or_else(|| {
-        let reason = Reason::NoSuchColumn { available };
-        at(hearith_columns::Error::column(&command.column, reason))
-    })?;
+    let column = column.ok_or_else(|| at(ErrorKind::NoSuchColumn { available }.in_column(&command.column)))?;
     column.check_key(&key).map_err(at)?;
     let mut output = Output::create(&command.out, &[&command.input, &command.key])?;
 

@@ -3,11 +3,12 @@
 use std::{env, thread};
 
 use hearith_device::Kind;
-use hearith_paillier::{Engine, MIN_SECURE_BITS, PublicKey};
+use hearith_paillier::{Engine, KeyPolicy, PublicKey};
 
 use crate::args::{Command, Global, MAX_THREADS, Rns};
 use crate::device::Devices;
 use crate::failure::{Failure, eprint_line};
+use crate::passphrase::Source;
 use crate::report::Step;
 
 /// The name for the fastest engine of this CPU, beside the names of devices.
@@ -30,6 +31,10 @@ pub(crate) struct Session {
     pub(crate) threads: usize,
     /// Whether to report in JSON.
     pub(crate) json: bool,
+    /// The keys that are taken.
+    pub(crate) policy: KeyPolicy,
+    /// Where passphrases come from.
+    pub(crate) passphrases: Source,
     quiet: bool,
 }
 
@@ -50,7 +55,9 @@ impl Session {
             .num_threads(threads)
             .build_global()
             .map_err(|error| Failure::because("cannot start threads", error))?;
-        Ok(Self { engine, device, devices, threads, json: options.json, quiet: options.quiet })
+        let policy = if options.insecure_key { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure };
+        let passphrases = Source::chosen(options.passphrase_file, options.passphrase_fd);
+        Ok(Self { engine, device, devices, threads, json: options.json, policy, passphrases, quiet: options.quiet })
     }
 
     /// Refuses a command that the device chosen cannot carry out.
@@ -86,9 +93,8 @@ impl Session {
 
     /// Warns of a key that protects nothing.
     pub(crate) fn warn_of(&self, file: &str, key: &PublicKey) {
-        if key.bits() < MIN_SECURE_BITS {
-            let bits = key.bits();
-            eprint_line(&format!("{file}: warning: a key of {bits} bits is INSECURE"));
+        if let Some(weakness) = key.weakness() {
+            eprint_line(&format!("{file}: warning: {weakness} is INSECURE"));
         }
     }
 }

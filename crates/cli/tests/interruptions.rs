@@ -50,7 +50,9 @@ fn signals_interrupt_unless_they_are_ignored() {
     let run = |nohup: &str, name: &str| {
         let place = Place::new();
         let program = env!("CARGO_BIN_EXE_hearith");
-        let line = format!("{nohup} exec {program} encrypt --key keys/public.json --column salary - --out out.parquet");
+        let line = format!(
+            "{nohup} exec {program} --insecure-key encrypt --key keys/public.json --column salary - --out out.parquet"
+        );
         let mut shell = Command::new("sh");
         shell.args(["-c", &line]).current_dir(place.path()).stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = shell.spawn().unwrap();
@@ -139,6 +141,7 @@ fn an_interrupt_while_a_key_is_made_leaves_none() {
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130), "8192 bits take longer than a signal");
     assert_eq!(place.files(), before);
+    assert!(!place.file("large").exists(), "nor the directory that was made for it");
     assert_eq!(modes.len(), 1, "the private key's file was there, for its owner alone");
 }
 
@@ -207,7 +210,7 @@ fn a_file_that_may_not_grow_is_removed() {
     many_rows(&place);
     let before = place.files();
     let line = format!(
-        "ulimit -f 100; exec {} encrypt --key keys/private.json --column salary in.csv --out out.parquet",
+        "ulimit -f 100; exec {} --insecure-key encrypt --key keys/private.json --column salary in.csv --out out.parquet",
         env!("CARGO_BIN_EXE_hearith")
     );
     let run = Run::of(Command::new("sh").args(["-c", &line]).current_dir(place.path()).output().unwrap());

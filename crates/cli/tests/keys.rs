@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use common::Place;
+use common::{Place, Run};
 use serde_json::Value;
 
 fn mode(path: &std::path::Path) -> u32 {
@@ -16,12 +16,11 @@ fn mode(path: &std::path::Path) -> u32 {
 #[test]
 fn a_private_key_is_for_its_owner_alone() {
     let place = Place::new();
-    place.ok("keygen --bits 512 --insecure-key-size --out new/deep");
+    place.ok("keygen --bits 512 --out new/deep");
     assert_eq!(mode(&place.file("new/deep/private.json")), 0o600);
     assert_ne!(mode(&place.file("new/deep/public.json")) & 0o400, 0);
     // Whatever the mask, and (in `interruptions.rs`) from the first moment.
-    let line =
-        format!("umask 000; {} keygen --force --bits 512 --insecure-key-size --out k", env!("CARGO_BIN_EXE_hearith"));
+    let line = format!("umask 000; {} keygen --force --bits 512 --insecure-key --out k", env!("CARGO_BIN_EXE_hearith"));
     let made = Command::new("sh").args(["-c", &line]).current_dir(place.path()).output().unwrap();
     assert!(made.status.success(), "{made:?}");
     assert_eq!(mode(&place.file("k/private.json")), 0o600);
@@ -31,14 +30,10 @@ fn a_private_key_is_for_its_owner_alone() {
 fn a_key_is_not_replaced_unless_forced() {
     let place = Place::new();
     let before = place.read("keys/private.json");
-    place.fails(
-        "keygen --bits 512 --insecure-key-size --out keys",
-        "keys/private.json: there is a key already; --force",
-    );
+    place.fails("keygen --bits 512 --out keys", "keys/private.json: there is a key already; --force");
     fs::remove_file(place.file("keys/private.json")).unwrap();
-    place
-        .fails("keygen --bits 512 --insecure-key-size --out keys", "keys/public.json: there is a key already; --force");
-    place.ok("keygen --bits 512 --insecure-key-size --out keys --force");
+    place.fails("keygen --bits 512 --out keys", "keys/public.json: there is a key already; --force");
+    place.ok("keygen --bits 512 --out keys --force");
     assert_ne!(place.read("keys/private.json"), before);
     assert_eq!(place.files().len(), 4, "no temporary file stays");
 }
@@ -48,14 +43,18 @@ fn sizes_that_protect_nothing_are_asked_for() {
     let place = Place::new();
     for bits in [64, 512, 1024, 2046] {
         let expected = format!("a key of {bits} bits is insecure");
-        place.fails(&format!("keygen --bits {bits} --out small"), &expected);
+        let line = format!("keygen --bits {bits} --out small");
+        let run = Run::of(place.strict(line.split_whitespace()).output().unwrap());
+        run.failed(&line, &expected);
+        assert!(run.stderr.contains("(--insecure-key)"), "{}", run.stderr);
+        assert!(!place.file("small").exists(), "no directory is left behind");
     }
     for (bits, expected) in
         [(1023, "the key size must be even"), (8194, "a key of 8194 bits"), (62, "a key of 62 bits")]
     {
-        place.fails(&format!("keygen --bits {bits} --insecure-key-size --out odd"), expected);
+        place.fails(&format!("keygen --bits {bits} --out odd"), expected);
     }
-    let run = place.ok("keygen --bits 64 --insecure-key-size --out tiny");
+    let run = place.ok("keygen --bits 64 --out tiny");
     assert!(run.stderr.contains("tiny/private.json: warning: a key of 64 bits is INSECURE"), "{}", run.stderr);
 }
 
@@ -83,6 +82,57 @@ fn using_an_insecure_key_warns_once() {
     place.write("in.csv", "x\n1\n");
     let run = place.ok("encrypt --quiet --key keys/public.json --column x in.csv --out rows.parquet");
     assert_eq!(run.stderr, "hearith: keys/public.json: warning: a key of 512 bits is INSECURE\n");
+}
+
+#[test]
+fn an_insecure_key_is_used_only_when_asked_for() {
+    let place = Place::new();
+    place.write("in.csv", "x\n1\n");
+    place.ok("encrypt --key keys/public.json --column x in.csv --out rows.parquet");
+    place.ok("export --key keys/public.json --column x rows.parquet --out x.json");
+    let before = place.files();
+    for line in [
+        "encrypt --key keys/public.json --column x in.csv --out out.parquet",
+        "encrypt --key keys/private.json --column x in.csv --out out.parquet",
+        "sum --key keys/public.json rows.parquet --out out.parquet",
+        "decrypt --key keys/private.json rows.parquet --out out.csv",
+        "export --key keys/public.json --column x rows.parquet --out out.json",
+        "import --key keys/public.json --column x x.json --out out.parquet",
+        "key public keys/private.json --out out.json",
+    ] {
+        let run = Run::of(place.strict(line.split_whitespace()).output().unwrap());
+        let key = if line.contains("private") { "keys/private.json" } else { "keys/public.json" };
+        run.failed(line, &format!("{key}: a key of 512 bits is insecure: at least 2048 are needed"));
+        assert!(run.stderr.ends_with("(--insecure-key)\n"), "{}", run.stderr);
+        assert_eq!(place.files(), before, "{line}");
+        // The old name of the option does as well.
+        let run = place.strict(line.split_whitespace()).arg("--insecure-key-size").output().unwrap();
+        assert!(run.status.success(), "{run:?}");
+        place.files().iter().filter(|file| !before.contains(file)).for_each(|file| fs::remove_file(file).unwrap());
+    }
+    let shown = Run::of(place.strict(["inspect", "keys/private.json"]).output().unwrap());
+    assert!(shown.text().contains("512 INSECURE"), "looking at a key uses it for nothing");
+}
+
+#[test]
+fn a_missing_public_half_is_written_again() {
+    let place = Place::new();
+    let public = place.read("keys/public.json");
+    fs::remove_file(place.file("keys/public.json")).unwrap();
+    place.ok("key public keys/private.json --out keys/public.json");
+    assert_eq!(place.read("keys/public.json"), public);
+}
+
+#[test]
+fn what_a_failed_keygen_made_is_removed() {
+    let place = Place::new();
+    let line = "keygen --bits 1024 --out a/b/c";
+    let run = Run::of(place.strict(line.split_whitespace()).output().unwrap());
+    run.failed(line, "a key of 1024 bits is insecure");
+    assert!(!place.file("a").exists());
+    fs::create_dir(place.file("a")).unwrap();
+    place.strict(line.split_whitespace()).output().unwrap();
+    assert!(place.file("a").exists() && !place.file("a/b").exists(), "what was there stays");
 }
 
 #[test]

@@ -6,10 +6,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, UInt64Array};
 use arrow_buffer::{Buffer, NullBuffer};
+use arrow_schema::DataType;
 use hearith_paillier::{Ciphertexts, PublicKey};
 
-use crate::error::{Error, Reason};
-use crate::metadata::EncryptedColumn;
+use crate::error::{CompanionFault, Error, ErrorKind};
+use crate::metadata::{EncryptedColumn, Part};
 
 /// The ciphertexts of a column that are not null, and the rows they stand in.
 pub(crate) struct Present {
@@ -37,25 +38,23 @@ impl Present {
         };
         match ciphertexts {
             Ok(ciphertexts) => Ok(Self { ciphertexts, rows }),
-            Err(error) => Err(bad(column, &rows, &error)),
+            Err(error) => Err(bad(column, &rows, error)),
         }
     }
 
     /// Checks that every ciphertext is coprime to n, naming the first row where it is not.
     pub(crate) fn check_coprime(&self, key: &PublicKey, column: &EncryptedColumn) -> Result<(), Error> {
-        key.check_coprime(&self.ciphertexts).map_err(|error| bad(column, &self.rows, &error))
+        key.check_coprime(&self.ciphertexts).map_err(|error| bad(column, &self.rows, error))
     }
 }
 
 /// An operation's error as an error of the batch, where `rows` says which rows it worked on.
-pub(crate) fn bad(column: &EncryptedColumn, rows: &[usize], error: &hearith_paillier::Error) -> Error {
-    let reason = match error.kind() {
-        kind if kind.is_bad_ciphertext() => Reason::BadCiphertext(kind.to_string()),
-        other => Reason::Format(other.to_string()),
-    };
-    match error.row().and_then(|row| rows.get(row)) {
-        Some(&row) => Error::cell(row, &column.name, reason),
-        None => Error::column(&column.name, reason),
+pub(crate) fn bad(column: &EncryptedColumn, rows: &[usize], error: hearith_paillier::Error) -> Error {
+    let row = error.row().and_then(|row| rows.get(row)).copied();
+    let error = ErrorKind::Paillier(error.kind().clone()).in_column(&column.name);
+    match row {
+        Some(row) => error.at_row(row as u64),
+        None => error,
     }
 }
 
@@ -80,12 +79,18 @@ pub(crate) fn write(
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0).cloned();
     FixedSizeBinaryArray::try_new(width as i32, Buffer::from_vec(bytes), nulls)
         .map(|array| Arc::new(array) as ArrayRef)
-        .map_err(|error| Error::column(&column.name, Reason::Shape(error.to_string())))
+        .map_err(|error| Error::from(error).in_column(&column.name))
 }
 
 /// The companion columns of an encrypted column, one a part.
 pub(crate) fn companions<'a>(column: &EncryptedColumn, batch: &'a RecordBatch) -> Result<Vec<&'a UInt64Array>, Error> {
-    column.parts.iter().map(|part| counts(&part.additions, batch)).collect()
+    let companion = |part: &Part| {
+        counts(&part.additions, batch)?.ok_or_else(|| {
+            let (companion, fault) = (part.additions.clone(), CompanionFault::Missing);
+            ErrorKind::Companion { companion, fault }.in_column(&column.name)
+        })
+    };
+    column.parts.iter().map(companion).collect()
 }
 
 /// Checks that a null ciphertext claims no additions.
@@ -95,34 +100,29 @@ pub(crate) fn check_nulls(column: &EncryptedColumn, batch: &RecordBatch) -> Resu
     for added in companions(column, batch)? {
         let wrong = |&row: &usize| nulls.is_null(row) && added.value(row) != 0;
         if let Some(row) = (0..nulls.len()).find(wrong) {
-            let text = "null, yet its companion counts additions".to_owned();
-            return Err(Error::cell(row, &column.name, Reason::BadCompanion(text)));
+            return Err(ErrorKind::CountedNull.at(row, &column.name));
         }
     }
     Ok(())
 }
 
-/// A column that must be `UInt64` without nulls.
-pub(crate) fn counts<'a>(name: &str, batch: &'a RecordBatch) -> Result<&'a UInt64Array, Error> {
-    let array = batch
-        .column_by_name(name)
-        .and_then(|array| array.as_primitive_opt::<UInt64Type>())
-        .ok_or_else(|| Error::column(name, Reason::Shape("is missing or not UInt64".into())))?;
-    let null = array.nulls().and_then(|nulls| (0..nulls.len()).find(|&row| nulls.is_null(row)));
-    match null {
-        Some(row) => Err(Error::cell(row, name, Reason::Shape("must not be null".into()))),
+/// A column that must be `UInt64` without nulls; `None` if there is none of this name and type.
+pub(crate) fn counts<'a>(name: &str, batch: &'a RecordBatch) -> Result<Option<&'a UInt64Array>, Error> {
+    let array = batch.column_by_name(name).and_then(|array| array.as_primitive_opt::<UInt64Type>());
+    let nulls = array.and_then(|array| array.nulls());
+    match nulls.and_then(|nulls| (0..nulls.len()).find(|&row| nulls.is_null(row))) {
+        Some(row) => Err(ErrorKind::NullCount.at(row, name)),
         None => Ok(array),
     }
 }
 
 fn array<'a>(column: &EncryptedColumn, batch: &'a RecordBatch) -> Result<&'a FixedSizeBinaryArray, Error> {
     let width = column.ciphertext_bytes() as i32;
-    batch
-        .column_by_name(&column.name)
-        .and_then(|array| array.as_fixed_size_binary_opt())
-        .filter(|array| array.value_length() == width)
-        .ok_or_else(|| {
-            let text = format!("is not FixedSizeBinary({width})");
-            Error::column(&column.name, Reason::Shape(text))
-        })
+    let found = batch.column_by_name(&column.name);
+    let array = found.and_then(|array| array.as_fixed_size_binary_opt()).filter(|array| array.value_length() == width);
+    array.ok_or_else(|| {
+        let here = found.map_or_else(|| "absent".to_owned(), |array| array.data_type().to_string());
+        let before = DataType::FixedSizeBinary(width).to_string();
+        ErrorKind::Differs { what: "the type", here, before }.in_column(&column.name)
+    })
 }

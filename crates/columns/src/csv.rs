@@ -1,5 +1,13 @@
 //! CSV as streams of batches. Every cell stays the text that it was; an empty cell is null.
+//!
+//! Quotes are read strictly as RFC 4180 says: a cell that begins with a quote ends with one, and quotes within it are
+//! doubled; a quote anywhere else is an error that names row and column, never text. Quoted cells may hold commas and
+//! line breaks. A line, even an empty one, is a row: with one column an empty line is a null, with more it is an error
+//! like every row with too few cells. Only the end of the last line may be missing.
 
+mod records;
+
+use std::fmt;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
@@ -7,16 +15,59 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use csv::{ErrorKind, StringRecord};
+use zeroize::Zeroizing;
 
-use crate::error::{Error, Reason};
+use crate::error::{Error, ErrorKind};
+use crate::limits::{BATCH_BYTES, MAX_HEADER_BYTES};
 use crate::metadata::check_names;
 use crate::parquet::WriteError;
+use records::{Fault, Record, Records};
+
+/// Why a text is not CSV.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CsvFault {
+    /// There is no first line, or nothing in it.
+    #[error("no header: the first line must name the columns")]
+    NoHeader,
+    /// The header cannot be read.
+    #[error("cell {} of the header: {fault}", .cell + 1)]
+    Header {
+        /// Which of its cells, from 0.
+        cell: usize,
+        /// What is wrong with it.
+        fault: Box<CsvFault>,
+    },
+    /// A row is longer or shorter than the header.
+    #[error("{found} cells, but the header has {expected}")]
+    Cells {
+        /// Cells of the row.
+        found: usize,
+        /// Cells of the header.
+        expected: usize,
+    },
+    /// The text is not UTF-8.
+    #[error("not UTF-8 text")]
+    NotUtf8,
+    /// A cell begins with a quote that nothing closes.
+    #[error("an opening quote is never closed")]
+    UnclosedQuote,
+    /// A cell goes on after the quote that closes it.
+    #[error("text after a closing quote (quotes within quotes are doubled)")]
+    TextAfterQuote,
+    /// A quote stands within a cell that does not begin with one.
+    #[error("a quote in a cell that does not begin with one")]
+    BareQuote,
+    /// A carriage return stands outside quotes without a line feed after it.
+    #[error("a carriage return without a line feed")]
+    BareReturn,
+}
 
 /// A CSV stream being read: batches of text columns.
-#[derive(Debug)]
+///
+/// The text is wiped from the reader's own buffers; the batches, which hold it as well, are the caller's.
 pub struct CsvSource<R> {
-    reader: csv::Reader<R>,
+    records: Records<R>,
     schema: SchemaRef,
     batch_rows: usize,
     row: u64,
@@ -24,20 +75,26 @@ pub struct CsvSource<R> {
 }
 
 impl<R: Read> CsvSource<R> {
-    /// Reads the header; batches will have up to `batch_rows` rows.
+    /// Reads the header; batches will have up to `batch_rows` rows, or fewer where they get long.
     ///
     /// # Errors
     /// A stream without header, with two columns of one name, that is not UTF-8, or unreadable.
     pub fn open(input: R, batch_rows: usize) -> Result<Self, Error> {
-        let mut reader = csv::ReaderBuilder::new().buffer_capacity(1 << 18).from_reader(input);
-        let header = reader.headers().map_err(|error| unreadable(&error, None))?;
-        if header.is_empty() {
-            return Err(Error::table(Reason::Format("an empty CSV file: no header".into())));
+        let mut records = Records::new(input)?;
+        let mut header = Record::default();
+        records.read(&mut header).map_err(in_header)?;
+        if header.bytes() > MAX_HEADER_BYTES {
+            let (what, limit) = ("bytes in the header", MAX_HEADER_BYTES as u64);
+            return Err(ErrorKind::TooLarge { what, limit }.into());
         }
-        let fields = header.iter().map(|name| Field::new(name, DataType::Utf8, true));
+        let names = header.cells().collect::<Result<Vec<_>, _>>().map_err(in_header)?;
+        if matches!(names[..], [] | [""]) {
+            return Err(ErrorKind::from(CsvFault::NoHeader).into());
+        }
+        let fields = names.into_iter().map(|name| Field::new(name, DataType::Utf8, true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         check_names(&schema)?;
-        Ok(Self { reader, schema, batch_rows: batch_rows.max(1), row: 0, ended: false })
+        Ok(Self { records, schema, batch_rows: batch_rows.max(1), row: 0, ended: false })
     }
 
     /// The columns, all of them text.
@@ -47,18 +104,23 @@ impl<R: Read> CsvSource<R> {
 
     fn read(&mut self) -> Result<Option<RecordBatch>, Error> {
         let mut columns: Vec<StringBuilder> = self.schema.fields().iter().map(|_| StringBuilder::new()).collect();
-        let mut record = StringRecord::new();
-        let mut rows = 0;
-        while rows < self.batch_rows {
+        let mut record = Record::default();
+        let (mut rows, mut bytes) = (0, 0);
+        while rows < self.batch_rows && bytes < BATCH_BYTES {
             let row = self.row + rows as u64;
-            let more = self.reader.read_record(&mut record);
-            if !more.map_err(|error| unreadable(&error, Some(row)))? {
+            if !self.records.read(&mut record).map_err(|fault| self.at(row, fault))? {
                 self.ended = true;
                 break;
             }
-            for (column, cell) in columns.iter_mut().zip(&record) {
+            let (found, expected) = (record.len(), columns.len());
+            if found != expected {
+                return Err(ErrorKind::from(CsvFault::Cells { found, expected }).at_row(row));
+            }
+            for (column, cell) in columns.iter_mut().zip(record.cells()) {
+                let cell = cell.map_err(|fault| self.at(row, fault))?;
                 column.append_option((!cell.is_empty()).then_some(cell));
             }
+            bytes += record.bytes();
             rows += 1;
         }
         self.row += rows as u64;
@@ -66,9 +128,29 @@ impl<R: Read> CsvSource<R> {
             return Ok(None);
         }
         let arrays = columns.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef);
-        RecordBatch::try_new(self.schema.clone(), arrays.collect())
-            .map(Some)
-            .map_err(|error| Error::table(Reason::Shape(error.to_string())))
+        Ok(Some(RecordBatch::try_new(self.schema.clone(), arrays.collect())?))
+    }
+
+    /// A fault as an error of a row; cells beyond the header have no column to name.
+    fn at(&self, row: u64, fault: Fault) -> Error {
+        let error = fault.kind.at_row(row);
+        match self.schema.fields().get(fault.cell) {
+            Some(field) => error.in_column(field.name()),
+            None => error,
+        }
+    }
+}
+
+fn in_header(fault: Fault) -> Error {
+    match fault.kind {
+        ErrorKind::Csv(inner) => ErrorKind::from(CsvFault::Header { cell: fault.cell, fault: Box::new(inner) }).into(),
+        other => other.into(),
+    }
+}
+
+impl<R> fmt::Debug for CsvSource<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CsvSource").field("schema", &self.schema).field("row", &self.row).finish_non_exhaustive()
     }
 }
 
@@ -98,7 +180,7 @@ impl<W: Write> CsvSink<W> {
     /// A failure to write.
     pub fn new(output: W, schema: &Schema) -> Result<Self, WriteError> {
         let mut writer = csv::Writer::from_writer(output);
-        writer.write_record(schema.fields().iter().map(|field| field.name())).map_err(failed)?;
+        writer.write_record(schema.fields().iter().map(|field| field.name())).map_err(WriteError::from_csv)?;
         Ok(Self { writer })
     }
 
@@ -111,9 +193,10 @@ impl<W: Write> CsvSink<W> {
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         for row in 0..batch.num_rows() {
             for column in &columns {
-                self.writer.write_field(column.text(row)?).map_err(failed)?;
+                let text = Zeroizing::new(column.text(row)?);
+                self.writer.write_field(text.as_bytes()).map_err(WriteError::from_csv)?;
             }
-            self.writer.write_record(None::<&[u8]>).map_err(failed)?;
+            self.writer.write_record(None::<&[u8]>).map_err(WriteError::from_csv)?;
         }
         Ok(())
     }
@@ -136,43 +219,18 @@ impl<'a> Texts<'a> {
     /// Prepares a column.
     ///
     /// # Errors
-    /// [`WriteError::Format`] for a type that has no text.
+    /// [`WriteError::NoText`] for a type that has no text.
     pub fn new(column: &'a dyn Array) -> Result<Self, WriteError> {
         const OPTIONS: FormatOptions<'static> = FormatOptions::new().with_display_error(false);
-        let formatter =
-            ArrayFormatter::try_new(column, &OPTIONS).map_err(|error| WriteError::Format(error.to_string()))?;
-        Ok(Self { formatter })
+        Ok(Self { formatter: ArrayFormatter::try_new(column, &OPTIONS).map_err(|_| WriteError::NoText)? })
     }
 
     /// The text of a cell; empty for null.
     ///
     /// # Errors
-    /// [`WriteError::Format`] for a value without text, such as a date beyond the calendar.
+    /// [`WriteError::NoText`] for a value without text, such as a date beyond the calendar.
     pub fn text(&self, row: usize) -> Result<String, WriteError> {
-        let text = self.formatter.value(row).try_to_string();
-        text.map_err(|error| WriteError::Format(error.to_string()))
-    }
-}
-
-fn failed(error: csv::Error) -> WriteError {
-    match error.into_kind() {
-        ErrorKind::Io(error) => WriteError::Io(error),
-        other => WriteError::Format(format!("{other:?}")),
-    }
-}
-
-fn unreadable(error: &csv::Error, row: Option<u64>) -> Error {
-    let text = match error.kind() {
-        ErrorKind::Io(error) => error.to_string(),
-        ErrorKind::Utf8 { .. } => "not UTF-8 text".to_owned(),
-        ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("{len} cells, but the header has {expected_len}")
-        }
-        _ => error.to_string(),
-    };
-    match row {
-        Some(row) => Error::row_of(row, Reason::Format(text)),
-        None => Error::table(Reason::Format(text)),
+        self.formatter.value(row).try_to_string().map_err(|_| WriteError::NoText)
     }
 }
 
@@ -220,10 +278,10 @@ mod tests {
             assert!(batches.next().is_none(), "an error ends the stream");
             error
         };
-        assert_eq!(errors("a,b\n1,2\n3,4\n5\n"), "row 3: 1 cells, but the header has 2");
+        assert_eq!(errors("a,b\n1,2\n3,4\n5\n"), "row 2: 1 cells, but the header has 2");
         let mut broken = CsvSource::open(&b"a\nx\n\xff\n"[..], 10).unwrap();
         let error = broken.next().unwrap().unwrap_err();
-        assert_eq!(error.to_string(), "row 2: not UTF-8 text");
+        assert_eq!(error.to_string(), "row 1, column a: not UTF-8 text");
     }
 
     #[test]

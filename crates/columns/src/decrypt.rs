@@ -4,19 +4,25 @@
 //! headroom and its magnitude is within that number times the declared range. Otherwise the cell
 //! is an overflow, and with it its neighbours in the same ciphertext, into which it may have
 //! carried.
+//!
+//! Numbers and texts made on the way are wiped. The arrays of [`Decrypted::to_batch`] and [`Decrypted::to_text`] hold the
+//! numbers for the caller, in memory that Arrow does not wipe.
 
 use std::sync::Arc;
 
+use arrow_array::builder::StringBuilder;
 use arrow_array::types::{Decimal128Type, Decimal256Type, DecimalType};
-use arrow_array::{ArrayRef, Decimal128Array, Decimal256Array, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{ArrayRef, Decimal128Array, Decimal256Array, Float64Array, RecordBatch, UInt64Array};
 use arrow_buffer::i256;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use hearith_paillier::encoding::{Signed, decode_signed};
 use hearith_paillier::phe_json::Number;
 use hearith_paillier::{Decrypt, DecryptError, PrivateKey};
+use zeroize::Zeroizing;
 
 use crate::ciphers::{self, Present};
-use crate::error::{Error, Reason};
+use crate::encrypt::batch_of;
+use crate::error::{Error, ErrorKind};
 use crate::metadata::{self, Encoding, EncryptedColumn, Part, encrypted_columns};
 
 /// What stands in text for a total that overflowed its headroom.
@@ -28,6 +34,7 @@ pub struct Decryptor<'a> {
     key: &'a dyn Decrypt,
     columns: Vec<EncryptedColumn>,
     plan: Vec<Step>,
+    input: SchemaRef,
     schema: SchemaRef,
 }
 
@@ -81,13 +88,13 @@ impl<'a> Decryptor<'a> {
     pub fn with(key: &'a dyn Decrypt, schema: &Schema) -> Result<Self, Error> {
         let columns = encrypted_columns(schema)?;
         if columns.is_empty() {
-            return Err(Error::table(Reason::NothingEncrypted));
+            return Err(ErrorKind::NothingEncrypted.into());
         }
         columns.iter().try_for_each(|column| column.check_key(key.public()))?;
         let plan = plan(schema, &columns);
         let output = output_schema(schema, &columns, &plan);
         metadata::check_names(&output)?;
-        Ok(Self { key, columns, plan, schema: Arc::new(output) })
+        Ok(Self { key, columns, plan, input: Arc::new(schema.clone()), schema: Arc::new(output) })
     }
 
     /// The schema of the decrypted table, without companions. Numbers are `Decimal128(38, scale)`,
@@ -97,12 +104,13 @@ impl<'a> Decryptor<'a> {
         self.schema.clone()
     }
 
-    /// Decrypts a batch.
+    /// Decrypts a batch of the table that was prepared for.
     ///
     /// # Errors
-    /// The first row with a malformed ciphertext, or one that shares a factor with n. A total
+    /// [`ErrorKind::Differs`] for a batch of another table; the first row with a malformed ciphertext, or one that shares a factor with n. A total
     /// that overflowed is no error here: see [`Decrypted::overflow`].
     pub fn decrypt(&self, batch: &RecordBatch) -> Result<Decrypted, Error> {
+        metadata::check_batch(&self.input, batch.schema_ref())?;
         let mut columns = Vec::with_capacity(self.schema.fields().len());
         for step in &self.plan {
             match *step {
@@ -133,10 +141,10 @@ impl<'a> Decryptor<'a> {
 
     /// The integers in the ciphertexts, row by row; `None` where a row is outside its layout.
     fn decode(&self, column: &EncryptedColumn, present: &Present) -> Result<Vec<Option<Signed>>, Error> {
-        let fault = |error| ciphers::bad(column, &present.rows, &error);
+        let fault = |error| ciphers::bad(column, &present.rows, error);
         let plaintexts = self.key.decrypt(&present.ciphertexts).map_err(|error| match error {
             DecryptError::Ciphertexts(error) => fault(error),
-            DecryptError::Device(error) => Error::table(Reason::Accelerator(error.to_string())),
+            DecryptError::Device(error) => ErrorKind::Device(error).into(),
         })?;
         let public = self.key.public();
         match column.encoding {
@@ -215,25 +223,21 @@ impl Decrypted {
         };
         let found = self.columns.iter().enumerate();
         let (row, index) = found.filter_map(|(index, column)| Some((first(column)?, index))).min()?;
-        Some(Error::cell(row, self.schema.field(index).name(), Reason::Overflow))
+        Some(ErrorKind::Overflow.at(row, self.schema.field(index).name()))
     }
 
     /// The batch with its numbers as Arrow decimals ([`Decryptor::schema`]).
     ///
     /// # Errors
-    /// [`Reason::Overflow`] at the first cell that overflowed.
+    /// [`ErrorKind::Overflow`] at the first cell that overflowed.
     pub fn to_batch(&self) -> Result<RecordBatch, Error> {
         if let Some(error) = self.overflow() {
             return Err(error);
         }
         let arrays = self.columns.iter().zip(self.schema.fields()).map(|(column, field)| {
-            column
-                .to_array(field.data_type())
-                .map_err(|error| Error::column(field.name(), Reason::Shape(error.to_string())))
+            column.to_array(field.data_type()).map_err(|error| Error::from(error).in_column(field.name()))
         });
-        let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
-        RecordBatch::try_new(self.schema.clone(), arrays)
-            .map_err(|error| Error::table(Reason::Shape(error.to_string())))
+        batch_of(&self.schema, arrays.collect::<Result<Vec<_>, _>>()?)
     }
 
     /// The batch with its numbers as exact decimal text, and [`OVERFLOW`] where one overflowed;
@@ -247,24 +251,26 @@ impl Decrypted {
             .map(|(column, field)| match column {
                 Decoded::Plain(array) => (Field::clone(field), array.clone()),
                 Decoded::Numbers { encoding, scale, cells } => {
-                    let texts: StringArray = cells.iter().map(|cell| cell.text(*encoding, *scale)).collect();
-                    (Field::new(field.name(), DataType::Utf8, true), Arc::new(texts) as ArrayRef)
+                    let mut texts = StringBuilder::with_capacity(cells.len(), 16 * cells.len());
+                    cells.iter().for_each(|cell| {
+                        texts.append_option(cell.text(*encoding, *scale).as_ref().map(|text| text.as_str()))
+                    });
+                    (Field::new(field.name(), DataType::Utf8, true), Arc::new(texts.finish()) as ArrayRef)
                 }
             })
             .unzip();
-        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
-            .map_err(|error| Error::table(Reason::Shape(error.to_string())))
+        batch_of(&Arc::new(Schema::new(fields)), arrays)
     }
 }
 
 impl Cell {
-    fn text(&self, encoding: Encoding, scale: u32) -> Option<String> {
-        match (self, encoding) {
-            (Self::Null, _) => None,
-            (Self::Overflow, _) => Some(OVERFLOW.to_owned()),
-            (Self::Value(value), Encoding::Base16(exponent)) => Some(base16_text(value, exponent)),
-            (Self::Value(value), _) => Some(value.to_decimal_string(scale)),
-        }
+    fn text(&self, encoding: Encoding, scale: u32) -> Option<Zeroizing<String>> {
+        Some(Zeroizing::new(match (self, encoding) {
+            (Self::Null, _) => return None,
+            (Self::Overflow, _) => OVERFLOW.to_owned(),
+            (Self::Value(value), Encoding::Base16(exponent)) => base16_text(value, exponent),
+            (Self::Value(value), _) => value.to_decimal_string(scale),
+        }))
     }
 
     fn value(&self) -> Option<&Signed> {
@@ -292,7 +298,7 @@ impl Decoded {
             }
             DataType::Decimal256(precision, scale) => {
                 let numbers = cells.iter().map(|cell| {
-                    let wide = |value: &Signed| i256::from_string(&value.to_decimal_string(0));
+                    let wide = |value: &Signed| i256::from_string(&Zeroizing::new(value.to_decimal_string(0)));
                     cell.value().map(|value| wide(value).ok_or_else(too_large)).transpose()
                 });
                 let array: Decimal256Array = numbers.collect::<Result<_, _>>()?;
@@ -317,13 +323,16 @@ impl Decoded {
 /// the same of 10, four times over.
 fn base16_text(value: &Signed, exponent: i32) -> String {
     let places = 4 * exponent.unsigned_abs();
-    let mut magnitude = value.magnitude().to_vec();
+    // Room for the product, so that the limbs are never moved; `Signed` wipes them.
+    let mut magnitude = Vec::with_capacity(value.magnitude().len() + places as usize / 16 + 1);
+    magnitude.extend_from_slice(value.magnitude());
     (0..places).for_each(|_| times_five(&mut magnitude));
-    let text = Signed::new(value.is_negative(), magnitude).to_decimal_string(places);
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    let mut text = Signed::new(value.is_negative(), magnitude).to_decimal_string(places);
+    if text.contains('.') {
+        let digits = text.trim_end_matches('0').trim_end_matches('.').len();
+        text.truncate(digits);
     }
+    text
 }
 
 fn times_five(limbs: &mut Vec<u64>) {
@@ -351,13 +360,13 @@ fn plan(schema: &Schema, columns: &[EncryptedColumn]) -> Vec<Step> {
 
 fn output_schema(schema: &Schema, columns: &[EncryptedColumn], plan: &[Step]) -> Schema {
     let fields = plan.iter().flat_map(|step| match *step {
-        Step::Pass(index) => vec![schema.field(index).clone()],
+        Step::Pass(index) => vec![metadata::bare(schema.field(index))],
         Step::Decrypt(index) => {
             let column = &columns[index];
             column.parts.iter().map(|part| number_field(column, part)).collect()
         }
     });
-    Schema::new_with_metadata(fields.collect::<Vec<Field>>(), schema.metadata().clone())
+    Schema::new(fields.collect::<Vec<Field>>())
 }
 
 /// The Arrow type that holds every total within the declared range and headroom.

@@ -8,11 +8,12 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{Field, Schema, SchemaRef};
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey, PublicKey};
+use zeroize::Zeroizing;
 
 use crate::ciphers;
-use crate::error::{Error, Reason};
+use crate::error::{Error, ErrorKind};
 use crate::metadata::{self, DEFAULT_MAX_ADDITIONS, DEFAULT_RANGE, Encoding, EncryptedColumn, Part};
-use crate::numbers::{self, Rounding, Rules};
+use crate::numbers::{self, Numbers, Rounding, Rules};
 
 /// The key to encrypt with.
 #[derive(Clone, Copy, Debug)]
@@ -70,13 +71,15 @@ pub struct EncryptOptions {
     pub rounding: Rounding,
     /// Additions to leave headroom for, at least 1.
     pub max_additions: u64,
+    /// Whether an error shows the cell that it concerns, quoted and cut; without this no error holds a plaintext.
+    pub show_cells: bool,
 }
 
 impl EncryptOptions {
     /// Encrypts `columns` one by one, with the default headroom and no rounding.
     pub fn new(columns: Vec<ColumnSpec>) -> Self {
         let (rounding, max_additions) = (Rounding::Exact, DEFAULT_MAX_ADDITIONS);
-        Self { columns, pack: false, rounding, max_additions }
+        Self { columns, pack: false, rounding, max_additions, show_cells: false }
     }
 }
 
@@ -85,8 +88,10 @@ impl EncryptOptions {
 pub struct Encryptor<'a> {
     key: EncryptionKey<'a>,
     rounding: Rounding,
+    show_cells: bool,
     columns: Vec<EncryptedColumn>,
     plan: Vec<Step>,
+    input: SchemaRef,
     schema: SchemaRef,
 }
 
@@ -109,10 +114,10 @@ impl<'a> Encryptor<'a> {
         metadata::check_names(schema)?;
         let columns = describe(key.public(), schema, options)?;
         let plan = plan(schema, &columns);
-        let output = output_schema(schema, &columns, &plan);
+        let output = output_schema(schema, &columns, &plan)?;
         metadata::check_names(&output)?;
-        let schema = Arc::new(output);
-        Ok(Self { key, rounding: options.rounding, columns, plan, schema })
+        let (input, schema) = (Arc::new(schema.clone()), Arc::new(output));
+        Ok(Self { key, rounding: options.rounding, show_cells: options.show_cells, columns, plan, input, schema })
     }
 
     /// The schema of the encrypted table: each column gives way to its ciphertexts, followed by
@@ -126,12 +131,13 @@ impl<'a> Encryptor<'a> {
         &self.columns
     }
 
-    /// Encrypts a batch.
+    /// Encrypts a batch of the table that was prepared for. Numbers read from it are wiped; the batch is the caller's.
     ///
     /// # Errors
-    /// The first cell that is no number, has too many fractional digits or is out of range; a
-    /// failure of the operating system's random generator.
+    /// [`ErrorKind::Differs`] for a batch of another table; the first cell that is no number, has too many fractional
+    /// digits or is out of range; a failure of the operating system's random generator.
     pub fn encrypt(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
+        metadata::check_batch(&self.input, batch.schema_ref())?;
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
         for step in &self.plan {
             match *step {
@@ -139,8 +145,7 @@ impl<'a> Encryptor<'a> {
                 Step::Encrypt(index) => self.encrypt_column(&self.columns[index], batch, &mut arrays)?,
             }
         }
-        RecordBatch::try_new(self.schema.clone(), arrays)
-            .map_err(|error| Error::table(Reason::Shape(error.to_string())))
+        batch_of(&self.schema, arrays)
     }
 
     fn encrypt_column(
@@ -162,12 +167,15 @@ impl<'a> Encryptor<'a> {
         Ok(())
     }
 
-    fn numbers(&self, part: &Part, batch: &RecordBatch) -> Result<Vec<Option<i128>>, Error> {
-        let rules = Rules { column: part.name.clone(), scale: part.scale, range: part.range, rounding: self.rounding };
-        let array = batch
-            .column_by_name(&part.name)
-            .ok_or_else(|| Error::column(&part.name, Reason::Shape("is missing".into())))?;
-        rules.read(array)
+    fn numbers(&self, part: &Part, batch: &RecordBatch) -> Result<Numbers, Error> {
+        let rules = Rules {
+            column: part.name.clone(),
+            scale: part.scale,
+            range: part.range,
+            rounding: self.rounding,
+            show_cells: self.show_cells,
+        };
+        rules.read(batch.column(self.input.index_of(&part.name)?))
     }
 
     /// A ciphertext for each number, none for a null.
@@ -176,40 +184,49 @@ impl<'a> Encryptor<'a> {
         column: &EncryptedColumn,
         numbers: &[Option<i128>],
     ) -> Result<(Ciphertexts, Option<NullBuffer>), Error> {
-        let present: Vec<i128> = numbers.iter().flatten().copied().collect();
-        let plaintexts = encode_signed(self.key.public(), &present)
-            .map_err(|error| Error::column(&column.name, Reason::DoesNotFit(error.to_string())))?;
+        let mut present = Zeroizing::new(Vec::with_capacity(numbers.len()));
+        present.extend(numbers.iter().flatten().copied());
+        let plaintexts = encode_signed(self.key.public(), &present).map_err(|error| failed(column, error))?;
         let nulls = NullBuffer::from_iter(numbers.iter().map(Option::is_some));
         Ok((self.encrypt_plaintexts(column, &plaintexts)?, Some(nulls)))
     }
 
     /// A ciphertext for each row, with 0 in the slot of a null.
-    fn encrypt_packed(&self, column: &EncryptedColumn, numbers: &[Vec<Option<i128>>]) -> Result<Ciphertexts, Error> {
+    fn encrypt_packed(&self, column: &EncryptedColumn, numbers: &[Numbers]) -> Result<Ciphertexts, Error> {
         let rows = numbers[0].len();
-        let slots = (0..rows).flat_map(|row| numbers.iter().map(move |part| part[row]));
-        let slots: Vec<i128> = slots.map(Option::unwrap_or_default).collect();
-        let plaintexts = column
-            .layout()?
-            .pack(self.key.public(), &slots)
-            .map_err(|error| Error::column(&column.name, Reason::DoesNotFit(error.to_string())))?;
+        let mut slots = Zeroizing::new(Vec::with_capacity(rows * numbers.len()));
+        for row in 0..rows {
+            slots.extend(numbers.iter().map(|part| part[row].unwrap_or_default()));
+        }
+        let plaintexts = column.layout()?.pack(self.key.public(), &slots).map_err(|error| failed(column, error))?;
         self.encrypt_plaintexts(column, &plaintexts)
     }
 
     fn encrypt_plaintexts(&self, column: &EncryptedColumn, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error> {
-        self.key.encrypt(plaintexts).map_err(|error| Error::column(&column.name, Reason::Format(error.to_string())))
+        self.key.encrypt(plaintexts).map_err(|error| failed(column, error))
     }
+}
+
+fn failed(column: &EncryptedColumn, error: hearith_paillier::Error) -> Error {
+    ErrorKind::Paillier(error.kind().clone()).in_column(&column.name)
+}
+
+/// A batch of these columns, whose nested types may have metadata that the schema leaves out.
+pub(crate) fn batch_of(schema: &SchemaRef, arrays: Vec<ArrayRef>) -> Result<RecordBatch, Error> {
+    let arrays = arrays.iter().zip(schema.fields()).map(|(array, field)| metadata::retyped(array, field.data_type()));
+    Ok(RecordBatch::try_new(schema.clone(), arrays.collect::<Result<_, _>>()?)?)
 }
 
 /// The encrypted columns that the options ask for.
 fn describe(key: &PublicKey, schema: &Schema, options: &EncryptOptions) -> Result<Vec<EncryptedColumn>, Error> {
     if options.columns.is_empty() {
-        return Err(Error::table(Reason::NoColumns));
+        return Err(ErrorKind::NoColumns.into());
     }
     let mut seen = HashSet::new();
     let mut parts = Vec::new();
     for spec in &options.columns {
         if !seen.insert(&spec.name) {
-            return Err(Error::column(&spec.name, Reason::DuplicateColumn));
+            return Err(ErrorKind::DuplicateColumn.in_column(&spec.name));
         }
         parts.push(part(schema, spec)?);
     }
@@ -240,9 +257,13 @@ fn describe(key: &PublicKey, schema: &Schema, options: &EncryptOptions) -> Resul
 
 fn part(schema: &Schema, spec: &ColumnSpec) -> Result<Part, Error> {
     let field = find(schema, &spec.name)?;
-    let described = EncryptedColumn::from_field(field).map_err(|error| Error::column(field.name(), error.into()))?;
-    if described.is_some() {
-        return Err(Error::column(&spec.name, Reason::AlreadyEncrypted));
+    if metadata::described(field)?.is_some() {
+        return Err(ErrorKind::AlreadyEncrypted.in_column(&spec.name));
+    }
+    let encrypted = metadata::encrypted_columns(schema)?;
+    let owner = encrypted.iter().find(|column| column.parts.iter().any(|part| part.additions == spec.name));
+    if let Some(owner) = owner {
+        return Err(ErrorKind::IsCompanion { of: owner.name.clone() }.in_column(&spec.name));
     }
     numbers::check_numeric(field)?;
     let scale = spec.scale.unwrap_or_else(|| numbers::natural_scale(field));
@@ -258,7 +279,7 @@ fn part(schema: &Schema, spec: &ColumnSpec) -> Result<Part, Error> {
 pub(crate) fn find<'a>(schema: &'a Schema, name: &str) -> Result<&'a Field, Error> {
     schema.field_with_name(name).map_err(|_| {
         let available = schema.fields().iter().map(|field| field.name().clone()).collect();
-        Error::column(name, Reason::NoSuchColumn { available })
+        ErrorKind::NoSuchColumn { available }.in_column(name)
     })
 }
 
@@ -272,16 +293,16 @@ fn plan(schema: &Schema, columns: &[EncryptedColumn]) -> Vec<Step> {
     steps.collect()
 }
 
-fn output_schema(schema: &Schema, columns: &[EncryptedColumn], plan: &[Step]) -> Schema {
-    let fields = plan.iter().flat_map(|step| match *step {
-        Step::Pass(index) => vec![schema.field(index).clone()],
-        Step::Encrypt(index) => {
-            let column = &columns[index];
-            std::iter::once(column.field()).chain(column.companion_fields()).collect()
+fn output_schema(schema: &Schema, columns: &[EncryptedColumn], plan: &[Step]) -> Result<Schema, Error> {
+    let mut fields = Vec::new();
+    for step in plan {
+        match *step {
+            Step::Pass(index) => fields.push(metadata::kept(schema.field(index))?),
+            Step::Encrypt(index) => {
+                fields.push(columns[index].field());
+                fields.extend(columns[index].companion_fields());
+            }
         }
-    });
-    let mut metadata = schema.metadata().clone();
-    // pandas' account of the columns, which would be wrong of the encrypted ones.
-    metadata.remove("pandas");
-    Schema::new_with_metadata(fields.collect::<Vec<Field>>(), metadata)
+    }
+    Ok(Schema::new(fields))
 }

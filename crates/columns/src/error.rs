@@ -1,50 +1,47 @@
 //! One error type: what is wrong, and in which row and column of the batch.
+//!
+//! No error holds a plaintext: it names the place and the kind of fault. The text of a cell is in it only where the caller
+//! asked for that ([`EncryptOptions::show_cells`](crate::EncryptOptions::show_cells)).
 
 use std::fmt;
+use std::io;
 
+use arrow_schema::ArrowError;
+use parquet::errors::ParquetError;
+
+use crate::csv::CsvFault;
 use crate::metadata::MetadataError;
+
+/// An error of somebody else's type.
+pub type Source = Box<dyn std::error::Error + Send + Sync>;
 
 /// What is wrong with a batch, and where.
 ///
-/// Rows are counted from 0 within the batch; [`Error::offset_rows`] turns them into rows of a
-/// stream. The text counts rows from 1, as people and spreadsheets do (a CSV header is not a row).
-/// Which file the batch came from is the caller's to add.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Rows are counted from 0 within the batch; [`Error::offset_rows`] turns them into rows of a stream (a CSV header is not
+/// a row). Which file the batch came from is the caller's to add.
+///
+/// ```
+/// use hearith_columns::ErrorKind;
+/// let error = ErrorKind::NotANumber.in_column("salary").at_row(4);
+/// assert_eq!((error.row(), error.column()), (Some(4), Some("salary")));
+/// assert_eq!(error.to_string(), "row 4, column salary: is not a number");
+/// assert_eq!(error.offset_rows(1000).row(), Some(1004));
+/// ```
+#[derive(Debug)]
 pub struct Error(Box<Located>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Located {
     row: Option<u64>,
     column: Option<String>,
-    reason: Reason,
+    cell: Option<String>,
+    kind: ErrorKind,
 }
 
 impl Error {
-    /// An error that concerns the whole table.
-    pub fn table(reason: Reason) -> Self {
-        Self(Box::new(Located { row: None, column: None, reason }))
-    }
-
-    /// An error that concerns a column.
-    pub fn column(column: &str, reason: Reason) -> Self {
-        Self(Box::new(Located { row: None, column: Some(column.to_owned()), reason }))
-    }
-
-    /// An error in one cell; `row` counts from 0 within the batch.
-    pub fn cell(row: usize, column: &str, reason: Reason) -> Self {
-        let row = Some(row as u64);
-        Self(Box::new(Located { row, column: Some(column.to_owned()), reason }))
-    }
-
-    /// An error that concerns a row, whatever the column; `row` counts from 0 within the batch.
-    pub fn row_of(row: u64, reason: Reason) -> Self {
-        Self(Box::new(Located { row: Some(row), column: None, reason }))
-    }
-
-    /// The same error with `rows` added to its row number, for a batch that starts there.
-    pub fn offset_rows(mut self, rows: u64) -> Self {
-        self.0.row = self.0.row.map(|row| row.saturating_add(rows));
-        self
+    /// What is wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
     }
 
     /// The row, counted from 0, if the error concerns one.
@@ -53,34 +50,72 @@ impl Error {
     }
 
     /// The column, if the error concerns one.
-    pub fn column_name(&self) -> Option<&str> {
+    pub fn column(&self) -> Option<&str> {
         self.0.column.as_deref()
     }
 
-    /// What is wrong.
-    pub fn reason(&self) -> &Reason {
-        &self.0.reason
+    /// The cell as an error line shows it (quoted, on one line, cut), if that was asked for.
+    pub fn cell(&self) -> Option<&str> {
+        self.0.cell.as_deref()
+    }
+
+    /// The same error in this row, counted from 0.
+    pub fn at_row(mut self, row: u64) -> Self {
+        self.0.row = Some(row);
+        self
+    }
+
+    /// The same error in this column.
+    pub fn in_column(mut self, column: &str) -> Self {
+        self.0.column = Some(column.to_owned());
+        self
+    }
+
+    /// The same error with `rows` added to its row, for a batch that starts there.
+    pub fn offset_rows(mut self, rows: u64) -> Self {
+        self.0.row = self.0.row.map(|row| row.saturating_add(rows));
+        self
+    }
+
+    /// The same error with the text of its cell.
+    pub(crate) fn showing(mut self, text: &str) -> Self {
+        self.0.cell = Some(shown(text));
+        self
+    }
+}
+
+impl<K: Into<ErrorKind>> From<K> for Error {
+    fn from(kind: K) -> Self {
+        Self(Box::new(Located { row: None, column: None, cell: None, kind: kind.into() }))
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Located { row, column, reason } = &*self.0;
-        match (row.map(|row| row.saturating_add(1)), column) {
-            (Some(row), Some(column)) => write!(f, "row {row}, column {column}: {reason}"),
-            (Some(row), None) => write!(f, "row {row}: {reason}"),
-            (None, Some(column)) => write!(f, "column {column}: {reason}"),
-            (None, None) => reason.fmt(f),
+        let Located { row, column, cell, kind } = &*self.0;
+        match (row, column) {
+            (Some(row), Some(column)) => write!(f, "row {row}, column {column}: ")?,
+            (Some(row), None) => write!(f, "row {row}: ")?,
+            (None, Some(column)) => write!(f, "column {column}: ")?,
+            (None, None) => {}
+        }
+        match cell {
+            Some(cell) => write!(f, "{cell} {kind}"),
+            None => kind.fmt(f),
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        std::error::Error::source(&self.0.kind)
+    }
+}
 
-/// What is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// What is wrong. The text says nothing of the place; see [`Error`].
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum ErrorKind {
     /// A column was asked for that the table does not have.
     #[error("there is no such column (there are: {})", list(.available))]
     NoSuchColumn {
@@ -96,6 +131,12 @@ pub enum Reason {
     /// The column is encrypted already.
     #[error("is already encrypted")]
     AlreadyEncrypted,
+    /// The column to encrypt counts the additions of an encrypted one, which could not be decrypted without it.
+    #[error("counts the additions of the encrypted column {of}, which needs it in the clear")]
+    IsCompanion {
+        /// The encrypted column.
+        of: String,
+    },
     /// The column's type holds no numbers.
     #[error("holds {found}, not numbers")]
     NotNumeric {
@@ -103,27 +144,17 @@ pub enum Reason {
         found: String,
     },
     /// A cell is not a number.
-    #[error("{} is not a number", shown(.text))]
-    NotANumber {
-        /// The cell.
-        text: String,
-    },
+    #[error("is not a number")]
+    NotANumber,
     /// A cell has more fractional digits than the scale keeps.
-    #[error(
-        "{} has more than {scale} fractional digits: raise the scale (--scale) or round (--round)",
-        shown(.text)
-    )]
+    #[error("has more than {scale} fractional digits")]
     TooManyDigits {
-        /// The cell.
-        text: String,
         /// Fractional digits kept.
         scale: u32,
     },
     /// A value exceeds the declared range.
-    #[error("{} is out of range: at most {range} either side of 0 (--range)", shown(.text))]
+    #[error("is out of range: at most {range} either side of 0")]
     OutOfRange {
-        /// The value.
-        text: String,
         /// The largest magnitude admitted.
         range: String,
     },
@@ -139,15 +170,15 @@ pub enum Reason {
         /// What was declared.
         scale: u32,
     },
-    /// The values do not fit the key with the headroom asked for.
+    /// Ciphertexts to import into which nothing was added.
+    #[error("every ciphertext must hold one number at least")]
+    NoAdditions,
+    /// The operation on plaintexts or ciphertexts failed.
     #[error("{0}")]
-    DoesNotFit(String),
-    /// A ciphertext is malformed: 0, not below n^2, or sharing a factor with n.
+    Paillier(#[from] hearith_paillier::ErrorKind),
+    /// What decrypts is a device, and it failed.
     #[error("{0}")]
-    BadCiphertext(String),
-    /// The accelerator that decrypts failed.
-    #[error("{0}")]
-    Accelerator(String),
+    Device(#[source] Source),
     /// A column is encrypted under another key.
     #[error("encrypted under key {found}, but the key given is {given}")]
     WrongKey {
@@ -159,9 +190,20 @@ pub enum Reason {
     /// The description of an encrypted column does not hold together.
     #[error("damaged description of an encrypted column: {0}")]
     Metadata(#[from] MetadataError),
-    /// A companion column is missing, of another type, or holds a null.
-    #[error("{0}")]
-    BadCompanion(String),
+    /// A companion column is not what it must be.
+    #[error("its companion column {companion} {fault}")]
+    Companion {
+        /// Name of the companion column.
+        companion: String,
+        /// What is wrong with it.
+        fault: CompanionFault,
+    },
+    /// A cell that counts is null.
+    #[error("must not be null")]
+    NullCount,
+    /// A null ciphertext claims additions.
+    #[error("null, yet its companion counts additions")]
+    CountedNull,
     /// More numbers were added than the ciphertext has headroom for.
     #[error("{additions} additions exceed the {max_additions} that there is headroom for")]
     Headroom {
@@ -176,14 +218,14 @@ pub enum Reason {
     /// A table holds no encrypted column.
     #[error("holds no encrypted column")]
     NothingEncrypted,
-    /// A table's encrypted columns are not those of the tables before it.
-    #[error("{what} is {here} here but {before} before: these do not add up")]
+    /// A table is not like those before it, or a batch not like the table that it is said to be of.
+    #[error("{what} is {here} here but {before} before")]
     Differs {
         /// The property.
         what: &'static str,
-        /// Its value in this table.
+        /// Its value in this table or batch.
         here: String,
-        /// Its value in the tables before.
+        /// Its value before.
         before: String,
     },
     /// A column to group by is encrypted.
@@ -195,12 +237,113 @@ pub enum Reason {
     /// The row count of a group exceeds 64 bits.
     #[error("the number of rows exceeds 64 bits")]
     TooManyRows,
-    /// A table is not of the shape announced.
+    /// Packed slots have no counterpart in python-paillier.
+    #[error("packed slots have no counterpart in python-paillier")]
+    SlotsInPhe,
+    /// A decimal scale was given for ciphertexts with fractions of their own.
+    #[error("a scale is for integers, but there are fractions (e below 0)")]
+    ScaleOfFractions,
+    /// A power of 16 is lower than any double's.
+    #[error("the exponent {exponent} is too low: at least {lowest}")]
+    ExponentTooLow {
+        /// The exponent found.
+        exponent: i32,
+        /// The lowest taken.
+        lowest: i32,
+    },
+    /// A power of 16 is lower than announced, or so high that the key cannot hold the number.
+    #[error("the exponent {exponent} is beyond the column's")]
+    ExponentBeyond {
+        /// The exponent found.
+        exponent: i32,
+    },
+    /// The input asks for more than a table may; see [`limits`](crate::limits).
+    #[error("more than {limit} {what}")]
+    TooLarge {
+        /// What is counted.
+        what: &'static str,
+        /// How many are taken.
+        limit: u64,
+    },
+    /// The text is not CSV.
+    #[error(transparent)]
+    Csv(#[from] CsvFault),
+    /// The file is not Parquet, is cut short or uses a feature that is not supported.
+    #[error("not a whole Parquet file: {0}")]
+    NotParquet(#[source] ParquetFault),
+    /// The Parquet file cannot be decoded from this row on.
+    #[error("damaged from here on: {0}")]
+    Damaged(#[source] ParquetFault),
+    /// The input could not be read.
     #[error("{0}")]
-    Shape(String),
-    /// Reading or writing the table failed.
-    #[error("{0}")]
-    Format(String),
+    Io(#[from] io::Error),
+    /// Arrow's arrays refused an operation.
+    #[error("Arrow cannot do this")]
+    Arrow(#[from] ArrowError),
+}
+
+impl ErrorKind {
+    /// The error in this column.
+    pub fn in_column(self, column: &str) -> Error {
+        Error::from(self).in_column(column)
+    }
+
+    /// The error in this row, counted from 0.
+    pub fn at_row(self, row: u64) -> Error {
+        Error::from(self).at_row(row)
+    }
+
+    /// The error in a cell; `row` counts from 0 within the batch.
+    pub(crate) fn at(self, row: usize, column: &str) -> Error {
+        Error::from(self).in_column(column).at_row(row as u64)
+    }
+}
+
+/// What is wrong with a companion column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompanionFault {
+    /// The table does not have it.
+    #[error("is missing")]
+    Missing,
+    /// It is of another type.
+    #[error("is not UInt64")]
+    Type,
+    /// It is another encrypted column's as well.
+    #[error("is used twice")]
+    Shared,
+}
+
+/// Why a Parquet file cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParquetFault {
+    /// The file does not begin and end as Parquet does.
+    #[error("it does not begin and end as one")]
+    Ends,
+    /// The description of the file or of a page is no Thrift, or contradicts itself.
+    #[error("{0} does not hold together")]
+    Structure(&'static str),
+    /// The decoder refuses it.
+    #[error("{}", one_line(.0))]
+    Decoder(#[from] ParquetError),
+    /// What was decoded makes no arrays.
+    #[error("{}", one_line(.0))]
+    Arrow(#[from] ArrowError),
+    /// The decoder panicked.
+    #[error("the decoder broke down")]
+    Panicked,
+    /// There are fewer rows than the footer says.
+    #[error("the file ends, but its footer tells of {rows} rows")]
+    RowsMissing {
+        /// What the footer says.
+        rows: u64,
+    },
+}
+
+/// Other people's error texts may run over lines; ours do not.
+pub(crate) fn one_line(text: &impl fmt::Display) -> String {
+    text.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn list(names: &[String]) -> String {
@@ -222,21 +365,38 @@ fn shown(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::error::Error as _;
+
     use super::*;
 
     #[test]
-    fn names_row_and_column_counting_from_one() {
-        let error = Error::cell(4, "salary", Reason::NotANumber { text: "n/a\n".into() });
-        assert_eq!(error.to_string(), r#"row 5, column salary: "n/a\n" is not a number"#);
+    fn names_row_and_column_counting_from_zero() {
+        let error = ErrorKind::NotANumber.at(4, "salary");
+        assert_eq!(error.to_string(), "row 4, column salary: is not a number");
         let later = error.offset_rows(1000);
         assert_eq!(later.row(), Some(1004));
-        assert!(later.to_string().starts_with("row 1005, "));
+        assert!(later.to_string().starts_with("row 1004, "));
+        assert_eq!(later.kind().to_string(), "is not a number", "the kind says nothing of the place");
     }
 
     #[test]
-    fn long_cells_are_cut() {
-        let text = Reason::NotANumber { text: "é".repeat(1000) }.to_string();
+    fn cells_are_shown_cut_and_on_one_line() {
+        let error = ErrorKind::NotANumber.at(4, "salary");
+        assert_eq!(error.cell(), None);
+        assert_eq!(error.showing("n/a\n").to_string(), r#"row 4, column salary: "n/a\n" is not a number"#);
+        let text = Error::from(ErrorKind::NotANumber).showing(&"é".repeat(1000)).to_string();
         assert!(text.chars().count() < 70, "{text}");
         assert!(text.contains("..."));
+    }
+
+    #[test]
+    fn sources_are_kept() {
+        let error = Error::from(io::Error::from(io::ErrorKind::BrokenPipe));
+        let source = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
+        assert_eq!(source.kind(), io::ErrorKind::BrokenPipe);
+        let fault = ParquetFault::from(ParquetError::General("one\ntwo".into()));
+        assert_eq!(fault.to_string(), "Parquet error: one two");
+        let error = ErrorKind::NotParquet(fault).at_row(1);
+        assert!(error.source().unwrap().source().unwrap().is::<ParquetError>());
     }
 }

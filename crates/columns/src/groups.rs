@@ -1,11 +1,20 @@
 //! Groups: the distinct values of some columns, numbered as they come.
+//!
+//! Values are compared as values: whichever way Arrow holds them, zero is one value whatever its sign, and so is NaN
+//! whatever its bits.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+use arrow_array::{ArrayRef, ArrowPrimitiveType, make_array};
 use arrow_cast::cast;
 use arrow_row::{RowConverter, SortField};
 use arrow_schema::{ArrowError, DataType};
+
+/// Bytes that a group takes beside its values: an entry of the hash table, half of which may be empty, and an allocation.
+const ENTRY: usize = 80;
 
 /// Numbers the distinct rows of some columns. Nulls are values like any other.
 ///
@@ -13,6 +22,7 @@ use arrow_schema::{ArrowError, DataType};
 pub(crate) struct Groups {
     converter: Option<RowConverter>,
     numbers: HashMap<Box<[u8]>, u32>,
+    bytes: u64,
 }
 
 impl Groups {
@@ -23,7 +33,7 @@ impl Groups {
             true => None,
             false => Some(RowConverter::new(fields)?),
         };
-        Ok(Self { converter, numbers: HashMap::new() })
+        Ok(Self { converter, numbers: HashMap::new(), bytes: 0 })
     }
 
     /// How many groups there are.
@@ -32,6 +42,11 @@ impl Groups {
             None => 1,
             Some(_) => self.numbers.len(),
         }
+    }
+
+    /// Bytes that the values of all groups take, about.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// The group of each of `rows` rows.
@@ -45,6 +60,7 @@ impl Groups {
             }
             let number = u32::try_from(self.numbers.len())
                 .map_err(|_| ArrowError::ComputeError("more than 2^32 groups".into()))?;
+            self.bytes += (key.len() + ENTRY) as u64;
             self.numbers.insert(key.into(), number);
             Ok(number)
         };
@@ -76,16 +92,42 @@ pub(crate) fn plain(kind: &DataType) -> DataType {
     }
 }
 
-/// A column in its [`plain`] type.
+/// A column in its [`plain`] type, equal numbers in equal bits.
 pub(crate) fn as_plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    cast(column, &plain(column.data_type()))
+    one_form(&cast(column, &plain(column.data_type()))?)
+}
+
+/// The array with every zero positive and every NaN the same one, within nested types as well.
+fn one_form(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    /// Adding zero turns -0 into 0 and changes no other number.
+    macro_rules! floats {
+        ($kind:ty) => {{
+            type Native = <$kind as ArrowPrimitiveType>::Native;
+            let form = |value: Native| if value.is_nan() { Native::NAN } else { value + Native::default() };
+            Ok(Arc::new(array.as_primitive::<$kind>().unary::<_, $kind>(form)))
+        }};
+    }
+    match array.data_type() {
+        DataType::Float16 => floats!(Float16Type),
+        DataType::Float32 => floats!(Float32Type),
+        DataType::Float64 => floats!(Float64Type),
+        kind if kind.is_nested() || matches!(kind, DataType::Dictionary(..)) => {
+            let data = array.to_data();
+            let children = data.child_data().iter().map(|child| Ok(one_form(&make_array(child.clone()))?.to_data()));
+            let children = children.collect::<Result<Vec<_>, ArrowError>>()?;
+            Ok(make_array(data.into_builder().child_data(children).build()?))
+        }
+        _ => Ok(array.clone()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use arrow_array::{Array, DictionaryArray, Int32Array, StringArray, types::Int8Type};
+    use arrow_array::types::{Int8Type, Int32Type};
+    use arrow_array::{
+        Array, DictionaryArray, Float32Array, Float64Array, Int32Array, RunArray, StringArray, StructArray,
+    };
+    use arrow_schema::Field;
 
     use super::*;
 
@@ -113,6 +155,35 @@ mod tests {
         let column: ArrayRef = Arc::new(DictionaryArray::<Int8Type>::from_iter(["x", "y", "x"]));
         let mut groups = Groups::new(&[DataType::Utf8]).unwrap();
         assert_eq!(groups.assign(&[as_plain(&column).unwrap()], 3).unwrap(), [0, 1, 0]);
+    }
+
+    fn assigned(column: ArrayRef) -> Vec<u32> {
+        let column = as_plain(&column).unwrap();
+        Groups::new(&[column.data_type().clone()]).unwrap().assign(&[column.clone()], column.len()).unwrap()
+    }
+
+    #[test]
+    fn zeros_are_one_group_and_nans_another() {
+        let other_nan = f64::from_bits(f64::NAN.to_bits() ^ 1);
+        assert!(other_nan.is_nan());
+        let doubles =
+            Float64Array::from(vec![Some(0.0), Some(-0.0), Some(f64::NAN), Some(-f64::NAN), Some(other_nan), None]);
+        assert_eq!(assigned(Arc::new(doubles.clone())), [0, 0, 1, 1, 1, 2]);
+        assert_eq!(assigned(Arc::new(Float32Array::from(vec![-0.0, 0.0, -1.0, f32::NAN, -f32::NAN]))), [0, 0, 1, 2, 2]);
+        let halves = cast(&doubles, &DataType::Float16).unwrap();
+        assert_eq!(assigned(halves), [0, 0, 1, 1, 1, 2]);
+        let nested = StructArray::from(vec![(
+            Arc::new(Field::new("x", DataType::Float64, true)),
+            Arc::new(doubles) as ArrayRef,
+        )]);
+        assert_eq!(assigned(Arc::new(nested)), [0, 0, 1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn runs_compare_as_their_values() {
+        let ends = Int32Array::from(vec![2, 3, 5]);
+        let runs = RunArray::<Int32Type>::try_new(&ends, &StringArray::from(vec![Some("x"), None, Some("x")])).unwrap();
+        assert_eq!(assigned(Arc::new(runs)), [0, 0, 1, 0, 0]);
     }
 
     #[test]

@@ -19,15 +19,24 @@
 //!
 //! `base16` is python-paillier's encoding: the number is `integer * 16^exponent`, and `range` bounds
 //! the number itself.
+//!
+//! # What is kept of a source's metadata
+//! Of a table that is encrypted, added up or decrypted its columns keep names, types and nullability, and nothing else:
+//! metadata of schemas and fields are not copied, as programs put statistics of plain values there, and custom attributes
+//! (pandas' account of the columns among them). Of extension types the storage type is kept. The entries above
+//! are written anew from what was understood of them, and so is the mark of the column that counts rows in totals.
 
 use std::collections::HashSet;
 
-use arrow_schema::{DataType, Field, Metadata, Schema};
+use arrow_array::{ArrayRef, make_array};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Metadata, Schema};
 use hearith_paillier::encoding::SlotLayout;
 use hearith_paillier::{KeyId, MAX_BITS, MIN_BITS, PublicKey};
 
-use crate::error::{Error, Reason};
+use crate::error::{CompanionFault, Error, ErrorKind};
+use crate::limits::MAX_DESCRIPTION_BYTES;
 
+const PREFIX: &str = "hearith.";
 const SCHEME: &str = "hearith.scheme";
 const KEY: &str = "hearith.key";
 const BITS: &str = "hearith.bits";
@@ -146,6 +155,12 @@ pub enum MetadataError {
         /// Bytes of a ciphertext.
         expected: usize,
     },
+    /// The entries are longer than any description needs to be.
+    #[error("it has more than {limit} bytes")]
+    TooLong {
+        /// Bytes that are read.
+        limit: usize,
+    },
     /// The declared range and additions cannot fit the key.
     #[error("the declared range and additions do not fit a key of {bits} bits")]
     DoesNotFit {
@@ -166,6 +181,9 @@ impl EncryptedColumn {
             None => return Ok(None),
             Some(scheme) if scheme == PAILLIER => {}
             Some(_) => return Err(metadata.invalid(SCHEME)),
+        }
+        if metadata.bytes() > MAX_DESCRIPTION_BYTES {
+            return Err(MetadataError::TooLong { limit: MAX_DESCRIPTION_BYTES });
         }
         let bits = metadata.number(BITS)?;
         if !(MIN_BITS..=MAX_BITS).contains(&bits) || bits % 2 != 0 {
@@ -234,33 +252,33 @@ impl EncryptedColumn {
     /// makes certain that no sum within the declared headroom reaches n / 2.
     ///
     /// # Errors
-    /// [`Reason::DoesNotFit`] when range and additions need more bits than the key has.
+    /// When range and additions need more bits than the key has.
     pub fn layout(&self) -> Result<SlotLayout, Error> {
         let bits = match self.encoding {
             Encoding::Base16(exponent) => self.bits.saturating_sub(4 * exponent.unsigned_abs()),
             _ => self.bits,
         };
         SlotLayout::new(bits, self.parts.len(), self.range(), self.max_additions)
-            .map_err(|error| Error::column(&self.name, Reason::DoesNotFit(error.to_string())))
+            .map_err(|error| ErrorKind::Paillier(error.kind().clone()).in_column(&self.name))
     }
 
     /// Checks that the column is encrypted under `key`.
     ///
     /// # Errors
-    /// [`Reason::WrongKey`], naming both ids.
+    /// [`ErrorKind::WrongKey`], naming both ids.
     pub fn check_key(&self, key: &PublicKey) -> Result<(), Error> {
         if self.key == key.id() && self.bits == key.bits() {
             return Ok(());
         }
         let (found, given) = (self.key.to_string(), key.id().to_string());
-        Err(Error::column(&self.name, Reason::WrongKey { found, given }))
+        Err(ErrorKind::WrongKey { found, given }.in_column(&self.name))
     }
 
     /// Checks that sums of this column and of `before` mean something: one key, encoding, scale,
     /// range and headroom, the same original columns.
     ///
     /// # Errors
-    /// [`Reason::Differs`], naming the first property that differs.
+    /// [`ErrorKind::Differs`], naming the first property that differs.
     pub fn check_adds_to(&self, before: &Self) -> Result<(), Error> {
         let list =
             |column: &Self, each: fn(&Part) -> String| column.parts.iter().map(each).collect::<Vec<_>>().join(",");
@@ -284,7 +302,7 @@ impl EncryptedColumn {
         let each = parts.iter().map(|(what, of)| (*what, list(self, *of), list(before, *of)));
         match whole.chain(each).find(|(_, here, before)| here != before) {
             None => Ok(()),
-            Some((what, here, before)) => Err(Error::column(&self.name, Reason::Differs { what, here, before })),
+            Some((what, here, before)) => Err(ErrorKind::Differs { what, here, before }.in_column(&self.name)),
         }
     }
 
@@ -324,22 +342,119 @@ pub fn encrypted_columns(schema: &Schema) -> Result<Vec<EncryptedColumn>, Error>
     let mut columns = Vec::new();
     let mut taken = HashSet::new();
     for field in schema.fields() {
-        let described =
-            EncryptedColumn::from_field(field).map_err(|error| Error::column(field.name(), error.into()))?;
-        let Some(column) = described else { continue };
+        let Some(column) = described(field)? else { continue };
         for part in &column.parts {
             let fault = match schema.field_with_name(&part.additions) {
-                Err(_) => "missing",
-                Ok(field) if *field.data_type() != DataType::UInt64 => "not UInt64",
-                Ok(_) if !taken.insert(part.additions.clone()) => "used twice",
+                Err(_) => CompanionFault::Missing,
+                Ok(field) if *field.data_type() != DataType::UInt64 => CompanionFault::Type,
+                Ok(_) if !taken.insert(part.additions.clone()) => CompanionFault::Shared,
                 Ok(_) => continue,
             };
-            let text = format!("its companion column {} is {fault}", part.additions);
-            return Err(Error::column(&column.name, Reason::BadCompanion(text)));
+            let companion = part.additions.clone();
+            return Err(ErrorKind::Companion { companion, fault }.in_column(&column.name));
         }
         columns.push(column);
     }
     Ok(columns)
+}
+
+/// The description of a field, if it is encrypted; an error names the field.
+pub(crate) fn described(field: &Field) -> Result<Option<EncryptedColumn>, Error> {
+    EncryptedColumn::from_field(field).map_err(|error| Error::from(error).in_column(field.name()))
+}
+
+/// What is kept of a field that passes through: see the head of this module.
+pub(crate) fn kept(field: &Field) -> Result<Field, Error> {
+    Ok(match described(field)? {
+        Some(column) => column.field().with_nullable(field.is_nullable()),
+        None if counts_rows(field) => rows_field().with_name(field.name()).with_nullable(field.is_nullable()),
+        None => bare(field),
+    })
+}
+
+/// The field without metadata, nor in the fields within it.
+pub(crate) fn bare(field: &Field) -> Field {
+    Field::new(field.name(), bare_type(field.data_type()), field.is_nullable())
+}
+
+fn bare_type(kind: &DataType) -> DataType {
+    let inner = |field: &FieldRef| FieldRef::new(bare(field));
+    match kind {
+        DataType::List(field) => DataType::List(inner(field)),
+        DataType::LargeList(field) => DataType::LargeList(inner(field)),
+        DataType::ListView(field) => DataType::ListView(inner(field)),
+        DataType::LargeListView(field) => DataType::LargeListView(inner(field)),
+        DataType::FixedSizeList(field, length) => DataType::FixedSizeList(inner(field), *length),
+        DataType::Map(field, sorted) => DataType::Map(inner(field), *sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect::<Fields>()),
+        DataType::Union(fields, mode) => {
+            DataType::Union(fields.iter().map(|(id, field)| (id, inner(field))).collect(), *mode)
+        }
+        DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), bare_type(values).into()),
+        DataType::RunEndEncoded(ends, values) => DataType::RunEndEncoded(inner(ends), inner(values)),
+        other => other.clone(),
+    }
+}
+
+/// The array as one of this type, which differs in nothing but the metadata of nested fields.
+pub(crate) fn retyped(array: &ArrayRef, kind: &DataType) -> Result<ArrayRef, ArrowError> {
+    if array.data_type() == kind {
+        return Ok(array.clone());
+    }
+    let data = array.to_data();
+    let inner = data.child_data().iter().zip(inner_types(kind));
+    let inner = inner.map(|(child, kind)| Ok(retyped(&make_array(child.clone()), kind)?.to_data()));
+    let inner = inner.collect::<Result<Vec<_>, ArrowError>>()?;
+    Ok(make_array(data.into_builder().data_type(kind.clone()).child_data(inner).build()?))
+}
+
+fn inner_types(kind: &DataType) -> Vec<&DataType> {
+    match kind {
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => vec![field.data_type()],
+        DataType::Struct(fields) => fields.iter().map(|field| field.data_type()).collect(),
+        DataType::Union(fields, _) => fields.iter().map(|(_, field)| field.data_type()).collect(),
+        DataType::Dictionary(_, values) => vec![values],
+        DataType::RunEndEncoded(ends, values) => vec![ends.data_type(), values.data_type()],
+        _ => Vec::new(),
+    }
+}
+
+/// Checks that a batch is of the table that something was prepared for: its columns by number, name and type, and what
+/// is encrypted in them and how.
+pub(crate) fn check_batch(prepared: &Schema, batch: &Schema) -> Result<(), Error> {
+    let differs = |what, here: &dyn ToString, before: &dyn ToString| ErrorKind::Differs {
+        what,
+        here: here.to_string(),
+        before: before.to_string(),
+    };
+    let (here, before) = (batch.fields().len(), prepared.fields().len());
+    if here != before {
+        return Err(differs("the number of columns", &here, &before).into());
+    }
+    for (here, before) in batch.fields().iter().zip(prepared.fields()) {
+        let name = before.name();
+        if here.name() != before.name() {
+            return Err(differs("the name", here.name(), name).in_column(name));
+        }
+        if !here.data_type().equals_datatype(before.data_type()) {
+            return Err(differs("the type", here.data_type(), before.data_type()).in_column(name));
+        }
+        let state = |encrypted: bool| if encrypted { "encrypted" } else { "plain" };
+        match (described(here)?, described(before)?) {
+            (None, None) => {}
+            (Some(here), Some(before)) => here.check_adds_to(&before)?,
+            (here, before) => {
+                let (here, before) = (state(here.is_some()), state(before.is_some()));
+                return Err(differs("the column", &here, &before).in_column(name));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Checks that no two fields have one name.
@@ -347,7 +462,7 @@ pub(crate) fn check_names(schema: &Schema) -> Result<(), Error> {
     let mut names = HashSet::new();
     match schema.fields().iter().find(|field| !names.insert(field.name())) {
         None => Ok(()),
-        Some(field) => Err(Error::column(field.name(), Reason::DuplicateColumn)),
+        Some(field) => Err(ErrorKind::DuplicateColumn.in_column(field.name())),
     }
 }
 
@@ -368,6 +483,11 @@ type Property<T> = (&'static str, fn(&T) -> String);
 struct Entries<'a>(&'a Metadata);
 
 impl Entries<'_> {
+    fn bytes(&self) -> usize {
+        let ours = self.0.iter().filter(|(key, _)| key.starts_with(PREFIX));
+        ours.map(|(key, value)| key.len() + value.len()).sum()
+    }
+
     fn text(&self, key: &'static str) -> Result<&str, MetadataError> {
         self.0.get(key).map(String::as_str).ok_or(MetadataError::Missing(key))
     }

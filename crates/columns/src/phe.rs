@@ -9,10 +9,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{Schema, SchemaRef};
-use hearith_paillier::{Ciphertexts, ErrorKind, PublicKey, phe_json};
+use hearith_paillier::ErrorKind as PaillierKind;
+use hearith_paillier::{Ciphertexts, PublicKey, phe_json};
 
 use crate::ciphers::{self, Present};
-use crate::error::{Error, Reason};
+use crate::error::{Error, ErrorKind};
 use crate::metadata::{DEFAULT_MAX_ADDITIONS, DEFAULT_RANGE, Encoding, EncryptedColumn, MIN_EXPONENT, Part};
 use crate::numbers::{check_scale, scaled_range};
 
@@ -31,16 +32,13 @@ pub fn export(key: &PublicKey, column: &EncryptedColumn, batch: &RecordBatch) ->
     let exponent = match column.encoding {
         Encoding::Integer | Encoding::Fixed => 0,
         Encoding::Base16(exponent) => exponent,
-        Encoding::Slots => {
-            let text = "packed slots have no counterpart in python-paillier".to_owned();
-            return Err(Error::column(&column.name, Reason::Shape(text)));
-        }
+        Encoding::Slots => return Err(ErrorKind::SlotsInPhe.in_column(&column.name)),
     };
     let present = Present::read(key, column, batch)?;
     present.check_coprime(key, column)?;
     let exponents = vec![exponent; present.rows.len()];
     let texts = phe_json::export(&present.ciphertexts, &exponents)
-        .map_err(|error| Error::column(&column.name, Reason::Format(error.to_string())))?;
+        .map_err(|error| ciphers::bad(column, &present.rows, error))?;
     let mut cells = vec![None; batch.num_rows()];
     for (text, &row) in texts.into_iter().zip(&present.rows) {
         cells[row] = Some(text);
@@ -61,7 +59,7 @@ pub struct ImportOptions {
     pub range: Option<String>,
     /// Additions to leave headroom for, at least 1.
     pub max_additions: u64,
-    /// How many numbers have been added up in each ciphertext.
+    /// How many numbers have been added up in each ciphertext, at least 1.
     pub additions: u64,
 }
 
@@ -92,7 +90,7 @@ impl Importer {
     /// Prepares a column.
     ///
     /// # Errors
-    /// A scale, range, exponent or headroom that does not fit the key.
+    /// A scale, range, exponent or headroom that does not fit the key; ciphertexts said to hold no number.
     pub fn new(key: &PublicKey, options: &ImportOptions) -> Result<Self, Error> {
         let name = &options.column;
         let scale = check_scale(name, options.scale)?;
@@ -104,13 +102,9 @@ impl Importer {
             (0.., 0) => Encoding::Integer,
             (0.., _) => Encoding::Fixed,
             (exponent @ MIN_EXPONENT..0, 0) => Encoding::Base16(exponent),
-            (MIN_EXPONENT..0, _) => {
-                let text = "a scale is for integers, but there are fractions (e below 0)";
-                return Err(Error::column(name, Reason::Shape(text.to_owned())));
-            }
+            (MIN_EXPONENT..0, _) => return Err(ErrorKind::ScaleOfFractions.in_column(name)),
             (exponent, _) => {
-                let text = format!("the exponent {exponent} is too low: at least {MIN_EXPONENT}");
-                return Err(Error::column(name, Reason::Shape(text)));
+                return Err(ErrorKind::ExponentTooLow { exponent, lowest: MIN_EXPONENT }.in_column(name));
             }
         };
         let column = EncryptedColumn {
@@ -123,9 +117,12 @@ impl Importer {
         };
         column.layout()?;
         let additions = options.additions;
+        if additions == 0 {
+            return Err(ErrorKind::NoAdditions.in_column(name));
+        }
         if additions > column.max_additions {
             let max_additions = column.max_additions;
-            return Err(Error::column(name, Reason::Headroom { additions, max_additions }));
+            return Err(ErrorKind::Headroom { additions, max_additions }.in_column(name));
         }
         let fields: Vec<_> = std::iter::once(column.field()).chain(column.companion_fields()).collect();
         let schema = Arc::new(Schema::new(fields));
@@ -156,8 +153,7 @@ impl Importer {
         let ciphertexts = ciphers::write(&self.column, &ciphertexts, Some(&nulls))?;
         let additions = cells.iter().map(|cell| cell.map_or(0, |_| self.additions));
         let additions: ArrayRef = Arc::new(UInt64Array::from_iter_values(additions));
-        RecordBatch::try_new(self.schema.clone(), vec![ciphertexts, additions])
-            .map_err(|error| Error::table(Reason::Shape(error.to_string())))
+        Ok(RecordBatch::try_new(self.schema.clone(), vec![ciphertexts, additions])?)
     }
 
     /// Brings all ciphertexts to the column's power of 16.
@@ -166,10 +162,7 @@ impl Importer {
             Encoding::Base16(exponent) => exponent,
             _ => 0,
         };
-        let too_far = |row, exponent: i32| {
-            let text = format!("the exponent {exponent} is beyond the column's");
-            Error::cell(row, &self.column.name, Reason::Shape(text))
-        };
+        let too_far = |row, exponent: i32| ErrorKind::ExponentBeyond { exponent }.at(row, &self.column.name);
         let mut missing = Vec::with_capacity(exponents.len());
         for (&exponent, &row) in exponents.iter().zip(rows) {
             let up = exponent.checked_sub(target).and_then(|up| u32::try_from(up).ok());
@@ -180,7 +173,7 @@ impl Importer {
             let scalars: Vec<i128> = missing.iter().map(|&up| 1 << (4 * up.min(STEP))).collect();
             // Powers of 16 are no secret.
             let scaled = self.key.multiply_deterministic(&ciphertexts, &scalars, i128::BITS);
-            ciphertexts = scaled.map_err(|error| ciphers::bad(&self.column, rows, &error))?;
+            ciphertexts = scaled.map_err(|error| ciphers::bad(&self.column, rows, error))?;
             missing.iter_mut().for_each(|up| *up -= (*up).min(STEP));
         }
         Ok(ciphertexts)
@@ -188,14 +181,11 @@ impl Importer {
 
     /// Why `phe`'s JSON was refused, at the row where it was.
     fn refused(&self, rows: &[usize], error: hearith_paillier::Error) -> Error {
-        let (row, text) = match error.kind() {
-            ErrorKind::Member { member, problem } => (error.row().unwrap_or_default(), format!("'{member}' {problem}")),
-            ErrorKind::PheJson { line, problem, .. } => {
-                (line.saturating_sub(1), format!("not a ciphertext of python-paillier: {problem}"))
-            }
-            _ => return ciphers::bad(&self.column, rows, &error),
+        let row = match error.kind() {
+            PaillierKind::PheJson { line, .. } => Some(line.saturating_sub(1)),
+            _ => error.row(),
         };
-        let row = rows.get(row).copied().unwrap_or_default();
-        Error::cell(row, &self.column.name, Reason::Format(text))
+        let row = row.and_then(|row| rows.get(row)).copied().unwrap_or_default();
+        ErrorKind::Paillier(error.kind().clone()).at(row, &self.column.name)
     }
 }

@@ -14,14 +14,18 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use hearith_paillier::{Ciphertexts, PublicKey};
 
 use crate::ciphers::{self, Present};
-use crate::encrypt::{EncryptionKey, find};
-use crate::error::{Error, Reason};
+use crate::encrypt::{EncryptionKey, batch_of, find};
+use crate::error::{Error, ErrorKind};
 use crate::groups::{Groups, as_plain, plain};
+use crate::limits::GROUP_BYTES;
 use crate::metadata::{self, EncryptedColumn, counts_rows, encrypted_columns, rows_field};
+
+/// Bytes that a total takes beside its ciphertext and counts: that of a batch of one row, and of the entry that leads there.
+const GROUP_OVERHEAD: usize = 160;
 
 /// Running totals of the encrypted columns of a table, by groups.
 ///
@@ -34,6 +38,8 @@ pub struct Totals {
     rows: Vec<u64>,
     sums: Vec<Sums>,
     schema: SchemaRef,
+    /// The schema of the last batch that was found to add up.
+    checked: Option<SchemaRef>,
 }
 
 /// What of the totals is given out, and how: by default everything, as it was added up.
@@ -89,12 +95,12 @@ impl Totals {
         let columns = columns_under(key, schema)?;
         let by = group_fields(schema, by, &columns)?;
         let types: Vec<DataType> = by.iter().map(|field| field.data_type().clone()).collect();
-        let groups = Groups::new(&types).map_err(table_error)?;
+        let groups = Groups::new(&types).map_err(Error::from)?;
         let schema = Arc::new(output_schema(&by, &columns));
         metadata::check_names(&schema)?;
         let sums = columns.iter().map(Sums::new).collect();
-        let mut totals = Self { key: key.clone(), by, columns, groups, rows: vec![], sums, schema };
-        totals.grow();
+        let mut totals = Self { key: key.clone(), by, columns, groups, rows: vec![], sums, schema, checked: None };
+        totals.grow()?;
         Ok(totals)
     }
 
@@ -127,7 +133,7 @@ impl Totals {
     /// Checks that tables of another schema can be added to these totals.
     ///
     /// # Errors
-    /// [`Reason::Differs`] when its encrypted columns or group columns are others, of another
+    /// [`ErrorKind::Differs`] when its encrypted columns or group columns are others, of another
     /// scale, or under another key.
     pub fn check_schema(&self, schema: &Schema) -> Result<(), Error> {
         let columns = columns_under(&self.key, schema)?;
@@ -138,31 +144,32 @@ impl Totals {
         let more = |column: &&EncryptedColumn| self.columns.iter().all(|c| c.name != column.name);
         if let Some(column) = columns.iter().find(more) {
             let (here, before) = ("encrypted".to_owned(), "absent".to_owned());
-            let reason = Reason::Differs { what: "the column", here, before };
-            return Err(Error::column(&column.name, reason));
+            return Err(ErrorKind::Differs { what: "the column", here, before }.in_column(&column.name));
         }
         for field in &self.by {
             let here = plain(find(schema, field.name())?.data_type());
-            if here != *field.data_type() {
+            if !here.equals_datatype(field.data_type()) {
                 let (here, before) = (here.to_string(), field.data_type().to_string());
-                let reason = Reason::Differs { what: "the type", here, before };
-                return Err(Error::column(field.name(), reason));
+                return Err(ErrorKind::Differs { what: "the type", here, before }.in_column(field.name()));
             }
         }
         Ok(())
     }
 
-    /// Adds the rows of a batch to the totals. Its schema must have passed
-    /// [`Totals::check_schema`] (the one given to [`Totals::new`] has).
+    /// Adds the rows of a batch to the totals. Columns that are not [needed](Totals::needed) may be missing.
     ///
     /// # Errors
-    /// The first row whose ciphertext is malformed or shares a factor with n, or with which a
-    /// total has more additions than there is headroom for.
+    /// As [`Totals::check_schema`]; the first row whose ciphertext is malformed or shares a factor with n, or with which
+    /// a total has more additions than there is headroom for; more groups than [`GROUP_BYTES`] hold.
     pub fn update(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        if self.checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, batch.schema_ref())) {
+            self.check_schema(batch.schema_ref())?;
+            self.checked = Some(batch.schema());
+        }
         let keys = self.by.iter().map(|field| group_column(field, batch));
         let keys = keys.collect::<Result<Vec<_>, _>>()?;
-        let groups = self.groups.assign(&keys, batch.num_rows()).map_err(table_error)?;
-        self.grow();
+        let groups = self.groups.assign(&keys, batch.num_rows()).map_err(Error::from)?;
+        self.grow()?;
         self.count_rows(batch, &groups)?;
         for (column, sums) in self.columns.iter().zip(&mut self.sums) {
             sums.count(column, batch, &groups)?;
@@ -200,36 +207,42 @@ impl Totals {
         let rows = small.iter().fold(0_u64, |sum, &rows| sum.saturating_add(rows));
         let mut withheld = Withheld { groups: small.len() as u64, rows, totals: 0 };
         let is_large = |group: u32| self.rows[group as usize] >= release.min_rows;
-        let (order, mut arrays) = self.groups.sorted(is_large).map_err(table_error)?;
+        let (order, mut arrays) = self.groups.sorted(is_large)?;
         arrays.push(gather(&self.rows, &order));
         for (column, sums) in self.columns.iter().zip(&mut self.sums) {
             withheld.totals += sums.withhold(&order, release.min_rows);
             arrays.push(sums.ciphertexts(&self.key, column, &order, release.rerandomise)?);
             arrays.extend(sums.additions.iter().map(|additions| gather(additions, &order)));
         }
-        let batch = RecordBatch::try_new(self.schema, arrays).map_err(table_error)?;
+        let batch = batch_of(&self.schema, arrays)?;
         Ok(Released { batch, withheld })
     }
 
     /// Makes room for the groups that there are.
-    fn grow(&mut self) {
+    fn grow(&mut self) -> Result<(), Error> {
         let groups = self.groups.len();
+        let ciphertexts =
+            self.columns.iter().map(|column| column.ciphertext_bytes() + column.parts.len() * 8 + GROUP_OVERHEAD);
+        if self.groups.bytes() + groups as u64 * ciphertexts.sum::<usize>() as u64 > GROUP_BYTES {
+            return Err(ErrorKind::TooLarge { what: "bytes of groups", limit: GROUP_BYTES }.into());
+        }
         self.rows.resize(groups, 0);
         for sums in &mut self.sums {
             sums.ciphertexts.resize(groups, None);
             sums.additions.iter_mut().for_each(|part| part.resize(groups, 0));
         }
+        Ok(())
     }
 
     /// Counts rows; a row of totals counts for the rows that it counts.
     fn count_rows(&mut self, batch: &RecordBatch, groups: &[u32]) -> Result<(), Error> {
         let counting = batch.schema_ref().fields().iter().find(|field| counts_rows(field));
-        let counted = counting.map(|field| ciphers::counts(field.name(), batch)).transpose()?;
+        let counted = counting.map(|field| ciphers::counts(field.name(), batch)).transpose()?.flatten();
         for (row, &group) in groups.iter().enumerate() {
             let total = &mut self.rows[group as usize];
             *total = total
                 .checked_add(counted.map_or(1, |counted| counted.value(row)))
-                .ok_or_else(|| Error::row_of(row as u64, Reason::TooManyRows))?;
+                .ok_or_else(|| ErrorKind::TooManyRows.at_row(row as u64))?;
         }
         Ok(())
     }
@@ -257,7 +270,7 @@ impl Sums {
                     Some(additions) if additions <= column.max_additions => *total = additions,
                     beyond => {
                         let (additions, max_additions) = (beyond.unwrap_or(u64::MAX), column.max_additions);
-                        return Err(Error::cell(row, &part.name, Reason::Headroom { additions, max_additions }));
+                        return Err(ErrorKind::Headroom { additions, max_additions }.at(row, &part.name));
                     }
                 }
             }
@@ -278,7 +291,7 @@ impl Sums {
         if touched.is_empty() {
             return Ok(());
         }
-        let fault = |error| ciphers::bad(column, &[], &error);
+        let fault = |error| ciphers::bad(column, &[], error);
         let sums = key.sum_groups(&present.ciphertexts, &members).map_err(fault)?;
         // A factor shared with n survives in the product: few products tell of many rows.
         if let Err(error) = key.check_coprime(&sums) {
@@ -340,12 +353,12 @@ impl Sums {
         let present = match present.split_first() {
             None => key.zeros(0),
             Some((first, rest)) => {
-                Ciphertexts::concat(first, rest).map_err(|error| ciphers::bad(column, &[], &error))?
+                Ciphertexts::concat(first, rest).map_err(|error| ciphers::bad(column, &[], error))?
             }
         };
         let present = match rerandomise {
             None => present,
-            Some(key) => key.rerandomise(&present).map_err(|error| ciphers::bad(column, &[], &error))?,
+            Some(key) => key.rerandomise(&present).map_err(|error| ciphers::bad(column, &[], error))?,
         };
         let nulls = NullBuffer::from_iter(ordered().map(|total| total.is_some()));
         ciphers::write(column, &present, Some(&nulls))
@@ -372,7 +385,7 @@ fn members(present: &Present, groups: &[u32]) -> (Vec<u32>, Vec<Vec<u32>>) {
 fn columns_under(key: &PublicKey, schema: &Schema) -> Result<Vec<EncryptedColumn>, Error> {
     let columns = encrypted_columns(schema)?;
     if columns.is_empty() {
-        return Err(Error::table(Reason::NothingEncrypted));
+        return Err(ErrorKind::NothingEncrypted.into());
     }
     columns.iter().try_for_each(|column| column.check_key(key))?;
     Ok(columns)
@@ -380,21 +393,21 @@ fn columns_under(key: &PublicKey, schema: &Schema) -> Result<Vec<EncryptedColumn
 
 fn group_fields(schema: &Schema, by: &[String], columns: &[EncryptedColumn]) -> Result<Vec<Field>, Error> {
     if let Some(twice) = repeated(by) {
-        return Err(Error::column(twice, Reason::DuplicateColumn));
+        return Err(ErrorKind::DuplicateColumn.in_column(twice));
     }
     let field = |name: &String| {
         let encrypted =
             |column: &EncryptedColumn| column.name == *name || column.parts.iter().any(|part| part.name == *name);
         if columns.iter().any(encrypted) {
-            return Err(Error::column(name, Reason::GroupEncrypted));
+            return Err(ErrorKind::GroupEncrypted.in_column(name));
         }
         let companion = |column: &EncryptedColumn| column.parts.iter().any(|part| part.additions == *name);
         if *name == *rows_field().name() || columns.iter().any(companion) {
-            return Err(Error::column(name, Reason::ReservedName));
+            return Err(ErrorKind::ReservedName.in_column(name));
         }
         let field = find(schema, name)?;
-        let kind = plain(field.data_type());
-        Ok(Field::new(name, kind, true).with_metadata(field.metadata().clone()))
+        let kind = plain(metadata::bare(field).data_type());
+        Ok(Field::new(name, kind, true))
     };
     by.iter().map(field).collect()
 }
@@ -411,7 +424,7 @@ fn output_schema(by: &[Field], columns: &[EncryptedColumn]) -> Schema {
 
 fn group_column(field: &Field, batch: &RecordBatch) -> Result<ArrayRef, Error> {
     let column = batch.column_by_name(field.name()).ok_or_else(|| missing(field.name()))?;
-    as_plain(column).map_err(|error| Error::column(field.name(), Reason::Shape(error.to_string())))
+    as_plain(column).map_err(|error| Error::from(error).in_column(field.name()))
 }
 
 fn gather(counts: &[u64], order: &[u32]) -> ArrayRef {
@@ -421,9 +434,5 @@ fn gather(counts: &[u64], order: &[u32]) -> ArrayRef {
 
 fn missing(column: &str) -> Error {
     let (here, before) = ("absent".to_owned(), "encrypted".to_owned());
-    Error::column(column, Reason::Differs { what: "the column", here, before })
-}
-
-fn table_error(error: ArrowError) -> Error {
-    Error::table(Reason::Shape(error.to_string()))
+    ErrorKind::Differs { what: "the column", here, before }.in_column(column)
 }

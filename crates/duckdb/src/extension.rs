@@ -6,7 +6,9 @@ use hearith_paillier::Engine;
 use libduckdb_sys as ffi;
 
 use crate::fault::Fault;
-use crate::functions::{INSECURE, PRIVATE_KEY, add, decrypt, key_id, load_key, multiply, rerandomise, unload_key};
+use crate::functions::{
+    INSECURE, PASSPHRASE, PRIVATE_KEY, add, decrypt, key_id, load_key, multiply, rerandomise, unload_key,
+};
 use crate::keys::Keys;
 use crate::register::{Body, Registrar, Scalar, Type, guarded};
 
@@ -56,7 +58,12 @@ fn register(database: ffi::duckdb_database) -> Result<(), Fault> {
     // SAFETY: DuckDB gave this database to be extended.
     let registrar = unsafe { Registrar::connect(database)? };
     registrar.setting(PRIVATE_KEY, Varchar, c"the file of the private key with which he_decrypt decrypts")?;
-    registrar.setting(INSECURE, Boolean, c"whether he_load_key and he_decrypt take keys of fewer than 2048 bits")?;
+    registrar.setting(
+        PASSPHRASE,
+        Varchar,
+        c"the file whose first line is the passphrase of an encrypted private key",
+    )?;
+    registrar.setting(INSECURE, Boolean, c"whether he_load_key and he_decrypt take keys that protect nothing")?;
     SCALARS.iter().try_for_each(|&scalar| registrar.scalar(&keys, scalar))?;
     registrar.sum(&keys)
 }

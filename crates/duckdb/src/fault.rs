@@ -52,6 +52,9 @@ pub(crate) enum Fault {
         #[source]
         error: Error,
     },
+    /// A key is encrypted, and nobody said under which passphrase.
+    #[error("{path}: the private key is encrypted: SET hearith_passphrase_file to the file of its passphrase first")]
+    NoPassphrase { path: String },
     /// Decryption without a key.
     #[error("SET hearith_private_key = 'private.json' first: the file of the private key")]
     NoPrivateKey,
@@ -76,7 +79,7 @@ fn also(loaded: &[KeyId]) -> String {
 
 fn hint(error: &Error) -> &'static str {
     match error.kind() {
-        ErrorKind::InsecureKeySize { .. } => " (SET hearith_allow_insecure_keys = true allows them)",
+        ErrorKind::InsecureKey(_) => " (SET hearith_allow_insecure_keys = true allows them)",
         _ => "",
     }
 }

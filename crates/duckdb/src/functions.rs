@@ -3,9 +3,7 @@
 use std::ffi::CStr;
 
 use hearith_paillier::encoding::decode_signed;
-use hearith_paillier::{Ciphertexts, Error, KeyPolicy, PrivateKey, PublicKey};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use hearith_paillier::{Ciphertexts, Error, KeyKind, KeyPolicy, PrivateKey, PublicKey, SecretText};
 use zeroize::Zeroizing;
 
 use crate::chunk::{Chunk, Output};
@@ -16,7 +14,9 @@ use crate::sum::operation;
 
 /// The setting that names the private key's file.
 pub(crate) const PRIVATE_KEY: &CStr = c"hearith_private_key";
-/// The setting that allows keys too short to protect anything.
+/// The setting that names the file whose first line is the passphrase of an encrypted private key.
+pub(crate) const PASSPHRASE: &CStr = c"hearith_passphrase_file";
+/// The setting that allows keys that protect nothing.
 pub(crate) const INSECURE: &CStr = c"hearith_allow_insecure_keys";
 
 /// The ciphertexts of a column in the rows where no argument is null.
@@ -144,13 +144,15 @@ pub(crate) fn load_key(
         // The key itself, where somebody has it at hand and no file of it.
         let is_key = path.trim_start().starts_with('{');
         let (path, text) =
-            if is_key { ("the key", Zeroizing::new(path.to_owned())) } else { (path, context.read(path)?) };
-        let fault = |error: Error| Fault::Key { path: path.to_owned(), error };
-        let key = match is_private(&text) {
-            true => PrivateKey::from_jwk(&text, policy(context), keys.engine()).map(|key| key.public().clone()),
-            false => PublicKey::from_jwk(&text, policy(context), keys.engine()),
+            if is_key { ("the key", SecretText::from(path.to_owned())) } else { (path, context.read(path)?) };
+        let text = opened(context, path, text)?;
+        let key = match text.kind() {
+            KeyKind::Private => {
+                PrivateKey::from_jwk(text.as_str(), policy(context), keys.engine()).map(|key| key.public().clone())
+            }
+            _ => PublicKey::from_jwk(text.as_str(), policy(context), keys.engine()),
         };
-        let key = key.map_err(fault)?;
+        let key = key.map_err(|error| Fault::Key { path: path.to_owned(), error })?;
         output.set_bytes(row, key.id().as_str().as_bytes());
         keys.load(key);
     }
@@ -174,8 +176,18 @@ pub(crate) fn unload_key(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>
 /// The private key whose file the session's setting names.
 pub(crate) fn private_key(keys: &Keys, context: &Context) -> Result<PrivateKey, Fault> {
     let path = context.text(PRIVATE_KEY).ok_or(Fault::NoPrivateKey)?;
-    let text = context.read(&path)?;
-    PrivateKey::from_jwk(&text, policy(context), keys.engine()).map_err(|error| Fault::Key { path, error })
+    let text = opened(context, &path, context.read(&path)?)?;
+    PrivateKey::from_jwk(text.as_str(), policy(context), keys.engine()).map_err(|error| Fault::Key { path, error })
+}
+
+/// The key in the clear, with the passphrase from the file that the session's setting names.
+fn opened(context: &Context, path: &str, text: SecretText) -> Result<SecretText, Fault> {
+    if text.kind() != KeyKind::Encrypted {
+        return Ok(text);
+    }
+    let file = context.text(PASSPHRASE).ok_or_else(|| Fault::NoPassphrase { path: path.to_owned() })?;
+    let passphrase = context.read(&file)?;
+    text.decrypt(passphrase.first_line()).map_err(|error| Fault::Key { path: path.to_owned(), error })
 }
 
 /// `he_decrypt(c)`: fills a column of `HUGEINT`.
@@ -194,16 +206,4 @@ pub(crate) fn decrypt(key: &PrivateKey, chunk: &Chunk<'_>, output: &mut Output<'
 
 fn policy(context: &Context) -> KeyPolicy {
     if context.is_on(INSECURE) { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure }
-}
-
-/// Whether a JSON Web Key has the members of a private one.
-fn is_private(text: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Members {
-        p: Option<IgnoredAny>,
-        q: Option<IgnoredAny>,
-        r#pub: Option<IgnoredAny>,
-    }
-    let members = serde_json::from_str::<Members>(text);
-    members.is_ok_and(|key| key.p.is_some() || key.q.is_some() || key.r#pub.is_some())
 }

@@ -2,14 +2,12 @@
 //! allows (`enable_external_access`, remote paths).
 
 use std::ffi::{CStr, CString};
+use std::io::{self, Read};
 
+use hearith_paillier::SecretText;
 use libduckdb_sys as ffi;
-use zeroize::Zeroizing;
 
 use crate::fault::Fault;
-
-/// More bytes than any key that is supported takes.
-const LONGEST: i64 = 1 << 20;
 
 /// The connection that a query runs on.
 pub(crate) struct Context(ffi::duckdb_client_context);
@@ -56,16 +54,12 @@ impl Context {
         }
     }
 
-    /// The text of a key file.
-    pub(crate) fn read(&self, path: &str) -> Result<Zeroizing<String>, Fault> {
+    /// The text of the file of a key or a passphrase.
+    pub(crate) fn read(&self, path: &str) -> Result<SecretText, Fault> {
         let fault = |reason: String| Fault::File { path: path.to_owned(), reason };
         let name = CString::new(path).map_err(|_| fault("its name holds a zero".into()))?;
         let file = File::open(self, &name).map_err(fault)?;
-        let bytes = file.read().map_err(fault)?;
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Ok(Zeroizing::new(text.to_owned())),
-            Err(_) => Err(fault("it is not text".into())),
-        }
+        SecretText::read(file).map_err(|error| fault(error.to_string()))
     }
 }
 
@@ -105,26 +99,16 @@ impl File {
             opened
         }
     }
+}
 
-    fn read(&self) -> Result<Zeroizing<Vec<u8>>, String> {
+impl Read for File {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         // SAFETY: the file is open; it writes no more bytes than it is told there is room for.
         unsafe {
-            let size = ffi::duckdb_file_handle_size(self.0);
-            if !(0..=LONGEST).contains(&size) {
-                return Err("it is longer than any key".into());
+            match ffi::duckdb_file_handle_read(self.0, buffer.as_mut_ptr().cast(), buffer.len() as i64) {
+                ..0 => Err(io::Error::other(message(ffi::duckdb_file_handle_error_data(self.0)))),
+                count => Ok(count as usize),
             }
-            let mut bytes = Zeroizing::new(vec![0; size as usize]);
-            let mut filled = 0;
-            while filled < bytes.len() {
-                let rest = &mut bytes[filled..];
-                match ffi::duckdb_file_handle_read(self.0, rest.as_mut_ptr().cast(), rest.len() as i64) {
-                    ..0 => return Err(message(ffi::duckdb_file_handle_error_data(self.0))),
-                    0 => break,
-                    count => filled += count as usize,
-                }
-            }
-            bytes.truncate(filled);
-            Ok(bytes)
         }
     }
 }

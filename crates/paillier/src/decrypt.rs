@@ -62,7 +62,7 @@ impl Memory for Decryption {
 }
 
 /// What takes `L(c^(p-1))` modulo `p` and `L(c^(q-1))` modulo `q` to the plaintext: `(-q)^-1 mod p` and `(-p)^-1 mod q`,
-/// the `e_p` and `e_q` of the MESA paper.
+/// the `e_p` and `e_q` of \[HDSST25\].
 fn plaintext_factors(factors: &Factors) -> (Secret, Secret) {
     let inverse = |modulus: &Modulus, other: &[u64], less_one: &[u64]| {
         let inverse = power(modulus, other, &difference(less_one, &[1]));

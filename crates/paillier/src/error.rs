@@ -1,7 +1,7 @@
 //! Everything that can be wrong with the input: one error, which says what is wrong and in which row. No error carries a
 //! plaintext, key material or text that may hold it.
 
-use crate::{KeyId, MAX_BITS, MIN_BITS, MIN_SECURE_BITS};
+use crate::{KeyId, MAX_BITS, MAX_ITERATIONS, MIN_BITS, MIN_ITERATIONS, Weakness};
 use hearith_arith::ArithError;
 use std::fmt;
 
@@ -108,15 +108,9 @@ pub enum ErrorKind {
         /// The size given.
         bits: u32,
     },
-    /// The key is too short to protect anything.
-    #[error(
-        "a key of {bits} bits is insecure: at least {MIN_SECURE_BITS} are needed unless insecure sizes are allowed \
-         explicitly"
-    )]
-    InsecureKeySize {
-        /// The size given.
-        bits: u32,
-    },
+    /// The key protects nothing.
+    #[error("{0} is insecure: {demand} unless insecure keys are allowed explicitly", demand = .0.demand())]
+    InsecureKey(Weakness),
     /// The text is not JSON, or not the JSON of a key.
     #[error("not a JSON Web Key: line {line}, column {column}")]
     KeyJson {
@@ -124,6 +118,30 @@ pub enum ErrorKind {
         line: usize,
         /// Column of the line, from 1.
         column: usize,
+    },
+    /// The text is longer than that of any key.
+    #[error("{bytes} bytes are more than any key has")]
+    KeyTooLong {
+        /// Bytes of the text.
+        bytes: usize,
+    },
+    /// The JSON Web Key is encrypted, where one in the clear is wanted.
+    #[error("the private key is encrypted: it takes its passphrase")]
+    EncryptedKey,
+    /// The passphrase does not open the encrypted key.
+    #[error("the passphrase is wrong, or the encrypted key was changed")]
+    WrongPassphrase,
+    /// A key is not encrypted under an empty passphrase.
+    #[error("the passphrase is empty")]
+    EmptyPassphrase,
+    /// The passphrase opens the encrypted key, which was changed all the same.
+    #[error("the encrypted key is damaged")]
+    DamagedKey,
+    /// Too few rounds of PBKDF2 to protect a passphrase, or too many to wait for.
+    #[error("{iterations} rounds of PBKDF2 are out of range: {MIN_ITERATIONS} to {MAX_ITERATIONS} are taken")]
+    Iterations {
+        /// Rounds that the encrypted key asks for, at most `u32::MAX`.
+        iterations: u32,
     },
     /// The text is not JSON of python-paillier's ciphertexts.
     #[error("not python-paillier's JSON: line {line}, column {column}: {problem}")]
@@ -160,6 +178,9 @@ pub enum ErrorKind {
         /// The factor found.
         factor: u64,
     },
+    /// `n` is a square, under which decryption has no single answer.
+    #[error("the modulus n is a square")]
+    SquareModulus,
     /// A factor of the private key is not prime.
     #[error("the factor {factor} of the private key is not prime")]
     NotPrime {

@@ -1,11 +1,18 @@
 //! Keys: what both kinds share.
 
+pub(crate) mod encrypted;
 pub(crate) mod factors;
 pub(crate) mod generate;
 pub(crate) mod jwk;
 mod prime;
 pub(crate) mod private;
 pub(crate) mod public;
+pub(crate) mod text;
+pub(crate) mod weakness;
+
+pub use encrypted::{DEFAULT_ITERATIONS, EncryptedJwk, MAX_ITERATIONS, MIN_ITERATIONS};
+pub use text::{KeyKind, MAX_KEY_TEXT, SecretText};
+pub use weakness::Weakness;
 
 use crate::{Error, ErrorKind};
 use sha2::{Digest, Sha256};
@@ -106,17 +113,25 @@ impl FromStr for Variant {
     }
 }
 
-/// Which key sizes are taken.
+/// Which keys are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyPolicy {
-    /// [`MIN_SECURE_BITS`] and more.
+    /// Those without a known [`Weakness`]: [`MIN_SECURE_BITS`] bits and more, primes far apart.
     #[default]
     Secure,
-    /// [`MIN_BITS`] and more: for tests and for reproducing published figures.
+    /// All that compute, of [`MIN_BITS`] bits and more: for tests and for reproducing published figures.
     AllowInsecure,
 }
 
 impl KeyPolicy {
+    /// Refuses a weakness, unless such keys are taken.
+    pub(crate) fn permit(self, weakness: Option<Weakness>) -> Result<(), Error> {
+        match weakness {
+            Some(weakness) if self == KeyPolicy::Secure => Err(ErrorKind::InsecureKey(weakness).into()),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a key of `bits` bits is taken.
     pub(crate) fn check(self, bits: u32) -> Result<(), Error> {
         if !(MIN_BITS..=MAX_BITS).contains(&bits) {
@@ -124,7 +139,7 @@ impl KeyPolicy {
         } else if !bits.is_multiple_of(2) {
             Err(ErrorKind::OddKeySize { bits }.into())
         } else if self == KeyPolicy::Secure && bits < MIN_SECURE_BITS {
-            Err(ErrorKind::InsecureKeySize { bits }.into())
+            Err(ErrorKind::InsecureKey(Weakness::Short { bits }).into())
         } else {
             Ok(())
         }
@@ -148,7 +163,7 @@ mod tests {
     fn sizes_are_judged() {
         let judge = |bits| KeyPolicy::Secure.check(bits);
         assert_eq!(judge(2048), Ok(()));
-        assert_eq!(judge(2046), Err(ErrorKind::InsecureKeySize { bits: 2046 }.into()));
+        assert_eq!(judge(2046), Err(ErrorKind::InsecureKey(Weakness::Short { bits: 2046 }).into()));
         assert_eq!(judge(3071), Err(ErrorKind::OddKeySize { bits: 3071 }.into()));
         assert_eq!(judge(8194), Err(ErrorKind::KeySizeOutOfRange { bits: 8194 }.into()));
         assert_eq!(KeyPolicy::AllowInsecure.check(64), Ok(()));

@@ -70,7 +70,10 @@ pub use hearith_arith::{Batch, Engine};
 pub use holder::{Decrypt, DecryptError};
 pub use key::private::PrivateKey;
 pub use key::public::PublicKey;
-pub use key::{DEFAULT_BITS, KeyId, KeyPolicy, MAX_BITS, MIN_BITS, MIN_SECURE_BITS, Variant};
+pub use key::{
+    DEFAULT_BITS, DEFAULT_ITERATIONS, EncryptedJwk, KeyId, KeyKind, KeyPolicy, MAX_BITS, MAX_ITERATIONS, MAX_KEY_TEXT,
+    MIN_BITS, MIN_ITERATIONS, MIN_SECURE_BITS, SecretText, Variant, Weakness,
+};
 pub use plaintexts::Plaintexts;
 pub use randomisers::Randomisers;
 

@@ -3,7 +3,9 @@
 mod common;
 
 use common::{decrypt_small, encrypt, engines, some_keys, vectors};
-use hearith_paillier::{Engine, Error, ErrorKind, KeyPolicy, PrivateKey, PublicKey};
+use hearith_paillier::{
+    Engine, Error, ErrorKind, KeyPolicy, MIN_ITERATIONS, PrivateKey, PublicKey, SecretText, Weakness,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -88,7 +90,7 @@ fn the_order_of_the_primes_padding_and_further_members_do_not_matter() {
 fn the_policy_is_asked() {
     let engine = engines().next().unwrap();
     for key in some_keys() {
-        let insecure = Error::from(ErrorKind::InsecureKeySize { bits: 512 });
+        let insecure = ErrorKind::InsecureKey(Weakness::Short { bits: 512 }).into();
         assert_eq!(PrivateKey::from_jwk(&key.to_jwk(), KeyPolicy::Secure, engine).unwrap_err(), insecure);
         assert_eq!(PublicKey::from_jwk(&key.public().to_jwk(), KeyPolicy::Secure, engine).unwrap_err(), insecure);
     }
@@ -131,6 +133,45 @@ fn wrong_members_are_named() {
 fn url(bytes: &[u8]) -> String {
     use base64ct::{Base64UrlUnpadded, Encoding};
     Base64UrlUnpadded::encode_string(bytes)
+}
+
+#[test]
+fn texts_and_comments_are_bounded() {
+    let mut document = document();
+    document["kid"] = json!("k".repeat(1024));
+    assert_eq!(private(&document.to_string()).unwrap().comment().len(), 1024);
+    for owner in ["/kid", "/pub/kid"] {
+        let mut long = document.clone();
+        *long.pointer_mut(owner).unwrap() = json!("k".repeat(1025));
+        let error = private(&long.to_string()).unwrap_err();
+        assert_eq!(error, ErrorKind::Member { member: "kid", problem: "is too long" }.into());
+    }
+    document["note"] = json!("n".repeat(1 << 16));
+    assert!(matches!(private(&document.to_string()).unwrap_err().kind(), ErrorKind::KeyTooLong { .. }));
+    let long = " ".repeat(1 << 16) + &document["pub"].to_string();
+    assert!(matches!(public(&long).unwrap_err().kind(), ErrorKind::KeyTooLong { .. }));
+}
+
+#[test]
+fn encrypted_keys_survive() {
+    for key in some_keys() {
+        let engine = key.public().engine();
+        let text = key.to_encrypted_jwk("one two", MIN_ITERATIONS).unwrap();
+        let read = |passphrase| PrivateKey::from_encrypted_jwk(&text, passphrase, KeyPolicy::AllowInsecure, engine);
+        assert_eq!(read("one two").unwrap().to_jwk(), key.to_jwk());
+        assert_eq!(read("one").unwrap_err(), ErrorKind::WrongPassphrase.into());
+        // Whoever expects a key in the clear is told what it is.
+        assert_eq!(private(&text).unwrap_err(), ErrorKind::EncryptedKey.into());
+        assert_eq!(public(&text).unwrap_err(), ErrorKind::EncryptedKey.into());
+        let opened = SecretText::from(text.clone()).decrypt("one two").unwrap();
+        assert_eq!(opened.as_str(), &*key.to_jwk());
+        let insecure = PrivateKey::from_encrypted_jwk(&text, "one two", KeyPolicy::Secure, engine).unwrap_err();
+        assert_eq!(insecure, ErrorKind::InsecureKey(Weakness::Short { bits: 512 }).into());
+        let document = document();
+        for secret in ["p", "q"] {
+            assert!(!text.contains(document[secret].as_str().unwrap()));
+        }
+    }
 }
 
 #[test]

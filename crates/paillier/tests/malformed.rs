@@ -5,7 +5,7 @@ mod common;
 use common::{bytes_be, ciphertexts, encrypt, engines, integers, key, modulus, some_keys, vectors};
 use hearith_paillier::encoding::{Signed, decode_signed, encode_signed};
 use hearith_paillier::{
-    Ciphertexts, Error, ErrorKind, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Randomisers, Variant,
+    Ciphertexts, Error, ErrorKind, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Randomisers, Variant, Weakness,
 };
 use rug::Integer;
 
@@ -191,7 +191,10 @@ fn public_keys_that_cannot_be_are_refused() {
         let (n, h) = (djn.n.0, djn.h.0);
         assert_eq!(read(&n, None, any), Ok(Variant::Standard));
         assert_eq!(read(&n, Some(&h), any), Ok(Variant::Djn));
-        assert_eq!(read(&n, None, KeyPolicy::Secure), Err(ErrorKind::InsecureKeySize { bits: 512 }.into()));
+        assert_eq!(
+            read(&n, None, KeyPolicy::Secure),
+            Err(ErrorKind::InsecureKey(Weakness::Short { bits: 512 }).into())
+        );
         let one = Integer::from(1);
         for bad in
             [Integer::new(), one.clone(), Integer::from(&n - 1), n.clone(), Integer::from(&n + 5), djn.p.0.clone()]
@@ -209,6 +212,50 @@ fn public_keys_that_cannot_be_are_refused() {
         // A modulus that is 3 modulo 4 has no h.
         let other = vectors().keys.into_iter().find(|vector| vector.n.0.mod_u(4) == 3).unwrap();
         assert_eq!(read(&other.n.0, Some(&Integer::from(4)), any), Err(ErrorKind::InvalidGenerator.into()));
+    }
+}
+
+#[test]
+fn weak_keys_are_taken_only_when_asked_for() {
+    for engine in engines() {
+        // Primes of 1024 bits.
+        let prime =
+            |start: u32| Integer::from((Integer::from(3) << 1022u32) + (Integer::from(start) << 900u32)).next_prime();
+        let (p, q) = (prime(1), prime(1 << 31u32));
+        let modulus =
+            |n: &Integer, policy| PublicKey::new(&bytes_be(n, 300), None, policy, engine).map(|key| key.weakness());
+        let primes = |p: &Integer, q: &Integer, policy| {
+            let key = PrivateKey::from_primes(&bytes_be(p, 300), &bytes_be(q, 300), None, policy, engine);
+            key.map(|key| key.public().weakness())
+        };
+        let (secure, any) = (KeyPolicy::Secure, KeyPolicy::AllowInsecure);
+        assert_eq!(modulus(&Integer::from(&p * &q), secure), Ok(None));
+        assert_eq!(primes(&p, &q, secure), Ok(None));
+
+        let n = (Integer::from(3) << 2046u32).next_prime();
+        assert_eq!(modulus(&n, secure), Err(ErrorKind::InsecureKey(Weakness::PrimeModulus).into()));
+        assert_eq!(modulus(&n, any), Ok(Some(Weakness::PrimeModulus)));
+        // Neighbours are seen by everybody, primes that begin alike by their owner only.
+        let neighbour = Integer::from(&p + 1).next_prime();
+        assert_eq!(
+            modulus(&Integer::from(&p * &neighbour), secure),
+            Err(ErrorKind::InsecureKey(Weakness::ClosePrimes).into())
+        );
+        let alike = (Integer::from(&p) + (Integer::from(1) << 900u32)).next_prime();
+        assert_eq!(modulus(&Integer::from(&p * &alike), secure), Ok(None));
+        for close in [&neighbour, &alike] {
+            assert_eq!(primes(&p, close, secure), Err(ErrorKind::InsecureKey(Weakness::ClosePrimes).into()));
+            assert_eq!(primes(close, &p, any), Ok(Some(Weakness::ClosePrimes)));
+        }
+        // What does not decrypt is no key, whoever asks.
+        for policy in [secure, any] {
+            assert_eq!(modulus(&Integer::from(p.square_ref()), policy), Err(ErrorKind::SquareModulus.into()));
+            assert_eq!(primes(&p, &p, policy), Err(ErrorKind::UnequalPrimes.into()));
+            let composite = Integer::from(&p - 2);
+            assert!(matches!(primes(&composite, &q, policy).unwrap_err().kind(), ErrorKind::NotPrime { .. }));
+            let with_factor = ((Integer::from(3) << 2030u32) + 1u32) * 65521;
+            assert!(matches!(modulus(&with_factor, policy).unwrap_err().kind(), ErrorKind::SmallFactor { .. }));
+        }
     }
 }
 
@@ -249,7 +296,7 @@ fn private_keys_that_cannot_be_are_refused() {
 fn sizes_that_cannot_be_generated_are_refused() {
     let engine = engines().next().unwrap();
     let refused = |bits, policy| PrivateKey::generate(bits, Variant::Djn, policy, engine).unwrap_err();
-    assert_eq!(refused(1024, KeyPolicy::Secure), ErrorKind::InsecureKeySize { bits: 1024 }.into());
+    assert_eq!(refused(1024, KeyPolicy::Secure), ErrorKind::InsecureKey(Weakness::Short { bits: 1024 }).into());
     assert_eq!(refused(63, KeyPolicy::AllowInsecure), ErrorKind::KeySizeOutOfRange { bits: 63 }.into());
     assert_eq!(refused(65, KeyPolicy::AllowInsecure), ErrorKind::OddKeySize { bits: 65 }.into());
     assert_eq!(refused(8194, KeyPolicy::Secure), ErrorKind::KeySizeOutOfRange { bits: 8194 }.into());

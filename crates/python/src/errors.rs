@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt::{self, Debug, Write};
 
-use hearith_columns::Reason;
+use hearith_columns::ErrorKind as TableErrorKind;
 use hearith_paillier::{Error, ErrorKind};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
@@ -55,16 +55,22 @@ pub(crate) fn slot_overflow(row: usize) -> PyErr {
 
 /// A table that cannot be encrypted, added up or decrypted.
 pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
-    let (reason, source) = (error.reason(), error.source());
-    let place = Place { row: error.row(), column: error.column_name().map(str::to_owned) };
-    let text = reason.to_string();
-    match reason {
-        Reason::WrongKey { .. } => raise::<KeyMismatchError>(text, place, reason, source),
-        Reason::BadCiphertext(_) => raise::<CiphertextError>(text, place, reason, source),
-        Reason::OutOfRange { .. } | Reason::Headroom { .. } | Reason::Overflow => {
-            raise::<RangeError>(text, place, reason, source)
+    let (kind, source) = (error.kind(), error.source());
+    let place = Place { row: error.row(), column: error.column().map(str::to_owned) };
+    let text = kind.to_string();
+    let name: &dyn Debug = match kind {
+        TableErrorKind::Paillier(inner) => inner,
+        other => other,
+    };
+    match kind {
+        TableErrorKind::WrongKey { .. } => raise::<KeyMismatchError>(text, place, name, source),
+        TableErrorKind::Paillier(inner) if inner.is_bad_ciphertext() => {
+            raise::<CiphertextError>(text, place, name, source)
         }
-        _ => raise::<TableError>(text, place, reason, source),
+        TableErrorKind::OutOfRange { .. } | TableErrorKind::Headroom { .. } | TableErrorKind::Overflow => {
+            raise::<RangeError>(text, place, name, source)
+        }
+        _ => raise::<TableError>(text, place, name, source),
     }
 }
 

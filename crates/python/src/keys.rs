@@ -5,10 +5,12 @@ use crate::integers::Bytes;
 use crate::slots::SlotLayout;
 use crate::{errors, integers, threads};
 use hearith_paillier::encoding::{decode_signed, encode_signed};
-use hearith_paillier::{Engine, Error, KeyPolicy};
-use pyo3::exceptions::PyValueError;
+use hearith_paillier::{DEFAULT_ITERATIONS, Engine, Error, KeyKind, KeyPolicy, SecretText};
+use pyo3::exceptions::{PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
+use std::io;
+use std::path::PathBuf;
 
 /// Packed integers and their width in bytes.
 type Packed<'py> = (Bytes<'py>, usize);
@@ -20,6 +22,39 @@ fn policy(insecure: bool) -> KeyPolicy {
 fn engine(name: Option<&str>) -> PyResult<Engine> {
     let engine = name.map_or_else(Engine::from_env, Engine::named);
     engine.map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The text of a key file.
+fn read(path: &PathBuf) -> PyResult<SecretText> {
+    SecretText::open(path).map_err(|error| match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, message(&error), path.clone())),
+        None => errors::InvalidKeyError::new_err(format!("{}: {error}", path.display())),
+    })
+}
+
+/// An error of the operating system without its number.
+fn message(error: &io::Error) -> String {
+    error.to_string().split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// The key in the clear, if a passphrase is given for one that is encrypted.
+fn opened(py: Python<'_>, text: SecretText, passphrase: Option<&str>) -> PyResult<SecretText> {
+    match passphrase {
+        Some(passphrase) if text.kind() == KeyKind::Encrypted => {
+            py.detach(|| text.decrypt(passphrase)).map_err(errors::key)
+        }
+        _ => Ok(text),
+    }
+}
+
+/// Warns the caller of `hearith.PrivateKey.load`.
+fn warn_if_shared(py: Python<'_>, path: &PathBuf, text: &SecretText) -> PyResult<()> {
+    if !text.is_shared() {
+        return Ok(());
+    }
+    let warning = format!("{}: others than its owner can read this private key (chmod 600 mends it)", path.display());
+    let warning = std::ffi::CString::new(warning)?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 2)
 }
 
 /// Runs an operation on ciphertexts on the pool.
@@ -50,8 +85,20 @@ impl PublicKey {
         hearith_paillier::PublicKey::from_jwk(text, policy(insecure), engine).map(Self).map_err(errors::key)
     }
 
+    #[staticmethod]
+    #[pyo3(signature = (path, *, insecure=false, engine=None))]
+    fn load(path: PathBuf, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
+        Self::from_jwk(read(&path)?.as_str(), insecure, engine)
+    }
+
     fn to_jwk(&self) -> String {
         self.0.to_jwk()
+    }
+
+    /// Why the key protects nothing, if it is known to.
+    #[getter]
+    fn weakness(&self) -> Option<String> {
+        self.0.weakness().map(|weakness| weakness.to_string())
     }
 
     #[getter]
@@ -201,10 +248,29 @@ impl PrivateKey {
     }
 
     #[staticmethod]
-    #[pyo3(signature = (text, *, insecure=false, engine=None))]
-    fn from_jwk(text: &str, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
-        let engine = self::engine(engine)?;
-        hearith_paillier::PrivateKey::from_jwk(text, policy(insecure), engine).map(Self).map_err(errors::key)
+    #[pyo3(signature = (text, *, passphrase=None, insecure=false, engine=None))]
+    fn from_jwk(
+        py: Python<'_>,
+        text: &str,
+        passphrase: Option<&str>,
+        insecure: bool,
+        engine: Option<&str>,
+    ) -> PyResult<Self> {
+        Self::read(py, SecretText::from(text.to_owned()), passphrase, insecure, engine)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (path, *, passphrase=None, insecure=false, engine=None))]
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        passphrase: Option<&str>,
+        insecure: bool,
+        engine: Option<&str>,
+    ) -> PyResult<Self> {
+        let text = read(&path)?;
+        warn_if_shared(py, &path, &text)?;
+        Self::read(py, text, passphrase, insecure, engine)
     }
 
     /// The key with these primes, big-endian.
@@ -217,6 +283,10 @@ impl PrivateKey {
 
     fn to_jwk(&self) -> String {
         self.0.to_jwk().to_string()
+    }
+
+    fn to_encrypted_jwk(&self, py: Python<'_>, passphrase: &str) -> PyResult<String> {
+        py.detach(|| self.0.to_encrypted_jwk(passphrase, DEFAULT_ITERATIONS)).map_err(errors::key)
     }
 
     #[getter]
@@ -252,5 +322,19 @@ impl PrivateKey {
     fn decrypt_slots<'py>(&self, py: Python<'py>, layout: &SlotLayout, numbers: &Ciphertexts) -> PyResult<Packed<'py>> {
         let (data, width) = layout.open(py, self, &numbers.0)?;
         Ok((PyByteArray::new(py, &data), width))
+    }
+}
+
+impl PrivateKey {
+    fn read(
+        py: Python<'_>,
+        text: SecretText,
+        passphrase: Option<&str>,
+        insecure: bool,
+        engine: Option<&str>,
+    ) -> PyResult<Self> {
+        let engine = self::engine(engine)?;
+        let text = opened(py, text, passphrase)?;
+        hearith_paillier::PrivateKey::from_jwk(text.as_str(), policy(insecure), engine).map(Self).map_err(errors::key)
     }
 }

@@ -16,7 +16,7 @@ static KEYS: LazyLock<TempDir> = LazyLock::new(|| {
     for (name, variant) in [("keys", "standard"), ("other", "djn")] {
         let out = directory.path().join(name);
         let made = program()
-            .args(["keygen", "--bits", "512", "--insecure-key-size", "--variant", variant, "--out"])
+            .args(["keygen", "--bits", "512", "--insecure-key", "--variant", variant, "--out"])
             .arg(out)
             .output()
             .unwrap();
@@ -80,8 +80,15 @@ impl Place {
         fs::read_to_string(self.file(name)).unwrap()
     }
 
-    /// The program in this directory.
+    /// The program in this directory, which takes the tests' small keys.
     pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
+        let mut command = self.strict(["--insecure-key"]);
+        command.args(arguments);
+        command
+    }
+
+    /// The program in this directory as it is used, which refuses small keys.
+    pub fn strict<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
         let mut command = program();
         command.current_dir(self.path()).args(arguments);
         command

@@ -53,7 +53,7 @@ fn candidate(bits: u32, blum: bool) -> Result<Secret, Error> {
 
 /// Whether the primes differ, and far enough that Fermat's method cannot find them: \[FIPS186\], A.1.3, asks for more
 /// than `2^(bits/2 - 100)` between them. Below 256 bits that leaves no choice, and there they only have to differ.
-fn apart(p: &[u64], q: &[u64], bits: u32) -> bool {
+pub(crate) fn apart(p: &[u64], q: &[u64], bits: u32) -> bool {
     let (mut over, mut under) = (Zeroizing::new(p.to_vec()), Zeroizing::new(q.to_vec()));
     natural::sub_assign(&mut over, q);
     natural::sub_assign(&mut under, p);

@@ -5,8 +5,10 @@
 //! and its public key in `pub`. A DJN key has its generator in one more member `h` of the public key, which
 //! python-paillier passes over, so that it reads, encrypts to and decrypts with DJN keys as well.
 
+use super::encrypted::{self, EncryptedJwk};
 use super::private::PrivateKey;
 use super::public::PublicKey;
+use super::text::{KeyKind, MAX_KEY_TEXT, kind};
 use super::{KeyId, KeyPolicy};
 use crate::{Error, ErrorKind};
 use base64ct::{Base64UrlUnpadded, Encoding};
@@ -23,6 +25,8 @@ const DECRYPT: &str = "decrypt";
 
 /// Longest base64url text that is decoded: larger than the largest key's.
 const LONGEST: usize = 4096;
+/// Bytes of the longest comment that is kept.
+const LONGEST_COMMENT: usize = 1024;
 
 #[derive(Serialize, Deserialize)]
 struct PublicJwk<'a> {
@@ -68,7 +72,7 @@ impl PublicKey {
     /// # Errors
     /// If the text is not one, or as [`PublicKey::new`].
     pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
-        public_key(&serde_json::from_str(text).map_err(json_error)?, policy, engine)
+        public_key(&parse(text)?, policy, engine)
     }
 
     fn jwk<'a>(&'a self, n: &'a str, h: Option<&'a str>) -> PublicJwk<'a> {
@@ -110,17 +114,35 @@ impl PrivateKey {
     /// # Errors
     /// If the text is not one, or as [`PrivateKey::from_primes`].
     pub fn from_jwk(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
-        let jwk: PrivateJwk = serde_json::from_str(text).map_err(json_error)?;
+        let jwk: PrivateJwk = parse(text)?;
         expect("kty", &jwk.kty, TYPE)?;
         if !jwk.key_ops.iter().any(|name| name == DECRYPT) {
             return Err(ErrorKind::Member { member: "key_ops", problem: "does not contain 'decrypt'" }.into());
         }
         let public = public_key(&jwk.public, policy, engine)?;
-        let key = PrivateKey::of_public(public, &decode("p", jwk.p)?, &decode("q", jwk.q)?)?;
-        Ok(match jwk.kid {
-            Some(comment) => key.with_comment(comment.into_owned()),
+        let key = PrivateKey::of_public(public, &decode("p", jwk.p)?, &decode("q", jwk.q)?, policy)?;
+        Ok(match comment(jwk.kid.as_deref())? {
+            Some(comment) => key.with_comment(comment),
             None => key,
         })
+    }
+
+    /// The key as an encrypted JSON Web Key of one line (see [`EncryptedJwk`]), for whoever knows the passphrase.
+    ///
+    /// # Errors
+    /// If the passphrase is empty, `iterations` is not within [`MIN_ITERATIONS`](crate::MIN_ITERATIONS) and
+    /// [`MAX_ITERATIONS`](crate::MAX_ITERATIONS) (take [`DEFAULT_ITERATIONS`](crate::DEFAULT_ITERATIONS)), or the random
+    /// generator fails.
+    pub fn to_encrypted_jwk(&self, passphrase: &str, iterations: u32) -> Result<String, Error> {
+        encrypted::encrypt(&self.to_jwk(), self.public().id(), passphrase.as_bytes(), iterations)
+    }
+
+    /// The key in an encrypted JSON Web Key.
+    ///
+    /// # Errors
+    /// As [`EncryptedJwk::parse`], [`EncryptedJwk::decrypt`] and [`PrivateKey::from_jwk`].
+    pub fn from_encrypted_jwk(text: &str, passphrase: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
+        Self::from_jwk(&EncryptedJwk::parse(text)?.decrypt(passphrase.as_bytes())?, policy, engine)
     }
 }
 
@@ -135,10 +157,31 @@ fn public_key(jwk: &PublicJwk<'_>, policy: KeyPolicy, engine: Engine) -> Result<
     let n = decode("n", &jwk.n)?;
     let h = jwk.h.as_ref().map(|h| decode("h", h)).transpose()?;
     let key = PublicKey::new(&n, h.as_ref().map(|h| h.as_slice()), policy, engine)?;
-    Ok(match &jwk.kid {
-        Some(comment) => key.with_comment(comment.clone().into_owned()),
+    Ok(match comment(jwk.kid.as_deref())? {
+        Some(comment) => key.with_comment(comment),
         None => key,
     })
+}
+
+/// Takes the members of a JSON Web Key apart.
+fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
+    if text.len() > MAX_KEY_TEXT {
+        return Err(ErrorKind::KeyTooLong { bytes: text.len() }.into());
+    }
+    serde_json::from_str(text).map_err(|error| match kind(text) {
+        KeyKind::Encrypted => ErrorKind::EncryptedKey.into(),
+        _ => json_error(error),
+    })
+}
+
+/// What a key says about itself, of a length that can be shown.
+fn comment(kid: Option<&str>) -> Result<Option<String>, Error> {
+    match kid {
+        Some(comment) if comment.len() > LONGEST_COMMENT => {
+            Err(ErrorKind::Member { member: "kid", problem: "is too long" }.into())
+        }
+        _ => Ok(kid.map(str::to_owned)),
+    }
 }
 
 fn expect(member: &'static str, found: &str, wanted: &'static str) -> Result<(), Error> {
@@ -171,6 +214,6 @@ fn decode(member: &'static str, text: &str) -> Result<Zeroizing<Vec<u8>>, Error>
 }
 
 /// The place of an error only: the parser's message may quote the text.
-fn json_error(error: serde_json::Error) -> Error {
+pub(crate) fn json_error(error: serde_json::Error) -> Error {
     ErrorKind::KeyJson { line: error.line(), column: error.column() }.into()
 }

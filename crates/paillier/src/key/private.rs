@@ -4,11 +4,12 @@ use super::factors::Factors;
 use super::generate::{check_primes, generates, generator, primes};
 use super::jwk::private_comment;
 use super::public::PublicKey;
+use super::weakness::Weakness;
 use super::{KeyPolicy, Variant};
 use crate::decrypt::Decryption;
 use crate::encrypt::Owner;
 use crate::locked::Locked;
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, MIN_SECURE_BITS};
 use hearith_arith::Engine;
 use hearith_arith::natural::{self, Secret, limbs_of, product_in, to_be};
 use std::fmt;
@@ -33,13 +34,13 @@ impl PrivateKey {
     /// crypto-primes does not wipe the space that it works in; do not run it beside code that you do not trust.
     ///
     /// ```
-    /// use hearith_paillier::{Engine, ErrorKind, KeyPolicy, PrivateKey, Variant};
+    /// use hearith_paillier::{Engine, Error, ErrorKind, KeyPolicy, PrivateKey, Variant, Weakness};
     /// let key = PrivateKey::generate(512, Variant::Djn, KeyPolicy::AllowInsecure, Engine::best())?;
     /// assert_eq!(key.public().bits(), 512);
     ///
     /// let refused = PrivateKey::generate(512, Variant::Djn, KeyPolicy::Secure, Engine::best());
-    /// assert_eq!(refused.unwrap_err().kind(), &ErrorKind::InsecureKeySize { bits: 512 });
-    /// # Ok::<(), hearith_paillier::Error>(())
+    /// assert_eq!(refused.unwrap_err(), ErrorKind::InsecureKey(Weakness::Short { bits: 512 }).into());
+    /// # Ok::<(), Error>(())
     /// ```
     ///
     /// # Errors
@@ -48,20 +49,20 @@ impl PrivateKey {
         policy.check(bits)?;
         let (p, q) = primes(bits, variant == Variant::Djn, engine)?;
         let n = product_in(&p, &q, limbs_of(bits));
-        let width = bits.div_ceil(8) as usize;
         let h = match variant {
             Variant::Standard => None,
-            Variant::Djn => Some(to_be(&generator(&n, engine)?, width)),
+            Variant::Djn => Some(generator(&n, engine)?.to_vec()),
         };
-        let public = PublicKey::new(&to_be(&n, width), h.as_ref().map(|h| h.as_slice()), policy, engine)?;
+        let weakness = (bits < MIN_SECURE_BITS).then_some(Weakness::Short { bits });
+        let public = PublicKey::of_modulus(&n, h, weakness, engine)?;
         Self::of_factors(public, p, q)
     }
 
     /// The key with the given primes, and with the generator `h` if it is of the DJN variant, all big-endian.
     ///
     /// # Errors
-    /// If the primes are not prime, not different or not of one length, if the policy refuses the size, or if `h` is not
-    /// `-x^2` for a unit `x`.
+    /// If the primes are not prime, not different or not of one length, if the policy refuses a [`Weakness`], or if `h` is
+    /// not `-x^2` for a unit `x`.
     pub fn from_primes(
         p_be: &[u8],
         q_be: &[u8],
@@ -72,7 +73,7 @@ impl PrivateKey {
         let (p, q) = check_primes(p_be, q_be, engine)?;
         let n = product_in(&p, &q, 2 * p.len());
         let public = PublicKey::new(&to_be(&n, 16 * p.len()), h_be, policy, engine)?;
-        Self::checked(public, p, q)
+        Self::checked(public, p, q, policy)
     }
 
     /// The primes `p < q` as 64-bit limbs, least significant first: for a device that is loaded with the key. They are the
@@ -82,18 +83,20 @@ impl PrivateKey {
     }
 
     /// The private key of a public key, given its primes, big-endian.
-    pub(crate) fn of_public(public: PublicKey, p_be: &[u8], q_be: &[u8]) -> Result<Self, Error> {
+    pub(crate) fn of_public(public: PublicKey, p_be: &[u8], q_be: &[u8], policy: KeyPolicy) -> Result<Self, Error> {
         let (p, q) = check_primes(p_be, q_be, public.engine())?;
         let n = product_in(&p, &q, 2 * p.len());
         if n[..limbs_of(natural::bit_length(&n))] != *public.modulus() {
             return Err(ErrorKind::WrongPrimes.into());
         }
-        Self::checked(public, p, q)
+        Self::checked(public, p, q, policy)
     }
 
-    /// The key with primes that are prime; its generator is checked.
-    fn checked(public: PublicKey, p: Secret, q: Secret) -> Result<Self, Error> {
-        let key = Self::of_factors(public, p, q)?;
+    /// The key with primes that are prime; how far they are apart and its generator are checked.
+    fn checked(public: PublicKey, p: Secret, q: Secret, policy: KeyPolicy) -> Result<Self, Error> {
+        let weakness = public.weakness().or_else(|| Weakness::of_primes(&p, &q, public.bits()));
+        policy.permit(weakness)?;
+        let key = Self::of_factors(public.with_weakness(weakness), p, q)?;
         match key.public.generator() {
             Some(h) if !generates(h, &key.factors) => Err(ErrorKind::InvalidGenerator.into()),
             _ => Ok(key),

@@ -1,5 +1,6 @@
 //! The public key.
 
+use super::weakness::{Weakness, small_factor};
 use super::{KeyId, KeyPolicy, Variant};
 use crate::boxed::boxed;
 use crate::{Error, ErrorKind};
@@ -9,8 +10,8 @@ use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Odd numbers below this are tried as factors of `n`, so that a damaged modulus has little chance to pass.
-const TRIAL_BOUND: u64 = 1000;
+/// Primes below this are tried as factors of `n`: no key has any, since the primes of the smallest have 32 bits.
+const TRIAL_BOUND: u32 = 1 << 16;
 
 /// A Paillier public key, ready for one engine: the modulus `n`, with `g = n + 1`, and the generator `h` of a DJN key.
 /// Cloning is cheap.
@@ -23,6 +24,7 @@ struct Parts {
     id: KeyId,
     bits: u32,
     comment: String,
+    weakness: Option<Weakness>,
     square: Square,
     squared: Modulus,
     generator: Option<Vec<u64>>,
@@ -33,24 +35,39 @@ impl PublicKey {
     /// The key with modulus `n`, and with generator `h` if it is of the DJN variant, both big-endian.
     ///
     /// # Errors
-    /// If the size is not even, out of range or refused by the policy, if `n` has a small factor, or if `h` is not a
-    /// unit modulo `n` other than 1 and -1. That `n` is a product of two primes cannot be seen from outside.
+    /// If the size is not even or out of range, if `n` is a square or has a factor below 2^16, if `h` is not a unit modulo
+    /// `n` other than 1 and -1, or if the policy refuses a weakness that shows in `n` (see [`Weakness`]). That `n` is a
+    /// product of two primes cannot be seen from outside.
     pub fn new(n_be: &[u8], h_be: Option<&[u8]>, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         let widest = limbs_of(crate::MAX_BITS);
         let n = from_be(n_be, widest).ok_or(ErrorKind::KeySizeOutOfRange { bits: 8 * n_be.len() as u32 })?;
         let bits = natural::bit_length(&n);
         policy.check(bits)?;
         let n = &n[..limbs_of(bits)];
-        if let Some(factor) = small_factor(n) {
+        if let Some(factor) = small_factor(n, TRIAL_BOUND) {
             return Err(ErrorKind::SmallFactor { factor }.into());
         }
+        let weakness = Weakness::of_modulus(&Modulus::new(engine, n)?)?;
+        policy.permit(weakness)?;
         let generator = h_be.map(|h| checked_generator(h, n)).transpose()?;
+        Self::of_modulus(n, generator, weakness, engine)
+    }
+
+    /// The key of a modulus and a generator that are known to be good.
+    pub(crate) fn of_modulus(
+        n: &[u64],
+        generator: Option<Vec<u64>>,
+        weakness: Option<Weakness>,
+        engine: Engine,
+    ) -> Result<Self, Error> {
+        let bits = natural::bit_length(n);
         let squared = Modulus::new(engine, &product_in(n, n, limbs_of(2 * bits)))?;
         let id = KeyId::of_modulus(&to_be(n, bits.div_ceil(8) as usize));
         Ok(PublicKey(Arc::new(Parts {
             id,
             bits,
             comment: format!("Paillier public key {id} of Hearith"),
+            weakness,
             square: Square::new(engine, n)?,
             squared,
             generator,
@@ -60,11 +77,21 @@ impl PublicKey {
 
     /// The same key under another comment.
     pub(crate) fn with_comment(&self, comment: String) -> Self {
+        self.with(comment, self.0.weakness)
+    }
+
+    /// The same key, of which its owner knows a weakness.
+    pub(crate) fn with_weakness(&self, weakness: Option<Weakness>) -> Self {
+        self.with(self.0.comment.clone(), weakness)
+    }
+
+    fn with(&self, comment: String, weakness: Option<Weakness>) -> Self {
         let Parts { id, bits, square, squared, generator, .. } = &*self.0;
         PublicKey(Arc::new(Parts {
             id: *id,
             bits: *bits,
             comment,
+            weakness,
             square: square.clone(),
             squared: squared.clone(),
             generator: generator.clone(),
@@ -85,6 +112,11 @@ impl PublicKey {
     /// What the key's JSON Web Key says about it in `kid`.
     pub fn comment(&self) -> &str {
         &self.0.comment
+    }
+
+    /// Why the key protects nothing, as far as is known: `None` for every key that [`KeyPolicy::Secure`] takes.
+    pub fn weakness(&self) -> Option<Weakness> {
+        self.0.weakness
     }
 
     /// How the key draws its randomisers.
@@ -181,14 +213,6 @@ impl fmt::Debug for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PublicKey({}, {} bits, {})", self.id(), self.bits(), self.variant())
     }
-}
-
-/// The least factor of `n` below [`TRIAL_BOUND`].
-fn small_factor(n: &[u64]) -> Option<u64> {
-    let remainder = |d: u64| {
-        n.iter().rev().fold(0, |rest, &limb| (u128::from(rest) << 64 | u128::from(limb)).rem_euclid(d.into()) as u64)
-    };
-    std::iter::once(2).chain((3..TRIAL_BOUND).step_by(2)).find(|&d| remainder(d) == 0)
 }
 
 /// The generator of a DJN key, as far as it can be checked from outside: `1 < h < n - 1`, a unit, and `n = 1 mod 4`, which

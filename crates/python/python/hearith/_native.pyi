@@ -1,5 +1,6 @@
 """The Rust half: opaque keys and batches. Bytes of integers are rows of little-endian two's complement."""
 
+from os import PathLike
 from typing import Any, final
 
 import pyarrow as pa
@@ -51,6 +52,10 @@ class PublicKey:
     ) -> PublicKey: ...
     @staticmethod
     def from_jwk(text: str, *, insecure: bool = False, engine: str | None = None) -> PublicKey: ...
+    @staticmethod
+    def load(path: str | PathLike[str], *, insecure: bool = False, engine: str | None = None) -> PublicKey: ...
+    @property
+    def weakness(self) -> str | None: ...
     def to_jwk(self) -> str: ...
     @property
     def comment(self) -> str: ...
@@ -89,7 +94,18 @@ class PrivateKey:
         bits: int, variant: str = "standard", *, insecure: bool = False, engine: str | None = None
     ) -> PrivateKey: ...
     @staticmethod
-    def from_jwk(text: str, *, insecure: bool = False, engine: str | None = None) -> PrivateKey: ...
+    def from_jwk(
+        text: str, *, passphrase: str | None = None, insecure: bool = False, engine: str | None = None
+    ) -> PrivateKey: ...
+    @staticmethod
+    def load(
+        path: str | PathLike[str],
+        *,
+        passphrase: str | None = None,
+        insecure: bool = False,
+        engine: str | None = None,
+    ) -> PrivateKey: ...
+    def to_encrypted_jwk(self, passphrase: str) -> str: ...
     @staticmethod
     def from_primes(
         p: bytes, q: bytes, h: bytes | None = None, *, insecure: bool = False, engine: str | None = None

@@ -21,7 +21,7 @@ from typing import Any
 
 from hearith import _descriptions
 from hearith.errors import HearithError, KeyMismatchError, TableError
-from hearith.keys import MIN_SECURE_BITS, PublicKey
+from hearith.keys import PublicKey
 
 try:
     import duckdb
@@ -78,8 +78,8 @@ def load_key(con: duckdb.DuckDBPyConnection, public: PublicKey | File) -> str:
     With a single key loaded, SQL functions mean that one; with several, they take an id as the last argument.
     """
     if isinstance(public, PublicKey):
-        if public.bits < MIN_SECURE_BITS:
-            # Whoever has the key object has allowed insecure sizes before; the session need not.
+        if public.weakness is not None:
+            # Whoever has the key object has allowed insecure keys before; the session need not.
             return _with_insecure(con, public.to_jwk())
         return _load(con, public.to_jwk())
     return _load(con, fspath(public))

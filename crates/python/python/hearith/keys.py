@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy.typing as npt
@@ -12,13 +12,14 @@ import numpy.typing as npt
 from hearith import _exchange
 from hearith import _native as rust
 from hearith._arguments import whole
-from hearith._batches import joined, pieces, rows_from
+from hearith._batches import pieces, rows_from
 from hearith._computing import ComputingKey
 from hearith._encrypted import Encrypted
-from hearith._integers import Integers, first_beyond, joined_integers, plaintexts, unpack
-from hearith._operands import Number, Numbers
+from hearith._encryption import EncryptionKey
+from hearith._integers import Integers, first_beyond, joined_integers, unpack
+from hearith._operands import Number
 from hearith.array import EncryptedArray
-from hearith.encoding import DEFAULT_RANGE, Encoding
+from hearith.encoding import Encoding
 from hearith.errors import InvalidKeyError, KeyMismatchError, NumberError, RangeError
 
 if TYPE_CHECKING:
@@ -32,112 +33,6 @@ MIN_SECURE_BITS = rust.MIN_SECURE_BITS
 _MOST_ROWS = 2**40
 #: Far more bits than any key has; what keys may have, Rust says.
 _MOST_BITS = 2**31 - 1
-
-
-class EncryptionKey(ABC):
-    """What public and private keys have in common: both encrypt."""
-
-    #: The key in Rust, for the modules of this package.
-    native: rust.PublicKey | rust.PrivateKey
-
-    @property
-    @abstractmethod
-    def public(self) -> PublicKey:
-        """The public key."""
-
-    def encrypt(
-        self,
-        values: Numbers | str,
-        *,
-        scale: int | None = None,
-        exponent: int | None = None,
-        range: Number | None = None,
-        rounding: bool = False,
-        progress: bool = False,
-    ) -> EncryptedArray:
-        """Encrypts a number or a vector of numbers: NumPy arrays, lists, pandas or polars series, Arrow arrays.
-
-        Args:
-            values: integers; with `scale` or `exponent` floats, `Decimal` and `Fraction` as well.
-            scale: decimal digits kept after the point, 0 to 38.
-            exponent: instead of `scale`, the power of sixteen that the numbers are multiples of, -512 to 0: floats are rounded
-                to the nearest, as by python-paillier.
-            range: largest magnitude of a number; by default 2^63 - 1 units of the last digit. It bounds every later result.
-            rounding: rounds decimal numbers with more digits than `scale` half to even, rather than refusing them.
-            progress: shows a progress bar.
-
-        Raises:
-            NullError: a value is missing: masked, null, `NA` or `None`.
-            NumberError: a value is no number.
-            RangeError: a number exceeds the range, or is not finite.
-            ScaleError: a number has more digits after the point than are kept.
-            ShapeError: the values have more than one dimension.
-
-        >>> import hearith as he
-        >>> public, private = he.generate_keypair(512, insecure=True)
-        >>> public.encrypt([0.5, 1.25], scale=2).scale
-        2
-        """
-        encoding = Encoding.of(scale, exponent)
-        bound = DEFAULT_RANGE if range is None else encoding.bound(range)
-        numbers: Numbers = _decimal(values) if isinstance(values, str) else values
-        integers, single = encoding.encode(numbers, limit=bound, rounding=rounding)
-        return self._encrypted(integers, encoding, bound, single, progress)
-
-    def encrypt_column(
-        self,
-        table: Any,
-        name: str,
-        *,
-        scale: int | None = None,
-        range: Number | None = None,
-        rounding: bool = False,
-        max_additions: int | None = None,
-        progress: bool = False,
-    ) -> pa.Table:
-        """Encrypts a column of a table (pyarrow, pandas, polars, or whatever exports Arrow streams).
-
-        The result is a `pyarrow.Table` in which the column holds ciphertexts, as the extension type
-        `hearith.arrow.EncryptedType`, followed by a companion column that counts additions. It is what the command line `hearith`
-        reads and writes as Parquet. Nulls, among them pandas' `NA` and NaN, stay nulls: sums pass over them.
-        """
-        from hearith.columns import ColumnOptions
-
-        options = ColumnOptions(scale=scale, range=range)
-        return self.encrypt_columns(
-            table, {name: options}, rounding=rounding, max_additions=max_additions, progress=progress
-        )
-
-    def encrypt_columns(
-        self,
-        table: Any,
-        columns: Sequence[str] | Mapping[str, Any],
-        *,
-        pack: bool = False,
-        rounding: bool = False,
-        max_additions: int | None = None,
-        progress: bool = False,
-    ) -> pa.Table:
-        """Encrypts several columns; with `pack` those of a row share one ciphertext.
-
-        `columns` are names, or names with their `hearith.columns.ColumnOptions` (or a mapping of its fields).
-        """
-        from hearith.columns import encrypt_columns
-
-        return encrypt_columns(
-            self, table, columns, pack=pack, rounding=rounding, max_additions=max_additions, progress=progress
-        )
-
-    def _encrypted(
-        self, integers: Integers, encoding: Encoding, bound: int, single: bool, progress: bool
-    ) -> EncryptedArray:
-        public, native = self.public, self.native
-
-        def piece(start: int, stop: int) -> rust.Ciphertexts:
-            return native.encrypt(plaintexts(public.native, integers[start:stop]))
-
-        rows = joined(len(integers), piece, progress, "encrypting")
-        return EncryptedArray(Encrypted(public, rows, encoding, bound, single))
 
 
 class PublicKey(ComputingKey, EncryptionKey):
@@ -155,8 +50,8 @@ class PublicKey(ComputingKey, EncryptionKey):
         """The key with modulus `n`; with a generator `h` it is of the DJN variant.
 
         Raises:
-            InvalidKeyError: `n` is no product of two large primes as far as can be seen, or is below 2048 bits and `insecure` is
-                not set.
+            InvalidKeyError: `n` is no product of two large primes as far as can be seen, or the key protects nothing (below 2048
+                bits, prime, primes close together) and `insecure` is not set.
         """
         generator = None if h is None else _to_bytes("h", h)
         super().__init__(rust.PublicKey(_to_bytes("n", n), generator, insecure=insecure, engine=engine))
@@ -171,6 +66,21 @@ class PublicKey(ComputingKey, EncryptionKey):
     def from_jwk(cls, text: str, *, insecure: bool = False, engine: str | None = None) -> PublicKey:
         """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil` write it."""
         return cls._of(rust.PublicKey.from_jwk(text, insecure=insecure, engine=engine))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, insecure: bool = False, engine: str | None = None) -> PublicKey:
+        """The key in a file with its JSON Web Key.
+
+        Raises:
+            InvalidKeyError: it holds no public key, or one that protects nothing and `insecure` is not set.
+            OSError: it cannot be read.
+        """
+        return cls._of(rust.PublicKey.load(path, insecure=insecure, engine=engine))
+
+    @property
+    def weakness(self) -> str | None:
+        """Why the key protects nothing, as far as is known: only keys made or read with `insecure` have a weakness."""
+        return self.native.weakness
 
     @property
     def public(self) -> PublicKey:
@@ -218,7 +128,7 @@ class PublicKey(ComputingKey, EncryptionKey):
         return _exchange.from_phe(self, text, range)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _load_public, (self.to_jwk(), self.bits < MIN_SECURE_BITS)
+        return _load_public, (self.to_jwk(), self.weakness is not None)
 
 
 class PrivateKey(EncryptionKey):
@@ -252,13 +162,41 @@ class PrivateKey(EncryptionKey):
         return self
 
     @classmethod
-    def from_jwk(cls, text: str, *, insecure: bool = False, engine: str | None = None) -> PrivateKey:
-        """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil` write it."""
-        return cls._of(rust.PrivateKey.from_jwk(text, insecure=insecure, engine=engine))
+    def from_jwk(
+        cls, text: str, *, passphrase: str | None = None, insecure: bool = False, engine: str | None = None
+    ) -> PrivateKey:
+        """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil` write it.
 
-    def to_jwk(self) -> str:
-        """The key, secret as it is, as a JSON Web Key of one line."""
-        return self.native.to_jwk()
+        `passphrase` opens an encrypted one; for one in the clear it is not used.
+
+        Raises:
+            InvalidKeyError: the text is no private key, the passphrase is wrong or missing, or the key protects nothing and
+                `insecure` is not set.
+        """
+        return cls._of(rust.PrivateKey.from_jwk(text, passphrase=passphrase, insecure=insecure, engine=engine))
+
+    @classmethod
+    def load(
+        cls,
+        path: str | PathLike[str],
+        *,
+        passphrase: str | None = None,
+        insecure: bool = False,
+        engine: str | None = None,
+    ) -> PrivateKey:
+        """The key in a file with its JSON Web Key, encrypted or not; its text is wiped from memory. Warns if others than the file's
+        owner can read it.
+
+        Raises:
+            InvalidKeyError: as `from_jwk`.
+            OSError: the file cannot be read.
+        """
+        return cls._of(rust.PrivateKey.load(path, passphrase=passphrase, insecure=insecure, engine=engine))
+
+    def to_jwk(self, *, passphrase: str | None = None) -> str:
+        """The key, secret as it is, as a JSON Web Key of one line; with a passphrase as an encrypted one (RFC 7517, section 7:
+        PBES2-HS512+A256KW and A256GCM), which takes about half a second."""
+        return self.native.to_jwk() if passphrase is None else self.native.to_encrypted_jwk(passphrase)
 
     @property
     def public(self) -> PublicKey:
@@ -327,7 +265,7 @@ def generate_keypair(
         bits: bits of the modulus, even, 2048 to 8192; less, from 64 on, only with `insecure`.
         variant: `standard`, or `djn` [DJN10]: encryption with the public key is several times
             faster, secure under one more assumption.
-        insecure: allows keys too short to protect anything.
+        insecure: allows keys that protect nothing.
         engine: `serial` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest that the machine has.
 
     >>> import hearith as he
@@ -358,10 +296,3 @@ def _to_bytes(name: str, number: int) -> bytes:
 def _check_key(array: EncryptedArray, key_id: str) -> None:
     if array.key_id != key_id:
         raise KeyMismatchError(f"numbers under key {array.key_id}, but this is key {key_id}", kind="wrong_key")
-
-
-def _decimal(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise NumberError("the text is no decimal number", kind="not_a_number") from None

@@ -96,19 +96,21 @@ def sum_columns(
     *,
     by: str | Sequence[str] = (),
     public: PublicKey | None = None,
+    insecure: bool = False,
     min_rows: int = 0,
     rerandomise: bool = False,
 ) -> DataFrame:
     """Totals of encrypted columns (all, unless some are named) by groups, still encrypted, with the number of rows of each group.
 
     Groups come in no particular order. `public` is needed only if the columns' metadata lack the key: where they do not stem from
-    `encrypt_columns`. Totals can be added up again.
+    `encrypt_columns`; `insecure` takes a key from there that protects nothing. Totals can be added up again.
 
     Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null. The total of a single value is that value's
     own ciphertext; with `rerandomise` nobody can link totals to the rows without the private key. Both happen in the last step, after the
     partitions' totals are added up.
 
     Raises:
+        InvalidKeyError: the metadata's key protects nothing, and `insecure` is not set.
         KeyMismatchError: a column is encrypted under another key.
         TableError: a column is not encrypted, or a group column is. A damaged ciphertext, or more additions than there is headroom for,
             end the action that computes the totals.
@@ -121,7 +123,7 @@ def sum_columns(
             text = "not an encrypted column; hearith.spark.describe says what it is"
             raise TableError(text, column=name, kind="not_encrypted")
     fields = [described[name] for name in chosen]
-    key = _key(fields, public)
+    key = _key(fields, public, insecure)
     counting = [field.name for field in df.schema if _spark_schema.counts_rows(field)]
     used = df.select(
         *(_column(df, name) for name in _unique([*groups, *counting, *_spark_schema.with_companions(fields)]))
@@ -311,14 +313,13 @@ def _open(path: str) -> tuple[Any, str]:
     return filesystems.LocalFileSystem(), path.rstrip("/")
 
 
-def _key(fields: Sequence[StructField], public: PublicKey | None) -> PublicKey:
+def _key(fields: Sequence[StructField], public: PublicKey | None, insecure: bool) -> PublicKey:
     """The key given, or the one in the columns' metadata."""
     if public is not None:
         return public
     for field in fields:
         if _spark_schema.JWK in field.metadata:
-            # Adding under a short key reveals no more than the data do: whoever made it was asked.
-            return PublicKey.from_jwk(field.metadata[_spark_schema.JWK], insecure=True)
+            return PublicKey.from_jwk(field.metadata[_spark_schema.JWK], insecure=insecure)
     text = "the columns' metadata have no public key: give public=, here or to describe"
     raise TableError(text, kind="no_key")
 

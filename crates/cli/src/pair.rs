@@ -1,0 +1,296 @@
+//! The two files of a key pair, which are replaced together.
+//!
+//! No file system gives two files their names in one step. But the private key's file holds the public key as well, and
+//! so the order of the steps will do: the old public key goes, the private key takes its name, the public key takes its
+//! name. Whenever a crash ends this, the private file is that of the old pair or of the new one, whole, and beside it
+//! lies no public key but its own: nobody encrypts under a key whose private half is gone. `hearith key public` writes a
+//! public file that is missing.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Failure, name};
+use crate::interrupt;
+use crate::output::{Access, Output};
+
+/// The file of the public key, for everybody.
+pub(crate) const PUBLIC: &str = "public.json";
+/// The file of the private key, for its owner.
+pub(crate) const PRIVATE: &str = "private.json";
+
+/// A key pair being written to a directory. Dropped before it is committed, it leaves nothing behind: no file, no
+/// directory that was made for it.
+pub(crate) struct Pair {
+    private: Output,
+    public: Output,
+    public_path: PathBuf,
+    made: MadeDirectories,
+}
+
+/// What happens one after the other when a pair is committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    RemovePublic,
+    PlacePrivate,
+    PlacePublic,
+    Done,
+}
+
+impl Pair {
+    /// Begins a pair in a directory, which is made where it is missing.
+    pub(crate) fn begin(directory: &Path, replace: bool) -> Result<Self, Failure> {
+        let (public, private) = (directory.join(PUBLIC), directory.join(PRIVATE));
+        if !replace {
+            check_absent(&private)?;
+            check_absent(&public)?;
+        }
+        let made = MadeDirectories::make(directory);
+        let made = made.map_err(|error| Failure::writing(&name(directory), error))?;
+        Ok(Self {
+            private: Output::file(&private, Access::Owner, replace)?,
+            public: Output::file(&public, Access::Usual, replace)?,
+            public_path: public,
+            made,
+        })
+    }
+
+    /// Writes both keys, still under other names, to the disk.
+    pub(crate) fn write(&mut self, private: &str, public: &str) -> Result<(), Failure> {
+        write(&mut self.private, private)?;
+        write(&mut self.public, public)
+    }
+
+    /// Puts the pair in the place of the one that was there, if any.
+    ///
+    /// # Errors
+    /// A failure to rename; the old pair is there then.
+    pub(crate) fn commit(self) -> Result<(), Failure> {
+        interrupt::undisturbed(|| self.commit_stepwise(|_| Ok(())))
+    }
+
+    /// Commits, and lets `before` see or stop every step.
+    fn commit_stepwise(self, mut before: impl FnMut(Step) -> Result<(), Failure>) -> Result<(), Failure> {
+        let Self { private, public, public_path, made } = self;
+        before(Step::RemovePublic)?;
+        let old = Removed::file(&public_path)?;
+        let placed = before(Step::PlacePrivate).and_then(|()| private.commit());
+        if let Err(failure) = placed {
+            old.restore()?;
+            return Err(failure);
+        }
+        // From here on the new pair is there, whatever happens to the file of its public half.
+        made.keep();
+        before(Step::PlacePublic)?;
+        public.commit()?;
+        before(Step::Done)
+    }
+}
+
+/// A public key's file that was removed, to be put back if its pair is not replaced after all.
+struct Removed(Option<(PathBuf, Vec<u8>)>);
+
+impl Removed {
+    /// Removes a file, or what a symbolic link leads to; anything but a file is left alone.
+    fn file(path: &Path) -> Result<Self, Failure> {
+        let remove = || match fs::metadata(path) {
+            Ok(metadata) if metadata.is_file() => {
+                let path = path.canonicalize()?;
+                let content = fs::read(&path)?;
+                fs::remove_file(&path)?;
+                Ok(Self(Some((path, content))))
+            }
+            _ => Ok(Self(None)),
+        };
+        remove().map_err(|error: io::Error| Failure::writing(&name(path), error))
+    }
+
+    fn restore(self) -> Result<(), Failure> {
+        let Some((path, content)) = self.0 else { return Ok(()) };
+        let mut file = Output::file(&path, Access::Usual, false)?;
+        file.write_all(&content).map_err(|error| Failure::writing(file.name(), error))?;
+        file.commit()
+    }
+}
+
+/// The directories that had to be made, outermost first; removed when dropped, if nothing is in them.
+struct MadeDirectories(Vec<PathBuf>);
+
+impl MadeDirectories {
+    fn make(path: &Path) -> io::Result<Self> {
+        let missing = |path: &&Path| !path.as_os_str().is_empty() && fs::symlink_metadata(path).is_err();
+        let missing: Vec<&Path> = path.ancestors().take_while(missing).collect();
+        let mut made = Self(Vec::new());
+        for directory in missing.into_iter().rev() {
+            let path = directory.to_owned();
+            let created = interrupt::begin(|| fs::create_dir(directory).map(|()| (path.clone(), path)));
+            match created {
+                Ok(path) => made.0.push(path),
+                // Somebody else was faster: it is theirs.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(made)
+    }
+
+    /// Leaves them where they are.
+    fn keep(mut self) {
+        self.0.drain(..).for_each(|path| interrupt::end(&path, || ()));
+    }
+}
+
+impl Drop for MadeDirectories {
+    fn drop(&mut self) {
+        for path in self.0.iter().rev() {
+            interrupt::end(path, || drop(fs::remove_dir(path)));
+        }
+    }
+}
+
+/// Refuses to take the place of a key: data encrypted with it could not be read any more.
+fn check_absent(path: &Path) -> Result<(), Failure> {
+    match fs::symlink_metadata(path) {
+        Err(_) => Ok(()),
+        Ok(_) => Err(Failure::at(name(path), "there is a key already; --force would replace it")),
+    }
+}
+
+/// Writes a line to the disk.
+pub(crate) fn write(output: &mut Output, text: &str) -> Result<(), Failure> {
+    let written = output.write_all(text.as_bytes()).and_then(|()| output.write_all(b"\n"));
+    written.map_err(|error| Failure::writing(output.name(), error))?;
+    output.sync()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use hearith_paillier::{Engine, KeyPolicy, PrivateKey, PublicKey, Variant};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const STEPS: [Step; 4] = [Step::RemovePublic, Step::PlacePrivate, Step::PlacePublic, Step::Done];
+    /// Tell the victim of a kill where to write and when to die.
+    const DIRECTORY: &str = "HEARITH_TEST_PAIR";
+    const LAST: &str = "HEARITH_TEST_STEP";
+
+    fn key() -> PrivateKey {
+        PrivateKey::generate(256, Variant::Standard, KeyPolicy::AllowInsecure, Engine::Serial).unwrap()
+    }
+
+    fn pair(directory: &Path, replace: bool) -> Result<(Pair, PrivateKey), Failure> {
+        let (mut pair, key) = (Pair::begin(directory, replace)?, key());
+        pair.write(&key.to_jwk(), &key.public().to_jwk())?;
+        Ok((pair, key))
+    }
+
+    fn old_pair() -> (TempDir, PublicKey) {
+        let directory = tempfile::tempdir().unwrap();
+        let (pair, key) = pair(directory.path(), false).unwrap();
+        pair.commit().unwrap();
+        (directory, key.public().clone())
+    }
+
+    /// The pair in a directory: the key of the private file, after a look at the public one.
+    fn found(directory: &Path) -> PublicKey {
+        let private = fs::read_to_string(directory.join(PRIVATE)).unwrap();
+        let private = PrivateKey::from_jwk(&private, KeyPolicy::AllowInsecure, Engine::Serial).unwrap();
+        if let Ok(public) = fs::read_to_string(directory.join(PUBLIC)) {
+            let public = PublicKey::from_jwk(&public, KeyPolicy::AllowInsecure, Engine::Serial).unwrap();
+            assert_eq!(&public, private.public(), "halves of two pairs");
+        }
+        private.public().clone()
+    }
+
+    fn files(directory: &Path) -> usize {
+        fs::read_dir(directory).unwrap().count()
+    }
+
+    #[test]
+    fn a_kill_at_any_step_leaves_one_pair() {
+        for (number, last) in STEPS.into_iter().enumerate() {
+            let (directory, old) = old_pair();
+            let killed = Command::new(std::env::current_exe().unwrap())
+                .args(["pair::tests::victim", "--exact", "--test-threads=1"])
+                .env(DIRECTORY, directory.path())
+                .env(LAST, number.to_string())
+                .output()
+                .unwrap();
+            assert_eq!(killed.status.code(), None, "{killed:?}");
+            let found = found(directory.path());
+            // Up to where the private file takes its name it is the old pair, from there on the new.
+            assert_eq!(found == old, matches!(last, Step::RemovePublic | Step::PlacePrivate), "{last:?}");
+            let whole = matches!(last, Step::RemovePublic | Step::Done);
+            assert_eq!(directory.path().join(PUBLIC).exists(), whole, "{last:?}");
+        }
+    }
+
+    /// The process that [`a_kill_at_any_step_leaves_one_pair`] starts; nothing otherwise.
+    #[test]
+    fn victim() {
+        let (Some(directory), Ok(last)) = (std::env::var_os(DIRECTORY), std::env::var(LAST)) else { return };
+        let last = STEPS[last.parse::<usize>().unwrap()];
+        let (pair, _) = pair(Path::new(&directory), true).unwrap();
+        let die = |step| {
+            if step == last {
+                let _ = Command::new("kill").args(["-KILL", &std::process::id().to_string()]).status();
+                std::thread::sleep(std::time::Duration::from_secs(20));
+            }
+            Ok(())
+        };
+        pair.commit_stepwise(die).unwrap();
+    }
+
+    #[test]
+    fn a_failure_before_the_private_file_is_placed_leaves_the_old_pair() {
+        for last in [Step::RemovePublic, Step::PlacePrivate] {
+            let (directory, old) = old_pair();
+            let (pair, _) = pair(directory.path(), true).unwrap();
+            let stop = |step| if step == last { Err(Failure::new("no")) } else { Ok(()) };
+            pair.commit_stepwise(stop).unwrap_err();
+            assert_eq!(found(directory.path()), old);
+            assert!(directory.path().join(PUBLIC).exists());
+            assert_eq!(files(directory.path()), 2, "no temporary file stays");
+        }
+    }
+
+    #[test]
+    fn a_pair_replaces_another() {
+        let (directory, old) = old_pair();
+        let (pair, key) = pair(directory.path(), true).unwrap();
+        pair.commit().unwrap();
+        assert_eq!(&found(directory.path()), key.public());
+        assert_ne!(found(directory.path()), old);
+        assert_eq!(files(directory.path()), 2);
+    }
+
+    #[test]
+    fn links_lead_to_the_new_pair() {
+        let (directory, _) = old_pair();
+        let elsewhere = directory.path().join("elsewhere.json");
+        fs::rename(directory.path().join(PUBLIC), &elsewhere).unwrap();
+        std::os::unix::fs::symlink("elsewhere.json", directory.path().join(PUBLIC)).unwrap();
+        let (pair, key) = pair(directory.path(), true).unwrap();
+        pair.commit().unwrap();
+        assert_eq!(&found(directory.path()), key.public());
+        assert!(fs::symlink_metadata(directory.path().join(PUBLIC)).unwrap().is_symlink());
+        assert_eq!(fs::read(elsewhere).unwrap(), fs::read(directory.path().join(PUBLIC)).unwrap());
+    }
+
+    #[test]
+    fn directories_made_for_nothing_are_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let deep = directory.path().join("a/b/c");
+        fs::create_dir(directory.path().join("a")).unwrap();
+        drop(Pair::begin(&deep, false).unwrap());
+        assert!(directory.path().join("a").exists(), "it was there before");
+        assert!(!directory.path().join("a/b").exists());
+        pair(&deep, false).unwrap().0.commit().unwrap();
+        assert_eq!(files(&deep), 2);
+        assert!(Pair::begin(&deep, false).is_err());
+        assert_eq!(files(&deep), 2);
+    }
+}

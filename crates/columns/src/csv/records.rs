@@ -1,0 +1,206 @@
+//! Records of CSV as RFC 4180 writes them (Y. Shafranovich, "Common Format and MIME Type for Comma-Separated Values (CSV)
+//! Files", 2005), and nothing else: a quote that is not where it says is a fault, not text.
+//!
+//! Two liberties are taken: a line may end in a line feed alone, and there may be a byte order mark. A line is a record,
+//! an empty line one of a single empty cell.
+
+use std::io::{self, Read};
+
+use zeroize::Zeroizing;
+
+use crate::csv::CsvFault;
+use crate::error::ErrorKind;
+use crate::limits::{MAX_CELL_BYTES, MAX_COLUMNS, MAX_ROW_BYTES};
+use crate::wipe;
+
+/// Bytes read at a time.
+const BUFFER: usize = 1 << 18;
+const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+
+/// The cells of a record, one after another.
+#[derive(Default)]
+pub(super) struct Record {
+    bytes: Zeroizing<Vec<u8>>,
+    ends: Vec<usize>,
+}
+
+impl Record {
+    /// How many cells there are.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Bytes of all cells together.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The text of each cell, or a fault where it is none.
+    pub(super) fn cells(&self) -> impl Iterator<Item = Result<&str, Fault>> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).enumerate().map(|(cell, (&start, &end))| {
+            let text = std::str::from_utf8(&self.bytes[start..end]);
+            text.map_err(|_| Fault { cell, kind: CsvFault::NotUtf8.into() })
+        })
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        wipe::append(&mut self.bytes, bytes);
+        let start = self.ends.last().copied().unwrap_or(0);
+        let (what, limit) = match self.bytes.len() {
+            row if row > MAX_ROW_BYTES => ("bytes in a row", MAX_ROW_BYTES),
+            row if row - start > MAX_CELL_BYTES => ("bytes in a cell", MAX_CELL_BYTES),
+            _ => return Ok(()),
+        };
+        Err(self.fault(ErrorKind::TooLarge { what, limit: limit as u64 }))
+    }
+
+    fn end_cell(&mut self) -> Result<(), Fault> {
+        if self.ends.len() == MAX_COLUMNS {
+            return Err(self.fault(ErrorKind::TooLarge { what: "columns", limit: MAX_COLUMNS as u64 }));
+        }
+        self.ends.push(self.bytes.len());
+        Ok(())
+    }
+
+    /// What is wrong with the cell being read.
+    fn fault(&self, kind: impl Into<ErrorKind>) -> Fault {
+        Fault { cell: self.ends.len(), kind: kind.into() }
+    }
+}
+
+/// What is wrong, and in which cell of the record, from 0.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) cell: usize,
+    pub(super) kind: ErrorKind,
+}
+
+/// Where in a record the next byte stands.
+#[derive(Clone, Copy)]
+enum State {
+    /// At the beginning of a line.
+    Line,
+    /// At the beginning of a cell after another.
+    Cell,
+    /// In a cell without quotes.
+    Plain,
+    /// Between quotes.
+    Quoted,
+    /// After a quote that closes the cell, unless another follows.
+    Quote,
+    /// After a carriage return, which must be followed by a line feed.
+    Return,
+}
+
+/// A stream of records.
+pub(super) struct Records<R> {
+    input: R,
+    buffer: Zeroizing<Vec<u8>>,
+    /// Where in the buffer the bytes not yet taken are.
+    rest: std::ops::Range<usize>,
+}
+
+impl<R: Read> Records<R> {
+    /// Begins to read, after a byte order mark if there is one.
+    pub(super) fn new(input: R) -> io::Result<Self> {
+        let mut records = Self { input, buffer: Zeroizing::new(vec![0; BUFFER]), rest: 0..0 };
+        while records.rest.len() < BYTE_ORDER_MARK.len() && records.fill()? > 0 {}
+        if records.buffer[records.rest.clone()].starts_with(&BYTE_ORDER_MARK) {
+            records.rest.start += BYTE_ORDER_MARK.len();
+        }
+        Ok(records)
+    }
+
+    /// The next record; whether there was one.
+    pub(super) fn read(&mut self, record: &mut Record) -> Result<bool, Fault> {
+        record.clear();
+        let mut state = State::Line;
+        loop {
+            if self.rest.is_empty() {
+                self.rest = 0..0;
+                if self.fill().map_err(|error| record.fault(error))? == 0 {
+                    return ended(state, record);
+                }
+            }
+            let (taken, complete) = step(&self.buffer[self.rest.clone()], &mut state, record)?;
+            self.rest.start += taken;
+            if complete {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Reads more behind what is there; how many bytes.
+    fn fill(&mut self) -> io::Result<usize> {
+        loop {
+            match self.input.read(&mut self.buffer[self.rest.end..]) {
+                Ok(count) => {
+                    self.rest.end += count;
+                    return Ok(count);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// Takes bytes up to the end of the record or of the bytes: how many, and whether the record is complete.
+fn step(bytes: &[u8], state: &mut State, record: &mut Record) -> Result<(usize, bool), Fault> {
+    let mut at = 0;
+    while at < bytes.len() {
+        // Text is taken whole; what stops it is looked at next.
+        let text = match state {
+            State::Plain => bytes[at..].iter().position(|byte| matches!(byte, b',' | b'\n' | b'\r' | b'"')),
+            State::Quoted => bytes[at..].iter().position(|&byte| byte == b'"'),
+            _ => Some(0),
+        };
+        let length = text.unwrap_or(bytes.len() - at);
+        record.push(&bytes[at..at + length])?;
+        at += length;
+        let Some(&byte) = bytes.get(at) else { break };
+        *state = match (*state, byte) {
+            (State::Line | State::Cell, b'"') | (State::Quote, b'"') => {
+                if let State::Quote = state {
+                    record.push(b"\"")?;
+                }
+                State::Quoted
+            }
+            (State::Quoted, _) => State::Quote,
+            (State::Plain, b'"') => return Err(record.fault(CsvFault::BareQuote)),
+            (State::Return, b'\n') | (State::Line | State::Cell | State::Plain | State::Quote, b'\n') => {
+                record.end_cell()?;
+                return Ok((at + 1, true));
+            }
+            (State::Return, _) => return Err(record.fault(CsvFault::BareReturn)),
+            (_, b'\r') => State::Return,
+            (_, b',') => {
+                record.end_cell()?;
+                State::Cell
+            }
+            (State::Quote, _) => return Err(record.fault(CsvFault::TextAfterQuote)),
+            (State::Line | State::Cell | State::Plain, _) => {
+                *state = State::Plain;
+                continue;
+            }
+        };
+        at += 1;
+    }
+    Ok((at, false))
+}
+
+/// What the end of the stream makes of a record.
+fn ended(state: State, record: &mut Record) -> Result<bool, Fault> {
+    match state {
+        State::Line => Ok(false),
+        State::Cell | State::Plain | State::Quote => record.end_cell().map(|()| true),
+        State::Quoted => Err(record.fault(CsvFault::UnclosedQuote)),
+        State::Return => Err(record.fault(CsvFault::BareReturn)),
+    }
+}

@@ -1,0 +1,182 @@
+//! The footer of a Parquet file, read only after a look at how much it asks for.
+//!
+//! The decoder follows nested columns by recursion and reserves room for as many children as a column claims to have; the
+//! Arrow schema in the footer may stand for far more than its bytes. Both are bounded here beforehand.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use base64ct::{Base64, Encoding};
+use flatbuffers::VerifierOptions;
+use parquet::arrow::ARROW_SCHEMA_META_KEY;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::file::metadata::ParquetMetaDataReader;
+
+use super::thrift::{BINARY, Fault, I32, LIST, Reader, STRUCT};
+use crate::error::{Error, ErrorKind, ParquetFault};
+use crate::guard::guarded;
+use crate::limits::{MAX_ARROW_SCHEMA_BYTES, MAX_CELL_BYTES, MAX_COLUMNS, MAX_DEPTH, MAX_FOOTER_BYTES};
+
+const MAGIC: &[u8; 4] = b"PAR1";
+/// The length of the footer and the magic bytes after it.
+const TAIL: u64 = 8;
+/// Bytes before an Arrow schema that say how long it is, and how they begin.
+const IPC_PREFIX: (usize, [u8; 4]) = (8, [0xff; 4]);
+
+/// Reads what the file says of itself.
+pub(super) fn read(file: &File) -> Result<ArrowReaderMetadata, Error> {
+    let footer = bytes(file)?;
+    let hints = check(&footer)?;
+    hints.into_iter().try_for_each(check_arrow_schema)?;
+    let decode = || {
+        let metadata = ParquetMetaDataReader::decode_metadata(&footer)?;
+        ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())
+    };
+    let decoded = guarded(decode).ok_or(ErrorKind::NotParquet(ParquetFault::Panicked))?;
+    decoded.map_err(|error| ErrorKind::NotParquet(error.into()).into())
+}
+
+fn bytes(file: &File) -> Result<Vec<u8>, Error> {
+    let ends = || Error::from(ErrorKind::NotParquet(ParquetFault::Ends));
+    let length = file.metadata()?.len();
+    let (mut head, mut tail) = ([0; MAGIC.len()], [0; TAIL as usize]);
+    let start = length.checked_sub(TAIL).filter(|&start| start >= MAGIC.len() as u64).ok_or_else(ends)?;
+    file.read_exact_at(&mut head, 0)?;
+    file.read_exact_at(&mut tail, start)?;
+    let (size, magic) = tail.split_at(MAGIC.len());
+    if head != *MAGIC || magic != MAGIC {
+        return Err(ends());
+    }
+    let size = u64::from(u32::from_le_bytes(size.try_into().unwrap_or_default()));
+    if size > MAX_FOOTER_BYTES {
+        return Err(ErrorKind::TooLarge { what: "bytes in the footer", limit: MAX_FOOTER_BYTES }.into());
+    }
+    let start = start.checked_sub(size).filter(|&start| start >= MAGIC.len() as u64).ok_or_else(ends)?;
+    let mut footer = vec![0; size as usize];
+    file.read_exact_at(&mut footer, start)?;
+    Ok(footer)
+}
+
+/// Checks the columns, and gives the Arrow schemas that there are.
+fn check(footer: &[u8]) -> Result<Vec<&[u8]>, Error> {
+    let (mut schema, mut hints) = (Tree::default(), Vec::new());
+    let read = Reader::new(footer).fields(|reader, id, kind| match (id, kind) {
+        (2, LIST) => schema.read(reader).map(|()| true),
+        (5, LIST) => arrow_schemas(reader, &mut hints).map(|()| true),
+        _ => Ok(false),
+    });
+    if let Some(kind) = schema.refused.take() {
+        return Err(kind.into());
+    }
+    match read {
+        Ok(()) if schema.open.is_empty() => Ok(hints),
+        _ => Err(ErrorKind::NotParquet(ParquetFault::Structure("its footer")).into()),
+    }
+}
+
+/// The columns, listed as a tree from the root down, each before its children.
+#[derive(Default)]
+struct Tree {
+    /// How many children are still to come of each column that the next one is within.
+    open: Vec<u64>,
+    columns: usize,
+    refused: Option<ErrorKind>,
+}
+
+impl Tree {
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        let (kind, size) = reader.list()?;
+        if kind != STRUCT {
+            return Err(Fault::Broken);
+        }
+        for index in 0..size {
+            let (mut length, mut children) = (0, 0);
+            reader.fields(|reader, id, kind| {
+                match (id, kind) {
+                    // Writers leave out lengths, or say -1, where there are none.
+                    (2, I32) => length = reader.integer()?,
+                    (5, I32) => children = reader.count()?,
+                    _ => return Ok(false),
+                }
+                Ok(true)
+            })?;
+            if let Err(kind) = self.add(index, length, children) {
+                self.refused = Some(kind);
+                return Err(Fault::Broken);
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, index: usize, length: i64, children: u64) -> Result<(), ErrorKind> {
+        let too_large = |what, limit: usize| Err(ErrorKind::TooLarge { what, limit: limit as u64 });
+        match self.open.last_mut() {
+            Some(left) => *left -= 1,
+            None if index == 0 => {}
+            None => return Err(ErrorKind::NotParquet(ParquetFault::Structure("its list of columns"))),
+        }
+        self.columns += usize::from(index > 0 && children == 0);
+        self.open.push(children);
+        // The root is no column.
+        if self.open.len() - 1 > MAX_DEPTH {
+            return too_large("levels of nested columns", MAX_DEPTH);
+        }
+        // A list has two levels that are no columns of their own.
+        if self.columns > MAX_COLUMNS || index > 4 * MAX_COLUMNS || children > MAX_COLUMNS as u64 {
+            return too_large("columns", MAX_COLUMNS);
+        }
+        if length > MAX_CELL_BYTES as i64 {
+            return too_large("bytes in a cell", MAX_CELL_BYTES);
+        }
+        while self.open.last() == Some(&0) {
+            self.open.pop();
+        }
+        Ok(())
+    }
+}
+
+/// The values of the key that holds an Arrow schema.
+fn arrow_schemas<'a>(reader: &mut Reader<'a>, found: &mut Vec<&'a [u8]>) -> Result<(), Fault> {
+    let (kind, size) = reader.list()?;
+    if kind != STRUCT {
+        return Err(Fault::Broken);
+    }
+    for _ in 0..size {
+        let (mut key, mut value) = (&[][..], &[][..]);
+        reader.fields(|reader, id, kind| {
+            match (id, kind) {
+                (1, BINARY) => key = reader.binary()?,
+                (2, BINARY) => value = reader.binary()?,
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })?;
+        if key == ARROW_SCHEMA_META_KEY.as_bytes() {
+            found.push(value);
+        }
+    }
+    Ok(())
+}
+
+/// Checks an Arrow schema: tables in it may be shared, so that few bytes stand for a large tree.
+fn check_arrow_schema(encoded: &[u8]) -> Result<(), Error> {
+    let broken = || Error::from(ErrorKind::NotParquet(ParquetFault::Structure("the Arrow schema in its footer")));
+    let text = std::str::from_utf8(encoded).map_err(|_| broken())?;
+    let message = Base64::decode_vec(text).map_err(|_| broken())?;
+    let (length, beginning) = IPC_PREFIX;
+    let message = match message.get(length..) {
+        Some(rest) if message.starts_with(&beginning) => rest,
+        _ => &message,
+    };
+    let options = VerifierOptions {
+        max_depth: 3 * MAX_DEPTH,
+        max_tables: 16 * MAX_COLUMNS,
+        max_apparent_size: MAX_ARROW_SCHEMA_BYTES,
+        ..Default::default()
+    };
+    match guarded(|| arrow_ipc::root_as_message_with_opts(&options, message).is_ok()) {
+        Some(true) => Ok(()),
+        _ => Err(broken()),
+    }
+}

@@ -1,0 +1,242 @@
+//! Reading the text of a key, or of the passphrase of one, without leaving copies of it behind.
+
+use super::encrypted::EncryptedJwk;
+use crate::Error;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::fmt;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+/// Bytes of the longest text of a key that is read: several times those of the largest key, encrypted.
+pub const MAX_KEY_TEXT: usize = 1 << 16;
+
+/// A text that may be secret, wiped when dropped. It is read into a buffer that never moves, however long it turns out
+/// to be, as the length of a pipe is not known beforehand and a buffer that grows leaves copies behind.
+pub struct SecretText {
+    text: Zeroizing<String>,
+    shared: bool,
+}
+
+/// What the text of a key holds, as far as it shows before it is read in full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeyKind {
+    /// A public key, or no key at all.
+    Public,
+    /// A private key in the clear.
+    Private,
+    /// A private key that a passphrase protects.
+    Encrypted,
+}
+
+impl SecretText {
+    /// Reads a file, a pipe or a device.
+    ///
+    /// # Errors
+    /// If it cannot be read, is longer than [`MAX_KEY_TEXT`], or is no UTF-8.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let shared = is_shared(&file.metadata()?);
+        Ok(Self { shared, ..Self::read(file)? })
+    }
+
+    /// Reads the first line of a file, a pipe or a device, and does not wait for more.
+    ///
+    /// # Errors
+    /// As [`SecretText::open`].
+    pub fn open_line(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let shared = is_shared(&file.metadata()?);
+        Ok(Self { shared, ..Self::read_line(file)? })
+    }
+
+    /// Reads all that there is.
+    ///
+    /// # Errors
+    /// As [`SecretText::open`].
+    pub fn read(input: impl Read) -> io::Result<Self> {
+        Self::read_until(input, |_| false)
+    }
+
+    /// Reads a line, and does not wait for more: from a terminal, or a pipe that stays open.
+    ///
+    /// # Errors
+    /// As [`SecretText::open`].
+    pub fn read_line(input: impl Read) -> io::Result<Self> {
+        Self::read_until(input, |read| read.contains(&b'\n'))
+    }
+
+    fn read_until(mut input: impl Read, is_enough: impl Fn(&[u8]) -> bool) -> io::Result<Self> {
+        let mut buffer = Zeroizing::new(vec![0; MAX_KEY_TEXT + 1]);
+        let mut filled = 0;
+        while filled < buffer.len() && !is_enough(&buffer[..filled]) {
+            match input.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if filled > MAX_KEY_TEXT {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is longer than any key"));
+        }
+        buffer.truncate(filled);
+        if std::str::from_utf8(&buffer).is_err() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not text"));
+        }
+        // Checked above: the buffer itself becomes the text.
+        let text = String::from_utf8(std::mem::take(&mut *buffer)).unwrap_or_default();
+        Ok(text.into())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The first line without its end: a passphrase.
+    pub fn first_line(&self) -> &str {
+        self.text.lines().next().unwrap_or_default()
+    }
+
+    /// Whether others than its owner may read or write the file that the text is from. Pipes and devices are not asked.
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// What kind of key the text is.
+    pub fn kind(&self) -> KeyKind {
+        kind(&self.text)
+    }
+
+    /// The JSON Web Key in an encrypted one.
+    ///
+    /// # Errors
+    /// As [`EncryptedJwk::decrypt`].
+    pub fn decrypt(&self, passphrase: &str) -> Result<Self, Error> {
+        let text = EncryptedJwk::parse(&self.text)?.decrypt(passphrase.as_bytes())?;
+        Ok(Self { text, shared: self.shared })
+    }
+}
+
+impl From<String> for SecretText {
+    fn from(text: String) -> Self {
+        Self { text: Zeroizing::new(text), shared: false }
+    }
+}
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SecretText").field("kind", &self.kind()).finish_non_exhaustive()
+    }
+}
+
+/// What kind of key a text is.
+pub(crate) fn kind(text: &str) -> KeyKind {
+    #[derive(Deserialize)]
+    struct Members {
+        p: Option<IgnoredAny>,
+        q: Option<IgnoredAny>,
+        r#pub: Option<IgnoredAny>,
+        ciphertext: Option<IgnoredAny>,
+    }
+    match serde_json::from_str::<Members>(text) {
+        Ok(key) if key.ciphertext.is_some() => KeyKind::Encrypted,
+        Ok(key) if key.p.is_some() || key.q.is_some() || key.r#pub.is_some() => KeyKind::Private,
+        Err(_) if EncryptedJwk::is_compact(text) => KeyKind::Encrypted,
+        _ => KeyKind::Public,
+    }
+}
+
+#[cfg(unix)]
+fn is_shared(file: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.is_file() && file.permissions().mode() & 0o077 != 0
+}
+
+/// Where files have no modes, their rights are not judged.
+#[cfg(not(unix))]
+fn is_shared(_: &Metadata) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pipe: a few bytes at a time, its end unknown.
+    struct Dribble<'a>(&'a [u8], usize);
+
+    impl Read for Dribble<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1 += 1;
+            if self.1 % 3 == 0 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let count = self.0.len().min(5).min(buffer.len());
+            buffer[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn what_dribbles_in_stays_in_one_buffer() {
+        let text = "secret ".repeat(3000);
+        let read = SecretText::read(Dribble(text.as_bytes(), 0)).unwrap();
+        assert_eq!(read.as_str(), text);
+        // Its room is that of the longest text: it never grew.
+        assert!(read.text.capacity() > MAX_KEY_TEXT);
+    }
+
+    #[test]
+    fn what_is_too_long_or_no_text_is_refused() {
+        let longest = vec![b'x'; MAX_KEY_TEXT];
+        assert_eq!(SecretText::read(&longest[..]).unwrap().as_str().len(), MAX_KEY_TEXT);
+        let error = |bytes: &[u8]| SecretText::read(bytes).unwrap_err().to_string();
+        assert_eq!(error(&[b'x'; MAX_KEY_TEXT + 1]), "it is longer than any key");
+        assert_eq!(error(&[0xff, 0xfe]), "it is not text");
+        assert!(SecretText::read(io::repeat(b'x')).is_err(), "an endless device");
+    }
+
+    #[test]
+    fn kinds_are_told_apart() {
+        let kind = |text: &str| SecretText::from(text.to_owned()).kind();
+        assert_eq!(kind(r#"{"kty": "DAJ", "n": "AQ"}"#), KeyKind::Public);
+        assert_eq!(kind(r#"{"kty": "DAJ", "p": 1}"#), KeyKind::Private);
+        assert_eq!(kind(r#"{"pub": {}, "q": ""}"#), KeyKind::Private);
+        assert_eq!(kind(r#"{"protected": "e30", "ciphertext": "AA"}"#), KeyKind::Encrypted);
+        assert_eq!(kind("e30.AA.AA.AA.AA\n"), KeyKind::Encrypted);
+        assert_eq!(kind("a.b"), KeyKind::Public);
+        assert_eq!(kind(""), KeyKind::Public);
+    }
+
+    #[test]
+    fn a_passphrase_is_the_first_line() {
+        for (text, line) in [("word\n", "word"), (" a b \r\nnext", " a b "), ("word", "word"), ("", ""), ("\nx", "")] {
+            assert_eq!(SecretText::from(text.to_owned()).first_line(), line);
+        }
+    }
+
+    #[test]
+    fn a_line_is_not_waited_beyond() {
+        /// A pipe that nobody closes.
+        struct Open<'a>(&'a [u8]);
+        impl Read for Open<'_> {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                assert!(!self.0.is_empty(), "reading on would wait for ever");
+                self.0.read(&mut buffer[..1])
+            }
+        }
+        assert_eq!(SecretText::read_line(Open(b"word\nmore")).unwrap().first_line(), "word");
+        assert_eq!(SecretText::read_line(&b"no end"[..]).unwrap().first_line(), "no end");
+    }
+
+    #[test]
+    fn nothing_of_the_text_is_shown() {
+        assert!(!format!("{:?}", SecretText::from("word".to_owned())).contains("word"));
+    }
+}
