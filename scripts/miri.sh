@@ -13,8 +13,8 @@ if ! cargo +nightly miri --version >/dev/null 2>&1; then
     echo "miri: not installed; run:  rustup toolchain install nightly --component miri,rust-src" >&2
     exit 1
 fi
-# No isolation: keys are drawn from the operating system.
-export MIRIFLAGS="-Zmiri-disable-isolation ${MIRIFLAGS:-}"
+# No isolation: keys are drawn from the operating system. Tree borrows, and pointers made from integers: rayon's queues rest on both.
+export MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-permissive-provenance ${MIRIFLAGS:-}"
 # Few cases of each random test: a program runs some hundred times slower here.
 export PROPTEST_CASES=2 HEARITH_ENGINE=serial RAYON_NUM_THREADS=2
 for package in "${packages[@]}"; do

@@ -64,8 +64,11 @@ fn mesa_dual() -> Vec<Design> {
     dual.into()
 }
 
-/// The systems: a feature, and its designs. The longest to compile come first.
-const SYSTEMS: [(&str, fn() -> Vec<Design>); 3] = [("MESA_DUAL", mesa_dual), ("MESA", mesa), ("RNS", banks::designs)];
+/// A feature, and its designs.
+type System = (&'static str, fn() -> Vec<Design>);
+
+/// The systems. The longest to compile come first.
+const SYSTEMS: [System; 3] = [("MESA_DUAL", mesa_dual), ("MESA", mesa), ("RNS", banks::designs)];
 
 fn main() {
     println!("cargo::rerun-if-changed=banks.rs");

@@ -16,7 +16,7 @@
 //! and dividing the second part by `R` modulo `m` is another Montgomery reduction. No arithmetic modulo `m^2` is
 //! needed: in products of `k`-limb numbers a squaring costs 3.5 where Montgomery arithmetic on `2k` limbs costs 6.
 
-use crate::constants::Constants;
+use crate::constants::{Constants, Pair};
 use crate::natural::low_bits;
 use zeroize::{DefaultIsZeroes, Zeroize};
 
@@ -116,31 +116,33 @@ impl<K: Kernel> Lanes<K> {
         let (k, limbs) = (constants[0].k, constants[0].limbs());
         assert!(constants.iter().all(|one| one.k == k && one.limbs() == limbs), "moduli of different widths");
         let lane = |index: usize| constants.get(index).copied().unwrap_or(constants[0]);
-        let spread = |field: &dyn Fn(&Constants) -> &[u64]| {
+        let spread = |words: &mut [K::Word], field: &dyn Fn(&Constants) -> &[u64]| {
             let rows: Vec<&[u64]> = (0..K::LANES).map(|index| field(lane(index))).collect();
-            let mut words = vec![K::Word::default(); k];
-            K::load(&mut words, &rows, 0);
-            words
+            K::load(words, &rows, 0);
         };
-        let pair = |low: &dyn Fn(&Constants) -> &[u64], high: &dyn Fn(&Constants) -> &[u64]| {
-            let mut words = spread(low);
-            words.extend(spread(high));
+        // With room for both halves from the start: a vector that grows leaves an unwiped copy behind.
+        let pair = |field: &dyn Fn(&Constants) -> &Pair| {
+            let mut words = vec![K::Word::default(); 2 * k];
+            let (low, high) = words.split_at_mut(k);
+            spread(low, &|c| &field(c).0);
+            spread(high, &|c| &field(c).1);
             words
         };
         let mut neg_inverse = K::Word::default();
         for index in 0..K::LANES {
             K::set_lane(&mut neg_inverse, index, lane(index).neg_inverse & low_bits(K::RADIX_BITS));
         }
-        let m = spread(&|c| &c.m);
+        let mut m = vec![K::Word::default(); k];
+        spread(&mut m, &|c| &c.m);
         Lanes {
             k,
             limbs,
             starts: K::starts(&m),
             m,
             neg_inverse,
-            one: pair(&|c| &c.one.0, &|c| &c.one.1),
-            r2: pair(&|c| &c.r2.0, &|c| &c.r2.1),
-            shift: pair(&|c| &c.shift.0, &|c| &c.shift.1),
+            one: pair(&|c| &c.one),
+            r2: pair(&|c| &c.r2),
+            shift: pair(&|c| &c.shift),
         }
     }
 }

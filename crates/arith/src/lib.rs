@@ -23,6 +23,7 @@ mod groups;
 pub mod ifma;
 mod kernel;
 mod ladder;
+mod memory;
 mod modulus;
 mod multi_pow;
 pub mod natural;
@@ -36,6 +37,7 @@ pub use engine::{Available, Engine};
 pub use error::ArithError;
 pub use exponents::Exponents;
 pub use fixed_base::FixedBase;
+pub use memory::Memory;
 pub use modulus::{Factor, Modulus, pow_each};
 pub use square::{Pairs, Square, pow_pairs};
 

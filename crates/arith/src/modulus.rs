@@ -29,7 +29,7 @@ pub struct Modulus(pub(crate) Arc<Constants>);
 
 /// A fixed factor in Montgomery form: multiplying by it takes one Montgomery multiplication.
 #[derive(Clone, Debug)]
-pub struct Factor(Batch);
+pub struct Factor(pub(crate) Batch);
 
 impl Modulus {
     /// Prepares a modulus, given in 64-bit limbs, least significant first.

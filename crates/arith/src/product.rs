@@ -6,6 +6,7 @@ use crate::groups::{Moduli, for_groups};
 use crate::kernel::{Kernel, Lanes, Space};
 use crate::ring::{Ring, Word, Workspace};
 use std::iter::repeat_n;
+use zeroize::Zeroizing;
 
 /// Longest chain of factors that one lane multiplies up.
 const LONGEST: usize = 64;
@@ -87,8 +88,8 @@ fn load_parts<'a, R: Ring>(
 /// the one that gives back lose `R^t`.
 ///
 /// Of `s` powers, the Montgomery products with the last one are `s - 1` more, side by side in lanes.
-fn powers<R: Ring>(constants: &Constants, most: usize) -> Vec<Vec<u64>> {
-    let pair = |(low, high): &Pair| [&low[..], &high[..]][..R::PARTS].concat();
+fn powers<R: Ring>(constants: &Constants, most: usize) -> Vec<Zeroizing<Vec<u64>>> {
+    let pair = |(low, high): &Pair| Zeroizing::new([&low[..], &high[..]][..R::PARTS].concat());
     let mut powers = vec![pair(&constants.one), pair(&constants.r2)];
     let m = Lanes::<R::Kernel>::new(&[constants]);
     let mut work = Workspace::<R>::new(m.k);
@@ -99,7 +100,7 @@ fn powers<R: Ring>(constants: &Constants, most: usize) -> Vec<Vec<u64>> {
         for first in (1..known.min(most - known + 1)).step_by(R::Kernel::LANES) {
             let rows = &powers[first..known.min(first + R::Kernel::LANES)];
             load_parts::<R>(&m, &mut a, rows.iter().map(|row| &row[..]), &mut Vec::new());
-            let mut next = vec![vec![0; powers[0].len()]; rows.len()];
+            let mut next = vec![Zeroizing::new(vec![0; powers[0].len()]); rows.len()];
             work.finish(&m, next.iter_mut().map(|row| &mut row[..]), &a, &b);
             powers.append(&mut next);
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use hearith_columns::{Decrypted, Decryptor, Error};
+use hearith_columns::{Decrypted, Decryptor, Error, ErrorKind};
 use hearith_device::{DecryptingDevice, Kind};
 use hearith_paillier::PrivateKey;
 
@@ -55,7 +55,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
         |pass| {
             for piece in pieces {
                 let piece = piece?;
-                let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
+                let at = |error: Error| failure(session.device, &table.name, error.offset_rows(piece.first_row));
                 let decrypted = watch.compute(|| decryptor.decrypt(&piece.batch)).map_err(at)?;
                 let batch = match format {
                     Format::Parquet => decrypted.to_batch(),
@@ -81,6 +81,16 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
 fn load(kind: &'static dyn Kind, key: &PrivateKey) -> Result<(&'static dyn Kind, Box<dyn DecryptingDevice>), Failure> {
     let decrypts = kind.decrypts().expect("the session refused a device that does not decrypt");
     Ok((kind, decrypts.load(key).map_err(|error| failed(kind, error))?))
+}
+
+/// Why a piece could not be decrypted: a device's own failure, which its name stands before, or what is wrong with the table. The
+/// rows of a device are those that hold a ciphertext, so its error is told without one.
+fn failure(device: Option<&dyn Kind>, table: &str, error: Error) -> Failure {
+    let ErrorKind::Device(cause) = error.kind() else { return Failure::at(table, error) };
+    match (device, cause.downcast_ref::<hearith_device::Error>()) {
+        (Some(kind), Some(cause)) => failed(kind, cause.kind().clone().into()),
+        _ => Failure::at(table, error),
+    }
 }
 
 /// The format that the output's name, or its being a terminal, asks for.
@@ -114,5 +124,35 @@ impl Overflows {
             (Some(error), 1) => Err(Failure::at(file, error)),
             (Some(error), count) => Err(Failure::at(file, error).noting(format!("and {} more cells", count - 1))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hearith_device::{State, System, mesa};
+
+    #[derive(Debug)]
+    struct Fake;
+
+    impl Kind for Fake {
+        fn system(&self) -> &'static System {
+            &mesa::MESA
+        }
+
+        fn state(&self) -> State {
+            State { available: true, description: String::new(), requires: "" }
+        }
+    }
+
+    #[test]
+    fn a_device_fails_by_its_name_and_a_table_by_its_own() {
+        let cause = hearith_device::Error::from(hearith_device::ErrorKind::NotAPlaintext).at_row(3);
+        let error = Error::from(ErrorKind::Device(Box::new(cause)));
+        let text = failure(Some(&Fake), "totals.parquet", error).to_string();
+        assert_eq!(text, "engine mesa: the device gave what is no plaintext");
+        let error = ErrorKind::Overflow.in_column("salary").at_row(3);
+        let text = failure(Some(&Fake), "totals.parquet", error).to_string();
+        assert!(text.starts_with("totals.parquet: row 4, column salary: "), "{text}");
     }
 }

@@ -52,6 +52,8 @@ pub fn main() -> ExitCode {
 
 /// The same with devices among the engines.
 pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
+    // Before anything secret is read. A system that has no such thing is no reason to stop.
+    let _ = hearith_paillier::forbid_core_dumps();
     let arguments = args::read();
     interrupt::install();
     match run(arguments, Devices(devices)) {

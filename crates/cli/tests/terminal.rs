@@ -86,7 +86,7 @@ fn a_passphrase_is_typed_twice_and_not_shown() {
 #[test]
 fn an_interrupt_at_a_prompt_leaves_a_terminal_that_echoes() {
     let place = Place::new();
-    let line = "hearith keygen --bits 512 --passphrase --out k; stty -a | grep -o ' echo '";
+    let line = "trap : INT; hearith keygen --bits 512 --passphrase --out k; stty -a | grep -o ' echo '";
     // Ctrl-C, as the terminal takes it.
     let shown = typed(&place, line, &[("Passphrase of k/private.json: ", "half\x03")]);
     assert!(shown.contains(" echo "), "{shown}");

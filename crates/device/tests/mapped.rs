@@ -14,7 +14,7 @@ use std::thread;
 
 use common::{is, key, random_ciphertexts};
 use hearith_device::mesa::{Loaded, Mesa, MesaParameters};
-use hearith_device::{Device, ErrorKind, MemoryMapped, Transport};
+use hearith_device::{ErrorKind, MemoryMapped, Transport};
 use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, PrivateKey};
 
 const BITS: u32 = 128;
@@ -77,9 +77,9 @@ fn a_loaded_device_decrypts_as_the_key_does() {
     let (key, window) = (key(BITS), registers());
     let (transport, from_host, to_host) = transport(&window);
     let (ciphertexts, plaintexts) = random_ciphertexts(&key, 10);
+    let device = Loaded::<MesaParameters>::boxed(Box::new(transport), &key).unwrap();
     thread::scope(|scope| {
         scope.spawn(|| decrypt_behind_pipes(from_host, to_host, &key, 2 * ciphertexts.len()));
-        let device = Loaded::<MesaParameters>::boxed(Box::new(transport), &key).unwrap();
         assert_eq!(device.public().id(), key.public().id());
         assert!(device.batch_size() > 0 && device.describe() == "fake, N = 128 with 4 MEs", "{}", device.describe());
         let holders: [&dyn Decrypt; 3] = [&key, &*device, &*device];

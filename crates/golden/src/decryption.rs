@@ -15,14 +15,14 @@ use zeroize::Zeroizing;
 /// constant time in the key, the ciphertext and the plaintext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decryption {
-    /// One power modulo `n^2` with the exponent `lambda = (p - 1)(q - 1)`, times `mu = lambda^-1 mod n` (Paillier 1999,
-    /// section 4, and equation 1 of the MESA paper, with the least common multiple).
+    /// One power modulo `n^2` with the exponent `lambda = (p - 1)(q - 1)`, times `mu = lambda^-1 mod n` (\[Paillier99\],
+    /// section 4, and equation 1 of the MESA paper \[HDSST25\], with the least common multiple).
     Standard,
-    /// Powers modulo `p^2` and `q^2`, put together by the Chinese remainder theorem: Algorithm 3 of the MESA paper, with
+    /// Powers modulo `p^2` and `q^2`, put together by the Chinese remainder theorem: \[HDSST25\], algorithm 3, with
     /// all its judgements.
     Crt,
-    /// Powers modulo `p^2` and `q^2` with merged constants and no judgement before the last step: Algorithm 4 of the MESA
-    /// paper, which the hardware follows.
+    /// Powers modulo `p^2` and `q^2` with merged constants and no judgement before the last step: \[HDSST25\], algorithm 4,
+    /// which the hardware follows.
     Ecrt,
 }
 

@@ -2,7 +2,7 @@
 //! fractions. Here they serve as golden models of the hardware in `rtl/`, which follows the papers, and as what benchmarks
 //! compare with. Not published.
 //!
-//! - [`decryption`]: Paillier's decryption with `lambda` and `mu`, and Algorithms 3 and 4 of the MESA paper, with [`count`], in
+//! - [`decryption`]: Paillier's decryption with `lambda` and `mu`, and algorithms 3 and 4 of the MESA paper \[HDSST25\], with [`count`], in
 //!   which its Table I counts their post-processing;
 //! - [`reduction`]: residue units, with the bound of every intermediate value.
 //!

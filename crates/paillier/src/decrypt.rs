@@ -9,7 +9,8 @@ use crate::ciphertexts::check_key;
 use crate::key::factors::{Chinese, Factors, power, require_ones};
 use crate::{Ciphertexts, Error, Plaintexts, PrivateKey};
 use hearith_arith::natural::{Secret, difference};
-use hearith_arith::{Batch, Factor, Modulus};
+use hearith_arith::{Batch, Factor, Memory, Modulus};
+use std::ops::Range;
 
 impl PrivateKey {
     /// Decrypts every ciphertext; constant time in the key, the ciphertexts and the plaintexts.
@@ -52,8 +53,16 @@ impl Decryption {
     }
 }
 
+impl Memory for Decryption {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        [&self.exponents.0, &self.exponents.1].iter().for_each(|exponent| exponent.memory(ranges));
+        [&self.h_p, &self.h_q].iter().for_each(|factor| factor.memory(ranges));
+        self.chinese.memory(ranges);
+    }
+}
+
 /// What takes `L(c^(p-1))` modulo `p` and `L(c^(q-1))` modulo `q` to the plaintext: `(-q)^-1 mod p` and `(-p)^-1 mod q`,
-/// the `e_p` and `e_q` of the MESA paper.
+/// the `e_p` and `e_q` of \[HDSST25\].
 fn plaintext_factors(factors: &Factors) -> (Secret, Secret) {
     let inverse = |modulus: &Modulus, other: &[u64], less_one: &[u64]| {
         let inverse = power(modulus, other, &difference(less_one, &[1]));

@@ -14,13 +14,10 @@
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::key::factors::{Chinese, Factors};
 use crate::lazy::Lazy;
-use crate::random::{bits, units};
+use crate::random::{bits, residues, units};
 use crate::{Ciphertexts, Error, Plaintexts, PrivateKey, PublicKey, Randomisers};
-use hearith_arith::natural::{self, product_in};
+use hearith_arith::natural::product_in;
 use hearith_arith::{ArithError, Batch, Exponents, Modulus, Pairs};
-
-/// More random bits than a prime has, so that reducing them is uniform but for a bias of `2^-128`.
-const EXTRA_BITS: u32 = 128;
 
 impl PublicKey {
     /// Encrypts every plaintext with a randomiser of its own: `r^n`, or a power of `h^n` if the key is of the DJN variant.
@@ -192,17 +189,6 @@ impl Owner {
     }
 }
 
-/// `len` random numbers in `[1, p)`: in constant time, since `p` is secret, so none is drawn again. Zero, which chance
-/// brings with probability `1/p`, becomes 1.
-fn residues(p: &Modulus, len: usize) -> Result<Batch, Error> {
-    let length = p.bits() + EXTRA_BITS;
-    let mut numbers = p.reduce(&bits(len, length.div_ceil(64) as usize, length)?);
-    for row in numbers.rows_mut() {
-        row[0] |= natural::is_zero(row);
-    }
-    Ok(numbers)
-}
-
 // GMP, which is C, does not run in Miri.
 #[cfg(all(test, not(miri)))]
 mod tests {
@@ -279,13 +265,5 @@ mod tests {
                 assert!(integer(found) < number(&vector["n"]).square());
             }
         }
-    }
-
-    #[test]
-    fn residues_are_never_zero() {
-        let p = Modulus::new(Engine::best(), &[3]).unwrap();
-        let numbers = residues(&p, 300).unwrap();
-        assert!(numbers.rows().all(|row| row[0] == 1 || row[0] == 2));
-        assert!(numbers.rows().any(|row| row[0] == 2));
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod encrypted;
 pub(crate) mod factors;
 pub(crate) mod generate;
 pub(crate) mod jwk;
+mod prime;
 pub(crate) mod private;
 pub(crate) mod public;
 pub(crate) mod text;

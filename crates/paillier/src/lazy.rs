@@ -1,18 +1,20 @@
-//! Values that are made when they are first needed.
+//! Secrets that are made when they are first needed.
 
-use hearith_arith::ArithError;
+use crate::locked::Locked;
+use hearith_arith::{ArithError, Memory};
 use std::sync::OnceLock;
 
-/// A value that [`Lazy::get`] makes once; threads that come meanwhile wait for it.
-pub(crate) struct Lazy<T>(OnceLock<Result<T, ArithError>>);
+/// A secret that [`Lazy::get`] makes once and keeps in locked memory; threads that come meanwhile wait for it.
+pub(crate) struct Lazy<T>(OnceLock<Result<Locked<T>, ArithError>>);
 
-impl<T> Lazy<T> {
+impl<T: Memory> Lazy<T> {
     pub(crate) const fn new() -> Self {
         Lazy(OnceLock::new())
     }
 
     /// The value, made by `make` if it is not there yet.
     pub(crate) fn get(&self, make: impl FnOnce() -> Result<T, ArithError>) -> Result<&T, ArithError> {
-        self.0.get_or_init(make).as_ref().map_err(Clone::clone)
+        let made = self.0.get_or_init(|| make().map(Locked::new));
+        made.as_ref().map(|locked| &**locked).map_err(Clone::clone)
     }
 }

@@ -40,8 +40,10 @@
 //!
 //! # Secrets
 //! Everything that touches `p`, `q`, a randomiser or a plaintext runs in a time and with memory addresses that do not
-//! depend on their values, except the generation and checking of primes, which depend on candidates (see
-//! [`PrivateKey::generate`]); it is wiped when dropped and appears neither in `Debug` nor in errors. Randomness comes
+//! depend on their values, except the search for primes, which depends on candidates (see [`PrivateKey::generate`]), and
+//! their check, which depends on the power of 2 in `p - 1`; it is wiped when dropped and appears neither in `Debug` nor in
+//! errors. The pages of a private key are kept out of swap space where the operating system allows
+//! ([`PrivateKey::is_locked_in_memory`]), and a program can forbid core dumps of itself ([`forbid_core_dumps`]). Randomness comes
 //! from the operating system's generator only.
 
 mod boxed;
@@ -50,10 +52,12 @@ mod decrypt;
 pub mod encoding;
 mod encrypt;
 mod error;
+mod hardening;
 mod holder;
 mod homomorphic;
 mod key;
 mod lazy;
+mod locked;
 pub mod phe_json;
 mod plaintexts;
 mod random;
@@ -61,6 +65,7 @@ mod randomisers;
 
 pub use ciphertexts::Ciphertexts;
 pub use error::{Error, ErrorKind};
+pub use hardening::forbid_core_dumps;
 pub use hearith_arith::{Batch, Engine};
 pub use holder::{Decrypt, DecryptError};
 pub use key::private::PrivateKey;

@@ -3,8 +3,8 @@
 use crate::boxed::boxed;
 use crypto_bigint::{BoxedUint, Gcd};
 use getrandom::Error;
-use hearith_arith::Batch;
 use hearith_arith::natural::{self, Secret, clear_bits_from};
+use hearith_arith::{Batch, Modulus};
 use rand_core::{TryCryptoRng, TryRng};
 use std::convert::Infallible;
 use zeroize::{Zeroize, Zeroizing};
@@ -12,6 +12,9 @@ use zeroize::{Zeroize, Zeroizing};
 /// Bits of a bound from which a random number below it may be taken for coprime to it, if both prime factors of the
 /// bound have half its length: at 256 bits the probability that it is not is below `2^-126`.
 const SURELY_COPRIME_BITS: u32 = 256;
+
+/// More random bits than a prime has, so that reducing them is uniform but for a bias of `2^-128`.
+const EXTRA_BITS: u32 = 128;
 
 /// Bytes drawn at once, so that the bytes waiting to become numbers stay few.
 const CHUNK: usize = 1 << 14;
@@ -45,7 +48,18 @@ pub(crate) fn units(len: usize, n: &[u64]) -> Result<Batch, Error> {
 /// Whether `0 < x < n` and, where chance could have it otherwise, `gcd(x, n) = 1`.
 fn is_unit(x: &[u64], n: &[u64], length: u32) -> bool {
     let inside = natural::less(x, n) & (1 ^ natural::is_zero(x)) == 1;
-    inside && (length >= SURELY_COPRIME_BITS || boxed(x).gcd(&boxed(n)) == BoxedUint::one())
+    inside && (length >= SURELY_COPRIME_BITS || Zeroizing::new(boxed(x)).gcd(&boxed(n)) == BoxedUint::one())
+}
+
+/// `len` random numbers in `[1, p)`: in constant time, since `p` is secret, so none is drawn again. Zero, which chance
+/// brings with probability `1/p`, becomes 1.
+pub(crate) fn residues(p: &Modulus, len: usize) -> Result<Batch, Error> {
+    let length = p.bits() + EXTRA_BITS;
+    let mut numbers = p.reduce(&bits(len, length.div_ceil(64) as usize, length)?);
+    for row in numbers.rows_mut() {
+        row[0] |= natural::is_zero(row);
+    }
+    Ok(numbers)
 }
 
 /// One unit modulo `n`.
@@ -113,6 +127,14 @@ mod tests {
         let any = batch.rows().fold([0; 3], |any, row| [any[0] | row[0], any[1] | row[1], any[2] | row[2]]);
         assert_eq!(any, [u64::MAX, 63, 0]);
         assert!(bits(5, 2, 0).unwrap().as_limbs().iter().all(|&limb| limb == 0));
+    }
+
+    #[test]
+    fn residues_are_never_zero() {
+        let p = Modulus::new(hearith_arith::Engine::best(), &[3]).unwrap();
+        let numbers = residues(&p, 300).unwrap();
+        assert!(numbers.rows().all(|row| row[0] == 1 || row[0] == 2));
+        assert!(numbers.rows().any(|row| row[0] == 2));
     }
 
     #[test]

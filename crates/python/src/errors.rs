@@ -64,7 +64,9 @@ pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
     };
     match kind {
         TableErrorKind::WrongKey { .. } => raise::<KeyMismatchError>(text, place, name, source),
-        TableErrorKind::Paillier(inner) if inner.is_bad_ciphertext() => raise::<CiphertextError>(text, place, name, source),
+        TableErrorKind::Paillier(inner) if inner.is_bad_ciphertext() => {
+            raise::<CiphertextError>(text, place, name, source)
+        }
         TableErrorKind::OutOfRange { .. } | TableErrorKind::Headroom { .. } | TableErrorKind::Overflow => {
             raise::<RangeError>(text, place, name, source)
         }

@@ -84,7 +84,8 @@ def test_encrypted_keys_are_those_of_jwcrypto(keys, encrypted, monkeypatch):
     assert token.payload.decode() == keys[1].to_jwk()
     header = json.loads(token.objects["protected"])
     assert (header["alg"], header["enc"], header["cty"]) == ("PBES2-HS512+A256KW", "A256GCM", "jwk+json")
-    assert header["p2c"] >= 600_000 and header["kid"] == keys[0].id
+    assert header["p2c"] >= 600_000
+    assert header["kid"] == keys[0].id
     algorithms = [
         ("PBES2-HS256+A128KW", "A128CBC-HS256"),
         ("PBES2-HS384+A192KW", "A256CBC-HS512"),

@@ -7,6 +7,9 @@ use hearith_verilated::Design;
 use crate::Simulated;
 use crate::state::state;
 
+/// Loads a device with a key.
+type Load = fn(Box<dyn Transport>, &PrivateKey) -> Result<Box<dyn DecryptingDevice>, Error>;
+
 /// A system's designs, and how one of them is loaded with a key.
 #[derive(Debug)]
 pub(crate) struct Decryptors {
@@ -15,7 +18,7 @@ pub(crate) struct Decryptors {
     pub(crate) designs: &'static [&'static Design],
     /// A design's exponentiators, in words.
     pub(crate) units: fn(&Design) -> String,
-    pub(crate) load: fn(Box<dyn Transport>, &PrivateKey) -> Result<Box<dyn DecryptingDevice>, Error>,
+    pub(crate) load: Load,
 }
 
 impl Kind for Decryptors {

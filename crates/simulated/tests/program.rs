@@ -1,5 +1,6 @@
 //! The command line on simulated hardware.
 
+// What the tests of the command line share; it makes its directories with tempfile.
 #[path = "../../cli/tests/common/mod.rs"]
 mod common;
 

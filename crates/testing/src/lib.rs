@@ -9,7 +9,8 @@ pub const REQUIRE: &str = "HEARITH_REQUIRE";
 
 /// What a list may name: engines, tools, and what the Python package's tests ask for (python-paillier, its own suite from the package
 /// index, the built command line, Flower, Spark).
-pub const NAMES: [&str; 9] = ["serial", "ifma", "verilator", "valgrind", "phe", "phe-suite", "command", "flower", "spark"];
+pub const NAMES: [&str; 9] =
+    ["serial", "ifma", "verilator", "valgrind", "phe", "phe-suite", "command", "flower", "spark"];
 
 /// Whether a test can use what `name` stands for, `present` telling that it is there.
 ///

@@ -2,6 +2,8 @@
 
 use super::integer::with_point;
 use crate::{Error, ErrorKind};
+use hearith_arith::natural::to_decimal;
+use zeroize::Zeroizing;
 
 /// The decimal number in `text`, in units of `10^-scale`, exactly.
 ///
@@ -43,14 +45,15 @@ pub fn parse_decimal(text: &str, scale: u32) -> Result<i128, Error> {
     value.ok_or_else(|| ErrorKind::OutOfRange.into())
 }
 
-/// A number in units of `10^-scale` as a decimal with exactly `scale` places.
+/// A number in units of `10^-scale` as a decimal with exactly `scale` places. The text is the caller's to wipe.
 ///
 /// ```
 /// use hearith_paillier::encoding::format_decimal;
 /// assert_eq!(format_decimal(-1250, 2), "-12.50");
 /// ```
 pub fn format_decimal(value: i128, scale: u32) -> String {
-    with_point(value < 0, &value.unsigned_abs().to_string(), scale)
+    let magnitude = value.unsigned_abs();
+    with_point(value < 0, &Zeroizing::new(to_decimal(&[magnitude as u64, (magnitude >> 64) as u64])), scale)
 }
 
 #[cfg(test)]
@@ -94,5 +97,10 @@ mod tests {
         assert_eq!(parse_decimal("170141183460469231731687303715884105728", 0), Err(ErrorKind::OutOfRange.into()));
         assert_eq!(parse_decimal("1", 39), Err(ErrorKind::OutOfRange.into()));
         assert_eq!(parse_decimal("0", 4_000_000), Ok(0));
+        assert_eq!(format_decimal(0, 3), "0.000");
+        assert_eq!(
+            format_decimal(i128::MIN, 40),
+            "-0.0170141183460469231731687303715884105728".replacen("0.0", "0.0", 1)
+        );
     }
 }

@@ -5,16 +5,18 @@ use crate::{Error, ErrorKind, Plaintexts, PublicKey};
 use hearith_arith::Batch;
 use hearith_arith::natural::{self, difference, has_bits_from, to_decimal};
 use std::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// An integer of any size.
-#[derive(Clone)]
+/// An integer of any size. Wiped when dropped; `Debug` shows its length only.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Signed {
     negative: bool,
     magnitude: Vec<u64>,
 }
 
 impl Signed {
-    /// The integer with this magnitude, least significant limb first, and sign; zero has none.
+    /// The integer with this magnitude, least significant limb first, and sign; zero has none. The limbs are wiped with it,
+    /// where they stand.
     pub fn new(negative: bool, magnitude: Vec<u64>) -> Self {
         let zero = natural::is_zero(&magnitude) == 1;
         Signed { negative: negative && !zero, magnitude }
@@ -43,15 +45,13 @@ impl Signed {
     /// assert!(Signed::from(-601).exceeds(200, 3));
     /// ```
     pub fn exceeds(&self, range: u128, additions: u64) -> bool {
-        let mut bound = natural::product(&[range as u64, (range >> 64) as u64], &[additions]);
-        let width = bound.len().max(self.magnitude.len());
-        let mut magnitude = self.magnitude.clone();
-        bound.resize(width, 0);
-        magnitude.resize(width, 0);
-        natural::less(&bound, &magnitude) == 1
+        let bound = natural::product(&[range as u64, (range >> 64) as u64], &[additions]);
+        let (low, high) = self.magnitude.split_at(self.magnitude.len().min(bound.len()));
+        let (bound, above) = bound.split_at(low.len());
+        natural::is_zero(high) == 0 || (natural::is_zero(above) & natural::less(bound, low)) == 1
     }
 
-    /// The number in units of `10^-scale`, as a decimal with exactly `scale` places.
+    /// The number in units of `10^-scale`, as a decimal with exactly `scale` places. The text is the caller's to wipe.
     ///
     /// ```
     /// use hearith_paillier::encoding::Signed;
@@ -59,7 +59,7 @@ impl Signed {
     /// assert_eq!(Signed::from(1250).to_decimal_string(0), "1250");
     /// ```
     pub fn to_decimal_string(&self, scale: u32) -> String {
-        with_point(self.negative, &to_decimal(&self.magnitude), scale)
+        with_point(self.negative, &Zeroizing::new(to_decimal(&self.magnitude)), scale)
     }
 
     /// The number, if it fits.
@@ -73,16 +73,22 @@ impl Signed {
     }
 }
 
-/// Puts sign and decimal point where they belong.
+/// Puts sign and decimal point where they belong, into a text that never grows: growing would leave copies behind.
 pub(super) fn with_point(negative: bool, digits: &str, scale: u32) -> String {
-    let sign = if negative { "-" } else { "" };
     let scale = scale as usize;
-    if scale == 0 {
-        return format!("{sign}{digits}");
+    let padding = (scale + 1).saturating_sub(digits.len());
+    let (whole, places) = digits.split_at(digits.len().saturating_sub(scale));
+    let mut text = String::with_capacity(digits.len() + padding + 2);
+    text.extend(negative.then_some('-'));
+    let zeros_before = usize::from(padding > 0);
+    text.extend(std::iter::repeat_n('0', zeros_before));
+    text.push_str(whole);
+    if scale > 0 {
+        text.push('.');
+        text.extend(std::iter::repeat_n('0', padding - zeros_before));
+        text.push_str(places);
     }
-    let digits = format!("{digits:0>width$}", width = scale + 1);
-    let (whole, places) = digits.split_at(digits.len() - scale);
-    format!("{sign}{whole}.{places}")
+    text
 }
 
 impl From<i128> for Signed {
@@ -112,13 +118,13 @@ impl Eq for Signed {}
 
 impl fmt::Display for Signed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad_integral(!self.negative, "", &to_decimal(&self.magnitude))
+        f.pad_integral(!self.negative, "", &Zeroizing::new(to_decimal(&self.magnitude)))
     }
 }
 
 impl fmt::Debug for Signed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
+        write!(f, "Signed({} limbs)", self.magnitude.len())
     }
 }
 
@@ -225,6 +231,8 @@ mod tests {
         assert!(!Signed::new(false, vec![0, 0, 1]).exceeds(u128::MAX, u64::MAX));
         assert!(Signed::new(false, vec![0, 0, 0, 1]).exceeds(u128::MAX, u64::MAX));
         assert!(!Signed::new(true, vec![0, 0]).is_negative());
+        assert!(!Signed::new(true, vec![]).exceeds(0, 0));
+        assert_eq!(format!("{:?}", Signed::from(-12)), "Signed(2 limbs)");
         assert_eq!(format!("{:>6}|{:+}", Signed::from(-12), Signed::from(7)), "   -12|+7");
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::{Error, ErrorKind};
 use hearith_arith::natural::{self, Secret, difference, is_one, limbs_of, product_in, resized};
-use hearith_arith::{ArithError, Batch, Engine, Exponents, Factor, Modulus, Pairs, Square, pow_pairs};
+use hearith_arith::{ArithError, Batch, Engine, Exponents, Factor, Memory, Modulus, Pairs, Square, pow_pairs};
+use std::ops::Range;
 
 /// `p < q`, the prime factors of `n`; wiped when dropped.
 pub(crate) struct Factors {
@@ -52,9 +53,15 @@ impl Factors {
         let of_rows = |row: usize| if row < rows { exponents.0 } else { exponents.1 };
         let exponents = Batch::from_rows(width, (0..2 * rows).map(of_rows));
         let both = pow_pairs(&squares, &Batch::concat(&[at_p, at_q]), Exponents::Each(&exponents, self.bits));
-        let half =
-            |range: std::ops::Range<usize>| Pairs { low: both.low.range(range.clone()), high: both.high.range(range) };
+        let half = |range: Range<usize>| Pairs { low: both.low.range(range.clone()), high: both.high.range(range) };
         (half(0..rows), half(rows..2 * rows))
+    }
+}
+
+impl Memory for Factors {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        [&self.p, &self.q].iter().for_each(|prime| prime.memory(ranges));
+        [&self.square_p, &self.square_q].iter().for_each(|square| square.memory(ranges));
     }
 }
 
@@ -100,6 +107,14 @@ impl Chinese {
             natural::add_assign(out, x);
         }
         out
+    }
+}
+
+impl Memory for Chinese {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        self.p.memory(ranges);
+        self.q.memory(ranges);
+        self.p_inverse.memory(ranges);
     }
 }
 

@@ -1,22 +1,23 @@
 //! The random parts of a key: primes, and the generator of a DJN key.
 
 use super::factors::Factors;
+use super::prime::{ROUNDS, is_probably_prime, rounds_for_random};
 use crate::boxed::boxed;
 use crate::random::{SystemRandom, unit};
 use crate::{Error, ErrorKind};
 use crypto_bigint::{BoxedUint, Gcd};
 use crypto_primes::hazmat::{SetBits, SmallFactorsSieveFactory};
 use crypto_primes::{Flavor, is_prime, sieve_and_find};
-use hearith_arith::natural::{self, Secret, from_be, is_one, limbs_of};
+use hearith_arith::natural::{self, Secret, from_be, is_one, limbs_of, shifted_down};
 use hearith_arith::{Batch, Engine, Exponents, Modulus};
 use zeroize::Zeroizing;
 
 /// Two different primes of `bits / 2` bits, the smaller first, whose product has exactly `bits` bits.
 ///
 /// `blum` asks for `p = q = 3 mod 4` and `gcd(p - 1, q - 1) = 2`, which the DJN variant needs.
-pub(crate) fn primes(bits: u32, blum: bool) -> Result<(Secret, Secret), Error> {
+pub(crate) fn primes(bits: u32, blum: bool, engine: Engine) -> Result<(Secret, Secret), Error> {
     loop {
-        let (p, q) = rayon::join(|| prime(bits / 2, blum), || prime(bits / 2, blum));
+        let (p, q) = rayon::join(|| prime(bits / 2, blum, engine), || prime(bits / 2, blum, engine));
         let (p, q) = (p?, q?);
         if apart(&p, &q, bits) && (!blum || halves_coprime(&p, &q)) {
             return Ok(if natural::less(&p, &q) == 1 { (p, q) } else { (q, p) });
@@ -25,8 +26,20 @@ pub(crate) fn primes(bits: u32, blum: bool) -> Result<(Secret, Secret), Error> {
 }
 
 /// A random prime of exactly `bits` bits, the two highest set, so that the product of two has exactly `2 bits` bits:
-/// the first prime from a random start on.
-fn prime(bits: u32, blum: bool) -> Result<Secret, Error> {
+/// the first prime from a random start on. It has passed the strengthened Baillie-PSW test, against which no composite
+/// number is known, and as many rounds of Miller and Rabin's as FIPS 186-5, appendix C.1, asks for random numbers.
+fn prime(bits: u32, blum: bool, engine: Engine) -> Result<Secret, Error> {
+    let rounds = rounds_for_random(bits);
+    loop {
+        let found = candidate(bits, blum)?;
+        if is_probably_prime(&found, rounds, engine)? {
+            return Ok(found);
+        }
+    }
+}
+
+/// A number that has passed the strengthened Baillie-PSW test.
+fn candidate(bits: u32, blum: bool) -> Result<Secret, Error> {
     let mut random = SystemRandom::default();
     // The builder fails for lengths below 2 and finding for lengths beyond the type, which has none: neither can be.
     let candidates = SmallFactorsSieveFactory::<BoxedUint>::new(Flavor::Any, bits, SetBits::TwoMsb);
@@ -50,7 +63,8 @@ pub(crate) fn apart(p: &[u64], q: &[u64], bits: u32) -> bool {
 
 /// Whether `gcd(p - 1, q - 1) = 2`, for `p = q = 3 mod 4`.
 fn halves_coprime(p: &[u64], q: &[u64]) -> bool {
-    Zeroizing::new(halved(p).gcd(&halved(q))).is_one().into()
+    let half = |prime| Zeroizing::new(boxed(&shifted_down(prime, 1)));
+    Zeroizing::new(half(p).gcd(&half(q))).is_one().into()
 }
 
 /// The generator of a DJN key: `h = -x^2 mod n` for a random unit `x`.
@@ -66,24 +80,17 @@ pub(crate) fn generator(n: &[u64], engine: Engine) -> Result<Secret, Error> {
 pub(crate) fn generates(h: &[u64], factors: &Factors) -> bool {
     [factors.square_p.root(), factors.square_q.root()].into_iter().all(|prime| {
         let minus = prime.neg(&prime.reduce(&Batch::repeat(h, 1)));
-        let half = halved(prime.as_limbs());
-        let symbol = prime.pow(&minus, Exponents::Shared(half.as_words(), prime.bits()));
+        let half = shifted_down(prime.as_limbs(), 1);
+        let symbol = prime.pow(&minus, Exponents::Shared(&half, prime.bits()));
         prime.as_limbs()[0] & 3 == 3 && is_one(symbol.row(0)) == 1
     })
-}
-
-/// Half a number, rounded down.
-fn halved(number: &[u64]) -> Zeroizing<BoxedUint> {
-    let mut half = Zeroizing::new(boxed(number));
-    half.shr_assign(1);
-    half
 }
 
 /// The primes of a key that comes from outside, the smaller first, with the bits of their product.
 ///
 /// That `n` and `(p - 1)(q - 1)` have no factor in common, which decryption needs, follows from the checks: `p < q` of
 /// one length, so `p` could divide `q - 1` only as `q = p + 1`, which is even, since `q >= 2 p + 1` is longer.
-pub(crate) fn check_primes(p_be: &[u8], q_be: &[u8]) -> Result<(Secret, Secret), Error> {
+pub(crate) fn check_primes(p_be: &[u8], q_be: &[u8], engine: Engine) -> Result<(Secret, Secret), Error> {
     let longest = limbs_of(crate::MAX_BITS / 2);
     let too_long = ErrorKind::KeySizeOutOfRange { bits: 16 * p_be.len().max(q_be.len()) as u32 };
     let (Some(p), Some(q)) = (from_be(p_be, longest), from_be(q_be, longest)) else {
@@ -95,24 +102,13 @@ pub(crate) fn check_primes(p_be: &[u8], q_be: &[u8]) -> Result<(Secret, Secret),
     }
     let cut = |number: Secret| Zeroizing::new(number[..limbs_of(bits)].to_vec());
     let (p, q) = if natural::less(&p, &q) == 1 { (cut(p), cut(q)) } else { (cut(q), cut(p)) };
-    let (p_prime, q_prime) = rayon::join(|| surely_prime(&p), || surely_prime(&q));
-    if !p_prime? {
+    if !is_probably_prime(&p, ROUNDS, engine)? {
         return Err(ErrorKind::NotPrime { factor: "p" }.into());
     }
-    if !q_prime? {
+    if !is_probably_prime(&q, ROUNDS, engine)? {
         return Err(ErrorKind::NotPrime { factor: "q" }.into());
     }
     Ok((p, q))
-}
-
-/// Strengthened Baillie-PSW, and Miller-Rabin with bases that whoever made the number cannot foresee.
-fn surely_prime(number: &[u64]) -> Result<bool, Error> {
-    let options = crypto_primes::fips::FipsOptions::with_mr_iterations(8);
-    let candidate = Zeroizing::new(boxed(number));
-    let mut random = SystemRandom::default();
-    let answer = is_prime(Flavor::Any, &*candidate)
-        && crypto_primes::fips::is_prime(&mut random, Flavor::Any, &*candidate, options);
-    Ok(random.vouch(answer)?)
 }
 
 // GMP, which is C, does not run in Miri.
@@ -129,7 +125,7 @@ mod tests {
     fn primes_are_prime_and_of_the_right_size() {
         for bits in [64, 66, 126, 128, 130, 192, 254, 256, 320, 512, 1024] {
             for blum in [false, true] {
-                let (p, q) = primes(bits, blum).unwrap();
+                let (p, q) = primes(bits, blum, Engine::best()).unwrap();
                 let (p, q) = (integer(&p), integer(&q));
                 assert!(p < q);
                 assert_eq!((p.significant_bits(), q.significant_bits()), (bits / 2, bits / 2));
@@ -145,7 +141,7 @@ mod tests {
 
     #[test]
     fn generators_are_negative_squares() {
-        let (p, q) = primes(128, true).unwrap();
+        let (p, q) = primes(128, true, Engine::best()).unwrap();
         let n = integer(&p) * integer(&q);
         let h = integer(&generator(&n.to_digits(Order::Lsf), Engine::best()).unwrap());
         for prime in [integer(&p), integer(&q)] {
@@ -155,7 +151,9 @@ mod tests {
 
     #[test]
     fn bad_primes_are_refused() {
-        let check = |p: u64, q: u64| check_primes(&p.to_be_bytes(), &q.to_be_bytes()).map(|(p, q)| (p[0], q[0]));
+        let check = |p: u64, q: u64| {
+            check_primes(&p.to_be_bytes(), &q.to_be_bytes(), Engine::best()).map(|(p, q)| (p[0], q[0]))
+        };
         let (least, greatest) = (3_037_000_507, 4_294_967_291); // of all pairs of 32 bits with a product of 64
         assert_eq!(check(greatest, least), Ok((least, greatest)));
         assert_eq!(check(least, least), Err(ErrorKind::UnequalPrimes.into()));
@@ -163,7 +161,7 @@ mod tests {
         assert_eq!(check(least + 2, greatest), Err(ErrorKind::NotPrime { factor: "p" }.into()));
         assert_eq!(check(least, greatest - 2), Err(ErrorKind::NotPrime { factor: "q" }.into()));
         let long = [1; 600];
-        assert_eq!(check_primes(&long, &long), Err(ErrorKind::KeySizeOutOfRange { bits: 9600 }.into()));
+        assert_eq!(check_primes(&long, &long, Engine::best()), Err(ErrorKind::KeySizeOutOfRange { bits: 9600 }.into()));
     }
 
     #[test]

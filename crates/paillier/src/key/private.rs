@@ -8,6 +8,7 @@ use super::weakness::Weakness;
 use super::{KeyPolicy, Variant};
 use crate::decrypt::Decryption;
 use crate::encrypt::Owner;
+use crate::locked::Locked;
 use crate::{Error, ErrorKind, MIN_SECURE_BITS};
 use hearith_arith::Engine;
 use hearith_arith::natural::{self, Secret, limbs_of, product_in, to_be};
@@ -18,8 +19,8 @@ use std::fmt;
 pub struct PrivateKey {
     public: PublicKey,
     comment: String,
-    factors: Factors,
-    decryption: Decryption,
+    factors: Locked<Factors>,
+    decryption: Locked<Decryption>,
     owner: Owner,
 }
 
@@ -27,7 +28,8 @@ impl PrivateKey {
     /// A new random key whose modulus has exactly `bits` bits.
     ///
     /// `p < q` are primes of `bits / 2` bits from the operating system's generator, their two highest bits set, found by
-    /// the crate crypto-primes (sieving, then the strengthened Baillie-PSW test). For [`Variant::Djn`] both are 3 modulo 4 and
+    /// the crate crypto-primes (sieving, then the strengthened Baillie-PSW test) and tested once more by Miller and Rabin's
+    /// method with random bases, so that the chance of a composite one is below `2^-128`. For [`Variant::Djn`] both are 3 modulo 4 and
     /// `gcd(p - 1, q - 1) = 2`. The time that it takes depends on the numbers that were tried and turned down, and
     /// crypto-primes does not wipe the space that it works in; do not run it beside code that you do not trust.
     ///
@@ -45,7 +47,7 @@ impl PrivateKey {
     /// If the size is not even, out of range or refused by the policy, or if the random generator fails.
     pub fn generate(bits: u32, variant: Variant, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         policy.check(bits)?;
-        let (p, q) = primes(bits, variant == Variant::Djn)?;
+        let (p, q) = primes(bits, variant == Variant::Djn, engine)?;
         let n = product_in(&p, &q, limbs_of(bits));
         let h = match variant {
             Variant::Standard => None,
@@ -68,7 +70,7 @@ impl PrivateKey {
         policy: KeyPolicy,
         engine: Engine,
     ) -> Result<Self, Error> {
-        let (p, q) = check_primes(p_be, q_be)?;
+        let (p, q) = check_primes(p_be, q_be, engine)?;
         let n = product_in(&p, &q, 2 * p.len());
         let public = PublicKey::new(&to_be(&n, 16 * p.len()), h_be, policy, engine)?;
         Self::checked(public, p, q, policy)
@@ -82,7 +84,7 @@ impl PrivateKey {
 
     /// The private key of a public key, given its primes, big-endian.
     pub(crate) fn of_public(public: PublicKey, p_be: &[u8], q_be: &[u8], policy: KeyPolicy) -> Result<Self, Error> {
-        let (p, q) = check_primes(p_be, q_be)?;
+        let (p, q) = check_primes(p_be, q_be, public.engine())?;
         let n = product_in(&p, &q, 2 * p.len());
         if n[..limbs_of(natural::bit_length(&n))] != *public.modulus() {
             return Err(ErrorKind::WrongPrimes.into());
@@ -102,9 +104,9 @@ impl PrivateKey {
     }
 
     fn of_factors(public: PublicKey, p: Secret, q: Secret) -> Result<Self, Error> {
-        let factors = Factors::new(p, q, public.engine())?;
+        let factors = Locked::new(Factors::new(p, q, public.engine())?);
         let comment = private_comment(public.id());
-        let decryption = Decryption::new(&factors);
+        let decryption = Locked::new(Decryption::new(&factors));
         Ok(PrivateKey { public, comment, factors, decryption, owner: Owner::new() })
     }
 
@@ -120,6 +122,13 @@ impl PrivateKey {
     /// What the key's JSON Web Key says about it in `kid`.
     pub fn comment(&self) -> &str {
         &self.comment
+    }
+
+    /// Whether the operating system keeps the key's numbers out of swap space: every page that the primes and what follows
+    /// from them lie in. It may refuse, most often because a process can only lock so much (`ulimit -l`); the key works
+    /// all the same.
+    pub fn is_locked_in_memory(&self) -> bool {
+        self.factors.is_locked() && self.decryption.is_locked()
     }
 
     pub(crate) fn factors(&self) -> &Factors {

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,13 +12,14 @@ import numpy.typing as npt
 from hearith import _exchange
 from hearith import _native as rust
 from hearith._arguments import whole
-from hearith._batches import joined, pieces, rows_from
+from hearith._batches import pieces, rows_from
 from hearith._computing import ComputingKey
 from hearith._encrypted import Encrypted
-from hearith._integers import Integers, first_beyond, joined_integers, plaintexts, unpack
-from hearith._operands import Number, Numbers
+from hearith._encryption import EncryptionKey
+from hearith._integers import Integers, first_beyond, joined_integers, unpack
+from hearith._operands import Number
 from hearith.array import EncryptedArray
-from hearith.encoding import DEFAULT_RANGE, Encoding
+from hearith.encoding import Encoding
 from hearith.errors import InvalidKeyError, KeyMismatchError, NumberError, RangeError
 
 if TYPE_CHECKING:
@@ -33,112 +33,6 @@ MIN_SECURE_BITS = rust.MIN_SECURE_BITS
 _MOST_ROWS = 2**40
 #: Far more bits than any key has; what keys may have, Rust says.
 _MOST_BITS = 2**31 - 1
-
-
-class EncryptionKey(ABC):
-    """What public and private keys have in common: both encrypt."""
-
-    #: The key in Rust, for the modules of this package.
-    native: rust.PublicKey | rust.PrivateKey
-
-    @property
-    @abstractmethod
-    def public(self) -> PublicKey:
-        """The public key."""
-
-    def encrypt(
-        self,
-        values: Numbers | str,
-        *,
-        scale: int | None = None,
-        exponent: int | None = None,
-        range: Number | None = None,
-        rounding: bool = False,
-        progress: bool = False,
-    ) -> EncryptedArray:
-        """Encrypts a number or a vector of numbers: NumPy arrays, lists, pandas or polars series, Arrow arrays.
-
-        Args:
-            values: integers; with `scale` or `exponent` floats, `Decimal` and `Fraction` as well.
-            scale: decimal digits kept after the point, 0 to 38.
-            exponent: instead of `scale`, the power of sixteen that the numbers are multiples of, -512 to 0: floats are rounded
-                to the nearest, as by python-paillier.
-            range: largest magnitude of a number; by default 2^63 - 1 units of the last digit. It bounds every later result.
-            rounding: rounds decimal numbers with more digits than `scale` half to even, rather than refusing them.
-            progress: shows a progress bar.
-
-        Raises:
-            NullError: a value is missing: masked, null, `NA` or `None`.
-            NumberError: a value is no number.
-            RangeError: a number exceeds the range, or is not finite.
-            ScaleError: a number has more digits after the point than are kept.
-            ShapeError: the values have more than one dimension.
-
-        >>> import hearith as he
-        >>> public, private = he.generate_keypair(512, insecure=True)
-        >>> public.encrypt([0.5, 1.25], scale=2).scale
-        2
-        """
-        encoding = Encoding.of(scale, exponent)
-        bound = DEFAULT_RANGE if range is None else encoding.bound(range)
-        numbers: Numbers = _decimal(values) if isinstance(values, str) else values
-        integers, single = encoding.encode(numbers, limit=bound, rounding=rounding)
-        return self._encrypted(integers, encoding, bound, single, progress)
-
-    def encrypt_column(
-        self,
-        table: Any,
-        name: str,
-        *,
-        scale: int | None = None,
-        range: Number | None = None,
-        rounding: bool = False,
-        max_additions: int | None = None,
-        progress: bool = False,
-    ) -> pa.Table:
-        """Encrypts a column of a table (pyarrow, pandas, polars, or whatever exports Arrow streams).
-
-        The result is a `pyarrow.Table` in which the column holds ciphertexts, as the extension type
-        `hearith.arrow.EncryptedType`, followed by a companion column that counts additions. It is what the command line `hearith`
-        reads and writes as Parquet. Nulls, among them pandas' `NA` and NaN, stay nulls: sums pass over them.
-        """
-        from hearith.columns import ColumnOptions
-
-        options = ColumnOptions(scale=scale, range=range)
-        return self.encrypt_columns(
-            table, {name: options}, rounding=rounding, max_additions=max_additions, progress=progress
-        )
-
-    def encrypt_columns(
-        self,
-        table: Any,
-        columns: Sequence[str] | Mapping[str, Any],
-        *,
-        pack: bool = False,
-        rounding: bool = False,
-        max_additions: int | None = None,
-        progress: bool = False,
-    ) -> pa.Table:
-        """Encrypts several columns; with `pack` those of a row share one ciphertext.
-
-        `columns` are names, or names with their `hearith.columns.ColumnOptions` (or a mapping of its fields).
-        """
-        from hearith.columns import encrypt_columns
-
-        return encrypt_columns(
-            self, table, columns, pack=pack, rounding=rounding, max_additions=max_additions, progress=progress
-        )
-
-    def _encrypted(
-        self, integers: Integers, encoding: Encoding, bound: int, single: bool, progress: bool
-    ) -> EncryptedArray:
-        public, native = self.public, self.native
-
-        def piece(start: int, stop: int) -> rust.Ciphertexts:
-            return native.encrypt(plaintexts(public.native, integers[start:stop]))
-
-        rows = joined(len(integers), piece, progress, "encrypting")
-        return EncryptedArray(Encrypted(public, rows, encoding, bound, single))
 
 
 class PublicKey(ComputingKey, EncryptionKey):
@@ -402,10 +296,3 @@ def _to_bytes(name: str, number: int) -> bytes:
 def _check_key(array: EncryptedArray, key_id: str) -> None:
     if array.key_id != key_id:
         raise KeyMismatchError(f"numbers under key {array.key_id}, but this is key {key_id}", kind="wrong_key")
-
-
-def _decimal(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise NumberError("the text is no decimal number", kind="not_a_number") from None

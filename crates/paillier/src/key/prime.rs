@@ -1,0 +1,120 @@
+//! Miller and Rabin's test with random bases, on secret numbers: in batches, constant time in all but the answer and the
+//! power of 2 in `p - 1`, and without copies that stay behind.
+
+use crate::Error;
+use crate::random::residues;
+use hearith_arith::natural::{self, Secret, difference, is_one, shifted_down};
+use hearith_arith::{ArithError, Batch, Engine, Exponents, Modulus};
+
+/// The chance of taking a composite number for a prime is below 2 to minus this.
+pub(super) const SECURITY: u32 = 128;
+
+/// Rounds for any number, whoever made it: a composite one passes a round with a chance of at most 1/4 (Rabin, Probabilistic
+/// algorithm for testing primality, 1980).
+pub(super) const ROUNDS: usize = (SECURITY / 2) as usize;
+
+/// Rounds for a random number of so many bits. Most composite numbers pass far fewer of them (Damgård, Landrock and
+/// Pomerance, Average case error estimates for the strong probable prime test, 1993; FIPS 186-5, appendix C.1).
+pub(super) fn rounds_for_random(bits: u32) -> usize {
+    match bits {
+        1024.. => 8,
+        512..1024 => 24,
+        _ => ROUNDS,
+    }
+}
+
+/// Whether a number passes so many rounds, each with a random base that whoever made it cannot foresee.
+///
+/// # Errors
+/// If the random generator fails, or the number is longer than the arithmetic goes.
+pub(super) fn is_probably_prime(number: &[u64], rounds: usize, engine: Engine) -> Result<bool, Error> {
+    let m = match Modulus::new(engine, number) {
+        Ok(m) => m,
+        // The primes of no key are below 3.
+        Err(ArithError::EvenModulus | ArithError::ModulusSize { bits: 0..=1, .. }) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    let bases = residues(&m, rounds)?;
+    Ok(passes(&m, &bases))
+}
+
+/// Whether for every base `a` in `[1, m)`, with `m - 1 = 2^s d` and an odd `d`, the powers `a^d, a^(2 d), ...,
+/// a^(2^(s - 1) d)` begin with 1 or contain -1.
+fn passes(m: &Modulus, bases: &Batch) -> bool {
+    let minus_one = difference(m.as_limbs(), &[1]);
+    let s = (0..m.bits()).find(|&bit| natural::bits_at(&minus_one, bit as usize, 1) == 1).unwrap_or(0);
+    let d = shifted_down(&minus_one, s);
+    let mut powers = m.pow(bases, Exponents::Shared(&d, m.bits()));
+    let mut passed = Secret::new(powers.rows().map(|power| is_one(power) | equal(power, &minus_one)).collect());
+    for _ in 1..s {
+        powers = m.mul(&powers, &powers);
+        passed.iter_mut().zip(powers.rows()).for_each(|(passed, power)| *passed |= equal(power, &minus_one));
+    }
+    passed.iter().all(|&passed| passed == 1)
+}
+
+/// 1 if two numbers of one length are the same, else 0.
+fn equal(a: &[u64], b: &[u64]) -> u64 {
+    1 ^ (natural::less(a, b) | natural::less(b, a))
+}
+
+// GMP, which is C, does not run in Miri.
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+    use crypto_primes::hazmat::minimum_mr_iterations;
+    use rug::{Integer, integer::Order};
+
+    fn passes_all(number: &Integer, bases: &[u64]) -> bool {
+        let m = Modulus::new(Engine::best(), &number.to_digits::<u64>(Order::Lsf)).unwrap();
+        passes(&m, &Batch::from_rows(m.limbs(), bases.chunks(1)))
+    }
+
+    #[test]
+    fn every_small_number_is_judged_as_by_trial_division() {
+        for number in (3u64..2000).step_by(2) {
+            let prime = (3..number).step_by(2).take_while(|d| d * d <= number).all(|d| !number.is_multiple_of(d));
+            assert_eq!(is_probably_prime(&[number], ROUNDS, Engine::best()), Ok(prime), "{number}");
+        }
+        for number in [0, 1, 2, 4, 1 << 63] {
+            assert_eq!(is_probably_prime(&[number], 1, Engine::best()), Ok(false), "{number}");
+        }
+    }
+
+    /// Numbers made so that every base up to some bound takes them for prime: random bases do not.
+    #[test]
+    fn pseudoprimes_to_fixed_bases_are_found_out() {
+        // Jaeschke, On strong pseudoprimes to several bases, 1993: to all primes up to 31. Arnault, Constructing Carmichael
+        // numbers which are strong pseudoprimes to several bases, 1995, made larger ones the same way: p1 (313 (p1 - 1) + 1)
+        // (353 (p1 - 1) + 1) passes every prime base below 307.
+        let psi = Integer::from(3_825_123_056_546_413_051u64);
+        assert!(passes_all(&psi, &[2, 3, 5, 7, 11, 13, 17, 19, 23]));
+        assert_eq!(is_probably_prime(&psi.to_digits(Order::Lsf), 24, Engine::best()), Ok(false));
+        let p1: Integer = "29674495668685510550154174642905332730771991799853043350995075531276838753171770199594238596428121188033664754218345562493168782883".parse().unwrap();
+        let factor = |k: u32| Integer::from(&p1 - 1) * k + 1;
+        let arnault = Integer::from(&p1 * factor(313)) * factor(353);
+        assert!(passes_all(&arnault, &[2, 3, 5, 7, 11, 13, 101, 199, 293]));
+        for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
+            assert_eq!(is_probably_prime(&arnault.to_digits(Order::Lsf), 24, engine), Ok(false));
+        }
+    }
+
+    #[test]
+    fn large_primes_pass_on_every_engine() {
+        for bits in [32u32, 63, 64, 65, 255, 512, 1024, 1536] {
+            let prime = (Integer::from(1) << bits).next_prime();
+            for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
+                assert_eq!(is_probably_prime(&prime.to_digits(Order::Lsf), 16, engine), Ok(true), "{bits}, {engine}");
+            }
+        }
+    }
+
+    #[test]
+    fn random_numbers_get_the_rounds_of_fips_186_5() {
+        for bits in [512, 640, 1024, 1536, 2048] {
+            let least = minimum_mr_iterations(bits, SECURITY).unwrap();
+            assert!(rounds_for_random(bits) >= least, "{bits} bits need {least} rounds");
+        }
+        assert_eq!(rounds_for_random(32), 64);
+    }
+}

@@ -1,0 +1,136 @@
+//! Key material in pages that the operating system is asked to keep out of swap space.
+
+use hearith_arith::Memory;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Deref, Range};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A secret whose numbers lie in locked pages for as long as it lives, where the operating system allows.
+pub(crate) struct Locked<T> {
+    // Dropped first: wiped before it is unlocked.
+    value: T,
+    lock: Lock,
+}
+
+impl<T: Memory> Locked<T> {
+    pub(crate) fn new(value: T) -> Self {
+        let mut ranges = Vec::new();
+        value.memory(&mut ranges);
+        Locked { lock: Lock::new(&ranges), value }
+    }
+
+    /// Whether all of it is locked.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.lock.complete
+    }
+}
+
+impl<T> Deref for Locked<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// Pages that are locked.
+struct Lock {
+    pages: Vec<usize>,
+    /// Whether these are all that should be.
+    complete: bool,
+}
+
+/// How many locks each locked page has. The system counts none: one call to unlock undoes all to lock, and secrets share
+/// pages.
+static HELD: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+fn held() -> MutexGuard<'static, BTreeMap<usize, usize>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Lock {
+    fn new(ranges: &[Range<usize>]) -> Self {
+        let size = system::page_size();
+        let within = |range: &Range<usize>| (range.start / size..range.end.div_ceil(size)).map(move |page| page * size);
+        let wanted: BTreeSet<usize> = ranges.iter().filter(|range| !range.is_empty()).flat_map(within).collect();
+        let mut held = held();
+        // Locked anew even where a lock is held: the page may have been given back and come again meanwhile.
+        let pages: Vec<usize> = wanted.iter().copied().filter(|&page| system::lock(page, size)).collect();
+        pages.iter().for_each(|&page| *held.entry(page).or_default() += 1);
+        Lock { complete: pages.len() == wanted.len(), pages }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let mut held = held();
+        for &page in &self.pages {
+            let left = held.get(&page).map_or(0, |locks| locks - 1);
+            if left == 0 {
+                held.remove(&page);
+                system::unlock(page, system::page_size());
+            } else {
+                held.insert(page, left);
+            }
+        }
+    }
+}
+
+#[cfg(all(unix, not(miri)))]
+mod system {
+    use std::ptr::without_provenance_mut;
+
+    pub(super) fn page_size() -> usize {
+        rustix::param::page_size()
+    }
+
+    /// Whether the page is locked now.
+    pub(super) fn lock(page: usize, size: usize) -> bool {
+        // SAFETY: locking changes nothing that the program can see; a page that is not there is an error.
+        unsafe { rustix::mm::mlock(without_provenance_mut(page), size) }.is_ok()
+    }
+
+    pub(super) fn unlock(page: usize, size: usize) {
+        // SAFETY: as above. Nothing can be done if it fails, which it does for memory that was given back.
+        let _ = unsafe { rustix::mm::munlock(without_provenance_mut(page), size) };
+    }
+}
+
+/// Where pages cannot be locked.
+#[cfg(not(all(unix, not(miri))))]
+mod system {
+    pub(super) fn page_size() -> usize {
+        4096
+    }
+
+    pub(super) fn lock(_page: usize, _size: usize) -> bool {
+        false
+    }
+
+    pub(super) fn unlock(_page: usize, _size: usize) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zeroize::Zeroizing;
+
+    #[test]
+    fn pages_are_counted() {
+        let number = Zeroizing::new(vec![7u64; 3000]);
+        let mut ranges = Vec::new();
+        number.memory(&mut ranges);
+        // A page in the middle, which nothing else can share.
+        let page = (ranges[0].start / system::page_size() + 2) * system::page_size();
+        let locks = || held().get(&page).copied().unwrap_or(0);
+        let first = Lock::new(&ranges);
+        let each = usize::from(first.complete);
+        assert_eq!(locks(), each);
+        let second = Lock::new(&ranges);
+        assert_eq!(locks(), 2 * each);
+        drop(first);
+        assert_eq!(locks(), each);
+        drop(second);
+        assert_eq!(locks(), 0);
+    }
+}

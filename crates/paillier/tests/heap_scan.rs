@@ -1,0 +1,482 @@
+//! No secret is left on the heap: every block is searched when it is freed.
+//!
+//! The allocator of this test program keeps a copy of every block that is freed (or moved, where it grows) while it
+//! records, and hands out zeroed memory, so that whatever the copies hold was put there by the code that is tested. The
+//! copies are then searched, at every byte, for the words of what must have been wiped:
+//!
+//! - of the key: `p`, `q`, their squares, `p - 1` and its half, the exponents and constants of decryption, and `R`
+//!   and `R^2` modulo each prime and its square for the `R` of every engine, whose greatest common divisor with `n` would
+//!   give a prime away;
+//! - of the data: plaintexts as integers, as residues modulo `n`, `p` and `q`, packed, as decimal text; scalars; and the
+//!   randomisers `r^n`, which follow from ciphertexts and plaintexts afterwards.
+//!
+//! Each number is looked for in limbs of 64 bits, in limbs of 52 bits (as the vector engine holds it) and in big-endian
+//! bytes, primes also in base64url. Every engine is run through keys from primes and from JSON Web Keys, refused keys,
+//! writing keys, encryption by anybody and by the owner, decryption, encodings, and operations on ciphertexts.
+//!
+//! Not covered: key generation, in which the crates that search for primes leave copies (SECURITY.md says so); the stack and
+//! the registers; memory that is never freed.
+
+mod common;
+
+use common::{bytes_be, engines};
+use hearith_paillier::encoding::{Signed, SlotLayout, decode_signed, encode_signed, format_decimal, parse_decimal};
+use hearith_paillier::phe_json::{self, Number};
+use hearith_paillier::{Engine, KeyPolicy, PrivateKey, PublicKey};
+use rug::{Integer, integer::Order};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use zeroize::Zeroizing;
+
+/// The allocator: the system's, with a copy of what is freed.
+struct Recorder;
+
+static RECORDING: AtomicBool = AtomicBool::new(false);
+static FREED: Mutex<Copies> = Mutex::new(Copies { start: std::ptr::null_mut(), length: 0, room: 0 });
+
+/// Copies of freed blocks one after another, in memory of its own.
+struct Copies {
+    start: *mut u8,
+    length: usize,
+    room: usize,
+}
+
+// SAFETY: the memory belongs to the value alone.
+unsafe impl Send for Copies {}
+
+impl Copies {
+    const ALIGN: usize = 64;
+
+    /// Appends a block, and zeros so that no word reaches from one block into the next.
+    ///
+    /// # Safety
+    /// `block` is valid for reading `size` bytes.
+    unsafe fn push(&mut self, block: *const u8, size: usize) {
+        let length = (self.length + size + 8).next_multiple_of(8);
+        if length > self.room {
+            let room = (2 * length).max(1 << 24);
+            // SAFETY: the sizes are those of the layouts; the old copies move to larger zeroed memory.
+            unsafe {
+                let larger = System.alloc_zeroed(Layout::from_size_align_unchecked(room, Self::ALIGN));
+                assert!(!larger.is_null(), "no memory for the copies");
+                std::ptr::copy_nonoverlapping(self.start, larger, self.length);
+                if self.room > 0 {
+                    System.dealloc(self.start, Layout::from_size_align_unchecked(self.room, Self::ALIGN));
+                }
+                (self.start, self.room) = (larger, room);
+            }
+        }
+        // SAFETY: there is room now.
+        unsafe { std::ptr::copy_nonoverlapping(block, self.start.add(self.length), size) };
+        self.length = length;
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        if self.length == 0 {
+            return Vec::new();
+        }
+        // SAFETY: so many bytes were written, or zeroed when they were allocated.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(self.start, self.length) };
+        let copies = bytes.to_vec();
+        bytes.fill(0);
+        self.length = 0;
+        copies
+    }
+}
+
+// SAFETY: everything is handed on to the system's allocator. `realloc` is the provided one, which allocates, copies and frees.
+unsafe impl GlobalAlloc for Recorder {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's obligations are ours.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if RECORDING.load(Ordering::SeqCst) {
+            let mut freed = FREED.lock().unwrap();
+            // SAFETY: the block is whole until it is freed below.
+            unsafe { freed.push(block, layout.size()) };
+        }
+        // SAFETY: the caller's obligations are ours.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static RECORDER: Recorder = Recorder;
+
+/// What was freed while `work` ran, and its result, which is still there.
+fn freed_by<T>(work: impl FnOnce() -> T) -> (T, Vec<u8>) {
+    RECORDING.store(true, Ordering::SeqCst);
+    let result = work();
+    RECORDING.store(false, Ordering::SeqCst);
+    (result, FREED.lock().unwrap().take())
+}
+
+/// Byte strings to be found nowhere.
+struct Secrets {
+    /// What follows the first eight bytes of each, with the name of what it is part of, by these eight bytes.
+    parts: HashMap<u64, Vec<(Vec<u8>, String)>>,
+    /// A bit for the hash of every key: nearly all of memory is passed over without a look into the map.
+    hashes: Vec<bool>,
+}
+
+impl Default for Secrets {
+    fn default() -> Self {
+        Secrets { parts: HashMap::new(), hashes: vec![false; 1 << 20] }
+    }
+}
+
+impl Secrets {
+    fn hash(head: u64) -> usize {
+        (head.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44) as usize
+    }
+
+    fn part(&mut self, name: &str, bytes: &[u8]) {
+        let (head, rest) = bytes.split_first_chunk().expect("eight bytes or more");
+        let head = u64::from_le_bytes(*head);
+        self.hashes[Self::hash(head)] = true;
+        self.parts.entry(head).or_default().push((rest.to_vec(), name.to_owned()));
+    }
+
+    /// A word, unless it is so small that chance brings it about.
+    fn word(&mut self, name: &str, word: u64) {
+        if word.count_ones() > 8 && word.count_zeros() > 8 && word.leading_zeros() < 24 {
+            self.part(name, &word.to_le_bytes());
+        }
+    }
+
+    /// A number in every form: both radices, and big-endian bytes.
+    fn number(&mut self, name: &str, number: &Integer) {
+        for limb in number.to_digits::<u64>(Order::Lsf) {
+            self.word(name, limb);
+            self.word(name, limb.swap_bytes());
+        }
+        let mask = (Integer::from(1) << 52u32) - 1u32;
+        for index in 0..number.significant_bits().div_ceil(52) {
+            let digit = (Integer::from(number >> (52 * index)) & &mask).to_u64().unwrap();
+            self.word(name, digit);
+        }
+    }
+
+    /// A text of at least sixteen characters.
+    fn text(&mut self, name: &str, text: &str) {
+        for piece in text.as_bytes().chunks_exact(16) {
+            self.part(name, piece);
+        }
+    }
+
+    /// The names of all that is in there, each once, with how often.
+    fn within(&self, memory: &[u8]) -> Vec<(String, usize)> {
+        let mut found: HashMap<&str, usize> = HashMap::new();
+        for at in 0..memory.len().saturating_sub(7) {
+            let (head, rest) = memory[at..].split_first_chunk().unwrap();
+            let head = u64::from_le_bytes(*head);
+            if !self.hashes[Self::hash(head)] {
+                continue;
+            }
+            for (tail, name) in self.parts.get(&head).into_iter().flatten() {
+                if rest.starts_with(tail) {
+                    *found.entry(name).or_default() += 1;
+                }
+            }
+        }
+        let mut found: Vec<(String, usize)> = found.into_iter().map(|(name, times)| (name.to_owned(), times)).collect();
+        found.sort();
+        found
+    }
+}
+
+/// The lowest bits of a number.
+fn low(number: &Integer, bits: u32) -> Integer {
+    number.clone().keep_bits(bits)
+}
+
+/// A key's numbers, outside of the code that is tested: GMP has an allocator of its own.
+struct Numbers {
+    p: Integer,
+    q: Integer,
+    n: Integer,
+    h: Option<Integer>,
+}
+
+impl Numbers {
+    /// A key of each variant and of different lengths. Their numbers are random: what
+    /// is found is no accident.
+    fn all() -> Vec<Numbers> {
+        let vectors = common::vectors();
+        let standard = vectors.keys.into_iter().filter(|key| key.bits == 1024 && key.kind == "random");
+        let standard = standard.map(|key| Numbers { p: key.p.0, q: key.q.0, n: key.n.0, h: None });
+        let djn = vectors.djn.into_iter().filter(|key| key.bits == 512);
+        let djn = djn.map(|key| Numbers { p: key.p.0, q: key.q.0, n: key.n.0, h: Some(key.h.0) });
+        let all: Vec<Numbers> = standard.take(1).chain(djn.take(1)).collect();
+        assert_eq!(all.len(), 2);
+        all
+    }
+
+    fn secrets(&self) -> Secrets {
+        let mut secrets = Secrets::default();
+        let Numbers { p, q, n, .. } = self;
+        let (p_less, q_less) = (Integer::from(p - 1), Integer::from(q - 1));
+        let inverse = |x: &Integer, m: &Integer| x.clone().invert(m).unwrap();
+        for (name, prime, less, other) in [("p", p, &p_less, q), ("q", q, &q_less, p)] {
+            secrets.number(name, prime);
+            secrets.number(&format!("{name} - 1"), less);
+            secrets.number(&format!("({name} - 1) / 2"), &Integer::from(less >> 1));
+            let odd = less.find_one(0).unwrap();
+            secrets.number(&format!("odd part of {name} - 1"), &Integer::from(less >> odd));
+            let square = prime.clone().square();
+            secrets.number(&format!("{name}^2"), &square);
+            let e = Integer::from(prime - inverse(other, prime));
+            secrets.number(&format!("e_{name}"), &e);
+            secrets.number(&format!("inverse modulo {name}"), &inverse(other, prime));
+            let l = Integer::from(other * inverse(other, prime));
+            secrets.number(&format!("l_{name}"), &l);
+            secrets.number(&format!("t_{name}"), &(Integer::from(&e * &l) % n));
+            // R of both radices, for as many limbs as any form may have.
+            let limbs = prime.significant_bits().div_ceil(52) as usize;
+            for (radix, limbs) in (1..=2 * limbs + 3).flat_map(|limbs| [(64, limbs), (52, limbs)]) {
+                for power in [1u32, 2, 3] {
+                    let r = Integer::from(1) << (radix * limbs as u32 * power);
+                    for (of, modulus) in [(name.to_owned(), prime), (format!("{name}^2"), &square)] {
+                        // A power of 2 below the modulus tells nothing, nor does what it leaves above it at first.
+                        if r.significant_bits() > modulus.significant_bits() + 64 {
+                            let residue = Integer::from(&r % modulus);
+                            secrets.number(&format!("R mod {of}"), &residue);
+                            secrets.number(&format!("R mod {of}, high part"), &Integer::from(&residue / prime));
+                        }
+                    }
+                }
+            }
+            let text = base64(&prime.to_digits(Order::MsfBe));
+            secrets.text(&format!("{name} as text"), &text);
+        }
+        let euler = Integer::from(&p_less * &q_less);
+        let lambda = p_less.lcm(&q_less);
+        for (name, number) in [("lambda", &lambda), ("(p - 1)(q - 1)", &euler)] {
+            // The upper half is that of n, or of n halved as often.
+            secrets.number(name, &low(number, n.significant_bits() / 2));
+            secrets.number(&format!("inverse of {name}"), &inverse(number, n));
+        }
+        secrets
+    }
+
+    fn key(&self, engine: Engine) -> Result<PrivateKey, hearith_paillier::Error> {
+        let [p, q] = [&self.p, &self.q].map(|prime| Zeroizing::new(prime.to_digits::<u8>(Order::MsfBe)));
+        let h = self.h.as_ref().map(|h| h.to_digits::<u8>(Order::MsfBe));
+        PrivateKey::from_primes(&p, &q, h.as_deref(), KeyPolicy::AllowInsecure, engine)
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    use base64ct::{Base64UrlUnpadded, Encoding};
+    Base64UrlUnpadded::encode_string(bytes)
+}
+
+/// Integers that nothing but chance would bring about: 127 bits, of both signs.
+const NUMBERS: [i128; 9] = [
+    0x5d3a_91c7_e04b_26f8_8c15_7ae9_b36d_f042,
+    -0x6e91_b85d_07c3_fa14_d2a6_39e8_47bf_5c03,
+    0x47f2_0e9c_b1d5_6a83_3e78_c4f1_095b_ad67,
+    0x7b06_d43f_9a2e_c851_61f9_0cb7_e8d4_2a35,
+    -0x4c8b_f7a1_265e_d390_95d0_b3e4_7f1a_c682,
+    0x5fe1_3c72_8d94_0ba6_b7c2_e5f8_1d36_9a4e,
+    -0x63d9_0a5e_f47b_81c2_2f84_d6b9_c07e_513b,
+    0x7892_e6bd_350f_ca47_e41b_5a83_d96c_07f2,
+    0x41ac_7f50_e8d2_963b_0b6e_f197_c3a8_5d24,
+];
+
+/// A number that nothing but chance would bring about, below `n`.
+fn full_size(n: &Integer) -> Vec<Integer> {
+    let square = |x: &i128| Integer::from(*x).square().square() * 0x9e37_79b9_7f4a_7c15u64;
+    NUMBERS.iter().map(|x| (square(x) * square(x) + 1u32) % n).collect()
+}
+
+/// Runs a scenario and searches what it freed.
+fn scan<T>(what: &str, secrets: &Secrets, leaks: &mut Vec<String>, work: impl FnOnce() -> T) -> T {
+    let (result, freed) = freed_by(work);
+    assert!(!freed.is_empty(), "{what} frees nothing: the recorder does not work");
+    for (name, times) in secrets.within(&freed) {
+        leaks.push(format!("{what}: {name}, {times} times"));
+    }
+    result
+}
+
+#[test]
+fn no_secret_is_left_on_the_heap() {
+    the_recorder_finds_what_is_not_wiped();
+    let mut leaks = Vec::new();
+    for (numbers, engine) in Numbers::all().iter().flat_map(|numbers| engines().map(move |engine| (numbers, engine))) {
+        let name = format!("{} bits, {engine}", numbers.n.significant_bits());
+        keys(&name, numbers, engine, &mut leaks);
+        decryption(&format!("{name}: decrypting"), numbers, engine, &mut leaks);
+        encryption(&name, numbers, engine, &mut leaks);
+        encodings(&name, numbers, engine, &mut leaks);
+    }
+    assert!(leaks.is_empty(), "left on the heap:\n{}", leaks.join("\n"));
+}
+
+/// In a test of its own, this would run beside the other.
+fn the_recorder_finds_what_is_not_wiped() {
+    let number = Integer::from(NUMBERS[0]);
+    let mut secrets = Secrets::default();
+    secrets.number("number", &number);
+    secrets.text("text", "1234567890123456");
+    let limbs = number.to_digits::<u64>(Order::Lsf);
+    let found = |work: &dyn Fn()| secrets.within(&freed_by(work).1);
+    assert_eq!(found(&|| drop(black_box(limbs.clone()))), [("number".to_owned(), 2)]);
+    assert_eq!(found(&|| drop(black_box(Zeroizing::new(limbs.clone())))), []);
+    let digits = |limb: u64| [limb & ((1 << 52) - 1), 7, limb >> 52];
+    assert_eq!(found(&|| drop(black_box(vec![digits(limbs[0])]))), [("number".to_owned(), 1)]);
+    let bytes = number.to_digits::<u8>(Order::MsfBe);
+    assert_eq!(found(&|| drop(black_box([&[1, 2, 3][..], &bytes].concat()))), [("number".to_owned(), 2)]);
+    assert_eq!(found(&|| drop(black_box("x1234567890123456".to_owned()))), [("text".to_owned(), 1)]);
+    let grow = || {
+        let mut vector = Zeroizing::new(Vec::with_capacity(2));
+        vector.extend_from_slice(&limbs);
+        vector.push(1);
+        drop(black_box(vector));
+    };
+    assert_eq!(found(&grow), [("number".to_owned(), 2)], "what a vector that grows leaves behind");
+}
+
+/// Keys that are read, refused and written.
+fn keys(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<String>) {
+    let secrets = numbers.secrets();
+    let key = scan(&format!("{name}: from primes"), &secrets, leaks, || numbers.key(engine).unwrap());
+    let text = scan(&format!("{name}: writing"), &secrets, leaks, || key.to_jwk());
+    scan(&format!("{name}: dropping"), &secrets, leaks, || drop(key));
+    let read = |text: &str| PrivateKey::from_jwk(text, KeyPolicy::AllowInsecure, engine);
+    let key = scan(&format!("{name}: from a JSON Web Key"), &secrets, leaks, || read(&text).unwrap());
+    let [p, q] = [&numbers.p, &numbers.q].map(|prime| prime.to_digits::<u8>(Order::MsfBe));
+    let even = bytes_be(&Integer::from(&numbers.q + 1), q.len());
+    let policy = KeyPolicy::AllowInsecure;
+    scan(&format!("{name}: refusing"), &secrets, leaks, || {
+        PrivateKey::from_primes(&p, &even, None, policy, engine).unwrap_err();
+        PrivateKey::from_primes(&p, &p, None, policy, engine).unwrap_err();
+        PrivateKey::from_primes(&p, &q[1..], None, policy, engine).unwrap_err();
+        PrivateKey::from_primes(&p, &q, Some(&[4]), policy, engine).unwrap_err();
+        PrivateKey::from_primes(&p, &q, None, KeyPolicy::Secure, engine).unwrap_err();
+        read(&text[..text.len() - 2]).unwrap_err();
+    });
+    scan(&format!("{name}: writing again"), &secrets, leaks, || drop((key.to_jwk(), key.public().to_jwk())));
+    drop((key, text));
+}
+
+/// The constants that decryption derives from the key, and the plaintexts.
+fn decryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<String>) {
+    let mut secrets = numbers.secrets();
+    let plain = full_size(&numbers.n);
+    for m in &plain {
+        secrets.number("plaintext", m);
+        secrets.number("plaintext modulo p", &Integer::from(m % &numbers.p));
+        secrets.number("plaintext modulo q", &Integer::from(m % &numbers.q));
+    }
+    let key = numbers.key(engine).unwrap();
+    let ciphertexts = key.public().encrypt(&common::plaintexts(key.public(), &plain)).unwrap();
+    // Twice as many rows as lanes and one more, and one alone.
+    let found = scan(name, &secrets, leaks, || {
+        drop(key.decrypt(&ciphertexts.range(0..1).unwrap()).unwrap());
+        let found = key.decrypt(&ciphertexts).unwrap();
+        drop((found.to_be_bytes(), found.clone(), found.select(&[3, 1]).unwrap(), found.range(2..4).unwrap()));
+        found
+    });
+    assert_eq!(common::residues(&found), plain);
+    scan(&format!("{name}, then dropping the key"), &secrets, leaks, || drop((key, found)));
+}
+
+/// Encryption, and operations with secret scalars.
+fn encryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<String>) {
+    let mut secrets = numbers.secrets();
+    let plain = full_size(&numbers.n);
+    plain.iter().for_each(|m| secrets.number("plaintext", m));
+    NUMBERS.iter().for_each(|&scalar| secrets.number("scalar", &Integer::from(scalar.unsigned_abs())));
+    let bytes: Vec<u8> = plain.iter().flat_map(|m| bytes_be(m, numbers.n.significant_digits::<u8>())).collect();
+    let key = numbers.key(engine).unwrap();
+    let public: &PublicKey = key.public();
+    let wide: Vec<Signed> = NUMBERS.iter().map(|&scalar| scalar.into()).collect();
+    let work = || {
+        let plaintexts = public.plaintexts_from_be(&bytes).unwrap();
+        let mut pool = public.randomisers(12).unwrap();
+        pool.append(key.randomisers(9).unwrap()).unwrap();
+        let ciphertexts = [
+            public.encrypt(&plaintexts).unwrap(),
+            key.encrypt(&plaintexts).unwrap(),
+            public.encrypt_with(&plaintexts, &mut pool).unwrap(),
+            public.encrypt_with(&plaintexts, &mut pool).unwrap(),
+        ];
+        drop(public.rerandomise_with(&ciphertexts[0].range(0..2).unwrap(), &mut pool).unwrap());
+        drop(public.rerandomise(&ciphertexts[0]).unwrap());
+        drop(public.add_plain(&ciphertexts[1], &plaintexts).unwrap());
+        drop(public.multiply(&ciphertexts[1], &NUMBERS).unwrap());
+        drop(public.multiply_wide(&ciphertexts[1], &wide, 127).unwrap());
+        drop(public.dot(&ciphertexts[1], &NUMBERS, 9).unwrap());
+        drop(public.dot(&ciphertexts[1], &NUMBERS[..3], 3).unwrap());
+        ciphertexts
+    };
+    let (ciphertexts, freed) = freed_by(work);
+    // c = (1 + m n) R: the randomisers, which were drawn in there, follow.
+    let square = numbers.n.clone().square();
+    for (c, m) in ciphertexts.iter().flat_map(|batch| common::integers(batch).into_iter().zip(&plain)) {
+        let shift = Integer::from(m * &numbers.n) + 1u32;
+        let randomiser = c * shift.invert(&square).unwrap() % &square;
+        // Its low part is what an encryption of 0 shows; its high part is hidden by the plaintext.
+        secrets.number("randomiser, high part", &Integer::from(&randomiser / &numbers.n));
+        for (prime, name) in [(&numbers.p, "p^2"), (&numbers.q, "q^2")] {
+            let residue = Integer::from(&randomiser % prime.clone().square());
+            secrets.number(&format!("randomiser modulo {name}"), &residue);
+            secrets.number(&format!("randomiser modulo {name}, high part"), &Integer::from(&residue / prime));
+        }
+    }
+    let found = secrets.within(&freed);
+    leaks.extend(found.into_iter().map(|(secret, times)| format!("{name}: encrypting: {secret}, {times} times")));
+}
+
+/// Numbers on their way to plaintexts, back, and to text.
+fn encodings(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<String>) {
+    let key = numbers.key(engine).unwrap();
+    let public = key.public();
+    let mut secrets = numbers.secrets();
+    for &number in &NUMBERS {
+        let magnitude = Integer::from(number.unsigned_abs());
+        secrets.number("number", &magnitude);
+        // What is above is that of n.
+        secrets.number("residue", &low(&Integer::from(&numbers.n - &magnitude), 128));
+        secrets.text("digits", &magnitude.to_string());
+        secrets.text("digits after the first", &magnitude.to_string()[1..]);
+    }
+    // Two slots of 128 bits and a sign; packed by the layout's definition.
+    let layout = SlotLayout::new(public.bits(), 3, i128::MAX as u128, 4).unwrap();
+    for row in NUMBERS.chunks_exact(3) {
+        let slot = |(place, &number): (usize, &i128)| Integer::from(number) << (place as u32 * layout.slot_bits());
+        let packed: Integer = row.iter().enumerate().map(slot).sum();
+        let raised: Integer = (0..3u32).map(|at| Integer::from(1) << ((at + 1) * layout.slot_bits() - 1)).sum();
+        secrets.number("packed", &Integer::from(&packed + &raised));
+        secrets.number("packed residue", &low(&packed.modulo(&numbers.n), 3 * layout.slot_bits()));
+    }
+    let text = Zeroizing::new(NUMBERS.map(|number| number.to_string()).join(";"));
+    scan(&format!("{name}: encoding and decoding"), &secrets, leaks, || {
+        let plaintexts = encode_signed(public, &NUMBERS).unwrap();
+        let decoded = decode_signed(public, &plaintexts).unwrap();
+        assert_eq!(decoded[1].to_i128(), Some(NUMBERS[1]));
+        assert!(decoded.iter().all(|number| number.exceeds(1 << 126, 1) || !number.exceeds(1 << 127, 1)));
+        drop(decoded.iter().map(|number| Zeroizing::new(number.to_decimal_string(40))).collect::<Vec<_>>());
+        drop(decoded.iter().map(|number| Zeroizing::new(number.to_decimal_string(2))).collect::<Vec<_>>());
+        drop(decoded.clone());
+        let packed = layout.pack(public, &NUMBERS).unwrap();
+        drop(layout.unpack(public, &packed).unwrap());
+        let phe: Vec<Number> = NUMBERS.iter().map(|&number| Number::from(number).with_exponent(-3).unwrap()).collect();
+        let (encoded, exponents) = phe_json::encode(public, &phe).unwrap();
+        drop(phe_json::decode(public, &encoded, &exponents).unwrap());
+        assert!(phe.iter().all(|number| number.to_f64().is_ok()));
+        for part in text.split(';') {
+            let number = parse_decimal(part, 0).unwrap();
+            drop(Zeroizing::new(format_decimal(number, 20)));
+        }
+        assert!(layout.pack(public, &NUMBERS[..2]).is_err());
+        assert!(parse_decimal(&text, 0).is_err());
+    });
+}
