@@ -139,17 +139,41 @@ fn explained(error: &(dyn Error + 'static)) -> String {
     let mut text = one_line(&described(error));
     let mut cause = error.source();
     while let Some(error) = cause {
-        let more = one_line(&described(error));
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
+        // What lies beneath counts rows of its own batch: once the fault is told with its place, that is no news.
+        if !text.contains(&one_line(&fault(error))) {
+            text = format!("{text}: {}", one_line(&described(error)));
         }
         cause = error.source();
     }
-    text
+    without_numbers(&text)
 }
 
-/// One error in the words of the command line: rows are counted from 1, as spreadsheets do, and the operating system's
-/// errors go without their numbers.
+/// What is wrong, without the place.
+fn fault(error: &(dyn Error + 'static)) -> String {
+    if let Some(error) = error.downcast_ref::<hearith_columns::Error>() {
+        return error.kind().to_string();
+    }
+    if let Some(error) = error.downcast_ref::<hearith_paillier::Error>() {
+        return error.kind().to_string();
+    }
+    if let Some(error) = error.downcast_ref::<hearith_device::Error>() {
+        return error.kind().to_string();
+    }
+    error.to_string()
+}
+
+/// The operating system's errors without their numbers, ` (os error 2)`.
+fn without_numbers(text: &str) -> String {
+    const BEGINNING: &str = " (os error ";
+    let mut parts = text.split(BEGINNING);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| match part.split_once(')') {
+        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => text + rest,
+        _ => text + BEGINNING + part,
+    })
+}
+
+/// One error in the words of the command line: rows are counted from 1, as spreadsheets do.
 fn described(error: &(dyn Error + 'static)) -> String {
     if let Some(error) = error.downcast_ref::<hearith_columns::Error>() {
         let cell = error.cell().map_or(String::new(), |cell| format!("{cell} "));
@@ -162,11 +186,7 @@ fn described(error: &(dyn Error + 'static)) -> String {
     if let Some(error) = error.downcast_ref::<hearith_device::Error>() {
         return located(error.row().map(|row| row as u64), None, error.kind());
     }
-    let text = error.to_string();
-    match error.downcast_ref::<io::Error>() {
-        Some(error) if error.raw_os_error().is_some() => text.split(" (os error").next().unwrap_or_default().to_owned(),
-        _ => text,
-    }
+    error.to_string()
 }
 
 /// What is wrong in a row, counted from 0, and a column.
@@ -258,6 +278,17 @@ mod tests {
         );
         let ciphertext = hearith_paillier::ErrorKind::CiphertextZero;
         assert_eq!(said(ciphertext.into()), "a.csv: row 5, column x: the ciphertext is 0");
+    }
+
+    #[test]
+    fn the_place_is_told_once() {
+        let beneath = hearith_paillier::ErrorKind::OutOfRange.at_row(1);
+        let error = ErrorKind::Paillier(beneath).in_column("salary").at_row(4);
+        let expected = "a.csv: row 5, column salary: the number is out of range";
+        assert_eq!(Failure::at("a.csv", error).to_string(), expected);
+        let error = ErrorKind::Io(io::Error::from_raw_os_error(13)).at_row(4);
+        assert_eq!(Failure::at("a.csv", error).to_string(), "a.csv: row 5: Permission denied");
+        assert_eq!(without_numbers("a (os error 2) b (os error x) c"), "a b (os error x) c");
     }
 
     #[test]

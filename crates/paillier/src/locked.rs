@@ -33,8 +33,8 @@ impl<T> Deref for Locked<T> {
     }
 }
 
-/// Pages that are locked.
-struct Lock {
+/// Pages that are locked, while this lives.
+pub(crate) struct Lock {
     pages: Vec<usize>,
     /// Whether these are all that should be.
     complete: bool,
@@ -49,7 +49,8 @@ fn held() -> MutexGuard<'static, BTreeMap<usize, usize>> {
 }
 
 impl Lock {
-    fn new(ranges: &[Range<usize>]) -> Self {
+    /// Locks the pages that addresses lie in.
+    pub(crate) fn new(ranges: &[Range<usize>]) -> Self {
         let size = system::page_size();
         let within = |range: &Range<usize>| (range.start / size..range.end.div_ceil(size)).map(move |page| page * size);
         let wanted: BTreeSet<usize> = ranges.iter().filter(|range| !range.is_empty()).flat_map(within).collect();

@@ -2,6 +2,7 @@
 
 use super::encrypted::EncryptedJwk;
 use crate::Error;
+use crate::locked::Lock;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::fmt;
@@ -13,10 +14,12 @@ use zeroize::Zeroizing;
 /// Bytes of the longest text of a key that is read: several times those of the largest key, encrypted.
 pub const MAX_KEY_TEXT: usize = 1 << 16;
 
-/// A text that may be secret, wiped when dropped. It is read into a buffer that never moves, however long it turns out
+/// A text that may be secret, wiped when dropped and kept out of swap space where the system allows. It is read into a buffer that never moves, however long it turns out
 /// to be, as the length of a pipe is not known beforehand and a buffer that grows leaves copies behind.
 pub struct SecretText {
+    // Dropped first: wiped before it is unlocked.
     text: Zeroizing<String>,
+    _lock: Lock,
     shared: bool,
 }
 
@@ -71,6 +74,7 @@ impl SecretText {
 
     fn read_until(mut input: impl Read, is_enough: impl Fn(&[u8]) -> bool) -> io::Result<Self> {
         let mut buffer = Zeroizing::new(vec![0; MAX_KEY_TEXT + 1]);
+        let lock = lock(&buffer);
         let mut filled = 0;
         while filled < buffer.len() && !is_enough(&buffer[..filled]) {
             match input.read(&mut buffer[filled..]) {
@@ -89,7 +93,7 @@ impl SecretText {
         }
         // Checked above: the buffer itself becomes the text.
         let text = String::from_utf8(std::mem::take(&mut *buffer)).unwrap_or_default();
-        Ok(text.into())
+        Ok(Self { text: Zeroizing::new(text), _lock: lock, shared: false })
     }
 
     /// The text.
@@ -118,13 +122,15 @@ impl SecretText {
     /// As [`EncryptedJwk::decrypt`].
     pub fn decrypt(&self, passphrase: &str) -> Result<Self, Error> {
         let text = EncryptedJwk::parse(&self.text)?.decrypt(passphrase.as_bytes())?;
-        Ok(Self { text, shared: self.shared })
+        let lock = lock(text.as_bytes());
+        Ok(Self { text, _lock: lock, shared: self.shared })
     }
 }
 
 impl From<String> for SecretText {
     fn from(text: String) -> Self {
-        Self { text: Zeroizing::new(text), shared: false }
+        let lock = lock(text.as_bytes());
+        Self { text: Zeroizing::new(text), _lock: lock, shared: false }
     }
 }
 
@@ -132,6 +138,12 @@ impl fmt::Debug for SecretText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SecretText").field("kind", &self.kind()).finish_non_exhaustive()
     }
+}
+
+/// Keeps bytes out of swap space.
+fn lock(bytes: &[u8]) -> Lock {
+    let start = bytes.as_ptr().addr();
+    Lock::new(&[start..start + bytes.len()])
 }
 
 /// What kind of key a text is.
