@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn the_place_is_told_once() {
-        let beneath = hearith_paillier::ErrorKind::OutOfRange.at_row(1);
+        let beneath = hearith_paillier::ErrorKind::OutOfRange;
         let error = ErrorKind::Paillier(beneath).in_column("salary").at_row(4);
         let expected = "a.csv: row 5, column salary: the number is out of range";
         assert_eq!(Failure::at("a.csv", error).to_string(), expected);
