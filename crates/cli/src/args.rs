@@ -28,7 +28,7 @@ pub struct Arguments {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Global {
-    /// Engine or device instead of HEARITH_ENGINE or the fastest (see `hearith engines`)
+    /// Engine or device, else HEARITH_ENGINE's or the fastest (see `hearith engines`)
     #[arg(long, global = true, value_name = "NAME")]
     pub engine: Option<String>,
     /// Compute on this many cores instead of all, at most 1024
@@ -40,10 +40,10 @@ pub struct Global {
     /// Report nothing but errors and warnings
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Take a key that protects nothing: below 2048 bits, or of primes too close together
+    /// Take a key that protects nothing: below 2048 bits, or of close primes
     #[arg(long, global = true, alias = "insecure-key-size", overrides_with = "insecure_key")]
     pub insecure_key: bool,
-    /// Read the passphrase of an encrypted private key from a file's first line instead of the terminal
+    /// Read the passphrase of an encrypted key from a file's first line
     #[arg(long, global = true, value_name = "FILE")]
     pub passphrase_file: Option<PathBuf>,
     /// Likewise, from a file descriptor that is open
@@ -195,8 +195,8 @@ pub struct Decrypt {
     /// The result; - for standard output, which is the default
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Form of the result [default: as --out is called; a table on a terminal, else CSV]
-    #[arg(long)]
+    /// csv, parquet or table [default: as --out is called; table on a terminal, else csv]
+    #[arg(long, hide_possible_values = true)]
     pub format: Option<Format>,
 }
 
