@@ -92,7 +92,7 @@ pub struct Keygen {
     /// Variant of the scheme: standard, or djn, which encrypts faster
     #[arg(long, default_value = "standard", value_parser = variant)]
     pub variant: Variant,
-    /// Encrypt the private key under a passphrase, typed twice unless --passphrase-file or --passphrase-fd gives it
+    /// Encrypt the private key under a passphrase, from the terminal or as given below
     #[arg(long)]
     pub passphrase: bool,
     /// Replace a key that is there: what it encrypted is lost unless a copy is kept
@@ -149,7 +149,7 @@ pub struct Encrypt {
     /// Round numbers with more fractional digits than --scale, half to even
     #[arg(long)]
     pub round: bool,
-    /// Show the cell that is wrong in the message about it; without this no message holds a plain value
+    /// Show a wrong cell in the message about it; no message holds a plain value else
     #[arg(long)]
     pub show_cells: bool,
     /// The table, CSV or Parquet; - for standard input
