@@ -28,7 +28,7 @@ pub struct Arguments {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Global {
-    /// Engine or device instead of HEARITH_ENGINE or the fastest (see `hearith engines`)
+    /// Engine or device, else HEARITH_ENGINE's or the fastest (see `hearith engines`)
     #[arg(long, global = true, value_name = "NAME")]
     pub engine: Option<String>,
     /// Compute on this many cores instead of all, at most 1024
@@ -40,10 +40,10 @@ pub struct Global {
     /// Report nothing but errors and warnings
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Take a key that protects nothing: below 2048 bits, or of primes too close together
+    /// Take a key that protects nothing: below 2048 bits, or of close primes
     #[arg(long, global = true, alias = "insecure-key-size", overrides_with = "insecure_key")]
     pub insecure_key: bool,
-    /// Read the passphrase of an encrypted private key from a file's first line instead of the terminal
+    /// Read the passphrase of an encrypted key from a file's first line
     #[arg(long, global = true, value_name = "FILE")]
     pub passphrase_file: Option<PathBuf>,
     /// Likewise, from a file descriptor that is open
@@ -92,7 +92,7 @@ pub struct Keygen {
     /// Variant of the scheme: standard, or djn, which encrypts faster
     #[arg(long, default_value = "standard", value_parser = variant)]
     pub variant: Variant,
-    /// Encrypt the private key under a passphrase, typed twice unless --passphrase-file or --passphrase-fd gives it
+    /// Encrypt the private key under a passphrase, from the terminal or as given below
     #[arg(long)]
     pub passphrase: bool,
     /// Replace a key that is there: what it encrypted is lost unless a copy is kept
@@ -149,7 +149,7 @@ pub struct Encrypt {
     /// Round numbers with more fractional digits than --scale, half to even
     #[arg(long)]
     pub round: bool,
-    /// Show the cell that is wrong in the message about it; without this no message holds a plain value
+    /// Show a wrong cell in the message about it; no message holds a plain value else
     #[arg(long)]
     pub show_cells: bool,
     /// The table, CSV or Parquet; - for standard input
@@ -195,8 +195,8 @@ pub struct Decrypt {
     /// The result; - for standard output, which is the default
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Form of the result [default: as --out is called; a table on a terminal, else CSV]
-    #[arg(long)]
+    /// csv, parquet or table [default: as --out is called; table on a terminal, else csv]
+    #[arg(long, hide_possible_values = true)]
     pub format: Option<Format>,
 }
 

@@ -176,7 +176,10 @@ fn json_that_is_no_ciphertext() {
         (object(&"9".repeat(70_000), "0"), "bad.json: row 1: a value of more than 65536 bytes"),
         (format!("{good}{{}}"), "bad.json: row 2, column x: "),
         (format!("{good}17"), "bad.json: row 2, column x: "),
-        (format!("{good}null {}", object("abc", "0")), "bad.json: row 3, column x: 'v' is not a decimal integer"),
+        (
+            format!("{good}null {}", object("abc", "0")),
+            "bad.json: row 3, column x: member 'v' is not a decimal integer",
+        ),
         (format!("{good}{}", object("0", "0")), "bad.json: row 2, column x: the ciphertext is 0"),
         (format!("{good}{}", object(&"9".repeat(400), "0")), "bad.json: row 2, column x: "),
         (format!("{good}{}", object("5", "-5000")), "bad.json: column x: the exponent -5000 is too low"),

@@ -193,12 +193,12 @@ fn a_closed_standard_output_is_one_line() {
         "inspect rows.parquet",
         "engines",
     ] {
-        let line = format!("exec {} {line} >&-", env!("CARGO_BIN_EXE_hearith"));
+        let line = format!("exec {} --insecure-key {line} >&-", env!("CARGO_BIN_EXE_hearith"));
         let run = Run::of(Command::new("sh").args(["-c", &line]).current_dir(place.path()).output().unwrap());
         run.failed(&line, "standard output: cannot write: Bad file descriptor");
     }
     let line = format!(
-        "exec {} decrypt --quiet --key keys/private.json rows.parquet >/dev/null",
+        "exec {} --insecure-key decrypt --quiet --key keys/private.json rows.parquet >/dev/null",
         env!("CARGO_BIN_EXE_hearith")
     );
     assert!(Command::new("sh").args(["-c", &line]).current_dir(place.path()).output().unwrap().status.success());
