@@ -244,6 +244,25 @@ class TestKeys:
             with pytest.raises(duckdb.BinderException, match=f"he_decrypt: .*{message}"):
                 con.execute("SELECT he_decrypt('a'::BLOB)").fetchall()
 
+    def test_an_encrypted_private_key_needs_the_file_of_its_passphrase(self, con, owner, tmp_path):
+        private = he.PrivateKey.from_jwk(owner.private_file.read_text(), insecure=True)
+        key, passphrase = tmp_path / "key.json", tmp_path / "passphrase"
+        key.write_text(private.to_jwk(passphrase="correct horse"))
+        con.execute(f"SET hearith_private_key = '{key}'")
+        decrypted = "SELECT he_decrypt(?::BLOB)"
+        ciphertext = [owner.encrypt(-42)]
+        with pytest.raises(duckdb.BinderException, match="SET hearith_passphrase_file"):
+            con.execute(decrypted, ciphertext).fetchall()
+        con.execute(f"SET hearith_passphrase_file = '{passphrase}'")
+        with pytest.raises(duckdb.BinderException, match="cannot read"):
+            con.execute(decrypted, ciphertext).fetchall()
+        passphrase.write_text("wrong horse\n")
+        with pytest.raises(duckdb.BinderException, match="passphrase") as wrong:
+            con.execute(decrypted, ciphertext).fetchall()
+        assert "wrong horse" not in str(wrong.value)
+        passphrase.write_text("correct horse\nanother line\n")
+        assert con.execute(decrypted, ciphertext).fetchall() == [(-42,)]
+
     def test_short_keys_are_allowed_explicitly(self, owner):
         with hd.connect() as con:
             with pytest.raises(duckdb.InvalidInputException, match="insecure.*SET hearith_allow_insecure_keys"):
