@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The executables of the targets, by the folder of their seeds.
-const TARGETS: [(&str, &str); 10] = [
+const TARGETS: [(&str, &str); 11] = [
     ("arguments", env!("CARGO_BIN_EXE_arguments")),
     ("ciphertexts", env!("CARGO_BIN_EXE_ciphertexts")),
     ("csv_table", env!("CARGO_BIN_EXE_csv_table")),
     ("decimal", env!("CARGO_BIN_EXE_decimal")),
+    ("encrypted_key", env!("CARGO_BIN_EXE_encrypted_key")),
     ("integers", env!("CARGO_BIN_EXE_integers")),
     ("metadata", env!("CARGO_BIN_EXE_metadata")),
     ("parquet_table", env!("CARGO_BIN_EXE_parquet_table")),

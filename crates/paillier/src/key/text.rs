@@ -143,7 +143,8 @@ impl fmt::Debug for SecretText {
 /// Keeps bytes out of swap space.
 fn lock(bytes: &[u8]) -> Lock {
     let start = bytes.as_ptr().addr();
-    Lock::new(&[start..start + bytes.len()])
+    let place = start..start + bytes.len();
+    Lock::new(std::slice::from_ref(&place))
 }
 
 /// What kind of key a text is.
