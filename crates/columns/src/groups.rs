@@ -159,7 +159,7 @@ mod tests {
 
     fn assigned(column: ArrayRef) -> Vec<u32> {
         let column = as_plain(&column).unwrap();
-        Groups::new(&[column.data_type().clone()]).unwrap().assign(&[column.clone()], column.len()).unwrap()
+        Groups::new(&[column.data_type().clone()]).unwrap().assign(std::slice::from_ref(&column), column.len()).unwrap()
     }
 
     #[test]

@@ -230,10 +230,10 @@ impl Numbers {
             secrets.number(&format!("odd part of {name} - 1"), &Integer::from(less >> odd));
             let square = prime.clone().square();
             secrets.number(&format!("{name}^2"), &square);
-            let e = Integer::from(prime - inverse(other, prime));
+            let e = prime - inverse(other, prime);
             secrets.number(&format!("e_{name}"), &e);
             secrets.number(&format!("inverse modulo {name}"), &inverse(other, prime));
-            let l = Integer::from(other * inverse(other, prime));
+            let l = other * inverse(other, prime);
             secrets.number(&format!("l_{name}"), &l);
             secrets.number(&format!("t_{name}"), &(Integer::from(&e * &l) % n));
             // R of both radices, for as many limbs as any form may have.
@@ -426,7 +426,7 @@ fn encryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Str
         // Its low part is what an encryption of 0 shows; its high part is hidden by the plaintext.
         secrets.number("randomiser, high part", &Integer::from(&randomiser / &numbers.n));
         for (prime, name) in [(&numbers.p, "p^2"), (&numbers.q, "q^2")] {
-            let residue = Integer::from(&randomiser % prime.clone().square());
+            let residue = &randomiser % prime.clone().square();
             secrets.number(&format!("randomiser modulo {name}"), &residue);
             secrets.number(&format!("randomiser modulo {name}, high part"), &Integer::from(&residue / prime));
         }

@@ -219,8 +219,7 @@ fn public_keys_that_cannot_be_are_refused() {
 fn weak_keys_are_taken_only_when_asked_for() {
     for engine in engines() {
         // Primes of 1024 bits.
-        let prime =
-            |start: u32| Integer::from((Integer::from(3) << 1022u32) + (Integer::from(start) << 900u32)).next_prime();
+        let prime = |start: u32| ((Integer::from(3) << 1022u32) + (Integer::from(start) << 900u32)).next_prime();
         let (p, q) = (prime(1), prime(1 << 31u32));
         let modulus =
             |n: &Integer, policy| PublicKey::new(&bytes_be(n, 300), None, policy, engine).map(|key| key.weakness());

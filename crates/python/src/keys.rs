@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Packed integers and their width in bytes.
 type Packed<'py> = (Bytes<'py>, usize);
@@ -25,9 +25,9 @@ fn engine(name: Option<&str>) -> PyResult<Engine> {
 }
 
 /// The text of a key file.
-fn read(path: &PathBuf) -> PyResult<SecretText> {
+fn read(path: &Path) -> PyResult<SecretText> {
     SecretText::open(path).map_err(|error| match error.raw_os_error() {
-        Some(number) => PyOSError::new_err((number, message(&error), path.clone())),
+        Some(number) => PyOSError::new_err((number, message(&error), path.to_owned())),
         None => errors::InvalidKeyError::new_err(format!("{}: {error}", path.display())),
     })
 }
@@ -48,7 +48,7 @@ fn opened(py: Python<'_>, text: SecretText, passphrase: Option<&str>) -> PyResul
 }
 
 /// Warns the caller of `hearith.PrivateKey.load`.
-fn warn_if_shared(py: Python<'_>, path: &PathBuf, text: &SecretText) -> PyResult<()> {
+fn warn_if_shared(py: Python<'_>, path: &Path, text: &SecretText) -> PyResult<()> {
     if !text.is_shared() {
         return Ok(());
     }

@@ -98,9 +98,6 @@ mod tests {
         assert_eq!(parse_decimal("1", 39), Err(ErrorKind::OutOfRange.into()));
         assert_eq!(parse_decimal("0", 4_000_000), Ok(0));
         assert_eq!(format_decimal(0, 3), "0.000");
-        assert_eq!(
-            format_decimal(i128::MIN, 40),
-            "-0.0170141183460469231731687303715884105728".replacen("0.0", "0.0", 1)
-        );
+        assert_eq!(format_decimal(i128::MIN, 40), "-0.0170141183460469231731687303715884105728");
     }
 }

@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(is_probably_prime(&psi.to_digits(Order::Lsf), 24, Engine::best()), Ok(false));
         let p1: Integer = "29674495668685510550154174642905332730771991799853043350995075531276838753171770199594238596428121188033664754218345562493168782883".parse().unwrap();
         let factor = |k: u32| Integer::from(&p1 - 1) * k + 1;
-        let arnault = Integer::from(&p1 * factor(313)) * factor(353);
+        let arnault = &p1 * factor(313) * factor(353);
         assert!(passes_all(&arnault, &[2, 3, 5, 7, 11, 13, 101, 199, 293]));
         for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
             assert_eq!(is_probably_prime(&arnault.to_digits(Order::Lsf), 24, engine), Ok(false));

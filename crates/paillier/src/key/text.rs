@@ -186,7 +186,7 @@ mod tests {
     impl Read for Dribble<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             self.1 += 1;
-            if self.1 % 3 == 0 {
+            if self.1.is_multiple_of(3) {
                 return Err(io::ErrorKind::Interrupted.into());
             }
             let count = self.0.len().min(5).min(buffer.len());
