@@ -29,7 +29,9 @@ def test_lint_fails_without_its_tools(missing, name, tmp_path):
 
 def test_names_are_the_same_everywhere():
     source = (ROOT / "crates/testing/src/lib.rs").read_text()
-    known = set(re.findall(r'"([\w-]+)"', re.search(r"pub const NAMES[^;]*; \d+\] =\s*\[(.*?)\];", source, re.DOTALL)[1]))
+    known = set(
+        re.findall(r'"([\w-]+)"', re.search(r"pub const NAMES[^;]*; \d+\] =\s*\[(.*?)\];", source, re.DOTALL)[1])
+    )
     assert {"ifma", "verilator", "phe-suite"} <= known
     required = set(run("scripts/require.sh").stdout.strip().split(","))
     assert {"serial", "verilator", "valgrind", "phe", "phe-suite", "command"} <= required <= known
