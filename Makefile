@@ -76,7 +76,7 @@ audit: ## ask the advisory database about dependencies (needs the network, or a 
 	@scripts/setup.sh test
 	scripts/audit.sh $(ADVISORIES)
 
-miri: ## run the portable crates' unit tests in Rust's interpreter, which finds undefined behaviour (needs a nightly toolchain)
+miri: ## run the arithmetic's unit tests in Rust's interpreter, which finds undefined behaviour (needs a nightly toolchain)
 	scripts/miri.sh
 
 msrv: ## build with the oldest Rust that is supported

@@ -96,7 +96,8 @@ mod tests {
         assert_eq!(parse_decimal("-17014118346046923173168730371588410572.8", 1), Ok(i128::MIN));
         assert_eq!(parse_decimal("170141183460469231731687303715884105728", 0), Err(ErrorKind::OutOfRange.into()));
         assert_eq!(parse_decimal("1", 39), Err(ErrorKind::OutOfRange.into()));
-        assert_eq!(parse_decimal("0", 4_000_000), Ok(0));
+        // A loop of so many rounds takes minutes in Miri.
+        assert_eq!(parse_decimal("0", if cfg!(miri) { 4000 } else { 4_000_000 }), Ok(0));
         assert_eq!(format_decimal(0, 3), "0.000");
         assert_eq!(format_decimal(i128::MIN, 40), "-0.0170141183460469231731687303715884105728");
     }
