@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A redundant number as a plain one: r = sum over j of x_j 2^(W j), which must be below 2^(Words W).
 //
 // A limb of PerCycle words is added a cycle, lowest first: the sum of a limb is its words' low parts side by side, plus their tops side by side a word
@@ -62,7 +63,7 @@ module carry_resolve #(
         assign unused = ^r_q[Limbs*LimbBits-1:Words*W];
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             state_q <= Empty;
         end else begin
@@ -75,7 +76,7 @@ module carry_resolve #(
         end
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             x_q     <= '0;
             r_q     <= '0;

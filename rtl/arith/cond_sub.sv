@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A conditional subtraction, a limb a cycle: r = a mod m for a < 2 m.
 //
 // The difference is always computed, the borrow chooses: nothing depends on which it is but the result.
@@ -36,7 +37,7 @@ module cond_sub #(
 
     assign difference = {1'b0, a_q[Limb-1:0]} - {1'b0, m_q[Limb-1:0]} - (Limb + 1)'(borrow_q);
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             a_q          <= '0;
             m_q          <= '0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A register for a digit on its way to many multipliers. Several with the same input are to stay several, so that each can lie near those it feeds.
 module digit_register #(
     parameter int unsigned W = 16  // bits of a digit
@@ -8,7 +9,7 @@ module digit_register #(
     output logic [W-1:0] q_o
 );
     (* keep *)
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) q_o <= '0;
         else q_o <= d_i;
     end

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Exact division from the low end, a bit of the quotient a cycle: q = (x - Minus) / d mod 2^QBits, d odd.
 //
 // With z = x - Minus, bits z_i found by a borrow that runs along, and S = 0 at first:
@@ -48,7 +49,7 @@ module div_exact #(
     assign q_o         = x_q;
     assign start       = in_valid_i && in_ready_o;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             state_q <= Idle;
         end else begin
@@ -66,7 +67,7 @@ module div_exact #(
     assign z = x_q[0] ^ borrow_q;
     assign g = low[0] ^ z;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             x_q       <= '0;
             borrow_q  <= 1'b0;
@@ -102,7 +103,7 @@ module div_exact #(
         assign low[j]  = s_q[0];
         assign g_half  = g ? half[j*Word+:Word] : '0;
         // (S + z + g d) / 2: in the lowest place the two or none of S, z and g that are 1 make a 1 or a 0.
-        always_ff @(posedge clk_i or negedge rst_ni) begin
+        always_ff @(posedge clk_i) begin
             if (!rst_ni) s_q <= '0;
             else if (start) s_q <= '0;
             else s_q <= shifted + B'(g_half) + B'(j == 0 && (low[0] || z));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Restoring division, three cycles a bit of the quotient (the paper's div): q = floor(x / d), r = x mod d, for x < d 2^QBits.
 //
 // A remainder R < d begins as the top of x; for each bit: R <- 2 R + bit; if R >= d, R <- R - d and the quotient's bit is 1. The subtraction is cut into
@@ -45,7 +46,7 @@ module div_restoring #(
     assign q_o         = x_q;
     assign d           = (Limbs * Limb)'(d_i);
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             state_q <= Idle;
         end else begin
@@ -67,7 +68,7 @@ module div_restoring #(
 
     for (genvar k = 0; k < Limbs; k++) begin : gen_limb
         logic [Limb-1:0] difference_q;
-        always_ff @(posedge clk_i or negedge rst_ni) begin
+        always_ff @(posedge clk_i) begin
             if (!rst_ni) begin
                 {made_q[k], difference_q} <= '0;
                 passed_q[k]               <= 1'b0;
@@ -79,12 +80,12 @@ module div_restoring #(
         assign selected[k*Limb+:Limb] = less_q ? rest_q[k*Limb+:Limb] : difference_q - Limb'(borrow_q[k]);
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) {less_q, borrow_q} <= '0;
         else if (state_q == Borrows) {less_q, borrow_q} <= carries;
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             rest_q  <= '0;
             x_q     <= '0;

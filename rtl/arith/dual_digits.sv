@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // An operand of a product of dual numbers (dual_row) as words, and as digits, one a cycle, lowest first.
 //
 // Its lowest Lead = D + 2 digits are exact and come one by one, from q_i while feed_i (the low digits of the product that is being finished, in time for the next
@@ -83,7 +84,7 @@ module dual_digits #(
     logic signed [W+1:0] sum;
     assign sum = $signed((W + 2)'(digit_q)) + (W + 2)'(bump_q) + (W + 2)'(carry_q);
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             upper_q <= '0;
             line_q  <= '0;

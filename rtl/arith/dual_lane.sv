@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Half of a Paillier decryption in dual numbers: L(c^e mod p^2) modulo p, with multipliers of half the width and no division.
 //
 // With M' = u p, the scaled modulus of mont_row for p, a number modulo M'^2 is kept as a + b M', a and b below 2 M'. Let REDC(T) = (T + Q M') / R with
@@ -119,7 +120,7 @@ module dual_lane #(
         endcase
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             state_q <= Idle;
         end else begin
@@ -132,7 +133,7 @@ module dual_lane #(
         end
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             ahead_q    <= '0;
             opening_q  <= '0;
@@ -194,7 +195,7 @@ module dual_lane #(
     assign index            = IndexBits'(ahead_q);
     assign digit_valid      = state_q == Running && ahead_q < CountBits'(Digits);
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             digit_valid_q <= '0;
             index_q       <= '0;
@@ -226,7 +227,7 @@ module dual_lane #(
     );
     assign mul_o = low_first && !low_step_q.drain;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             {high_first_q, high_take_q_q, high_feed_q, high_last_q} <= '0;
             high_clear_q <= 1'b1;
@@ -253,7 +254,7 @@ module dual_lane #(
             default: which = 2'd3;
         endcase
     end
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) {high_table_q, high_constant_q, high_which_q, high_entry_q} <= '0;
         else {high_table_q, high_constant_q, high_which_q, high_entry_q} <= {from_table, from_constant, which, entry};
     end
@@ -313,7 +314,7 @@ module dual_lane #(
 
     assign in_ready_o = low_step_q.chunk && digit_valid_q[1] && index_q[1] < IndexBits'(ChunkDigits);
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             c_late_q <= '0;
             low_z_q  <= '0;
@@ -398,7 +399,7 @@ module dual_lane #(
     logic [W:0] l_digit;
     assign l_digit = (W + 1)'(high_own) + (W + 1)'(carry_q);
     assign l_o     = l_q;
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             carry_q <= 1'b0;
             l_q     <= '0;

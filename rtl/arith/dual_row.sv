@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of half a product of dual numbers (dual_lane): mont_row with signed words, a second product and an addend, and words wider than a digit.
 //
 //   S_(i+1) = floor(S_i / 2^W) + q_(i-D) mt + b_i a + f_i e + addend_i
@@ -53,7 +54,7 @@ module dual_row #(
     assign q[0]      = taken_q_o;
     for (genvar k = 1; k + 1 < D; k++) begin : gen_q
         logic [W-1:0] q_q;
-        always_ff @(posedge clk_i or negedge rst_ni) begin
+        always_ff @(posedge clk_i) begin
             if (!rst_ni) q_q <= '0;
             else q_q <= q[k-1];
         end

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Digits of stored numbers for half of a dual lane (dual_lane): a table of 16 numbers that is read at public addresses, and constants.
 //
 // Every read reads the same digit of all 16 entries; the entry only decides which of them is let through, by masks. So no address depends on it.
@@ -45,7 +46,7 @@ module dual_source #(
     // Clearing.
     logic [IndexBits-1:0] clear_index_q, write_index;
     logic [W-1:0] write_digit;
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             clear_index_q <= '0;
             cleared_o     <= 1'b0;
@@ -63,7 +64,7 @@ module dual_source #(
         always_ff @(posedge clk_i) begin
             if (!cleared_o || (write_i && write_entry_i == 4'(k))) digits[write_index] <= write_digit;
         end
-        always_ff @(posedge clk_i or negedge rst_ni) begin
+        always_ff @(posedge clk_i) begin
             if (!rst_ni) begin
                 read_q    <= '0;
                 mask_q[k] <= 1'b0;
@@ -79,7 +80,7 @@ module dual_source #(
         for (int unsigned k = 0; k < 16; k++) masked |= read[k] & {W{mask_q[k]}};
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             constant_q <= '0;
             digit_o    <= '0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One word of a digit-serial Montgomery row with up to two products and an addend (see dual_row): mont_word with signs, and wider than a digit.
 //
 //   x <- floor(x / 2^W) + 2^(V-W) (x of the next word mod 2^W) + q mt + b a + f e + addend

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Control of an operation that takes Steps cycles between a stream of operands and a stream of results, one at a time.
 //
 // start_o: operands are being taken; work_o: in each of the Steps cycles that follow; then out_valid_o until the result is taken.
@@ -24,7 +25,7 @@ module limb_steps #(
     assign out_valid_o = state_q == Done;
     assign start_o     = in_valid_i && in_ready_o;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             state_q <= Idle;
             count_q <= '0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A modular sum, a limb a cycle: r = (a + b) mod m for a, b < m.
 //
 // A limb of a + b one cycle, the same limb of (a + b) - m in the next; the last borrow chooses, and nothing else depends on it.
@@ -40,12 +41,12 @@ module mod_add #(
     assign sum        = {1'b0, a_q[Limb-1:0]} + {1'b0, b_q[Limb-1:0]} + (Limb + 1)'(carry_q);
     assign difference = {1'b0, sum_q[Total+Limb-1:Total]} - {1'b0, m_q[Limb-1:0]} - (Limb + 1)'(borrow_q);
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) second_q <= 1'b0;
         else second_q <= working;
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             a_q          <= '0;
             b_q          <= '0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A segment of a modular exponentiation by the Montgomery ladder (the paper's ME): two products side by side for every bit of the exponent.
 //
 // From the pair (S, Z), for each bit of the segment, most significant first: bit 1: S <- S Z, Z <- Z^2; bit 0: Z <- S Z, S <- S^2 (products
@@ -78,7 +79,7 @@ module mod_exp_ladder #(
 
     assign idle_d = idle_q ? !in_valid_i : done_q && out_ready_i;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             idle_q     <= 1'b1;
             done_q     <= 1'b0;
@@ -92,7 +93,7 @@ module mod_exp_ladder #(
         end
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             left_q <= '0;
             bits_q <= '0;
@@ -109,7 +110,7 @@ module mod_exp_ladder #(
     end
 
     // The next x is the square if the next bit is this one again; after the exit step it is the product S * 1.
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             square_to_x_q <= 1'b0;
         end else if (first) begin
@@ -121,7 +122,7 @@ module mod_exp_ladder #(
     for (genvar k = 0; k < 2; k++) begin : gen_a
         logic [PairBits-1:0] a_q;
         (* keep *)
-        always_ff @(posedge clk_i or negedge rst_ni) begin
+        always_ff @(posedge clk_i) begin
             if (!rst_ni) a_q <= '0;
             else if (first) a_q <= x_o;
         end

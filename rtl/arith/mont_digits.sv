@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The multiplier operand of a Montgomery product (mont_row) as digits, one a cycle, lowest first.
 //
 // Takes Digits words of W + 1 bits, W apart; words 0 to D + 1 are below 2^W (exact), the others redundant: at most 2^W + 2. Their carries are resolved
@@ -52,12 +53,12 @@ module mont_digits #(
         endcase
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) upper_q <= '0;
         else if (shift_i || source_i != 2'd0) upper_q <= upper_d;
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) carry_q <= 1'b0;
         else if (load_i || feed_i) carry_q <= 1'b0;
         else if (shift_i) carry_q <= sum[W];
@@ -72,7 +73,7 @@ module mont_digits #(
             assign below = line_q[k-1];
         end
         logic [W-1:0] stage_q;
-        always_ff @(posedge clk_i or negedge rst_ni) begin
+        always_ff @(posedge clk_i) begin
             if (!rst_ni) stage_q <= '0;
             else if (load_i) stage_q <= words_i[(Lead-1-k)*B+:W];
             else if (shift_i) stage_q <= below;

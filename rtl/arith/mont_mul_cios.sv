@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Montgomery product, a digit a cycle (the paper's MM_H): r = a b / R mod M, without final subtraction.
 //
 // R = 2^(W (T-1)), T = ceil((N+2)/W) + D + 2; M is odd and of at most N bits; mt_i is the constant of the scaled modulus M' (mont_row).
@@ -60,12 +61,12 @@ module mont_mul_cios #(
 
     // While no product is under way and in the last cycle of one, operands are loaded, taken or not: what every flip-flop here depends on is a register.
     logic open_q;
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) open_q <= 1'b1;
         else open_q <= !start && (open_q || ahead);
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) a_q <= '0;
         else if (open_q) a_q <= a_words;
     end

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Montgomery product, a bit a cycle (the paper's MM_B): r = x y / 2^XBits mod m, with a multiplier operand x of any length, without
 // final subtraction and without multipliers.
 //
@@ -47,7 +48,7 @@ module mont_mul_radix2 #(
     assign in_ready_o = !busy_q || (last_q && resolve_ready);
     assign start      = in_valid_i && in_ready_o;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             busy_q  <= 1'b0;
             last_q  <= 1'b0;
@@ -65,7 +66,7 @@ module mont_mul_radix2 #(
         end
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             x_q <= '0;
             y_q <= '0;
@@ -95,7 +96,7 @@ module mont_mul_radix2 #(
         assign q_half = low[0] ? half[j*Word+:Word] : '0;
         assign x_y    = x_q[0] ? y[j*Word+:Word] : '0;
         assign low[j] = x_word_q[0];
-        always_ff @(posedge clk_i or negedge rst_ni) begin
+        always_ff @(posedge clk_i) begin
             if (!rst_ni) x_word_q <= '0;
             else if (start) x_word_q <= '0;
             else if (!last_q) x_word_q <= (shifted + B'(q_half) + B'(j == 0 && low[0])) + B'(x_y);

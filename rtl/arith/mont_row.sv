@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of a digit-serial Montgomery product: all words of an iteration in parallel, one iteration a cycle, and no
 // multiplication in the quotient.
 //
@@ -58,7 +59,7 @@ module mont_row #(
     assign q[0] = take_q_i ? q_o : '0;
     for (genvar k = 1; k + 1 < D; k++) begin : gen_q
         logic [W-1:0] q_q;
-        always_ff @(posedge clk_i or negedge rst_ni) begin
+        always_ff @(posedge clk_i) begin
             if (!rst_ni) q_q <= '0;
             else q_q <= q[k-1];
         end

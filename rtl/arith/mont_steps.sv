@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The cycles of a digit-serial Montgomery product (mont_row, mont_digits): a counter and what each cycle is for.
 //
 // start_i makes the next cycle number 0; cycles 0 to Step - 1 follow, and start_i in the last one begins again without a gap. While stay_i, the last
@@ -38,7 +39,7 @@ module mont_steps #(
         end
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             count_q  <= '0;
             busy_o   <= 1'b0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One word of a digit-serial Montgomery product in redundant form (see mont_row).
 //
 //   x <- floor(x / 2^W) + 2^0 * (x of the next word mod 2^W) + m1 + m2,    m1 <- q mt,    m2 <- b a.

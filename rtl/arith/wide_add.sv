@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A wide sum or difference, a limb a cycle: r = a + b or a - b modulo 2^N, and the carry or borrow out.
 //
 // Latency ceil(N / Limb) + 1 cycles from taking operands to giving the result; one in latency + 1 cycles.
@@ -44,7 +45,7 @@ module wide_add #(
         assign sum = {1'b0, a_q[Limb-1:0]} + {1'b0, b_q[Limb-1:0]} + (Limb + 1)'(carry_q);
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             a_q     <= '0;
             b_q     <= '0;
@@ -60,7 +61,7 @@ module wide_add #(
         end
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) r_q <= '0;
         else if (adding) r_q <= Total'({sum[Limb-1:0], r_q} >> Limb);
     end

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A plain number as redundant words of W + 1 bits whose top bit is 0: wires only.
 module word_spread #(
     parameter int unsigned Words = 68,  // words of the number

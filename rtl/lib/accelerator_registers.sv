@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // What the host sees of an accelerator over AXI4-Lite: identity, parameters, control, status, counters, and the way into the key memory.
 //
 //   byte address  access  content
@@ -108,7 +109,7 @@ module accelerator_registers #(
     assign write_refused = !write_control && !key_write_o;
     assign datapath_rst_no = rst_ni && !flush_q;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             flush_q     <= 1'b0;
             key_ready_o <= 1'b0;
@@ -120,7 +121,7 @@ module accelerator_registers #(
     end
 
     // What is in flight.
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             in_flight_q  <= '0;
             bad_packet_q <= 1'b0;
@@ -136,7 +137,7 @@ module accelerator_registers #(
     // Counters.
     logic [63:0] busy_count_q, accepted_count_q, delivered_count_q, product_count_q;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             busy_count_q      <= '0;
             accepted_count_q  <= '0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The AXI4-Lite side of a register file: turns bus transactions into single-cycle reads and writes.
 //
 // Words of 32 bits. A write whose strobes do not cover the whole word is refused (SLVERR), as is whatever the register file marks with
@@ -48,7 +49,7 @@ module axil_port #(
     assign respond = address_held_q && data_held_q && !axil_bvalid_o;
     assign write_o = respond && whole_word_q;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             address_held_q <= 1'b0;
             data_held_q    <= 1'b0;
@@ -77,7 +78,7 @@ module axil_port #(
 
     assign axil_arready_o = !read_o && !axil_rvalid_o;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             read_o        <= 1'b0;
             axil_rvalid_o <= 1'b0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A wide constant, written 32 bits at a time, the word with index 0 at the low end, and wiped at once.
 //
 // A write outside the constant changes nothing. It cannot be read back but by what it is wired to.
@@ -16,17 +17,17 @@ module config_register #(
     localparam int unsigned Words = (Bits + 31) / 32;
     if (2 ** IndexBits < Words) $error("config_register: IndexBits cannot tell the words apart");
 
-    for (genvar j = 0; j < int'(Words); j++) begin : g_word
+    for (genvar j = 0; j < int'(Words); j++) begin : gen_word
         // The top word may be cut.
         localparam int unsigned Width = (Bits - 32 * j < 32) ? Bits - 32 * j : 32;
         logic [Width-1:0] word_q;
-        always_ff @(posedge clk_i or negedge rst_ni) begin
+        always_ff @(posedge clk_i) begin
             if (!rst_ni) word_q <= '0;
             else if (wipe_i) word_q <= '0;
             else if (write_i && index_i == IndexBits'(j)) word_q <= data_i[Width-1:0];
         end
         assign value_o[32*j +: Width] = word_q;
-        if (Width < 32) begin : g_cut
+        if (Width < 32) begin : gen_cut
             logic unused;
             assign unused = &{1'b0, data_i[31:Width]};
         end

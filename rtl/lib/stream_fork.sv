@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Gives every item to two takers, each in its own time; the item leaves the source when both have it.
 //
 // Latency 0; carries no data: both takers read the source's.
@@ -18,7 +19,7 @@ module stream_fork (
     assign second_valid_o = in_valid_i && !second_done_q;
     assign in_ready_o = (first_ready_i || first_done_q) && (second_ready_i || second_done_q);
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             first_done_q  <= 1'b0;
             second_done_q <= 1'b0;

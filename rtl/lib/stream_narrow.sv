@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Sends a wide item as a packet of narrow beats, the low end first, the last beat marked.
 //
 // Latency 1 cycle; an item every Beats + 1 cycles.
@@ -27,7 +28,7 @@ module stream_narrow #(
     assign out_data_o = rest_q[Width-1:0];
     assign out_last_o = count_q == Final;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             count_q     <= '0;
             out_valid_o <= 1'b0;
@@ -39,7 +40,7 @@ module stream_narrow #(
         end
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) rest_q <= '0;
         else if (in_ready_o) rest_q <= in_data_i;
         else if (out_ready_i) rest_q <= {{Width{1'b0}}, rest_q[Width*Beats-1:Width]};

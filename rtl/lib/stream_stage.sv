@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A register in a stream, or none.
 //
 // Latency Present cycles; an item every cycle. in_ready_o follows out_ready_i within the cycle, so that a stall empties nothing and
@@ -17,10 +18,10 @@ module stream_stage #(
 );
     if (Present > 1) $error("stream_stage: Present is 0 or 1");
 
-    if (Present == 1) begin : g_register
+    if (Present == 1) begin : gen_register
         assign in_ready_o = !out_valid_o || out_ready_i;
 
-        always_ff @(posedge clk_i or negedge rst_ni) begin
+        always_ff @(posedge clk_i) begin
             if (!rst_ni) out_valid_o <= 1'b0;
             else if (in_ready_o) out_valid_o <= in_valid_i;
         end
@@ -28,7 +29,7 @@ module stream_stage #(
         always_ff @(posedge clk_i) begin
             if (in_ready_o) out_data_o <= in_data_i;
         end
-    end else begin : g_wires
+    end else begin : gen_wires
         assign in_ready_o = out_ready_i;
         assign out_valid_o = in_valid_i;
         assign out_data_o = in_data_i;

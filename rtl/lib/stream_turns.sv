@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Whose turn it is among equals: a counter that goes on to the next with every transfer.
 //
 // What is dealt out in turns and takes the same time everywhere comes back in the same turns, in order.
@@ -9,12 +10,12 @@ module stream_turns #(
     input  logic              transfer_i,
     output logic [Takers-1:0] turn_o       // one bit set
 );
-    if (Takers == 1) begin : g_one
+    if (Takers == 1) begin : gen_one
         logic unused;
         assign unused = &{1'b0, clk_i, rst_ni, transfer_i};
         assign turn_o = 1'b1;
-    end else begin : g_many
-        always_ff @(posedge clk_i or negedge rst_ni) begin
+    end else begin : gen_many
+        always_ff @(posedge clk_i) begin
             if (!rst_ni) turn_o <= {{Takers-1{1'b0}}, 1'b1};
             else if (transfer_i) turn_o <= {turn_o[Takers-2:0], turn_o[Takers-1]};
         end

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Collects a packet of narrow beats into one wide item, the first beat at the low end.
 //
 // A packet has exactly Beats beats, the last one marked. A packet that is too short or too long is dropped whole and reported for one cycle.
@@ -30,7 +31,7 @@ module stream_widen #(
     assign in_ready_o = !out_valid_o;
     assign beat = in_valid_i && in_ready_o;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             count_q      <= '0;
             skipping_q   <= 1'b0;
@@ -50,7 +51,7 @@ module stream_widen #(
         end
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) out_data_o <= '0;
         else if (beat) out_data_o <= {in_data_i, out_data_o[Width*Beats-1:Width]};
     end

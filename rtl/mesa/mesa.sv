@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // MESA: a pipelined decryptor for Paillier ciphertexts (eCRT).
 //
 //   m = (L_p(c^(p-1) mod p^2) t_p + L_q(c^(q-1) mod q^2) t_q) mod n,   L_p(x) = (x - 1) / p,   t_p = 0 mod q
@@ -103,13 +104,13 @@ module mesa #(
     );
 
     // The branches and their constants, 2^9 words apart.
-    for (genvar b = 0; b < 2; b++) begin : g_branch
+    for (genvar b = 0; b < 2; b++) begin : gen_branch
         logic [6:0] write;
         logic [MtBits-1:0] mt;
         logic [N-1:0] square, enter, one, merged;
         logic [N/2-1:0] exponent, prime;
 
-        for (genvar k = 0; k < 7; k++) begin : g_write
+        for (genvar k = 0; k < 7; k++) begin : gen_write
             assign write[k] = key_write && key_index[13:9] == 5'(8 * b + k);
         end
         config_register #(.Bits(MtBits), .IndexBits(9)) u_mt (

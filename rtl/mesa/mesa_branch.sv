@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One branch of MESA: everything modulo p^2 (or q^2), and its part of the plaintext modulo n.
 //
 //   residue = L(c^(p-1) mod p^2) t mod n,   L(x) = (x - 1) / p,   0 <= residue < n
@@ -86,7 +87,7 @@ module mesa_branch #(
 
     assign pair_valid[0] = entered_valid;
     assign entered_ready = pair_ready[0];
-    for (genvar j = 0; j < int'(Digits); j++) begin : g_spread
+    for (genvar j = 0; j < int'(Digits); j++) begin : gen_spread
         logic [W-1:0] one_digit, entered_digit;
         assign one_digit = W'((Digits * W)'(one_i) >> (W * j));
         assign entered_digit = W'((Digits * W)'(entered) >> (W * j));
@@ -94,7 +95,7 @@ module mesa_branch #(
         assign y[0][(W+1)*j +: W+1] = {1'b0, exponent_i[N/2-1] ? one_digit : entered_digit};
     end
 
-    for (genvar i = 0; i < int'(Stages); i++) begin : g_stage
+    for (genvar i = 0; i < int'(Stages); i++) begin : gen_stage
         localparam int unsigned Last = (i == int'(Stages) - 1) ? 1 : 0;
         localparam int unsigned Bits = (Last != 0) ? LastSegment : Segment;
         localparam int unsigned Low = (Last != 0) ? 0 : N / 2 - (i + 1) * Segment;
@@ -133,13 +134,13 @@ module mesa_branch #(
 
     // What the last ladder leaves beside the power, and what the divider has no use for.
     logic unused;
-    if (XWords < Digits) begin : g_unused_upper
+    if (XWords < Digits) begin : gen_unused_upper
         assign unused = &{1'b0, y[Stages], x[Stages][PairBits-1:XWords*(W+1)]};
-    end else begin : g_unused
+    end else begin : gen_unused
         assign unused = &{1'b0, y[Stages]};
     end
 
-    if (Exact != 0) begin : g_exact
+    if (Exact != 0) begin : gen_exact
         div_exact #(.XBits(XWords * W), .DBits(N / 2), .QBits(QBits), .Minus(1)) u_div (
             .clk_i,
             .rst_ni,
@@ -151,7 +152,7 @@ module mesa_branch #(
             .out_ready_i(quotient_ready),
             .q_o        (quotient)
         );
-    end else begin : g_restoring
+    end else begin : gen_restoring
         logic [N/2-1:0] remainder;
         // The power is at most M', below 2^(N + W (D+1)).
         logic unused_remainder;

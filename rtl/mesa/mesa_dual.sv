@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // MESA in dual numbers: a decryptor for Paillier ciphertexts without division, with multipliers of half the width.
 //
 //   m = (L_p(c^(p-1) mod p^2) t_p + L_q(c^(q-1) mod q^2) t_q) mod n,   L_p(x) = (x - 1) / p,   t_p = 0 mod q
@@ -105,14 +106,14 @@ module mesa_dual #(
     );
 
     // The branches and their constants, 2^9 words apart.
-    for (genvar b = 0; b < 2; b++) begin : g_branch
+    for (genvar b = 0; b < 2; b++) begin : gen_branch
         logic [9:0] write;
         logic [MtBits-1:0] mt;
         logic [H-1:0] exponent, shift_low, shift_high, enter_low, enter_high, one_low, one_high;
         logic [W*(D+1)-1:0] unit;
         logic [N-1:0] merged;
 
-        for (genvar k = 0; k < 10; k++) begin : g_write
+        for (genvar k = 0; k < 10; k++) begin : gen_write
             assign write[k] = key_write && key_index[13:9] == 5'(16 * b + k);
         end
         config_register #(.Bits(MtBits), .IndexBits(9)) u_mt (

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One branch of MESA in dual numbers: lanes side by side, each a whole exponentiation modulo p^2, and the product that makes it a part of the plaintext.
 //
 //   residue = L(c^(p-1) mod p^2) t mod n,   0 <= residue < n
@@ -45,7 +46,7 @@ module mesa_dual_branch #(
     logic [4*QuarterBits-1:0] quarters;
     logic text_valid, text_ready, text_last;
     logic [W-1:0] text_digit;
-    for (genvar k = 0; k < 4; k++) begin : g_quarter
+    for (genvar k = 0; k < 4; k++) begin : gen_quarter
         assign quarters[k*QuarterBits+:QuarterBits] = QuarterBits'(ciphertext_i[(3-k)*H+:H]);
     end
 
@@ -88,7 +89,7 @@ module mesa_dual_branch #(
         for (int i = 0; i < int'(Lanes); i++) quotient |= collect[i] ? quotients[i] : '0;
     end
 
-    for (genvar i = 0; i < int'(Lanes); i++) begin : g_lane
+    for (genvar i = 0; i < int'(Lanes); i++) begin : gen_lane
         dual_lane #(.N(N), .W(W), .V(V), .D(D)) u_lane (
             .clk_i,
             .rst_ni,

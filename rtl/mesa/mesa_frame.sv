@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // What every MESA has around its two branches: registers, the streams of ciphertexts and plaintexts, the last sum modulo n.
 //
 //   plaintext = (residue of branch 0 + residue of branch 1) mod n
@@ -181,7 +182,7 @@ module mesa_frame #(
     assign delivered = m_axis_tvalid_o && m_axis_tready_i && m_axis_tlast_o;
 
     // Padding of the last beat.
-    if (InBeats * StreamBits > 2 * N) begin : g_padding
+    if (InBeats * StreamBits > 2 * N) begin : gen_padding
         logic unused;
         assign unused = &{1'b0, item[InBeats*StreamBits-1:2*N]};
     end

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One radix-2 Montgomery multiplier for two users: the way into Montgomery form (before) and the multiplication after the division (after).
 //
 //   before: r = x y / 2^XBits mod m with before_modulus_i;   after: likewise with after_modulus_i;   bounds as mont_mul_radix2.
@@ -56,7 +57,7 @@ module mesa_mont_mul #(
     // The register of the first user is free: it was when the product started.
     assign result_ready = !after_owns_q || after_ready_i;
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             busy_q         <= 1'b0;
             after_owns_q   <= 1'b0;
@@ -73,7 +74,7 @@ module mesa_mont_mul #(
         end
     end
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) before_result_o <= '0;
         else if (result_valid && !after_owns_q) before_result_o <= result;
     end

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Barrett reduction of an input of any word length by a special prime: r = x mod q, x < 2^K.
 //
 //   Truncated = 0: h = (x m) >> K,                                       m = floor(2^K / q)
@@ -104,7 +105,7 @@ module barrett_flex #(
 `ifdef VERILATOR
     // The bound of the difference.
     logic held_q;
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) held_q <= 1'b1;
         else begin
             held_q <= !rest_valid || {1'b0, rest} < (V + 2)'(2 * Q);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A product with a constant, cut into pieces that a DSP block multiplies: y = Factor x.
 //
 // Pieces of x have XTile bits, those of Factor FTile bits: 26 by 17 or 17 by 26 for a DSP48E2, whose operands are signed and have 27 and 18. A
@@ -16,9 +17,9 @@ module constant_product #(
 );
     localparam int unsigned YBits = XBits + FactorBits;
 
-    if (XTile == 0) begin : g_whole
+    if (XTile == 0) begin : gen_whole
         assign y_o = YBits'(x_i) * YBits'(Factor);
-    end else begin : g_cut
+    end else begin : gen_cut
         localparam int unsigned Rest = FactorBits % FTile;
         localparam int unsigned Soft = (Rest <= Spare) ? Rest : 0;
         localparam int unsigned FPieces = (FactorBits - Soft + FTile - 1) / FTile;
@@ -26,10 +27,10 @@ module constant_product #(
 
         logic [YBits-1:0] partial[FPieces * XPieces + 1];
 
-        for (genvar f = 0; f < int'(FPieces); f++) begin : g_factor
+        for (genvar f = 0; f < int'(FPieces); f++) begin : gen_factor
             localparam int unsigned FWidth = (FactorBits - Soft - f * FTile < FTile) ? FactorBits - Soft - f * FTile : FTile;
             localparam logic [FWidth-1:0] Piece = Factor[f*FTile +: FWidth];
-            for (genvar k = 0; k < int'(XPieces); k++) begin : g_x
+            for (genvar k = 0; k < int'(XPieces); k++) begin : gen_x
                 localparam int unsigned XWidth = (XBits - k * XTile < XTile) ? XBits - k * XTile : XTile;
                 logic [FWidth+XWidth-1:0] product;
                 assign product = (FWidth + XWidth)'(x_i[k*XTile +: XWidth]) * (FWidth + XWidth)'(Piece);
@@ -37,9 +38,9 @@ module constant_product #(
             end
         end
 
-        if (Soft == 0) begin : g_hard
+        if (Soft == 0) begin : gen_hard
             assign partial[FPieces * XPieces] = '0;
-        end else begin : g_soft
+        end else begin : gen_soft
             logic [YBits-1:0] product;
             shift_add #(.Factor(32'(Factor[FactorBits-1 -: Soft])), .InBits(XBits), .OutBits(YBits)) u_soft (
                 .x_i,

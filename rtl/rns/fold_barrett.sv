@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A long sum modulo a special prime: one fold, then a flexible Barrett reduction. r = x mod q, x < 2^XBits.
 //
 //   S = ceil((XBits + V) / 2),   y = (x mod 2^S) + (x >> S) (2^S mod q) < 2^(S+1),   r = y mod q

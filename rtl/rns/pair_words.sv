@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Two words by two: s_j = A[2j] + beta A[2j+1], congruent to A[2j] + 2^V A[2j+1] modulo q, by shifts and additions.
 //
 // The last word stands alone if there is an odd number of them. s_j < 2^(V+L), L the bits of beta. Combinational.
@@ -12,15 +13,15 @@ module pair_words #(
     input  logic [Words*V-1:0]     a_i,
     output logic [Pairs*SBits-1:0] s_o
 );
-    for (genvar j = 0; j < int'(Pairs); j++) begin : g_pair
-        if (2 * j + 1 < int'(Words)) begin : g_two
+    for (genvar j = 0; j < int'(Pairs); j++) begin : gen_pair
+        if (2 * j + 1 < int'(Words)) begin : gen_two
             logic [SBits-1:0] product;
             shift_add #(.Factor(rns_pkg::beta(Q)), .InBits(V), .OutBits(SBits)) u_product (
                 .x_i(a_i[(2*j+1)*V +: V]),
                 .y_o(product)
             );
             assign s_o[j*SBits +: SBits] = SBits'(a_i[2*j*V +: V]) + product;
-        end else begin : g_one
+        end else begin : gen_one
             assign s_o[j*SBits +: SBits] = SBits'(a_i[2*j*V +: V]);
         end
     end

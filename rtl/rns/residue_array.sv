@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // One coefficient modulo several primes at once: units side by side, in step.
 //
 // Primes holds one prime in every 32 bits, the first at the low end, all of V bits. Architecture: 0 residue_unit, as the paper's;
@@ -25,11 +26,11 @@ module residue_array #(
 
     logic [Count-1:0] ready, valid;
 
-    for (genvar i = 0; i < int'(Count); i++) begin : g_unit
+    for (genvar i = 0; i < int'(Count); i++) begin : gen_unit
         localparam logic [31:0] Q = Primes[32*i +: 32];
         if (rns_pkg::word_bits(Q) != V) $error("residue_array: every prime must have V bits");
 
-        if (Architecture == 2) begin : g_roy
+        if (Architecture == 2) begin : gen_roy
             residue_unit_roy #(.Q(Q), .Words(Words), .Stages(Stages)) u_unit (
                 .clk_i,
                 .rst_ni,
@@ -40,7 +41,7 @@ module residue_array #(
                 .out_ready_i,
                 .r_o        (r_o[i*V +: V])
             );
-        end else if (Architecture == 3) begin : g_tan
+        end else if (Architecture == 3) begin : gen_tan
             residue_unit_tan #(.Q(Q), .Words(Words), .Stages(Stages)) u_unit (
                 .clk_i,
                 .rst_ni,
@@ -51,7 +52,7 @@ module residue_array #(
                 .out_ready_i,
                 .r_o        (r_o[i*V +: V])
             );
-        end else begin : g_special
+        end else begin : gen_special
             residue_unit #(.Q(Q), .Words(Words), .Stages(Stages), .Compact(Architecture)) u_unit (
                 .clk_i,
                 .rst_ni,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A residue bank: a stream of long integers in, their residues modulo Count primes out.
 //
 // Coefficients of Words words of V bits come in as packets over AXI4-Stream, packed little end first and padded to whole beats; for each
@@ -71,7 +72,7 @@ module residue_bank #(
     logic [255:0][31:0] primes;
     assign primes = (32 * 256)'(Primes);
 
-    always_ff @(posedge clk_i or negedge rst_ni) begin
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) select_q <= '0;
         else if (select_wipe) select_q <= '0;
         else if (select_write && select_index == '0) select_q <= select_data[7:0];
@@ -129,17 +130,17 @@ module residue_bank #(
     logic item_ready;
     logic [InBeats*StreamBits-1:0] item;
 
-    if (InBeats == 1) begin : g_whole
+    if (InBeats == 1) begin : gen_whole
         // A beat that is not the last of its packet, and the rest of that packet, are dropped.
         logic skipping_q, good;
         assign good = s_axis_tlast_i && !skipping_q;
 
-        always_ff @(posedge clk_i or negedge datapath_rst_n) begin
+        always_ff @(posedge clk_i) begin
             if (!datapath_rst_n) skipping_q <= 1'b0;
             else if (s_axis_tvalid_i && s_axis_tready_o) skipping_q <= !s_axis_tlast_i;
         end
 
-        always_ff @(posedge clk_i or negedge datapath_rst_n) begin
+        always_ff @(posedge clk_i) begin
             if (!datapath_rst_n) bad_packet <= 1'b0;
             else bad_packet <= s_axis_tvalid_i && s_axis_tready_o && !s_axis_tlast_i && !skipping_q;
         end
@@ -157,7 +158,7 @@ module residue_bank #(
             .out_ready_i(item_ready && started),
             .out_data_o (item)
         );
-    end else begin : g_widen
+    end else begin : gen_widen
         stream_widen #(.Width(StreamBits), .Beats(InBeats)) u_widen (
             .clk_i,
             .rst_ni      (datapath_rst_n),
@@ -202,7 +203,7 @@ module residue_bank #(
         for (int i = 0; i < int'(Count); i++) packet[32*i +: V] = residues[i*V +: V];
     end
 
-    if (OutBeats == 1) begin : g_one_beat
+    if (OutBeats == 1) begin : gen_one_beat
         stream_stage #(.Width(StreamBits)) u_whole (
             .clk_i,
             .rst_ni     (datapath_rst_n),
@@ -214,7 +215,7 @@ module residue_bank #(
             .out_data_o (m_axis_tdata_o)
         );
         assign m_axis_tlast_o = 1'b1;
-    end else begin : g_narrow
+    end else begin : gen_narrow
         stream_narrow #(.Width(StreamBits), .Beats(OutBeats)) u_narrow (
             .clk_i,
             .rst_ni     (datapath_rst_n),

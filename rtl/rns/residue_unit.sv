@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A long integer modulo a special prime, the architecture of the RNS paper [CP24]: r = a mod q, a of Words words of V bits.
 //
 //   s_j = A[2j] + beta A[2j+1] < 2^(V+L)                                     pair_words

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A long integer modulo a prime, in the architecture of HEPCloud laid out in parallel: r = a mod q, a of Words words of V bits.
 //
 //   R1 = sum over j of A[j] (2^(Vj) mod q) < 2^(2V + ceil(log2 Words))       weighted_sum, Words - 1 multipliers

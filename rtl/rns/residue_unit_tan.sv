@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A long integer modulo a special prime, in the architecture of PaReNTT with blocks of two words: r = a mod q, a of Words words of V bits.
 //
 //   b_j = (A[2j] + beta A[2j+1]) mod q                                       pair_words, d times barrett_flex, d = ceil(Words / 2)
@@ -71,7 +72,7 @@ module residue_unit_tan #(
     logic [Pairs*V-1:0] blocks;
     logic blocks_ready;
 
-    for (genvar j = 0; j < int'(Pairs); j++) begin : g_block
+    for (genvar j = 0; j < int'(Pairs); j++) begin : gen_block
         barrett_flex #(
             .Q         (Q),
             .K         (SBits),

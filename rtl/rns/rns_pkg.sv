@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // The constants of a prime q of V bits, V at most 31, all from q alone: q = 2^V - beta.
 package rns_pkg;
     // ceil(log2(q)): V.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // Times a constant by shifts and additions: y = Factor x mod 2^OutBits, an addition or subtraction for each term of Factor's
 // non-adjacent form but the first.
 //
@@ -27,7 +28,7 @@ module shift_add #(
     end
 
     assign y_o = y[OutBits-1:0];
-    if (WideBits > OutBits) begin : g_cut
+    if (WideBits > OutBits) begin : gen_cut
         logic unused;
         assign unused = &{1'b0, y[WideBits-1:OutBits]};
     end

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 // A sum of words with powers of two modulo q as weights: r = sum over j of x_j (2^(Step j) mod q).
 //
 // The weight of x_0 is 1: Items - 1 multipliers. r < 2^(XBits + V + ceil(log2 Items)).
@@ -32,7 +33,7 @@ module weighted_sum #(
     logic [RBits-1:0] sum;
 
     assign products[XBits-1:0] = x_i[XBits-1:0];
-    for (genvar j = 1; j < int'(Items); j++) begin : g_product
+    for (genvar j = 1; j < int'(Items); j++) begin : gen_product
         localparam logic [V-1:0] Weight = V'(rns_pkg::power_of_two(Step * j, Q));
         constant_product #(.FactorBits(V), .Factor(Weight), .XBits(XBits), .XTile((Tiled != 0) ? 26 : 0)) u_product (
             .x_i(x_i[j*XBits +: XBits]),
@@ -51,9 +52,9 @@ module weighted_sum #(
         .out_data_o (kept)
     );
 
-    if (Items == 1) begin : g_one
+    if (Items == 1) begin : gen_one
         assign sum = RBits'(kept);
-    end else begin : g_many
+    end else begin : gen_many
         always_comb begin
             sum = RBits'(kept[XBits-1:0]);
             for (int j = 1; j < int'(Items); j++) sum = sum + RBits'(kept[XBits+(j-1)*ProductBits +: ProductBits]);

@@ -81,6 +81,12 @@ impl Design {
         self.name.to_uppercase()
     }
 
+    /// Whether `HEARITH_MODELS`, a list of parts of names with commas between them, lets this design be compiled; without it all are.
+    /// Who works on one design need not wait for the others, whose tests then fail for want of a model.
+    fn is_wanted(&self) -> bool {
+        env::var("HEARITH_MODELS").map_or(true, |list| list.split(',').any(|part| self.name.contains(part.trim())))
+    }
+
     /// The prefix of all C++ and C names, unique in a program.
     fn prefix(&self) -> String {
         let package = env::var("CARGO_PKG_NAME").expect("set by Cargo").replace('-', "_");
@@ -115,6 +121,7 @@ impl Build {
     pub fn finish(&self) {
         println!("cargo::rustc-check-cfg=cfg(verilator)");
         println!("cargo::rerun-if-env-changed=HEARITH_RTL_COVERAGE");
+        println!("cargo::rerun-if-env-changed=HEARITH_MODELS");
         println!("cargo::rerun-if-changed=build.rs");
         self.libraries.iter().for_each(|path| println!("cargo::rerun-if-changed={}", path.display()));
         let sources = self.designs.iter().flat_map(|design| &design.sources);
@@ -125,17 +132,17 @@ impl Build {
                 println!("cargo::rustc-cfg=verilator");
                 let ports = self.compile_all(&verilator);
                 let bound = self.designs.iter().zip(&ports);
-                bound.map(|(design, ports)| binding(design, Some(ports))).collect::<String>()
+                bound.map(|(design, ports)| binding(design, ports.as_ref())).collect::<String>()
             }
             None => self.designs.iter().map(|design| binding(design, None)).collect(),
         };
         write_if_changed(&out.join("designs.rs"), &bindings);
     }
 
-    /// Compiles the designs over the available cores, and gives the ports of each.
-    fn compile_all(&self, verilator: &Verilator) -> Vec<Vec<Port>> {
+    /// Compiles the designs that are wanted over the available cores, and gives the ports of each.
+    fn compile_all(&self, verilator: &Verilator) -> Vec<Option<Vec<Port>>> {
         let workers = thread::available_parallelism().map_or(1, NonZero::get).min(self.designs.len());
-        let next = Mutex::new(self.designs.iter().enumerate());
+        let next = Mutex::new(self.designs.iter().enumerate().filter(|(_, design)| design.is_wanted()));
         let done: Mutex<Vec<Option<Vec<Port>>>> = Mutex::new(self.designs.iter().map(|_| None).collect());
         thread::scope(|scope| {
             for _ in 0..workers {
@@ -151,9 +158,9 @@ impl Build {
         });
         let out = out_directory();
         println!("cargo::rustc-link-search=native={}", out.display());
-        self.designs.iter().for_each(|design| println!("cargo::rustc-link-lib=static={}", design.prefix()));
-        let done = done.into_inner().expect("the workers are done");
-        done.into_iter().map(|ports| ports.expect("every design was compiled")).collect()
+        let wanted = self.designs.iter().filter(|design| design.is_wanted());
+        wanted.for_each(|design| println!("cargo::rustc-link-lib=static={}", design.prefix()));
+        done.into_inner().expect("the workers are done")
     }
 }
 

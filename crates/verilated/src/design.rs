@@ -51,7 +51,7 @@ pub struct Binding {
     pub save_coverage: unsafe extern "C" fn(*mut c_void, *const c_char),
 }
 
-/// The design was built without Verilator.
+/// The design was built without Verilator, or left out of what Verilator compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoVerilator {
     design: &'static str,
@@ -59,7 +59,7 @@ pub struct NoVerilator {
 
 impl fmt::Display for NoVerilator {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "the design {} has no model: Verilator was not found when this program was built", self.design)
+        write!(f, "the design {} has no model: Verilator was not found, or not asked for it, when this program was built", self.design)
     }
 }
 
