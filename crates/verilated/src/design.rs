@@ -59,7 +59,11 @@ pub struct NoVerilator {
 
 impl fmt::Display for NoVerilator {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "the design {} has no model: Verilator was not found, or not asked for it, when this program was built", self.design)
+        write!(
+            f,
+            "the design {} has no model: Verilator was not found, or not asked for it, when this program was built",
+            self.design
+        )
     }
 }
 
