@@ -8,7 +8,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target; `make test` takes a short look.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo demo-python test test-full wheel sbom bench bench-python bench-sql bench-rns fuzz lint audit miri msrv doc hardware-tools synth \
+.PHONY: help demo demo-python test test-full wheel sbom bench bench-python bench-sql bench-rns bench-ntt fuzz lint audit miri msrv doc hardware-tools synth \
 	synth-mesa synth-rns formal coverage setup clean
 
 help: ## list these commands
@@ -63,6 +63,10 @@ bench-sql: ## measure he_sum in DuckDB and a node in Spark (leave the machine al
 bench-rns: ## measure residue conversion beside NTL and FLINT (a minute; leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_rns.sh
+
+bench-ntt: ## measure very long products beside FLINT and GMP (a quarter of an hour; leave the machine alone)
+	@scripts/setup.sh test
+	scripts/bench_ntt.sh
 
 fuzz: ## fuzz each parser for FUZZ_SECONDS (300)
 	@scripts/setup.sh test

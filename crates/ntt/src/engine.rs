@@ -1,0 +1,71 @@
+//! What an engine provides: the inner loops, each over a block of vectors, one prime a lane.
+//!
+//! They are written once, in [`loops`], for any [`Word`]; an engine says what a vector is, and has the loops compiled with its
+//! instructions.
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod ifma;
+pub(crate) mod loops;
+pub(crate) mod serial;
+
+use crate::primes::{Constant, Lanes};
+use crate::shape::{Digits, Shape};
+use crate::transform::{self, Transforms};
+use hearith_arith::{Available, dispatch};
+
+/// The transforms of a shape on an engine.
+pub(crate) fn transforms(engine: Available, shape: Shape) -> Box<dyn Transforms> {
+    dispatch!(engine, K in { serial: serial::Serial, ifma: ifma::Ifma } => Box::new(transform::Engine::<K>::new(shape)))
+}
+
+/// The inner loops. Bounds stand with each in [`loops`].
+pub(crate) trait Kernel: Send + Sync + 'static {
+    /// The levels of a transform of a block below node `node`: its first one splits the block in two.
+    fn forward(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]);
+    /// The first two levels of such a transform alone.
+    fn split(block: &mut [Lanes], node: usize, roots: &[Constant]);
+    /// Undoes [`Kernel::forward`], up to a factor `2^levels`.
+    fn inverse(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]);
+    /// Undoes [`Kernel::split`], up to a factor of four.
+    fn join(block: &mut [Lanes], node: usize, roots: &[Constant]);
+    /// Products of the polynomials at the leaves of a transform, of `degree` coefficients each, the first leaf's number being `leaf`:
+    /// `out = a b`, or `out + a b`. Without `b` squares.
+    fn multiply(
+        out: Target<'_>,
+        a: Option<&[Lanes]>,
+        b: Option<&[Lanes]>,
+        degree: usize,
+        leaf: usize,
+        roots: &[Constant],
+    );
+    /// Coefficients `from ..` of a number.
+    fn residues(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits);
+    /// The sums of coefficients at the places that they have in a number: fills `out`, as many words as they have bits divided by 64,
+    /// and returns what is to be added above it.
+    fn combine(out: &mut [u64], coefficients: &[Lanes], digits: &Digits) -> [u64; 4];
+}
+
+/// Where products of leaves go.
+pub(crate) enum Target<'a> {
+    /// They replace what is there, which is the first factor if none is given.
+    Set(&'a mut [Lanes]),
+    /// They are added to what is there.
+    Add(&'a mut [Lanes]),
+}
+
+/// A vector of an engine: eight words. Products are of the lower 52 bits of their factors.
+pub(crate) trait Word: Copy {
+    fn splat(x: u64) -> Self;
+    fn load(from: &Lanes) -> Self;
+    fn store(self, to: &mut Lanes);
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn min(self, other: Self) -> Self;
+    /// `self` and the lower 52 bits of `a b`.
+    fn add_low(self, a: Self, b: Self) -> Self;
+    /// `self` and the upper 52 bits of `a b`.
+    fn add_high(self, a: Self, b: Self) -> Self;
+    fn shift_right(self, bits: u32) -> Self;
+    /// Every lane in the place of the next, zero in the first; the last lane is lost.
+    fn lane_up(self) -> Self;
+}

@@ -1,0 +1,84 @@
+//! The vector engine: a vector is a register of AVX-512, and IFMA gives the halves of products of 52 bits.
+
+use super::loops::kernel;
+use super::{Kernel, Target, Word};
+use crate::primes::{Constant, Lanes};
+use crate::shape::Digits;
+use std::arch::x86_64::{
+    __m512i, _mm_cvtsi64_si128, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_load_si512, _mm512_madd52hi_epu64,
+    _mm512_madd52lo_epu64, _mm512_min_epu64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srl_epi64,
+    _mm512_store_si512, _mm512_sub_epi64,
+};
+
+/// The vector engine.
+pub(crate) struct Ifma;
+
+/// A register.
+#[derive(Clone, Copy)]
+pub(crate) struct Register(__m512i);
+
+// A register is made and used in loops of this kernel only, and the kernel is reached by `dispatch!` only, which takes engines that
+// this machine can run: the instructions are there. The functions are small and always inlined into such a loop.
+impl Word for Register {
+    #[inline(always)]
+    fn splat(x: u64) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_set1_epi64(x as i64) })
+    }
+
+    #[inline(always)]
+    fn load(from: &Lanes) -> Self {
+        // SAFETY: the instructions are there; the reference is to 64 aligned bytes.
+        Register(unsafe { _mm512_load_si512((&raw const *from).cast()) })
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut Lanes) {
+        // SAFETY: the instructions are there; the reference is to 64 aligned bytes.
+        unsafe { _mm512_store_si512((&raw mut *to).cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_add_epi64(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_sub_epi64(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_min_epu64(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn add_low(self, a: Self, b: Self) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_madd52lo_epu64(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn add_high(self, a: Self, b: Self) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_madd52hi_epu64(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn shift_right(self, bits: u32) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_srl_epi64(self.0, _mm_cvtsi64_si128(i64::from(bits))) })
+    }
+
+    #[inline(always)]
+    fn lane_up(self) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_alignr_epi64::<7>(self.0, _mm512_setzero_si512()) })
+    }
+}
+
+kernel!(Ifma, Register, { #[target_feature(enable = "avx512f,avx512dq,avx512ifma")] });

@@ -1,0 +1,510 @@
+//! The inner loops of both engines: butterflies (\[Harvey14\], with \[Montgomery85\]'s reduction), products at the leaves, digits to
+//! residues and back.
+//!
+//! # Bounds
+//! Factors of a product are below 2^52, and `16 p` is for every prime `p`. The product of `x` and a [`Constant`] is the difference of two numbers below `p`, exactly `c x + m p` for some `m`, so it lies between
+//! `-p` and `p`, both excluded; `p` is added where it must not be negative. Coefficients are
+//! - below `12 p` on the way forward. Two levels: the first of four is reduced below `8 p` by one conditional subtraction and the
+//!   second stays as it is; `2 p` and `p` are added to them once, then products are added and taken away, at most two of them. So all
+//!   sums lie above zero, the second one's below `14 p`, where it is a factor, and the results below `12 p`;
+//! - below `4 p` on the way back. Two levels: a sum of two is below `8 p`, of all four below `16 p`, reduced by two conditional
+//!   subtractions; a difference of two has `4 p` or `8 p` added and is below `8 p` or `16 p` before it is multiplied; and what was
+//!   multiplied is below `2 p`, the sum of two such below `4 p`.
+//!
+//! At the leaves factors are brought below `2 p`. A sum of 15 upper halves of their products is below `15 (4 p^2 / 2^52) < 3.75 p`, so
+//! that its reduction lies between 0 and `5 p`, and below `9 p` with what it is added to.
+
+use super::{Target, Word};
+use crate::primes::{Constant, INVERSES, LANES, Lanes, MASK, PRIMES, RADIX};
+use crate::shape::{Digits, INVERSE, P, mask};
+
+/// The multiples of the primes that bounds are kept with.
+#[derive(Clone, Copy)]
+pub(super) struct Moduli<W> {
+    zero: W,
+    p: W,
+    p2: W,
+    p4: W,
+    p8: W,
+    minus_p: W,
+}
+
+impl<W: Word> Moduli<W> {
+    #[inline(always)]
+    fn new() -> Self {
+        let (zero, p) = (W::splat(0), W::load(&P));
+        let p2 = p.add(p);
+        let p4 = p2.add(p2);
+        Moduli { zero, p, p2, p4, p8: p4.add(p4), minus_p: zero.sub(p) }
+    }
+}
+
+/// A constant in registers.
+#[derive(Clone, Copy)]
+struct Factor<W> {
+    value: W,
+    by_inverse: W,
+}
+
+impl<W: Word> Factor<W> {
+    #[inline(always)]
+    fn load(constant: &Constant) -> Self {
+        Factor { value: W::load(&constant.value), by_inverse: W::load(&constant.by_inverse) }
+    }
+
+    /// `c x` between `-p` and `p`, for `x` below 2^52.
+    #[inline(always)]
+    fn times(self, x: W, m: &Moduli<W>) -> W {
+        let q = m.zero.add_low(x, self.by_inverse);
+        m.zero.add_high(x, self.value).sub(m.zero.add_high(q, m.p))
+    }
+
+    /// `c x` between `0` and `2 p`, for `x` below 2^52.
+    #[inline(always)]
+    fn times_positive(self, x: W, m: &Moduli<W>) -> W {
+        let q = m.zero.add_low(x, self.by_inverse);
+        m.zero.add_high(x, self.value).sub(m.minus_p.add_high(q, m.p))
+    }
+}
+
+/// `x`, less `bound` if that is not more.
+#[inline(always)]
+fn reduce<W: Word>(x: W, bound: W) -> W {
+    x.min(x.sub(bound))
+}
+
+/// One, or minus one.
+const fn unit(negative: bool) -> Constant {
+    let (mut value, mut by_inverse, mut i) = ([0; LANES], [0; LANES], 0);
+    while i < LANES {
+        let one = (1 << RADIX) % PRIMES[i];
+        value[i] = if negative { PRIMES[i] - one } else { one };
+        by_inverse[i] = value[i].wrapping_mul(INVERSES[i]) & MASK;
+        i += 1;
+    }
+    Constant { value: Lanes(value), by_inverse: Lanes(by_inverse) }
+}
+
+static ONE: Constant = unit(false);
+static MINUS_ONE: Constant = unit(true);
+
+/// The negative inverse of the root of node `node`: the root across its level.
+#[inline(always)]
+fn reflected(roots: &[Constant], node: usize) -> &Constant {
+    if node == 0 { &MINUS_ONE } else { &roots[3 * (1 << node.ilog2()) - 1 - node] }
+}
+
+#[inline(always)]
+fn quarters(block: &mut [Lanes]) -> [&mut [Lanes]; 4] {
+    let (low, high) = block.split_at_mut(block.len() / 2);
+    let (a, b) = low.split_at_mut(low.len() / 2);
+    let (c, d) = high.split_at_mut(high.len() / 2);
+    [a, b, c, d]
+}
+
+/// One level: the polynomial modulo `x^(2 m) - w^2` becomes those modulo `x^m - w` and `x^m + w`.
+#[inline(always)]
+fn forward2<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant], m: &Moduli<W>) {
+    let w = Factor::<W>::load(&roots[node]);
+    let (low, high) = block.split_at_mut(block.len() / 2);
+    for (x0, x1) in low.iter_mut().zip(high) {
+        let t = w.times_positive(W::load(x1), m);
+        let x = reduce(W::load(x0), m.p8);
+        x.add(t).store(x0);
+        x.add(m.p2).sub(t).store(x1);
+    }
+}
+
+/// Two levels.
+#[inline(always)]
+pub(super) fn forward4<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant], m: &Moduli<W>) {
+    let w =
+        [Factor::<W>::load(&roots[node]), Factor::<W>::load(&roots[2 * node]), Factor::<W>::load(&roots[2 * node + 1])];
+    let [q0, q1, q2, q3] = quarters(block);
+    for (((x0, x1), x2), x3) in q0.iter_mut().zip(q1).zip(q2).zip(q3) {
+        let t2 = w[0].times(W::load(x2), m);
+        let t3 = w[0].times(W::load(x3), m);
+        let base = reduce(W::load(x0), m.p8).add(m.p2);
+        let other = W::load(x1).add(m.p);
+        let (a0, a2) = (base.add(t2), base.sub(t2));
+        let t1 = w[1].times(other.add(t3), m);
+        let t3 = w[2].times(other.sub(t3), m);
+        a0.add(t1).store(x0);
+        a0.sub(t1).store(x1);
+        a2.add(t3).store(x2);
+        a2.sub(t3).store(x3);
+    }
+}
+
+/// Undoes [`forward2`], times two.
+#[inline(always)]
+fn inverse2<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant], m: &Moduli<W>) {
+    let w = Factor::<W>::load(reflected(roots, node));
+    let (low, high) = block.split_at_mut(block.len() / 2);
+    for (u0, u1) in low.iter_mut().zip(high) {
+        let (x, y) = (W::load(u0), W::load(u1));
+        reduce(x.add(y), m.p4).store(u0);
+        w.times_positive(y.sub(x).add(m.p4), m).store(u1);
+    }
+}
+
+/// Undoes [`forward4`], times four.
+#[inline(always)]
+pub(super) fn inverse4<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant], m: &Moduli<W>) {
+    let w = [
+        Factor::<W>::load(reflected(roots, node)),
+        Factor::<W>::load(reflected(roots, 2 * node)),
+        Factor::<W>::load(reflected(roots, 2 * node + 1)),
+    ];
+    let [q0, q1, q2, q3] = quarters(block);
+    for (((u0, u1), u2), u3) in q0.iter_mut().zip(q1).zip(q2).zip(q3) {
+        let (x0, x1, x2, x3) = (W::load(u0), W::load(u1), W::load(u2), W::load(u3));
+        let a0 = x0.add(x1);
+        let a1 = w[1].times_positive(x1.sub(x0).add(m.p4), m);
+        let a2 = x2.add(x3);
+        let a3 = w[2].times_positive(x3.sub(x2).add(m.p4), m);
+        reduce(reduce(a0.add(a2), m.p8), m.p4).store(u0);
+        a1.add(a3).store(u1);
+        w[0].times_positive(a2.sub(a0).add(m.p8), m).store(u2);
+        w[0].times_positive(a3.sub(a1).add(m.p2), m).store(u3);
+    }
+}
+
+/// See [`Kernel::forward`](super::Kernel::forward).
+#[inline(always)]
+pub(super) fn forward<W: Word>(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]) {
+    let m = Moduli::<W>::new();
+    let (mut node, mut done) = (node, 0);
+    if levels % 2 == 1 {
+        forward2(block, node, roots, &m);
+        (node, done) = (2 * node, 1);
+    }
+    while done < levels {
+        let size = block.len() >> done;
+        for (i, block) in block.chunks_exact_mut(size).enumerate() {
+            forward4(block, node + i, roots, &m);
+        }
+        (node, done) = (4 * node, done + 2);
+    }
+}
+
+/// See [`Kernel::split`](super::Kernel::split).
+#[inline(always)]
+pub(super) fn split<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant]) {
+    forward4(block, node, roots, &Moduli::<W>::new());
+}
+
+/// See [`Kernel::inverse`](super::Kernel::inverse).
+#[inline(always)]
+pub(super) fn inverse<W: Word>(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]) {
+    let m = Moduli::<W>::new();
+    let mut left = levels;
+    while left >= 2 {
+        left -= 2;
+        let size = block.len() >> left;
+        for (i, block) in block.chunks_exact_mut(size).enumerate() {
+            inverse4(block, (node << left) + i, roots, &m);
+        }
+    }
+    if left == 1 {
+        inverse2(block, node, roots, &m);
+    }
+}
+
+/// See [`Kernel::join`](super::Kernel::join).
+#[inline(always)]
+pub(super) fn join<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant]) {
+    inverse4(block, node, roots, &Moduli::<W>::new());
+}
+
+/// Most coefficients of a leaf.
+const MOST: usize = 15;
+
+/// Coefficients `at..at + G` of a product at a leaf: sums of lower and of upper halves, reduced below `5 p`.
+#[inline(always)]
+fn columns<W: Word, const G: usize>(a: &[Lanes], b: &[Lanes], at: usize, m: &Moduli<W>) -> [W; G] {
+    let (mut low, mut high) = ([m.zero; G], [m.zero; G]);
+    for (x, y) in a.iter().rev().zip(b[at..].windows(G)) {
+        let x = W::load(x);
+        for g in 0..G {
+            let y = W::load(&y[g]);
+            low[g] = low[g].add_low(x, y);
+            high[g] = high[g].add_high(x, y);
+        }
+    }
+    let inverse = W::load(&INVERSE);
+    for g in 0..G {
+        let q = m.zero.add_low(low[g], inverse);
+        high[g] = high[g].add(low[g].shift_right(RADIX)).sub(m.minus_p.add_high(q, m.p));
+    }
+    high
+}
+
+/// See [`Kernel::multiply`](super::Kernel::multiply).
+#[inline(always)]
+pub(super) fn multiply<W: Word>(
+    target: Target<'_>,
+    a: Option<&[Lanes]>,
+    b: Option<&[Lanes]>,
+    degree: usize,
+    leaf: usize,
+    roots: &[Constant],
+) {
+    let m = Moduli::<W>::new();
+    let one = Factor::<W>::load(&ONE);
+    let (out, add) = match target {
+        Target::Set(out) => (out, false),
+        Target::Add(out) => (out, true),
+    };
+    let (mut x, mut y) = ([Lanes::default(); MOST], [Lanes::default(); 2 * MOST - 1]);
+    let (x, y) = (&mut x[..degree], &mut y[..2 * degree - 1]);
+    for (i, out) in out.chunks_exact_mut(degree).enumerate() {
+        let range = i * degree..(i + 1) * degree;
+        let from = match a {
+            Some(a) => &a[range.clone()],
+            None => &*out,
+        };
+        for (x, from) in x.iter_mut().zip(from) {
+            one.times_positive(W::load(from), &m).store(x);
+        }
+        // The coefficients of the second factor, after those that are multiplied by the leaf's root.
+        match b {
+            Some(b) => {
+                for (y, from) in y[degree - 1..].iter_mut().zip(&b[range]) {
+                    one.times_positive(W::load(from), &m).store(y);
+                }
+            }
+            None => y[degree - 1..].copy_from_slice(x),
+        }
+        let leaf = leaf + i;
+        let w = Factor::<W>::load(&roots[leaf / 2]);
+        let (wrapped, plain) = y.split_at_mut(degree - 1);
+        for (y, from) in wrapped.iter_mut().zip(&plain[1..]) {
+            let product = w.times(W::load(from), &m);
+            // An odd leaf's root is the negative.
+            if leaf.is_multiple_of(2) { m.p.add(product) } else { m.p.sub(product) }.store(y);
+        }
+        let mut at = 0;
+        while at < degree {
+            match degree - at {
+                1 => put(&mut out[at..], columns::<W, 1>(x, y, at, &m), add, &m),
+                2 => put(&mut out[at..], columns::<W, 2>(x, y, at, &m), add, &m),
+                3 => put(&mut out[at..], columns::<W, 3>(x, y, at, &m), add, &m),
+                5 => put(&mut out[at..], columns::<W, 5>(x, y, at, &m), add, &m),
+                6 => put(&mut out[at..], columns::<W, 3>(x, y, at, &m), add, &m),
+                _ => put(&mut out[at..], columns::<W, 4>(x, y, at, &m), add, &m),
+            }
+            at += match degree - at {
+                rest @ (1 | 2 | 3 | 5) => rest,
+                6 => 3,
+                _ => 4,
+            };
+        }
+    }
+}
+
+/// Puts sums below `5 p` in their place, or adds them to what is there, below `4 p`: below `4 p` again.
+#[inline(always)]
+fn put<W: Word, const G: usize>(out: &mut [Lanes], sums: [W; G], add: bool, m: &Moduli<W>) {
+    for (out, sum) in out.iter_mut().zip(sums) {
+        let sum = if add { reduce(sum.add(W::load(out)), m.p8) } else { sum };
+        reduce(sum, m.p4).store(out);
+    }
+}
+
+/// `width` bits of a number, from bit `at` on.
+#[inline(always)]
+fn bits(number: &[u64], at: usize, mask: u64) -> u64 {
+    let (word, shift) = (at / 64, at % 64);
+    match number.get(word..word + 2) {
+        Some(pair) => (pair[0] >> shift | pair[1] << 1 << (63 - shift)) & mask,
+        None => (number.get(word).copied().unwrap_or(0) >> shift) & mask,
+    }
+}
+
+/// See [`Kernel::residues`](super::Kernel::residues). Digits are below 2^47, so that the sum of the first and of three products' upper
+/// halves is below `0.6 p`, and residues lie between 0 and `2 p`.
+#[inline(always)]
+pub(super) fn residues<W: Word>(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits) {
+    let m = Moduli::<W>::new();
+    let inverse = W::load(&INVERSE);
+    let [first, second, third] = &digits.places;
+    let places = [W::load(&first.value), W::load(&second.value), W::load(&third.value)];
+    let (width, mask) = (digits.bits as usize, mask(digits.bits));
+    let mut at = from * 4 * width;
+    // Beyond the number there are zeros.
+    let there = (64 * number.len()).saturating_sub(at).div_ceil(4 * width).min(out.len());
+    let (out, beyond) = out.split_at_mut(there);
+    beyond.fill(Lanes::default());
+    for out in out {
+        let (mut low, mut high) = (m.zero, W::splat(bits(number, at, mask)));
+        for (k, &place) in places.iter().enumerate() {
+            let digit = W::splat(bits(number, at + (k + 1) * width, mask));
+            low = low.add_low(digit, place);
+            high = high.add_high(digit, place);
+        }
+        let q = m.zero.add_low(low, inverse);
+        high.add(low.shift_right(RADIX)).sub(m.minus_p.add_high(q, m.p)).store(out);
+        at += 4 * width;
+    }
+}
+
+/// See [`Kernel::combine`](super::Kernel::combine).
+///
+/// With `y = v (M / p)^-1` for each prime, below `2 p`, a coefficient is `sum y (M / p) - t M` with `t = floor(sum y / p)`; the sum of
+/// fractions has 47 bits after the point, and a coefficient is less than half of `M`, so that a quarter more or less does not
+/// change the floor.
+#[inline(always)]
+pub(super) fn combine<W: Word>(out: &mut [u64], coefficients: &[Lanes], digits: &Digits) -> [u64; 4] {
+    let m = Moduli::<W>::new();
+    let scale = Factor::<W>::load(&digits.scale);
+    let fractions = W::load(&digits.fractions);
+    let mut cofactors = [m.zero; LANES];
+    for (register, cofactor) in cofactors.iter_mut().zip(&digits.cofactors) {
+        *register = W::load(cofactor);
+    }
+    let (width, mask) = (digits.bits, mask(digits.bits));
+    // What coefficients have above this one's place: the last one's upper digits, and the tops of the one before and of the last.
+    let (mut upper, mut tops, mut carry) = ([0_i64; 4], [0_i64; 2], 0_i64);
+    let (mut word, mut filled) = (0_u128, 0);
+    let mut words = out.iter_mut();
+    for coefficient in coefficients {
+        let y = scale.times_positive(W::load(coefficient), &m);
+        let (mut ys, mut parts) = (Lanes::default(), Lanes::default());
+        y.store(&mut ys);
+        m.zero.add_high(y, fractions).store(&mut parts);
+        let t = (parts.0.iter().sum::<u64>() + (1 << 45)) >> 47;
+        let (mut low, mut high) = (m.zero, m.zero);
+        for (&y, &cofactor) in ys.0.iter().zip(&cofactors) {
+            low = low.add_low(W::splat(y), cofactor);
+            high = high.add_high(W::splat(y), cofactor);
+        }
+        let (mut sums, mut highs) = (Lanes::default(), Lanes::default());
+        let (multiple, multiple_top) = &digits.multiples[t as usize];
+        low.shift_right(RADIX - width).add(high.lane_up()).add(W::load(multiple)).store(&mut sums);
+        high.store(&mut highs);
+        upper[0] = upper[0].wrapping_add(tops[0]);
+        tops = [tops[1], highs.0[LANES - 1].wrapping_add(*multiple_top) as i64];
+        for (k, upper) in upper.iter_mut().enumerate() {
+            let digit = (sums.0[k] as i64).wrapping_add(*upper).wrapping_add(carry);
+            carry = digit >> width;
+            word |= u128::from(digit as u64 & mask) << filled;
+            filled += width;
+            if filled >= 64 {
+                if let Some(out) = words.next() {
+                    *out = word as u64;
+                }
+                word >>= 64;
+                filled -= 64;
+            }
+            *upper = sums.0[k + 4] as i64;
+        }
+    }
+    // Four digits, and what is above them, which is not negative.
+    upper[0] = upper[0].wrapping_add(tops[0]);
+    let mut above = [0; 4];
+    for (k, digit) in upper.into_iter().chain([tops[1]]).enumerate() {
+        let digit = digit.wrapping_add(carry);
+        carry = digit >> width;
+        let digit = if k < 4 { digit as u64 & mask } else { digit as u64 };
+        let (place, shift) = (k * width as usize / 64, k as u32 * width % 64);
+        let wide = u128::from(digit) << shift;
+        above[place] |= wide as u64;
+        if place < 3 {
+            above[place + 1] |= (wide >> 64) as u64;
+        }
+    }
+    above
+}
+
+/// Has the loops compiled for an engine, with the features that its instructions need.
+macro_rules! kernel {
+    ($engine:ty, $word:ty, { $(#[$feature:meta])? }) => {
+        impl Kernel for $engine {
+            fn forward(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]) {
+                $(#[$feature])?
+                fn compiled(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]) {
+                    $crate::engine::loops::forward::<$word>(block, node, levels, roots);
+                }
+                // SAFETY: a kernel is reached by `dispatch!` only, which takes engines that this machine can run.
+                #[allow(unused_unsafe)]
+                unsafe { compiled(block, node, levels, roots) }
+            }
+
+            fn split(block: &mut [Lanes], node: usize, roots: &[Constant]) {
+                $(#[$feature])?
+                fn compiled(block: &mut [Lanes], node: usize, roots: &[Constant]) {
+                    $crate::engine::loops::split::<$word>(block, node, roots);
+                }
+                // SAFETY: as in `forward`.
+                #[allow(unused_unsafe)]
+                unsafe { compiled(block, node, roots) }
+            }
+
+            fn inverse(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]) {
+                $(#[$feature])?
+                fn compiled(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]) {
+                    $crate::engine::loops::inverse::<$word>(block, node, levels, roots);
+                }
+                // SAFETY: as in `forward`.
+                #[allow(unused_unsafe)]
+                unsafe { compiled(block, node, levels, roots) }
+            }
+
+            fn join(block: &mut [Lanes], node: usize, roots: &[Constant]) {
+                $(#[$feature])?
+                fn compiled(block: &mut [Lanes], node: usize, roots: &[Constant]) {
+                    $crate::engine::loops::join::<$word>(block, node, roots);
+                }
+                // SAFETY: as in `forward`.
+                #[allow(unused_unsafe)]
+                unsafe { compiled(block, node, roots) }
+            }
+
+            fn multiply(
+                out: Target<'_>,
+                a: Option<&[Lanes]>,
+                b: Option<&[Lanes]>,
+                degree: usize,
+                leaf: usize,
+                roots: &[Constant],
+            ) {
+                $(#[$feature])?
+                fn compiled(
+                    out: Target<'_>,
+                    a: Option<&[Lanes]>,
+                    b: Option<&[Lanes]>,
+                    degree: usize,
+                    leaf: usize,
+                    roots: &[Constant],
+                ) {
+                    $crate::engine::loops::multiply::<$word>(out, a, b, degree, leaf, roots);
+                }
+                // SAFETY: as in `forward`.
+                #[allow(unused_unsafe)]
+                unsafe { compiled(out, a, b, degree, leaf, roots) }
+            }
+
+            fn residues(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits) {
+                $(#[$feature])?
+                fn compiled(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits) {
+                    $crate::engine::loops::residues::<$word>(out, number, from, digits);
+                }
+                // SAFETY: as in `forward`.
+                #[allow(unused_unsafe)]
+                unsafe { compiled(out, number, from, digits) }
+            }
+
+            fn combine(out: &mut [u64], coefficients: &[Lanes], digits: &Digits) -> [u64; 4] {
+                $(#[$feature])?
+                fn compiled(out: &mut [u64], coefficients: &[Lanes], digits: &Digits) -> [u64; 4] {
+                    $crate::engine::loops::combine::<$word>(out, coefficients, digits)
+                }
+                // SAFETY: as in `forward`.
+                #[allow(unused_unsafe)]
+                unsafe { compiled(out, coefficients, digits) }
+            }
+        }
+    };
+}
+pub(super) use kernel;

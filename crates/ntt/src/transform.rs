@@ -1,0 +1,310 @@
+//! Whole transforms: from numbers to values at the leaves, products there, and back.
+//!
+//! A transform of `n = d 2^k` coefficients, vectors of eight residues, splits `x^n - 1` level by level into `x^(n/2) - 1` and
+//! `x^(n/2) + 1`, and so on to `x^d - z` for all `z` of order `2^k`. Node `j` of a level has one root for its whole block, so
+//! blocks are worked on one after another while they are in a cache.
+//!
+//! What fits into the second-level cache is split in place, two levels at a time, and depth first. What does not goes over memory
+//! twice: first the upper levels for 64 neighbouring columns at a time, which are made from the number's digits in the same go, then
+//! row by row all other levels, the products and the way back, then the upper levels of the way back, from which the number is put
+//! together. Columns and rows are what cores share out.
+
+use crate::engine::{Kernel, Target};
+use crate::primes::{Constant, Lanes, roots};
+use crate::shape::{Digits, RUN, Shape};
+use rayon::prelude::*;
+use std::marker::PhantomData;
+
+/// Vectors that fit into a first-level cache, with room to spare.
+const NEAR: usize = 512;
+/// Vectors that are worked on in one piece on one core.
+const PIECE: usize = 1 << 14;
+/// Vectors from which on cores share the work.
+const SHARED: usize = 1 << 11;
+/// Most vectors of a row.
+const ROW: usize = 1 << 12;
+/// Most columns of a group.
+const GROUP: usize = 64;
+/// Leaves whose products are one piece of work.
+const LEAVES: usize = 64;
+/// Most upper levels in one go.
+const UPPER: u32 = 10;
+
+/// What an engine does for a shape.
+pub(crate) trait Transforms: Send + Sync {
+    /// The transform of a number, which has no more limbs than the shape.
+    fn transform(&self, number: &[u64], out: &mut [Lanes]);
+    /// Products at the leaves.
+    fn multiply(&self, out: Target<'_>, a: &[Lanes], b: &[Lanes]);
+    /// The product of numbers, modulo `2^N - 1`. `room` is for their transforms.
+    fn product(&self, a: &[u64], b: Factor<'_>, room: &mut [Lanes], out: &mut [u64]);
+    /// The number whose transform this is, modulo `2^N - 1`.
+    fn number(&self, values: &mut [Lanes], out: &mut [u64]);
+}
+
+/// The second factor of a product.
+pub(crate) enum Factor<'a> {
+    /// A number, and room for its transform.
+    Number(&'a [u64], &'a mut [Lanes]),
+    /// The transform.
+    Transformed(&'a [Lanes]),
+    /// The first factor.
+    Same,
+}
+
+/// The transforms of a shape on an engine.
+pub(crate) struct Engine<K> {
+    shape: Shape,
+    digits: Digits,
+    roots: &'static [Constant],
+    kernel: PhantomData<K>,
+}
+
+/// The upper levels that are gone through column by column, or none.
+#[derive(Clone, Copy)]
+struct Upper(u32);
+
+impl<K: Kernel> Engine<K> {
+    pub(crate) fn new(shape: Shape) -> Self {
+        let roots = roots(shape.levels - 1);
+        Engine { shape, digits: Digits::new(&shape), roots, kernel: PhantomData }
+    }
+
+    /// How a transform is divided among caches and cores. Rows are whole runs.
+    fn upper(&self) -> Upper {
+        let (length, levels) = (self.shape.length(), self.shape.levels);
+        let threads = rayon::current_num_threads();
+        if length <= if threads > 1 { SHARED } else { PIECE } {
+            return Upper(0);
+        }
+        let enough = (2 * threads).next_power_of_two().ilog2();
+        let fit = length.div_ceil(ROW).next_power_of_two().ilog2();
+        Upper(fit.max(enough).clamp(2, UPPER.min(levels - 4)))
+    }
+
+    /// Columns of a group.
+    fn group(&self, row: usize) -> usize {
+        // Rows have at least four levels: a multiple of 16 columns.
+        GROUP.min(1 << row.trailing_zeros())
+    }
+
+    /// Levels of a block below a node, depth first.
+    fn forward(&self, block: &mut [Lanes], node: usize, levels: u32) {
+        if block.len() <= NEAR || levels < 4 {
+            return K::forward(block, node, levels, self.roots);
+        }
+        K::split(block, node, self.roots);
+        let quarter = block.len() / 4;
+        for (i, block) in block.chunks_exact_mut(quarter).enumerate() {
+            self.forward(block, 4 * node + i, levels - 2);
+        }
+    }
+
+    fn inverse(&self, block: &mut [Lanes], node: usize, levels: u32) {
+        if block.len() <= NEAR || levels < 4 {
+            return K::inverse(block, node, levels, self.roots);
+        }
+        let quarter = block.len() / 4;
+        for (i, block) in block.chunks_exact_mut(quarter).enumerate() {
+            self.inverse(block, 4 * node + i, levels - 2);
+        }
+        K::join(block, node, self.roots);
+    }
+
+    /// The upper levels of the transform of a number.
+    fn enter(&self, number: &[u64], out: &mut [Lanes], upper: Upper) {
+        let row = out.len() >> upper.0;
+        if upper.0 == 0 {
+            return K::residues(out, number, 0, &self.digits);
+        }
+        let width = self.group(row);
+        columns(out, row, width).into_par_iter().enumerate().for_each_init(
+            || vec![Lanes::default(); self.group(row) << upper.0],
+            |near, (group, mut columns)| {
+                for (r, near) in near.chunks_exact_mut(width).enumerate() {
+                    K::residues(near, number, r * row + group * width, &self.digits);
+                }
+                self.forward(near, 0, upper.0);
+                for (column, near) in columns.iter_mut().zip(near.chunks_exact(width)) {
+                    column.copy_from_slice(near);
+                }
+            },
+        );
+    }
+
+    /// The upper levels of the way back, and the number.
+    fn leave(&self, values: &mut [Lanes], upper: Upper, out: &mut [u64]) {
+        if upper.0 == 0 {
+            let above = K::combine(out, values, &self.digits);
+            return add_above(out, out.len(), &[above]);
+        }
+        let row = values.len() >> upper.0;
+        let width = self.group(row);
+        let words = width / RUN * self.shape.run_words();
+        let groups: Vec<_> =
+            columns(values, row, width).into_iter().zip(columns(out, row / width * words, words)).collect();
+        let above: Vec<Vec<[u64; 4]>> = groups
+            .into_par_iter()
+            .map_init(
+                || vec![Lanes::default(); self.group(row) << upper.0],
+                |near, (columns, places)| {
+                    for (column, near) in columns.iter().zip(near.chunks_exact_mut(width)) {
+                        near.copy_from_slice(column);
+                    }
+                    self.inverse(near, 0, upper.0);
+                    let runs = near.chunks_exact(width).zip(places);
+                    runs.map(|(near, place)| K::combine(place, near, &self.digits)).collect()
+                },
+            )
+            .collect();
+        let in_order: Vec<[u64; 4]> =
+            (0..1 << upper.0).flat_map(|r| above.iter().map(move |group: &Vec<[u64; 4]>| group[r])).collect();
+        add_above(out, words, &in_order);
+    }
+}
+
+impl<K: Kernel> Transforms for Engine<K> {
+    fn transform(&self, number: &[u64], out: &mut [Lanes]) {
+        let upper = self.upper();
+        self.enter(number, out, upper);
+        let row = out.len() >> upper.0;
+        let levels = self.shape.levels - upper.0;
+        out.par_chunks_exact_mut(row).enumerate().for_each(|(r, out)| self.forward(out, r, levels));
+    }
+
+    fn multiply(&self, out: Target<'_>, a: &[Lanes], b: &[Lanes]) {
+        let leaves = LEAVES.min(1 << self.shape.levels);
+        let chunk = leaves * self.shape.degree;
+        let (values, add) = match out {
+            Target::Set(values) => (values, false),
+            Target::Add(values) => (values, true),
+        };
+        let factors = a.par_chunks(chunk).zip(b.par_chunks(chunk));
+        values.par_chunks_mut(chunk).zip(factors).enumerate().for_each(|(i, (out, (a, b)))| {
+            let target = if add { Target::Add(out) } else { Target::Set(out) };
+            K::multiply(target, Some(a), Some(b), self.shape.degree, i * leaves, self.roots);
+        });
+    }
+
+    fn product(&self, a: &[u64], b: Factor<'_>, room: &mut [Lanes], out: &mut [u64]) {
+        let upper = self.upper();
+        let row = room.len() >> upper.0;
+        let (levels, degree) = (self.shape.levels - upper.0, self.shape.degree);
+        self.enter(a, room, upper);
+        let leaf = |r: usize| r << levels;
+        match b {
+            Factor::Number(b, more) => {
+                self.enter(b, more, upper);
+                room.par_chunks_exact_mut(row).zip(more.par_chunks_exact_mut(row)).enumerate().for_each(
+                    |(r, (a, b))| {
+                        self.forward(a, r, levels);
+                        self.forward(b, r, levels);
+                        K::multiply(Target::Set(a), None, Some(b), degree, leaf(r), self.roots);
+                        self.inverse(a, r, levels);
+                    },
+                );
+            }
+            Factor::Transformed(b) => {
+                room.par_chunks_exact_mut(row).zip(b.par_chunks_exact(row)).enumerate().for_each(|(r, (a, b))| {
+                    self.forward(a, r, levels);
+                    K::multiply(Target::Set(a), None, Some(b), degree, leaf(r), self.roots);
+                    self.inverse(a, r, levels);
+                });
+            }
+            Factor::Same => room.par_chunks_exact_mut(row).enumerate().for_each(|(r, a)| {
+                self.forward(a, r, levels);
+                K::multiply(Target::Set(a), None, None, degree, leaf(r), self.roots);
+                self.inverse(a, r, levels);
+            }),
+        }
+        self.leave(room, upper, out);
+    }
+
+    fn number(&self, values: &mut [Lanes], out: &mut [u64]) {
+        let upper = self.upper();
+        let row = values.len() >> upper.0;
+        let levels = self.shape.levels - upper.0;
+        values.par_chunks_exact_mut(row).enumerate().for_each(|(r, values)| self.inverse(values, r, levels));
+        self.leave(values, upper, out);
+    }
+}
+
+/// Groups of so many neighbouring columns of a matrix: for each group its part of every row.
+fn columns<T>(matrix: &mut [T], row: usize, width: usize) -> Vec<Vec<&mut [T]>> {
+    let mut rows: Vec<_> = matrix.chunks_exact_mut(row).map(|row| row.chunks_exact_mut(width)).collect();
+    (0..row / width).map(|_| rows.iter_mut().filter_map(Iterator::next).collect()).collect()
+}
+
+/// Adds what pieces of `size` words left above them, each to the next piece, the last one's to the first: modulo `2^N - 1`.
+fn add_above(out: &mut [u64], size: usize, above: &[[u64; 4]]) {
+    for (i, above) in above.iter().enumerate() {
+        let mut at = (i + 1) * size % out.len();
+        let mut carry = false;
+        for &word in above {
+            let (sum, first) = out[at].overflowing_add(word);
+            let (sum, second) = sum.overflowing_add(u64::from(carry));
+            (out[at], carry) = (sum, first || second);
+            at = (at + 1) % out.len();
+        }
+        // It ends: whatever carries all the way round left zeros behind it.
+        while carry {
+            (out[at], carry) = out[at].overflowing_add(1);
+            at = (at + 1) % out.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::transforms;
+    use crate::primes::{LANES, LOG_ORDER, PRIMES, mul, pow, root};
+    use hearith_arith::Engine as Choice;
+
+    /// The residues of leaf `leaf` by definition: the polynomial modulo `x^d - z`, for the `z` whose exponent has the leaf's bits reversed.
+    fn naive(coefficients: &[u64], shape: &Shape, leaf: usize, i: usize) -> Vec<u64> {
+        let reversed = leaf.reverse_bits() >> (usize::BITS - shape.levels);
+        let z = pow(root(i), (reversed as u64) << (LOG_ORDER - shape.levels), i);
+        let mut rest = vec![0; shape.degree];
+        for coefficients in coefficients.chunks_exact(shape.degree).rev() {
+            for (rest, &c) in rest.iter_mut().zip(coefficients) {
+                *rest = (mul(*rest, z, i) + c) % PRIMES[i];
+            }
+        }
+        rest
+    }
+
+    #[test]
+    fn transforms_are_what_they_should_be_modulo_every_prime() {
+        for engine in Choice::ALL.iter().filter_map(|engine| engine.available().ok()) {
+            for (levels, degree) in [(4, 7), (5, 8), (6, 9), (7, 11), (8, 15)] {
+                let shape = Shape { levels, degree, digit: 45 };
+                let number: Vec<u64> =
+                    (1..=shape.limbs() as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17)).collect();
+                let mut values = vec![Lanes::default(); shape.length()];
+                transforms(engine, shape).transform(&number, &mut values);
+                for i in 0..LANES {
+                    let bit = |at: usize| number[at / 64] >> (at % 64) & 1;
+                    let residue = |k: usize| {
+                        let bits = (k * 180..(k + 1) * 180).rev();
+                        bits.fold(0, |residue, at| (2 * residue + bit(at)) % PRIMES[i])
+                    };
+                    let coefficients: Vec<u64> = (0..shape.length()).map(residue).collect();
+                    for (leaf, values) in values.chunks_exact(degree).enumerate() {
+                        let found: Vec<u64> = values.iter().map(|value| value.0[i] % PRIMES[i]).collect();
+                        assert_eq!(found, naive(&coefficients, &shape, leaf, i), "{shape:?}, prime {i}, leaf {leaf}");
+                        assert!(values.iter().all(|value| value.0[i] < 12 * PRIMES[i]));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn carries_go_all_the_way_round() {
+        let mut out = [u64::MAX; 12];
+        add_above(&mut out, 6, &[[1, 0, 0, 0], [0, 0, 0, 0]]);
+        // All ones are zero.
+        assert_eq!(out, [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]);
+    }
+}
