@@ -13,6 +13,9 @@ const MESA: [(u32, u32, u32); 5] = [(64, 1, 32), (128, 2, 64), (256, 2, 64), (10
 const DUAL: [(u32, u32, u32, u32); 5] =
     [(64, 1, 16, 32), (128, 2, 17, 64), (256, 3, 17, 64), (1024, 4, 17, 64), (2048, 4, 17, 64)];
 
+/// The package that every device's registers are from.
+const REGISTERS: &str = "../../rtl/lib/accelerator_pkg.sv";
+
 /// Modules with many instances.
 const SHARED: [&str; 11] = [
     "mesa_dual_branch",
@@ -40,12 +43,14 @@ fn mesa() -> Vec<Design> {
         .parameter("Stages", 2)
         .parameter("Exact", 0)
         .parameter("StreamBits", 64)
+        .source(REGISTERS)
         .shared(&SHARED);
     let mesa = MESA.map(|(bits, stages, stream)| {
         Design::new(&format!("mesa_{bits}"), "mesa")
             .parameter("N", width(bits))
             .parameter("Stages", stages)
             .parameter("StreamBits", stream)
+            .source(REGISTERS)
             .shared(&SHARED)
     });
     mesa.into_iter().chain([restoring]).collect()
@@ -59,6 +64,7 @@ fn mesa_dual() -> Vec<Design> {
             .parameter("Lanes", lanes)
             .parameter("W", digit)
             .parameter("StreamBits", stream)
+            .source(REGISTERS)
             .shared(&SHARED)
     });
     dual.into()

@@ -2,7 +2,8 @@
 //!
 //! A [`Source`] offers queued items to the model, a [`Sink`] takes what the model offers; each under a
 //! [`Pressure`], always or at random. Every transfer is kept with the cycle in which it happened. The bench checks
-//! the stream contract of the model's outputs: once valid, an item stays, unchanged, until it is taken.
+//! the stream contract of the model's outputs: once valid, an item stays, unchanged, until it is taken. Several streams may
+//! share a port: `valid_i[2]`, `data_i[23:16]`.
 
 use std::collections::VecDeque;
 
@@ -218,7 +219,7 @@ impl SourceState {
         } else {
             // What is not valid must not matter.
             for field in &self.fields {
-                let width = model.design().ports().iter().find(|port| port.name == field).map_or(0, |port| port.width);
+                let width = model.width(field);
                 model.set_limbs(field, &random.bits(width as usize));
             }
         }
