@@ -12,8 +12,8 @@ use crate::design::{Binding, Design, Direction, Port};
 
 /// A model of a design: ports to set and get, evaluation.
 ///
-/// Ports are named; a name that the design does not have, the wrong direction, or a value that is too wide
-/// is a mistake of the caller and panics.
+/// Ports are named; `name[3]` is one bit of a port, `name[15:8]` some of its bits. A name that the design does not have, bits that
+/// the port does not have, the wrong direction, or a value that is too wide is a mistake of the caller and panics.
 pub struct Model {
     design: &'static Design,
     binding: &'static Binding,
@@ -27,6 +27,17 @@ pub struct Model {
 // SAFETY: a Verilated model with a context of its own may be used from any one thread at a time,
 // and nothing here is shared.
 unsafe impl Send for Model {}
+
+/// A port, or some of its bits.
+struct Part {
+    /// The port's number in the design.
+    index: usize,
+    port: &'static Port,
+    /// The lowest bit.
+    low: u32,
+    /// How many bits.
+    width: u32,
+}
 
 /// What a port can be set to.
 pub trait Bits {
@@ -95,39 +106,55 @@ impl Model {
 
     /// Sets an input to a number of 64-bit limbs, least significant first; missing ones are 0.
     pub fn set_limbs(&mut self, name: &str, limbs: &[u64]) {
-        let (index, port) = self.find(name);
-        assert!(port.direction == Direction::Input, "{name} of {} is an output", self.design.name());
-        assert!(bit_length(limbs) <= port.width as usize, "{name} of {} has {} bits", self.design.name(), port.width);
-        let mut bytes = limbs.iter().flat_map(|limb| limb.to_le_bytes());
-        for offset in 0..storage_bytes(port.width) {
-            // SAFETY: the storage of a port of this width has this many bytes, and the model is not
-            // being evaluated.
-            unsafe { self.storage[index].add(offset).write(bytes.next().unwrap_or(0)) };
+        let part = self.find(name);
+        assert!(part.port.direction == Direction::Input, "{name} of {} is an output", self.design.name());
+        assert!(bit_length(limbs) <= part.width as usize, "{name} of {} has {} bits", self.design.name(), part.width);
+        if part.width == part.port.width {
+            self.write(&part, limbs);
+        } else {
+            let mut whole = self.read(&part);
+            for at in 0..part.width as usize {
+                let bit = limbs.get(at / 64).map_or(0, |limb| limb >> (at % 64) & 1);
+                let place = part.low as usize + at;
+                whole[place / 64] = whole[place / 64] & !(1 << (place % 64)) | bit << (place % 64);
+            }
+            self.write(&part, &whole);
         }
     }
 
     /// The value of a port, in as many limbs as its width needs.
     pub fn get(&self, name: &str) -> Vec<u64> {
-        let (index, port) = self.find(name);
-        let mut limbs = vec![0; port.width.div_ceil(64) as usize];
-        for offset in 0..storage_bytes(port.width).min(8 * limbs.len()) {
-            // SAFETY: as in `set_limbs`.
-            let byte = unsafe { self.storage[index].add(offset).read() };
-            limbs[offset / 8] |= u64::from(byte) << (8 * (offset % 8));
+        let part = self.find(name);
+        let whole = self.read(&part);
+        if part.width == part.port.width {
+            return whole;
+        }
+        let mut limbs = vec![0; part.width.div_ceil(64) as usize];
+        for at in 0..part.width as usize {
+            let place = part.low as usize + at;
+            limbs[at / 64] |= (whole[place / 64] >> (place % 64) & 1) << (at % 64);
         }
         limbs
     }
 
     /// The value of a port of at most 64 bits.
     pub fn get_u64(&self, name: &str) -> u64 {
-        let (index, port) = self.find(name);
-        assert!(port.width <= 64, "{name} of {} has {} bits", self.design.name(), port.width);
+        let part = self.find(name);
+        assert!(part.width <= 64, "{name} of {} has {} bits", self.design.name(), part.width);
+        if part.width != part.port.width {
+            return self.get(name)[0];
+        }
         let mut bytes = [0; 8];
-        for (offset, byte) in bytes.iter_mut().enumerate().take(storage_bytes(port.width)) {
-            // SAFETY: as in `set_limbs`.
-            *byte = unsafe { self.storage[index].add(offset).read() };
+        for (offset, byte) in bytes.iter_mut().enumerate().take(storage_bytes(part.width)) {
+            // SAFETY: as in `write`.
+            *byte = unsafe { self.storage[part.index].add(offset).read() };
         }
         u64::from_le_bytes(bytes)
+    }
+
+    /// How many bits a port, or the part of one that is named, has.
+    pub fn width(&self, name: &str) -> u32 {
+        self.find(name).width
     }
 
     /// The value of a port of one bit.
@@ -196,10 +223,42 @@ impl Model {
         self.instance.as_ptr()
     }
 
-    fn find(&self, name: &str) -> (usize, &'static Port) {
-        let found = self.design.ports().iter().position(|port| port.name == name);
-        let index = found.unwrap_or_else(|| panic!("{} has no port {name}", self.design.name()));
-        (index, &self.design.ports()[index])
+    /// The port or part of a port that a name means.
+    fn find(&self, name: &str) -> Part {
+        let (base, selection) = match name.split_once('[') {
+            Some((base, rest)) => (base, Some(rest.trim_end_matches(']'))),
+            None => (name, None),
+        };
+        let found = self.design.ports().iter().position(|port| port.name == base);
+        let index = found.unwrap_or_else(|| panic!("{} has no port {base}", self.design.name()));
+        let port = &self.design.ports()[index];
+        let Some(selection) = selection else { return Part { index, port, low: 0, width: port.width } };
+        let (high, low) = selection.split_once(':').unwrap_or((selection, selection));
+        match (high.parse::<u32>(), low.parse::<u32>()) {
+            (Ok(high), Ok(low)) if low <= high && high < port.width => Part { index, port, low, width: high - low + 1 },
+            _ => panic!("{} has no {name}: {base} has {} bits", self.design.name(), port.width),
+        }
+    }
+
+    /// All limbs of the port that a part is of.
+    fn read(&self, part: &Part) -> Vec<u64> {
+        let mut limbs = vec![0; part.port.width.div_ceil(64) as usize];
+        for offset in 0..storage_bytes(part.port.width).min(8 * limbs.len()) {
+            // SAFETY: as in `write`.
+            let byte = unsafe { self.storage[part.index].add(offset).read() };
+            limbs[offset / 8] |= u64::from(byte) << (8 * (offset % 8));
+        }
+        limbs
+    }
+
+    /// Sets all limbs of the port that a part is of.
+    fn write(&mut self, part: &Part, limbs: &[u64]) {
+        let mut bytes = limbs.iter().flat_map(|limb| limb.to_le_bytes());
+        for offset in 0..storage_bytes(part.port.width) {
+            // SAFETY: the storage of a port of this width has this many bytes, and the model is not
+            // being evaluated.
+            unsafe { self.storage[part.index].add(offset).write(bytes.next().unwrap_or(0)) };
+        }
     }
 
     /// A name for a file about this model: of no other model in this process or another.

@@ -103,10 +103,7 @@ impl SourceState {
         Self {
             valid: valid.into(),
             ready: ready.into(),
-            fields: fields
-                .iter()
-                .map(|&field| (field.into(), model.design().port(field).map_or(0, |port| port.width)))
-                .collect(),
+            fields: fields.iter().map(|&field| (field.into(), model.width(field))).collect(),
             pressure: Pressure::None,
             queue: VecDeque::new(),
             offering: false,
