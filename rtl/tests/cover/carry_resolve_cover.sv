@@ -11,11 +11,16 @@ module carry_resolve_cover (
     input logic out_valid_i,
     input logic out_ready_i
 );
-    Empty: cover property (@(posedge clk_i) rst_ni && empty_i);
-    Adding: cover property (@(posedge clk_i) rst_ni && adding_i);
-    Full: cover property (@(posedge clk_i) rst_ni && full_i);
-    ResultWaits: cover property (@(posedge clk_i) rst_ni && out_valid_i && !out_ready_i);
-    OperandWaits: cover property (@(posedge clk_i) rst_ni && in_valid_i && !in_ready_i);
+    Empty :
+    cover property (@(posedge clk_i) rst_ni && empty_i);
+    Adding :
+    cover property (@(posedge clk_i) rst_ni && adding_i);
+    Full :
+    cover property (@(posedge clk_i) rst_ni && full_i);
+    ResultWaits :
+    cover property (@(posedge clk_i) rst_ni && out_valid_i && !out_ready_i);
+    OperandWaits :
+    cover property (@(posedge clk_i) rst_ni && in_valid_i && !in_ready_i);
 endmodule
 
 bind carry_resolve carry_resolve_cover u_cover (

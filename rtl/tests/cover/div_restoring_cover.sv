@@ -13,13 +13,20 @@ module div_restoring_cover (
     input logic out_valid_i,
     input logic out_ready_i
 );
-    Idle: cover property (@(posedge clk_i) rst_ni && idle_i);
-    Differences: cover property (@(posedge clk_i) rst_ni && differences_i);
-    Borrows: cover property (@(posedge clk_i) rst_ni && borrows_i);
-    Selection: cover property (@(posedge clk_i) rst_ni && selection_i);
-    Done: cover property (@(posedge clk_i) rst_ni && done_i);
-    ResultWaits: cover property (@(posedge clk_i) rst_ni && out_valid_i && !out_ready_i);
-    OperandWaits: cover property (@(posedge clk_i) rst_ni && in_valid_i && !in_ready_i);
+    Idle :
+    cover property (@(posedge clk_i) rst_ni && idle_i);
+    Differences :
+    cover property (@(posedge clk_i) rst_ni && differences_i);
+    Borrows :
+    cover property (@(posedge clk_i) rst_ni && borrows_i);
+    Selection :
+    cover property (@(posedge clk_i) rst_ni && selection_i);
+    Done :
+    cover property (@(posedge clk_i) rst_ni && done_i);
+    ResultWaits :
+    cover property (@(posedge clk_i) rst_ni && out_valid_i && !out_ready_i);
+    OperandWaits :
+    cover property (@(posedge clk_i) rst_ni && in_valid_i && !in_ready_i);
 endmodule
 
 bind div_restoring div_restoring_cover u_cover (

@@ -11,11 +11,16 @@ module dual_lane_cover (
     input logic out_valid_i,
     input logic out_ready_i
 );
-    Idle: cover property (@(posedge clk_i) rst_ni && idle_i);
-    Running: cover property (@(posedge clk_i) rst_ni && running_i);
-    Done: cover property (@(posedge clk_i) rst_ni && done_i);
-    ResultWaits: cover property (@(posedge clk_i) rst_ni && out_valid_i && !out_ready_i);
-    OperandWaits: cover property (@(posedge clk_i) rst_ni && in_valid_i && !in_ready_i);
+    Idle :
+    cover property (@(posedge clk_i) rst_ni && idle_i);
+    Running :
+    cover property (@(posedge clk_i) rst_ni && running_i);
+    Done :
+    cover property (@(posedge clk_i) rst_ni && done_i);
+    ResultWaits :
+    cover property (@(posedge clk_i) rst_ni && out_valid_i && !out_ready_i);
+    OperandWaits :
+    cover property (@(posedge clk_i) rst_ni && in_valid_i && !in_ready_i);
 endmodule
 
 bind dual_lane dual_lane_cover u_cover (
