@@ -85,7 +85,7 @@ impl Transport for Board {
                 }
             }
             KEY.. => {
-                self.sum = if address % 0x800 == 0 { u32::MAX } else { self.sum } ^ value;
+                self.sum = if address.is_multiple_of(0x800) { u32::MAX } else { self.sum } ^ value;
                 for _ in 0..32 {
                     self.sum = self.sum >> 1 ^ if self.sum & 1 == 1 { 0xedb8_8320 } else { 0 };
                 }
