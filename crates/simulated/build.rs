@@ -53,7 +53,16 @@ fn mesa() -> Vec<Design> {
             .source(REGISTERS)
             .shared(&SHARED)
     });
-    mesa.into_iter().chain([restoring]).collect()
+    // Shapes in which what the stages share is slower than a stage.
+    let shapes = [2, 3].map(|stages| {
+        Design::new(&format!("mesa_64_{stages}"), "mesa")
+            .parameter("N", 64)
+            .parameter("Stages", stages)
+            .parameter("StreamBits", 32)
+            .source(REGISTERS)
+            .shared(&SHARED)
+    });
+    mesa.into_iter().chain([restoring]).chain(shapes).collect()
 }
 
 /// The decryptors in dual numbers.
@@ -67,7 +76,15 @@ fn mesa_dual() -> Vec<Design> {
             .source(REGISTERS)
             .shared(&SHARED)
     });
-    dual.into()
+    // So many lanes that the product after them is slower.
+    let many_lanes = Design::new("mesa_dual_64_10", "mesa_dual")
+        .parameter("N", 64)
+        .parameter("Lanes", 10)
+        .parameter("W", 16)
+        .parameter("StreamBits", 32)
+        .source(REGISTERS)
+        .shared(&SHARED);
+    dual.into_iter().chain([many_lanes]).collect()
 }
 
 /// A feature, and its designs.
@@ -81,5 +98,5 @@ fn main() {
     let build = ["lib", "arith", "mesa", "rns"].map(|directory| format!("../../rtl/{directory}"));
     let build = build.into_iter().fold(Build::new(), Build::library);
     let wanted = SYSTEMS.into_iter().filter(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some());
-    build.designs(wanted.flat_map(|(_, designs)| designs())).finish();
+    build.covers("../../rtl/tests/cover").designs(wanted.flat_map(|(_, designs)| designs())).finish();
 }

@@ -6,7 +6,9 @@ use common::{EPOCH, Fault, Shared, decrypts, device, header, is, key, random_cip
 use hearith_device::mesa::Mesa;
 use hearith_device::{Counters, ErrorKind, Transport};
 use hearith_paillier::PrivateKey;
-use hearith_simulated::designs::{MESA_64, MESA_128, MESA_128_RESTORING, MESA_256, MESA_1024, MESA_2048};
+use hearith_simulated::designs::{
+    MESA_64, MESA_64_2, MESA_64_3, MESA_128, MESA_128_RESTORING, MESA_256, MESA_1024, MESA_2048,
+};
 use hearith_verilated::Design;
 
 fn several_keys(design: &'static Design, keys: usize, count: usize) {
@@ -84,6 +86,21 @@ fn counted(device: &mut Mesa, key: &PrivateKey, count: usize) -> Counters {
         delivered: after.delivered - before.delivered,
         products: after.products - before.products,
         discarded: after.discarded - before.discarded,
+    }
+}
+
+/// PARAMETER 6 is what is measured, whether the ladders or the multiplier that they share take longer.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn intervals_are_as_the_device_says() {
+    for design in [&MESA_64, &MESA_64_2, &MESA_64_3, &MESA_128_RESTORING] {
+        let mut device = device(design);
+        let parameters = device.parameters();
+        let key = key(parameters.bits);
+        device.load_key(&key).unwrap();
+        let (few, many) = (counted(&mut device, &key, 30), counted(&mut device, &key, 90));
+        println!("{}: {} {}", design.name(), parameters.interval, (many.busy_cycles - few.busy_cycles) as f64 / 60.);
+        assert_eq!(many.busy_cycles - few.busy_cycles, 60 * u64::from(parameters.interval), "{}", design.name());
     }
 }
 
