@@ -9,6 +9,7 @@ mod registers;
 pub mod residue_bank;
 mod system;
 mod transport;
+mod trust;
 
 pub use accelerator::Counters;
 pub use error::{Error, ErrorKind};
@@ -16,3 +17,4 @@ pub use error::{Error, ErrorKind};
 pub use mapped::MemoryMapped;
 pub use system::{ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, Kind, SYSTEMS, State, System};
 pub use transport::{Exchange, Marks, Transport};
+pub use trust::Trust;

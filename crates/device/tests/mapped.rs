@@ -15,7 +15,7 @@ use std::thread;
 
 use common::{is, key, random_ciphertexts};
 use hearith_device::mesa::{Loaded, Mesa, MesaParameters};
-use hearith_device::{Error, ErrorKind, Exchange, Marks, MemoryMapped, Transport};
+use hearith_device::{Error, ErrorKind, Exchange, Marks, MemoryMapped, Transport, Trust};
 use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, PrivateKey};
 
 const BITS: u32 = 128;
@@ -150,7 +150,7 @@ fn a_loaded_device_decrypts_as_the_key_does() {
     let (ciphertexts, plaintexts) = random_ciphertexts(&key, 10);
     thread::scope(|scope| {
         scope.spawn(|| decrypt_behind_pipes(from_host, to_host, &key, 2 * ciphertexts.len()));
-        let device = Loaded::<MesaParameters>::boxed(Box::new(transport), &key).unwrap();
+        let device = Loaded::<MesaParameters>::boxed(Box::new(transport), &key, Trust::Check).unwrap();
         assert_eq!(device.public().id(), key.public().id());
         assert!(device.batch_size() > 0 && device.describe() == "fake, N = 128 with 4 MEs", "{}", device.describe());
         let holders: [&dyn Decrypt; 3] = [&key, &*device, &*device];
@@ -172,7 +172,7 @@ fn a_loaded_device_tells_wrong_ciphertexts_from_failures() {
     let wrong = key.public().ciphertexts_from_be(&bytes).unwrap();
     thread::scope(|scope| {
         scope.spawn(|| decrypt_behind_pipes(from_host, to_host, &key, 0));
-        let device = Loaded::<MesaParameters>::open(Box::new(transport), &key).unwrap();
+        let device = Loaded::<MesaParameters>::open(Box::new(transport), &key, Trust::Check).unwrap();
         let decrypt = |ciphertexts: &Ciphertexts| device.decrypt(ciphertexts).unwrap_err();
         let DecryptError::Ciphertexts(error) = decrypt(&wrong) else { panic!("a failure of the device") };
         assert_eq!(error, key.decrypt(&wrong).unwrap_err());
