@@ -165,7 +165,7 @@ pub enum ErrorKind {
     /// The device's answers are not the right ones, though each could be one. Which rows are wrong is not known; the device has been
     /// wiped.
     #[error("the device answers wrongly: a batch did not pass the check, and nothing of it is given out")]
-    WrongAnswer,
+    FailedCheck,
     /// The device gave a number that is no plaintext.
     #[error("the device gave what is no plaintext")]
     NotAPlaintext,

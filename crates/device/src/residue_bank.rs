@@ -97,7 +97,7 @@ impl ResidueBank {
     /// combinations, which no wrong batch passes but with a probability of `2^-64`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotAModulus`], [`ErrorKind::NumberTooLong`], [`ErrorKind::NotAResidue`], [`ErrorKind::WrongAnswer`], and whatever
+    /// [`ErrorKind::NotAModulus`], [`ErrorKind::NumberTooLong`], [`ErrorKind::NotAResidue`], [`ErrorKind::FailedCheck`], and whatever
     /// befalls the device; then no residues are given out.
     pub fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error> {
         let unit = |&modulus: &u64| {

@@ -120,7 +120,7 @@ fn wrong_residues_are_found() {
     for lie in 1..PRIMES[1] - 1 {
         // Row 0 has the residue 1, which stays below the prime.
         let error = bank(Some((0, lie))).residues(&[59, 47], &batch).unwrap_err();
-        is(&error, ErrorKind::WrongAnswer);
+        is(&error, ErrorKind::FailedCheck);
         assert_eq!(error.row(), None);
         bank(Some((0, lie))).residues(&[59, 37], &batch).unwrap();
     }
@@ -135,7 +135,7 @@ fn long_batches_are_checked_to_the_end() {
     let batch = numbers(&(0..5000).map(|row| row * row).collect::<Vec<_>>());
     assert_eq!(bank(None).residues(&[37], &batch).unwrap().column(0)[4999], 4999 * 4999 % 37);
     // Counted from the beginning of a part: row 4, of both parts.
-    is(&bank(Some((4, 2))).residues(&[47], &batch).unwrap_err(), ErrorKind::WrongAnswer);
+    is(&bank(Some((4, 2))).residues(&[47], &batch).unwrap_err(), ErrorKind::FailedCheck);
     bank(Some((4, 2))).residues(&[], &batch).unwrap();
     bank(None).residues(&[37], &numbers(&[])).unwrap();
 }

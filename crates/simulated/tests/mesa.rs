@@ -98,9 +98,10 @@ fn intervals_are_as_the_device_says() {
         let parameters = device.parameters();
         let key = key(parameters.bits);
         device.load_key(&key).unwrap();
-        let (few, many) = (counted(&mut device, &key, 30), counted(&mut device, &key, 90));
-        println!("{}: {} {}", design.name(), parameters.interval, (many.busy_cycles - few.busy_cycles) as f64 / 60.);
-        assert_eq!(many.busy_cycles - few.busy_cycles, 60 * u64::from(parameters.interval), "{}", design.name());
+        let (few, many) = (counted(&mut device, &key, 30), counted(&mut device, &key, 230));
+        // Where the multiplier is the slower one, the last ciphertexts, which share it with none behind them, are a little faster.
+        let (cycles, interval) = (many.busy_cycles - few.busy_cycles, u64::from(parameters.interval));
+        assert!(cycles.abs_diff(200 * interval) < interval, "{}: 200 in {cycles}, not {interval} each", design.name());
     }
 }
 
