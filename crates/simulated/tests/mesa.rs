@@ -6,6 +6,7 @@ use common::{EPOCH, Fault, Shared, decrypts, device, header, is, key, random_cip
 use hearith_device::mesa::Mesa;
 use hearith_device::{Counters, ErrorKind, Transport};
 use hearith_paillier::PrivateKey;
+use hearith_simulated::Simulated;
 use hearith_simulated::designs::{
     MESA_64, MESA_64_2, MESA_64_3, MESA_128, MESA_128_RESTORING, MESA_256, MESA_1024, MESA_2048,
 };
@@ -56,6 +57,21 @@ fn decrypts_2048_bits() {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn decrypts_with_the_restoring_divider() {
     several_keys(&MESA_128_RESTORING, 2, 100);
+}
+
+/// Every channel stalls at random, and registers are read meanwhile: the plaintexts are the same.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn decrypts_under_pressure() {
+    for (design, seeds) in [(&MESA_64, 0..6), (&MESA_64_3, 6..9), (&MESA_128_RESTORING, 9..11)] {
+        for seed in seeds {
+            let mut device = Mesa::open(Box::new(Simulated::under_pressure(design, seed).unwrap())).unwrap();
+            let key = key(device.parameters().bits);
+            device.load_key(&key).unwrap();
+            decrypts(&mut device, &key, 20);
+            decrypts(&mut device, &key, 1);
+        }
+    }
 }
 
 #[test]

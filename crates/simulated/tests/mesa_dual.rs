@@ -56,6 +56,21 @@ fn decrypts_2048_bits() {
     several_keys(&MESA_DUAL_2048, 1, 24);
 }
 
+/// Every channel stalls at random, and registers are read meanwhile: the plaintexts are the same.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn decrypts_under_pressure() {
+    for (design, seeds) in [(&MESA_DUAL_64, 0..6), (&MESA_DUAL_64_10, 6..9)] {
+        for seed in seeds {
+            let mut device = MesaDual::open(Box::new(Simulated::under_pressure(design, seed).unwrap())).unwrap();
+            let key = key(64);
+            device.load_key(&key).unwrap();
+            decrypts(&mut device, &key, 20);
+            decrypts(&mut device, &key, 1);
+        }
+    }
+}
+
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn smaller_keys_fit_and_larger_ones_are_refused() {
