@@ -154,7 +154,17 @@ impl Simulated {
         if let (Some(beat), false) = (self.upstream.back_mut(), ended) {
             beat.last = false;
         }
+        self.idle(cycles);
+    }
+
+    /// Lets cycles pass.
+    pub fn idle(&mut self, cycles: u64) {
         (0..cycles).for_each(|_| self.step());
+    }
+
+    /// How many beats the device has not taken yet.
+    pub fn queued(&self) -> usize {
+        self.upstream.len()
     }
 
     /// Takes so many beats of what comes out, and gives their bytes.

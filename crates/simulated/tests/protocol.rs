@@ -21,6 +21,7 @@ const KEY_CHECK: u32 = 0x28;
 const INDEX: u32 = 0x2c;
 const BUSY: u32 = 0x40;
 const DISCARDED: u32 = 0x60;
+const LATENCY: u32 = 0x94;
 const KEY: u32 = 0x1_0000;
 const READY: u32 = 1;
 const FLUSH: u32 = 2;
@@ -86,6 +87,26 @@ fn packets_and_marks_come_back_in_order() {
         }
         assert_eq!(bank.drain(20_000), expected, "{}", design.name());
         assert_eq!(bank.read(ERROR).unwrap(), 0);
+    }
+}
+
+/// The first beat of residues comes as many cycles after the last beat of its coefficient as PARAMETER 5 says.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_bank_takes_the_time_that_it_says() {
+    for design in BANKS {
+        let mut bank = Simulated::new(design).unwrap();
+        bank.write(CONTROL, READY).unwrap();
+        let [input, _] = packet(bank.beat(), 0, 1, &[77]);
+        bank.queue(&input, true, 0);
+        while bank.queued() > 0 {
+            bank.idle(1);
+        }
+        let taken = bank.cycles();
+        // The header of the answer is out by now.
+        bank.take(mark(bank.beat(), 0, 0).len() / bank.beat(), 50);
+        bank.take(1, 50);
+        assert_eq!(bank.cycles() - taken, u64::from(bank.read(LATENCY).unwrap()), "{}", design.name());
     }
 }
 
