@@ -7,7 +7,7 @@
 //
 // Ciphertexts come in as packets of 2 N bits over AXI4-Stream, plaintexts leave as packets of N bits, in order, little end first; both
 // padded with zeros to whole beats. A key of fewer bits than N works as well. Registers: accelerator_registers, with the parameters
-//   0 N   1 Stages   2 W, D, Exact (a byte each)   3 StreamBits   4 RBits (R = 2^RBits)   5 XBits   6 cycles between two plaintexts
+//   0 N   1 Stages   2 W, D, Exact, V (a byte each)   3 StreamBits   4 RBits (R = 2^RBits)   5 XBits   6 cycles between two plaintexts
 // and a key memory of 2 KiB for each constant: 0..6 mt, square, enter, one, exponent, prime, merged of the p branch, 7 n, 8..14 the q branch's.
 // PRODUCTS counts pairs of products in all ladders.
 //
@@ -16,7 +16,8 @@
 module mesa #(
     parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, at least 64
     parameter int unsigned Stages     = 6,     // ladders a branch
-    parameter int unsigned W          = 16,    // bits of a digit
+    parameter int unsigned W          = 17,    // bits of a digit
+    parameter int unsigned V          = 23,    // bits of a word, W to 2 W - 1 (mod_exp_ladder)
     parameter int unsigned D          = 2,     // delay of a digit of the quotient
     parameter int unsigned Exact      = 1,     // dividers: from the low end (1), or restoring as in the paper (0)
     parameter int unsigned StreamBits = 64     // bits of a beat, at most N / 2
@@ -72,7 +73,7 @@ module mesa #(
     logic [7:0][31:0] parameters;
     assign parameters[0] = N;
     assign parameters[1] = Stages;
-    assign parameters[2] = {8'd0, 8'(Exact), 8'(D), 8'(W)};
+    assign parameters[2] = {8'(V), 8'(Exact), 8'(D), 8'(W)};
     assign parameters[3] = StreamBits;
     assign parameters[4] = RBits;
     assign parameters[5] = XBits;
@@ -135,7 +136,7 @@ module mesa #(
             .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[6]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(merged)
         );
 
-        mesa_branch #(.N(N), .Stages(Stages), .W(W), .D(D), .Exact(Exact)) u_branch (
+        mesa_branch #(.N(N), .Stages(Stages), .W(W), .V(V), .D(D), .Exact(Exact)) u_branch (
             .clk_i,
             .rst_ni      (datapath_rst_n),
             .mt_i        (mt),
