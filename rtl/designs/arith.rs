@@ -61,19 +61,19 @@ pub fn designs() -> Vec<Design> {
             .parameter("DBits", 4)
             .parameter("QBits", 7)
             .parameter("Word", 4),
-        Design::new("div_exact_561", "div_exact")
-            .parameter("XBits", 2 * wide(512) + 49)
+        Design::new("div_exact_564", "div_exact")
+            .parameter("XBits", 2 * wide(512) + 52)
             .parameter("DBits", wide(512))
-            .parameter("QBits", wide(512) + 49),
+            .parameter("QBits", wide(512) + 52),
         Design::new("div_restoring_9", "div_restoring")
             .parameter("XBits", 9)
             .parameter("DBits", 4)
             .parameter("QBits", 6)
             .parameter("Limb", 2),
-        Design::new("div_restoring_561", "div_restoring")
-            .parameter("XBits", 2 * wide(512) + 49)
+        Design::new("div_restoring_564", "div_restoring")
+            .parameter("XBits", 2 * wide(512) + 52)
             .parameter("DBits", wide(512))
-            .parameter("QBits", wide(512) + 49),
+            .parameter("QBits", wide(512) + 52),
         Design::new("mod_add_5", "mod_add").parameter("N", 5).parameter("Limb", 2),
         Design::new("mod_add_1024", "mod_add").parameter("N", wide(1024)),
         Design::new("cond_sub_6", "cond_sub").parameter("N", 6).parameter("Limb", 3),
