@@ -163,9 +163,9 @@ module mod_exp_ladder #(
     mont_row #(.N(N), .W(W), .V(V), .D(D)) u_square (
         .clk_i,
         .rst_ni,
-        .clear_i (clear),
+        .clear_i (first),
         .hold_i  (1'b0),
-        .load_i  (first),
+        .load_i  (start),
         .take_q_i(take_q),
         .mt_i,
         .a_i     (x_o),
@@ -177,9 +177,9 @@ module mod_exp_ladder #(
     mont_row #(.N(N), .W(W), .V(V), .D(D)) u_product (
         .clk_i,
         .rst_ni,
-        .clear_i (clear),
+        .clear_i (first),
         .hold_i  (1'b0),
-        .load_i  (first),
+        .load_i  (start),
         .take_q_i(take_q),
         .mt_i,
         .a_i     (x_o),
@@ -187,4 +187,8 @@ module mod_exp_ladder #(
         .q_o     (q_product),
         .y_o     (upper_product)
     );
+
+    // The rows have it a cycle ahead.
+    logic unused;
+    assign unused = clear;
 endmodule

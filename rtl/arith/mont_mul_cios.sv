@@ -65,10 +65,11 @@ module mont_mul_cios #(
     );
 
     // While no product is under way and in the last cycle of one, operands are loaded, taken or not: what every flip-flop here depends on is a register.
-    logic open_q;
+    logic open_q, open_d;
+    assign open_d = !start && (open_q || ahead);
     always_ff @(posedge clk_i) begin
         if (!rst_ni) open_q <= 1'b1;
-        else open_q <= !start && (open_q || ahead);
+        else open_q <= open_d;
     end
 
     // The next digit of b lowest.
@@ -82,9 +83,9 @@ module mont_mul_cios #(
     mont_row #(.N(N), .W(W), .V(V), .D(D), .Chained(1'b0)) u_row (
         .clk_i,
         .rst_ni,
-        .clear_i (clear),
-        .hold_i  (last),
-        .load_i  (open_q),
+        .clear_i (first),
+        .hold_i  (ahead || (last && !resolve_ready)),
+        .load_i  (open_d),
         .take_q_i(take_q),
         .mt_i,
         .a_i     ((Words * V)'(a_i)),
@@ -121,5 +122,5 @@ module mont_mul_cios #(
 
     // Operands and results are below 2 M' and fit their words, whose bits above are 0.
     logic unused;
-    assign unused = ^{first, a_i, b_q[W-1:0], upper};
+    assign unused = ^{clear, a_i, b_q[W-1:0], upper};
 endmodule

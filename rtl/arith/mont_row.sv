@@ -23,11 +23,11 @@
 //   Otherwise words have V bits (Span = V, Period = 1), and those of a are a plain number's.
 //
 // The way of a digit of q: from the sum through D - 2 registers, the last of which is there once for a group of words, so that it can lie near them, into the register
-// of each multiplier, its product and the sum; that of b likewise from a register for each group.
+// of each multiplier, its product and the sum. What else all words need has such a register for each group, too: it comes a cycle ahead.
 //
-// Timing, in cycles from 0: b_i = digit b_k in cycle k - 1; a_i in any cycle with load_i up to 0, the last of which counts, if none follows before the last digit of b;
-// mt_i stable; clear_i in cycle 1, and from a reset on; take_q_i in cycles 2 to T + 1 (q_o = q_i in cycle i + 2); q_T to q_(T+D+1) in cycles T + 2 to T + D + 3; y_o in
-// cycle T + D + 3, and longer while hold_i.
+// Timing, in cycles from 0: b_i = digit b_k in cycle k - 1; a_i up to cycle 0, whenever load_i was there a cycle before, the last of which counts, and none between it and
+// the last digit of b; mt_i stable; clear_i in cycle 0; take_q_i in cycles 2 to T + 1 (q_o = q_i in cycle i + 2); q_T to q_(T+D+1) in cycles T + 2 to T + D + 3;
+// y_o in cycle T + D + 3, and in each after one with hold_i, if that comes in T + D + 2 first.
 //
 // Cost: MtWords + Words multipliers of W x V (W x (V+1) for Words of them if Chained). Source: [Orup95].
 module mont_row #(
@@ -83,8 +83,17 @@ module mont_row #(
     localparam int unsigned Groups = (Words + Group - 1) / Group;
     logic [W-1:0] group_q [Groups];
     logic [W-1:0] group_b [Groups];
+    logic [Groups-1:0] clear, step, load;
     for (genvar g = 0; g < Groups; g++) begin : gen_group
         digit_register #(.W(W)) u_b (.clk_i, .rst_ni, .d_i(b_i), .q_o(group_b[g]));
+
+        logic clear_q, step_q, load_q;
+        (* keep *)
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) {clear_q, step_q, load_q} <= 3'b111;
+            else {clear_q, step_q, load_q} <= {clear_i, !hold_i, load_i};
+        end
+        assign {clear[g], step[g], load[g]} = {clear_q, step_q, load_q};
     end
     if (D > 2) begin : gen_way
         logic [W-1:0] q [D-2];
@@ -125,9 +134,9 @@ module mont_row #(
         ) u_word (
             .clk_i,
             .rst_ni,
-            .clear_i,
-            .hold_i,
-            .load_i,
+            .clear_i (clear[j/Group]),
+            .step_i  (step[j/Group]),
+            .load_i  (load[j/Group]),
             .drop_q_i(drop_q),
             .q_i     (group_q[j/Group]),
             .mt_i    (j < MtWords ? mt[(j < MtWords ? At : 0)+:Bits] : '0),

@@ -29,7 +29,7 @@ module mont_word #(
     input  logic             clk_i,
     input  logic             rst_ni,
     input  logic             clear_i,   // x, p <- 0
-    input  logic             hold_i,    // x, p stay
+    input  logic             step_i,    // x, p take what is next, otherwise they stay
     input  logic             load_i,    // a_q <- a
     input  logic             drop_q_i,  // q_q <- 0; also while rst_ni is low
     input  logic [W-1:0]     q_i,
@@ -64,7 +64,7 @@ module mont_word #(
 
     always_ff @(posedge clk_i) begin
         if (clear_i) p_q <= '0;
-        else if (!hold_i) p_q <= XBits'(m2_q) + (p_q >> W);
+        else if (step_i) p_q <= XBits'(m2_q) + (p_q >> W);
     end
 
     assign low_o = (W + 1)'(x_q[W-1:0]) + (W + 1)'(p_q[W-1:0]);
@@ -96,7 +96,7 @@ module mont_word #(
 
         always_ff @(posedge clk_i) begin
             if (clear_i) x_q <= '0;
-            else if (!hold_i) x_q <= XBits'(m1_q) + XBits'(y_o);
+            else if (step_i) x_q <= XBits'(m1_q) + XBits'(y_o);
         end
     end else begin : gen_no_m
         // Above the modulus there is nothing to multiply.
@@ -105,7 +105,7 @@ module mont_word #(
 
         always_ff @(posedge clk_i) begin
             if (clear_i) x_q <= '0;
-            else if (!hold_i) x_q <= XBits'(y_o);
+            else if (step_i) x_q <= XBits'(y_o);
         end
     end
 endmodule
