@@ -16,8 +16,8 @@ from tools import ROOT, resources
 W, D = 16, 2
 STAGES = {1024: 6, 2048: 3}
 # The dual lanes' digits and words: as wide as a DSP48E1 takes; on the ECP5, at 256 bits, as its multipliers of 18 x 18 bits do.
-DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 17, "V": 23, "D": 2}, 2048: {"W": 17, "V": 23, "D": 2}}
-LANES = 4
+DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 18, "V": 24, "D": 2}, 2048: {"W": 18, "V": 24, "D": 2}}
+LANES = 10
 
 # The MESA paper, [HDSST25] (tables I to IV): Vivado 2018.3, xc7vx690t, 100 MHz.
 PAPER_MODULES = {
@@ -65,7 +65,7 @@ def cores(n):
         "cond_sub": {"N": n},
         "mod_add": {"N": n},
         "wide_add": {"N": n},
-        "dual_lane": {"N": n, **DUAL[n]},
+        "dual_lanes": {"N": n, "Lanes": 1, **DUAL[n]},
     }
 
 
@@ -242,7 +242,7 @@ TEXT = """# MESA: the paper's tables and ours
 Written by `make synth-mesa` (synth/mesa.py) with {tools}. Cycles are measured in simulation (Verilator); areas are what
 `synth_xilinx -family xc7` of Yosys makes of each module, hierarchy kept, without pins; clocks are what nextpnr reports after placing and
 routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core. W = {w}-bit digits and a quotient delay of D = {d}, where nothing else is
-said; the multipliers of `mesa_dual` take digits of 17 and words of up to 23 bits, and it has {lanes} lanes a branch.
+said; the multipliers of `mesa_dual` take digits of 18 and words of 24 bits, and it has {lanes} lanes a branch.
 
 **What cannot be compared.** The paper's areas and its 100 MHz come from Vivado 2018.3, placed and routed on a Virtex-7 690T; ours are
 Yosys's before placement, and no timing was closed on a Virtex-7. Yosys knows neither Vivado's optimisations across modules nor its limits;
