@@ -66,6 +66,7 @@ module dual_lane #(
     output logic                 out_valid_o,
     input  logic                 out_ready_i,
     output logic [W-1:0]         digit_o,      // of b'
+    output logic                 busy_o,       // an item is inside
     output logic                 mul_o         // a product of dual numbers begins
 );
     if (N < 16 || N % 2 != 0) begin : gen_bad
@@ -135,6 +136,7 @@ module dual_lane #(
     logic [Windows-1:0][3:0] exponent;
     logic three, last_job, cleared, given;
 
+    assign busy_o   = state_q != Idle;
     assign exponent = (4 * Windows)'(exponent_i);
     assign window   = exponent[left_q];
     always_comb begin

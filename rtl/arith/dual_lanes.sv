@@ -45,20 +45,21 @@ module dual_lanes #(
     logic [PhaseBits-1:0] phase;
     logic [6:0][W-1:0] constants;
 
+    logic [Lanes-1:0] deal, collect, lane_ready, lane_valid, lane_busy;
+    logic [Lanes-1:0][W-1:0] lane_digits;
+    logic [W-1:0] digit;
+    logic digit_valid, digit_ready, digit_last;
+
     dual_pace #(.H(H), .W(W), .D(D)) u_pace (
         .clk_i,
         .rst_ni,
+        .wait_i     (!in_valid_i && lane_busy == '0),
         .constants_i({OpBits'(unit_i), one_high_i, one_low_i, enter_high_i, enter_low_i, shift_high_i, shift_low_i}),
         .phase_o    (phase),
         .digits_o   (constants)
     );
 
     // Dealing and collecting.
-    logic [Lanes-1:0] deal, collect, lane_ready, lane_valid;
-    logic [Lanes-1:0][W-1:0] lane_digits;
-    logic [W-1:0] digit;
-    logic digit_valid, digit_ready, digit_last;
-
     assign in_ready_o  = |(lane_ready & deal);
     assign digit_valid = |(lane_valid & collect);
 
@@ -89,6 +90,7 @@ module dual_lanes #(
             .out_valid_o(lane_valid[i]),
             .out_ready_i(digit_ready && collect[i]),
             .digit_o    (lane_digits[i]),
+            .busy_o     (lane_busy[i]),
             .mul_o      (mul_o[i])
         );
     end

@@ -2,7 +2,8 @@
 // The pace of dual lanes (dual_lane): a counter of the Job cycles that a product takes, which all lanes beside each other share, and with it the digits of
 // the constants, one of each a cycle.
 //
-// phase_o counts from 0 to Job - 1 without end. Constant digit k is there a cycle after phase_o = k; 0 from the last digit on.
+// phase_o counts from 0 to Job - 1 without end, but waits in Job - 3 while wait_i, which is to say that no lane has anything to do: the next item begins
+// as soon as it is there. Constant digit k is there a cycle after phase_o = k; 0 from the last digit on.
 module dual_pace #(
     parameter int unsigned H = 512,  // bits of the modulus, and the others as in dual_row
     parameter int unsigned W = 18,
@@ -13,6 +14,7 @@ module dual_pace #(
 ) (
     input  logic                      clk_i,
     input  logic                      rst_ni,
+    input  logic                      wait_i,
     input  logic [6:0][Digits*W-1:0]  constants_i,
     output logic [PhaseBits-1:0]      phase_o,
     output logic [6:0][W-1:0]         digits_o
@@ -21,6 +23,9 @@ module dual_pace #(
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             phase_o <= '0;
+            last_q  <= 1'b0;
+        end else if (wait_i) begin
+            phase_o <= PhaseBits'(Job - 3);
             last_q  <= 1'b0;
         end else begin
             phase_o <= last_q ? '0 : phase_o + 1'b1;
