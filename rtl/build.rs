@@ -6,6 +6,6 @@ use hearith_verilated::build::Build;
 
 fn main() {
     println!("cargo::rerun-if-changed=designs");
-    let build = Build::new().library("lib").library("arith").library("mesa").library("rns");
-    build.designs(designs::all()).finish();
+    let build = Build::new().library("lib").library("arith").library("mesa").library("rns").library("tests/designs");
+    build.covers("tests/cover").designs(designs::all()).finish();
 }
