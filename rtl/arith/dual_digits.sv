@@ -48,7 +48,7 @@ module dual_digits #(
         localparam int unsigned Next = (k * W * Period + Span - 1) / Span;
         localparam int unsigned At   = Next * Span / Period;
         if (k < UpperDigits) begin : gen_used
-            assign digits[k] = W'(plain >> (k * W));
+            assign digits[k] = plain[k*W+:W];
         end else begin : gen_end
             assign digits[k] = '0;
         end
@@ -57,6 +57,23 @@ module dual_digits #(
             assign bumps[k] = (W + 1)'($signed(y_q[(Next-1)*B+Bits+:2])) << (At - k * W);
         end else begin : gen_none
             assign bumps[k] = '0;
+        end
+    end
+    // Each bit from a column of its own.
+    logic [W-1:0] digit;
+    logic [W:0] bump;
+    for (genvar w = 0; w <= W; w++) begin : gen_bit
+        logic [2**IndexBits-1:0] bump_column;
+        for (genvar k = 0; k < 2 ** IndexBits; k++) begin : gen_place
+            assign bump_column[k] = bumps[k][w];
+        end
+        assign bump[w] = bump_column[index_i];
+        if (w < W) begin : gen_digit_bit
+            logic [2**IndexBits-1:0] column;
+            for (genvar k = 0; k < 2 ** IndexBits; k++) begin : gen_place
+                assign column[k] = digits[k][w];
+            end
+            assign digit[w] = column[index_i];
         end
     end
 
@@ -84,8 +101,8 @@ module dual_digits #(
             digit_o <= '0;
         end else begin
             line_q  <= q_i;
-            digit_q <= digits[index_i];
-            bump_q  <= $signed(bumps[index_i]);
+            digit_q <= digit;
+            bump_q  <= $signed(bump);
             carry_q <= upper_i ? sum[W+1:W] : '0;
             digit_o <= upper_i ? sum[W-1:0] : line_q;
         end

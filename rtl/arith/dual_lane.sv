@@ -82,7 +82,7 @@ module dual_lane #(
     localparam int unsigned Windows     = (H + 3) / 4;
     localparam int unsigned ChunkDigits = (H + W - 1) / W;
     localparam int unsigned IndexBits   = $clog2(Digits);
-    localparam int unsigned WindowBits  = $clog2(Windows + 1);
+    localparam int unsigned WindowBits  = $clog2(Windows);
     localparam int unsigned CountBits   = $clog2(Digits + 1);
 
     // ---- The phase, and what is done in which: a row's cycle is 5 less (dual_row). ----
@@ -133,12 +133,18 @@ module dual_lane #(
     logic [WindowBits-1:0] left_q;    // windows after this one
     logic exit_q;
     logic [3:0] window;
-    logic [Windows-1:0][3:0] exponent;
+    logic [4*2**WindowBits-1:0] exponent;
     logic three, last_job, cleared, given;
 
     assign busy_o   = state_q != Idle;
-    assign exponent = (4 * Windows)'(exponent_i);
-    assign window   = exponent[left_q];
+    assign exponent = (4 * 2 ** WindowBits)'(exponent_i);
+    for (genvar w = 0; w < 4; w++) begin : gen_window
+        logic [2**WindowBits-1:0] column;
+        for (genvar k = 0; k < 2 ** WindowBits; k++) begin : gen_place
+            assign column[k] = exponent[4*k+w];
+        end
+        assign window[w] = column[left_q];
+    end
     always_comb begin
         unique case (opening_q)
             5'd0, 5'd20:      kind = One;

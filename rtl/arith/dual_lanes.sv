@@ -39,6 +39,10 @@ module dual_lanes #(
     output logic [OpBits-1:0]    l_o,
     output logic [Lanes-1:0]     mul_o          // a product of dual numbers begins in this lane
 );
+    if (Lanes < 1) begin : gen_bad
+        $error("dual_lanes: Lanes must be at least 1");
+    end
+
     localparam int unsigned PhaseBits = $clog2(Digits + D + 2);
     localparam int unsigned CountBits = $clog2(Digits);
 
@@ -101,7 +105,8 @@ module dual_lanes #(
     end
 
     // M' = mt 2^(W (D+1)) - 1 is added: its digits, beginning with a carry of -1.
-    logic [2**CountBits-1:0][W-1:0] mt;
+    logic [2**CountBits*W-1:0] mt;
+    logic [W-1:0] mt_digit;
     logic [CountBits-1:0] count_q, count_d;
     logic [W-1:0] mt_digit_q;
     logic signed [1:0] carry_q;
@@ -111,6 +116,14 @@ module dual_lanes #(
     assign digit_ready = !out_valid_o;
     assign digit_last  = count_q == CountBits'(Digits - 1);
     assign sum         = $signed((W + 2)'(digit)) + $signed((W + 2)'(mt_digit_q)) + (W + 2)'(carry_q);
+
+    for (genvar w = 0; w < W; w++) begin : gen_mt
+        logic [2**CountBits-1:0] column;
+        for (genvar k = 0; k < 2 ** CountBits; k++) begin : gen_place
+            assign column[k] = mt[k*W+w];
+        end
+        assign mt_digit[w] = column[count_d];
+    end
 
     always_comb begin
         count_d = count_q;
@@ -126,7 +139,7 @@ module dual_lanes #(
             l_o         <= '0;
         end else begin
             count_q    <= count_d;
-            mt_digit_q <= mt[count_d];
+            mt_digit_q <= mt_digit;
             if (digit_valid && digit_ready) begin
                 carry_q     <= digit_last ? -2'sd1 : sum[W+1:W];
                 out_valid_o <= digit_last;

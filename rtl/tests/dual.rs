@@ -4,9 +4,7 @@
 mod golden;
 
 use golden::{limbs, number, odd, power};
-use hearith_rtl::{
-    DUAL_LANE_40, DUAL_LANE_40_WORDS, DUAL_LANE_256, DUAL_LANE_256_BALANCED, DUAL_LANE_1024,
-};
+use hearith_rtl::{DUAL_LANE_40, DUAL_LANE_40_WORDS, DUAL_LANE_256, DUAL_LANE_256_BALANCED, DUAL_LANE_1024};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
 use rug::Integer;
@@ -39,9 +37,8 @@ impl Lane {
         let r = power(w * digits);
         let square: Integer = scaled.clone() * &scaled;
         let dual = |value: Integer| (value % &square).div_rem(scaled.clone());
-        let constants = [r.clone() << half, r.clone() * &r * &r, r.clone() * &r]
-            .map(dual)
-            .map(|(high, low)| (low, high));
+        let constants =
+            [r.clone() << half, r.clone() * &r * &r, r.clone() * &r].map(dual).map(|(high, low)| (low, high));
         let jobs = u64::from(54 + 11 * half.div_ceil(4));
         let job = u64::from(digits + d + 2);
         let interval = (jobs + 2) * job;
@@ -216,5 +213,33 @@ fn exponents_and_ciphertexts_do_not_show_in_the_activity() {
         for ciphertext in [Integer::new(), power(80) - 1u32, number(&random.bits(80))] {
             assert_eq!(activity(&lane, &ciphertext), reference);
         }
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn shapes_that_cannot_be_are_refused() {
+    let verilator = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".into());
+    let elaborate = |parameters: &[&str]| {
+        let mut command = std::process::Command::new(&verilator);
+        command.args(["--lint-only", "-Wall", "--top-module", "dual_lanes", "-y", "lib", "-y", "arith"]);
+        let output = command.args(parameters).arg("arith/dual_lanes.sv").output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for shape in [&["-GN=64", "-GW=8", "-GV=8"][..], &["-GN=64", "-GW=8", "-GV=9", "-GD=4", "-GLanes=2"]] {
+        let (accepted, said) = elaborate(shape);
+        assert!(accepted, "{shape:?}: {said}");
+    }
+    let digits = "W must be 4 to 32, V at least W, D 2 to 4";
+    let refused = [
+        (&["-GN=65", "-GW=8", "-GV=8"][..], "N must be even"),
+        (&["-GN=64", "-GW=3", "-GV=8"], digits),
+        (&["-GN=64", "-GW=8", "-GV=7"], digits),
+        (&["-GN=64", "-GW=8", "-GV=8", "-GD=1"], digits),
+        (&["-GN=64", "-GW=8", "-GV=8", "-GD=5"], digits),
+    ];
+    for (shape, message) in refused {
+        let (accepted, said) = elaborate(shape);
+        assert!(!accepted && said.contains(message), "{shape:?}: {said}");
     }
 }
