@@ -9,7 +9,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 FUZZ_SECONDS ?= 300
 
 .PHONY: help demo demo-python test test-full wheel sbom bench bench-python bench-sql bench-rns fuzz lint audit miri msrv doc hardware-tools synth \
-	synth-mesa synth-rns formal coverage setup clean
+	synth-mesa synth-rns synth-check formal coverage setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /make \1\t/' | expand -t 18
@@ -85,19 +85,23 @@ msrv: ## build with the oldest Rust that is supported
 doc: ## build the API documentation in target/doc
 	$(CARGO) doc --workspace --no-deps
 
-# Yosys, nextpnr and z3 for the hardware, beside the oracles.
+# Yosys, nextpnr and z3 for the hardware, beside the oracles. How many syntheses run at a time: each takes one core and up to some GiB.
+SYNTH_JOBS ?= 1
 HARDWARE_PYTHON = .venv/bin/python
 hardware-tools:
 	@scripts/setup.sh test
 	@$(HARDWARE_PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement synth/requirements.txt
 
-synth: synth-mesa synth-rns ## synthesise, place and route all hardware, write bench/results/{mesa,rns}.md (hours)
+synth: synth-mesa synth-rns ## synthesise, place and route all hardware, write bench/results/{mesa,rns}.md (many hours)
 
 synth-mesa: hardware-tools ## the same of the arithmetic cores and MESA alone
-	$(HARDWARE_PYTHON) synth/mesa.py
+	$(HARDWARE_PYTHON) synth/mesa.py --jobs $(SYNTH_JOBS)
 
 synth-rns: hardware-tools ## the same of the residue units alone
-	$(HARDWARE_PYTHON) synth/rns.py
+	$(HARDWARE_PYTHON) synth/rns.py --jobs $(SYNTH_JOBS)
+
+synth-check: hardware-tools ## synthesise small forms of all hardware and compare with synth/check.json (minutes; UPDATE=1 writes it)
+	$(HARDWARE_PYTHON) synth/check.py --jobs 2 $(if $(UPDATE),--update)
 
 formal: hardware-tools ## prove small hardware cores at small widths
 	$(HARDWARE_PYTHON) synth/formal.py

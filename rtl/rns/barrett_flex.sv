@@ -112,7 +112,7 @@ module barrett_flex #(
             assert (held_q);
         end
     end
-`endif
+`endif  // VERILATOR
 
     logic unused;
     assign unused = &{1'b0, product, less[V]};

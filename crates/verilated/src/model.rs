@@ -3,6 +3,8 @@
 use std::env;
 use std::ffi::{CString, c_void};
 use std::fmt;
+use std::fs;
+use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,6 +20,8 @@ pub struct Model {
     instance: NonNull<c_void>,
     /// The storage of each port.
     storage: Vec<NonNull<u8>>,
+    /// The time of the next values in the file of waveforms, if there is one.
+    waves: Option<u64>,
 }
 
 // SAFETY: a Verilated model with a context of its own may be used from any one thread at a time,
@@ -78,9 +82,15 @@ impl Model {
         let count = design.ports().len() as u32;
         // SAFETY: likewise; the numbers are those of the design's ports, which live as long as the model.
         let port = |index| NonNull::new(unsafe { (binding.port)(instance.as_ptr(), index) }).expect("a port");
-        let mut model = Self { design, binding, instance, storage: (0..count).map(port).collect() };
+        let mut model = Self { design, binding, instance, storage: (0..count).map(port).collect(), waves: None };
         let inputs = design.ports().iter().filter(|port| port.direction == Direction::Input);
         inputs.for_each(|port| model.set(port.name, false));
+        if let Some(directory) = env::var_os("HEARITH_WAVES") {
+            let path = Path::new(&directory).join(model.file_name("fst"));
+            if fs::create_dir_all(&directory).is_err() || !model.record(&path) {
+                eprintln!("{}: no waveforms; was HEARITH_WAVES set while this was built?", path.display());
+            }
+        }
         model
     }
 
@@ -156,6 +166,26 @@ impl Model {
     pub fn eval(&mut self) {
         // SAFETY: the instance is this binding's and lives until `drop`.
         unsafe { (self.binding.eval)(self.instance.as_ptr()) }
+        if let Some(time) = &mut self.waves {
+            // SAFETY: likewise; a file is open.
+            unsafe { (self.binding.dump)(self.instance.as_ptr(), *time) };
+            *time += 1;
+        }
+    }
+
+    /// Writes waveforms into a file in the FST format, from now on until the model is dropped: every evaluation is a unit of time, so
+    /// that a clock cycle has two. With `HEARITH_WAVES` every model does so from its beginning.
+    ///
+    /// False if it writes a file already, if the file cannot be made, or if the model was built to write none: neither with `HEARITH_WAVES`
+    /// nor by `Design::waves` in the build script.
+    pub fn record(&mut self, path: &Path) -> bool {
+        let Ok(path) = CString::new(path.to_string_lossy().as_bytes()) else { return false };
+        // SAFETY: as in `eval`; the path ends in a zero byte.
+        let open = self.waves.is_none() && unsafe { (self.binding.record)(self.instance.as_ptr(), path.as_ptr()) };
+        if open {
+            self.waves = Some(0);
+        }
+        open
     }
 
     /// A clock cycle of `clk_i`: lets the inputs take effect, then a rising edge.
@@ -183,6 +213,14 @@ impl Model {
         self.clock();
         self.clock();
         self.set("rst_ni", true);
+    }
+
+    pub(crate) fn binding(&self) -> &'static Binding {
+        self.binding
+    }
+
+    pub(crate) fn instance(&self) -> *mut c_void {
+        self.instance.as_ptr()
     }
 
     /// The port or part of a port that a name means.
@@ -223,13 +261,17 @@ impl Model {
         }
     }
 
+    /// A name for a file about this model: of no other model in this process or another.
+    pub(crate) fn file_name(&self, extension: &str) -> String {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{}-{number}.{extension}", self.design.name(), std::process::id())
+    }
+
     /// Writes coverage, if the model counts it, into the directory that `HEARITH_RTL_COVERAGE` names.
     fn save_coverage(&self) {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
         let Some(directory) = env::var_os("HEARITH_RTL_COVERAGE") else { return };
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let file = format!("{}-{}-{number}.dat", self.design.name(), std::process::id());
-        let path = std::path::Path::new(&directory).join(file);
+        let path = Path::new(&directory).join(self.file_name("dat"));
         if let Ok(path) = CString::new(path.to_string_lossy().as_bytes()) {
             // SAFETY: as in `eval`; the path ends in a zero byte.
             unsafe { (self.binding.save_coverage)(self.instance.as_ptr(), path.as_ptr()) }
@@ -262,7 +304,7 @@ fn storage_bytes(width: u32) -> usize {
     }
 }
 
-fn bit_length(limbs: &[u64]) -> usize {
+pub(crate) fn bit_length(limbs: &[u64]) -> usize {
     let top = limbs.iter().rposition(|&limb| limb != 0);
     top.map_or(0, |top| 64 * top + 64 - limbs[top].leading_zeros() as usize)
 }
