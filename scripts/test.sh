@@ -19,7 +19,8 @@ declare -A systems=(
     [columns]="--package hearith-columns --all-features"
     [cli]="--package hearith --all-features"
     [duckdb]="--package hearith-duckdb --all-features"
-    [device]="--package hearith-device --package hearith-verilated --package hearith-testing --all-features"
+    [device]="--package hearith-device --package hearith-verilated --package hearith-testing --all-features
+        --package hearith-rtl --no-default-features"
     [rns]="--package hearith-rns --package hearith-golden --all-features
         --package hearith-simulated --no-default-features --features rns
         --package hearith-rtl --no-default-features --features rns"

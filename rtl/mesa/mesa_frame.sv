@@ -126,15 +126,13 @@ module mesa_frame #(
     assign item_valid = pending && key_ready;
     assign accepted = item_valid && item_ready;
 
-    stream_fork u_fork (
+    stream_fork #(.Takers(2)) u_fork (
         .clk_i,
-        .rst_ni        (datapath_rst_no),
-        .in_valid_i    (item_valid),
-        .in_ready_o    (item_ready),
-        .first_valid_o (start_valid_o[0]),
-        .first_ready_i (start_ready_i[0]),
-        .second_valid_o(start_valid_o[1]),
-        .second_ready_i(start_ready_i[1])
+        .rst_ni     (datapath_rst_no),
+        .in_valid_i (item_valid),
+        .in_ready_o (item_ready),
+        .out_valid_o(start_valid_o),
+        .out_ready_i(start_ready_i)
     );
 
     // n.

@@ -1,8 +1,10 @@
 //! The blocks of `rtl/lib`: every item once, in order, whatever the pressure; constants and bus transactions.
 
 use hearith_rtl::{
-    AXIL_PORT_8, CONFIG_REGISTER_70, STREAM_FORK, STREAM_NARROW_8X3, STREAM_NARROW_64X8, STREAM_WIDEN_8X3,
-    STREAM_WIDEN_64X8,
+    AXIL_PORT_8, BIT_SYNC_3, CONFIG_REGISTER_70, RESET_SYNC, STREAM_FIFO_16X2, STREAM_FIFO_16X5, STREAM_FORK_1,
+    STREAM_FORK_3, STREAM_JOIN_3, STREAM_NARROW_8X3, STREAM_NARROW_64X8, STREAM_NARROW_GAPLESS_8X3,
+    STREAM_NARROW_GAPLESS_64X2, STREAM_SKID_72, STREAM_WIDEN_8X3, STREAM_WIDEN_64X8, STREAM_WIDEN_GAPLESS_8X3,
+    STREAM_WIDEN_GAPLESS_64X2,
 };
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
 use hearith_verilated::{Design, Model};
@@ -31,7 +33,7 @@ fn joined(beats: &[Vec<u64>], width: usize) -> Vec<u64> {
     }
 }
 
-fn widens(design: &'static Design, width: usize, beats: usize) {
+fn widens(design: &'static Design, width: usize, beats: usize, interval: u64) {
     under_pressure(design, |mut bench, pressures| {
         let source = bench.source("in_valid_i", "in_ready_o", &["in_data_i", "in_last_i"]);
         let sink = bench.sink("out_valid_o", "out_ready_i", &["out_data_o"]);
@@ -66,16 +68,28 @@ fn widens(design: &'static Design, width: usize, beats: usize) {
         // The last packet is a good one, so that all reports have been seen.
         assert_eq!(reported, dropped);
     });
+    // An item every so many cycles, the first a cycle after its last beat.
+    let mut bench = Bench::new(design.model(), 1);
+    let source = bench.source("in_valid_i", "in_ready_o", &["in_data_i", "in_last_i"]);
+    let sink = bench.sink("out_valid_o", "out_ready_i", &["out_data_o"]);
+    for at in 0..20 * beats {
+        let beat = bench.random().bits(width);
+        bench.push(source, &[&beat, &[u64::from(at % beats == beats - 1)]]);
+    }
+    let received = bench.run(sink, 20, 1000).iter().map(|transfer| transfer.cycle);
+    assert!(received.eq((0..20).map(|item| beats as u64 + item * interval)));
 }
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn widening_joins_packets_and_drops_those_of_the_wrong_length() {
-    widens(&STREAM_WIDEN_8X3, 8, 3);
-    widens(&STREAM_WIDEN_64X8, 64, 8);
+    widens(&STREAM_WIDEN_8X3, 8, 3, 4);
+    widens(&STREAM_WIDEN_64X8, 64, 8, 9);
+    widens(&STREAM_WIDEN_GAPLESS_8X3, 8, 3, 3);
+    widens(&STREAM_WIDEN_GAPLESS_64X2, 64, 2, 2);
 }
 
-fn narrows(design: &'static Design, width: usize, beats: usize) {
+fn narrows(design: &'static Design, width: usize, beats: usize, interval: u64) {
     under_pressure(design, |mut bench, pressures| {
         let source = bench.source("in_valid_i", "in_ready_o", &["in_data_i"]);
         let sink = bench.sink("out_valid_o", "out_ready_i", &["out_data_o", "out_last_o"]);
@@ -92,9 +106,9 @@ fn narrows(design: &'static Design, width: usize, beats: usize) {
             assert!(packet.iter().enumerate().all(|(at, beat)| (beat.fields[1] == [1]) == (at + 1 == beats)));
         }
         if pressures == [Pressure::None; 2] {
-            // An item every Beats + 1 cycles, the first a cycle after it was taken.
-            assert!(bench.taken(source).iter().copied().eq((0..40).map(|item| item * (beats as u64 + 1))));
-            assert_eq!(bench.received(sink)[0].cycle, 1);
+            // An item every so many cycles, the first a cycle after it was taken, its beats one after another.
+            let expected = (0..40).flat_map(|item| (0..beats as u64).map(move |beat| 1 + item * interval + beat));
+            assert!(bench.received(sink).iter().map(|transfer| transfer.cycle).eq(expected));
         }
     });
 }
@@ -102,31 +116,142 @@ fn narrows(design: &'static Design, width: usize, beats: usize) {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn narrowing_cuts_items_into_packets() {
-    narrows(&STREAM_NARROW_8X3, 8, 3);
-    narrows(&STREAM_NARROW_64X8, 64, 8);
+    narrows(&STREAM_NARROW_8X3, 8, 3, 4);
+    narrows(&STREAM_NARROW_64X8, 64, 8, 9);
+    narrows(&STREAM_NARROW_GAPLESS_8X3, 8, 3, 3);
+    narrows(&STREAM_NARROW_GAPLESS_64X2, 64, 2, 2);
+}
+
+/// Every item once, in order; as many as the block holds when nothing is taken; nothing taken in reset; both sides registered.
+fn waits_in_line(design: &'static Design, width: usize, depth: usize) {
+    under_pressure(design, |mut bench, pressures| {
+        let source = bench.source("in_valid_i", "in_ready_o", &["in_data_i"]);
+        let sink = bench.sink("out_valid_o", "out_ready_i", &["out_data_o"]);
+        // Full first, so that every place is used.
+        bench.set_sink_pressure(sink, Pressure::Stalled);
+        let items: Vec<Vec<u64>> = (0..200).map(|_| bench.random().bits(width)).collect();
+        items.iter().for_each(|item| bench.push(source, &[item]));
+        bench.idle(depth as u64 + 10);
+        assert_eq!(bench.taken(source).len(), depth);
+        press(&mut bench, source, &[sink], pressures);
+        for _ in 0..60_000 {
+            bench.step();
+            let held = bench.taken(source).len() - bench.received(sink).len();
+            assert!(held <= depth);
+            if bench.received(sink).len() == items.len() {
+                break;
+            }
+        }
+        bench.idle(10);
+        assert!(bench.received(sink).iter().map(|transfer| &transfer.fields[0]).eq(&items));
+    });
+    let mut bench = Bench::new(design.model(), 9);
+    let source = bench.source("in_valid_i", "in_ready_o", &["in_data_i"]);
+    let sink = bench.sink("out_valid_o", "out_ready_i", &["out_data_o"]);
+    (0..40).for_each(|_| bench.push(source, &[&[7]]));
+    // Not ready in the first cycle; then an item a cycle, each a cycle later at the other side.
+    bench.run(sink, 40, 100);
+    assert!(bench.taken(source).iter().copied().eq(1..41));
+    assert!(bench.received(sink).iter().map(|transfer| transfer.cycle).eq(2..42));
+    // Outputs change at the clock alone.
+    let (mut model, mut random) = (design.model(), Random::new(3));
+    model.reset();
+    for _ in 0..500 {
+        let (valid, ready) = (random.below(2) == 1, random.below(2) == 1);
+        let shown = |model: &Model| (model.bit("in_ready_o"), model.bit("out_valid_o"), model.get("out_data_o"));
+        model.settle();
+        let before = shown(&model);
+        model.set("in_valid_i", valid);
+        model.set("out_ready_i", ready);
+        model.set_limbs("in_data_i", &random.bits(width));
+        model.settle();
+        assert_eq!(shown(&model), before);
+        model.edge();
+    }
+    // In reset it is empty and not ready, and what it held is gone.
+    model.set("rst_ni", false);
+    model.set("in_valid_i", true);
+    for _ in 0..3 {
+        model.clock();
+        assert!(!model.bit("in_ready_o") && !model.bit("out_valid_o"));
+        assert!(model.get("out_data_o").iter().all(|&limb| limb == 0));
+    }
 }
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn a_fork_gives_every_item_to_both() {
-    under_pressure(&STREAM_FORK, |mut bench, [before, after]| {
+fn items_wait_in_line() {
+    waits_in_line(&STREAM_SKID_72, 72, 2);
+    waits_in_line(&STREAM_FIFO_16X2, 16, 2);
+    waits_in_line(&STREAM_FIFO_16X5, 16, 5);
+}
+
+fn forks(design: &'static Design, takers: usize) {
+    under_pressure(design, |mut bench, [before, after]| {
         let source = bench.source("in_valid_i", "in_ready_o", &[]);
-        let sinks = [("first", after), ("second", Pressure::Random(100))].map(|(name, pressure)| {
-            let sink = bench.sink(&format!("{name}_valid_o"), &format!("{name}_ready_i"), &[]);
-            bench.set_sink_pressure(sink, pressure);
-            sink
-        });
+        let pressures = [after, Pressure::Random(100), Pressure::Random(30)];
+        let sinks: Vec<Sink> = (0..takers)
+            .map(|taker| {
+                let sink = bench.sink(&format!("out_valid_o[{taker}]"), &format!("out_ready_i[{taker}]"), &[]);
+                bench.set_sink_pressure(sink, pressures[taker]);
+                sink
+            })
+            .collect();
         bench.set_source_pressure(source, before);
         (0..100).for_each(|_| bench.push(source, &[]));
         for _ in 0..20_000 {
             bench.step();
-            // An item is gone exactly when both have it.
-            let [first, second] = sinks.map(|sink| bench.received(sink).len());
-            assert_eq!(bench.taken(source).len(), first.min(second));
-            assert!(first.abs_diff(second) <= 1);
+            // An item is gone exactly when all have it, and none waits for another but for the next item.
+            let counts: Vec<usize> = sinks.iter().map(|&sink| bench.received(sink).len()).collect();
+            let (least, most) = (*counts.iter().min().expect("takers"), *counts.iter().max().expect("takers"));
+            assert_eq!(bench.taken(source).len(), least);
+            assert!(most - least <= 1);
         }
         assert!(sinks.iter().all(|&sink| bench.received(sink).len() == 100));
     });
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_fork_gives_every_item_to_all() {
+    forks(&STREAM_FORK_1, 1);
+    forks(&STREAM_FORK_3, 3);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_join_takes_all_parts_together() {
+    // Wires alone: every case.
+    let mut model = STREAM_JOIN_3.model();
+    for case in 0..16_u64 {
+        let (valid, ready) = (case & 7, case >> 3 == 1);
+        model.set("in_valid_i", valid);
+        model.set("out_ready_i", ready);
+        model.eval();
+        assert_eq!(model.bit("out_valid_o"), valid == 7);
+        assert_eq!(model.get_u64("in_ready_o"), if valid == 7 && ready { 7 } else { 0 });
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn bits_from_outside_follow_after_some_edges() {
+    let mut random = Random::new(6);
+    let bits: Vec<bool> = (0..200).map(|_| random.below(2) == 1).collect();
+    let follow = |model: &mut Model, input: &str, output: &str, stages: usize| {
+        for (at, &bit) in bits.iter().enumerate() {
+            model.set(input, bit);
+            model.clock();
+            if at + 1 >= stages {
+                assert_eq!(model.bit(output), bits[at + 1 - stages]);
+            }
+        }
+    };
+    follow(&mut RESET_SYNC.model(), "rst_ni", "rst_no", 2);
+    let mut model = BIT_SYNC_3.model();
+    model.reset();
+    assert!(model.bit("bit_o"));
+    follow(&mut model, "bit_i", "bit_o", 3);
 }
 
 #[test]

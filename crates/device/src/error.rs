@@ -143,6 +143,10 @@ pub enum ErrorKind {
     /// A batch came before a key.
     #[error("the device has no key")]
     NoKey,
+    /// The device's answers are not the right ones, though each could be one. Which rows are wrong is not known; the device has been
+    /// wiped.
+    #[error("the device answers wrongly: a batch did not pass the check, and nothing of it is given out")]
+    WrongAnswer,
     /// The device gave a number that is no plaintext.
     #[error("the device gave what is no plaintext")]
     NotAPlaintext,

@@ -8,6 +8,7 @@ pub mod mesa;
 pub mod residue_bank;
 mod system;
 mod transport;
+mod trust;
 
 pub use accelerator::Counters;
 pub use error::{Error, ErrorKind};
@@ -15,3 +16,4 @@ pub use error::{Error, ErrorKind};
 pub use mapped::MemoryMapped;
 pub use system::{ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, Kind, SYSTEMS, State, System};
 pub use transport::{Exchange, Transport};
+pub use trust::Trust;

@@ -1,10 +1,13 @@
 //! The residue bank: long integers to their residues modulo the primes that the device was built for.
 
+mod check;
+
 use hearith_arith::{Batch, natural};
 use hearith_rns::Residues;
 
 use crate::accelerator::{Accelerator, Shape};
-use crate::{ConvertingDevice, Counters, Device, Error, ErrorKind, System, Transport};
+use crate::{ConvertingDevice, Counters, Device, Error, ErrorKind, System, Transport, Trust};
+use check::Checker;
 
 /// The system.
 pub static RESIDUE_BANK: System = System { name: "residue-bank", does: "converts integers to residues" };
@@ -24,6 +27,8 @@ pub struct ResidueBank {
     device: Accelerator,
     parameters: ResidueBankParameters,
     moduli: Vec<u64>,
+    /// None if the device is believed.
+    checker: Option<Checker>,
 }
 
 /// What a residue bank was built for.
@@ -65,8 +70,15 @@ impl ResidueBank {
         if !moduli.iter().all(fitting) {
             return Err(unknown.into());
         }
+        let checker = Some(Checker::new(&moduli, parameters.word_bits).map_err(|_| unknown)?);
         device.start()?;
-        Ok(Self { device, parameters, moduli })
+        Ok(Self { device, parameters, moduli, checker })
+    }
+
+    /// The same device, checked or believed: checked unless this says otherwise.
+    pub fn with_trust(self, trust: Trust) -> Self {
+        let checker = self.checker.filter(|_| trust == Trust::Check);
+        Self { checker, ..self }
     }
 
     /// What the device was built for.
@@ -84,11 +96,12 @@ impl ResidueBank {
         self.device.describe()
     }
 
-    /// The residues of every number modulo some of the device's moduli, in the order asked for.
+    /// The residues of every number modulo some of the device's moduli, in the order asked for. They are checked by random linear
+    /// combinations, which no wrong batch passes but with a probability of `2^-64`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotAModulus`], [`ErrorKind::NumberTooLong`], [`ErrorKind::NotAResidue`], and whatever befalls the
-    /// device; then no residues are given out.
+    /// [`ErrorKind::NotAModulus`], [`ErrorKind::NumberTooLong`], [`ErrorKind::NotAResidue`], [`ErrorKind::WrongAnswer`], and whatever
+    /// befalls the device; then no residues are given out.
     pub fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error> {
         let unit = |&modulus: &u64| {
             let found = self.moduli.iter().position(|&known| known == modulus);
@@ -113,6 +126,12 @@ impl ResidueBank {
                     }
                     words[index * numbers.len() + row] = residue;
                 }
+            }
+            if let Some(checker) = &self.checker {
+                let rows = start..start + chunk.len();
+                let columns: Vec<&[u64]> =
+                    words.chunks_exact(numbers.len()).map(|column| &column[rows.clone()]).collect();
+                checker.check(&chunk, &units, &columns)?;
             }
         }
         Ok(Residues::new(moduli, numbers.len(), words).expect("every residue was compared with its modulus"))

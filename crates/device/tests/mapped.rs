@@ -14,7 +14,7 @@ use std::thread;
 
 use common::{is, key, random_ciphertexts};
 use hearith_device::mesa::{Loaded, Mesa, MesaParameters};
-use hearith_device::{ErrorKind, MemoryMapped, Transport};
+use hearith_device::{ErrorKind, MemoryMapped, Transport, Trust};
 use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, PrivateKey};
 
 const BITS: u32 = 128;
@@ -77,7 +77,7 @@ fn a_loaded_device_decrypts_as_the_key_does() {
     let (key, window) = (key(BITS), registers());
     let (transport, from_host, to_host) = transport(&window);
     let (ciphertexts, plaintexts) = random_ciphertexts(&key, 10);
-    let device = Loaded::<MesaParameters>::boxed(Box::new(transport), &key).unwrap();
+    let device = Loaded::<MesaParameters>::boxed(Box::new(transport), &key, Trust::Check).unwrap();
     thread::scope(|scope| {
         scope.spawn(|| decrypt_behind_pipes(from_host, to_host, &key, 2 * ciphertexts.len()));
         assert_eq!(device.public().id(), key.public().id());
@@ -92,7 +92,7 @@ fn a_loaded_device_decrypts_as_the_key_does() {
 fn a_loaded_device_tells_wrong_ciphertexts_from_failures() {
     let (key, window) = (key(BITS), registers());
     let (transport, from_host, to_host) = transport(&window);
-    let device = Loaded::<MesaParameters>::open(Box::new(transport), &key).unwrap();
+    let device = Loaded::<MesaParameters>::open(Box::new(transport), &key, Trust::Check).unwrap();
     let decrypt = |ciphertexts: &Ciphertexts| device.decrypt(ciphertexts).unwrap_err();
     // n itself in the second row.
     let mut bytes = random_ciphertexts(&key, 3).0.to_be_bytes();

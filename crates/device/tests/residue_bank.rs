@@ -5,7 +5,7 @@ mod common;
 use common::is;
 use hearith_arith::Batch;
 use hearith_device::residue_bank::ResidueBank;
-use hearith_device::{ConvertingDevice, Error, ErrorKind, Exchange, Transport};
+use hearith_device::{ConvertingDevice, Error, ErrorKind, Exchange, Transport, Trust};
 
 const PRIMES: [u32; 3] = [59, 47, 37];
 const SELECT: u32 = 0x1_0000;
@@ -83,6 +83,33 @@ fn a_residue_that_is_none_is_named_with_its_row() {
     assert_eq!(error.to_string(), "row 2: the device gave what is no residue modulo 47");
     // Of another modulus it is nobody's business.
     bank(Some((2, 47))).residues(&[59], &numbers(&[1, 2, 3, 4])).unwrap();
+}
+
+/// Wrong residues that could be right ones, of any size: nothing is given out, unless whoever asks believes the bank.
+#[test]
+fn wrong_residues_are_found() {
+    let batch = numbers(&[1, 2, 46, 4, 1 << 59]);
+    for lie in 1..PRIMES[1] - 1 {
+        // Row 0 has the residue 1, which stays below the prime.
+        let error = bank(Some((0, lie))).residues(&[59, 47], &batch).unwrap_err();
+        is(&error, ErrorKind::WrongAnswer);
+        assert_eq!(error.row(), None);
+        bank(Some((0, lie))).residues(&[59, 37], &batch).unwrap();
+    }
+    let believed = ResidueBank::open(Box::new(Bank { selected: 0, lie: Some((0, 5)) })).unwrap();
+    let residues = believed.with_trust(Trust::Believe).residues(&[47], &batch).unwrap();
+    assert_eq!(residues.column(0)[0], 6);
+}
+
+/// More numbers than go to the device at a time, the wrong one among the last.
+#[test]
+fn long_batches_are_checked_to_the_end() {
+    let batch = numbers(&(0..5000).map(|row| row * row).collect::<Vec<_>>());
+    assert_eq!(bank(None).residues(&[37], &batch).unwrap().column(0)[4999], 4999 * 4999 % 37);
+    // Counted from the beginning of a part: row 4, of both parts.
+    is(&bank(Some((4, 2))).residues(&[47], &batch).unwrap_err(), ErrorKind::WrongAnswer);
+    bank(Some((4, 2))).residues(&[], &batch).unwrap();
+    bank(None).residues(&[37], &numbers(&[])).unwrap();
 }
 
 #[test]
