@@ -317,11 +317,12 @@ fn bus_transactions_become_single_writes_and_reads() {
         bench.model.settle();
         let (write_word, read_word) =
             (bench.model.get_u64("write_address_o") / 4, bench.model.get_u64("read_address_o") / 4);
-        bench.model.set("write_refused_i", write_word == 3);
+        let whole = bench.model.bit("write_whole_o");
+        bench.model.set("write_refused_i", write_word == 3 || !whole);
         bench.model.set("read_refused_i", read_word == 3);
         bench.model.set("read_data_i", 0x1000 + read_word);
         bench.step_watching(|model| {
-            if model.bit("write_o") {
+            if model.bit("write_o") && model.bit("write_whole_o") {
                 seen.push((model.get_u64("write_address_o"), model.get_u64("write_data_o")));
             }
         });

@@ -19,7 +19,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, read, write};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use crate::{Error, ErrorKind, Exchange, Transport};
+use crate::{Error, ErrorKind, Exchange, Marks, Transport};
 
 /// Time given on top of the cycles that the device may take: for the bus, the driver and the scheduler.
 const SLACK: Duration = Duration::from_secs(1);
@@ -123,26 +123,48 @@ impl Transport for MemoryMapped {
     }
 
     fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
-        let allowed = Duration::from_secs_f64(exchange.quiet_cycles as f64 / self.clock_hz as f64) + SLACK;
+        let allowed = self.allowed(exchange.quiet_cycles);
         let (mut sent, mut received) = (0, 0);
         let mut end = Instant::now() + allowed;
         while received < exchange.output.len() {
-            let sending = sent < exchange.input.len();
             // A write is a packet, or the rest of one.
-            let packet = exchange.input_packet - sent % exchange.input_packet;
-            let rest = exchange.input.get(sent..sent + packet).unwrap_or_default();
-            let put = if sending { self.passed(write(&self.to_device, rest))? } else { 0 };
-            let got = read(&self.from_device, &mut exchange.output[received..]);
-            if got == Ok(0) {
-                let (expected, packet) = (exchange.output_packet, received / exchange.output_packet);
-                return Err(ErrorKind::CutShort { packet, bytes: received - packet * expected, expected }.into());
-            }
-            let got = self.passed(got)?;
+            let rest = exchange.input.get(sent..).unwrap_or_default();
+            let put = self.put(rest)?;
+            let got = match read(&self.from_device, &mut exchange.output[received..]) {
+                Ok(0) => return Err(exchange.cut_short(received)),
+                got => self.passed(got)?,
+            };
             (sent, received) = (sent + put, received + got);
             if put + got > 0 {
                 end = Instant::now() + allowed;
-            } else if !self.wait(sending, true, end)? || Instant::now() > end {
+            } else if !self.wait(!rest.is_empty(), true, end)? || Instant::now() > end {
                 return Err(exchange.stalled(sent, received));
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes are all that comes here, without the ends of packets: whatever came before the echo is dropped.
+    fn synchronise(&mut self, marks: Marks<'_>) -> Result<(), Error> {
+        let (mut sent, mut last) = (0, Vec::new());
+        let mut piece = [0; 4096];
+        // Whatever comes: a device that goes on and on is given up as well.
+        let end = Instant::now() + self.allowed(marks.quiet_cycles);
+        while !last.ends_with(marks.echo) {
+            // A write is a packet, or the rest of one.
+            let packet = (sent / marks.packet + 1) * marks.packet;
+            let rest = marks.input.get(sent..packet).unwrap_or_default();
+            let put = self.put(rest)?;
+            let got = match read(&self.from_device, &mut piece) {
+                Ok(0) => return Err(marks.stalled(sent)),
+                got => self.passed(got)?,
+            };
+            sent += put;
+            last.extend_from_slice(&piece[..got]);
+            last.drain(..last.len().saturating_sub(marks.echo.len()));
+            let idle = put + got == 0;
+            if (idle && !self.wait(!rest.is_empty(), true, end)?) || Instant::now() > end {
+                return Err(marks.stalled(sent));
             }
         }
         Ok(())
@@ -150,6 +172,16 @@ impl Transport for MemoryMapped {
 }
 
 impl MemoryMapped {
+    /// The time that the device may take without progress.
+    fn allowed(&self, quiet_cycles: u64) -> Duration {
+        Duration::from_secs_f64(quiet_cycles as f64 / self.clock_hz as f64) + SLACK
+    }
+
+    /// Sends what the stream takes of some bytes.
+    fn put(&self, bytes: &[u8]) -> Result<usize, Error> {
+        if bytes.is_empty() { Ok(0) } else { self.passed(write(&self.to_device, bytes)) }
+    }
+
     /// The bytes that passed; none if the stream has to be waited for.
     fn passed(&self, result: Result<usize, Errno>) -> Result<usize, Error> {
         match result {

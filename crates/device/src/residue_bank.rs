@@ -6,6 +6,7 @@ use hearith_arith::{Batch, natural};
 use hearith_rns::Residues;
 
 use crate::accelerator::{Accelerator, Shape};
+use crate::registers::residue_bank::IDENTITY;
 use crate::{ConvertingDevice, Counters, Device, Error, ErrorKind, System, Transport, Trust};
 use check::Checker;
 
@@ -13,9 +14,6 @@ use check::Checker;
 pub static RESIDUE_BANK: System = System { name: "residue-bank", does: "converts integers to residues" };
 
 const NAME: &str = "residue bank";
-const IDENTITY: &[u8; 4] = b"RESB";
-/// The parameter that shows the selected prime.
-const SELECTED: usize = 7;
 /// Numbers sent at a time, which bounds the memory of a batch.
 const CHUNK: usize = 4096;
 /// Numbers beyond which the way through the bank does not count.
@@ -63,8 +61,7 @@ impl ResidueBank {
         let parameters = ResidueBankParameters::read(device.parameters()).ok_or_else(|| unknown.clone())?;
         let mut moduli = Vec::new();
         for number in 0..parameters.moduli {
-            device.select(number)?;
-            moduli.push(device.parameter(SELECTED)?.into());
+            moduli.push(device.entry(number)?.into());
         }
         let fitting = |&modulus: &u64| natural::bit_length(&[modulus]) == parameters.word_bits;
         if !moduli.iter().all(fitting) {

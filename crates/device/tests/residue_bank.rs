@@ -5,14 +5,26 @@ mod common;
 use common::is;
 use hearith_arith::Batch;
 use hearith_device::residue_bank::ResidueBank;
-use hearith_device::{ConvertingDevice, Error, ErrorKind, Exchange, Transport, Trust};
+use hearith_device::{ConvertingDevice, Error, ErrorKind, Exchange, Marks, Transport, Trust};
 
 const PRIMES: [u32; 3] = [59, 47, 37];
-const SELECT: u32 = 0x1_0000;
+const IDENTITY: u32 = 0x00;
+const VERSION: u32 = 0x04;
+const EPOCH: u32 = 0x0c;
+const CONTROL: u32 = 0x10;
+const STATUS: u32 = 0x14;
+const INDEX: u32 = 0x2c;
+const VALUE: u32 = 0x30;
+const PARAMETERS: u32 = 0x80;
+const READY: u32 = 1;
+const FLUSH_OR_WIPE: u32 = 6;
+const WIPE: u32 = 4;
 
 /// A bank for numbers of 60 bits over streams of 32.
 struct Bank {
-    selected: u32,
+    index: u32,
+    epoch: u32,
+    ready: bool,
     /// What is added to the second prime's residue of this number.
     lie: Option<(usize, u32)>,
 }
@@ -24,29 +36,37 @@ impl Transport for Bank {
 
     fn read(&mut self, address: u32) -> Result<u32, Error> {
         Ok(match address {
-            0x00 => u32::from_be_bytes(*b"RESB"),
-            0x04 => 1,
-            0x20 => 60,
-            0x24 => 3,
-            // Words of six bits.
-            0x28 => 6,
-            0x2c => 32,
-            0x30 => 4,
-            0x3c => PRIMES.get(self.selected as usize).copied().unwrap_or(0),
+            IDENTITY => u32::from_be_bytes(*b"RESB"),
+            VERSION => 2,
+            EPOCH => self.epoch,
+            STATUS => self.ready.into(),
+            VALUE => PRIMES.get(self.index as usize).copied().unwrap_or(0),
+            // 60 bits, three primes, words of six bits, beats of 32 bits, four cycles.
+            PARAMETERS..0xa0 => [60, 3, 6, 32, 4, 0, 0, 0][(address - PARAMETERS) as usize / 4],
             _ => 0,
         })
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), Error> {
-        if address == SELECT {
-            self.selected = value;
+        match address {
+            INDEX => self.index = value,
+            CONTROL => {
+                self.epoch += u32::from(value & FLUSH_OR_WIPE != 0);
+                self.ready = (self.ready || value & READY != 0) && value & WIPE == 0;
+            }
+            _ => (),
         }
         Ok(())
     }
 
     fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
-        assert_eq!((exchange.input_packet, exchange.output_packet), (8, 12));
-        let packets = exchange.input.chunks_exact(8).zip(exchange.output.chunks_exact_mut(12));
+        assert_eq!((exchange.header, exchange.input_item, exchange.output_item), (8, 8, 12));
+        let (header, numbers) = exchange.input.split_at(8);
+        assert_eq!(header[..4], [0x48, 0x45, self.epoch as u8, 0]);
+        assert_eq!(usize::from(header[6]), numbers.len() / 8);
+        let (echo, answers) = exchange.output.split_at_mut(8);
+        echo.copy_from_slice(header);
+        let packets = numbers.chunks_exact(8).zip(answers.chunks_exact_mut(12));
         for (row, (number, residues)) in packets.enumerate() {
             let number = u64::from_le_bytes(number.try_into().unwrap());
             for (index, prime) in PRIMES.into_iter().enumerate() {
@@ -57,10 +77,18 @@ impl Transport for Bank {
         }
         Ok(())
     }
+
+    fn synchronise(&mut self, marks: Marks<'_>) -> Result<(), Error> {
+        assert_eq!((marks.packet, marks.input.len()), (8, 16));
+        assert!(marks.input.ends_with(marks.echo) && !marks.input.starts_with(marks.echo));
+        assert_eq!(marks.echo[..4], [0x48, 0x45, self.epoch as u8, 0]);
+        assert_eq!(marks.echo[6..], [0, 0]);
+        Ok(())
+    }
 }
 
 fn bank(lie: Option<(usize, u32)>) -> Box<dyn ConvertingDevice> {
-    Box::new(ResidueBank::open(Box::new(Bank { selected: 0, lie })).unwrap())
+    Box::new(ResidueBank::open(Box::new(Bank { index: 0, epoch: 0, ready: false, lie })).unwrap())
 }
 
 fn numbers(numbers: &[u64]) -> Batch {
@@ -96,7 +124,7 @@ fn wrong_residues_are_found() {
         assert_eq!(error.row(), None);
         bank(Some((0, lie))).residues(&[59, 37], &batch).unwrap();
     }
-    let believed = ResidueBank::open(Box::new(Bank { selected: 0, lie: Some((0, 5)) })).unwrap();
+    let believed = ResidueBank::open(Box::new(Bank { index: 0, epoch: 0, ready: false, lie: Some((0, 5)) })).unwrap();
     let residues = believed.with_trust(Trust::Believe).residues(&[47], &batch).unwrap();
     assert_eq!(residues.column(0)[0], 6);
 }

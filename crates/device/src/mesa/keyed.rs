@@ -12,7 +12,7 @@ use crate::{Counters, Error, ErrorKind, Transport, Trust};
 /// A secret number, wiped when dropped.
 pub type Secret = Zeroizing<Vec<u64>>;
 
-/// A constant of a key: its number in the key memory, its value, its width in bits there.
+/// A constant of a key: the number of its region, its value, its width in bits there.
 pub type Constant = (u32, Secret, u32);
 
 /// What one kind of decryptor was built for, and what it wants to know of a key.
@@ -20,7 +20,7 @@ pub trait Parameters: Copy + fmt::Debug + Send {
     /// The kind, in words.
     const NAME: &str;
     /// What the device says that it is.
-    const IDENTITY: &[u8; 4];
+    const IDENTITY: [u8; 4];
 
     /// From the device's eight parameters; `None` if they are not those of this kind.
     fn read(parameters: [u32; 8]) -> Option<Self>;
@@ -122,7 +122,7 @@ impl<P: Parameters> Keyed<P> {
             return Err(ErrorKind::KeyTooLarge { bits, largest }.into());
         }
         let constants = self.parameters.constants(key)?;
-        self.device.load_key(constants.iter().map(|(number, limbs, bits)| (*number, &limbs[..], *bits)))?;
+        self.device.load_key(constants.iter().map(|(region, limbs, bits)| (*region, &limbs[..], *bits)))?;
         self.key = Some(match self.trust {
             Trust::Check => Held::Private(key.clone()),
             Trust::Believe => Held::Public(key.public().clone()),
