@@ -6,6 +6,6 @@ use hearith_verilated::build::Build;
 
 fn main() {
     println!("cargo::rerun-if-changed=designs");
-    let build = Build::new().library("lib").library("arith").library("mesa").library("rns").library("tests/designs");
-    build.designs(designs::all()).finish();
+    let rooms = ["lib", "arith", "mesa", "rns", "ip", "../boards/self_test", "tests/designs"];
+    rooms.into_iter().fold(Build::new(), Build::library).designs(designs::all()).finish();
 }

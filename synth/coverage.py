@@ -58,7 +58,7 @@ def collect(directory):
 TEXT = """# Coverage of the hardware
 
 Written by `make coverage` (synth/coverage.py) from the tests of {packages}, simulated by {verilator} with line and toggle
-coverage. A line counts as covered if any instance in any model runs it, a bit of a signal of at most 64 as toggled if it ever changes. Functions are left out: here they all compute parameters, before there is a simulation. MESA and its cores are at most {bits} bits wide here: wider ones repeat the
+coverage. What is called a line is a point that Verilator counts, a branch of the code and not a line of text; the table says how many there are. It counts as covered if any instance in any model runs it, a bit of a signal of at most 64 as toggled if it ever changes. Functions are left out: here they all compute parameters, before there is a simulation. MESA and its cores are at most {bits} bits wide here: wider ones repeat the
 same lines at a hundred times the points, and their tests are left out.
 
 {table}
@@ -78,7 +78,8 @@ def run_tests(packages, directory):
 
 
 def share(reached):
-    return f"{100 * sum(reached) / len(reached):.1f} %" if reached else "-"
+    """Which part of some points is covered, and how many they are."""
+    return f"{100 * sum(reached) / len(reached):.1f} % of {len(reached)}" if reached else "-"
 
 
 def main():
