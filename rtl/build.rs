@@ -7,5 +7,6 @@ use hearith_verilated::build::Build;
 fn main() {
     println!("cargo::rerun-if-changed=designs");
     let rooms = ["lib", "arith", "mesa", "rns", "ip", "../boards/self_test", "tests/designs"];
-    rooms.into_iter().fold(Build::new(), Build::library).designs(designs::all()).finish();
+    let build = rooms.into_iter().fold(Build::new(), Build::library);
+    build.covers("tests/cover").designs(designs::all()).finish();
 }

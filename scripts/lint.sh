@@ -50,5 +50,6 @@ else
 fi
 scripts/check_dependencies.py
 scripts/check_text.py
+scripts/registers.py --check
 python -m pytest --quiet -p no:cacheprovider --config-file=/dev/null --rootdir scripts scripts/tests
 echo "lint: passed"

@@ -98,5 +98,5 @@ fn main() {
     let build = ["lib", "arith", "mesa", "rns"].map(|directory| format!("../../rtl/{directory}"));
     let build = build.into_iter().fold(Build::new(), Build::library);
     let wanted = SYSTEMS.into_iter().filter(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some());
-    build.designs(wanted.flat_map(|(_, designs)| designs())).finish();
+    build.covers("../../rtl/tests/cover").designs(wanted.flat_map(|(_, designs)| designs())).finish();
 }

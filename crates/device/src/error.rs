@@ -89,6 +89,9 @@ pub enum ErrorKind {
         /// Byte address of the register.
         address: u32,
     },
+    /// Every register reads as all ones: nothing is there any more.
+    #[error("the device has gone: its registers read as all ones")]
+    Vanished,
     /// The device refused a register access: no such register, or not now.
     #[error("the device refuses access to register {address:#x}")]
     Refused {
@@ -165,7 +168,7 @@ pub enum ErrorKind {
     /// The device's answers are not the right ones, though each could be one. Which rows are wrong is not known; the device has been
     /// wiped.
     #[error("the device answers wrongly: a batch did not pass the check, and nothing of it is given out")]
-    WrongAnswer,
+    FailedCheck,
     /// The device gave a number that is no plaintext.
     #[error("the device gave what is no plaintext")]
     NotAPlaintext,

@@ -48,7 +48,13 @@ module axi_copy (
     input  logic        m_axi_bvalid_i,
     output logic        m_axi_bready_o
 );
-    typedef enum logic [2:0] { Idle, Address, Read, Write, Response } state_e;
+    typedef enum logic [2:0] {
+        Idle,
+        Address,
+        Read,
+        Write,
+        Response
+    } state_e;
     state_e state_q;
 
     logic [63:0] buffer [256];
@@ -95,7 +101,8 @@ module axi_copy (
         end else begin
             toggle_q <= m_axi_awvalid_o && !m_axi_awready_i;
             unique case (state_q)
-                Idle: if (start_i) begin
+                Idle:
+                if (start_i) begin
                     state_q <= Address;
                     failed_o <= 1'b0;
                     at_q <= '0;
