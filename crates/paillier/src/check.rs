@@ -131,27 +131,25 @@ fn combination(public: &PublicKey, ciphertexts: &Batch, plaintexts: &Batch) -> R
     let (square, squared) = (public.square(), public.squared());
     // Room for the sums of as many products as can be.
     let mut sum = Zeroizing::new(vec![0; plaintexts.limbs() + 2]);
-    let mut product: Option<Batch> = None;
+    let mut product = one(squared.limbs());
     for start in (0..ciphertexts.len()).step_by(CHUNK) {
         let rows = start..ciphertexts.len().min(start + CHUNK);
         let factors = random::bits(rows.len(), 1, FACTOR_BITS)?;
         for (factor, row) in factors.as_limbs().iter().zip(rows.clone()) {
             add_multiple(&mut sum, plaintexts.row(row), *factor);
         }
-        let part = product_of_powers(public, &ciphertexts.range(rows), &factors);
-        product = Some(match product {
-            Some(product) => squared.mul(&product, &part),
-            None => part,
-        });
+        product = squared.mul(&product, &product_of_powers(public, &ciphertexts.range(rows), &factors));
     }
-    let mut one = Batch::zeros(1, plaintexts.limbs());
-    one.row_mut(0)[0] = 1;
     let sum = public.root().reduce(&Batch::from_rows(sum.len(), [&sum[..]]));
-    let negative = square.join(&Pairs { low: one, high: public.root().neg(&sum) });
-    Ok(match product {
-        Some(product) => squared.mul(&product, &negative),
-        None => negative,
-    })
+    let negative = square.join(&Pairs { low: one(plaintexts.limbs()), high: public.root().neg(&sum) });
+    Ok(squared.mul(&product, &negative))
+}
+
+/// The number 1.
+fn one(limbs: usize) -> Batch {
+    let mut one = Batch::zeros(1, limbs);
+    one.row_mut(0)[0] = 1;
+    one
 }
 
 /// The product of all ciphertexts, each raised to its factor. Groups are small enough for every lane of every core to have one.
