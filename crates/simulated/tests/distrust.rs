@@ -206,7 +206,7 @@ fn a_bit_of_an_answer_is_found() {
 fn a_bit_of_a_residue_is_found() {
     let way = Tampered::new(&RESIDUE_BANK_60);
     let mut bank = ResidueBank::open(Box::new(way.clone())).unwrap();
-    let numbers: Vec<u64> = (0..40).map(|row| row * 0x0123_4567_89ab_cd % (1 << 60)).collect();
+    let numbers: Vec<u64> = (0..40).map(|row| row * 0x0001_2345_6789_abcd % (1 << 60)).collect();
     let numbers = Batch::from_rows(1, numbers.chunks(1));
     let moduli = bank.moduli().to_vec();
     let right = bank.residues(&moduli, &numbers).unwrap();
