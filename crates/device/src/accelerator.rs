@@ -17,6 +17,8 @@ const STREAM_BITS: usize = 3;
 /// Cycles without progress in which marks must come back: nothing is computed for them.
 const MARK_CYCLES: u64 = 100_000;
 const ALL: u32 = u32::MAX;
+/// What a bus reads where nothing answers.
+const NOTHING: u32 = u32::MAX;
 
 /// What a device has counted since its reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +67,9 @@ impl Accelerator {
         identity: [u8; 4],
     ) -> Result<Self, Error> {
         let found = transport.read(registers::IDENTITY)?;
+        if found == NOTHING {
+            return Err(ErrorKind::Vanished.into());
+        }
         if found != u32::from_be_bytes(identity) {
             return Err(ErrorKind::WrongDevice { expected: name, found }.into());
         }
@@ -88,6 +93,15 @@ impl Accelerator {
 
     pub(crate) fn describe(&self) -> String {
         self.transport.describe()
+    }
+
+    /// Reads a register. All ones may be what is in it, but not in all of them.
+    fn read(&mut self, address: u32) -> Result<u32, Error> {
+        let value = self.transport.read(address)?;
+        if value == NOTHING && self.transport.read(registers::IDENTITY)? == NOTHING {
+            return Err(ErrorKind::Vanished.into());
+        }
+        Ok(value)
     }
 
     pub(crate) fn parameters(&self) -> [u32; 8] {
@@ -117,7 +131,7 @@ impl Accelerator {
                 self.transport.write(address, word)?;
                 sum.add(word);
             }
-            if self.transport.read(registers::KEY_CHECK)? != sum.finish() {
+            if self.read(registers::KEY_CHECK)? != sum.finish() {
                 return Err(ErrorKind::KeyNotLoaded { region }.into());
             }
         }
@@ -127,7 +141,7 @@ impl Accelerator {
     /// Chooses an entry of the device's table, and reads it.
     pub(crate) fn entry(&mut self, index: u32) -> Result<u32, Error> {
         self.transport.write(registers::INDEX, index)?;
-        self.transport.read(registers::VALUE)
+        self.read(registers::VALUE)
     }
 
     /// Declares the constants complete: the device takes items from now on.
@@ -136,11 +150,17 @@ impl Accelerator {
         self.check()
     }
 
+    /// Drops what is in flight, and makes a device that has no key take items again, whatever befell it.
+    pub(crate) fn restart(&mut self) -> Result<(), Error> {
+        self.synchronise()?;
+        self.start()
+    }
+
     /// Clears the constants and drops what is in flight.
     pub(crate) fn wipe(&mut self) -> Result<(), Error> {
         self.epoch = None;
         self.transport.write(registers::CONTROL, registers::control::WIPE)?;
-        match self.transport.read(registers::STATUS)? & registers::status::READY {
+        match self.read(registers::STATUS)? & registers::status::READY {
             0 => Ok(()),
             _ => Err(ErrorKind::Refused { address: registers::CONTROL }.into()),
         }
@@ -151,8 +171,8 @@ impl Accelerator {
             [registers::BUSY, registers::ACCEPTED, registers::DELIVERED, registers::PRODUCTS, registers::DISCARDED];
         let mut values = [0; 5];
         for (address, value) in addresses.into_iter().zip(&mut values) {
-            let low = self.transport.read(address)?;
-            *value = u64::from(low) | u64::from(self.transport.read(address + 4)?) << 32;
+            let low = self.read(address)?;
+            *value = u64::from(low) | u64::from(self.read(address + 4)?) << 32;
         }
         let [busy_cycles, accepted, delivered, products, discarded] = values;
         Ok(Counters { busy_cycles, accepted, delivered, products, discarded })
@@ -228,9 +248,9 @@ impl Accelerator {
     /// that was left open; and nothing that comes before the echo of the second is looked at.
     fn synchronise(&mut self) -> Result<u16, Error> {
         self.epoch = None;
-        let before = self.transport.read(registers::EPOCH)?;
+        let before = self.read(registers::EPOCH)?;
         self.transport.write(registers::CONTROL, registers::control::FLUSH)?;
-        let epoch = self.transport.read(registers::EPOCH)?;
+        let epoch = self.read(registers::EPOCH)?;
         if epoch == before || epoch > u16::MAX.into() {
             return Err(ErrorKind::Refused { address: registers::CONTROL }.into());
         }
@@ -248,14 +268,14 @@ impl Accelerator {
     /// Whether the device takes items and has noted nothing.
     fn check(&mut self) -> Result<(), Error> {
         self.check_causes()?;
-        match self.transport.read(registers::STATUS)? & registers::status::READY {
+        match self.read(registers::STATUS)? & registers::status::READY {
             0 => Err(ErrorKind::NotReady.into()),
             _ => Ok(()),
         }
     }
 
     fn check_causes(&mut self) -> Result<(), Error> {
-        match self.transport.read(registers::ERROR)? {
+        match self.read(registers::ERROR)? {
             0 => Ok(()),
             causes => Err(noted(causes).into()),
         }
@@ -264,10 +284,11 @@ impl Accelerator {
     /// Makes the device usable again if it still answers, and says what went wrong more exactly if it knows.
     fn recover(&mut self, error: Error) -> Error {
         let epoch = self.epoch.take();
-        let status = self.transport.read(registers::STATUS);
-        let now = self.transport.read(registers::EPOCH);
-        let causes = self.transport.read(registers::ERROR);
+        let status = self.read(registers::STATUS);
+        let now = self.read(registers::EPOCH);
+        let causes = self.read(registers::ERROR);
         let exact = match (status, now, causes) {
+            (Err(gone), ..) if matches!(gone.kind(), ErrorKind::Vanished) => gone,
             (_, Ok(now), _) if epoch.is_some_and(|epoch| now != u32::from(epoch)) => ErrorKind::WasReset.into(),
             (Ok(status), ..) if status & registers::status::READY == 0 => ErrorKind::NotReady.into(),
             (_, _, Ok(causes)) if causes != 0 => noted(causes).into(),

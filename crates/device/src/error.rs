@@ -89,6 +89,9 @@ pub enum ErrorKind {
         /// Byte address of the register.
         address: u32,
     },
+    /// Every register reads as all ones: nothing is there any more.
+    #[error("the device has gone: its registers read as all ones")]
+    Vanished,
     /// The device refused a register access: no such register, or not now.
     #[error("the device refuses access to register {address:#x}")]
     Refused {

@@ -14,7 +14,7 @@ mod trust;
 pub use accelerator::Counters;
 pub use error::{Error, ErrorKind};
 #[cfg(unix)]
-pub use mapped::MemoryMapped;
+pub use mapped::{Mapping, MemoryMapped, Window};
 pub use system::{ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, Kind, SYSTEMS, State, System};
 pub use transport::{Exchange, Marks, Transport};
 pub use trust::Trust;

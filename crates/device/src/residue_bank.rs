@@ -25,6 +25,8 @@ pub struct ResidueBank {
     device: Accelerator,
     parameters: ResidueBankParameters,
     moduli: Vec<u64>,
+    /// Whether it takes numbers: nothing has gone wrong since it was started.
+    started: bool,
     /// None if the device is believed.
     checker: Option<Checker>,
 }
@@ -69,7 +71,7 @@ impl ResidueBank {
         }
         let checker = Some(Checker::new(&moduli, parameters.word_bits).map_err(|_| unknown)?);
         device.start()?;
-        Ok(Self { device, parameters, moduli, checker })
+        Ok(Self { device, parameters, moduli, started: true, checker })
     }
 
     /// The same device, checked or believed: checked unless this says otherwise.
@@ -98,7 +100,7 @@ impl ResidueBank {
     ///
     /// # Errors
     /// [`ErrorKind::NotAModulus`], [`ErrorKind::NumberTooLong`], [`ErrorKind::NotAResidue`], [`ErrorKind::FailedCheck`], and whatever
-    /// befalls the device; then no residues are given out.
+    /// befalls the device; then no residues are given out, and the device is started anew for the next batch.
     pub fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error> {
         let unit = |&modulus: &u64| {
             let found = self.moduli.iter().position(|&known| known == modulus);
@@ -110,6 +112,16 @@ impl ResidueBank {
         if let Some(row) = too_long {
             return Err(Error::from(ErrorKind::NumberTooLong { bits }).at_row(row));
         }
+        if !std::mem::take(&mut self.started) {
+            self.device.restart()?;
+        }
+        let words = self.converted(moduli, &units, numbers)?;
+        self.started = true;
+        Ok(Residues::new(moduli, numbers.len(), words).expect("every residue was compared with its modulus"))
+    }
+
+    /// The residues modulo these moduli, which are those of these units, one modulus after the other.
+    fn converted(&mut self, moduli: &[u64], units: &[usize], numbers: &Batch) -> Result<Vec<u64>, Error> {
         let mut words = vec![0; moduli.len() * numbers.len()];
         for start in (0..numbers.len()).step_by(CHUNK) {
             let chunk = numbers.range(start..numbers.len().min(start + CHUNK));
@@ -128,10 +140,10 @@ impl ResidueBank {
                 let rows = start..start + chunk.len();
                 let columns: Vec<&[u64]> =
                     words.chunks_exact(numbers.len()).map(|column| &column[rows.clone()]).collect();
-                checker.check(&chunk, &units, &columns)?;
+                checker.check(&chunk, units, &columns)?;
             }
         }
-        Ok(Residues::new(moduli, numbers.len(), words).expect("every residue was compared with its modulus"))
+        Ok(words)
     }
 
     /// What the device has counted; a product is a residue.

@@ -27,6 +27,8 @@ struct Bank {
     ready: bool,
     /// What is added to the second prime's residue of this number.
     lie: Option<(usize, u32)>,
+    /// Whether it is reset before the next packet.
+    reset: bool,
 }
 
 impl Transport for Bank {
@@ -61,9 +63,16 @@ impl Transport for Bank {
 
     fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
         assert_eq!((exchange.header, exchange.input_item, exchange.output_item), (8, 8, 12));
+        if std::mem::take(&mut self.reset) {
+            (self.epoch, self.ready) = (0, false);
+        }
         let (header, numbers) = exchange.input.split_at(8);
+        // A device that is not ready takes nothing, nor does it know another epoch.
+        if !self.ready {
+            return Err(exchange.stalled(0, 0));
+        }
         assert_eq!(header[..4], [0x48, 0x45, self.epoch as u8, 0]);
-        assert_eq!(usize::from(header[6]), numbers.len() / 8);
+        assert_eq!(usize::from(u16::from_le_bytes([header[6], header[7]])), numbers.len() / 8);
         let (echo, answers) = exchange.output.split_at_mut(8);
         echo.copy_from_slice(header);
         let packets = numbers.chunks_exact(8).zip(answers.chunks_exact_mut(12));
@@ -88,7 +97,11 @@ impl Transport for Bank {
 }
 
 fn bank(lie: Option<(usize, u32)>) -> Box<dyn ConvertingDevice> {
-    Box::new(ResidueBank::open(Box::new(Bank { index: 0, epoch: 0, ready: false, lie })).unwrap())
+    Box::new(ResidueBank::open(software(lie)).unwrap())
+}
+
+fn software(lie: Option<(usize, u32)>) -> Box<Bank> {
+    Box::new(Bank { index: 0, epoch: 0, ready: false, lie, reset: false })
 }
 
 fn numbers(numbers: &[u64]) -> Batch {
@@ -124,9 +137,23 @@ fn wrong_residues_are_found() {
         assert_eq!(error.row(), None);
         bank(Some((0, lie))).residues(&[59, 37], &batch).unwrap();
     }
-    let believed = ResidueBank::open(Box::new(Bank { index: 0, epoch: 0, ready: false, lie: Some((0, 5)) })).unwrap();
+    let believed = ResidueBank::open(software(Some((0, 5)))).unwrap();
     let residues = believed.with_trust(Trust::Believe).residues(&[47], &batch).unwrap();
     assert_eq!(residues.column(0)[0], 6);
+}
+
+/// A bank that was reset, or has lied, is started anew for the next batch.
+#[test]
+fn a_bank_that_failed_is_started_anew() {
+    let batch = numbers(&[1, 2, 46, 4, 1 << 59]);
+    let mut bank = ResidueBank::open(Box::new(Bank { reset: true, ..*software(None) })).unwrap();
+    let error = bank.residues(&[47], &batch).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::WasReset | ErrorKind::NotReady), "{error}");
+    for _ in 0..2 {
+        assert_eq!(bank.residues(&[47], &batch).unwrap().column(0)[..4], [1, 2, 46, 4]);
+    }
+    is(&bank.residues(&[7], &batch).unwrap_err(), ErrorKind::NotAModulus { modulus: 7 });
+    bank.residues(&[47], &batch).unwrap();
 }
 
 /// More numbers than go to the device at a time, the wrong one among the last.

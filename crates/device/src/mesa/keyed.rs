@@ -136,6 +136,7 @@ impl<P: Parameters> Keyed<P> {
     /// # Errors
     /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out. After
     /// [`ErrorKind::FailedCheck`] and [`ErrorKind::NotAPlaintext`] the device has been wiped and has no key: what is wrong may be in it.
+    /// Nor has it one after [`ErrorKind::NotReady`], [`ErrorKind::WasReset`] and [`ErrorKind::Vanished`].
     pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         let held = self.key.as_ref().ok_or(ErrorKind::NoKey)?;
         let key = held.public();
@@ -144,13 +145,19 @@ impl<P: Parameters> Keyed<P> {
             return Err(hearith_paillier::Error::from(SchemeErrorKind::WrongKey { expected, found }).into());
         }
         key.check_coprime(ciphertexts)?;
-        let residues = self.device.process(ciphertexts.batch(), key.plaintext_limbs(), self.parameters.shape())?;
-        let answer = plaintexts(key, &residues).and_then(|answer| held.check(ciphertexts, &answer).map(|()| answer));
-        answer.inspect_err(|error| {
-            if matches!(error.kind(), ErrorKind::FailedCheck | ErrorKind::NotAPlaintext) {
+        let residues = self.device.process(ciphertexts.batch(), key.plaintext_limbs(), self.parameters.shape());
+        let answer = residues.and_then(|residues| {
+            let answer = plaintexts(key, &residues)?;
+            held.check(ciphertexts, &answer)?;
+            Ok(answer)
+        });
+        answer.inspect_err(|error| match error.kind() {
+            ErrorKind::FailedCheck | ErrorKind::NotAPlaintext => {
                 // A failure to wipe is no news beside this one; dropping the driver tries again.
                 let _ = self.wipe();
             }
+            ErrorKind::NotReady | ErrorKind::WasReset | ErrorKind::Vanished => self.key = None,
+            _ => {}
         })
     }
 

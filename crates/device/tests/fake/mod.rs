@@ -3,7 +3,10 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub mod faulty;
+
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use hearith_arith::natural::{add_assign, divide_exact, sub_assign};
 use hearith_arith::{Batch, Engine, Exponents, Modulus};
@@ -74,6 +77,9 @@ pub mod region {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
 
+/// What is added to a plaintext.
+pub type Lie = Arc<dyn Fn(usize, [&[u64]; 2]) -> Vec<u64> + Send + Sync>;
+
 /// The device.
 pub struct FakeMesa {
     ready: bool,
@@ -90,8 +96,8 @@ pub struct FakeMesa {
     pub answers: VecDeque<Vec<u8>>,
     /// Busy, accepted, delivered, products, discarded.
     counters: [u64; 5],
-    /// Changes every plaintext that is given out: by item of the packet, modulo n.
-    pub lie: Option<fn(usize, &[u64]) -> Vec<u64>>,
+    /// What is added to a plaintext that is given out, modulo n: by its number in the packet, given p and q.
+    pub lie: Option<Lie>,
 }
 
 impl FakeMesa {
@@ -128,6 +134,7 @@ impl FakeMesa {
         if number < 15 { bits.div_ceil(32) } else { 0 }
     }
 
+    /// Notes a cause.
     fn refuse<T>(&mut self, cause: u32) -> Result<T, Refused> {
         self.error |= cause;
         self.interrupt |= 1;
@@ -137,10 +144,11 @@ impl FakeMesa {
     /// Reads a register.
     pub fn read(&mut self, address: u32) -> Result<u32, Refused> {
         use register::*;
-        if address % 4 != 0 {
+        if !address.is_multiple_of(4) {
             return self.refuse(cause::UNALIGNED);
         }
-        let status = || u32::from(self.ready) | u32::from(!self.waiting.is_empty()) << 1 | u32::from(self.error != 0) << 3;
+        let status =
+            || u32::from(self.ready) | u32::from(!self.waiting.is_empty()) << 1 | u32::from(self.error != 0) << 3;
         Ok(match address {
             IDENTITY => u32::from_be_bytes(*b"MESA"),
             VERSION => 2,
@@ -153,7 +161,7 @@ impl FakeMesa {
             IN_FLIGHT => self.waiting.len() as u32,
             KEY_CHECK => self.crc,
             INDEX | VALUE => 0,
-            COUNTERS..0x68 if address % 8 == 0 => {
+            COUNTERS..0x68 if address.is_multiple_of(8) => {
                 let counter = self.counters[(address - COUNTERS) as usize / 8];
                 self.high = (counter >> 32) as u32;
                 counter as u32
@@ -168,7 +176,7 @@ impl FakeMesa {
     /// Writes a register.
     pub fn write(&mut self, address: u32, value: u32) -> Result<(), Refused> {
         use register::*;
-        if address % 4 != 0 {
+        if !address.is_multiple_of(4) {
             return self.refuse(cause::UNALIGNED);
         }
         match address {
@@ -214,7 +222,7 @@ impl FakeMesa {
 
     /// Pulls the reset.
     pub fn reset(&mut self) {
-        let lie = self.lie;
+        let lie = self.lie.take();
         *self = Self { lie, ..Self::new() };
     }
 
@@ -234,8 +242,9 @@ impl FakeMesa {
             return false;
         }
         let header = packet.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
-        let Some(header) = header.filter(|&header| header & 0xffff == MARK && (header >> 16) as u16 == self.epoch) else {
-            self.error |= cause::FOREIGN;
+        let Some(header) = header.filter(|&header| header & 0xffff == MARK && (header >> 16) as u16 == self.epoch)
+        else {
+            let _ = self.refuse::<()>(cause::FOREIGN);
             self.counters[4] += 1;
             return true;
         };
@@ -264,7 +273,7 @@ impl FakeMesa {
             self.counters[0] += 578;
         }
         if items.len() != count * CIPHERTEXT {
-            self.error |= cause::BROKEN;
+            let _ = self.refuse::<()>(cause::BROKEN);
             // The closing beat.
             answer.extend_from_slice(&[0; 8]);
         }
@@ -274,14 +283,14 @@ impl FakeMesa {
 
     /// What comes out of the datapath for a ciphertext.
     fn decrypt(&self, number: usize, ciphertext: &[u8]) -> [u8; PLAINTEXT] {
-        let c: Vec<u64> = ciphertext.chunks(8).map(|limb| limb_of(limb)).collect();
+        let c: Vec<u64> = ciphertext.chunks(8).map(limb_of).collect();
         // Where a wrong constant leaves nothing to compute with, something comes out all the same.
         let m = self.plaintext(&c).unwrap_or_else(|| vec![7, 0]);
-        let m = match self.lie {
+        let m = match &self.lie {
             Some(lie) => {
                 let modulus = Modulus::new(Engine::Serial, &self.constant(region::MODULUS)).unwrap();
-                let sum = modulus.add(&row(&m), &modulus.reduce(&row(&lie(number, &self.constant(region::P_PRIME)))));
-                sum.row(0).to_vec()
+                let [p, q] = [0, region::Q].map(|branch| self.constant(region::P_PRIME + branch));
+                modulus.add(&row(&m), &modulus.reduce(&row(&lie(number, [&p, &q])))).row(0).to_vec()
             }
             None => m,
         };
@@ -330,7 +339,8 @@ impl FakeMesa {
 fn halved(m: &Modulus, bits: u32) -> Batch {
     let mut half = [m.as_limbs(), &[0]].concat();
     add_assign(&mut half, &[1]);
-    let half: Vec<u64> = (0..half.len()).map(|limb| hearith_arith::natural::bits_at(&half, 64 * limb + 1, 64)).collect();
+    let half: Vec<u64> =
+        (0..half.len()).map(|limb| hearith_arith::natural::bits_at(&half, 64 * limb + 1, 64)).collect();
     m.pow(&row(&half), Exponents::Public(&[bits.into()]))
 }
 
