@@ -34,6 +34,8 @@ scripts/msrv.sh
 ruff check --quiet scripts
 ruff format --quiet --check scripts
 scripts/lint_rtl.sh
+scripts/ip.py --check
+scripts/self_test.py --check
 # scripts/format_rtl.sh --check
 
 if ! cargo deny --version >/dev/null 2>&1; then
