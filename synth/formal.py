@@ -141,7 +141,7 @@ def check_resets(top, parameters):
     """Raises `tools.Failed` if a register of a design has no reset, other than those of `NOT_RESET`."""
     tools.WORK.mkdir(parents=True, exist_ok=True)
     found = tools.WORK / f"resets-{top}.txt"
-    script = f"{tools.read(top, parameters)}; proc; opt_clean; tee -q -o {found} select -list t:$dff t:$dffe t:$sdff t:$sdffe t:$dlatch"
+    script = f"{tools.read(top, parameters)}; proc; opt_dff; opt_clean; tee -q -o {found} select -list t:$dff t:$dffe t:$dlatch"
     tools.yosys(script, tools.WORK / f"resets-{top}.log")
     modules = {line.rpartition("/")[0] for line in found.read_text().splitlines()}
     # A module with parameters is called $paramod\\NAME\\PARAMETERS or $paramod$HASH\\NAME.
