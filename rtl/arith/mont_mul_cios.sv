@@ -5,7 +5,7 @@
 // a, b < 2 M' give r < 2 M', congruent to a b / R modulo M; b = 1 gives r <= M'. Proof in mont_row.
 //
 // One product every Step = T + D + 4 cycles (71 at N = 1024, W = 17, D = 2), whose upper words' carries are resolved PerCycle words a cycle while the next runs:
-// latency from taking operands to giving the result Step + ceil(Upper / PerCycle) + 1 cycles, Upper = ceil((N+1-W) / V). A result that is not
+// latency from taking operands to giving the result Step + ceil(Upper / PerCycle) + 2 cycles, Upper = ceil((N+1-W) / V). A result that is not
 // taken holds the next one in its last cycle.
 //
 // Multipliers: ceil(N/V) + ceil((N + W (D+1) + 1)/V) of W x V bits, unsigned, each with registers at its inputs, behind the product and at its output
@@ -37,12 +37,12 @@ module mont_mul_cios #(
     localparam int unsigned Words = (N + W * (D + 1) + V) / V;
     localparam int unsigned Upper = (N + V - W) / V;
 
-    if (PerCycle < 1 || (Upper + PerCycle - 1) / PerCycle + 2 > (N + W + 1) / W + 2 * D + 6) begin : gen_bad_per_cycle
+    if (PerCycle < 1 || (Upper + PerCycle - 1) / PerCycle + 3 > (N + W + 1) / W + 2 * D + 6) begin : gen_bad_per_cycle
         $error("mont_mul_cios: PerCycle must be so large that carries are resolved before the next product ends");
     end
 
     logic start, clear, take_q, feed, last, first, ahead;
-    logic resolve_ready;
+    logic resolve_ready, wait_d;
     logic [Upper*(V+1)-1:0] y;
     logic [Upper*V-1:0] upper;
     logic [W-1:0] digit, q;
@@ -84,7 +84,7 @@ module mont_mul_cios #(
         .clk_i,
         .rst_ni,
         .clear_i (first),
-        .hold_i  (ahead || (last && !resolve_ready)),
+        .hold_i  (wait_d),
         .load_i  (open_d),
         .take_q_i(take_q),
         .mt_i,
@@ -94,23 +94,29 @@ module mont_mul_cios #(
         .y_o     (y)
     );
 
-    // The low digits of the result: in the last cycle all but the highest of them, which is q; then what is given with the others' carries.
-    logic [Low-W-1:0] digits_q;
-    logic [Low-1:0] low_q;
+    // The low digits of the result one by one, then with its words, which are in registers a cycle after a product's last: there they stay while carry_resolve is
+    // not ready, and once it is, it is so in the next cycle, too.
+    logic [Low-1:0] digits_q, low_q;
+    logic wait_q, ended_q;
+    assign wait_d = last && !resolve_ready;
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
+            wait_q   <= 1'b0;
+            ended_q  <= 1'b0;
             digits_q <= '0;
             low_q    <= '0;
         end else begin
-            if (feed && !last) digits_q <= {q, digits_q[Low-W-1:W]};
-            if (last && resolve_ready) low_q <= {q, digits_q};
+            wait_q  <= wait_d;
+            ended_q <= last && resolve_ready;
+            if (feed && !wait_q) digits_q <= {q, digits_q[Low-1:W]};
+            if (ended_q) low_q <= digits_q;
         end
     end
 
     carry_resolve #(.Words(Upper), .W(V), .B(V + 1), .PerCycle(PerCycle)) u_resolve (
         .clk_i,
         .rst_ni,
-        .in_valid_i (last),
+        .in_valid_i (ended_q),
         .in_ready_o (resolve_ready),
         .x_i        (y),
         .out_valid_o,

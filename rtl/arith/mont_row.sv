@@ -20,14 +20,14 @@
 // exact, which they are. The result appears as digits q_o (exact, lowest first) and, in the last cycle, as words y_o of the rest, which count from bit
 // W (D+2); each at most 2^v + 2^(v-W) + 1, if it has v bits.
 //   Chained: the result is to be an operand as it is. Span = W (D+2), Period = ceil(Span / V): the words of the rest are those of an operand from Period on.
-//   Otherwise words have V bits (Span = V, Period = 1), and those of a are a plain number's.
+//   Otherwise words have V bits (Span = V, Period = 1), those of a are a plain number's, and y_o comes a cycle later, from registers.
 //
 // The way of a digit of q: from the sum through D - 2 registers, the last of which is there once for a group of words, so that it can lie near them, into the register
 // of each multiplier, its product and the sum. What else all words need has such a register for each group, too: it comes a cycle ahead.
 //
 // Timing, in cycles from 0: b_i = digit b_k in cycle k - 1; a_i up to cycle 0, whenever load_i was there a cycle before, the last of which counts, and none between it and
 // the last digit of b; mt_i stable; clear_i in cycle 0; take_q_i in cycles 2 to T + 1 (q_o = q_i in cycle i + 2); q_T to q_(T+D+1) in cycles T + 2 to T + D + 3;
-// y_o in cycle T + D + 3, and in each after one with hold_i, if that comes in T + D + 2 first.
+// y_o in cycle T + D + 3, or T + D + 4 if not Chained. While hold_i the row is a cycle later as it was.
 //
 // Cost: MtWords + Words multipliers of W x V (W x (V+1) for Words of them if Chained). Source: [Orup95].
 module mont_row #(
@@ -130,7 +130,8 @@ module mont_row #(
             .V    (Bits),
             .ABits(OwnBits),
             .HasM (j < MtWords),
-            .First(j == 0)
+            .First(j == 0),
+            .Late (!Chained)
         ) u_word (
             .clk_i,
             .rst_ni,

@@ -14,9 +14,9 @@
 //
 // Bounds, with beta = 2^W, gamma = 2^V, beta <= gamma <= beta^2 / 2, beta >= 16, digits below beta, mt below gamma, a at most gamma + gamma / beta + 1:
 //   p <= beta (gamma + gamma / beta + 1), since (beta - 1) (gamma + gamma / beta + 1) and a beta-th of that bound give no more;
-//   x <= beta gamma + 3 gamma and y_o <= 3 gamma + gamma / beta + 1. Proof: floor(x / beta) <= gamma + 3 gamma / beta, two digits and a carry are at most
-//   2 (gamma - gamma / beta) + 1, which gives y_o; q mt <= (beta - 1) (gamma - 1) on top gives beta gamma + 2 gamma + gamma / beta + 2 - beta < beta gamma + 3 gamma.
-// Both fit W + V + 1 bits, y_o fits V + 2. Once p and q are 0, x <= y_o <= 2 gamma + 2 gamma / beta, and a cycle later y_o <= gamma + gamma / beta + 1, as an
+//   x <= beta gamma + 3 gamma and y <= 3 gamma + gamma / beta + 1, what x takes but for q mt. Proof: floor(x / beta) <= gamma + 3 gamma / beta, two digits and a carry are at most
+//   2 (gamma - gamma / beta) + 1, which gives y; q mt <= (beta - 1) (gamma - 1) on top gives beta gamma + 2 gamma + gamma / beta + 2 - beta < beta gamma + 3 gamma.
+// p and x fit W + V + 1 bits, y fits V + 2. Once p and q are 0, y <= 2 gamma + 2 gamma / beta, and a cycle later y <= gamma + gamma / beta + 1, as an
 // operand has to be: its bit V + 1 is 0.
 (* keep_hierarchy *)
 module mont_word #(
@@ -24,7 +24,8 @@ module mont_word #(
     parameter int unsigned V     = W,      // bits of the word, W to 2 W - 1
     parameter int unsigned ABits = V + 1,  // bits of a: V if it is a plain number's word, V + 1 if a redundant one's
     parameter bit          HasM  = 1'b1,   // whether mt has a word here
-    parameter bit          First = 1'b0    // whether there is no word below
+    parameter bit          First = 1'b0,   // whether there is no word below
+    parameter bit          Late  = 1'b0    // whether y_o comes from x, a cycle later
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
@@ -38,7 +39,7 @@ module mont_word #(
     input  logic [ABits-1:0] a_i,
     input  logic [W:0]       low_i,     // low_o of the next word
     output logic [W:0]       low_o,
-    output logic [V+1:0]     y_o        // x in the next cycle but for q mt
+    output logic [V+1:0]     y_o        // what x takes but for q mt; if Late, x itself
 );
     localparam int unsigned XBits = W + V + 1;
 
@@ -46,6 +47,7 @@ module mont_word #(
     logic [ABits-1:0] a_q;
     logic [W+ABits-1:0] m2_q;
     logic [XBits-1:0] p_q, x_q;
+    logic [V+1:0] y;
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) b_q <= '0;
@@ -69,10 +71,12 @@ module mont_word #(
 
     assign low_o = (W + 1)'(x_q[W-1:0]) + (W + 1)'(p_q[W-1:0]);
     if (First) begin : gen_first
-        assign y_o = (V + 2)'(x_q[XBits-1:W]) + ((V + 2)'(low_i) << (V - W)) + (V + 2)'(low_o[W]);
+        assign y = (V + 2)'(x_q[XBits-1:W]) + ((V + 2)'(low_i) << (V - W)) + (V + 2)'(low_o[W]);
     end else begin : gen_later
-        assign y_o = (V + 2)'(x_q[XBits-1:W]) + ((V + 2)'(low_i) << (V - W));
+        assign y = (V + 2)'(x_q[XBits-1:W]) + ((V + 2)'(low_i) << (V - W));
     end
+
+    assign y_o = Late ? x_q[V+1:0] : y;
 
     if (HasM) begin : gen_m
         logic [W-1:0] q_q;
@@ -96,7 +100,7 @@ module mont_word #(
 
         always_ff @(posedge clk_i) begin
             if (clear_i) x_q <= '0;
-            else if (step_i) x_q <= XBits'(m1_q) + XBits'(y_o);
+            else if (step_i) x_q <= XBits'(m1_q) + XBits'(y);
         end
     end else begin : gen_no_m
         // Above the modulus there is nothing to multiply.
@@ -105,7 +109,7 @@ module mont_word #(
 
         always_ff @(posedge clk_i) begin
             if (clear_i) x_q <= '0;
-            else if (step_i) x_q <= XBits'(y_o);
+            else if (step_i) x_q <= XBits'(y);
         end
     end
 endmodule

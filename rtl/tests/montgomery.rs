@@ -33,7 +33,7 @@ impl Shape {
 /// Checks products of a digit-serial core, timed and under pressure.
 fn check_cios(core: &Core, shape: Shape, form: &Montgomery, items: &[Vec<Integer>], seed: u64) {
     let constants = [("mt_i", &form.mt)];
-    let latency = form.step + u64::from((shape.n + 1 - shape.w).div_ceil(shape.v).div_ceil(3)) + 1;
+    let latency = form.step + u64::from((shape.n + 1 - shape.w).div_ceil(shape.v).div_ceil(3)) + 2;
     let bound: Integer = form.scaled.clone() * 2;
     let timed = core.timed(&constants, items, latency, form.step);
     for (item, result) in items.iter().zip(&timed) {
