@@ -20,12 +20,13 @@
 // operand has to be: its bit V + 1 is 0.
 (* keep_hierarchy *)
 module mont_word #(
-    parameter int unsigned W     = 16,     // bits of a digit, 4 to 32
-    parameter int unsigned V     = W,      // bits of the word, W to 2 W - 1
-    parameter int unsigned ABits = V + 1,  // bits of a: V if it is a plain number's word, V + 1 if a redundant one's
-    parameter bit          HasM  = 1'b1,   // whether mt has a word here
-    parameter bit          First = 1'b0,   // whether there is no word below
-    parameter bit          Late  = 1'b0    // whether y_o comes from x, a cycle later
+    parameter int unsigned W      = 16,     // bits of a digit, 4 to 32
+    parameter int unsigned V      = W,      // bits of the word, W to 2 W - 1
+    parameter int unsigned ABits  = V + 1,  // bits of a: V if it is a plain number's word, V + 1 if a redundant one's
+    parameter bit          HasM   = 1'b1,   // whether mt has a word here
+    parameter bit          First  = 1'b0,   // whether there is no word below
+    parameter bit          Late   = 1'b0,   // whether y_o comes from x, a cycle later
+    parameter int unsigned Inputs = 1       // registers in a row at each input of a multiplier, 1 or 2
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
@@ -43,8 +44,8 @@ module mont_word #(
 );
     localparam int unsigned XBits = W + V + 1;
 
-    logic [W-1:0] b_q;
-    logic [ABits-1:0] a_q;
+    logic [W-1:0] b_q, b;
+    logic [ABits-1:0] a_q, a;
     logic [W+ABits-1:0] m2_q;
     logic [XBits-1:0] p_q, x_q;
     logic [V+1:0] y;
@@ -59,9 +60,28 @@ module mont_word #(
         else if (load_i) a_q <= a_i;
     end
 
+    if (Inputs == 2) begin : gen_near
+        logic [W-1:0] near_b_q;
+        logic [ABits-1:0] near_a_q;
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) begin
+                near_b_q <= '0;
+                near_a_q <= '0;
+            end else begin
+                near_b_q <= b_q;
+                near_a_q <= a_q;
+            end
+        end
+        assign b = near_b_q;
+        assign a = near_a_q;
+    end else begin : gen_direct
+        assign b = b_q;
+        assign a = a_q;
+    end
+
     always_ff @(posedge clk_i) begin
         if (!rst_ni) m2_q <= '0;
-        else m2_q <= (W + ABits)'(b_q) * (W + ABits)'(a_q);
+        else m2_q <= (W + ABits)'(b) * (W + ABits)'(a);
     end
 
     always_ff @(posedge clk_i) begin
@@ -79,8 +99,8 @@ module mont_word #(
     assign y_o = Late ? x_q[V+1:0] : y;
 
     if (HasM) begin : gen_m
-        logic [W-1:0] q_q;
-        logic [V-1:0] mt_q;
+        logic [W-1:0] q_q, q;
+        logic [V-1:0] mt_q, mt;
         logic [W+V-1:0] m1_q;
 
         always_ff @(posedge clk_i) begin
@@ -93,9 +113,28 @@ module mont_word #(
             else mt_q <= mt_i;
         end
 
+        if (Inputs == 2) begin : gen_near
+            logic [W-1:0] near_q_q;
+            logic [V-1:0] near_mt_q;
+            always_ff @(posedge clk_i) begin
+                if (!rst_ni) begin
+                    near_q_q  <= '0;
+                    near_mt_q <= '0;
+                end else begin
+                    near_q_q  <= q_q;
+                    near_mt_q <= mt_q;
+                end
+            end
+            assign q  = near_q_q;
+            assign mt = near_mt_q;
+        end else begin : gen_direct
+            assign q  = q_q;
+            assign mt = mt_q;
+        end
+
         always_ff @(posedge clk_i) begin
             if (!rst_ni) m1_q <= '0;
-            else m1_q <= (W + V)'(q_q) * (W + V)'(mt_q);
+            else m1_q <= (W + V)'(q) * (W + V)'(mt);
         end
 
         always_ff @(posedge clk_i) begin

@@ -4,7 +4,10 @@
 mod golden;
 
 use golden::{Core, Montgomery, below, number, odd, power};
-use hearith_rtl::{CARRY_RESOLVE_7, CIOS_4, CIOS_7, CIOS_20, CIOS_100, CIOS_256, CIOS_1024, CIOS_2048, RADIX2_5, RADIX2_256, RADIX2_1024};
+use hearith_rtl::{
+    CARRY_RESOLVE_7, CIOS_4, CIOS_7, CIOS_20, CIOS_100, CIOS_256, CIOS_1024, CIOS_2048, RADIX2_5, RADIX2_256,
+    RADIX2_1024,
+};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
 use rug::Integer;
@@ -15,13 +18,14 @@ fn cios(design: &'static Design) -> Core {
     Core { design, operands: &["a_i", "b_i"], results: &CIOS_RESULTS }
 }
 
-/// Bits of a modulus, a digit and a word, and the delay of the quotient.
+/// Bits of a modulus, a digit and a word, the delay of the quotient, and the registers at each input of a multiplier.
 #[derive(Clone, Copy)]
 struct Shape {
     n: u32,
     w: u32,
     v: u32,
     d: u32,
+    inputs: u32,
 }
 
 impl Shape {
@@ -33,9 +37,10 @@ impl Shape {
 /// Checks products of a digit-serial core, timed and under pressure.
 fn check_cios(core: &Core, shape: Shape, form: &Montgomery, items: &[Vec<Integer>], seed: u64) {
     let constants = [("mt_i", &form.mt)];
-    let latency = form.step + u64::from((shape.n + 1 - shape.w).div_ceil(shape.v).div_ceil(3)) + 2;
+    let interval = form.step + u64::from(shape.inputs - 1);
+    let latency = interval + u64::from((shape.n + 1 - shape.w).div_ceil(shape.v).div_ceil(3)) + 2;
     let bound: Integer = form.scaled.clone() * 2;
-    let timed = core.timed(&constants, items, latency, form.step);
+    let timed = core.timed(&constants, items, latency, interval);
     for (item, result) in items.iter().zip(&timed) {
         let (a, b, r) = (&item[0], &item[1], &result[0]);
         assert_eq!(Integer::from(r % &form.modulus), form.product(a, b), "{a} * {b} mod {}", form.modulus);
@@ -68,8 +73,8 @@ fn check_small_cios(design: &'static Design, shape: Shape, moduli: impl Iterator
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn digit_serial_products_modulo_every_small_number() {
-    check_small_cios(&CIOS_4, Shape { n: 4, w: 4, v: 4, d: 2 }, (1..16).step_by(2));
-    check_small_cios(&CIOS_7, Shape { n: 7, w: 4, v: 5, d: 3 }, [1, 3, 5, 63, 65, 125, 127].into_iter());
+    check_small_cios(&CIOS_4, Shape { n: 4, w: 4, v: 4, d: 2, inputs: 1 }, (1..16).step_by(2));
+    check_small_cios(&CIOS_7, Shape { n: 7, w: 4, v: 5, d: 3, inputs: 1 }, [1, 3, 5, 63, 65, 125, 127].into_iter());
 }
 
 fn check_wide_cios(design: &'static Design, shape: Shape, moduli: usize, operands: usize) {
@@ -98,16 +103,16 @@ fn check_wide_cios(design: &'static Design, shape: Shape, moduli: usize, operand
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn digit_serial_products_in_many_shapes() {
-    check_wide_cios(&CIOS_20, Shape { n: 20, w: 4, v: 7, d: 4 }, 20, 40);
-    check_wide_cios(&CIOS_100, Shape { n: 100, w: 17, v: 33, d: 2 }, 8, 20);
-    check_wide_cios(&CIOS_256, Shape { n: 256, w: 18, v: 18, d: 3 }, 4, 10);
+    check_wide_cios(&CIOS_20, Shape { n: 20, w: 4, v: 7, d: 4, inputs: 1 }, 20, 40);
+    check_wide_cios(&CIOS_100, Shape { n: 100, w: 17, v: 33, d: 2, inputs: 1 }, 8, 20);
+    check_wide_cios(&CIOS_256, Shape { n: 256, w: 18, v: 18, d: 4, inputs: 2 }, 4, 10);
 }
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn digit_serial_products_of_wide_numbers() {
-    check_wide_cios(&CIOS_1024, Shape { n: 1024, w: 17, v: 24, d: 2 }, 4, 10);
-    check_wide_cios(&CIOS_2048, Shape { n: 2048, w: 17, v: 24, d: 2 }, 1, 2);
+    check_wide_cios(&CIOS_1024, Shape { n: 1024, w: 17, v: 24, d: 2, inputs: 1 }, 4, 10);
+    check_wide_cios(&CIOS_2048, Shape { n: 2048, w: 17, v: 24, d: 2, inputs: 1 }, 1, 2);
 }
 
 #[test]
