@@ -24,8 +24,8 @@ CIOS_ECP5 = {"W": 18, "V": 18, "D": 3}
 LADDER_ECP5 = {"W": 17, "V": 17, "D": 2}
 STAGES = {1024: 6, 2048: 3}
 # The dual lanes' digits and words: as wide as a DSP48E1 takes; on the ECP5, at 256 bits, as its multipliers of 18 x 18 bits do.
-DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 17, "V": 23, "D": 2}, 2048: {"W": 17, "V": 23, "D": 2}}
-LANES = 4
+DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 18, "V": 24, "D": 2}, 2048: {"W": 18, "V": 24, "D": 2}}
+LANES = 10
 
 # The MESA paper, [HDSST25] (tables I to IV): Vivado 2018.3, xc7vx690t, 100 MHz.
 PAPER_MODULES = {
@@ -76,7 +76,7 @@ def cores(n, cios=CIOS, ladder=LADDER):
         "cond_sub": {"N": n},
         "mod_add": {"N": n},
         "wide_add": {"N": n},
-        "dual_lane": {"N": n, **DUAL[n]},
+        "dual_lanes": {"N": n, "Lanes": 1, **DUAL[n]},
     }
 
 
@@ -293,7 +293,7 @@ Written by `make synth-mesa` (synth/mesa.py) with {tools}. Cycles are measured i
 `synth_xilinx -family xc7` of Yosys makes of each module, hierarchy kept, without pins; clocks are what nextpnr reports after placing and
 routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core whose cells are taken off the counts. Multipliers take
 digits of W = {w} bits and words of up to V = {v}, and the quotient has a delay of D = {d}, where nothing else is said: what a DSP48E1 takes. On the ECP5, whose
-multipliers take 18 x 18 bits, `mont_mul_cios` has {cios}, `mod_exp_ladder` {ladder}. `mesa_dual` has {lanes} lanes a branch.
+multipliers take 18 x 18 bits, `mont_mul_cios` has {cios}, `mod_exp_ladder` {ladder}. `mesa_dual` takes balanced digits of 18 and words of 24 bits, and has {lanes} lanes a branch.
 
 **What cannot be compared.** The paper's areas and its 100 MHz come from Vivado 2018.3, placed and routed on a Virtex-7 690T; ours are
 Yosys's before placement, and no timing was closed on a Virtex-7. Yosys knows neither Vivado's optimisations across modules nor its limits;

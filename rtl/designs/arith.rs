@@ -21,8 +21,9 @@ fn ladder(name: &str, [n, w, v, d]: [u32; 4], bits: u32, exit: u32) -> Design {
     digits(name, "mod_exp_ladder", n, w, v, d).parameter("Bits", bits).parameter("Exit", exit)
 }
 
-fn dual(name: &str, n: u32, w: u32, v: u32, d: u32) -> Design {
-    digits(name, "dual_lane", n, w, v, d)
+/// Dual lanes, with words of `v` bits.
+fn dual(name: &str, [n, w, v, d]: [u32; 4], lanes: u32) -> Design {
+    digits(name, "dual_lanes", n, w, v, d).parameter("Lanes", lanes)
 }
 
 pub fn designs() -> Vec<Design> {
@@ -39,10 +40,11 @@ pub fn designs() -> Vec<Design> {
         ladder("ladder_96", [96, 17, 23, 2], 12, 0),
         ladder("ladder_exit_96", [96, 17, 23, 2], 12, 1),
         ladder("ladder_1024", [wide(1024), 17, 23, 2], 86, 1).shared(&["mont_row", "mont_digits"]).optimisation(2),
-        dual("dual_lane_40", 40, 4, 4, 1),
-        dual("dual_lane_40_words", 40, 4, 6, 2),
-        dual("dual_lane_256", 256, 17, 23, 3),
-        dual("dual_lane_1024", wide(1024), 17, 23, 2)
+        dual("dual_lane_40", [40, 4, 4, 2], 1),
+        dual("dual_lane_40_words", [40, 4, 6, 3], 3),
+        dual("dual_lane_256", [256, 17, 23, 4], 1),
+        dual("dual_lane_256_balanced", [256, 18, 24, 2], 1),
+        dual("dual_lane_1024", [wide(1024), 18, 24, 2], 1)
             .shared(&["dual_row", "dual_digits", "dual_source"])
             .optimisation(2),
         Design::new("radix2_5", "mont_mul_radix2").parameter("N", 5).parameter("XBits", 7).parameter("Word", 4),
