@@ -58,6 +58,12 @@ pub fn designs() -> Vec<Design> {
             .parameter("W", 4)
             .parameter("B", 6)
             .parameter("PerCycle", 3),
+        Design::new("carry_resolve_uneven", "carry_resolve")
+            .parameter("Words", 7)
+            .parameter("W", 5)
+            .parameter("B", 6)
+            .parameter("PerCycle", 3)
+            .parameter("Span", 14),
         Design::new("div_exact_9", "div_exact")
             .parameter("XBits", 9)
             .parameter("DBits", 4)

@@ -5,8 +5,8 @@ mod golden;
 
 use golden::{Core, Montgomery, below, number, odd, power};
 use hearith_rtl::{
-    CARRY_RESOLVE_7, CIOS_4, CIOS_7, CIOS_20, CIOS_100, CIOS_256, CIOS_1024, CIOS_2048, RADIX2_5, RADIX2_256,
-    RADIX2_1024,
+    CARRY_RESOLVE_7, CARRY_RESOLVE_UNEVEN, CIOS_4, CIOS_7, CIOS_20, CIOS_100, CIOS_256, CIOS_1024, CIOS_2048, RADIX2_5,
+    RADIX2_256, RADIX2_1024,
 };
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
@@ -175,12 +175,12 @@ fn bit_serial_products_of_wide_numbers() {
     }
 }
 
-#[test]
-#[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn redundant_words_become_plain_ones() {
-    let core = Core { design: &CARRY_RESOLVE_7, operands: &["x_i"], results: &["r_o"] };
+/// Seven words of 6 bits each at these bits of their sum, three of which are added a cycle.
+fn check_resolve(design: &'static Design, at: [u32; 7], bits: u32) {
+    let core = Core { design, operands: &["x_i"], results: &["r_o"] };
     let mut random = Random::new(5);
-    // Words of 6 bits, 4 apart; the highest small enough for the sum to fit.
+    // The highest word is small enough for the sum to fit.
+    let most = (1 << (bits - at[6])) - 4;
     let words: Vec<Vec<u64>> = (0..600)
         .map(|round| {
             let word = |random: &mut Random| match round % 3 {
@@ -188,14 +188,20 @@ fn redundant_words_become_plain_ones() {
                 1 => 15 + random.below(2),
                 _ => random.below(64),
             };
-            (0..7).map(|index| if index == 6 { random.below(12) } else { word(&mut random) }).collect()
+            (0..7).map(|index| if index == 6 { random.below(most) } else { word(&mut random) }).collect()
         })
         .collect();
-    let join = |words: &[u64], apart: u32| words.iter().rev().fold(Integer::new(), |sum, &word| (sum << apart) + word);
-    let items: Vec<Vec<Integer>> = words.iter().map(|words| vec![join(words, 6)]).collect();
+    let join = |words: &[u64], at: [u32; 7]| at.iter().zip(words).map(|(&at, &word)| Integer::from(word) << at).sum();
+    let sums: Vec<Integer> = words.iter().map(|words| join(words, at)).collect();
+    let items: Vec<Vec<Integer>> = words.iter().map(|words| vec![join(words, [0, 6, 12, 18, 24, 30, 36])]).collect();
     let results = core.timed(&[], &items, 4, 5);
-    for (words, result) in words.iter().zip(&results) {
-        assert_eq!(result[0], join(words, 4));
-    }
+    assert!(results.iter().zip(&sums).all(|(result, sum)| result[0] == *sum));
     assert!(core.pressed(&[], &items, 3) == results);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn redundant_words_become_plain_ones() {
+    check_resolve(&CARRY_RESOLVE_7, [0, 4, 8, 12, 16, 20, 24], 28);
+    check_resolve(&CARRY_RESOLVE_UNEVEN, [0, 4, 9, 14, 18, 23, 28], 32);
 }
