@@ -132,7 +132,7 @@ def prove(core):
 
 
 # Modules with registers that need no reset: products of digits that are reset, and sums that are cleared with them; the bus's own words.
-NOT_RESET = {"mont_word", "dual_word", "axil_port", "accelerator_registers", "reset_sync"}
+NOT_RESET = {"dual_word", "axil_port", "accelerator_registers", "reset_sync"}
 
 TOPS = {"mesa": {"N": 64, "Stages": 2, "StreamBits": 32}, "mesa_dual": {"N": 64, "Lanes": 2, "W": 16, "StreamBits": 32}}
 
@@ -141,7 +141,8 @@ def check_resets(top, parameters):
     """Raises `tools.Failed` if a register of a design has no reset, other than those of `NOT_RESET`."""
     tools.WORK.mkdir(parents=True, exist_ok=True)
     found = tools.WORK / f"resets-{top}.txt"
-    script = f"{tools.read(top, parameters)}; proc; opt_dff; opt_clean; tee -q -o {found} select -list t:$dff t:$dffe t:$dlatch"
+    # Resets are synchronous: opt_dff finds them in front of the registers.
+    script = f"{tools.read(top, parameters)}; proc; opt_clean; opt_dff; opt_clean; tee -q -o {found} select -list t:$dff t:$dffe t:$dlatch"
     tools.yosys(script, tools.WORK / f"resets-{top}.log")
     modules = {line.rpartition("/")[0] for line in found.read_text().splitlines()}
     # A module with parameters is called $paramod\\NAME\\PARAMETERS or $paramod$HASH\\NAME.
