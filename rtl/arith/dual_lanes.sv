@@ -105,25 +105,23 @@ module dual_lanes #(
     end
 
     // M' = mt 2^(W (D+1)) - 1 is added: its digits, beginning with a carry of -1.
-    logic [2**CountBits*W-1:0] mt;
+    logic [OpBits-1:0] mt;
     logic [W-1:0] mt_digit;
     logic [CountBits-1:0] count_q, count_d;
     logic [W-1:0] mt_digit_q;
     logic signed [1:0] carry_q;
     logic signed [W+1:0] sum;
 
-    assign mt          = (2 ** CountBits * W)'({mt_i, {W * (D + 1) {1'b0}}});
+    assign mt          = OpBits'({mt_i, {W * (D + 1) {1'b0}}});
     assign digit_ready = !out_valid_o;
     assign digit_last  = count_q == CountBits'(Digits - 1);
     assign sum         = $signed((W + 2)'(digit)) + $signed((W + 2)'(mt_digit_q)) + (W + 2)'(carry_q);
 
-    for (genvar w = 0; w < W; w++) begin : gen_mt
-        logic [2**CountBits-1:0] column;
-        for (genvar k = 0; k < 2 ** CountBits; k++) begin : gen_place
-            assign column[k] = mt[k*W+w];
-        end
-        assign mt_digit[w] = column[count_d];
-    end
+    digit_select #(.W(W), .Digits(Digits), .IndexBits(CountBits)) u_mt (
+        .number_i(mt),
+        .index_i (count_d),
+        .digit_o (mt_digit)
+    );
 
     always_comb begin
         count_d = count_q;
