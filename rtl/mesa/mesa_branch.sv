@@ -43,6 +43,9 @@ module mesa_branch #(
     output logic [N-1:0]      residue_o,
     output logic [Stages-1:0] mul_o          // a pair of products starts in this ladder
 );
+    if (Stages < 1 || Stages > N / 4) $error("mesa_branch: Stages is 1 to N / 4");
+    if (Exact > 1) $error("mesa_branch: Exact is 0 or 1");
+
     localparam int unsigned Digits = (N + 1 + W - 1) / W + D + 1;
     localparam int unsigned PairBits = Digits * (W + 1);
     // With the exit product the last stage is no longer than the others.

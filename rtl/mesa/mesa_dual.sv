@@ -53,6 +53,8 @@ module mesa_dual #(
     output logic                  m_axis_tvalid_o,
     input  logic                  m_axis_tready_i
 );
+    if (Lanes < 1) $error("mesa_dual: Lanes must be at least 1");
+
     localparam int unsigned H = N / 2;
     localparam int unsigned MtBits = (H + W - 1) / W * W;
     localparam int unsigned RBits = W * ((H + 2 + W - 1) / W + D + 1);
