@@ -9,7 +9,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 FUZZ_SECONDS ?= 300
 
 .PHONY: help demo demo-python test test-full wheel sbom bench bench-python bench-sql bench-rns fuzz lint audit miri msrv doc hardware-tools synth \
-	synth-mesa synth-rns synth-memories synth-check formal coverage setup clean
+	synth-mesa synth-rns synth-memories synth-check boards formal coverage setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /make \1\t/' | expand -t 18
@@ -105,6 +105,9 @@ synth-memories: hardware-tools ## count the block RAMs that the library's memori
 
 synth-check: hardware-tools ## synthesise small forms of all hardware and compare with synth/check.json (minutes; UPDATE=1 writes it)
 	$(HARDWARE_PYTHON) synth/check.py --jobs 2 $(if $(UPDATE),--update)
+
+boards: hardware-tools ## synthesise the boards' examples, place and route what open tools can, into target/boards (ten minutes)
+	$(HARDWARE_PYTHON) synth/boards.py
 
 formal: hardware-tools ## prove the library's blocks and small cores at small widths, and that the proofs find planted mistakes
 	$(HARDWARE_PYTHON) synth/formal.py --mutants
