@@ -48,6 +48,8 @@ pub fn designs() -> Vec<Design> {
         Design::new("stream_cdc_16", "stream_cdc").parameter("Width", 16).parameter("Depth", 16).parameter("Stages", 3),
         Design::new("ram_1r1w_12x6", "ram_1r1w").parameter("Width", 12).parameter("Depth", 6).parameter("Parity", 1),
         Design::new("ram_1r1w_72x16", "ram_1r1w").parameter("Width", 72).parameter("Depth", 16).parameter("Wiped", 0),
+        Design::new("broken_stream", "broken_stream"),
+        Design::new("watched_axil", "watched_axil"),
         Design::new("ram_1r1w_fault", "ram_1r1w_fault"),
         Design::new("ram_2rw_12x6", "ram_2rw").parameter("Width", 12).parameter("Depth", 6).parameter("Parity", 1),
         Design::new("ram_2rw_40x16", "ram_2rw").parameter("Width", 40).parameter("Depth", 16).parameter("Wiped", 0),

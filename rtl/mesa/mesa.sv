@@ -15,7 +15,8 @@
 module mesa #(
     parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, 64 to 16384
     parameter int unsigned Stages     = 6,     // ladders a branch
-    parameter int unsigned W          = 16,    // bits of a digit
+    parameter int unsigned W          = 17,    // bits of a digit
+    parameter int unsigned V          = 23,    // bits of a word, W to 2 W - 1 (mod_exp_ladder)
     parameter int unsigned D          = 2,     // delay of a digit of the quotient
     parameter int unsigned Exact      = 1,     // dividers: from the low end (1), or restoring as in the paper (0)
     parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32, at most N / 2
@@ -75,7 +76,7 @@ module mesa #(
     logic [7:0][31:0] parameters;
     assign parameters[accelerator_pkg::MesaParameterN] = N;
     assign parameters[accelerator_pkg::MesaParameterStages] = Stages;
-    assign parameters[accelerator_pkg::MesaParameterShape] = {8'd0, 8'(Exact), 8'(D), 8'(W)};
+    assign parameters[accelerator_pkg::MesaParameterShape] = {8'(V), 8'(Exact), 8'(D), 8'(W)};
     assign parameters[accelerator_pkg::MesaParameterStreamBits] = StreamBits;
     assign parameters[accelerator_pkg::MesaParameterRBits] = RBits;
     assign parameters[accelerator_pkg::MesaParameterXBits] = XBits;
@@ -209,7 +210,7 @@ module mesa #(
             .value_o(merged)
         );
 
-        mesa_branch #(.N(N), .Stages(Stages), .W(W), .D(D), .Exact(Exact)) u_branch (
+        mesa_branch #(.N(N), .Stages(Stages), .W(W), .V(V), .D(D), .Exact(Exact)) u_branch (
             .clk_i,
             .rst_ni      (datapath_rst_n),
             .mt_i        (mt),

@@ -112,7 +112,7 @@ fn lanes_never_idle_while_input_is_there_and_nothing_depends_on_values() {
     let rounds = 20 / u64::from(parameters.lanes);
     assert_eq!(many.busy_cycles - few.busy_cycles, rounds * u64::from(parameters.interval));
     // The products in dual_lane's header, for p and for q: into Montgomery form, the table, the windows, out of it.
-    let products = 22 + 5 * (u64::from(parameters.bits) / 2).div_ceil(4);
+    let products = 18 + 5 * (u64::from(parameters.bits) / 2).div_ceil(4);
     assert_eq!(many.products - few.products, 20 * 2 * products);
 }
 
