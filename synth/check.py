@@ -11,6 +11,7 @@ import json
 import re
 import sys
 
+import mesa
 import tools
 
 TABLE = tools.ROOT / "synth" / "check.json"
@@ -30,11 +31,11 @@ DESIGNS = {
     "mod_exp_ladder": {"N": 64, "W": 17, "V": 23, "D": 2, "Bits": 17},
     "div_exact": {"XBits": 96, "DBits": 32, "QBits": 81},
     "div_restoring": {"XBits": 113, "DBits": 32, "QBits": 81},
-    "carry_resolve": {"Words": 8, "W": 16, "B": 17},
+    "carry_resolve": {"Words": 8, "W": 24, "B": 25, "PerCycle": 3},
     "cond_sub": {"N": 64},
     "mod_add": {"N": 64},
     "wide_add": {"N": 64},
-    "dual_lane": {"N": 96, "W": 17, "V": 23, "D": 2},
+    "dual_lane": {"N": 96, **mesa.DUAL[1024]},
     "ram_1r1w": {"Width": 32, "Depth": 1024},
     "ram_2rw": {"Width": 32, "Depth": 1024},
     "rom": {"Width": 16, "Depth": 1024, "Words": f"16384'h{NOISE}"},

@@ -15,7 +15,10 @@ import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "synth"
-SOURCES = sorted(path for room in ("lib", "arith", "mesa", "rns") for path in (ROOT / "rtl" / room).glob("*.sv"))
+# Without what only simulations have.
+SOURCES = sorted(
+    path for room in ("lib", "arith", "mesa", "rns") for path in (ROOT / "rtl" / room).glob("*.sv") if "_monitor" not in path.stem
+)
 
 
 def version(name):
