@@ -44,4 +44,4 @@
         .data_i (m_axis_tdata_o), \
         .last_i (m_axis_tlast_o) \
     );
-`endif
+`endif  // HEARITH_MONITORS_SVH
