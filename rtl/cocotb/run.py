@@ -1,0 +1,94 @@
+"""Tests each top with cocotb and cocotbext-axi, bus models that no one here wrote. Usage: run.py [--seed N] [TOP...]
+
+Verilator compiles the tops, at their smallest sizes, into target/cocotb. Nothing is printed of a test that passes but its name.
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PRIMES = (59, 47, 37)
+# A top by the name of its device: module, parameters.
+TOPS = {
+    "mesa": ("mesa", {"N": 64, "Stages": 1, "StreamBits": 32}),
+    "mesa_dual": ("mesa_dual", {"N": 64, "Lanes": 1, "W": 16, "StreamBits": 32}),
+    "residue_bank": (
+        "residue_bank",
+        {"Count": 3, "Primes": f"96'h{sum(prime << 32 * at for at, prime in enumerate(PRIMES)):024x}", "V": 6, "Words": 10, "StreamBits": 32},
+    ),
+}
+
+
+def sources(top):
+    """The top and packages: modules are found by their names."""
+    packages = sorted((ROOT / "rtl").glob("*/*_pkg.sv"))
+    return [*packages, next((ROOT / "rtl").glob(f"*/{top}.sv"))]
+
+
+def results(path):
+    """The tests of a run, and whether each passed."""
+    cases = xml.parse(path).getroot().iter("testcase") if path.exists() else ()
+    return {case.get("name"): not list(case.iter("failure")) + list(case.iter("error")) for case in cases}
+
+
+def run(name, seed):
+    """Builds and tests one top; the tests that it passed, and those that it did not."""
+    # Missing packages are said by name and not by a trace.
+    from cocotb import runner
+
+    top, parameters = TOPS[name]
+    build = ROOT / "target" / "cocotb" / name
+    build.mkdir(parents=True, exist_ok=True)
+    libraries = [word for folder in ("lib", "arith", "mesa", "rns") for word in ("-y", str(ROOT / "rtl" / folder))]
+    simulator = runner.get_runner("verilator")
+    common = {"hdl_toplevel": top, "build_dir": build}
+    log = build / "log"
+    with log.open("w") as out:
+        saved = [os.dup(descriptor) for descriptor in (1, 2)]
+        try:
+            for descriptor in (1, 2):
+                os.dup2(out.fileno(), descriptor)
+            simulator.build(
+                verilog_sources=sources(top),
+                parameters=parameters,
+                build_args=[*libraries, "+libext+.sv", "-Wall", "--assert", "-O3", "-CFLAGS", "-O1"],
+                **common,
+            )
+            path = simulator.test(test_module="tops", seed=seed, test_dir=build, **common)
+        except (SystemExit, subprocess.CalledProcessError):
+            path = pathlib.Path("/nonexistent")
+        finally:
+            for descriptor, copy in zip((1, 2), saved, strict=True):
+                os.dup2(copy, descriptor)
+                os.close(copy)
+    found = results(path)
+    passed = [test for test, good in found.items() if good]
+    failed = [test for test, good in found.items() if not good]
+    if failed or not passed:
+        print(log.read_text()[-8000:])
+    return passed, failed
+
+
+def main():
+    """Runs the tops that are named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("tops", nargs="*", metavar="TOP", help=", ".join(TOPS))
+    arguments = parser.parse_args()
+    if unknown := set(arguments.tops) - set(TOPS):
+        parser.error(f"there is no top {', '.join(unknown)}; there are {', '.join(TOPS)}")
+    bad = False
+    for name in arguments.tops or TOPS:
+        passed, failed = run(name, arguments.seed)
+        bad |= bool(failed) or not passed
+        print(f"cocotb: {name}: {len(passed)} of {len(passed) + len(failed)} tests passed" + "".join(f"\n  failed: {test}" for test in failed))
+    sys.exit(bad)
+
+
+if __name__ == "__main__":
+    main()
