@@ -13,6 +13,7 @@ const POOLS: [PrimeSearch; 2] = [
 fn bank(name: &str, primes: &[u64], v: u32, words: u32, stream_bits: u32) -> Design {
     let digits: String = primes.iter().rev().map(|prime| format!("{prime:08x}")).collect();
     Design::new(name, "residue_bank")
+        .source("../../rtl/lib/accelerator_pkg.sv")
         .source("../../rtl/rns/rns_pkg.sv")
         .parameter("Count", primes.len())
         .parameter("Primes", format!("{}'h{digits}", 32 * primes.len()))

@@ -14,16 +14,16 @@
 // Throughput, once filled: Lanes plaintexts in the time of parameter 6, in which no lane waits longer than two cycles.
 // Source of the dual form: dual_lane.
 module mesa_dual #(
-    parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, at least 64
+    parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, 64 to 16384
     parameter int unsigned Lanes      = 4,     // exponentiators a branch
     parameter int unsigned W          = 17,    // bits of a digit
     parameter int unsigned V          = 23,    // bits of a word: multipliers take a digit and a word
     parameter int unsigned D          = 2,     // delay of a digit of the quotient
-    parameter int unsigned StreamBits = 64     // bits of a beat, at most N / 2
+    parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32, at most N / 2
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    // AXI4-Lite: registers and key memory.
+    // AXI4-Lite: registers and constants.
     input  logic [16:0]           axil_awaddr_i,
     input  logic                  axil_awvalid_i,
     output logic                  axil_awready_o,
@@ -41,6 +41,7 @@ module mesa_dual #(
     output logic [1:0]            axil_rresp_o,
     output logic                  axil_rvalid_o,
     input  logic                  axil_rready_i,
+    output logic                  irq_o,
     // AXI4-Stream: ciphertexts in.
     input  logic [StreamBits-1:0] s_axis_tdata_i,
     input  logic                  s_axis_tlast_i,
@@ -62,7 +63,7 @@ module mesa_dual #(
     localparam int unsigned Interval = (23 + 5 * ((H + 3) / 4)) * Step + 9;
     localparam int unsigned CountBits = $clog2(2 * Lanes + 1);
 
-    logic datapath_rst_n, key_write, key_wipe;
+    logic rst_n, datapath_rst_n, key_write, key_wipe;
     logic [13:0] key_index;
     logic [31:0] key_data;
     logic [1:0] start_valid, start_ready, residue_valid, residue_ready;
@@ -72,25 +73,54 @@ module mesa_dual #(
     logic [1:0][Lanes-1:0] mul;
 
     logic [7:0][31:0] parameters;
-    assign parameters[0] = N;
-    assign parameters[1] = Lanes;
-    assign parameters[2] = {8'd0, 8'(V), 8'(D), 8'(W)};
-    assign parameters[3] = StreamBits;
-    assign parameters[4] = RBits;
-    assign parameters[5] = XBits;
-    assign parameters[6] = Interval;
-    assign parameters[7] = '0;
+    assign parameters[accelerator_pkg::MesaDualParameterN] = N;
+    assign parameters[accelerator_pkg::MesaDualParameterLanes] = Lanes;
+    assign parameters[accelerator_pkg::MesaDualParameterShape] = {8'd0, 8'(V), 8'(D), 8'(W)};
+    assign parameters[accelerator_pkg::MesaDualParameterStreamBits] = StreamBits;
+    assign parameters[accelerator_pkg::MesaDualParameterRBits] = RBits;
+    assign parameters[accelerator_pkg::MesaDualParameterXBits] = XBits;
+    assign parameters[accelerator_pkg::MesaDualParameterInterval] = Interval;
+    assign parameters[accelerator_pkg::MesaDualParameterReserved] = '0;
 
     mesa_frame #(
-        .N         (N),
-        .StreamBits(StreamBits),
-        .Identity  ("DUAL"),
-        .CountBits (CountBits),
-        .NumberOfN (15)
+        .N          (N),
+        .StreamBits (StreamBits),
+        .Identity   (accelerator_pkg::MesaDualIdentity),
+        .CountBits  (CountBits),
+        .RegionOfN  (accelerator_pkg::MesaDualModulus),
+        .RegionWords(accelerator_pkg::mesa_dual_region_words(N, W, D))
     ) u_frame (
-        .*,  // clock, reset and the buses
+        .clk_i,
+        .rst_ni,
+        .axil_awaddr_i,
+        .axil_awvalid_i,
+        .axil_awready_o,
+        .axil_wdata_i,
+        .axil_wstrb_i,
+        .axil_wvalid_i,
+        .axil_wready_o,
+        .axil_bresp_o,
+        .axil_bvalid_o,
+        .axil_bready_i,
+        .axil_araddr_i,
+        .axil_arvalid_i,
+        .axil_arready_o,
+        .axil_rdata_o,
+        .axil_rresp_o,
+        .axil_rvalid_o,
+        .axil_rready_i,
+        .irq_o,
+        .s_axis_tdata_i,
+        .s_axis_tlast_i,
+        .s_axis_tvalid_i,
+        .s_axis_tready_o,
+        .m_axis_tdata_o,
+        .m_axis_tlast_o,
+        .m_axis_tvalid_o,
+        .m_axis_tready_i,
         .parameters_i   (parameters),
         .product_count_i(CountBits'($countones(mul))),
+        .rst_no         (rst_n),
         .datapath_rst_no(datapath_rst_n),
         .key_wipe_o     (key_wipe),
         .key_write_o    (key_write),
@@ -114,37 +144,97 @@ module mesa_dual #(
         logic [N-1:0] merged;
 
         for (genvar k = 0; k < 10; k++) begin : gen_write
-            assign write[k] = key_write && key_index[13:9] == 5'(16 * b + k);
+            assign write[k] = key_write && key_index[13:9] == 5'((b == 0 ? accelerator_pkg::MesaDualPMt : accelerator_pkg::MesaDualQMt) + k);
         end
         config_register #(.Bits(MtBits), .IndexBits(9)) u_mt (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[0]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(mt)
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPMt]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(mt)
         );
         config_register #(.Bits(H), .IndexBits(9)) u_exponent (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[1]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(exponent)
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPExponent]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(exponent)
         );
         config_register #(.Bits(W * (D + 1)), .IndexBits(9)) u_unit (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[2]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(unit)
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPUnit]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(unit)
         );
         config_register #(.Bits(H), .IndexBits(9)) u_shift_low (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[3]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(shift_low)
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPShiftLow]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(shift_low)
         );
         config_register #(.Bits(H), .IndexBits(9)) u_shift_high (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[4]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(shift_high)
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPShiftHigh]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(shift_high)
         );
         config_register #(.Bits(H), .IndexBits(9)) u_enter_low (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[5]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(enter_low)
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPEnterLow]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(enter_low)
         );
         config_register #(.Bits(H), .IndexBits(9)) u_enter_high (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[6]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(enter_high)
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPEnterHigh]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(enter_high)
         );
         config_register #(.Bits(H), .IndexBits(9)) u_one_low (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[7]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(one_low)
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPOneLow]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(one_low)
         );
         config_register #(.Bits(H), .IndexBits(9)) u_one_high (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[8]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(one_high)
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPOneHigh]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(one_high)
         );
         config_register #(.Bits(N), .IndexBits(9)) u_merged (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[9]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(merged)
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPMerged]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(merged)
         );
 
         mesa_dual_branch #(.N(N), .Lanes(Lanes), .W(W), .V(V), .D(D)) u_branch (

@@ -1,10 +1,10 @@
 //! The blocks of `rtl/lib`: every item once, in order, whatever the pressure; constants and bus transactions.
 
 use hearith_rtl::{
-    AXIL_PORT_8, BIT_SYNC_3, CONFIG_REGISTER_70, RESET_SYNC, STREAM_FIFO_16X2, STREAM_FIFO_16X5, STREAM_FORK_1,
-    STREAM_FORK_3, STREAM_JOIN_3, STREAM_NARROW_8X3, STREAM_NARROW_64X8, STREAM_NARROW_GAPLESS_8X3,
-    STREAM_NARROW_GAPLESS_64X2, STREAM_SKID_72, STREAM_WIDEN_8X3, STREAM_WIDEN_64X8, STREAM_WIDEN_GAPLESS_8X3,
-    STREAM_WIDEN_GAPLESS_64X2,
+    AXIL_PORT_8, BIT_SYNC_3, CONFIG_REGISTER_70, RESET_SYNC, STREAM_ARBITER_3, STREAM_DEMUX_3, STREAM_FIFO_16X2,
+    STREAM_FIFO_16X5, STREAM_FIFO_RAM_16X5, STREAM_FORK_1, STREAM_FORK_3, STREAM_JOIN_3, STREAM_MUX_3,
+    STREAM_NARROW_8X3, STREAM_NARROW_64X8, STREAM_NARROW_GAPLESS_8X3, STREAM_NARROW_GAPLESS_64X2, STREAM_SKID_72,
+    STREAM_WIDEN_8X3, STREAM_WIDEN_64X8, STREAM_WIDEN_GAPLESS_8X3, STREAM_WIDEN_GAPLESS_64X2,
 };
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
 use hearith_verilated::{Design, Model};
@@ -123,7 +123,7 @@ fn narrowing_cuts_items_into_packets() {
 }
 
 /// Every item once, in order; as many as the block holds when nothing is taken; nothing taken in reset; both sides registered.
-fn waits_in_line(design: &'static Design, width: usize, depth: usize) {
+fn waits_in_line(design: &'static Design, width: usize, depth: usize, [latency, first]: [u64; 2]) {
     under_pressure(design, |mut bench, pressures| {
         let source = bench.source("in_valid_i", "in_ready_o", &["in_data_i"]);
         let sink = bench.sink("out_valid_o", "out_ready_i", &["out_data_o"]);
@@ -131,7 +131,7 @@ fn waits_in_line(design: &'static Design, width: usize, depth: usize) {
         bench.set_sink_pressure(sink, Pressure::Stalled);
         let items: Vec<Vec<u64>> = (0..200).map(|_| bench.random().bits(width)).collect();
         items.iter().for_each(|item| bench.push(source, &[item]));
-        bench.idle(depth as u64 + 10);
+        bench.idle(first + depth as u64 + 10);
         assert_eq!(bench.taken(source).len(), depth);
         press(&mut bench, source, &[sink], pressures);
         for _ in 0..60_000 {
@@ -149,10 +149,10 @@ fn waits_in_line(design: &'static Design, width: usize, depth: usize) {
     let source = bench.source("in_valid_i", "in_ready_o", &["in_data_i"]);
     let sink = bench.sink("out_valid_o", "out_ready_i", &["out_data_o"]);
     (0..40).for_each(|_| bench.push(source, &[&[7]]));
-    // Not ready in the first cycle; then an item a cycle, each a cycle later at the other side.
+    // Not ready in the first cycles; then an item a cycle, each with the latency at the other side.
     bench.run(sink, 40, 100);
-    assert!(bench.taken(source).iter().copied().eq(1..41));
-    assert!(bench.received(sink).iter().map(|transfer| transfer.cycle).eq(2..42));
+    assert!(bench.taken(source).iter().copied().eq(first..first + 40));
+    assert!(bench.received(sink).iter().map(|transfer| transfer.cycle).eq(first + latency..first + latency + 40));
     // Outputs change at the clock alone.
     let (mut model, mut random) = (design.model(), Random::new(3));
     model.reset();
@@ -174,16 +174,20 @@ fn waits_in_line(design: &'static Design, width: usize, depth: usize) {
     for _ in 0..3 {
         model.clock();
         assert!(!model.bit("in_ready_o") && !model.bit("out_valid_o"));
-        assert!(model.get("out_data_o").iter().all(|&limb| limb == 0));
     }
+    model.set("rst_ni", true);
+    model.set("in_valid_i", false);
+    (1..first).for_each(|_| model.clock());
+    assert!(model.get("out_data_o").iter().all(|&limb| limb == 0));
 }
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn items_wait_in_line() {
-    waits_in_line(&STREAM_SKID_72, 72, 2);
-    waits_in_line(&STREAM_FIFO_16X2, 16, 2);
-    waits_in_line(&STREAM_FIFO_16X5, 16, 5);
+    waits_in_line(&STREAM_SKID_72, 72, 2, [1, 1]);
+    waits_in_line(&STREAM_FIFO_16X2, 16, 2, [1, 1]);
+    waits_in_line(&STREAM_FIFO_16X5, 16, 5, [1, 1]);
+    waits_in_line(&STREAM_FIFO_RAM_16X5, 16, 5, [2, 7]);
 }
 
 fn forks(design: &'static Design, takers: usize) {
@@ -231,6 +235,97 @@ fn a_join_takes_all_parts_together() {
         assert_eq!(model.bit("out_valid_o"), valid == 7);
         assert_eq!(model.get_u64("in_ready_o"), if valid == 7 && ready { 7 } else { 0 });
     }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_multiplexer_passes_the_source_that_is_named() {
+    let (mut model, mut random) = (STREAM_MUX_3.model(), Random::new(8));
+    for _ in 0..1000 {
+        let (select, valid, ready) = (random.below(4), random.below(8), random.below(2));
+        let data = random.bits(48);
+        model.set("select_i", select);
+        model.set("in_valid_i", valid);
+        model.set("out_ready_i", ready);
+        model.set_limbs("in_data_i", &data);
+        model.eval();
+        // Number 3 is nobody.
+        let named = select < 3;
+        assert_eq!(model.bit("out_valid_o"), named && valid >> select & 1 == 1);
+        assert_eq!(model.get_u64("in_ready_o"), if named { ready << select } else { 0 });
+        if named {
+            assert_eq!(model.get_u64("out_data_o"), data[0] >> (16 * select) & 0xffff);
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_demultiplexer_gives_to_the_taker_that_is_named() {
+    let mut model = STREAM_DEMUX_3.model();
+    for case in 0..64_u64 {
+        let (select, valid, ready) = (case & 3, case >> 2 & 1, case >> 3);
+        model.set("select_i", select);
+        model.set("in_valid_i", valid);
+        model.set("out_ready_i", ready);
+        model.eval();
+        let named = select < 3;
+        assert_eq!(model.get_u64("out_valid_o"), if named { valid << select } else { 0 });
+        assert_eq!(model.bit("in_ready_o"), named && ready >> select & 1 == 1);
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn an_arbiter_keeps_packets_whole_and_is_fair() {
+    under_pressure(&STREAM_ARBITER_3, |mut bench, [before, after]| {
+        let pressures = [before, Pressure::Random(100), Pressure::None];
+        let sources = [0, 1, 2].map(|source: usize| {
+            let data = format!("in_data_i[{}:{}]", 16 * source + 15, 16 * source);
+            let last = format!("in_last_i[{source}]");
+            let valid = format!("in_valid_i[{source}]");
+            let stream = bench.source(&valid, &format!("in_ready_o[{source}]"), &[&data, &last]);
+            bench.set_source_pressure(stream, pressures[source]);
+            stream
+        });
+        let sink = bench.sink("out_valid_o", "out_ready_i", &["out_data_o", "out_last_o", "out_source_o"]);
+        bench.set_sink_pressure(sink, after);
+        let mut beats = 0;
+        for (number, &source) in (0..).zip(&sources) {
+            for packet in 0..20_u64 {
+                let length = 1 + bench.random().below(4);
+                beats += length as usize;
+                for beat in 0..length {
+                    // Who, which packet, which beat.
+                    bench.push(source, &[&[number << 12 | packet << 4 | beat], &[u64::from(beat + 1 == length)]]);
+                }
+            }
+        }
+        let received = bench.run(sink, beats, 100_000).to_vec();
+        let (mut next, mut beat, mut busy) = ([0; 3], 0, None);
+        for transfer in &received {
+            let (data, last, source) = (transfer.fields[0][0], transfer.fields[1][0] == 1, transfer.fields[2][0]);
+            assert!(busy.is_none_or(|busy| busy == source), "a packet was cut");
+            assert_eq!(data, source << 12 | next[source as usize] << 4 | beat);
+            (busy, beat) = if last { (None, 0) } else { (Some(source), beat + 1) };
+            next[source as usize] += u64::from(last);
+        }
+        assert_eq!(next, [20; 3]);
+        if [before, after] == [Pressure::None; 2] {
+            // No cycle is lost, whoever has something: the third source always has.
+            assert!(received.windows(2).take(60).all(|pair| pair[1].cycle - pair[0].cycle <= 1));
+        }
+    });
+    // Nobody waits for more than a packet of each other one when all have always something.
+    let mut bench = Bench::new(STREAM_ARBITER_3.model(), 2);
+    let sink = bench.sink("out_valid_o", "out_ready_i", &["out_source_o"]);
+    for source in 0..3 {
+        let fields = [&*format!("in_data_i[{}:{}]", 16 * source + 15, 16 * source), &format!("in_last_i[{source}]")];
+        let stream = bench.source(&format!("in_valid_i[{source}]"), &format!("in_ready_o[{source}]"), &fields);
+        (0..50).for_each(|_| bench.push(stream, &[&[1], &[1]]));
+    }
+    let order = bench.run(sink, 150, 150).iter().map(|transfer| transfer.fields[0][0]);
+    assert!(order.eq((0..150).map(|turn| turn % 3)));
 }
 
 #[test]
@@ -317,11 +412,12 @@ fn bus_transactions_become_single_writes_and_reads() {
         bench.model.settle();
         let (write_word, read_word) =
             (bench.model.get_u64("write_address_o") / 4, bench.model.get_u64("read_address_o") / 4);
-        bench.model.set("write_refused_i", write_word == 3);
+        let whole = bench.model.bit("write_whole_o");
+        bench.model.set("write_refused_i", write_word == 3 || !whole);
         bench.model.set("read_refused_i", read_word == 3);
         bench.model.set("read_data_i", 0x1000 + read_word);
         bench.step_watching(|model| {
-            if model.bit("write_o") {
+            if model.bit("write_o") && model.bit("write_whole_o") {
                 seen.push((model.get_u64("write_address_o"), model.get_u64("write_data_o")));
             }
         });

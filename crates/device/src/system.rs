@@ -97,6 +97,6 @@ pub trait ConvertingDevice: Device {
     /// # Errors
     /// [`ErrorKind::NotAModulus`](crate::ErrorKind::NotAModulus), [`ErrorKind::NumberTooLong`](crate::ErrorKind::NumberTooLong),
     /// [`ErrorKind::NotAResidue`](crate::ErrorKind::NotAResidue),
-    /// [`ErrorKind::WrongAnswer`](crate::ErrorKind::WrongAnswer), and whatever befalls the device; then no residues are given out.
+    /// [`ErrorKind::FailedCheck`](crate::ErrorKind::FailedCheck), and whatever befalls the device; then no residues are given out.
     fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error>;
 }

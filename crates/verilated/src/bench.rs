@@ -2,8 +2,8 @@
 //!
 //! A [`Source`] offers queued items to the model, a [`Sink`] takes what the model offers; each under a
 //! [`Pressure`], always or at random. Every transfer is kept with the cycle in which it happened. The bench checks
-//! the stream contract of the model's outputs: once valid, an item stays, unchanged, until it is taken. Several streams may share
-//! a port: `valid_i[2]`, `data_i[23:16]`. On these stand
+//! the stream contract of the model's outputs: once valid, an item stays, unchanged, until it is taken. Several streams may
+//! share a port: `valid_i[2]`, `data_i[23:16]`. On these stand
 //!
 //! - [`PacketSource`] and [`PacketSink`]: AXI4-Stream, bytes in packets;
 //! - [`AxiLite`]: an AXI4-Lite manager;

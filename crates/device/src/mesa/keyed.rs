@@ -12,7 +12,7 @@ use crate::{Counters, Error, ErrorKind, Transport, Trust};
 /// A secret number, wiped when dropped.
 pub type Secret = Zeroizing<Vec<u64>>;
 
-/// A constant of a key: its number in the key memory, its value, its width in bits there.
+/// A constant of a key: the number of its region, its value, its width in bits there.
 pub type Constant = (u32, Secret, u32);
 
 /// What one kind of decryptor was built for, and what it wants to know of a key.
@@ -20,7 +20,7 @@ pub trait Parameters: Copy + fmt::Debug + Send {
     /// The kind, in words.
     const NAME: &str;
     /// What the device says that it is.
-    const IDENTITY: &[u8; 4];
+    const IDENTITY: [u8; 4];
 
     /// From the device's eight parameters; `None` if they are not those of this kind.
     fn read(parameters: [u32; 8]) -> Option<Self>;
@@ -74,7 +74,7 @@ impl Held {
     fn check(&self, ciphertexts: &Ciphertexts, plaintexts: &Plaintexts) -> Result<(), Error> {
         let Held::Private(key) = self else { return Ok(()) };
         key.check(ciphertexts, plaintexts).map_err(|error| match error.kind() {
-            SchemeErrorKind::WrongDecryption => ErrorKind::WrongAnswer.into(),
+            SchemeErrorKind::WrongDecryption => ErrorKind::FailedCheck.into(),
             _ => error.into(),
         })
     }
@@ -122,7 +122,7 @@ impl<P: Parameters> Keyed<P> {
             return Err(ErrorKind::KeyTooLarge { bits, largest }.into());
         }
         let constants = self.parameters.constants(key)?;
-        self.device.load_key(constants.iter().map(|(number, limbs, bits)| (*number, &limbs[..], *bits)))?;
+        self.device.load_key(constants.iter().map(|(region, limbs, bits)| (*region, &limbs[..], *bits)))?;
         self.key = Some(match self.trust {
             Trust::Check => Held::Private(key.clone()),
             Trust::Believe => Held::Public(key.public().clone()),
@@ -135,7 +135,8 @@ impl<P: Parameters> Keyed<P> {
     ///
     /// # Errors
     /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out. After
-    /// [`ErrorKind::WrongAnswer`] and [`ErrorKind::NotAPlaintext`] the device has been wiped and has no key: what is wrong may be in it.
+    /// [`ErrorKind::FailedCheck`] and [`ErrorKind::NotAPlaintext`] the device has been wiped and has no key: what is wrong may be in it.
+    /// Nor has it one after [`ErrorKind::NotReady`], [`ErrorKind::WasReset`] and [`ErrorKind::Vanished`].
     pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         let held = self.key.as_ref().ok_or(ErrorKind::NoKey)?;
         let key = held.public();
@@ -144,13 +145,19 @@ impl<P: Parameters> Keyed<P> {
             return Err(hearith_paillier::Error::from(SchemeErrorKind::WrongKey { expected, found }).into());
         }
         key.check_coprime(ciphertexts)?;
-        let residues = self.device.process(ciphertexts.batch(), key.plaintext_limbs(), self.parameters.shape())?;
-        let answer = plaintexts(key, &residues).and_then(|answer| held.check(ciphertexts, &answer).map(|()| answer));
-        answer.inspect_err(|error| {
-            if matches!(error.kind(), ErrorKind::WrongAnswer | ErrorKind::NotAPlaintext) {
+        let residues = self.device.process(ciphertexts.batch(), key.plaintext_limbs(), self.parameters.shape());
+        let answer = residues.and_then(|residues| {
+            let answer = plaintexts(key, &residues)?;
+            held.check(ciphertexts, &answer)?;
+            Ok(answer)
+        });
+        answer.inspect_err(|error| match error.kind() {
+            ErrorKind::FailedCheck | ErrorKind::NotAPlaintext => {
                 // A failure to wipe is no news beside this one; dropping the driver tries again.
                 let _ = self.wipe();
             }
+            ErrorKind::NotReady | ErrorKind::WasReset | ErrorKind::Vanished => self.key = None,
+            _ => {}
         })
     }
 

@@ -55,7 +55,7 @@ impl Checker {
             let prime = &self.primes[unit];
             prime.reduce(&sums) == prime.reduce(claim)
         });
-        if right { Ok(()) } else { Err(ErrorKind::WrongAnswer.into()) }
+        if right { Ok(()) } else { Err(ErrorKind::FailedCheck.into()) }
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
                     let mut claimed = right;
                     claimed[index][row] = wrong;
                     let error = checker.check(&batch, &units, &[&claimed[0], &claimed[1]]).unwrap_err();
-                    assert!(matches!(error.kind(), ErrorKind::WrongAnswer) && error.row().is_none(), "{error}");
+                    assert!(matches!(error.kind(), ErrorKind::FailedCheck) && error.row().is_none(), "{error}");
                 }
             }
         }
