@@ -1,4 +1,4 @@
-"""What each device computes, in plain Python from docs/mesa.md, docs/registers.md and docs/rns-hardware.md: nothing here is the driver's."""
+"""What each device computes, in plain Python from docs/mesa.md and docs/registers.md: nothing here is the driver's."""
 
 import dataclasses
 import itertools
@@ -59,8 +59,7 @@ class Key:
 class Decryptor:
     """What `mesa` and `mesa_dual` have in common."""
 
-    # The regions that a key's constants fill, and words written to each; set by `constants`.
-    parameters = ("N", "units", "shape", "StreamBits", "RBits", "XBits", "interval", "none")
+    branches = 2
 
     def __init__(self, parameters, seed):
         """The parameters as the device reads them, 0 to 7."""
@@ -69,20 +68,19 @@ class Decryptor:
         self.in_bits, self.out_bits = 2 * self.n_bits, self.n_bits
         self.generator = random.Random(seed)
         self.key = Key(*key_primes(self.generator, self.n_bits))
+        self.corners = iter((0, 1, self.key.n - 1))
 
     def item(self):
         """A ciphertext, and its plaintext: the corner cases first."""
         n = self.key.n
-        plaintext = next(self.corners, None) if hasattr(self, "corners") else None
+        plaintext = next(self.corners, None)
         if plaintext is None:
             plaintext = self.generator.randrange(n)
-        ciphertext = self.key.public.raw_encrypt(plaintext, r_value=self.generator.randrange(2, min(self.key.p, self.key.q)))
+        ciphertext = self.key.public.raw_encrypt(
+            plaintext, r_value=self.generator.randrange(2, min(self.key.p, self.key.q))
+        )
         assert self.key.private.raw_decrypt(ciphertext) == plaintext
         return ciphertext, plaintext
-
-    def begin(self):
-        """Lets the corner cases come first."""
-        self.corners = iter((0, 1, self.key.n - 1))
 
     def quiet(self, items):
         """Cycles within which so many items are answered, at twice the pipeline's time."""
@@ -99,8 +97,6 @@ class Mesa(Decryptor):
     """The pipelined decryptor."""
 
     identity = b"MESA"
-    regions = 15
-    branches = 2
 
     def constants(self):
         """Number, value and bits of each constant."""
@@ -120,8 +116,6 @@ class MesaDual(Decryptor):
     """The decryptor in dual numbers."""
 
     identity = b"DUAL"
-    regions = 26
-    branches = 2
 
     def constants(self):
         """Number, value and bits of each constant."""
@@ -145,7 +139,6 @@ class ResidueBank:
     """Residues of long integers modulo some primes."""
 
     identity = b"RESB"
-    regions = 0
     branches = 1
 
     def __init__(self, parameters, seed):
@@ -154,14 +147,11 @@ class ResidueBank:
         self.out_bits = 32 * self.count
         self.primes = None
         self.generator = random.Random(seed)
+        self.corners = iter((0, 1, 2**self.in_bits - 1))
 
     def constants(self):
         """None: there is nothing to load."""
         return ()
-
-    def begin(self):
-        """Lets the corner cases come first."""
-        self.corners = iter((0, 1, 2**self.in_bits - 1))
 
     def item(self):
         """An integer, and its residues, 32 bits each."""
