@@ -9,7 +9,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 FUZZ_SECONDS ?= 300
 
 .PHONY: help demo demo-python test test-full wheel sbom bench bench-python bench-sql bench-rns fuzz lint audit miri msrv doc hardware-tools synth \
-	synth-mesa synth-rns synth-check formal coverage setup clean
+	synth-mesa synth-rns synth-check boards formal coverage setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /make \1\t/' | expand -t 18
@@ -102,6 +102,9 @@ synth-rns: hardware-tools ## the same of the residue units alone
 
 synth-check: hardware-tools ## synthesise small forms of all hardware and compare with synth/check.json (minutes; UPDATE=1 writes it)
 	$(HARDWARE_PYTHON) synth/check.py --jobs 2 $(if $(UPDATE),--update)
+
+boards: hardware-tools ## synthesise the boards' examples, place and route what open tools can, into target/boards (ten minutes)
+	$(HARDWARE_PYTHON) synth/boards.py
 
 formal: hardware-tools ## prove small hardware cores at small widths
 	$(HARDWARE_PYTHON) synth/formal.py

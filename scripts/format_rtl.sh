@@ -23,7 +23,7 @@ if [ "${1:-}" = --check ]; then
 fi
 if [ $# -eq 0 ]; then
     cd "$root"
-    mapfile -t files < <(git ls-files --cached --others --exclude-standard -- 'rtl/*.sv' 'rtl/*.svh' 'boards/*.sv' 'boards/*.v' | sort -u)
+    mapfile -t files < <(git ls-files --cached --others --exclude-standard -- 'rtl/*.sv' 'rtl/*.svh' 'rtl/*.v' 'boards/*.sv' 'boards/*.v' | sort -u)
     [ ${#files[@]} -gt 0 ] || { echo "format_rtl: no file to format" >&2; exit 1; }
     set -- "${files[@]}"
 fi

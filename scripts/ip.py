@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes what vendors' tools take a top by: a wrapper in plain Verilog with the port names that they recognise (rtl/ip/hearith_TOP.v), and its
-description in IP-XACT (IEEE 1685-2009, as Vivado reads it: rtl/ip/TOP/component.xml).
+"""Writes what vendors' tools take a top by: a wrapper in plain Verilog with the port names that they recognise (rtl/ip/hearith_TOP.v), and
+its description in IP-XACT (IEEE 1685-2009, as Vivado reads it: rtl/ip/TOP/component.xml).
 
 Parameters and ports are those of the top's own source; registers those of rtl/registers. With --check nothing is written, and it fails if
 something is not what it would write.
@@ -40,7 +40,11 @@ TOPS = {
         "mesa", "MESA in dual numbers, a decryptor for Paillier ciphertexts", "2 * N", "ciphertexts", "plaintexts"
     ),
     "residue_bank": Top(
-        "rns", "Residue bank: long integers in, their residues modulo many primes out", "Words * V", "coefficients", "residues"
+        "rns",
+        "Residue bank: long integers in, their residues modulo many primes out",
+        "Words * V",
+        "coefficients",
+        "residues",
     ),
 }
 
@@ -59,7 +63,9 @@ def parameters(source):
     head = source[source.index("module ") : source.index(") (\n")]
     found = []
     for line in head.splitlines():
-        if match := re.fullmatch(r"\s*parameter (int unsigned|logic \[(.*?)-1:0\])\s+(\w+)\s*=\s*(.*?),?\s*(?://\s*(.*))?", line):
+        if match := re.fullmatch(
+            r"\s*parameter (int unsigned|logic \[(.*?)-1:0\])\s+(\w+)\s*=\s*(.*?),?\s*(?://\s*(.*))?", line
+        ):
             kind, bits, name, default, says = match.groups()
             found.append(Parameter(name, "" if kind == "int unsigned" else bits, default, says or ""))
         elif re.search(r"\bparameter\b", line):
@@ -80,7 +86,10 @@ class Port(NamedTuple):
 
 def ports():
     """The wrapper's ports, which are the same for all tops."""
-    found = [Port("aclk", "input", "", "aclk", "CLK", "clk_i"), Port("aresetn", "input", "", "aresetn", "RST", "rst_ni")]
+    found = [
+        Port("aclk", "input", "", "aclk", "CLK", "clk_i"),
+        Port("aresetn", "input", "", "aresetn", "RST", "rst_ni"),
+    ]
     axi = [
         ("awaddr", "input", f"{ADDRESS_BITS}"),
         ("awprot", "input", "3"),
@@ -106,7 +115,13 @@ def ports():
         inner = "" if name.endswith("prot") else f"axil_{name}_{way[0]}"
         found.append(Port(f"s_axi_{name}", way, width, "s_axi", name.upper(), inner))
     for bus, far in (("s_axis", "input"), ("m_axis", "output")):
-        for name, width in (("tdata", "StreamBits"), ("tkeep", "StreamBits / 8"), ("tlast", ""), ("tvalid", ""), ("tready", "")):
+        for name, width in (
+            ("tdata", "StreamBits"),
+            ("tkeep", "StreamBits / 8"),
+            ("tlast", ""),
+            ("tvalid", ""),
+            ("tready", ""),
+        ):
             way = far if name != "tready" else {"input": "output", "output": "input"}[far]
             inner = "" if name == "tkeep" else f"{bus}_{name}_{way[0]}"
             found.append(Port(f"{bus}_{name}", way, width, bus, name.upper(), inner))
@@ -134,14 +149,14 @@ def wire(port):
 def wrapper(name, top, source):
     """The wrapper's text."""
     settings = parameters(source)
-    inner = {port for port in re.findall(r"^\s+(?:input|output)\s+logic\s*(?:\[.*?\])?\s*(\w+)", source, re.MULTILINE)}
+    inner = set(re.findall(r"^\s+(?:input|output)\s+logic\s*(?:\[.*?\])?\s*(\w+)", source, re.MULTILINE))
     expected = {port.inner for port in ports() if port.inner}
     if inner != expected:
         raise SystemExit(f"ip: {name} has other ports than its wrapper connects: {', '.join(sorted(inner ^ expected))}")
     lines = [
         "// SPDX-License-Identifier: MIT OR Apache-2.0",
         f"// {GENERATED} from rtl/{top.room}/{name}.sv: change that, then run it.",
-        f"// {name} with the ports that vendors' tools recognise by their names, in plain Verilog: {top.goes_in} in, {top.comes_out} out (docs/boards.md).",
+        f"// {name} with the ports that vendors' tools recognise by their names: {top.goes_in} in, {top.comes_out} out (docs/boards.md).",
         "// All is synchronous to aclk. A packet with a beat of which tkeep lacks a byte is broken, as one of the wrong length is.",
         "// It has never run on a board.",
         "// verilog_lint: waive-start port-name-suffix  // the names are the buses' own",
@@ -202,13 +217,22 @@ def wrapper(name, top, source):
     ]
     longest = max(len(setting.name) for setting in settings)
     lines += [
-        f"        .{setting.name:<{longest}}({setting.name}){',' if at + 1 < len(settings) else ''}" for at, setting in enumerate(settings)
+        f"        .{setting.name:<{longest}}({setting.name}){',' if at + 1 < len(settings) else ''}"
+        for at, setting in enumerate(settings)
     ]
     lines.append(f"    ) u_{name} (")
-    joined = {"s_axis_tdata_i": "packet_data", "s_axis_tlast_i": "packet_last", "s_axis_tvalid_i": "packet_valid", "s_axis_tready_o": "packet_ready"}
+    joined = {
+        "s_axis_tdata_i": "packet_data",
+        "s_axis_tlast_i": "packet_last",
+        "s_axis_tvalid_i": "packet_valid",
+        "s_axis_tready_o": "packet_ready",
+    }
     connected = [(port.inner, joined.get(port.inner, port.name)) for port in declared if port.inner]
     longest = max(len(one) for one, _ in connected)
-    lines += [f"        .{one:<{longest}}({other}){',' if at + 1 < len(connected) else ''}" for at, (one, other) in enumerate(connected)]
+    lines += [
+        f"        .{one:<{longest}}({other}){',' if at + 1 < len(connected) else ''}"
+        for at, (one, other) in enumerate(connected)
+    ]
     lines += [
         "    );",
         "",
@@ -224,7 +248,11 @@ def wrapper(name, top, source):
 
 def sources(root, name):
     """The files of a top and its wrapper, from the component's folder: packages first."""
-    by_name = {path.stem: path for room in ("lib", "arith", "mesa", "rns") for path in sorted((root / "rtl" / room).glob("*.sv"))}
+    by_name = {
+        path.stem: path
+        for room in ("lib", "arith", "mesa", "rns")
+        for path in sorted((root / "rtl" / room).glob("*.sv"))
+    }
     found, todo = {}, [name, "packet_keep", "reset_sync"]
     while todo:
         module = todo.pop()
@@ -240,6 +268,7 @@ class Element:
     """An element of the document, in the namespace of IP-XACT unless it names another."""
 
     def __init__(self, name, /, *content, **attributes):
+        """An element with other elements or text in it."""
         self.name = name if ":" in name else f"spirit:{name}"
         self.content = [part for part in content if part is not None]
         self.attributes = {key if ":" in key else f"spirit:{key}": value for key, value in attributes.items()}
@@ -299,7 +328,11 @@ def bus_interface(bus):
 def xpath(expression, settings):
     """An expression of parameters as IP-XACT writes it."""
     named = {setting.name for setting in settings}
-    text = re.sub(r"[A-Za-z]\w*", lambda match: f"spirit:decode(id('MODELPARAM_VALUE.{match[0]}'))" if match[0] in named else match[0], expression)
+    text = re.sub(
+        r"[A-Za-z]\w*",
+        lambda match: f"spirit:decode(id('MODELPARAM_VALUE.{match[0]}'))" if match[0] in named else match[0],
+        expression,
+    )
     return text.replace(" / ", " div ")
 
 
@@ -311,8 +344,10 @@ def width(port, settings):
         left = Element("left", int(port.width) - 1, format="long")
     else:
         values = {setting.name: setting.default for setting in settings if setting.default.isdigit()}
-        number = int(eval(re.sub(r"[A-Za-z]\w*", lambda match: values[match[0]], port.width).replace("/", "//")))  # noqa: S307  (of this file's own text)
-        left = Element("left", number - 1, format="long", resolve="dependent", dependency=f"({xpath(port.width, settings)} - 1)")
+        number = int(eval(re.sub(r"[A-Za-z]\w*", lambda match: values[match[0]], port.width).replace("/", "//")))
+        left = Element(
+            "left", number - 1, format="long", resolve="dependent", dependency=f"({xpath(port.width, settings)} - 1)"
+        )
     return Element("vector", left, Element("right", 0, format="long"))
 
 
@@ -321,7 +356,11 @@ def wire_port(port, settings):
     view = [Element("viewNameRef", f"xilinx_anylanguage{use}") for use in ("synthesis", "behavioralsimulation")]
     kind = Element("wireTypeDefs", Element("wireTypeDef", Element("typeName", "wire"), *view))
     # What an unconnected input reads: all bytes of a beat are there.
-    driver = Element("driver", Element("defaultValue", (1 << 64) - 1 if port.logical == "TKEEP" else 0)) if port.way == "input" and (port.logical in ("TKEEP", "AWPROT", "ARPROT")) else None
+    driver = (
+        Element("driver", Element("defaultValue", (1 << 64) - 1 if port.logical == "TKEEP" else 0))
+        if port.way == "input" and (port.logical in ("TKEEP", "AWPROT", "ARPROT"))
+        else None
+    )
     parts = [Element("direction", {"input": "in", "output": "out"}[port.way]), width(port, settings), kind, driver]
     return Element("port", Element("name", port.name), Element("wire", *parts))
 
@@ -354,7 +393,11 @@ def field(node):
 def register(node, base=0, prefix=""):
     """A register, 64 bits as two words."""
     size = node.get_property("regwidth")
-    words = [(f"{prefix}{node.inst_name}", 0)] if size == 32 else [(f"{prefix}{node.inst_name}_LOW", 0), (f"{prefix}{node.inst_name}_HIGH", 4)]
+    words = (
+        [(f"{prefix}{node.inst_name}", 0)]
+        if size == 32
+        else [(f"{prefix}{node.inst_name}_LOW", 0), (f"{prefix}{node.inst_name}_HIGH", 4)]
+    )
     for name, offset in words:
         fields = [field(one) for one in node.fields()] if size == 32 else []
         yield Element(
@@ -381,7 +424,10 @@ def memory_map(root, name):
         known = [one for node in description.registers for one in register(node)]
         known += [one for node in system.parameters for one in register(node, prefix="PARAMETER_")]
         blocks = [address_block("registers", 0, space // 2, known)]
-        blocks += [address_block(region.name, region.address, registers.REGION_BYTES, [], region.says) for region in system.regions]
+        blocks += [
+            address_block(region.name, region.address, registers.REGION_BYTES, [], region.says)
+            for region in system.regions
+        ]
     return Element("memoryMaps", Element("memoryMap", Element("name", "s_axi"), *blocks))
 
 
@@ -427,10 +473,16 @@ def component(root, name, top, source):
     ]
 
     def value(kind, setting):
-        form = {"format": "bitString", "bitStringLength": str(4 * (len(literal(setting.default)) - 2))} if setting.bits else {"format": "long"}
+        form = (
+            {"format": "bitString", "bitStringLength": str(4 * (len(literal(setting.default)) - 2))}
+            if setting.bits
+            else {"format": "long"}
+        )
         if kind == "PARAM_VALUE":
             return Element("value", literal(setting.default), resolve="user", id=f"PARAM_VALUE.{setting.name}", **form)
-        return Element("value", literal(setting.default), resolve="generated", id=f"MODELPARAM_VALUE.{setting.name}", **form)
+        return Element(
+            "value", literal(setting.default), resolve="generated", id=f"MODELPARAM_VALUE.{setting.name}", **form
+        )
 
     model = [
         Element(
@@ -443,7 +495,12 @@ def component(root, name, top, source):
         for setting in settings
     ]
     user = [
-        Element("parameter", Element("name", setting.name), Element("description", setting.says) if setting.says else None, value("PARAM_VALUE", setting))
+        Element(
+            "parameter",
+            Element("name", setting.name),
+            Element("description", setting.says) if setting.says else None,
+            value("PARAM_VALUE", setting),
+        )
         for setting in settings
     ]
     file_set = Element(
@@ -454,7 +511,10 @@ def component(root, name, top, source):
     )
     extensions = Element(
         "xilinx:coreExtensions",
-        Element("xilinx:supportedFamilies", *(Element("xilinx:family", family, **{"xilinx:lifeCycle": "Pre-Production"}) for family in FAMILIES)),
+        Element(
+            "xilinx:supportedFamilies",
+            *(Element("xilinx:family", family, **{"xilinx:lifeCycle": "Pre-Production"}) for family in FAMILIES),
+        ),
         Element("xilinx:taxonomies", Element("xilinx:taxonomy", "/Hearith")),
         Element("xilinx:displayName", f"Hearith {name}"),
         Element("xilinx:coreRevision", "1"),
@@ -467,14 +527,22 @@ def component(root, name, top, source):
         Element("version", VERSION),
         Element("busInterfaces", *(bus_interface(bus) for bus in BUSES)),
         memory_map(root, name),
-        Element("model", Element("views", *views), Element("ports", *(wire_port(port, settings) for port in ports())), Element("modelParameters", *model)),
+        Element(
+            "model",
+            Element("views", *views),
+            Element("ports", *(wire_port(port, settings) for port in ports())),
+            Element("modelParameters", *model),
+        ),
         Element("fileSets", file_set),
         Element("description", f"{top.title}. Never run on a board."),
         Element("parameters", *user),
         Element("vendorExtensions", extensions),
         **NAMESPACES,
     )
-    head = ['<?xml version="1.0" encoding="UTF-8"?>', f"<!-- {GENERATED} from rtl/{top.room}/{name}.sv and rtl/registers: change those, then run it. -->"]
+    head = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f"<!-- {GENERATED} from rtl/{top.room}/{name}.sv and rtl/registers: change those, then run it. -->",
+    ]
     return "\n".join([*head, *document.lines(), ""])
 
 
@@ -500,7 +568,9 @@ def main():
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:
             before = path.read_text() if path.exists() else ""
-            changes = difflib.unified_diff(before.splitlines(), text.splitlines(), name, "as it should be", lineterm="", n=1)
+            changes = difflib.unified_diff(
+                before.splitlines(), text.splitlines(), name, "as it should be", lineterm="", n=1
+            )
             print("\n".join(list(changes)[:20]), file=sys.stderr)
             differ = True
     if differ:

@@ -34,6 +34,8 @@ scripts/msrv.sh
 ruff check --quiet scripts rtl/cocotb
 ruff format --quiet --check scripts rtl/cocotb
 scripts/lint_rtl.sh
+scripts/ip.py --check
+scripts/self_test.py --check
 # scripts/format_rtl.sh --check
 
 if ! cargo deny --version >/dev/null 2>&1; then
@@ -48,5 +50,6 @@ else
 fi
 scripts/check_dependencies.py
 scripts/check_text.py
+scripts/registers.py --check
 python -m pytest --quiet -p no:cacheprovider --config-file=/dev/null --rootdir scripts scripts/tests
 echo "lint: passed"

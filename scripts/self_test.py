@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the program of the boards' self-test (boards/self_test/self_test_program.sv): a key of 64 bits, two ciphertexts and their plaintexts,
-as accesses to a MESA's registers and beats of its streams.
+"""Writes the program of the boards' self-test (boards/self_test/self_test_program.sv): a key of 64 bits, two ciphertexts and their
+plaintexts, as accesses to a MESA's registers and beats of its streams.
 
-The plaintexts are chosen and the ciphertexts made of them by Paillier's own formula, in Python's integers; the constants of the key are computed
-from the formulas in docs/mesa.md, and the addresses are those of rtl/registers. The key is no secret: it is here. With --check nothing is
-written, and it fails if the program is not what it would write.
+The plaintexts are chosen and the ciphertexts made of them by Paillier's own formula, in Python's integers; the constants of the key are
+computed from the formulas in docs/mesa.md, and the addresses are those of rtl/registers. The key is no secret: it is here. With --check
+nothing is written, and it fails if the program is not what it would write.
 
 Usage: self_test.py [--check] [ROOT]
 """
@@ -66,7 +66,9 @@ def program(description):
     system = description.systems["mesa"]
     version = registers.version(description)
     n, key = P * Q, constants()
-    ciphertexts = [pow(n + 1, m, n * n) * pow(r, n, n * n) % (n * n) for m, r in zip(PLAINTEXTS, RANDOMISERS, strict=True)]
+    ciphertexts = [
+        pow(n + 1, m, n * n) * pow(r, n, n * n) % (n * n) for m, r in zip(PLAINTEXTS, RANDOMISERS, strict=True)
+    ]
     # Decrypted here too, by the textbook's formula.
     power = (P - 1) * (Q - 1)
     for c, m in zip(ciphertexts, PLAINTEXTS, strict=True):
@@ -89,9 +91,14 @@ def program(description):
         (found,) = (one for one in description.registers if one.inst_name == register)
         return sum(1 << field.low for field in found.fields() if field.inst_name in names)
 
-    steps = [read("IDENTITY", int.from_bytes(system.identity.encode(), "big")), read("VERSION", version), read("EPOCH", 0), read("ERROR", 0)]
+    steps = [
+        read("IDENTITY", int.from_bytes(system.identity.encode(), "big")),
+        read("VERSION", version),
+        read("EPOCH", 0),
+        read("ERROR", 0),
+    ]
     for region in system.regions:
-        length = eval(region.bits.write("sv").replace("/", "//"), {}, {"N": N, "W": W, "D": D})  # noqa: S307  (of rtl/registers)
+        length = eval(region.bits.write("sv").replace("/", "//"), {}, {"N": N, "W": W, "D": D})
         values = words(key[region.name], length)
         steps += [("Write", region.address + 4 * k, word) for k, word in enumerate(values)]
         steps.append(read("KEY_CHECK", zlib.crc32(b"".join(word.to_bytes(4, "little") for word in values))))
@@ -101,13 +108,27 @@ def program(description):
     steps += send([*head, *(word for c in ciphertexts for word in words(c, 2 * N))])
     steps += expect([*head, *(word for m in PLAINTEXTS for word in words(m, N))])
     steps += [("Interrupt", 0, 0), write("INTERRUPT", bits("INTERRUPT", "answer", "idle")), read("ERROR", 0)]
-    steps += [read("ACCEPTED", len(ciphertexts)), read("DELIVERED", len(ciphertexts)), read("STATUS", bits("STATUS", "ready"))]
-    # A packet of the right length whose last beat has a byte too few: its item is not answered, the answer is cut short, and the cause is noted.
+    steps += [
+        read("ACCEPTED", len(ciphertexts)),
+        read("DELIVERED", len(ciphertexts)),
+        read("STATUS", bits("STATUS", "ready")),
+    ]
+    # A packet of the right length whose last beat has a byte too few: its item is not answered, and the cause is noted.
     head = header(0, 0xCAFE, 1)
     steps += send([*head, *words(ciphertexts[0], 2 * N)], keep=0x7)
     steps += expect([*head, 0])
-    steps += [("Interrupt", 0, 0), read("ERROR", bits("ERROR", "broken")), write("ERROR", bits("ERROR", "broken")), read("ERROR", 0)]
-    steps += [read("DELIVERED", len(ciphertexts)), write("CONTROL", bits("CONTROL", "wipe")), read("STATUS", 0), read("EPOCH", 1)]
+    steps += [
+        ("Interrupt", 0, 0),
+        read("ERROR", bits("ERROR", "broken")),
+        write("ERROR", bits("ERROR", "broken")),
+        read("ERROR", 0),
+    ]
+    steps += [
+        read("DELIVERED", len(ciphertexts)),
+        write("CONTROL", bits("CONTROL", "wipe")),
+        read("STATUS", 0),
+        read("EPOCH", 1),
+    ]
     return [*steps, ("Finish", 0, 0)]
 
 
@@ -131,8 +152,18 @@ def text(description):
         "        case (step_i)",
     ]
     for number, (operation, address, data) in enumerate(steps):
-        lines.append(f"            7'd{number}: {{operation_o, address_o, data_o}} = {{3'd{OPERATIONS[operation]}, 17'h{address:05x}, 32'h{data:08x}}};")
-    return "\n".join([*lines, "            default: {operation_o, address_o, data_o} = '0;", "        endcase", "    end", "endmodule", ""])
+        step = f"3'd{OPERATIONS[operation]}, 17'h{address:05x}, 32'h{data:08x}"
+        lines.append(f"            7'd{number}: {{operation_o, address_o, data_o}} = {{{step}}};")
+    return "\n".join(
+        [
+            *lines,
+            "            default: {operation_o, address_o, data_o} = '0;",
+            "        endcase",
+            "    end",
+            "endmodule",
+            "",
+        ]
+    )
 
 
 def main():

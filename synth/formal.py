@@ -132,7 +132,7 @@ def prove(core):
 
 
 # Modules with registers that need no reset: products of digits that are reset, and sums that are cleared with them; the bus's own words.
-NOT_RESET = {"mont_word", "dual_word", "axil_port", "accelerator_registers"}
+NOT_RESET = {"mont_word", "dual_word", "axil_port", "accelerator_registers", "reset_sync"}
 
 TOPS = {"mesa": {"N": 64, "Stages": 2, "StreamBits": 32}, "mesa_dual": {"N": 64, "Lanes": 2, "W": 16, "StreamBits": 32}}
 

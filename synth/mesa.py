@@ -15,11 +15,17 @@ import tools
 from tables import table
 from tools import ROOT, resources
 
-W, D = 16, 2
+# Bits of a digit and a word, and the delay of the quotient, of the digit-serial multiplier and the ladder: as wide as a DSP48E1 takes; on the
+# ECP5 as its multipliers of 18 x 18 bits do, and a cycle more for digits to cross the chip.
+W, V, D = 17, 23, 2
+CIOS = {"W": W, "V": 24, "D": D}
+LADDER = {"W": W, "V": V, "D": D}
+CIOS_ECP5 = {"W": 18, "V": 18, "D": 3}
+LADDER_ECP5 = {"W": 17, "V": 17, "D": 2}
 STAGES = {1024: 6, 2048: 3}
 # The dual lanes' digits and words: as wide as a DSP48E1 takes; on the ECP5, at 256 bits, as its multipliers of 18 x 18 bits do.
-DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 17, "V": 23, "D": 2}, 2048: {"W": 17, "V": 23, "D": 2}}
-LANES = 4
+DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 18, "V": 24, "D": 2}, 2048: {"W": 18, "V": 24, "D": 2}}
+LANES = 10
 
 # The MESA paper, [HDSST25] (tables I to IV): Vivado 2018.3, xc7vx690t, 100 MHz.
 PAPER_MODULES = {
@@ -52,22 +58,25 @@ PAPER_RIVALS = [
 ]
 
 
-def cores(n):
-    """Each core with the parameters it has in MESA of n bits."""
+def cores(n, cios=CIOS, ladder=LADDER):
+    """Each core with the parameters it has in MESA of n bits; on xc7, where nothing else is said."""
     quotient = n // 2 + W * (D + 1) + 1
-    digits = -(-(n + 1) // W) + D + 1
+    # Words of the ladder that the quotient takes: `period` of them to the digits that come one by one.
+    span = W * (D + 2)
+    period = -(-span // V)
+    power = -(-quotient * period // span) * span // period
     segment = -(-(n // 2 + 1) // STAGES.get(n, 2))
     return {
-        "mont_mul_cios": {"N": n, "W": W, "D": D},
+        "mont_mul_cios": {"N": n, **cios},
         "mont_mul_radix2": {"N": n, "XBits": 2 * n + 2},
-        "mod_exp_ladder": {"N": n, "W": W, "D": D, "Bits": segment},
-        "div_exact": {"XBits": -(-quotient // W) * W, "DBits": n // 2, "QBits": quotient},
+        "mod_exp_ladder": {"N": n, **ladder, "Bits": segment},
+        "div_exact": {"XBits": power, "DBits": n // 2, "QBits": quotient},
         "div_restoring": {"XBits": n // 2 + quotient, "DBits": n // 2, "QBits": quotient},
-        "carry_resolve": {"Words": digits, "W": W, "B": W + 1},
+        "carry_resolve": {"Words": -(-(n + 1 - cios["W"]) // cios["V"]), "W": cios["V"], "B": cios["V"] + 1, "PerCycle": 3},
         "cond_sub": {"N": n},
         "mod_add": {"N": n},
         "wide_add": {"N": n},
-        "dual_lane": {"N": n, **DUAL[n]},
+        "dual_lanes": {"N": n, "Lanes": 1, **DUAL[n]},
     }
 
 
@@ -93,8 +102,8 @@ def tops(n):
 
 # Whole decryptors that fit the LFE5U-85F, which has 156 multipliers.
 ROUTED_TOPS = {
-    "mesa, 64 bits, 2 stages": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32}),
-    "mesa, 128 bits, 1 stage": ("mesa", {"N": 128, "Stages": 1, "StreamBits": 32}),
+    "mesa, 64 bits, 2 stages": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32, **LADDER_ECP5}),
+    "mesa, 128 bits, 1 stage": ("mesa", {"N": 128, "Stages": 1, "StreamBits": 32, **LADDER_ECP5}),
     "mesa_dual, 64 bits, 2 lanes": ("mesa_dual", {"N": 64, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
     "mesa_dual, 128 bits, 2 lanes": ("mesa_dual", {"N": 128, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
 }
@@ -102,8 +111,8 @@ ROUTED_TOPS = {
 
 def routed():
     """What is placed and routed: all cores at 256 bits, the digit-serial multiplier at 1024, the tops at what fits."""
-    found = {"mont_mul_cios, 1024 bits": ("mont_mul_cios", cores(1024)["mont_mul_cios"])}
-    found |= {f"{core}, 256 bits": (core, parameters) for core, parameters in cores(256).items()}
+    found = {"mont_mul_cios, 1024 bits": ("mont_mul_cios", {"N": 1024, **CIOS_ECP5})}
+    found |= {f"{core}, 256 bits": (core, parameters) for core, parameters in cores(256, CIOS_ECP5, LADDER_ECP5).items()}
     return found | ROUTED_TOPS
 
 
@@ -171,13 +180,13 @@ def table_3(cycles):
         return cycles[name]["latency"]
 
     mesa = cycles.get("mesa_1024")
-    after = ("div_exact_561", "radix2_1024", "cond_sub_1024", "mod_add_1024")
+    after = ("div_exact_564", "radix2_1024", "cond_sub_1024", "mod_add_1024")
     ours = {
         "Pre": latency("radix2_1024"),
         "Each ME": f"{latency('ladder_1024')} (86 bits and the exit product)",
         "Post": f"{sum(map(latency, after))} (div, MM_B, com, add)",
         "op": mesa and f"{mesa['interval']:g} ({mesa['latency']} from a ciphertext to its plaintext)",
-        "div": f"{latency('div_exact_561')} from the low end; {latency('div_restoring_561')} restoring",
+        "div": f"{latency('div_exact_564')} from the low end; {latency('div_restoring_564')} restoring",
         "sub": latency("cond_sub_1024"),
         "com": f"{latency('cond_sub_1024')}, in sub",
         "add": f"{latency('mod_add_1024')} modulo n; {latency('wide_add_1024')} plain",
@@ -242,8 +251,8 @@ MEASURED = {
     "cond_sub": "cond_sub_{}",
     "mod_add": "mod_add_{}",
     "wide_add": "wide_add_{}",
-    "div_exact": "div_exact_561",
-    "div_restoring": "div_restoring_561",
+    "div_exact": "div_exact_564",
+    "div_restoring": "div_restoring_564",
 }
 
 
@@ -256,7 +265,7 @@ def table_cores(found, cycles):
             used = resources(area.cells()) if area else dict.fromkeys(kinds)
             through = (area.levels["LUT"], area.levels["multipliers"]) if area else (None, None)
             name = MEASURED.get(core, "").format(n)
-            time = cycles.get(name) if "561" not in name or n == 1024 else None
+            time = cycles.get(name) if "564" not in name or n == 1024 else None
             timing = (time["latency"], time["interval"]) if time else ("-", "-")
             settings = ", ".join(f"{name} = {value}" for name, value in parameters.items())
             rows.append((core, settings, *(used[kind] for kind in kinds), *through, *timing))
@@ -282,8 +291,9 @@ TEXT = """# MESA: the paper's tables and ours
 
 Written by `make synth-mesa` (synth/mesa.py) with {tools}. Cycles are measured in simulation (Verilator); areas are what
 `synth_xilinx -family xc7` of Yosys makes of each module, hierarchy kept, without pins; clocks are what nextpnr reports after placing and
-routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core whose cells are taken off the counts. W = {w}-bit digits and a quotient delay of D = {d}, where nothing else is
-said; the multipliers of `mesa_dual` take digits of 17 and words of up to 23 bits, and it has {lanes} lanes a branch.
+routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core whose cells are taken off the counts. Multipliers take
+digits of W = {w} bits and words of up to V = {v}, and the quotient has a delay of D = {d}, where nothing else is said: what a DSP48E1 takes. On the ECP5, whose
+multipliers take 18 x 18 bits, `mont_mul_cios` has {cios}, `mod_exp_ladder` {ladder}. `mesa_dual` takes balanced digits of 18 and words of 24 bits, and has {lanes} lanes a branch.
 
 **What cannot be compared.** The paper's areas and its 100 MHz come from Vivado 2018.3, placed and routed on a Virtex-7 690T; ours are
 Yosys's before placement, and no timing was closed on a Virtex-7. Yosys knows neither Vivado's optimisations across modules nor its limits;
@@ -304,7 +314,7 @@ The paper: xc7vx690t. One ME is one ladder with its two multipliers.
 
 ## Table III: cycles at N = 1024, 12 ME
 The paper's times at 100 MHz are cycles / 100 in microseconds. Pre, Post and op overlap between ciphertexts: op is the time between two
-plaintexts. Our powers are modulo a multiple of p^2, up to 48 bits longer, which the divisions carry: 561 bits of quotient.
+plaintexts. Our powers are modulo a multiple of p^2, up to 51 bits longer, which the divisions carry: 564 bits of quotient.
 
 {table_3}
 
@@ -339,7 +349,10 @@ def write(files):
     page = TEXT.format(
         tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
         w=W,
+        v=V,
         d=D,
+        cios=", ".join(f"{name} = {value}" for name, value in CIOS_ECP5.items()),
+        ladder=", ".join(f"{name} = {value}" for name, value in LADDER_ECP5.items()),
         lanes=LANES,
         seeds=len(tools.SEEDS),
         table_1=table_1(found[1024].get("mesa"), found[1024].get("mesa_dual")),

@@ -33,6 +33,8 @@ pub fn designs() -> Vec<Design> {
     vec![
         // Three primes of six bits, streams of 32.
         bank("residue_bank_60", &[59, 47, 37], 6, 10, 32),
+        // A coefficient in a beat, its residues in another.
+        bank("residue_bank_60_wide", &[59, 47, 37], 6, 10, 96),
         bank("residue_bank_360", &primes_360, 30, 12, 64),
         // A coefficient every cycle.
         bank("residue_bank_360_wide", &primes_360, 30, 12, 384),

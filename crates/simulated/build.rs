@@ -11,14 +11,15 @@ const MESA: [(u32, u32, u32); 5] = [(64, 1, 32), (128, 2, 64), (256, 2, 64), (10
 
 /// The simulated MESAs in dual numbers: bits of the key, lanes a branch, bits of a digit, bits of a beat.
 const DUAL: [(u32, u32, u32, u32); 5] =
-    [(64, 1, 16, 32), (128, 2, 17, 64), (256, 3, 17, 64), (1024, 4, 17, 64), (2048, 4, 17, 64)];
+    [(64, 1, 16, 32), (128, 2, 17, 64), (256, 3, 18, 64), (1024, 10, 18, 64), (2048, 10, 18, 64)];
 
 /// The package that every device's registers are from.
 const REGISTERS: &str = "../../rtl/lib/accelerator_pkg.sv";
 
 /// Modules with many instances.
-const SHARED: [&str; 11] = [
+const SHARED: [&str; 12] = [
     "mesa_dual_branch",
+    "dual_lanes",
     "dual_lane",
     "dual_row",
     "mesa_branch",

@@ -14,7 +14,7 @@
 module div_exact #(
     parameter int unsigned XBits = 1073,  // bits of x
     parameter int unsigned DBits = 512,   // bits of d, at least 2
-    parameter int unsigned QBits = 561,   // bits of q, at least 2
+    parameter int unsigned QBits = 564,   // bits of q, at least 2
     parameter int unsigned Minus = 1,     // 0 or 1
     parameter int unsigned Word  = 32     // bits between words: the length of a carry chain, at least 4
 ) (

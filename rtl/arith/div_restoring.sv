@@ -8,7 +8,7 @@
 module div_restoring #(
     parameter int unsigned XBits = 1073,  // bits of x, QBits to DBits + QBits
     parameter int unsigned DBits = 512,   // bits of d
-    parameter int unsigned QBits = 561,   // bits of q, at least 2
+    parameter int unsigned QBits = 564,   // bits of q, at least 2
     parameter int unsigned Limb  = 32     // bits of a limb: the length of a carry chain
 ) (
     input  logic             clk_i,

@@ -24,6 +24,9 @@ pub fn designs() -> Vec<Design> {
             .parameter("Width", 64)
             .parameter("Beats", 2)
             .parameter("Gapless", 1),
+        Design::new("packet_keep_32x3", "packet_keep").parameter("StreamBits", 32).parameter("Beats", 3),
+        Design::new("packet_keep_64x1", "packet_keep").parameter("StreamBits", 64).parameter("Beats", 1),
+        Design::new("packet_keep_128x2", "packet_keep").parameter("StreamBits", 128).parameter("Beats", 2),
         Design::new("stream_skid_72", "stream_skid").parameter("Width", 72),
         Design::new("stream_fifo_16x2", "stream_fifo").parameter("Width", 16).parameter("Depth", 2),
         Design::new("stream_fifo_16x5", "stream_fifo").parameter("Width", 16).parameter("Depth", 5),
@@ -45,6 +48,8 @@ pub fn designs() -> Vec<Design> {
         Design::new("stream_cdc_16", "stream_cdc").parameter("Width", 16).parameter("Depth", 16).parameter("Stages", 3),
         Design::new("ram_1r1w_12x6", "ram_1r1w").parameter("Width", 12).parameter("Depth", 6).parameter("Parity", 1),
         Design::new("ram_1r1w_72x16", "ram_1r1w").parameter("Width", 72).parameter("Depth", 16).parameter("Wiped", 0),
+        Design::new("broken_stream", "broken_stream"),
+        Design::new("watched_axil", "watched_axil"),
         Design::new("ram_1r1w_fault", "ram_1r1w_fault"),
         Design::new("ram_2rw_12x6", "ram_2rw").parameter("Width", 12).parameter("Depth", 6).parameter("Parity", 1),
         Design::new("ram_2rw_40x16", "ram_2rw").parameter("Width", 40).parameter("Depth", 16).parameter("Wiped", 0),

@@ -2,6 +2,7 @@
 
 mod arith;
 mod bench;
+mod boards;
 mod lib;
 mod rns;
 
@@ -11,5 +12,7 @@ use hearith_verilated::build::Design;
 pub fn all() -> impl Iterator<Item = Design> {
     let arith = if cfg!(feature = "arith") { arith::designs() } else { Vec::new() };
     let rns = if cfg!(feature = "rns") { rns::designs() } else { Vec::new() };
-    lib::designs().into_iter().chain(bench::designs()).chain(arith).chain(rns)
+    // With a MESA inside.
+    let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
+    lib::designs().into_iter().chain(bench::designs()).chain(boards).chain(arith).chain(rns)
 }

@@ -5,18 +5,18 @@
 //
 // Two symmetric branches (mesa_branch), one for p and one for q, each with Stages ladders that pass on their pair of values; a key memory; registers.
 //
-// Ciphertexts come in as packets of 2 N bits over AXI4-Stream, plaintexts leave as packets of N bits, in order, little end first; both
-// padded with zeros to whole beats. A key of fewer bits than N works as well. Registers: accelerator_registers, with the parameters
-//   0 N   1 Stages   2 W, D, Exact (a byte each)   3 StreamBits   4 RBits (R = 2^RBits)   5 XBits   6 cycles between two plaintexts
-// and a key memory of 2 KiB for each constant: 0..6 mt, square, enter, one, exponent, prime, merged of the p branch, 7 n, 8..14 the q branch's.
+// Ciphertexts of 2 N bits come in packets over AXI4-Stream, plaintexts of N bits leave in packets, in order, little end first; both padded with zeros to
+// whole beats. Streams, registers, parameters and the regions of the key: docs/registers.md. A key of fewer bits than N works as well.
 // PRODUCTS counts pairs of products in all ladders.
 //
-// Throughput, once filled: a plaintext every Interval cycles, of which the busiest ladder works all but a handful.
+// Throughput, once filled: a plaintext every Interval cycles (parameter 6): what a stage takes, of which its ladder works all but two, or, with so many
+// stages that it is more, what the radix-2 multiplier that a branch shares takes for its two products.
 // Source: the MESA paper, [HDSST25], fig. 1 and 2.
 module mesa #(
     parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, 64 to 16384
     parameter int unsigned Stages     = 6,     // ladders a branch
-    parameter int unsigned W          = 16,    // bits of a digit
+    parameter int unsigned W          = 17,    // bits of a digit
+    parameter int unsigned V          = 23,    // bits of a word, W to 2 W - 1 (mod_exp_ladder)
     parameter int unsigned D          = 2,     // delay of a digit of the quotient
     parameter int unsigned Exact      = 1,     // dividers: from the low end (1), or restoring as in the paper (0)
     parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32, at most N / 2
@@ -58,7 +58,10 @@ module mesa #(
     localparam int unsigned RBits = W * ((N + 2 + W - 1) / W + D + 1);
     // A ladder's step, and the time from pair to pair in a stage.
     localparam int unsigned Step = (N + 2 + W - 1) / W + 2 * D + 6;
-    localparam int unsigned Interval = (N / 2 + 1 + Stages - 1) / Stages * Step + 2;
+    localparam int unsigned StageCycles = (N / 2 + 1 + Stages - 1) / Stages * Step + 2;
+    // A product of the radix-2 multiplier, from start to start (mont_mul_radix2, and a cycle of mesa_mont_mul); every ciphertext needs two.
+    localparam int unsigned ProductCycles = XBits + ((N + 31) / 32 + 2) / 2 + 4;
+    localparam int unsigned Interval = (StageCycles > 2 * ProductCycles) ? StageCycles : 2 * ProductCycles;
     localparam int unsigned CountBits = $clog2(2 * Stages + 1);
 
     logic rst_n, datapath_rst_n, key_write, key_wipe;
@@ -73,7 +76,7 @@ module mesa #(
     logic [7:0][31:0] parameters;
     assign parameters[accelerator_pkg::MesaParameterN] = N;
     assign parameters[accelerator_pkg::MesaParameterStages] = Stages;
-    assign parameters[accelerator_pkg::MesaParameterShape] = {8'd0, 8'(Exact), 8'(D), 8'(W)};
+    assign parameters[accelerator_pkg::MesaParameterShape] = {8'(V), 8'(Exact), 8'(D), 8'(W)};
     assign parameters[accelerator_pkg::MesaParameterStreamBits] = StreamBits;
     assign parameters[accelerator_pkg::MesaParameterRBits] = RBits;
     assign parameters[accelerator_pkg::MesaParameterXBits] = XBits;
@@ -207,7 +210,7 @@ module mesa #(
             .value_o(merged)
         );
 
-        mesa_branch #(.N(N), .Stages(Stages), .W(W), .D(D), .Exact(Exact)) u_branch (
+        mesa_branch #(.N(N), .Stages(Stages), .W(W), .V(V), .D(D), .Exact(Exact)) u_branch (
             .clk_i,
             .rst_ni      (datapath_rst_n),
             .mt_i        (mt),

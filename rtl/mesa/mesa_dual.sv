@@ -5,19 +5,17 @@
 //
 // Two symmetric branches (mesa_dual_branch), one for p and one for q, each with Lanes exponentiators side by side; a key memory; registers.
 //
-// Streams and registers as in mesa, with the parameters
-//   0 N   1 Lanes   2 W, D, V (a byte each)   3 StreamBits   4 RBits (R = 2^RBits)   5 XBits   6 cycles that a lane takes for a ciphertext
-// and a key memory of 2 KiB for each constant: 0 mt, 1 exponent, 2 unit, 3 shift_low, 4 shift_high, 5 enter_low, 6 enter_high, 7 one_low, 8 one_high,
-// 9 merged of the p branch, 15 n, 16..25 the q branch's. Dual numbers are given by parts below 2^(N/2), right modulo p^2.
+// Streams, registers, parameters and the regions of the key: docs/registers.md. Dual numbers are given by parts below 2^(N/2), right modulo p^2.
 // PRODUCTS counts products of dual numbers in all lanes.
 //
-// Throughput, once filled: Lanes plaintexts in the time of parameter 6, in which no lane waits longer than two cycles.
+// Throughput, once filled: Lanes plaintexts in the time of parameter 6: what a lane takes for a ciphertext, or, with so many lanes that it is more, what the
+// product after them takes for Lanes.
 // Source of the dual form: dual_lane.
 module mesa_dual #(
     parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, 64 to 16384
-    parameter int unsigned Lanes      = 4,     // exponentiators a branch
-    parameter int unsigned W          = 17,    // bits of a digit
-    parameter int unsigned V          = 23,    // bits of a word: multipliers take a digit and a word
+    parameter int unsigned Lanes      = 10,    // exponentiators a branch
+    parameter int unsigned W          = 18,    // bits of a digit
+    parameter int unsigned V          = 24,    // bits of a word: multipliers take a digit and a word
     parameter int unsigned D          = 2,     // delay of a digit of the quotient
     parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32, at most N / 2
 ) (
@@ -55,12 +53,15 @@ module mesa_dual #(
 );
     localparam int unsigned H = N / 2;
     localparam int unsigned MtBits = (H + W - 1) / W * W;
-    localparam int unsigned RBits = W * ((H + 2 + W - 1) / W + D + 1);
+    localparam int unsigned RBits = W * ((H + W + 2) / W + D + 1);
     // Of the product modulo n.
-    localparam int unsigned XBits = ((H + W) / W + D + 1) * W + 2;
-    // A lane's step, and the time from ciphertext to ciphertext in it.
-    localparam int unsigned Step = (H + 2 + W - 1) / W + 2 * D + 6;
-    localparam int unsigned Interval = (23 + 5 * ((H + 3) / 4)) * Step + 9;
+    localparam int unsigned XBits = RBits;
+    // The time of a product of one row in a lane, and that from ciphertext to ciphertext in it.
+    localparam int unsigned Job = (H + W + 2) / W + 2 * D + 3;
+    localparam int unsigned LaneCycles = (56 + 11 * ((H + 3) / 4)) * Job;
+    // The product after the lanes, one ciphertext after the other (mont_mul_radix2).
+    localparam int unsigned ProductCycles = XBits + 2;
+    localparam int unsigned Interval = (LaneCycles > Lanes * ProductCycles) ? LaneCycles : Lanes * ProductCycles;
     localparam int unsigned CountBits = $clog2(2 * Lanes + 1);
 
     logic rst_n, datapath_rst_n, key_write, key_wipe;

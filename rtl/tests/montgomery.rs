@@ -4,7 +4,7 @@
 mod golden;
 
 use golden::{Core, Montgomery, below, number, odd, power};
-use hearith_rtl::{CARRY_RESOLVE_7, CIOS_4, CIOS_7, CIOS_100, CIOS_1024, CIOS_2048, RADIX2_5, RADIX2_256, RADIX2_1024};
+use hearith_rtl::{CARRY_RESOLVE_7, CIOS_4, CIOS_7, CIOS_20, CIOS_100, CIOS_256, CIOS_1024, CIOS_2048, RADIX2_5, RADIX2_256, RADIX2_1024};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
 use rug::Integer;
@@ -15,10 +15,25 @@ fn cios(design: &'static Design) -> Core {
     Core { design, operands: &["a_i", "b_i"], results: &CIOS_RESULTS }
 }
 
+/// Bits of a modulus, a digit and a word, and the delay of the quotient.
+#[derive(Clone, Copy)]
+struct Shape {
+    n: u32,
+    w: u32,
+    v: u32,
+    d: u32,
+}
+
+impl Shape {
+    fn form(self, modulus: &Integer) -> Montgomery {
+        Montgomery::new(modulus, self.n, self.w, self.v, self.d)
+    }
+}
+
 /// Checks products of a digit-serial core, timed and under pressure.
-fn check_cios(core: &Core, form: &Montgomery, items: &[Vec<Integer>], seed: u64) {
+fn check_cios(core: &Core, shape: Shape, form: &Montgomery, items: &[Vec<Integer>], seed: u64) {
     let constants = [("mt_i", &form.mt)];
-    let latency = form.step + u64::from(form.digits.div_ceil(4)) + 1;
+    let latency = form.step + u64::from((shape.n + 1 - shape.w).div_ceil(shape.v).div_ceil(3)) + 1;
     let bound: Integer = form.scaled.clone() * 2;
     let timed = core.timed(&constants, items, latency, form.step);
     for (item, result) in items.iter().zip(&timed) {
@@ -33,11 +48,11 @@ fn check_cios(core: &Core, form: &Montgomery, items: &[Vec<Integer>], seed: u64)
 }
 
 /// Every odd modulus that fits, every pair of residues, and pairs of corner values.
-fn check_small_cios(design: &'static Design, n: u32, w: u32, d: u32, moduli: impl Iterator<Item = u32>) {
+fn check_small_cios(design: &'static Design, shape: Shape, moduli: impl Iterator<Item = u32>) {
     let core = cios(design);
     let mut random = Random::new(1);
     for modulus in moduli {
-        let form = Montgomery::new(&Integer::from(modulus), n, w, d);
+        let form = shape.form(&Integer::from(modulus));
         let mut items = Vec::new();
         for a in (0..modulus).step_by((modulus as usize / 16).max(1)) {
             items.extend((0..modulus).map(|b| vec![Integer::from(a), Integer::from(b)]));
@@ -46,19 +61,19 @@ fn check_small_cios(design: &'static Design, n: u32, w: u32, d: u32, moduli: imp
         for a in &operands {
             items.extend(operands.iter().map(|b| vec![a.clone(), b.clone()]));
         }
-        check_cios(&core, &form, &items, modulus.into());
+        check_cios(&core, shape, &form, &items, modulus.into());
     }
 }
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn digit_serial_products_modulo_every_small_number() {
-    check_small_cios(&CIOS_4, 4, 4, 1, (1..16).step_by(2));
-    check_small_cios(&CIOS_7, 7, 4, 3, [1, 3, 5, 63, 65, 125, 127].into_iter());
+    check_small_cios(&CIOS_4, Shape { n: 4, w: 4, v: 4, d: 2 }, (1..16).step_by(2));
+    check_small_cios(&CIOS_7, Shape { n: 7, w: 4, v: 5, d: 3 }, [1, 3, 5, 63, 65, 125, 127].into_iter());
 }
 
-fn check_wide_cios(design: &'static Design, n: u32, w: u32, d: u32, moduli: usize, operands: usize) {
-    let core = cios(design);
+fn check_wide_cios(design: &'static Design, shape: Shape, moduli: usize, operands: usize) {
+    let (core, n) = (cios(design), shape.n);
     let mut random = Random::new(n.into());
     for round in 0..moduli {
         let modulus = match round {
@@ -68,29 +83,38 @@ fn check_wide_cios(design: &'static Design, n: u32, w: u32, d: u32, moduli: usiz
             2 => odd(&mut random, n / 2),
             _ => odd(&mut random, n),
         };
-        let form = Montgomery::new(&modulus, n, w, d);
+        let form = shape.form(&modulus);
         let values = form.operands(&mut random, operands);
         let mut items: Vec<Vec<Integer>> = values
             .iter()
             .flat_map(|a| [values.last(), values.get(1)].map(|b| vec![a.clone(), b.unwrap().clone()]))
             .collect();
         items.extend(values.iter().map(|a| vec![a.clone(), a.clone()]));
-        check_cios(&core, &form, &items, round as u64);
+        check_cios(&core, shape, &form, &items, round as u64);
     }
+}
+
+/// Digits and words of every kind of ratio.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn digit_serial_products_in_many_shapes() {
+    check_wide_cios(&CIOS_20, Shape { n: 20, w: 4, v: 7, d: 4 }, 20, 40);
+    check_wide_cios(&CIOS_100, Shape { n: 100, w: 17, v: 33, d: 2 }, 8, 20);
+    check_wide_cios(&CIOS_256, Shape { n: 256, w: 18, v: 18, d: 3 }, 4, 10);
 }
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn digit_serial_products_of_wide_numbers() {
-    check_wide_cios(&CIOS_100, 100, 17, 2, 8, 20);
-    check_wide_cios(&CIOS_1024, 1024, 16, 2, 4, 10);
-    check_wide_cios(&CIOS_2048, 2048, 16, 2, 1, 2);
+    check_wide_cios(&CIOS_1024, Shape { n: 1024, w: 17, v: 24, d: 2 }, 4, 10);
+    check_wide_cios(&CIOS_2048, Shape { n: 2048, w: 17, v: 24, d: 2 }, 1, 2);
 }
 
 #[test]
 fn digit_serial_products_keep_the_promised_time() {
-    let step = |n| Montgomery::new(&(power(n) - 1u32), n, 16, 2).step;
+    let step = |n| Montgomery::new(&(power(n) - 1u32), n, 17, 24, 2).step;
     assert!(step(1024) <= 87 && step(2048) <= 168);
+    assert!(step(1024) * 88 <= 7000, "DSP blocks times cycles a product");
 }
 
 fn check_radix2(

@@ -154,7 +154,32 @@ impl Simulated {
         if let (Some(beat), false) = (self.upstream.back_mut(), ended) {
             beat.last = false;
         }
+        self.idle(cycles);
+    }
+
+    /// Lets cycles pass.
+    pub fn idle(&mut self, cycles: u64) {
         (0..cycles).for_each(|_| self.step());
+    }
+
+    /// How many beats the device has not taken yet.
+    pub fn queued(&self) -> usize {
+        self.upstream.len()
+    }
+
+    /// Takes so many beats of what comes out, and gives their bytes.
+    ///
+    /// # Panics
+    /// If that takes more than so many cycles.
+    pub fn take(&mut self, beats: usize, cycles: u64) -> Vec<u8> {
+        let end = self.cycles + cycles;
+        while self.downstream.len() < beats {
+            assert!(self.cycles < end, "{} of {beats} beats within {cycles} cycles", self.downstream.len());
+            self.taking = true;
+            self.step();
+            self.taking = false;
+        }
+        self.downstream.drain(..).flat_map(|beat| beat.bytes).collect()
     }
 
     /// Lets cycles pass in which what comes out is taken, and gives the packets that have come since somebody took one last: all beats, also of the

@@ -6,6 +6,7 @@ use common::{EPOCH, Fault, Shared, decrypts, device, header, is, key, random_cip
 use hearith_device::mesa::Mesa;
 use hearith_device::{Counters, ErrorKind, Transport};
 use hearith_paillier::PrivateKey;
+use hearith_simulated::Simulated;
 use hearith_simulated::designs::{
     MESA_64, MESA_64_2, MESA_64_3, MESA_128, MESA_128_RESTORING, MESA_256, MESA_1024, MESA_2048,
 };
@@ -58,6 +59,21 @@ fn decrypts_with_the_restoring_divider() {
     several_keys(&MESA_128_RESTORING, 2, 100);
 }
 
+/// Every channel stalls at random, and registers are read meanwhile: the plaintexts are the same.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn decrypts_under_pressure() {
+    for (design, seeds) in [(&MESA_64, 0..6), (&MESA_64_3, 6..9), (&MESA_128_RESTORING, 9..11)] {
+        for seed in seeds {
+            let mut device = Mesa::open(Box::new(Simulated::under_pressure(design, seed).unwrap())).unwrap();
+            let key = key(device.parameters().bits);
+            device.load_key(&key).unwrap();
+            decrypts(&mut device, &key, 20);
+            decrypts(&mut device, &key, 1);
+        }
+    }
+}
+
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn smaller_keys_fit_and_larger_ones_are_refused() {
@@ -98,9 +114,10 @@ fn intervals_are_as_the_device_says() {
         let parameters = device.parameters();
         let key = key(parameters.bits);
         device.load_key(&key).unwrap();
-        let (few, many) = (counted(&mut device, &key, 30), counted(&mut device, &key, 90));
-        println!("{}: {} {}", design.name(), parameters.interval, (many.busy_cycles - few.busy_cycles) as f64 / 60.);
-        assert_eq!(many.busy_cycles - few.busy_cycles, 60 * u64::from(parameters.interval), "{}", design.name());
+        let (few, many) = (counted(&mut device, &key, 30), counted(&mut device, &key, 230));
+        // Where the multiplier is the slower one, the last ciphertexts, which share it with none behind them, are a little faster.
+        let (cycles, interval) = (many.busy_cycles - few.busy_cycles, u64::from(parameters.interval));
+        assert!(cycles.abs_diff(200 * interval) < interval, "{}: 200 in {cycles}, not {interval} each", design.name());
     }
 }
 

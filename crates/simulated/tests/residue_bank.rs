@@ -6,7 +6,9 @@ use common::{Fault, Shared, header, is};
 use hearith_arith::{Batch, natural};
 use hearith_device::residue_bank::{RESIDUE_BANK, ResidueBank};
 use hearith_device::{Converts, ErrorKind, Transport, Trust};
-use hearith_simulated::designs::{RESIDUE_BANK_60, RESIDUE_BANK_360, RESIDUE_BANK_360_WIDE, RESIDUE_BANK_1440};
+use hearith_simulated::designs::{
+    RESIDUE_BANK_60, RESIDUE_BANK_60_WIDE, RESIDUE_BANK_360, RESIDUE_BANK_360_WIDE, RESIDUE_BANK_1440,
+};
 use hearith_simulated::{KINDS, Simulated};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
@@ -80,7 +82,9 @@ fn busy(bank: &mut ResidueBank, numbers: &Batch) -> u64 {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_coefficient_every_interval_and_every_cycle_over_wide_streams() {
-    for (design, interval) in [(&RESIDUE_BANK_60, 4), (&RESIDUE_BANK_360, 7), (&RESIDUE_BANK_360_WIDE, 1)] {
+    for (design, interval) in
+        [(&RESIDUE_BANK_60, 4), (&RESIDUE_BANK_360, 7), (&RESIDUE_BANK_360_WIDE, 1), (&RESIDUE_BANK_60_WIDE, 1)]
+    {
         let mut bank = bank(design);
         let parameters = bank.parameters();
         let buffers = if interval == 1 { 0 } else { 2 };
@@ -89,6 +93,20 @@ fn a_coefficient_every_interval_and_every_cycle_over_wide_streams() {
         let few = busy(&mut bank, &numbers.range(0..100));
         let many = busy(&mut bank, &numbers);
         assert_eq!(many - few, 300 * u64::from(interval), "{}", bank.describe());
+    }
+}
+
+/// Every channel stalls at random, and registers are read meanwhile: the residues are the same.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn converts_under_pressure() {
+    for design in [&RESIDUE_BANK_60, &RESIDUE_BANK_60_WIDE] {
+        for seed in 0..6 {
+            let transport = Simulated::under_pressure(design, seed).unwrap();
+            let mut bank = ResidueBank::open(Box::new(transport)).unwrap();
+            converts(&mut bank, &numbers(60, 200));
+            converts(&mut bank, &numbers(60, 1));
+        }
     }
 }
 

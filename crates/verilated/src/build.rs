@@ -234,6 +234,12 @@ impl Model<'_> {
         ports
     }
 
+    /// The file `TOP_monitors.sv` beside the top module, if there is one: it binds assertions to the top's ports, and nothing names it.
+    fn monitors(&self) -> Option<PathBuf> {
+        let name = format!("{}_monitors.sv", self.design.top);
+        self.build.libraries.iter().map(|library| library.join(&name)).find(|path| path.exists())
+    }
+
     fn arguments(&self) -> Vec<String> {
         let mut arguments: Vec<String> =
             ["--cc", "-O3", "-Wall", "--assert", "--x-assign", "0", "--x-initial", "unique"].map(String::from).to_vec();
@@ -253,6 +259,7 @@ impl Model<'_> {
         }
         arguments.extend(["+libext+.sv".into()]);
         arguments.extend(self.design.sources.iter().cloned());
+        arguments.extend(self.monitors().map(|path| path.display().to_string()));
         arguments.push(format!("{}.sv", self.design.top));
         arguments
     }

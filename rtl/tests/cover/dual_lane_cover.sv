@@ -5,7 +5,8 @@ module dual_lane_cover (
     input logic rst_ni,
     input logic idle_i,
     input logic running_i,
-    input logic done_i,
+    input logic drain_i,
+    input logic give_i,
     input logic in_valid_i,
     input logic in_ready_i,
     input logic out_valid_i,
@@ -15,8 +16,10 @@ module dual_lane_cover (
     cover property (@(posedge clk_i) rst_ni && idle_i);
     Running :
     cover property (@(posedge clk_i) rst_ni && running_i);
-    Done :
-    cover property (@(posedge clk_i) rst_ni && done_i);
+    Drain :
+    cover property (@(posedge clk_i) rst_ni && drain_i);
+    Give :
+    cover property (@(posedge clk_i) rst_ni && give_i);
     ResultWaits :
     cover property (@(posedge clk_i) rst_ni && out_valid_i && !out_ready_i);
     OperandWaits :
@@ -28,7 +31,8 @@ bind dual_lane dual_lane_cover u_cover (
     .rst_ni(rst_ni),
     .idle_i(state_q == Idle),
     .running_i(state_q == Running),
-    .done_i(state_q == Done),
+    .drain_i(state_q == Drain),
+    .give_i(state_q == Give),
     .in_valid_i(in_valid_i),
     .in_ready_i(in_ready_o),
     .out_valid_i(out_valid_o),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// verilog_lint: waive-start port-name-suffix  // the names are the buses' own
 // Passes packets on, a cycle later: what the bench's AXI4-Stream models are tested with, and no part of any product.
 //
 // `fault_i` breaks the stream's contract:

@@ -31,6 +31,8 @@ pub enum Fault {
     Reset(usize),
     /// It is given up when so many beats have been sent, in the middle of the packet, and the rest is never sent.
     Abandoned(usize),
+    /// All is sent, nothing is taken, and it is given up after so many cycles, with some of the packet still queued before the device.
+    Ignored(u64),
     /// The packet to the device ends after so many beats.
     CutInput(usize),
     /// The packet to the device has so many beats more than it should.
@@ -92,6 +94,11 @@ impl Transport for Shared {
             Some(Fault::Abandoned(beats)) => {
                 device.queue(&input[..beats * beat], false, 500);
                 Err(ErrorKind::Stalled { sent: 0, received: 0, expected: 0 }.into())
+            }
+            Some(Fault::Ignored(cycles)) => {
+                device.queue(input, true, cycles);
+                let expected = (input.len() - header) / input_item;
+                Err(ErrorKind::Stalled { sent: 0, received: 0, expected }.into())
             }
             Some(Fault::CutInput(beats)) => pass(&input[..beats * beat], output),
             Some(Fault::LongerInput(beats)) => pass(&[input, &vec![0; beats * beat]].concat(), output),
