@@ -96,8 +96,8 @@ class Device:
         prefix = "axil" if hasattr(ports, "axil_awaddr") else "s_axi"
         rest = {"clock": self.clock, "reset": self.reset, "reset_active_level": False}
         self.bus = AxiLiteMaster(AxiLiteBus.from_prefix(ports, prefix), **rest)
-        self.source = AxiStreamSource(AxiStreamBus.from_prefix(ports, "s_axis"), byte_size=8, **rest)
-        self.sink = AxiStreamSink(AxiStreamBus.from_prefix(ports, "m_axis"), byte_size=8, **rest)
+        self.source = AxiStreamSource(AxiStreamBus.from_prefix(ports, "s_axis"), **rest)
+        self.sink = AxiStreamSink(AxiStreamBus.from_prefix(ports, "m_axis"), **rest)
         self.out = AxiStreamBus.from_prefix(ports, "m_axis")
         for model in (self.bus.write_if, self.bus.read_if, self.source, self.sink):
             model.log.setLevel("WARNING")
@@ -148,6 +148,8 @@ class Device:
             await RisingEdge(self.clock)
             valid, ready = int(self.out.tvalid.value), int(self.out.tready.value)
             beat = (int(self.out.tdata.value), int(self.out.tlast.value)) if valid else None
+            if valid:
+                assert self.out.tkeep.value.binstr.count("0") == 0, "tkeep of what comes out has all bytes"
             # A reset may withdraw a beat.
             if waiting is not None and int(self.reset.value):
                 assert beat == waiting, f"{waiting} was offered and not taken, then {beat}"

@@ -15,20 +15,17 @@ import xml.etree.ElementTree as xml
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PRIMES = (59, 47, 37)
-# A top by the name of its device: module, parameters.
+# Each top by its wrapper with the port names of vendors' tools (rtl/ip), and its parameters.
 TOPS = {
-    "mesa": ("mesa", {"N": 64, "Stages": 1, "StreamBits": 32}),
-    "mesa_dual": ("mesa_dual", {"N": 64, "Lanes": 1, "W": 16, "StreamBits": 32}),
-    "residue_bank": (
-        "residue_bank",
-        {
-            "Count": 3,
-            "Primes": f"96'h{sum(prime << 32 * at for at, prime in enumerate(PRIMES)):024x}",
-            "V": 6,
-            "Words": 10,
-            "StreamBits": 32,
-        },
-    ),
+    "mesa": {"N": 64, "Stages": 1, "StreamBits": 32},
+    "mesa_dual": {"N": 64, "Lanes": 1, "W": 16, "StreamBits": 32},
+    "residue_bank": {
+        "Count": len(PRIMES),
+        "Primes": f"{32 * len(PRIMES)}'h{sum(prime << 32 * at for at, prime in enumerate(PRIMES)):x}",
+        "V": 6,
+        "Words": 10,
+        "StreamBits": 32,
+    },
 }
 
 
@@ -46,10 +43,10 @@ def missing():
     return None
 
 
-def sources(top):
-    """The top and packages: modules are found by their names."""
-    packages = sorted((ROOT / "rtl").glob("*/*_pkg.sv"))
-    return [*packages, next((ROOT / "rtl").glob(f"*/{top}.sv"))]
+def sources(name):
+    """The wrapper, packages, and the assertions that are bound to the top: other modules are found by their names."""
+    rtl = ROOT / "rtl"
+    return [*sorted(rtl.glob("*/*_pkg.sv")), *rtl.glob(f"*/{name}_monitors.sv"), rtl / "ip" / f"hearith_{name}.v"]
 
 
 def results(path):
@@ -65,10 +62,11 @@ def run(name, seed):
         warnings.simplefilter("ignore")
         from cocotb import runner
 
-    top, parameters = TOPS[name]
+    top = f"hearith_{name}"
     build = ROOT / "target" / "cocotb" / name
     build.mkdir(parents=True, exist_ok=True)
-    libraries = [word for folder in ("lib", "arith", "mesa", "rns") for word in ("-y", str(ROOT / "rtl" / folder))]
+    rooms = [str(ROOT / "rtl" / room) for room in ("lib", "arith", "mesa", "rns")]
+    libraries = [word for room in rooms for word in ("-y", room, f"+incdir+{room}")]
     simulator = runner.get_runner("verilator")
     common = {"hdl_toplevel": top, "build_dir": build}
     log = build / "log"
@@ -78,9 +76,9 @@ def run(name, seed):
             for descriptor in (1, 2):
                 os.dup2(out.fileno(), descriptor)
             simulator.build(
-                verilog_sources=sources(top),
-                parameters=parameters,
-                build_args=[*libraries, "+libext+.sv", "-Wall"],
+                verilog_sources=sources(name),
+                parameters=TOPS[name],
+                build_args=[*libraries, "+libext+.sv", "-Wall", "--assert"],
                 **common,
             )
             path = simulator.test(test_module="tops", seed=seed, test_dir=build, **common)

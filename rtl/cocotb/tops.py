@@ -249,6 +249,9 @@ async def broken_packets_are_never_answered_as_whole(dut):
         whole + bytes(beat),
         device.packet(items, count=3)[0],
         device.packet(items, count=1)[0],
+        # Without its last byte, which tkeep tells; and without one and a beat more.
+        whole[:-1],
+        whole + bytes(beat - 1),
     ):
         await device.send(broken)
         answer = await device.answer(4 * device.system.quiet(4))
