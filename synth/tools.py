@@ -81,6 +81,11 @@ def read(top, parameters):
     return f"read_verilog -sv {files}; chparam {settings} {top}; hierarchy -check -top {top}; rename -top {top}"
 
 
+def essence(text):
+    """What of a SystemVerilog file tools see: without comments and white space."""
+    return "".join(re.sub(r"//[^\n]*", "", text).split()).encode()
+
+
 # One at a time for each result, where several jobs run.
 LOCKS = collections.defaultdict(threading.Lock)
 
@@ -93,7 +98,7 @@ def kept(kind, top, parameters, work, options=None, suffix=None):
     WORK.mkdir(parents=True, exist_ok=True)
     state = hashlib.sha256(json.dumps([kind, top, parameters, TOOLS, options]).encode())
     for path in used_sources(top):
-        state.update(path.read_bytes())
+        state.update(essence(path.read_text()))
     settings = "_".join(f"{name}{value}" for name, value in parameters.items())
     name = f"{kind}-{top}-{settings}"
     store = WORK / f"{name}.result.json"

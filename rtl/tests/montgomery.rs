@@ -4,7 +4,10 @@
 mod golden;
 
 use golden::{Core, Montgomery, below, number, odd, power};
-use hearith_rtl::{CARRY_RESOLVE_7, CIOS_4, CIOS_7, CIOS_20, CIOS_100, CIOS_256, CIOS_1024, CIOS_2048, RADIX2_5, RADIX2_256, RADIX2_1024};
+use hearith_rtl::{
+    CARRY_RESOLVE_7, CIOS_4, CIOS_7, CIOS_20, CIOS_100, CIOS_256, CIOS_1024, CIOS_2048, RADIX2_5, RADIX2_256,
+    RADIX2_1024,
+};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
 use rug::Integer;

@@ -186,7 +186,8 @@ impl Montgomery {
         let (mut value, mut at) = (Integer::new(), 0);
         for (index, bits) in (0..).zip(self.word_bits()) {
             let word = Integer::from(words >> ((self.v + 1) * index)).keep_bits(self.v + 1);
-            let most = if at < self.w * (self.d + 2) { power(bits) - 1u32 } else { power(bits) + power(bits - self.w) + 1u32 };
+            let most =
+                if at < self.w * (self.d + 2) { power(bits) - 1u32 } else { power(bits) + power(bits - self.w) + 1u32 };
             assert!(word <= most, "word {index} of {bits} bits is {word}");
             value += word << at;
             at += bits;
