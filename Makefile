@@ -26,13 +26,13 @@ test: ## run every test, the examples in the documentation, and each fuzz target
 	@scripts/setup.sh test
 	scripts/test.sh
 
-test-%: ## run one part of them: rust, python, fuzz, or a system (`scripts/test.sh --list`)
+test-%: ## run one part of them: rust, python, cocotb, fuzz, or a system (`scripts/test.sh --list`)
 	@scripts/setup.sh test
 	scripts/test.sh $*
 
 test-full: ## the same with the long tests, Spark, Flower, and a minute of fuzzing a target
 	@scripts/setup.sh test
-	INCLUDE_IGNORED=1 scripts/test.sh rust python
+	INCLUDE_IGNORED=1 scripts/test.sh rust python cocotb
 	scripts/test_spark.sh
 	scripts/test_flower.sh
 	scripts/fuzz.sh 60
