@@ -9,7 +9,8 @@
 module hearith_mesa #(
     parameter integer N = 1024,  // bits of n, a multiple of 4, 64 to 16384
     parameter integer Stages = 6,  // ladders a branch
-    parameter integer W = 16,  // bits of a digit
+    parameter integer W = 17,  // bits of a digit
+    parameter integer V = 23,  // bits of a word, W to 2 W - 1 (mod_exp_ladder)
     parameter integer D = 2,  // delay of a digit of the quotient
     parameter integer Exact = 1,  // dividers: from the low end (1), or restoring as in the paper (0)
     parameter integer StreamBits = 64  // bits of a beat, a multiple of 32, at most N / 2
@@ -118,6 +119,7 @@ module hearith_mesa #(
         .N         (N),
         .Stages    (Stages),
         .W         (W),
+        .V         (V),
         .D         (D),
         .Exact     (Exact),
         .StreamBits(StreamBits)

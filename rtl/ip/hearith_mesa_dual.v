@@ -8,9 +8,9 @@
 `default_nettype none
 module hearith_mesa_dual #(
     parameter integer N = 1024,  // bits of n, a multiple of 4, 64 to 16384
-    parameter integer Lanes = 4,  // exponentiators a branch
-    parameter integer W = 17,  // bits of a digit
-    parameter integer V = 23,  // bits of a word: multipliers take a digit and a word
+    parameter integer Lanes = 10,  // exponentiators a branch
+    parameter integer W = 18,  // bits of a digit
+    parameter integer V = 24,  // bits of a word: multipliers take a digit and a word
     parameter integer D = 2,  // delay of a digit of the quotient
     parameter integer StreamBits = 64  // bits of a beat, a multiple of 32, at most N / 2
 ) (

@@ -308,7 +308,7 @@ fn what_cannot_be_is_refused_and_noted() {
     let device = &mut Simulated::under_pressure(&MESA_64, 8).unwrap();
     assert_eq!(device.read(CAPABILITY).unwrap(), 15 | 2 << 8 | 1 << 17);
     for strobes in 0..15 {
-        for address in [CONTROL, INTERRUPT_ENABLE, IDENTITY, KEY, KEY + 0x1ff_c] {
+        for address in [CONTROL, INTERRUPT_ENABLE, IDENTITY, KEY, KEY + 0x1ffc] {
             let result = device.write_strobed(address, !0, strobes);
             refused(device, result, address, PARTIAL);
         }
@@ -407,7 +407,7 @@ fn interrupts_are_raised_and_cleared() {
         bank.write(INTERRUPT_ENABLE, enabled).unwrap();
         bank.queue(&input, true, 0);
         let raised_before = bank.interrupt();
-        assert_eq!(bank.drain(200), [output.clone()]);
+        assert_eq!(bank.drain(200), std::slice::from_ref(&output));
         let raised = bank.interrupt();
         let causes = bank.read(INTERRUPT).unwrap();
         bank.write(INTERRUPT, causes).unwrap();
