@@ -221,7 +221,7 @@ impl Accelerator {
             quiet_cycles: shape.quiet_cycles,
         })?;
         if output[..self.header] != header {
-            return Err(ErrorKind::WrongAnswer.into());
+            return Err(ErrorKind::ForeignAnswer.into());
         }
         self.check()?;
         Ok(output)
