@@ -25,8 +25,8 @@ fn waveforms_are_written() {
     std::fs::remove_file(&path).unwrap();
     let number = |at: usize| u64::from_be_bytes(file[at..][..8].try_into().unwrap());
     assert_eq!((file[0], number(1)), (0, 329));
-    // Two values a cycle, two cycles of reset included.
-    assert_eq!((number(9), number(17)), (0, 2 * (cycles + 2) - 1));
+    // Two values a cycle, four cycles of reset included.
+    assert_eq!((number(9), number(17)), (0, 2 * (cycles + 4) - 1));
     assert_eq!(f64::from_ne_bytes(file[25..33].try_into().unwrap()), std::f64::consts::E);
     assert!(file.len() > 329 + 100, "{} bytes", file.len());
 }
