@@ -15,6 +15,7 @@
 //
 // Multipliers: 2 (Words + MtWords) of W x (V+1) bits, MtWords = ceil(N Period / Span), each with registers at its inputs, behind the product and at its output
 // (mont_word). A DSP48E1 takes W = 17, V = 23 (188 at N = 1024, D = 2), a multiplier of 18 x 18 bits W = V = 17.
+// Longest paths as Yosys makes them for xc7: 5 LUTs beside carry chains, outside of DSP blocks; none through two multipliers.
 // Source: [JY02]; the segments: [HDSST25], fig. 2.
 module mod_exp_ladder #(
     parameter int unsigned N    = 1024,  // bits of the modulus, as in mont_row
