@@ -21,7 +21,8 @@ W, V, D = 17, 23, 2
 CIOS = {"W": W, "V": 24, "D": D}
 LADDER = {"W": W, "V": V, "D": D}
 CIOS_ECP5 = {"W": 18, "V": 18, "D": 4, "Inputs": 2}
-LADDER_ECP5 = {"W": 17, "V": 17, "D": 2}
+LADDER_ECP5 = {"W": 17, "V": 17, "D": 3, "Inputs": 2}
+MESA_ECP5 = {"W": 17, "V": 17, "D": 2}
 STAGES = {1024: 6, 2048: 3}
 # The dual lanes' digits and words: as wide as a DSP48E1 takes; on the ECP5, at 256 bits, as its multipliers of 18 x 18 bits do.
 DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 18, "V": 24, "D": 2}, 2048: {"W": 18, "V": 24, "D": 2}}
@@ -102,8 +103,8 @@ def tops(n):
 
 # Whole decryptors that fit the LFE5U-85F, which has 156 multipliers.
 ROUTED_TOPS = {
-    "mesa, 64 bits, 2 stages": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32, **LADDER_ECP5}),
-    "mesa, 128 bits, 1 stage": ("mesa", {"N": 128, "Stages": 1, "StreamBits": 32, **LADDER_ECP5}),
+    "mesa, 64 bits, 2 stages": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32, **MESA_ECP5}),
+    "mesa, 128 bits, 1 stage": ("mesa", {"N": 128, "Stages": 1, "StreamBits": 32, **MESA_ECP5}),
     "mesa_dual, 64 bits, 2 lanes": ("mesa_dual", {"N": 64, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
     "mesa_dual, 128 bits, 2 lanes": ("mesa_dual", {"N": 128, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
 }

@@ -10,17 +10,19 @@
 // Beginning with S = R mod M, Z = c R, segments that make up e give S = c^e R. All values below 2 M' (mont_row), in redundant words
 // of V + 1 bits, cut as mont_row says (Chained): the first Period below 2^v, the others at most 2^v + 2^(v-W) + 1; given and taken alike.
 //
-// Latency (Bits + Exit) Step + 1 cycles from taking a pair to giving it, Step = T + D + 4 as in mont_steps (71 at N = 1024, W = 17, D = 2); one
+// Latency (Bits + Exit) Step + 1 cycles from taking a pair to giving it, Step = T + D + 3 + Inputs, T as in mont_steps (71 at N = 1024, W = 17, D = 2); one
 // pair in latency + 1 cycles. Cycles and multiplications are the same for every exponent and every pair.
 //
 // Multipliers: 2 (Words + MtWords) of W x (V+1) bits, MtWords = ceil(N Period / Span), each with registers at its inputs, behind the product and at its output
 // (mont_word). A DSP48E1 takes W = 17, V = 23 (188 at N = 1024, D = 2), a multiplier of 18 x 18 bits W = V = 17.
+// Longest paths as Yosys makes them for xc7: 5 LUTs beside carry chains, outside of DSP blocks; none through two multipliers.
 // Source: [JY02]; the segments: [HDSST25], fig. 2.
 module mod_exp_ladder #(
     parameter int unsigned N    = 1024,  // bits of the modulus, as in mont_row
     parameter int unsigned W    = 17,
     parameter int unsigned V    = 23,
     parameter int unsigned D    = 2,
+    parameter int unsigned Inputs = 1,   // as in mont_row
     parameter int unsigned Bits = 86,    // bits of the segment, at least 1
     parameter int unsigned Exit = 0,     // 1 for the last segment, which leaves Montgomery form, otherwise 0
     localparam int unsigned MtBits   = (N + W - 1) / W * W,
@@ -67,7 +69,7 @@ module mod_exp_ladder #(
     assign mul_o       = first;
     assign start       = (idle_q && in_valid_i) || (last && left_q != '0);
 
-    mont_steps #(.N(N), .W(W), .D(D)) u_steps (
+    mont_steps #(.N(N), .W(W), .D(D), .Wait(Inputs - 1)) u_steps (
         .clk_i,
         .rst_ni,
         .start_i (start),
@@ -80,6 +82,12 @@ module mod_exp_ladder #(
         .ahead_o (ahead),
         .last_o  (last)
     );
+
+    logic first_q;
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) first_q <= 1'b0;
+        else first_q <= first;
+    end
 
     assign idle_d = idle_q ? !in_valid_i : done_q && out_ready_i;
 
@@ -160,10 +168,10 @@ module mod_exp_ladder #(
         .digit_o  (digit_y)
     );
 
-    mont_row #(.N(N), .W(W), .V(V), .D(D)) u_square (
+    mont_row #(.N(N), .W(W), .V(V), .D(D), .Inputs(Inputs)) u_square (
         .clk_i,
         .rst_ni,
-        .clear_i (first),
+        .clear_i (Inputs == 2 ? first_q : first),
         .hold_i  (1'b0),
         .load_i  (start),
         .take_q_i(take_q),
@@ -174,10 +182,10 @@ module mod_exp_ladder #(
         .y_o     (upper_square)
     );
 
-    mont_row #(.N(N), .W(W), .V(V), .D(D)) u_product (
+    mont_row #(.N(N), .W(W), .V(V), .D(D), .Inputs(Inputs)) u_product (
         .clk_i,
         .rst_ni,
-        .clear_i (first),
+        .clear_i (Inputs == 2 ? first_q : first),
         .hold_i  (1'b0),
         .load_i  (start),
         .take_q_i(take_q),
@@ -190,5 +198,5 @@ module mod_exp_ladder #(
 
     // The rows have it a cycle ahead.
     logic unused;
-    assign unused = clear;
+    assign unused = ^{clear, first_q};
 endmodule

@@ -12,6 +12,7 @@
 // (mont_word). A DSP48E1 takes W = 17, V = 24 (88 at N = 1024, 6248 DSP cycles a product), a multiplier of 18 x 18 bits W = V = 18. Each cycle more of D leaves a
 // digit of the quotient a register more on its way to all of them, and costs two cycles a product. Where multipliers are few and far apart, a second register at
 // their inputs (Inputs = 2) lets one lie beside each.
+// Longest paths as Yosys makes them for xc7: 5 LUTs beside carry chains, outside of DSP blocks; none through two multipliers.
 // Source: the CIOS order of [KAK96] with Orup's quotient digits (mont_row).
 module mont_mul_cios #(
     parameter int unsigned N        = 1024,  // bits of the modulus, at least W

@@ -36,7 +36,7 @@ pub fn designs() -> Vec<Design> {
         cios("cios_1024", wide(1024), 17, 24, 2).shared(&["mont_row"]).optimisation(2),
         cios("cios_2048", wide(2048), 17, 24, 2).shared(&["mont_row"]),
         ladder("ladder_5", [5, 4, 4, 2], 4, 1),
-        ladder("ladder_5_words", [5, 4, 6, 3], 4, 1),
+        ladder("ladder_5_words", [5, 4, 6, 3], 4, 1).parameter("Inputs", 2),
         ladder("ladder_96", [96, 17, 23, 2], 12, 0),
         ladder("ladder_exit_96", [96, 17, 23, 2], 12, 1),
         ladder("ladder_1024", [wide(1024), 17, 23, 2], 86, 1).shared(&["mont_row", "mont_digits"]).optimisation(2),
