@@ -40,7 +40,8 @@
 // Jobs of an item: 54 + 11 ceil(H / 4); its work begins with the next phase 0 of the pace, its first digit is taken 2 Job + 2 cycles later, and b' is
 // offered, from its lowest digit on, Jobs + 1 times Job cycles after the beginning. While digits are taken at once an item takes Jobs + 2 times Job
 // cycles. After a reset the memories are cleared, which takes 2^(IndexBits + 1) cycles.
-// Multipliers: those of dual_row. Source of the dual form: the reduction is Montgomery's with Orup's digits (dual_row), the carry between the parts its quotient.
+// Multipliers: those of dual_row, all with input, product and output registers. Levels of logic on xc7, by Yosys with the hierarchy kept: at most 5 LUTs and a
+// carry chain in a lane, 4 LUTs and two chains on the way of the sum (dual_word). Source of the dual form: the reduction is Montgomery's with Orup's digits (dual_row), the carry between the parts its quotient.
 module dual_lane #(
     parameter int unsigned N = 1024,  // bits of n, even, at least 16; H = N / 2 those of p, p at least 3
     parameter int unsigned W = 18,    // bits of a digit, 4 to 32
