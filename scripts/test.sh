@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs tests by parts, and says at the end how long each took. Usage: scripts/test.sh [PART...]
-#   (none)     everything: rust, python, fuzz
+#   (none)     everything: rust, python, cocotb, fuzz
 #   rust       every crate, the hardware and the examples in the documentation; each benchmark once, unmeasured
 #   python     the Python package and the DuckDB extension, python-paillier's own suite among them
+#   cocotb     each top of the hardware with bus models that are not ours, and oracles in Python
 #   fuzz       each fuzz target over its seeds, then for FUZZ_SECONDS (5)
 #   a system   its crates and its hardware alone: see `systems` below
 # INCLUDE_IGNORED=1 runs the long tests of Rust too. HEARITH_REQUIRE lists what must not be missing: see crates/testing.
@@ -30,13 +31,13 @@ declare -A systems=(
 )
 
 if [ "${1:-}" = --list ]; then
-    printf '%s\n' rust python fuzz "${!systems[@]}" | sort
+    printf '%s\n' rust python cocotb fuzz "${!systems[@]}" | sort
     exit
 fi
 
 parts=("$@")
 if [ ${#parts[@]} -eq 0 ]; then
-    parts=(rust python fuzz)
+    parts=(rust python cocotb fuzz)
     export HEARITH_SELECTION="--workspace --all-features"
 fi
 after=()
@@ -52,6 +53,10 @@ rust() {
 
 python() {
     scripts/test_python.sh
+}
+
+cocotb() {
+    .venv/bin/python rtl/cocotb/run.py
 }
 
 fuzz() {
@@ -70,7 +75,7 @@ system() {
 times=()
 for part in "${parts[@]}"; do
     SECONDS=0
-    if [[ $part =~ ^(rust|python|fuzz)$ ]]; then
+    if [[ $part =~ ^(rust|python|cocotb|fuzz)$ ]]; then
         "$part"
     elif [ -n "${systems[$part]:-}" ]; then
         system "$part"

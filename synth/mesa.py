@@ -16,11 +16,11 @@ from tables import table
 from tools import ROOT, resources
 
 # Bits of a digit and a word, and the delay of the quotient, of the digit-serial multiplier and the ladder: as wide as a DSP48E1 takes; on the
-# ECP5 as its multipliers of 18 x 18 bits do, and a cycle more for digits to cross the chip.
+# ECP5 as its multipliers of 18 x 18 bits do, with registers for digits to cross the chip and more beside each multiplier.
 W, V, D = 17, 23, 2
 CIOS = {"W": W, "V": 24, "D": D}
 LADDER = {"W": W, "V": V, "D": D}
-CIOS_ECP5 = {"W": 18, "V": 18, "D": 3}
+CIOS_ECP5 = {"W": 18, "V": 18, "D": 4, "Inputs": 2}
 LADDER_ECP5 = {"W": 17, "V": 17, "D": 2}
 STAGES = {1024: 6, 2048: 3}
 # The dual lanes' digits and words: as wide as a DSP48E1 takes; on the ECP5, at 256 bits, as its multipliers of 18 x 18 bits do.

@@ -84,6 +84,11 @@ def read(top, parameters):
     return f"read_verilog -sv {files}; chparam {settings} {top}; hierarchy -check -top {top}; rename -top {top}"
 
 
+def essence(text):
+    """What of a SystemVerilog file tools see: without comments and white space."""
+    return "".join(re.sub(r"//[^\n]*", "", text).split()).encode()
+
+
 def short(value):
     """A parameter's value in a name: a long one, such as a memory's words, by its hash."""
     return str(value) if len(str(value)) <= 32 else hashlib.sha256(str(value).encode()).hexdigest()[:8]
@@ -106,7 +111,7 @@ def kept(kind, top, parameters, work, options=None, suffix=None):
     WORK.mkdir(parents=True, exist_ok=True)
     state = hashlib.sha256(json.dumps([kind, top, parameters, TOOLS, options]).encode())
     for path in used_sources(top):
-        state.update(path.read_bytes())
+        state.update(essence(path.read_text()))
     name = f"{kind}-{top}-{named(parameters)}"
     store = WORK / f"{name}.result.json"
     with LOCKS[name]:

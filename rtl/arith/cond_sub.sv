@@ -17,6 +17,8 @@ module cond_sub #(
     input  logic         out_ready_i,
     output logic [N-1:0] r_o           // below m
 );
+    if (N < 1 || Limb < 1) $error("cond_sub: N and Limb must be at least 1");
+
     localparam int unsigned Limbs = (N + Limb) / Limb;
     localparam int unsigned Total = Limbs * Limb;
 

@@ -36,45 +36,37 @@ module dual_digits #(
 
     // Digits without carries, and what a word that ends in a digit adds to it.
     logic [UpperBits-1:0] plain;
-    logic [2**IndexBits-1:0][W-1:0] digits;
-    logic [2**IndexBits-1:0][W:0] bumps;
+    logic [UpperDigits-1:0][W:0] bumps;
+    logic [W-1:0] digit;
+    logic [W:0] bump;
     for (genvar j = 0; j < Upper; j++) begin : gen_plain
         localparam int unsigned At   = j * Span / Period;
         localparam int unsigned Bits = (j + 1) * Span / Period - At;
         assign plain[At+:Bits] = y_q[j*B+:Bits];
     end
-    for (genvar k = 0; k < 2 ** IndexBits; k++) begin : gen_digit
+    for (genvar k = 0; k < UpperDigits; k++) begin : gen_bump
         // The first word that begins in this digit or above, and where.
         localparam int unsigned Next = (k * W * Period + Span - 1) / Span;
         localparam int unsigned At   = Next * Span / Period;
-        if (k < UpperDigits) begin : gen_used
-            assign digits[k] = plain[k*W+:W];
-        end else begin : gen_end
-            assign digits[k] = '0;
-        end
-        if (k < UpperDigits && Next >= 1 && Next <= Upper && At < (k + 1) * W) begin : gen_bump
+        if (Next >= 1 && Next <= Upper && At < (k + 1) * W) begin : gen_end
             localparam int unsigned Bits = At - (Next - 1) * Span / Period;
             assign bumps[k] = (W + 1)'($signed(y_q[(Next-1)*B+Bits+:2])) << (At - k * W);
         end else begin : gen_none
             assign bumps[k] = '0;
         end
     end
-    // Each bit from a column of its own.
-    logic [W-1:0] digit;
-    logic [W:0] bump;
-    for (genvar w = 0; w <= W; w++) begin : gen_bit
-        logic [2**IndexBits-1:0] bump_column;
+    digit_select #(.W(W), .Digits(UpperDigits), .IndexBits(IndexBits)) u_digit (
+        .number_i(plain[UpperDigits*W-1:0]),
+        .index_i,
+        .digit_o (digit)
+    );
+    // Here rather than in a module of its own: most places are 0, and many bits copies of a sign.
+    for (genvar w = 0; w <= W; w++) begin : gen_bump_bit
+        logic [2**IndexBits-1:0] column;
         for (genvar k = 0; k < 2 ** IndexBits; k++) begin : gen_place
-            assign bump_column[k] = bumps[k][w];
+            assign column[k] = k < UpperDigits ? bumps[k < UpperDigits ? k : 0][w] : 1'b0;
         end
-        assign bump[w] = bump_column[index_i];
-        if (w < W) begin : gen_digit_bit
-            logic [2**IndexBits-1:0] column;
-            for (genvar k = 0; k < 2 ** IndexBits; k++) begin : gen_place
-                assign column[k] = digits[k][w];
-            end
-            assign digit[w] = column[index_i];
-        end
+        assign bump[w] = column[index_i];
     end
 
     // Beyond the last digit nothing counts.

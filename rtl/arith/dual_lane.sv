@@ -133,18 +133,16 @@ module dual_lane #(
     logic [WindowBits-1:0] left_q;    // windows after this one
     logic exit_q;
     logic [3:0] window;
-    logic [4*2**WindowBits-1:0] exponent;
+    logic [4*Windows-1:0] exponent;
     logic three, last_job, cleared, given;
 
     assign busy_o   = state_q != Idle;
-    assign exponent = (4 * 2 ** WindowBits)'(exponent_i);
-    for (genvar w = 0; w < 4; w++) begin : gen_window
-        logic [2**WindowBits-1:0] column;
-        for (genvar k = 0; k < 2 ** WindowBits; k++) begin : gen_place
-            assign column[k] = exponent[4*k+w];
-        end
-        assign window[w] = column[left_q];
-    end
+    assign exponent = (4 * Windows)'(exponent_i);
+    digit_select #(.W(4), .Digits(Windows), .IndexBits(WindowBits)) u_window (
+        .number_i(exponent),
+        .index_i (left_q),
+        .digit_o (window)
+    );
     always_comb begin
         unique case (opening_q)
             5'd0, 5'd20:      kind = One;

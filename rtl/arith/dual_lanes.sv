@@ -5,7 +5,7 @@
 // lanes take the same time. What a lane gives, |b'| < 0.65 M' and right modulo p, gets M' added: l is right modulo p, and 0 < l < 2 M'.
 //
 // Throughput, once filled: Lanes items in Interval = (Jobs + 2) Job cycles, Jobs = 54 + 11 ceil(H / 4) and Job = Digits + D + 2 as in dual_lane, if digits
-// are there when they are asked for and results are taken within Job cycles, and while Lanes < Jobs / 16. Latency Interval - 3 Job + Digits - 2 cycles
+// are there when they are asked for and results are taken within Job cycles, and while Lanes < Jobs / 16. Latency Interval - 3 Job + Digits - 1 cycles
 // from the taking of the first digit to l's being there.
 module dual_lanes #(
     parameter int unsigned N     = 1024,  // as in dual_lane
@@ -104,49 +104,52 @@ module dual_lanes #(
         for (int i = 0; i < int'(Lanes); i++) digit |= collect[i] ? lane_digits[i] : '0;
     end
 
-    // M' = mt 2^(W (D+1)) - 1 is added: its digits, beginning with a carry of -1.
-    logic [2**CountBits*W-1:0] mt;
-    logic [W-1:0] mt_digit;
-    logic [CountBits-1:0] count_q, count_d;
-    logic [W-1:0] mt_digit_q;
+    // M' = mt 2^(W (D+1)) - 1 is added, a cycle later: its digits, beginning with a carry of -1.
+    logic [OpBits-1:0] mt;
+    logic [W-1:0] mt_digit, mt_digit_q, digit_q;
+    logic [CountBits-1:0] count_q;
+    logic take, taken_q, last_q, full_q;
     logic signed [1:0] carry_q;
     logic signed [W+1:0] sum;
 
-    assign mt          = (2 ** CountBits * W)'({mt_i, {W * (D + 1) {1'b0}}});
-    assign digit_ready = !out_valid_o;
+    assign mt          = OpBits'({mt_i, {W * (D + 1) {1'b0}}});
+    assign digit_ready = !full_q;
     assign digit_last  = count_q == CountBits'(Digits - 1);
-    assign sum         = $signed((W + 2)'(digit)) + $signed((W + 2)'(mt_digit_q)) + (W + 2)'(carry_q);
+    assign take        = digit_valid && digit_ready;
+    assign sum         = $signed((W + 2)'(digit_q)) + $signed((W + 2)'(mt_digit_q)) + (W + 2)'(carry_q);
 
-    for (genvar w = 0; w < W; w++) begin : gen_mt
-        logic [2**CountBits-1:0] column;
-        for (genvar k = 0; k < 2 ** CountBits; k++) begin : gen_place
-            assign column[k] = mt[k*W+w];
-        end
-        assign mt_digit[w] = column[count_d];
-    end
-
-    always_comb begin
-        count_d = count_q;
-        if (digit_valid && digit_ready) count_d = digit_last ? '0 : count_q + 1'b1;
-    end
+    digit_select #(.W(W), .Digits(Digits), .IndexBits(CountBits)) u_mt (
+        .number_i(mt),
+        .index_i (count_q),
+        .digit_o (mt_digit)
+    );
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             count_q     <= '0;
+            digit_q     <= '0;
             mt_digit_q  <= '0;
             carry_q     <= -2'sd1;
+            taken_q     <= 1'b0;
+            last_q      <= 1'b0;
+            full_q      <= 1'b0;
             out_valid_o <= 1'b0;
             l_o         <= '0;
         end else begin
-            count_q    <= count_d;
+            if (take) count_q <= digit_last ? '0 : count_q + 1'b1;
+            digit_q    <= digit;
             mt_digit_q <= mt_digit;
-            if (digit_valid && digit_ready) begin
-                carry_q     <= digit_last ? -2'sd1 : sum[W+1:W];
-                out_valid_o <= digit_last;
-                l_o         <= OpBits'({sum[W-1:0], l_o} >> W);
-            end else if (out_ready_i) begin
-                out_valid_o <= 1'b0;
+            taken_q    <= take;
+            last_q     <= digit_last;
+            if (taken_q) begin
+                carry_q <= last_q ? -2'sd1 : sum[W+1:W];
+                l_o     <= OpBits'({sum[W-1:0], l_o} >> W);
             end
+            // Full from the last digit's coming until l is taken.
+            if (take && digit_last) full_q <= 1'b1;
+            else if (out_valid_o && out_ready_i) full_q <= 1'b0;
+            if (taken_q && last_q) out_valid_o <= 1'b1;
+            else if (out_ready_i) out_valid_o <= 1'b0;
         end
     end
 endmodule

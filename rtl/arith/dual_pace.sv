@@ -33,21 +33,16 @@ module dual_pace #(
         end
     end
 
-    // A digit's bits, each from a column of its own: as wide as they have to be, and no product of the index.
     for (genvar k = 0; k < 7; k++) begin : gen_constant
-        for (genvar w = 0; w < W; w++) begin : gen_bit
-            logic [2**PhaseBits-1:0] column;
-            for (genvar i = 0; i < 2 ** PhaseBits; i++) begin : gen_digit
-                if (i < Digits) begin : gen_used
-                    assign column[i] = constants_i[k][i*W+w];
-                end else begin : gen_end
-                    assign column[i] = 1'b0;
-                end
-            end
-            always_ff @(posedge clk_i) begin
-                if (!rst_ni) digits_o[k][w] <= 1'b0;
-                else digits_o[k][w] <= column[phase_o];
-            end
+        logic [W-1:0] digit;
+        digit_select #(.W(W), .Digits(Digits), .IndexBits(PhaseBits)) u_select (
+            .number_i(constants_i[k]),
+            .index_i (phase_o),
+            .digit_o (digit)
+        );
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) digits_o[k] <= '0;
+            else digits_o[k] <= digit;
         end
     end
 endmodule

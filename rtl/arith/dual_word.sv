@@ -75,7 +75,12 @@ module dual_word #(
     assign low_o = x_q[W-1:0];
     assign y_o   = y;
     if (First) begin : gen_carry
-        assign y = (V + 3)'($signed(x_q[XBits-1:W])) + $signed((V + 3)'(low_i) << (V - W)) + $signed((V + 3)'(carry_i));
+        // One addition: the carry comes from a place below.
+        logic signed [V+3:0] twice;
+        assign twice = $signed({(V + 3)'($signed(x_q[XBits-1:W])), 1'b1}) + $signed({(V + 3)'(low_i) << (V - W), carry_i});
+        assign y     = twice[V+3:1];
+        logic unused;
+        assign unused = twice[0];
     end else begin : gen_no_carry
         logic unused;
         assign unused = carry_i;

@@ -14,6 +14,8 @@ module limb_steps #(
     output logic start_o,
     output logic work_o
 );
+    if (Steps < 1) $error("limb_steps: Steps must be at least 1");
+
     localparam int unsigned CountBits = $clog2(Steps + 1);
 
     typedef enum logic [1:0] { Idle, Working, Done } state_e;

@@ -18,6 +18,8 @@ module mod_add #(
     input  logic         out_ready_i,
     output logic [N-1:0] r_o           // below m
 );
+    if (N < 1 || Limb < 1) $error("mod_add: N and Limb must be at least 1");
+
     localparam int unsigned Limbs = (N + Limb) / Limb;
     localparam int unsigned Total = Limbs * Limb;
 

@@ -4,19 +4,21 @@
 // R = 2^(W (T-1)), T = ceil((N+2)/W) + D + 2; M is odd and of at most N bits; mt_i is the constant of the scaled modulus M' (mont_row).
 // a, b < 2 M' give r < 2 M', congruent to a b / R modulo M; b = 1 gives r <= M'. Proof in mont_row.
 //
-// One product every Step = T + D + 4 cycles (71 at N = 1024, W = 17, D = 2), whose upper words' carries are resolved PerCycle words a cycle while the next runs:
-// latency from taking operands to giving the result Step + ceil(Upper / PerCycle) + 1 cycles, Upper = ceil((N+1-W) / V). A result that is not
+// One product every Step = T + D + 3 + Inputs cycles (71 at N = 1024, W = 17, D = 2), whose upper words' carries are resolved PerCycle words a cycle while the next runs:
+// latency from taking operands to giving the result Step + ceil(Upper / PerCycle) + 2 cycles, Upper = ceil((N+1-W) / V). A result that is not
 // taken holds the next one in its last cycle.
 //
 // Multipliers: ceil(N/V) + ceil((N + W (D+1) + 1)/V) of W x V bits, unsigned, each with registers at its inputs, behind the product and at its output
-// (mont_word). A DSP48E1 takes W = 17, V = 24 (88 at N = 1024, 6248 DSP cycles a product), a multiplier of 18 x 18 bits W = V = 18. A larger D leaves a digit of
-// the quotient more time on its way to all of them: a cycle more from 2 to 3, at two cycles and less than two multipliers each.
+// (mont_word). A DSP48E1 takes W = 17, V = 24 (88 at N = 1024, 6248 DSP cycles a product), a multiplier of 18 x 18 bits W = V = 18. Each cycle more of D leaves a
+// digit of the quotient a register more on its way to all of them, and costs two cycles a product. Where multipliers are few and far apart, a second register at
+// their inputs (Inputs = 2) lets one lie beside each.
 // Source: the CIOS order of [KAK96] with Orup's quotient digits (mont_row).
 module mont_mul_cios #(
     parameter int unsigned N        = 1024,  // bits of the modulus, at least W
     parameter int unsigned W        = 17,    // bits of a digit, 4 to 32
     parameter int unsigned V        = 24,    // bits of a word, W to 2 W - 1
-    parameter int unsigned D        = 2,     // cycles a quotient digit has to reach the multipliers' sum, 2 to 6
+    parameter int unsigned D        = 2,     // cycles a quotient digit has to reach the multipliers' sum, 1 + Inputs to 6
+    parameter int unsigned Inputs   = 1,     // registers in a row at each input of a multiplier, 1 or 2
     parameter int unsigned PerCycle = 3,     // words resolved a cycle, so many that the latency of resolution stays below Step
     localparam int unsigned MtBits = (N + W - 1) / W * W,
     localparam int unsigned OpBits = ((N + W) / W + D + 1) * W
@@ -37,12 +39,12 @@ module mont_mul_cios #(
     localparam int unsigned Words = (N + W * (D + 1) + V) / V;
     localparam int unsigned Upper = (N + V - W) / V;
 
-    if (PerCycle < 1 || (Upper + PerCycle - 1) / PerCycle + 2 > (N + W + 1) / W + 2 * D + 6) begin : gen_bad_per_cycle
+    if (PerCycle < 1 || (Upper + PerCycle - 1) / PerCycle + 3 > (N + W + 1) / W + 2 * D + 5 + Inputs) begin : gen_bad_per_cycle
         $error("mont_mul_cios: PerCycle must be so large that carries are resolved before the next product ends");
     end
 
     logic start, clear, take_q, feed, last, first, ahead;
-    logic resolve_ready;
+    logic resolve_ready, wait_d, wait_q, ended_q, first_q;
     logic [Upper*(V+1)-1:0] y;
     logic [Upper*V-1:0] upper;
     logic [W-1:0] digit, q;
@@ -50,7 +52,7 @@ module mont_mul_cios #(
     assign in_ready_o = !busy_o || (last && resolve_ready);
     assign start      = in_valid_i && in_ready_o;
 
-    mont_steps #(.N(N), .W(W), .D(D)) u_steps (
+    mont_steps #(.N(N), .W(W), .D(D), .Wait(Inputs - 1)) u_steps (
         .clk_i,
         .rst_ni,
         .start_i (start),
@@ -80,11 +82,11 @@ module mont_mul_cios #(
     end
     assign digit = open_q ? b_i[W-1:0] : b_q[2*W-1:W];
 
-    mont_row #(.N(N), .W(W), .V(V), .D(D), .Chained(1'b0)) u_row (
+    mont_row #(.N(N), .W(W), .V(V), .D(D), .Chained(1'b0), .Inputs(Inputs)) u_row (
         .clk_i,
         .rst_ni,
-        .clear_i (first),
-        .hold_i  (ahead || (last && !resolve_ready)),
+        .clear_i (Inputs == 2 ? first_q : first),
+        .hold_i  (wait_d),
         .load_i  (open_d),
         .take_q_i(take_q),
         .mt_i,
@@ -94,23 +96,30 @@ module mont_mul_cios #(
         .y_o     (y)
     );
 
-    // The low digits of the result: in the last cycle all but the highest of them, which is q; then what is given with the others' carries.
-    logic [Low-W-1:0] digits_q;
-    logic [Low-1:0] low_q;
+    // The low digits of the result one by one, then with its words, which are in registers a cycle after a product's last: there they stay while carry_resolve is
+    // not ready, and once it is, it is so in the next cycle, too.
+    logic [Low-1:0] digits_q, low_q;
+    assign wait_d = last && !resolve_ready;
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
+            first_q  <= 1'b0;
+            wait_q   <= 1'b0;
+            ended_q  <= 1'b0;
             digits_q <= '0;
             low_q    <= '0;
         end else begin
-            if (feed && !last) digits_q <= {q, digits_q[Low-W-1:W]};
-            if (last && resolve_ready) low_q <= {q, digits_q};
+            first_q <= first;
+            wait_q  <= wait_d;
+            ended_q <= last && resolve_ready;
+            if (feed && !wait_q) digits_q <= {q, digits_q[Low-1:W]};
+            if (ended_q) low_q <= digits_q;
         end
     end
 
     carry_resolve #(.Words(Upper), .W(V), .B(V + 1), .PerCycle(PerCycle)) u_resolve (
         .clk_i,
         .rst_ni,
-        .in_valid_i (last),
+        .in_valid_i (ended_q),
         .in_ready_o (resolve_ready),
         .x_i        (y),
         .out_valid_o,
@@ -122,5 +131,5 @@ module mont_mul_cios #(
 
     // Operands and results are below 2 M' and fit their words, whose bits above are 0.
     logic unused;
-    assign unused = ^{clear, a_i, b_q[W-1:0], upper};
+    assign unused = ^{clear, first_q, a_i, b_q[W-1:0], upper};
 endmodule

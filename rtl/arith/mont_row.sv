@@ -20,22 +20,26 @@
 // exact, which they are. The result appears as digits q_o (exact, lowest first) and, in the last cycle, as words y_o of the rest, which count from bit
 // W (D+2); each at most 2^v + 2^(v-W) + 1, if it has v bits.
 //   Chained: the result is to be an operand as it is. Span = W (D+2), Period = ceil(Span / V): the words of the rest are those of an operand from Period on.
-//   Otherwise words have V bits (Span = V, Period = 1), and those of a are a plain number's.
+//   Otherwise words have V bits (Span = V, Period = 1), those of a are a plain number's, and y_o comes a cycle later, from registers.
 //
-// The way of a digit of q: from the sum through D - 2 registers, the last of which is there once for a group of words, so that it can lie near them, into the register
+// The way of a digit of q: from the sum through D - 1 - Inputs registers, the last of which is there once for a group of words, so that it can lie near them, into the register
 // of each multiplier, its product and the sum. What else all words need has such a register for each group, too: it comes a cycle ahead.
+//
+// Where multipliers lie far from everything else, they can have two registers in a row at each input (Inputs = 2). Then all that is said below of cycles
+// from 0 on is a cycle later; not so b_i, a_i and load_i.
 //
 // Timing, in cycles from 0: b_i = digit b_k in cycle k - 1; a_i up to cycle 0, whenever load_i was there a cycle before, the last of which counts, and none between it and
 // the last digit of b; mt_i stable; clear_i in cycle 0; take_q_i in cycles 2 to T + 1 (q_o = q_i in cycle i + 2); q_T to q_(T+D+1) in cycles T + 2 to T + D + 3;
-// y_o in cycle T + D + 3, and in each after one with hold_i, if that comes in T + D + 2 first.
+// y_o in cycle T + D + 3, or T + D + 4 if not Chained. While hold_i the row is a cycle later as it was.
 //
 // Cost: MtWords + Words multipliers of W x V (W x (V+1) for Words of them if Chained). Source: [Orup95].
 module mont_row #(
     parameter int unsigned N       = 1024,  // bits of the modulus, at least W
     parameter int unsigned W       = 16,    // bits of a digit, 4 to 32
     parameter int unsigned V       = W,     // bits of a word, W to 2 W - 1
-    parameter int unsigned D       = 2,     // cycles a quotient digit has to reach the multipliers' sum, 2 to 6
+    parameter int unsigned D       = 2,     // cycles a quotient digit has to reach the multipliers' sum, 1 + Inputs to 6
     parameter bit          Chained = 1'b1,
+    parameter int unsigned Inputs  = 1,     // registers in a row at each input of a multiplier, 1 or 2
     localparam int unsigned MtBits = (N + W - 1) / W * W,
     localparam int unsigned Span   = Chained ? W * (D + 2) : V,
     localparam int unsigned Period = (Span + V - 1) / V,
@@ -61,8 +65,11 @@ module mont_row #(
     if (V < W || V > 2 * W - 1) begin : gen_bad_v
         $error("mont_row: V must be W to 2 W - 1");
     end
-    if (D < 2 || D > 6) begin : gen_bad_d
-        $error("mont_row: D must be 2 to 6");
+    if (Inputs < 1 || Inputs > 2) begin : gen_bad_inputs
+        $error("mont_row: Inputs must be 1 or 2");
+    end
+    if (D < 1 + Inputs || D > 6) begin : gen_bad_d
+        $error("mont_row: D must be 1 + Inputs to 6");
     end
     if (N < W) begin : gen_bad_n
         $error("mont_row: N must be at least W");
@@ -74,11 +81,14 @@ module mont_row #(
     logic [MtRoom-1:0] mt;
     assign mt = MtRoom'(mt_i);
 
+    // Registers that a digit of q goes through before those at the multipliers.
+    localparam int unsigned OnWay = D - 1 - Inputs;
+
     // Decided here once for all words.
     logic drop_q;
-    assign drop_q = D > 2 ? !rst_ni : !rst_ni || !take_q_i;
+    assign drop_q = OnWay > 0 ? !rst_ni : !rst_ni || !take_q_i;
 
-    // What a group of words multiplies by. A digit of q gets there through D - 2 registers, the last of which is the group's own.
+    // What a group of words multiplies by. The last register of a digit of q on its way is the group's own.
     localparam int unsigned Group  = 12;
     localparam int unsigned Groups = (Words + Group - 1) / Group;
     logic [W-1:0] group_q [Groups];
@@ -95,10 +105,10 @@ module mont_row #(
         end
         assign {clear[g], step[g], load[g]} = {clear_q, step_q, load_q};
     end
-    if (D > 2) begin : gen_way
-        logic [W-1:0] q [D-2];
+    if (OnWay > 0) begin : gen_way
+        logic [W-1:0] q [OnWay];
         assign q[0] = take_q_i ? q_o : '0;
-        for (genvar k = 1; k < D - 2; k++) begin : gen_q
+        for (genvar k = 1; k < OnWay; k++) begin : gen_q
             logic [W-1:0] q_q;
             always_ff @(posedge clk_i) begin
                 if (!rst_ni) q_q <= '0;
@@ -107,7 +117,7 @@ module mont_row #(
             assign q[k] = q_q;
         end
         for (genvar g = 0; g < Groups; g++) begin : gen_group
-            digit_register #(.W(W)) u_q (.clk_i, .rst_ni, .d_i(q[D-3]), .q_o(group_q[g]));
+            digit_register #(.W(W)) u_q (.clk_i, .rst_ni, .d_i(q[OnWay-1]), .q_o(group_q[g]));
         end
     end else begin : gen_direct
         for (genvar g = 0; g < Groups; g++) begin : gen_group
@@ -126,11 +136,13 @@ module mont_row #(
         localparam int unsigned OwnBits = Chained ? Bits + 1 : Bits;
         logic [Bits+1:0] y;
         mont_word #(
-            .W    (W),
-            .V    (Bits),
-            .ABits(OwnBits),
-            .HasM (j < MtWords),
-            .First(j == 0)
+            .W     (W),
+            .V     (Bits),
+            .ABits (OwnBits),
+            .HasM  (j < MtWords),
+            .First (j == 0),
+            .Late  (!Chained),
+            .Inputs(Inputs)
         ) u_word (
             .clk_i,
             .rst_ni,

@@ -14,17 +14,19 @@
 //
 // Bounds, with beta = 2^W, gamma = 2^V, beta <= gamma <= beta^2 / 2, beta >= 16, digits below beta, mt below gamma, a at most gamma + gamma / beta + 1:
 //   p <= beta (gamma + gamma / beta + 1), since (beta - 1) (gamma + gamma / beta + 1) and a beta-th of that bound give no more;
-//   x <= beta gamma + 3 gamma and y_o <= 3 gamma + gamma / beta + 1. Proof: floor(x / beta) <= gamma + 3 gamma / beta, two digits and a carry are at most
-//   2 (gamma - gamma / beta) + 1, which gives y_o; q mt <= (beta - 1) (gamma - 1) on top gives beta gamma + 2 gamma + gamma / beta + 2 - beta < beta gamma + 3 gamma.
-// Both fit W + V + 1 bits, y_o fits V + 2. Once p and q are 0, x <= y_o <= 2 gamma + 2 gamma / beta, and a cycle later y_o <= gamma + gamma / beta + 1, as an
+//   x <= beta gamma + 3 gamma and y <= 3 gamma + gamma / beta + 1, what x takes but for q mt. Proof: floor(x / beta) <= gamma + 3 gamma / beta, two digits and a carry are at most
+//   2 (gamma - gamma / beta) + 1, which gives y; q mt <= (beta - 1) (gamma - 1) on top gives beta gamma + 2 gamma + gamma / beta + 2 - beta < beta gamma + 3 gamma.
+// p and x fit W + V + 1 bits, y fits V + 2. Once p and q are 0, y <= 2 gamma + 2 gamma / beta, and a cycle later y <= gamma + gamma / beta + 1, as an
 // operand has to be: its bit V + 1 is 0.
 (* keep_hierarchy *)
 module mont_word #(
-    parameter int unsigned W     = 16,     // bits of a digit, 4 to 32
-    parameter int unsigned V     = W,      // bits of the word, W to 2 W - 1
-    parameter int unsigned ABits = V + 1,  // bits of a: V if it is a plain number's word, V + 1 if a redundant one's
-    parameter bit          HasM  = 1'b1,   // whether mt has a word here
-    parameter bit          First = 1'b0    // whether there is no word below
+    parameter int unsigned W      = 16,     // bits of a digit, 4 to 32
+    parameter int unsigned V      = W,      // bits of the word, W to 2 W - 1
+    parameter int unsigned ABits  = V + 1,  // bits of a: V if it is a plain number's word, V + 1 if a redundant one's
+    parameter bit          HasM   = 1'b1,   // whether mt has a word here
+    parameter bit          First  = 1'b0,   // whether there is no word below
+    parameter bit          Late   = 1'b0,   // whether y_o comes from x, a cycle later
+    parameter int unsigned Inputs = 1       // registers in a row at each input of a multiplier, 1 or 2
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
@@ -38,14 +40,15 @@ module mont_word #(
     input  logic [ABits-1:0] a_i,
     input  logic [W:0]       low_i,     // low_o of the next word
     output logic [W:0]       low_o,
-    output logic [V+1:0]     y_o        // x in the next cycle but for q mt
+    output logic [V+1:0]     y_o        // what x takes but for q mt; if Late, x itself
 );
     localparam int unsigned XBits = W + V + 1;
 
-    logic [W-1:0] b_q;
-    logic [ABits-1:0] a_q;
+    logic [W-1:0] b_q, b;
+    logic [ABits-1:0] a_q, a;
     logic [W+ABits-1:0] m2_q;
     logic [XBits-1:0] p_q, x_q;
+    logic [V+1:0] y;
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) b_q <= '0;
@@ -57,9 +60,28 @@ module mont_word #(
         else if (load_i) a_q <= a_i;
     end
 
+    if (Inputs == 2) begin : gen_near
+        logic [W-1:0] near_b_q;
+        logic [ABits-1:0] near_a_q;
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) begin
+                near_b_q <= '0;
+                near_a_q <= '0;
+            end else begin
+                near_b_q <= b_q;
+                near_a_q <= a_q;
+            end
+        end
+        assign b = near_b_q;
+        assign a = near_a_q;
+    end else begin : gen_direct
+        assign b = b_q;
+        assign a = a_q;
+    end
+
     always_ff @(posedge clk_i) begin
         if (!rst_ni) m2_q <= '0;
-        else m2_q <= (W + ABits)'(b_q) * (W + ABits)'(a_q);
+        else m2_q <= (W + ABits)'(b) * (W + ABits)'(a);
     end
 
     always_ff @(posedge clk_i) begin
@@ -69,14 +91,16 @@ module mont_word #(
 
     assign low_o = (W + 1)'(x_q[W-1:0]) + (W + 1)'(p_q[W-1:0]);
     if (First) begin : gen_first
-        assign y_o = (V + 2)'(x_q[XBits-1:W]) + ((V + 2)'(low_i) << (V - W)) + (V + 2)'(low_o[W]);
+        assign y = (V + 2)'(x_q[XBits-1:W]) + ((V + 2)'(low_i) << (V - W)) + (V + 2)'(low_o[W]);
     end else begin : gen_later
-        assign y_o = (V + 2)'(x_q[XBits-1:W]) + ((V + 2)'(low_i) << (V - W));
+        assign y = (V + 2)'(x_q[XBits-1:W]) + ((V + 2)'(low_i) << (V - W));
     end
 
+    assign y_o = Late ? x_q[V+1:0] : y;
+
     if (HasM) begin : gen_m
-        logic [W-1:0] q_q;
-        logic [V-1:0] mt_q;
+        logic [W-1:0] q_q, q;
+        logic [V-1:0] mt_q, mt;
         logic [W+V-1:0] m1_q;
 
         always_ff @(posedge clk_i) begin
@@ -89,14 +113,33 @@ module mont_word #(
             else mt_q <= mt_i;
         end
 
+        if (Inputs == 2) begin : gen_near
+            logic [W-1:0] near_q_q;
+            logic [V-1:0] near_mt_q;
+            always_ff @(posedge clk_i) begin
+                if (!rst_ni) begin
+                    near_q_q  <= '0;
+                    near_mt_q <= '0;
+                end else begin
+                    near_q_q  <= q_q;
+                    near_mt_q <= mt_q;
+                end
+            end
+            assign q  = near_q_q;
+            assign mt = near_mt_q;
+        end else begin : gen_direct
+            assign q  = q_q;
+            assign mt = mt_q;
+        end
+
         always_ff @(posedge clk_i) begin
             if (!rst_ni) m1_q <= '0;
-            else m1_q <= (W + V)'(q_q) * (W + V)'(mt_q);
+            else m1_q <= (W + V)'(q) * (W + V)'(mt);
         end
 
         always_ff @(posedge clk_i) begin
             if (clear_i) x_q <= '0;
-            else if (step_i) x_q <= XBits'(m1_q) + XBits'(y_o);
+            else if (step_i) x_q <= XBits'(m1_q) + XBits'(y);
         end
     end else begin : gen_no_m
         // Above the modulus there is nothing to multiply.
@@ -105,7 +148,7 @@ module mont_word #(
 
         always_ff @(posedge clk_i) begin
             if (clear_i) x_q <= '0;
-            else if (step_i) x_q <= XBits'(y_o);
+            else if (step_i) x_q <= XBits'(y);
         end
     end
 endmodule

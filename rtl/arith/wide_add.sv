@@ -18,6 +18,8 @@ module wide_add #(
     output logic [N-1:0] r_o,
     output logic         carry_o       // a + b >= 2^N, or a < b
 );
+    if (N < 1 || Limb < 1) $error("wide_add: N and Limb must be at least 1");
+
     localparam int unsigned Limbs = (N + Limb - 1) / Limb;
     localparam int unsigned Total = Limbs * Limb;
 

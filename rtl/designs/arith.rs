@@ -32,7 +32,7 @@ pub fn designs() -> Vec<Design> {
         cios("cios_7", 7, 4, 5, 3),
         cios("cios_20", 20, 4, 7, 4),
         cios("cios_100", 100, 17, 33, 2),
-        cios("cios_256", wide(256), 18, 18, 3),
+        cios("cios_256", wide(256), 18, 18, 4).parameter("Inputs", 2),
         cios("cios_1024", wide(1024), 17, 24, 2).shared(&["mont_row"]).optimisation(2),
         cios("cios_2048", wide(2048), 17, 24, 2).shared(&["mont_row"]),
         ladder("ladder_5", [5, 4, 4, 2], 4, 1),
@@ -58,6 +58,12 @@ pub fn designs() -> Vec<Design> {
             .parameter("W", 4)
             .parameter("B", 6)
             .parameter("PerCycle", 3),
+        Design::new("carry_resolve_uneven", "carry_resolve")
+            .parameter("Words", 7)
+            .parameter("W", 5)
+            .parameter("B", 6)
+            .parameter("PerCycle", 3)
+            .parameter("Span", 14),
         Design::new("div_exact_9", "div_exact")
             .parameter("XBits", 9)
             .parameter("DBits", 4)

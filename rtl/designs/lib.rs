@@ -46,7 +46,11 @@ pub fn designs() -> Vec<Design> {
         Design::new("stream_cdc_4", "stream_cdc").parameter("Width", 16).parameter("Depth", 4),
         Design::new("stream_cdc_8", "stream_cdc").parameter("Width", 16),
         Design::new("stream_cdc_16", "stream_cdc").parameter("Width", 16).parameter("Depth", 16).parameter("Stages", 3),
-        Design::new("ram_1r1w_12x6", "ram_1r1w").parameter("Width", 12).parameter("Depth", 6).parameter("Parity", 1),
+        Design::new("ram_1r1w_12x6", "ram_1r1w")
+            .parameter("Width", 12)
+            .parameter("Depth", 6)
+            .parameter("Parity", 1)
+            .memory("ram_1r1w", "word_q"),
         Design::new("ram_1r1w_72x16", "ram_1r1w").parameter("Width", 72).parameter("Depth", 16).parameter("Wiped", 0),
         Design::new("broken_stream", "broken_stream"),
         Design::new("watched_axil", "watched_axil"),

@@ -6,7 +6,7 @@
 module axil_monitor #(
     parameter int unsigned AddressBits = 16,  // bits of a byte address, at least 1
     parameter int unsigned Pending     = 15,  // at least 1
-    parameter int unsigned Settle      = 4    // edges that a reset takes to reach the port; 0: nothing is said about resets
+    parameter int unsigned Settle      = 0    // edges that a reset takes to reach what answers: the flip-flops of a reset_sync
 ) (
     input logic                   clk_i,
     input logic                   rst_ni,
@@ -31,21 +31,56 @@ module axil_monitor #(
     if (AddressBits < 1) $error("axil_monitor: AddressBits must be at least 1");
     if (Pending < 1) $error("axil_monitor: Pending must be at least 1");
 
-    stream_monitor #(.Width(AddressBits), .Settle(0)) u_aw (
-        .clk_i, .rst_ni, .valid_i(awvalid_i), .ready_i(awready_i), .data_i(awaddr_i), .last_i(1'b0)
+    stream_monitor #(.Width(AddressBits), .Settle(Settle), .QuietValid(0)) u_aw (
+        .clk_i,
+        .rst_ni,
+        .valid_i(awvalid_i),
+        .ready_i(awready_i),
+        .data_i (awaddr_i),
+        .last_i (1'b0)
     );
-    stream_monitor #(.Width(36), .Settle(0)) u_w (
-        .clk_i, .rst_ni, .valid_i(wvalid_i), .ready_i(wready_i), .data_i({wstrb_i, wdata_i}), .last_i(1'b0)
+    stream_monitor #(.Width(36), .Settle(Settle), .QuietValid(0)) u_w (
+        .clk_i,
+        .rst_ni,
+        .valid_i(wvalid_i),
+        .ready_i(wready_i),
+        .data_i ({wstrb_i, wdata_i}),
+        .last_i (1'b0)
     );
-    stream_monitor #(.Width(2), .Settle(Settle)) u_b (
-        .clk_i, .rst_ni, .valid_i(bvalid_i), .ready_i(bready_i), .data_i(bresp_i), .last_i(1'b0)
+    stream_monitor #(.Width(2), .Settle(Settle), .QuietValid(1)) u_b (
+        .clk_i,
+        .rst_ni,
+        .valid_i(bvalid_i),
+        .ready_i(bready_i),
+        .data_i (bresp_i),
+        .last_i (1'b0)
     );
-    stream_monitor #(.Width(AddressBits), .Settle(0)) u_ar (
-        .clk_i, .rst_ni, .valid_i(arvalid_i), .ready_i(arready_i), .data_i(araddr_i), .last_i(1'b0)
+    stream_monitor #(.Width(AddressBits), .Settle(Settle), .QuietValid(0)) u_ar (
+        .clk_i,
+        .rst_ni,
+        .valid_i(arvalid_i),
+        .ready_i(arready_i),
+        .data_i (araddr_i),
+        .last_i (1'b0)
     );
-    stream_monitor #(.Width(34), .Settle(Settle)) u_r (
-        .clk_i, .rst_ni, .valid_i(rvalid_i), .ready_i(rready_i), .data_i({rresp_i, rdata_i}), .last_i(1'b0)
+    stream_monitor #(.Width(34), .Settle(Settle), .QuietValid(1)) u_r (
+        .clk_i,
+        .rst_ni,
+        .valid_i(rvalid_i),
+        .ready_i(rready_i),
+        .data_i ({rresp_i, rdata_i}),
+        .last_i (1'b0)
     );
+
+    // The resets at the last edges, the latest at the low end.
+    logic [Settle:0] reset_q = '0;
+    logic running;
+    always_ff @(posedge clk_i) reset_q <= (Settle + 1)'({reset_q, !rst_ni});
+    if (Settle == 0) begin : gen_at_once
+        assign running = rst_ni;
+    end else begin : gen_settle
+        assign running = rst_ni && reset_q[Settle-1:0] == '0;
+    end
 
     // Requests taken and not answered yet.
     localparam int unsigned CountBits = $clog2(Pending + 2);
@@ -53,7 +88,7 @@ module axil_monitor #(
     logic [CountBits-1:0] addresses_q, data_q, reads_q;
 
     always_ff @(posedge clk_i) begin
-        if (!rst_ni) begin
+        if (!running) begin
             addresses_q <= '0;
             data_q      <= '0;
             reads_q     <= '0;
@@ -65,12 +100,12 @@ module axil_monitor #(
     end
 
 `include "assertions.svh"
-    `ASSERT(WriteBeforeResponse, !bvalid_i || (addresses_q != '0 && data_q != '0))
-    `ASSERT(ReadBeforeResponse, !rvalid_i || reads_q != '0)
-    `ASSERT(WriteResponse, !bvalid_i || bresp_i != 2'b01)
-    `ASSERT(ReadResponse, !rvalid_i || rresp_i != 2'b01)
-    `ASSERT(PendingBounded, addresses_q <= Most && data_q <= Most && reads_q <= Most)
+    `ASSERT(WriteBeforeResponse, !bvalid_i || (addresses_q != '0 && data_q != '0), clk_i, !running)
+    `ASSERT(ReadBeforeResponse, !rvalid_i || reads_q != '0, clk_i, !running)
+    `ASSERT(WriteResponse, !bvalid_i || bresp_i != 2'b01, clk_i, !running)
+    `ASSERT(ReadResponse, !rvalid_i || rresp_i != 2'b01, clk_i, !running)
+    `ASSERT(PendingBounded, addresses_q <= Most && data_q <= Most && reads_q <= Most, clk_i, !running)
 
     logic unused;
-    assign unused = &{1'b0, addresses_q, data_q, reads_q};
+    assign unused = &{1'b0, addresses_q, data_q, reads_q, reset_q};
 endmodule

@@ -14,6 +14,8 @@ module config_register #(
     input  logic [31:0]          data_i,
     output logic [Bits-1:0]      value_o
 );
+    if (Bits < 1) $error("config_register: Bits must be at least 1");
+
     localparam int unsigned Words = (Bits + 31) / 32;
     if (2 ** IndexBits < Words) $error("config_register: IndexBits cannot tell the words apart");
 

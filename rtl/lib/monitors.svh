@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Binds monitors to the ports that every top has: `BIND_MONITORS(mesa) in a file that a simulation is given beside the top.
+// Binds monitors to the ports that every top has: `BIND_MONITORS(mesa) in a file that a simulation is given beside the top. Their resets take two edges to
+// reach the ports, through a reset_sync.
 //
 // hearith_verilated gives Verilator the file TOP_monitors.sv of a top of that name by itself.
 `ifndef HEARITH_MONITORS_SVH
 `define HEARITH_MONITORS_SVH
 
 `define BIND_MONITORS(Top) \
-    bind Top axil_monitor #(.AddressBits($bits(axil_awaddr_i))) u_axil_monitor ( \
+    bind Top axil_monitor #(.AddressBits($bits(axil_awaddr_i)), .Settle(2)) u_axil_monitor ( \
         .clk_i, \
         .rst_ni, \
         .awaddr_i (axil_awaddr_i), \
@@ -27,7 +28,7 @@
         .rvalid_i (axil_rvalid_o), \
         .rready_i (axil_rready_i) \
     ); \
-    bind Top stream_monitor #(.Width($bits(s_axis_tdata_i)), .QuietReady(1)) u_s_axis_monitor ( \
+    bind Top stream_monitor #(.Width($bits(s_axis_tdata_i)), .Settle(2), .QuietValid(0), .QuietReady(1)) u_s_axis_monitor ( \
         .clk_i, \
         .rst_ni, \
         .valid_i(s_axis_tvalid_i), \
@@ -35,7 +36,7 @@
         .data_i (s_axis_tdata_i), \
         .last_i (s_axis_tlast_i) \
     ); \
-    bind Top stream_monitor #(.Width($bits(m_axis_tdata_o))) u_m_axis_monitor ( \
+    bind Top stream_monitor #(.Width($bits(m_axis_tdata_o)), .Settle(2)) u_m_axis_monitor ( \
         .clk_i, \
         .rst_ni, \
         .valid_i(m_axis_tvalid_o), \

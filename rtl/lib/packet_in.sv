@@ -130,8 +130,25 @@ module packet_in #(
     assign late = item_step && !beat_last && last_of_packet;
 
     always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            state_q <= Header;
+        end else if (flush_i) begin
+            // What is still to come of a packet that was begun is discarded.
+            state_q <= open_q ? Rest : Header;
+        end else if (beat_valid && take) begin
+            case (state_q)
+                Header: if (header_whole && !beat_last) state_q <= (ours && !empty) ? Items : Rest;
+                Items: begin
+                    if (beat_last) state_q <= Header;
+                    else if (last_of_packet) state_q <= Rest;
+                end
+                default: if (beat_last) state_q <= Header;
+            endcase
+        end
+    end
+
+    always_ff @(posedge clk_i) begin
         if (!clear_n) begin
-            state_q        <= (rst_ni && open_q) ? Rest : Header;
             left_q         <= '0;
             beat_q         <= '0;
             overlong_q     <= 1'b0;
@@ -143,7 +160,6 @@ module packet_in #(
                 left_q     <= header[63:48];
                 beat_q     <= '0;
                 overlong_q <= 1'b0;
-                if (!beat_last) state_q <= (ours && !empty) ? Items : Rest;
                 if (ours && !empty && beat_last) begin
                     broken_valid_o <= 1'b1;
                     missing_o      <= header[63:48];
@@ -152,15 +168,12 @@ module packet_in #(
             if (item_step) begin
                 beat_q <= last_of_item ? '0 : beat_q + BeatBits'(1);
                 if (last_of_item) left_q <= left_q - 16'd1;
-                if (beat_last) state_q <= Header;
-                else if (last_of_packet) state_q <= Rest;
                 overlong_q <= late && Beats > 1;
                 if (early || late) begin
                     broken_valid_o <= 1'b1;
                     missing_o      <= (early && last_of_item) ? left_q - 16'd1 : left_q;
                 end
             end
-            if (beat_valid && take && state_q == Rest && beat_last) state_q <= Header;
         end
     end
 

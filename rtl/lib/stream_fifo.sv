@@ -31,10 +31,10 @@ module stream_fifo #(
     if (Memory == 0) begin : gen_registers
         // Which places are taken, the exit at the low end: ones below zeros.
         logic [Depth-1:0] taken_q, taken;
-        logic [Depth-1:0][Width-1:0] item_q;
+        logic [Depth*Width-1:0] item_q;
 
         assign out_valid_o = taken_q[0];
-        assign out_data_o = item_q[0];
+        assign out_data_o = item_q[Width-1:0];
 
         always_comb begin
             taken = taken_q;
@@ -56,15 +56,15 @@ module stream_fifo #(
             // What comes to this place when an item leaves.
             logic [Width-1:0] next;
             if (k + 1 < int'(Depth)) begin : gen_inner
-                assign next = taken_q[k+1] ? item_q[k+1] : in_data_i;
+                assign next = taken_q[k+1] ? item_q[(k+1)*Width+:Width] : in_data_i;
             end else begin : gen_end
                 assign next = in_data_i;
             end
 
             always_ff @(posedge clk_i) begin
-                if (!rst_ni && Wiped == 1) item_q[k] <= '0;
-                else if (pop) item_q[k] <= next;
-                else if (!taken_q[k]) item_q[k] <= in_data_i;
+                if (!rst_ni && Wiped == 1) item_q[k*Width+:Width] <= '0;
+                else if (pop) item_q[k*Width+:Width] <= next;
+                else if (!taken_q[k]) item_q[k*Width+:Width] <= in_data_i;
             end
         end
     end else begin : gen_memory

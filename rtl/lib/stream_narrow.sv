@@ -22,7 +22,7 @@ module stream_narrow #(
     if (Beats < 2) $error("stream_narrow: Beats must be at least 2");
     if (Gapless > 1) $error("stream_narrow: Gapless is 0 or 1");
 
-    localparam int unsigned CountBits = $clog2(Beats);
+    localparam int unsigned CountBits = Beats > 1 ? $clog2(Beats) : 1;
     localparam logic [CountBits-1:0] Final = CountBits'(Beats - 1);
 
     logic [CountBits-1:0]   count_q;

@@ -10,6 +10,8 @@ module stream_turns #(
     input  logic              transfer_i,
     output logic [Takers-1:0] turn_o       // one bit set
 );
+    if (Takers < 1) $error("stream_turns: Takers must be at least 1");
+
     if (Takers == 1) begin : gen_one
         logic unused;
         assign unused = &{1'b0, clk_i, rst_ni, transfer_i};

@@ -53,6 +53,9 @@ module mesa #(
     output logic                  m_axis_tvalid_o,
     input  logic                  m_axis_tready_i
 );
+    if (Stages < 1 || Stages > N / 4) $error("mesa: Stages is 1 to N / 4");
+    if (Exact > 1) $error("mesa: Exact is 0 or 1");
+
     localparam int unsigned MtBits = (N + W - 1) / W * W;
     localparam int unsigned XBits = 2 * N + 2;
     localparam int unsigned RBits = W * ((N + 2 + W - 1) / W + D + 1);

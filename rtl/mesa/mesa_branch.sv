@@ -44,6 +44,9 @@ module mesa_branch #(
     output logic [N-1:0]      residue_o,
     output logic [Stages-1:0] mul_o          // a pair of products starts in this ladder
 );
+    if (Stages < 1 || Stages > N / 4) $error("mesa_branch: Stages is 1 to N / 4");
+    if (Exact > 1) $error("mesa_branch: Exact is 0 or 1");
+
     // The words of a pair (mont_row).
     localparam int unsigned B = V + 1;
     localparam int unsigned Span = W * (D + 2);

@@ -51,6 +51,8 @@ module mesa_dual #(
     output logic                  m_axis_tvalid_o,
     input  logic                  m_axis_tready_i
 );
+    if (Lanes < 1) $error("mesa_dual: Lanes must be at least 1");
+
     localparam int unsigned H = N / 2;
     localparam int unsigned MtBits = (H + W - 1) / W * W;
     localparam int unsigned RBits = W * ((H + W + 2) / W + D + 1);

@@ -41,6 +41,8 @@ module mesa_dual_branch #(
     output logic [N-1:0]       residue_o,
     output logic [Lanes-1:0]   mul_o          // a product starts in this lane
 );
+    if (Lanes < 1) $error("mesa_dual_branch: Lanes must be at least 1");
+
     // The ciphertext as the lanes take it: its quarters, the highest first, in digits.
     localparam int unsigned QuarterBits = (H + W - 1) / W * W;
     logic [4*QuarterBits-1:0] quarters;

@@ -32,6 +32,7 @@ module barrett_flex #(
     input  logic         out_ready_i,
     output logic [V-1:0] r_o          // below q
 );
+    if (Truncated > 1 || Tiled > 1) $error("barrett_flex: Truncated and Tiled are 0 or 1");
     if (V < 2 || V > 31) $error("barrett_flex: Q must have 2 to 31 bits");
     if (K <= V || K > 2 * V + 16) $error("barrett_flex: K must be more than V, at most 2 V + 16");
 

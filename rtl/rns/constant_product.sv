@@ -7,14 +7,17 @@
 module constant_product #(
     parameter int unsigned            FactorBits = 30,            // at least 1
     parameter logic [FactorBits-1:0]  Factor     = '1,
-    parameter int unsigned            XBits      = 46,
+    parameter int unsigned            XBits      = 46,             // at least 1
     parameter int unsigned            XTile      = 26,
-    parameter int unsigned            FTile      = 17,
+    parameter int unsigned            FTile      = 17,             // at least 1
     parameter int unsigned            Spare      = 3              // at most 31
 ) (
     input  logic [XBits-1:0]            x_i,
     output logic [XBits+FactorBits-1:0] y_o
 );
+    if (FactorBits < 1 || XBits < 1) $error("constant_product: FactorBits and XBits must be at least 1");
+    if (FTile < 1 || Spare > 31) $error("constant_product: FTile must be at least 1, Spare at most 31");
+
     localparam int unsigned YBits = XBits + FactorBits;
 
     if (XTile == 0) begin : gen_whole

@@ -27,6 +27,8 @@ module fold_barrett #(
     input  logic             out_ready_i,
     output logic [V-1:0]     r_o          // below q
 );
+    if (Truncated > 1 || Tiled > 1 || Product > 1 || Fold > 1) $error("fold_barrett: Truncated, Tiled, Product and Fold are 0 or 1");
+
     localparam int unsigned S = (XBits + V + 1) / 2;
     localparam int unsigned HighBits = XBits - S;
     localparam int unsigned ProductBits = HighBits + V;

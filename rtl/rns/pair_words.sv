@@ -13,6 +13,8 @@ module pair_words #(
     input  logic [Words*V-1:0]     a_i,
     output logic [Pairs*SBits-1:0] s_o
 );
+    if (Words < 2) $error("pair_words: Words must be at least 2");
+
     for (genvar j = 0; j < int'(Pairs); j++) begin : gen_pair
         if (2 * j + 1 < int'(Words)) begin : gen_two
             logic [SBits-1:0] product;

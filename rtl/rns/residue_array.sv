@@ -22,6 +22,10 @@ module residue_array #(
     input  logic               out_ready_i,
     output logic [Count*V-1:0] r_o
 );
+    if (Count < 1) $error("residue_array: Count must be at least 1");
+    if (V < 2 || V > 31) $error("residue_array: V is 2 to 31");
+    if (Words < 2) $error("residue_array: Words must be at least 2");
+    if (Stages > 7) $error("residue_array: Stages is 0 to 7");
     if (Architecture > 3) $error("residue_array: Architecture is 0, 1, 2 or 3");
 
     logic [Count-1:0] ready, valid;

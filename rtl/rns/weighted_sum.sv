@@ -23,6 +23,8 @@ module weighted_sum #(
     input  logic                   out_ready_i,
     output logic [RBits-1:0]       r_o
 );
+    if (Items < 1 || XBits < 1) $error("weighted_sum: Items and XBits must be at least 1");
+
     localparam int unsigned V = rns_pkg::word_bits(Q);
     localparam int unsigned ProductBits = XBits + V;
     // The first product needs no more bits than its word.

@@ -42,7 +42,7 @@ impl Lane {
         let jobs = u64::from(54 + 11 * half.div_ceil(4));
         let job = u64::from(digits + d + 2);
         let interval = (jobs + 2) * job;
-        let latency = interval - 3 * job + u64::from(digits) - 2;
+        let latency = interval - 3 * job + u64::from(digits) - 1;
         Self {
             half,
             w,

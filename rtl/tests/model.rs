@@ -1,7 +1,7 @@
 //! What a model offers beside its ports: waveforms, and its memories.
 
-use hearith_rtl::{AXIL_WORDS, AXIS_PASS};
-use hearith_verilated::bench::Bench;
+use hearith_rtl::{AXIL_WORDS, AXIS_PASS, RAM_1R1W_12X6};
+use hearith_verilated::bench::{Bench, Random};
 
 /// The header of an FST file: a block of type 0 of 329 bytes with first and last time, and e to tell the byte order of numbers by.
 #[test]
@@ -74,4 +74,54 @@ fn a_word_takes_no_more_than_its_bits() {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_memory_ends_where_it_ends() {
     AXIL_WORDS.model().peek("words", 8);
+}
+
+/// What the ports alone cannot show: that a wiped memory is zero, its parity bits too, and that a bit that flips inside is told.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_wiped_memory_is_zero_and_a_flipped_bit_is_found() {
+    let (mut model, mut random) = (RAM_1R1W_12X6.model(), Random::new(7));
+    model.reset();
+    let until_ready = |model: &mut hearith_verilated::Model| {
+        for _ in 0..20 {
+            model.settle();
+            if model.bit("ready_o") {
+                return;
+            }
+            model.edge();
+        }
+        panic!("it is never ready");
+    };
+    until_ready(&mut model);
+    assert_eq!(model.memory_words("word_q"), 6);
+    for word in 0..6 {
+        let value = random.below(1 << 12) | 1;
+        model.set("write_i", true);
+        model.set("write_address_i", word);
+        model.set("write_data_i", value);
+        model.clock();
+        model.set("write_i", false);
+        // A bit of parity above.
+        assert_eq!(model.peek("word_q", word as usize)[0] & 0xfff, value);
+        for bit in 0..13 {
+            let kept = model.peek("word_q", word as usize)[0];
+            model.poke("word_q", word as usize, &[kept ^ 1 << bit]);
+            model.set("read_i", true);
+            model.set("read_address_i", word);
+            model.clock();
+            assert!(model.bit("error_o"), "bit {bit} of word {word}");
+            model.poke("word_q", word as usize, &[kept]);
+            model.clock();
+            assert!(!model.bit("error_o"));
+            assert_eq!(model.get_u64("read_data_o"), value);
+        }
+        model.set("read_i", false);
+    }
+    model.set("wipe_i", true);
+    model.clock();
+    model.set("wipe_i", false);
+    // Not all is zero at once: the wipe walks.
+    assert!((0..6).any(|word| model.peek("word_q", word) != [0]));
+    until_ready(&mut model);
+    assert!((0..6).all(|word| model.peek("word_q", word) == [0]));
 }

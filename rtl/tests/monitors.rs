@@ -15,8 +15,8 @@ const CASES: [(&str, Option<&str>); 27] = [
     ("stream 1", Some("u_monitor.ValidStays")),
     ("stream 2", Some("u_monitor.DataStays")),
     ("stream 3", Some("u_monitor.LastStays")),
-    ("stream 4", Some("u_monitor.gen_reset.ValidInReset")),
-    ("stream 5", Some("u_monitor.gen_reset.ReadyInReset")),
+    ("stream 4", Some("u_monitor.ValidInReset")),
+    ("stream 5", Some("u_monitor.ReadyInReset")),
     ("axil good", None),
     ("axil b withdrawn", Some("u_monitor.u_b.ValidStays")),
     ("axil b changes", Some("u_monitor.u_b.DataStays")),
@@ -37,7 +37,7 @@ const CASES: [(&str, Option<&str>); 27] = [
     ("axil bresp 1", Some("u_monitor.WriteResponse")),
     ("axil rresp 1", Some("u_monitor.ReadResponse")),
     ("axil too many", Some("u_monitor.PendingBounded")),
-    ("axil b in reset", Some("u_monitor.u_b.gen_reset.ValidInReset")),
+    ("axil b in reset", Some("u_monitor.u_b.ValidInReset")),
 ];
 
 fn stream(fault: u64) {

@@ -221,7 +221,7 @@ impl Accelerator {
             quiet_cycles: shape.quiet_cycles,
         })?;
         if output[..self.header] != header {
-            return Err(ErrorKind::ForeignAnswer.into());
+            return Err(ErrorKind::WrongAnswer.into());
         }
         self.check()?;
         Ok(output)

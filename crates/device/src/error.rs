@@ -118,7 +118,7 @@ pub enum ErrorKind {
     },
     /// The packet from the device answers something else than was asked.
     #[error("the device gave the answer to something else")]
-    ForeignAnswer,
+    WrongAnswer,
     /// The device noted something that should not have happened.
     #[error("the device reports: {causes}")]
     Noted {

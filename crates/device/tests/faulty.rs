@@ -91,7 +91,7 @@ fn a_sound_device_decrypts() {
 fn every_bit_of_an_answer_that_flips_is_found() {
     let mut place = Place::new();
     for bit in 0..8 * HEADER {
-        is(&place.fails_once(Fault::AnswerBit(bit)), ErrorKind::ForeignAnswer);
+        is(&place.fails_once(Fault::AnswerBit(bit)), ErrorKind::WrongAnswer);
     }
     for bit in 8 * HEADER..8 * (HEADER + 2 * PLAINTEXT) {
         let error = place.fails_once(Fault::AnswerBit(bit));
@@ -114,7 +114,7 @@ fn every_bit_of_a_question_that_flips_is_found() {
             // Neither the mark nor the epoch: discarded, which the device notes.
             0..32 => assert!(matches!(error.kind(), ErrorKind::Noted { .. }), "bit {bit}: {error}"),
             // The answer to a question that nobody asked.
-            32..48 => is(&error, ErrorKind::ForeignAnswer),
+            32..48 => is(&error, ErrorKind::WrongAnswer),
             // Not as many items as the header says.
             _ => is(&error, ErrorKind::Dropped),
         }
@@ -144,7 +144,7 @@ fn packets_that_are_lost_repeated_cut_or_late_are_errors() {
         is(&place.fails_once(Fault::CutQuestion(bytes)), ErrorKind::Dropped);
     }
     is(&place.fails_once(Fault::LongQuestion), ErrorKind::Dropped);
-    is(&place.fails_once(Fault::OldAnswer), ErrorKind::ForeignAnswer);
+    is(&place.fails_once(Fault::OldAnswer), ErrorKind::WrongAnswer);
     is(&place.fails_once(Fault::Exchanged), ErrorKind::FailedCheck);
     is(&place.fails_once(Fault::EndOfFile), ErrorKind::CutShort { bytes: 0, expected: whole });
 }
@@ -157,7 +157,7 @@ fn what_comes_twice_is_not_the_next_answer() {
     for fault in [Fault::RepeatQuestion, Fault::RepeatAnswer] {
         place.faulty.set(Some(fault));
         place.works();
-        is(&place.device.decrypt(&others).unwrap_err(), ErrorKind::ForeignAnswer);
+        is(&place.device.decrypt(&others).unwrap_err(), ErrorKind::WrongAnswer);
         assert!(place.device.decrypt(&others).unwrap() == right, "{fault:?}");
     }
 }

@@ -23,7 +23,7 @@
 //! Right plaintexts always pass. A batch with a wrong plaintext passes with a probability of at most `2^-64`, whatever was done to it
 //! and however many rows are wrong: let `d_i = m_i - mu_i` be other than 0 modulo `n` for some `i`. Then it is so modulo one of the
 //! primes, say `p`. Whatever the other factors are, `D` encrypts 0 modulo `p` only if `r_i d_i` has one certain value modulo `p`, and
-//! since `d_i` is invertible there, only if `r_i` has. Among the `2^64` values of `r_i` at most one has it if `p >= 2^64`. For keys below
+//! since `d_i` is invertible there, only if `r_i` has. Among the `2^64` values of `r_i` at most one has it if `p >= 2^64`. For keys of up to
 //! 128 bits, which are for tests alone, the probability is at most `2^-64 + 1/p`.
 //!
 //! So it is no matter whether a row is wrong modulo one of the primes or both. Each batch has factors of its own: whoever tries again
@@ -53,7 +53,7 @@ const TERMS: usize = 16;
 impl PrivateKey {
     /// Whether plaintexts are what their ciphertexts hold, row by row: by one random linear combination with independent factors of
     /// 64 bits from the operating system's generator. A batch that is wrong, be it in one row and modulo one prime only, passes with a
-    /// probability of at most `2^-64`, for keys of 128 bits and more. No batch at all is right.
+    /// probability of at most `2^-64`, for keys of more than 128 bits. A batch of no rows is right.
     ///
     /// Constant time in the plaintexts and the key. It takes 36 products modulo `n^2` a row, a ninth of a decryption's at 1024 bits, an
     /// eighteenth at 2048 and a twenty-seventh at 3072, and one decryption. For results that come from where they may be wrong; a wrong
@@ -131,27 +131,25 @@ fn combination(public: &PublicKey, ciphertexts: &Batch, plaintexts: &Batch) -> R
     let (square, squared) = (public.square(), public.squared());
     // Room for the sums of as many products as can be.
     let mut sum = Zeroizing::new(vec![0; plaintexts.limbs() + 2]);
-    let mut product: Option<Batch> = None;
+    let mut product = one(squared.limbs());
     for start in (0..ciphertexts.len()).step_by(CHUNK) {
         let rows = start..ciphertexts.len().min(start + CHUNK);
         let factors = random::bits(rows.len(), 1, FACTOR_BITS)?;
         for (factor, row) in factors.as_limbs().iter().zip(rows.clone()) {
             add_multiple(&mut sum, plaintexts.row(row), *factor);
         }
-        let part = product_of_powers(public, &ciphertexts.range(rows), &factors);
-        product = Some(match product {
-            Some(product) => squared.mul(&product, &part),
-            None => part,
-        });
+        product = squared.mul(&product, &product_of_powers(public, &ciphertexts.range(rows), &factors));
     }
-    let mut one = Batch::zeros(1, plaintexts.limbs());
-    one.row_mut(0)[0] = 1;
     let sum = public.root().reduce(&Batch::from_rows(sum.len(), [&sum[..]]));
-    let negative = square.join(&Pairs { low: one, high: public.root().neg(&sum) });
-    Ok(match product {
-        Some(product) => squared.mul(&product, &negative),
-        None => negative,
-    })
+    let negative = square.join(&Pairs { low: one(plaintexts.limbs()), high: public.root().neg(&sum) });
+    Ok(squared.mul(&product, &negative))
+}
+
+/// The number 1.
+fn one(limbs: usize) -> Batch {
+    let mut one = Batch::zeros(1, limbs);
+    one.row_mut(0)[0] = 1;
+    one
 }
 
 /// The product of all ciphertexts, each raised to its factor. Groups are small enough for every lane of every core to have one.

@@ -120,6 +120,9 @@ impl Simulated {
         for valid in ["s_axis_tvalid_i", "m_axis_tready_i", "axil_awvalid_i", "axil_wvalid_i", "axil_arvalid_i"] {
             self.model.set(valid, false);
         }
+        // Long enough to have come through the synchroniser and settled before it is over.
+        self.model.set("rst_ni", false);
+        (0..6).for_each(|_| self.model.clock());
         self.model.reset();
         // The reset comes out of its synchroniser later than it goes in.
         (0..4).for_each(|_| self.model.clock());

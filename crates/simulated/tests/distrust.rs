@@ -20,6 +20,8 @@ const STATUS: u32 = 0x14;
 const KEY_CHECK: u32 = 0x28;
 const REGIONS: u32 = 0x1_0000;
 const REGION_BYTES: u32 = 0x800;
+/// The regions of MESA that hold the primes; the driver of its form in dual numbers writes others there, whose bit 0 counts.
+const DIVISORS: [u32; 2] = [5, 13];
 
 /// What is done to what passes.
 #[derive(Default)]
@@ -119,7 +121,18 @@ fn constants<P: Parameters + 'static>(design: &'static Design) {
             // With the checksum got round, the device computes with it.
             way.flip(Some((region, bit)), true);
             device.load_key(&key).unwrap();
-            let error = device.decrypt(&ciphertexts).expect_err(&format!("bit {bit} of region {region}"));
+            let answer = device.decrypt(&ciphertexts);
+            let error = match answer {
+                Err(error) => error,
+                // The divider takes it for granted that a prime is odd: bit 0 is of no consequence there, and nowhere else.
+                Ok(found) => {
+                    assert!(
+                        found == plaintexts && bit == 0 && DIVISORS.contains(&region),
+                        "bit {bit} of region {region}"
+                    );
+                    continue;
+                }
+            };
             let found = matches!(error.kind(), ErrorKind::FailedCheck | ErrorKind::NotAPlaintext);
             assert!(found, "bit {bit} of region {region}: {error}");
             assert!(!device.has_key() && way.read(STATUS).unwrap() & 1 == 0, "the device was not wiped");
@@ -153,7 +166,7 @@ fn hardware_that_is_believed_gives_the_key_away() {
     let (ciphertexts, plaintexts) = random_ciphertexts(&key, 6);
     let number = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().unwrap());
     let n = number(&key.public().modulus_be());
-    // p - 1, less its bit 7 or more by it: L times something modulo p, or nothing that could be divided.
+    // What takes a ciphertext into Montgomery form modulo p^2: the p branch decrypts another number.
     way.flip(Some((2, 7)), true);
     device.load_key(&key).unwrap();
     let wrong = device.decrypt(&ciphertexts).unwrap();
@@ -193,7 +206,7 @@ fn a_bit_of_an_answer_is_found() {
 fn a_bit_of_a_residue_is_found() {
     let way = Tampered::new(&RESIDUE_BANK_60);
     let mut bank = ResidueBank::open(Box::new(way.clone())).unwrap();
-    let numbers: Vec<u64> = (0..40).map(|row| row * 0x0123_4567_89ab_cd % (1 << 60)).collect();
+    let numbers: Vec<u64> = (0..40).map(|row| row * 0x0001_2345_6789_abcd % (1 << 60)).collect();
     let numbers = Batch::from_rows(1, numbers.chunks(1));
     let moduli = bank.moduli().to_vec();
     let right = bank.residues(&moduli, &numbers).unwrap();

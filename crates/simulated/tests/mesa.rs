@@ -197,7 +197,7 @@ fn a_reset_in_mid_stream_takes_the_key_along() {
         let (ciphertexts, _) = random_ciphertexts(&key, 10);
         shared.disturb(Fault::Reset(beats));
         is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::WasReset);
-        is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::NotReady);
+        is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::NoKey);
         device.load_key(&key).unwrap();
         decrypts(&mut device, &key, 5);
     }

@@ -152,7 +152,7 @@ fn batches_that_break_off_leave_nothing_behind() {
     }
     shared.disturb(Fault::Reset(1));
     is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::WasReset);
-    is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::NotReady);
+    is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::NoKey);
     device.load_key(&key).unwrap();
     decrypts(&mut device, &key, 5);
 }

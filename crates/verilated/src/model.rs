@@ -207,11 +207,10 @@ impl Model {
         self.eval();
     }
 
-    /// Resets: `rst_ni` low for two cycles.
+    /// Resets: `rst_ni` low for four cycles, of which a synchroniser in the design takes two.
     pub fn reset(&mut self) {
         self.set("rst_ni", false);
-        self.clock();
-        self.clock();
+        (0..4).for_each(|_| self.clock());
         self.set("rst_ni", true);
     }
 
