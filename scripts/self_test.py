@@ -18,7 +18,7 @@ import registers
 HERE = Path(__file__).resolve().parents[1]
 PATH = "boards/self_test/self_test_program.sv"
 #: The device's parameters, as boards/self_test/self_test.sv sets them.
-N, W, D, STAGES, STREAM_BITS = 64, 16, 2, 2, 32
+N, W, D = 64, 16, 2
 #: Primes of 32 bits.
 P, Q = 4294967291, 4294967279
 PLAINTEXTS = [0x0123456789ABCDEF, P * Q - 1]

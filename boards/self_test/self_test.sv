@@ -115,7 +115,7 @@ module self_test (
 
     hearith_mesa #(
         .N         (64),
-        .Stages    (2),
+        .Stages    (1),
         .W         (16),
         .V         (16),
         .D         (2),

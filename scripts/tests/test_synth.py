@@ -156,7 +156,10 @@ def test_results_are_kept_until_something_changes(tmp_path, monkeypatch):
     assert [tools.kept("kind", "one", {"N": 1}, work) for _ in range(2)] == [1, 1]
     assert tools.kept("kind", "one", {"N": 2}, work) == 2
     assert tools.kept("kind", "one", {"N": 1}, work, ["option"]) == 3
-    (tmp_path / "one.sv").write_text("module one;\n\nendmodule\n")
+    # What tools do not see changes nothing.
+    (tmp_path / "one.sv").write_text("// One.\nmodule one;\n\nendmodule\n")
+    assert tools.kept("kind", "one", {"N": 1}, work, ["option"]) == 3
+    (tmp_path / "one.sv").write_text("module one;\nlogic a;\nendmodule\n")
     assert tools.kept("kind", "one", {"N": 2}, work) == 4
     monkeypatch.setattr(tools, "ONLY_KEPT", True)
     assert tools.kept("kind", "one", {"N": 2}, work) == 4
