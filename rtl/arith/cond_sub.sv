@@ -26,7 +26,9 @@ module cond_sub #(
     logic [Total-1:0] a_q, m_q, difference_q;
     logic [Limb:0] difference;
 
-    limb_steps #(.Steps(Limbs)) u_steps (
+    limb_steps #(
+        .Steps(Limbs)
+    ) u_steps (
         .clk_i,
         .rst_ni,
         .in_valid_i,

@@ -19,7 +19,7 @@ module digit_select #(
     for (genvar w = 0; w < W; w++) begin : gen_bit
         logic [2**IndexBits-1:0] column;
         for (genvar k = 0; k < 2 ** IndexBits; k++) begin : gen_digit
-            assign column[k] = k < Digits ? number_i[(k < Digits ? k : 0)*W+w] : 1'b0;
+            assign column[k] = k < Digits ? number_i[(k<Digits?k : 0)*W+w] : 1'b0;
         end
         assign digit_o[w] = column[index_i];
     end

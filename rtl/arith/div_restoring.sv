@@ -26,10 +26,16 @@ module div_restoring #(
         $error("div_restoring: XBits must be QBits to DBits + QBits, QBits and Limb at least 2");
     end
 
-    localparam int unsigned Limbs     = (DBits + Limb) / Limb;  // of DBits + 1 bits
+    localparam int unsigned Limbs = (DBits + Limb) / Limb;  // of DBits + 1 bits
     localparam int unsigned CountBits = $clog2(QBits);
 
-    typedef enum logic [2:0] { Idle, Differences, Borrows, Selection, Done } state_e;
+    typedef enum logic [2:0] {
+        Idle,
+        Differences,
+        Borrows,
+        Selection,
+        Done
+    } state_e;
     state_e state_q;
 
     logic start;

@@ -30,7 +30,7 @@ module dual_digits #(
     output logic [W-1:0]         digit_o
 );
     localparam int unsigned UpperDigits = Digits - Lead;
-    localparam int unsigned UpperBits   = Upper * Span / Period;
+    localparam int unsigned UpperBits = Upper * Span / Period;
 
     logic [Upper*B-1:0] y_q;
 
@@ -40,14 +40,14 @@ module dual_digits #(
     logic [W-1:0] digit;
     logic [W:0] bump;
     for (genvar j = 0; j < Upper; j++) begin : gen_plain
-        localparam int unsigned At   = j * Span / Period;
+        localparam int unsigned At = j * Span / Period;
         localparam int unsigned Bits = (j + 1) * Span / Period - At;
         assign plain[At+:Bits] = y_q[j*B+:Bits];
     end
     for (genvar k = 0; k < UpperDigits; k++) begin : gen_bump
         // The first word that begins in this digit or above, and where.
         localparam int unsigned Next = (k * W * Period + Span - 1) / Span;
-        localparam int unsigned At   = Next * Span / Period;
+        localparam int unsigned At = Next * Span / Period;
         if (Next >= 1 && Next <= Upper && At < (k + 1) * W) begin : gen_end
             localparam int unsigned Bits = At - (Next - 1) * Span / Period;
             assign bumps[k] = (W + 1)'($signed(y_q[(Next-1)*B+Bits+:2])) << (At - k * W);
@@ -55,7 +55,11 @@ module dual_digits #(
             assign bumps[k] = '0;
         end
     end
-    digit_select #(.W(W), .Digits(UpperDigits), .IndexBits(IndexBits)) u_digit (
+    digit_select #(
+        .W(W),
+        .Digits(UpperDigits),
+        .IndexBits(IndexBits)
+    ) u_digit (
         .number_i(plain[UpperDigits*W-1:0]),
         .index_i,
         .digit_o (digit)
@@ -64,7 +68,7 @@ module dual_digits #(
     for (genvar w = 0; w <= W; w++) begin : gen_bump_bit
         logic [2**IndexBits-1:0] column;
         for (genvar k = 0; k < 2 ** IndexBits; k++) begin : gen_place
-            assign column[k] = k < UpperDigits ? bumps[k < UpperDigits ? k : 0][w] : 1'b0;
+            assign column[k] = k < UpperDigits ? bumps[k<UpperDigits?k : 0][w] : 1'b0;
         end
         assign bump[w] = column[index_i];
     end

@@ -74,24 +74,24 @@ module dual_lane #(
         $error("dual_lane: N must be even and at least 16");
     end
 
-    localparam int unsigned T           = Digits + 1;
-    localparam int unsigned B           = V + 2;
-    localparam int unsigned Span        = W * (D + 2);
-    localparam int unsigned Period      = (Span + V - 1) / V;
-    localparam int unsigned Words       = (Digits * W * Period + Span - 1) / Span;
-    localparam int unsigned Upper       = Words - Period;
-    localparam int unsigned Windows     = (H + 3) / 4;
+    localparam int unsigned T = Digits + 1;
+    localparam int unsigned B = V + 2;
+    localparam int unsigned Span = W * (D + 2);
+    localparam int unsigned Period = (Span + V - 1) / V;
+    localparam int unsigned Words = (Digits * W * Period + Span - 1) / Span;
+    localparam int unsigned Upper = Words - Period;
+    localparam int unsigned Windows = (H + 3) / 4;
     localparam int unsigned ChunkDigits = (H + W - 1) / W;
-    localparam int unsigned IndexBits   = $clog2(Digits);
-    localparam int unsigned WindowBits  = $clog2(Windows);
-    localparam int unsigned CountBits   = $clog2(Digits + 1);
+    localparam int unsigned IndexBits = $clog2(Digits);
+    localparam int unsigned WindowBits = $clog2(Windows);
+    localparam int unsigned CountBits = $clog2(Digits + 1);
 
     // ---- The phase, and what is done in which: a row's cycle is 5 less (dual_row). ----
 
     logic [IndexBits-1:0] index_0_q, index_1_q, index_2_q;  // of the digits that are read, and one and two cycles later
-    logic valid_0_q, valid_1_q, valid_2_q;                // that is below Digits
-    logic advance_q, last_q;                              // the last phase but one, the last
-    logic load_q, clear_q, take_q, upper_q;               // of the row and dual_digits
+    logic valid_0_q, valid_1_q, valid_2_q;  // that is below Digits
+    logic advance_q, last_q;  // the last phase but one, the last
+    logic load_q, clear_q, take_q, upper_q;  // of the row and dual_digits
     logic [IndexBits-1:0] row_index_q;                    // 0 in phase 6, the row's cycle 1
     logic [PhaseBits-1:0] result_q;                       // 0 a cycle before the result's first digit
     logic [IndexBits-1:0] result_index_q;                 // of the digit of the result
@@ -123,8 +123,21 @@ module dual_lane #(
 
     // ---- Which job. ----
 
-    typedef enum logic [2:0] { One, FirstChunk, Chunk, Enter, Square, Entry, Exit } kind_e;
-    typedef enum logic [1:0] { Idle, Running, Drain, Give } state_e;
+    typedef enum logic [2:0] {
+        One,
+        FirstChunk,
+        Chunk,
+        Enter,
+        Square,
+        Entry,
+        Exit
+    } kind_e;
+    typedef enum logic [1:0] {
+        Idle,
+        Running,
+        Drain,
+        Give
+    } state_e;
 
     state_e state_q;
     kind_e kind;
@@ -139,7 +152,11 @@ module dual_lane #(
 
     assign busy_o   = state_q != Idle;
     assign exponent = (4 * Windows)'(exponent_i);
-    digit_select #(.W(4), .Digits(Windows), .IndexBits(WindowBits)) u_window (
+    digit_select #(
+        .W(4),
+        .Digits(Windows),
+        .IndexBits(WindowBits)
+    ) u_window (
         .number_i(exponent),
         .index_i (left_q),
         .digit_o (window)
@@ -223,7 +240,7 @@ module dual_lane #(
         result_t result;
     } job_t;
 
-    job_t job, now_q;             // now_q from phase 0 on
+    job_t job, now_q;  // now_q from phase 0 on
     result_t past_q;              // of the job before
     logic row_low_q;              // now_q.low, when the row has come to it
     always_comb begin
@@ -285,13 +302,13 @@ module dual_lane #(
     assign b_address     = state_q == Give ? out_index : past_q.add ? IndexBits'(result_q) : index_0_q;
 
     always_ff @(posedge clk_i) begin
-        if (store_a_q || !cleared) a_digits[cleared ? store_index_q : clear_index] <= cleared_digit;
+        if (store_a_q || !cleared) a_digits[cleared?store_index_q : clear_index] <= cleared_digit;
     end
     always_ff @(posedge clk_i) begin
-        if (store_b_q || !cleared) b_digits[cleared ? store_index_q : clear_index] <= cleared_digit;
+        if (store_b_q || !cleared) b_digits[cleared?store_index_q : clear_index] <= cleared_digit;
     end
     always_ff @(posedge clk_i) begin
-        if ((row_low_q && take_q) || !cleared) quotient_digits[cleared ? row_index_q : clear_index] <= cleared ? q : '0;
+        if ((row_low_q && take_q) || !cleared) quotient_digits[cleared?row_index_q : clear_index] <= cleared ? q : '0;
     end
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
@@ -305,7 +322,10 @@ module dual_lane #(
         end
     end
 
-    dual_source #(.W(W), .IndexBits(IndexBits)) u_source (
+    dual_source #(
+        .W(W),
+        .IndexBits(IndexBits)
+    ) u_source (
         .clk_i,
         .rst_ni,
         .cleared_o    (cleared),
@@ -323,7 +343,9 @@ module dual_lane #(
     );
 
     always_comb begin
-        unique case ({now_q.which, now_q.high})
+        unique case ({
+            now_q.which, now_q.high
+        })
             3'd0: constant = constants_i[0];
             3'd1: constant = constants_i[1];
             3'd2: constant = constants_i[2];
@@ -377,7 +399,12 @@ module dual_lane #(
     logic [W:0] sum;
     logic sum_carry_q;
 
-    dual_row #(.H(H), .W(W), .V(V), .D(D)) u_row (
+    dual_row #(
+        .H(H),
+        .W(W),
+        .V(V),
+        .D(D)
+    ) u_row (
         .clk_i,
         .rst_ni,
         .mt_i,
@@ -393,7 +420,12 @@ module dual_lane #(
         .y_o        (y)
     );
 
-    dual_digits #(.H(H), .W(W), .V(V), .D(D)) u_digits (
+    dual_digits #(
+        .H(H),
+        .W(W),
+        .V(V),
+        .D(D)
+    ) u_digits (
         .clk_i,
         .rst_ni,
         .hold_i (clear_q),

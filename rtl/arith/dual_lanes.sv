@@ -54,7 +54,11 @@ module dual_lanes #(
     logic [W-1:0] digit;
     logic digit_valid, digit_ready, digit_last;
 
-    dual_pace #(.H(H), .W(W), .D(D)) u_pace (
+    dual_pace #(
+        .H(H),
+        .W(W),
+        .D(D)
+    ) u_pace (
         .clk_i,
         .rst_ni,
         .wait_i     (!in_valid_i && lane_busy == '0),
@@ -67,13 +71,17 @@ module dual_lanes #(
     assign in_ready_o  = |(lane_ready & deal);
     assign digit_valid = |(lane_valid & collect);
 
-    stream_turns #(.Takers(Lanes)) u_deal (
+    stream_turns #(
+        .Takers(Lanes)
+    ) u_deal (
         .clk_i,
         .rst_ni,
         .transfer_i(in_valid_i && in_ready_o && last_i),
         .turn_o    (deal)
     );
-    stream_turns #(.Takers(Lanes)) u_collect (
+    stream_turns #(
+        .Takers(Lanes)
+    ) u_collect (
         .clk_i,
         .rst_ni,
         .transfer_i(digit_valid && digit_ready && digit_last),
@@ -81,7 +89,12 @@ module dual_lanes #(
     );
 
     for (genvar i = 0; i < int'(Lanes); i++) begin : gen_lane
-        dual_lane #(.N(N), .W(W), .V(V), .D(D)) u_lane (
+        dual_lane #(
+            .N(N),
+            .W(W),
+            .V(V),
+            .D(D)
+        ) u_lane (
             .clk_i,
             .rst_ni,
             .phase_i    (phase),
@@ -118,7 +131,11 @@ module dual_lanes #(
     assign take        = digit_valid && digit_ready;
     assign sum         = $signed((W + 2)'(digit_q)) + $signed((W + 2)'(mt_digit_q)) + (W + 2)'(carry_q);
 
-    digit_select #(.W(W), .Digits(Digits), .IndexBits(CountBits)) u_mt (
+    digit_select #(
+        .W(W),
+        .Digits(Digits),
+        .IndexBits(CountBits)
+    ) u_mt (
         .number_i(mt),
         .index_i (count_q),
         .digit_o (mt_digit)

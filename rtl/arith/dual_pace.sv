@@ -35,7 +35,11 @@ module dual_pace #(
 
     for (genvar k = 0; k < 7; k++) begin : gen_constant
         logic [W-1:0] digit;
-        digit_select #(.W(W), .Digits(Digits), .IndexBits(PhaseBits)) u_select (
+        digit_select #(
+            .W(W),
+            .Digits(Digits),
+            .IndexBits(PhaseBits)
+        ) u_select (
             .number_i(constants_i[k]),
             .index_i (phase_o),
             .digit_o (digit)

@@ -56,12 +56,12 @@ module dual_row #(
 
     // Words that mt has, and mt with room above.
     localparam int unsigned MtWords = (H * Period + Span - 1) / Span;
-    localparam int unsigned MtRoom  = (Words + 1) * V + MtBits;
+    localparam int unsigned MtRoom = (Words + 1) * V + MtBits;
     logic [MtRoom-1:0] mt;
     assign mt = MtRoom'(mt_i);
 
     // The next multiplicand.
-    localparam int unsigned OpBits   = Digits * W;
+    localparam int unsigned OpBits = Digits * W;
     localparam int unsigned WordBits = Words * Span / Period;
     logic [Digits-1:0][W-1:0] next_q;
     logic [WordBits-1:0] next;
@@ -94,12 +94,12 @@ module dual_row #(
         assign take[k] = take_q;
     end
 
-    logic [W-1:0] low [Words+1];
+    logic [W-1:0] low[Words+1];
     assign low[Words] = '0;
     assign q_o = low[0];
 
     for (genvar j = 0; j < Words; j++) begin : gen_word
-        localparam int unsigned At   = j * Span / Period;
+        localparam int unsigned At = j * Span / Period;
         localparam int unsigned Bits = (j + 1) * Span / Period - At;
         logic signed [Bits+2:0] y;
         dual_word #(
@@ -111,17 +111,17 @@ module dual_row #(
             .clk_i,
             .rst_ni,
             .load_i,
-            .a_i     ({j == Words - 1 ? next[At+Bits-1] : 1'b0, next[At+:Bits]}),
-            .b_i     (digit_i),
-            .take_i  (take[D-2]),
-            .q_i     (q[D-2]),
-            .mt_i    (j < MtWords ? mt[At+:Bits] : '0),
+            .a_i    ({j == Words - 1 ? next[At+Bits-1] : 1'b0, next[At+:Bits]}),
+            .b_i    (digit_i),
+            .take_i (take[D-2]),
+            .q_i    (q[D-2]),
+            .mt_i   (j < MtWords ? mt[At+:Bits] : '0),
             .addend_i,
-            .carry_i (take_i && q_o[W-1]),
+            .carry_i(take_i && q_o[W-1]),
             .clear_i,
-            .low_i   (low[j+1]),
-            .low_o   (low[j]),
-            .y_o     (y)
+            .low_i  (low[j+1]),
+            .low_o  (low[j]),
+            .y_o    (y)
         );
         if (j < Upper) begin : gen_y
             logic unused;

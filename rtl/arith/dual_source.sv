@@ -43,7 +43,7 @@ module dual_source #(
     end
 
     for (genvar k = 0; k < 16; k++) begin : gen_entry
-        logic [W-1:0] digits [2**(IndexBits+1)];
+        logic [W-1:0] digits[2**(IndexBits+1)];
         always_ff @(posedge clk_i) begin
             if (!cleared_o || (write_i && write_entry_i == 4'(k))) digits[write_address] <= write_digit;
         end

@@ -18,7 +18,11 @@ module limb_steps #(
 
     localparam int unsigned CountBits = $clog2(Steps + 1);
 
-    typedef enum logic [1:0] { Idle, Working, Done } state_e;
+    typedef enum logic [1:0] {
+        Idle,
+        Working,
+        Done
+    } state_e;
     state_e state_q;
     logic [CountBits-1:0] count_q;
 
@@ -33,7 +37,8 @@ module limb_steps #(
             count_q <= '0;
         end else begin
             unique case (state_q)
-                Idle: if (in_valid_i) begin
+                Idle:
+                if (in_valid_i) begin
                     state_q <= Working;
                     count_q <= CountBits'(Steps - 1);
                 end

@@ -29,7 +29,9 @@ module mod_add #(
     logic [Total+Limb-1:0] sum_q;  // a limb longer, as a limb too many is pushed in
     logic [Limb:0] sum, difference;
 
-    limb_steps #(.Steps(Limbs + 1)) u_steps (
+    limb_steps #(
+        .Steps(Limbs + 1)
+    ) u_steps (
         .clk_i,
         .rst_ni,
         .in_valid_i,

@@ -51,7 +51,7 @@ module mod_exp_ladder #(
     end
 
     localparam int unsigned UpperBits = (Words - Period) * (V + 1);
-    localparam int unsigned Steps     = Bits + Exit;
+    localparam int unsigned Steps = Bits + Exit;
     localparam int unsigned CountBits = $clog2(Steps + 1);
 
     // Idle, busy (u_steps) and done exclude each other. The operands are loaded all the time while idle, so that no input selects what hundreds of
@@ -69,7 +69,12 @@ module mod_exp_ladder #(
     assign mul_o       = first;
     assign start       = (idle_q && in_valid_i) || (last && left_q != '0);
 
-    mont_steps #(.N(N), .W(W), .D(D), .Wait(Inputs - 1)) u_steps (
+    mont_steps #(
+        .N(N),
+        .W(W),
+        .D(D),
+        .Wait(Inputs - 1)
+    ) u_steps (
         .clk_i,
         .rst_ni,
         .start_i (start),
@@ -133,42 +138,58 @@ module mod_exp_ladder #(
         end
     end
 
-    mont_digits #(.N(N), .W(W), .V(V), .D(D)) u_x (
+    mont_digits #(
+        .N(N),
+        .W(W),
+        .V(V),
+        .D(D)
+    ) u_x (
         .clk_i,
         .rst_ni,
-        .shift_i  (busy),
-        .load_i   (idle_q),
-        .source_i (source_x_q),
-        .feed_i   (feed),
-        .q_i      (square_to_x_q ? q_square : q_product),
-        .words_i  (x_i),
-        .upper_a_i(upper_square),
-        .upper_b_i(upper_product),
-        .other_i  (1'b0),
+        .shift_i      (busy),
+        .load_i       (idle_q),
+        .source_i     (source_x_q),
+        .feed_i       (feed),
+        .q_i          (square_to_x_q ? q_square : q_product),
+        .words_i      (x_i),
+        .upper_a_i    (upper_square),
+        .upper_b_i    (upper_product),
+        .other_i      (1'b0),
         .other_digit_i('0),
-        .words_o  (x_o),
-        .digit_o  (digit_x)
+        .words_o      (x_o),
+        .digit_o      (digit_x)
     );
 
     // In the exit step the multiplier is 1.
-    mont_digits #(.N(N), .W(W), .V(V), .D(D)) u_y (
+    mont_digits #(
+        .N(N),
+        .W(W),
+        .V(V),
+        .D(D)
+    ) u_y (
         .clk_i,
         .rst_ni,
-        .shift_i  (busy),
-        .load_i   (idle_q),
-        .source_i (source_y_q),
-        .feed_i   (feed),
-        .q_i      (square_to_x_q ? q_product : q_square),
-        .words_i  (y_i),
-        .upper_a_i(upper_square),
-        .upper_b_i(upper_product),
-        .other_i  (exit_d),
+        .shift_i      (busy),
+        .load_i       (idle_q),
+        .source_i     (source_y_q),
+        .feed_i       (feed),
+        .q_i          (square_to_x_q ? q_product : q_square),
+        .words_i      (y_i),
+        .upper_a_i    (upper_square),
+        .upper_b_i    (upper_product),
+        .other_i      (exit_d),
         .other_digit_i(W'(last)),
-        .words_o  (y_o),
-        .digit_o  (digit_y)
+        .words_o      (y_o),
+        .digit_o      (digit_y)
     );
 
-    mont_row #(.N(N), .W(W), .V(V), .D(D), .Inputs(Inputs)) u_square (
+    mont_row #(
+        .N(N),
+        .W(W),
+        .V(V),
+        .D(D),
+        .Inputs(Inputs)
+    ) u_square (
         .clk_i,
         .rst_ni,
         .clear_i (Inputs == 2 ? first_q : first),
@@ -182,7 +203,13 @@ module mod_exp_ladder #(
         .y_o     (upper_square)
     );
 
-    mont_row #(.N(N), .W(W), .V(V), .D(D), .Inputs(Inputs)) u_product (
+    mont_row #(
+        .N(N),
+        .W(W),
+        .V(V),
+        .D(D),
+        .Inputs(Inputs)
+    ) u_product (
         .clk_i,
         .rst_ni,
         .clear_i (Inputs == 2 ? first_q : first),

@@ -42,7 +42,7 @@ module mont_digits #(
 );
     // The upper words: their own bits side by side, and what is above a word, at the digit in which the word ends.
     localparam int unsigned PlainBits = Upper * Span / Period;
-    localparam int unsigned Tops      = (PlainBits + W - 1) / W;
+    localparam int unsigned Tops = (PlainBits + W - 1) / W;
     logic [PlainBits-1:0] plain_q, plain_d;
     logic [Tops-1:0] tops_q, tops_d;
     logic [W-1:0] line_q [Lead];
@@ -58,7 +58,7 @@ module mont_digits #(
     end
 
     for (genvar j = 0; j < Upper; j++) begin : gen_upper
-        localparam int unsigned At   = j * Span / Period;
+        localparam int unsigned At = j * Span / Period;
         localparam int unsigned Bits = (j + 1) * Span / Period - At;
         for (genvar k = 0; k < Bits; k++) begin : gen_bit
             if (At + k + W < PlainBits) begin : gen_on
@@ -85,8 +85,8 @@ module mont_digits #(
     for (genvar k = 0; k < Tops; k++) begin : gen_tops
         // The word that ends in this digit, if any.
         localparam int unsigned Next = (k * W * Period + Span - 1) / Span;
-        localparam int unsigned At   = Next * Span / Period;
-        localparam bit Ends          = Next >= 1 && Next < Upper && At < (k + 1) * W;
+        localparam int unsigned At = Next * Span / Period;
+        localparam bit Ends = Next >= 1 && Next < Upper && At < (k + 1) * W;
         localparam int unsigned Word = Ends ? Next - 1 : 0;
         localparam int unsigned Bits = (Word + 1) * Span / Period - Word * Span / Period;
         logic on, top;
@@ -111,7 +111,7 @@ module mont_digits #(
     logic [W-1:0] bump;
     for (genvar k = 0; k < Lead; k++) begin : gen_bump
         localparam int unsigned Next = (k * W * Period + Span - 1) / Span;
-        localparam int unsigned At   = Next * Span / Period;
+        localparam int unsigned At = Next * Span / Period;
         if (At < (k + 1) * W) begin : gen_ends
             assign bumps[k] = W'(phase_q[k] && tops_q[0]) << (At - k * W);
         end else begin : gen_none
@@ -142,7 +142,7 @@ module mont_digits #(
     // The lowest words, plain.
     logic [Span-1:0] below, low;
     for (genvar j = 0; j < Period; j++) begin : gen_low
-        localparam int unsigned At   = j * Span / Period;
+        localparam int unsigned At = j * Span / Period;
         localparam int unsigned Bits = (j + 1) * Span / Period - At;
         assign below[At+:Bits] = words_i[j*B+:Bits];
         assign words_o[j*B+:B] = B'(low[At+:Bits]);

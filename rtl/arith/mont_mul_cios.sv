@@ -36,7 +36,7 @@ module mont_mul_cios #(
     output logic [OpBits-1:0]  r_o,        // below 2 M'
     output logic               busy_o      // rows at work
 );
-    localparam int unsigned Low   = W * (D + 2);
+    localparam int unsigned Low = W * (D + 2);
     localparam int unsigned Words = (N + W * (D + 1) + V) / V;
     localparam int unsigned Upper = (N + V - W) / V;
 
@@ -53,7 +53,12 @@ module mont_mul_cios #(
     assign in_ready_o = !busy_o || (last && resolve_ready);
     assign start      = in_valid_i && in_ready_o;
 
-    mont_steps #(.N(N), .W(W), .D(D), .Wait(Inputs - 1)) u_steps (
+    mont_steps #(
+        .N(N),
+        .W(W),
+        .D(D),
+        .Wait(Inputs - 1)
+    ) u_steps (
         .clk_i,
         .rst_ni,
         .start_i (start),
@@ -83,7 +88,14 @@ module mont_mul_cios #(
     end
     assign digit = open_q ? b_i[W-1:0] : b_q[2*W-1:W];
 
-    mont_row #(.N(N), .W(W), .V(V), .D(D), .Chained(1'b0), .Inputs(Inputs)) u_row (
+    mont_row #(
+        .N(N),
+        .W(W),
+        .V(V),
+        .D(D),
+        .Chained(1'b0),
+        .Inputs(Inputs)
+    ) u_row (
         .clk_i,
         .rst_ni,
         .clear_i (Inputs == 2 ? first_q : first),
@@ -117,15 +129,20 @@ module mont_mul_cios #(
         end
     end
 
-    carry_resolve #(.Words(Upper), .W(V), .B(V + 1), .PerCycle(PerCycle)) u_resolve (
+    carry_resolve #(
+        .Words(Upper),
+        .W(V),
+        .B(V + 1),
+        .PerCycle(PerCycle)
+    ) u_resolve (
         .clk_i,
         .rst_ni,
-        .in_valid_i (ended_q),
-        .in_ready_o (resolve_ready),
-        .x_i        (y),
+        .in_valid_i(ended_q),
+        .in_ready_o(resolve_ready),
+        .x_i       (y),
         .out_valid_o,
         .out_ready_i,
-        .r_o        (upper)
+        .r_o       (upper)
     );
 
     assign r_o = OpBits'({upper, low_q});

@@ -77,7 +77,7 @@ module mont_row #(
 
     // Words that mt has, and mt with room above.
     localparam int unsigned MtWords = (N * Period + Span - 1) / Span;
-    localparam int unsigned MtRoom  = MtWords * V + MtBits;
+    localparam int unsigned MtRoom = MtWords * V + MtBits;
     logic [MtRoom-1:0] mt;
     assign mt = MtRoom'(mt_i);
 
@@ -89,13 +89,20 @@ module mont_row #(
     assign drop_q = OnWay > 0 ? !rst_ni : !rst_ni || !take_q_i;
 
     // What a group of words multiplies by. The last register of a digit of q on its way is the group's own.
-    localparam int unsigned Group  = 12;
+    localparam int unsigned Group = 12;
     localparam int unsigned Groups = (Words + Group - 1) / Group;
     logic [W-1:0] group_q [Groups];
     logic [W-1:0] group_b [Groups];
     logic [Groups-1:0] clear, step, load;
     for (genvar g = 0; g < Groups; g++) begin : gen_group
-        digit_register #(.W(W)) u_b (.clk_i, .rst_ni, .d_i(b_i), .q_o(group_b[g]));
+        digit_register #(
+            .W(W)
+        ) u_b (
+            .clk_i,
+            .rst_ni,
+            .d_i(b_i),
+            .q_o(group_b[g])
+        );
 
         logic clear_q, step_q, load_q;
         (* keep *)
@@ -106,7 +113,7 @@ module mont_row #(
         assign {clear[g], step[g], load[g]} = {clear_q, step_q, load_q};
     end
     if (OnWay > 0) begin : gen_way
-        logic [W-1:0] q [OnWay];
+        logic [W-1:0] q[OnWay];
         assign q[0] = take_q_i ? q_o : '0;
         for (genvar k = 1; k < OnWay; k++) begin : gen_q
             logic [W-1:0] q_q;
@@ -117,7 +124,14 @@ module mont_row #(
             assign q[k] = q_q;
         end
         for (genvar g = 0; g < Groups; g++) begin : gen_group
-            digit_register #(.W(W)) u_q (.clk_i, .rst_ni, .d_i(q[OnWay-1]), .q_o(group_q[g]));
+            digit_register #(
+                .W(W)
+            ) u_q (
+                .clk_i,
+                .rst_ni,
+                .d_i(q[OnWay-1]),
+                .q_o(group_q[g])
+            );
         end
     end else begin : gen_direct
         for (genvar g = 0; g < Groups; g++) begin : gen_group
@@ -125,12 +139,12 @@ module mont_row #(
         end
     end
 
-    logic [W:0] low [Words+1];
+    logic [W:0] low[Words+1];
     assign low[Words] = '0;
     assign q_o = low[0][W-1:0];
 
     for (genvar j = 0; j < Words; j++) begin : gen_word
-        localparam int unsigned At   = j * Span / Period;
+        localparam int unsigned At = j * Span / Period;
         localparam int unsigned Bits = (j + 1) * Span / Period - At;
         // A plain number has nothing above its bits.
         localparam int unsigned OwnBits = Chained ? Bits + 1 : Bits;
@@ -151,7 +165,7 @@ module mont_row #(
             .load_i  (load[j/Group]),
             .drop_q_i(drop_q),
             .q_i     (group_q[j/Group]),
-            .mt_i    (j < MtWords ? mt[(j < MtWords ? At : 0)+:Bits] : '0),
+            .mt_i    (j < MtWords ? mt[(j<MtWords?At : 0)+:Bits] : '0),
             .b_i     (group_b[j/Group]),
             .a_i     (a_i[j*ABits+:OwnBits]),
             .low_i   (low[j+1]),

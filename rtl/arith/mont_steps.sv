@@ -21,8 +21,8 @@ module mont_steps #(
     output logic ahead_o,   // cycle Step - 2, for what is to be ready in the last
     output logic last_o     // cycle Step - 1
 );
-    localparam int unsigned T         = (N + W + 1) / W + D + 2;
-    localparam int unsigned Step      = T + D + 4 + Wait;
+    localparam int unsigned T = (N + W + 1) / W + D + 2;
+    localparam int unsigned Step = T + D + 4 + Wait;
     localparam int unsigned CountBits = $clog2(Step + 1);
 
     logic [CountBits-1:0] count_q, count_d;

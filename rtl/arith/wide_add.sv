@@ -27,7 +27,9 @@ module wide_add #(
     logic [Total-1:0] a_q, b_q, r_q;
     logic [Limb:0] sum;
 
-    limb_steps #(.Steps(Limbs)) u_steps (
+    limb_steps #(
+        .Steps(Limbs)
+    ) u_steps (
         .clk_i,
         .rst_ni,
         .in_valid_i,

@@ -68,7 +68,7 @@ module accelerator_frame #(
     output logic                  answer_ready_o,
     input  logic [OutBits-1:0]    answer_i
 );
-    localparam int unsigned InBeats  = (InBits + StreamBits - 1) / StreamBits;
+    localparam int unsigned InBeats = (InBits + StreamBits - 1) / StreamBits;
     localparam int unsigned OutBeats = (OutBits + StreamBits - 1) / StreamBits;
 
     logic flush, key_ready, pending, accepted, delivered, answered, closing, foreign_packet, broken_packet, discarded;
@@ -90,7 +90,7 @@ module accelerator_frame #(
         .RegionWords(RegionWords)
     ) u_registers (
         .clk_i,
-        .rst_ni         (rst_no),
+        .rst_ni     (rst_no),
         .axil_awaddr_i,
         .axil_awvalid_i,
         .axil_awready_o,
@@ -116,17 +116,17 @@ module accelerator_frame #(
         .key_index_o,
         .key_data_o,
         .key_wipe_o,
-        .key_ready_o    (key_ready),
-        .flush_o        (flush),
-        .epoch_o        (epoch),
-        .pending_i      (pending),
-        .accepted_i     (accepted),
-        .delivered_i    (delivered),
-        .answered_i     (answered),
-        .closing_i      (closing),
-        .foreign_i      (foreign_packet),
-        .broken_i       (broken_packet),
-        .discarded_i    (discarded),
+        .key_ready_o(key_ready),
+        .flush_o    (flush),
+        .epoch_o    (epoch),
+        .pending_i  (pending),
+        .accepted_i (accepted),
+        .delivered_i(delivered),
+        .answered_i (answered),
+        .closing_i  (closing),
+        .foreign_i  (foreign_packet),
+        .broken_i   (broken_packet),
+        .discarded_i(discarded),
         .product_count_i
     );
 
@@ -136,7 +136,11 @@ module accelerator_frame #(
     logic [15:0] missing;
     logic [InBeats*StreamBits-1:0] item;
 
-    packet_in #(.StreamBits(StreamBits), .Beats(InBeats), .Gapless(Gapless)) u_in (
+    packet_in #(
+        .StreamBits(StreamBits),
+        .Beats(InBeats),
+        .Gapless(Gapless)
+    ) u_in (
         .clk_i,
         .rst_ni        (rst_no),
         .flush_i       (flush),
@@ -159,7 +163,10 @@ module accelerator_frame #(
         .discarded_o   (discarded)
     );
 
-    stream_fifo #(.Width(32), .Depth(Tags)) u_tags (
+    stream_fifo #(
+        .Width(32),
+        .Depth(Tags)
+    ) u_tags (
         .clk_i,
         .rst_ni     (datapath_rst_no),
         .in_valid_i (in_tag_valid),
@@ -174,7 +181,9 @@ module accelerator_frame #(
     assign item_o = item[InBits-1:0];
     assign accepted = pending && key_ready && item_ready;
 
-    stream_fork #(.Takers(Branches)) u_fork (
+    stream_fork #(
+        .Takers(Branches)
+    ) u_fork (
         .clk_i,
         .rst_ni     (datapath_rst_no),
         .in_valid_i (pending && key_ready),
@@ -187,7 +196,11 @@ module accelerator_frame #(
     logic out_valid, out_ready, out_last, out_near, out_item, port_item;
     logic [StreamBits-1:0] out_data;
 
-    packet_out #(.StreamBits(StreamBits), .Beats(OutBeats), .Gapless(Gapless)) u_out (
+    packet_out #(
+        .StreamBits(StreamBits),
+        .Beats(OutBeats),
+        .Gapless(Gapless)
+    ) u_out (
         .clk_i,
         .rst_ni        (datapath_rst_no),
         .epoch_i       (epoch),
@@ -208,7 +221,9 @@ module accelerator_frame #(
         .m_item_o      (out_item)
     );
 
-    packet_port #(.Width(StreamBits)) u_port (
+    packet_port #(
+        .Width(StreamBits)
+    ) u_port (
         .clk_i,
         .rst_ni     (rst_no),
         .flush_i    (flush),

@@ -87,9 +87,9 @@ module accelerator_registers #(
             word(accelerator_pkg::IndexAddress),
             word(accelerator_pkg::ValueAddress): readable = 1'b1;
             default: begin
-                readable = counter(at, accelerator_pkg::BusyAddress) || counter(at, accelerator_pkg::AcceptedAddress)
-                    || counter(at, accelerator_pkg::DeliveredAddress) || counter(at, accelerator_pkg::ProductsAddress)
-                    || counter(at, accelerator_pkg::DiscardedAddress) || (at >> 3) == (word(accelerator_pkg::ParameterAddress) >> 3);
+                readable = counter(at, accelerator_pkg::BusyAddress) || counter(at, accelerator_pkg::AcceptedAddress) ||
+                    counter(at, accelerator_pkg::DeliveredAddress) || counter(at, accelerator_pkg::ProductsAddress) ||
+                    counter(at, accelerator_pkg::DiscardedAddress) || (at >> 3) == (word(accelerator_pkg::ParameterAddress) >> 3);
             end
         endcase
     endfunction
@@ -104,7 +104,9 @@ module accelerator_registers #(
     logic [accelerator_pkg::AddressBits-1:0] write_address, read_address;
     logic [31:0] write_data, read_data;
 
-    axil_port #(.AddressBits(accelerator_pkg::AddressBits)) u_port (
+    axil_port #(
+        .AddressBits(accelerator_pkg::AddressBits)
+    ) u_port (
         .clk_i,
         .rst_ni,
         .axil_awaddr_i,
@@ -250,7 +252,7 @@ module accelerator_registers #(
             error_q     <= (error_q & ~(write_error ? write_data[accelerator_pkg::ErrorBits-1:0] : '0)) | causes;
             interrupt_q <= (interrupt_q & ~(write_interrupt ? write_data[accelerator_pkg::InterruptBits-1:0] : '0)) | events;
             if (write_enable) enable_q <= write_data[accelerator_pkg::InterruptBits-1:0];
-            irq_o       <= (interrupt_q & enable_q) != '0;
+            irq_o <= (interrupt_q & enable_q) != '0;
         end
     end
 

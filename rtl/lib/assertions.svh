@@ -16,25 +16,25 @@
 `define HEARITH_ASSERTIONS_SVH
 
 `ifdef SYNTHESIS
-  `define ASSERT(Name, Holds, Clock = clk_i, Reset = !rst_ni)
-  `define ASSERT_NEXT(Name, When, Holds, Clock = clk_i, Reset = !rst_ni)
-  `define ASSERT_KEEPS(Name, When, Value, Clock = clk_i, Reset = !rst_ni)
-  `define ASSERT_KNOWN(Name, Value, Clock = clk_i, Reset = !rst_ni)
-  `define COVER(Name, What, Clock = clk_i, Reset = !rst_ni)
+`define ASSERT(Name, Holds, Clock = clk_i, Reset = !rst_ni)
+`define ASSERT_NEXT(Name, When, Holds, Clock = clk_i, Reset = !rst_ni)
+`define ASSERT_KEEPS(Name, When, Value, Clock = clk_i, Reset = !rst_ni)
+`define ASSERT_KNOWN(Name, Value, Clock = clk_i, Reset = !rst_ni)
+`define COVER(Name, What, Clock = clk_i, Reset = !rst_ni)
 `else
 
 `ifdef FORMAL
-  `define ASSERTED(Name, Holds) assert (Holds);
+`define ASSERTED(Name, Holds) assert (Holds);
 `else
-  `define ASSERTED(Name, Holds) assert (Holds) else $error(`"Name`");
+`define ASSERTED(Name, Holds) assert (Holds) else $error(`"Name`");
 `endif  // FORMAL
 
-  `define ASSERT(Name, Holds, Clock = clk_i, Reset = !rst_ni) \
+`define ASSERT(Name, Holds, Clock = clk_i, Reset = !rst_ni) \
     if (1) begin : Name \
         always_ff @(posedge Clock) if (!(Reset)) `ASSERTED(Name, Holds) \
     end
 
-  `define ASSERT_NEXT(Name, When, Holds, Clock = clk_i, Reset = !rst_ni) \
+`define ASSERT_NEXT(Name, When, Holds, Clock = clk_i, Reset = !rst_ni) \
     if (1) begin : Name \
         logic when_q = 1'b0; \
         always_ff @(posedge Clock) begin \
@@ -43,7 +43,7 @@
         end \
     end
 
-  `define ASSERT_KEEPS(Name, When, Value, Clock = clk_i, Reset = !rst_ni) \
+`define ASSERT_KEEPS(Name, When, Value, Clock = clk_i, Reset = !rst_ni) \
     if (1) begin : Name \
         logic when_q = 1'b0; \
         logic [$bits(Value)-1:0] value_q; \
@@ -55,12 +55,12 @@
     end
 
 `ifdef FORMAL
-  `define ASSERT_KNOWN(Name, Value, Clock = clk_i, Reset = !rst_ni)
+`define ASSERT_KNOWN(Name, Value, Clock = clk_i, Reset = !rst_ni)
 `else
-  `define ASSERT_KNOWN(Name, Value, Clock = clk_i, Reset = !rst_ni) `ASSERT(Name, !$isunknown(Value), Clock, Reset)
+`define ASSERT_KNOWN(Name, Value, Clock = clk_i, Reset = !rst_ni) `ASSERT(Name, !$isunknown(Value), Clock, Reset)
 `endif  // FORMAL
 
-  `define COVER(Name, What, Clock = clk_i, Reset = !rst_ni) \
+`define COVER(Name, What, Clock = clk_i, Reset = !rst_ni) \
     if (1) begin : Name \
         always_ff @(posedge Clock) if (!(Reset)) cover (What); \
     end

@@ -31,7 +31,11 @@ module axil_monitor #(
     if (AddressBits < 1) $error("axil_monitor: AddressBits must be at least 1");
     if (Pending < 1) $error("axil_monitor: Pending must be at least 1");
 
-    stream_monitor #(.Width(AddressBits), .Settle(Settle), .QuietValid(0)) u_aw (
+    stream_monitor #(
+        .Width(AddressBits),
+        .Settle(Settle),
+        .QuietValid(0)
+    ) u_aw (
         .clk_i,
         .rst_ni,
         .valid_i(awvalid_i),
@@ -39,7 +43,11 @@ module axil_monitor #(
         .data_i (awaddr_i),
         .last_i (1'b0)
     );
-    stream_monitor #(.Width(36), .Settle(Settle), .QuietValid(0)) u_w (
+    stream_monitor #(
+        .Width(36),
+        .Settle(Settle),
+        .QuietValid(0)
+    ) u_w (
         .clk_i,
         .rst_ni,
         .valid_i(wvalid_i),
@@ -47,7 +55,11 @@ module axil_monitor #(
         .data_i ({wstrb_i, wdata_i}),
         .last_i (1'b0)
     );
-    stream_monitor #(.Width(2), .Settle(Settle), .QuietValid(1)) u_b (
+    stream_monitor #(
+        .Width(2),
+        .Settle(Settle),
+        .QuietValid(1)
+    ) u_b (
         .clk_i,
         .rst_ni,
         .valid_i(bvalid_i),
@@ -55,7 +67,11 @@ module axil_monitor #(
         .data_i (bresp_i),
         .last_i (1'b0)
     );
-    stream_monitor #(.Width(AddressBits), .Settle(Settle), .QuietValid(0)) u_ar (
+    stream_monitor #(
+        .Width(AddressBits),
+        .Settle(Settle),
+        .QuietValid(0)
+    ) u_ar (
         .clk_i,
         .rst_ni,
         .valid_i(arvalid_i),
@@ -63,7 +79,11 @@ module axil_monitor #(
         .data_i (araddr_i),
         .last_i (1'b0)
     );
-    stream_monitor #(.Width(34), .Settle(Settle), .QuietValid(1)) u_r (
+    stream_monitor #(
+        .Width(34),
+        .Settle(Settle),
+        .QuietValid(1)
+    ) u_r (
         .clk_i,
         .rst_ni,
         .valid_i(rvalid_i),
@@ -99,7 +119,7 @@ module axil_monitor #(
         end
     end
 
-`include "assertions.svh"
+    `include "assertions.svh"
     `ASSERT(WriteBeforeResponse, !bvalid_i || (addresses_q != '0 && data_q != '0), clk_i, !running)
     `ASSERT(ReadBeforeResponse, !rvalid_i || reads_q != '0, clk_i, !running)
     `ASSERT(WriteResponse, !bvalid_i || bresp_i != 2'b01, clk_i, !running)

@@ -28,7 +28,7 @@ module config_register #(
             else if (wipe_i) word_q <= '0;
             else if (write_i && index_i == IndexBits'(j)) word_q <= data_i[Width-1:0];
         end
-        assign value_o[32*j +: Width] = word_q;
+        assign value_o[32*j+:Width] = word_q;
         if (Width < 32) begin : gen_cut
             logic unused;
             assign unused = &{1'b0, data_i[31:Width]};

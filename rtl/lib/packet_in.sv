@@ -44,7 +44,11 @@ module packet_in #(
     localparam int unsigned BeatBits = (Beats > 1) ? $clog2(Beats) : 1;
     localparam logic [BeatBits-1:0] Final = BeatBits'(Beats - 1);
 
-    typedef enum logic [1:0] {Header, Items, Rest} state_e;
+    typedef enum logic [1:0] {
+        Header,
+        Items,
+        Rest
+    } state_e;
 
     // The port. What it has taken of a packet is known there, whatever a flush drops behind it.
     logic open_q, clear_n, skid_ready, beat_valid, beat_ready, beat_last;
@@ -58,7 +62,9 @@ module packet_in #(
         else if (s_valid_i && s_ready_o) open_q <= !s_last_i;
     end
 
-    stream_skid #(.Width(StreamBits + 1)) u_skid (
+    stream_skid #(
+        .Width(StreamBits + 1)
+    ) u_skid (
         .clk_i,
         .rst_ni     (clear_n),
         .in_valid_i (s_valid_i && s_ready_o),
@@ -202,7 +208,11 @@ module packet_in #(
         assign item_o = beat_data;
     end else begin : gen_widen
         logic short_unused;
-        stream_widen #(.Width(StreamBits), .Beats(Beats), .Gapless(Gapless)) u_widen (
+        stream_widen #(
+            .Width  (StreamBits),
+            .Beats  (Beats),
+            .Gapless(Gapless)
+        ) u_widen (
             .clk_i,
             .rst_ni      (clear_n),
             .in_valid_i  (beat_valid && (state_q == Items || (state_q == Rest && overlong_q))),

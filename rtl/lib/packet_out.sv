@@ -40,7 +40,11 @@ module packet_out #(
     localparam int unsigned BeatBits = (Beats > 1) ? $clog2(Beats) : 1;
     localparam logic [BeatBits-1:0] Final = BeatBits'(Beats - 1);
 
-    typedef enum logic [1:0] {Header, Items, Close} state_e;
+    typedef enum logic [1:0] {
+        Header,
+        Items,
+        Close
+    } state_e;
 
     state_e state_q;
     logic [15:0] left_q;
@@ -56,7 +60,11 @@ module packet_out #(
         assign narrow_data = item_i;
     end else begin : gen_narrow
         logic unused_last;
-        stream_narrow #(.Width(StreamBits), .Beats(Beats), .Gapless(Gapless)) u_narrow (
+        stream_narrow #(
+            .Width  (StreamBits),
+            .Beats  (Beats),
+            .Gapless(Gapless)
+        ) u_narrow (
             .clk_i,
             .rst_ni,
             .in_valid_i (item_valid_i),

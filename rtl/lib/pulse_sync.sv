@@ -21,13 +21,41 @@ module pulse_sync #(
     logic src_rst_n, dst_rst_n, src_peer_n, dst_peer_n;
     logic sent_q, sent, seen_q, seen;
 
-    bit_sync #(.Stages(Stages)) u_src_peer (.clk_i(src_clk_i), .rst_ni(src_rst_ni), .bit_i(dst_rst_ni), .bit_o(src_peer_n));
-    bit_sync #(.Stages(Stages)) u_dst_peer (.clk_i(dst_clk_i), .rst_ni(dst_rst_ni), .bit_i(src_rst_ni), .bit_o(dst_peer_n));
+    bit_sync #(
+        .Stages(Stages)
+    ) u_src_peer (
+        .clk_i (src_clk_i),
+        .rst_ni(src_rst_ni),
+        .bit_i (dst_rst_ni),
+        .bit_o (src_peer_n)
+    );
+    bit_sync #(
+        .Stages(Stages)
+    ) u_dst_peer (
+        .clk_i (dst_clk_i),
+        .rst_ni(dst_rst_ni),
+        .bit_i (src_rst_ni),
+        .bit_o (dst_peer_n)
+    );
     assign src_rst_n = src_rst_ni && src_peer_n;
     assign dst_rst_n = dst_rst_ni && dst_peer_n;
 
-    bit_sync #(.Stages(Stages)) u_sent (.clk_i(dst_clk_i), .rst_ni(dst_rst_n), .bit_i(sent_q), .bit_o(sent));
-    bit_sync #(.Stages(Stages)) u_seen (.clk_i(src_clk_i), .rst_ni(src_rst_n), .bit_i(seen_q), .bit_o(seen));
+    bit_sync #(
+        .Stages(Stages)
+    ) u_sent (
+        .clk_i (dst_clk_i),
+        .rst_ni(dst_rst_n),
+        .bit_i (sent_q),
+        .bit_o (sent)
+    );
+    bit_sync #(
+        .Stages(Stages)
+    ) u_seen (
+        .clk_i (src_clk_i),
+        .rst_ni(src_rst_n),
+        .bit_i (seen_q),
+        .bit_o (seen)
+    );
 
     assign ready_o = src_rst_n && sent_q == seen;
 

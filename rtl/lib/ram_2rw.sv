@@ -37,7 +37,10 @@ module ram_2rw #(
     logic clear;
     logic [AddressBits-1:0] clear_address;
 
-    ram_wipe #(.Depth(Depth), .Wiped(Wiped)) u_wipe (
+    ram_wipe #(
+        .Depth(Depth),
+        .Wiped(Wiped)
+    ) u_wipe (
         .clk_i,
         .rst_ni,
         .wipe_i,

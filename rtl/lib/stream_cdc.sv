@@ -31,8 +31,22 @@ module stream_cdc #(
 
     logic in_rst_n, out_rst_n, in_peer_n, out_peer_n;
 
-    bit_sync #(.Stages(Stages)) u_in_peer (.clk_i(in_clk_i), .rst_ni(in_rst_ni), .bit_i(out_rst_ni), .bit_o(in_peer_n));
-    bit_sync #(.Stages(Stages)) u_out_peer (.clk_i(out_clk_i), .rst_ni(out_rst_ni), .bit_i(in_rst_ni), .bit_o(out_peer_n));
+    bit_sync #(
+        .Stages(Stages)
+    ) u_in_peer (
+        .clk_i (in_clk_i),
+        .rst_ni(in_rst_ni),
+        .bit_i (out_rst_ni),
+        .bit_o (in_peer_n)
+    );
+    bit_sync #(
+        .Stages(Stages)
+    ) u_out_peer (
+        .clk_i (out_clk_i),
+        .rst_ni(out_rst_ni),
+        .bit_i (in_rst_ni),
+        .bit_o (out_peer_n)
+    );
     assign in_rst_n = in_rst_ni && in_peer_n;
     assign out_rst_n = out_rst_ni && out_peer_n;
 
@@ -43,8 +57,22 @@ module stream_cdc #(
     logic push, load;
 
     for (genvar k = 0; k <= int'(Bits); k++) begin : gen_bit
-        bit_sync #(.Stages(Stages)) u_in (.clk_i(out_clk_i), .rst_ni(out_rst_n), .bit_i(in_gray_q[k]), .bit_o(in_gray_seen[k]));
-        bit_sync #(.Stages(Stages)) u_out (.clk_i(in_clk_i), .rst_ni(in_rst_n), .bit_i(out_gray_q[k]), .bit_o(out_gray_seen[k]));
+        bit_sync #(
+            .Stages(Stages)
+        ) u_in (
+            .clk_i (out_clk_i),
+            .rst_ni(out_rst_n),
+            .bit_i (in_gray_q[k]),
+            .bit_o (in_gray_seen[k])
+        );
+        bit_sync #(
+            .Stages(Stages)
+        ) u_out (
+            .clk_i (in_clk_i),
+            .rst_ni(in_rst_n),
+            .bit_i (out_gray_q[k]),
+            .bit_o (out_gray_seen[k])
+        );
     end
 
     // In.

@@ -77,7 +77,11 @@ module stream_fifo #(
         logic [CountBits-1:0] held_q, held, behind_q;
         logic read, wiped, unused_error;
 
-        ram_1r1w #(.Width(Width), .Depth(Depth), .Wiped(Wiped)) u_items (
+        ram_1r1w #(
+            .Width(Width),
+            .Depth(Depth),
+            .Wiped(Wiped)
+        ) u_items (
             .clk_i,
             .rst_ni,
             .wipe_i         (1'b0),

@@ -33,7 +33,7 @@ module stream_monitor #(
         assign quiet = &reset_q;
     end
 
-`include "assertions.svh"
+    `include "assertions.svh"
     `ASSERT_NEXT(ValidStays, valid_i && !ready_i, valid_i, clk_i, !running)
     `ASSERT_KEEPS(DataStays, valid_i && !ready_i, data_i, clk_i, !running)
     `ASSERT_KEEPS(LastStays, valid_i && !ready_i, last_i, clk_i, !running)

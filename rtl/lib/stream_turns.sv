@@ -18,7 +18,7 @@ module stream_turns #(
         assign turn_o = 1'b1;
     end else begin : gen_many
         always_ff @(posedge clk_i) begin
-            if (!rst_ni) turn_o <= {{Takers-1{1'b0}}, 1'b1};
+            if (!rst_ni) turn_o <= {{Takers - 1{1'b0}}, 1'b1};
             else if (transfer_i) turn_o <= {turn_o[Takers-2:0], turn_o[Takers-1]};
         end
     end

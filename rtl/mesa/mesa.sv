@@ -149,7 +149,10 @@ module mesa #(
         for (genvar k = 0; k < 7; k++) begin : gen_write
             assign write[k] = key_write && key_index[13:9] == 5'((b == 0 ? accelerator_pkg::MesaPMt : accelerator_pkg::MesaQMt) + k);
         end
-        config_register #(.Bits(MtBits), .IndexBits(9)) u_mt (
+        config_register #(
+            .Bits(MtBits),
+            .IndexBits(9)
+        ) u_mt (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -158,7 +161,10 @@ module mesa #(
             .data_i (key_data),
             .value_o(mt)
         );
-        config_register #(.Bits(N), .IndexBits(9)) u_square (
+        config_register #(
+            .Bits(N),
+            .IndexBits(9)
+        ) u_square (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -167,7 +173,10 @@ module mesa #(
             .data_i (key_data),
             .value_o(square)
         );
-        config_register #(.Bits(N), .IndexBits(9)) u_enter (
+        config_register #(
+            .Bits(N),
+            .IndexBits(9)
+        ) u_enter (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -176,7 +185,10 @@ module mesa #(
             .data_i (key_data),
             .value_o(enter)
         );
-        config_register #(.Bits(N), .IndexBits(9)) u_one (
+        config_register #(
+            .Bits(N),
+            .IndexBits(9)
+        ) u_one (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -185,7 +197,10 @@ module mesa #(
             .data_i (key_data),
             .value_o(one)
         );
-        config_register #(.Bits(N / 2), .IndexBits(9)) u_exponent (
+        config_register #(
+            .Bits(N / 2),
+            .IndexBits(9)
+        ) u_exponent (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -194,7 +209,10 @@ module mesa #(
             .data_i (key_data),
             .value_o(exponent)
         );
-        config_register #(.Bits(N / 2), .IndexBits(9)) u_prime (
+        config_register #(
+            .Bits(N / 2),
+            .IndexBits(9)
+        ) u_prime (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -203,7 +221,10 @@ module mesa #(
             .data_i (key_data),
             .value_o(prime)
         );
-        config_register #(.Bits(N), .IndexBits(9)) u_merged (
+        config_register #(
+            .Bits(N),
+            .IndexBits(9)
+        ) u_merged (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -213,7 +234,14 @@ module mesa #(
             .value_o(merged)
         );
 
-        mesa_branch #(.N(N), .Stages(Stages), .W(W), .V(V), .D(D), .Exact(Exact)) u_branch (
+        mesa_branch #(
+            .N(N),
+            .Stages(Stages),
+            .W(W),
+            .V(V),
+            .D(D),
+            .Exact(Exact)
+        ) u_branch (
             .clk_i,
             .rst_ni      (datapath_rst_n),
             .mt_i        (mt),

@@ -69,7 +69,10 @@ module mesa_branch #(
     logic [N:0] entered, product;
     logic [QBits-1:0] quotient;
 
-    mesa_mont_mul #(.N(N), .XBits(XBits)) u_mont_mul (
+    mesa_mont_mul #(
+        .N(N),
+        .XBits(XBits)
+    ) u_mont_mul (
         .clk_i,
         .rst_ni,
         .before_modulus_i(square_i),
@@ -110,12 +113,19 @@ module mesa_branch #(
         localparam int unsigned Last = (i == int'(Stages) - 1) ? 1 : 0;
         localparam int unsigned Bits = (Last != 0) ? LastSegment : Segment;
         localparam int unsigned Low = (Last != 0) ? 0 : N / 2 - (i + 1) * Segment;
-        mod_exp_ladder #(.N(N), .W(W), .V(V), .D(D), .Bits(Bits), .Exit(Last)) u_ladder (
+        mod_exp_ladder #(
+            .N(N),
+            .W(W),
+            .V(V),
+            .D(D),
+            .Bits(Bits),
+            .Exit(Last)
+        ) u_ladder (
             .clk_i,
             .rst_ni,
             .mt_i,
-            .exponent_i (exponent_i[Low +: Bits]),
-            .next_i     ((Last != 0) ? 1'b0 : exponent_i[(Last != 0) ? 0 : Low-1]),
+            .exponent_i (exponent_i[Low+:Bits]),
+            .next_i     ((Last != 0) ? 1'b0 : exponent_i[(Last!=0)?0 : Low-1]),
             .in_valid_i (pair_valid[i]),
             .in_ready_o (pair_ready[i]),
             .x_i        (x[i]),
@@ -132,7 +142,13 @@ module mesa_branch #(
     logic power_valid, power_ready;
     logic [PowerBits-1:0] power;
 
-    carry_resolve #(.Words(XWords), .W(V), .B(B), .PerCycle(Period), .Span(Span)) u_resolve (
+    carry_resolve #(
+        .Words(XWords),
+        .W(V),
+        .B(B),
+        .PerCycle(Period),
+        .Span(Span)
+    ) u_resolve (
         .clk_i,
         .rst_ni,
         .in_valid_i (pair_valid[Stages]),
@@ -152,7 +168,12 @@ module mesa_branch #(
     end
 
     if (Exact != 0) begin : gen_exact
-        div_exact #(.XBits(PowerBits), .DBits(N / 2), .QBits(QBits), .Minus(1)) u_div (
+        div_exact #(
+            .XBits(PowerBits),
+            .DBits(N / 2),
+            .QBits(QBits),
+            .Minus(1)
+        ) u_div (
             .clk_i,
             .rst_ni,
             .d_i        (prime_i),
@@ -168,7 +189,11 @@ module mesa_branch #(
         // The power is at most M', below 2^(N + W (D+1)).
         logic unused_remainder;
         assign unused_remainder = &{1'b0, remainder, power >> (N / 2 + QBits)};
-        div_restoring #(.XBits(N / 2 + QBits), .DBits(N / 2), .QBits(QBits)) u_div (
+        div_restoring #(
+            .XBits(N / 2 + QBits),
+            .DBits(N / 2),
+            .QBits(QBits)
+        ) u_div (
             .clk_i,
             .rst_ni,
             .d_i        (prime_i),
@@ -182,7 +207,9 @@ module mesa_branch #(
         );
     end
 
-    cond_sub #(.N(N)) u_judge (
+    cond_sub #(
+        .N(N)
+    ) u_judge (
         .clk_i,
         .rst_ni,
         .m_i        (n_i),

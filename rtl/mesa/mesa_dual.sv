@@ -149,7 +149,10 @@ module mesa_dual #(
         for (genvar k = 0; k < 10; k++) begin : gen_write
             assign write[k] = key_write && key_index[13:9] == 5'((b == 0 ? accelerator_pkg::MesaDualPMt : accelerator_pkg::MesaDualQMt) + k);
         end
-        config_register #(.Bits(MtBits), .IndexBits(9)) u_mt (
+        config_register #(
+            .Bits(MtBits),
+            .IndexBits(9)
+        ) u_mt (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -158,7 +161,10 @@ module mesa_dual #(
             .data_i (key_data),
             .value_o(mt)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_exponent (
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_exponent (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -167,7 +173,10 @@ module mesa_dual #(
             .data_i (key_data),
             .value_o(exponent)
         );
-        config_register #(.Bits(W * (D + 1)), .IndexBits(9)) u_unit (
+        config_register #(
+            .Bits(W * (D + 1)),
+            .IndexBits(9)
+        ) u_unit (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -176,7 +185,10 @@ module mesa_dual #(
             .data_i (key_data),
             .value_o(unit)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_shift_low (
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_shift_low (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -185,7 +197,10 @@ module mesa_dual #(
             .data_i (key_data),
             .value_o(shift_low)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_shift_high (
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_shift_high (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -194,7 +209,10 @@ module mesa_dual #(
             .data_i (key_data),
             .value_o(shift_high)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_enter_low (
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_enter_low (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -203,7 +221,10 @@ module mesa_dual #(
             .data_i (key_data),
             .value_o(enter_low)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_enter_high (
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_enter_high (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -212,7 +233,10 @@ module mesa_dual #(
             .data_i (key_data),
             .value_o(enter_high)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_one_low (
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_one_low (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -221,7 +245,10 @@ module mesa_dual #(
             .data_i (key_data),
             .value_o(one_low)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_one_high (
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_one_high (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -230,7 +257,10 @@ module mesa_dual #(
             .data_i (key_data),
             .value_o(one_high)
         );
-        config_register #(.Bits(N), .IndexBits(9)) u_merged (
+        config_register #(
+            .Bits(N),
+            .IndexBits(9)
+        ) u_merged (
             .clk_i,
             .rst_ni (rst_n),
             .wipe_i (key_wipe),
@@ -240,7 +270,13 @@ module mesa_dual #(
             .value_o(merged)
         );
 
-        mesa_dual_branch #(.N(N), .Lanes(Lanes), .W(W), .V(V), .D(D)) u_branch (
+        mesa_dual_branch #(
+            .N(N),
+            .Lanes(Lanes),
+            .W(W),
+            .V(V),
+            .D(D)
+        ) u_branch (
             .clk_i,
             .rst_ni      (datapath_rst_n),
             .mt_i        (mt),

@@ -52,7 +52,10 @@ module mesa_dual_branch #(
         assign quarters[k*QuarterBits+:QuarterBits] = QuarterBits'(ciphertext_i[(3-k)*H+:H]);
     end
 
-    stream_narrow #(.Width(W), .Beats(4 * QuarterBits / W)) u_text (
+    stream_narrow #(
+        .Width(W),
+        .Beats(4 * QuarterBits / W)
+    ) u_text (
         .clk_i,
         .rst_ni,
         .in_valid_i,
@@ -67,7 +70,13 @@ module mesa_dual_branch #(
     logic quotient_valid, quotient_ready;
     logic [OpBits-1:0] quotient;
 
-    dual_lanes #(.N(N), .Lanes(Lanes), .W(W), .V(V), .D(D)) u_lanes (
+    dual_lanes #(
+        .N(N),
+        .Lanes(Lanes),
+        .W(W),
+        .V(V),
+        .D(D)
+    ) u_lanes (
         .clk_i,
         .rst_ni,
         .mt_i,
@@ -93,7 +102,10 @@ module mesa_dual_branch #(
     logic product_valid, product_ready;
     logic [N:0] product;
 
-    mont_mul_radix2 #(.N(N), .XBits(XBits)) u_mont_mul (
+    mont_mul_radix2 #(
+        .N(N),
+        .XBits(XBits)
+    ) u_mont_mul (
         .clk_i,
         .rst_ni,
         .m_i        (n_i),
@@ -106,7 +118,9 @@ module mesa_dual_branch #(
         .r_o        (product)
     );
 
-    cond_sub #(.N(N)) u_judge (
+    cond_sub #(
+        .N(N)
+    ) u_judge (
         .clk_i,
         .rst_ni,
         .m_i        (n_i),

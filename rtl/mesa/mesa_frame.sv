@@ -106,8 +106,8 @@ module mesa_frame #(
         .m_axis_tvalid_o,
         .m_axis_tready_i,
         .parameters_i,
-        .index_o        (unused_index),
-        .value_i        ('0),
+        .index_o       (unused_index),
+        .value_i       ('0),
         .product_count_i,
         .rst_no,
         .datapath_rst_no,
@@ -115,15 +115,18 @@ module mesa_frame #(
         .key_write_o,
         .key_index_o,
         .key_data_o,
-        .item_valid_o   (start_valid_o),
-        .item_ready_i   (start_ready_i),
-        .item_o         (ciphertext_o),
-        .answer_valid_i (plaintext_valid),
-        .answer_ready_o (plaintext_ready),
-        .answer_i       (plaintext)
+        .item_valid_o  (start_valid_o),
+        .item_ready_i  (start_ready_i),
+        .item_o        (ciphertext_o),
+        .answer_valid_i(plaintext_valid),
+        .answer_ready_o(plaintext_ready),
+        .answer_i      (plaintext)
     );
 
-    config_register #(.Bits(N), .IndexBits(9)) u_n (
+    config_register #(
+        .Bits(N),
+        .IndexBits(9)
+    ) u_n (
         .clk_i,
         .rst_ni (rst_no),
         .wipe_i (key_wipe_o),
@@ -137,7 +140,9 @@ module mesa_frame #(
     logic sum_ready;
     assign residue_ready_o = {2{sum_ready && &residue_valid_i}};
 
-    mod_add #(.N(N)) u_add (
+    mod_add #(
+        .N(N)
+    ) u_add (
         .clk_i,
         .rst_ni     (datapath_rst_no),
         .m_i        (n_o),

@@ -42,7 +42,10 @@ module mesa_mont_mul #(
     assign after_ready_o = !busy_q && start_ready && after_starts;
     assign before_ready_o = !busy_q && start_ready && before_starts;
 
-    mont_mul_radix2 #(.N(N), .XBits(XBits)) u_mul (
+    mont_mul_radix2 #(
+        .N(N),
+        .XBits(XBits)
+    ) u_mul (
         .clk_i,
         .rst_ni,
         .m_i        (after_selected ? after_modulus_i : before_modulus_i),

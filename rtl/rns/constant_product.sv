@@ -32,7 +32,7 @@ module constant_product #(
 
         for (genvar f = 0; f < int'(FPieces); f++) begin : gen_factor
             localparam int unsigned FWidth = (FactorBits - Soft - f * FTile < FTile) ? FactorBits - Soft - f * FTile : FTile;
-            localparam logic [FWidth-1:0] Piece = Factor[f*FTile +: FWidth];
+            localparam logic [FWidth-1:0] Piece = Factor[f*FTile+:FWidth];
             for (genvar k = 0; k < int'(XPieces); k++) begin : gen_x
                 localparam int unsigned XWidth = (XBits - k * XTile < XTile) ? XBits - k * XTile : XTile;
                 logic [FWidth+XWidth-1:0] product;
@@ -42,14 +42,18 @@ module constant_product #(
         end
 
         if (Soft == 0) begin : gen_hard
-            assign partial[FPieces * XPieces] = '0;
+            assign partial[FPieces*XPieces] = '0;
         end else begin : gen_soft
             logic [YBits-1:0] product;
-            shift_add #(.Factor(32'(Factor[FactorBits-1 -: Soft])), .InBits(XBits), .OutBits(YBits)) u_soft (
+            shift_add #(
+                .Factor (32'(Factor[FactorBits-1-:Soft])),
+                .InBits (XBits),
+                .OutBits(YBits)
+            ) u_soft (
                 .x_i,
                 .y_o(product)
             );
-            assign partial[FPieces * XPieces] = product << (FPieces * FTile);
+            assign partial[FPieces*XPieces] = product << (FPieces * FTile);
         end
 
         always_comb begin

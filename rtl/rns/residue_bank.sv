@@ -169,7 +169,7 @@ module residue_bank #(
 
     always_comb begin
         answer = '0;
-        for (int i = 0; i < int'(Count); i++) answer[32*i +: V] = residues[i*V +: V];
+        for (int i = 0; i < int'(Count); i++) answer[32*i+:V] = residues[i*V+:V];
     end
 
     logic unused;

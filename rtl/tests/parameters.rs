@@ -110,8 +110,6 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("wide_add", &["N=0"], "N and Limb must be at least 1"),
     ("wide_add", &["Limb=0"], "limb_steps: Steps must be at least 1"),
     ("wide_add", &["Sub=2"], "Sub must be 0 or 1"),
-    ("word_spread", &["Words=0"], "Words and W must be at least 1"),
-    ("word_spread", &["W=0"], "Words and W must be at least 1"),
     // rtl/mesa
     ("mesa", &["N=62"], "mesa_frame: N must be a multiple of 4"),
     ("mesa", &["N=130", "StreamBits=32"], "mesa_frame: N must be a multiple of 4"),

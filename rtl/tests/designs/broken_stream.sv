@@ -10,7 +10,7 @@ module broken_stream (
     output logic       out_last_o
 );
     logic [7:0] count_q;
-    logic       waiting_q, now;
+    logic waiting_q, now;
 
     // In the middle of waiting.
     assign now = waiting_q && count_q >= 8'd20;
@@ -28,7 +28,10 @@ module broken_stream (
         end
     end
 
-    stream_monitor #(.Width(8), .QuietReady(1)) u_monitor (
+    stream_monitor #(
+        .Width(8),
+        .QuietReady(1)
+    ) u_monitor (
         .clk_i,
         .rst_ni,
         .valid_i(out_valid_o),

@@ -20,7 +20,11 @@ module ram_1r1w_fault #(
     input  logic                   flip_i,
     input  logic [BitBits-1:0]     flip_bit_i
 );
-    ram_1r1w #(.Width(Width), .Depth(Depth), .Parity(1)) u_ram (
+    ram_1r1w #(
+        .Width (Width),
+        .Depth (Depth),
+        .Parity(1)
+    ) u_ram (
         .clk_i,
         .rst_ni,
         .wipe_i,

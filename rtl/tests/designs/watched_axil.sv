@@ -21,7 +21,10 @@ module watched_axil (
     input logic        rvalid_i,
     input logic        rready_i
 );
-    axil_monitor #(.AddressBits(8), .Pending(2)) u_monitor (
+    axil_monitor #(
+        .AddressBits(8),
+        .Pending(2)
+    ) u_monitor (
         .clk_i,
         .rst_ni,
         .awaddr_i,
