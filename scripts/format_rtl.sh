@@ -12,7 +12,7 @@ if ! command -v verible-verilog-format >/dev/null; then
     exit 1
 fi
 style=(--column_limit=150 --indentation_spaces=4 --failsafe_success=false)
-for what in port_declarations module_net_variable formal_parameters struct_union_members assignment_statement case_items; do
+for what in enum_assignment_statement port_declarations module_net_variable formal_parameters struct_union_members assignment_statement case_items; do
     style+=("--${what}_alignment=preserve")
 done
 mode=(--inplace)

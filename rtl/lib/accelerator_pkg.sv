@@ -45,7 +45,7 @@ package accelerator_pkg;
     typedef enum int unsigned {
         ControlReady = 0,
         ControlFlush = 1,
-        ControlWipe  = 2
+        ControlWipe = 2
     } control_e;
     typedef enum int unsigned {
         StatusReady = 0,
@@ -65,14 +65,14 @@ package accelerator_pkg;
         ErrorBroken = 9
     } error_e;
     typedef enum int unsigned {
-        InterruptEnableError  = 0,
+        InterruptEnableError = 0,
         InterruptEnableAnswer = 1,
-        InterruptEnableIdle   = 2
+        InterruptEnableIdle = 2
     } interrupt_enable_e;
     typedef enum int unsigned {
-        InterruptError  = 0,
+        InterruptError = 0,
         InterruptAnswer = 1,
-        InterruptIdle   = 2
+        InterruptIdle = 2
     } interrupt_e;
 
     // The systems.
