@@ -9,7 +9,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 FUZZ_SECONDS ?= 300
 
 .PHONY: help demo demo-python test test-full wheel sbom bench bench-python bench-sql bench-rns bench-ntt fuzz lint audit miri msrv doc hardware-tools synth \
-	synth-mesa synth-rns formal coverage setup clean
+	synth-mesa synth-rns synth-memories synth-check boards formal coverage setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /make \1\t/' | expand -t 18
@@ -26,13 +26,13 @@ test: ## run every test, the examples in the documentation, and each fuzz target
 	@scripts/setup.sh test
 	scripts/test.sh
 
-test-%: ## run one part of them: rust, python, fuzz, or a system (`scripts/test.sh --list`)
+test-%: ## run one part of them: rust, python, cocotb, fuzz, or a system (`scripts/test.sh --list`)
 	@scripts/setup.sh test
 	scripts/test.sh $*
 
 test-full: ## the same with the long tests, Spark, Flower, and a minute of fuzzing a target
 	@scripts/setup.sh test
-	INCLUDE_IGNORED=1 scripts/test.sh rust python
+	INCLUDE_IGNORED=1 scripts/test.sh rust python cocotb
 	scripts/test_spark.sh
 	scripts/test_flower.sh
 	scripts/fuzz.sh 60
@@ -89,22 +89,32 @@ msrv: ## build with the oldest Rust that is supported
 doc: ## build the API documentation in target/doc
 	$(CARGO) doc --workspace --no-deps
 
-# Yosys, nextpnr and z3 for the hardware, beside the oracles.
+# Yosys, nextpnr and z3 for the hardware, beside the oracles. How many syntheses run at a time: each takes one core and up to some GiB.
+SYNTH_JOBS ?= 1
 HARDWARE_PYTHON = .venv/bin/python
 hardware-tools:
 	@scripts/setup.sh test
 	@$(HARDWARE_PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement synth/requirements.txt
 
-synth: synth-mesa synth-rns ## synthesise, place and route all hardware, write bench/results/{mesa,rns}.md (hours)
+synth: synth-mesa synth-rns synth-memories ## synthesise, place and route all hardware, write bench/results/{mesa,rns,memories}.md (many hours)
 
 synth-mesa: hardware-tools ## the same of the arithmetic cores and MESA alone
-	$(HARDWARE_PYTHON) synth/mesa.py
+	$(HARDWARE_PYTHON) synth/mesa.py --jobs $(SYNTH_JOBS)
 
 synth-rns: hardware-tools ## the same of the residue units alone
-	$(HARDWARE_PYTHON) synth/rns.py
+	$(HARDWARE_PYTHON) synth/rns.py --jobs $(SYNTH_JOBS)
 
-formal: hardware-tools ## prove small hardware cores at small widths
-	$(HARDWARE_PYTHON) synth/formal.py
+synth-memories: hardware-tools ## count the block RAMs that the library's memories become, write bench/results/memories.md (minutes)
+	$(HARDWARE_PYTHON) synth/memories.py --jobs $(SYNTH_JOBS)
+
+synth-check: hardware-tools ## synthesise small forms of all hardware and compare with synth/check.json (minutes; UPDATE=1 writes it)
+	$(HARDWARE_PYTHON) synth/check.py --jobs 2 $(if $(UPDATE),--update)
+
+boards: hardware-tools ## synthesise the boards' examples, place and route what open tools can, into target/boards (ten minutes)
+	$(HARDWARE_PYTHON) synth/boards.py
+
+formal: hardware-tools ## prove the library's blocks and small cores at small widths, and that the proofs find planted mistakes
+	$(HARDWARE_PYTHON) synth/formal.py --mutants
 
 coverage: ## run the hardware tests with line and toggle coverage of rtl/
 	@scripts/setup.sh test

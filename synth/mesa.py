@@ -1,23 +1,32 @@
-"""Synthesises the cores and MESA, places and routes the cores, and writes `bench/results/mesa.md`: the paper's tables and ours.
+"""Synthesises the cores and MESA, places and routes the cores and small tops, and writes `bench/results/mesa.md`: the paper's tables and ours.
 
 Cycles come from simulation (`cargo run --example cycles` in rtl/ and in crates/simulated), everything else from Yosys and nextpnr. A
-result is kept in target/synth until a source that it depends on changes.
+result is kept in target/synth until a source that it depends on changes, so jobs can be run in any order and in parts:
+`--list` names them, `--only WORD` runs those whose name contains a word, `--jobs 2` two at a time.
 """
 
 import argparse
 import json
 import pathlib
 import subprocess
+import sys
 
 import tools
 from tables import table
 from tools import ROOT, resources
 
-W, D = 16, 2
+# Bits of a digit and a word, and the delay of the quotient, of the digit-serial multiplier and the ladder: as wide as a DSP48E1 takes; on the
+# ECP5 as its multipliers of 18 x 18 bits do, with registers for digits to cross the chip and more beside each multiplier.
+W, V, D = 17, 23, 2
+CIOS = {"W": W, "V": 24, "D": D}
+LADDER = {"W": W, "V": V, "D": D}
+CIOS_ECP5 = {"W": 18, "V": 18, "D": 4, "Inputs": 2}
+LADDER_ECP5 = {"W": 17, "V": 17, "D": 3, "Inputs": 2}
+MESA_ECP5 = {"W": 17, "V": 17, "D": 2}
 STAGES = {1024: 6, 2048: 3}
 # The dual lanes' digits and words: as wide as a DSP48E1 takes; on the ECP5, at 256 bits, as its multipliers of 18 x 18 bits do.
-DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 17, "V": 23, "D": 2}, 2048: {"W": 17, "V": 23, "D": 2}}
-LANES = 4
+DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 18, "V": 24, "D": 2}, 2048: {"W": 18, "V": 24, "D": 2}}
+LANES = 10
 
 # The MESA paper, [HDSST25] (tables I to IV): Vivado 2018.3, xc7vx690t, 100 MHz.
 PAPER_MODULES = {
@@ -50,22 +59,25 @@ PAPER_RIVALS = [
 ]
 
 
-def cores(n):
-    """Each core with the parameters it has in MESA of n bits."""
+def cores(n, cios=CIOS, ladder=LADDER):
+    """Each core with the parameters it has in MESA of n bits; on xc7, where nothing else is said."""
     quotient = n // 2 + W * (D + 1) + 1
-    digits = -(-(n + 1) // W) + D + 1
+    # Words of the ladder that the quotient takes: `period` of them to the digits that come one by one.
+    span = W * (D + 2)
+    period = -(-span // V)
+    power = -(-quotient * period // span) * span // period
     segment = -(-(n // 2 + 1) // STAGES.get(n, 2))
     return {
-        "mont_mul_cios": {"N": n, "W": W, "D": D},
+        "mont_mul_cios": {"N": n, **cios},
         "mont_mul_radix2": {"N": n, "XBits": 2 * n + 2},
-        "mod_exp_ladder": {"N": n, "W": W, "D": D, "Bits": segment},
-        "div_exact": {"XBits": -(-quotient // W) * W, "DBits": n // 2, "QBits": quotient},
+        "mod_exp_ladder": {"N": n, **ladder, "Bits": segment},
+        "div_exact": {"XBits": power, "DBits": n // 2, "QBits": quotient},
         "div_restoring": {"XBits": n // 2 + quotient, "DBits": n // 2, "QBits": quotient},
-        "carry_resolve": {"Words": digits, "W": W, "B": W + 1},
+        "carry_resolve": {"Words": -(-(n + 1 - cios["W"]) // cios["V"]), "W": cios["V"], "B": cios["V"] + 1, "PerCycle": 3},
         "cond_sub": {"N": n},
         "mod_add": {"N": n},
         "wide_add": {"N": n},
-        "dual_lane": {"N": n, **DUAL[n]},
+        "dual_lanes": {"N": n, "Lanes": 1, **DUAL[n]},
     }
 
 
@@ -84,26 +96,44 @@ def measured_cycles(files):
     return cycles
 
 
-def exists(top):
-    """Whether a module of this name is there."""
-    return any(path.stem == top for path in tools.SOURCES)
+def tops(n):
+    """Whole decryptors of n bits."""
+    return {"mesa": {"N": n, "Stages": STAGES[n]}, "mesa_dual": {"N": n, "Lanes": LANES, **DUAL[n]}}
+
+
+# Whole decryptors that fit the LFE5U-85F, which has 156 multipliers.
+ROUTED_TOPS = {
+    "mesa, 64 bits, 2 stages": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32, **MESA_ECP5}),
+    "mesa, 128 bits, 1 stage": ("mesa", {"N": 128, "Stages": 1, "StreamBits": 32, **MESA_ECP5}),
+    "mesa_dual, 64 bits, 2 lanes": ("mesa_dual", {"N": 64, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
+    "mesa_dual, 128 bits, 2 lanes": ("mesa_dual", {"N": 128, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
+}
+
+
+def routed():
+    """What is placed and routed: all cores at 256 bits, the digit-serial multiplier at 1024, the tops at what fits."""
+    found = {"mont_mul_cios, 1024 bits": ("mont_mul_cios", {"N": 1024, **CIOS_ECP5})}
+    found |= {f"{core}, 256 bits": (core, parameters) for core, parameters in cores(256, CIOS_ECP5, LADDER_ECP5).items()}
+    return found | ROUTED_TOPS
+
+
+def jobs():
+    """Every run of the tools by its name: areas first."""
+    found = {}
+    for n in STAGES:
+        for core, parameters in cores(n).items():
+            found[f"area {core}, {n} bits"] = lambda core=core, parameters=parameters: tools.area(core, parameters, levels=True)
+        for top, parameters in tops(n).items():
+            found[f"area {top}, {n} bits"] = lambda top=top, parameters=parameters: tools.area(top, parameters)
+    for label, (top, parameters) in routed().items():
+        found |= tools.clock_jobs(label, top, parameters)
+    return found
 
 
 def areas(n):
     """Areas of all cores and of the decryptors of n bits."""
-    found = {core: tools.area(core, parameters) for core, parameters in cores(n).items()}
-    found["mesa"] = tools.area("mesa", {"N": n, "Stages": STAGES[n]})
-    if exists("mesa_dual"):
-        found["mesa_dual"] = tools.area("mesa_dual", {"N": n, "Lanes": LANES, **DUAL[n]})
-    return found
-
-
-def clocks():
-    """Clocks of all cores at 256 bits, and of the digit-serial multiplier at 1024."""
-    found = {"mont_mul_cios, 1024 bits": tools.clock("mont_mul_cios", cores(1024)["mont_mul_cios"])}
-    for core, parameters in cores(256).items():
-        found[f"{core}, 256 bits"] = tools.clock(core, parameters)
-    return found
+    found = {core: tools.area(core, parameters, levels=True) for core, parameters in cores(n).items()}
+    return found | {top: tools.area(top, parameters) for top, parameters in tops(n).items()}
 
 
 def parts(decryptor):
@@ -151,13 +181,13 @@ def table_3(cycles):
         return cycles[name]["latency"]
 
     mesa = cycles.get("mesa_1024")
-    after = ("div_exact_561", "radix2_1024", "cond_sub_1024", "mod_add_1024")
+    after = ("div_exact_564", "radix2_1024", "cond_sub_1024", "mod_add_1024")
     ours = {
         "Pre": latency("radix2_1024"),
         "Each ME": f"{latency('ladder_1024')} (86 bits and the exit product)",
         "Post": f"{sum(map(latency, after))} (div, MM_B, com, add)",
-        "op": mesa and mesa["interval"],
-        "div": f"{latency('div_exact_561')} from the low end; {latency('div_restoring_561')} restoring",
+        "op": mesa and f"{mesa['interval']:g} ({mesa['latency']} from a ciphertext to its plaintext)",
+        "div": f"{latency('div_exact_564')} from the low end; {latency('div_restoring_564')} restoring",
         "sub": latency("cond_sub_1024"),
         "com": f"{latency('cond_sub_1024')}, in sub",
         "add": f"{latency('mod_add_1024')} modulo n; {latency('wide_add_1024')} plain",
@@ -176,7 +206,7 @@ def decryptors(found, cycles):
         for top in ("mesa", "mesa_dual"):
             area, measured = found[n].get(top), cycles.get(f"{top}_{n}")
             if area and measured:
-                yield f"{top}, ours", n, measured["interval"], resources(area.cells())
+                yield f"{top}, ours", n, measured, resources(area.cells())
 
 
 def table_4(found, cycles):
@@ -184,20 +214,20 @@ def table_4(found, cycles):
     for name, platform, n, clock, latency, used, throughput in PAPER_RIVALS:
         lut, dsp, ff, _ = used.split("/")
         per = [f"{throughput * 1024 / float(count):.2f}" if count != "-" else "-" for count in (lut, dsp, ff)]
-        rows.append((name, platform, n, clock, latency, used, throughput, *per))
-    for name, n, interval, used in decryptors(found, cycles):
-        latency = interval / 100e3
-        throughput = n * 1000 / 1024 / latency
+        rows.append((name, platform, n, clock, latency, "-", used, throughput, *per))
+    for name, n, measured, used in decryptors(found, cycles):
+        interval, latency = measured["interval"] / 100e3, measured["latency"] / 100e3
+        throughput = n * 1000 / 1024 / interval
         per = [f"{throughput * 1024 / used[kind]:.2f}" for kind in ("LUT", "DSP", "FF")]
         counts = "/".join(f"{used[kind]:g}" for kind in ("LUT", "DSP", "FF", "BRAM"))
-        rows.append((name, "Yosys, xc7", n, 100, f"{latency:.4f}", counts, f"{throughput:.2f}", *per))
-    head = ("design", "platform", "N", "MHz", "ms", "LUT/DSP/FF/BRAM", "TP (kbit/s)", "TP/LUT", "TP/DSP", "TP/FF")
+        rows.append((name, "Yosys, xc7", n, 100, f"{interval:.4f}", f"{latency:.4f}", counts, f"{throughput:.2f}", *per))
+    head = ("design", "platform", "N", "MHz", "ms between two", "ms latency", "LUT/DSP/FF/BRAM", "TP (kbit/s)", "TP/LUT", "TP/DSP", "TP/FF")
     return table(head, rows)
 
 
 def table_ratio(found, cycles):
     """How many times the decryptions per cycle and resource of others `mesa_dual` gives."""
-    ours = {(name, n): (interval, used) for name, n, interval, used in decryptors(found, cycles)}
+    ours = {(name, n): (measured["interval"], used) for name, n, measured, used in decryptors(found, cycles)}
     rows = []
     for n, paper in PAPER_MODULES.items():
         if ("mesa_dual, ours", n) not in ours:
@@ -214,40 +244,63 @@ def table_ratio(found, cycles):
     return table(("N", "mesa_dual against", "per LUT", "per DSP", "per FF"), rows)
 
 
-def table_cores(found):
+# What the simulation calls a core: measured at 1024 bits, the multiplier at 2048 as well.
+MEASURED = {
+    "mont_mul_cios": "cios_{}",
+    "mont_mul_radix2": "radix2_{}",
+    "mod_exp_ladder": "ladder_{}",
+    "cond_sub": "cond_sub_{}",
+    "mod_add": "mod_add_{}",
+    "wide_add": "wide_add_{}",
+    "div_exact": "div_exact_564",
+    "div_restoring": "div_restoring_564",
+}
+
+
+def table_cores(found, cycles):
     rows = []
     for n in STAGES:
         for core, parameters in cores(n).items():
             area = found[n].get(core)
-            used = resources(area.cells()) if area else dict.fromkeys(("LUT", "FF", "DSP", "BRAM"))
+            kinds = ("LUT", "FF", "DSP", *tools.DSP_REGISTERS, "BRAM")
+            used = resources(area.cells()) if area else dict.fromkeys(kinds)
+            through = (area.levels["LUT"], area.levels["multipliers"]) if area else (None, None)
+            name = MEASURED.get(core, "").format(n)
+            time = cycles.get(name) if "564" not in name or n == 1024 else None
+            timing = (time["latency"], time["interval"]) if time else ("-", "-")
             settings = ", ".join(f"{name} = {value}" for name, value in parameters.items())
-            rows.append((core, settings, *(used[kind] for kind in ("LUT", "FF", "DSP", "BRAM"))))
-    return table(("core", "parameters", "LUT", "FF", "DSP48E1", "BRAM36"), rows)
+            rows.append((core, settings, *(used[kind] for kind in kinds), *through, *timing))
+    head = ("core", "parameters", "LUT", "FF", "DSP48E1", *tools.DSP_REGISTERS, "BRAM36")
+    return table((*head, "LUTs on a path", "multipliers on a path", "latency", "interval"), rows)
 
 
 def table_clocks(found):
     rows = []
-    for core, result in found.items():
-        if result is None:
-            rows.append((core, None, "", "", ""))
+    for core, placements in found.items():
+        least, median = tools.least_and_median(placements)
+        if placements is None:
+            rows.append((core, least, median, "", "", "", ""))
         else:
-            used = result["used"]
+            used = placements[0]["used"]
             kinds = ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D")
-            rows.append((core, f"{result['MHz']:.1f}", *(used.get(kind, 0) for kind in kinds)))
-    return table(("core", "MHz", "LUT4 and carries", "FF", "MULT18X18D"), rows)
+            rows.append((core, least, median, *(used.get(kind, 0) for kind in kinds), tools.path_text(placements)))
+    head = ("core", "MHz, least", "MHz, median", "LUT4 and carries", "FF", "MULT18X18D", "longest path of the slowest placement")
+    return table(head, rows)
 
 
 TEXT = """# MESA: the paper's tables and ours
 
 Written by `make synth-mesa` (synth/mesa.py) with {tools}. Cycles are measured in simulation (Verilator); areas are what
 `synth_xilinx -family xc7` of Yosys makes of each module, hierarchy kept, without pins; clocks are what nextpnr reports after placing and
-routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core. W = {w}-bit digits and a quotient delay of D = {d}, where nothing else is
-said; the multipliers of `mesa_dual` take digits of 17 and words of up to 23 bits, and it has {lanes} lanes a branch.
+routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core whose cells are taken off the counts. Multipliers take
+digits of W = {w} bits and words of up to V = {v}, and the quotient has a delay of D = {d}, where nothing else is said: what a DSP48E1 takes. On the ECP5, whose
+multipliers take 18 x 18 bits, `mont_mul_cios` has {cios}, `mod_exp_ladder` {ladder}. `mesa_dual` takes balanced digits of 18 and words of 24 bits, and has {lanes} lanes a branch.
 
 **What cannot be compared.** The paper's areas and its 100 MHz come from Vivado 2018.3, placed and routed on a Virtex-7 690T; ours are
 Yosys's before placement, and no timing was closed on a Virtex-7. Yosys knows neither Vivado's optimisations across modules nor its limits;
 both counts are of the same primitives (LUT6, flip-flop, DSP48E1). Milliseconds and throughput of ours in Table IV assume the paper's
-100 MHz; the clocks that were routed, on another family, are in the last table. *Not run* marks what the run that wrote this page did not come to:
+100 MHz; the clocks that were routed, on another family and at other widths, are in the last table, and no decryptor of 1024 or 2048 bits was
+routed on any. *Not run* marks what the run that wrote this page did not come to:
 `make synth-mesa` keeps each result, goes on where it was stopped, and does again only what depends on a changed source.
 
 ## Table I: work after the exponentiation
@@ -262,12 +315,13 @@ The paper: xc7vx690t. One ME is one ladder with its two multipliers.
 
 ## Table III: cycles at N = 1024, 12 ME
 The paper's times at 100 MHz are cycles / 100 in microseconds. Pre, Post and op overlap between ciphertexts: op is the time between two
-plaintexts. Our powers are modulo a multiple of p^2, up to 48 bits longer, which the divisions carry: 561 bits of quotient.
+plaintexts. Our powers are modulo a multiple of p^2, up to 51 bits longer, which the divisions carry: 564 bits of quotient.
 
 {table_3}
 
 ## Table IV: decryptors
-TP = (N 1000 / 1024) / ms, in kbit/s; per area in bit/s, as the paper defines them.
+TP = (N 1000 / 1024) / ms, ms being the time between two decryptions, in kbit/s; per area in bit/s, as the paper defines them. Latency is from
+the first beat of a ciphertext to the last of its plaintext, with the device empty.
 
 {table_4}
 
@@ -276,11 +330,15 @@ Decryptions per cycle and resource, as multiples:
 {table_ratio}
 
 ## Every core
+AREG to PREG are the DSP48E1 blocks that have these registers: at both operands, behind the product, at the output. LUTs and multipliers on a
+path are the most on any path between registers; a product that goes through a register inside its block is on none. Latency and interval are
+cycles, where they are measured.
 
 {table_cores}
 
 ## Clocks, placed and routed
-Throughput is cycles times clock: a core that needs few cycles at a low clock has gained nothing. One placement each, of seed 1.
+Throughput is cycles times clock: a core that needs few cycles at a low clock has gained nothing. Each design is synthesised once and placed and
+routed {seeds} times, with seeds 1 to {seeds}: the least clock and the median.
 
 {table_clocks}
 """
@@ -292,33 +350,41 @@ def write(files):
     page = TEXT.format(
         tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
         w=W,
+        v=V,
         d=D,
+        cios=", ".join(f"{name} = {value}" for name, value in CIOS_ECP5.items()),
+        ladder=", ".join(f"{name} = {value}" for name, value in LADDER_ECP5.items()),
         lanes=LANES,
+        seeds=len(tools.SEEDS),
         table_1=table_1(found[1024].get("mesa"), found[1024].get("mesa_dual")),
         table_2=table_2(found),
         table_3=table_3(cycles),
         table_4=table_4(found, cycles),
         table_ratio=table_ratio(found, cycles),
-        table_cores=table_cores(found),
-        table_clocks=table_clocks(clocks()),
+        table_cores=table_cores(found, cycles),
+        table_clocks=table_clocks({label: tools.clocks(top, parameters) for label, (top, parameters) in routed().items()}),
     )
     (ROOT / "bench" / "results" / "mesa.md").write_text(page)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=("areas", "clocks"), help="run this part and write nothing")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="print the names of all jobs, and run none")
+    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
+    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
     parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
     parser.add_argument("--cycles", action="append", default=[], help="a file with the output of a simulation, instead of running them")
     arguments = parser.parse_args()
-    tools.ONLY_KEPT = arguments.kept
-    if arguments.only == "areas":
-        for n in STAGES:
-            areas(n)
-    elif arguments.only == "clocks":
-        clocks()
-    else:
+    if arguments.list:
+        print("\n".join(jobs()))
+        return
+    failures = 0 if arguments.kept else tools.run_jobs(jobs(), arguments.only, arguments.jobs)
+    if not arguments.only:
+        # What failed is not tried again.
+        tools.ONLY_KEPT = True
         write(arguments.cycles)
+    if failures:
+        sys.exit(f"{failures} of the jobs failed")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,17 @@
 """Synthesises the residue units of rtl/rns, places and routes them, and writes `bench/results/rns.md`: the RNS paper's tables and ours.
 
-Areas are of the UltraScale+ family, clocks of an ECP5. A result is kept in target/synth until a source that it depends on changes.
+Areas are of the UltraScale+ family, clocks of an ECP5. A result is kept in target/synth until a source that it depends on changes, so jobs can
+be run in any order and in parts: `--list` names them, `--only WORD` runs those whose name contains a word, `--jobs 2` two at a time.
 """
 
 import argparse
+import functools
 import hashlib
 import json
 import re
+import statistics
 import subprocess
+import sys
 
 import tools
 from tables import table
@@ -121,14 +125,22 @@ def basis(architecture, bits, moduli, step=""):
     return kept(f"xcup-basis{step}", top, {**known, "Primes": digest}, work)
 
 
-def routed(architecture, bits, stages):
-    """The clock of one unit, placed and routed; None if the ECP5 has too few multipliers."""
+def placed(architecture, bits, stages):
+    """What is placed and routed of one unit: its module and parameters."""
     top, settings, _ = UNITS[architecture]
-    return tools.clock(top, {"Q": SETS[bits][1], "Words": bits // V, "Stages": stages, **settings})
+    return top, {"Q": SETS[bits][1], "Words": bits // V, "Stages": stages, **settings}
 
 
-def megahertz(clock):
-    return f"{clock['MHz']:.1f} MHz" if clock else "(not run)"
+# Whole banks of two primes, with their registers and streams.
+BANKS = {
+    "residue_bank, 60 bits": {"Words": 2, "StreamBits": 64},
+    "residue_bank, 360 bits": {"Words": 12, "StreamBits": 64},
+}
+
+
+def megahertz(found):
+    least, median = tools.least_and_median(found)
+    return f"{least} to {median} MHz (least and median)" if found else "(not run)"
 
 
 def table_1(pools):
@@ -142,10 +154,10 @@ def table_2(units, clocks):
         for stages in (0, 4):
             for architecture, name in NAMES.items():
                 paper = PAPER_CLOCKS[bits].get(architecture)
-                used, clock = units[architecture, bits, stages], clocks[architecture, bits, stages]
-                mhz = f"{clock['MHz']:.1f}" if clock else clock
-                rows.append((name, bits, stages, paper[stages // 4] if paper else "-", used and used["depth"], mhz))
-    head = ("design", "bits", "stages", "MHz, paper (Vivado, VU9P)", "cells on the longest path, ours", "MHz, ours (nextpnr, ECP5)")
+                used, found = units[architecture, bits, stages], clocks[architecture, bits, stages]
+                rows.append((name, bits, stages, paper[stages // 4] if paper else "-", used and used["depth"], *tools.least_and_median(found)))
+    paper, ours = "MHz, paper (Vivado, VU9P)", "MHz, ours (nextpnr, ECP5)"
+    head = ("design", "bits", "stages", paper, "cells on the longest path, ours", f"{ours}: least", "median")
     return table(head, rows)
 
 
@@ -168,7 +180,8 @@ def table_efficiency(clocks):
             paper = PAPER_EFFICIENCIES[bits].get(architecture, ("-",) * 3)
             before, after = (clocks[architecture, bits, stages] for stages in (0, 4))
             if before and after:
-                before, after = 1000 / before["MHz"], 4000 / after["MHz"]
+                before, after = (statistics.median(one["MHz"] for one in found) for found in (before, after))
+                before, after = 1000 / before, 4000 / after
                 ours = (f"{before:.2f}", f"{after:.2f}", f"{100 * before / after:.0f}")
             else:
                 ours = (None,) * 3
@@ -200,6 +213,7 @@ may use the blocks' own adders: our LUT counts are higher for that reason. Our c
 wires its four cut sets cross; FF counts follow from that. Open tools route no UltraScale+ part: clocks are those of an ECP5 LFE5U-85F, speed grade 8,
 a slower family with multipliers of 18 by 18 bits, and only their ratios say something about the paper's. A path is counted in cells
 (LUTs, carry chains of four bits, DSP blocks), which take very different times. LUTs are mapped with the quick form of ABC's script, which costs some.
+Each design is synthesised once and placed and routed {seeds} times, with seeds 1 to {seeds}: the least clock and the median.
 The same sources, bounds and tools serve all architectures, so rows of ours can be compared with each other. *Not run* marks what did not fit the ECP5 (156 multipliers) or was left out.
 
 ## Table I: special primes
@@ -217,7 +231,7 @@ at 360 bits the proposed unit then reaches {fifth_proposed} and the compact one 
 {table_3}
 
 ## The supplement's Table I: efficiency of pipelining
-Delay without stages, divided by four times the delay with four stages; the paper prints 22.78 where 4 x 5.57 is 22.28. Ours from the ECP5's clocks, in which
+Delay without stages, divided by four times the delay with four stages; the paper prints 22.78 where 4 x 5.57 is 22.28. Ours from the ECP5's clocks, the medians, in which
 the registers around the unit make a fifth segment of the four cuts.
 
 {table_efficiency}
@@ -227,57 +241,77 @@ The evaluated primes have betas among the smallest; a basis needs 12 or 48 prime
 one unit each, four stages.
 
 {table_bases}
+
+## The bank, placed and routed
+Of two primes, compact units, four stages, beats of 64 bits, with its registers and streams; the cells of the shift registers around it are taken off.
+
+{table_banks}
 """
 
 
-def attempt(work, *arguments):
-    """What `work` gives, or None if a tool cannot do it."""
-    try:
-        return work(*arguments)
-    except tools.Failed as error:
-        print(error, flush=True)
-        return None
+def table_banks(found):
+    rows = []
+    for label, placements in found.items():
+        used = placements[0]["used"] if placements else {}
+        cells = [used.get(kind, 0) if placements else "" for kind in ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D")]
+        rows.append((label, *tools.least_and_median(placements), *cells, tools.path_text(placements) if placements else ""))
+    return table(("bank", "MHz, least", "MHz, median", "LUT4 and carries", "FF", "MULT18X18D", "longest path of the slowest placement"), rows)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=("units", "bases", "clocks"), help="run this part and write nothing")
-    parser.add_argument("--bits", type=int, choices=SETS, help="with --only: coefficients of this length only")
-    parser.add_argument("--dsp", action="store_true", help="of whole bases count DSP blocks only, which is quick")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="print the names of all jobs, and run none")
+    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
+    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
     parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
     parser.add_argument("--hearith", help="the program, instead of building it")
     arguments = parser.parse_args()
-    tools.ONLY_KEPT = arguments.kept
     program = [arguments.hearith] if arguments.hearith else ["cargo", "run", "--quiet", "--release", "--package", "hearith", "--"]
 
     pools = {(bits, p, c): primes(bits, p, c, program) for bits, c, _, p, _ in PAPER_POOLS}
     chosen = {bits: pools[bits, 5, longest][: bits // V] for bits, (_, _, longest) in SETS.items()}
-    lengths = [arguments.bits] if arguments.bits else list(SETS)
-    every = [(architecture, bits) for bits in lengths for architecture in UNITS]
-    units = clocks = bases = blocks = {}
-    if arguments.only in (None, "units"):
-        units = {(*one, stages): attempt(unit, *one, stages) for one in every for stages in (4, 0)}
-    if arguments.only in (None, "bases"):
-        bases = {one: attempt(basis, *one, chosen[one[1]]) for one in every if not arguments.dsp}
-        blocks = {one: attempt(basis, *one, chosen[one[1]], "map_memory") for one in every}
-    if arguments.only in (None, "clocks"):
-        clocks = {(*one, stages): attempt(routed, *one, stages) if one[1] == 360 else None for one in every for stages in (4, 0)}
-    if arguments.only:
+    every = [(architecture, bits) for bits in SETS for architecture in UNITS]
+    staged = [(*one, stages) for one in every for stages in (4, 0)]
+    # Units of 1440 bits have more multipliers than the ECP5.
+    clocked = [one for one in staged if one[1] == 360] + [("proposed", 360, 5), ("compact", 360, 5)]
+    jobs = {f"unit {architecture}, {bits} bits, {stages} stages": functools.partial(unit, architecture, bits, stages) for architecture, bits, stages in staged}
+    for one in clocked:
+        jobs |= tools.clock_jobs("unit {}, {} bits, {} stages".format(*one), *placed(*one))
+    for label, parameters in BANKS.items():
+        jobs |= tools.clock_jobs(label, "residue_bank", parameters)
+    for architecture, bits in every:
+        jobs[f"blocks of a basis {architecture}, {bits} bits"] = functools.partial(basis, architecture, bits, chosen[bits], "map_memory")
+    for architecture, bits in every:
+        jobs[f"basis {architecture}, {bits} bits"] = functools.partial(basis, architecture, bits, chosen[bits])
+    if arguments.list:
+        print("\n".join(jobs))
         return
-    page = TEXT.format(
-        tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
-        prime_360=SETS[360][1],
-        prime_1440=SETS[1440][1],
-        pools=" and ".join(f"c = {longest} at {bits} bits" for bits, (_, _, longest) in SETS.items()),
-        table_1=table_1(pools),
-        table_2=table_2(units, clocks),
-        table_3=table_3(units),
-        fifth_proposed=megahertz(attempt(routed, "proposed", 360, 5)),
-        fifth_compact=megahertz(attempt(routed, "compact", 360, 5)),
-        table_efficiency=table_efficiency(clocks),
-        table_bases=table_bases(bases, blocks),
-    )
-    (ROOT / "bench" / "results" / "rns.md").write_text(page)
+    failures = 0 if arguments.kept else tools.run_jobs(jobs, arguments.only, arguments.jobs)
+    if not arguments.only:
+        # What failed is not tried again.
+        tools.ONLY_KEPT = True
+        clocks = {one: tools.clocks(*placed(*one)) if one in clocked else None for one in staged}
+        units = {one: unit(*one) for one in staged}
+        page = TEXT.format(
+            tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
+            seeds=len(tools.SEEDS),
+            prime_360=SETS[360][1],
+            prime_1440=SETS[1440][1],
+            pools=" and ".join(f"c = {longest} at {bits} bits" for bits, (_, _, longest) in SETS.items()),
+            table_1=table_1(pools),
+            table_2=table_2(units, clocks),
+            table_3=table_3(units),
+            fifth_proposed=megahertz(tools.clocks(*placed("proposed", 360, 5))),
+            fifth_compact=megahertz(tools.clocks(*placed("compact", 360, 5))),
+            table_efficiency=table_efficiency(clocks),
+            table_bases=table_bases(
+                {one: basis(*one, chosen[one[1]]) for one in every}, {one: basis(*one, chosen[one[1]], "map_memory") for one in every}
+            ),
+            table_banks=table_banks({label: tools.clocks("residue_bank", parameters) for label, parameters in BANKS.items()}),
+        )
+        (ROOT / "bench" / "results" / "rns.md").write_text(page)
+    if failures:
+        sys.exit(f"{failures} of the jobs failed")
 
 
 if __name__ == "__main__":

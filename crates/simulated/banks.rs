@@ -13,6 +13,7 @@ const POOLS: [PrimeSearch; 2] = [
 fn bank(name: &str, primes: &[u64], v: u32, words: u32, stream_bits: u32) -> Design {
     let digits: String = primes.iter().rev().map(|prime| format!("{prime:08x}")).collect();
     Design::new(name, "residue_bank")
+        .source("../../rtl/lib/accelerator_pkg.sv")
         .source("../../rtl/rns/rns_pkg.sv")
         .parameter("Count", primes.len())
         .parameter("Primes", format!("{}'h{digits}", 32 * primes.len()))
@@ -32,6 +33,8 @@ pub fn designs() -> Vec<Design> {
     vec![
         // Three primes of six bits, streams of 32.
         bank("residue_bank_60", &[59, 47, 37], 6, 10, 32),
+        // A coefficient in a beat, its residues in another.
+        bank("residue_bank_60_wide", &[59, 47, 37], 6, 10, 96),
         bank("residue_bank_360", &primes_360, 30, 12, 64),
         // A coefficient every cycle.
         bank("residue_bank_360_wide", &primes_360, 30, 12, 384),

@@ -11,11 +11,15 @@ const MESA: [(u32, u32, u32); 5] = [(64, 1, 32), (128, 2, 64), (256, 2, 64), (10
 
 /// The simulated MESAs in dual numbers: bits of the key, lanes a branch, bits of a digit, bits of a beat.
 const DUAL: [(u32, u32, u32, u32); 5] =
-    [(64, 1, 16, 32), (128, 2, 17, 64), (256, 3, 17, 64), (1024, 4, 17, 64), (2048, 4, 17, 64)];
+    [(64, 1, 16, 32), (128, 2, 17, 64), (256, 3, 18, 64), (1024, 10, 18, 64), (2048, 10, 18, 64)];
+
+/// The package that every device's registers are from.
+const REGISTERS: &str = "../../rtl/lib/accelerator_pkg.sv";
 
 /// Modules with many instances.
-const SHARED: [&str; 11] = [
+const SHARED: [&str; 12] = [
     "mesa_dual_branch",
+    "dual_lanes",
     "dual_lane",
     "dual_row",
     "mesa_branch",
@@ -40,15 +44,26 @@ fn mesa() -> Vec<Design> {
         .parameter("Stages", 2)
         .parameter("Exact", 0)
         .parameter("StreamBits", 64)
+        .source(REGISTERS)
         .shared(&SHARED);
     let mesa = MESA.map(|(bits, stages, stream)| {
         Design::new(&format!("mesa_{bits}"), "mesa")
             .parameter("N", width(bits))
             .parameter("Stages", stages)
             .parameter("StreamBits", stream)
+            .source(REGISTERS)
             .shared(&SHARED)
     });
-    mesa.into_iter().chain([restoring]).collect()
+    // Shapes in which what the stages share is slower than a stage.
+    let shapes = [2, 3].map(|stages| {
+        Design::new(&format!("mesa_64_{stages}"), "mesa")
+            .parameter("N", 64)
+            .parameter("Stages", stages)
+            .parameter("StreamBits", 32)
+            .source(REGISTERS)
+            .shared(&SHARED)
+    });
+    mesa.into_iter().chain([restoring]).chain(shapes).collect()
 }
 
 /// The decryptors in dual numbers.
@@ -59,9 +74,18 @@ fn mesa_dual() -> Vec<Design> {
             .parameter("Lanes", lanes)
             .parameter("W", digit)
             .parameter("StreamBits", stream)
+            .source(REGISTERS)
             .shared(&SHARED)
     });
-    dual.into()
+    // So many lanes that the product after them is slower.
+    let many_lanes = Design::new("mesa_dual_64_10", "mesa_dual")
+        .parameter("N", 64)
+        .parameter("Lanes", 10)
+        .parameter("W", 16)
+        .parameter("StreamBits", 32)
+        .source(REGISTERS)
+        .shared(&SHARED);
+    dual.into_iter().chain([many_lanes]).collect()
 }
 
 /// A feature, and its designs.
@@ -75,5 +99,5 @@ fn main() {
     let build = ["lib", "arith", "mesa", "rns"].map(|directory| format!("../../rtl/{directory}"));
     let build = build.into_iter().fold(Build::new(), Build::library);
     let wanted = SYSTEMS.into_iter().filter(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some());
-    build.designs(wanted.flat_map(|(_, designs)| designs())).finish();
+    build.covers("../../rtl/tests/cover").designs(wanted.flat_map(|(_, designs)| designs())).finish();
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A redundant number as a plain one: r = sum over j of x_j 2^(W j), which must be below 2^(Words W).
+// A redundant number as a plain one: r = sum over j of x_j 2^(at j), which must be below 2^RBits. Words lie W bits apart, or, where Span is not PerCycle W, at bit
+// floor(j Span / PerCycle): PerCycle of them to Span bits.
 //
 // A limb of PerCycle words is added a cycle, lowest first: the sum of a limb is its words' low parts side by side, plus their tops side by side a word
-// higher, plus what the limb below left over, at most 2^(B - W) (so it fits B - W + 1 bits: a limb is below 2^(PerCycle W) + 2^((PerCycle - 1) W + B)).
+// higher, plus what the limb below left over, at most 2^(B - v) where its last word has v bits (so it fits B - v + 1 bits: a limb is below
+// 2^Span + 2^(Span - v + B)).
 // Latency ceil(Words / PerCycle) + 1 cycles from taking a number to giving it; one number in latency + 1 cycles.
 module carry_resolve #(
     parameter int unsigned Words    = 68,  // words of the number
-    parameter int unsigned W        = 16,  // bits between words
+    parameter int unsigned W        = 16,  // bits between words, at most
     parameter int unsigned B        = 17,  // bits a word, W to 2 W - 1
-    parameter int unsigned PerCycle = 4    // words added in a cycle
+    parameter int unsigned PerCycle = 4,   // words added in a cycle
+    parameter int unsigned Span     = PerCycle * W,  // bits that they make up, more than PerCycle (W - 1)
+    localparam int unsigned RBits   = Words * Span / PerCycle
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,
@@ -17,7 +21,7 @@ module carry_resolve #(
     input  logic [Words*B-1:0] x_i,
     output logic               out_valid_o,
     input  logic               out_ready_i,
-    output logic [Words*W-1:0] r_o
+    output logic [RBits-1:0]   r_o
 );
     if (W < 1 || B < W || B > 2 * W - 1) begin : gen_bad_b
         $error("carry_resolve: B must be W to 2 W - 1");
@@ -26,13 +30,22 @@ module carry_resolve #(
         $error("carry_resolve: PerCycle must be at least 1");
     end
 
-    localparam int unsigned Limbs     = (Words + PerCycle - 1) / PerCycle;
-    localparam int unsigned LimbBits  = PerCycle * W;
+    if (Span > PerCycle * W || Span <= PerCycle * (W - 1)) begin : gen_bad_span
+        $error("carry_resolve: Span must be at most PerCycle W and more than PerCycle (W - 1)");
+    end
+
+    localparam int unsigned Limbs = (Words + PerCycle - 1) / PerCycle;
+    localparam int unsigned LimbBits = Span;
     localparam int unsigned CountBits = $clog2(Limbs + 1);
     // The part of a limb above its own bits: the top of the last word and a carry.
-    localparam int unsigned OverBits  = B - W + 1;
+    localparam int unsigned LastBits = Span - (PerCycle - 1) * Span / PerCycle;
+    localparam int unsigned OverBits = B - LastBits + 1;
 
-    typedef enum logic [1:0] { Empty, Adding, Full } state_e;
+    typedef enum logic [1:0] {
+        Empty,
+        Adding,
+        Full
+    } state_e;
     state_e state_q;
 
     logic [CountBits-1:0] count_q;
@@ -43,24 +56,29 @@ module carry_resolve #(
 
     logic [LimbBits-1:0] low;
     logic [LimbBits+OverBits-1:0] high;
-    assign high[W-1:0] = W'(over_q);
     for (genvar k = 0; k < PerCycle; k++) begin : gen_word
-        assign low[k*W+:W] = x_q[k*B+:W];
-        localparam int unsigned SlotBits = k == PerCycle - 1 ? OverBits : W;
-        if (B > W) begin : gen_top
-            assign high[(k+1)*W+:SlotBits] = SlotBits'(x_q[k*B+W+:B-W]);
+        localparam int unsigned At = k * Span / PerCycle;
+        localparam int unsigned Bits = (k + 1) * Span / PerCycle - At;
+        localparam int unsigned NextBits = (k + 2) * Span / PerCycle - At - Bits;
+        localparam int unsigned SlotBits = k == PerCycle - 1 ? OverBits : NextBits;
+        assign low[At+:Bits] = x_q[k*B+:Bits];
+        if (k == 0) begin : gen_over
+            assign high[Bits-1:0] = Bits'(over_q);
+        end
+        if (B > Bits) begin : gen_top
+            assign high[At+Bits+:SlotBits] = SlotBits'(x_q[k*B+Bits+:B-Bits]);
         end else begin : gen_no_top
-            assign high[(k+1)*W+:SlotBits] = '0;
+            assign high[At+Bits+:SlotBits] = '0;
         end
     end
     assign sum = (LimbBits + OverBits)'(low) + high;
 
     assign in_ready_o  = state_q == Empty;
     assign out_valid_o = state_q == Full;
-    assign r_o         = r_q[Words*W-1:0];
+    assign r_o         = r_q[RBits-1:0];
     if (Limbs * PerCycle > Words) begin : gen_unused
         logic unused;
-        assign unused = ^r_q[Limbs*LimbBits-1:Words*W];
+        assign unused = ^r_q[Limbs*LimbBits-1:RBits];
     end
 
     always_ff @(posedge clk_i) begin
@@ -87,7 +105,7 @@ module carry_resolve #(
             x_q     <= state_q == Empty ? (Limbs*PerCycle*B)'(x_i) : x_q >> (PerCycle * B);
             over_q  <= state_q == Empty ? '0 : sum[LimbBits+OverBits-1:LimbBits];
             count_q <= state_q == Empty ? '0 : count_q + 1'b1;
-            if (state_q == Adding) r_q <= (Limbs*LimbBits)'({sum[LimbBits-1:0], r_q} >> LimbBits);
+            if (state_q == Adding) r_q <= (Limbs * LimbBits)'({sum[LimbBits-1:0], r_q} >> LimbBits);
         end
     end
 endmodule

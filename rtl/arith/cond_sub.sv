@@ -17,6 +17,8 @@ module cond_sub #(
     input  logic         out_ready_i,
     output logic [N-1:0] r_o           // below m
 );
+    if (N < 1 || Limb < 1) $error("cond_sub: N and Limb must be at least 1");
+
     localparam int unsigned Limbs = (N + Limb) / Limb;
     localparam int unsigned Total = Limbs * Limb;
 
@@ -24,7 +26,9 @@ module cond_sub #(
     logic [Total-1:0] a_q, m_q, difference_q;
     logic [Limb:0] difference;
 
-    limb_steps #(.Steps(Limbs)) u_steps (
+    limb_steps #(
+        .Steps(Limbs)
+    ) u_steps (
         .clk_i,
         .rst_ni,
         .in_valid_i,

@@ -8,6 +8,8 @@ module digit_register #(
     input  logic [W-1:0] d_i,
     output logic [W-1:0] q_o
 );
+    if (W < 1) $error("digit_register: W must be at least 1");
+
     (* keep *)
     always_ff @(posedge clk_i) begin
         if (!rst_ni) q_o <= '0;

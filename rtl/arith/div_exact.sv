@@ -14,7 +14,7 @@
 module div_exact #(
     parameter int unsigned XBits = 1073,  // bits of x
     parameter int unsigned DBits = 512,   // bits of d, at least 2
-    parameter int unsigned QBits = 561,   // bits of q, at least 2
+    parameter int unsigned QBits = 564,   // bits of q, at least 2
     parameter int unsigned Minus = 1,     // 0 or 1
     parameter int unsigned Word  = 32     // bits between words: the length of a carry chain, at least 4
 ) (
@@ -32,11 +32,15 @@ module div_exact #(
         $error("div_exact: DBits and QBits must be at least 2, Minus 0 or 1, Word at least 4");
     end
 
-    localparam int unsigned Words     = (DBits + Word - 1) / Word;
-    localparam int unsigned B         = Word + 2;
+    localparam int unsigned Words = (DBits + Word - 1) / Word;
+    localparam int unsigned B = Word + 2;
     localparam int unsigned CountBits = $clog2(QBits);
 
-    typedef enum logic [1:0] { Idle, Dividing, Done } state_e;
+    typedef enum logic [1:0] {
+        Idle,
+        Dividing,
+        Done
+    } state_e;
     state_e state_q;
 
     logic start, z, g, borrow_q, negated_q;
@@ -62,7 +66,7 @@ module div_exact #(
         end
     end
 
-    logic low [Words+1];
+    logic low[Words+1];
     assign low[Words] = 1'b0;
     assign z = x_q[0] ^ borrow_q;
     assign g = low[0] ^ z;

@@ -8,7 +8,7 @@
 module div_restoring #(
     parameter int unsigned XBits = 1073,  // bits of x, QBits to DBits + QBits
     parameter int unsigned DBits = 512,   // bits of d
-    parameter int unsigned QBits = 561,   // bits of q, at least 2
+    parameter int unsigned QBits = 564,   // bits of q, at least 2
     parameter int unsigned Limb  = 32     // bits of a limb: the length of a carry chain
 ) (
     input  logic             clk_i,
@@ -26,10 +26,16 @@ module div_restoring #(
         $error("div_restoring: XBits must be QBits to DBits + QBits, QBits and Limb at least 2");
     end
 
-    localparam int unsigned Limbs     = (DBits + Limb) / Limb;  // of DBits + 1 bits
+    localparam int unsigned Limbs = (DBits + Limb) / Limb;  // of DBits + 1 bits
     localparam int unsigned CountBits = $clog2(QBits);
 
-    typedef enum logic [2:0] { Idle, Differences, Borrows, Selection, Done } state_e;
+    typedef enum logic [2:0] {
+        Idle,
+        Differences,
+        Borrows,
+        Selection,
+        Done
+    } state_e;
     state_e state_q;
 
     logic start;

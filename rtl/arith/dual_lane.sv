@@ -1,416 +1,476 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Half of a Paillier decryption in dual numbers: L(c^e mod p^2) modulo p, with multipliers of half the width and no division.
 //
-// With M' = u p, the scaled modulus of mont_row for p, a number modulo M'^2 is kept as a + b M', a and b below 2 M'. Let REDC(T) = (T + Q M') / R with
-// quotient digits Q. Then, modulo M'^2,
+// With M' = u p, the scaled modulus of dual_row for p, a number modulo M'^2 is kept as a + b M'. Let REDC(T) = (T + Q M') / R with the quotient Q, which
+// has either sign. Then, modulo M'^2,
 //
-//   (a + b M') (c + d M') / R = a' + b' M',   a' = REDC(a c) with quotient digits Q,   b' = REDC(a d + b c - Q):
+//   (a + b M') (c + d M') / R = a' + b' M',   a' = REDC(a c) with the quotient Q,   b' = REDC(a d) + REDC(b c - Q):
 //
-// a c = R a' - Q M', and that - Q is taken from the second sum digit by digit as it appears (Q[i] in step i, a cycle behind). Bounds: with R >= 8 M', a, b,
-// c, d < 2 M': a' < 4 M'^2 / R + M' <= 1.5 M', b' < 8 M'^2 / R + M' <= 2 M', and b' > -Q / R > -1 is not negative.
+// a c = R a' - Q M', and that - Q is taken from the last sum digit by digit. A product of dual numbers is three jobs of the one row, a square
+// two, b' = REDC(2 a b - Q). Bounds: with R > 8 M', |a| < 0.65 M', |b| < 1.4 M', constants and |c| up to M', |d| up to 1.4 M', and |Q| <= 8/15 R (dual_row):
+// |a'| < (0.65 / 8 + 8/15) M' + 1 < 0.65 M',   |b'| < (0.65 * 1.4 + 1.4) M' / 8 + 16/15 M' + 2 < 1.4 M',   and 2 b is below 7/15 R, which balanced digits reach.
 //
-// The lane holds X = (a, b). A step computes X <- (X Y + Z) / R, where Y is X itself (a square), a constant or an entry of the table, and Z enters as a digit
-// a step in the lowest place:
+// The lane holds X = (a, b). An operation computes X <- (X Y + Z) / R, where Y is X itself (a square), a constant or an entry of the table, and Z enters as a
+// digit a step in the lowest place:
 //
 //   one      Y = 0, Z = R^2                                             X = R, the number 1 in Montgomery form; it becomes entry 0
 //   chunks   Y = 0, then 3 times Y = 2^H R; Z = a quarter of c           X = c / R (Horner, highest first)
-//   enter    Y = R^3                                                    X = c R
-//   table    a square, then 13 times Y = entry 1                        X = c^2 R, ..., c^15 R; each becomes an entry
+//   enter    Y = R^3                                                    X = c R, entry 1
+//   table    a square, then 13 times Y = entry 1                        X = c^2 R, ..., c^15 R, entries 2 to 15
 //   one      Y = 0, Z = R^2
-//   window   4 squares, Y = entry [next 4 bits of e], ceil(H / 4) times X = c^e R
+//   window   4 squares (but in the first), Y = entry [next 4 bits of e], ceil(H / 4) times   X = c^e R
 //   exit     Y = (u, 0), which is not in Montgomery form
 //
-// The last gives u c^e modulo M'^2. If c^e = 1 + L p modulo p^2, then u c^e = u + L M' modulo p M', so a' is u or u + M', and L = b' or b' + 1
-// modulo p; u and M' are odd, so a' even tells the second. l = b' + (a' even) <= 2 M'.
+// The last gives u c^e modulo M'^2. If c^e = 1 + L p modulo p^2, then u c^e = u + L M' modulo p M'; and as |a'| <= (0.65 u / R + 8/15) M' + 1 and 0 < u <= M' / 3,
+// a' is u itself and L = b' modulo p, with |b'| < M'.
+//
+// Jobs follow each other without a gap in the Job = Digits + D + 2 cycles of dual_pace, and what one gives is read by the next but one:
+//
+//   square    a a         2 b a - Q               multiplicand a, digits of a, then of b
+//   product   c a     d a           c b - Q       multiplicand a, then b, digits of Y
+//   Y = 0     Z - 0   Z - Q
+//
+// A result becomes digits while the next job runs, in memories of digits (a, b, the table); from there it comes back, as digits, which are
+// balanced on the way to the row, or as the multiplicand, which is put together from digits a job ahead.
 //
 // A ciphertext comes as 4 ceil(H / W) digits: its quarters of H bits, the highest first, each from its lowest digit on and filled up with zeros. The digits of
-// an item are there whenever they are asked for, from its first, which starts the work, to its last.
+// an item are there whenever they are asked for, from its first, which starts the work, to its last. b' leaves as Digits digits in two's complement, lowest first.
 //
-// All entries are read for every product (dual_source). Neither time nor the order of steps depends on any value.
-// Latency (23 + 5 ceil(H / 4)) Step + 8 cycles from the first digit's being there to giving l, Step = T + D + 4 as in mont_steps with N = H; one item in
-// latency + 1 cycles. After a reset the table is cleared first, which takes 2^ceil(log2 Digits) cycles.
-// Multipliers: 3 words of the operands and 2 of mt, of W x V bits (dual_row). Source of the dual form: the reduction is Montgomery's with Orup's digits (mont_row), the
-// carry between the parts its quotient.
+// All entries are read for every product (dual_source). Neither time nor the order of jobs depends on any value.
+// Jobs of an item: 54 + 11 ceil(H / 4); its work begins with the next phase 0 of the pace, its first digit is taken 2 Job + 2 cycles later, and b' is
+// offered, from its lowest digit on, Jobs + 1 times Job cycles after the beginning. While digits are taken at once an item takes Jobs + 2 times Job
+// cycles. After a reset the memories are cleared, which takes 2^(IndexBits + 1) cycles.
+// Multipliers: those of dual_row, all with input, product and output registers. Levels of logic on xc7, by Yosys with the hierarchy kept: at most 5 LUTs and a
+// carry chain in a lane, 4 LUTs and two chains on the way of the sum (dual_word). Source of the dual form: the reduction is Montgomery's with Orup's digits (dual_row), the carry between the parts its quotient.
 module dual_lane #(
-    parameter int unsigned N = 1024,  // bits of n, even, at least 16; H = N / 2 those of p
-    parameter int unsigned W = 16,    // bits of a digit, 4 to 32; H + 2 is no multiple of W, so that R >= 8 M'
-    parameter int unsigned V = W,     // bits of a word, as in dual_row
-    parameter int unsigned D = 2,     // as in mont_row
-    localparam int unsigned H      = N / 2,
-    localparam int unsigned MtBits = (H + W - 1) / W * W,
-    localparam int unsigned Digits = (H + W) / W + D + 1,
-    localparam int unsigned OpBits = Digits * W
+    parameter int unsigned N = 1024,  // bits of n, even, at least 16; H = N / 2 those of p, p at least 3
+    parameter int unsigned W = 18,    // bits of a digit, 4 to 32
+    parameter int unsigned V = 24,    // bits of a word, as in dual_row
+    parameter int unsigned D = 2,     // as in dual_row
+    localparam int unsigned H         = N / 2,
+    localparam int unsigned MtBits    = (H + W - 1) / W * W,
+    localparam int unsigned Digits    = (H + W + 2) / W + D + 1,
+    localparam int unsigned Job       = Digits + D + 2,
+    localparam int unsigned PhaseBits = $clog2(Job)
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    // Constants, stable while an item is inside: those of the modulus, e, and dual numbers that are right modulo p^2, parts below 2 M'.
+    // Of dual_pace: its constants are those of the modulus, dual numbers that are right modulo p^2, their parts not negative and at most M'.
+    input  logic [PhaseBits-1:0] phase_i,
+    input  logic [6:0][W-1:0]    constants_i,  // 2^H R (low, high), R^3, R^2, u
+    // Stable while an item is inside.
     input  logic [MtBits-1:0]    mt_i,
-    input  logic [W*(D+1)-1:0]   unit_i,        // u
     input  logic [H-1:0]         exponent_i,
-    input  logic [OpBits-1:0]    shift_low_i,   // 2^H R
-    input  logic [OpBits-1:0]    shift_high_i,
-    input  logic [OpBits-1:0]    enter_low_i,   // R^3
-    input  logic [OpBits-1:0]    enter_high_i,
-    input  logic [OpBits-1:0]    one_low_i,     // R^2
-    input  logic [OpBits-1:0]    one_high_i,
     input  logic                 in_valid_i,
     output logic                 in_ready_o,
-    input  logic [W-1:0]         digit_i,       // of the ciphertext
+    input  logic [W-1:0]         digit_i,      // of the ciphertext
     output logic                 out_valid_o,
     input  logic                 out_ready_i,
-    output logic [OpBits-1:0]    l_o,
-    output logic                 mul_o          // a product of dual numbers begins
+    output logic [W-1:0]         digit_o,      // of b'
+    output logic                 busy_o,       // an item is inside
+    output logic                 mul_o         // a product of dual numbers begins
 );
-    if (N < 16 || N % 2 != 0 || (H + 2) % W == 0) begin : gen_bad
-        $error("dual_lane: N must be even and at least 16, N / 2 + 2 no multiple of W");
+    if (N < 16 || N % 2 != 0) begin : gen_bad
+        $error("dual_lane: N must be even and at least 16");
     end
 
-    localparam int unsigned T           = (H + W + 1) / W + D + 2;
-    localparam int unsigned Step        = T + D + 4;
-    localparam int unsigned B           = V + 2;
-    localparam int unsigned Span        = W * (D + 2);
-    localparam int unsigned Period      = (Span + V - 1) / V;
-    localparam int unsigned Words       = ((H + W * (D + 1) + 1) * Period + Span - 1) / Span;
-    localparam int unsigned Upper       = Words - Period;
-    localparam int unsigned Windows     = (H + 3) / 4;
+    localparam int unsigned T = Digits + 1;
+    localparam int unsigned B = V + 2;
+    localparam int unsigned Span = W * (D + 2);
+    localparam int unsigned Period = (Span + V - 1) / V;
+    localparam int unsigned Words = (Digits * W * Period + Span - 1) / Span;
+    localparam int unsigned Upper = Words - Period;
+    localparam int unsigned Windows = (H + 3) / 4;
     localparam int unsigned ChunkDigits = (H + W - 1) / W;
-    localparam int unsigned CountBits   = $clog2(Step);
-    localparam int unsigned IndexBits   = $clog2(Digits);
-    localparam int unsigned WindowBits  = $clog2(Windows + 1);
+    localparam int unsigned IndexBits = $clog2(Digits);
+    localparam int unsigned WindowBits = $clog2(Windows);
+    localparam int unsigned CountBits = $clog2(Digits + 1);
 
-    // ---- Which step, two cycles ahead of the rows: memories need the time. ----
+    // ---- The phase, and what is done in which: a row's cycle is 5 less (dual_row). ----
 
-    typedef enum logic [3:0] { One, FirstChunk, Chunk, Enter, Square, Entry, Exit, Drain, Finish } kind_e;
-    typedef enum logic [1:0] { Idle, Running, Done } state_e;
+    logic [IndexBits-1:0] index_0_q, index_1_q, index_2_q;  // of the digits that are read, and one and two cycles later
+    logic valid_0_q, valid_1_q, valid_2_q;  // that is below Digits
+    logic advance_q, last_q;  // the last phase but one, the last
+    logic load_q, clear_q, take_q, upper_q;  // of the row and dual_digits
+    logic [IndexBits-1:0] row_index_q;                    // 0 in phase 6, the row's cycle 1
+    logic [PhaseBits-1:0] result_q;                       // 0 a cycle before the result's first digit
+    logic [IndexBits-1:0] result_index_q;                 // of the digit of the result
+    logic result_valid_q;
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            {index_0_q, index_1_q, index_2_q, row_index_q, result_q, result_index_q} <= '0;
+            {valid_0_q, valid_1_q, valid_2_q, advance_q, last_q, clear_q, take_q, upper_q, result_valid_q} <= '0;
+        end else begin
+            index_0_q      <= IndexBits'(phase_i);
+            index_1_q      <= index_0_q;
+            index_2_q      <= index_1_q;
+            valid_0_q      <= phase_i < PhaseBits'(Digits);
+            valid_1_q      <= valid_0_q;
+            valid_2_q      <= valid_1_q;
+            advance_q      <= phase_i == PhaseBits'(Job - 2);
+            last_q         <= advance_q;
+            clear_q        <= phase_i == PhaseBits'(5);
+            if (phase_i == PhaseBits'(6)) take_q <= 1'b1;
+            else if (phase_i == PhaseBits'(4 - D)) take_q <= 1'b0;
+            upper_q        <= phase_i > PhaseBits'(6);
+            row_index_q    <= clear_q ? '0 : row_index_q + 1'b1;
+            result_q       <= phase_i == PhaseBits'(5 - D) ? '0 : result_q + 1'b1;
+            result_index_q <= IndexBits'(result_q);
+            result_valid_q <= result_q < PhaseBits'(Digits);
+        end
+    end
+
+    // ---- Which job. ----
+
+    typedef enum logic [2:0] {
+        One,
+        FirstChunk,
+        Chunk,
+        Enter,
+        Square,
+        Entry,
+        Exit
+    } kind_e;
+    typedef enum logic [1:0] {
+        Idle,
+        Running,
+        Drain,
+        Give
+    } state_e;
 
     state_e state_q;
     kind_e kind;
-    logic [CountBits-1:0] ahead_q;    // cycle of the step, two ahead
-    logic [4:0] opening_q;            // steps before the windows: 0 to 20, then 21
-    logic [2:0] within_q;             // steps of a window: 4 squares, then a product
+    logic [1:0] job_q;                // of the operation: 0 to 1, or to 2
+    logic [4:0] opening_q;            // operations before the windows: 0 to 20, then 21
+    logic [2:0] within_q;             // operations of a window: 4 squares, then a product
     logic [WindowBits-1:0] left_q;    // windows after this one
-    logic [1:0] closing_q;            // 1 exit, 2 drain, 3 finish
-    logic [4*Windows-1:0] exponent_q; // next window on top
-    logic [3:0] entry;
-    logic last_ahead, cleared;
+    logic exit_q;
+    logic [3:0] window;
+    logic [4*Windows-1:0] exponent;
+    logic three, last_job, cleared, given;
 
-    assign out_valid_o = state_q == Done;
-    assign last_ahead  = ahead_q == CountBits'(Step - 1);
-
+    assign busy_o   = state_q != Idle;
+    assign exponent = (4 * Windows)'(exponent_i);
+    digit_select #(
+        .W(4),
+        .Digits(Windows),
+        .IndexBits(WindowBits)
+    ) u_window (
+        .number_i(exponent),
+        .index_i (left_q),
+        .digit_o (window)
+    );
     always_comb begin
-        entry = 4'd1;
-        unique case (closing_q)
-            2'd1: kind = Exit;
-            2'd2: kind = Drain;
-            2'd3: kind = Finish;
-            default: begin
-                unique case (opening_q)
-                    5'd0, 5'd20:      kind = One;
-                    5'd1:             kind = FirstChunk;
-                    5'd2, 5'd3, 5'd4: kind = Chunk;
-                    5'd5:             kind = Enter;
-                    5'd6:             kind = Square;
-                    5'd21: begin
-                        kind  = within_q == 3'd4 ? Entry : Square;
-                        entry = exponent_q[4*Windows-1-:4];
-                    end
-                    default:          kind = Entry;
-                endcase
-            end
+        unique case (opening_q)
+            5'd0, 5'd20:      kind = One;
+            5'd1:             kind = FirstChunk;
+            5'd2, 5'd3, 5'd4: kind = Chunk;
+            5'd5:             kind = Enter;
+            5'd6:             kind = Square;
+            5'd21:            kind = exit_q ? Exit : within_q == 3'd4 ? Entry : Square;
+            default:          kind = Entry;
         endcase
     end
+    assign three    = kind != One && kind != FirstChunk && kind != Square;
+    assign last_job = job_q == (three ? 2'd2 : 2'd1);
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             state_q <= Idle;
         end else begin
             unique case (state_q)
-                Idle:    if (in_valid_i && cleared) state_q <= Running;
-                Running: if (kind == Finish && ahead_q == CountBits'(6)) state_q <= Done;
-                Done:    if (out_ready_i) state_q <= Idle;
-                default: state_q <= Idle;
+                Idle:    if (advance_q && in_valid_i && cleared) state_q <= Running;
+                Running: if (advance_q && exit_q && last_job) state_q <= Drain;
+                Drain:   if (advance_q) state_q <= Give;
+                default: if (given) state_q <= Idle;
             endcase
         end
     end
 
     always_ff @(posedge clk_i) begin
-        if (!rst_ni) begin
-            ahead_q    <= '0;
-            opening_q  <= '0;
-            within_q   <= '0;
-            closing_q  <= '0;
-            left_q     <= '0;
-            exponent_q <= '0;
-        end else if (state_q != Running) begin
-            ahead_q    <= '0;
-            opening_q  <= '0;
-            within_q   <= '0;
-            closing_q  <= '0;
-            left_q     <= WindowBits'(Windows - 1);
-            exponent_q <= (4*Windows)'(exponent_i);
-        end else begin
-            ahead_q <= last_ahead ? '0 : ahead_q + 1'b1;
-            if (last_ahead) begin
+        if (!rst_ni || state_q != Running) begin
+            job_q     <= '0;
+            opening_q <= '0;
+            within_q  <= 3'd4;
+            left_q    <= WindowBits'(Windows - 1);
+            exit_q    <= 1'b0;
+        end else if (advance_q) begin
+            job_q <= last_job ? '0 : job_q + 1'b1;
+            if (last_job) begin
                 if (opening_q != 5'd21) begin
                     opening_q <= opening_q + 1'b1;
-                end else if (closing_q != 2'd0) begin
-                    closing_q <= closing_q + 1'b1;
                 end else if (within_q != 3'd4) begin
                     within_q <= within_q + 1'b1;
                 end else begin
-                    within_q   <= '0;
-                    left_q     <= left_q - 1'b1;
-                    exponent_q <= exponent_q << 4;
-                    if (left_q == '0) closing_q <= 2'd1;
+                    within_q <= '0;
+                    left_q   <= left_q - 1'b1;
+                    exit_q   <= left_q == '0;
                 end
             end
         end
     end
 
-    // ---- The same in time for the low rows (two cycles later) and for the high rows (three). ----
-
     typedef struct packed {
-        logic own;                        // Y = X
-        logic one;                        // Z = R^2
-        logic chunk;                      // Z = a quarter of c
-        logic drain;
-        logic write;                      // X becomes an entry of the table
+        logic low;                // it is a, and the quotient is kept
+        logic store;              // it is b
+        logic add;                // it is added to b
+        logic write;              // it becomes an entry of the table
         logic [3:0] write_entry;
-    } step_t;
+    } result_t;
+    typedef struct packed {
+        // The digits.
+        logic own_a;
+        logic own_b;              // twice b
+        logic from_table;
+        logic from_constant;
+        logic high;               // the high part of Y or Z
+        logic [3:0] entry;
+        logic [1:0] which;        // constant
+        // What is added.
+        logic text;               // digits of the ciphertext
+        logic one;                // those of the constant
+        logic minus_q;
+        // The multiplicand.
+        logic load;
+        logic put_a;              // the next one is a
+        logic put_b;              // b
+        logic put_result;         // the last job's result
+        // The result.
+        result_t result;
+    } job_t;
 
-    step_t step, low_step_q, high_step_q;
-    logic begins;
-    logic [2:0] digit_valid_q;            // one, two, three cycles after ahead_q
-    logic [2:0][IndexBits-1:0] index_q;
-    logic digit_valid;
-    logic [IndexBits-1:0] index;
-
-    assign step.own         = kind == Square;
-    assign step.one         = kind == One;
-    assign step.chunk       = kind == FirstChunk || kind == Chunk;
-    assign step.drain       = kind == Drain;
-    assign step.write       = closing_q == 2'd0 && (opening_q == 5'd1 || (opening_q >= 5'd6 && opening_q <= 5'd20));
-    assign step.write_entry = opening_q == 5'd1 ? 4'd0 : 4'(opening_q - 5'd5);
-    assign begins           = state_q == Running && ahead_q == CountBits'(1) && kind != Finish;
-    assign index            = IndexBits'(ahead_q);
-    assign digit_valid      = state_q == Running && ahead_q < CountBits'(Digits);
-
-    always_ff @(posedge clk_i) begin
-        if (!rst_ni) begin
-            digit_valid_q <= '0;
-            index_q       <= '0;
-            low_step_q    <= '0;
-            high_step_q   <= '0;
-        end else begin
-            digit_valid_q <= {digit_valid_q[1:0], digit_valid};
-            index_q       <= {index_q[1:0], index};
-            if (ahead_q == CountBits'(1)) low_step_q <= step;
-            high_step_q <= low_step_q;
-        end
-    end
-
-    logic low_first, low_clear, low_take_q, low_feed, low_ahead, low_last, low_busy;
-    logic high_first_q, high_clear_q, high_take_q_q, high_feed_q, high_last_q;
-
-    mont_steps #(.N(H), .W(W), .D(D)) u_steps (
-        .clk_i,
-        .rst_ni,
-        .start_i (begins),
-        .stay_i  (1'b0),
-        .busy_o  (low_busy),
-        .first_o (low_first),
-        .clear_o (low_clear),
-        .take_q_o(low_take_q),
-        .feed_o  (low_feed),
-        .ahead_o (low_ahead),
-        .last_o  (low_last)
-    );
-    assign mul_o = low_first && !low_step_q.drain;
-
-    always_ff @(posedge clk_i) begin
-        if (!rst_ni) begin
-            {high_first_q, high_take_q_q, high_feed_q, high_last_q} <= '0;
-            high_clear_q <= 1'b1;
-        end else begin
-            {high_first_q, high_clear_q, high_take_q_q, high_feed_q, high_last_q} <=
-                {low_first, low_clear, low_take_q, low_feed, low_last};
-        end
-    end
-
-    // ---- Digits of Y or Z from the table and the constants, in time for each half. ----
-
-    logic [W-1:0] low_digit, high_digit, low_own, high_own;
-    logic from_table, from_constant, high_table_q, high_constant_q;
-    logic [1:0] which, high_which_q;
-    logic [3:0] high_entry_q;
-
-    assign from_table    = kind == Entry;
-    assign from_constant = kind == Chunk || kind == Enter || kind == One || kind == Exit;
+    job_t job, now_q;  // now_q from phase 0 on
+    result_t past_q;              // of the job before
+    logic row_low_q;              // now_q.low, when the row has come to it
     always_comb begin
+        job               = '0;
+        job.own_a         = kind == Square && job_q == 2'd0;
+        job.own_b         = kind == Square && job_q == 2'd1;
+        job.from_table    = kind == Entry;
+        job.from_constant = kind == Chunk || kind == Enter || kind == Exit;
+        job.high          = job_q == 2'd1;
+        job.entry         = opening_q == 5'd21 ? window : 4'd1;
+        job.text          = (kind == FirstChunk || kind == Chunk) && job_q == 2'd0;
+        job.one           = kind == One;
+        job.load          = job_q != 2'd1;
+        job.put_a         = job_q == 2'd2;
+        job.put_b         = job_q == 2'd1 && three;
+        job.put_result    = job_q == 2'd1 && !three;
+        job.result.low           = job_q == 2'd0;
+        job.result.store         = job_q == 2'd1;
+        job.result.add           = job_q == 2'd2;
+        job.minus_q       = last_job;
+        job.result.write         = (opening_q == 5'd0 || (opening_q >= 5'd5 && opening_q <= 5'd19)) && (job_q == 2'd0 || last_job);
+        job.result.write_entry   = opening_q == 5'd0 ? '0 : 4'(opening_q - 5'd4);
         unique case (kind)
-            Chunk:   which = 2'd0;
-            Enter:   which = 2'd1;
-            One:     which = 2'd2;
-            default: which = 2'd3;
+            Chunk:   job.which = 2'd0;
+            Enter:   job.which = 2'd1;
+            One:     job.which = 2'd2;
+            default: job.which = 2'd3;
         endcase
     end
-    always_ff @(posedge clk_i) begin
-        if (!rst_ni) {high_table_q, high_constant_q, high_which_q, high_entry_q} <= '0;
-        else {high_table_q, high_constant_q, high_which_q, high_entry_q} <= {from_table, from_constant, which, entry};
-    end
-
-    logic low_cleared, high_cleared;
-    assign cleared = low_cleared && high_cleared;
-
-    dual_source #(.W(W), .Digits(Digits)) u_low_source (
-        .clk_i,
-        .rst_ni,
-        .cleared_o    (low_cleared),
-        .index_i      (index),
-        .valid_i      (digit_valid),
-        .table_i      (from_table),
-        .entry_i      (entry),
-        .constant_i   (from_constant),
-        .which_i      (which),
-        .shift_i      (shift_low_i),
-        .enter_i      (enter_low_i),
-        .one_i        (one_low_i),
-        .unit_i       (OpBits'(unit_i)),
-        .digit_o      (low_digit),
-        .write_i      (low_step_q.write && digit_valid_q[1]),
-        .write_entry_i(low_step_q.write_entry),
-        .write_index_i(index_q[1]),
-        .write_digit_i(low_own)
-    );
-
-    dual_source #(.W(W), .Digits(Digits)) u_high_source (
-        .clk_i,
-        .rst_ni,
-        .cleared_o    (high_cleared),
-        .index_i      (index_q[0]),
-        .valid_i      (digit_valid_q[0]),
-        .table_i      (high_table_q),
-        .entry_i      (high_entry_q),
-        .constant_i   (high_constant_q),
-        .which_i      (high_which_q),
-        .shift_i      (shift_high_i),
-        .enter_i      (enter_high_i),
-        .one_i        (one_high_i),
-        .unit_i       ('0),
-        .digit_o      (high_digit),
-        .write_i      (high_step_q.write && digit_valid_q[2]),
-        .write_entry_i(high_step_q.write_entry),
-        .write_index_i(index_q[2]),
-        .write_digit_i(high_own)
-    );
-
-    // ---- The two halves. ----
-
-    logic [Words*B-1:0] a, b;
-    logic [Upper*B-1:0] low_upper, high_upper;
-    logic [W-1:0] c, c_late_q, d, low_q, high_q, taken_q;
-    logic [W-1:0] high_taken_q;
-    logic [1:0][W-1:0] low_z_q, high_z_q;  // Z on its way: digit k in cycle k + 2
-
-    assign in_ready_o = low_step_q.chunk && digit_valid_q[1] && index_q[1] < IndexBits'(ChunkDigits);
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            c_late_q <= '0;
-            low_z_q  <= '0;
-            high_z_q <= '0;
+            now_q     <= '0;
+            past_q    <= '0;
+            row_low_q <= 1'b0;
+            mul_o     <= 1'b0;
+            load_q    <= 1'b0;
         end else begin
-            c_late_q <= c;
-            low_z_q  <= {low_z_q[0], in_ready_o ? digit_i : low_step_q.one ? low_digit : '0};
-            high_z_q <= {high_z_q[0], high_step_q.one ? high_digit : '0};
+            if (last_q) now_q <= state_q == Running ? job : '0;
+            if (last_q) past_q <= now_q.result;
+            if (clear_q) row_low_q <= now_q.result.low;
+            mul_o  <= last_q && state_q == Running && job_q == 2'd0;
+            load_q <= phase_i == PhaseBits'(2) && now_q.load;
         end
     end
 
-    dual_digits #(.N(H), .W(W), .V(V), .D(D)) u_low_digits (
-        .clk_i,
-        .rst_ni,
-        .first_i      (low_first),
-        .load_i       (low_last),
-        .upper_i      (low_upper),
-        .feed_i       (low_feed),
-        .q_i          (low_q),
-        .index_i      (index_q[1]),
-        .valid_i      (digit_valid_q[1]),
-        .other_i      (!low_step_q.own),
-        .other_digit_i(low_step_q.one ? '0 : low_digit),
-        .words_o      (a),
-        .own_o        (low_own),
-        .digit_o      (c)
-    );
+    // ---- The memories of digits: X, and the quotient of its low part; the table; constants. ----
 
-    dual_digits #(.N(H), .W(W), .V(V), .D(D)) u_high_digits (
-        .clk_i,
-        .rst_ni,
-        .first_i      (high_first_q),
-        .load_i       (high_last_q),
-        .upper_i      (high_upper),
-        .feed_i       (high_feed_q),
-        .q_i          (high_q),
-        .index_i      (index_q[2]),
-        .valid_i      (digit_valid_q[2]),
-        .other_i      (!high_step_q.own),
-        .other_digit_i(high_step_q.one ? '0 : high_digit),
-        .words_o      (b),
-        .own_o        (high_own),
-        .digit_o      (d)
-    );
+    logic [IndexBits-1:0] clear_index, b_address, out_index, store_index_q;
+    logic [W-1:0] a_q, b_q, quotient_q, table_digit, constant_q, constant, q, store_q, cleared_digit;
+    logic [CountBits-1:0] out_count_q;
+    logic out_step, store_a_q, store_b_q, store_table_q, store_high_q;
+    logic [3:0] store_entry_q;
+    logic [W-1:0] a_digits [2**IndexBits];
+    logic [W-1:0] b_digits [2**IndexBits];
+    logic [W-1:0] quotient_digits [2**IndexBits];
 
-    dual_row #(.N(H), .W(W), .V(V), .D(D), .Terms(1)) u_low (
-        .clk_i,
-        .rst_ni,
-        .clear_i  (low_clear),
-        .take_q_i (low_take_q),
-        .mt_i,
-        .a_i      (a),
-        .b_i      (c),
-        .e_i      ('0),
-        .f_i      ('0),
-        .addend_i ({1'b0, low_z_q[1]}),
-        .q_o      (low_q),
-        .taken_q_o(taken_q),
-        .y_o      (low_upper)
-    );
+    assign cleared_digit = cleared ? store_q : '0;
+    assign b_address     = state_q == Give ? out_index : past_q.add ? IndexBits'(result_q) : index_0_q;
 
-    dual_row #(.N(H), .W(W), .V(V), .D(D), .Terms(2)) u_high (
-        .clk_i,
-        .rst_ni,
-        .clear_i  (high_clear_q),
-        .take_q_i (high_take_q_q),
-        .mt_i,
-        .a_i      (b),
-        .b_i      (c_late_q),
-        .e_i      (a),
-        .f_i      (d),
-        .addend_i ($signed({1'b0, high_z_q[1]}) - $signed({1'b0, taken_q})),
-        .q_o      (high_q),
-        .taken_q_o(high_taken_q),
-        .y_o      (high_upper)
-    );
-
-    // ---- l = b' + (a' even), a digit a cycle. ----
-
-    logic [OpBits-1:0] l_q;
-    logic carry_q;
-    logic [W:0] l_digit;
-    assign l_digit = (W + 1)'(high_own) + (W + 1)'(carry_q);
-    assign l_o     = l_q;
+    always_ff @(posedge clk_i) begin
+        if (store_a_q || !cleared) a_digits[cleared?store_index_q : clear_index] <= cleared_digit;
+    end
+    always_ff @(posedge clk_i) begin
+        if (store_b_q || !cleared) b_digits[cleared?store_index_q : clear_index] <= cleared_digit;
+    end
+    always_ff @(posedge clk_i) begin
+        if ((row_low_q && take_q) || !cleared) quotient_digits[cleared?row_index_q : clear_index] <= cleared ? q : '0;
+    end
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            carry_q <= 1'b0;
-            l_q     <= '0;
-        end else if (low_first) begin
-            carry_q <= !low_own[0];
-        end else if (high_step_q.drain && digit_valid_q[2]) begin
-            carry_q <= l_digit[W];
-            l_q     <= OpBits'({l_digit[W-1:0], l_q} >> W);
+            a_q        <= '0;
+            b_q        <= '0;
+            quotient_q <= '0;
+        end else begin
+            a_q <= a_digits[index_0_q];
+            if (state_q != Give || out_step) b_q <= b_digits[b_address];
+            quotient_q <= valid_2_q && now_q.minus_q ? quotient_digits[index_2_q] : '0;
         end
     end
-    // The rows look at the modulus of the low half alone.
-    logic unused;
-    assign unused = ^{high_taken_q, high_step_q.chunk, low_busy, low_ahead};
+
+    dual_source #(
+        .W(W),
+        .IndexBits(IndexBits)
+    ) u_source (
+        .clk_i,
+        .rst_ni,
+        .cleared_o    (cleared),
+        .clear_index_o(clear_index),
+        .valid_i      (valid_0_q && now_q.from_table),
+        .entry_i      (now_q.entry),
+        .high_i       (now_q.high),
+        .index_i      (index_0_q),
+        .digit_o      (table_digit),
+        .write_i      (store_table_q),
+        .write_entry_i(store_entry_q),
+        .write_high_i (store_high_q),
+        .write_index_i(store_index_q),
+        .write_digit_i(store_q)
+    );
+
+    always_comb begin
+        unique case ({
+            now_q.which, now_q.high
+        })
+            3'd0: constant = constants_i[0];
+            3'd1: constant = constants_i[1];
+            3'd2: constant = constants_i[2];
+            3'd3: constant = constants_i[3];
+            3'd4: constant = constants_i[4];
+            3'd5: constant = constants_i[5];
+            3'd6: constant = constants_i[6];
+            3'd7: constant = '0;
+        endcase
+    end
+
+    // ---- Digits on their way to the row, balanced; what is added; the next multiplicand. ----
+
+    logic [W-1:0] plain, digit_q, z_1_q, z_2_q, put_digit_q, result;
+    logic [W:0] raised;
+    logic carry_q, top_q, put_q;
+    logic [IndexBits-1:0] put_index_q;
+    logic signed [W+1:0] addend_q;
+
+    always_comb begin
+        plain = table_digit;
+        if (now_q.own_a) plain |= a_q;
+        if (now_q.own_b) plain |= {b_q[W-2:0], top_q};
+        if (now_q.from_constant) plain |= constant_q;
+    end
+    assign raised     = (W + 1)'(plain) + (W + 1)'(carry_q);
+    assign in_ready_o = now_q.text && valid_2_q && index_2_q < IndexBits'(ChunkDigits);
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            {constant_q, digit_q, z_1_q, z_2_q, put_digit_q, put_index_q} <= '0;
+            {carry_q, top_q, put_q} <= '0;
+            addend_q <= '0;
+        end else begin
+            constant_q  <= valid_0_q && (now_q.from_constant || now_q.one) ? constant : '0;
+            digit_q     <= valid_1_q ? raised[W-1:0] : '0;
+            carry_q     <= valid_1_q && (raised[W] || raised[W-1]);
+            top_q       <= valid_1_q && b_q[W-1];
+            z_1_q       <= now_q.one ? constant_q : '0;
+            z_2_q       <= in_ready_o ? digit_i : z_1_q;
+            addend_q    <= $signed({2'b0, z_2_q}) - (W + 2)'($signed(quotient_q));
+            put_q       <= now_q.put_result ? result_valid_q : valid_1_q && (now_q.put_a || now_q.put_b);
+            put_index_q <= now_q.put_result ? result_index_q : index_1_q;
+            put_digit_q <= now_q.put_result ? result : now_q.put_a ? a_q : b_q;
+        end
+    end
+
+    // ---- The row, and its results to the memories. ----
+
+    logic [Upper*B-1:0] y;
+    logic [W:0] sum;
+    logic sum_carry_q;
+
+    dual_row #(
+        .H(H),
+        .W(W),
+        .V(V),
+        .D(D)
+    ) u_row (
+        .clk_i,
+        .rst_ni,
+        .mt_i,
+        .put_i      (put_q),
+        .put_index_i(put_index_q),
+        .put_digit_i(put_digit_q),
+        .load_i     (load_q),
+        .digit_i    (digit_q),
+        .addend_i   (addend_q),
+        .clear_i    (clear_q),
+        .take_i     (take_q),
+        .q_o        (q),
+        .y_o        (y)
+    );
+
+    dual_digits #(
+        .H(H),
+        .W(W),
+        .V(V),
+        .D(D)
+    ) u_digits (
+        .clk_i,
+        .rst_ni,
+        .hold_i (clear_q),
+        .y_i    (y),
+        .q_i    (q),
+        .index_i(row_index_q),
+        .upper_i(upper_q),
+        .digit_o(result)
+    );
+
+    assign sum = (W + 1)'(result) + (past_q.add ? (W + 1)'(b_q) : '0) + (W + 1)'(sum_carry_q);
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            {store_q, store_index_q, store_entry_q} <= '0;
+            {store_a_q, store_b_q, store_table_q, store_high_q, sum_carry_q} <= '0;
+        end else begin
+            store_q       <= sum[W-1:0];
+            sum_carry_q   <= result_valid_q && sum[W];
+            store_a_q     <= result_valid_q && past_q.low;
+            store_b_q     <= result_valid_q && (past_q.store || past_q.add);
+            store_table_q <= result_valid_q && past_q.write;
+            store_high_q  <= !past_q.low;
+            store_index_q <= result_index_q;
+            store_entry_q <= past_q.write_entry;
+        end
+    end
+
+    // ---- b', as often as it is asked for a digit. ----
+
+    assign out_index = IndexBits'(out_count_q);
+    assign out_step  = !out_valid_o || out_ready_i;
+    assign given     = out_step && out_count_q == CountBits'(Digits);
+    assign digit_o   = b_q;
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni || state_q != Give) begin
+            out_valid_o <= 1'b0;
+            out_count_q <= '0;
+        end else if (out_step) begin
+            out_valid_o <= !given;
+            out_count_q <= out_count_q + 1'b1;
+        end
+    end
+
+    // The other phases: the last row cycle that counts is T + D.
+    if (T + D + 1 != Job) begin : gen_inconsistent
+        $error("dual_lane: a job takes T + D + 1 cycles");
+    end
 endmodule

@@ -1,126 +1,136 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of half a product of dual numbers (dual_lane): mont_row with signed words, a second product and an addend, and words wider than a digit.
+// The row of multipliers of a dual lane: one digit-serial Montgomery product after the other, all words of an iteration in parallel, an iteration a cycle, no
+// multiplication in the quotient, and no cycle between one product's last iteration and the next one's first.
 //
-//   S_(i+1) = floor(S_i / 2^W) + q_(i-D) mt + b_i a + f_i e + addend_i
+// The modulus M (odd, at most H bits) is scaled: u = -M^-1 mod 2^(W (D+1)), M' = u M, so that M' = -1 modulo 2^(W (D+1)), and
+// mt = (M' + 1) / 2^(W (D+1)) <= M. With balanced digits b_0 to b_(Digits-1) of b, an addend z_i a step, S_0 = 0 and the balanced digit q_i = S_i modulo 2^W:
 //
-// so that the result is (a b + e f + sum of addend_i 2^(W i) + Q M') / R with 0 <= Q < R. Constants and timing are those of mont_row, the
-// addend of step i in cycle i + 2.
+//   S_(i+1) = (S_i - q_i) / 2^W + q_(i-D) mt + b_i a + z_i
 //
-// Multipliers are rectangular: a digit of W bits times a word of up to V bits, as DSP blocks are (17 times 23 bits and a sign). S and the operands a, e are cut
-// at the same places: word j begins at bit floor(j W Lead / Period), with Lead = D + 2 and Period = ceil(W Lead / V) words to Lead digits. The lowest Lead digits of
-// the result come one by one, so the words y_o of the rest, which count from bit W Lead, are cut where an operand is: they are its words from Period
-// on as they stand. With V = W a word is a digit.
+// Dropping q_i from S_i is adding q_i M' and taking q_i mt back D + 1 digits higher: exact, and the digit has D cycles to get to the sum. From iteration
+// T = Digits + 1 on no q_i is taken, and what is shifted out are digits of the result, not balanced, Lead = D + 2 of them; words of the rest remain:
 //
-// Words are signed and of V + 2 bits, from -1 to 2^v + 4 * 2^(v-W) - 1 for one of v bits (dual_word).
+//   r = (a b + sum of z_i 2^(W i) + Q M') / R,   R = 2^(W Digits),   Q = sum of q_(i+1) 2^(W i),   |Q| <= 8/15 R.
+//
+// Words are rectangular as DSP blocks are (18 x 25 bits, signed): word j begins at bit floor(j W Lead / Period), with Period = ceil(W Lead / V) words to Lead
+// digits, so that the words that remain, from bit W Lead on, are cut where an operand is. Sums are redundant (dual_word). a is exact in two's complement.
+//
+// The operand a is put together from digits (put_i), in any cycles, and becomes the multiplicand with load_i; meanwhile the next one can be put together.
+//
+// Timing: S_i is there in cycle i, for i from 1 to Job = Digits + D + 2, and cycle Job is cycle 0 of the next product. load_i in cycle -3, b_i as digit_i in cycle
+// i - 3, z_i as addend_i in cycle i - 1, clear_i in cycle 0, take_i in cycles 1 to T - 1. q_o = q_i in cycle i: digits of the quotient (balanced) in cycles 1 to
+// T - 1, of the result (not balanced) in cycles T to Job. y_o in cycle Job.
+//
+// Cost: Words + ceil(H Period / Span) multipliers. D is 2 without any register but those of the multipliers; above, q has D - 2 more. Source: [Orup95].
 module dual_row #(
-    parameter int unsigned N     = 512,  // bits of the modulus, at least W
-    parameter int unsigned W     = 16,   // bits of a digit, 4 to 32
-    parameter int unsigned V     = W,    // bits of a word, at least W
-    parameter int unsigned D     = 2,    // cycles a quotient digit has to reach the multipliers, 1 to 4
-    parameter int unsigned Terms = 2,    // products
-    localparam int unsigned MtBits = (N + W - 1) / W * W,
-    localparam int unsigned Span   = W * (D + 2),
-    localparam int unsigned Period = (Span + V - 1) / V,
-    localparam int unsigned Words  = ((N + W * (D + 1) + 1) * Period + Span - 1) / Span,
-    localparam int unsigned Upper  = Words - Period,
-    localparam int unsigned B      = V + 2
+    parameter int unsigned H = 512,  // bits of the modulus, at least W
+    parameter int unsigned W = 18,   // bits of a digit, 4 to 32
+    parameter int unsigned V = 24,   // bits of a word, at least W
+    parameter int unsigned D = 2,    // cycles a quotient digit has to reach the sum, 2 to 4
+    localparam int unsigned MtBits    = (H + W - 1) / W * W,
+    localparam int unsigned Digits    = (H + W + 2) / W + D + 1,
+    localparam int unsigned Span      = W * (D + 2),
+    localparam int unsigned Period    = (Span + V - 1) / V,
+    localparam int unsigned Words     = (Digits * W * Period + Span - 1) / Span,
+    localparam int unsigned Upper     = Words - Period,
+    localparam int unsigned B         = V + 2,
+    localparam int unsigned IndexBits = $clog2(Digits)
 ) (
-    input  logic               clk_i,
-    input  logic               rst_ni,
-    input  logic               clear_i,
-    input  logic               take_q_i,
-    input  logic [MtBits-1:0]  mt_i,
-    input  logic [Words*B-1:0] a_i,
-    input  logic [W-1:0]       b_i,
-    input  logic [Words*B-1:0] e_i,
-    input  logic [W-1:0]       f_i,
-    input  logic signed [W:0]  addend_i,
-    output logic [W-1:0]       q_o,
-    output logic [W-1:0]       taken_q_o,  // q_o where it counts, otherwise 0
-    output logic [Upper*B-1:0] y_o
+    input  logic                 clk_i,
+    input  logic                 rst_ni,
+    input  logic [MtBits-1:0]    mt_i,
+    input  logic                 put_i,
+    input  logic [IndexBits-1:0] put_index_i,
+    input  logic [W-1:0]         put_digit_i,
+    input  logic                 load_i,
+    input  logic [W-1:0]         digit_i,
+    input  logic signed [W+1:0]  addend_i,
+    input  logic                 clear_i,
+    input  logic                 take_i,
+    output logic [W-1:0]         q_o,
+    output logic [Upper*B-1:0]   y_o
 );
-    if (W < 4 || W > 32 || V < W || D < 1 || D > 4 || N < W || Terms < 1 || Terms > 2) begin : gen_bad
-        $error("dual_row: W must be 4 to 32, V at least W, D 1 to 4, N at least W, Terms 1 or 2");
+    if (W < 4 || W > 32 || V < W || D < 2 || D > 4 || H < W) begin : gen_bad
+        $error("dual_row: W must be 4 to 32, V at least W, D 2 to 4, H at least W");
     end
 
     // Words that mt has, and mt with room above.
-    localparam int unsigned MtWords = (N * Period + Span - 1) / Span;
-    localparam int unsigned MtRoom  = (Words + 1) * V + MtBits;
+    localparam int unsigned MtWords = (H * Period + Span - 1) / Span;
+    localparam int unsigned MtRoom = (Words + 1) * V + MtBits;
     logic [MtRoom-1:0] mt;
     assign mt = MtRoom'(mt_i);
 
-    logic [W-1:0] q [D > 1 ? D - 1 : 1];
-    assign taken_q_o = take_q_i ? q_o : '0;
-    assign q[0]      = taken_q_o;
+    // The next multiplicand.
+    localparam int unsigned OpBits = Digits * W;
+    localparam int unsigned WordBits = Words * Span / Period;
+    logic [Digits-1:0][W-1:0] next_q;
+    logic [WordBits-1:0] next;
+    for (genvar k = 0; k < Digits; k++) begin : gen_next
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) next_q[k] <= '0;
+            else if (put_i && put_index_i == IndexBits'(k)) next_q[k] <= put_digit_i;
+        end
+    end
+    assign next = WordBits'($signed(OpBits'(next_q)));
+
+    // The quotient digit on its way: D - 2 registers.
+    logic [W-1:0] q [D-1];
+    logic take [D-1];
+    assign q[0]    = q_o;
+    assign take[0] = take_i;
     for (genvar k = 1; k + 1 < D; k++) begin : gen_q
         logic [W-1:0] q_q;
+        logic take_q;
         always_ff @(posedge clk_i) begin
-            if (!rst_ni) q_q <= '0;
-            else q_q <= q[k-1];
+            if (!rst_ni) begin
+                q_q    <= '0;
+                take_q <= 1'b0;
+            end else begin
+                q_q    <= q[k-1];
+                take_q <= take[k-1];
+            end
         end
-        assign q[k] = q_q;
+        assign q[k]    = q_q;
+        assign take[k] = take_q;
     end
 
-    // What a group of words multiplies by.
-    localparam int unsigned Group  = 6;
-    localparam int unsigned Groups = (Words + Group - 1) / Group;
-    logic [W-1:0] group_q [Groups];
-    logic [W-1:0] group_b [Groups];
-    logic [W-1:0] group_f [Groups];
-    for (genvar g = 0; g < Groups; g++) begin : gen_group
-        digit_register #(.W(W)) u_b (.clk_i, .rst_ni, .d_i(b_i), .q_o(group_b[g]));
-        if (Terms == 2) begin : gen_f
-            digit_register #(.W(W)) u_f (.clk_i, .rst_ni, .d_i(f_i), .q_o(group_f[g]));
-        end else begin : gen_no_f
-            assign group_f[g] = f_i;
-        end
-        if (D > 1) begin : gen_q
-            digit_register #(.W(W)) u_q (.clk_i, .rst_ni, .d_i(q[D-2]), .q_o(group_q[g]));
-        end else begin : gen_direct
-            assign group_q[g] = q[0];
-        end
-    end
-
-    logic [W-1:0] low [Words+1];
+    logic [W-1:0] low[Words+1];
     assign low[Words] = '0;
     assign q_o = low[0];
 
     for (genvar j = 0; j < Words; j++) begin : gen_word
-        localparam int unsigned At   = j * Span / Period;
+        localparam int unsigned At = j * Span / Period;
         localparam int unsigned Bits = (j + 1) * Span / Period - At;
-        logic signed [Bits+3:0] y;
+        logic signed [Bits+2:0] y;
         dual_word #(
             .W    (W),
             .V    (Bits),
             .HasM (j < MtWords),
-            .Terms(Terms),
             .First(j == 0)
         ) u_word (
             .clk_i,
-            .clear_i,
-            .q_i     (group_q[j/Group]),
-            .mt_i    (j < MtWords ? mt[At+:Bits] : '0),
-            .b_i     (group_b[j/Group]),
-            .a_i     (a_i[j*B+:Bits+2]),
-            .f_i     (group_f[j/Group]),
-            .e_i     (e_i[j*B+:Bits+2]),
+            .rst_ni,
+            .load_i,
+            .a_i    ({j == Words - 1 ? next[At+Bits-1] : 1'b0, next[At+:Bits]}),
+            .b_i    (digit_i),
+            .take_i (take[D-2]),
+            .q_i    (q[D-2]),
+            .mt_i   (j < MtWords ? mt[At+:Bits] : '0),
             .addend_i,
-            .low_i   (low[j+1]),
-            .low_o   (low[j]),
-            .y_o     (y)
+            .carry_i(take_i && q_o[W-1]),
+            .clear_i,
+            .low_i  (low[j+1]),
+            .low_o  (low[j]),
+            .y_o    (y)
         );
         if (j < Upper) begin : gen_y
             logic unused;
-            assign unused = ^y[Bits+3:Bits+2];
+            assign unused = y[Bits+2];
             assign y_o[j*B+:B] = B'($signed(y[Bits+1:0]));
         end else begin : gen_no_y
+            // Beyond the digits of the result.
             logic unused;
             assign unused = ^y;
-        end
-        if (Bits < V) begin : gen_narrow
-            // Copies of the sign.
-            logic unused_sign;
-            assign unused_sign = ^{a_i[j*B+Bits+2+:V-Bits], e_i[j*B+Bits+2+:V-Bits]};
         end
     end
     logic unused_mt;

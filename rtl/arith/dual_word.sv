@@ -1,74 +1,120 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One word of a digit-serial Montgomery row with up to two products and an addend (see dual_row): mont_word with signs, and wider than a digit.
+// One word of a digit-serial Montgomery product (dual_row): two multipliers, each with its input, product and output registers, and a sum.
 //
-//   x <- floor(x / 2^W) + 2^(V-W) (x of the next word mod 2^W) + q mt + b a + f e + addend
+//   x <- floor(x / 2^W) + 2^(V-W) (x of the next word mod 2^W) + q mt + b a     (+ an addend and a carry in the lowest word)
 //
-// so that a shift of the whole sum by a digit is wiring and one addition. Bounds, with beta = 2^W, gamma = 2^V >= beta >= 16, digits below beta, mt below
-// gamma, a and e from -1 to gamma + 4 gamma / beta - 1, the addend between -beta and beta:
-//   y_o <= floor(x / beta) + gamma - gamma / beta, the products together at most (beta - 1) (3 gamma + 8 gamma / beta), so x <= 3 beta gamma + 11 gamma
-//   stays true and y_o < 5 gamma; x >= -4 beta stays true, as x >= -beta - 2 beta + y_o and y_o >= -4.
-// Once q, b, f and the addend are 0, x is below 5 gamma and at least -4, and a cycle later y_o is from -1 to gamma + 4 gamma / beta - 1: as an operand has to be.
+// so that a shift of the whole sum by a digit is wiring and one addition. The digits q and b are balanced, -2^(W-1) to 2^(W-1) - 1. x is the output register of
+// the multiplier of q; the product b a waits in that of its own multiplier for a cycle, and joins x on the way of y.
+//
+// Bounds, with beta = 2^W, gamma = 2^V >= beta >= 16, mt from 0 to gamma - 1, a from -gamma / 2 to gamma - 1, the addend within 3 beta / 2:
+//   |x| < 2 beta gamma:  beta gamma + 2 gamma + 1 + gamma + 3 beta / 2 + 1 is less, and that is what follows from |x| < 2 beta gamma;
+//   so |y_o| <= 3 gamma.
+// When b and the addend have been 0 for D + 2 cycles and q for one: x was within beta gamma / 2 + 3 gamma a cycle ago, is from -gamma / 2 - 4 gamma / beta to
+// 3 gamma / 2 + 4 gamma / beta now, and y_o from -gamma to 2 gamma - 1: as dual_digits wants it.
+//
+// Registers: a, mt (A), b, q (B), the products (M), the product b a and x (P); by Yosys on xc7 two DSP48E1 with AREG, BREG, MREG and PREG.
+// b_i to x 4 cycles, q_i to x 3. The longest path: x, y's addition, that of the product, the addition in the multiplier's block. All registers are reset.
 module dual_word #(
     parameter int unsigned W     = 16,    // bits of a digit, 4 to 32
     parameter int unsigned V     = 16,    // bits of the word, at least W
     parameter bit          HasM  = 1'b1,  // whether mt has a word here
-    parameter int unsigned Terms = 2,     // products: 1 (b a) or 2
-    parameter bit          First = 1'b0   // whether the addend comes in here
+    parameter bit          First = 1'b0   // whether the addend and the carry come in here
 ) (
     input  logic                clk_i,
-    input  logic                clear_i,
+    input  logic                rst_ni,
+    input  logic                load_i,    // a_i is taken
+    input  logic signed [V:0]   a_i,
+    input  logic [W-1:0]        b_i,
+    input  logic                take_i,    // q_i is taken, otherwise 0
     input  logic [W-1:0]        q_i,
     input  logic [V-1:0]        mt_i,
-    input  logic [W-1:0]        b_i,
-    input  logic signed [V+1:0] a_i,
-    input  logic [W-1:0]        f_i,
-    input  logic signed [V+1:0] e_i,
-    input  logic signed [W:0]   addend_i,
-    input  logic [W-1:0]        low_i,    // x mod 2^W of the next word
+    input  logic signed [W+1:0] addend_i,  // a cycle before b_i's product with it
+    input  logic                carry_i,
+    input  logic                clear_i,   // the next x has nothing of this one
+    input  logic [W-1:0]        low_i,     // x mod 2^W of the next word
     output logic [W-1:0]        low_o,
-    output logic signed [V+3:0] y_o
+    output logic signed [V+2:0] y_o
 );
-    localparam int unsigned XBits = W + V + 4;
+    localparam int unsigned PBits = W + V + 1;
+    localparam int unsigned XBits = W + V + 2;
 
-    logic signed [XBits-1:0] x_q, m1, m2_q, m3;
-
-    if (HasM) begin : gen_m1
-        logic [W+V-1:0] m1_q;
-        always_ff @(posedge clk_i) m1_q <= (W + V)'(q_i) * (W + V)'(mt_i);
-        assign m1 = $signed(XBits'(m1_q));
-    end else begin : gen_no_m1
-        logic unused;
-        assign unused = ^{q_i, mt_i};
-        assign m1 = '0;
+    // b a.
+    logic signed [V:0] a_q;
+    logic signed [W-1:0] b_q;
+    logic signed [PBits-1:0] ba_m_q, ba_p_q;
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) a_q <= '0;
+        else if (load_i) a_q <= a_i;
     end
-
-    if (Terms == 2) begin : gen_m3
-        logic signed [XBits-1:0] m3_q;
-        always_ff @(posedge clk_i) m3_q <= XBits'($signed({1'b0, f_i})) * XBits'(e_i);
-        assign m3 = m3_q;
-    end else begin : gen_no_m3
-        logic unused;
-        assign unused = ^{f_i, e_i};
-        assign m3 = '0;
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            b_q    <= '0;
+            ba_m_q <= '0;
+        end else begin
+            b_q    <= $signed(b_i);
+            ba_m_q <= PBits'(b_q) * PBits'(a_q);
+        end
     end
-
-    logic signed [V+3:0] y;
-    assign low_o = x_q[W-1:0];
-    assign y     = (V + 4)'($signed(x_q[XBits-1:W])) + $signed((V + 4)'(low_i) << (V - W));
-    assign y_o   = y;
-
-    logic signed [XBits-1:0] sum;
     if (First) begin : gen_addend
-        assign sum = m1 + (m2_q + (m3 + XBits'(y))) + XBits'(addend_i);
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) ba_p_q <= '0;
+            else ba_p_q <= ba_m_q + PBits'(addend_i);
+        end
     end else begin : gen_no_addend
         logic unused;
         assign unused = ^addend_i;
-        assign sum = m1 + (m2_q + (m3 + XBits'(y)));
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) ba_p_q <= '0;
+            else ba_p_q <= ba_m_q;
+        end
     end
 
-    always_ff @(posedge clk_i) begin
-        m2_q <= XBits'($signed({1'b0, b_i})) * XBits'(a_i);
-        if (clear_i) x_q <= '0;
-        else x_q <= sum;
+    // The sum, shifted by a digit, with b a.
+    logic signed [XBits-1:0] x_q, rest;
+    logic signed [V+2:0] y;
+    assign low_o = x_q[W-1:0];
+    assign y_o   = y;
+    if (First) begin : gen_carry
+        // One addition: the carry comes from a place below.
+        logic signed [V+3:0] twice;
+        assign twice = $signed({(V + 3)'($signed(x_q[XBits-1:W])), 1'b1}) + $signed({(V + 3)'(low_i) << (V - W), carry_i});
+        assign y     = twice[V+3:1];
+        logic unused;
+        assign unused = twice[0];
+    end else begin : gen_no_carry
+        logic unused;
+        assign unused = carry_i;
+        assign y = (V + 3)'($signed(x_q[XBits-1:W])) + $signed((V + 3)'(low_i) << (V - W));
+    end
+    assign rest = XBits'(ba_p_q) + (clear_i ? '0 : XBits'(y));
+
+    if (HasM) begin : gen_q
+        logic signed [V:0] mt_q;
+        logic signed [W-1:0] q_q;
+        logic signed [PBits-1:0] qm_m_q;
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) mt_q <= '0;
+            else mt_q <= $signed({1'b0, mt_i});
+        end
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni || !take_i) q_q <= '0;
+            else q_q <= $signed(q_i);
+        end
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) begin
+                qm_m_q <= '0;
+                x_q    <= '0;
+            end else begin
+                qm_m_q <= PBits'(q_q) * PBits'(mt_q);
+                x_q    <= XBits'(qm_m_q) + rest;
+            end
+        end
+    end else begin : gen_no_q
+        logic unused;
+        assign unused = ^{take_i, q_i, mt_i};
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) x_q <= '0;
+            else x_q <= rest;
+        end
     end
 endmodule

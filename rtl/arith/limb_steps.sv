@@ -14,9 +14,15 @@ module limb_steps #(
     output logic start_o,
     output logic work_o
 );
+    if (Steps < 1) $error("limb_steps: Steps must be at least 1");
+
     localparam int unsigned CountBits = $clog2(Steps + 1);
 
-    typedef enum logic [1:0] { Idle, Working, Done } state_e;
+    typedef enum logic [1:0] {
+        Idle,
+        Working,
+        Done
+    } state_e;
     state_e state_q;
     logic [CountBits-1:0] count_q;
 
@@ -31,7 +37,8 @@ module limb_steps #(
             count_q <= '0;
         end else begin
             unique case (state_q)
-                Idle: if (in_valid_i) begin
+                Idle:
+                if (in_valid_i) begin
                     state_q <= Working;
                     count_q <= CountBits'(Steps - 1);
                 end

@@ -18,6 +18,8 @@ module mod_add #(
     input  logic         out_ready_i,
     output logic [N-1:0] r_o           // below m
 );
+    if (N < 1 || Limb < 1) $error("mod_add: N and Limb must be at least 1");
+
     localparam int unsigned Limbs = (N + Limb) / Limb;
     localparam int unsigned Total = Limbs * Limb;
 
@@ -27,7 +29,9 @@ module mod_add #(
     logic [Total+Limb-1:0] sum_q;  // a limb longer, as a limb too many is pushed in
     logic [Limb:0] sum, difference;
 
-    limb_steps #(.Steps(Limbs + 1)) u_steps (
+    limb_steps #(
+        .Steps(Limbs + 1)
+    ) u_steps (
         .clk_i,
         .rst_ni,
         .in_valid_i,

@@ -8,24 +8,32 @@
 // form, at most M', in x_o.
 //
 // Beginning with S = R mod M, Z = c R, segments that make up e give S = c^e R. All values below 2 M' (mont_row), in redundant words
-// of W + 1 bits: words 0 to D + 1 below 2^W, the others at most 2^W + 2; given and taken alike.
+// of V + 1 bits, cut as mont_row says (Chained): the first Period below 2^v, the others at most 2^v + 2^(v-W) + 1; given and taken alike.
 //
-// Latency (Bits + Exit) Step + 1 cycles from taking a pair to giving it, Step = T + D + 4 as in mont_steps (75 at N = 1024, W = 16, D = 2); one
-// pair in latency + 1 cycles. Cycles and multiplications are the same for every exponent and every pair. Multipliers: 2 (Digits + Words).
+// Latency (Bits + Exit) Step + 1 cycles from taking a pair to giving it, Step = T + D + 3 + Inputs, T as in mont_steps (71 at N = 1024, W = 17, D = 2); one
+// pair in latency + 1 cycles. Cycles and multiplications are the same for every exponent and every pair.
+//
+// Multipliers: 2 (Words + MtWords) of W x (V+1) bits, MtWords = ceil(N Period / Span), each with registers at its inputs, behind the product and at its output
+// (mont_word). A DSP48E1 takes W = 17, V = 23 (188 at N = 1024, D = 2), a multiplier of 18 x 18 bits W = V = 17.
+// Longest paths as Yosys makes them for xc7: 5 LUTs beside carry chains, outside of DSP blocks; none through two multipliers.
 // Source: [JY02]; the segments: [HDSST25], fig. 2.
 module mod_exp_ladder #(
     parameter int unsigned N    = 1024,  // bits of the modulus, as in mont_row
-    parameter int unsigned W    = 16,
+    parameter int unsigned W    = 17,
+    parameter int unsigned V    = 23,
     parameter int unsigned D    = 2,
+    parameter int unsigned Inputs = 1,   // as in mont_row
     parameter int unsigned Bits = 86,    // bits of the segment, at least 1
     parameter int unsigned Exit = 0,     // 1 for the last segment, which leaves Montgomery form, otherwise 0
-    localparam int unsigned Words    = (N + W - 1) / W,
-    localparam int unsigned Digits   = (N + W) / W + D + 1,
-    localparam int unsigned PairBits = Digits * (W + 1)
+    localparam int unsigned MtBits   = (N + W - 1) / W * W,
+    localparam int unsigned Span     = W * (D + 2),
+    localparam int unsigned Period   = (Span + V - 1) / V,
+    localparam int unsigned Words    = ((N + W * (D + 1) + 1) * Period + Span - 1) / Span,
+    localparam int unsigned PairBits = Words * (V + 1)
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
-    input  logic [Words*W-1:0]  mt_i,        // (M' + 1) / 2^(W (D+1)), stable while a pair is inside
+    input  logic [MtBits-1:0]   mt_i,        // (M' + 1) / 2^(W (D+1)), stable while a pair is inside
     input  logic [Bits-1:0]     exponent_i,  // stable likewise
     input  logic                next_i,      // stable likewise
     input  logic                in_valid_i,
@@ -42,20 +50,18 @@ module mod_exp_ladder #(
         $error("mod_exp_ladder: Bits must be at least 1, Exit 0 or 1");
     end
 
-    localparam int unsigned Upper     = Digits - D - 2;
-    localparam int unsigned UpperBits = Upper * (W + 1);
-    localparam int unsigned Steps     = Bits + Exit;
+    localparam int unsigned UpperBits = (Words - Period) * (V + 1);
+    localparam int unsigned Steps = Bits + Exit;
     localparam int unsigned CountBits = $clog2(Steps + 1);
 
     // Idle, busy (u_steps) and done exclude each other. The operands are loaded all the time while idle, so that no input selects what hundreds of
     // flip-flops take: start is what makes the last of these loads count.
     logic idle_q, idle_d, done_q, start, busy, first, clear, take_q, feed, ahead, last;
-    logic exit_q, square_to_x_q;
+    logic exit_q, exit_d, square_to_x_q;
     logic [1:0] source_x_q, source_y_q;  // of mont_digits; registers, for the same reason
     logic [CountBits-1:0] left_q;  // steps after this one
     logic [Bits:0] bits_q;         // this step's bit on top, then the others, then the one after the segment
-    logic [PairBits-1:0] a [2];    // the multiplicand, once for each row
-    logic [W-1:0] own_x, own_y, digit_x, digit_y, q_square, q_product;
+    logic [W-1:0] digit_x, digit_y, q_square, q_product;
     logic [UpperBits-1:0] upper_square, upper_product;
 
     assign in_ready_o  = idle_q;
@@ -63,7 +69,12 @@ module mod_exp_ladder #(
     assign mul_o       = first;
     assign start       = (idle_q && in_valid_i) || (last && left_q != '0);
 
-    mont_steps #(.N(N), .W(W), .D(D)) u_steps (
+    mont_steps #(
+        .N(N),
+        .W(W),
+        .D(D),
+        .Wait(Inputs - 1)
+    ) u_steps (
         .clk_i,
         .rst_ni,
         .start_i (start),
@@ -76,6 +87,12 @@ module mod_exp_ladder #(
         .ahead_o (ahead),
         .last_o  (last)
     );
+
+    logic first_q;
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) first_q <= 1'b0;
+        else first_q <= first;
+    end
 
     assign idle_d = idle_q ? !in_valid_i : done_q && out_ready_i;
 
@@ -93,6 +110,9 @@ module mod_exp_ladder #(
         end
     end
 
+    // Whether the next cycle belongs to the step that leaves Montgomery form.
+    assign exit_d = !idle_q && (last ? Exit == 1 && left_q == CountBits'(1) : exit_q);
+
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             left_q <= '0;
@@ -101,11 +121,11 @@ module mod_exp_ladder #(
         end else if (idle_q) begin
             left_q <= CountBits'(Steps - 1);
             bits_q <= {exponent_i, Exit == 0 && next_i};
-            exit_q <= 1'b0;
+            exit_q <= exit_d;
         end else if (last) begin
             left_q <= left_q - 1'b1;
             bits_q <= bits_q << 1;
-            exit_q <= Exit == 1 && left_q == CountBits'(1);
+            exit_q <= exit_d;
         end
     end
 
@@ -118,80 +138,92 @@ module mod_exp_ladder #(
         end
     end
 
-    // Two registers that are to stay two, so that each can lie near its row's multipliers.
-    for (genvar k = 0; k < 2; k++) begin : gen_a
-        logic [PairBits-1:0] a_q;
-        (* keep *)
-        always_ff @(posedge clk_i) begin
-            if (!rst_ni) a_q <= '0;
-            else if (first) a_q <= x_o;
-        end
-        assign a[k] = a_q;
-    end
-
-    mont_digits #(.W(W), .Digits(Digits), .D(D)) u_x (
+    mont_digits #(
+        .N(N),
+        .W(W),
+        .V(V),
+        .D(D)
+    ) u_x (
         .clk_i,
         .rst_ni,
-        .shift_i  (busy),
-        .load_i   (idle_q),
-        .source_i (source_x_q),
-        .feed_i   (feed),
-        .q_i      (square_to_x_q ? q_square : q_product),
-        .words_i  (x_i),
-        .upper_a_i(upper_square),
-        .upper_b_i(upper_product),
-        .other_i  (1'b0),
+        .shift_i      (busy),
+        .load_i       (idle_q),
+        .source_i     (source_x_q),
+        .feed_i       (feed),
+        .q_i          (square_to_x_q ? q_square : q_product),
+        .words_i      (x_i),
+        .upper_a_i    (upper_square),
+        .upper_b_i    (upper_product),
+        .other_i      (1'b0),
         .other_digit_i('0),
-        .words_o  (x_o),
-        .own_o    (own_x),
-        .digit_o  (digit_x)
+        .words_o      (x_o),
+        .digit_o      (digit_x)
     );
 
     // In the exit step the multiplier is 1.
-    mont_digits #(.W(W), .Digits(Digits), .D(D)) u_y (
+    mont_digits #(
+        .N(N),
+        .W(W),
+        .V(V),
+        .D(D)
+    ) u_y (
         .clk_i,
         .rst_ni,
-        .shift_i  (busy),
-        .load_i   (idle_q),
-        .source_i (source_y_q),
-        .feed_i   (feed),
-        .q_i      (square_to_x_q ? q_product : q_square),
-        .words_i  (y_i),
-        .upper_a_i(upper_square),
-        .upper_b_i(upper_product),
-        .other_i  (exit_q),
-        .other_digit_i(W'(first)),
-        .words_o  (y_o),
-        .own_o    (own_y),
-        .digit_o  (digit_y)
+        .shift_i      (busy),
+        .load_i       (idle_q),
+        .source_i     (source_y_q),
+        .feed_i       (feed),
+        .q_i          (square_to_x_q ? q_product : q_square),
+        .words_i      (y_i),
+        .upper_a_i    (upper_square),
+        .upper_b_i    (upper_product),
+        .other_i      (exit_d),
+        .other_digit_i(W'(last)),
+        .words_o      (y_o),
+        .digit_o      (digit_y)
     );
 
-    logic unused;
-    assign unused = ^{own_x, own_y};
-
-    mont_row #(.N(N), .W(W), .D(D)) u_square (
+    mont_row #(
+        .N(N),
+        .W(W),
+        .V(V),
+        .D(D),
+        .Inputs(Inputs)
+    ) u_square (
         .clk_i,
         .rst_ni,
-        .clear_i (clear),
+        .clear_i (Inputs == 2 ? first_q : first),
         .hold_i  (1'b0),
+        .load_i  (start),
         .take_q_i(take_q),
         .mt_i,
-        .a_i     (a[0]),
+        .a_i     (x_o),
         .b_i     (digit_x),
         .q_o     (q_square),
         .y_o     (upper_square)
     );
 
-    mont_row #(.N(N), .W(W), .D(D)) u_product (
+    mont_row #(
+        .N(N),
+        .W(W),
+        .V(V),
+        .D(D),
+        .Inputs(Inputs)
+    ) u_product (
         .clk_i,
         .rst_ni,
-        .clear_i (clear),
+        .clear_i (Inputs == 2 ? first_q : first),
         .hold_i  (1'b0),
+        .load_i  (start),
         .take_q_i(take_q),
         .mt_i,
-        .a_i     (a[1]),
+        .a_i     (x_o),
         .b_i     (digit_y),
         .q_o     (q_product),
         .y_o     (upper_product)
     );
+
+    // The rows have it a cycle ahead.
+    logic unused;
+    assign unused = ^{clear, first_q};
 endmodule

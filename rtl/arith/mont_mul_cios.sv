@@ -4,22 +4,29 @@
 // R = 2^(W (T-1)), T = ceil((N+2)/W) + D + 2; M is odd and of at most N bits; mt_i is the constant of the scaled modulus M' (mont_row).
 // a, b < 2 M' give r < 2 M', congruent to a b / R modulo M; b = 1 gives r <= M'. Proof in mont_row.
 //
-// One product every Step = T + D + 4 cycles (75 at N = 1024, W = 16, D = 2; 139 at 2048), whose carries are resolved PerCycle words a cycle while the next runs:
-// latency from taking operands to giving the result Step + ceil(Digits / PerCycle) + 1 cycles. A result that is not taken holds the next one
-// in its last cycle. Multipliers: Digits + Words of W x (W+1) bits (132 and 260).
+// One product every Step = T + D + 3 + Inputs cycles (71 at N = 1024, W = 17, D = 2), whose upper words' carries are resolved PerCycle words a cycle while the next runs:
+// latency from taking operands to giving the result Step + ceil(Upper / PerCycle) + 2 cycles, Upper = ceil((N+1-W) / V). A result that is not
+// taken holds the next one in its last cycle.
+//
+// Multipliers: ceil(N/V) + ceil((N + W (D+1) + 1)/V) of W x V bits, unsigned, each with registers at its inputs, behind the product and at its output
+// (mont_word). A DSP48E1 takes W = 17, V = 24 (88 at N = 1024, 6248 DSP cycles a product), a multiplier of 18 x 18 bits W = V = 18. Each cycle more of D leaves a
+// digit of the quotient a register more on its way to all of them, and costs two cycles a product. Where multipliers are few and far apart, a second register at
+// their inputs (Inputs = 2) lets one lie beside each.
+// Longest paths as Yosys makes them for xc7: 5 LUTs beside carry chains, outside of DSP blocks; none through two multipliers.
 // Source: the CIOS order of [KAK96] with Orup's quotient digits (mont_row).
 module mont_mul_cios #(
     parameter int unsigned N        = 1024,  // bits of the modulus, at least W
-    parameter int unsigned W        = 16,    // bits of a digit, 4 to 32
-    parameter int unsigned D        = 2,     // cycles a quotient digit has to reach the multipliers, 1 to 4
-    parameter int unsigned PerCycle = 4,     // words resolved a cycle, so many that the latency of resolution stays below Step
-    localparam int unsigned Words  = (N + W - 1) / W,
-    localparam int unsigned Digits = (N + W) / W + D + 1,
-    localparam int unsigned OpBits = Digits * W
+    parameter int unsigned W        = 17,    // bits of a digit, 4 to 32
+    parameter int unsigned V        = 24,    // bits of a word, W to 2 W - 1
+    parameter int unsigned D        = 2,     // cycles a quotient digit has to reach the multipliers' sum, 1 + Inputs to 6
+    parameter int unsigned Inputs   = 1,     // registers in a row at each input of a multiplier, 1 or 2
+    parameter int unsigned PerCycle = 3,     // words resolved a cycle, so many that the latency of resolution stays below Step
+    localparam int unsigned MtBits = (N + W - 1) / W * W,
+    localparam int unsigned OpBits = ((N + W) / W + D + 1) * W
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,
-    input  logic [Words*W-1:0] mt_i,       // (M' + 1) / 2^(W (D+1)), stable while busy_o
+    input  logic [MtBits-1:0]  mt_i,       // (M' + 1) / 2^(W (D+1)), stable while anything is inside
     input  logic               in_valid_i,
     output logic               in_ready_o,
     input  logic [OpBits-1:0]  a_i,        // below 2 M'
@@ -29,20 +36,29 @@ module mont_mul_cios #(
     output logic [OpBits-1:0]  r_o,        // below 2 M'
     output logic               busy_o      // rows at work
 );
-    localparam int unsigned Lead      = D + 2;
-    localparam int unsigned Upper     = Digits - Lead;
-    localparam int unsigned WordsBits = Digits * (W + 1);
+    localparam int unsigned Low = W * (D + 2);
+    localparam int unsigned Words = (N + W * (D + 1) + V) / V;
+    localparam int unsigned Upper = (N + V - W) / V;
+
+    if (PerCycle < 1 || (Upper + PerCycle - 1) / PerCycle + 3 > (N + W + 1) / W + 2 * D + 5 + Inputs) begin : gen_bad_per_cycle
+        $error("mont_mul_cios: PerCycle must be so large that carries are resolved before the next product ends");
+    end
 
     logic start, clear, take_q, feed, last, first, ahead;
-    logic resolve_ready;
-    logic [WordsBits-1:0] a_words, b_words, a_q, held, result;
-    logic [Upper*(W+1)-1:0] y;
-    logic [W-1:0] digit, own, q;
+    logic resolve_ready, wait_d, wait_q, ended_q, first_q;
+    logic [Upper*(V+1)-1:0] y;
+    logic [Upper*V-1:0] upper;
+    logic [W-1:0] digit, q;
 
     assign in_ready_o = !busy_o || (last && resolve_ready);
     assign start      = in_valid_i && in_ready_o;
 
-    mont_steps #(.N(N), .W(W), .D(D)) u_steps (
+    mont_steps #(
+        .N(N),
+        .W(W),
+        .D(D),
+        .Wait(Inputs - 1)
+    ) u_steps (
         .clk_i,
         .rst_ni,
         .start_i (start),
@@ -56,66 +72,82 @@ module mont_mul_cios #(
         .last_o  (last)
     );
 
-    word_spread #(.Words(Digits), .W(W)) u_spread_a (.x_i(a_i), .words_o(a_words));
-    word_spread #(.Words(Digits), .W(W)) u_spread_b (.x_i(b_i), .words_o(b_words));
-
     // While no product is under way and in the last cycle of one, operands are loaded, taken or not: what every flip-flop here depends on is a register.
-    logic open_q;
+    logic open_q, open_d;
+    assign open_d = !start && (open_q || ahead);
     always_ff @(posedge clk_i) begin
         if (!rst_ni) open_q <= 1'b1;
-        else open_q <= !start && (open_q || ahead);
+        else open_q <= open_d;
     end
 
+    // The next digit of b lowest.
+    logic [OpBits-1:0] b_q;
     always_ff @(posedge clk_i) begin
-        if (!rst_ni) a_q <= '0;
-        else if (open_q) a_q <= a_words;
+        if (!rst_ni) b_q <= '0;
+        else b_q <= open_q ? b_i : b_q >> W;
     end
+    assign digit = open_q ? b_i[W-1:0] : b_q[2*W-1:W];
 
-    // The line of b takes the low digits of the result behind the last digits of b.
-    mont_digits #(.W(W), .Digits(Digits), .D(D)) u_b (
+    mont_row #(
+        .N(N),
+        .W(W),
+        .V(V),
+        .D(D),
+        .Chained(1'b0),
+        .Inputs(Inputs)
+    ) u_row (
         .clk_i,
         .rst_ni,
-        .shift_i  (busy_o && !last),
-        .load_i   (in_ready_o),
-        .source_i ({1'b0, open_q}),
-        .feed_i   (feed),
-        .q_i      (q),
-        .words_i  (b_words),
-        .upper_a_i('0),
-        .upper_b_i('0),
-        .other_i  (1'b0),
-        .other_digit_i('0),
-        .words_o  (held),
-        .own_o    (own),
-        .digit_o  (digit)
-    );
-
-    mont_row #(.N(N), .W(W), .D(D)) u_row (
-        .clk_i,
-        .rst_ni,
-        .clear_i (clear),
-        .hold_i  (last),
+        .clear_i (Inputs == 2 ? first_q : first),
+        .hold_i  (wait_d),
+        .load_i  (open_d),
         .take_q_i(take_q),
         .mt_i,
-        .a_i     (a_q),
+        .a_i     ((Words * V)'(a_i)),
         .b_i     (digit),
         .q_o     (q),
         .y_o     (y)
     );
 
-    // In the last cycle the line holds digits 0 to D of the result above its lowest stage, and q is the next.
-    assign result = {y, 1'b0, q, held[Lead*(W+1)-1:W+1]};
-    logic unused;
-    assign unused = ^{first, own, held[WordsBits-1:Lead*(W+1)], held[W:0]};
+    // The low digits of the result one by one, then with its words, which are in registers a cycle after a product's last: there they stay while carry_resolve is
+    // not ready, and once it is, it is so in the next cycle, too.
+    logic [Low-1:0] digits_q, low_q;
+    assign wait_d = last && !resolve_ready;
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            first_q  <= 1'b0;
+            wait_q   <= 1'b0;
+            ended_q  <= 1'b0;
+            digits_q <= '0;
+            low_q    <= '0;
+        end else begin
+            first_q <= first;
+            wait_q  <= wait_d;
+            ended_q <= last && resolve_ready;
+            if (feed && !wait_q) digits_q <= {q, digits_q[Low-1:W]};
+            if (ended_q) low_q <= digits_q;
+        end
+    end
 
-    carry_resolve #(.Words(Digits), .W(W), .B(W + 1), .PerCycle(PerCycle)) u_resolve (
+    carry_resolve #(
+        .Words(Upper),
+        .W(V),
+        .B(V + 1),
+        .PerCycle(PerCycle)
+    ) u_resolve (
         .clk_i,
         .rst_ni,
-        .in_valid_i (last),
-        .in_ready_o (resolve_ready),
-        .x_i        (result),
+        .in_valid_i(ended_q),
+        .in_ready_o(resolve_ready),
+        .x_i       (y),
         .out_valid_o,
         .out_ready_i,
-        .r_o
+        .r_o       (upper)
     );
+
+    assign r_o = OpBits'({upper, low_q});
+
+    // Operands and results are below 2 M' and fit their words, whose bits above are 0.
+    logic unused;
+    assign unused = ^{clear, first_q, a_i, b_q[W-1:0], upper};
 endmodule

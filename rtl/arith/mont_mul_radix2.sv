@@ -32,8 +32,8 @@ module mont_mul_radix2 #(
         $error("mont_mul_radix2: N must be at least 2, XBits at least 1, Word at least 4");
     end
 
-    localparam int unsigned Words     = (N + Word - 1) / Word;
-    localparam int unsigned B         = Word + 3;
+    localparam int unsigned Words = (N + Word - 1) / Word;
+    localparam int unsigned B = Word + 3;
     localparam int unsigned CountBits = $clog2(XBits + 2);
 
     logic busy_q, last_q, resolve_ready, start;
@@ -84,7 +84,7 @@ module mont_mul_radix2 #(
     logic unused_m;
     assign unused_m = m_i[0];
 
-    logic low [Words+1];
+    logic low[Words+1];
     assign low[Words] = 1'b0;
     for (genvar j = 0; j < Words; j++) begin : gen_word
         logic [B-1:0] x_word_q, shifted;
@@ -105,15 +105,20 @@ module mont_mul_radix2 #(
     end
     assign sum[Words*B+:B] = '0;
 
-    carry_resolve #(.Words(Words + 1), .W(Word), .B(B), .PerCycle(2)) u_resolve (
+    carry_resolve #(
+        .Words(Words + 1),
+        .W(Word),
+        .B(B),
+        .PerCycle(2)
+    ) u_resolve (
         .clk_i,
         .rst_ni,
-        .in_valid_i (last_q),
-        .in_ready_o (resolve_ready),
-        .x_i        (sum),
+        .in_valid_i(last_q),
+        .in_ready_o(resolve_ready),
+        .x_i       (sum),
         .out_valid_o,
         .out_ready_i,
-        .r_o        (result)
+        .r_o       (result)
     );
     assign r_o = result[N:0];
     // r < 2^(N+1).

@@ -15,107 +15,179 @@
 // Bound: a, b < 2 M' and 4 M' <= R = 2^(W (T-1)) give r < 4 M'^2 / R + M' <= 2 M'. T - 1 = ceil((N+2)/W) + D + 1 makes R large enough, since
 // M' < 2^(N + W (D+1)). With b = 1, r <= M'.
 //
-// The sum is kept in words of 2 W + 2 bits, a W apart (mont_word); only the lowest W bits need be exact, and they are.
-// The result appears as digits q_o (exact, lowest first) and, in the last cycle, as words y_o of the rest, each at most 2^W + 2.
+// Multipliers are rectangular: a digit of W bits times a word of up to V bits, as DSP blocks are (an unsigned DSP48E1: 17 times 24 bits, an ECP5's: 18 times 18).
+// S, a and mt are cut at the same places: word j begins at bit floor(j Span / Period). The sum is kept in words (mont_word), and only its lowest W bits need be
+// exact, which they are. The result appears as digits q_o (exact, lowest first) and, in the last cycle, as words y_o of the rest, which count from bit
+// W (D+2); each at most 2^v + 2^(v-W) + 1, if it has v bits.
+//   Chained: the result is to be an operand as it is. Span = W (D+2), Period = ceil(Span / V): the words of the rest are those of an operand from Period on.
+//   Otherwise words have V bits (Span = V, Period = 1), those of a are a plain number's, and y_o comes a cycle later, from registers.
 //
-// The digits of q and b go to all words: the last register before the multipliers is there once for each group of words, so that it can lie
-// near them.
+// The way of a digit of q: from the sum through D - 1 - Inputs registers, the last of which is there once for a group of words, so that it can lie near them, into the register
+// of each multiplier, its product and the sum. What else all words need has such a register for each group, too: it comes a cycle ahead.
 //
-// Timing, in cycles from 0: b_i = digit b_k in cycle k; a_i and mt_i stable; clear_i in cycle 1; take_q_i in cycles 2 to T + 1
-// (q_o = q_i in cycle i + 2); q_T to q_(T+D+1) in cycles T + 2 to T + D + 3; y_o in cycle T + D + 3, and longer while hold_i.
+// Where multipliers lie far from everything else, they can have two registers in a row at each input (Inputs = 2). Then all that is said below of cycles
+// from 0 on is a cycle later; not so b_i, a_i and load_i.
 //
-// Cost: Digits + Words multipliers of W x (W+1) bits. Source: [Orup95].
+// Timing, in cycles from 0: b_i = digit b_k in cycle k - 1; a_i up to cycle 0, whenever load_i was there a cycle before, the last of which counts, and none between it and
+// the last digit of b; mt_i stable; clear_i in cycle 0; take_q_i in cycles 2 to T + 1 (q_o = q_i in cycle i + 2); q_T to q_(T+D+1) in cycles T + 2 to T + D + 3;
+// y_o in cycle T + D + 3, or T + D + 4 if not Chained. While hold_i the row is a cycle later as it was.
+//
+// Cost: MtWords + Words multipliers of W x V (W x (V+1) for Words of them if Chained). Source: [Orup95].
 module mont_row #(
-    parameter int unsigned N = 1024,  // bits of the modulus, at least W
-    parameter int unsigned W = 16,    // bits of a digit, 4 to 32
-    parameter int unsigned D = 2,     // cycles a quotient digit has to reach the multipliers, 1 to 4
-    localparam int unsigned Words  = (N + W - 1) / W,
-    localparam int unsigned Digits = (N + W) / W + D + 1,
-    localparam int unsigned Upper  = Digits - D - 2
+    parameter int unsigned N       = 1024,  // bits of the modulus, at least W
+    parameter int unsigned W       = 16,    // bits of a digit, 4 to 32
+    parameter int unsigned V       = W,     // bits of a word, W to 2 W - 1
+    parameter int unsigned D       = 2,     // cycles a quotient digit has to reach the multipliers' sum, 1 + Inputs to 6
+    parameter bit          Chained = 1'b1,
+    parameter int unsigned Inputs  = 1,     // registers in a row at each input of a multiplier, 1 or 2
+    localparam int unsigned MtBits = (N + W - 1) / W * W,
+    localparam int unsigned Span   = Chained ? W * (D + 2) : V,
+    localparam int unsigned Period = (Span + V - 1) / V,
+    localparam int unsigned Words  = ((N + W * (D + 1) + 1) * Period + Span - 1) / Span,
+    localparam int unsigned Upper  = ((N + 1 - W) * Period + Span - 1) / Span,
+    localparam int unsigned ABits  = Chained ? V + 1 : V
 ) (
-    input  logic                    clk_i,
-    input  logic                    rst_ni,
-    input  logic                    clear_i,
-    input  logic                    hold_i,
-    input  logic                    take_q_i,
-    input  logic [Words*W-1:0]      mt_i,
-    input  logic [Digits*(W+1)-1:0] a_i,   // words of W + 1 bits, each at most 2^W + 2
-    input  logic [W-1:0]            b_i,
-    output logic [W-1:0]            q_o,
-    output logic [Upper*(W+1)-1:0]  y_o    // likewise words; weight of the first is 2^(W (D+2))
+    input  logic                   clk_i,
+    input  logic                   rst_ni,
+    input  logic                   clear_i,
+    input  logic                   hold_i,
+    input  logic                   load_i,
+    input  logic                   take_q_i,
+    input  logic [MtBits-1:0]      mt_i,
+    input  logic [Words*ABits-1:0] a_i,
+    input  logic [W-1:0]           b_i,
+    output logic [W-1:0]           q_o,
+    output logic [Upper*(V+1)-1:0] y_o
 );
     if (W < 4 || W > 32) begin : gen_bad_w
         $error("mont_row: W must be 4 to 32");
     end
-    if (D < 1 || D > 4) begin : gen_bad_d
-        $error("mont_row: D must be 1 to 4");
+    if (V < W || V > 2 * W - 1) begin : gen_bad_v
+        $error("mont_row: V must be W to 2 W - 1");
+    end
+    if (Inputs < 1 || Inputs > 2) begin : gen_bad_inputs
+        $error("mont_row: Inputs must be 1 or 2");
+    end
+    if (D < 1 + Inputs || D > 6) begin : gen_bad_d
+        $error("mont_row: D must be 1 + Inputs to 6");
     end
     if (N < W) begin : gen_bad_n
         $error("mont_row: N must be at least W");
     end
 
-    // The quotient digit on its way: D - 1 registers.
-    logic [W-1:0] q [D > 1 ? D - 1 : 1];
-    assign q[0] = take_q_i ? q_o : '0;
-    for (genvar k = 1; k + 1 < D; k++) begin : gen_q
-        logic [W-1:0] q_q;
-        always_ff @(posedge clk_i) begin
-            if (!rst_ni) q_q <= '0;
-            else q_q <= q[k-1];
-        end
-        assign q[k] = q_q;
-    end
+    // Words that mt has, and mt with room above.
+    localparam int unsigned MtWords = (N * Period + Span - 1) / Span;
+    localparam int unsigned MtRoom = MtWords * V + MtBits;
+    logic [MtRoom-1:0] mt;
+    assign mt = MtRoom'(mt_i);
 
-    // What a group of words multiplies by.
-    localparam int unsigned Group  = 6;
-    localparam int unsigned Groups = (Digits + Group - 1) / Group;
+    // Registers that a digit of q goes through before those at the multipliers.
+    localparam int unsigned OnWay = D - 1 - Inputs;
+
+    // Decided here once for all words.
+    logic drop_q;
+    assign drop_q = OnWay > 0 ? !rst_ni : !rst_ni || !take_q_i;
+
+    // What a group of words multiplies by. The last register of a digit of q on its way is the group's own.
+    localparam int unsigned Group = 12;
+    localparam int unsigned Groups = (Words + Group - 1) / Group;
     logic [W-1:0] group_q [Groups];
     logic [W-1:0] group_b [Groups];
+    logic [Groups-1:0] clear, step, load;
     for (genvar g = 0; g < Groups; g++) begin : gen_group
-        digit_register #(.W(W)) u_b (.clk_i, .rst_ni, .d_i(b_i), .q_o(group_b[g]));
-        if (D > 1) begin : gen_q
-            digit_register #(.W(W)) u_q (.clk_i, .rst_ni, .d_i(q[D-2]), .q_o(group_q[g]));
-        end else begin : gen_direct
-            assign group_q[g] = q[0];
+        digit_register #(
+            .W(W)
+        ) u_b (
+            .clk_i,
+            .rst_ni,
+            .d_i(b_i),
+            .q_o(group_b[g])
+        );
+
+        logic clear_q, step_q, load_q;
+        (* keep *)
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) {clear_q, step_q, load_q} <= 3'b111;
+            else {clear_q, step_q, load_q} <= {clear_i, !hold_i, load_i};
+        end
+        assign {clear[g], step[g], load[g]} = {clear_q, step_q, load_q};
+    end
+    if (OnWay > 0) begin : gen_way
+        logic [W-1:0] q[OnWay];
+        assign q[0] = take_q_i ? q_o : '0;
+        for (genvar k = 1; k < OnWay; k++) begin : gen_q
+            logic [W-1:0] q_q;
+            always_ff @(posedge clk_i) begin
+                if (!rst_ni) q_q <= '0;
+                else q_q <= q[k-1];
+            end
+            assign q[k] = q_q;
+        end
+        for (genvar g = 0; g < Groups; g++) begin : gen_group
+            digit_register #(
+                .W(W)
+            ) u_q (
+                .clk_i,
+                .rst_ni,
+                .d_i(q[OnWay-1]),
+                .q_o(group_q[g])
+            );
+        end
+    end else begin : gen_direct
+        for (genvar g = 0; g < Groups; g++) begin : gen_group
+            assign group_q[g] = q_o;
         end
     end
 
-    logic [W-1:0] low [Digits+1];
-    assign low[Digits] = '0;
-    assign q_o = low[0];
+    logic [W:0] low[Words+1];
+    assign low[Words] = '0;
+    assign q_o = low[0][W-1:0];
 
-    for (genvar j = 0; j < Digits; j++) begin : gen_word
-        logic [W-1:0] mt;
-        logic [W+1:0] y;
-        if (j < Words) begin : gen_mt
-            assign mt = mt_i[j*W+:W];
-        end else begin : gen_no_mt
-            assign mt = '0;
-        end
+    for (genvar j = 0; j < Words; j++) begin : gen_word
+        localparam int unsigned At = j * Span / Period;
+        localparam int unsigned Bits = (j + 1) * Span / Period - At;
+        // A plain number has nothing above its bits.
+        localparam int unsigned OwnBits = Chained ? Bits + 1 : Bits;
+        logic [Bits+1:0] y;
         mont_word #(
-            .W   (W),
-            .HasM(j < Words)
+            .W     (W),
+            .V     (Bits),
+            .ABits (OwnBits),
+            .HasM  (j < MtWords),
+            .First (j == 0),
+            .Late  (!Chained),
+            .Inputs(Inputs)
         ) u_word (
             .clk_i,
-            .clear_i,
-            .hold_i,
-            .q_i  (group_q[j/Group]),
-            .mt_i (mt),
-            .b_i  (group_b[j/Group]),
-            .a_i  (a_i[j*(W+1)+:W+1]),
-            .low_i(low[j+1]),
-            .low_o(low[j]),
-            .y_o  (y)
+            .rst_ni,
+            .clear_i (clear[j/Group]),
+            .step_i  (step[j/Group]),
+            .load_i  (load[j/Group]),
+            .drop_q_i(drop_q),
+            .q_i     (group_q[j/Group]),
+            .mt_i    (j < MtWords ? mt[(j<MtWords?At : 0)+:Bits] : '0),
+            .b_i     (group_b[j/Group]),
+            .a_i     (a_i[j*ABits+:OwnBits]),
+            .low_i   (low[j+1]),
+            .low_o   (low[j]),
+            .y_o     (y)
         );
         if (j < Upper) begin : gen_y
             // In the cycle that counts, the top bit is 0.
             logic unused;
-            assign unused = y[W+1];
-            assign y_o[j*(W+1)+:W+1] = y[W:0];
+            assign unused = y[Bits+1];
+            assign y_o[j*(V+1)+:V+1] = (V + 1)'(y[Bits:0]);
         end else begin : gen_no_y
-            // Zero in the cycle that counts, since r fits Digits words.
+            // Zero in the cycle that counts, since r fits the words of an operand.
             logic unused;
             assign unused = ^y;
         end
+        if (OwnBits < ABits) begin : gen_narrow
+            // Zero in a word that is narrower than others.
+            logic unused_a;
+            assign unused_a = ^a_i[j*ABits+OwnBits+:ABits-OwnBits];
+        end
     end
+    logic unused_mt;
+    assign unused_mt = ^{mt[MtRoom-1:MtWords*Span/Period], low[0][W]};
 endmodule

@@ -6,7 +6,8 @@
 module mont_steps #(
     parameter int unsigned N = 1024,  // as in mont_row
     parameter int unsigned W = 16,
-    parameter int unsigned D = 2
+    parameter int unsigned D = 2,
+    parameter int unsigned Wait = 0   // cycles more after cycle 0, by which all that is said of others is later
 ) (
     input  logic clk_i,
     input  logic rst_ni,
@@ -20,8 +21,8 @@ module mont_steps #(
     output logic ahead_o,   // cycle Step - 2, for what is to be ready in the last
     output logic last_o     // cycle Step - 1
 );
-    localparam int unsigned T         = (N + W + 1) / W + D + 2;
-    localparam int unsigned Step      = T + D + 4;
+    localparam int unsigned T = (N + W + 1) / W + D + 2;
+    localparam int unsigned Step = T + D + 4 + Wait;
     localparam int unsigned CountBits = $clog2(Step + 1);
 
     logic [CountBits-1:0] count_q, count_d;
@@ -53,9 +54,9 @@ module mont_steps #(
             count_q  <= count_d;
             busy_o   <= busy_d;
             first_o  <= busy_d && count_d == '0;
-            clear_o  <= busy_d && count_d == CountBits'(1);
-            take_q_o <= busy_d && count_d >= CountBits'(2) && count_d <= CountBits'(T + 1);
-            feed_o   <= busy_d && count_d >= CountBits'(T + 2);
+            clear_o  <= busy_d && count_d == CountBits'(1 + Wait);
+            take_q_o <= busy_d && count_d >= CountBits'(2 + Wait) && count_d <= CountBits'(T + 1 + Wait);
+            feed_o   <= busy_d && count_d >= CountBits'(T + 2 + Wait);
             ahead_o  <= busy_d && count_d == CountBits'(Step - 2);
             last_o   <= busy_d && count_d == CountBits'(Step - 1);
         end

@@ -1,50 +1,154 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One word of a digit-serial Montgomery product in redundant form (see mont_row).
+// One word of a digit-serial Montgomery product in redundant form (see mont_row): two multipliers, each with registers at its inputs (a_q, b_q; mt_q, q_q),
+// behind the product (m2_q; m1_q) and at its output, which are sums:
 //
-//   x <- floor(x / 2^W) + 2^0 * (x of the next word mod 2^W) + m1 + m2,    m1 <- q mt,    m2 <- b a.
+//   p <- floor(p / 2^W) + b a
+//   x <- floor(x / 2^W) + 2^(V-W) (low digits of the next word) + q mt,    low digits of a word: (x mod 2^W) + (p mod 2^W)
 //
-// The first two terms are the running sum, a digit further down. One multiplication or one three-term addition a cycle; written so
-// that two DSP blocks with their post-adders take all but the addition that gives y_o.
+// The sum of a row is that of its x and p. What p leaves it gives to the word below, a digit a cycle: no more than a wire brings it back to its own multiplier, and
+// it is 0 three cycles after the last b. What the lowest word's low digits carry beyond 2^W comes back into its x (First).
 //
-// Bounds, with beta = 2^W, digits and mt below beta, a at most beta + 2: y_o <= 3 beta + 2 and x <= 2 beta^2 + 3 beta.
-// Proof: x <= 2 beta^2 + 3 beta gives floor(x / beta) <= 2 beta + 3, so y_o <= 3 beta + 2; m1 + m2 <= (beta - 1)(2 beta + 1); together
-// at most 2 beta^2 + 2 beta + 1. A cleared word is 0.
+// Two DSP blocks with all their registers and both post-adders; outside of them two additions of about W bits lie between one register and the next.
+//
+// The hierarchy is kept: registers of the same digit in several words would otherwise be merged, and each is to be in or near its multiplier.
+//
+// Bounds, with beta = 2^W, gamma = 2^V, beta <= gamma <= beta^2 / 2, beta >= 16, digits below beta, mt below gamma, a at most gamma + gamma / beta + 1:
+//   p <= beta (gamma + gamma / beta + 1), since (beta - 1) (gamma + gamma / beta + 1) and a beta-th of that bound give no more;
+//   x <= beta gamma + 3 gamma and y <= 3 gamma + gamma / beta + 1, what x takes but for q mt. Proof: floor(x / beta) <= gamma + 3 gamma / beta, two digits and a carry are at most
+//   2 (gamma - gamma / beta) + 1, which gives y; q mt <= (beta - 1) (gamma - 1) on top gives beta gamma + 2 gamma + gamma / beta + 2 - beta < beta gamma + 3 gamma.
+// p and x fit W + V + 1 bits, y fits V + 2. Once p and q are 0, y <= 2 gamma + 2 gamma / beta, and a cycle later y <= gamma + gamma / beta + 1, as an
+// operand has to be: its bit V + 1 is 0.
+(* keep_hierarchy *)
 module mont_word #(
-    parameter int unsigned W    = 16,   // bits of a digit, 4 to 32
-    parameter bit          HasM = 1'b1  // whether mt has a word here
+    parameter int unsigned W      = 16,     // bits of a digit, 4 to 32
+    parameter int unsigned V      = W,      // bits of the word, W to 2 W - 1
+    parameter int unsigned ABits  = V + 1,  // bits of a: V if it is a plain number's word, V + 1 if a redundant one's
+    parameter bit          HasM   = 1'b1,   // whether mt has a word here
+    parameter bit          First  = 1'b0,   // whether there is no word below
+    parameter bit          Late   = 1'b0,   // whether y_o comes from x, a cycle later
+    parameter int unsigned Inputs = 1       // registers in a row at each input of a multiplier, 1 or 2
 ) (
-    input  logic         clk_i,
-    input  logic         clear_i,  // x <- 0
-    input  logic         hold_i,   // x stays
-    input  logic [W-1:0] q_i,
-    input  logic [W-1:0] mt_i,
-    input  logic [W-1:0] b_i,
-    input  logic [W:0]   a_i,
-    input  logic [W-1:0] low_i,    // x mod 2^W of the next word
-    output logic [W-1:0] low_o,
-    output logic [W+1:0] y_o
+    input  logic             clk_i,
+    input  logic             rst_ni,
+    input  logic             clear_i,   // x, p <- 0
+    input  logic             step_i,    // x, p take what is next, otherwise they stay
+    input  logic             load_i,    // a_q <- a
+    input  logic             drop_q_i,  // q_q <- 0; also while rst_ni is low
+    input  logic [W-1:0]     q_i,
+    input  logic [V-1:0]     mt_i,
+    input  logic [W-1:0]     b_i,
+    input  logic [ABits-1:0] a_i,
+    input  logic [W:0]       low_i,     // low_o of the next word
+    output logic [W:0]       low_o,
+    output logic [V+1:0]     y_o        // what x takes but for q mt; if Late, x itself
 );
-    localparam int unsigned XBits = 2 * W + 2;
+    localparam int unsigned XBits = W + V + 1;
 
-    logic [XBits-1:0] x_q, m1, m2_q;
-
-    if (HasM) begin : gen_m1
-        logic [2*W-1:0] m1_q;
-        always_ff @(posedge clk_i) m1_q <= (2*W)'(q_i) * (2*W)'(mt_i);
-        assign m1 = XBits'(m1_q);
-    end else begin : gen_no_m1
-        // Above the modulus there is nothing to multiply.
-        logic unused;
-        assign unused = ^{q_i, mt_i};
-        assign m1 = '0;
-    end
-
-    assign low_o = x_q[W-1:0];
-    assign y_o   = x_q[XBits-1:W] + (W + 2)'(low_i);
+    logic [W-1:0] b_q, b;
+    logic [ABits-1:0] a_q, a;
+    logic [W+ABits-1:0] m2_q;
+    logic [XBits-1:0] p_q, x_q;
+    logic [V+1:0] y;
 
     always_ff @(posedge clk_i) begin
-        m2_q <= XBits'((2*W+1)'(b_i) * (2*W+1)'(a_i));
-        if (clear_i) x_q <= '0;
-        else if (!hold_i) x_q <= m1 + (m2_q + XBits'(y_o));
+        if (!rst_ni) b_q <= '0;
+        else b_q <= b_i;
+    end
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) a_q <= '0;
+        else if (load_i) a_q <= a_i;
+    end
+
+    if (Inputs == 2) begin : gen_near
+        logic [W-1:0] near_b_q;
+        logic [ABits-1:0] near_a_q;
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) begin
+                near_b_q <= '0;
+                near_a_q <= '0;
+            end else begin
+                near_b_q <= b_q;
+                near_a_q <= a_q;
+            end
+        end
+        assign b = near_b_q;
+        assign a = near_a_q;
+    end else begin : gen_direct
+        assign b = b_q;
+        assign a = a_q;
+    end
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) m2_q <= '0;
+        else m2_q <= (W + ABits)'(b) * (W + ABits)'(a);
+    end
+
+    always_ff @(posedge clk_i) begin
+        if (clear_i) p_q <= '0;
+        else if (step_i) p_q <= XBits'(m2_q) + (p_q >> W);
+    end
+
+    assign low_o = (W + 1)'(x_q[W-1:0]) + (W + 1)'(p_q[W-1:0]);
+    if (First) begin : gen_first
+        assign y = (V + 2)'(x_q[XBits-1:W]) + ((V + 2)'(low_i) << (V - W)) + (V + 2)'(low_o[W]);
+    end else begin : gen_later
+        assign y = (V + 2)'(x_q[XBits-1:W]) + ((V + 2)'(low_i) << (V - W));
+    end
+
+    assign y_o = Late ? x_q[V+1:0] : y;
+
+    if (HasM) begin : gen_m
+        logic [W-1:0] q_q, q;
+        logic [V-1:0] mt_q, mt;
+        logic [W+V-1:0] m1_q;
+
+        always_ff @(posedge clk_i) begin
+            if (drop_q_i) q_q <= '0;
+            else q_q <= q_i;
+        end
+
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) mt_q <= '0;
+            else mt_q <= mt_i;
+        end
+
+        if (Inputs == 2) begin : gen_near
+            logic [W-1:0] near_q_q;
+            logic [V-1:0] near_mt_q;
+            always_ff @(posedge clk_i) begin
+                if (!rst_ni) begin
+                    near_q_q  <= '0;
+                    near_mt_q <= '0;
+                end else begin
+                    near_q_q  <= q_q;
+                    near_mt_q <= mt_q;
+                end
+            end
+            assign q  = near_q_q;
+            assign mt = near_mt_q;
+        end else begin : gen_direct
+            assign q  = q_q;
+            assign mt = mt_q;
+        end
+
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) m1_q <= '0;
+            else m1_q <= (W + V)'(q) * (W + V)'(mt);
+        end
+
+        always_ff @(posedge clk_i) begin
+            if (clear_i) x_q <= '0;
+            else if (step_i) x_q <= XBits'(m1_q) + XBits'(y);
+        end
+    end else begin : gen_no_m
+        // Above the modulus there is nothing to multiply.
+        logic unused;
+        assign unused = ^{q_i, mt_i, drop_q_i};
+
+        always_ff @(posedge clk_i) begin
+            if (clear_i) x_q <= '0;
+            else if (step_i) x_q <= XBits'(y);
+        end
     end
 endmodule

@@ -18,6 +18,8 @@ module wide_add #(
     output logic [N-1:0] r_o,
     output logic         carry_o       // a + b >= 2^N, or a < b
 );
+    if (N < 1 || Limb < 1) $error("wide_add: N and Limb must be at least 1");
+
     localparam int unsigned Limbs = (N + Limb - 1) / Limb;
     localparam int unsigned Total = Limbs * Limb;
 
@@ -25,7 +27,9 @@ module wide_add #(
     logic [Total-1:0] a_q, b_q, r_q;
     logic [Limb:0] sum;
 
-    limb_steps #(.Steps(Limbs)) u_steps (
+    limb_steps #(
+        .Steps(Limbs)
+    ) u_steps (
         .clk_i,
         .rst_ni,
         .in_valid_i,

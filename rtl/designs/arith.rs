@@ -8,35 +8,43 @@ fn wide(bits: u32) -> u32 {
     if coverage() { bits.min(128) } else { bits }
 }
 
-/// Digit-serial Montgomery: a design for modulus bits, digit bits and quotient delay.
-fn digits(name: &str, top: &str, n: u32, w: u32, d: u32) -> Design {
-    Design::new(name, top).parameter("N", n).parameter("W", w).parameter("D", d)
+/// Digit-serial Montgomery: a design for bits of the modulus, a digit and a word, and the delay of the quotient.
+fn digits(name: &str, top: &str, n: u32, w: u32, v: u32, d: u32) -> Design {
+    Design::new(name, top).parameter("N", n).parameter("W", w).parameter("V", v).parameter("D", d)
 }
 
-fn ladder(name: &str, n: u32, w: u32, d: u32, bits: u32, exit: u32) -> Design {
-    digits(name, "mod_exp_ladder", n, w, d).parameter("Bits", bits).parameter("Exit", exit)
+fn cios(name: &str, n: u32, w: u32, v: u32, d: u32) -> Design {
+    digits(name, "mont_mul_cios", n, w, v, d)
 }
 
-/// A dual lane, with words of `v` bits.
-fn dual(name: &str, n: u32, w: u32, v: u32, d: u32) -> Design {
-    digits(name, "dual_lane", n, w, d).parameter("V", v)
+fn ladder(name: &str, [n, w, v, d]: [u32; 4], bits: u32, exit: u32) -> Design {
+    digits(name, "mod_exp_ladder", n, w, v, d).parameter("Bits", bits).parameter("Exit", exit)
+}
+
+/// Dual lanes, with words of `v` bits.
+fn dual(name: &str, [n, w, v, d]: [u32; 4], lanes: u32) -> Design {
+    digits(name, "dual_lanes", n, w, v, d).parameter("Lanes", lanes)
 }
 
 pub fn designs() -> Vec<Design> {
     vec![
-        digits("cios_4", "mont_mul_cios", 4, 4, 1),
-        digits("cios_7", "mont_mul_cios", 7, 4, 3),
-        digits("cios_100", "mont_mul_cios", 100, 17, 2),
-        digits("cios_1024", "mont_mul_cios", wide(1024), 16, 2).shared(&["mont_row", "mont_digits"]).optimisation(2),
-        digits("cios_2048", "mont_mul_cios", wide(2048), 16, 2).shared(&["mont_row", "mont_digits"]),
-        ladder("ladder_5", 5, 4, 1, 4, 1),
-        ladder("ladder_96", 96, 16, 2, 12, 0),
-        ladder("ladder_exit_96", 96, 16, 2, 12, 1),
-        ladder("ladder_1024", wide(1024), 16, 2, 86, 1).shared(&["mont_row", "mont_digits"]).optimisation(2),
-        dual("dual_lane_40", 40, 4, 4, 1),
-        dual("dual_lane_40_words", 40, 4, 6, 2),
-        dual("dual_lane_256", 256, 17, 23, 3),
-        dual("dual_lane_1024", wide(1024), 17, 23, 2)
+        cios("cios_4", 4, 4, 4, 2),
+        cios("cios_7", 7, 4, 5, 3),
+        cios("cios_20", 20, 4, 7, 4),
+        cios("cios_100", 100, 17, 33, 2),
+        cios("cios_256", wide(256), 18, 18, 4).parameter("Inputs", 2),
+        cios("cios_1024", wide(1024), 17, 24, 2).shared(&["mont_row"]).optimisation(2),
+        cios("cios_2048", wide(2048), 17, 24, 2).shared(&["mont_row"]),
+        ladder("ladder_5", [5, 4, 4, 2], 4, 1),
+        ladder("ladder_5_words", [5, 4, 6, 3], 4, 1).parameter("Inputs", 2),
+        ladder("ladder_96", [96, 17, 23, 2], 12, 0),
+        ladder("ladder_exit_96", [96, 17, 23, 2], 12, 1),
+        ladder("ladder_1024", [wide(1024), 17, 23, 2], 86, 1).shared(&["mont_row", "mont_digits"]).optimisation(2),
+        dual("dual_lane_40", [40, 4, 4, 2], 1),
+        dual("dual_lane_40_words", [40, 4, 6, 3], 3),
+        dual("dual_lane_256", [256, 17, 23, 4], 1),
+        dual("dual_lane_256_balanced", [256, 18, 24, 2], 1),
+        dual("dual_lane_1024", [wide(1024), 18, 24, 2], 1)
             .shared(&["dual_row", "dual_digits", "dual_source"])
             .optimisation(2),
         Design::new("radix2_5", "mont_mul_radix2").parameter("N", 5).parameter("XBits", 7).parameter("Word", 4),
@@ -50,24 +58,30 @@ pub fn designs() -> Vec<Design> {
             .parameter("W", 4)
             .parameter("B", 6)
             .parameter("PerCycle", 3),
+        Design::new("carry_resolve_uneven", "carry_resolve")
+            .parameter("Words", 7)
+            .parameter("W", 5)
+            .parameter("B", 6)
+            .parameter("PerCycle", 3)
+            .parameter("Span", 14),
         Design::new("div_exact_9", "div_exact")
             .parameter("XBits", 9)
             .parameter("DBits", 4)
             .parameter("QBits", 7)
             .parameter("Word", 4),
-        Design::new("div_exact_561", "div_exact")
-            .parameter("XBits", 2 * wide(512) + 49)
+        Design::new("div_exact_564", "div_exact")
+            .parameter("XBits", 2 * wide(512) + 52)
             .parameter("DBits", wide(512))
-            .parameter("QBits", wide(512) + 49),
+            .parameter("QBits", wide(512) + 52),
         Design::new("div_restoring_9", "div_restoring")
             .parameter("XBits", 9)
             .parameter("DBits", 4)
             .parameter("QBits", 6)
             .parameter("Limb", 2),
-        Design::new("div_restoring_561", "div_restoring")
-            .parameter("XBits", 2 * wide(512) + 49)
+        Design::new("div_restoring_564", "div_restoring")
+            .parameter("XBits", 2 * wide(512) + 52)
             .parameter("DBits", wide(512))
-            .parameter("QBits", wide(512) + 49),
+            .parameter("QBits", wide(512) + 52),
         Design::new("mod_add_5", "mod_add").parameter("N", 5).parameter("Limb", 2),
         Design::new("mod_add_1024", "mod_add").parameter("N", wide(1024)),
         Design::new("cond_sub_6", "cond_sub").parameter("N", 6).parameter("Limb", 3),

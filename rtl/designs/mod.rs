@@ -1,14 +1,18 @@
 //! The designs that the tests simulate: modules with their parameters, a file for each directory of sources.
 
 mod arith;
+mod bench;
+mod boards;
 mod lib;
 mod rns;
 
 use hearith_verilated::build::Design;
 
-/// Those of `lib`, and of the other directories that the crate's features name.
+/// Those of `lib` and of the bench's own tests, and of the other directories that the crate's features name.
 pub fn all() -> impl Iterator<Item = Design> {
     let arith = if cfg!(feature = "arith") { arith::designs() } else { Vec::new() };
     let rns = if cfg!(feature = "rns") { rns::designs() } else { Vec::new() };
-    lib::designs().into_iter().chain(arith).chain(rns)
+    // With a MESA inside.
+    let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
+    lib::designs().into_iter().chain(bench::designs()).chain(boards).chain(arith).chain(rns)
 }

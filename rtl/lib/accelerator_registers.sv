@@ -1,69 +1,112 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the host sees of an accelerator over AXI4-Lite: identity, parameters, control, status, counters, and the way into the key memory.
+// What the host sees of an accelerator over AXI4-Lite: the registers of docs/registers.md, made from rtl/registers, and the way into the regions that
+// hold the constants.
 //
-//   byte address  access  content
-//   0x00000       read    IDENTITY    four letters
-//   0x00004       read    VERSION     of this register map: 1
-//   0x00020+4i    read    PARAMETER   the design's, i = 0..7
-//   0x00040       write   CONTROL     bit 0 the key is complete, 1 flush (drop what is in flight), 2 wipe (the key, and flush)
-//   0x00044       read    STATUS      bit 0 the key is complete, 1 busy, 2 a packet of the wrong length was dropped since the last flush
-//   0x00048       read    IN_FLIGHT   items accepted and not yet delivered
-//   0x00050       read    BUSY        cycles with anything in flight                       64 bits each, low word first: reading
-//   0x00058       read    ACCEPTED    items                                                the low word keeps the high word
-//   0x00060       read    DELIVERED   items                                                of the same moment
-//   0x00068       read    PRODUCTS    as the design counts them
-//   0x10000-      write   KEY         refused while busy; any write makes the key incomplete
-//
-// Everything else is refused with SLVERR, reading the key memory included. A flush resets the datapath for a cycle; a wipe clears the key memory too.
-// Writes into the key memory appear at key_write_o with the address of the word.
+// Whatever cannot be is refused with SLVERR and noted in ERROR. A flush is flush_o for a cycle, in which the new epoch is there already; a wipe is
+// key_wipe_o in the same cycle as its flush. A word of a constant appears at key_write_o the cycle after it was written, the number of
+// its region in the upper 5 bits of key_index_o. irq_o is a register.
 module accelerator_registers #(
-    parameter int unsigned AddressBits = 17,      // the upper half is the key memory
-    parameter logic [31:0] Identity    = "NONE",
-    parameter int unsigned CountBits   = 8        // bits of product_count_i
+    parameter logic [31:0]  Identity    = "NONE",
+    parameter int unsigned  CountBits   = 8,    // bits of product_count_i, 1 to 32
+    parameter int unsigned  Branches    = 1,    // that CAPABILITY tells, up to 255
+    parameter int unsigned  Table       = 0,    // 1: there is a table behind INDEX and VALUE
+    parameter logic [319:0] RegionWords = '0    // words of each region, 10 bits each; 0 where there is none
 ) (
-    input  logic                   clk_i,
-    input  logic                   rst_ni,
-    input  logic [AddressBits-1:0] axil_awaddr_i,
-    input  logic                   axil_awvalid_i,
-    output logic                   axil_awready_o,
-    input  logic [31:0]            axil_wdata_i,
-    input  logic [3:0]             axil_wstrb_i,
-    input  logic                   axil_wvalid_i,
-    output logic                   axil_wready_o,
-    output logic [1:0]             axil_bresp_o,
-    output logic                   axil_bvalid_o,
-    input  logic                   axil_bready_i,
-    input  logic [AddressBits-1:0] axil_araddr_i,
-    input  logic                   axil_arvalid_i,
-    output logic                   axil_arready_o,
-    output logic [31:0]            axil_rdata_o,
-    output logic [1:0]             axil_rresp_o,
-    output logic                   axil_rvalid_o,
-    input  logic                   axil_rready_i,
-    input  logic [7:0][31:0]       parameters_i,
-    // The key memory.
-    output logic                   key_write_o,
-    output logic [AddressBits-4:0] key_index_o,      // of a word
-    output logic [31:0]            key_data_o,
-    output logic                   key_wipe_o,
-    output logic                   key_ready_o,
+    input  logic             clk_i,
+    input  logic             rst_ni,
+    input  logic [16:0]      axil_awaddr_i,
+    input  logic             axil_awvalid_i,
+    output logic             axil_awready_o,
+    input  logic [31:0]      axil_wdata_i,
+    input  logic [3:0]       axil_wstrb_i,
+    input  logic             axil_wvalid_i,
+    output logic             axil_wready_o,
+    output logic [1:0]       axil_bresp_o,
+    output logic             axil_bvalid_o,
+    input  logic             axil_bready_i,
+    input  logic [16:0]      axil_araddr_i,
+    input  logic             axil_arvalid_i,
+    output logic             axil_arready_o,
+    output logic [31:0]      axil_rdata_o,
+    output logic [1:0]       axil_rresp_o,
+    output logic             axil_rvalid_o,
+    input  logic             axil_rready_i,
+    output logic             irq_o,
+    // The design.
+    input  logic [7:0][31:0] parameters_i,
+    output logic [15:0]      index_o,
+    input  logic [31:0]      value_i,        // the entry of the table with this index
+    // The constants.
+    output logic             key_write_o,
+    output logic [13:0]      key_index_o,    // of a word
+    output logic [31:0]      key_data_o,
+    output logic             key_wipe_o,
+    output logic             key_ready_o,
     // The datapath.
-    output logic                   datapath_rst_no,
-    input  logic                   pending_i,        // an item is about to be accepted
-    input  logic                   accepted_i,
-    input  logic                   delivered_i,
-    input  logic                   bad_packet_i,
-    input  logic [CountBits-1:0]   product_count_i   // products started in this cycle
+    output logic             flush_o,
+    output logic [15:0]      epoch_o,
+    input  logic             pending_i,      // an item is about to be accepted
+    input  logic             accepted_i,     // an item
+    input  logic             delivered_i,    // an item's answer
+    input  logic             answered_i,     // the last beat of a packet
+    input  logic             closing_i,      // a packet that a flush cut is being ended
+    input  logic             foreign_i,      // a packet was discarded
+    input  logic             broken_i,       // a packet did not end where it should
+    input  logic             discarded_i,    // a packet was discarded whole
+    input  logic [CountBits-1:0] product_count_i   // products started in this cycle
 );
-    // Word addresses of the lower half.
-    localparam logic [AddressBits-4:0] Control = 'h10, Status = 'h11, InFlight = 'h12;
-    localparam logic [AddressBits-4:0] BusyLow = 'h14, AcceptedLow = 'h16, DeliveredLow = 'h18, ProductsLow = 'h1a;
+    if (CountBits < 1 || CountBits > 32) $error("accelerator_registers: CountBits is 1 to 32");
+    if (Branches < 1 || Branches > 255) $error("accelerator_registers: Branches is 1 to 255");
+    if (Table > 1) $error("accelerator_registers: Table is 0 or 1");
 
-    logic write, write_refused, read, read_refused;
-    logic [AddressBits-1:0] write_address, read_address;
+    // Word addresses of the lower half.
+    localparam int unsigned WordBits = accelerator_pkg::AddressBits - 3;
+
+    function automatic logic [WordBits-1:0] word(input logic [15:0] address);
+        word = WordBits'(address >> 2);
+    endfunction
+
+    // The two words of a counter.
+    function automatic logic counter(input logic [WordBits-1:0] at, input logic [15:0] address);
+        counter = (at >> 1) == (word(address) >> 1);
+    endfunction
+
+    // Whether there is something to be read at a word of the lower half.
+    function automatic logic readable(input logic [WordBits-1:0] at);
+        case (at)
+            word(accelerator_pkg::IdentityAddress),
+            word(accelerator_pkg::VersionAddress),
+            word(accelerator_pkg::CapabilityAddress),
+            word(accelerator_pkg::EpochAddress),
+            word(accelerator_pkg::StatusAddress),
+            word(accelerator_pkg::ErrorAddress),
+            word(accelerator_pkg::InterruptEnableAddress),
+            word(accelerator_pkg::InterruptAddress),
+            word(accelerator_pkg::InFlightAddress),
+            word(accelerator_pkg::KeyCheckAddress),
+            word(accelerator_pkg::IndexAddress),
+            word(accelerator_pkg::ValueAddress): readable = 1'b1;
+            default: begin
+                readable = counter(at, accelerator_pkg::BusyAddress) || counter(at, accelerator_pkg::AcceptedAddress) ||
+                    counter(at, accelerator_pkg::DeliveredAddress) || counter(at, accelerator_pkg::ProductsAddress) ||
+                    counter(at, accelerator_pkg::DiscardedAddress) || (at >> 3) == (word(accelerator_pkg::ParameterAddress) >> 3);
+            end
+        endcase
+    endfunction
+
+    // How many regions there are.
+    function automatic logic [7:0] regions();
+        regions = '0;
+        for (int i = 0; i < 32; i++) if (RegionWords[10*i+:10] != '0) regions = regions + 8'd1;
+    endfunction
+
+    logic write, write_whole, write_refused, read, read_refused;
+    logic [accelerator_pkg::AddressBits-1:0] write_address, read_address;
     logic [31:0] write_data, read_data;
 
-    axil_port #(.AddressBits(AddressBits)) u_port (
+    axil_port #(
+        .AddressBits(accelerator_pkg::AddressBits)
+    ) u_port (
         .clk_i,
         .rst_ni,
         .axil_awaddr_i,
@@ -84,6 +127,7 @@ module accelerator_registers #(
         .axil_rvalid_o,
         .axil_rready_i,
         .write_o        (write),
+        .write_whole_o  (write_whole),
         .write_address_o(write_address),
         .write_data_o   (write_data),
         .write_refused_i(write_refused),
@@ -93,49 +137,127 @@ module accelerator_registers #(
         .read_refused_i (read_refused)
     );
 
-    // Control and the key memory.
-    logic write_control, busy, flush_q, bad_packet_q;
+    // Whether the constants are complete, and what is in flight.
+    logic busy, busy_q;
     logic [15:0] in_flight_q;
-    logic [AddressBits-4:0] write_word, read_word;
-
-    assign write_word = write_address[AddressBits-2:2];
-    assign read_word = read_address[AddressBits-2:2];
-    assign write_control = write && !write_address[AddressBits-1] && write_word == Control;
     assign busy = in_flight_q != '0 || (pending_i && key_ready_o);
-    assign key_write_o = write && write_address[AddressBits-1] && !busy;
-    assign key_index_o = write_word;
-    assign key_data_o = write_data;
-    assign key_wipe_o = write_control && write_data[2];
-    assign write_refused = !write_control && !key_write_o;
-    assign datapath_rst_no = rst_ni && !flush_q;
+
+    // Writing: where to, or what is wrong with it.
+    logic write_control, write_error, write_enable, write_interrupt, write_index, write_key;
+    logic [accelerator_pkg::ErrorBits-1:0] write_cause;
+    logic [WordBits-1:0] write_word;
+    logic [accelerator_pkg::RegionBits:0] words;
+    assign write_word = write_address[accelerator_pkg::AddressBits-2:2];
+    assign words = RegionWords[10*write_word[WordBits-1:accelerator_pkg::RegionBits]+:10];
+    assign write_refused = write_cause != '0;
+
+    always_comb begin
+        write_control = 1'b0;
+        write_error = 1'b0;
+        write_enable = 1'b0;
+        write_interrupt = 1'b0;
+        write_index = 1'b0;
+        write_key = 1'b0;
+        write_cause = '0;
+        if (write_address[1:0] != '0) write_cause[accelerator_pkg::ErrorUnaligned] = 1'b1;
+        else if (!write_whole) write_cause[accelerator_pkg::ErrorPartial] = 1'b1;
+        else if (write_address[accelerator_pkg::AddressBits-1]) begin
+            if ({1'b0, write_word[accelerator_pkg::RegionBits-1:0]} >= words) write_cause[accelerator_pkg::ErrorBeyond] = 1'b1;
+            else if (busy) write_cause[accelerator_pkg::ErrorLocked] = 1'b1;
+            else write_key = write;
+        end else begin
+            case (write_word)
+                word(accelerator_pkg::ControlAddress):         write_control = write;
+                word(accelerator_pkg::ErrorAddress):           write_error = write;
+                word(accelerator_pkg::InterruptEnableAddress): write_enable = write;
+                word(accelerator_pkg::InterruptAddress):       write_interrupt = write;
+                word(accelerator_pkg::IndexAddress):           write_index = write;
+                default:                                       write_cause[readable(write_word) ? accelerator_pkg::ErrorReadOnly : accelerator_pkg::ErrorUnknown] = 1'b1;
+            endcase
+        end
+    end
+
+    // Control and the way into the regions.
+    logic flush, wipe;
+    assign flush = write_control && (write_data[accelerator_pkg::ControlFlush] || write_data[accelerator_pkg::ControlWipe]);
+    assign wipe = write_control && write_data[accelerator_pkg::ControlWipe];
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            flush_q     <= 1'b0;
+            flush_o     <= 1'b0;
+            key_wipe_o  <= 1'b0;
+            key_write_o <= 1'b0;
+            key_index_o <= '0;
+            key_data_o  <= '0;
             key_ready_o <= 1'b0;
+            epoch_o     <= '0;
+            index_o     <= '0;
         end else begin
-            flush_q <= write_control && (write_data[1] || write_data[2]);
-            if (key_wipe_o || key_write_o) key_ready_o <= 1'b0;
-            else if (write_control && write_data[0]) key_ready_o <= 1'b1;
+            flush_o     <= flush;
+            key_wipe_o  <= wipe;
+            key_write_o <= write_key;
+            key_index_o <= write_word;
+            key_data_o  <= write_key ? write_data : '0;
+            if (wipe || write_key) key_ready_o <= 1'b0;
+            else if (write_control && write_data[accelerator_pkg::ControlReady]) key_ready_o <= 1'b1;
+            if (flush) epoch_o <= (&epoch_o) ? 16'd1 : epoch_o + 16'd1;
+            if (write_index) index_o <= write_data[15:0];
         end
+    end
+
+    // The checksum of what was written, begun anew with the first word of every region.
+    logic [31:0] crc_q, crc;
+
+    crc32 u_crc32 (
+        .crc_i (key_index_o[accelerator_pkg::RegionBits-1:0] == '0 ? '1 : crc_q),
+        .data_i(key_data_o),
+        .crc_o (crc)
+    );
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni || wipe || (write_control && write_data[accelerator_pkg::ControlReady])) crc_q <= '1;
+        else if (key_write_o) crc_q <= crc;
     end
 
     // What is in flight.
     always_ff @(posedge clk_i) begin
+        if (!rst_ni || flush_o) in_flight_q <= '0;
+        else in_flight_q <= in_flight_q + 16'(accepted_i) - 16'(delivered_i);
+    end
+
+    // Errors and interrupts.
+    logic [accelerator_pkg::ErrorBits-1:0] error_q, causes;
+    logic [accelerator_pkg::InterruptBits-1:0] interrupt_q, enable_q, events;
+    logic [accelerator_pkg::ErrorBits-1:0] read_cause;
+
+    always_comb begin
+        causes = (write ? write_cause : '0) | (read ? read_cause : '0);
+        causes[accelerator_pkg::ErrorForeign] = foreign_i;
+        causes[accelerator_pkg::ErrorBroken] = broken_i;
+        events = '0;
+        events[accelerator_pkg::InterruptError] = causes != '0;
+        events[accelerator_pkg::InterruptAnswer] = answered_i;
+        events[accelerator_pkg::InterruptIdle] = busy_q && !busy;
+    end
+
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            in_flight_q  <= '0;
-            bad_packet_q <= 1'b0;
-        end else if (flush_q) begin
-            in_flight_q  <= '0;
-            bad_packet_q <= 1'b0;
+            busy_q      <= 1'b0;
+            error_q     <= '0;
+            interrupt_q <= '0;
+            enable_q    <= '0;
+            irq_o       <= 1'b0;
         end else begin
-            in_flight_q  <= in_flight_q + 16'(accepted_i) - 16'(delivered_i);
-            bad_packet_q <= bad_packet_q || bad_packet_i;
+            busy_q      <= busy;
+            error_q     <= (error_q & ~(write_error ? write_data[accelerator_pkg::ErrorBits-1:0] : '0)) | causes;
+            interrupt_q <= (interrupt_q & ~(write_interrupt ? write_data[accelerator_pkg::InterruptBits-1:0] : '0)) | events;
+            if (write_enable) enable_q <= write_data[accelerator_pkg::InterruptBits-1:0];
+            irq_o <= (interrupt_q & enable_q) != '0;
         end
     end
 
     // Counters.
-    logic [63:0] busy_count_q, accepted_count_q, delivered_count_q, product_count_q;
+    logic [63:0] busy_count_q, accepted_count_q, delivered_count_q, product_count_q, discarded_count_q;
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
@@ -143,42 +265,68 @@ module accelerator_registers #(
             accepted_count_q  <= '0;
             delivered_count_q <= '0;
             product_count_q   <= '0;
+            discarded_count_q <= '0;
         end else begin
             busy_count_q      <= busy_count_q + 64'(busy);
             accepted_count_q  <= accepted_count_q + 64'(accepted_i);
             delivered_count_q <= delivered_count_q + 64'(delivered_i);
             product_count_q   <= product_count_q + 64'(product_count_i);
+            discarded_count_q <= discarded_count_q + 64'(discarded_i);
         end
     end
 
     // Reading. The high word of a counter waits here since its low word was read.
     logic [31:0] high_q, high;
+    logic [WordBits-1:0] read_word;
+    assign read_word = read_address[accelerator_pkg::AddressBits-2:2];
+    assign read_refused = read_cause != '0;
+
+    always_comb begin
+        read_cause = '0;
+        if (read_address[1:0] != '0) read_cause[accelerator_pkg::ErrorUnaligned] = 1'b1;
+        else if (read_address[accelerator_pkg::AddressBits-1] || read_word == word(accelerator_pkg::ControlAddress))
+            read_cause[accelerator_pkg::ErrorWriteOnly] = 1'b1;
+        else if (!readable(read_word)) read_cause[accelerator_pkg::ErrorUnknown] = 1'b1;
+    end
 
     always_comb begin
         high = high_q;
         read_data = '0;
-        read_refused = read_address[AddressBits-1];
         case (read_word)
-            '0:                                                     read_data = Identity;
-            'h1:                                                    read_data = 32'd1;
-            'h8, 'h9, 'ha, 'hb, 'hc, 'hd, 'he, 'hf:                 read_data = parameters_i[read_word[2:0]];
-            Status:                                                 read_data = {29'b0, bad_packet_q, busy, key_ready_o};
-            InFlight:                                               read_data = 32'(in_flight_q);
-            BusyLow:                                                {high, read_data} = busy_count_q;
-            AcceptedLow:                                            {high, read_data} = accepted_count_q;
-            DeliveredLow:                                           {high, read_data} = delivered_count_q;
-            ProductsLow:                                            {high, read_data} = product_count_q;
-            BusyLow + 1, AcceptedLow + 1, DeliveredLow + 1, ProductsLow + 1: read_data = high_q;
-            default:                                                read_refused = 1'b1;
+            word(accelerator_pkg::IdentityAddress):        read_data = Identity;
+            word(accelerator_pkg::VersionAddress):         read_data = accelerator_pkg::Version;
+            word(accelerator_pkg::CapabilityAddress): begin
+                read_data[accelerator_pkg::CapabilityRegions+:8] = regions();
+                read_data[accelerator_pkg::CapabilityBranches+:8] = 8'(Branches);
+                read_data[accelerator_pkg::CapabilityTable] = Table != 0;
+                read_data[accelerator_pkg::CapabilityInterrupt] = 1'b1;
+            end
+            word(accelerator_pkg::EpochAddress):           read_data = 32'(epoch_o);
+            word(accelerator_pkg::StatusAddress): begin
+                read_data[accelerator_pkg::StatusReady] = key_ready_o;
+                read_data[accelerator_pkg::StatusBusy] = busy;
+                read_data[accelerator_pkg::StatusClosing] = closing_i;
+                read_data[accelerator_pkg::StatusError] = error_q != '0;
+            end
+            word(accelerator_pkg::ErrorAddress):           read_data = 32'(error_q);
+            word(accelerator_pkg::InterruptEnableAddress): read_data = 32'(enable_q);
+            word(accelerator_pkg::InterruptAddress):       read_data = 32'(interrupt_q);
+            word(accelerator_pkg::InFlightAddress):        read_data = 32'(in_flight_q);
+            word(accelerator_pkg::KeyCheckAddress):        read_data = ~crc_q;
+            word(accelerator_pkg::IndexAddress):           read_data = 32'(index_o);
+            word(accelerator_pkg::ValueAddress):           read_data = value_i;
+            word(accelerator_pkg::BusyAddress):            {high, read_data} = busy_count_q;
+            word(accelerator_pkg::AcceptedAddress):        {high, read_data} = accepted_count_q;
+            word(accelerator_pkg::DeliveredAddress):       {high, read_data} = delivered_count_q;
+            word(accelerator_pkg::ProductsAddress):        {high, read_data} = product_count_q;
+            word(accelerator_pkg::DiscardedAddress):       {high, read_data} = discarded_count_q;
+            // A parameter, or the high word of a counter.
+            default: read_data = (read_word >> 3) == (word(accelerator_pkg::ParameterAddress) >> 3) ? parameters_i[read_word[2:0]] : high_q;
         endcase
         if (read_refused) read_data = '0;
     end
 
     always_ff @(posedge clk_i) begin
-        if (read) high_q <= high;
+        if (read && !read_refused) high_q <= high;
     end
-
-    // Addresses are those of words.
-    logic unused;
-    assign unused = &{1'b0, write_address[1:0], read_address[1:0]};
 endmodule

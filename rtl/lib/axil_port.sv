@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The AXI4-Lite side of a register file: turns bus transactions into single-cycle reads and writes.
 //
-// Words of 32 bits. A write whose strobes do not cover the whole word is refused (SLVERR), as is whatever the register file marks with
-// write_refused_i or read_refused_i, which it answers in the same cycle as write_o or read_o. One write and one read at
-// a time; reads take 2 cycles, writes 2 cycles after address and data are both there.
+// Words of 32 bits. The register file answers in the same cycle as write_o or read_o, and refuses with write_refused_i or read_refused_i (SLVERR);
+// write_whole_o says whether the strobes cover the whole word. One write and one read at a time, each in its own time; a write's address and data come in
+// any order. Every output is a register: no path leads through. Not ready in reset.
+// Reads take 3 cycles from taking the address to giving the data, writes 2 cycles after address and data have both been taken.
 module axil_port #(
     parameter int unsigned AddressBits = 16  // bits of a byte address
 ) (
@@ -29,6 +30,7 @@ module axil_port #(
     input  logic                   axil_rready_i,
     // The register file.
     output logic                   write_o,
+    output logic                   write_whole_o,
     output logic [AddressBits-1:0] write_address_o,
     output logic [31:0]            write_data_o,
     input  logic                   write_refused_i,
@@ -41,49 +43,49 @@ module axil_port #(
     localparam logic [1:0] SlaveError = 2'b10;
 
     // Address and data are held until both are there.
-    logic address_held_q, data_held_q, whole_word_q;
-    logic respond;
+    logic address_held_q, data_held_q, address_held, data_held;
 
-    assign axil_awready_o = !address_held_q;
-    assign axil_wready_o = !data_held_q;
-    assign respond = address_held_q && data_held_q && !axil_bvalid_o;
-    assign write_o = respond && whole_word_q;
+    assign write_o = address_held_q && data_held_q && !axil_bvalid_o;
+    assign address_held = !write_o && (address_held_q || (axil_awvalid_i && axil_awready_o));
+    assign data_held = !write_o && (data_held_q || (axil_wvalid_i && axil_wready_o));
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
+            axil_awready_o <= 1'b0;
+            axil_wready_o  <= 1'b0;
             address_held_q <= 1'b0;
             data_held_q    <= 1'b0;
             axil_bvalid_o  <= 1'b0;
         end else begin
-            if (axil_awvalid_i && axil_awready_o) address_held_q <= 1'b1;
-            if (axil_wvalid_i && axil_wready_o) data_held_q <= 1'b1;
-            if (respond) begin
-                address_held_q <= 1'b0;
-                data_held_q    <= 1'b0;
-                axil_bvalid_o  <= 1'b1;
-            end else if (axil_bready_i) begin
-                axil_bvalid_o <= 1'b0;
-            end
+            axil_awready_o <= !address_held;
+            axil_wready_o  <= !data_held;
+            address_held_q <= address_held;
+            data_held_q    <= data_held;
+            if (write_o) axil_bvalid_o <= 1'b1;
+            else if (axil_bready_i) axil_bvalid_o <= 1'b0;
         end
     end
 
     always_ff @(posedge clk_i) begin
         if (axil_awready_o) write_address_o <= axil_awaddr_i;
         if (axil_wready_o) begin
-            write_data_o <= axil_wdata_i;
-            whole_word_q <= &axil_wstrb_i;
+            write_data_o  <= axil_wdata_i;
+            write_whole_o <= &axil_wstrb_i;
         end
-        if (respond) axil_bresp_o <= (write_refused_i || !whole_word_q) ? SlaveError : Okay;
+        if (write_o) axil_bresp_o <= write_refused_i ? SlaveError : Okay;
     end
 
-    assign axil_arready_o = !read_o && !axil_rvalid_o;
+    logic address_taken;
+    assign address_taken = axil_arvalid_i && axil_arready_o;
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            read_o        <= 1'b0;
-            axil_rvalid_o <= 1'b0;
+            axil_arready_o <= 1'b0;
+            read_o         <= 1'b0;
+            axil_rvalid_o  <= 1'b0;
         end else begin
-            read_o <= axil_arvalid_i && axil_arready_o;
+            axil_arready_o <= !address_taken && !read_o && (!axil_rvalid_o || axil_rready_i);
+            read_o         <= address_taken;
             if (read_o) axil_rvalid_o <= 1'b1;
             else if (axil_rready_i) axil_rvalid_o <= 1'b0;
         end

@@ -14,6 +14,8 @@ module config_register #(
     input  logic [31:0]          data_i,
     output logic [Bits-1:0]      value_o
 );
+    if (Bits < 1) $error("config_register: Bits must be at least 1");
+
     localparam int unsigned Words = (Bits + 31) / 32;
     if (2 ** IndexBits < Words) $error("config_register: IndexBits cannot tell the words apart");
 
@@ -26,7 +28,7 @@ module config_register #(
             else if (wipe_i) word_q <= '0;
             else if (write_i && index_i == IndexBits'(j)) word_q <= data_i[Width-1:0];
         end
-        assign value_o[32*j +: Width] = word_q;
+        assign value_o[32*j+:Width] = word_q;
         if (Width < 32) begin : gen_cut
             logic unused;
             assign unused = &{1'b0, data_i[31:Width]};

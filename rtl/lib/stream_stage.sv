@@ -16,6 +16,7 @@ module stream_stage #(
     input  logic             out_ready_i,
     output logic [Width-1:0] out_data_o
 );
+    if (Width < 1) $error("stream_stage: Width must be at least 1");
     if (Present > 1) $error("stream_stage: Present is 0 or 1");
 
     if (Present == 1) begin : gen_register

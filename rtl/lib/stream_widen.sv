@@ -2,10 +2,12 @@
 // Collects a packet of narrow beats into one wide item, the first beat at the low end.
 //
 // A packet has exactly Beats beats, the last one marked. A packet that is too short or too long is dropped whole and reported for one cycle.
-// Latency 1 cycle after the last beat; an item every Beats + 1 cycles.
+// Latency 1 cycle after the last beat; an item every Beats + 1 cycles, or every Beats cycles if Gapless and each item is taken within Beats - 1
+// cycles: the beats of the next one are then collected in a second register. in_ready_o depends on registers alone.
 module stream_widen #(
-    parameter int unsigned Width = 64,  // bits of a beat
-    parameter int unsigned Beats = 2    // beats of an item, at least 2
+    parameter int unsigned Width   = 64,  // bits of a beat, at least 1
+    parameter int unsigned Beats   = 2,   // beats of an item, at least 2
+    parameter int unsigned Gapless = 0    // 1: no cycle without a beat between items, for twice the flip-flops
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,
@@ -18,18 +20,20 @@ module stream_widen #(
     output logic [Width*Beats-1:0] out_data_o,
     output logic                   bad_packet_o
 );
+    if (Width < 1) $error("stream_widen: Width must be at least 1");
     if (Beats < 2) $error("stream_widen: Beats must be at least 2");
+    if (Gapless > 1) $error("stream_widen: Gapless is 0 or 1");
 
-    localparam int unsigned CountBits = $clog2(Beats);
+    localparam int unsigned CountBits = Beats > 1 ? $clog2(Beats) : 1;
     localparam logic [CountBits-1:0] Final = CountBits'(Beats - 1);
 
     logic [CountBits-1:0] count_q;
     // The rest of a packet that is too long.
     logic skipping_q;
-    logic beat;
+    logic beat, complete;
 
-    assign in_ready_o = !out_valid_o;
     assign beat = in_valid_i && in_ready_o;
+    assign complete = beat && !skipping_q && in_last_i && count_q == Final;
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
@@ -40,19 +44,40 @@ module stream_widen #(
         end else begin
             bad_packet_o <= 1'b0;
             if (out_valid_o && out_ready_i) out_valid_o <= 1'b0;
+            if (complete) out_valid_o <= 1'b1;
             if (beat && skipping_q) begin
                 skipping_q <= !in_last_i;
             end else if (beat) begin
                 count_q      <= (in_last_i || count_q == Final) ? '0 : count_q + CountBits'(1);
-                out_valid_o  <= in_last_i && count_q == Final;
                 bad_packet_o <= in_last_i != (count_q == Final);
                 skipping_q   <= !in_last_i && count_q == Final;
             end
         end
     end
 
-    always_ff @(posedge clk_i) begin
-        if (!rst_ni) out_data_o <= '0;
-        else if (beat) out_data_o <= {in_data_i, out_data_o[Width*Beats-1:Width]};
+    if (Gapless == 1) begin : gen_gapless
+        logic [Width*(Beats-1)-1:0] part_q;
+        logic [Width*Beats-1:0] item;
+        assign item = {in_data_i, part_q};
+
+        // A last beat waits until the item before has been taken.
+        assign in_ready_o = !out_valid_o || count_q != Final;
+
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) part_q <= '0;
+            else if (beat) part_q <= item[Width*Beats-1:Width];
+        end
+
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) out_data_o <= '0;
+            else if (complete) out_data_o <= item;
+        end
+    end else begin : gen_single
+        assign in_ready_o = !out_valid_o;
+
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) out_data_o <= '0;
+            else if (beat) out_data_o <= {in_data_i, out_data_o[Width*Beats-1:Width]};
+        end
     end
 endmodule

@@ -5,25 +5,25 @@
 //
 // Two symmetric branches (mesa_branch), one for p and one for q, each with Stages ladders that pass on their pair of values; a key memory; registers.
 //
-// Ciphertexts come in as packets of 2 N bits over AXI4-Stream, plaintexts leave as packets of N bits, in order, little end first; both
-// padded with zeros to whole beats. A key of fewer bits than N works as well. Registers: accelerator_registers, with the parameters
-//   0 N   1 Stages   2 W, D, Exact (a byte each)   3 StreamBits   4 RBits (R = 2^RBits)   5 XBits   6 cycles between two plaintexts
-// and a key memory of 2 KiB for each constant: 0..6 mt, square, enter, one, exponent, prime, merged of the p branch, 7 n, 8..14 the q branch's.
+// Ciphertexts of 2 N bits come in packets over AXI4-Stream, plaintexts of N bits leave in packets, in order, little end first; both padded with zeros to
+// whole beats. Streams, registers, parameters and the regions of the key: docs/registers.md. A key of fewer bits than N works as well.
 // PRODUCTS counts pairs of products in all ladders.
 //
-// Throughput, once filled: a plaintext every Interval cycles, of which the busiest ladder works all but a handful.
+// Throughput, once filled: a plaintext every Interval cycles (parameter 6): what a stage takes, of which its ladder works all but two, or, with so many
+// stages that it is more, what the radix-2 multiplier that a branch shares takes for its two products.
 // Source: the MESA paper, [HDSST25], fig. 1 and 2.
 module mesa #(
-    parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, at least 64
+    parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, 64 to 16384
     parameter int unsigned Stages     = 6,     // ladders a branch
-    parameter int unsigned W          = 16,    // bits of a digit
+    parameter int unsigned W          = 17,    // bits of a digit
+    parameter int unsigned V          = 23,    // bits of a word, W to 2 W - 1 (mod_exp_ladder)
     parameter int unsigned D          = 2,     // delay of a digit of the quotient
     parameter int unsigned Exact      = 1,     // dividers: from the low end (1), or restoring as in the paper (0)
-    parameter int unsigned StreamBits = 64     // bits of a beat, at most N / 2
+    parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32, at most N / 2
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    // AXI4-Lite: registers and key memory.
+    // AXI4-Lite: registers and constants.
     input  logic [16:0]           axil_awaddr_i,
     input  logic                  axil_awvalid_i,
     output logic                  axil_awready_o,
@@ -41,6 +41,7 @@ module mesa #(
     output logic [1:0]            axil_rresp_o,
     output logic                  axil_rvalid_o,
     input  logic                  axil_rready_i,
+    output logic                  irq_o,
     // AXI4-Stream: ciphertexts in.
     input  logic [StreamBits-1:0] s_axis_tdata_i,
     input  logic                  s_axis_tlast_i,
@@ -52,15 +53,21 @@ module mesa #(
     output logic                  m_axis_tvalid_o,
     input  logic                  m_axis_tready_i
 );
+    if (Stages < 1 || Stages > N / 4) $error("mesa: Stages is 1 to N / 4");
+    if (Exact > 1) $error("mesa: Exact is 0 or 1");
+
     localparam int unsigned MtBits = (N + W - 1) / W * W;
     localparam int unsigned XBits = 2 * N + 2;
     localparam int unsigned RBits = W * ((N + 2 + W - 1) / W + D + 1);
     // A ladder's step, and the time from pair to pair in a stage.
     localparam int unsigned Step = (N + 2 + W - 1) / W + 2 * D + 6;
-    localparam int unsigned Interval = (N / 2 + 1 + Stages - 1) / Stages * Step + 2;
+    localparam int unsigned StageCycles = (N / 2 + 1 + Stages - 1) / Stages * Step + 2;
+    // A product of the radix-2 multiplier, from start to start (mont_mul_radix2, and a cycle of mesa_mont_mul); every ciphertext needs two.
+    localparam int unsigned ProductCycles = XBits + ((N + 31) / 32 + 2) / 2 + 4;
+    localparam int unsigned Interval = (StageCycles > 2 * ProductCycles) ? StageCycles : 2 * ProductCycles;
     localparam int unsigned CountBits = $clog2(2 * Stages + 1);
 
-    logic datapath_rst_n, key_write, key_wipe;
+    logic rst_n, datapath_rst_n, key_write, key_wipe;
     logic [13:0] key_index;
     logic [31:0] key_data;
     logic [1:0] start_valid, start_ready, residue_valid, residue_ready;
@@ -70,25 +77,54 @@ module mesa #(
     logic [1:0][Stages-1:0] mul;
 
     logic [7:0][31:0] parameters;
-    assign parameters[0] = N;
-    assign parameters[1] = Stages;
-    assign parameters[2] = {8'd0, 8'(Exact), 8'(D), 8'(W)};
-    assign parameters[3] = StreamBits;
-    assign parameters[4] = RBits;
-    assign parameters[5] = XBits;
-    assign parameters[6] = Interval;
-    assign parameters[7] = '0;
+    assign parameters[accelerator_pkg::MesaParameterN] = N;
+    assign parameters[accelerator_pkg::MesaParameterStages] = Stages;
+    assign parameters[accelerator_pkg::MesaParameterShape] = {8'(V), 8'(Exact), 8'(D), 8'(W)};
+    assign parameters[accelerator_pkg::MesaParameterStreamBits] = StreamBits;
+    assign parameters[accelerator_pkg::MesaParameterRBits] = RBits;
+    assign parameters[accelerator_pkg::MesaParameterXBits] = XBits;
+    assign parameters[accelerator_pkg::MesaParameterInterval] = Interval;
+    assign parameters[accelerator_pkg::MesaParameterReserved] = '0;
 
     mesa_frame #(
-        .N         (N),
-        .StreamBits(StreamBits),
-        .Identity  ("MESA"),
-        .CountBits (CountBits),
-        .NumberOfN (7)
+        .N          (N),
+        .StreamBits (StreamBits),
+        .Identity   (accelerator_pkg::MesaIdentity),
+        .CountBits  (CountBits),
+        .RegionOfN  (accelerator_pkg::MesaModulus),
+        .RegionWords(accelerator_pkg::mesa_region_words(N, W))
     ) u_frame (
-        .*,  // clock, reset and the buses
+        .clk_i,
+        .rst_ni,
+        .axil_awaddr_i,
+        .axil_awvalid_i,
+        .axil_awready_o,
+        .axil_wdata_i,
+        .axil_wstrb_i,
+        .axil_wvalid_i,
+        .axil_wready_o,
+        .axil_bresp_o,
+        .axil_bvalid_o,
+        .axil_bready_i,
+        .axil_araddr_i,
+        .axil_arvalid_i,
+        .axil_arready_o,
+        .axil_rdata_o,
+        .axil_rresp_o,
+        .axil_rvalid_o,
+        .axil_rready_i,
+        .irq_o,
+        .s_axis_tdata_i,
+        .s_axis_tlast_i,
+        .s_axis_tvalid_i,
+        .s_axis_tready_o,
+        .m_axis_tdata_o,
+        .m_axis_tlast_o,
+        .m_axis_tvalid_o,
+        .m_axis_tready_i,
         .parameters_i   (parameters),
         .product_count_i(CountBits'($countones(mul))),
+        .rst_no         (rst_n),
         .datapath_rst_no(datapath_rst_n),
         .key_wipe_o     (key_wipe),
         .key_write_o    (key_write),
@@ -111,31 +147,101 @@ module mesa #(
         logic [N/2-1:0] exponent, prime;
 
         for (genvar k = 0; k < 7; k++) begin : gen_write
-            assign write[k] = key_write && key_index[13:9] == 5'(8 * b + k);
+            assign write[k] = key_write && key_index[13:9] == 5'((b == 0 ? accelerator_pkg::MesaPMt : accelerator_pkg::MesaQMt) + k);
         end
-        config_register #(.Bits(MtBits), .IndexBits(9)) u_mt (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[0]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(mt)
+        config_register #(
+            .Bits(MtBits),
+            .IndexBits(9)
+        ) u_mt (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaPMt]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(mt)
         );
-        config_register #(.Bits(N), .IndexBits(9)) u_square (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[1]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(square)
+        config_register #(
+            .Bits(N),
+            .IndexBits(9)
+        ) u_square (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaPSquare]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(square)
         );
-        config_register #(.Bits(N), .IndexBits(9)) u_enter (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[2]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(enter)
+        config_register #(
+            .Bits(N),
+            .IndexBits(9)
+        ) u_enter (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaPEnter]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(enter)
         );
-        config_register #(.Bits(N), .IndexBits(9)) u_one (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[3]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(one)
+        config_register #(
+            .Bits(N),
+            .IndexBits(9)
+        ) u_one (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaPOne]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(one)
         );
-        config_register #(.Bits(N / 2), .IndexBits(9)) u_exponent (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[4]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(exponent)
+        config_register #(
+            .Bits(N / 2),
+            .IndexBits(9)
+        ) u_exponent (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaPExponent]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(exponent)
         );
-        config_register #(.Bits(N / 2), .IndexBits(9)) u_prime (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[5]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(prime)
+        config_register #(
+            .Bits(N / 2),
+            .IndexBits(9)
+        ) u_prime (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaPPrime]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(prime)
         );
-        config_register #(.Bits(N), .IndexBits(9)) u_merged (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[6]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(merged)
+        config_register #(
+            .Bits(N),
+            .IndexBits(9)
+        ) u_merged (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaPMerged]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(merged)
         );
 
-        mesa_branch #(.N(N), .Stages(Stages), .W(W), .D(D), .Exact(Exact)) u_branch (
+        mesa_branch #(
+            .N(N),
+            .Stages(Stages),
+            .W(W),
+            .V(V),
+            .D(D),
+            .Exact(Exact)
+        ) u_branch (
             .clk_i,
             .rst_ni      (datapath_rst_n),
             .mt_i        (mt),

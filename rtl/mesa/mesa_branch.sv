@@ -4,7 +4,7 @@
 //   residue = L(c^(p-1) mod p^2) t mod n,   L(x) = (x - 1) / p,   0 <= residue < n
 //
 //   c --> Montgomery form --> Stages ladders --> carries --> divider --> times t modulo n --> residue
-//         (radix 2)           (16-bit digits)                            (the same radix-2 multiplier)
+//         (radix 2)           (17-bit digits)                            (the same radix-2 multiplier)
 //
 // The exponentiation works modulo the scaled modulus M' = u p^2, u < 2^(W (D+1)), whose digits of the quotient cost no multiplication (see mont_mul_cios), so
 // that x = c^(p-1) + k p^2 and L(x) comes out with k p added; t is a multiple of q, and k p t one of n: nothing has to be subtracted
@@ -19,7 +19,8 @@
 module mesa_branch #(
     parameter int unsigned N       = 1024,  // bits of n and p^2
     parameter int unsigned Stages  = 6,     // ladders, 1 to N / 4
-    parameter int unsigned W       = 16,    // bits of a digit
+    parameter int unsigned W       = 17,    // bits of a digit
+    parameter int unsigned V       = 23,    // bits of a word, as in mod_exp_ladder
     parameter int unsigned D       = 2,     // delay of a digit of the quotient
     parameter int unsigned Exact   = 1,     // divider: from the low end (1), or restoring (0)
     parameter int unsigned MtBits  = (N + W - 1) / W * W,
@@ -43,15 +44,23 @@ module mesa_branch #(
     output logic [N-1:0]      residue_o,
     output logic [Stages-1:0] mul_o          // a pair of products starts in this ladder
 );
-    localparam int unsigned Digits = (N + 1 + W - 1) / W + D + 1;
-    localparam int unsigned PairBits = Digits * (W + 1);
+    if (Stages < 1 || Stages > N / 4) $error("mesa_branch: Stages is 1 to N / 4");
+    if (Exact > 1) $error("mesa_branch: Exact is 0 or 1");
+
+    // The words of a pair (mont_row).
+    localparam int unsigned B = V + 1;
+    localparam int unsigned Span = W * (D + 2);
+    localparam int unsigned Period = (Span + V - 1) / V;
+    localparam int unsigned Words = ((N + W * (D + 1) + 1) * Period + Span - 1) / Span;
+    localparam int unsigned PairBits = Words * B;
     // With the exit product the last stage is no longer than the others.
     localparam int unsigned Segment = (N / 2 + 1 + Stages - 1) / Stages;
     localparam int unsigned LastSegment = N / 2 - (Stages - 1) * Segment;
     // L(x) is below 2^QBits.
     localparam int unsigned QBits = N / 2 + W * (D + 1) + 1;
     // The exact divider never looks at the upper half of x.
-    localparam int unsigned XWords = Exact != 0 ? (QBits + W - 1) / W : Digits;
+    localparam int unsigned XWords = Exact != 0 ? (QBits * Period + Span - 1) / Span : Words;
+    localparam int unsigned PowerBits = XWords * Span / Period;
 
     if ((Stages - 1) * Segment >= N / 2) $error("mesa_branch: too many stages for the exponent");
 
@@ -60,7 +69,10 @@ module mesa_branch #(
     logic [N:0] entered, product;
     logic [QBits-1:0] quotient;
 
-    mesa_mont_mul #(.N(N), .XBits(XBits)) u_mont_mul (
+    mesa_mont_mul #(
+        .N(N),
+        .XBits(XBits)
+    ) u_mont_mul (
         .clk_i,
         .rst_ni,
         .before_modulus_i(square_i),
@@ -87,24 +99,33 @@ module mesa_branch #(
 
     assign pair_valid[0] = entered_valid;
     assign entered_ready = pair_ready[0];
-    for (genvar j = 0; j < int'(Digits); j++) begin : gen_spread
-        logic [W-1:0] one_digit, entered_digit;
-        assign one_digit = W'((Digits * W)'(one_i) >> (W * j));
-        assign entered_digit = W'((Digits * W)'(entered) >> (W * j));
-        assign x[0][(W+1)*j +: W+1] = {1'b0, exponent_i[N/2-1] ? entered_digit : one_digit};
-        assign y[0][(W+1)*j +: W+1] = {1'b0, exponent_i[N/2-1] ? one_digit : entered_digit};
+    for (genvar j = 0; j < int'(Words); j++) begin : gen_spread
+        localparam int unsigned At = j * Span / Period;
+        localparam int unsigned Bits = (j + 1) * Span / Period - At;
+        logic [Bits-1:0] one_word, entered_word;
+        assign one_word = Bits'((Words * V)'(one_i) >> At);
+        assign entered_word = Bits'((Words * V)'(entered) >> At);
+        assign x[0][B*j +: B] = exponent_i[N/2-1] ? B'(entered_word) : B'(one_word);
+        assign y[0][B*j +: B] = exponent_i[N/2-1] ? B'(one_word) : B'(entered_word);
     end
 
     for (genvar i = 0; i < int'(Stages); i++) begin : gen_stage
         localparam int unsigned Last = (i == int'(Stages) - 1) ? 1 : 0;
         localparam int unsigned Bits = (Last != 0) ? LastSegment : Segment;
         localparam int unsigned Low = (Last != 0) ? 0 : N / 2 - (i + 1) * Segment;
-        mod_exp_ladder #(.N(N), .W(W), .D(D), .Bits(Bits), .Exit(Last)) u_ladder (
+        mod_exp_ladder #(
+            .N(N),
+            .W(W),
+            .V(V),
+            .D(D),
+            .Bits(Bits),
+            .Exit(Last)
+        ) u_ladder (
             .clk_i,
             .rst_ni,
             .mt_i,
-            .exponent_i (exponent_i[Low +: Bits]),
-            .next_i     ((Last != 0) ? 1'b0 : exponent_i[(Last != 0) ? 0 : Low-1]),
+            .exponent_i (exponent_i[Low+:Bits]),
+            .next_i     ((Last != 0) ? 1'b0 : exponent_i[(Last!=0)?0 : Low-1]),
             .in_valid_i (pair_valid[i]),
             .in_ready_o (pair_ready[i]),
             .x_i        (x[i]),
@@ -119,14 +140,20 @@ module mesa_branch #(
 
     // Carries; only the words that the divider looks at.
     logic power_valid, power_ready;
-    logic [XWords*W-1:0] power;
+    logic [PowerBits-1:0] power;
 
-    carry_resolve #(.Words(XWords), .W(W), .B(W + 1)) u_resolve (
+    carry_resolve #(
+        .Words(XWords),
+        .W(V),
+        .B(B),
+        .PerCycle(Period),
+        .Span(Span)
+    ) u_resolve (
         .clk_i,
         .rst_ni,
         .in_valid_i (pair_valid[Stages]),
         .in_ready_o (pair_ready[Stages]),
-        .x_i        (x[Stages][XWords*(W+1)-1:0]),
+        .x_i        (x[Stages][XWords*B-1:0]),
         .out_valid_o(power_valid),
         .out_ready_i(power_ready),
         .r_o        (power)
@@ -134,14 +161,19 @@ module mesa_branch #(
 
     // What the last ladder leaves beside the power, and what the divider has no use for.
     logic unused;
-    if (XWords < Digits) begin : gen_unused_upper
-        assign unused = &{1'b0, y[Stages], x[Stages][PairBits-1:XWords*(W+1)]};
+    if (XWords < Words) begin : gen_unused_upper
+        assign unused = &{1'b0, y[Stages], x[Stages][PairBits-1:XWords*B]};
     end else begin : gen_unused
         assign unused = &{1'b0, y[Stages]};
     end
 
     if (Exact != 0) begin : gen_exact
-        div_exact #(.XBits(XWords * W), .DBits(N / 2), .QBits(QBits), .Minus(1)) u_div (
+        div_exact #(
+            .XBits(PowerBits),
+            .DBits(N / 2),
+            .QBits(QBits),
+            .Minus(1)
+        ) u_div (
             .clk_i,
             .rst_ni,
             .d_i        (prime_i),
@@ -156,8 +188,12 @@ module mesa_branch #(
         logic [N/2-1:0] remainder;
         // The power is at most M', below 2^(N + W (D+1)).
         logic unused_remainder;
-        assign unused_remainder = &{1'b0, remainder, power[XWords*W-1:N/2+QBits]};
-        div_restoring #(.XBits(N / 2 + QBits), .DBits(N / 2), .QBits(QBits)) u_div (
+        assign unused_remainder = &{1'b0, remainder, power >> (N / 2 + QBits)};
+        div_restoring #(
+            .XBits(N / 2 + QBits),
+            .DBits(N / 2),
+            .QBits(QBits)
+        ) u_div (
             .clk_i,
             .rst_ni,
             .d_i        (prime_i),
@@ -171,7 +207,9 @@ module mesa_branch #(
         );
     end
 
-    cond_sub #(.N(N)) u_judge (
+    cond_sub #(
+        .N(N)
+    ) u_judge (
         .clk_i,
         .rst_ni,
         .m_i        (n_i),

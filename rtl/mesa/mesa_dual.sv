@@ -5,25 +5,23 @@
 //
 // Two symmetric branches (mesa_dual_branch), one for p and one for q, each with Lanes exponentiators side by side; a key memory; registers.
 //
-// Streams and registers as in mesa, with the parameters
-//   0 N   1 Lanes   2 W, D, V (a byte each)   3 StreamBits   4 RBits (R = 2^RBits)   5 XBits   6 cycles that a lane takes for a ciphertext
-// and a key memory of 2 KiB for each constant: 0 mt, 1 exponent, 2 unit, 3 shift_low, 4 shift_high, 5 enter_low, 6 enter_high, 7 one_low, 8 one_high,
-// 9 merged of the p branch, 15 n, 16..25 the q branch's. Dual numbers are given by parts below 2^(N/2), right modulo p^2.
+// Streams, registers, parameters and the regions of the key: docs/registers.md. Dual numbers are given by parts below 2^(N/2), right modulo p^2.
 // PRODUCTS counts products of dual numbers in all lanes.
 //
-// Throughput, once filled: Lanes plaintexts in the time of parameter 6, in which no lane waits longer than two cycles.
+// Throughput, once filled: Lanes plaintexts in the time of parameter 6: what a lane takes for a ciphertext, or, with so many lanes that it is more, what the
+// product after them takes for Lanes.
 // Source of the dual form: dual_lane.
 module mesa_dual #(
-    parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, at least 64
-    parameter int unsigned Lanes      = 4,     // exponentiators a branch
-    parameter int unsigned W          = 17,    // bits of a digit
-    parameter int unsigned V          = 23,    // bits of a word: multipliers take a digit and a word
+    parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, 64 to 16384
+    parameter int unsigned Lanes      = 10,    // exponentiators a branch
+    parameter int unsigned W          = 18,    // bits of a digit
+    parameter int unsigned V          = 24,    // bits of a word: multipliers take a digit and a word
     parameter int unsigned D          = 2,     // delay of a digit of the quotient
-    parameter int unsigned StreamBits = 64     // bits of a beat, at most N / 2
+    parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32, at most N / 2
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    // AXI4-Lite: registers and key memory.
+    // AXI4-Lite: registers and constants.
     input  logic [16:0]           axil_awaddr_i,
     input  logic                  axil_awvalid_i,
     output logic                  axil_awready_o,
@@ -41,6 +39,7 @@ module mesa_dual #(
     output logic [1:0]            axil_rresp_o,
     output logic                  axil_rvalid_o,
     input  logic                  axil_rready_i,
+    output logic                  irq_o,
     // AXI4-Stream: ciphertexts in.
     input  logic [StreamBits-1:0] s_axis_tdata_i,
     input  logic                  s_axis_tlast_i,
@@ -52,17 +51,22 @@ module mesa_dual #(
     output logic                  m_axis_tvalid_o,
     input  logic                  m_axis_tready_i
 );
+    if (Lanes < 1) $error("mesa_dual: Lanes must be at least 1");
+
     localparam int unsigned H = N / 2;
     localparam int unsigned MtBits = (H + W - 1) / W * W;
-    localparam int unsigned RBits = W * ((H + 2 + W - 1) / W + D + 1);
+    localparam int unsigned RBits = W * ((H + W + 2) / W + D + 1);
     // Of the product modulo n.
-    localparam int unsigned XBits = ((H + W) / W + D + 1) * W + 2;
-    // A lane's step, and the time from ciphertext to ciphertext in it.
-    localparam int unsigned Step = (H + 2 + W - 1) / W + 2 * D + 6;
-    localparam int unsigned Interval = (23 + 5 * ((H + 3) / 4)) * Step + 9;
+    localparam int unsigned XBits = RBits;
+    // The time of a product of one row in a lane, and that from ciphertext to ciphertext in it.
+    localparam int unsigned Job = (H + W + 2) / W + 2 * D + 3;
+    localparam int unsigned LaneCycles = (56 + 11 * ((H + 3) / 4)) * Job;
+    // The product after the lanes, one ciphertext after the other (mont_mul_radix2).
+    localparam int unsigned ProductCycles = XBits + 2;
+    localparam int unsigned Interval = (LaneCycles > Lanes * ProductCycles) ? LaneCycles : Lanes * ProductCycles;
     localparam int unsigned CountBits = $clog2(2 * Lanes + 1);
 
-    logic datapath_rst_n, key_write, key_wipe;
+    logic rst_n, datapath_rst_n, key_write, key_wipe;
     logic [13:0] key_index;
     logic [31:0] key_data;
     logic [1:0] start_valid, start_ready, residue_valid, residue_ready;
@@ -72,25 +76,54 @@ module mesa_dual #(
     logic [1:0][Lanes-1:0] mul;
 
     logic [7:0][31:0] parameters;
-    assign parameters[0] = N;
-    assign parameters[1] = Lanes;
-    assign parameters[2] = {8'd0, 8'(V), 8'(D), 8'(W)};
-    assign parameters[3] = StreamBits;
-    assign parameters[4] = RBits;
-    assign parameters[5] = XBits;
-    assign parameters[6] = Interval;
-    assign parameters[7] = '0;
+    assign parameters[accelerator_pkg::MesaDualParameterN] = N;
+    assign parameters[accelerator_pkg::MesaDualParameterLanes] = Lanes;
+    assign parameters[accelerator_pkg::MesaDualParameterShape] = {8'd0, 8'(V), 8'(D), 8'(W)};
+    assign parameters[accelerator_pkg::MesaDualParameterStreamBits] = StreamBits;
+    assign parameters[accelerator_pkg::MesaDualParameterRBits] = RBits;
+    assign parameters[accelerator_pkg::MesaDualParameterXBits] = XBits;
+    assign parameters[accelerator_pkg::MesaDualParameterInterval] = Interval;
+    assign parameters[accelerator_pkg::MesaDualParameterReserved] = '0;
 
     mesa_frame #(
-        .N         (N),
-        .StreamBits(StreamBits),
-        .Identity  ("DUAL"),
-        .CountBits (CountBits),
-        .NumberOfN (15)
+        .N          (N),
+        .StreamBits (StreamBits),
+        .Identity   (accelerator_pkg::MesaDualIdentity),
+        .CountBits  (CountBits),
+        .RegionOfN  (accelerator_pkg::MesaDualModulus),
+        .RegionWords(accelerator_pkg::mesa_dual_region_words(N, W, D))
     ) u_frame (
-        .*,  // clock, reset and the buses
+        .clk_i,
+        .rst_ni,
+        .axil_awaddr_i,
+        .axil_awvalid_i,
+        .axil_awready_o,
+        .axil_wdata_i,
+        .axil_wstrb_i,
+        .axil_wvalid_i,
+        .axil_wready_o,
+        .axil_bresp_o,
+        .axil_bvalid_o,
+        .axil_bready_i,
+        .axil_araddr_i,
+        .axil_arvalid_i,
+        .axil_arready_o,
+        .axil_rdata_o,
+        .axil_rresp_o,
+        .axil_rvalid_o,
+        .axil_rready_i,
+        .irq_o,
+        .s_axis_tdata_i,
+        .s_axis_tlast_i,
+        .s_axis_tvalid_i,
+        .s_axis_tready_o,
+        .m_axis_tdata_o,
+        .m_axis_tlast_o,
+        .m_axis_tvalid_o,
+        .m_axis_tready_i,
         .parameters_i   (parameters),
         .product_count_i(CountBits'($countones(mul))),
+        .rst_no         (rst_n),
         .datapath_rst_no(datapath_rst_n),
         .key_wipe_o     (key_wipe),
         .key_write_o    (key_write),
@@ -114,40 +147,136 @@ module mesa_dual #(
         logic [N-1:0] merged;
 
         for (genvar k = 0; k < 10; k++) begin : gen_write
-            assign write[k] = key_write && key_index[13:9] == 5'(16 * b + k);
+            assign write[k] = key_write && key_index[13:9] == 5'((b == 0 ? accelerator_pkg::MesaDualPMt : accelerator_pkg::MesaDualQMt) + k);
         end
-        config_register #(.Bits(MtBits), .IndexBits(9)) u_mt (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[0]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(mt)
+        config_register #(
+            .Bits(MtBits),
+            .IndexBits(9)
+        ) u_mt (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPMt]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(mt)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_exponent (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[1]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(exponent)
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_exponent (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPExponent]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(exponent)
         );
-        config_register #(.Bits(W * (D + 1)), .IndexBits(9)) u_unit (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[2]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(unit)
+        config_register #(
+            .Bits(W * (D + 1)),
+            .IndexBits(9)
+        ) u_unit (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPUnit]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(unit)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_shift_low (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[3]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(shift_low)
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_shift_low (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPShiftLow]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(shift_low)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_shift_high (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[4]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(shift_high)
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_shift_high (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPShiftHigh]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(shift_high)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_enter_low (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[5]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(enter_low)
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_enter_low (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPEnterLow]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(enter_low)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_enter_high (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[6]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(enter_high)
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_enter_high (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPEnterHigh]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(enter_high)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_one_low (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[7]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(one_low)
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_one_low (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPOneLow]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(one_low)
         );
-        config_register #(.Bits(H), .IndexBits(9)) u_one_high (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[8]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(one_high)
+        config_register #(
+            .Bits(H),
+            .IndexBits(9)
+        ) u_one_high (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPOneHigh]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(one_high)
         );
-        config_register #(.Bits(N), .IndexBits(9)) u_merged (
-            .clk_i, .rst_ni, .wipe_i(key_wipe), .write_i(write[9]), .index_i(key_index[8:0]), .data_i(key_data), .value_o(merged)
+        config_register #(
+            .Bits(N),
+            .IndexBits(9)
+        ) u_merged (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(write[accelerator_pkg::MesaDualPMerged]),
+            .index_i(key_index[8:0]),
+            .data_i (key_data),
+            .value_o(merged)
         );
 
-        mesa_dual_branch #(.N(N), .Lanes(Lanes), .W(W), .V(V), .D(D)) u_branch (
+        mesa_dual_branch #(
+            .N(N),
+            .Lanes(Lanes),
+            .W(W),
+            .V(V),
+            .D(D)
+        ) u_branch (
             .clk_i,
             .rst_ni      (datapath_rst_n),
             .mt_i        (mt),

@@ -3,22 +3,22 @@
 //
 //   residue = L(c^(p-1) mod p^2) t mod n,   0 <= residue < n
 //
-// Ciphertexts are dealt to the lanes in turns, one after the other since all lanes take their digits from one register, and come back in the same order, since all lanes take the same time. A lane gives L modulo p, at most twice the
-// scaled modulus (dual_lane); t is a multiple of q, which makes any multiple of p in it one of n. The product is by the
-// radix-2 multiplier: merged = t 2^XBits mod n.
+// Ciphertexts are dealt to the lanes in turns, one after the other since all lanes take their digits from one register, and come back in the same order, since
+// all lanes take the same time. A lane gives L modulo p, below twice the scaled modulus (dual_lanes); t is a multiple of q, which makes any multiple of p in it
+// one of n. The product is by the radix-2 multiplier: merged = t 2^XBits mod n.
 //
-// All constants are static while anything is in flight: those of dual_lane, whose dual numbers are below 2^H here, and n and merged.
-// An item every ((23 + 5 ceil(H / 4)) Step + 9) / Lanes cycles, H = N / 2, Step as in dual_lane, if that is more than the radix-2 product's.
+// All constants are static while anything is in flight: those of dual_lanes, whose dual numbers are below 2^H here, and n and merged.
+// Lanes items in (56 + 11 ceil(H / 4)) Job cycles, H = N / 2, Job = ceil((H + 3) / W) + 2 D + 3, once filled, if that is more than Lanes radix-2 products of XBits + 2.
 module mesa_dual_branch #(
     parameter int unsigned N     = 1024,  // bits of n
-    parameter int unsigned Lanes = 4,     // at least 1
-    parameter int unsigned W     = 17,    // bits of a digit
-    parameter int unsigned V     = 23,    // bits of a word
+    parameter int unsigned Lanes = 10,    // at least 1
+    parameter int unsigned W     = 18,    // bits of a digit
+    parameter int unsigned V     = 24,    // bits of a word
     parameter int unsigned D     = 2,     // delay of a digit of the quotient
     localparam int unsigned H      = N / 2,
     localparam int unsigned MtBits = (H + W - 1) / W * W,
-    localparam int unsigned OpBits = ((H + W) / W + D + 1) * W,
-    localparam int unsigned XBits  = OpBits + 2
+    localparam int unsigned OpBits = ((H + W + 2) / W + D + 1) * W,
+    localparam int unsigned XBits  = OpBits
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,
@@ -41,6 +41,8 @@ module mesa_dual_branch #(
     output logic [N-1:0]       residue_o,
     output logic [Lanes-1:0]   mul_o          // a product starts in this lane
 );
+    if (Lanes < 1) $error("mesa_dual_branch: Lanes must be at least 1");
+
     // The ciphertext as the lanes take it: its quarters, the highest first, in digits.
     localparam int unsigned QuarterBits = (H + W - 1) / W * W;
     logic [4*QuarterBits-1:0] quarters;
@@ -50,7 +52,10 @@ module mesa_dual_branch #(
         assign quarters[k*QuarterBits+:QuarterBits] = QuarterBits'(ciphertext_i[(3-k)*H+:H]);
     end
 
-    stream_narrow #(.Width(W), .Beats(4 * QuarterBits / W)) u_text (
+    stream_narrow #(
+        .Width(W),
+        .Beats(4 * QuarterBits / W)
+    ) u_text (
         .clk_i,
         .rst_ni,
         .in_valid_i,
@@ -62,74 +67,60 @@ module mesa_dual_branch #(
         .out_last_o (text_last)
     );
 
-    // Dealing and collecting.
-    logic [Lanes-1:0] deal, collect, lane_ready, lane_valid;
-    logic [Lanes-1:0][OpBits-1:0] quotients;
-    logic [OpBits-1:0] quotient;
     logic quotient_valid, quotient_ready;
+    logic [OpBits-1:0] quotient;
 
-    assign text_ready = |(lane_ready & deal);
-    assign quotient_valid = |(lane_valid & collect);
-
-    stream_turns #(.Takers(Lanes)) u_deal (
+    dual_lanes #(
+        .N(N),
+        .Lanes(Lanes),
+        .W(W),
+        .V(V),
+        .D(D)
+    ) u_lanes (
         .clk_i,
         .rst_ni,
-        .transfer_i(text_valid && text_ready && text_last),
-        .turn_o    (deal)
+        .mt_i,
+        .unit_i,
+        .exponent_i,
+        .shift_low_i (OpBits'(shift_low_i)),
+        .shift_high_i(OpBits'(shift_high_i)),
+        .enter_low_i (OpBits'(enter_low_i)),
+        .enter_high_i(OpBits'(enter_high_i)),
+        .one_low_i   (OpBits'(one_low_i)),
+        .one_high_i  (OpBits'(one_high_i)),
+        .in_valid_i  (text_valid),
+        .in_ready_o  (text_ready),
+        .digit_i     (text_digit),
+        .last_i      (text_last),
+        .out_valid_o (quotient_valid),
+        .out_ready_i (quotient_ready),
+        .l_o         (quotient),
+        .mul_o
     );
-    stream_turns #(.Takers(Lanes)) u_collect (
-        .clk_i,
-        .rst_ni,
-        .transfer_i(quotient_valid && quotient_ready),
-        .turn_o    (collect)
-    );
-
-    always_comb begin
-        quotient = '0;
-        for (int i = 0; i < int'(Lanes); i++) quotient |= collect[i] ? quotients[i] : '0;
-    end
-
-    for (genvar i = 0; i < int'(Lanes); i++) begin : gen_lane
-        dual_lane #(.N(N), .W(W), .V(V), .D(D)) u_lane (
-            .clk_i,
-            .rst_ni,
-            .mt_i,
-            .unit_i,
-            .exponent_i,
-            .shift_low_i (OpBits'(shift_low_i)),
-            .shift_high_i(OpBits'(shift_high_i)),
-            .enter_low_i (OpBits'(enter_low_i)),
-            .enter_high_i(OpBits'(enter_high_i)),
-            .one_low_i   (OpBits'(one_low_i)),
-            .one_high_i  (OpBits'(one_high_i)),
-            .in_valid_i  (text_valid && deal[i]),
-            .in_ready_o  (lane_ready[i]),
-            .digit_i     (text_digit),
-            .out_valid_o (lane_valid[i]),
-            .out_ready_i (quotient_ready && collect[i]),
-            .l_o         (quotients[i]),
-            .mul_o       (mul_o[i])
-        );
-    end
 
     // Times t, modulo n.
     logic product_valid, product_ready;
     logic [N:0] product;
 
-    mont_mul_radix2 #(.N(N), .XBits(XBits)) u_mont_mul (
+    mont_mul_radix2 #(
+        .N(N),
+        .XBits(XBits)
+    ) u_mont_mul (
         .clk_i,
         .rst_ni,
         .m_i        (n_i),
         .in_valid_i (quotient_valid),
         .in_ready_o (quotient_ready),
-        .x_i        (XBits'(quotient)),
+        .x_i        (quotient),
         .y_i        (merged_i),
         .out_valid_o(product_valid),
         .out_ready_i(product_ready),
         .r_o        (product)
     );
 
-    cond_sub #(.N(N)) u_judge (
+    cond_sub #(
+        .N(N)
+    ) u_judge (
         .clk_i,
         .rst_ni,
         .m_i        (n_i),

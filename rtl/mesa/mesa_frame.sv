@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What every MESA has around its two branches: registers, the streams of ciphertexts and plaintexts, the last sum modulo n.
+// What every MESA has around its two branches beside accelerator_frame: the modulus n, and the last sum.
 //
 //   plaintext = (residue of branch 0 + residue of branch 1) mod n
 //
-// Ciphertexts of 2 N bits come as packets, go to both branches, each in its own time, once the key is complete; plaintexts of N bits leave as packets, in order.
-// The constant n lies in the key memory here; the branches' constants are written where key_write_o says, the number of the constant in the upper
-// bits of key_index_o and the word in the lower 9. datapath_rst_no resets whatever works on ciphertexts; key_wipe_o clears constants.
+// Ciphertexts of 2 N bits go to both branches, each in its own time, once the key is complete; plaintexts of N bits leave in order.
 module mesa_frame #(
-    parameter int unsigned N          = 1024,    // bits of n, a multiple of 4, at least 64
-    parameter int unsigned StreamBits = 64,      // bits of a beat, at most N / 2
-    parameter logic [31:0] Identity   = "NONE",
-    parameter int unsigned CountBits  = 4,       // bits of product_count_i
-    parameter int unsigned NumberOfN  = 7        // of the constant n in the key memory
+    parameter int unsigned  N            = 1024,    // bits of n, a multiple of 4, 64 to 16384
+    parameter int unsigned  StreamBits   = 64,      // bits of a beat, a multiple of 32, at most N / 2
+    parameter logic [31:0]  Identity     = "NONE",
+    parameter int unsigned  CountBits    = 4,       // bits of product_count_i
+    parameter int unsigned  RegionOfN    = 7,       // the number of n's region
+    parameter logic [319:0] RegionWords  = '0       // words of each region, 10 bits each; 0 where there is none
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    // AXI4-Lite: registers and key memory.
+    // AXI4-Lite: registers and constants.
     input  logic [16:0]           axil_awaddr_i,
     input  logic                  axil_awvalid_i,
     output logic                  axil_awready_o,
@@ -33,6 +32,7 @@ module mesa_frame #(
     output logic [1:0]            axil_rresp_o,
     output logic                  axil_rvalid_o,
     input  logic                  axil_rready_i,
+    output logic                  irq_o,
     // AXI4-Stream: ciphertexts in.
     input  logic [StreamBits-1:0] s_axis_tdata_i,
     input  logic                  s_axis_tlast_i,
@@ -46,6 +46,7 @@ module mesa_frame #(
     // The design.
     input  logic [7:0][31:0]      parameters_i,
     input  logic [CountBits-1:0]  product_count_i,  // products started in this cycle
+    output logic                  rst_no,           // of the constants
     output logic                  datapath_rst_no,
     output logic                  key_wipe_o,
     output logic                  key_write_o,
@@ -60,18 +61,22 @@ module mesa_frame #(
     output logic [1:0]            residue_ready_o,
     input  logic [1:0][N-1:0]     residue_i
 );
-    localparam int unsigned InBeats  = (2 * N + StreamBits - 1) / StreamBits;
-    localparam int unsigned OutBeats = (N + StreamBits - 1) / StreamBits;
+    if (N < 64 || N % 4 != 0 || N > 16384) $error("mesa_frame: N must be a multiple of 4, 64 to 16384");
+    if (StreamBits % 32 != 0 || StreamBits < 32 || StreamBits > N / 2) $error("mesa_frame: StreamBits must be a multiple of 32, at most N / 2");
 
-    if (N < 64 || N % 4 != 0) $error("mesa_frame: N must be a multiple of 4, at least 64");
+    logic plaintext_valid, plaintext_ready;
+    logic [N-1:0] plaintext;
+    logic [15:0] unused_index;
 
-    logic key_ready, pending, accepted, delivered, bad_packet;
-
-    accelerator_registers #(
-        .AddressBits(17),
+    accelerator_frame #(
         .Identity   (Identity),
-        .CountBits  (CountBits)
-    ) u_registers (
+        .InBits     (2 * N),
+        .OutBits    (N),
+        .StreamBits (StreamBits),
+        .Branches   (2),
+        .CountBits  (CountBits),
+        .RegionWords(RegionWords)
+    ) u_frame (
         .clk_i,
         .rst_ni,
         .axil_awaddr_i,
@@ -91,70 +96,53 @@ module mesa_frame #(
         .axil_rresp_o,
         .axil_rvalid_o,
         .axil_rready_i,
+        .irq_o,
+        .s_axis_tdata_i,
+        .s_axis_tlast_i,
+        .s_axis_tvalid_i,
+        .s_axis_tready_o,
+        .m_axis_tdata_o,
+        .m_axis_tlast_o,
+        .m_axis_tvalid_o,
+        .m_axis_tready_i,
         .parameters_i,
+        .index_o       (unused_index),
+        .value_i       ('0),
+        .product_count_i,
+        .rst_no,
+        .datapath_rst_no,
+        .key_wipe_o,
         .key_write_o,
         .key_index_o,
         .key_data_o,
-        .key_wipe_o,
-        .key_ready_o    (key_ready),
-        .datapath_rst_no,
-        .pending_i      (pending),
-        .accepted_i     (accepted),
-        .delivered_i    (delivered),
-        .bad_packet_i   (bad_packet),
-        .product_count_i
+        .item_valid_o  (start_valid_o),
+        .item_ready_i  (start_ready_i),
+        .item_o        (ciphertext_o),
+        .answer_valid_i(plaintext_valid),
+        .answer_ready_o(plaintext_ready),
+        .answer_i      (plaintext)
     );
 
-    // Ciphertexts, to both branches.
-    logic item_valid, item_ready;
-    logic [InBeats*StreamBits-1:0] item;
-
-    stream_widen #(.Width(StreamBits), .Beats(InBeats)) u_widen (
+    config_register #(
+        .Bits(N),
+        .IndexBits(9)
+    ) u_n (
         .clk_i,
-        .rst_ni      (datapath_rst_no),
-        .in_valid_i  (s_axis_tvalid_i),
-        .in_ready_o  (s_axis_tready_o),
-        .in_data_i   (s_axis_tdata_i),
-        .in_last_i   (s_axis_tlast_i),
-        .out_valid_o (pending),
-        .out_ready_i (item_ready && key_ready),
-        .out_data_o  (item),
-        .bad_packet_o(bad_packet)
-    );
-
-    assign ciphertext_o = item[2*N-1:0];
-    assign item_valid = pending && key_ready;
-    assign accepted = item_valid && item_ready;
-
-    stream_fork u_fork (
-        .clk_i,
-        .rst_ni        (datapath_rst_no),
-        .in_valid_i    (item_valid),
-        .in_ready_o    (item_ready),
-        .first_valid_o (start_valid_o[0]),
-        .first_ready_i (start_ready_i[0]),
-        .second_valid_o(start_valid_o[1]),
-        .second_ready_i(start_ready_i[1])
-    );
-
-    // n.
-    config_register #(.Bits(N), .IndexBits(9)) u_n (
-        .clk_i,
-        .rst_ni,
+        .rst_ni (rst_no),
         .wipe_i (key_wipe_o),
-        .write_i(key_write_o && key_index_o[13:9] == 5'(NumberOfN)),
+        .write_i(key_write_o && key_index_o[13:9] == 5'(RegionOfN)),
         .index_i(key_index_o[8:0]),
         .data_i (key_data_o),
         .value_o(n_o)
     );
 
     // The plaintext.
-    logic sum_ready, plaintext_valid, plaintext_ready;
-    logic [N-1:0] plaintext;
-
+    logic sum_ready;
     assign residue_ready_o = {2{sum_ready && &residue_valid_i}};
 
-    mod_add #(.N(N)) u_add (
+    mod_add #(
+        .N(N)
+    ) u_add (
         .clk_i,
         .rst_ni     (datapath_rst_no),
         .m_i        (n_o),
@@ -167,23 +155,6 @@ module mesa_frame #(
         .r_o        (plaintext)
     );
 
-    stream_narrow #(.Width(StreamBits), .Beats(OutBeats)) u_narrow (
-        .clk_i,
-        .rst_ni     (datapath_rst_no),
-        .in_valid_i (plaintext_valid),
-        .in_ready_o (plaintext_ready),
-        .in_data_i  ((OutBeats * StreamBits)'(plaintext)),
-        .out_valid_o(m_axis_tvalid_o),
-        .out_ready_i(m_axis_tready_i),
-        .out_data_o (m_axis_tdata_o),
-        .out_last_o (m_axis_tlast_o)
-    );
-
-    assign delivered = m_axis_tvalid_o && m_axis_tready_i && m_axis_tlast_o;
-
-    // Padding of the last beat.
-    if (InBeats * StreamBits > 2 * N) begin : gen_padding
-        logic unused;
-        assign unused = &{1'b0, item[InBeats*StreamBits-1:2*N]};
-    end
+    logic unused;
+    assign unused = &{1'b0, unused_index};
 endmodule

@@ -3,8 +3,10 @@
 //
 //   before: r = x y / 2^XBits mod m with before_modulus_i;   after: likewise with after_modulus_i;   bounds as mont_mul_radix2.
 //
-// The second user goes first, so that what is nearly done leaves the pipeline. The first user's result has a register of its own, and its
-// next product starts only when that is free: a stalled pipeline never keeps the multiplier from the second user, on which it waits.
+// The users take turns where both want it: a first user that comes twice in a row would find its register still full when the stage behind is
+// slower than a product, and the multiplier would idle. The first user's result has a register of its own, and its next product starts only
+// when that is free: a stalled pipeline never keeps the multiplier from the second user, on which it waits.
+// A product from start to start: the latency of mont_mul_radix2 and a cycle, while results are taken.
 module mesa_mont_mul #(
     parameter int unsigned N     = 1024,  // bits of the moduli
     parameter int unsigned XBits = 2050   // bits of x, one cycle each
@@ -29,17 +31,21 @@ module mesa_mont_mul #(
     output logic [N:0]       after_result_o
 );
     // Whose product is under way, and whose starts next.
-    logic busy_q, after_owns_q, after_starts, after_selected;
+    logic busy_q, after_owns_q, after_starts, after_selected, before_starts;
     logic start_valid, start_ready, result_valid, result_ready;
     logic [N:0] result;
 
-    assign after_starts = after_valid_i;
+    assign before_starts = before_valid_i && !before_valid_o && (after_owns_q || !after_valid_i);
+    assign after_starts = after_valid_i && !before_starts;
     assign after_selected = busy_q ? after_owns_q : after_starts;
-    assign start_valid = !busy_q && (after_valid_i || (before_valid_i && !before_valid_o));
-    assign after_ready_o = !busy_q && start_ready;
-    assign before_ready_o = !busy_q && start_ready && !after_valid_i && !before_valid_o;
+    assign start_valid = !busy_q && (after_starts || before_starts);
+    assign after_ready_o = !busy_q && start_ready && after_starts;
+    assign before_ready_o = !busy_q && start_ready && before_starts;
 
-    mont_mul_radix2 #(.N(N), .XBits(XBits)) u_mul (
+    mont_mul_radix2 #(
+        .N(N),
+        .XBits(XBits)
+    ) u_mul (
         .clk_i,
         .rst_ni,
         .m_i        (after_selected ? after_modulus_i : before_modulus_i),

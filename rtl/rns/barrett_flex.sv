@@ -32,6 +32,7 @@ module barrett_flex #(
     input  logic         out_ready_i,
     output logic [V-1:0] r_o          // below q
 );
+    if (Truncated > 1 || Tiled > 1) $error("barrett_flex: Truncated and Tiled are 0 or 1");
     if (V < 2 || V > 31) $error("barrett_flex: Q must have 2 to 31 bits");
     if (K <= V || K > 2 * V + 16) $error("barrett_flex: K must be more than V, at most 2 V + 16");
 
@@ -50,17 +51,26 @@ module barrett_flex #(
     logic [V:0] x_low;
     logic h_valid, h_ready;
 
-    constant_product #(.FactorBits(MBits), .Factor(M), .XBits(XBits), .XTile((Tiled != 0) ? 17 : 0), .FTile(26)) u_m (
+    constant_product #(
+        .FactorBits(MBits),
+        .Factor(M),
+        .XBits(XBits),
+        .XTile((Tiled != 0) ? 17 : 0),
+        .FTile(26)
+    ) u_m (
         .x_i(x_i[K-1:Cut]),
         .y_o(product)
     );
 
-    stream_stage #(.Width(HBits + V + 1), .Present(Quotient)) u_quotient (
+    stream_stage #(
+        .Width  (HBits + V + 1),
+        .Present(Quotient)
+    ) u_quotient (
         .clk_i,
         .rst_ni,
         .in_valid_i,
         .in_ready_o,
-        .in_data_i  ({product[Scale-Cut +: HBits], x_i[V:0]}),
+        .in_data_i  ({product[Scale-Cut+:HBits], x_i[V:0]}),
         .out_valid_o(h_valid),
         .out_ready_i(h_ready),
         .out_data_o ({h, x_low})
@@ -70,13 +80,20 @@ module barrett_flex #(
     logic [V:0] beta_h, difference, rest;
     logic rest_valid, rest_ready;
 
-    shift_add #(.Factor(Beta), .InBits(HBits), .OutBits(V + 1)) u_beta (
+    shift_add #(
+        .Factor (Beta),
+        .InBits (HBits),
+        .OutBits(V + 1)
+    ) u_beta (
         .x_i(h),
         .y_o(beta_h)
     );
     assign difference = x_low + beta_h - {h[0], {V{1'b0}}};
 
-    stream_stage #(.Width(V + 1), .Present(Difference)) u_difference (
+    stream_stage #(
+        .Width  (V + 1),
+        .Present(Difference)
+    ) u_difference (
         .clk_i,
         .rst_ni,
         .in_valid_i (h_valid),
@@ -91,15 +108,18 @@ module barrett_flex #(
     logic [V+1:0] less;
     assign less = {1'b0, rest} - (V + 2)'(Q);
 
-    stream_stage #(.Width(V), .Present(Residue)) u_residue (
+    stream_stage #(
+        .Width  (V),
+        .Present(Residue)
+    ) u_residue (
         .clk_i,
         .rst_ni,
-        .in_valid_i (rest_valid),
-        .in_ready_o (rest_ready),
-        .in_data_i  (less[V+1] ? rest[V-1:0] : less[V-1:0]),
+        .in_valid_i(rest_valid),
+        .in_ready_o(rest_ready),
+        .in_data_i (less[V+1] ? rest[V-1:0] : less[V-1:0]),
         .out_valid_o,
         .out_ready_i,
-        .out_data_o (r_o)
+        .out_data_o(r_o)
     );
 
 `ifdef VERILATOR
@@ -112,7 +132,7 @@ module barrett_flex #(
             assert (held_q);
         end
     end
-`endif
+`endif  // VERILATOR
 
     logic unused;
     assign unused = &{1'b0, product, less[V]};

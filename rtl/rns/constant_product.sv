@@ -7,14 +7,17 @@
 module constant_product #(
     parameter int unsigned            FactorBits = 30,            // at least 1
     parameter logic [FactorBits-1:0]  Factor     = '1,
-    parameter int unsigned            XBits      = 46,
+    parameter int unsigned            XBits      = 46,             // at least 1
     parameter int unsigned            XTile      = 26,
-    parameter int unsigned            FTile      = 17,
+    parameter int unsigned            FTile      = 17,             // at least 1
     parameter int unsigned            Spare      = 3              // at most 31
 ) (
     input  logic [XBits-1:0]            x_i,
     output logic [XBits+FactorBits-1:0] y_o
 );
+    if (FactorBits < 1 || XBits < 1) $error("constant_product: FactorBits and XBits must be at least 1");
+    if (FTile < 1 || Spare > 31) $error("constant_product: FTile must be at least 1, Spare at most 31");
+
     localparam int unsigned YBits = XBits + FactorBits;
 
     if (XTile == 0) begin : gen_whole
@@ -29,7 +32,7 @@ module constant_product #(
 
         for (genvar f = 0; f < int'(FPieces); f++) begin : gen_factor
             localparam int unsigned FWidth = (FactorBits - Soft - f * FTile < FTile) ? FactorBits - Soft - f * FTile : FTile;
-            localparam logic [FWidth-1:0] Piece = Factor[f*FTile +: FWidth];
+            localparam logic [FWidth-1:0] Piece = Factor[f*FTile+:FWidth];
             for (genvar k = 0; k < int'(XPieces); k++) begin : gen_x
                 localparam int unsigned XWidth = (XBits - k * XTile < XTile) ? XBits - k * XTile : XTile;
                 logic [FWidth+XWidth-1:0] product;
@@ -39,14 +42,18 @@ module constant_product #(
         end
 
         if (Soft == 0) begin : gen_hard
-            assign partial[FPieces * XPieces] = '0;
+            assign partial[FPieces*XPieces] = '0;
         end else begin : gen_soft
             logic [YBits-1:0] product;
-            shift_add #(.Factor(32'(Factor[FactorBits-1 -: Soft])), .InBits(XBits), .OutBits(YBits)) u_soft (
+            shift_add #(
+                .Factor (32'(Factor[FactorBits-1-:Soft])),
+                .InBits (XBits),
+                .OutBits(YBits)
+            ) u_soft (
                 .x_i,
                 .y_o(product)
             );
-            assign partial[FPieces * XPieces] = product << (FPieces * FTile);
+            assign partial[FPieces*XPieces] = product << (FPieces * FTile);
         end
 
         always_comb begin

@@ -27,6 +27,8 @@ module fold_barrett #(
     input  logic             out_ready_i,
     output logic [V-1:0]     r_o          // below q
 );
+    if (Truncated > 1 || Tiled > 1 || Product > 1 || Fold > 1) $error("fold_barrett: Truncated, Tiled, Product and Fold are 0 or 1");
+
     localparam int unsigned S = (XBits + V + 1) / 2;
     localparam int unsigned HighBits = XBits - S;
     localparam int unsigned ProductBits = HighBits + V;
@@ -39,12 +41,20 @@ module fold_barrett #(
     logic product_valid, product_ready, y_valid, y_ready;
     logic [S:0] y;
 
-    constant_product #(.FactorBits(V), .Factor(Weight), .XBits(HighBits), .XTile((Tiled != 0) ? 26 : 0)) u_weight (
+    constant_product #(
+        .FactorBits(V),
+        .Factor(Weight),
+        .XBits(HighBits),
+        .XTile((Tiled != 0) ? 26 : 0)
+    ) u_weight (
         .x_i(x_i[XBits-1:S]),
         .y_o(product)
     );
 
-    stream_stage #(.Width(ProductBits + S), .Present(Product)) u_product (
+    stream_stage #(
+        .Width  (ProductBits + S),
+        .Present(Product)
+    ) u_product (
         .clk_i,
         .rst_ni,
         .in_valid_i,
@@ -55,7 +65,10 @@ module fold_barrett #(
         .out_data_o ({product_kept, low_kept})
     );
 
-    stream_stage #(.Width(S + 1), .Present(Fold)) u_fold (
+    stream_stage #(
+        .Width  (S + 1),
+        .Present(Fold)
+    ) u_fold (
         .clk_i,
         .rst_ni,
         .in_valid_i (product_valid),

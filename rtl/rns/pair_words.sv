@@ -13,16 +13,22 @@ module pair_words #(
     input  logic [Words*V-1:0]     a_i,
     output logic [Pairs*SBits-1:0] s_o
 );
+    if (Words < 2) $error("pair_words: Words must be at least 2");
+
     for (genvar j = 0; j < int'(Pairs); j++) begin : gen_pair
         if (2 * j + 1 < int'(Words)) begin : gen_two
             logic [SBits-1:0] product;
-            shift_add #(.Factor(rns_pkg::beta(Q)), .InBits(V), .OutBits(SBits)) u_product (
-                .x_i(a_i[(2*j+1)*V +: V]),
+            shift_add #(
+                .Factor (rns_pkg::beta(Q)),
+                .InBits (V),
+                .OutBits(SBits)
+            ) u_product (
+                .x_i(a_i[(2*j+1)*V+:V]),
                 .y_o(product)
             );
-            assign s_o[j*SBits +: SBits] = SBits'(a_i[2*j*V +: V]) + product;
+            assign s_o[j*SBits+:SBits] = SBits'(a_i[2*j*V+:V]) + product;
         end else begin : gen_one
-            assign s_o[j*SBits +: SBits] = SBits'(a_i[2*j*V +: V]);
+            assign s_o[j*SBits+:SBits] = SBits'(a_i[2*j*V+:V]);
         end
     end
 endmodule

@@ -22,16 +22,24 @@ module residue_array #(
     input  logic               out_ready_i,
     output logic [Count*V-1:0] r_o
 );
+    if (Count < 1) $error("residue_array: Count must be at least 1");
+    if (V < 2 || V > 31) $error("residue_array: V is 2 to 31");
+    if (Words < 2) $error("residue_array: Words must be at least 2");
+    if (Stages > 7) $error("residue_array: Stages is 0 to 7");
     if (Architecture > 3) $error("residue_array: Architecture is 0, 1, 2 or 3");
 
     logic [Count-1:0] ready, valid;
 
     for (genvar i = 0; i < int'(Count); i++) begin : gen_unit
-        localparam logic [31:0] Q = Primes[32*i +: 32];
+        localparam logic [31:0] Q = Primes[32*i+:32];
         if (rns_pkg::word_bits(Q) != V) $error("residue_array: every prime must have V bits");
 
         if (Architecture == 2) begin : gen_roy
-            residue_unit_roy #(.Q(Q), .Words(Words), .Stages(Stages)) u_unit (
+            residue_unit_roy #(
+                .Q(Q),
+                .Words(Words),
+                .Stages(Stages)
+            ) u_unit (
                 .clk_i,
                 .rst_ni,
                 .in_valid_i,
@@ -39,10 +47,14 @@ module residue_array #(
                 .a_i,
                 .out_valid_o(valid[i]),
                 .out_ready_i,
-                .r_o        (r_o[i*V +: V])
+                .r_o        (r_o[i*V+:V])
             );
         end else if (Architecture == 3) begin : gen_tan
-            residue_unit_tan #(.Q(Q), .Words(Words), .Stages(Stages)) u_unit (
+            residue_unit_tan #(
+                .Q(Q),
+                .Words(Words),
+                .Stages(Stages)
+            ) u_unit (
                 .clk_i,
                 .rst_ni,
                 .in_valid_i,
@@ -50,10 +62,15 @@ module residue_array #(
                 .a_i,
                 .out_valid_o(valid[i]),
                 .out_ready_i,
-                .r_o        (r_o[i*V +: V])
+                .r_o        (r_o[i*V+:V])
             );
         end else begin : gen_special
-            residue_unit #(.Q(Q), .Words(Words), .Stages(Stages), .Compact(Architecture)) u_unit (
+            residue_unit #(
+                .Q(Q),
+                .Words(Words),
+                .Stages(Stages),
+                .Compact(Architecture)
+            ) u_unit (
                 .clk_i,
                 .rst_ni,
                 .in_valid_i,
@@ -61,7 +78,7 @@ module residue_array #(
                 .a_i,
                 .out_valid_o(valid[i]),
                 .out_ready_i,
-                .r_o        (r_o[i*V +: V])
+                .r_o        (r_o[i*V+:V])
             );
         end
     end

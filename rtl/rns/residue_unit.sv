@@ -55,12 +55,18 @@ module residue_unit #(
     logic s_valid, s_ready, sum_valid, sum_ready;
     logic [SumBits-1:0] sum;
 
-    pair_words #(.Q(Q), .Words(Words)) u_pairs (
+    pair_words #(
+        .Q(Q),
+        .Words(Words)
+    ) u_pairs (
         .a_i,
         .s_o(s)
     );
 
-    stream_stage #(.Width(Pairs * SBits), .Present(32'(Cuts[0]))) u_stage (
+    stream_stage #(
+        .Width  (Pairs * SBits),
+        .Present(32'(Cuts[0]))
+    ) u_stage (
         .clk_i,
         .rst_ni,
         .in_valid_i,

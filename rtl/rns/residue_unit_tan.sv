@@ -51,12 +51,18 @@ module residue_unit_tan #(
     logic s_valid, s_ready, sum_valid, sum_ready;
     logic [SumBits-1:0] sum;
 
-    pair_words #(.Q(Q), .Words(Words)) u_pairs (
+    pair_words #(
+        .Q(Q),
+        .Words(Words)
+    ) u_pairs (
         .a_i,
         .s_o(s)
     );
 
-    stream_stage #(.Width(Pairs * SBits), .Present(32'(Cuts[0]))) u_stage (
+    stream_stage #(
+        .Width  (Pairs * SBits),
+        .Present(32'(Cuts[0]))
+    ) u_stage (
         .clk_i,
         .rst_ni,
         .in_valid_i,
@@ -84,10 +90,10 @@ module residue_unit_tan #(
             .rst_ni,
             .in_valid_i (s_valid),
             .in_ready_o (block_ready[j]),
-            .x_i        (s_kept[j*SBits +: SBits]),
+            .x_i        (s_kept[j*SBits+:SBits]),
             .out_valid_o(block_valid[j]),
             .out_ready_i(blocks_ready),
-            .r_o        (blocks[j*V +: V])
+            .r_o        (blocks[j*V+:V])
         );
     end
     assign s_ready = &block_ready;

@@ -11,6 +11,9 @@ module shift_add #(
     input  logic [InBits-1:0]  x_i,
     output logic [OutBits-1:0] y_o
 );
+    if (Factor == '0 || Factor[31]) $error("shift_add: Factor must be below 2^31 and not 0");
+    if (InBits < 1 || OutBits < 1) $error("shift_add: InBits and OutBits must be at least 1");
+
     localparam logic [31:0] Plus = rns_pkg::plus_terms(Factor);
     localparam logic [31:0] Minus = rns_pkg::minus_terms(Factor);
     localparam int unsigned WideBits = (InBits > OutBits) ? InBits : OutBits;

@@ -23,6 +23,8 @@ module weighted_sum #(
     input  logic                   out_ready_i,
     output logic [RBits-1:0]       r_o
 );
+    if (Items < 1 || XBits < 1) $error("weighted_sum: Items and XBits must be at least 1");
+
     localparam int unsigned V = rns_pkg::word_bits(Q);
     localparam int unsigned ProductBits = XBits + V;
     // The first product needs no more bits than its word.
@@ -35,13 +37,21 @@ module weighted_sum #(
     assign products[XBits-1:0] = x_i[XBits-1:0];
     for (genvar j = 1; j < int'(Items); j++) begin : gen_product
         localparam logic [V-1:0] Weight = V'(rns_pkg::power_of_two(Step * j, Q));
-        constant_product #(.FactorBits(V), .Factor(Weight), .XBits(XBits), .XTile((Tiled != 0) ? 26 : 0)) u_product (
-            .x_i(x_i[j*XBits +: XBits]),
-            .y_o(products[XBits+(j-1)*ProductBits +: ProductBits])
+        constant_product #(
+            .FactorBits(V),
+            .Factor(Weight),
+            .XBits(XBits),
+            .XTile((Tiled != 0) ? 26 : 0)
+        ) u_product (
+            .x_i(x_i[j*XBits+:XBits]),
+            .y_o(products[XBits+(j-1)*ProductBits+:ProductBits])
         );
     end
 
-    stream_stage #(.Width(AllBits), .Present(Products)) u_products (
+    stream_stage #(
+        .Width  (AllBits),
+        .Present(Products)
+    ) u_products (
         .clk_i,
         .rst_ni,
         .in_valid_i,
@@ -57,18 +67,21 @@ module weighted_sum #(
     end else begin : gen_many
         always_comb begin
             sum = RBits'(kept[XBits-1:0]);
-            for (int j = 1; j < int'(Items); j++) sum = sum + RBits'(kept[XBits+(j-1)*ProductBits +: ProductBits]);
+            for (int j = 1; j < int'(Items); j++) sum = sum + RBits'(kept[XBits+(j-1)*ProductBits+:ProductBits]);
         end
     end
 
-    stream_stage #(.Width(RBits), .Present(Sum)) u_sum (
+    stream_stage #(
+        .Width  (RBits),
+        .Present(Sum)
+    ) u_sum (
         .clk_i,
         .rst_ni,
-        .in_valid_i (kept_valid),
-        .in_ready_o (kept_ready),
-        .in_data_i  (sum),
+        .in_valid_i(kept_valid),
+        .in_ready_o(kept_ready),
+        .in_data_i (sum),
         .out_valid_o,
         .out_ready_i,
-        .out_data_o (r_o)
+        .out_data_o(r_o)
     );
 endmodule

@@ -3,7 +3,7 @@
 mod golden;
 
 use golden::{Core, below, number, odd, power};
-use hearith_rtl::{DIV_EXACT_9, DIV_EXACT_561, DIV_RESTORING_9, DIV_RESTORING_561};
+use hearith_rtl::{DIV_EXACT_9, DIV_EXACT_564, DIV_RESTORING_9, DIV_RESTORING_564};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
 use rug::Integer;
@@ -43,15 +43,15 @@ fn wide_exact_divisions() {
     for divisor in
         [power(512) - 1u32, power(511) + 1u32, odd(&mut random, 512), odd(&mut random, 300), Integer::from(1)]
     {
-        let most = power(561) - 1u32;
+        let most = power(564) - 1u32;
         let quotients =
-            [Integer::new(), Integer::from(1), most].into_iter().chain((0..8).map(|_| number(&random.bits(561))));
+            [Integer::new(), Integer::from(1), most].into_iter().chain((0..8).map(|_| number(&random.bits(564))));
         let items: Vec<Vec<Integer>> = quotients
             .map(|quotient| vec![quotient * &divisor + 1u32])
-            .filter(|item| item[0] < power(1073))
-            .chain([vec![Integer::new()], vec![power(1073) - 1u32]])
+            .filter(|item| item[0] < power(1076))
+            .chain([vec![Integer::new()], vec![power(1076) - 1u32]])
             .collect();
-        check_exact(&DIV_EXACT_561, 561, &divisor, &items, 2);
+        check_exact(&DIV_EXACT_564, 564, &divisor, &items, 2);
     }
 }
 
@@ -81,7 +81,7 @@ fn every_small_restoring_division() {
 fn wide_restoring_divisions() {
     let mut random = Random::new(2);
     for divisor in [power(512) - 1u32, power(511), odd(&mut random, 512), odd(&mut random, 200), power(160)] {
-        let bound: Integer = divisor.clone() << 561;
+        let bound: Integer = divisor.clone() << 564;
         // The last also where limbs of the dividend equal those of the divisor, so that borrows run through.
         let items: Vec<Vec<Integer>> = [Integer::new(), bound.clone() - 1u32, divisor.clone(), divisor.clone() - 1u32]
             .into_iter()
@@ -89,6 +89,6 @@ fn wide_restoring_divisions() {
             .chain([Integer::from(&divisor << 300u32), (Integer::from(&divisor << 300u32)) - 1u32])
             .map(|x| vec![x])
             .collect();
-        check_restoring(&DIV_RESTORING_561, 561, &divisor, &items, 1);
+        check_restoring(&DIV_RESTORING_564, 564, &divisor, &items, 1);
     }
 }

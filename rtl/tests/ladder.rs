@@ -4,7 +4,7 @@
 mod golden;
 
 use golden::{Core, Montgomery, below, limbs, number, odd, power};
-use hearith_rtl::{LADDER_5, LADDER_96, LADDER_1024, LADDER_EXIT_96};
+use hearith_rtl::{LADDER_5, LADDER_5_WORDS, LADDER_96, LADDER_1024, LADDER_EXIT_96};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Random};
 use rug::Integer;
@@ -25,12 +25,11 @@ fn power_in_form(form: &Montgomery, base: &Integer, exponent: &Integer) -> Integ
     power * &form.r % &form.modulus
 }
 
-#[test]
-#[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn every_exponent_of_four_bits() {
-    let core = ladder(&LADDER_5);
+/// Every exponent of 4 bits at 5 bits of modulus, with digits of 4 bits and so many registers at each input of a multiplier.
+fn check_every_exponent(design: &'static Design, v: u32, d: u32, inputs: u64) {
+    let core = ladder(design);
     for modulus in [1, 3, 5, 7, 9, 15, 17, 21, 29, 31].map(Integer::from) {
-        let form = Montgomery::new(&modulus, 5, 4, 1);
+        let form = Montgomery::new(&modulus, 5, 4, v, d);
         for exponent in 0..16_u32 {
             let bases: Vec<Integer> = (0..8).map(|base| Integer::from(base * 5 + exponent) % &modulus).collect();
             let items: Vec<Vec<Integer>> = bases
@@ -42,7 +41,7 @@ fn every_exponent_of_four_bits() {
                 .collect();
             let constants =
                 [("mt_i", &form.mt), ("exponent_i", &Integer::from(exponent)), ("next_i", &Integer::from(1))];
-            let latency = 5 * form.step + 1;
+            let latency = 5 * (form.step + inputs - 1) + 1;
             let results = core.timed(&constants, &items, latency, latency + 1);
             for (base, result) in bases.iter().zip(&results) {
                 let r = form.gather(&result[0]);
@@ -55,6 +54,13 @@ fn every_exponent_of_four_bits() {
     }
 }
 
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn every_exponent_of_four_bits() {
+    check_every_exponent(&LADDER_5, 4, 2, 1);
+    check_every_exponent(&LADDER_5_WORDS, 6, 3, 2);
+}
+
 /// Two segments of 12 bits, the pair handed on as it is.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
@@ -65,7 +71,7 @@ fn segments_make_up_an_exponent() {
     for round in 0..16_u64 {
         let exponent = corners.get(round as usize).copied().unwrap_or_else(|| random.below(1 << 24));
         let modulus = if round % 4 == 0 { power(96) - 1u32 } else { odd(&mut random, 96) };
-        let form = Montgomery::new(&modulus, 96, 16, 2);
+        let form = Montgomery::new(&modulus, 96, 17, 23, 2);
         let one = Integer::from(&form.r % &modulus);
         // Operands that are not reduced, too.
         let values = form.operands(&mut random, 4);
@@ -107,7 +113,7 @@ fn powers_of_wide_numbers() {
         // The square of a prime's size, as Paillier has it.
         let prime = odd(&mut random, 512);
         let modulus = prime.clone() * &prime;
-        let form = Montgomery::new(&modulus, 1024, 16, 2);
+        let form = Montgomery::new(&modulus, 1024, 17, 23, 2);
         let one = Integer::from(&form.r % &modulus);
         let bases: Vec<Integer> =
             (0..3).map(|_| below(&mut random, &modulus)).chain([modulus.clone() - 1u32]).collect();
@@ -154,7 +160,7 @@ fn activity(exponent: u64, form: &Montgomery, base: &Integer) -> Vec<u64> {
 fn exponents_and_bases_do_not_show_in_the_activity() {
     let mut random = Random::new(11);
     let modulus = odd(&mut random, 96);
-    let form = Montgomery::new(&modulus, 96, 16, 2);
+    let form = Montgomery::new(&modulus, 96, 17, 23, 2);
     let reference = activity(0, &form, &Integer::from(1));
     assert_eq!(reference.len(), 13 + 1, "a pair of products for every bit, one to leave Montgomery form, the result");
     for exponent in [(1 << 12) - 1, 0x800, 1, random.below(1 << 12), random.below(1 << 12)] {

@@ -198,6 +198,13 @@ pub struct Decrypt {
     /// csv, parquet or table [default: as --out is called; table on a terminal, else csv]
     #[arg(long, hide_possible_values = true)]
     pub format: Option<Format>,
+    /// Check what this CPU decrypts before any of it is written: a computing fault would give the key away. What a device decrypts is
+    /// checked unasked
+    #[arg(long)]
+    pub check: bool,
+    /// Believe the device that --engine names. DANGEROUS: a faulty one then gives the private key away to whoever sees the results
+    #[arg(long, conflicts_with = "check")]
+    pub unchecked_device: bool,
 }
 
 /// Forms of a decrypted table.
@@ -341,6 +348,9 @@ pub struct Convert {
     /// Write integers in hexadecimal
     #[arg(long, requires = "back")]
     pub hex: bool,
+    /// Believe the device that --engine names, whose residues are checked otherwise
+    #[arg(long, conflicts_with = "back")]
+    pub unchecked_device: bool,
     /// Integers, one a line, decimal or 0x...; with --back residues, Parquet or CSV; - for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use hearith_columns::{Decrypted, Decryptor, Error, ErrorKind};
-use hearith_device::{DecryptingDevice, Kind};
-use hearith_paillier::PrivateKey;
+use hearith_device::{DecryptingDevice, Kind, Trust};
+use hearith_paillier::{Decrypt as Holder, PrivateKey};
 
 use crate::args::{Decrypt, Format};
 use crate::device::{failed, note};
@@ -25,12 +25,15 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     let key = Key::read_private(session, &command.key)?;
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
-    let mut device = session.device.map(|kind| load(kind, &key)).transpose()?;
-    let decryptor = match &device {
-        Some((_, device)) => Decryptor::with(&**device, &source.schema()),
-        None => Decryptor::new(&key, &source.schema()),
+    let trust = session.trust(command.unchecked_device)?;
+    let mut device = session.device.map(|kind| load(kind, &key, trust)).transpose()?;
+    let checking = key.checking();
+    let holder: &dyn Holder = match &device {
+        Some((_, device)) => &**device,
+        None if command.check => &checking,
+        None => &key,
     };
-    let decryptor = decryptor.map_err(|error| Failure::at(&table.name, error))?;
+    let decryptor = Decryptor::with(holder, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
     let out = command.out.clone().unwrap_or_else(|| PathBuf::from("-"));
     let output = Output::create(&out, &[&command.input, &command.key])?;
     let format = command.format.unwrap_or_else(|| usual_format(&out, &output));
@@ -78,9 +81,13 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
 }
 
 /// The device chosen, loaded with the key.
-fn load(kind: &'static dyn Kind, key: &PrivateKey) -> Result<(&'static dyn Kind, Box<dyn DecryptingDevice>), Failure> {
+fn load(
+    kind: &'static dyn Kind,
+    key: &PrivateKey,
+    trust: Trust,
+) -> Result<(&'static dyn Kind, Box<dyn DecryptingDevice>), Failure> {
     let decrypts = kind.decrypts().expect("the session refused a device that does not decrypt");
-    Ok((kind, decrypts.load(key).map_err(|error| failed(kind, error))?))
+    Ok((kind, decrypts.load(key, trust).map_err(|error| failed(kind, error))?))
 }
 
 /// Why a piece could not be decrypted: a device's own failure, which its name stands before, or what is wrong with the table. The

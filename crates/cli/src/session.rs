@@ -2,7 +2,7 @@
 
 use std::{env, thread};
 
-use hearith_device::Kind;
+use hearith_device::{Kind, Trust};
 use hearith_paillier::{Engine, KeyPolicy, PublicKey};
 
 use crate::args::{Command, Global, MAX_THREADS, Rns};
@@ -71,6 +71,18 @@ impl Session {
         };
         let system = device.system();
         if able { Ok(()) } else { Err(Failure::new(format!("the engine '{}' only {}", system.name, system.does))) }
+    }
+
+    /// How far the device chosen is believed; to believe one, it takes one.
+    pub(crate) fn trust(&self, unchecked: bool) -> Result<Trust, Failure> {
+        match (unchecked, self.device) {
+            (false, _) => Ok(Trust::Check),
+            (true, Some(_)) => Ok(Trust::Believe),
+            (true, None) => {
+                let name = self.engine_name();
+                Err(Failure::new(format!("--unchecked-device goes with a device, and the engine '{name}' is none")))
+            }
+        }
     }
 
     /// The name of the engine chosen.

@@ -25,6 +25,17 @@ fn devices_that_are_not_built_in_say_how_to_get_them() {
 }
 
 #[test]
+fn only_devices_can_be_believed() {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    place.write("in.txt", "1\n");
+    place.ok("encrypt --key keys/public.json --column salary in.csv --out rows.parquet");
+    let expected = "--unchecked-device goes with a device, and the engine 'serial' is none";
+    place.fails("decrypt --key keys/private.json rows.parquet --engine serial --unchecked-device", expected);
+    place.fails("rns convert in.txt --engine serial --unchecked-device", expected);
+}
+
+#[test]
 fn devices_that_are_not_built_in_are_listed() {
     let place = Place::new();
     let text = place.ok("engines").text();

@@ -36,6 +36,15 @@ fn csv_by_one_column() {
     assert_eq!(staff().totals("--column salary,bonus --scale bonus=2", "--by dept"), BY_DEPT);
 }
 
+/// What is checked before it is written is the same.
+#[test]
+fn decrypting_with_a_check() {
+    let place = staff();
+    let plain = place.totals("--column salary,bonus --scale bonus=2", "--by dept");
+    assert_eq!(plain, BY_DEPT);
+    assert_eq!(place.ok("decrypt --key keys/private.json totals.parquet --check").text(), plain);
+}
+
 #[test]
 fn csv_packed() {
     assert_eq!(

@@ -1,29 +1,24 @@
-//! What all accelerators have in common: the registers of `rtl/lib/accelerator_registers.sv` and batches over the streams.
+//! What all accelerators have in common: the registers and the packets of `docs/registers.md`.
 
 use std::fmt;
 
 use hearith_arith::Batch;
 use zeroize::Zeroizing;
 
-use crate::{Error, ErrorKind, Exchange, Transport};
+use crate::registers::{self, Region};
+use crate::{Error, ErrorKind, Exchange, Marks, Transport};
 
-const IDENTITY: u32 = 0x00;
-const VERSION: u32 = 0x04;
-const PARAMETERS: u32 = 0x20;
-const CONTROL: u32 = 0x40;
-const STATUS: u32 = 0x44;
-const COUNTERS: u32 = 0x50;
-const KEY: u32 = 0x1_0000;
-/// Bytes between two constants of the key memory.
-const KEY_STRIDE: u32 = 0x800;
-
-const KEY_COMPLETE: u32 = 1;
-const FLUSH: u32 = 2;
-const WIPE: u32 = 4;
-const PACKET_DROPPED: u32 = 4;
-
-/// The version of the register map that this driver knows.
-const KNOWN_VERSION: u32 = 1;
+/// The lowest 16 bits of every packet's header.
+const MARK: u64 = 0x4548;
+/// Items of a packet at most: COUNT has 16 bits.
+const LARGEST_PACKET: usize = u16::MAX as usize;
+/// The parameter that every system has at this place: bits of a beat.
+const STREAM_BITS: usize = 3;
+/// Cycles without progress in which marks must come back: nothing is computed for them.
+const MARK_CYCLES: u64 = 100_000;
+const ALL: u32 = u32::MAX;
+/// What a bus reads where nothing answers.
+const NOTHING: u32 = u32::MAX;
 
 /// What a device has counted since its reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,12 +31,19 @@ pub struct Counters {
     pub delivered: u64,
     /// Products started, in the unit of the device.
     pub products: u64,
+    /// Packets discarded whole.
+    pub discarded: u64,
 }
 
 /// A device behind the common register map.
 pub(crate) struct Accelerator {
     transport: Box<dyn Transport>,
     parameters: [u32; 8],
+    /// Bytes of a packet's header.
+    header: usize,
+    /// The device's epoch, if both sides are known to agree where packets begin.
+    epoch: Option<u16>,
+    sequence: u16,
 }
 
 /// The shape of a batch on the streams.
@@ -58,121 +60,282 @@ pub struct Shape {
 }
 
 impl Accelerator {
-    /// The device at the other end, which must have this identity.
+    /// The device at the other end, which must have this identity, with nothing in flight.
     pub(crate) fn open(
         mut transport: Box<dyn Transport>,
         name: &'static str,
-        identity: &[u8; 4],
+        identity: [u8; 4],
     ) -> Result<Self, Error> {
-        let found = transport.read(IDENTITY)?;
-        if found != u32::from_be_bytes(*identity) {
+        let found = transport.read(registers::IDENTITY)?;
+        if found == NOTHING {
+            return Err(ErrorKind::Vanished.into());
+        }
+        if found != u32::from_be_bytes(identity) {
             return Err(ErrorKind::WrongDevice { expected: name, found }.into());
         }
-        if transport.read(VERSION)? != KNOWN_VERSION {
-            return Err(ErrorKind::UnknownParameters { name }.into());
+        let unknown = ErrorKind::UnknownParameters { name };
+        if transport.read(registers::VERSION)? != registers::KNOWN_VERSION {
+            return Err(unknown.into());
         }
         let mut parameters = [0; 8];
-        for (address, parameter) in (PARAMETERS..).step_by(4).zip(&mut parameters) {
+        for (address, parameter) in (registers::PARAMETERS..).step_by(4).zip(&mut parameters) {
             *parameter = transport.read(address)?;
         }
-        Ok(Self { transport, parameters })
+        let stream_bits = parameters[STREAM_BITS];
+        if !(32..=1 << 16).contains(&stream_bits) || !stream_bits.is_multiple_of(32) {
+            return Err(unknown.into());
+        }
+        let header = (64_u32.div_ceil(stream_bits) * stream_bits / 8) as usize;
+        let mut device = Self { transport, parameters, header, epoch: None, sequence: 0 };
+        device.synchronise()?;
+        Ok(device)
     }
 
     pub(crate) fn describe(&self) -> String {
         self.transport.describe()
     }
 
+    /// Reads a register. All ones may be what is in it, but not in all of them.
+    fn read(&mut self, address: u32) -> Result<u32, Error> {
+        let value = self.transport.read(address)?;
+        if value == NOTHING && self.transport.read(registers::IDENTITY)? == NOTHING {
+            return Err(ErrorKind::Vanished.into());
+        }
+        Ok(value)
+    }
+
     pub(crate) fn parameters(&self) -> [u32; 8] {
         self.parameters
     }
 
-    /// Writes the constants of a key, by their number in the key memory, and declares it complete.
+    /// Writes the constants of a key, each with the number of its region and its width in bits, and declares it complete. Each is checked
+    /// by what the device says has arrived. When that fails the device is wiped.
     pub(crate) fn load_key<'a>(
         &mut self,
         constants: impl IntoIterator<Item = (u32, &'a [u64], u32)>,
     ) -> Result<(), Error> {
-        for (number, limbs, bits) in constants {
+        let loaded = self.write_key(constants);
+        if loaded.is_err() {
+            let _ = self.wipe();
+        }
+        loaded
+    }
+
+    fn write_key<'a>(&mut self, constants: impl IntoIterator<Item = (u32, &'a [u64], u32)>) -> Result<(), Error> {
+        self.ready()?;
+        for (region, limbs, bits) in constants {
             let words = limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).chain(std::iter::repeat(0));
-            let addresses = (KEY + number * KEY_STRIDE..).step_by(4);
+            let addresses = (Region::address(region)..).step_by(4);
+            let mut sum = Checksum::new();
             for (address, word) in addresses.zip(words).take(bits.div_ceil(32) as usize) {
                 self.transport.write(address, word)?;
+                sum.add(word);
+            }
+            if self.read(registers::KEY_CHECK)? != sum.finish() {
+                return Err(ErrorKind::KeyNotLoaded { region }.into());
             }
         }
-        self.transport.write(CONTROL, KEY_COMPLETE)
+        self.start()
     }
 
-    /// Writes the first word of the key memory, with which a device that has no key selects something.
-    pub(crate) fn select(&mut self, number: u32) -> Result<(), Error> {
-        self.transport.write(KEY, number)
+    /// Chooses an entry of the device's table, and reads it.
+    pub(crate) fn entry(&mut self, index: u32) -> Result<u32, Error> {
+        self.transport.write(registers::INDEX, index)?;
+        self.read(registers::VALUE)
     }
 
-    /// Reads a parameter that may have changed since the device was opened.
-    pub(crate) fn parameter(&mut self, index: usize) -> Result<u32, Error> {
-        self.transport.read(PARAMETERS + 4 * index as u32)
-    }
-
-    /// Lets a device that has no key begin.
+    /// Declares the constants complete: the device takes items from now on.
     pub(crate) fn start(&mut self) -> Result<(), Error> {
-        self.transport.write(CONTROL, KEY_COMPLETE)
+        self.transport.write(registers::CONTROL, registers::control::READY)?;
+        self.check()
     }
 
-    /// Clears the key memory and drops what is in flight.
+    /// Drops what is in flight, and makes a device that has no key take items again, whatever befell it.
+    pub(crate) fn restart(&mut self) -> Result<(), Error> {
+        self.synchronise()?;
+        self.start()
+    }
+
+    /// Clears the constants and drops what is in flight.
     pub(crate) fn wipe(&mut self) -> Result<(), Error> {
-        self.transport.write(CONTROL, WIPE)
+        self.epoch = None;
+        self.transport.write(registers::CONTROL, registers::control::WIPE)?;
+        match self.read(registers::STATUS)? & registers::status::READY {
+            0 => Ok(()),
+            _ => Err(ErrorKind::Refused { address: registers::CONTROL }.into()),
+        }
     }
 
     pub(crate) fn counters(&mut self) -> Result<Counters, Error> {
-        let mut values = [0; 4];
-        for (address, value) in (COUNTERS..).step_by(8).zip(&mut values) {
-            let low = self.transport.read(address)?;
-            *value = u64::from(low) | u64::from(self.transport.read(address + 4)?) << 32;
+        let addresses =
+            [registers::BUSY, registers::ACCEPTED, registers::DELIVERED, registers::PRODUCTS, registers::DISCARDED];
+        let mut values = [0; 5];
+        for (address, value) in addresses.into_iter().zip(&mut values) {
+            let low = self.read(address)?;
+            *value = u64::from(low) | u64::from(self.read(address + 4)?) << 32;
         }
-        let [busy_cycles, accepted, delivered, products] = values;
-        Ok(Counters { busy_cycles, accepted, delivered, products })
+        let [busy_cycles, accepted, delivered, products, discarded] = values;
+        Ok(Counters { busy_cycles, accepted, delivered, products, discarded })
     }
 
     /// Sends every row of a batch, and gives the answers as rows of `limbs` limbs. When that fails the device is flushed.
     pub(crate) fn process(&mut self, batch: &Batch, limbs: usize, shape: Shape) -> Result<Batch, Error> {
-        let (input_packet, output_packet) = (shape.packet(shape.input_bits), shape.packet(shape.output_bits));
-        let mut input = vec![0; batch.len() * input_packet];
-        for (packet, row) in input.chunks_exact_mut(input_packet).zip(batch.rows()) {
-            let bytes = row.iter().flat_map(|limb| limb.to_le_bytes());
-            packet.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
-        }
-        let mut output = Zeroizing::new(vec![0; batch.len() * output_packet]);
-        let (input, quiet_cycles) = (&input[..], shape.quiet_cycles);
-        let exchange = Exchange { input, input_packet, output: &mut output, output_packet, quiet_cycles };
-        if let Err(error) = self.transport.exchange(exchange) {
-            return Err(self.recover(error));
-        }
+        let epoch = self.ready()?;
         let mut answers = Batch::zeros(batch.len(), limbs);
-        for (row, packet) in answers.rows_mut().zip(output.chunks_exact(output_packet)) {
-            let (kept, beyond) = packet.split_at(packet.len().min(8 * row.len()));
-            for (limb, piece) in row.iter_mut().zip(kept.chunks(8)) {
-                *limb = piece.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
-            }
-            // A device for larger keys: what is beyond must be 0, or the number is no plaintext.
-            if beyond.iter().any(|&byte| byte != 0) {
-                row.fill(u64::MAX);
+        for start in (0..batch.len()).step_by(LARGEST_PACKET) {
+            let end = batch.len().min(start + LARGEST_PACKET);
+            let answered = self.packet(&batch.range(start..end), epoch, shape);
+            let output = answered.map_err(|error| self.recover(error))?;
+            let packets = output[self.header..].chunks_exact(shape.bytes(shape.output_bits));
+            for (row, packet) in answers.rows_mut().skip(start).zip(packets) {
+                let (kept, beyond) = packet.split_at(packet.len().min(8 * row.len()));
+                for (limb, piece) in row.iter_mut().zip(kept.chunks(8)) {
+                    *limb = piece.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+                }
+                // A device for larger keys: what is beyond must be 0, or the number is no plaintext.
+                if beyond.iter().any(|&byte| byte != 0) {
+                    row.fill(u64::MAX);
+                }
             }
         }
         Ok(answers)
     }
 
+    /// Sends a packet of all rows, and gives the packet that answers it, whose header has been checked.
+    fn packet(&mut self, rows: &Batch, epoch: u16, shape: Shape) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let (input_item, output_item) = (shape.bytes(shape.input_bits), shape.bytes(shape.output_bits));
+        let header = self.next_header(epoch, rows.len());
+        let mut input = header.clone();
+        input.resize(self.header + rows.len() * input_item, 0);
+        for (packet, row) in input[self.header..].chunks_exact_mut(input_item).zip(rows.rows()) {
+            let bytes = row.iter().flat_map(|limb| limb.to_le_bytes());
+            packet.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
+        }
+        let mut output = Zeroizing::new(vec![0; self.header + rows.len() * output_item]);
+        self.transport.exchange(Exchange {
+            input: &input,
+            output: &mut output,
+            header: self.header,
+            input_item,
+            output_item,
+            quiet_cycles: shape.quiet_cycles,
+        })?;
+        if output[..self.header] != header {
+            return Err(ErrorKind::WrongAnswer.into());
+        }
+        self.check()?;
+        Ok(output)
+    }
+
+    /// The header of the next packet, in whole beats.
+    fn next_header(&mut self, epoch: u16, count: usize) -> Vec<u8> {
+        self.sequence = self.sequence.wrapping_add(1);
+        let header = MARK | u64::from(epoch) << 16 | u64::from(self.sequence) << 32 | (count as u64) << 48;
+        let mut bytes = header.to_le_bytes().to_vec();
+        bytes.resize(self.header, 0);
+        bytes
+    }
+
+    /// The device's epoch, both sides being made to agree if they are not known to.
+    fn ready(&mut self) -> Result<u16, Error> {
+        match self.epoch {
+            Some(epoch) => Ok(epoch),
+            None => self.synchronise(),
+        }
+    }
+
+    /// Drops whatever is on its way: a flush, after which packets carry another epoch; two marks, the first of which may only end a packet
+    /// that was left open; and nothing that comes before the echo of the second is looked at.
+    fn synchronise(&mut self) -> Result<u16, Error> {
+        self.epoch = None;
+        let before = self.read(registers::EPOCH)?;
+        self.transport.write(registers::CONTROL, registers::control::FLUSH)?;
+        let epoch = self.read(registers::EPOCH)?;
+        if epoch == before || epoch > u16::MAX.into() {
+            return Err(ErrorKind::Refused { address: registers::CONTROL }.into());
+        }
+        let epoch = epoch as u16;
+        let (first, echo) = (self.next_header(epoch, 0), self.next_header(epoch, 0));
+        let input = [first, echo.clone()].concat();
+        let marks = Marks { input: &input, packet: self.header, echo: &echo, quiet_cycles: MARK_CYCLES };
+        self.transport.synchronise(marks)?;
+        self.transport.write(registers::ERROR, ALL)?;
+        self.check_causes()?;
+        self.epoch = Some(epoch);
+        Ok(epoch)
+    }
+
+    /// Whether the device takes items and has noted nothing.
+    fn check(&mut self) -> Result<(), Error> {
+        self.check_causes()?;
+        match self.read(registers::STATUS)? & registers::status::READY {
+            0 => Err(ErrorKind::NotReady.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_causes(&mut self) -> Result<(), Error> {
+        match self.read(registers::ERROR)? {
+            0 => Ok(()),
+            causes => Err(noted(causes).into()),
+        }
+    }
+
     /// Makes the device usable again if it still answers, and says what went wrong more exactly if it knows.
     fn recover(&mut self, error: Error) -> Error {
-        let status = self.transport.read(STATUS);
-        let _ = self.transport.write(CONTROL, FLUSH);
-        match status {
-            Ok(status) if status & PACKET_DROPPED != 0 => ErrorKind::Dropped.into(),
+        let epoch = self.epoch.take();
+        let status = self.read(registers::STATUS);
+        let now = self.read(registers::EPOCH);
+        let causes = self.read(registers::ERROR);
+        let exact = match (status, now, causes) {
+            (Err(gone), ..) if matches!(gone.kind(), ErrorKind::Vanished) => gone,
+            (_, Ok(now), _) if epoch.is_some_and(|epoch| now != u32::from(epoch)) => ErrorKind::WasReset.into(),
+            (Ok(status), ..) if status & registers::status::READY == 0 => ErrorKind::NotReady.into(),
+            (_, _, Ok(causes)) if causes != 0 => noted(causes).into(),
             _ => error,
+        };
+        // What cannot be had now is tried again before the next batch.
+        let _ = self.synchronise();
+        exact
+    }
+}
+
+/// What the causes in ERROR mean.
+fn noted(causes: u32) -> ErrorKind {
+    if causes & registers::error::BROKEN != 0 {
+        return ErrorKind::Dropped;
+    }
+    let known = registers::CAUSES.iter().filter(|(bit, _)| causes & bit != 0).map(|&(_, cause)| cause);
+    let names: Vec<&str> = known.collect();
+    ErrorKind::Noted { causes: if names.is_empty() { format!("{causes:#x}") } else { names.join("; ") } }
+}
+
+/// CRC-32 of words, as the device's KEY_CHECK: IEEE 802.3, bytes little end first. Time and addresses do not depend on the words.
+struct Checksum(u32);
+
+impl Checksum {
+    /// The polynomial, reflected.
+    const POLYNOMIAL: u32 = 0xedb8_8320;
+
+    fn new() -> Self {
+        Self(u32::MAX)
+    }
+
+    fn add(&mut self, word: u32) {
+        self.0 ^= word;
+        for _ in 0..32 {
+            self.0 = self.0 >> 1 ^ (Self::POLYNOMIAL & (self.0 & 1).wrapping_neg());
         }
+    }
+
+    fn finish(&self) -> u32 {
+        !self.0
     }
 }
 
 impl Shape {
-    /// Bytes of a packet of so many bits, padded to whole beats.
-    fn packet(&self, bits: u32) -> usize {
+    /// Bytes of so many bits, padded to whole beats.
+    fn bytes(&self, bits: u32) -> usize {
         (bits.div_ceil(self.stream_bits) * self.stream_bits / 8) as usize
     }
 }
@@ -187,5 +350,23 @@ impl Drop for Accelerator {
     /// Leaves no key behind on a device that still answers.
     fn drop(&mut self) {
         let _ = self.wipe();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Checksum;
+
+    /// The check value of CRC-32 is that of the digits 1 to 9; of four bytes, and of none, those of zlib.
+    #[test]
+    fn the_checksum_is_that_of_zlib() {
+        let of = |words: &[u32]| {
+            let mut sum = Checksum::new();
+            words.iter().for_each(|&word| sum.add(word));
+            sum.finish()
+        };
+        assert_eq!(of(&[]), 0);
+        assert_eq!(of(&[u32::from_le_bytes(*b"1234"), u32::from_le_bytes(*b"5678")]), 0x9ae0_daaf);
+        assert_eq!(of(&[0]), 0x2144_df1c);
     }
 }

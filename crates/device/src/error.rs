@@ -89,6 +89,9 @@ pub enum ErrorKind {
         /// Byte address of the register.
         address: u32,
     },
+    /// Every register reads as all ones: nothing is there any more.
+    #[error("the device has gone: its registers read as all ones")]
+    Vanished,
     /// The device refused a register access: no such register, or not now.
     #[error("the device refuses access to register {address:#x}")]
     Refused {
@@ -96,24 +99,43 @@ pub enum ErrorKind {
         address: u32,
     },
     /// The streams made no progress for longer than the device may take.
-    #[error("the device stopped: it took {sent} and gave {received} of {expected} packets")]
+    #[error("the device stopped: it took {sent} and gave {received} of {expected} items")]
     Stalled {
-        /// Packets that it took.
+        /// Items that it took.
         sent: usize,
-        /// Packets that it gave.
+        /// Items that it gave.
         received: usize,
-        /// Packets sent to it.
+        /// Items sent to it.
         expected: usize,
     },
-    /// A packet from the device was shorter or longer than it should be.
-    #[error("the device's stream was cut: packet {packet} ended after {bytes} of {expected} bytes")]
+    /// The packet from the device was shorter or longer than it should be.
+    #[error("the device's stream was cut: the answer ended after {bytes} of {expected} bytes")]
     CutShort {
-        /// Number of the packet, from 0.
-        packet: usize,
         /// Bytes that came.
         bytes: usize,
         /// Bytes that should have come.
         expected: usize,
+    },
+    /// The packet from the device answers something else than was asked.
+    #[error("the device gave the answer to something else")]
+    WrongAnswer,
+    /// The device noted something that should not have happened.
+    #[error("the device reports: {causes}")]
+    Noted {
+        /// What it noted, in words.
+        causes: String,
+    },
+    /// The device was reset, or flushed by somebody else, since it was opened.
+    #[error("the device was reset while it was in use")]
+    WasReset,
+    /// The device takes nothing: it has lost its constants.
+    #[error("the device is not ready: it was reset or wiped while it was in use")]
+    NotReady,
+    /// What arrived in a region of the device is not what was written there.
+    #[error("the key did not reach the device: region {region} has another checksum")]
+    KeyNotLoaded {
+        /// Number of the region.
+        region: u32,
     },
     /// A packet to the device was shorter or longer than it should be when it arrived there.
     #[error("the device dropped a packet of the wrong length: the stream to it was cut")]
@@ -143,6 +165,10 @@ pub enum ErrorKind {
     /// A batch came before a key.
     #[error("the device has no key")]
     NoKey,
+    /// The device's answers are not the right ones, though each could be one. Which rows are wrong is not known; the device has been
+    /// wiped.
+    #[error("the device answers wrongly: a batch did not pass the check, and nothing of it is given out")]
+    FailedCheck,
     /// The device gave a number that is no plaintext.
     #[error("the device gave what is no plaintext")]
     NotAPlaintext,

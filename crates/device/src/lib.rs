@@ -5,13 +5,16 @@ mod error;
 #[cfg(unix)]
 mod mapped;
 pub mod mesa;
+mod registers;
 pub mod residue_bank;
 mod system;
 mod transport;
+mod trust;
 
 pub use accelerator::Counters;
 pub use error::{Error, ErrorKind};
 #[cfg(unix)]
-pub use mapped::MemoryMapped;
+pub use mapped::{Mapping, MemoryMapped, Window};
 pub use system::{ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, Kind, SYSTEMS, State, System};
-pub use transport::{Exchange, Transport};
+pub use transport::{Exchange, Marks, Transport};
+pub use trust::Trust;

@@ -1,9 +1,10 @@
 //! A device on a board: registers mapped into memory, streams through file descriptors.
 //!
 //! Registers are a window that the kernel maps: `/dev/uioN` (Userspace I/O) or `/dev/xdmaN_user` (Xilinx's XDMA driver). Streams are
-//! descriptors that take and give packets: `/dev/xdmaN_h2c_0` and `/dev/xdmaN_c2h_0`, where a write is one packet.
+//! descriptors that take and give packets: `/dev/xdmaN_h2c_0` and `/dev/xdmaN_c2h_0`, where a write is one packet. An interrupt is a
+//! descriptor that gives four bytes when it came: `/dev/uioN` or `/dev/xdmaN_events_0`.
 //!
-//! This has been tested against a fake register file and pipes. **It has never run on silicon.**
+//! This has been tested against a device in software, files and pipes. **It has never run on silicon.**
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -18,29 +19,47 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, read, write};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use zeroize::Zeroizing;
 
-use crate::{Error, ErrorKind, Exchange, Transport};
+use crate::registers::{ERROR, INTERRUPT, INTERRUPT_ENABLE, interrupt};
+use crate::{Error, ErrorKind, Exchange, Marks, Transport};
 
 /// Time given on top of the cycles that the device may take: for the bus, the driver and the scheduler.
 const SLACK: Duration = Duration::from_secs(1);
+/// How often the time given on top may pass in all, while there is progress.
+const SLACKS: u32 = 10;
+/// Bytes read at a time of what is dropped.
+const PIECE: usize = 4096;
+
+/// The registers of a board: a file that is mapped ([`Mapping`]), or another way to them.
+///
+/// Writes may be posted: they give back nothing, and whether they were refused stands in the device's register ERROR, which the drivers read.
+pub trait Window: Send {
+    /// Reads the register at a byte address; `None` if that is not in the window.
+    fn read(&mut self, address: u32) -> Option<u32>;
+
+    /// Writes the register at a byte address; `None` if that is not in the window.
+    fn write(&mut self, address: u32, value: u32) -> Option<()>;
+}
 
 /// A memory-mapped device. Never run on silicon: see the module.
-pub struct MemoryMapped {
+pub struct MemoryMapped<W = Mapping> {
     name: String,
-    registers: Registers,
+    window: W,
     to_device: OwnedFd,
     from_device: OwnedFd,
+    interrupt: Option<OwnedFd>,
     clock_hz: u64,
 }
 
-/// A mapped register window.
-struct Registers {
+/// A register window that the kernel has mapped.
+pub struct Mapping {
     base: NonNull<u32>,
     bytes: usize,
 }
 
 // SAFETY: the mapping belongs to this value alone, and may be used from any thread.
-unsafe impl Send for Registers {}
+unsafe impl Send for Mapping {}
 
 impl MemoryMapped {
     /// Opens a device by its files: the register window of `bytes` bytes at `offset`, and the streams to and from it. `clock_hz` is the
@@ -56,13 +75,9 @@ impl MemoryMapped {
         clock_hz: u64,
     ) -> Result<Self, Error> {
         let name = window.display().to_string();
-        let open = |path: &Path, options: &OpenOptions| {
-            let file = options.open(path).map_err(|error| failed(&path.display().to_string(), error))?;
-            Ok::<_, Error>(OwnedFd::from(file))
-        };
-        let window = open(window, OpenOptions::new().read(true).write(true))?;
-        let input = open(to_device, OpenOptions::new().write(true))?;
-        let output = open(from_device, OpenOptions::new().read(true))?;
+        let window = opened(window, OpenOptions::new().read(true).write(true))?;
+        let input = opened(to_device, OpenOptions::new().write(true))?;
+        let output = opened(from_device, OpenOptions::new().read(true))?;
         Self::new(name, &window, (offset, bytes), input, output, clock_hz)
     }
 
@@ -78,90 +93,224 @@ impl MemoryMapped {
         from_device: OwnedFd,
         clock_hz: u64,
     ) -> Result<Self, Error> {
-        let registers = Registers::map(window, offset, bytes).map_err(|error| failed(&name, error.into()))?;
-        for stream in [&to_device, &from_device] {
-            let flags = fcntl_getfl(stream).map_err(|error| failed(&name, error.into()))?;
-            fcntl_setfl(stream, flags | OFlags::NONBLOCK).map_err(|error| failed(&name, error.into()))?;
-        }
-        Ok(Self { name, registers, to_device, from_device, clock_hz: clock_hz.max(1) })
+        let window = Mapping::new(window, offset, bytes).map_err(|error| failed(&name, error))?;
+        Self::with_window(name, window, to_device, from_device, clock_hz)
+    }
+}
+
+impl<W: Window> MemoryMapped<W> {
+    /// The same with registers that are reached in another way.
+    ///
+    /// # Errors
+    /// The streams cannot be told not to wait.
+    pub fn with_window(
+        name: String,
+        window: W,
+        to_device: OwnedFd,
+        from_device: OwnedFd,
+        clock_hz: u64,
+    ) -> Result<Self, Error> {
+        let device = Self { name, window, to_device, from_device, interrupt: None, clock_hz: clock_hz.max(1) };
+        device.do_not_wait(&device.to_device)?;
+        device.do_not_wait(&device.from_device)?;
+        Ok(device)
     }
 
-    /// Waits until a stream can take or give something; not longer than until `end`.
-    fn wait(&self, sending: bool, receiving: bool, end: Instant) -> Result<bool, Error> {
+    /// The same device with an interrupt: a descriptor that gives four bytes when there was one, such as that of a UIO device, which is
+    /// told with four bytes to look out for the next. Without, an error that the device notes shows when nothing more has come for as long as
+    /// the device may take; with it, at once.
+    ///
+    /// # Errors
+    /// The descriptor cannot be told not to wait, or the registers are not in the window.
+    pub fn with_interrupt(mut self, interrupt: OwnedFd) -> Result<Self, Error> {
+        self.do_not_wait(&interrupt)?;
+        self.interrupt = Some(interrupt);
+        Transport::write(&mut self, INTERRUPT_ENABLE, interrupt::ERROR)?;
+        self.acknowledge()?;
+        Ok(self)
+    }
+
+    /// [`MemoryMapped::with_interrupt`] with a file that is not open yet.
+    ///
+    /// # Errors
+    /// The file cannot be opened, and as there.
+    pub fn with_interrupt_at(self, path: &Path) -> Result<Self, Error> {
+        // A file of events, unlike one of UIO, cannot be written.
+        let both = opened(path, OpenOptions::new().read(true).write(true));
+        let interrupt = both.or_else(|_| opened(path, OpenOptions::new().read(true)))?;
+        self.with_interrupt(interrupt)
+    }
+
+    fn do_not_wait(&self, file: &OwnedFd) -> Result<(), Error> {
+        let flags = fcntl_getfl(file).map_err(|error| failed(&self.name, error))?;
+        fcntl_setfl(file, flags | OFlags::NONBLOCK).map_err(|error| failed(&self.name, error))
+    }
+
+    /// Takes note of interrupts and looks out for the next; whether an error stands in the device's register.
+    fn acknowledge(&mut self) -> Result<bool, Error> {
+        let Some(file) = &self.interrupt else { return Ok(false) };
+        // How many there were does not matter, nor that there were none.
+        let _ = read(file, &mut [0_u8; 4]);
+        let happened = Transport::read(self, INTERRUPT)?;
+        Transport::write(self, INTERRUPT, happened)?;
+        // Whatever comes from here on raises the line again, which is looked at again when this is written. Not every file wants it.
+        if let Some(file) = &self.interrupt {
+            let _ = write(file, &1_u32.to_ne_bytes());
+        }
+        Ok(Transport::read(self, ERROR)? != 0)
+    }
+
+    /// Waits until a stream can take or give something; not longer than until `end`. False if it came to that, or if the device has noted an
+    /// error meanwhile.
+    fn wait(&mut self, sending: bool, end: Instant) -> Result<bool, Error> {
         let left = end.saturating_duration_since(Instant::now());
         let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-        let wanted = |wanted: bool, flags| if wanted { flags } else { PollFlags::empty() };
-        let mut streams = [
-            PollFd::new(&self.from_device, wanted(receiving, PollFlags::IN)),
-            PollFd::new(&self.to_device, wanted(sending, PollFlags::OUT)),
-        ];
-        let streams = if sending { &mut streams[..] } else { &mut streams[..1] };
-        match poll(streams, Some(&timeout)) {
-            Ok(ready) => Ok(ready > 0),
-            Err(Errno::INTR) => Ok(true),
-            Err(error) => Err(failed(&self.name, error.into())),
+        let mut files = vec![PollFd::new(&self.from_device, PollFlags::IN)];
+        if sending {
+            files.push(PollFd::new(&self.to_device, PollFlags::OUT));
         }
-    }
-}
-
-impl Transport for MemoryMapped {
-    fn describe(&self) -> String {
-        self.name.clone()
-    }
-
-    fn read(&mut self, address: u32) -> Result<u32, Error> {
-        let register = self.registers.at(address).ok_or(ErrorKind::Refused { address })?;
-        // SAFETY: `at` gives an aligned address inside the mapping, which lives as long as `self`.
-        Ok(unsafe { ptr::read_volatile(register) })
-    }
-
-    fn write(&mut self, address: u32, value: u32) -> Result<(), Error> {
-        let register = self.registers.at(address).ok_or(ErrorKind::Refused { address })?;
-        // SAFETY: as in `read`.
-        unsafe { ptr::write_volatile(register, value) };
-        Ok(())
+        let streams = files.len();
+        files.extend(self.interrupt.iter().map(|file| PollFd::new(file, PollFlags::IN)));
+        let ready = match poll(&mut files, Some(&timeout)) {
+            Ok(ready) => ready > 0,
+            Err(Errno::INTR) => return Ok(true),
+            Err(error) => return Err(failed(&self.name, error)),
+        };
+        let alarm = files[streams..].iter().any(|file| !file.revents().is_empty());
+        let moves = files[..streams].iter().any(|file| !file.revents().is_empty());
+        drop(files);
+        // What has come already is looked at first: it may be all that was wanted.
+        Ok(if alarm && !moves { !self.acknowledge()? } else { ready })
     }
 
-    fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
-        let allowed = Duration::from_secs_f64(exchange.quiet_cycles as f64 / self.clock_hz as f64) + SLACK;
-        let (mut sent, mut received) = (0, 0);
-        let mut end = Instant::now() + allowed;
-        while received < exchange.output.len() {
-            let sending = sent < exchange.input.len();
-            // A write is a packet, or the rest of one.
-            let packet = exchange.input_packet - sent % exchange.input_packet;
-            let rest = exchange.input.get(sent..sent + packet).unwrap_or_default();
-            let put = if sending { self.passed(write(&self.to_device, rest))? } else { 0 };
-            let got = read(&self.from_device, &mut exchange.output[received..]);
-            if got == Ok(0) {
-                let (expected, packet) = (exchange.output_packet, received / exchange.output_packet);
-                return Err(ErrorKind::CutShort { packet, bytes: received - packet * expected, expected }.into());
-            }
-            let got = self.passed(got)?;
-            (sent, received) = (sent + put, received + got);
-            if put + got > 0 {
-                end = Instant::now() + allowed;
-            } else if !self.wait(sending, true, end)? || Instant::now() > end {
-                return Err(exchange.stalled(sent, received));
-            }
-        }
-        Ok(())
+    /// The time that the device may take without progress.
+    fn allowed(&self, quiet_cycles: u64) -> Duration {
+        Duration::from_secs_f64(quiet_cycles as f64 / self.clock_hz as f64) + SLACK
     }
-}
 
-impl MemoryMapped {
+    /// Sends what the stream takes of some bytes.
+    fn put(&self, bytes: &[u8]) -> Result<usize, Error> {
+        if bytes.is_empty() { Ok(0) } else { self.passed(write(&self.to_device, bytes)) }
+    }
+
     /// The bytes that passed; none if the stream has to be waited for.
     fn passed(&self, result: Result<usize, Errno>) -> Result<usize, Error> {
         match result {
             Ok(bytes) => Ok(bytes),
             Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-            Err(error) => Err(failed(&self.name, error.into())),
+            Err(error) => Err(failed(&self.name, error)),
         }
     }
 }
 
-impl Registers {
-    fn map(window: &impl AsFd, offset: u64, bytes: usize) -> rustix::io::Result<Self> {
+impl<W: Window> Transport for MemoryMapped<W> {
+    fn describe(&self) -> String {
+        self.name.clone()
+    }
+
+    fn read(&mut self, address: u32) -> Result<u32, Error> {
+        Ok(self.window.read(address).ok_or(ErrorKind::Refused { address })?)
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), Error> {
+        Ok(self.window.write(address, value).ok_or(ErrorKind::Refused { address })?)
+    }
+
+    fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
+        let items = (exchange.input.len() / exchange.input_item) as u64;
+        let mut time = Time::new(self.allowed(exchange.quiet_cycles), self.most(exchange.quiet_cycles, items));
+        let (mut sent, mut received) = (0, 0);
+        while received < exchange.output.len() {
+            // A write is a packet, or the rest of one.
+            let rest = exchange.input.get(sent..).unwrap_or_default();
+            let put = self.put(rest)?;
+            let got = match read(&self.from_device, &mut exchange.output[received..]) {
+                Ok(0) => return Err(exchange.cut_short(received)),
+                got => self.passed(got)?,
+            };
+            (sent, received) = (sent + put, received + got);
+            // A device that notes an error gives no more; what it was stands in its register.
+            if !time.goes_on(put + got) || put + got == 0 && !self.wait(!rest.is_empty(), time.end)? {
+                return Err(exchange.stalled(sent, received));
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes are all that comes here, without the ends of packets: whatever came before the echo is dropped.
+    fn synchronise(&mut self, marks: Marks<'_>) -> Result<(), Error> {
+        // Whatever comes: a device that goes on and on is given up as well.
+        let allowed = self.allowed(marks.quiet_cycles);
+        let mut time = Time::new(allowed, allowed);
+        // Plaintexts may be among what is dropped. Room from the start: a vector that grows leaves copies behind.
+        let mut piece = Zeroizing::new([0; PIECE]);
+        let mut last = Zeroizing::new(Vec::with_capacity(marks.echo.len() + PIECE));
+        let mut sent = 0;
+        while !last.ends_with(marks.echo) {
+            // A write is a packet, or the rest of one.
+            let packet = (sent / marks.packet + 1) * marks.packet;
+            let rest = marks.input.get(sent..packet).unwrap_or_default();
+            let put = self.put(rest)?;
+            let got = match read(&self.from_device, &mut piece[..]) {
+                Ok(0) => return Err(marks.stalled(sent)),
+                got => self.passed(got)?,
+            };
+            sent += put;
+            last.extend_from_slice(&piece[..got]);
+            let dropped = last.len().saturating_sub(marks.echo.len());
+            last.drain(..dropped);
+            // Errors are expected here: what is left of a packet that was cut is one.
+            if !time.goes_on(put + got) || put + got == 0 && !self.wait(!rest.is_empty(), time.end)? && time.is_over() {
+                return Err(marks.stalled(sent));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<W: Window> MemoryMapped<W> {
+    /// The time that a packet of so many items may take in all, whatever the progress: a device that gives a beat now and then is no better
+    /// than one that gives none.
+    fn most(&self, quiet_cycles: u64, items: u64) -> Duration {
+        let cycles = quiet_cycles as f64 * (items + 2) as f64;
+        Duration::from_secs_f64(cycles / self.clock_hz as f64) + SLACKS * SLACK
+    }
+}
+
+/// How long something may take.
+struct Time {
+    allowed: Duration,
+    /// When it has taken too long without progress.
+    end: Instant,
+    /// When it has taken too long in all.
+    last: Instant,
+}
+
+impl Time {
+    fn new(allowed: Duration, most: Duration) -> Self {
+        let now = Instant::now();
+        Self { allowed, end: now + allowed, last: now + most }
+    }
+
+    /// Whether it may go on after so many bytes have passed.
+    fn goes_on(&mut self, bytes: usize) -> bool {
+        if bytes > 0 {
+            self.end = self.last.min(Instant::now() + self.allowed);
+        }
+        !self.is_over()
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.end
+    }
+}
+
+impl Mapping {
+    /// Maps the window of `bytes` bytes at `offset` of a file.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn new(window: &impl AsFd, offset: u64, bytes: usize) -> rustix::io::Result<Self> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing.
         let base = unsafe { mmap(ptr::null_mut(), bytes, access, MapFlags::SHARED, window, offset)? };
@@ -177,19 +326,68 @@ impl Registers {
     }
 }
 
-impl Drop for Registers {
+impl Window for Mapping {
+    fn read(&mut self, address: u32) -> Option<u32> {
+        // SAFETY: `at` gives an aligned address inside the mapping, which lives as long as `self`.
+        self.at(address).map(|register| unsafe { ptr::read_volatile(register) })
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Option<()> {
+        // SAFETY: as in `read`.
+        self.at(address).map(|register| unsafe { ptr::write_volatile(register, value) })
+    }
+}
+
+impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: nobody uses the mapping after this.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.bytes) };
     }
 }
 
-impl fmt::Debug for MemoryMapped {
+impl<W> fmt::Debug for MemoryMapped<W> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.debug_struct("MemoryMapped").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-fn failed(what: &str, error: io::Error) -> Error {
+impl fmt::Debug for Mapping {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_struct("Mapping").field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
+
+fn opened(path: &Path, options: &OpenOptions) -> Result<OwnedFd, Error> {
+    let file = options.open(path).map_err(|error| io_error(&path.display().to_string(), error))?;
+    Ok(OwnedFd::from(file))
+}
+
+fn failed(what: &str, error: Errno) -> Error {
+    io_error(what, error.into())
+}
+
+fn io_error(what: &str, error: io::Error) -> Error {
     ErrorKind::Io { what: what.to_owned(), source: Arc::new(error) }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Progress gives more time, but not for ever.
+    #[test]
+    fn a_beat_now_and_then_is_not_enough() {
+        let mut time = Time::new(Duration::from_millis(40), Duration::from_millis(100));
+        let start = Instant::now();
+        while time.goes_on(1) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(time.is_over() && start.elapsed() >= Duration::from_millis(100));
+        let mut time = Time::new(Duration::from_millis(40), Duration::from_secs(100));
+        let start = Instant::now();
+        while time.goes_on(0) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(start.elapsed() >= Duration::from_millis(40));
+    }
 }

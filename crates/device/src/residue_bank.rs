@@ -1,18 +1,19 @@
 //! The residue bank: long integers to their residues modulo the primes that the device was built for.
 
+mod check;
+
 use hearith_arith::{Batch, natural};
 use hearith_rns::Residues;
 
 use crate::accelerator::{Accelerator, Shape};
-use crate::{ConvertingDevice, Counters, Device, Error, ErrorKind, System, Transport};
+use crate::registers::residue_bank::IDENTITY;
+use crate::{ConvertingDevice, Counters, Device, Error, ErrorKind, System, Transport, Trust};
+use check::Checker;
 
 /// The system.
 pub static RESIDUE_BANK: System = System { name: "residue-bank", does: "converts integers to residues" };
 
 const NAME: &str = "residue bank";
-const IDENTITY: &[u8; 4] = b"RESB";
-/// The parameter that shows the selected prime.
-const SELECTED: usize = 7;
 /// Numbers sent at a time, which bounds the memory of a batch.
 const CHUNK: usize = 4096;
 /// Numbers beyond which the way through the bank does not count.
@@ -24,6 +25,10 @@ pub struct ResidueBank {
     device: Accelerator,
     parameters: ResidueBankParameters,
     moduli: Vec<u64>,
+    /// Whether it takes numbers: nothing has gone wrong since it was started.
+    started: bool,
+    /// None if the device is believed.
+    checker: Option<Checker>,
 }
 
 /// What a residue bank was built for.
@@ -58,15 +63,21 @@ impl ResidueBank {
         let parameters = ResidueBankParameters::read(device.parameters()).ok_or_else(|| unknown.clone())?;
         let mut moduli = Vec::new();
         for number in 0..parameters.moduli {
-            device.select(number)?;
-            moduli.push(device.parameter(SELECTED)?.into());
+            moduli.push(device.entry(number)?.into());
         }
         let fitting = |&modulus: &u64| natural::bit_length(&[modulus]) == parameters.word_bits;
         if !moduli.iter().all(fitting) {
             return Err(unknown.into());
         }
+        let checker = Some(Checker::new(&moduli, parameters.word_bits).map_err(|_| unknown)?);
         device.start()?;
-        Ok(Self { device, parameters, moduli })
+        Ok(Self { device, parameters, moduli, started: true, checker })
+    }
+
+    /// The same device, checked or believed: checked unless this says otherwise.
+    pub fn with_trust(self, trust: Trust) -> Self {
+        let checker = self.checker.filter(|_| trust == Trust::Check);
+        Self { checker, ..self }
     }
 
     /// What the device was built for.
@@ -84,11 +95,12 @@ impl ResidueBank {
         self.device.describe()
     }
 
-    /// The residues of every number modulo some of the device's moduli, in the order asked for.
+    /// The residues of every number modulo some of the device's moduli, in the order asked for. They are checked by random linear
+    /// combinations, which no wrong batch passes but with a probability of `2^-64`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotAModulus`], [`ErrorKind::NumberTooLong`], [`ErrorKind::NotAResidue`], and whatever befalls the
-    /// device; then no residues are given out.
+    /// [`ErrorKind::NotAModulus`], [`ErrorKind::NumberTooLong`], [`ErrorKind::NotAResidue`], [`ErrorKind::FailedCheck`], and whatever
+    /// befalls the device; then no residues are given out, and the device is started anew for the next batch.
     pub fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error> {
         let unit = |&modulus: &u64| {
             let found = self.moduli.iter().position(|&known| known == modulus);
@@ -100,6 +112,16 @@ impl ResidueBank {
         if let Some(row) = too_long {
             return Err(Error::from(ErrorKind::NumberTooLong { bits }).at_row(row));
         }
+        if !std::mem::take(&mut self.started) {
+            self.device.restart()?;
+        }
+        let words = self.converted(moduli, &units, numbers)?;
+        self.started = true;
+        Ok(Residues::new(moduli, numbers.len(), words).expect("every residue was compared with its modulus"))
+    }
+
+    /// The residues modulo these moduli, which are those of these units, one modulus after the other.
+    fn converted(&mut self, moduli: &[u64], units: &[usize], numbers: &Batch) -> Result<Vec<u64>, Error> {
         let mut words = vec![0; moduli.len() * numbers.len()];
         for start in (0..numbers.len()).step_by(CHUNK) {
             let chunk = numbers.range(start..numbers.len().min(start + CHUNK));
@@ -114,8 +136,14 @@ impl ResidueBank {
                     words[index * numbers.len() + row] = residue;
                 }
             }
+            if let Some(checker) = &self.checker {
+                let rows = start..start + chunk.len();
+                let columns: Vec<&[u64]> =
+                    words.chunks_exact(numbers.len()).map(|column| &column[rows.clone()]).collect();
+                checker.check(&chunk, units, &columns)?;
+            }
         }
-        Ok(Residues::new(moduli, numbers.len(), words).expect("every residue was compared with its modulus"))
+        Ok(words)
     }
 
     /// What the device has counted; a product is a residue.

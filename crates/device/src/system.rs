@@ -10,7 +10,7 @@ use hearith_arith::Batch;
 use hearith_paillier::{Decrypt, PrivateKey};
 use hearith_rns::Residues;
 
-use crate::{Counters, Error, mesa, residue_bank};
+use crate::{Counters, Error, Trust, mesa, residue_bank};
 
 /// A system that this crate has a driver for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub trait Decrypts {
     ///
     /// # Errors
     /// [`ErrorKind::KeyTooLarge`](crate::ErrorKind::KeyTooLarge), or the device cannot be reached or fails.
-    fn load(&self, key: &PrivateKey) -> Result<Box<dyn DecryptingDevice>, Error>;
+    fn load(&self, key: &PrivateKey, trust: Trust) -> Result<Box<dyn DecryptingDevice>, Error>;
 }
 
 /// The capability of converting integers to residues.
@@ -69,7 +69,7 @@ pub trait Converts {
     ///
     /// # Errors
     /// [`ErrorKind::NoResidueBank`](crate::ErrorKind::NoResidueBank), or the device cannot be reached or fails.
-    fn open(&self, moduli: &[u64], bits: u32) -> Result<Box<dyn ConvertingDevice>, Error>;
+    fn open(&self, moduli: &[u64], bits: u32, trust: Trust) -> Result<Box<dyn ConvertingDevice>, Error>;
 }
 
 /// A device that is ready for batches.
@@ -96,6 +96,7 @@ pub trait ConvertingDevice: Device {
     ///
     /// # Errors
     /// [`ErrorKind::NotAModulus`](crate::ErrorKind::NotAModulus), [`ErrorKind::NumberTooLong`](crate::ErrorKind::NumberTooLong),
-    /// [`ErrorKind::NotAResidue`](crate::ErrorKind::NotAResidue), and whatever befalls the device; then no residues are given out.
+    /// [`ErrorKind::NotAResidue`](crate::ErrorKind::NotAResidue),
+    /// [`ErrorKind::FailedCheck`](crate::ErrorKind::FailedCheck), and whatever befalls the device; then no residues are given out.
     fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error>;
 }

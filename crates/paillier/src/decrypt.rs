@@ -15,6 +15,8 @@ use std::ops::Range;
 impl PrivateKey {
     /// Decrypts every ciphertext; constant time in the key, the ciphertexts and the plaintexts.
     ///
+    /// It believes the CPU. Where the results are seen by others and the machine may err, [`PrivateKey::decrypt_checked`] does not.
+    ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or
     /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`.
@@ -28,10 +30,10 @@ impl PrivateKey {
 
 /// What decryption derives from the key.
 pub(crate) struct Decryption {
-    exponents: (Secret, Secret),
-    h_p: Factor,
-    h_q: Factor,
-    chinese: Chinese,
+    pub(crate) exponents: (Secret, Secret),
+    pub(crate) h_p: Factor,
+    pub(crate) h_q: Factor,
+    pub(crate) chinese: Chinese,
 }
 
 impl Decryption {

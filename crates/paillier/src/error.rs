@@ -205,6 +205,10 @@ pub enum ErrorKind {
     /// The ciphertext shares a factor with `n`.
     #[error("the ciphertext shares a factor with n")]
     CiphertextSharesFactor,
+    /// A batch of plaintexts is not what its ciphertexts hold: whatever decrypted it computes wrongly. Which rows are wrong is not
+    /// known.
+    #[error("the decryption is wrong: whatever computed it is faulty, and nothing of it is given out")]
+    WrongDecryption,
     /// A batch belongs to another key.
     #[error("made with key {found}, not with {expected}")]
     WrongKey {

@@ -38,6 +38,10 @@
 //! once. Multiples and weighted sums ([`PublicKey::multiply`], [`PublicKey::dot`]) are re-randomised, since a small factor
 //! could be found by trying.
 //!
+//! # Faults
+//! A decryption that went wrong, in a device or in this CPU, can give the private key away to whoever learns its result and the
+//! right one: see [`PrivateKey::check`], which tells wrong batches at a few hundredths of the price of decrypting them.
+//!
 //! # Secrets
 //! Everything that touches `p`, `q`, a randomiser or a plaintext runs in a time and with memory addresses that do not
 //! depend on their values, except the search for primes, which depends on candidates (see [`PrivateKey::generate`]), and
@@ -47,6 +51,7 @@
 //! from the operating system's generator only.
 
 mod boxed;
+mod check;
 mod ciphertexts;
 mod decrypt;
 pub mod encoding;
@@ -63,6 +68,7 @@ mod plaintexts;
 mod random;
 mod randomisers;
 
+pub use check::Checked;
 pub use ciphertexts::Ciphertexts;
 pub use error::{Error, ErrorKind};
 pub use hardening::forbid_core_dumps;

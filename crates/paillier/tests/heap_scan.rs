@@ -385,6 +385,13 @@ fn decryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Str
         found
     });
     assert_eq!(common::residues(&found), plain);
+    // One row, and all in the wrong order: the second is refused.
+    scan(&format!("{name} and checking"), &secrets, leaks, || {
+        let clone = key.clone();
+        drop(clone.decrypt_checked(&ciphertexts.range(0..1).unwrap()).unwrap());
+        drop(clone.decrypt_checked(&ciphertexts).unwrap());
+        clone.check(&ciphertexts, &found.select(&[1, 0, 2, 3, 4, 5, 6, 7, 8]).unwrap()).unwrap_err();
+    });
     scan(&format!("{name}, then dropping the key"), &secrets, leaks, || drop((key, found)));
 }
 

@@ -93,6 +93,11 @@ fn errors_do_not_show_numbers() {
     refused(i128::try_from(&Signed::new(false, [CANARY as u64, (CANARY >> 64) as u64, 1].to_vec())));
     refused(small.public().plaintexts_from_be(&[CANARY.to_be_bytes(), [0xff; 16]].concat()));
     refused(small.public().ciphertexts_from_be(&[CANARY.to_be_bytes(), [0; 16]].concat()));
+    for key in some_keys() {
+        let plaintexts = encode_signed(key.public(), &[CANARY]).unwrap();
+        refused(key.check(&key.public().zero(), &plaintexts));
+        silent(&key.checking());
+    }
     let one = small.public().zero();
     refused(small.public().multiply_bounded(&one, &[CANARY], 12));
     refused(small.public().multiply_wide(&one, &[CANARY.into()], 12));

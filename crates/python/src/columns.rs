@@ -149,33 +149,38 @@ fn finished() -> PyErr {
 pub(crate) struct Decryptor {
     key: Py<PrivateKey>,
     schema: Schema,
+    /// Whether what was decrypted is checked before it is given out.
+    check: bool,
 }
 
 #[pymethods]
 impl Decryptor {
     #[new]
-    fn new(key: Py<PrivateKey>, schema: PyArrowType<Schema>) -> PyResult<Self> {
-        let decryptor = Self { key, schema: schema.0 };
-        decryptor.kernel()?;
+    #[pyo3(signature = (key, schema, *, check=false))]
+    fn new(key: Py<PrivateKey>, schema: PyArrowType<Schema>, check: bool) -> PyResult<Self> {
+        let decryptor = Self { key, schema: schema.0, check };
+        decryptor.kernel(&decryptor.key.get().0)?;
         Ok(decryptor)
     }
 
     /// The schema of the decrypted batches.
     #[getter]
     fn schema(&self) -> PyResult<PyArrowType<Schema>> {
-        Ok(PyArrowType(Schema::clone(&self.kernel()?.schema())))
+        Ok(PyArrowType(Schema::clone(&self.kernel(&self.key.get().0)?.schema())))
     }
 
     /// The batch with exact decimals, or an error at the first total that cannot be relied on.
     fn decrypt(&self, py: Python<'_>, batch: PyArrowType<RecordBatch>) -> PyResult<PyArrowType<RecordBatch>> {
-        let kernel = self.kernel()?;
+        let key = &self.key.get().0;
+        let checking = key.checking();
+        let kernel = self.kernel(if self.check { &checking } else { key })?;
         let decrypted = threads::run(py, || kernel.decrypt(&batch.0)?.to_batch())?;
         decrypted.map(PyArrowType).map_err(errors::table)
     }
 }
 
 impl Decryptor {
-    fn kernel(&self) -> PyResult<hearith_columns::Decryptor<'_>> {
-        hearith_columns::Decryptor::new(&self.key.get().0, &self.schema).map_err(errors::table)
+    fn kernel<'a>(&self, holder: &'a dyn hearith_paillier::Decrypt) -> PyResult<hearith_columns::Decryptor<'a>> {
+        hearith_columns::Decryptor::with(holder, &self.schema).map_err(errors::table)
     }
 }

@@ -34,6 +34,7 @@ pub(crate) fn operation(error: Error) -> PyErr {
         ErrorKind::WrongKey { .. } => raise_paillier::<KeyMismatchError>(&error),
         kind if kind.is_bad_ciphertext() => raise_paillier::<CiphertextError>(&error),
         ErrorKind::Width { .. } => raise_paillier::<CiphertextError>(&error),
+        ErrorKind::WrongDecryption => raise_paillier::<HearithError>(&error),
         ErrorKind::PlaintextTooLarge | ErrorKind::ScalarTooLarge { .. } => raise_paillier::<RangeError>(&error),
         ErrorKind::Lengths { .. } | ErrorKind::Terms { .. } => raise_paillier::<ShapeError>(&error),
         ErrorKind::NoSuchRow { .. } => PyIndexError::new_err(error.to_string()),
@@ -67,6 +68,7 @@ pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
         TableErrorKind::Paillier(inner) if inner.is_bad_ciphertext() => {
             raise::<CiphertextError>(text, place, name, source)
         }
+        TableErrorKind::Paillier(ErrorKind::WrongDecryption) => raise::<HearithError>(text, place, name, source),
         TableErrorKind::OutOfRange { .. } | TableErrorKind::Headroom { .. } | TableErrorKind::Overflow => {
             raise::<RangeError>(text, place, name, source)
         }

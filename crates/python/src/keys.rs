@@ -308,10 +308,11 @@ impl PrivateKey {
         threads::run(py, || self.0.decrypt(&numbers.0))?.map(Plaintexts).map_err(errors::operation)
     }
 
-    /// The signed integers in ciphertexts, packed.
-    fn decrypt_integers<'py>(&self, py: Python<'py>, numbers: &Ciphertexts) -> PyResult<Packed<'py>> {
+    /// The signed integers in ciphertexts, packed; checked before they are given out, where asked for.
+    #[pyo3(signature = (numbers, *, check=false))]
+    fn decrypt_integers<'py>(&self, py: Python<'py>, numbers: &Ciphertexts, check: bool) -> PyResult<Packed<'py>> {
         let packed = threads::run(py, || {
-            let residues = self.0.decrypt(&numbers.0)?;
+            let residues = if check { self.0.decrypt_checked(&numbers.0)? } else { self.0.decrypt(&numbers.0)? };
             Ok(integers::pack(&decode_signed(self.0.public(), &residues)?))
         })?;
         let (data, width) = packed.map_err(errors::operation)?;

@@ -81,7 +81,7 @@ class TestArithmetic:
 
     def test_the_readme_line(self, keys):
         c = keys[0].encrypt(np.array([1500, -20, 7]))
-        assert keys[1].decrypt((c + c * 3).sum()) == 5948
+        assert keys[1].decrypt((c + c * 3).sum()) == keys[1].decrypt((c + c * 3).sum(), check=True) == 5948
 
     def test_empty_arrays(self, keys):
         public, private = keys

@@ -1,6 +1,6 @@
 //! Simulated decryptors of one system, in several sizes.
 
-use hearith_device::{DecryptingDevice, Decrypts, Error, ErrorKind, Kind, State, System, Transport};
+use hearith_device::{DecryptingDevice, Decrypts, Error, ErrorKind, Kind, State, System, Transport, Trust};
 use hearith_paillier::PrivateKey;
 use hearith_verilated::Design;
 
@@ -8,7 +8,7 @@ use crate::Simulated;
 use crate::state::state;
 
 /// Loads a device with a key.
-type Load = fn(Box<dyn Transport>, &PrivateKey) -> Result<Box<dyn DecryptingDevice>, Error>;
+type Load = fn(Box<dyn Transport>, &PrivateKey, Trust) -> Result<Box<dyn DecryptingDevice>, Error>;
 
 /// A system's designs, and how one of them is loaded with a key.
 #[derive(Debug)]
@@ -38,11 +38,11 @@ impl Kind for Decryptors {
 }
 
 impl Decrypts for Decryptors {
-    fn load(&self, key: &PrivateKey) -> Result<Box<dyn DecryptingDevice>, Error> {
+    fn load(&self, key: &PrivateKey, trust: Trust) -> Result<Box<dyn DecryptingDevice>, Error> {
         let bits = key.public().bits();
         let fitting = self.designs.iter().find(|design| design.parameter("N") >= bits);
         let largest = self.designs.last().map_or(0, |design| design.parameter("N"));
         let design = fitting.ok_or(ErrorKind::KeyTooLarge { bits, largest })?;
-        (self.load)(Box::new(Simulated::new(design)?), key)
+        (self.load)(Box::new(Simulated::new(design)?), key, trust)
     }
 }

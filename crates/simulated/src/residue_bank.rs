@@ -1,7 +1,7 @@
 //! The simulated residue banks.
 
 use hearith_device::residue_bank::{RESIDUE_BANK, ResidueBank};
-use hearith_device::{ConvertingDevice, Converts, Error, ErrorKind, Kind, State, System};
+use hearith_device::{ConvertingDevice, Converts, Error, ErrorKind, Kind, State, System, Trust};
 use hearith_verilated::Design;
 
 use crate::Simulated;
@@ -31,7 +31,7 @@ impl Kind for Banks {
 }
 
 impl Converts for Banks {
-    fn open(&self, moduli: &[u64], bits: u32) -> Result<Box<dyn ConvertingDevice>, Error> {
+    fn open(&self, moduli: &[u64], bits: u32, trust: Trust) -> Result<Box<dyn ConvertingDevice>, Error> {
         let fits = |design: &&&Design| {
             let primes = primes(design);
             longest(design) >= bits && moduli.iter().all(|modulus| primes.contains(modulus))
@@ -39,7 +39,7 @@ impl Converts for Banks {
         let largest = RESIDUE_BANKS.iter().map(|design| longest(design)).max().unwrap_or(0);
         let missing = ErrorKind::NoResidueBank { moduli: moduli.len(), bits, largest };
         let design = RESIDUE_BANKS.iter().find(fits).ok_or(missing)?;
-        Ok(Box::new(ResidueBank::open(Box::new(Simulated::new(design)?))?))
+        Ok(Box::new(ResidueBank::open(Box::new(Simulated::new(design)?))?.with_trust(trust)))
     }
 }
 

@@ -1,21 +1,71 @@
 //! A simulated device behind the drivers' transport: its Verilated model, linked in.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hearith_device::{Error, ErrorKind, Exchange, Transport};
+use hearith_device::{Error, ErrorKind, Exchange, Marks, Transport};
+use hearith_verilated::bench::Random;
 use hearith_verilated::{Design, Model};
 
 /// Cycles that a register access may take.
 const REGISTER_CYCLES: u32 = 1000;
 const OKAY: u64 = 0;
+const WHOLE_WORD: u64 = 0xf;
+/// Registers that somebody else reads under pressure: STATUS, ERROR, IN_FLIGHT, EPOCH and the busy cycles.
+const LOOKED_AT: [u32; 5] = [0x14, 0x18, 0x24, 0x0c, 0x40];
 
 /// A device simulated cycle by cycle, in reset until it is made.
+///
+/// What has been sent and not yet been taken stays queued before the device, as in the buffers of a DMA engine, even if the exchange that sent
+/// it has failed.
 #[derive(Debug)]
 pub struct Simulated {
     model: Model,
     /// Bytes of a beat of either stream.
     beat: usize,
     cycles: u64,
+    /// What decides about stalls, if there are any.
+    pressure: Option<Random>,
+    watched: Vec<Watch>,
+    /// Beats on their way to the device; the first is on offer if `offering`.
+    upstream: VecDeque<Beat>,
+    offering: bool,
+    /// Beats that have come from the device, which are taken while `taking`.
+    downstream: VecDeque<Beat>,
+    taking: bool,
+    reading: Option<Access>,
+    writing: Option<Access>,
+}
+
+/// A beat of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Beat {
+    bytes: Vec<u8>,
+    last: bool,
+}
+
+/// A register access under way.
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    address: u64,
+    data: u64,
+    strobes: u64,
+    /// Whether the address and the data are on offer, and have been taken.
+    address_offered: bool,
+    address_taken: bool,
+    data_offered: bool,
+    data_taken: bool,
+    /// The response, and what was read.
+    answer: Option<(u64, u64)>,
+}
+
+/// A channel out of the device: what is offered there stays until it is taken.
+#[derive(Debug)]
+struct Watch {
+    valid: &'static str,
+    ready: &'static str,
+    fields: &'static [&'static str],
+    waiting: Option<Vec<Vec<u64>>>,
 }
 
 impl Simulated {
@@ -24,10 +74,40 @@ impl Simulated {
     /// # Errors
     /// [`ErrorKind::Transport`] if the program was built without Verilator.
     pub fn new(design: &'static Design) -> Result<Self, Error> {
-        let mut model = design.instantiate().map_err(|error| ErrorKind::Transport(Arc::new(error)))?;
-        model.reset();
+        let model = design.instantiate().map_err(|error| ErrorKind::Transport(Arc::new(error)))?;
         let beat = design.parameter("StreamBits") as usize / 8;
-        Ok(Self { model, beat, cycles: 0 })
+        let watch = |valid, ready, fields| Watch { valid, ready, fields, waiting: None };
+        let watched = vec![
+            watch("m_axis_tvalid_o", "m_axis_tready_i", &["m_axis_tdata_o", "m_axis_tlast_o"]),
+            watch("axil_bvalid_o", "axil_bready_i", &["axil_bresp_o"]),
+            watch("axil_rvalid_o", "axil_rready_i", &["axil_rdata_o", "axil_rresp_o"]),
+        ];
+        let mut device = Self {
+            model,
+            beat,
+            cycles: 0,
+            pressure: None,
+            watched,
+            upstream: VecDeque::new(),
+            offering: false,
+            downstream: VecDeque::new(),
+            taking: false,
+            reading: None,
+            writing: None,
+        };
+        device.reset();
+        Ok(device)
+    }
+
+    /// A fresh device whose every channel stalls at random: both streams, and the five of the registers, whose writes have their address and
+    /// their data in any order, and which are read while the streams flow. The seed decides all that.
+    ///
+    /// A device that breaks AXI's rules (what is on offer stays, unchanged, until it is taken) makes this panic.
+    ///
+    /// # Errors
+    /// As [`Simulated::new`].
+    pub fn under_pressure(design: &'static Design, seed: u64) -> Result<Self, Error> {
+        Ok(Self { pressure: Some(Random::new(seed)), ..Self::new(design)? })
     }
 
     /// Clock cycles since the reset.
@@ -35,30 +115,292 @@ impl Simulated {
         self.cycles
     }
 
-    /// Pulls the device's reset, as a board's reset button does.
+    /// Pulls the device's reset, as a board's reset button does; what is queued before the device stays.
     pub fn reset(&mut self) {
         for valid in ["s_axis_tvalid_i", "m_axis_tready_i", "axil_awvalid_i", "axil_wvalid_i", "axil_arvalid_i"] {
             self.model.set(valid, false);
         }
+        // Long enough to have come through the synchroniser and settled before it is over.
+        self.model.set("rst_ni", false);
+        (0..6).for_each(|_| self.model.clock());
         self.model.reset();
+        // The reset comes out of its synchroniser later than it goes in.
+        (0..4).for_each(|_| self.model.clock());
+        self.watched.iter_mut().for_each(|watch| watch.waiting = None);
+        (self.reading, self.writing) = (None, None);
+        self.offering = false;
     }
 
-    fn edge(&mut self) {
-        self.model.edge();
-        self.cycles += 1;
+    /// Bytes of a beat of either stream.
+    pub fn beat(&self) -> usize {
+        self.beat
     }
 
-    /// Cycles until the output is high, and one more, at whose end it is taken.
-    fn wait_for(&mut self, output: &str, address: u32) -> Result<(), Error> {
-        for _ in 0..REGISTER_CYCLES {
-            self.model.settle();
-            let there = self.model.bit(output);
-            self.edge();
-            if there {
-                return Ok(());
+    /// Whether the device's interrupt is raised.
+    pub fn interrupt(&self) -> bool {
+        self.model.bit("irq_o")
+    }
+
+    /// Writes a register of which not all bytes may be meant.
+    ///
+    /// # Errors
+    /// As [`Transport::write`].
+    pub fn write_strobed(&mut self, address: u32, value: u32, strobes: u8) -> Result<(), Error> {
+        self.writing = Some(Access { strobes: strobes.into(), ..Access::new(address, value) });
+        let (response, _) = self.finish(address, |device| &mut device.writing)?;
+        if response == OKAY { Ok(()) } else { Err(ErrorKind::Refused { address }.into()) }
+    }
+
+    /// Puts a packet of whole beats into the queue before the device, and lets some cycles pass. Its end is only marked if it is `ended`.
+    pub fn queue(&mut self, packet: &[u8], ended: bool, cycles: u64) {
+        self.send(packet, packet.len());
+        if let (Some(beat), false) = (self.upstream.back_mut(), ended) {
+            beat.last = false;
+        }
+        self.idle(cycles);
+    }
+
+    /// Lets cycles pass.
+    pub fn idle(&mut self, cycles: u64) {
+        (0..cycles).for_each(|_| self.step());
+    }
+
+    /// How many beats the device has not taken yet.
+    pub fn queued(&self) -> usize {
+        self.upstream.len()
+    }
+
+    /// Takes so many beats of what comes out, and gives their bytes.
+    ///
+    /// # Panics
+    /// If that takes more than so many cycles.
+    pub fn take(&mut self, beats: usize, cycles: u64) -> Vec<u8> {
+        let end = self.cycles + cycles;
+        while self.downstream.len() < beats {
+            assert!(self.cycles < end, "{} of {beats} beats within {cycles} cycles", self.downstream.len());
+            self.taking = true;
+            self.step();
+            self.taking = false;
+        }
+        self.downstream.drain(..).flat_map(|beat| beat.bytes).collect()
+    }
+
+    /// Lets cycles pass in which what comes out is taken, and gives the packets that have come since somebody took one last: all beats, also of the
+    /// last packet if it has not ended.
+    pub fn drain(&mut self, cycles: u64) -> Vec<Vec<u8>> {
+        self.taking = true;
+        (0..cycles).for_each(|_| self.step());
+        self.taking = false;
+        let mut packets = vec![Vec::new()];
+        for beat in self.downstream.drain(..) {
+            packets.last_mut().expect("there is one").extend(beat.bytes);
+            if beat.last {
+                packets.push(Vec::new());
             }
         }
+        packets.retain(|packet| !packet.is_empty());
+        packets
+    }
+
+    /// Whether something that may be stalled goes on in this cycle.
+    fn acts(&mut self) -> bool {
+        self.pressure.as_mut().is_none_or(|random| random.below(3) == 0)
+    }
+
+    /// A clock cycle of everything: both streams and the registers.
+    fn step(&mut self) {
+        self.offer();
+        let takes = self.taking && self.acts();
+        self.model.set("m_axis_tready_i", takes);
+        self.offer_accesses();
+        self.model.settle();
+        if self.pressure.is_some() {
+            self.watched.iter_mut().for_each(|watch| watch.check(&self.model));
+        }
+        let sent = self.offering && self.model.bit("s_axis_tready_o");
+        if takes && self.model.bit("m_axis_tvalid_o") {
+            let data = self.model.get("m_axis_tdata_o");
+            let bytes = data.iter().flat_map(|limb| limb.to_le_bytes()).take(self.beat).collect();
+            self.downstream.push_back(Beat { bytes, last: self.model.bit("m_axis_tlast_o") });
+        }
+        self.note_accesses();
+        self.model.edge();
+        self.cycles += 1;
+        if sent {
+            self.upstream.pop_front();
+            self.offering = false;
+        }
+    }
+
+    /// Offers the next beat, if there is one; one that was offered stays.
+    fn offer(&mut self) {
+        if !self.offering && !self.upstream.is_empty() {
+            self.offering = self.acts();
+        }
+        self.model.set("s_axis_tvalid_i", self.offering);
+        if let (true, Some(beat)) = (self.offering, self.upstream.front()) {
+            let limb = |bytes: &[u8]| bytes.iter().rev().fold(0, |limb, &byte| limb << 8 | u64::from(byte));
+            let limbs: Vec<u64> = beat.bytes.chunks(8).map(limb).collect();
+            self.model.set("s_axis_tdata_i", limbs);
+            self.model.set("s_axis_tlast_i", beat.last);
+        }
+    }
+
+    /// Offers what the register accesses under way have not got rid of yet.
+    fn offer_accesses(&mut self) {
+        let mut acts = || self.pressure.as_mut().is_none_or(|random| random.below(3) == 0);
+        let (mut address_valid, mut data_valid, mut read_valid) = (false, false, false);
+        if let Some(access) = &mut self.writing {
+            access.address_offered = !access.address_taken && (access.address_offered || acts());
+            access.data_offered = !access.data_taken && (access.data_offered || acts());
+            (address_valid, data_valid) = (access.address_offered, access.data_offered);
+            self.model.set("axil_awaddr_i", access.address);
+            // Nothing secret stays on the bus.
+            self.model.set("axil_wdata_i", if data_valid { access.data } else { 0 });
+            self.model.set("axil_wstrb_i", access.strobes);
+        }
+        if let Some(access) = &mut self.reading {
+            access.address_offered = !access.address_taken && (access.address_offered || acts());
+            read_valid = access.address_offered;
+            self.model.set("axil_araddr_i", access.address);
+        }
+        let (takes_response, takes_data) = (acts(), acts());
+        self.model.set("axil_awvalid_i", address_valid);
+        self.model.set("axil_wvalid_i", data_valid);
+        self.model.set("axil_arvalid_i", read_valid);
+        self.model.set("axil_bready_i", self.writing.is_some() && takes_response);
+        self.model.set("axil_rready_i", self.reading.is_some() && takes_data);
+    }
+
+    /// Notes what the device takes of the register accesses in this cycle, and what it answers.
+    fn note_accesses(&mut self) {
+        let model = &self.model;
+        if let Some(access) = &mut self.writing {
+            access.address_taken |= access.address_offered && model.bit("axil_awready_o");
+            access.data_taken |= access.data_offered && model.bit("axil_wready_o");
+            if model.bit("axil_bvalid_o") && model.bit("axil_bready_i") {
+                access.answer = Some((model.get_u64("axil_bresp_o"), 0));
+            }
+        }
+        if let Some(access) = &mut self.reading {
+            access.address_taken |= access.address_offered && model.bit("axil_arready_o");
+            if model.bit("axil_rvalid_o") && model.bit("axil_rready_i") {
+                access.answer = Some((model.get_u64("axil_rresp_o"), model.get_u64("axil_rdata_o")));
+            }
+        }
+    }
+
+    /// Steps until a register access has its answer, and gives that.
+    fn finish(&mut self, address: u32, access: impl Fn(&mut Self) -> &mut Option<Access>) -> Result<(u64, u64), Error> {
+        for _ in 0..REGISTER_CYCLES {
+            self.step();
+            if let Some(answer) = access(self).as_ref().and_then(|access| access.answer) {
+                *access(self) = None;
+                return Ok(answer);
+            }
+        }
+        // What nobody answers is given up, and the bus with it.
+        *access(self) = None;
         Err(ErrorKind::Silent { address }.into())
+    }
+
+    /// Under pressure, now and then looks at a register while the streams flow.
+    fn look(&mut self) {
+        let Some(random) = &mut self.pressure else { return };
+        match &self.reading {
+            None if random.below(4) == 0 => {
+                let address = LOOKED_AT[random.below(LOOKED_AT.len() as u64) as usize];
+                self.reading = Some(Access::new(address, 0));
+            }
+            Some(access) if access.answer.is_some() => {
+                let response = access.answer.map(|(response, _)| response);
+                assert_eq!(response, Some(OKAY), "register {:#x} was refused", access.address);
+                self.reading = None;
+            }
+            _ => (),
+        }
+    }
+
+    /// Lets a look that is under way end.
+    fn look_away(&mut self) -> Result<(), Error> {
+        match self.reading {
+            Some(access) if access.answer.is_none() => {
+                self.finish(access.address as u32, |device| &mut device.reading).map(drop)
+            }
+            _ => {
+                self.reading = None;
+                Ok(())
+            }
+        }
+    }
+
+    /// Queues packets of so many bytes each.
+    fn send(&mut self, packets: &[u8], length: usize) {
+        for packet in packets.chunks(length) {
+            let beats = packet.len() / self.beat;
+            let beat = |(at, bytes): (usize, &[u8])| Beat { bytes: bytes.to_vec(), last: at + 1 == beats };
+            self.upstream.extend(packet.chunks(self.beat).enumerate().map(beat));
+        }
+    }
+
+    /// Steps until a beat has come, or for longer than allowed without one being taken. `quiet` counts the cycles without progress.
+    fn next_beat(&mut self, quiet: &mut u64, allowed: u64) -> Option<Beat> {
+        while self.downstream.is_empty() {
+            let before = self.upstream.len();
+            self.look();
+            self.step();
+            *quiet = if self.upstream.len() < before { 0 } else { *quiet + 1 };
+            if *quiet > allowed {
+                return None;
+            }
+        }
+        *quiet = 0;
+        self.downstream.pop_front()
+    }
+
+    fn pass(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Error> {
+        let (mut received, mut quiet) = (0, 0);
+        let expected = exchange.output.len();
+        let already = self.upstream.len();
+        self.send(exchange.input, exchange.input.len());
+        let beats = self.upstream.len() - already;
+        while received < expected {
+            let Some(beat) = self.next_beat(&mut quiet, exchange.quiet_cycles) else {
+                let sent = beats.saturating_sub(self.upstream.len()) * self.beat;
+                return Err(exchange.stalled(sent, received));
+            };
+            exchange.output[received..][..self.beat].copy_from_slice(&beat.bytes);
+            received += self.beat;
+            if beat.last != (received == expected) {
+                return Err(exchange.cut_short(received));
+            }
+        }
+        Ok(())
+    }
+
+    fn pass_marks(&mut self, marks: &Marks<'_>) -> Result<(), Error> {
+        self.send(marks.input, marks.packet);
+        let end = self.cycles + marks.quiet_cycles + self.upstream.len() as u64;
+        let (mut packet, mut quiet) = (Vec::new(), 0);
+        loop {
+            let stalled = |device: &Self| {
+                let left = (device.upstream.len() * device.beat).min(marks.input.len());
+                Err(marks.stalled(marks.input.len() - left))
+            };
+            let Some(beat) = self.next_beat(&mut quiet, marks.quiet_cycles) else { return stalled(self) };
+            if self.cycles > end {
+                return stalled(self);
+            }
+            // Of what is longer no more is kept than tells it from the echo.
+            packet.extend(beat.bytes);
+            packet.truncate(marks.echo.len() + 1);
+            if beat.last {
+                if packet == marks.echo {
+                    return Ok(());
+                }
+                packet.clear();
+            }
+        }
     }
 }
 
@@ -68,100 +410,54 @@ impl Transport for Simulated {
     }
 
     fn read(&mut self, address: u32) -> Result<u32, Error> {
-        self.model.set("axil_araddr_i", u64::from(address));
-        self.model.set("axil_arvalid_i", true);
-        let taken = self.wait_for("axil_arready_o", address);
-        self.model.set("axil_arvalid_i", false);
-        taken?;
-        self.model.set("axil_rready_i", false);
-        self.wait_for("axil_rvalid_o", address)?;
-        let (value, response) = (self.model.get_u64("axil_rdata_o"), self.model.get_u64("axil_rresp_o"));
-        self.model.set("axil_rready_i", true);
-        self.wait_for("axil_rvalid_o", address)?;
-        self.model.set("axil_rready_i", false);
+        self.look_away()?;
+        self.reading = Some(Access::new(address, 0));
+        let (response, value) = self.finish(address, |device| &mut device.reading)?;
         if response == OKAY { Ok(value as u32) } else { Err(ErrorKind::Refused { address }.into()) }
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), Error> {
-        self.model.set("axil_awaddr_i", u64::from(address));
-        self.model.set("axil_awvalid_i", true);
-        let taken = self.wait_for("axil_awready_o", address);
-        self.model.set("axil_awvalid_i", false);
-        taken?;
-        self.model.set("axil_wdata_i", u64::from(value));
-        self.model.set("axil_wstrb_i", 0xf_u64);
-        self.model.set("axil_wvalid_i", true);
-        let taken = self.wait_for("axil_wready_o", address);
-        self.model.set("axil_wvalid_i", false);
-        // Nothing secret stays on the bus.
-        self.model.set("axil_wdata_i", 0_u64);
-        taken?;
-        self.model.set("axil_bready_i", false);
-        self.wait_for("axil_bvalid_o", address)?;
-        let response = self.model.get_u64("axil_bresp_o");
-        self.model.set("axil_bready_i", true);
-        self.wait_for("axil_bvalid_o", address)?;
-        self.model.set("axil_bready_i", false);
-        if response == OKAY { Ok(()) } else { Err(ErrorKind::Refused { address }.into()) }
+        self.write_strobed(address, value, WHOLE_WORD as u8)
     }
 
     fn exchange(&mut self, mut exchange: Exchange<'_>) -> Result<(), Error> {
+        self.taking = true;
         let result = self.pass(&mut exchange);
-        self.model.set("s_axis_tvalid_i", false);
-        self.model.set("m_axis_tready_i", false);
+        self.taking = false;
+        result
+    }
+
+    fn synchronise(&mut self, marks: Marks<'_>) -> Result<(), Error> {
+        self.taking = true;
+        let result = self.pass_marks(&marks);
+        self.taking = false;
         result
     }
 }
 
-impl Simulated {
-    fn pass(&mut self, exchange: &mut Exchange<'_>) -> Result<(), Error> {
-        let (mut sent, mut received, mut quiet) = (0, 0, 0);
-        self.offer(exchange, sent);
-        self.model.set("m_axis_tready_i", true);
-        while received < exchange.output.len() {
-            self.model.settle();
-            let takes = sent < exchange.input.len() && self.model.bit("s_axis_tready_o");
-            let gives = self.model.bit("m_axis_tvalid_o");
-            if gives {
-                let data = self.model.get("m_axis_tdata_o");
-                let bytes = data.iter().flat_map(|limb| limb.to_le_bytes());
-                exchange.output[received..][..self.beat].iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
-                received += self.beat;
-                check_end(exchange, received, self.model.bit("m_axis_tlast_o"))?;
-            }
-            self.edge();
-            if takes {
-                sent += self.beat;
-                self.offer(exchange, sent);
-            }
-            quiet = if takes || gives { 0 } else { quiet + 1 };
-            if quiet > exchange.quiet_cycles {
-                return Err(exchange.stalled(sent, received));
-            }
-        }
-        Ok(())
-    }
-
-    /// Offers the beat at this byte, if there is one.
-    fn offer(&mut self, exchange: &Exchange<'_>, at: usize) {
-        let valid = at < exchange.input.len();
-        self.model.set("s_axis_tvalid_i", valid);
-        if valid {
-            let beat = &exchange.input[at..][..self.beat];
-            let limb = |bytes: &[u8]| bytes.iter().rev().fold(0, |limb, &byte| limb << 8 | u64::from(byte));
-            let limbs: Vec<u64> = beat.chunks(8).map(limb).collect();
-            self.model.set("s_axis_tdata_i", limbs);
-            self.model.set("s_axis_tlast_i", (at + self.beat).is_multiple_of(exchange.input_packet));
+impl Access {
+    fn new(address: u32, data: u32) -> Self {
+        Self {
+            address: address.into(),
+            data: data.into(),
+            strobes: WHOLE_WORD,
+            address_offered: false,
+            address_taken: false,
+            data_offered: false,
+            data_taken: false,
+            answer: None,
         }
     }
 }
 
-/// Whether a packet ends where it should.
-fn check_end(exchange: &Exchange<'_>, received: usize, last: bool) -> Result<(), Error> {
-    let expected = exchange.output_packet;
-    if last == received.is_multiple_of(expected) {
-        return Ok(());
+impl Watch {
+    fn check(&mut self, model: &Model) {
+        let valid = model.bit(self.valid);
+        assert!(valid || self.waiting.is_none(), "{} was withdrawn", self.valid);
+        let fields: Vec<Vec<u64>> = self.fields.iter().map(|field| model.get(field)).collect();
+        if let Some(waiting) = &self.waiting {
+            assert_eq!(waiting, &fields, "what is offered at {} changed", self.valid);
+        }
+        self.waiting = (valid && !model.bit(self.ready)).then_some(fields);
     }
-    let packet = (received - 1) / expected;
-    Err(ErrorKind::CutShort { packet, bytes: received - packet * expected, expected }.into())
 }

@@ -2,11 +2,14 @@
 
 mod common;
 
-use common::{Fault, Shared, decrypts, device, is, key, random_ciphertexts};
+use common::{EPOCH, Fault, Shared, decrypts, device, header, is, key, random_ciphertexts};
 use hearith_device::mesa::Mesa;
-use hearith_device::{Counters, ErrorKind, Exchange, Transport};
+use hearith_device::{Counters, ErrorKind, Transport};
 use hearith_paillier::PrivateKey;
-use hearith_simulated::designs::{MESA_64, MESA_128, MESA_128_RESTORING, MESA_256, MESA_1024, MESA_2048};
+use hearith_simulated::Simulated;
+use hearith_simulated::designs::{
+    MESA_64, MESA_64_2, MESA_64_3, MESA_128, MESA_128_RESTORING, MESA_256, MESA_1024, MESA_2048,
+};
 use hearith_verilated::Design;
 
 fn several_keys(design: &'static Design, keys: usize, count: usize) {
@@ -56,6 +59,21 @@ fn decrypts_with_the_restoring_divider() {
     several_keys(&MESA_128_RESTORING, 2, 100);
 }
 
+/// Every channel stalls at random, and registers are read meanwhile: the plaintexts are the same.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn decrypts_under_pressure() {
+    for (design, seeds) in [(&MESA_64, 0..6), (&MESA_64_3, 6..9), (&MESA_128_RESTORING, 9..11)] {
+        for seed in seeds {
+            let mut device = Mesa::open(Box::new(Simulated::under_pressure(design, seed).unwrap())).unwrap();
+            let key = key(device.parameters().bits);
+            device.load_key(&key).unwrap();
+            decrypts(&mut device, &key, 20);
+            decrypts(&mut device, &key, 1);
+        }
+    }
+}
+
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn smaller_keys_fit_and_larger_ones_are_refused() {
@@ -83,6 +101,23 @@ fn counted(device: &mut Mesa, key: &PrivateKey, count: usize) -> Counters {
         accepted: after.accepted - before.accepted,
         delivered: after.delivered - before.delivered,
         products: after.products - before.products,
+        discarded: after.discarded - before.discarded,
+    }
+}
+
+/// PARAMETER 6 is what is measured, whether the ladders or the multiplier that they share take longer.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn intervals_are_as_the_device_says() {
+    for design in [&MESA_64, &MESA_64_2, &MESA_64_3, &MESA_128_RESTORING] {
+        let mut device = device(design);
+        let parameters = device.parameters();
+        let key = key(parameters.bits);
+        device.load_key(&key).unwrap();
+        let (few, many) = (counted(&mut device, &key, 30), counted(&mut device, &key, 230));
+        // Where the multiplier is the slower one, the last ciphertexts, which share it with none behind them, are a little faster.
+        let (cycles, interval) = (many.busy_cycles - few.busy_cycles, u64::from(parameters.interval));
+        assert!(cycles.abs_diff(200 * interval) < interval, "{}: 200 in {cycles}, not {interval} each", design.name());
     }
 }
 
@@ -124,24 +159,30 @@ fn cycles_and_products_depend_neither_on_keys_nor_on_ciphertexts() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn batches_that_break_off_leave_nothing_behind() {
-    let shared = Shared::new(&MESA_128);
+    let shared = Shared::new(&MESA_64);
     let mut device = Mesa::open(Box::new(shared.clone())).unwrap();
-    let key = key(128);
+    let key = key(64);
     device.load_key(&key).unwrap();
     let (ciphertexts, _) = random_ciphertexts(&key, 10);
-    for received in 0..6 {
-        shared.disturb(Fault::GivenUp(received));
+    // A header takes two beats of 32 bits, a ciphertext four, a plaintext two.
+    for beats in 1..8 {
+        shared.disturb(Fault::GivenUp(beats));
         let error = device.decrypt(&ciphertexts).unwrap_err();
-        is(&error, ErrorKind::Stalled { sent: 12, received, expected: 12 });
+        is(&error, ErrorKind::CutShort { bytes: 4 * beats, expected: 4 * beats });
+        decrypts(&mut device, &key, 3);
+        shared.disturb(Fault::Abandoned(beats));
+        device.decrypt(&ciphertexts).unwrap_err();
         decrypts(&mut device, &key, 3);
     }
-    // The packets are 256 bits, in beats of 64.
-    shared.disturb(Fault::CutInput(24));
-    is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::Dropped);
-    decrypts(&mut device, &key, 3);
+    for fault in [Fault::CutInput(2), Fault::CutInput(3), Fault::CutInput(6), Fault::CutInput(7), Fault::LongerInput(5)]
+    {
+        shared.disturb(fault);
+        is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::Dropped);
+        decrypts(&mut device, &key, 3);
+    }
     shared.disturb(Fault::LongerOutput);
     let error = device.decrypt(&ciphertexts).unwrap_err();
-    is(&error, ErrorKind::CutShort { packet: 0, bytes: 16, expected: 32 });
+    is(&error, ErrorKind::CutShort { bytes: 8 + 12 * 8, expected: 8 + 13 * 8 });
     decrypts(&mut device, &key, 3);
 }
 
@@ -150,24 +191,24 @@ fn batches_that_break_off_leave_nothing_behind() {
 fn a_reset_in_mid_stream_takes_the_key_along() {
     let shared = Shared::new(&MESA_64);
     let mut device = Mesa::open(Box::new(shared.clone())).unwrap();
-    for round in 0..3 {
+    for beats in 1..4 {
         let key = key(64);
         device.load_key(&key).unwrap();
         let (ciphertexts, _) = random_ciphertexts(&key, 10);
-        shared.disturb(Fault::Reset(round));
-        device.decrypt(&ciphertexts).unwrap_err();
-        // Without a key the device takes one ciphertext and holds it.
-        let error = device.decrypt(&ciphertexts).unwrap_err();
-        is(&error, ErrorKind::Stalled { sent: 1, received: 0, expected: 12 });
+        shared.disturb(Fault::Reset(beats));
+        is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::WasReset);
+        is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::NoKey);
         device.load_key(&key).unwrap();
         decrypts(&mut device, &key, 5);
     }
 }
 
 /// Byte addresses of the register map.
-const CONTROL: u32 = 0x40;
-const STATUS: u32 = 0x44;
-const IN_FLIGHT: u32 = 0x48;
+const CONTROL: u32 = 0x10;
+const STATUS: u32 = 0x14;
+const ERROR: u32 = 0x18;
+const IN_FLIGHT: u32 = 0x24;
+const KEY_CHECK: u32 = 0x28;
 const KEY: u32 = 0x1_0000;
 
 #[test]
@@ -181,23 +222,26 @@ fn keys_cannot_be_read_nor_changed_under_way() {
     for address in (KEY..KEY + 0x8000).step_by(0x404) {
         is(&shared.read(address).unwrap_err(), ErrorKind::Refused { address });
     }
-    for address in [0x08, 0x0c, 0x4c, 0x70, 0x1000] {
-        is(&shared.read(address).unwrap_err(), ErrorKind::Refused { address });
-        is(&shared.write(address, 1).unwrap_err(), ErrorKind::Refused { address });
-    }
+    // The key's checksum is gone as well.
+    assert_eq!(shared.read(KEY_CHECK).unwrap(), 0);
+    shared.write(ERROR, !0).unwrap();
     // Something in flight, as after a transfer that nobody finished.
     let (ciphertexts, _) = random_ciphertexts(&key, 1);
-    let input: Vec<u8> = ciphertexts.to_be_bytes().chunks(16).flat_map(|row| row.iter().rev().copied()).collect();
-    let mut output = vec![0; 8];
-    let exchange =
-        Exchange { input: &input, input_packet: 16, output: &mut output, output_packet: 8, quiet_cycles: 9999 };
-    shared.exchange(exchange).unwrap();
+    shared.disturb(Fault::Abandoned(2 + 3 * 4));
+    device.decrypt(&ciphertexts).unwrap_err();
+    assert_eq!((shared.read(STATUS).unwrap(), shared.read(IN_FLIGHT).unwrap()), (1, 0));
+    let mut packet = header(shared.read(EPOCH).unwrap(), 9, 3);
+    packet.extend([1; 3 * 16]);
+    shared.simulated().queue(&packet, true, 100);
     assert_eq!(shared.read(STATUS).unwrap(), 3);
     assert!(shared.read(IN_FLIGHT).unwrap() > 0);
     is(&shared.write(KEY, 1).unwrap_err(), ErrorKind::Refused { address: KEY });
     // A flush, and the key is still there.
     shared.write(CONTROL, 2).unwrap();
-    assert_eq!((shared.read(STATUS).unwrap(), shared.read(IN_FLIGHT).unwrap()), (1, 0));
+    assert_eq!((shared.read(STATUS).unwrap() & 3, shared.read(IN_FLIGHT).unwrap()), (1, 0));
+    // The driver finds that it was somebody else's.
+    is(&device.decrypt(&ciphertexts).unwrap_err(), ErrorKind::WasReset);
+    device.load_key(&key).unwrap();
     decrypts(&mut device, &key, 3);
     // A write makes the key incomplete.
     shared.write(KEY, 1).unwrap();
@@ -224,12 +268,12 @@ fn wiping_clears_the_key() {
         assert_eq!(shared.read(STATUS).unwrap(), 0);
         // Declared complete all the same, the key is 0 and so is whatever comes out.
         shared.write(CONTROL, 1).unwrap();
-        let mut output = vec![1; 8];
-        let input = vec![7; 16];
-        let exchange =
-            Exchange { input: &input, input_packet: 16, output: &mut output, output_packet: 8, quiet_cycles: 9999 };
-        shared.exchange(exchange).unwrap();
-        assert_eq!(output, [0; 8]);
+        let mut packet = header(shared.read(EPOCH).unwrap(), 1, 1);
+        let mut answer = packet.clone();
+        packet.extend([7; 16]);
+        answer.extend([0; 8]);
+        shared.simulated().queue(&packet, true, 0);
+        assert_eq!(shared.simulated().drain(3000), [answer]);
     }
 }
 

@@ -41,6 +41,8 @@ fn every_device_gives_the_totals_of_the_cpu() {
         }
         let run = place.ok(&line);
         assert_eq!(run.text(), expected);
+        // Believed, and so not checked.
+        assert_eq!(place.ok(&format!("{line} --unchecked-device")).text(), expected);
         let report = run.stderr.lines().find(|line| line.starts_with('{')).unwrap();
         let report: Value = serde_json::from_str(report).unwrap();
         assert_eq!(report["engine"], engine);
@@ -93,6 +95,8 @@ fn the_residue_bank_gives_the_residues_of_the_cpu() {
         assert_eq!(report["engine"], "residue-bank");
         assert!(report["note"].as_str().unwrap().ends_with(" cycles for 203 integers"), "{report}");
         let bytes = |name: &str| fs::read(place.file(&format!("{name}.{table}"))).unwrap();
+        assert!(bytes("bank") == bytes("cpu"), "{table}");
+        place.ok(&format!("{line} --unchecked-device"));
         assert!(bytes("bank") == bytes("cpu"), "{table}");
     }
 }

@@ -7,10 +7,11 @@
 /// The environment variable with the list of what must be there.
 pub const REQUIRE: &str = "HEARITH_REQUIRE";
 
-/// What a list may name: engines, tools, and what the Python package's tests ask for (python-paillier, its own suite from the package
+/// What a list may name: engines, tools, and what is in Python: the tops' second test bench
+/// (cocotb), and what the Python package's tests ask for (python-paillier, its own suite from the package
 /// index, the built command line, Flower, Spark).
-pub const NAMES: [&str; 9] =
-    ["serial", "ifma", "verilator", "valgrind", "phe", "phe-suite", "command", "flower", "spark"];
+pub const NAMES: [&str; 10] =
+    ["serial", "ifma", "verilator", "cocotb", "valgrind", "phe", "phe-suite", "command", "flower", "spark"];
 
 /// Whether a test can use what `name` stands for, `present` telling that it is there.
 ///

@@ -23,6 +23,8 @@ pub struct Design {
     parameters: Vec<(String, String)>,
     sources: Vec<String>,
     shared: Vec<String>,
+    memories: Vec<(String, String)>,
+    waves: bool,
     optimisation: u32,
 }
 
@@ -30,6 +32,7 @@ pub struct Design {
 #[derive(Debug, Default)]
 pub struct Build {
     libraries: Vec<PathBuf>,
+    covers: Vec<PathBuf>,
     designs: Vec<Design>,
 }
 
@@ -45,7 +48,16 @@ impl Design {
     /// A design by the name that Rust knows it under (lower case), and its top module.
     pub fn new(name: &str, top: &str) -> Self {
         let (name, top) = (name.into(), top.into());
-        Self { name, top, parameters: Vec::new(), sources: Vec::new(), shared: Vec::new(), optimisation: 1 }
+        Self {
+            name,
+            top,
+            parameters: Vec::new(),
+            sources: Vec::new(),
+            shared: Vec::new(),
+            memories: Vec::new(),
+            waves: false,
+            optimisation: 1,
+        }
     }
 
     /// Sets a parameter of the top module.
@@ -70,11 +82,30 @@ impl Design {
         self
     }
 
+    /// Lets tests reach a memory, or a register, behind the design's back: a module and the name of its variable. In the model it is called by
+    /// its instance (`Model::peek`). What can be reached is kept as it is written, and so is a little slower.
+    #[must_use]
+    pub fn memory(mut self, module: &str, variable: &str) -> Self {
+        self.memories.push((module.into(), variable.into()));
+        self
+    }
+
+    /// Makes a model that can write waveforms (`Model::record`), even without `HEARITH_WAVES`.
+    #[must_use]
+    pub fn waves(mut self) -> Self {
+        self.waves = true;
+        self
+    }
+
     /// Sets how hard the C++ compiler tries (1): more pays for long simulations.
     #[must_use]
     pub fn optimisation(mut self, level: u32) -> Self {
         self.optimisation = level;
         self
+    }
+
+    fn has_waves(&self) -> bool {
+        self.waves || waves()
     }
 
     fn constant(&self) -> String {
@@ -107,6 +138,14 @@ impl Build {
         self
     }
 
+    /// Adds a directory of cover points: files that bind modules of `cover property` to the designs' modules. They are read when
+    /// models count coverage. A path from the crate's directory.
+    #[must_use]
+    pub fn covers(mut self, path: impl Into<PathBuf>) -> Self {
+        self.covers.push(path.into());
+        self
+    }
+
     /// Adds designs.
     #[must_use]
     pub fn designs(mut self, designs: impl IntoIterator<Item = Design>) -> Self {
@@ -121,9 +160,11 @@ impl Build {
     pub fn finish(&self) {
         println!("cargo::rustc-check-cfg=cfg(verilator)");
         println!("cargo::rerun-if-env-changed=HEARITH_RTL_COVERAGE");
+        println!("cargo::rerun-if-env-changed=HEARITH_WAVES");
         println!("cargo::rerun-if-env-changed=HEARITH_MODELS");
         println!("cargo::rerun-if-changed=build.rs");
-        self.libraries.iter().for_each(|path| println!("cargo::rerun-if-changed={}", path.display()));
+        let directories = self.libraries.iter().chain(&self.covers);
+        directories.for_each(|path| println!("cargo::rerun-if-changed={}", path.display()));
         let sources = self.designs.iter().flat_map(|design| &design.sources);
         sources.for_each(|path| println!("cargo::rerun-if-changed={path}"));
         let out = out_directory();
@@ -159,7 +200,10 @@ impl Build {
         let out = out_directory();
         println!("cargo::rustc-link-search=native={}", out.display());
         let wanted = self.designs.iter().filter(|design| design.is_wanted());
-        wanted.for_each(|design| println!("cargo::rustc-link-lib=static={}", design.prefix()));
+        wanted.clone().for_each(|design| println!("cargo::rustc-link-lib=static={}", design.prefix()));
+        if wanted.clone().any(Design::has_waves) {
+            compile_waves(verilator);
+        }
         done.into_inner().expect("the workers are done")
     }
 }
@@ -184,17 +228,29 @@ impl Model<'_> {
         let _ = fs::remove_dir_all(&directory);
         self.verilate(&directory);
         let ports = ports(&header);
-        fs::write(directory.join("shim.cpp"), shim(&prefix, &ports)).expect("OUT_DIR can be written");
+        fs::write(directory.join("shim.cpp"), self.shim(&ports)).expect("OUT_DIR can be written");
         self.compile(&directory);
         fs::write(stamp, self.stamp(&directory)).expect("OUT_DIR can be written");
         ports
+    }
+
+    /// The file `TOP_monitors.sv` beside the top module, if there is one: it binds assertions to the top's ports, and nothing names it.
+    fn monitors(&self) -> Option<PathBuf> {
+        let name = format!("{}_monitors.sv", self.design.top);
+        self.build.libraries.iter().map(|library| library.join(&name)).find(|path| path.exists())
     }
 
     fn arguments(&self) -> Vec<String> {
         let mut arguments: Vec<String> =
             ["--cc", "-O3", "-Wall", "--assert", "--x-assign", "0", "--x-initial", "unique"].map(String::from).to_vec();
         if coverage() {
-            arguments.extend(["--coverage-line", "--coverage-toggle", "--coverage-max-width", "64"].map(String::from));
+            let kinds = ["--coverage-line", "--coverage-toggle", "--coverage-user", "--coverage-max-width", "64"];
+            arguments.extend(kinds.map(String::from));
+            let covers = self.build.covers.iter().flat_map(|directory| files(directory));
+            arguments.extend(covers.map(|path| path.display().to_string()));
+        }
+        if self.design.has_waves() {
+            arguments.extend(["--trace-fst", "--trace-structs"].map(String::from));
         }
         arguments.extend(["--prefix".into(), self.design.prefix(), "--top-module".into(), self.design.top.clone()]);
         arguments.extend(self.design.parameters.iter().map(|(name, value)| format!("-G{name}={value}")));
@@ -203,14 +259,18 @@ impl Model<'_> {
         }
         arguments.extend(["+libext+.sv".into()]);
         arguments.extend(self.design.sources.iter().cloned());
+        arguments.extend(self.monitors().map(|path| path.display().to_string()));
         arguments.push(format!("{}.sv", self.design.top));
         arguments
     }
 
     fn verilate(&self, directory: &Path) {
         let control = out_directory().join(format!("{}.vlt", self.design.prefix()));
-        let lines = self.design.shared.iter().map(|module| format!("no_inline -module \"{module}\"\n"));
-        write_if_changed(&control, &format!("`verilator_config\n{}", lines.collect::<String>()));
+        let shared = self.design.shared.iter().map(|module| format!("no_inline -module \"{module}\"\n"));
+        let memories = self.design.memories.iter();
+        let memories =
+            memories.map(|(module, variable)| format!("public_flat_rw -module \"{module}\" -var \"{variable}\"\n"));
+        write_if_changed(&control, &format!("`verilator_config\n{}", shared.chain(memories).collect::<String>()));
         let mut command = self.verilator.command();
         command.arg(control).args(self.arguments()).arg("--Mdir").arg(directory);
         let output = command.output().expect("Verilator was found");
@@ -247,7 +307,8 @@ impl Model<'_> {
     /// files that Verilator read.
     fn stamp(&self, directory: &Path) -> String {
         let mut hasher = DefaultHasher::new();
-        (self.verilator.version(), self.arguments(), &self.design.shared, self.design.optimisation).hash(&mut hasher);
+        (self.verilator.version(), self.arguments(), &self.design.shared, &self.design.memories).hash(&mut hasher);
+        self.design.optimisation.hash(&mut hasher);
         include_str!("build.rs").hash(&mut hasher);
         let dependencies = directory.join(format!("{}__ver.d", self.design.prefix()));
         let read = fs::read_to_string(dependencies).unwrap_or_default();
@@ -278,25 +339,52 @@ fn ports(header: &Path) -> Vec<Port> {
     text.lines().filter_map(port).collect()
 }
 
-/// The C functions around a model.
-fn shim(prefix: &str, ports: &[Port]) -> String {
-    let cases = ports.iter().enumerate().map(|(index, port)| {
-        format!("        case {index}: return reinterpret_cast<unsigned char*>(&model->top.{});\n", port.name)
-    });
-    let cases: String = cases.collect();
-    let save = if coverage() { "static_cast<Instance*>(self)->context.coveragep()->write(path);" } else { "" };
-    format!(
-        r#"#include "{prefix}.h"
+impl Model<'_> {
+    /// The C functions around a model.
+    fn shim(&self, ports: &[Port]) -> String {
+        let prefix = self.design.prefix();
+        let cases = ports.iter().enumerate().map(|(index, port)| {
+            format!("        case {index}: return reinterpret_cast<unsigned char*>(&model->top.{});\n", port.name)
+        });
+        let cases: String = cases.collect();
+        let save = if coverage() { "static_cast<Instance*>(self)->context.coveragep()->write(path);" } else { "" };
+        let waves = self.design.has_waves();
+        let (include, member, start, end) = match waves {
+            true => (
+                "#include \"verilated_fst_c.h\"",
+                "VerilatedFstC waves;",
+                "context.traceEverOn(true);",
+                "waves.close();",
+            ),
+            false => ("", "", "", ""),
+        };
+        let record = match waves {
+            true => {
+                "Instance* model = static_cast<Instance*>(self);
+    model->enter();
+    model->top.trace(&model->waves, 99);
+    model->waves.open(path);
+    return model->waves.isOpen();"
+            }
+            false => "(void)self; (void)path; return false;",
+        };
+        let dump = if waves { "static_cast<Instance*>(self)->waves.dump(time);" } else { "(void)self; (void)time;" };
+        let top = &self.design.top;
+        format!(
+            r#"#include "{prefix}.h"
 #include "verilated.h"
 #include "verilated_cov.h"
+#include "verilated_syms.h"
+{include}
 namespace {{
 struct Instance {{
     VerilatedContext context;
     {prefix} top;
-    Instance() : context{{}}, top{{(context.randSeed(1), context.randReset(2), &context)}} {{}}
+    {member}
+    Instance() : context{{}}, top{{(context.randSeed(1), context.randReset(2), &context)}} {{ {start} }}
     // Verilator asks the thread for the context: that of this model, not of the one that was made last and may be gone.
     void enter() {{ Verilated::threadContextp(&context); }}
-    ~Instance() {{ enter(); top.final(); }}
+    ~Instance() {{ enter(); {end} top.final(); }}
 }};
 }}
 extern "C" {{
@@ -310,9 +398,27 @@ unsigned char* {prefix}_port(void* self, unsigned index) {{
     }}
 }}
 void {prefix}_save_coverage(void* self, const char* path) {{ (void)self; (void)path; {save} }}
+bool {prefix}_record(void* self, const char* path) {{
+    {record}
+}}
+void {prefix}_dump(void* self, uint64_t time) {{ {dump} }}
+// The storage of a variable, and its shape: bits of a word, words, bytes from a word to the next.
+unsigned char* {prefix}_variable(void* self, const char* instance, const char* name, unsigned* shape) {{
+    Instance* model = static_cast<Instance*>(self);
+    std::string path = "TOP.{top}";
+    if (*instance) path += std::string(".") + instance;
+    const VerilatedScope* scope = model->context.scopeFind(path.c_str());
+    const VerilatedVar* variable = scope ? scope->varFind(name) : nullptr;
+    if (!variable || variable->udims() > 1) return nullptr;
+    shape[0] = variable->packed().elements();
+    shape[1] = variable->udims() ? variable->unpacked().elements() : 1;
+    shape[2] = variable->entSize();
+    return static_cast<unsigned char*>(variable->datap());
+}}
 }}
 "#
-    )
+        )
+    }
 }
 
 /// The constant of a design in `designs.rs`.
@@ -339,10 +445,13 @@ fn binding(design: &Design, ports: Option<&Vec<Port>>) -> String {
         fn {prefix}_eval(model: *mut ::std::ffi::c_void);
         fn {prefix}_port(model: *mut ::std::ffi::c_void, index: u32) -> *mut u8;
         fn {prefix}_save_coverage(model: *mut ::std::ffi::c_void, path: *const ::std::ffi::c_char);
+        fn {prefix}_record(model: *mut ::std::ffi::c_void, path: *const ::std::ffi::c_char) -> bool;
+        fn {prefix}_dump(model: *mut ::std::ffi::c_void, time: u64);
+        fn {prefix}_variable(model: *mut ::std::ffi::c_void, instance: *const ::std::ffi::c_char, name: *const ::std::ffi::c_char, shape: *mut u32) -> *mut u8;
     }}"
             ),
             format!(
-                "Some(::hearith_verilated::Binding {{ new: {prefix}_new, delete: {prefix}_delete, eval: {prefix}_eval, port: {prefix}_port, save_coverage: {prefix}_save_coverage }})"
+                "Some(::hearith_verilated::Binding {{ new: {prefix}_new, delete: {prefix}_delete, eval: {prefix}_eval, port: {prefix}_port, save_coverage: {prefix}_save_coverage, record: {prefix}_record, dump: {prefix}_dump, variable: {prefix}_variable }})"
             ),
         ),
     };
@@ -360,6 +469,34 @@ pub static {constant}: ::hearith_verilated::Design = {{
 /// Whether models count coverage (`HEARITH_RTL_COVERAGE` is set), which makes wide ones too long for the C++ compiler.
 pub fn coverage() -> bool {
     env::var_os("HEARITH_RTL_COVERAGE").is_some()
+}
+
+/// Whether models can write waveforms (`HEARITH_WAVES` is set): the directory is asked for again when they run.
+fn waves() -> bool {
+    env::var_os("HEARITH_WAVES").is_some()
+}
+
+/// Compiles Verilator's writer of FST files, once, and links it with zlib.
+///
+/// # Panics
+/// If the C++ compiler refuses it, as it does without zlib's header.
+fn compile_waves(verilator: &Verilator) {
+    let mut hasher = DefaultHasher::new();
+    (verilator.version(), include_str!("build.rs")).hash(&mut hasher);
+    // A name of its own for each program's build: the linker takes the first that it meets.
+    let name = format!("verilated_waves_{:016x}", hasher.finish());
+    if !out_directory().join(format!("lib{name}.a")).exists() {
+        let include = verilator.include();
+        let mut library = cc::Build::new();
+        library.cpp(true).std("c++17").opt_level(1).debug(false).warnings(false).flag("-pthread");
+        library.cargo_metadata(false).out_dir(out_directory());
+        library.include(&include).include(include.join("vltstd")).file(include.join("verilated_fst_c.cpp"));
+        if let Err(error) = library.try_compile(&name) {
+            panic!("waveforms need zlib with its header (on Debian the package zlib1g-dev): {error}");
+        }
+    }
+    println!("cargo::rustc-link-lib=static={name}");
+    println!("cargo::rustc-link-lib=z");
 }
 
 fn out_directory() -> PathBuf {

@@ -21,6 +21,7 @@
 #[cfg(target_endian = "big")]
 compile_error!("the ports of a model are read as little-endian bytes");
 
+mod backdoor;
 pub mod bench;
 #[cfg(feature = "build")]
 pub mod build;

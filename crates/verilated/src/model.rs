@@ -3,6 +3,8 @@
 use std::env;
 use std::ffi::{CString, c_void};
 use std::fmt;
+use std::fs;
+use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -10,19 +12,32 @@ use crate::design::{Binding, Design, Direction, Port};
 
 /// A model of a design: ports to set and get, evaluation.
 ///
-/// Ports are named; a name that the design does not have, the wrong direction, or a value that is too wide
-/// is a mistake of the caller and panics.
+/// Ports are named; `name[3]` is one bit of a port, `name[15:8]` some of its bits. A name that the design does not have, bits that
+/// the port does not have, the wrong direction, or a value that is too wide is a mistake of the caller and panics.
 pub struct Model {
     design: &'static Design,
     binding: &'static Binding,
     instance: NonNull<c_void>,
     /// The storage of each port.
     storage: Vec<NonNull<u8>>,
+    /// The time of the next values in the file of waveforms, if there is one.
+    waves: Option<u64>,
 }
 
 // SAFETY: a Verilated model with a context of its own may be used from any one thread at a time,
 // and nothing here is shared.
 unsafe impl Send for Model {}
+
+/// A port, or some of its bits.
+struct Part {
+    /// The port's number in the design.
+    index: usize,
+    port: &'static Port,
+    /// The lowest bit.
+    low: u32,
+    /// How many bits.
+    width: u32,
+}
 
 /// What a port can be set to.
 pub trait Bits {
@@ -67,9 +82,15 @@ impl Model {
         let count = design.ports().len() as u32;
         // SAFETY: likewise; the numbers are those of the design's ports, which live as long as the model.
         let port = |index| NonNull::new(unsafe { (binding.port)(instance.as_ptr(), index) }).expect("a port");
-        let mut model = Self { design, binding, instance, storage: (0..count).map(port).collect() };
+        let mut model = Self { design, binding, instance, storage: (0..count).map(port).collect(), waves: None };
         let inputs = design.ports().iter().filter(|port| port.direction == Direction::Input);
         inputs.for_each(|port| model.set(port.name, false));
+        if let Some(directory) = env::var_os("HEARITH_WAVES") {
+            let path = Path::new(&directory).join(model.file_name("fst"));
+            if fs::create_dir_all(&directory).is_err() || !model.record(&path) {
+                eprintln!("{}: no waveforms; was HEARITH_WAVES set while this was built?", path.display());
+            }
+        }
         model
     }
 
@@ -85,39 +106,55 @@ impl Model {
 
     /// Sets an input to a number of 64-bit limbs, least significant first; missing ones are 0.
     pub fn set_limbs(&mut self, name: &str, limbs: &[u64]) {
-        let (index, port) = self.find(name);
-        assert!(port.direction == Direction::Input, "{name} of {} is an output", self.design.name());
-        assert!(bit_length(limbs) <= port.width as usize, "{name} of {} has {} bits", self.design.name(), port.width);
-        let mut bytes = limbs.iter().flat_map(|limb| limb.to_le_bytes());
-        for offset in 0..storage_bytes(port.width) {
-            // SAFETY: the storage of a port of this width has this many bytes, and the model is not
-            // being evaluated.
-            unsafe { self.storage[index].add(offset).write(bytes.next().unwrap_or(0)) };
+        let part = self.find(name);
+        assert!(part.port.direction == Direction::Input, "{name} of {} is an output", self.design.name());
+        assert!(bit_length(limbs) <= part.width as usize, "{name} of {} has {} bits", self.design.name(), part.width);
+        if part.width == part.port.width {
+            self.write(&part, limbs);
+        } else {
+            let mut whole = self.read(&part);
+            for at in 0..part.width as usize {
+                let bit = limbs.get(at / 64).map_or(0, |limb| limb >> (at % 64) & 1);
+                let place = part.low as usize + at;
+                whole[place / 64] = whole[place / 64] & !(1 << (place % 64)) | bit << (place % 64);
+            }
+            self.write(&part, &whole);
         }
     }
 
     /// The value of a port, in as many limbs as its width needs.
     pub fn get(&self, name: &str) -> Vec<u64> {
-        let (index, port) = self.find(name);
-        let mut limbs = vec![0; port.width.div_ceil(64) as usize];
-        for offset in 0..storage_bytes(port.width).min(8 * limbs.len()) {
-            // SAFETY: as in `set_limbs`.
-            let byte = unsafe { self.storage[index].add(offset).read() };
-            limbs[offset / 8] |= u64::from(byte) << (8 * (offset % 8));
+        let part = self.find(name);
+        let whole = self.read(&part);
+        if part.width == part.port.width {
+            return whole;
+        }
+        let mut limbs = vec![0; part.width.div_ceil(64) as usize];
+        for at in 0..part.width as usize {
+            let place = part.low as usize + at;
+            limbs[at / 64] |= (whole[place / 64] >> (place % 64) & 1) << (at % 64);
         }
         limbs
     }
 
     /// The value of a port of at most 64 bits.
     pub fn get_u64(&self, name: &str) -> u64 {
-        let (index, port) = self.find(name);
-        assert!(port.width <= 64, "{name} of {} has {} bits", self.design.name(), port.width);
+        let part = self.find(name);
+        assert!(part.width <= 64, "{name} of {} has {} bits", self.design.name(), part.width);
+        if part.width != part.port.width {
+            return self.get(name)[0];
+        }
         let mut bytes = [0; 8];
-        for (offset, byte) in bytes.iter_mut().enumerate().take(storage_bytes(port.width)) {
-            // SAFETY: as in `set_limbs`.
-            *byte = unsafe { self.storage[index].add(offset).read() };
+        for (offset, byte) in bytes.iter_mut().enumerate().take(storage_bytes(part.width)) {
+            // SAFETY: as in `write`.
+            *byte = unsafe { self.storage[part.index].add(offset).read() };
         }
         u64::from_le_bytes(bytes)
+    }
+
+    /// How many bits a port, or the part of one that is named, has.
+    pub fn width(&self, name: &str) -> u32 {
+        self.find(name).width
     }
 
     /// The value of a port of one bit.
@@ -129,6 +166,26 @@ impl Model {
     pub fn eval(&mut self) {
         // SAFETY: the instance is this binding's and lives until `drop`.
         unsafe { (self.binding.eval)(self.instance.as_ptr()) }
+        if let Some(time) = &mut self.waves {
+            // SAFETY: likewise; a file is open.
+            unsafe { (self.binding.dump)(self.instance.as_ptr(), *time) };
+            *time += 1;
+        }
+    }
+
+    /// Writes waveforms into a file in the FST format, from now on until the model is dropped: every evaluation is a unit of time, so
+    /// that a clock cycle has two. With `HEARITH_WAVES` every model does so from its beginning.
+    ///
+    /// False if it writes a file already, if the file cannot be made, or if the model was built to write none: neither with `HEARITH_WAVES`
+    /// nor by `Design::waves` in the build script.
+    pub fn record(&mut self, path: &Path) -> bool {
+        let Ok(path) = CString::new(path.to_string_lossy().as_bytes()) else { return false };
+        // SAFETY: as in `eval`; the path ends in a zero byte.
+        let open = self.waves.is_none() && unsafe { (self.binding.record)(self.instance.as_ptr(), path.as_ptr()) };
+        if open {
+            self.waves = Some(0);
+        }
+        open
     }
 
     /// A clock cycle of `clk_i`: lets the inputs take effect, then a rising edge.
@@ -150,27 +207,70 @@ impl Model {
         self.eval();
     }
 
-    /// Resets: `rst_ni` low for two cycles.
+    /// Resets: `rst_ni` low for four cycles, of which a synchroniser in the design takes two.
     pub fn reset(&mut self) {
         self.set("rst_ni", false);
-        self.clock();
-        self.clock();
+        (0..4).for_each(|_| self.clock());
         self.set("rst_ni", true);
     }
 
-    fn find(&self, name: &str) -> (usize, &'static Port) {
-        let found = self.design.ports().iter().position(|port| port.name == name);
-        let index = found.unwrap_or_else(|| panic!("{} has no port {name}", self.design.name()));
-        (index, &self.design.ports()[index])
+    pub(crate) fn binding(&self) -> &'static Binding {
+        self.binding
+    }
+
+    pub(crate) fn instance(&self) -> *mut c_void {
+        self.instance.as_ptr()
+    }
+
+    /// The port or part of a port that a name means.
+    fn find(&self, name: &str) -> Part {
+        let (base, selection) = match name.split_once('[') {
+            Some((base, rest)) => (base, Some(rest.trim_end_matches(']'))),
+            None => (name, None),
+        };
+        let found = self.design.ports().iter().position(|port| port.name == base);
+        let index = found.unwrap_or_else(|| panic!("{} has no port {base}", self.design.name()));
+        let port = &self.design.ports()[index];
+        let Some(selection) = selection else { return Part { index, port, low: 0, width: port.width } };
+        let (high, low) = selection.split_once(':').unwrap_or((selection, selection));
+        match (high.parse::<u32>(), low.parse::<u32>()) {
+            (Ok(high), Ok(low)) if low <= high && high < port.width => Part { index, port, low, width: high - low + 1 },
+            _ => panic!("{} has no {name}: {base} has {} bits", self.design.name(), port.width),
+        }
+    }
+
+    /// All limbs of the port that a part is of.
+    fn read(&self, part: &Part) -> Vec<u64> {
+        let mut limbs = vec![0; part.port.width.div_ceil(64) as usize];
+        for offset in 0..storage_bytes(part.port.width).min(8 * limbs.len()) {
+            // SAFETY: as in `write`.
+            let byte = unsafe { self.storage[part.index].add(offset).read() };
+            limbs[offset / 8] |= u64::from(byte) << (8 * (offset % 8));
+        }
+        limbs
+    }
+
+    /// Sets all limbs of the port that a part is of.
+    fn write(&mut self, part: &Part, limbs: &[u64]) {
+        let mut bytes = limbs.iter().flat_map(|limb| limb.to_le_bytes());
+        for offset in 0..storage_bytes(part.port.width) {
+            // SAFETY: the storage of a port of this width has this many bytes, and the model is not
+            // being evaluated.
+            unsafe { self.storage[part.index].add(offset).write(bytes.next().unwrap_or(0)) };
+        }
+    }
+
+    /// A name for a file about this model: of no other model in this process or another.
+    pub(crate) fn file_name(&self, extension: &str) -> String {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{}-{number}.{extension}", self.design.name(), std::process::id())
     }
 
     /// Writes coverage, if the model counts it, into the directory that `HEARITH_RTL_COVERAGE` names.
     fn save_coverage(&self) {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
         let Some(directory) = env::var_os("HEARITH_RTL_COVERAGE") else { return };
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let file = format!("{}-{}-{number}.dat", self.design.name(), std::process::id());
-        let path = std::path::Path::new(&directory).join(file);
+        let path = Path::new(&directory).join(self.file_name("dat"));
         if let Ok(path) = CString::new(path.to_string_lossy().as_bytes()) {
             // SAFETY: as in `eval`; the path ends in a zero byte.
             unsafe { (self.binding.save_coverage)(self.instance.as_ptr(), path.as_ptr()) }
@@ -203,7 +303,7 @@ fn storage_bytes(width: u32) -> usize {
     }
 }
 
-fn bit_length(limbs: &[u64]) -> usize {
+pub(crate) fn bit_length(limbs: &[u64]) -> usize {
     let top = limbs.iter().rposition(|&limb| limb != 0);
     top.map_or(0, |top| 64 * top + 64 - limbs[top].leading_zeros() as usize)
 }

@@ -110,14 +110,16 @@ pub struct Montgomery {
     pub scaled: Integer,
     pub mt: Integer,
     pub r: Integer,
-    pub w: u32,
-    pub digits: u32,
     pub step: u64,
+    n: u32,
+    w: u32,
+    v: u32,
     d: u32,
 }
 
 impl Montgomery {
-    pub fn new(modulus: &Integer, n: u32, w: u32, d: u32) -> Self {
+    /// For `n` bits, digits of `w` and words of `v` bits, and a quotient delay of `d`.
+    pub fn new(modulus: &Integer, n: u32, w: u32, v: u32, d: u32) -> Self {
         let block = power(w * (d + 1));
         let inverse = modulus.clone().invert(&block).expect("an odd modulus");
         let scaled = (block.clone() - inverse) * modulus;
@@ -128,9 +130,10 @@ impl Montgomery {
             scaled,
             mt,
             r: power(w * (iterations - 1)),
-            w,
-            digits: (n + 1).div_ceil(w) + d + 1,
             step: u64::from(iterations + d + 4),
+            n,
+            w,
+            v,
             d,
         }
     }
@@ -158,25 +161,36 @@ impl Montgomery {
         corners.into_iter().chain((0..count).map(|_| below(random, &bound))).collect()
     }
 
+    /// The bits of an operand's words, lowest first: as many words to `d + 2` digits as are needed, cut as evenly as bits allow.
+    fn word_bits(&self) -> Vec<u32> {
+        let span = self.w * (self.d + 2);
+        let period = span.div_ceil(self.v);
+        let at = |index: u32| index * span / period;
+        let enough = self.n + self.w * (self.d + 1) + 1;
+        (0..).take_while(|&index| at(index) < enough).map(|index| at(index + 1) - at(index)).collect()
+    }
+
     /// A number as redundant words whose top bits are 0.
     pub fn spread(&self, value: &Integer) -> Integer {
-        let mut words = Integer::new();
-        for index in (0..self.digits).rev() {
-            words <<= self.w + 1;
-            words += Integer::from(value >> (self.w * index)).keep_bits(self.w);
+        let (mut words, mut rest) = (Integer::new(), value.clone());
+        for (index, bits) in (0..).zip(self.word_bits()) {
+            words |= rest.clone().keep_bits(bits) << ((self.v + 1) * index);
+            rest >>= bits;
         }
+        assert_eq!(rest, 0, "an operand fits the words");
         words
     }
 
     /// The number of redundant words, whose bounds are checked.
     pub fn gather(&self, words: &Integer) -> Integer {
-        let mut value = Integer::new();
-        for index in (0..self.digits).rev() {
-            let word = Integer::from(words >> ((self.w + 1) * index)).keep_bits(self.w + 1);
-            let most = power(self.w) + if index < self.d + 2 { -1 } else { 2 };
-            assert!(word <= most, "word {index} is {word}");
-            value <<= self.w;
-            value += word;
+        let (mut value, mut at) = (Integer::new(), 0);
+        for (index, bits) in (0..).zip(self.word_bits()) {
+            let word = Integer::from(words >> ((self.v + 1) * index)).keep_bits(self.v + 1);
+            let most =
+                if at < self.w * (self.d + 2) { power(bits) - 1u32 } else { power(bits) + power(bits - self.w) + 1u32 };
+            assert!(word <= most, "word {index} of {bits} bits is {word}");
+            value += word << at;
+            at += bits;
         }
         value
     }

@@ -25,7 +25,8 @@ const ROWS: usize = 8192;
 pub(super) fn forth(session: &Session, command: &Convert) -> Result<(), Failure> {
     let moduli = command.moduli()?;
     let basis = command.basis(session, &moduli)?;
-    let mut converter = engines::open(session, &basis)?;
+    let trust = session.trust(command.unchecked_device)?;
+    let mut converter = engines::open(session, &basis, trust)?;
     let (name, input) = integers::open(&command.input)?;
     let schema = tables::schema(&moduli);
     let output = Output::create(&command.out, &[&command.input])?;

@@ -2,7 +2,7 @@
 
 use hearith_arith::Batch;
 use hearith_arith::natural::bit_length;
-use hearith_device::{ConvertingDevice, Kind};
+use hearith_device::{ConvertingDevice, Kind, Trust};
 use hearith_rns::{Basis, Residues};
 
 use crate::device::{failed, note};
@@ -26,10 +26,10 @@ pub(crate) trait Converter {
 }
 
 /// The engine that the session has chosen.
-pub(crate) fn open<'a>(session: &Session, basis: &'a Basis) -> Result<Box<dyn Converter + 'a>, Failure> {
+pub(crate) fn open<'a>(session: &Session, basis: &'a Basis, trust: Trust) -> Result<Box<dyn Converter + 'a>, Failure> {
     match session.device {
         None => Ok(Box::new(Cpu(basis))),
-        Some(kind) => Ok(Box::new(OnDevice::open(kind, basis)?)),
+        Some(kind) => Ok(Box::new(OnDevice::open(kind, basis, trust)?)),
     }
 }
 
@@ -50,9 +50,9 @@ struct OnDevice<'a> {
 }
 
 impl<'a> OnDevice<'a> {
-    fn open(kind: &'static dyn Kind, basis: &'a Basis) -> Result<Self, Failure> {
+    fn open(kind: &'static dyn Kind, basis: &'a Basis, trust: Trust) -> Result<Self, Failure> {
         let converts = kind.converts().expect("the session refused a device that does not convert");
-        let device = converts.open(basis.moduli(), bit_length(basis.product()));
+        let device = converts.open(basis.moduli(), bit_length(basis.product()), trust);
         Ok(Self { kind, device: device.map_err(|error| failed(kind, error))?, basis })
     }
 }

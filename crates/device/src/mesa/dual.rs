@@ -6,6 +6,11 @@ use hearith_paillier::{Error, PrivateKey};
 use super::constants::{first_row, inverse, less, merged, one_row, power_modulo, scale, scaled_digits};
 use super::keyed::{Constant, Keyed, Parameters, Secret};
 use crate::accelerator::Shape;
+use crate::registers::Region;
+use crate::registers::mesa_dual::{
+    IDENTITY, MODULUS, P_ENTER_HIGH, P_ENTER_LOW, P_EXPONENT, P_MERGED, P_MT, P_ONE_HIGH, P_ONE_LOW, P_SHIFT_HIGH,
+    P_SHIFT_LOW, P_UNIT, Q_MT,
+};
 
 /// A MESA in dual numbers behind a transport. When dropped it wipes the key on the device. Its counters count products of dual numbers.
 pub type MesaDual = Keyed<MesaDualParameters>;
@@ -29,13 +34,13 @@ pub struct MesaDualParameters {
     pub r_bits: u32,
     /// Bits that its radix-2 multipliers scan.
     pub scanned_bits: u32,
-    /// Clock cycles that a lane takes for a ciphertext.
+    /// Clock cycles in which the lanes of a branch take a ciphertext each, once all are full.
     pub interval: u32,
 }
 
 impl Parameters for MesaDualParameters {
     const NAME: &str = "MESA in dual numbers";
-    const IDENTITY: &[u8; 4] = b"DUAL";
+    const IDENTITY: [u8; 4] = IDENTITY;
 
     fn read([bits, lanes, kinds, stream_bits, r_bits, scanned_bits, interval, _]: [u32; 8]) -> Option<Self> {
         let [digit_bits, delay, word_bits, _] = kinds.to_le_bytes().map(u32::from);
@@ -45,8 +50,8 @@ impl Parameters for MesaDualParameters {
             && (4..=32).contains(&digit_bits)
             && digit_bits * (delay + 1) <= 64
             && (digit_bits..=64).contains(&word_bits)
-            && (8..=bits / 2).contains(&stream_bits)
-            && stream_bits.is_multiple_of(8)
+            && (32..=bits / 2).contains(&stream_bits)
+            && stream_bits.is_multiple_of(32)
             && (bits / 2 + 2..=bits / 2 + 512).contains(&r_bits)
             && (bits / 2..=bits / 2 + 512).contains(&scanned_bits)
             && interval < 1 << 24;
@@ -78,29 +83,38 @@ impl Parameters for MesaDualParameters {
         let [p, q] = key.primes();
         let product = Secret::new(natural::product(p, q));
         let n = Modulus::new(key.public().engine(), &product)?;
-        let mut constants = self.branch(0, p, q, &n)?;
-        constants.extend(self.branch(16, q, p, &n)?);
-        constants.push((15, product, self.bits));
+        let mut constants = self.branch(P_MT.number, p, q, &n)?;
+        constants.extend(self.branch(Q_MT.number, q, p, &n)?);
+        constants.push(self.constant(0, MODULUS, product));
         Ok(constants)
     }
 }
 
 impl MesaDualParameters {
-    /// The constants of the branch of `prime`, from this number on (`rtl/arith/dual_lane.sv`).
+    /// A constant in the region that is so many after another.
+    fn constant(&self, first: u32, region: Region, value: Secret) -> Constant {
+        (first + region.number, value, (region.bits)(self.bits, self.digit_bits, self.delay))
+    }
+
+    /// The constants of the branch of `prime`, from this region on (`rtl/arith/dual_lane.sv`).
     fn branch(&self, first: u32, prime: &[u64], other: &[u64], n: &Modulus) -> Result<Vec<Constant>, Error> {
         let MesaDualParameters { bits, digit_bits, delay, r_bits, scanned_bits, .. } = *self;
-        let (half, scale_bits) = (bits / 2, digit_bits * (delay + 1));
+        let scale_bits = digit_bits * (delay + 1);
         let mut constants = vec![
-            (first, scaled_digits(prime, scale_bits), half.next_multiple_of(digit_bits)),
-            (first + 1, less(prime, 1), half),
-            (first + 2, scale(prime, scale_bits), scale_bits),
-            (first + 9, merged(prime, other, n, scanned_bits)?, bits),
+            self.constant(first, P_MT, scaled_digits(prime, scale_bits)),
+            self.constant(first, P_EXPONENT, less(prime, 1)),
+            self.constant(first, P_UNIT, scale(prime, scale_bits)),
+            self.constant(first, P_MERGED, merged(prime, other, n, scanned_bits)?),
         ];
-        let powers = [(3, half + r_bits), (5, 3 * r_bits), (7, 2 * r_bits)];
-        for (number, exponent) in powers {
+        let powers = [
+            (P_SHIFT_LOW, P_SHIFT_HIGH, bits / 2 + r_bits),
+            (P_ENTER_LOW, P_ENTER_HIGH, 3 * r_bits),
+            (P_ONE_LOW, P_ONE_HIGH, 2 * r_bits),
+        ];
+        for (low_region, high_region, exponent) in powers {
             let (low, high) = dual(prime, n, scale_bits, exponent)?;
-            constants.push((first + number, low, half));
-            constants.push((first + number + 1, high, half));
+            constants.push(self.constant(first, low_region, low));
+            constants.push(self.constant(first, high_region, high));
         }
         Ok(constants)
     }

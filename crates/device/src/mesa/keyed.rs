@@ -7,12 +7,12 @@ use hearith_paillier::{Ciphertexts, ErrorKind as SchemeErrorKind, Plaintexts, Pr
 use zeroize::Zeroizing;
 
 use crate::accelerator::{Accelerator, Shape};
-use crate::{Counters, Error, ErrorKind, Transport};
+use crate::{Counters, Error, ErrorKind, Transport, Trust};
 
 /// A secret number, wiped when dropped.
 pub type Secret = Zeroizing<Vec<u64>>;
 
-/// A constant of a key: its number in the key memory, its value, its width in bits there.
+/// A constant of a key: the number of its region, its value, its width in bits there.
 pub type Constant = (u32, Secret, u32);
 
 /// What one kind of decryptor was built for, and what it wants to know of a key.
@@ -20,7 +20,7 @@ pub trait Parameters: Copy + fmt::Debug + Send {
     /// The kind, in words.
     const NAME: &str;
     /// What the device says that it is.
-    const IDENTITY: &[u8; 4];
+    const IDENTITY: [u8; 4];
 
     /// From the device's eight parameters; `None` if they are not those of this kind.
     fn read(parameters: [u32; 8]) -> Option<Self>;
@@ -44,12 +44,40 @@ pub trait Parameters: Copy + fmt::Debug + Send {
     fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, hearith_paillier::Error>;
 }
 
-/// A decryptor behind a transport. When dropped it wipes the key on the device.
+/// A decryptor behind a transport. When dropped it wipes the key on the device, and what it keeps of the key itself.
 #[derive(Debug)]
 pub struct Keyed<P> {
     device: Accelerator,
     parameters: P,
-    key: Option<PublicKey>,
+    trust: Trust,
+    key: Option<Held>,
+}
+
+/// What the driver keeps of the key on the device.
+#[derive(Debug)]
+enum Held {
+    /// All of it: answers are checked.
+    Private(PrivateKey),
+    /// What everybody may know: answers are believed.
+    Public(PublicKey),
+}
+
+impl Held {
+    fn public(&self) -> &PublicKey {
+        match self {
+            Held::Private(key) => key.public(),
+            Held::Public(key) => key,
+        }
+    }
+
+    /// Fails if the plaintexts are not those of the ciphertexts, as far as that is checked.
+    fn check(&self, ciphertexts: &Ciphertexts, plaintexts: &Plaintexts) -> Result<(), Error> {
+        let Held::Private(key) = self else { return Ok(()) };
+        key.check(ciphertexts, plaintexts).map_err(|error| match error.kind() {
+            SchemeErrorKind::WrongDecryption => ErrorKind::FailedCheck.into(),
+            _ => error.into(),
+        })
+    }
 }
 
 impl<P: Parameters> Keyed<P> {
@@ -60,7 +88,17 @@ impl<P: Parameters> Keyed<P> {
     pub fn open(transport: Box<dyn Transport>) -> Result<Self, Error> {
         let device = Accelerator::open(transport, P::NAME, P::IDENTITY)?;
         let parameters = P::read(device.parameters()).ok_or(ErrorKind::UnknownParameters { name: P::NAME })?;
-        Ok(Self { device, parameters, key: None })
+        Ok(Self { device, parameters, trust: Trust::default(), key: None })
+    }
+
+    /// The same device, whose answers are checked or believed from the next key on: checked unless this says otherwise.
+    pub fn with_trust(self, trust: Trust) -> Self {
+        Self { trust, ..self }
+    }
+
+    /// Whether a key is loaded.
+    pub fn has_key(&self) -> bool {
+        self.key.is_some()
     }
 
     /// What the device was built for.
@@ -84,24 +122,43 @@ impl<P: Parameters> Keyed<P> {
             return Err(ErrorKind::KeyTooLarge { bits, largest }.into());
         }
         let constants = self.parameters.constants(key)?;
-        self.device.load_key(constants.iter().map(|(number, limbs, bits)| (*number, &limbs[..], *bits)))?;
-        self.key = Some(key.public().clone());
+        self.device.load_key(constants.iter().map(|(region, limbs, bits)| (*region, &limbs[..], *bits)))?;
+        self.key = Some(match self.trust {
+            Trust::Check => Held::Private(key.clone()),
+            Trust::Believe => Held::Public(key.public().clone()),
+        });
         Ok(())
     }
 
-    /// Decrypts every ciphertext.
+    /// Decrypts every ciphertext. Unless the device is believed, the batch is checked with [`PrivateKey::check`] before any of it is given
+    /// out: that takes about as long as decrypting one row, and a small part of a decryption for each.
     ///
     /// # Errors
-    /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out.
+    /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out. After
+    /// [`ErrorKind::FailedCheck`] and [`ErrorKind::NotAPlaintext`] the device has been wiped and has no key: what is wrong may be in it.
+    /// Nor has it one after [`ErrorKind::NotReady`], [`ErrorKind::WasReset`] and [`ErrorKind::Vanished`].
     pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
-        let key = self.key.as_ref().ok_or(ErrorKind::NoKey)?;
+        let held = self.key.as_ref().ok_or(ErrorKind::NoKey)?;
+        let key = held.public();
         if key.id() != ciphertexts.key_id() {
             let (expected, found) = (key.id(), ciphertexts.key_id());
             return Err(hearith_paillier::Error::from(SchemeErrorKind::WrongKey { expected, found }).into());
         }
         key.check_coprime(ciphertexts)?;
-        let residues = self.device.process(ciphertexts.batch(), key.plaintext_limbs(), self.parameters.shape())?;
-        plaintexts(key, &residues)
+        let residues = self.device.process(ciphertexts.batch(), key.plaintext_limbs(), self.parameters.shape());
+        let answer = residues.and_then(|residues| {
+            let answer = plaintexts(key, &residues)?;
+            held.check(ciphertexts, &answer)?;
+            Ok(answer)
+        });
+        answer.inspect_err(|error| match error.kind() {
+            ErrorKind::FailedCheck | ErrorKind::NotAPlaintext => {
+                // A failure to wipe is no news beside this one; dropping the driver tries again.
+                let _ = self.wipe();
+            }
+            ErrorKind::NotReady | ErrorKind::WasReset | ErrorKind::Vanished => self.key = None,
+            _ => {}
+        })
     }
 
     /// What the device has counted.

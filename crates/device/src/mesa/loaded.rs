@@ -5,13 +5,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, Plaintexts, PrivateKey, PublicKey};
 
 use super::keyed::{Keyed, Parameters};
-use crate::{Counters, DecryptingDevice, Device, Error, ErrorKind, Transport};
+use crate::{Counters, DecryptingDevice, Device, Error, ErrorKind, Transport, Trust};
 
 /// A decryptor with a key in it, to be shared between threads: one batch at a time has the device to itself. When dropped it wipes the
 /// key on the device.
+///
+/// Answers are checked as [`Trust`] says. A device that lost its key in a failure is loaded with it again for the next batch, unless it is
+/// one that is believed.
 #[derive(Debug)]
 pub struct Loaded<P> {
     public: PublicKey,
+    /// The key itself, for a device that is checked.
+    private: Option<PrivateKey>,
     device: Mutex<Keyed<P>>,
 }
 
@@ -20,18 +25,23 @@ impl<P: Parameters + 'static> Loaded<P> {
     ///
     /// # Errors
     /// As [`Keyed::open`] and [`Keyed::load_key`].
-    pub fn open(transport: Box<dyn Transport>, key: &PrivateKey) -> Result<Self, Error> {
-        let mut device = Keyed::open(transport)?;
+    pub fn open(transport: Box<dyn Transport>, key: &PrivateKey, trust: Trust) -> Result<Self, Error> {
+        let mut device = Keyed::open(transport)?.with_trust(trust);
         device.load_key(key)?;
-        Ok(Self { public: key.public().clone(), device: Mutex::new(device) })
+        let private = (trust == Trust::Check).then(|| key.clone());
+        Ok(Self { public: key.public().clone(), private, device: Mutex::new(device) })
     }
 
     /// The same, its kind forgotten.
     ///
     /// # Errors
     /// As [`Loaded::open`].
-    pub fn boxed(transport: Box<dyn Transport>, key: &PrivateKey) -> Result<Box<dyn DecryptingDevice>, Error> {
-        Ok(Box::new(Self::open(transport, key)?))
+    pub fn boxed(
+        transport: Box<dyn Transport>,
+        key: &PrivateKey,
+        trust: Trust,
+    ) -> Result<Box<dyn DecryptingDevice>, Error> {
+        Ok(Box::new(Self::open(transport, key, trust)?))
     }
 
     /// The device. A batch that panicked left it flushed or failing, and either way fit to be asked.
@@ -46,7 +56,12 @@ impl<P: Parameters + 'static> Decrypt for Loaded<P> {
     }
 
     fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
-        self.device().decrypt(ciphertexts).map_err(|error| match (error.kind(), error.row()) {
+        let mut device = self.device();
+        let ready = match &self.private {
+            Some(key) if !device.has_key() => device.load_key(key),
+            _ => Ok(()),
+        };
+        ready.and_then(|()| device.decrypt(ciphertexts)).map_err(|error| match (error.kind(), error.row()) {
             (ErrorKind::Scheme(kind), Some(row)) => DecryptError::Ciphertexts(kind.clone().at_row(row)),
             (ErrorKind::Scheme(kind), None) => DecryptError::Ciphertexts(kind.clone().into()),
             _ => DecryptError::Device(Box::new(error)),

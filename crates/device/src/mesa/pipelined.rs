@@ -6,6 +6,8 @@ use hearith_paillier::{Error, PrivateKey};
 use super::constants::{less, merged, power_modulo, scaled_digits};
 use super::keyed::{Constant, Keyed, Parameters, Secret};
 use crate::accelerator::Shape;
+use crate::registers::Region;
+use crate::registers::mesa::{IDENTITY, MODULUS, P_ENTER, P_EXPONENT, P_MERGED, P_MT, P_ONE, P_PRIME, P_SQUARE, Q_MT};
 
 /// A MESA behind a transport. When dropped it wipes the key on the device. Its counters count as a product a pair of products in one ladder.
 pub type Mesa = Keyed<MesaParameters>;
@@ -35,7 +37,7 @@ pub struct MesaParameters {
 
 impl Parameters for MesaParameters {
     const NAME: &str = "MESA";
-    const IDENTITY: &[u8; 4] = b"MESA";
+    const IDENTITY: [u8; 4] = IDENTITY;
 
     fn read([bits, stages, kinds, stream_bits, r_bits, scanned_bits, interval, _]: [u32; 8]) -> Option<Self> {
         let [digit_bits, delay, exact, _] = kinds.to_le_bytes().map(u32::from);
@@ -44,8 +46,8 @@ impl Parameters for MesaParameters {
             && (1..=64).contains(&stages)
             && (4..=32).contains(&digit_bits)
             && digit_bits * (delay + 1) <= 64
-            && (8..=bits / 2).contains(&stream_bits)
-            && stream_bits.is_multiple_of(8)
+            && (32..=bits / 2).contains(&stream_bits)
+            && stream_bits.is_multiple_of(32)
             && (bits + 2..=bits + 512).contains(&r_bits)
             && (2 * bits + 2..=2 * bits + 512).contains(&scanned_bits)
             && interval < 1 << 24;
@@ -79,27 +81,32 @@ impl Parameters for MesaParameters {
         let [p, q] = key.primes();
         let product = Secret::new(natural::product(p, q));
         let n = Modulus::new(key.public().engine(), &product)?;
-        let mut constants = self.branch(0, p, q, &n)?;
-        constants.extend(self.branch(8, q, p, &n)?);
-        constants.push((7, product, self.bits));
+        let mut constants = self.branch(P_MT.number, p, q, &n)?;
+        constants.extend(self.branch(Q_MT.number, q, p, &n)?);
+        constants.push(self.constant(0, MODULUS, product));
         Ok(constants)
     }
 }
 
 impl MesaParameters {
-    /// The constants of the branch of `prime`, from this number on (`rtl/mesa/mesa_branch.sv`).
+    /// A constant in the region that is so many after another.
+    fn constant(&self, first: u32, region: Region, value: Secret) -> Constant {
+        (first + region.number, value, (region.bits)(self.bits, self.digit_bits, self.delay))
+    }
+
+    /// The constants of the branch of `prime`, from this region on (`rtl/mesa/mesa_branch.sv`).
     fn branch(&self, first: u32, prime: &[u64], other: &[u64], n: &Modulus) -> Result<Vec<Constant>, ArithError> {
-        let MesaParameters { bits, digit_bits, delay, r_bits, scanned_bits, .. } = *self;
+        let MesaParameters { digit_bits, delay, r_bits, scanned_bits, .. } = *self;
         let square = Secret::new(natural::product(prime, prime));
         let modulo_square = Modulus::new(n.engine(), &square)?;
         Ok(vec![
-            (first, scaled_digits(&square, digit_bits * (delay + 1)), bits.next_multiple_of(digit_bits)),
-            (first + 2, power_modulo(&modulo_square, r_bits + scanned_bits), bits),
-            (first + 3, power_modulo(&modulo_square, r_bits), bits),
-            (first + 4, less(prime, 1), bits / 2),
-            (first + 5, Secret::new(prime.to_vec()), bits / 2),
-            (first + 6, merged(prime, other, n, scanned_bits)?, bits),
-            (first + 1, square, bits),
+            self.constant(first, P_MT, scaled_digits(&square, digit_bits * (delay + 1))),
+            self.constant(first, P_ENTER, power_modulo(&modulo_square, r_bits + scanned_bits)),
+            self.constant(first, P_ONE, power_modulo(&modulo_square, r_bits)),
+            self.constant(first, P_EXPONENT, less(prime, 1)),
+            self.constant(first, P_PRIME, Secret::new(prime.to_vec())),
+            self.constant(first, P_MERGED, merged(prime, other, n, scanned_bits)?),
+            self.constant(first, P_SQUARE, square),
         ])
     }
 }

@@ -95,6 +95,12 @@ impl Chinese {
         Chinese { p: resized(p, p.len()), q: q.clone(), p_inverse, limbs }
     }
 
+    /// The same with another inverse of `p` modulo `q`: for tests of faults.
+    #[cfg(test)]
+    pub(crate) fn with_inverse(self, other: impl FnOnce(&Factor) -> Factor) -> Self {
+        Chinese { p_inverse: other(&self.p_inverse), ..self }
+    }
+
     /// The numbers that are `x` modulo `p` and `y` modulo `q`: `x + p ((y - x) p^-1 mod q)`. No residue `x` needs
     /// reducing modulo `q`, because `p < q`.
     pub(crate) fn combine(&self, x: &Batch, y: &Batch) -> Batch {

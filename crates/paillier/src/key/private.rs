@@ -13,15 +13,19 @@ use crate::{Error, ErrorKind, MIN_SECURE_BITS};
 use hearith_arith::Engine;
 use hearith_arith::natural::{self, Secret, limbs_of, product_in, to_be};
 use std::fmt;
+use std::sync::Arc;
 
-/// A Paillier private key: the prime factors of `n` and what decryption derives from them. Wiped when dropped; `Debug`
-/// shows the id of the key pair only.
+/// A Paillier private key: the prime factors of `n` and what decryption derives from them. `Debug` shows the id of the key
+/// pair only.
+///
+/// Cloning is cheap and copies no secret: clones share the numbers, which are wiped when the last of them is dropped.
+#[derive(Clone)]
 pub struct PrivateKey {
     public: PublicKey,
     comment: String,
-    factors: Locked<Factors>,
-    decryption: Locked<Decryption>,
-    owner: Owner,
+    factors: Arc<Locked<Factors>>,
+    decryption: Arc<Locked<Decryption>>,
+    owner: Arc<Owner>,
 }
 
 impl PrivateKey {
@@ -104,10 +108,10 @@ impl PrivateKey {
     }
 
     fn of_factors(public: PublicKey, p: Secret, q: Secret) -> Result<Self, Error> {
-        let factors = Locked::new(Factors::new(p, q, public.engine())?);
+        let factors = Arc::new(Locked::new(Factors::new(p, q, public.engine())?));
         let comment = private_comment(public.id());
-        let decryption = Locked::new(Decryption::new(&factors));
-        Ok(PrivateKey { public, comment, factors, decryption, owner: Owner::new() })
+        let decryption = Arc::new(Locked::new(Decryption::new(&factors)));
+        Ok(PrivateKey { public, comment, factors, decryption, owner: Arc::new(Owner::new()) })
     }
 
     pub(crate) fn with_comment(self, comment: String) -> Self {
@@ -137,6 +141,12 @@ impl PrivateKey {
 
     pub(crate) fn decryption(&self) -> &Decryption {
         &self.decryption
+    }
+
+    /// The same key with what decryption derives from it put in place of its own: for tests of faults.
+    #[cfg(test)]
+    pub(crate) fn with_decryption(&self, decryption: Decryption) -> Self {
+        PrivateKey { decryption: Arc::new(Locked::new(decryption)), ..self.clone() }
     }
 
     pub(crate) fn owner(&self) -> &Owner {

@@ -152,10 +152,10 @@ def sum_columns(
     return totals.finish(min_rows=min_rows, rerandomise=rerandomise)
 
 
-def decrypt_columns(key: DecryptingKey, table: Any, *, progress: bool = False) -> pa.Table:
+def decrypt_columns(key: DecryptingKey, table: Any, *, check: bool = False, progress: bool = False) -> pa.Table:
     """`PrivateKey.decrypt_columns`."""
     encrypted = as_table(table)
-    decryptor = _native.Decryptor(key.native, encrypted.schema)
+    decryptor = _native.Decryptor(key.native, encrypted.schema, check=check)
     decrypted = []
     for start, batch in _batches(encrypted, progress, "decrypting"):
         with rows_from(start):

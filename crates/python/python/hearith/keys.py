@@ -213,11 +213,17 @@ class PrivateKey(EncryptionKey):
         """Bits of the modulus."""
         return self._key.bits
 
-    def decrypt(self, array: EncryptedArray, *, progress: bool = False) -> int | Decimal | float | npt.NDArray[Any]:
+    def decrypt(
+        self, array: EncryptedArray, *, check: bool = False, progress: bool = False
+    ) -> int | Decimal | float | npt.NDArray[Any]:
         """The numbers in an array: NumPy's `int64` where they fit, else Python's integers; `Decimal` with a scale; floats on a power
         of sixteen. A single number comes as Python's `int`, `Decimal` or `float`.
 
+        `check` makes sure that no fault of the machine changed a number, which would give the key away to whoever sees the result; it
+        takes some hundredths more time.
+
         Raises:
+            HearithError: what was decrypted did not pass the check (its kind is `wrong_decryption`).
             KeyMismatchError: the array belongs to another key.
             RangeError: a ciphertext holds more than its array's bound: it was not made by these operations.
 
@@ -231,7 +237,8 @@ class PrivateKey(EncryptionKey):
         found: list[Integers] = []
         for start, stop in pieces(content.size, progress, "decrypting"):
             with rows_from(start):
-                found.append(unpack(*self.native.decrypt_integers(content.rows.range(start, stop))))
+                rows = content.rows.range(start, stop)
+                found.append(unpack(*self.native.decrypt_integers(rows, check=check)))
         integers = joined_integers(found)
         row = first_beyond(integers, array.bound)
         if row is not None:
@@ -239,15 +246,16 @@ class PrivateKey(EncryptionKey):
         numbers = array.encoding.decode(integers)
         return numbers.tolist()[0] if array.ndim == 0 else numbers
 
-    def decrypt_columns(self, table: Any, *, progress: bool = False) -> pa.Table:
-        """The table with its encrypted columns as exact decimals; companions disappear.
+    def decrypt_columns(self, table: Any, *, check: bool = False, progress: bool = False) -> pa.Table:
+        """The table with its encrypted columns as exact decimals; companions disappear. `check` is as in `decrypt`.
 
         Raises:
+            HearithError: what was decrypted did not pass the check.
             RangeError: a total overflowed its headroom, or cannot be relied on.
         """
         from hearith.columns import decrypt_columns
 
-        return decrypt_columns(self, table, progress=progress)
+        return decrypt_columns(self, table, check=check, progress=progress)
 
     def __repr__(self) -> str:
         return f"<PrivateKey {self.id}: {self.bits} bits>"

@@ -5,11 +5,11 @@
 #[path = "../../../device/tests/common/mod.rs"]
 mod devices;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 pub use devices::*;
 use hearith_device::mesa::{Keyed, Mesa, Parameters};
-use hearith_device::{Error, ErrorKind, Exchange, Transport};
+use hearith_device::{Error, ErrorKind, Exchange, Marks, Transport};
 use hearith_golden::{Decryption, PaperKey};
 use hearith_paillier::PrivateKey;
 use hearith_simulated::Simulated;
@@ -25,19 +25,28 @@ pub struct Shared {
 /// What happens to the next exchange.
 #[derive(Clone, Copy)]
 pub enum Fault {
-    /// It is given up with this many answers received; the rest stay in flight.
+    /// It is given up when so many beats of the answer have come; the rest stays in flight.
     GivenUp(usize),
     /// Likewise, and then somebody resets the device.
     Reset(usize),
-    /// The packets to the device are cut after this many bytes, a whole number of beats.
+    /// It is given up when so many beats have been sent, in the middle of the packet, and the rest is never sent.
+    Abandoned(usize),
+    /// All is sent, nothing is taken, and it is given up after so many cycles, with some of the packet still queued before the device.
+    Ignored(u64),
+    /// The packet to the device ends after so many beats.
     CutInput(usize),
-    /// The packets from the device should be longer than they are.
+    /// The packet to the device has so many beats more than it should.
+    LongerInput(usize),
+    /// The packet from the device should be longer than it is.
     LongerOutput,
 }
 
 impl Shared {
     pub fn new(design: &'static Design) -> Self {
-        let device = Simulated::new(design).unwrap();
+        Self::of(Simulated::new(design).unwrap())
+    }
+
+    pub fn of(device: Simulated) -> Self {
         Self { device: Arc::new(Mutex::new(device)), fault: Arc::default() }
     }
 
@@ -45,45 +54,72 @@ impl Shared {
     pub fn disturb(&self, fault: Fault) {
         *self.fault.lock().unwrap() = Some(fault);
     }
+
+    /// The device itself.
+    pub fn simulated(&self) -> MutexGuard<'_, Simulated> {
+        self.device.lock().unwrap()
+    }
 }
 
 impl Transport for Shared {
     fn describe(&self) -> String {
-        self.device.lock().unwrap().describe()
+        self.simulated().describe()
     }
 
     fn read(&mut self, address: u32) -> Result<u32, Error> {
-        self.device.lock().unwrap().read(address)
+        self.simulated().read(address)
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), Error> {
-        self.device.lock().unwrap().write(address, value)
+        self.simulated().write(address, value)
     }
 
     fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
-        let mut device = self.device.lock().unwrap();
-        let Exchange { input, input_packet, output, output_packet, quiet_cycles } = exchange;
-        let packets = input.len() / input_packet;
+        let mut device = self.simulated();
+        let beat = device.beat();
+        let Exchange { input, output, header, input_item, output_item, quiet_cycles } = exchange;
+        let mut pass = |input: &[u8], output: &mut [u8]| {
+            device.exchange(Exchange { input, output, header, input_item, output_item, quiet_cycles })
+        };
         match self.fault.lock().unwrap().take() {
-            None => device.exchange(Exchange { input, input_packet, output, output_packet, quiet_cycles }),
-            Some(fault @ (Fault::GivenUp(received) | Fault::Reset(received))) => {
-                let output = &mut output[..received * output_packet];
-                device.exchange(Exchange { input, input_packet, output, output_packet, quiet_cycles })?;
+            None => pass(input, output),
+            Some(fault @ (Fault::GivenUp(beats) | Fault::Reset(beats))) => {
+                // The answer goes on where it should have ended.
+                let error = pass(input, &mut output[..beats * beat]).unwrap_err();
                 if matches!(fault, Fault::Reset(_)) {
                     device.reset();
                 }
-                Err(ErrorKind::Stalled { sent: packets, received, expected: packets }.into())
+                Err(error)
             }
-            Some(Fault::CutInput(kept)) => {
-                let cut: Vec<u8> = input.chunks(input_packet).flat_map(|packet| packet[..kept].to_vec()).collect();
-                device.exchange(Exchange { input: &cut, input_packet: kept, output, output_packet, quiet_cycles })
+            Some(Fault::Abandoned(beats)) => {
+                device.queue(&input[..beats * beat], false, 500);
+                Err(ErrorKind::Stalled { sent: 0, received: 0, expected: 0 }.into())
             }
+            Some(Fault::Ignored(cycles)) => {
+                device.queue(input, true, cycles);
+                let expected = (input.len() - header) / input_item;
+                Err(ErrorKind::Stalled { sent: 0, received: 0, expected }.into())
+            }
+            Some(Fault::CutInput(beats)) => pass(&input[..beats * beat], output),
+            Some(Fault::LongerInput(beats)) => pass(&[input, &vec![0; beats * beat]].concat(), output),
             Some(Fault::LongerOutput) => {
-                let output_packet = 2 * output_packet;
-                device.exchange(Exchange { input, input_packet, output, output_packet, quiet_cycles })
+                let mut longer = vec![0; output.len() + output_item];
+                pass(input, &mut longer)
             }
         }
     }
+
+    fn synchronise(&mut self, marks: Marks<'_>) -> Result<(), Error> {
+        self.simulated().synchronise(marks)
+    }
+}
+
+/// The register with the present epoch.
+pub const EPOCH: u32 = 0x0c;
+
+/// The header of a packet of so many items, for streams of at most 64 bits.
+pub fn header(epoch: u32, sequence: u16, count: u16) -> Vec<u8> {
+    [0x4548, epoch as u16, sequence, count].into_iter().flat_map(u16::to_le_bytes).collect()
 }
 
 /// A simulated MESA.

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Dual lanes side by side, at one pace and with the same constants: L(c^e mod p^2) modulo p, an item for each lane at a time.
+//
+// Ciphertexts come one after the other, digit by digit as dual_lane takes them, and are dealt to the lanes in turns; results come back in the same order, since all
+// lanes take the same time. What a lane gives, |b'| < 0.65 M' and right modulo p, gets M' added: l is right modulo p, and 0 < l < 2 M'.
+//
+// Throughput, once filled: Lanes items in Interval = (Jobs + 2) Job cycles, Jobs = 54 + 11 ceil(H / 4) and Job = Digits + D + 2 as in dual_lane, if digits
+// are there when they are asked for and results are taken within Job cycles, and while Lanes < Jobs / 16. Latency Interval - 3 Job + Digits - 1 cycles
+// from the taking of the first digit to l's being there.
+module dual_lanes #(
+    parameter int unsigned N     = 1024,  // as in dual_lane
+    parameter int unsigned Lanes = 1,     // at least 1
+    parameter int unsigned W     = 18,
+    parameter int unsigned V     = 24,
+    parameter int unsigned D     = 2,
+    localparam int unsigned H      = N / 2,
+    localparam int unsigned MtBits = (H + W - 1) / W * W,
+    localparam int unsigned Digits = (H + W + 2) / W + D + 1,
+    localparam int unsigned OpBits = Digits * W
+) (
+    input  logic                 clk_i,
+    input  logic                 rst_ni,
+    // Constants, stable while an item is inside: those of the modulus, e, and dual numbers that are right modulo p^2, parts not negative and at most M'.
+    input  logic [MtBits-1:0]    mt_i,
+    input  logic [W*(D+1)-1:0]   unit_i,        // u
+    input  logic [H-1:0]         exponent_i,
+    input  logic [OpBits-1:0]    shift_low_i,   // 2^H R
+    input  logic [OpBits-1:0]    shift_high_i,
+    input  logic [OpBits-1:0]    enter_low_i,   // R^3
+    input  logic [OpBits-1:0]    enter_high_i,
+    input  logic [OpBits-1:0]    one_low_i,     // R^2
+    input  logic [OpBits-1:0]    one_high_i,
+    input  logic                 in_valid_i,
+    output logic                 in_ready_o,
+    input  logic [W-1:0]         digit_i,       // of the ciphertext
+    input  logic                 last_i,        // the ciphertext's last
+    output logic                 out_valid_o,
+    input  logic                 out_ready_i,
+    output logic [OpBits-1:0]    l_o,
+    output logic [Lanes-1:0]     mul_o          // a product of dual numbers begins in this lane
+);
+    if (Lanes < 1) begin : gen_bad
+        $error("dual_lanes: Lanes must be at least 1");
+    end
+
+    localparam int unsigned PhaseBits = $clog2(Digits + D + 2);
+    localparam int unsigned CountBits = $clog2(Digits);
+
+    logic [PhaseBits-1:0] phase;
+    logic [6:0][W-1:0] constants;
+
+    logic [Lanes-1:0] deal, collect, lane_ready, lane_valid, lane_busy;
+    logic [Lanes-1:0][W-1:0] lane_digits;
+    logic [W-1:0] digit;
+    logic digit_valid, digit_ready, digit_last;
+
+    dual_pace #(
+        .H(H),
+        .W(W),
+        .D(D)
+    ) u_pace (
+        .clk_i,
+        .rst_ni,
+        .wait_i     (!in_valid_i && lane_busy == '0),
+        .constants_i({OpBits'(unit_i), one_high_i, one_low_i, enter_high_i, enter_low_i, shift_high_i, shift_low_i}),
+        .phase_o    (phase),
+        .digits_o   (constants)
+    );
+
+    // Dealing and collecting.
+    assign in_ready_o  = |(lane_ready & deal);
+    assign digit_valid = |(lane_valid & collect);
+
+    stream_turns #(
+        .Takers(Lanes)
+    ) u_deal (
+        .clk_i,
+        .rst_ni,
+        .transfer_i(in_valid_i && in_ready_o && last_i),
+        .turn_o    (deal)
+    );
+    stream_turns #(
+        .Takers(Lanes)
+    ) u_collect (
+        .clk_i,
+        .rst_ni,
+        .transfer_i(digit_valid && digit_ready && digit_last),
+        .turn_o    (collect)
+    );
+
+    for (genvar i = 0; i < int'(Lanes); i++) begin : gen_lane
+        dual_lane #(
+            .N(N),
+            .W(W),
+            .V(V),
+            .D(D)
+        ) u_lane (
+            .clk_i,
+            .rst_ni,
+            .phase_i    (phase),
+            .constants_i(constants),
+            .mt_i,
+            .exponent_i,
+            .in_valid_i (in_valid_i && deal[i]),
+            .in_ready_o (lane_ready[i]),
+            .digit_i,
+            .out_valid_o(lane_valid[i]),
+            .out_ready_i(digit_ready && collect[i]),
+            .digit_o    (lane_digits[i]),
+            .busy_o     (lane_busy[i]),
+            .mul_o      (mul_o[i])
+        );
+    end
+
+    always_comb begin
+        digit = '0;
+        for (int i = 0; i < int'(Lanes); i++) digit |= collect[i] ? lane_digits[i] : '0;
+    end
+
+    // M' = mt 2^(W (D+1)) - 1 is added, a cycle later: its digits, beginning with a carry of -1.
+    logic [OpBits-1:0] mt;
+    logic [W-1:0] mt_digit, mt_digit_q, digit_q;
+    logic [CountBits-1:0] count_q;
+    logic take, taken_q, last_q, full_q;
+    logic signed [1:0] carry_q;
+    logic signed [W+1:0] sum;
+
+    assign mt          = OpBits'({mt_i, {W * (D + 1) {1'b0}}});
+    assign digit_ready = !full_q;
+    assign digit_last  = count_q == CountBits'(Digits - 1);
+    assign take        = digit_valid && digit_ready;
+    assign sum         = $signed((W + 2)'(digit_q)) + $signed((W + 2)'(mt_digit_q)) + (W + 2)'(carry_q);
+
+    digit_select #(
+        .W(W),
+        .Digits(Digits),
+        .IndexBits(CountBits)
+    ) u_mt (
+        .number_i(mt),
+        .index_i (count_q),
+        .digit_o (mt_digit)
+    );
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            count_q     <= '0;
+            digit_q     <= '0;
+            mt_digit_q  <= '0;
+            carry_q     <= -2'sd1;
+            taken_q     <= 1'b0;
+            last_q      <= 1'b0;
+            full_q      <= 1'b0;
+            out_valid_o <= 1'b0;
+            l_o         <= '0;
+        end else begin
+            if (take) count_q <= digit_last ? '0 : count_q + 1'b1;
+            digit_q    <= digit;
+            mt_digit_q <= mt_digit;
+            taken_q    <= take;
+            last_q     <= digit_last;
+            if (taken_q) begin
+                carry_q <= last_q ? -2'sd1 : sum[W+1:W];
+                l_o     <= OpBits'({sum[W-1:0], l_o} >> W);
+            end
+            // Full from the last digit's coming until l is taken.
+            if (take && digit_last) full_q <= 1'b1;
+            else if (out_valid_o && out_ready_i) full_q <= 1'b0;
+            if (taken_q && last_q) out_valid_o <= 1'b1;
+            else if (out_ready_i) out_valid_o <= 1'b0;
+        end
+    end
+endmodule

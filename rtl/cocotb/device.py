@@ -1,0 +1,273 @@
+"""A device behind cocotbext-axi: its ports, registers and packets as docs/registers.md has them."""
+
+import itertools
+import random
+import struct
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, FallingEdge, First, RisingEdge
+from cocotbext.axi import (
+    AxiLiteBus,
+    AxiLiteMaster,
+    AxiResp,
+    AxiStreamBus,
+    AxiStreamFrame,
+    AxiStreamSink,
+    AxiStreamSource,
+)
+
+from systems import SYSTEMS, crc_of, words_of
+
+IDENTITY, VERSION, CAPABILITY, EPOCH, CONTROL, STATUS, ERROR = range(0x00, 0x1C, 4)
+INTERRUPT_ENABLE, INTERRUPT, IN_FLIGHT, KEY_CHECK, INDEX, VALUE = range(0x1C, 0x34, 4)
+BUSY, ACCEPTED, DELIVERED, PRODUCTS, DISCARDED = range(0x40, 0x68, 8)
+PARAMETER, REGION = 0x80, 0x10000
+READY, FLUSH, WIPE = 1, 2, 4
+UNKNOWN, UNALIGNED, PARTIAL, READ_ONLY, WRITE_ONLY, BEYOND, LOCKED, FOREIGN, BROKEN = (
+    1 << bit for bit in (0, 1, 2, 3, 4, 5, 6, 8, 9)
+)
+IRQ_ERROR, IRQ_ANSWER, IRQ_IDLE = 1, 2, 4
+MARK = 0x4548
+
+
+# What the ports of a top may be called, without the suffixes of this project's own tops.
+LITE = (
+    "awaddr",
+    "awvalid",
+    "awready",
+    "wdata",
+    "wstrb",
+    "wvalid",
+    "wready",
+    "bresp",
+    "bvalid",
+    "bready",
+    "araddr",
+    "arvalid",
+    "arready",
+)
+LITE += ("rdata", "rresp", "rvalid", "rready", "awprot", "arprot")
+NAMES = [f"{prefix}_{name}" for prefix in ("axil", "s_axi") for name in LITE]
+NAMES += [
+    f"{prefix}_{name}" for prefix in ("s_axis", "m_axis") for name in ("tdata", "tvalid", "tready", "tlast", "tkeep")
+]
+NAMES += ["clk", "rst", "irq", "aclk", "aresetn", "interrupt"]
+
+
+class Ports:
+    """A top's ports by the names that buses give them, whatever suffix they have: `axil_awaddr_i` is `axil_awaddr` here."""
+
+    def __init__(self, dut):
+        """Asks for each port by its name: a list of all would give Verilator's copies inside the top, which nothing reads."""
+        self._log, self._name = dut._log, dut._name
+        for name in NAMES:
+            there = [
+                port for suffix in ("_i", "_o", "_ni", "") if (port := getattr(dut, name + suffix, None)) is not None
+            ]
+            if there:
+                setattr(self, name, there[0])
+
+    def first(self, *names):
+        """The port that has one of these names."""
+        return next(getattr(self, name) for name in names if hasattr(self, name))
+
+
+def pauses(seed, share):
+    """Pauses in so many of 100 cycles, in random runs."""
+    generator = random.Random(seed)
+    while True:
+        paused = generator.random() * 100 < share
+        yield from itertools.repeat(paused, generator.randrange(1, 5))
+
+
+class Device:
+    """A device out of its reset."""
+
+    def __init__(self, dut):
+        """Connects the models."""
+        ports = Ports(dut)
+        self.clock, self.reset, self.irq = (
+            ports.first("clk", "aclk"),
+            ports.first("rst", "aresetn"),
+            ports.first("irq", "interrupt"),
+        )
+        self.reset.setimmediatevalue(0)
+        prefix = "axil" if hasattr(ports, "axil_awaddr") else "s_axi"
+        rest = {"clock": self.clock, "reset": self.reset, "reset_active_level": False}
+        self.bus = AxiLiteMaster(AxiLiteBus.from_prefix(ports, prefix), **rest)
+        self.source = AxiStreamSource(AxiStreamBus.from_prefix(ports, "s_axis"), **rest)
+        self.sink = AxiStreamSink(AxiStreamBus.from_prefix(ports, "m_axis"), **rest)
+        self.out = AxiStreamBus.from_prefix(ports, "m_axis")
+        for model in (self.bus.write_if, self.bus.read_if, self.source, self.sink):
+            model.log.setLevel("WARNING")
+        self.sequence = itertools.count(1)
+        self.system = None
+        self.epoch = 0
+
+    @classmethod
+    async def start(cls, dut, *, loaded=True, pressure=0):
+        """A device after its reset, known and, if asked, with a key; then under random pauses on every channel."""
+        self = cls(dut)
+        cocotb.start_soon(Clock(self.clock, 10, units="ns").start())
+        cocotb.start_soon(self.watch())
+        await ClockCycles(self.clock, 5)
+        assert not self.source.bus.tready.value, "tready is low in reset"
+        await FallingEdge(self.clock)
+        self.reset.value = 1
+        await ClockCycles(self.clock, 5)
+        if pressure:
+            self.press(pressure)
+        parameters = [await self.read(PARAMETER + 4 * i) for i in range(8)]
+        self.system = SYSTEMS[await self.read(IDENTITY)](parameters, seed=cocotb.RANDOM_SEED)
+        if self.system.identity == b"RESB":
+            self.system.primes = [await self.entry(i) for i in range(self.system.count)]
+        if loaded:
+            await self.load()
+        return self
+
+    def press(self, share):
+        """Random pauses on all seven channels, each its own."""
+        write, read = self.bus.write_if, self.bus.read_if
+        channels = (
+            write.aw_channel,
+            write.w_channel,
+            write.b_channel,
+            read.ar_channel,
+            read.r_channel,
+            self.source,
+            self.sink,
+        )
+        for seed, channel in enumerate(channels):
+            channel.set_pause_generator(pauses(1000 * cocotb.RANDOM_SEED + seed, share))
+
+    async def watch(self):
+        """Fails the test when the device withdraws or changes a beat that was not taken, in reset too."""
+        waiting = None
+        while True:
+            await RisingEdge(self.clock)
+            valid, ready = int(self.out.tvalid.value), int(self.out.tready.value)
+            beat = (int(self.out.tdata.value), int(self.out.tlast.value)) if valid else None
+            if valid:
+                assert self.out.tkeep.value.binstr.count("0") == 0, "tkeep of what comes out has all bytes"
+            # A reset may withdraw a beat.
+            if waiting is not None and int(self.reset.value):
+                assert beat == waiting, f"{waiting} was offered and not taken, then {beat}"
+            waiting = beat if valid and not ready and int(self.reset.value) else None
+
+    # Registers.
+
+    async def read(self, address):
+        """A register that can be read."""
+        answer = await self.bus.read(address, 4)
+        assert answer.resp == AxiResp.OKAY, f"reading {address:#x}: {answer.resp!r}"
+        return int.from_bytes(answer.data, "little")
+
+    async def read_wide(self, address):
+        """A counter of 64 bits."""
+        return await self.read(address) | await self.read(address + 4) << 32
+
+    async def write(self, address, value):
+        """Writes a register that can be written."""
+        answer = await self.bus.write(address, value.to_bytes(4, "little"))
+        assert answer.resp == AxiResp.OKAY, f"writing {address:#x}: {answer.resp!r}"
+
+    async def raw_write(self, address, value, strobes):
+        """The response to a write with any address and strobes."""
+        channels = self.bus.write_if
+        aw, w = channels.aw_channel._transaction_obj(), channels.w_channel._transaction_obj()
+        aw.awaddr, w.wdata, w.wstrb = address, value, strobes
+        # In either order.
+        for channel, item in random.sample([(channels.aw_channel, aw), (channels.w_channel, w)], 2):
+            await channel.send(item)
+        return AxiResp(int((await channels.b_channel.recv()).bresp))
+
+    async def raw_read(self, address):
+        """The response to a read of any address."""
+        channels = self.bus.read_if
+        ar = channels.ar_channel._transaction_obj()
+        ar.araddr = address
+        await channels.ar_channel.send(ar)
+        return AxiResp(int((await channels.r_channel.recv()).rresp))
+
+    async def entry(self, index):
+        """An entry of the device's table."""
+        await self.write(INDEX, index)
+        return await self.read(VALUE)
+
+    async def load(self):
+        """Loads the key, each region checked, and says that it is complete."""
+        for number, value, bits in self.system.constants():
+            words = words_of(value, bits)
+            for at, word in enumerate(words):
+                await self.write(REGION + 0x800 * number + 4 * at, word)
+            assert await self.read(KEY_CHECK) == crc_of(words), f"region {number}"
+        await self.write(CONTROL, READY)
+
+    # Packets.
+
+    def beats(self, bits):
+        """So many bits in whole beats, in bytes."""
+        return -(-bits // self.system.stream_bits) * self.system.stream_bits // 8
+
+    def header(self, count, sequence, *, epoch=None, mark=MARK):
+        """A packet's header in whole beats."""
+        fields = struct.pack("<4H", mark, self.epoch if epoch is None else epoch, sequence, count)
+        return fields.ljust(self.beats(64), b"\0")
+
+    def packet(self, items, *, count=None, **header):
+        """A packet with these items, the answer that it should have, and its sequence."""
+        sequence = next(self.sequence)
+        header = self.header(len(items) if count is None else count, sequence, **header)
+        body = b"".join(value.to_bytes(self.beats(self.system.in_bits), "little") for value, _ in items)
+        answer = b"".join(value.to_bytes(self.beats(self.system.out_bits), "little") for _, value in items)
+        return header + body, header + answer
+
+    def items(self, count):
+        """So many items."""
+        return [self.system.item() for _ in range(count)]
+
+    async def send(self, packet):
+        """Queues a packet."""
+        await self.source.send(AxiStreamFrame(packet))
+
+    async def answer(self, cycles):
+        """The next packet out."""
+        received = cocotb.start_soon(self.sink.recv())
+        await First(received, ClockCycles(self.clock, cycles))
+        assert received.done(), f"no answer within {cycles} cycles"
+        return bytes(received.result().tdata)
+
+    async def none_comes(self, cycles):
+        """Nothing comes out for so long."""
+        await ClockCycles(self.clock, cycles)
+        assert self.sink.empty()
+        assert not int(self.out.tvalid.value)
+
+    async def converse(self, counts):
+        """Sends packets of so many items each, and compares the answers."""
+        pairs = [self.packet(self.items(count)) for count in counts]
+        for packet, _ in pairs:
+            await self.send(packet)
+        for count, (_, expected) in zip(counts, pairs, strict=True):
+            assert await self.answer(4 * self.system.quiet(count + 4)) == expected
+
+    async def resynchronise(self):
+        """Finds a common beginning, as docs/registers.md says."""
+        await self.write(CONTROL, FLUSH)
+        self.epoch = await self.read(EPOCH)
+        first, second = (self.packet([])[0] for _ in range(2))
+        await self.send(first)
+        await self.send(second)
+        dropped = []
+        while (answer := await self.answer(5000)) != second:
+            dropped.append(answer)
+        return dropped
+
+    async def until(self, condition, cycles=5000):
+        """Waits for a signal's value."""
+        for _ in range(cycles):
+            await RisingEdge(self.clock)
+            if condition():
+                return
+        raise AssertionError(f"not within {cycles} cycles")

@@ -1,0 +1,125 @@
+"""Tests each top with cocotb and cocotbext-axi, bus models that no one here wrote. Usage: run.py [--seed N] [TOP...]
+
+Verilator compiles the tops, at their smallest sizes, into target/cocotb. Nothing is printed of a test that passes but its name.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import warnings
+import xml.etree.ElementTree as xml
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PRIMES = (59, 47, 37)
+# Each top by its wrapper with the port names of vendors' tools (rtl/ip), and its parameters.
+TOPS = {
+    "mesa": {"N": 64, "Stages": 1, "StreamBits": 32},
+    "mesa_dual": {"N": 64, "Lanes": 1, "W": 16, "StreamBits": 32},
+    "residue_bank": {
+        "Count": len(PRIMES),
+        "Primes": f"{32 * len(PRIMES)}'h{sum(prime << 32 * at for at, prime in enumerate(PRIMES)):x}",
+        "V": 6,
+        "Words": 10,
+        "StreamBits": 32,
+    },
+}
+
+
+def missing():
+    """The name and the reason of what is not here, or nothing."""
+    try:
+        import cocotbext.axi  # noqa: F401
+        from find_libpython import find_libpython
+    except ImportError as error:
+        return "cocotb", str(error)
+    if find_libpython() is None:
+        return "cocotb", "this Python is no shared library"
+    if not shutil.which("verilator"):
+        return "verilator", "it is not on the PATH"
+    return None
+
+
+def sources(name):
+    """The wrapper, packages, and the assertions that are bound to the top: other modules are found by their names."""
+    rtl = ROOT / "rtl"
+    return [*sorted(rtl.glob("*/*_pkg.sv")), *rtl.glob(f"*/{name}_monitors.sv"), rtl / "ip" / f"hearith_{name}.v"]
+
+
+def results(path):
+    """The tests of a run, and whether each passed."""
+    cases = xml.parse(path).getroot().iter("testcase") if path.exists() else ()
+    return {case.get("name"): not list(case.iter("failure")) + list(case.iter("error")) for case in cases}
+
+
+def run(name, seed):
+    """Builds and tests one top; the tests that it passed, and those that it did not."""
+    with warnings.catch_warnings():
+        # "Python runners and associated APIs are an experimental feature": its version is pinned.
+        warnings.simplefilter("ignore")
+        from cocotb import runner
+
+    top = f"hearith_{name}"
+    build = ROOT / "target" / "cocotb" / name
+    build.mkdir(parents=True, exist_ok=True)
+    rooms = [str(ROOT / "rtl" / room) for room in ("lib", "arith", "mesa", "rns")]
+    libraries = [word for room in rooms for word in ("-y", room, f"+incdir+{room}")]
+    simulator = runner.get_runner("verilator")
+    common = {"hdl_toplevel": top, "build_dir": build}
+    log = build / "log"
+    with log.open("w") as out:
+        saved = [os.dup(descriptor) for descriptor in (1, 2)]
+        try:
+            for descriptor in (1, 2):
+                os.dup2(out.fileno(), descriptor)
+            simulator.build(
+                verilog_sources=sources(name),
+                parameters=TOPS[name],
+                build_args=[*libraries, "+libext+.sv", "-Wall", "--assert"],
+                **common,
+            )
+            path = simulator.test(test_module="tops", seed=seed, test_dir=build, **common)
+        except (SystemExit, subprocess.CalledProcessError):
+            path = pathlib.Path("/nonexistent")
+        finally:
+            for descriptor, copy in zip((1, 2), saved, strict=True):
+                os.dup2(copy, descriptor)
+                os.close(copy)
+    found = results(path)
+    passed = [test for test, good in found.items() if good]
+    failed = [test for test, good in found.items() if not good]
+    if failed or not passed:
+        print(log.read_text()[-8000:])
+    return passed, failed
+
+
+def main():
+    """Runs the tops that are named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("tops", nargs="*", metavar="TOP", help=", ".join(TOPS))
+    arguments = parser.parse_args()
+    if unknown := set(arguments.tops) - set(TOPS):
+        parser.error(f"there is no top {', '.join(unknown)}; there are {', '.join(TOPS)}")
+    if lacking := missing():
+        name, reason = lacking
+        if name in (entry.strip() for entry in os.environ.get("HEARITH_REQUIRE", "").split(",")):
+            sys.exit(f"cocotb: HEARITH_REQUIRE lists {name}: {reason}")
+        print(f"cocotb: without {name} the tops are not tested with it: {reason}")
+        return
+    bad = False
+    for name in arguments.tops or TOPS:
+        passed, failed = run(name, arguments.seed)
+        bad |= bool(failed) or not passed
+        print(
+            f"cocotb: {name}: {len(passed)} of {len(passed) + len(failed)} tests passed"
+            + "".join(f"\n  failed: {test}" for test in failed)
+        )
+    sys.exit(bad)
+
+
+if __name__ == "__main__":
+    main()

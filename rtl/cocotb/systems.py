@@ -1,0 +1,176 @@
+"""What each device computes, in plain Python from docs/mesa.md and docs/registers.md: nothing here is the driver's."""
+
+import dataclasses
+import itertools
+import random
+
+import phe
+
+
+def words_of(value, bits):
+    """A constant as the device takes it: 32-bit words, the least significant first."""
+    return [value >> at & 0xFFFFFFFF for at in range(0, bits, 32)]
+
+
+def is_prime(number):
+    """Whether a number below 2^64 is prime (Miller and Rabin, with the bases that decide it there)."""
+    bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
+    if number < 2 or any(number % base == 0 for base in bases):
+        return number in bases
+    odd, twos = number - 1, 0
+    while odd % 2 == 0:
+        odd, twos = odd // 2, twos + 1
+
+    def passes(base):
+        power = pow(base, odd, number)
+        return power == 1 or any(pow(base, odd << k, number) == number - 1 for k in range(twos))
+
+    return all(passes(base) for base in bases)
+
+
+def key_primes(generator, bits):
+    """Two primes whose product has so many bits and is no multiple of a factor of (p - 1)(q - 1)."""
+    while True:
+        p, q = (generator.getrandbits(bits // 2) | 3 << bits // 2 - 2 | 1 for _ in range(2))
+        if p != q and is_prime(p) and is_prime(q) and (p - 1) % q and (q - 1) % p:
+            return p, q
+
+
+@dataclasses.dataclass
+class Key:
+    """A key and what is encrypted under it: by python-paillier."""
+
+    p: int
+    q: int
+
+    def __post_init__(self):
+        """The two halves, as python-paillier has them."""
+        self.n = self.p * self.q
+        self.public = phe.PaillierPublicKey(self.n)
+        self.private = phe.PaillierPrivateKey(self.public, self.p, self.q)
+
+    def merged(self, prime, other, bits):
+        """`t 2^bits mod n`: t is 0 modulo the other prime, and takes L(c^(prime-1)) to the plaintext modulo this one."""
+        # For g = n + 1: L(g^(prime-1) mod prime^2) = -other mod prime.
+        t = pow(-other, -1, prime) * other * pow(other, -1, prime)
+        return t * 2**bits % self.n
+
+
+class Decryptor:
+    """What `mesa` and `mesa_dual` have in common."""
+
+    branches = 2
+
+    def __init__(self, parameters, seed):
+        """The parameters as the device reads them, 0 to 7."""
+        self.n_bits, _, shape, self.stream_bits, self.r_bits, self.x_bits, self.interval, _ = parameters
+        self.w, self.d, _, _ = shape.to_bytes(4, "little")
+        self.in_bits, self.out_bits = 2 * self.n_bits, self.n_bits
+        self.generator = random.Random(seed)
+        self.key = Key(*key_primes(self.generator, self.n_bits))
+        self.corners = iter((0, 1, self.key.n - 1))
+
+    def item(self):
+        """A ciphertext, and its plaintext: the corner cases first."""
+        n = self.key.n
+        plaintext = next(self.corners, None)
+        if plaintext is None:
+            plaintext = self.generator.randrange(n)
+        ciphertext = self.key.public.raw_encrypt(
+            plaintext, r_value=self.generator.randrange(2, min(self.key.p, self.key.q))
+        )
+        assert self.key.private.raw_decrypt(ciphertext) == plaintext
+        return ciphertext, plaintext
+
+    def quiet(self, items):
+        """Cycles within which so many items are answered, at twice the pipeline's time."""
+        return 4000 + 2 * self.interval * (items + 12)
+
+    def scaled(self, modulus):
+        """`u` and `(u modulus + 1) / 2^(W (D+1))` with the u that makes this whole."""
+        power = 2 ** (self.w * (self.d + 1))
+        u = pow(-modulus, -1, power)
+        return u, (u * modulus + 1) // power
+
+
+class Mesa(Decryptor):
+    """The pipelined decryptor."""
+
+    identity = b"MESA"
+
+    def constants(self):
+        """Number, value and bits of each constant."""
+        key, digits = self.key, -(-self.n_bits // self.w) * self.w
+        yield 7, key.n, self.n_bits
+        for first, p, q in ((0, key.p, key.q), (8, key.q, key.p)):
+            yield first, self.scaled(p * p)[1], digits
+            yield first + 1, p * p, self.n_bits
+            yield first + 2, 2 ** (self.r_bits + self.x_bits) % (p * p), self.n_bits
+            yield first + 3, 2**self.r_bits % (p * p), self.n_bits
+            yield first + 4, p - 1, self.n_bits // 2
+            yield first + 5, p, self.n_bits // 2
+            yield first + 6, key.merged(p, q, self.x_bits), self.n_bits
+
+
+class MesaDual(Decryptor):
+    """The decryptor in dual numbers."""
+
+    identity = b"DUAL"
+
+    def constants(self):
+        """Number, value and bits of each constant."""
+        key, half = self.key, self.n_bits // 2
+        yield 15, key.n, self.n_bits
+        for first, p, q in ((0, key.p, key.q), (16, key.q, key.p)):
+            u, mt = self.scaled(p)
+            yield first, mt, -(-half // self.w) * self.w
+            yield first + 1, p - 1, half
+            yield first + 2, u, self.w * (self.d + 1)
+            for number, exponent in ((3, half + self.r_bits), (5, 3 * self.r_bits), (7, 2 * self.r_bits)):
+                # low + high u p, modulo p^2.
+                value = 2**exponent % (p * p)
+                low = value % p
+                yield first + number, low, half
+                yield first + number + 1, (value - low) // p * pow(u, -1, p) % p, half
+            yield first + 9, key.merged(p, q, self.x_bits), self.n_bits
+
+
+class ResidueBank:
+    """Residues of long integers modulo some primes."""
+
+    identity = b"RESB"
+    branches = 1
+
+    def __init__(self, parameters, seed):
+        """The parameters as the device reads them, 0 to 7."""
+        self.in_bits, self.count, _, self.stream_bits, self.interval, self.latency, _, _ = parameters
+        self.out_bits = 32 * self.count
+        self.primes = None
+        self.generator = random.Random(seed)
+        self.corners = iter((0, 1, 2**self.in_bits - 1))
+
+    def constants(self):
+        """None: there is nothing to load."""
+        return ()
+
+    def item(self):
+        """An integer, and its residues, 32 bits each."""
+        value = next(self.corners, None)
+        if value is None:
+            value = self.generator.getrandbits(self.in_bits)
+        return value, sum(value % prime << 32 * at for at, prime in enumerate(self.primes))
+
+    def quiet(self, items):
+        """Cycles within which so many items are answered."""
+        return 2000 + 2 * self.interval * items
+
+
+SYSTEMS = {int.from_bytes(system.identity, "big"): system for system in (Mesa, MesaDual, ResidueBank)}
+
+
+def crc_of(words):
+    """The checksum of some words as docs/registers.md defines it, bit by bit."""
+    state = 0xFFFFFFFF
+    for word, bit in itertools.product(words, range(32)):
+        state = state >> 1 ^ (0xEDB88320 if (state ^ word >> bit) & 1 else 0)
+    return state ^ 0xFFFFFFFF

@@ -1,0 +1,7 @@
+//! `boards`: what examples are made of, and their wrapper.
+
+use hearith_verilated::build::Design;
+
+pub fn designs() -> Vec<Design> {
+    vec![Design::new("self_test", "self_test").source("lib/accelerator_pkg.sv")]
+}

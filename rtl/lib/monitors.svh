@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Binds monitors to the ports that every top has: `BIND_MONITORS(mesa) in a file that a simulation is given beside the top. Their resets take two edges to
+// reach the ports, through a reset_sync.
+//
+// hearith_verilated gives Verilator the file TOP_monitors.sv of a top of that name by itself.
+`ifndef HEARITH_MONITORS_SVH
+`define HEARITH_MONITORS_SVH
+
+`define BIND_MONITORS(Top) \
+    bind Top axil_monitor #(.AddressBits($bits(axil_awaddr_i)), .Settle(2)) u_axil_monitor ( \
+        .clk_i, \
+        .rst_ni, \
+        .awaddr_i (axil_awaddr_i), \
+        .awvalid_i(axil_awvalid_i), \
+        .awready_i(axil_awready_o), \
+        .wdata_i  (axil_wdata_i), \
+        .wstrb_i  (axil_wstrb_i), \
+        .wvalid_i (axil_wvalid_i), \
+        .wready_i (axil_wready_o), \
+        .bresp_i  (axil_bresp_o), \
+        .bvalid_i (axil_bvalid_o), \
+        .bready_i (axil_bready_i), \
+        .araddr_i (axil_araddr_i), \
+        .arvalid_i(axil_arvalid_i), \
+        .arready_i(axil_arready_o), \
+        .rdata_i  (axil_rdata_o), \
+        .rresp_i  (axil_rresp_o), \
+        .rvalid_i (axil_rvalid_o), \
+        .rready_i (axil_rready_i) \
+    ); \
+    bind Top stream_monitor #(.Width($bits(s_axis_tdata_i)), .Settle(2), .QuietValid(0), .QuietReady(1)) u_s_axis_monitor ( \
+        .clk_i, \
+        .rst_ni, \
+        .valid_i(s_axis_tvalid_i), \
+        .ready_i(s_axis_tready_o), \
+        .data_i (s_axis_tdata_i), \
+        .last_i (s_axis_tlast_i) \
+    ); \
+    bind Top stream_monitor #(.Width($bits(m_axis_tdata_o)), .Settle(2)) u_m_axis_monitor ( \
+        .clk_i, \
+        .rst_ni, \
+        .valid_i(m_axis_tvalid_o), \
+        .ready_i(m_axis_tready_i), \
+        .data_i (m_axis_tdata_o), \
+        .last_i (m_axis_tlast_o) \
+    );
+`endif  // HEARITH_MONITORS_SVH

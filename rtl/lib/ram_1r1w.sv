@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A memory with a port to write and a port to read.
+//
+// The contract of all memories here: a word that is asked for (read_i) is there a cycle later and stays until the next one is. An address of Depth or
+// more must not be used. A word that is read in the cycle in which it is written comes old or new, nobody says which. Reset and wipe_i start a
+// wipe: every word becomes 0, one a cycle, and then what was read last; ready_o is high again Depth + 1 cycles after the end of the reset, or
+// Depth + 2 after the cycle with wipe_i. While it is low nothing is written or read. With Wiped = 0 there is no wipe, the words are what they happen
+// to be, and ready_o is always high. With Parity a further bit is kept with every word; error_o is high beside a word that does not agree with
+// it (one flipped bit, or any odd number of them).
+// Made to become block RAM, on 7-series and UltraScale+ parts and on the ECP5 alike.
+module ram_1r1w #(
+    parameter int unsigned Width       = 32,            // bits of a word, at least 1
+    parameter int unsigned Depth       = 512,           // words, at least 2
+    parameter int unsigned Parity      = 0,             // 1: a parity bit a word
+    parameter int unsigned Wiped       = 1,             // 1: reset and wipe_i clear all words
+    parameter int unsigned AddressBits = $clog2(Depth)  // as many as it takes to name a word; not to be set
+) (
+    input  logic                   clk_i,
+    input  logic                   rst_ni,
+    input  logic                   wipe_i,
+    output logic                   ready_o,
+    input  logic                   write_i,
+    input  logic [AddressBits-1:0] write_address_i,
+    input  logic [Width-1:0]       write_data_i,
+    input  logic                   read_i,
+    input  logic [AddressBits-1:0] read_address_i,
+    output logic [Width-1:0]       read_data_o,
+    output logic                   error_o
+);
+    if (Width < 1) $error("ram_1r1w: Width must be at least 1");
+    if (Depth < 2) $error("ram_1r1w: Depth must be at least 2");
+    if (Parity > 1) $error("ram_1r1w: Parity is 0 or 1");
+    if (Wiped > 1) $error("ram_1r1w: Wiped is 0 or 1");
+    if (AddressBits != $clog2(Depth)) $error("ram_1r1w: AddressBits follows from Depth");
+
+    localparam int unsigned Bits = Width + Parity;
+
+    logic clear;
+    logic [AddressBits-1:0] clear_address;
+
+    ram_wipe #(
+        .Depth(Depth),
+        .Wiped(Wiped)
+    ) u_wipe (
+        .clk_i,
+        .rst_ni,
+        .wipe_i,
+        .ready_o,
+        .clear_o  (clear),
+        .address_o(clear_address)
+    );
+
+    // The ports as the memory sees them. During a wipe word 0 is read, at the end when it is 0.
+    logic write, read;
+    logic [AddressBits-1:0] write_address, read_address;
+    logic [Bits-1:0] given, write_word, read_word_q;
+
+    assign write = ready_o ? write_i : clear;
+    assign write_address = ready_o ? write_address_i : clear_address;
+    assign write_word = ready_o ? given : '0;
+    assign read = read_i || !ready_o;
+    assign read_address = ready_o ? read_address_i : '0;
+
+    (* ram_style = "block", no_rw_check *) logic [Bits-1:0] word_q[Depth];
+
+    always_ff @(posedge clk_i) begin
+        if (write) word_q[write_address] <= write_word;
+        if (read) read_word_q <= word_q[read_address];
+    end
+
+    assign read_data_o = read_word_q[Width-1:0];
+
+    if (Parity == 1) begin : gen_parity
+        assign given = {^write_data_i, write_data_i};
+        assign error_o = ready_o && ^read_word_q;
+    end else begin : gen_no_parity
+        assign given = write_data_i;
+        assign error_o = 1'b0;
+    end
+endmodule

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Passes the items of one of several sources, which select_i names; the others wait.
+//
+// Latency 0: wires alone. While an item is on offer and not taken, select_i must stay. A select_i that names no source passes none.
+module stream_mux #(
+    parameter int unsigned Sources    = 2,                // at least 2
+    parameter int unsigned Width      = 8,                // bits of an item, at least 1
+    parameter int unsigned SelectBits = $clog2(Sources)  // as many as it takes to name a source; not to be set
+) (
+    input  logic [SelectBits-1:0]         select_i,
+    input  logic [Sources-1:0]            in_valid_i,
+    output logic [Sources-1:0]            in_ready_o,
+    input  logic [Sources-1:0][Width-1:0] in_data_i,
+    output logic                          out_valid_o,
+    input  logic                          out_ready_i,
+    output logic [Width-1:0]              out_data_o
+);
+    if (Sources < 2) $error("stream_mux: Sources must be at least 2");
+    if (Width < 1) $error("stream_mux: Width must be at least 1");
+    if (SelectBits != $clog2(Sources)) $error("stream_mux: SelectBits follows from Sources");
+
+    logic [Sources-1:0] selected;
+
+    always_comb begin
+        out_data_o = '0;
+        for (int unsigned k = 0; k < Sources; k++) begin
+            selected[k] = select_i == SelectBits'(k);
+            if (selected[k]) out_data_o = in_data_i[k];
+        end
+    end
+
+    assign out_valid_o = |(in_valid_i & selected);
+    assign in_ready_o = {Sources{out_ready_i}} & selected;
+endmodule

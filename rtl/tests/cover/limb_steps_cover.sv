@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Cover points of limb_steps: its states, a result that waits for room, and an operand that waits for the last one's result.
+module limb_steps_cover (
+    input logic clk_i,
+    input logic rst_ni,
+    input logic idle_i,
+    input logic working_i,
+    input logic done_i,
+    input logic in_valid_i,
+    input logic in_ready_i,
+    input logic out_valid_i,
+    input logic out_ready_i
+);
+    Idle :
+    cover property (@(posedge clk_i) rst_ni && idle_i);
+    Working :
+    cover property (@(posedge clk_i) rst_ni && working_i);
+    Done :
+    cover property (@(posedge clk_i) rst_ni && done_i);
+    ResultWaits :
+    cover property (@(posedge clk_i) rst_ni && out_valid_i && !out_ready_i);
+    OperandWaits :
+    cover property (@(posedge clk_i) rst_ni && in_valid_i && !in_ready_i);
+endmodule
+
+bind limb_steps limb_steps_cover u_cover (
+    .clk_i(clk_i),
+    .rst_ni(rst_ni),
+    .idle_i(state_q == Idle),
+    .working_i(state_q == Working),
+    .done_i(state_q == Done),
+    .in_valid_i(in_valid_i),
+    .in_ready_i(in_ready_o),
+    .out_valid_i(out_valid_o),
+    .out_ready_i(out_ready_i)
+);

@@ -1,0 +1,264 @@
+//! Parameters out of range are refused while a module is elaborated, by the module's own message; those at the edges of their ranges are taken.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// Parameter sets that must be refused: the module, the settings, a part of the message after the module's name. Where a module inside speaks first,
+/// its name stands before a colon.
+const BAD: &[(&str, &[&str], &str)] = &[
+    // rtl/lib
+    ("axil_monitor", &["AddressBits=0"], "AddressBits must be at least 1"),
+    ("axil_monitor", &["Pending=0"], "Pending must be at least 1"),
+    ("bit_sync", &["Stages=1"], "Stages must be at least 2"),
+    ("bit_sync", &["Value=2"], "Value is 0 or 1"),
+    ("config_register", &["Bits=0"], "Bits must be at least 1"),
+    ("config_register", &["Bits=65", "IndexBits=1"], "IndexBits cannot tell the words apart"),
+    ("packet_in", &["StreamBits=48"], "StreamBits must be a multiple of 32"),
+    ("packet_in", &["Beats=0"], "Beats must be at least 1"),
+    ("packet_keep", &["StreamBits=48"], "StreamBits must be a multiple of 32"),
+    ("packet_keep", &["Beats=0"], "Beats must be at least 1"),
+    ("packet_out", &["StreamBits=48"], "StreamBits must be a multiple of 32"),
+    ("packet_out", &["Beats=0"], "Beats must be at least 1"),
+    ("pulse_sync", &["Stages=1"], "Stages must be at least 2"),
+    ("ram_1r1w", &["Width=0"], "Width must be at least 1"),
+    ("ram_1r1w", &["Depth=1"], "Depth must be at least 2"),
+    ("ram_1r1w", &["Parity=2"], "Parity is 0 or 1"),
+    ("ram_1r1w", &["Wiped=2"], "Wiped is 0 or 1"),
+    ("ram_1r1w", &["AddressBits=8"], "AddressBits follows from Depth"),
+    ("ram_2rw", &["Width=0"], "Width must be at least 1"),
+    ("ram_2rw", &["Depth=1"], "Depth must be at least 2"),
+    ("ram_2rw", &["Parity=2"], "Parity is 0 or 1"),
+    ("ram_2rw", &["Wiped=2"], "Wiped is 0 or 1"),
+    ("ram_2rw", &["AddressBits=8"], "AddressBits follows from Depth"),
+    ("ram_wipe", &["Depth=1"], "Depth must be at least 2"),
+    ("ram_wipe", &["Wiped=2"], "Wiped is 0 or 1"),
+    ("ram_wipe", &["AddressBits=8"], "AddressBits follows from Depth"),
+    ("reset_sync", &["Stages=1"], "Stages must be at least 2"),
+    ("rom", &["Width=0"], "Width must be at least 1"),
+    ("rom", &["Depth=1"], "Depth must be at least 2"),
+    ("rom", &["Parity=2"], "Parity is 0 or 1"),
+    ("rom", &["AddressBits=7"], "AddressBits follows from Depth"),
+    ("stream_arbiter", &["Sources=1"], "Sources must be at least 2"),
+    ("stream_arbiter", &["Width=0"], "Width must be at least 1"),
+    ("stream_arbiter", &["IndexBits=3"], "IndexBits follows from Sources"),
+    ("stream_cdc", &["Width=0"], "Width must be at least 1"),
+    ("stream_cdc", &["Depth=2"], "Depth must be a power of two, at least 4"),
+    ("stream_cdc", &["Depth=12"], "Depth must be a power of two, at least 4"),
+    ("stream_cdc", &["Stages=1"], "Stages must be at least 2"),
+    ("stream_demux", &["Takers=1"], "Takers must be at least 2"),
+    ("stream_demux", &["SelectBits=3"], "SelectBits follows from Takers"),
+    ("stream_fifo", &["Width=0"], "Width must be at least 1"),
+    ("stream_fifo", &["Depth=1"], "Depth must be at least 2"),
+    ("stream_fifo", &["Memory=2"], "Memory is 0 or 1"),
+    ("stream_fifo", &["Wiped=2"], "Wiped is 0 or 1"),
+    ("stream_fork", &["Takers=0"], "Takers must be at least 1"),
+    ("stream_join", &["Sources=0"], "Sources must be at least 1"),
+    ("stream_monitor", &["Width=0"], "Width must be at least 1"),
+    ("stream_monitor", &["QuietValid=2"], "QuietValid is 0 or 1"),
+    ("stream_monitor", &["QuietReady=2"], "QuietReady is 0 or 1"),
+    ("stream_mux", &["Sources=1"], "Sources must be at least 2"),
+    ("stream_mux", &["Width=0"], "Width must be at least 1"),
+    ("stream_mux", &["SelectBits=3"], "SelectBits follows from Sources"),
+    ("stream_narrow", &["Width=0"], "Width must be at least 1"),
+    ("stream_narrow", &["Beats=1"], "Beats must be at least 2"),
+    ("stream_narrow", &["Gapless=2"], "Gapless is 0 or 1"),
+    ("stream_skid", &["Width=0"], "Width must be at least 1"),
+    ("stream_skid", &["Wiped=2"], "Wiped is 0 or 1"),
+    ("stream_stage", &["Width=0"], "Width must be at least 1"),
+    ("stream_stage", &["Present=2"], "Present is 0 or 1"),
+    ("stream_turns", &["Takers=0"], "Takers must be at least 1"),
+    ("stream_widen", &["Width=0"], "Width must be at least 1"),
+    ("stream_widen", &["Beats=1"], "Beats must be at least 2"),
+    ("stream_widen", &["Gapless=2"], "Gapless is 0 or 1"),
+    ("accelerator_registers", &["CountBits=0"], "CountBits is 1 to 32"),
+    ("accelerator_registers", &["CountBits=33"], "CountBits is 1 to 32"),
+    ("accelerator_registers", &["Branches=256"], "Branches is 1 to 255"),
+    ("accelerator_registers", &["Table=2"], "Table is 0 or 1"),
+    ("accelerator_frame", &["StreamBits=48"], "packet_in: StreamBits must be a multiple of 32"),
+    ("accelerator_frame", &["Branches=0"], "accelerator_registers: Branches is 1 to 255"),
+    // rtl/arith
+    ("carry_resolve", &["B=15"], "B must be W to 2 W - 1"),
+    ("carry_resolve", &["B=32"], "B must be W to 2 W - 1"),
+    ("cond_sub", &["N=0"], "N and Limb must be at least 1"),
+    ("cond_sub", &["Limb=0"], "limb_steps: Steps must be at least 1"),
+    ("digit_register", &["W=0"], "W must be at least 1"),
+    ("div_exact", &["DBits=1"], "DBits and QBits must be at least 2, Minus 0 or 1, Word at least 4"),
+    ("div_exact", &["QBits=1"], "DBits and QBits must be at least 2, Minus 0 or 1, Word at least 4"),
+    ("div_exact", &["Minus=2"], "DBits and QBits must be at least 2, Minus 0 or 1, Word at least 4"),
+    ("div_exact", &["Word=3"], "DBits and QBits must be at least 2, Minus 0 or 1, Word at least 4"),
+    ("div_restoring", &["XBits=560"], "XBits must be QBits to DBits + QBits"),
+    ("div_restoring", &["XBits=2000"], "XBits must be QBits to DBits + QBits"),
+    ("div_restoring", &["Limb=1"], "QBits and Limb at least 2"),
+    ("dual_lane", &["N=15"], "N must be even and at least 16"),
+    ("dual_row", &["W=3"], "W must be 4 to 32"),
+    ("dual_row", &["V=15"], "V at least W"),
+    ("dual_row", &["D=1"], "D 2 to 4"),
+    ("dual_row", &["D=5"], "D 2 to 4"),
+    ("limb_steps", &["Steps=0"], "Steps must be at least 1"),
+    ("mod_add", &["N=0"], "N and Limb must be at least 1"),
+    ("mod_add", &["Limb=0"], "limb_steps: Steps must be at least 1"),
+    ("mod_exp_ladder", &["Bits=0"], "Bits must be at least 1, Exit 0 or 1"),
+    ("mod_exp_ladder", &["Exit=2"], "Bits must be at least 1, Exit 0 or 1"),
+    ("mont_mul_radix2", &["N=1"], "N must be at least 2"),
+    ("mont_mul_radix2", &["XBits=0"], "XBits at least 1"),
+    ("mont_mul_radix2", &["Word=3"], "Word at least 4"),
+    ("mont_row", &["W=3"], "W must be 4 to 32"),
+    ("mont_row", &["D=1"], "D must be 2 to 6"),
+    ("mont_row", &["D=7"], "D must be 2 to 6"),
+    ("mont_row", &["N=15"], "N must be at least W"),
+    ("wide_add", &["N=0"], "N and Limb must be at least 1"),
+    ("wide_add", &["Limb=0"], "limb_steps: Steps must be at least 1"),
+    ("wide_add", &["Sub=2"], "Sub must be 0 or 1"),
+    // rtl/mesa
+    ("mesa", &["N=62"], "mesa_frame: N must be a multiple of 4"),
+    ("mesa", &["N=130", "StreamBits=32"], "mesa_frame: N must be a multiple of 4"),
+    ("mesa", &["N=64", "Stages=1", "StreamBits=64"], "mesa_frame: StreamBits must be a multiple of 32, at most N / 2"),
+    ("mesa", &["N=64", "Stages=1", "StreamBits=24"], "mesa_frame: StreamBits must be a multiple of 32, at most N / 2"),
+    ("mesa", &["N=64", "Stages=0", "StreamBits=32"], "Stages is 1 to N / 4"),
+    ("mesa", &["N=64", "Stages=17", "StreamBits=32"], "Stages is 1 to N / 4"),
+    ("mesa", &["N=64", "Stages=1", "StreamBits=32", "Exact=2"], "Exact is 0 or 1"),
+    ("mesa_branch", &["N=64", "Stages=0"], "Stages is 1 to N / 4"),
+    ("mesa_branch", &["N=64", "Stages=1", "Exact=2"], "Exact is 0 or 1"),
+    ("mesa_branch", &["N=64", "Stages=15"], "too many stages for the exponent"),
+    ("mesa_dual", &["N=64", "W=16", "StreamBits=32", "Lanes=0"], "stream_turns: Takers must be at least 1"),
+    ("mesa_dual", &["N=64", "W=16", "StreamBits=64"], "mesa_frame: StreamBits must be a multiple of 32, at most N / 2"),
+    ("mesa_dual_branch", &["N=64", "W=16", "Lanes=0"], "stream_turns: Takers must be at least 1"),
+    ("mesa_mont_mul", &["N=64", "XBits=0"], "mont_mul_radix2: N must be at least 2, XBits at least 1"),
+    // rtl/rns
+    ("barrett_flex", &["Q=1"], "Q must have 2 to 31 bits"),
+    ("barrett_flex", &["K=30"], "K must be more than V, at most 2 V + 16"),
+    ("barrett_flex", &["K=77"], "K must be more than V, at most 2 V + 16"),
+    ("barrett_flex", &["Tiled=2"], "Truncated and Tiled are 0 or 1"),
+    ("constant_product", &["XBits=0"], "FactorBits and XBits must be at least 1"),
+    ("constant_product", &["Spare=32"], "FTile must be at least 1, Spare at most 31"),
+    ("fold_barrett", &["XBits=31"], "XBits must be more than V + 1"),
+    ("fold_barrett", &["Fold=2"], "Truncated, Tiled, Product and Fold are 0 or 1"),
+    ("pair_words", &["Words=1"], "Words must be at least 2"),
+    ("residue_array", &["V=29"], "every prime must have V bits"),
+    ("residue_array", &["Architecture=4"], "Architecture is 0, 1, 2 or 3"),
+    ("residue_array", &["Words=1"], "Words must be at least 2"),
+    ("residue_array", &["Stages=8"], "Stages is 0 to 7"),
+    ("residue_bank", &["Stages=8"], "Stages is 0 to 7"),
+    ("residue_bank", &["StreamBits=40"], "StreamBits must be a multiple of 32"),
+    ("residue_bank", &["Words=1"], "Words must be at least 2"),
+    ("residue_bank", &["Gapless=2"], "Gapless is 0 or 1"),
+    ("residue_unit", &["Words=1"], "Words must be at least 2"),
+    ("residue_unit", &["Stages=9"], "Stages must be at most 8"),
+    ("residue_unit_roy", &["Words=1"], "Words must be at least 2"),
+    ("residue_unit_roy", &["Stages=8"], "Stages must be at most 7"),
+    ("residue_unit_tan", &["Words=1"], "Words must be at least 2"),
+    ("residue_unit_tan", &["Stages=10"], "Stages must be at most 9"),
+    ("shift_add", &["Factor=0"], "Factor must be below 2^31 and not 0"),
+    ("shift_add", &["InBits=0"], "InBits and OutBits must be at least 1"),
+    ("weighted_sum", &["Items=0"], "Items and XBits must be at least 1"),
+];
+
+/// Parameter sets at the edges of what is allowed.
+const GOOD: &[(&str, &[&str])] = &[
+    ("bit_sync", &["Value=1"]),
+    ("config_register", &["Bits=1", "IndexBits=1"]),
+    ("config_register", &["Bits=64", "IndexBits=1"]),
+    ("ram_1r1w", &["Width=1", "Depth=2", "Parity=1"]),
+    ("ram_2rw", &["Width=1", "Depth=2", "Wiped=0"]),
+    ("rom", &["Width=1", "Depth=2"]),
+    ("stream_arbiter", &["Sources=2", "Width=1"]),
+    ("stream_arbiter", &["Sources=5"]),
+    ("stream_cdc", &["Width=1", "Depth=4"]),
+    ("stream_demux", &["Takers=5"]),
+    ("stream_fifo", &["Width=1", "Depth=2"]),
+    ("stream_fifo", &["Width=1", "Depth=2", "Memory=1", "Wiped=0"]),
+    ("stream_fork", &["Takers=1"]),
+    ("stream_join", &["Sources=1"]),
+    ("stream_mux", &["Sources=5", "Width=1"]),
+    ("stream_narrow", &["Width=1", "Beats=2", "Gapless=1"]),
+    ("stream_skid", &["Width=1", "Wiped=0"]),
+    ("stream_stage", &["Width=1", "Present=0"]),
+    ("stream_turns", &["Takers=1"]),
+    ("stream_widen", &["Width=1", "Beats=2", "Gapless=1"]),
+    ("carry_resolve", &["B=16", "PerCycle=1"]),
+    ("carry_resolve", &["B=31"]),
+    ("cond_sub", &["N=1", "Limb=1"]),
+    ("mod_add", &["N=1", "Limb=1"]),
+    ("wide_add", &["N=1", "Limb=1"]),
+    ("mesa", &["N=64", "Stages=1", "StreamBits=32"]),
+    ("barrett_flex", &["K=31"]),
+    ("barrett_flex", &["K=76"]),
+    ("residue_unit", &["Words=2", "Stages=0"]),
+];
+
+/// What Verilator says to a module with these settings; nothing if it takes it.
+fn elaborate(module: &str, settings: &[&str]) -> Option<String> {
+    let program = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".into());
+    let mut command = Command::new(program);
+    command.args(["--lint-only", "--assert", "-Wall", "--top-module", module, "+libext+.sv"]);
+    for room in ["lib", "arith", "mesa", "rns"] {
+        command.args(["-y", room, &format!("+incdir+{room}")]);
+    }
+    command.args(settings.iter().map(|setting| format!("-G{setting}")));
+    command.args(["lib/accelerator_pkg.sv", "rns/rns_pkg.sv", &format!("{module}.sv")]);
+    let output =
+        command.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("Verilator was there when this was built");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    (!output.status.success()).then_some(text)
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn bad_parameters_are_refused_by_the_modules_own_message() {
+    let mut wrong = Vec::new();
+    for (module, settings, message) in BAD {
+        let own = message.split_once(": ").is_none_or(|(name, _)| name.contains(' '));
+        let start = if own { format!("{module}: ") } else { (*message).to_owned() };
+        match elaborate(module, settings) {
+            None => wrong.push(format!("{module} {settings:?} is taken")),
+            Some(text) if !(text.contains(&start) && text.contains(message)) => {
+                wrong.push(format!("{module} {settings:?}: {text}"))
+            }
+            Some(_) => (),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn good_parameters_are_taken() {
+    for (module, settings) in GOOD {
+        let refused = elaborate(module, settings);
+        assert!(refused.is_none(), "{module} {settings:?}: {}", refused.unwrap_or_default());
+    }
+}
+
+/// Every module with a parameter that can be out of range is in the table, so that a new one is not forgotten.
+#[test]
+fn every_module_with_parameters_is_in_the_table() {
+    // Parts of others, which have their parameters from a module that checks them.
+    let parts = [
+        "axil_port",
+        "packet_port",
+        "dual_digits",
+        "dual_lanes",
+        "dual_pace",
+        "dual_source",
+        "dual_word",
+        "mont_digits",
+        "mont_mul_cios",
+        "mont_steps",
+        "mont_word",
+        "mesa_frame",
+    ];
+    let known: BTreeSet<&str> = BAD.iter().map(|(module, ..)| *module).chain(parts).collect();
+    for room in ["lib", "arith", "mesa", "rns"] {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(room);
+        for entry in std::fs::read_dir(directory).expect("a room of the hardware") {
+            let path = entry.expect("a file").path();
+            let text = std::fs::read_to_string(&path).expect("a file that can be read");
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            let module = text.lines().any(|line| line.starts_with(&format!("module {name}")));
+            if module && text.contains("    parameter ") {
+                assert!(known.contains(&*name), "{name} has parameters, and no set of bad ones in {}", file!());
+            }
+        }
+    }
+}

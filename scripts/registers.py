@@ -1,0 +1,496 @@
+#!/usr/bin/env python3
+"""Writes whatever knows the accelerators' registers from their one description in rtl/registers (SystemRDL): the package of the hardware
+(rtl/lib/accelerator_pkg.sv), the constants of the driver (crates/device/src/registers.rs), and the page (docs/registers.md).
+
+With --check it writes nothing, and fails if one of them is not what it would write. A folder in place of this repository can be given.
+
+Usage: registers.py [--check] [ROOT]
+"""
+
+import ast
+import difflib
+import sys
+import textwrap
+from pathlib import Path
+
+from systemrdl import RDLCompiler
+from systemrdl.node import MemNode
+
+SOURCES = "rtl/registers"
+COMMON = "accelerator.rdl"
+SYSTEMS = ["mesa", "mesa_dual", "residue_bank"]
+#: What a line of a page may have.
+COLUMNS = 100
+#: The parameters that formulas may name.
+NAMES = "NWD"
+#: Bytes of address between two regions, and where the first is.
+REGION_BYTES, REGIONS = 0x800, 0x10000
+
+
+class Mistake(Exception):
+    """The description says what cannot be."""
+
+
+def camel(name):
+    """`KEY_CHECK` as `KeyCheck`."""
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+class Formula:
+    """A number of bits as a formula of a system's parameters."""
+
+    def __init__(self, text):
+        """From the text in the description."""
+        self.tree = ast.parse(text, mode="eval").body
+        #: The parameters in it.
+        self.names = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)} - {"up"}
+        if not self.names <= set(NAMES):
+            raise Mistake(f"{text}: a formula may name {', '.join(NAMES)}")
+        self.text = text
+
+    def write(self, language, node=None):
+        """The formula in "sv", "rust" or "text"."""
+        node = self.tree if node is None else node
+        match node:
+            case ast.Constant(int(value)):
+                return str(value)
+            case ast.Name(name):
+                return name.lower() if language == "rust" else name
+            case ast.BinOp(left, operator, right):
+                sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}.get(type(operator))
+                if sign is None:
+                    raise Mistake(f"{self.text}: what is {ast.dump(operator)}?")
+                left, right = self.write(language, left), self.write(language, right)
+                right = f"({right})" if " " in right else right
+                left = f"({left})" if " " in left and sign in "*/" else left
+                return f"{left} {right}" if language == "text" and sign == "*" else f"{left} {sign} {right}"
+            case ast.Call(ast.Name("up"), [number, unit], []):
+                number, unit = self.write(language, number), self.write(language, unit)
+                if language == "rust":
+                    return (
+                        f"({number}).next_multiple_of({unit})"
+                        if " " in number
+                        else f"{number}.next_multiple_of({unit})"
+                    )
+                if language == "sv":
+                    return f"({number} + {unit} - 1) / {unit} * {unit}"
+                over = f"({number})" if " " in number else number
+                return f"ceil({over} / {unit}) {unit}"
+        raise Mistake(f"{self.text}: what is {ast.dump(node)}?")
+
+
+class Description:
+    """The common registers and the systems."""
+
+    def __init__(self, root):
+        """From the files in a repository."""
+        compiler = RDLCompiler()
+        for name in [COMMON, *(f"{system}.rdl" for system in SYSTEMS)]:
+            compiler.compile_file(str(root / SOURCES / name))
+        tops = {system: compiler.elaborate(system).top for system in SYSTEMS}
+        self.registers = list(tops[SYSTEMS[0]].get_child_by_name("common").registers())
+        self.systems = {name: System(name, top) for name, top in tops.items()}
+        parameters = {system.parameters[0].absolute_address for system in self.systems.values()}
+        if len(parameters) != 1:
+            raise Mistake("the parameters of all systems begin at one address")
+        self.parameters = parameters.pop()
+
+
+class System:
+    """A system: its identity, parameters and regions."""
+
+    def __init__(self, name, top):
+        """From the top of its address map."""
+        self.name, self.identity = name, top.get_property("identity")
+        if len(self.identity.encode()) != 4:
+            raise Mistake(f"{name}: an identity has four letters")
+        self.parameters = list(top.get_child_by_name("parameters").registers())
+        if len(self.parameters) != 8:
+            raise Mistake(f"{name}: a system has eight parameters")
+        self.regions = [Region(node) for node in top.children() if isinstance(node, MemNode)]
+
+
+class Region:
+    """A constant of a key."""
+
+    def __init__(self, node):
+        """From its memory in the address map."""
+        self.name, self.address = node.inst_name, node.absolute_address
+        self.says, self.bits = node.get_property("desc"), Formula(node.get_property("bits"))
+        self.number, beyond = divmod(self.address - REGIONS, REGION_BYTES)
+        if beyond or not 0 <= self.number < 32 or node.size != REGION_BYTES:
+            raise Mistake(f"{self.name}: regions are {REGION_BYTES:#x} bytes apart from {REGIONS:#x} on")
+
+
+def version(description):
+    """The version of the register map: what VERSION reads."""
+    register = next(register for register in description.registers if register.inst_name == "VERSION")
+    return register.fields()[0].get_property("reset")
+
+
+def fields(register):
+    """The fields of a register that have something to say."""
+    return [field for field in register.fields() if field.get_property("desc", default=None)]
+
+
+GENERATED = "Written by scripts/registers.py from rtl/registers: change those, then run it."
+
+
+def enum(kind, name, values, digits=None):
+    """An enumeration: the one kind of constant of which Verilator lets a design use a part."""
+    items = [f"        {key} = {value if digits is None else f'{digits}{value:02x}'}" for key, value in values.items()]
+    return [f"    typedef enum {kind} {{", *[f"{item}," for item in items[:-1]], items[-1], f"    }} {name}_e;"]
+
+
+def package(description):
+    """The SystemVerilog package."""
+    lines = [
+        "// SPDX-License-Identifier: MIT OR Apache-2.0",
+        f"// {GENERATED}",
+        "// The registers that every accelerator has, and each system's.",
+    ]
+    lines += ["package accelerator_pkg;"]
+    causes = {
+        register.inst_name: max(field.high for field in fields(register)) + 1
+        for register in description.registers
+        if fields(register)
+    }
+    lines += [
+        "    // The version of the register map; bits of a byte address, of which the upper half is the regions; "
+        "so many bits tell a region's words apart;",
+        "    // bits of the registers whose bits are causes.",
+    ]
+    sizes = {
+        "Version": version(description),
+        "AddressBits": (2 * REGIONS).bit_length() - 1,
+        "RegionBits": (REGION_BYTES // 4).bit_length() - 1,
+        "ErrorBits": causes["ERROR"],
+        "InterruptBits": causes["INTERRUPT"],
+    }
+    lines += enum("int unsigned", "size", sizes)
+    lines += ["", "    // Byte addresses in the lower half; a register of 64 bits has its low word first."]
+    addresses = {f"{camel(register.inst_name)}Address": register.absolute_address for register in description.registers}
+    lines += enum("logic [15:0]", "address", addresses | {"ParameterAddress": description.parameters}, "16'h")
+    lines += ["", "    // The lowest bit of each field."]
+    for register in description.registers:
+        if fields(register):
+            name = camel(register.inst_name)
+            lines += enum(
+                "int unsigned",
+                register.inst_name.lower(),
+                {f"{name}{camel(field.inst_name)}": field.low for field in fields(register)},
+            )
+    lines += ["", "    // The systems."]
+    systems = {
+        f"{camel(system.name)}Identity": int.from_bytes(system.identity.encode(), "big")
+        for system in description.systems.values()
+    }
+    lines += enum("logic [31:0]", "identity", systems, "32'h")
+    for system in description.systems.values():
+        name = camel(system.name)
+        lines += ["", f"    // {system.name}: its parameters by number, its regions by number."]
+        lines += enum(
+            "int unsigned",
+            f"{system.name}_parameter",
+            {f"{name}Parameter{camel(parameter.inst_name)}": at for at, parameter in enumerate(system.parameters)},
+        )
+        if system.regions:
+            lines += enum(
+                "int unsigned",
+                f"{system.name}_region",
+                {f"{name}{camel(region.name)}": region.number for region in system.regions},
+            )
+            used = [name for name in NAMES if any(name in region.bits.names for region in system.regions)]
+            lines += ["", "    // Words of each region, 10 bits each, region 0 at the low end; 0 where there is none."]
+            inputs = ", ".join(f"input int unsigned {name}" for name in used)
+            lines.append(f"    function automatic logic [319:0] {system.name}_region_words({inputs});")
+            lines.append(f"        {system.name}_region_words = '0;")
+            for region in system.regions:
+                bits = region.bits.write("sv")
+                bits = f"({bits})" if " " in bits else bits
+                lines.append(f"        {system.name}_region_words[10*{region.number}+:10] = 10'(({bits} + 31) / 32);")
+            lines.append("    endfunction")
+    return "\n".join([*lines, "endpackage", ""])
+
+
+RUST_HEAD = f"""//! The registers of all accelerators, and each system's parameters and regions.
+//!
+//! {GENERATED}
+
+#![allow(dead_code, reason = "all registers are here, whoever reads them")]
+
+/// The version of the register map.
+"""
+
+RUST_REGION = """
+/// A region that a constant of a key is written into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Region {
+    /// Its number: where it is, see [`Region::address`].
+    pub(crate) number: u32,
+    /// Bits of the constant, from the system's `N`, `W` and `D`.
+    pub(crate) bits: fn(n: u32, w: u32, d: u32) -> u32,
+}
+
+impl Region {
+    /// Byte address of word 0 of the region with this number.
+    pub(crate) const fn address(number: u32) -> u32 {
+        REGIONS + number * REGION_BYTES
+    }
+}
+"""
+
+
+def sentence(text):
+    """The text with a capital at the beginning and a full stop."""
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def rust(description):
+    """The driver's constants."""
+    lines = [f"{RUST_HEAD}pub(crate) const KNOWN_VERSION: u32 = {version(description)};"]
+    for register in description.registers:
+        lines += [
+            "",
+            f"/// {sentence(register.get_property('desc'))}",
+            f"pub(crate) const {register.inst_name}: u32 = {register.absolute_address:#04x};",
+        ]
+        if fields(register):
+            lines += [
+                "",
+                f"/// The fields of [`{register.inst_name}`].",
+                f"pub(crate) mod {register.inst_name.lower()} {{",
+            ]
+            for field in fields(register):
+                mask = ((1 << field.width) - 1) << field.low
+                lines += [
+                    f"    /// {sentence(field.get_property('desc'))}",
+                    f"    pub(crate) const {field.inst_name.upper()}: u32 = {grouped(mask)};",
+                ]
+            lines.append("}")
+        if register.inst_name == "ERROR":
+            causes = [f'    ({grouped(1 << field.low)}, "{field.get_property("desc")}"),' for field in fields(register)]
+            lines += [
+                "",
+                "/// The causes of [`ERROR`], in words.",
+                f"pub(crate) const CAUSES: [(u32, &str); {len(causes)}] = [",
+                *causes,
+                "];",
+            ]
+    lines += [
+        "",
+        "/// The system's eight parameters, a word each.",
+        f"pub(crate) const PARAMETERS: u32 = {description.parameters:#04x};",
+    ]
+    lines += ["", "/// The first region.", f"pub(crate) const REGIONS: u32 = {grouped(REGIONS)};"]
+    lines += [
+        "",
+        "/// Bytes of address between two regions.",
+        f"pub(crate) const REGION_BYTES: u32 = {REGION_BYTES:#x};",
+        RUST_REGION.rstrip(),
+    ]
+    for system in description.systems.values():
+        number = grouped(int.from_bytes(system.identity.encode(), "big"))
+        lines += ["", f"/// Of the system `{system.name}`.", f"pub(crate) mod {system.name} {{"]
+        if system.regions:
+            lines += ["    use super::Region;", ""]
+        lines += [
+            "    /// What IDENTITY reads.",
+            f'    pub(crate) const IDENTITY: [u8; 4] = *b"{system.identity}"; // {number}',
+        ]
+        for index, parameter in enumerate(system.parameters):
+            if not parameter.inst_name.startswith("RESERVED"):
+                lines += [
+                    f"    /// Parameter: {parameter.get_property('desc')}.",
+                    f"    pub(crate) const PARAMETER_{parameter.inst_name}: usize = {index};",
+                ]
+        for region in system.regions:
+            names = [name.lower() if name in region.bits.names else f"_{name.lower()}" for name in NAMES]
+            closure = f"|{', '.join(names)}| {region.bits.write('rust')}"
+            lines += [
+                f"    /// {region.says}.",
+                f"    pub(crate) const {region.name}: Region = Region {{ number: {region.number}, bits: {closure} }};",
+            ]
+        lines.append("}")
+    return "\n".join([*lines, ""])
+
+
+def grouped(number):
+    """In hexadecimal, with a mark every four digits if there are more."""
+    digits = f"{number:x}"
+    if len(digits) <= 4:
+        return f"{number:#x}"
+    head = len(digits) % 4 or 4
+    return "0x" + "_".join([digits[:head], *(digits[at : at + 4] for at in range(head, len(digits), 4))])
+
+
+PAGE_HEAD = """# The registers of all accelerators
+
+<!-- {generated} -->
+
+Every device has the same registers behind AXI4-Lite: 17 address bits, words of 32 bits. Addresses
+are those of bytes. The lower half holds the registers, the upper half the *regions*, into which the
+constants of a key are written and never read.
+
+- An access that cannot be is refused (SLVERR) and noted in ERROR: to an address where nothing is or
+  that is not a multiple of 4, a write whose strobes do not cover the word, a write to what can only
+  be read and a read of what can only be written, a word beyond the last of a constant, a word of a
+  constant while something is in flight.
+- Counters have 64 bits, the low word first: reading the low word keeps the high word of the same
+  moment for the next address.
+- A write into a region makes the constants incomplete until CONTROL says otherwise.
+- KEY_CHECK is the CRC-32 of IEEE 802.3 (polynomial 0x04c11db7, reflected: 0xedb88320; begun with
+  all ones, inverted at the end) over the words that were written since word 0 of a region, each as
+  four bytes with the least significant first, the least significant bit of each byte first. It is
+  what zlib's `crc32` gives for these bytes. It is 0 when nothing has been written since a reset, a
+  wipe or the constants' completion.
+- `irq_o` is high while a bit of INTERRUPT is set that INTERRUPT_ENABLE has as well.
+
+The tables are made from `rtl/registers` (SystemRDL), as the package of the hardware
+(`rtl/lib/accelerator_pkg.sv`) and the driver's constants are, by `scripts/registers.py`.
+
+## Registers
+
+"""
+
+PAGE_STREAMS = """
+## Streams
+
+Items come in packets over AXI4-Stream, `StreamBits` bits a beat (a multiple of 32), and are
+answered by packets, in order. A packet begins with a header of 64 bits, the low end first, filled
+up to a whole number of beats:
+
+| bits | name | content |
+|---|---|---|
+| 15:0 | MARK | 0x4548 |
+| 31:16 | EPOCH | what the register EPOCH reads |
+| 47:32 | SEQUENCE | the host's; any number |
+| 63:48 | COUNT | items in this packet |
+
+COUNT items follow, each a fixed number of beats (the least significant beat first, padded with
+zeros), and `tlast` marks the last beat of the packet. The answer has the same header and as many
+answers. A packet with COUNT = 0 is a *mark*: its header comes back, and nothing else happens.
+
+- A packet without the mark or of another epoch is discarded up to its `tlast`. So is a packet that
+  ends within its header, and one with COUNT = 0 that does not end with it. DISCARDED counts them,
+  and ERROR names the cause.
+- Where `tlast` does not come with the last beat of the item COUNT, the packet is broken: the item
+  in which that shows is dropped, the rest of the packet too, and what is missing of the answer is
+  replaced by a closing beat of zeros with `tlast`; by two, if one would give the answer the length
+  that it should have had. So a broken packet never has an answer of the right length.
+- A flush drops whatever is in flight and begins a new epoch. The beat that is on offer stays until
+  it is taken, as AXI demands, and an answer that had begun is ended by closing beats as above. Of a
+  packet that was under way to the device the rest is discarded. `tready` is low meanwhile, and in
+  reset.
+- No output follows an input within the clock cycle.
+
+To find a common beginning, as the driver does when it opens a device and after every failure: write
+CONTROL.flush, read EPOCH, send two marks with different SEQUENCEs (the first may only end a packet
+that was left open), and drop what comes until the second one's echo. Nothing that was sent before
+can be answered after that.
+
+## Systems
+
+"""
+
+
+def table(head, rows):
+    """A Markdown table."""
+    return "\n".join(
+        ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(row) + " |" for row in rows)]
+    )
+
+
+def access(register):
+    """How software gets at a register, in words."""
+    field = register.fields()[0]
+    if field.get_property("onwrite"):
+        return "read, write 1 to clear"
+    words = [word for word, able in [("read", field.is_sw_readable), ("write", field.is_sw_writable)] if able]
+    return ", ".join(words)
+
+
+def bits(field):
+    """The place of a field."""
+    return f"{field.high}:{field.low}" if field.width > 1 else str(field.low)
+
+
+def page(description):
+    """The page."""
+    rows = []
+    for register in description.registers:
+        says = register.get_property("desc")
+        width = " (64 bits)" if register.get_property("regwidth") == 64 else ""
+        rows.append((f"0x{register.absolute_address:05x}", access(register), register.inst_name, f"{says}{width}"))
+    rows.append((f"0x{description.parameters:05x} + 4i", "read", "PARAMETER i", "the system's, i = 0 to 7"))
+    rows.append(
+        (
+            f"0x{REGIONS:05x} + 0x{REGION_BYTES:x} i",
+            "write",
+            "REGION i",
+            "a constant: words, the least significant first",
+        )
+    )
+    parts = [PAGE_HEAD.format(generated=GENERATED) + table(["address", "access", "name", "content"], rows)]
+    for register in description.registers:
+        if fields(register):
+            rows = [(bits(field), field.inst_name, field.get_property("desc")) for field in fields(register)]
+            parts.append(f"### {register.inst_name}\n\n" + table(["bits", "name", "meaning"], rows))
+    parts.append(PAGE_STREAMS.strip("\n"))
+    for system in description.systems.values():
+        rows = []
+        for number, parameter in enumerate(system.parameters):
+            says = [parameter.get_property("desc")]
+            says += [f"{bits(field)} {field.inst_name}: {field.get_property('desc')}" for field in fields(parameter)]
+            if not parameter.inst_name.startswith("RESERVED"):
+                rows.append((str(number), parameter.inst_name, "; ".join(says)))
+        text = f"### {system.name}\n\nIDENTITY is `{system.identity}`.\n\n" + table(
+            ["parameter", "name", "content"], rows
+        )
+        if system.regions:
+            rows = [
+                (
+                    str(region.number),
+                    f"0x{region.address:05x}",
+                    region.name,
+                    region.says,
+                    f"`{region.bits.write('text')}`",
+                )
+                for region in system.regions
+            ]
+            text += "\n\n" + table(["region", "address", "name", "constant", "bits"], rows)
+        parts.append(text)
+    return "\n\n".join(parts) + "\n"
+
+
+OUTPUTS = {"rtl/lib/accelerator_pkg.sv": package, "crates/device/src/registers.rs": rust, "docs/registers.md": page}
+
+
+def main(arguments):
+    """Writes or checks, and gives the exit status."""
+    check = "--check" in arguments
+    places = [argument for argument in arguments if argument != "--check"]
+    root = Path(places[0]) if places else Path(__file__).resolve().parents[1]
+    description = Description(root)
+    status = 0
+    for name, write in OUTPUTS.items():
+        path, text = root / name, write(description)
+        if not check:
+            path.write_text(text)
+            continue
+        present = path.read_text() if path.exists() else ""
+        if present != text:
+            status = 1
+            print(f"registers: {name} is not what rtl/registers says; scripts/registers.py writes it", file=sys.stderr)
+            difference = difflib.unified_diff(
+                present.splitlines(), text.splitlines(), name, "rtl/registers", lineterm="", n=0
+            )
+            print(textwrap.indent("\n".join(list(difference)[:20]), "    "), file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except Mistake as mistake:
+        sys.exit(f"registers: {mistake}")

@@ -1,0 +1,76 @@
+"""The oracles of the tops' bench in Python are right themselves, and it is not left out silently."""
+
+import random
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "rtl" / "cocotb"))
+systems = pytest.importorskip("systems", reason="python-paillier is not installed")
+
+
+def test_the_checksum_is_that_of_zlib():
+    words = [random.Random(3).getrandbits(32) for _ in range(20)]
+    for length in range(20):
+        assert systems.crc_of(words[:length]) == zlib.crc32(
+            b"".join(word.to_bytes(4, "little") for word in words[:length])
+        )
+
+
+def test_primes_are_prime():
+    assert [number for number in range(60) if systems.is_prime(number)] == [
+        2,
+        3,
+        5,
+        7,
+        11,
+        13,
+        17,
+        19,
+        23,
+        29,
+        31,
+        37,
+        41,
+        43,
+        47,
+        53,
+        59,
+    ]
+    # Carmichael numbers, a strong pseudoprime to nine bases, and the largest prime below 2^64.
+    assert not any(systems.is_prime(number) for number in (561, 1105, 3215031751, 3825123056546413051))
+    assert systems.is_prime(2**64 - 59)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_constants_give_back_the_plaintext(seed):
+    """The formula of the device, on the constants that it gets: m = L_p(c^(p-1)) t_p + L_q(c^(q-1)) t_q modulo n."""
+    mesa = systems.Mesa((64, 1, 0x010210, 32, 128, 130, 0, 0), seed)
+    constants = {number: value for number, value, _ in mesa.constants()}
+    n, scale = constants[7], pow(2, -130, constants[7])
+    for _ in range(5):
+        ciphertext, plaintext = mesa.item()
+        total = 0
+        for first in (0, 8):
+            prime, square = constants[first + 5], constants[first + 1]
+            assert square == prime**2
+            # Whole multiples of the prime do no harm.
+            total += ((pow(ciphertext, prime - 1, square) - 1) // prime + 5 * prime) * constants[first + 6] * scale
+            # M' is -1 in its low digits.
+            assert (constants[first] * 2**48 - 1) % square == 0
+        assert total % n == plaintext
+
+
+@pytest.mark.parametrize(("required", "status"), [("", 0), ("cocotb", 1)])
+def test_the_bench_says_when_it_is_left_out(required, status):
+    environment = {"PATH": "/nonexistent", "HEARITH_REQUIRE": required, "PYTHONPATH": "/nonexistent"}
+    command = [sys.executable, "-I", "-S", str(ROOT / "rtl/cocotb/run.py"), "residue_bank"]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == status, result.stderr
+    assert (
+        "cocotb: " + ("HEARITH_REQUIRE lists cocotb" if required else "without cocotb") in result.stdout + result.stderr
+    )

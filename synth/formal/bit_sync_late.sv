@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// In place of rtl/lib/bit_sync.sv: a change that comes between two edges is seen at the second or one edge later, as happens where flip-flops catch a signal
+// in the middle of a change.
+module bit_sync #(
+    parameter int unsigned Stages = 2,
+    parameter int unsigned Value  = 0
+) (
+    input  logic clk_i,
+    input  logic rst_ni,
+    input  logic bit_i,
+    output logic bit_o
+);
+    (* anyseq *) logic late;
+    logic past_q;
+    logic [Stages-1:0] sync_q;
+
+    always_ff @(posedge clk_i) begin
+        past_q <= bit_i;
+        if (!rst_ni) sync_q <= {Stages{1'(Value)}};
+        else sync_q <= {sync_q[Stages-2:0], late ? past_q : bit_i};
+    end
+
+    assign bit_o = sync_q[Stages-1];
+endmodule
