@@ -64,7 +64,7 @@ bench-rns: ## measure residue conversion beside NTL and FLINT (a minute; leave t
 	@scripts/setup.sh test
 	scripts/bench_rns.sh
 
-bench-ntt: ## measure very long products beside FLINT and GMP (a quarter of an hour; leave the machine alone)
+bench-ntt: ## measure very long products beside FLINT and GMP (leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_ntt.sh
 

@@ -22,6 +22,7 @@ declare -A systems=(
     [duckdb]="--package hearith-duckdb --all-features"
     [device]="--package hearith-device --package hearith-verilated --package hearith-testing --all-features
         --package hearith-rtl --no-default-features"
+    [ntt]="--package hearith-ntt --all-features"
     [rns]="--package hearith-rns --package hearith-golden --all-features
         --package hearith-simulated --no-default-features --features rns
         --package hearith-rtl --no-default-features --features rns"

@@ -10,6 +10,7 @@ use hearith_bench::statistics::Spread;
 use hearith_ntt::{Barrett, Ring};
 use hearith_paillier::Engine;
 use rug::{Complete, Integer, integer::Order};
+use rustix::time::{ClockId, clock_gettime};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -23,6 +24,12 @@ const PRODUCTS: [usize; 9] =
     [10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 20_000_000, 100_000_000];
 /// Bits of a number and of its modulus.
 const REMAINDERS: [(usize, usize); 3] = [(2_000_000, 1_000_000), (20_000_000, 19_000_000), (38_000_000, 19_000_000)];
+
+/// About the nanoseconds that a limb of a task takes.
+const LIMB: usize = 60;
+/// Tasks of more nanoseconds have few rounds.
+const LONG: usize = 50_000_000;
+const FEW: usize = 5;
 
 /// What is measured, in 64-bit limbs.
 #[derive(Clone, Copy)]
@@ -45,7 +52,7 @@ impl Task {
             Task::Product(limbs) => limbs,
             Task::Remainder(x, _) => x,
         };
-        60 * limbs
+        LIMB * limbs
     }
 }
 
@@ -79,17 +86,17 @@ fn hash(limbs: &[u64]) -> u64 {
 }
 
 /// Seconds: of this thread's processor time for one thread, since the machine may be shared, by the wall clock for several.
-fn seconds(threads: usize, work: impl FnOnce()) -> Result<f64> {
+fn seconds(threads: usize, work: impl FnOnce()) -> f64 {
     let start = Instant::now();
-    let before = processor_time()?;
+    let before = processor_time();
     work();
-    Ok(if threads == 1 { processor_time()? - before } else { start.elapsed().as_secs_f64() })
+    if threads == 1 { processor_time() - before } else { start.elapsed().as_secs_f64() }
 }
 
-fn processor_time() -> Result<f64> {
-    let text = fs::read_to_string("/proc/thread-self/schedstat")?;
-    let nanoseconds: f64 = text.split(' ').next().ok_or("no processor time")?.parse()?;
-    Ok(nanoseconds / 1e9)
+/// By the clock that FLINT's side reads too (`bench/ntt/flint.c`).
+fn processor_time() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 /// Somebody who computes: `measure` returns seconds for so many repeats and a hash of the result.
@@ -106,7 +113,7 @@ trait Contestant {
 /// What is prepared: a ring, or a modulus with its transforms.
 enum Prepared {
     Product(Ring, Vec<u64>, Vec<u64>),
-    Remainder(Barrett, Vec<u64>),
+    Remainder(Box<Barrett>, Vec<u64>),
 }
 
 struct Ours {
@@ -125,7 +132,7 @@ impl Ours {
             }
             Task::Remainder(x, m) => {
                 let barrett = pool.install(|| Barrett::new(engine, &modulus(m), 64 * (x - m)))?;
-                (Prepared::Remainder(barrett, number(x, 1)), m)
+                (Prepared::Remainder(Box::new(barrett), number(x, 1)), m)
             }
         };
         Ok(Ours { engine, pool, prepared, out: vec![0; limbs] })
@@ -163,8 +170,7 @@ impl Contestant for Ours {
                     .expect("what was prepared for");
                 }
             })
-            .map_err(|error| error.to_string())
-        })?;
+        });
         Ok((taken, hash(&self.out)))
     }
 }
@@ -193,7 +199,7 @@ impl Contestant for Gmp {
                     Task::Remainder(..) => self.out = (&self.a % &self.b).complete(),
                 }
             }
-        })?;
+        });
         let mut limbs: Vec<u64> = self.out.to_digits(Order::Lsf);
         limbs.resize(
             match self.task {
@@ -289,21 +295,22 @@ fn contestants(task: Task, quick: bool) -> Result<Vec<Box<dyn Contestant>>> {
 
 fn main() -> Result<()> {
     let options = Options::from_args()?;
-    let (rounds, nanoseconds) = if options.quick { (3, 1_000_000) } else { (11, 20_000_000) };
+    let (rounds_asked, nanoseconds) = if options.quick { (3, 1_000_000) } else { (11, 20_000_000) };
     let most = if options.quick { 1_000_000 } else { usize::MAX };
     let products = PRODUCTS.iter().filter(|&&bits| bits <= most).map(|&bits| Task::Product(bits.div_ceil(64)));
     let remainders = REMAINDERS.iter().filter(|&&(bits, _)| bits <= 2 * most.min(1 << 40));
-    let tasks = products.chain(remainders.map(|&(x, m)| Task::Remainder(x.div_ceil(64), m.div_ceil(64))));
+    let remainders = remainders.map(|&(x, m)| Task::Remainder(x.div_ceil(64), m.div_ceil(64)));
+    let tasks: Vec<Task> = products.chain(remainders).collect();
     let version = Flint::start(Task::Product(1), 1)?.ask("version")?;
     // SAFETY: GMP's version is a constant C string.
-    let gmp = unsafe { std::ffi::CStr::from_ptr(gmp::version) }.to_string_lossy().into_owned();
+    let gmp_version = unsafe { std::ffi::CStr::from_ptr(gmp::version) }.to_string_lossy().into_owned();
 
     let mut table = Table::new(["", "who", "threads", "ms", "least", "most", "beside hearith", "share of the limit"]);
     let mut claims = String::new();
-    for task in tasks {
+    for (done, &task) in tasks.iter().enumerate() {
         let mut all = contestants(task, options.quick)?;
         let repeats = (nanoseconds / task.nanoseconds()).max(1);
-        let rounds = if task.nanoseconds() > 50_000_000 { rounds.min(5) } else { rounds };
+        let rounds = if task.nanoseconds() > LONG { rounds_asked.min(FEW) } else { rounds_asked };
         let mut taken = vec![Vec::new(); all.len()];
         let mut right = None;
         for round in 0..rounds + 1 {
@@ -364,28 +371,49 @@ fn main() -> Result<()> {
             ratio(threads.median),
         )?;
         eprintln!("ntt: {}: {:.2} times FLINT", task.name(), flint.median);
+        // After every task: a run that is cut short leaves what it has measured.
+        let versions = format!("{version}, GMP {gmp_version}");
+        let missing: Vec<String> = tasks[done + 1..].iter().map(|task| task.name()).collect();
+        fs::write(options.out.join("ntt.md"), report(&options, &versions, rounds_asked, &missing, &claims, &table)?)?;
     }
+    Ok(())
+}
 
+/// The results as far as they are there; `missing` are the tasks that are still to be done.
+fn report(
+    options: &Options,
+    versions: &str,
+    rounds: usize,
+    missing: &[String],
+    claims: &str,
+    table: &Table,
+) -> Result<String> {
     let mut text = String::from(
         "# Very long numbers beside FLINT and GMP\n\nMade by `make bench-ntt` (`bench/src/bin/ntt.rs`).\n\n",
     );
     text += &Machine::here().to_markdown();
     let load = fs::read_to_string("/proc/loadavg")?;
     let load = load.split(' ').next().unwrap_or("unknown").to_owned();
-    writeln!(text, "- Versions: {version}, GMP {gmp}")?;
+    writeln!(text, "- Versions: {versions}")?;
+    if options.quick {
+        writeln!(text, "- A quick run (`--quick`): it shows that everything works, its numbers mean little")?;
+    }
+    if !missing.is_empty() {
+        writeln!(text, "- Cut short, not measured: {}", missing.join("; "))?;
+    }
     writeln!(text, "- Processes that wanted to run at the end of the measurement: {load} on average")?;
     if let Some(peak) = peak_rate() {
         writeln!(text, "- Peak: {peak:.2} IFMA instructions a nanosecond and core, measured at the end")?;
     }
     writeln!(
         text,
-        "- Method: {rounds} rounds (at most 5 for 100 million bits) in alternating order, times are medians with the least and the most, ratios medians of \
+        "- Method: {rounds} rounds (at most {FEW} from {} bits on) in alternating order, times are medians with the least and the most, ratios medians of \
          paired rounds. One thread is measured by the processor time that it gets, two by the wall clock: where other \
          programs run, two threads look slower than they are. Everybody's results are compared. Transforms' tables are \
          there before, and for remainders the modulus' and its reciprocal's transforms. The share is that of the peak which \
-         the product's multiplications alone would take."
+         the product's multiplications alone would take.",
+        bits(LONG.div_ceil(LIMB))
     )?;
     write!(text, "\n## What was asked\n\n{claims}\n## Times\n\n{}", table.to_markdown())?;
-    fs::write(options.out.join("ntt.md"), text)?;
-    Ok(())
+    Ok(text)
 }

@@ -7,8 +7,7 @@
 //!
 //! Numbers are slices of 64-bit limbs, least significant first; the caller has the places for results. All
 //! [engines](hearith_arith::Engine) give the same results, and work spreads over the cores of rayon's current pool.
-//! `docs/ntt.md` explains the transforms. Nothing here is wiped or constant time as a contract: what is secret needs more care
-//! than this crate takes.
+//! `docs/ntt.md` explains the transforms. **Nothing here is constant time, and nothing is wiped**: it is not for secrets.
 
 mod barrett;
 mod engine;

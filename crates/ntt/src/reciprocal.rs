@@ -5,6 +5,7 @@
 //! `B^(2 k) / a` by at most `8 B^(k - 2 h) < 1`, since the error is squared. Rounding costs a unit or two more, and these are mended
 //! by the exact remainder, so that every reciprocal is exact.
 
+use crate::shape::Shape;
 use crate::{NttError, Ring};
 use hearith_arith::Engine;
 use hearith_arith::natural::product as schoolbook;
@@ -32,6 +33,8 @@ pub fn reciprocal(engine: Engine, a: &[u64], limbs: usize) -> Result<Vec<u64>, N
     if a.is_empty() {
         return Err(NttError::ZeroModulus);
     }
+    // Before anything is allocated.
+    Shape::of(limbs, 1).ok_or(NttError::Size { limbs, terms: 1 })?;
     if limbs + 1 < a.len() {
         return Ok(vec![0]);
     }

@@ -14,8 +14,8 @@ use std::sync::{Mutex, PoisonError};
 ///
 /// `N` is at least what is asked for, so a product of numbers that have together no more limbs than asked is the product itself.
 /// Numbers are slices of 64-bit limbs, little end first, and results go to places that the caller has. All engines give the
-/// same results. Everything takes time and memory accesses that depend on lengths, not on values, but for carries that go on
-/// through whole limbs of ones; rooms for transforms are kept for the next product and not wiped.
+/// same results. Nothing is constant time: a table is looked up by values and carries go on through whole limbs of ones. Rooms for
+/// transforms are kept for the next product and not wiped.
 ///
 /// One product spreads over the cores of rayon's current pool, and so does a batch.
 ///
@@ -67,7 +67,7 @@ impl Ring {
     /// Prepares for products of up to so many 64-bit limbs.
     ///
     /// # Errors
-    /// [`NttError::Size`] above some 9 * 10^9 bits, and
+    /// [`NttError::Size`] above some 11 * 10^9 bits, and
     /// [`ArithError::EngineUnavailable`](hearith_arith::ArithError::EngineUnavailable).
     pub fn new(engine: Engine, limbs: usize) -> Result<Self, NttError> {
         Self::with_terms(engine, limbs, 1)

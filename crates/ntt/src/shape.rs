@@ -183,4 +183,12 @@ mod tests {
         assert!(Shape::of(2 * 15_625_000, 1).is_some());
         assert!(Shape::of(15_625_000, 100).is_some());
     }
+
+    #[test]
+    fn the_longest_numbers() {
+        // 15 * 2^22 coefficients of 176 bits.
+        let most = (15 << 22) * 176 / 64;
+        assert_eq!(Shape::of(most, 1).map(|shape| shape.limbs()), Some(most));
+        assert_eq!(Shape::of(most + 1, 1), None);
+    }
 }

@@ -101,6 +101,12 @@ fn batches_and_errors() {
     for engine in engines() {
         assert_eq!(Barrett::new(engine, &[0, 0], 5).unwrap_err(), NttError::ZeroModulus);
         assert_eq!(reciprocal(engine, &[], 5).unwrap_err(), NttError::ZeroModulus);
+        for limbs in [1 << 28, usize::MAX] {
+            assert_eq!(reciprocal(engine, &[3], limbs).unwrap_err(), NttError::Size { limbs, terms: 1 });
+        }
+        for excess in [1 << 34, usize::MAX - 2000, usize::MAX] {
+            assert!(matches!(Barrett::new(engine, &[1, 1], excess), Err(NttError::Size { .. })), "{excess}");
+        }
         let barrett = Barrett::new(engine, &[3, 1 << 20], 30).unwrap();
         assert_eq!(barrett.most_bits(), 115);
         assert_eq!(barrett.reduce(&[0, 1 << 51], &mut [0; 2]), Err(NttError::TooLarge { bits: 116, most: 115 }));

@@ -128,6 +128,26 @@ fn long_numbers_on_several_threads() {
     }
 }
 
+/// Factors of 10^9 bits, whose product is compared modulo four primes.
+#[test]
+#[ignore = "takes 2.3 GB of memory"]
+fn factors_of_ten_to_the_nine_bits() {
+    let mut state = RandState::new();
+    let limbs = 15_625_000;
+    let (a, b) = (random(limbs, &mut state), random(limbs, &mut state));
+    for engine in engines() {
+        let ring = Ring::new(engine, 2 * limbs).unwrap();
+        let mut out = vec![0; 2 * limbs];
+        ring.product(&a, &b, &mut out).unwrap();
+        for prime in [(1 << 61) - 1, u64::MAX - 58, u64::MAX - 82, (1 << 48) + 21] {
+            let modulo = |limbs: &[u64]| {
+                limbs.iter().rev().fold(0, |rest, &limb| (rest << 64 | u128::from(limb)) % u128::from(prime))
+            };
+            assert!(modulo(&out) == modulo(&a) * modulo(&b) % u128::from(prime), "{ring:?}, modulo {prime}");
+        }
+    }
+}
+
 /// As many terms as were asked for, all of them the largest.
 #[test]
 fn sums_of_products() {
