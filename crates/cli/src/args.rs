@@ -198,11 +198,10 @@ pub struct Decrypt {
     /// csv, parquet or table [default: as --out is called; table on a terminal, else csv]
     #[arg(long, hide_possible_values = true)]
     pub format: Option<Format>,
-    /// Check what this CPU decrypts before any of it is written: a computing fault would give the key away. What a device decrypts is
-    /// checked unasked
+    /// Check what this CPU decrypts: a computing fault would give the key away
     #[arg(long)]
     pub check: bool,
-    /// Believe the device that --engine names. DANGEROUS: a faulty one then gives the private key away to whoever sees the results
+    /// Believe a device without a check. DANGEROUS: a faulty one gives the key away
     #[arg(long, conflicts_with = "check")]
     pub unchecked_device: bool,
 }
