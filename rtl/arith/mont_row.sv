@@ -82,7 +82,7 @@ module mont_row #(
     assign mt = MtRoom'(mt_i);
 
     // Registers that a digit of q goes through before those at the multipliers.
-    localparam int unsigned OnWay = D - 1 - Inputs;
+    localparam int unsigned OnWay = D > 1 + Inputs ? D - 1 - Inputs : 0;
 
     // Decided here once for all words.
     logic drop_q;

@@ -312,8 +312,10 @@ fn an_arbiter_keeps_packets_whole_and_is_fair() {
         }
         assert_eq!(next, [20; 3]);
         if [before, after] == [Pressure::None; 2] {
-            // No cycle is lost, whoever has something: the third source always has.
-            assert!(received.windows(2).take(60).all(|pair| pair[1].cycle - pair[0].cycle <= 1));
+            // Behind a packet no cycle is lost, since the third source always has another; within one its own source may wait.
+            let ended = received.windows(2).take(60).filter(|pair| pair[0].fields[1][0] == 1);
+            assert!(ended.clone().count() > 10);
+            assert!(ended.into_iter().all(|pair| pair[1].cycle - pair[0].cycle == 1));
         }
     });
     // Nobody waits for more than a packet of each other one when all have always something.
