@@ -123,12 +123,15 @@ module barrett_flex #(
     );
 
 `ifdef VERILATOR
-    // The bound of the difference.
-    logic held_q;
+    // The bound of the difference, from the first reset on: before it, valid may be anything.
+    logic held_q = 1'b1;
+    logic reset_q = 1'b0;
     always_ff @(posedge clk_i) begin
-        if (!rst_ni) held_q <= 1'b1;
-        else begin
-            held_q <= !rest_valid || {1'b0, rest} < (V + 2)'(2 * Q);
+        if (!rst_ni) begin
+            held_q  <= 1'b1;
+            reset_q <= 1'b1;
+        end else begin
+            held_q <= !reset_q || !rest_valid || {1'b0, rest} < (V + 2)'(2 * Q);
             assert (held_q);
         end
     end

@@ -159,7 +159,9 @@ fn product_of_powers(public: &PublicKey, ciphertexts: &Batch, factors: &Batch) -
     let rows: Vec<u32> = (0..ciphertexts.len() as u32).collect();
     let groups: Vec<&[u32]> = rows.chunks(terms).collect();
     let powers = public.square().multi_pow(ciphertexts, factors, FACTOR_BITS, &groups);
-    public.squared().products(&public.square().join(&powers), &[&rows[..groups.len()]])
+    // `n^2` may have a limb less than twice those of `n`.
+    let powers = public.square().join(&powers).resize(public.squared().limbs());
+    public.squared().products(&powers, &[&rows[..groups.len()]])
 }
 
 /// Adds `factor` times a number to a sum that is longer.

@@ -82,6 +82,19 @@ fn batches_of_any_length() {
     }
 }
 
+/// Keys whose `n^2` has a limb less than twice those of `n`, and their neighbours.
+#[test]
+fn keys_of_any_length() {
+    for engine in engines() {
+        for bits in [64, 66, 96, 98, 130, 160, 162, 256, 258] {
+            let key = key(bits, Variant::Standard, engine);
+            let (ciphertexts, right) = batch(&key, 20);
+            assert_eq!(key.check(&ciphertexts, &right), Ok(()), "{bits} bits");
+            wrong(&key, &ciphertexts, &replaced(&key, &right, 3, &Integer::from(12_345)));
+        }
+    }
+}
+
 /// More rows than one part of the product takes, with the wrong one in the last part.
 #[test]
 fn long_batches_are_checked_to_the_end() {
