@@ -10,7 +10,7 @@
 // Beginning with S = R mod M, Z = c R, segments that make up e give S = c^e R. All values below 2 M' (mont_row), in redundant words
 // of V + 1 bits, cut as mont_row says (Chained): the first Period below 2^v, the others at most 2^v + 2^(v-W) + 1; given and taken alike.
 //
-// Latency (Bits + Exit) Step + 1 cycles from taking a pair to giving it, Step = T + D + 3 + Inputs, T as in mont_steps (71 at N = 1024, W = 17, D = 2); one
+// Latency (Bits + Exit) Step + 1 cycles from taking a pair to giving it, Step = T + D + 4 + 2 Near, T as in mont_steps (71 at N = 1024, W = 17, D = 2); one
 // pair in latency + 1 cycles. Cycles and multiplications are the same for every exponent and every pair.
 //
 // Multipliers: 2 (Words + MtWords) of W x (V+1) bits, MtWords = ceil(N Period / Span), each with registers at its inputs, behind the product and at its output
@@ -22,7 +22,7 @@ module mod_exp_ladder #(
     parameter int unsigned W    = 17,
     parameter int unsigned V    = 23,
     parameter int unsigned D    = 2,
-    parameter int unsigned Inputs = 1,   // as in mont_row
+    parameter int unsigned Near = 0,     // as in mont_row
     parameter int unsigned Bits = 86,    // bits of the segment, at least 1
     parameter int unsigned Exit = 0,     // 1 for the last segment, which leaves Montgomery form, otherwise 0
     localparam int unsigned MtBits   = (N + W - 1) / W * W,
@@ -73,7 +73,7 @@ module mod_exp_ladder #(
         .N(N),
         .W(W),
         .D(D),
-        .Wait(Inputs - 1)
+        .Wait(2 * Near)
     ) u_steps (
         .clk_i,
         .rst_ni,
@@ -87,12 +87,6 @@ module mod_exp_ladder #(
         .ahead_o (ahead),
         .last_o  (last)
     );
-
-    logic first_q;
-    always_ff @(posedge clk_i) begin
-        if (!rst_ni) first_q <= 1'b0;
-        else first_q <= first;
-    end
 
     assign idle_d = idle_q ? !in_valid_i : done_q && out_ready_i;
 
@@ -188,11 +182,11 @@ module mod_exp_ladder #(
         .W(W),
         .V(V),
         .D(D),
-        .Inputs(Inputs)
+        .Near(Near)
     ) u_square (
         .clk_i,
         .rst_ni,
-        .clear_i (Inputs == 2 ? first_q : first),
+        .clear_i (clear),
         .hold_i  (1'b0),
         .load_i  (start),
         .take_q_i(take_q),
@@ -208,11 +202,11 @@ module mod_exp_ladder #(
         .W(W),
         .V(V),
         .D(D),
-        .Inputs(Inputs)
+        .Near(Near)
     ) u_product (
         .clk_i,
         .rst_ni,
-        .clear_i (Inputs == 2 ? first_q : first),
+        .clear_i (clear),
         .hold_i  (1'b0),
         .load_i  (start),
         .take_q_i(take_q),
@@ -222,8 +216,4 @@ module mod_exp_ladder #(
         .q_o     (q_product),
         .y_o     (upper_product)
     );
-
-    // The rows have it a cycle ahead.
-    logic unused;
-    assign unused = ^{clear, first_q};
 endmodule

@@ -4,22 +4,22 @@
 // R = 2^(W (T-1)), T = ceil((N+2)/W) + D + 2; M is odd and of at most N bits; mt_i is the constant of the scaled modulus M' (mont_row).
 // a, b < 2 M' give r < 2 M', congruent to a b / R modulo M; b = 1 gives r <= M'. Proof in mont_row.
 //
-// One product every Step = T + D + 3 + Inputs cycles (71 at N = 1024, W = 17, D = 2), whose upper words' carries are resolved PerCycle words a cycle while the next runs:
+// One product every Step = T + D + 4 + 2 Near cycles (71 at N = 1024, W = 17, D = 2), whose upper words' carries are resolved PerCycle words a cycle while the next runs:
 // latency from taking operands to giving the result Step + ceil(Upper / PerCycle) + 2 cycles, Upper = ceil((N+1-W) / V). A result that is not
 // taken holds the next one in its last cycle.
 //
 // Multipliers: ceil(N/V) + ceil((N + W (D+1) + 1)/V) of W x V bits, unsigned, each with registers at its inputs, behind the product and at its output
 // (mont_word). A DSP48E1 takes W = 17, V = 24 (88 at N = 1024, 6248 DSP cycles a product), a multiplier of 18 x 18 bits W = V = 18. Each cycle more of D leaves a
-// digit of the quotient a register more on its way to all of them, and costs two cycles a product. Where multipliers are few and far apart, a second register at
-// their inputs (Inputs = 2) lets one lie beside each.
+// digit of the quotient a register more on its way to all of them, and costs two cycles a product. Where multipliers are few and far from everything else, a register
+// more on each side (Near) may lie beside them.
 // Longest paths as Yosys makes them for xc7: 5 LUTs beside carry chains, outside of DSP blocks; none through two multipliers.
 // Source: the CIOS order of [KAK96] with Orup's quotient digits (mont_row).
 module mont_mul_cios #(
     parameter int unsigned N        = 1024,  // bits of the modulus, at least W
     parameter int unsigned W        = 17,    // bits of a digit, 4 to 32
     parameter int unsigned V        = 24,    // bits of a word, W to 2 W - 1
-    parameter int unsigned D        = 2,     // cycles a quotient digit has to reach the multipliers' sum, 1 + Inputs to 6
-    parameter int unsigned Inputs   = 1,     // registers in a row at each input of a multiplier, 1 or 2
+    parameter int unsigned D        = 2,     // cycles a quotient digit has to reach the multipliers' sum, 2 + 2 Near to 6
+    parameter int unsigned Near     = 0,     // 1: a register more on each side of every multiplier
     parameter int unsigned PerCycle = 3,     // words resolved a cycle, so many that the latency of resolution stays below Step
     localparam int unsigned MtBits = (N + W - 1) / W * W,
     localparam int unsigned OpBits = ((N + W) / W + D + 1) * W
@@ -40,12 +40,12 @@ module mont_mul_cios #(
     localparam int unsigned Words = (N + W * (D + 1) + V) / V;
     localparam int unsigned Upper = (N + V - W) / V;
 
-    if (PerCycle < 1 || (Upper + PerCycle - 1) / PerCycle + 3 > (N + W + 1) / W + 2 * D + 5 + Inputs) begin : gen_bad_per_cycle
+    if (PerCycle < 1 || (Upper + PerCycle - 1) / PerCycle + 3 > (N + W + 1) / W + 2 * D + 6 + 2 * Near) begin : gen_bad_per_cycle
         $error("mont_mul_cios: PerCycle must be so large that carries are resolved before the next product ends");
     end
 
     logic start, clear, take_q, feed, last, first, ahead;
-    logic resolve_ready, wait_d, wait_q, ended_q, first_q;
+    logic resolve_ready, wait_d, wait_q, ended_q;
     logic [Upper*(V+1)-1:0] y;
     logic [Upper*V-1:0] upper;
     logic [W-1:0] digit, q;
@@ -57,7 +57,7 @@ module mont_mul_cios #(
         .N(N),
         .W(W),
         .D(D),
-        .Wait(Inputs - 1)
+        .Wait(2 * Near)
     ) u_steps (
         .clk_i,
         .rst_ni,
@@ -94,11 +94,11 @@ module mont_mul_cios #(
         .V(V),
         .D(D),
         .Chained(1'b0),
-        .Inputs(Inputs)
+        .Near(Near)
     ) u_row (
         .clk_i,
         .rst_ni,
-        .clear_i (Inputs == 2 ? first_q : first),
+        .clear_i (clear),
         .hold_i  (wait_d),
         .load_i  (open_d),
         .take_q_i(take_q),
@@ -115,13 +115,11 @@ module mont_mul_cios #(
     assign wait_d = last && !resolve_ready;
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            first_q  <= 1'b0;
             wait_q   <= 1'b0;
             ended_q  <= 1'b0;
             digits_q <= '0;
             low_q    <= '0;
         end else begin
-            first_q <= first;
             wait_q  <= wait_d;
             ended_q <= last && resolve_ready;
             if (feed && !wait_q) digits_q <= {q, digits_q[Low-1:W]};
@@ -149,5 +147,5 @@ module mont_mul_cios #(
 
     // Operands and results are below 2 M' and fit their words, whose bits above are 0.
     logic unused;
-    assign unused = ^{clear, first_q, a_i, b_q[W-1:0], upper};
+    assign unused = ^{first, a_i, b_q[W-1:0], upper};
 endmodule

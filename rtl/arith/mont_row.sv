@@ -22,11 +22,11 @@
 //   Chained: the result is to be an operand as it is. Span = W (D+2), Period = ceil(Span / V): the words of the rest are those of an operand from Period on.
 //   Otherwise words have V bits (Span = V, Period = 1), those of a are a plain number's, and y_o comes a cycle later, from registers.
 //
-// The way of a digit of q: from the sum through D - 1 - Inputs registers, the last of which is there once for a group of words, so that it can lie near them, into the register
+// The way of a digit of q: from the sum through D - 2 - 2 Near registers, the last of which is there once for a group of words, so that it can lie near them, into the register
 // of each multiplier, its product and the sum. What else all words need has such a register for each group, too: it comes a cycle ahead.
 //
-// Where multipliers lie far from everything else, they can have two registers in a row at each input (Inputs = 2). Then all that is said below of cycles
-// from 0 on is a cycle later; not so b_i, a_i and load_i.
+// Where multipliers lie far from everything else, they can have a register more on each side (Near, mont_word). Then all that is said below of cycles
+// from 0 on is two cycles later; not so b_i, a_i and load_i.
 //
 // Timing, in cycles from 0: b_i = digit b_k in cycle k - 1; a_i up to cycle 0, whenever load_i was there a cycle before, the last of which counts, and none between it and
 // the last digit of b; mt_i stable; clear_i in cycle 0; take_q_i in cycles 2 to T + 1 (q_o = q_i in cycle i + 2); q_T to q_(T+D+1) in cycles T + 2 to T + D + 3;
@@ -37,9 +37,9 @@ module mont_row #(
     parameter int unsigned N       = 1024,  // bits of the modulus, at least W
     parameter int unsigned W       = 16,    // bits of a digit, 4 to 32
     parameter int unsigned V       = W,     // bits of a word, W to 2 W - 1
-    parameter int unsigned D       = 2,     // cycles a quotient digit has to reach the multipliers' sum, 1 + Inputs to 6
+    parameter int unsigned D       = 2,     // cycles a quotient digit has to reach the multipliers' sum, 2 + 2 Near to 6
     parameter bit          Chained = 1'b1,
-    parameter int unsigned Inputs  = 1,     // registers in a row at each input of a multiplier, 1 or 2
+    parameter int unsigned Near    = 0,     // 1: a register more on each side of every multiplier
     localparam int unsigned MtBits = (N + W - 1) / W * W,
     localparam int unsigned Span   = Chained ? W * (D + 2) : V,
     localparam int unsigned Period = (Span + V - 1) / V,
@@ -65,11 +65,11 @@ module mont_row #(
     if (V < W || V > 2 * W - 1) begin : gen_bad_v
         $error("mont_row: V must be W to 2 W - 1");
     end
-    if (Inputs < 1 || Inputs > 2) begin : gen_bad_inputs
-        $error("mont_row: Inputs must be 1 or 2");
+    if (Near > 1) begin : gen_bad_near
+        $error("mont_row: Near must be 0 or 1");
     end
-    if (D < 1 + Inputs || D > 6) begin : gen_bad_d
-        $error("mont_row: D must be 1 + Inputs to 6");
+    if (D < 2 + 2 * Near || D > 6) begin : gen_bad_d
+        $error("mont_row: D must be 2 + 2 Near to 6");
     end
     if (N < W) begin : gen_bad_n
         $error("mont_row: N must be at least W");
@@ -82,7 +82,7 @@ module mont_row #(
     assign mt = MtRoom'(mt_i);
 
     // Registers that a digit of q goes through before those at the multipliers.
-    localparam int unsigned OnWay = D > 1 + Inputs ? D - 1 - Inputs : 0;
+    localparam int unsigned OnWay = D > 2 + 2 * Near ? D - 2 - 2 * Near : 0;
 
     // Decided here once for all words.
     logic drop_q;
@@ -150,13 +150,13 @@ module mont_row #(
         localparam int unsigned OwnBits = Chained ? Bits + 1 : Bits;
         logic [Bits+1:0] y;
         mont_word #(
-            .W     (W),
-            .V     (Bits),
-            .ABits (OwnBits),
-            .HasM  (j < MtWords),
-            .First (j == 0),
-            .Late  (!Chained),
-            .Inputs(Inputs)
+            .W    (W),
+            .V    (Bits),
+            .ABits(OwnBits),
+            .HasM (j < MtWords),
+            .First(j == 0),
+            .Late (!Chained),
+            .Near (Near)
         ) u_word (
             .clk_i,
             .rst_ni,

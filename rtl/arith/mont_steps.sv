@@ -2,12 +2,12 @@
 // The cycles of a digit-serial Montgomery product (mont_row, mont_digits): a counter and what each cycle is for.
 //
 // start_i makes the next cycle number 0; cycles 0 to Step - 1 follow, and start_i in the last one begins again without a gap. While stay_i, the last
-// cycle lasts. Step = T + D + 4, T = ceil((N+2)/W) + D + 2. No input but start_i and stay_i has any influence. A reset clears the sum too.
+// cycle lasts. Step = T + D + 4 + Wait, T = ceil((N+2)/W) + D + 2. No input but start_i and stay_i has any influence.
 module mont_steps #(
     parameter int unsigned N = 1024,  // as in mont_row
     parameter int unsigned W = 16,
     parameter int unsigned D = 2,
-    parameter int unsigned Wait = 0   // cycles more after cycle 0, by which all that is said of others is later
+    parameter int unsigned Wait = 0   // cycles more, by which all that is said of others than cycle 0 is later
 ) (
     input  logic clk_i,
     input  logic rst_ni,
@@ -15,7 +15,7 @@ module mont_steps #(
     input  logic stay_i,
     output logic busy_o,
     output logic first_o,   // cycle 0
-    output logic clear_o,   // cycle 1: the sum begins at 0
+    output logic clear_o,   // cycle 0, or Wait: a cycle before the sum begins at 0
     output logic take_q_o,  // cycles 2 to T + 1: quotient digits count
     output logic feed_o,    // cycles T + 2 to Step - 1: digits of the result
     output logic ahead_o,   // cycle Step - 2, for what is to be ready in the last
@@ -45,7 +45,7 @@ module mont_steps #(
             count_q  <= '0;
             busy_o   <= 1'b0;
             first_o  <= 1'b0;
-            clear_o  <= 1'b1;
+            clear_o  <= 1'b0;
             take_q_o <= 1'b0;
             feed_o   <= 1'b0;
             ahead_o  <= 1'b0;
@@ -54,7 +54,7 @@ module mont_steps #(
             count_q  <= count_d;
             busy_o   <= busy_d;
             first_o  <= busy_d && count_d == '0;
-            clear_o  <= busy_d && count_d == CountBits'(1 + Wait);
+            clear_o  <= busy_d && count_d == CountBits'(Wait);
             take_q_o <= busy_d && count_d >= CountBits'(2 + Wait) && count_d <= CountBits'(T + 1 + Wait);
             feed_o   <= busy_d && count_d >= CountBits'(T + 2 + Wait);
             ahead_o  <= busy_d && count_d == CountBits'(Step - 2);

@@ -10,6 +10,8 @@
 //
 // Two DSP blocks with all their registers and both post-adders; outside of them two additions of about W bits lie between one register and the next.
 //
+// Near: a multiplier may lie far from everything else. Then it has another register at each input and another behind the product, and only these need be near it.
+//
 // The hierarchy is kept: registers of the same digit in several words would otherwise be merged, and each is to be in or near its multiplier.
 //
 // Bounds, with beta = 2^W, gamma = 2^V, beta <= gamma <= beta^2 / 2, beta >= 16, digits below beta, mt below gamma, a at most gamma + gamma / beta + 1:
@@ -26,7 +28,7 @@ module mont_word #(
     parameter bit          HasM   = 1'b1,   // whether mt has a word here
     parameter bit          First  = 1'b0,   // whether there is no word below
     parameter bit          Late   = 1'b0,   // whether y_o comes from x, a cycle later
-    parameter int unsigned Inputs = 1       // registers in a row at each input of a multiplier, 1 or 2
+    parameter int unsigned Near   = 0       // 1: a register more on each side of both multipliers, near them
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
@@ -46,7 +48,7 @@ module mont_word #(
 
     logic [W-1:0] b_q, b;
     logic [ABits-1:0] a_q, a;
-    logic [W+ABits-1:0] m2_q;
+    logic [W+ABits-1:0] m2_q, m2;
     logic [XBits-1:0] p_q, x_q;
     logic [V+1:0] y;
 
@@ -60,23 +62,28 @@ module mont_word #(
         else if (load_i) a_q <= a_i;
     end
 
-    if (Inputs == 2) begin : gen_near
+    if (Near == 1) begin : gen_near
         logic [W-1:0] near_b_q;
         logic [ABits-1:0] near_a_q;
+        logic [W+ABits-1:0] far_m2_q;
         always_ff @(posedge clk_i) begin
             if (!rst_ni) begin
                 near_b_q <= '0;
                 near_a_q <= '0;
+                far_m2_q <= '0;
             end else begin
                 near_b_q <= b_q;
                 near_a_q <= a_q;
+                far_m2_q <= m2_q;
             end
         end
-        assign b = near_b_q;
-        assign a = near_a_q;
+        assign b  = near_b_q;
+        assign a  = near_a_q;
+        assign m2 = far_m2_q;
     end else begin : gen_direct
-        assign b = b_q;
-        assign a = a_q;
+        assign b  = b_q;
+        assign a  = a_q;
+        assign m2 = m2_q;
     end
 
     always_ff @(posedge clk_i) begin
@@ -86,7 +93,7 @@ module mont_word #(
 
     always_ff @(posedge clk_i) begin
         if (clear_i) p_q <= '0;
-        else if (step_i) p_q <= XBits'(m2_q) + (p_q >> W);
+        else if (step_i) p_q <= XBits'(m2) + (p_q >> W);
     end
 
     assign low_o = (W + 1)'(x_q[W-1:0]) + (W + 1)'(p_q[W-1:0]);
@@ -101,7 +108,7 @@ module mont_word #(
     if (HasM) begin : gen_m
         logic [W-1:0] q_q, q;
         logic [V-1:0] mt_q, mt;
-        logic [W+V-1:0] m1_q;
+        logic [W+V-1:0] m1_q, m1;
 
         always_ff @(posedge clk_i) begin
             if (drop_q_i) q_q <= '0;
@@ -113,23 +120,28 @@ module mont_word #(
             else mt_q <= mt_i;
         end
 
-        if (Inputs == 2) begin : gen_near
+        if (Near == 1) begin : gen_near
             logic [W-1:0] near_q_q;
             logic [V-1:0] near_mt_q;
+            logic [W+V-1:0] far_m1_q;
             always_ff @(posedge clk_i) begin
                 if (!rst_ni) begin
                     near_q_q  <= '0;
                     near_mt_q <= '0;
+                    far_m1_q  <= '0;
                 end else begin
                     near_q_q  <= q_q;
                     near_mt_q <= mt_q;
+                    far_m1_q  <= m1_q;
                 end
             end
             assign q  = near_q_q;
             assign mt = near_mt_q;
+            assign m1 = far_m1_q;
         end else begin : gen_direct
             assign q  = q_q;
             assign mt = mt_q;
+            assign m1 = m1_q;
         end
 
         always_ff @(posedge clk_i) begin
@@ -139,7 +151,7 @@ module mont_word #(
 
         always_ff @(posedge clk_i) begin
             if (clear_i) x_q <= '0;
-            else if (step_i) x_q <= XBits'(m1_q) + XBits'(y);
+            else if (step_i) x_q <= XBits'(m1) + XBits'(y);
         end
     end else begin : gen_no_m
         // Above the modulus there is nothing to multiply.

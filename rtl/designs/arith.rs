@@ -21,9 +21,29 @@ fn ladder(name: &str, [n, w, v, d]: [u32; 4], bits: u32, exit: u32) -> Design {
     digits(name, "mod_exp_ladder", n, w, v, d).parameter("Bits", bits).parameter("Exit", exit)
 }
 
+/// Products by large digits, of so many bits, words and tiles.
+fn large(name: &str, top: &str, n: u32, [digit, width, tile]: [u32; 3]) -> Design {
+    let design = Design::new(name, top).parameter("N", n).parameter("Digit", digit);
+    design.parameter("Width", width).parameter("Tile", tile)
+}
+
+fn digit(name: &str, n: u32, shape: [u32; 3]) -> Design {
+    large(name, "mont_mul_digit", n, shape)
+}
+
+fn pair(name: &str, n: u32, shape: [u32; 3]) -> Design {
+    large(name, "mod_exp_pair", n, shape)
+}
+
 /// Dual lanes, with words of `v` bits.
 fn dual(name: &str, [n, w, v, d]: [u32; 4], lanes: u32) -> Design {
     digits(name, "dual_lanes", n, w, v, d).parameter("Lanes", lanes)
+}
+
+/// Products of dual numbers.
+fn dual_mul(name: &str, h: u32, [w, v, d]: [u32; 3]) -> Design {
+    let design = Design::new(name, "dual_mul").parameter("H", h).parameter("W", w);
+    design.parameter("V", v).parameter("D", d)
 }
 
 pub fn designs() -> Vec<Design> {
@@ -32,11 +52,23 @@ pub fn designs() -> Vec<Design> {
         cios("cios_7", 7, 4, 5, 3),
         cios("cios_20", 20, 4, 7, 4),
         cios("cios_100", 100, 17, 33, 2),
-        cios("cios_256", wide(256), 18, 18, 4).parameter("Inputs", 2),
+        cios("cios_256", wide(256), 18, 18, 5).parameter("Near", 1),
         cios("cios_1024", wide(1024), 17, 24, 2).shared(&["mont_row"]).optimisation(2),
         cios("cios_2048", wide(2048), 17, 24, 2).shared(&["mont_row"]),
+        digit("digit_5", 5, [8, 4, 4]),
+        digit("digit_7", 7, [4, 4, 4]),
+        digit("digit_100", 100, [32, 16, 8]),
+        digit("digit_512", wide(512), [64, 64, 16]),
+        digit("digit_1024", wide(1024), [256, 128, 16]).optimisation(2),
+        digit("digit_1024_272", wide(1024), [272, 136, 17]),
+        digit("digit_2048", wide(2048), [272, 136, 17]),
+        digit("digit_4096", wide(4096), [256, 128, 16]),
+        pair("pair_5", 5, [8, 4, 4]),
+        pair("pair_7", 7, [4, 4, 4]),
+        pair("pair_100", 100, [32, 16, 8]),
+        pair("pair_1024", wide(1024), [256, 128, 16]).optimisation(2),
         ladder("ladder_5", [5, 4, 4, 2], 4, 1),
-        ladder("ladder_5_words", [5, 4, 6, 3], 4, 1).parameter("Inputs", 2),
+        ladder("ladder_5_words", [5, 4, 6, 4], 4, 1).parameter("Near", 1),
         ladder("ladder_96", [96, 17, 23, 2], 12, 0),
         ladder("ladder_exit_96", [96, 17, 23, 2], 12, 1),
         ladder("ladder_1024", [wide(1024), 17, 23, 2], 86, 1).shared(&["mont_row", "mont_digits"]).optimisation(2),
@@ -47,6 +79,10 @@ pub fn designs() -> Vec<Design> {
         dual("dual_lane_1024", [wide(1024), 18, 24, 2], 1)
             .shared(&["dual_row", "dual_digits", "dual_source"])
             .optimisation(2),
+        dual_mul("dual_mul_5", 5, [4, 4, 2]),
+        dual_mul("dual_mul_20", 20, [4, 6, 3]),
+        dual_mul("dual_mul_128", 128, [17, 23, 4]),
+        dual_mul("dual_mul_512", wide(512), [18, 26, 2]),
         Design::new("radix2_5", "mont_mul_radix2").parameter("N", 5).parameter("XBits", 7).parameter("Word", 4),
         Design::new("radix2_256", "mont_mul_radix2").parameter("N", 256).parameter("XBits", 514),
         Design::new("radix2_1024", "mont_mul_radix2")

@@ -78,11 +78,17 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("accelerator_frame", &["StreamBits=48"], "packet_in: StreamBits must be a multiple of 32"),
     ("accelerator_frame", &["Branches=0"], "accelerator_registers: Branches is 1 to 255"),
     // rtl/arith
+    ("adder_tree", &["Count=1"], "Count must be at least 2, Bits at least 1"),
+    ("adder_tree", &["Bits=0"], "Count must be at least 2, Bits at least 1"),
     ("carry_resolve", &["B=15"], "B must be W to 2 W - 1"),
     ("carry_resolve", &["B=32"], "B must be W to 2 W - 1"),
     ("cond_sub", &["N=0"], "N and Limb must be at least 1"),
     ("cond_sub", &["Limb=0"], "limb_steps: Steps must be at least 1"),
+    ("digit_mac", &["Width=120"], "Tile must divide Width, Width must divide Digit"),
+    ("digit_mac", &["Digit=192"], "Tile must divide Width, Width must divide Digit"),
+    ("digit_mac", &["Tile=4"], "Tile is too small for so many columns"),
     ("digit_register", &["W=0"], "W must be at least 1"),
+    ("digit_tile", &["Bits=0"], "Bits must be at least 1"),
     ("div_exact", &["DBits=1"], "DBits and QBits must be at least 2, Minus 0 or 1, Word at least 4"),
     ("div_exact", &["QBits=1"], "DBits and QBits must be at least 2, Minus 0 or 1, Word at least 4"),
     ("div_exact", &["Minus=2"], "DBits and QBits must be at least 2, Minus 0 or 1, Word at least 4"),
@@ -105,9 +111,9 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("mont_mul_radix2", &["XBits=0"], "XBits at least 1"),
     ("mont_mul_radix2", &["Word=3"], "Word at least 4"),
     ("mont_row", &["W=3"], "W must be 4 to 32"),
-    ("mont_row", &["D=1"], "D must be 1 + Inputs to 6"),
-    ("mont_row", &["D=7"], "D must be 1 + Inputs to 6"),
-    ("mont_row", &["Inputs=3"], "Inputs must be 1 or 2"),
+    ("mont_row", &["D=1"], "D must be 2 + 2 Near to 6"),
+    ("mont_row", &["D=7"], "D must be 2 + 2 Near to 6"),
+    ("mont_row", &["Near=2"], "Near must be 0 or 1"),
     ("mont_row", &["N=15"], "N must be at least W"),
     ("wide_add", &["N=0"], "N and Limb must be at least 1"),
     ("wide_add", &["Limb=0"], "limb_steps: Steps must be at least 1"),
@@ -141,6 +147,14 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("residue_array", &["Architecture=4"], "Architecture is 0, 1, 2 or 3"),
     ("residue_array", &["Words=1"], "Words must be at least 2"),
     ("residue_array", &["Stages=8"], "Stages is 0 to 7"),
+    // rtl/coproc
+    ("coproc_loader", &["N=32"], "N must be a multiple of 32, 64 to 4096"),
+    ("coproc_loader", &["N=100"], "N must be a multiple of 32, 64 to 4096"),
+    ("coproc_sequencer", &["Contexts=3"], "Contexts is 2, 4, 8 or 16"),
+    ("coproc_sequencer", &["Groups=6"], "Groups is a power of two, 2 to 32768"),
+    ("coproc_sequencer", &["Teeth=5"], "Teeth is 4 or 8"),
+    ("coproc_cores", &["Count=17"], "Count is 1 to 16"),
+    ("coproc", &["StreamBits=48"], "StreamBits must be a multiple of 32"),
     ("residue_bank", &["Stages=8"], "Stages is 0 to 7"),
     ("residue_bank", &["StreamBits=40"], "StreamBits must be a multiple of 32"),
     ("residue_bank", &["Words=1"], "Words must be at least 2"),
@@ -178,6 +192,7 @@ const GOOD: &[(&str, &[&str])] = &[
     ("stream_stage", &["Width=1", "Present=0"]),
     ("stream_turns", &["Takers=1"]),
     ("stream_widen", &["Width=1", "Beats=2", "Gapless=1"]),
+    ("adder_tree", &["Count=2", "Bits=1"]),
     ("carry_resolve", &["B=16", "PerCycle=1"]),
     ("carry_resolve", &["B=31"]),
     ("cond_sub", &["N=1", "Limb=1"]),
@@ -194,11 +209,12 @@ fn elaborate(module: &str, settings: &[&str]) -> Option<String> {
     let program = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".into());
     let mut command = Command::new(program);
     command.args(["--lint-only", "--assert", "-Wall", "--top-module", module, "+libext+.sv"]);
-    for room in ["lib", "arith", "mesa", "rns"] {
+    for room in ["lib", "arith", "mesa", "coproc", "rns"] {
         command.args(["-y", room, &format!("+incdir+{room}")]);
     }
     command.args(settings.iter().map(|setting| format!("-G{setting}")));
-    command.args(["lib/accelerator_pkg.sv", "rns/rns_pkg.sv", &format!("{module}.sv")]);
+    let packages = ["lib/accelerator_pkg.sv", "coproc/coproc_pkg.sv", "rns/rns_pkg.sv"];
+    command.args(packages).arg(format!("{module}.sv"));
     let output =
         command.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("Verilator was there when this was built");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -238,20 +254,26 @@ fn every_module_with_parameters_is_in_the_table() {
     // Parts of others, which have their parameters from a module that checks them.
     let parts = [
         "axil_port",
+        "coproc_core_cios",
+        "coproc_core_digit",
         "packet_port",
         "dual_digits",
+        "digit_product",
         "dual_lanes",
+        "dual_mul",
         "dual_pace",
         "dual_source",
         "dual_word",
+        "mod_exp_pair",
         "mont_digits",
         "mont_mul_cios",
+        "mont_mul_digit",
         "mont_steps",
         "mont_word",
         "mesa_frame",
     ];
     let known: BTreeSet<&str> = BAD.iter().map(|(module, ..)| *module).chain(parts).collect();
-    for room in ["lib", "arith", "mesa", "rns"] {
+    for room in ["lib", "arith", "mesa", "coproc", "rns"] {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(room);
         for entry in std::fs::read_dir(directory).expect("a room of the hardware") {
             let path = entry.expect("a file").path();

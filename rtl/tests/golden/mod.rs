@@ -195,3 +195,69 @@ impl Montgomery {
         value
     }
 }
+
+/// Bits of a modulus, a digit, a word and a tile, and what follows from them (`digit_product`).
+#[derive(Clone, Copy, Debug)]
+pub struct Large {
+    pub n: u32,
+    digit: u32,
+    width: u32,
+    tile: u32,
+}
+
+impl Large {
+    pub fn new(n: u32, [digit, width, tile]: [u32; 3]) -> Self {
+        Self { n, digit, width, tile }
+    }
+
+    pub fn words(self) -> u32 {
+        (self.n + 3).div_ceil(self.width)
+    }
+
+    pub fn terms(self) -> u32 {
+        (self.n + 3).div_ceil(self.digit)
+    }
+
+    pub fn r(self) -> Integer {
+        power(self.digit * self.terms())
+    }
+
+    /// Cycles of the passes of one array, from which follow those of a term.
+    fn latency(self) -> u32 {
+        6 + (1..).find(|&levels| 3_u32.pow(levels) > self.width / self.tile).unwrap()
+    }
+
+    /// Cycles of all terms.
+    fn all_terms(self) -> u32 {
+        let (per_digit, words, latency) = (self.digit / self.width, self.words(), self.latency());
+        let factor_at = (words + 2 * per_digit).max(per_digit + latency + 1);
+        let products = (words + per_digit).max(latency.saturating_sub(per_digit + 1));
+        self.terms() * (factor_at + per_digit + products).max(factor_at + per_digit + latency)
+    }
+
+    /// Cycles from the beginning of a product to its last word.
+    pub fn whole(self) -> u64 {
+        u64::from(self.all_terms() + self.words() + self.digit / self.width + self.latency())
+    }
+
+    /// Cycles between products.
+    pub fn step(self) -> u64 {
+        let per_digit = self.digit / self.width;
+        u64::from(self.all_terms() + (self.words() + per_digit).max(2 * per_digit + self.latency()))
+    }
+
+    /// `-M^-1` modulo the digit.
+    pub fn inverse(self, modulus: &Integer) -> Integer {
+        let radix = power(self.digit);
+        radix.clone() - modulus.clone().invert(&radix).expect("an odd modulus")
+    }
+
+    /// `(a b + Q M) / R` with the one Q below R that makes it whole.
+    pub fn product(self, modulus: &Integer, a: &Integer, b: &Integer) -> Integer {
+        let r = self.r();
+        let inverse = r.clone() - modulus.clone().invert(&r).expect("an odd modulus");
+        let product = Integer::from(a * b);
+        let quotient = (product.clone() * inverse) % &r;
+        (product + quotient * modulus) / r
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The passes of a Montgomery product by large digits (mont_mul_digit): r = a b / R mod M, operands read and the result given word by word.
+//
+// One array (digit_mac) multiplies a digit of Digit bits by a word of Width bits a cycle; its passes make up, one block after the other, the partial products, the
+// factors M' of the reduction, and the reduction. With the digits b_i of b, N' = -M^-1 mod 2^Digit, Terms = ceil((N + 3) / Digit), R = 2^(Digit Terms) > 8 M:
+//
+//   S_0 = b_0 a,   Q_i = S_i N' mod 2^Digit,   S_(i+1) = (S_i + Q_i M) / 2^Digit + b_(i+1) a,   b_Terms = 0,   r = S_Terms.
+//
+// Bounds: M < 2^N. If a b < R M then r = (a b + Q M) / R < 2 M, since Q < R; so r can be an operand again, as can be its sum with a number below M (a < 4 M, b < 2 M, R > 8 M).
+// b = 1 gives r <= M, and M itself only for a multiple of M. S_i <= 2^Digit a + 2 M: by induction S_(i+1) <= a + 3 M / 2 + (2^Digit - 1) a; with a < 2^(N+2), S_i fits the
+// Words + PerDigit words of Width bits of its memory, Words = ceil((N + 3) / Width), PerDigit = Digit / Width.
+//
+// A term takes Period cycles: the block of the reduction (Words + 2 PerDigit passes, with S_i and b_(i+1) a added, whose words go to memory and are S_(i+1)), that of Q_(i+1) (PerDigit passes, cut off
+// at 2^Digit), that of b_(i+2) a (Words + PerDigit passes). In the first term S_0 takes the reduction's place. Blocks begin when their operands are there:
+//
+//   FactorAt = max(Words + 2 PerDigit, PerDigit + Latency + 1),   ProductAt = FactorAt + PerDigit,   Latency that of digit_mac,
+//   Period = max(ProductAt + max(Words + PerDigit, Latency - PerDigit - 1), FactorAt + PerDigit + Latency).
+//
+// Operands are read a word, or a digit, at a time: what an index names is there in the same cycle. All of them are stable from start_i on until they have been read for
+// the last time: word k of a and digit k of b may change from the cycle on in which word k of the result, or its words that make up that digit, are given.
+// r_valid_o, r_index_o, r_o: the result's Words words, one a cycle, lowest first. ready_o: start_i is heeded, and a product that begins then may have this one's result as operands,
+// if its words are stored when they are given.
+// One product every Step = Terms Period + max(Words + PerDigit, 2 PerDigit + Latency) cycles; from start_i to its last word Terms Period + Words + PerDigit + Latency cycles.
+// After a reset the memories are cleared, which takes Words + PerDigit cycles. Neither time nor order of passes depends on any value.
+//
+// Multipliers: (Digit / Tile) (Width / Tile), each with registers at its inputs, behind the product and at its output.
+// Source: the blocks and their one array [RZ25], their order there Algorithm 2, a row of products before each reduction; [Montgomery85].
+module digit_product #(
+    parameter int unsigned N     = 1024,  // bits of the modulus
+    parameter int unsigned Digit = 256,   // bits of a digit, a multiple of Width
+    parameter int unsigned Width = 128,   // bits of a word, a multiple of Tile
+    parameter int unsigned Tile  = 16,    // bits of the multipliers' factors
+    localparam int unsigned PerDigit  = Digit / Width,
+    localparam int unsigned Words     = (N + Width + 2) / Width,
+    localparam int unsigned Terms     = (N + Digit + 2) / Digit,
+    localparam int unsigned WordIndex = $clog2(Words + PerDigit),
+    localparam int unsigned TermIndex = $clog2(Terms + 1)
+) (
+    input  logic                 clk_i,
+    input  logic                 rst_ni,
+    input  logic [Digit-1:0]     inverse_i,    // N', stable while a product is inside, as is what m_index_o reads
+    input  logic                 start_i,
+    output logic                 ready_o,
+    output logic                 first_o,      // a product begins: the cycle after start_i was heeded
+    output logic                 give_o,       // its last term begins
+    output logic [WordIndex-1:0] a_index_o,    // below Words
+    input  logic [Width-1:0]     a_i,
+    output logic [TermIndex-1:0] b_index_o,    // below Terms
+    input  logic [Digit-1:0]     b_i,
+    output logic [WordIndex-1:0] m_index_o,    // below Words
+    input  logic [Width-1:0]     m_i,
+    output logic                 r_valid_o,
+    output logic [WordIndex-1:0] r_index_o,
+    output logic [Width-1:0]     r_o
+);
+    localparam int unsigned PerWord = Width / Tile;
+    localparam int unsigned Latency = 6 + (PerWord < 3 ? 1 : PerWord < 9 ? 2 : PerWord < 27 ? 3 : 4);
+    localparam int unsigned Kept = Words + PerDigit;  // words of S
+    localparam int unsigned Passes = Kept + PerDigit;  // of a reduction
+    localparam int unsigned Reduced = PerDigit + Latency + 1;
+    localparam int unsigned FactorAt = Passes > Reduced ? Passes : Reduced;
+    localparam int unsigned ProductAt = FactorAt + PerDigit;
+    localparam int unsigned Multiplied = ProductAt + (Kept + PerDigit + 1 > Latency ? Kept : Latency - PerDigit - 1);
+    localparam int unsigned Factored = FactorAt + PerDigit + Latency;
+    localparam int unsigned Period = Multiplied > Factored ? Multiplied : Factored;
+    localparam int unsigned Given = 2 * PerDigit + Latency;
+    localparam int unsigned Final = Kept > Given ? Kept : Given;
+    localparam int unsigned SlotBits = $clog2(Period + 1);
+    localparam int unsigned PlaceBits = $clog2(Passes + 1);
+
+    if (Final > Period) begin : gen_bad
+        $error("digit_product: the last term is longer than others, the modulus too short for its digits");
+    end
+
+    // ---- The slots of a term, and the terms. ----
+
+    typedef enum logic [1:0] {
+        Clear,
+        Idle,
+        Work
+    } state_e;
+    state_e state_q;
+    logic [SlotBits-1:0] slot_q;
+    logic [TermIndex-1:0] term_q;
+    logic first_term, last_term, work, last_slot;
+
+    assign work       = state_q == Work;
+    assign first_term = term_q == '0;
+    assign last_term  = term_q == TermIndex'(Terms);
+    assign last_slot  = slot_q == (last_term ? SlotBits'(Final - 1) : SlotBits'(Period - 1));
+    assign ready_o    = state_q == Idle || (work && last_term && last_slot);
+    assign first_o    = work && first_term && slot_q == '0;
+    assign give_o     = work && last_term && slot_q == '0;
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            state_q <= Clear;
+            slot_q  <= '0;
+            term_q  <= '0;
+        end else begin
+            unique case (state_q)
+                Clear: begin
+                    slot_q <= slot_q + 1'b1;
+                    if (slot_q == SlotBits'(Kept - 1)) begin
+                        state_q <= Idle;
+                        slot_q  <= '0;
+                    end
+                end
+                Idle:    if (start_i) state_q <= Work;
+                default: begin
+                    slot_q <= last_slot ? '0 : slot_q + 1'b1;
+                    if (last_slot) term_q <= last_term ? '0 : term_q + 1'b1;
+                    if (ready_o && !start_i) state_q <= Idle;
+                end
+            endcase
+        end
+    end
+
+    // ---- The pass of a slot, and what becomes of its word. ----
+
+    typedef enum logic [1:0] {
+        Drop,
+        Sum,      // of S, or of the result
+        Factor,   // of Q
+        Product   // of the next b_i a
+    } kind_e;
+    kind_e kind;
+    logic reduce;  // a pass of a reduction: what it gives comes down by a digit
+    logic [PlaceBits-1:0] place;  // in its block
+    logic [WordIndex-1:0] word_index;
+    logic multiply;  // a word of a or M, and none above
+
+    always_comb begin
+        kind   = Drop;
+        reduce = 1'b0;
+        place  = PlaceBits'(slot_q);
+        if (slot_q >= SlotBits'(ProductAt) && !last_term) begin
+            place = PlaceBits'(slot_q - SlotBits'(ProductAt));
+            if (work && slot_q < SlotBits'(ProductAt + Kept) && term_q != TermIndex'(Terms - 1)) kind = Product;
+        end else if (slot_q >= SlotBits'(FactorAt) && !last_term) begin
+            place = PlaceBits'(slot_q - SlotBits'(FactorAt));
+            if (work) kind = Factor;
+        end else begin
+            reduce = work && !first_term && slot_q < (last_term ? SlotBits'(Kept) : SlotBits'(Passes));
+            if (work && first_term && slot_q < SlotBits'(Kept)) kind = Sum;
+            if (reduce && slot_q >= SlotBits'(PerDigit)) kind = Sum;
+        end
+    end
+    assign multiply   = place < PlaceBits'(Words);
+    assign word_index = multiply ? WordIndex'(place) : '0;
+    assign a_index_o  = word_index;
+    assign m_index_o  = word_index;
+    // The block of products is a term ahead.
+    assign b_index_o  = kind == Product ? term_q + 1'b1 : '0;
+
+    // ---- What it multiplies. ----
+
+    logic [Width-1:0] sums[Kept];
+    logic [Width-1:0] products[Kept];
+    logic [Digit-1:0] factor_q, digit;
+    logic [Width-1:0] word;
+    always_comb begin
+        if (kind == Factor) begin
+            digit = inverse_i;
+            word  = sums[WordIndex'(place)];
+        end else if (reduce) begin
+            digit = factor_q;
+            word  = multiply ? m_i : '0;
+        end else begin
+            digit = b_i;
+            word  = multiply ? a_i : '0;
+        end
+    end
+
+    // ---- The pass on its way through the array. ----
+
+    localparam int unsigned PassBits = 4 + PlaceBits;
+    logic [Latency-1:0][PassBits-1:0] pass_q;
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) pass_q <= '0;
+        else pass_q <= {pass_q[Latency-2:0], kind, reduce, last_term, place};
+    end
+
+    // What is added, two cycles later.
+    logic add_reduce, add_last;
+    logic [PlaceBits-1:0] add_place;
+    logic [Width-1:0] x, y;
+    assign {add_reduce, add_last, add_place} = pass_q[1][PassBits-3:0];
+    assign x = add_reduce && add_place < PlaceBits'(Kept) ? sums[WordIndex'(add_place)] : '0;
+    assign y = add_reduce && !add_last && add_place >= PlaceBits'(PerDigit) ? products[WordIndex'(add_place-PlaceBits'(PerDigit))] : '0;
+
+    digit_mac #(
+        .Digit(Digit),
+        .Width(Width),
+        .Tile (Tile)
+    ) u_mac (
+        .clk_i,
+        .rst_ni,
+        .first_i(place == '0),
+        .digit_i(digit),
+        .word_i (word),
+        .x_i    (x),
+        .y_i    (y),
+        .word_o (r_o)
+    );
+
+    // ---- Its word. ----
+
+    logic [1:0] given_kind;
+    logic given_reduce, given_last, cleared;
+    logic [PlaceBits-1:0] given_place;
+    logic [WordIndex-1:0] given_index, sum_index, product_index;
+    assign {given_kind, given_reduce, given_last, given_place} = pass_q[Latency-1];
+    assign given_index = WordIndex'(given_place - (given_reduce ? PlaceBits'(PerDigit) : '0));
+    assign r_valid_o   = given_kind == Sum && given_last;
+    assign r_index_o   = given_index;
+
+    assign cleared       = state_q != Clear;
+    assign sum_index     = cleared ? given_index : WordIndex'(slot_q);
+    assign product_index = cleared ? given_index : WordIndex'(slot_q);
+    always_ff @(posedge clk_i) begin
+        if (!cleared || (given_kind == Sum && !given_last)) sums[sum_index] <= cleared ? r_o : '0;
+    end
+    always_ff @(posedge clk_i) begin
+        if (!cleared || given_kind == Product) products[product_index] <= cleared ? r_o : '0;
+    end
+    for (genvar k = 0; k < PerDigit; k++) begin : gen_factor
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) factor_q[k*Width+:Width] <= '0;
+            else if (given_kind == Factor && given_place == PlaceBits'(k)) factor_q[k*Width+:Width] <= r_o;
+        end
+    end
+endmodule
