@@ -3,6 +3,7 @@
 mod arith;
 mod bench;
 mod boards;
+mod coproc;
 mod lib;
 mod rns;
 
@@ -14,5 +15,6 @@ pub fn all() -> impl Iterator<Item = Design> {
     let rns = if cfg!(feature = "rns") { rns::designs() } else { Vec::new() };
     // With a MESA inside.
     let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
-    lib::designs().into_iter().chain(bench::designs()).chain(boards).chain(arith).chain(rns)
+    let coproc = if cfg!(feature = "arith") { coproc::designs() } else { Vec::new() };
+    lib::designs().into_iter().chain(bench::designs()).chain(boards).chain(coproc).chain(arith).chain(rns)
 }

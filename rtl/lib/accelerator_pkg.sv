@@ -79,7 +79,8 @@ package accelerator_pkg;
     typedef enum logic [31:0] {
         MesaIdentity = 32'h4d455341,
         MesaDualIdentity = 32'h4455414c,
-        ResidueBankIdentity = 32'h52455342
+        ResidueBankIdentity = 32'h52455342,
+        CoprocIdentity = 32'h434f5052
     } identity_e;
 
     // mesa: its parameters by number, its regions by number.
@@ -203,4 +204,41 @@ package accelerator_pkg;
         ResidueBankParameterReserved6 = 6,
         ResidueBankParameterReserved7 = 7
     } residue_bank_parameter_e;
+
+    // coproc: its parameters by number, its regions by number.
+    typedef enum int unsigned {
+        CoprocParameterN = 0,
+        CoprocParameterCores = 1,
+        CoprocParameterShape = 2,
+        CoprocParameterStreamBits = 3,
+        CoprocParameterRBits = 4,
+        CoprocParameterLeaveBits = 5,
+        CoprocParameterMemory = 6,
+        CoprocParameterInterval = 7
+    } coproc_parameter_e;
+    typedef enum int unsigned {
+        CoprocMt = 0,
+        CoprocSquare = 1,
+        CoprocModulus = 2,
+        CoprocLambda = 3,
+        CoprocOne = 8,
+        CoprocEnter = 9,
+        CoprocPass = 10,
+        CoprocLeave = 11,
+        CoprocFactor = 12
+    } coproc_region_e;
+
+    // Words of each region, 10 bits each, region 0 at the low end; 0 where there is none.
+    function automatic logic [319:0] coproc_region_words(input int unsigned N, input int unsigned W);
+        coproc_region_words = '0;
+        coproc_region_words[10*0+:10] = 10'((((2 * N + W - 1) / W * W) + 31) / 32);
+        coproc_region_words[10*1+:10] = 10'(((2 * N) + 31) / 32);
+        coproc_region_words[10*2+:10] = 10'((N + 31) / 32);
+        coproc_region_words[10*3+:10] = 10'((N + 31) / 32);
+        coproc_region_words[10*8+:10] = 10'(((2 * N) + 31) / 32);
+        coproc_region_words[10*9+:10] = 10'(((2 * N) + 31) / 32);
+        coproc_region_words[10*10+:10] = 10'(((2 * N) + 31) / 32);
+        coproc_region_words[10*11+:10] = 10'(((2 * N) + 31) / 32);
+        coproc_region_words[10*12+:10] = 10'(((2 * N) + 31) / 32);
+    endfunction
 endpackage

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The Paillier co-processor: every operation with a public key, and the power of a decryption, on multipliers modulo n^2 (docs/coproc.md).
+//
+// Commands come in packets, are carried out several at a time from a memory of whole numbers in block RAM (coproc_sequencer), and are answered in their order.
+// A product takes a multiplier Interval cycles; a power of l bits is 17 + 5 ceil(l / 4) + 1 products, of the comb 1 + 2 ceil(l / Teeth) + 1.
+module coproc #(
+    parameter int unsigned N          = 1024,  // bits of n, a multiple of 32, 64 to 4096: n has exactly so many
+    parameter int unsigned Cores      = 1,     // multipliers side by side, 1 to 16
+    parameter int unsigned Contexts   = 4,     // commands at work, 2, 4, 8 or 16
+    parameter int unsigned Groups     = 64,    // running products, a power of two, 2 to 32768
+    parameter int unsigned Teeth      = 4,     // of the comb, 4 or 8
+    parameter int unsigned W          = 17,    // bits of a digit, 4 to 32
+    parameter int unsigned V          = 24,    // bits of a word, W to 2 W - 1
+    parameter int unsigned D          = 2,     // delay of a digit of the quotient, 2 to 6
+    parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_ni,
+    // AXI4-Lite: registers and constants.
+    input  logic [16:0]           axil_awaddr_i,
+    input  logic                  axil_awvalid_i,
+    output logic                  axil_awready_o,
+    input  logic [31:0]           axil_wdata_i,
+    input  logic [3:0]            axil_wstrb_i,
+    input  logic                  axil_wvalid_i,
+    output logic                  axil_wready_o,
+    output logic [1:0]            axil_bresp_o,
+    output logic                  axil_bvalid_o,
+    input  logic                  axil_bready_i,
+    input  logic [16:0]           axil_araddr_i,
+    input  logic                  axil_arvalid_i,
+    output logic                  axil_arready_o,
+    output logic [31:0]           axil_rdata_o,
+    output logic [1:0]            axil_rresp_o,
+    output logic                  axil_rvalid_o,
+    input  logic                  axil_rready_i,
+    output logic                  irq_o,
+    // AXI4-Stream: commands in.
+    input  logic [StreamBits-1:0] s_axis_tdata_i,
+    input  logic                  s_axis_tlast_i,
+    input  logic                  s_axis_tvalid_i,
+    output logic                  s_axis_tready_o,
+    // AXI4-Stream: answers out.
+    output logic [StreamBits-1:0] m_axis_tdata_o,
+    output logic                  m_axis_tlast_o,
+    output logic                  m_axis_tvalid_o,
+    input  logic                  m_axis_tready_i
+);
+    localparam int unsigned MtBits = (2 * N + W - 1) / W * W;
+    localparam int unsigned NumBits = ((2 * N + W) / W + D + 1) * W;
+    localparam int unsigned ItemBits = 4 * N + 64;
+    localparam int unsigned AnswerBits = 2 * N + 64;
+    localparam int unsigned Words = 2 * N / 32;
+    localparam int unsigned WordBits = $clog2(Words);
+    localparam int unsigned ContextBits = $clog2(Contexts);
+    localparam int unsigned Numbers = Contexts * 32 + 2 ** Teeth + Groups;
+    localparam int unsigned AddressBits = $clog2(Numbers);
+    localparam int unsigned TagBits = AddressBits + ContextBits;
+    // Of mont_mul_cios: digits and R, and the cycles of a product.
+    localparam int unsigned Steps = (2 * N + 2 + W - 1) / W + D + 2;
+    localparam int unsigned Interval = Steps + D + 4;
+    // Constants that are numbers: the regions from ONE on.
+    localparam int unsigned Constants = 8;
+
+    if (StreamBits < 32 || StreamBits % 32 != 0) $error("coproc: StreamBits must be a multiple of 32");
+
+    // ---- The frame. ----
+
+    logic rst_n, datapath_rst_n, key_wipe, key_write, item_valid, item_ready, answer_valid, answer_ready;
+    logic [13:0] key_index;
+    logic [31:0] key_data;
+    logic [ItemBits-1:0] item;
+    logic [AnswerBits-1:0] answer;
+    logic [7:0][31:0] parameters;
+    logic product;
+    logic [15:0] index_unused;
+
+    assign parameters[accelerator_pkg::CoprocParameterN] = N;
+    assign parameters[accelerator_pkg::CoprocParameterCores] = {8'd0, 8'(Contexts), 8'(Cores), 8'd0};
+    assign parameters[accelerator_pkg::CoprocParameterShape] = {8'd0, 8'(V), 8'(D), 8'(W)};
+    assign parameters[accelerator_pkg::CoprocParameterStreamBits] = StreamBits;
+    assign parameters[accelerator_pkg::CoprocParameterRBits] = W * (Steps - 1);
+    assign parameters[accelerator_pkg::CoprocParameterLeaveBits] = W * (D + 1);
+    assign parameters[accelerator_pkg::CoprocParameterMemory] = {8'd0, 8'(Teeth), 16'(Groups)};
+    assign parameters[accelerator_pkg::CoprocParameterInterval] = Interval;
+
+    accelerator_frame #(
+        .Identity   (accelerator_pkg::CoprocIdentity),
+        .InBits     (ItemBits),
+        .OutBits    (AnswerBits),
+        .StreamBits (StreamBits),
+        .Branches   (1),
+        .CountBits  (1),
+        .RegionWords(accelerator_pkg::coproc_region_words(N, W))
+    ) u_frame (
+        .clk_i,
+        .rst_ni,
+        .axil_awaddr_i,
+        .axil_awvalid_i,
+        .axil_awready_o,
+        .axil_wdata_i,
+        .axil_wstrb_i,
+        .axil_wvalid_i,
+        .axil_wready_o,
+        .axil_bresp_o,
+        .axil_bvalid_o,
+        .axil_bready_i,
+        .axil_araddr_i,
+        .axil_arvalid_i,
+        .axil_arready_o,
+        .axil_rdata_o,
+        .axil_rresp_o,
+        .axil_rvalid_o,
+        .axil_rready_i,
+        .irq_o,
+        .s_axis_tdata_i,
+        .s_axis_tlast_i,
+        .s_axis_tvalid_i,
+        .s_axis_tready_o,
+        .m_axis_tdata_o,
+        .m_axis_tlast_o,
+        .m_axis_tvalid_o,
+        .m_axis_tready_i,
+        .parameters_i   (parameters),
+        .index_o        (index_unused),
+        .value_i        ('0),
+        .product_count_i(product),
+        .rst_no         (rst_n),
+        .datapath_rst_no(datapath_rst_n),
+        .key_wipe_o     (key_wipe),
+        .key_write_o    (key_write),
+        .key_index_o    (key_index),
+        .key_data_o     (key_data),
+        .item_valid_o   (item_valid),
+        .item_ready_i   (item_ready),
+        .item_o         (item),
+        .answer_valid_i (answer_valid),
+        .answer_ready_o (answer_ready),
+        .answer_i       (answer)
+    );
+
+    // ---- The key: in registers, in the memory of its exponents, in that of its numbers. ----
+
+    logic [4:0] region;
+    logic [8:0] key_word;
+    assign {region, key_word} = key_index;
+
+    logic [MtBits-1:0] mt;
+    logic [2*N-1:0] square, staged;
+    logic [N-1:0] modulus;
+    logic modulus_write, lambda_write, number_region;
+    assign modulus_write = key_write && region == 5'(accelerator_pkg::CoprocModulus);
+    assign lambda_write = key_write && region == 5'(accelerator_pkg::CoprocLambda);
+    assign number_region = region[4:3] == 2'b01;
+
+    config_register #(
+        .Bits(MtBits)
+    ) u_mt (
+        .clk_i,
+        .rst_ni (rst_n),
+        .wipe_i (key_wipe),
+        .write_i(key_write && region == 5'(accelerator_pkg::CoprocMt)),
+        .index_i(key_word),
+        .data_i (key_data),
+        .value_o(mt)
+    );
+    config_register #(
+        .Bits(2 * N)
+    ) u_square (
+        .clk_i,
+        .rst_ni (rst_n),
+        .wipe_i (key_wipe),
+        .write_i(key_write && region == 5'(accelerator_pkg::CoprocSquare)),
+        .index_i(key_word),
+        .data_i (key_data),
+        .value_o(square)
+    );
+    config_register #(
+        .Bits(N)
+    ) u_modulus (
+        .clk_i,
+        .rst_ni (rst_n),
+        .wipe_i (key_wipe),
+        .write_i(modulus_write),
+        .index_i(key_word),
+        .data_i (key_data),
+        .value_o(modulus)
+    );
+    // A number is put together here, and is in memory a cycle after its last word.
+    config_register #(
+        .Bits(2 * N)
+    ) u_staged (
+        .clk_i,
+        .rst_ni (rst_n),
+        .wipe_i (key_wipe),
+        .write_i(key_write && number_region),
+        .index_i(key_word),
+        .data_i (key_data),
+        .value_o(staged)
+    );
+
+    logic whole_q, lambda_q;
+    logic [2:0] constant_q;
+    always_ff @(posedge clk_i) begin
+        if (!rst_n || key_wipe) begin
+            whole_q    <= 1'b0;
+            constant_q <= '0;
+            lambda_q   <= 1'b0;
+        end else begin
+            whole_q    <= key_write && number_region && key_word == 9'(Words - 1);
+            constant_q <= region[2:0];
+            if (lambda_write) lambda_q <= key_word == 9'(Words / 2 - 1);
+        end
+    end
+
+    logic constant_read, key_read, constants_ready, keys_ready;
+    logic [2:0] constant_address;
+    logic [2*N-1:0] constant;
+    logic [WordBits-1:0] key_address;
+    logic [31:0] key_exponent;
+    logic [1:0] unused_key_errors;
+
+    ram_1r1w #(
+        .Width(2 * N),
+        .Depth(Constants)
+    ) u_constants (
+        .clk_i,
+        .rst_ni         (rst_n),
+        .wipe_i         (key_wipe),
+        .ready_o        (constants_ready),
+        .write_i        (whole_q),
+        .write_address_i(constant_q),
+        .write_data_i   (staged),
+        .read_i         (constant_read),
+        .read_address_i (constant_address),
+        .read_data_o    (constant),
+        .error_o        (unused_key_errors[0])
+    );
+    ram_1r1w #(
+        .Width(32),
+        .Depth(2 ** WordBits)
+    ) u_key_exponents (
+        .clk_i,
+        .rst_ni         (rst_n),
+        .wipe_i         (key_wipe),
+        .ready_o        (keys_ready),
+        .write_i        (modulus_write || lambda_write),
+        .write_address_i({lambda_write, key_word[WordBits-2:0]}),
+        .write_data_i   (key_data),
+        .read_i         (key_read),
+        .read_address_i (key_address),
+        .read_data_o    (key_exponent),
+        .error_o        (unused_key_errors[1])
+    );
+
+    // ---- Commands. ----
+
+    logic room, exponent_write, loaded_valid, loaded_ready, loaded_second, command_valid, command_ready;
+    logic [ContextBits-1:0] fill, source, done_context;
+    logic [WordBits-1:0] exponent_index;
+    logic [31:0] exponent_data, exponent;
+    logic [2*N-1:0] loaded;
+    logic [7:0] command, code;
+    logic [15:0] length, group;
+    logic memories_ready, numbers_ready, exponents_ready;
+    assign memories_ready = numbers_ready && exponents_ready && constants_ready && keys_ready;
+
+    coproc_loader #(
+        .N(N)
+    ) u_loader (
+        .clk_i,
+        .rst_ni          (datapath_rst_n),
+        .modulus_i       (modulus),
+        .square_i        (square),
+        .item_valid_i    (item_valid),
+        .item_ready_o    (item_ready),
+        .item_i          (item),
+        .room_i          (room && memories_ready),
+        .exponent_write_o(exponent_write),
+        .exponent_index_o(exponent_index),
+        .exponent_data_o (exponent_data),
+        .number_valid_o  (loaded_valid),
+        .number_ready_i  (loaded_ready),
+        .number_second_o (loaded_second),
+        .number_o        (loaded),
+        .command_valid_o (command_valid),
+        .command_ready_i (command_ready),
+        .command_o       (command),
+        .length_o        (length),
+        .group_o         (group),
+        .code_o          (code)
+    );
+
+    logic exponent_read, number_read, product_valid, product_ready, sum_valid, sum_ready, leave, done;
+    logic [ContextBits+WordBits-1:0] exponent_address;
+    logic [AddressBits-1:0] number_address, destination;
+    logic [NumBits-1:0] number, a, b;
+
+    coproc_sequencer #(
+        .N       (N),
+        .NumBits (NumBits),
+        .Contexts(Contexts),
+        .Groups  (Groups),
+        .Teeth   (Teeth)
+    ) u_sequencer (
+        .clk_i,
+        .rst_ni            (datapath_rst_n),
+        .lambda_i          (lambda_q),
+        .room_o            (room),
+        .context_o         (fill),
+        .command_valid_i   (command_valid),
+        .command_ready_o   (command_ready),
+        .command_i         (command),
+        .length_i          (length),
+        .group_i           (group),
+        .code_i            (code),
+        .exponent_read_o   (exponent_read),
+        .exponent_address_o(exponent_address),
+        .exponent_i        (exponent),
+        .key_read_o        (key_read),
+        .key_address_o     (key_address),
+        .key_i             (key_exponent),
+        .number_read_o     (number_read),
+        .number_address_o  (number_address),
+        .number_i          (number),
+        .constant_read_o   (constant_read),
+        .constant_address_o(constant_address),
+        .constant_i        (constant),
+        .product_valid_o   (product_valid),
+        .product_ready_i   (product_ready),
+        .sum_valid_o       (sum_valid),
+        .sum_ready_i       (sum_ready),
+        .leave_o           (leave),
+        .destination_o     (destination),
+        .source_o          (source),
+        .a_o               (a),
+        .b_o               (b),
+        .done_i            (done),
+        .done_context_i    (done_context),
+        .answer_valid_o    (answer_valid),
+        .answer_ready_i    (answer_ready),
+        .answer_o          (answer)
+    );
+    assign product = product_valid && product_ready;
+
+    // ---- The units. ----
+
+    logic result_valid, result_ready, total_valid, total_ready, written_last, written_valid;
+    logic [1:0] written_source;
+    logic [TagBits-1:0] result_tag, total_tag, written_tag, loaded_tag;
+    logic [NumBits-1:0] result, total, written;
+    logic carry_unused;
+
+    coproc_cores #(
+        .N      (N),
+        .Count  (Cores),
+        .W      (W),
+        .V      (V),
+        .D      (D),
+        .TagBits(TagBits)
+    ) u_cores (
+        .clk_i,
+        .rst_ni     (datapath_rst_n),
+        .mt_i       (mt),
+        .modulus_i  (square),
+        .in_valid_i (product_valid),
+        .in_ready_o (product_ready),
+        .in_tag_i   ({source, destination}),
+        .in_leave_i (leave),
+        .a_i        (a),
+        .b_i        (b),
+        .out_valid_o(result_valid),
+        .out_ready_i(result_ready),
+        .out_tag_o  (result_tag),
+        .r_o        (result)
+    );
+
+    wide_add #(
+        .N(NumBits)
+    ) u_sum (
+        .clk_i,
+        .rst_ni     (datapath_rst_n),
+        .in_valid_i (sum_valid),
+        .in_ready_o (sum_ready),
+        .a_i        (a),
+        .b_i        (b),
+        .out_valid_o(total_valid),
+        .out_ready_i(total_ready),
+        .r_o        (total),
+        .carry_o    (carry_unused)
+    );
+    // The adder has one sum at a time.
+    always_ff @(posedge clk_i) begin
+        if (!datapath_rst_n) total_tag <= '0;
+        else if (sum_valid && sum_ready) total_tag <= {source, destination};
+    end
+
+    // ---- The memory of numbers: results, sums and operands are written in turns. ----
+
+    // X is place 16 of its context, Y 17.
+    assign loaded_tag = {fill, AddressBits'({fill, 4'd8, loaded_second})};
+
+    stream_arbiter #(
+        .Sources(3),
+        .Width  (TagBits + NumBits)
+    ) u_write (
+        .clk_i,
+        .rst_ni      (datapath_rst_n),
+        .in_valid_i  ({loaded_valid, total_valid, result_valid}),
+        .in_ready_o  ({loaded_ready, total_ready, result_ready}),
+        .in_data_i   ({loaded_tag, NumBits'(loaded), total_tag, total, result_tag, result}),
+        .in_last_i   (3'b111),
+        .out_valid_o (written_valid),
+        .out_ready_i (1'b1),
+        .out_data_o  ({written_tag, written}),
+        .out_last_o  (written_last),
+        .out_source_o(written_source)
+    );
+    assign done = written_valid && written_source != 2'd2;
+    assign done_context = written_tag[AddressBits+:ContextBits];
+
+    logic [1:0] unused_errors;
+    ram_1r1w #(
+        .Width(NumBits),
+        .Depth(Numbers)
+    ) u_numbers (
+        .clk_i,
+        .rst_ni         (datapath_rst_n),
+        .wipe_i         (1'b0),
+        .ready_o        (numbers_ready),
+        .write_i        (written_valid),
+        .write_address_i(written_tag[AddressBits-1:0]),
+        .write_data_i   (written),
+        .read_i         (number_read),
+        .read_address_i (number_address),
+        .read_data_o    (number),
+        .error_o        (unused_errors[0])
+    );
+    ram_1r1w #(
+        .Width(32),
+        .Depth(Contexts * 2 ** WordBits)
+    ) u_exponents (
+        .clk_i,
+        .rst_ni         (datapath_rst_n),
+        .wipe_i         (1'b0),
+        .ready_o        (exponents_ready),
+        .write_i        (exponent_write),
+        .write_address_i({fill, exponent_index}),
+        .write_data_i   (exponent_data),
+        .read_i         (exponent_read),
+        .read_address_i (exponent_address),
+        .read_data_o    (exponent),
+        .error_o        (unused_errors[1])
+    );
+
+    logic unused;
+    assign unused = ^{index_unused, unused_key_errors, unused_errors, carry_unused, written_last};
+endmodule

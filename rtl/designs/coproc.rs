@@ -1,0 +1,14 @@
+//! `rtl/coproc`.
+
+use hearith_verilated::build::Design;
+
+pub fn designs() -> Vec<Design> {
+    vec![
+        Design::new("coproc_core_digit_50", "coproc_core_digit")
+            .parameter("N", 50)
+            .parameter("Digit", 32)
+            .parameter("Width", 16)
+            .parameter("Tile", 8)
+            .parameter("TagBits", 5),
+    ]
+}
