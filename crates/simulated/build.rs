@@ -95,15 +95,37 @@ fn mesa_dual() -> Vec<Design> {
     dual.into_iter().chain([many_lanes]).collect()
 }
 
+/// A simulated co-processor: bits of the key, multipliers, contexts, teeth of the comb, bits of a beat.
+fn coprocessor(name: &str, [bits, cores, contexts, teeth, stream]: [u32; 5]) -> Design {
+    Design::new(name, "coproc")
+        .parameter("N", bits)
+        .parameter("Cores", cores)
+        .parameter("Contexts", contexts)
+        .parameter("Teeth", teeth)
+        .parameter("StreamBits", stream)
+        .source(REGISTERS)
+        .source("../../rtl/coproc/coproc_pkg.sv")
+        .shared(&SHARED)
+}
+
+/// The co-processors.
+fn coproc() -> Vec<Design> {
+    vec![
+        coprocessor("coproc_64", [64, 1, 2, 4, 32]).parameter("Groups", 4).memory("ram_1r1w", "word_q"),
+        coprocessor("coproc_256", [256, 2, 4, 8, 64]),
+        coprocessor("coproc_512", [width(512), 1, 4, 4, 64]),
+    ]
+}
+
 /// A feature, and its designs.
 type System = (&'static str, fn() -> Vec<Design>);
 
 /// The systems. The longest to compile come first.
-const SYSTEMS: [System; 3] = [("MESA_DUAL", mesa_dual), ("MESA", mesa), ("RNS", banks::designs)];
+const SYSTEMS: [System; 4] = [("MESA_DUAL", mesa_dual), ("MESA", mesa), ("RNS", banks::designs), ("COPROC", coproc)];
 
 fn main() {
     println!("cargo::rerun-if-changed=banks.rs");
-    let build = ["lib", "arith", "mesa", "rns"].map(|directory| format!("../../rtl/{directory}"));
+    let build = ["lib", "arith", "mesa", "rns", "coproc"].map(|directory| format!("../../rtl/{directory}"));
     let build = build.into_iter().fold(Build::new(), Build::library);
     let wanted = SYSTEMS.into_iter().filter(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some());
     build.covers("../../rtl/tests/cover").designs(wanted.flat_map(|(_, designs)| designs())).finish();

@@ -156,6 +156,11 @@ impl Accelerator {
         self.start()
     }
 
+    /// Drops what is in flight; the constants stay.
+    pub(crate) fn flush(&mut self) -> Result<(), Error> {
+        self.synchronise().map(drop)
+    }
+
     /// Clears the constants and drops what is in flight.
     pub(crate) fn wipe(&mut self) -> Result<(), Error> {
         self.epoch = None;

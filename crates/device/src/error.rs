@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use hearith_paillier::ErrorKind as SchemeErrorKind;
 
+use crate::coproc::Refusal;
+
 /// A device, or the way to it, failed: what is wrong, and in which row of the batch. Nothing of a batch is given out then; the device
 /// has been flushed and can be used again unless it has stopped answering.
 ///
@@ -162,13 +164,30 @@ pub enum ErrorKind {
         /// Size of the largest that fits.
         largest: u32,
     },
-    /// A batch came before a key.
+    /// The key has not the one size that the device takes.
+    #[error("a key of {bits} bits does not fit: the device takes keys of {takes} bits")]
+    KeySize {
+        /// Size of the key.
+        bits: u32,
+        /// Size of those that fit.
+        takes: u32,
+    },
+    /// A batch came before a key, or before one that can do this.
     #[error("the device has no key")]
     NoKey,
     /// The device's answers are not the right ones, though each could be one. Which rows are wrong is not known; the device has been
     /// wiped.
     #[error("the device answers wrongly: a batch did not pass the check, and nothing of it is given out")]
     FailedCheck,
+    /// The device refuses a command, and says why; others of the batch were carried out, but nothing of it is given out.
+    #[error("the device refuses the command: {refusal}")]
+    CommandRefused {
+        /// Why.
+        refusal: Refusal,
+    },
+    /// The device gave a number that is no ciphertext.
+    #[error("the device gave what is no ciphertext")]
+    NotACiphertext,
     /// The device gave a number that is no plaintext.
     #[error("the device gave what is no plaintext")]
     NotAPlaintext,

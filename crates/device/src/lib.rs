@@ -1,11 +1,12 @@
 #![doc = include_str!("../README.md")]
 
 mod accelerator;
+pub mod coproc;
 mod error;
 #[cfg(unix)]
 mod mapped;
 pub mod mesa;
-mod registers;
+pub mod registers;
 pub mod residue_bank;
 mod system;
 mod transport;
@@ -15,6 +16,9 @@ pub use accelerator::Counters;
 pub use error::{Error, ErrorKind};
 #[cfg(unix)]
 pub use mapped::{Mapping, MemoryMapped, Window};
-pub use system::{ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, Kind, SYSTEMS, State, System};
+pub use system::{
+    Computes, ComputingDevice, ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, Kind, SYSTEMS, State,
+    System,
+};
 pub use transport::{Exchange, Marks, Transport};
 pub use trust::Trust;

@@ -1,13 +1,14 @@
 //! MESA, the Paillier decryptor of `rtl/mesa`, in two forms: a pipeline that divides, and dual numbers, which do not. Identify, load a
 //! key, decrypt batches, count cycles, wipe.
 
-mod constants;
+pub(crate) mod constants;
 mod dual;
 mod keyed;
 mod loaded;
 mod pipelined;
 
 pub use dual::{MesaDual, MesaDualParameters};
+pub(crate) use keyed::{Constant, Secret};
 pub use keyed::{Keyed, Parameters};
 pub use loaded::Loaded;
 pub use pipelined::{Mesa, MesaParameters};

@@ -2,90 +2,88 @@
 //!
 //! Written by scripts/registers.py from rtl/registers: change those, then run it.
 
-#![allow(dead_code, reason = "all registers are here, whoever reads them")]
-
 /// The version of the register map.
-pub(crate) const KNOWN_VERSION: u32 = 2;
+pub const KNOWN_VERSION: u32 = 2;
 
 /// Four letters, the first on top.
-pub(crate) const IDENTITY: u32 = 0x00;
+pub const IDENTITY: u32 = 0x00;
 
 /// Of this register map: 2.
-pub(crate) const VERSION: u32 = 0x04;
+pub const VERSION: u32 = 0x04;
 
 /// What the device has.
-pub(crate) const CAPABILITY: u32 = 0x08;
+pub const CAPABILITY: u32 = 0x08;
 
 /// The fields of [`CAPABILITY`].
-pub(crate) mod capability {
+pub mod capability {
     /// Regions of constants.
-    pub(crate) const REGIONS: u32 = 0xff;
+    pub const REGIONS: u32 = 0xff;
     /// Branches that take every item.
-    pub(crate) const BRANCHES: u32 = 0xff00;
+    pub const BRANCHES: u32 = 0xff00;
     /// A table behind INDEX and VALUE.
-    pub(crate) const TABLE: u32 = 0x1_0000;
+    pub const TABLE: u32 = 0x1_0000;
     /// An interrupt, `irq_o`.
-    pub(crate) const INTERRUPT: u32 = 0x2_0000;
+    pub const INTERRUPT: u32 = 0x2_0000;
 }
 
 /// The number that packets must carry: 0 after a reset, one more after every flush and wipe (1 after 65535).
-pub(crate) const EPOCH: u32 = 0x0c;
+pub const EPOCH: u32 = 0x0c;
 
 /// Each bit written as 1 does something.
-pub(crate) const CONTROL: u32 = 0x10;
+pub const CONTROL: u32 = 0x10;
 
 /// The fields of [`CONTROL`].
-pub(crate) mod control {
+pub mod control {
     /// The constants are complete: items are taken from now on.
-    pub(crate) const READY: u32 = 0x1;
+    pub const READY: u32 = 0x1;
     /// Drop what is in flight, and begin a new epoch.
-    pub(crate) const FLUSH: u32 = 0x2;
+    pub const FLUSH: u32 = 0x2;
     /// Clear the constants, and flush.
-    pub(crate) const WIPE: u32 = 0x4;
+    pub const WIPE: u32 = 0x4;
 }
 
 /// How the device is.
-pub(crate) const STATUS: u32 = 0x14;
+pub const STATUS: u32 = 0x14;
 
 /// The fields of [`STATUS`].
-pub(crate) mod status {
+pub mod status {
     /// The constants are complete.
-    pub(crate) const READY: u32 = 0x1;
+    pub const READY: u32 = 0x1;
     /// Something is in flight.
-    pub(crate) const BUSY: u32 = 0x2;
+    pub const BUSY: u32 = 0x2;
     /// What a flush cut short is still being ended on the way out.
-    pub(crate) const CLOSING: u32 = 0x4;
+    pub const CLOSING: u32 = 0x4;
     /// A cause stands in ERROR.
-    pub(crate) const ERROR: u32 = 0x8;
+    pub const ERROR: u32 = 0x8;
 }
 
 /// What went wrong; a cause stays until 1 is written to it.
-pub(crate) const ERROR: u32 = 0x18;
+pub const ERROR: u32 = 0x18;
 
 /// The fields of [`ERROR`].
-pub(crate) mod error {
+pub mod error {
     /// No register has this address.
-    pub(crate) const UNKNOWN: u32 = 0x1;
+    pub const UNKNOWN: u32 = 0x1;
     /// An address was not a multiple of 4.
-    pub(crate) const UNALIGNED: u32 = 0x2;
+    pub const UNALIGNED: u32 = 0x2;
     /// A write did not cover its word.
-    pub(crate) const PARTIAL: u32 = 0x4;
+    pub const PARTIAL: u32 = 0x4;
     /// A write to what can only be read.
-    pub(crate) const READ_ONLY: u32 = 0x8;
+    pub const READ_ONLY: u32 = 0x8;
     /// A read of what can only be written.
-    pub(crate) const WRITE_ONLY: u32 = 0x10;
+    pub const WRITE_ONLY: u32 = 0x10;
     /// A write beyond the last word of a constant, or where there is none.
-    pub(crate) const BEYOND: u32 = 0x20;
+    pub const BEYOND: u32 = 0x20;
     /// A write of a constant while something was in flight.
-    pub(crate) const LOCKED: u32 = 0x40;
+    pub const LOCKED: u32 = 0x40;
     /// A packet without the mark or of another epoch was discarded.
-    pub(crate) const FOREIGN: u32 = 0x100;
+    pub const FOREIGN: u32 = 0x100;
     /// A packet did not end where its header said.
-    pub(crate) const BROKEN: u32 = 0x200;
+    pub const BROKEN: u32 = 0x200;
 }
 
 /// The causes of [`ERROR`], in words.
-pub(crate) const CAUSES: [(u32, &str); 9] = [
+pub const CAUSES: [(u32, &str); 9] = [
     (0x1, "no register has this address"),
     (0x2, "an address was not a multiple of 4"),
     (0x4, "a write did not cover its word"),
@@ -98,213 +96,255 @@ pub(crate) const CAUSES: [(u32, &str); 9] = [
 ];
 
 /// Which bits of INTERRUPT raise `irq_o`.
-pub(crate) const INTERRUPT_ENABLE: u32 = 0x1c;
+pub const INTERRUPT_ENABLE: u32 = 0x1c;
 
 /// The fields of [`INTERRUPT_ENABLE`].
-pub(crate) mod interrupt_enable {
+pub mod interrupt_enable {
     /// As in INTERRUPT.
-    pub(crate) const ERROR: u32 = 0x1;
+    pub const ERROR: u32 = 0x1;
     /// As in INTERRUPT.
-    pub(crate) const ANSWER: u32 = 0x2;
+    pub const ANSWER: u32 = 0x2;
     /// As in INTERRUPT.
-    pub(crate) const IDLE: u32 = 0x4;
+    pub const IDLE: u32 = 0x4;
 }
 
 /// What happened; stays until 1 is written to it.
-pub(crate) const INTERRUPT: u32 = 0x20;
+pub const INTERRUPT: u32 = 0x20;
 
 /// The fields of [`INTERRUPT`].
-pub(crate) mod interrupt {
+pub mod interrupt {
     /// A cause was noted in ERROR.
-    pub(crate) const ERROR: u32 = 0x1;
+    pub const ERROR: u32 = 0x1;
     /// The last beat of a packet was taken.
-    pub(crate) const ANSWER: u32 = 0x2;
+    pub const ANSWER: u32 = 0x2;
     /// Nothing is in flight any more.
-    pub(crate) const IDLE: u32 = 0x4;
+    pub const IDLE: u32 = 0x4;
 }
 
 /// Items taken and not yet answered.
-pub(crate) const IN_FLIGHT: u32 = 0x24;
+pub const IN_FLIGHT: u32 = 0x24;
 
 /// CRC-32 of the words written into regions since word 0 of one; 0 after ready and wipe.
-pub(crate) const KEY_CHECK: u32 = 0x28;
+pub const KEY_CHECK: u32 = 0x28;
 
 /// Which entry of the device's table VALUE shows.
-pub(crate) const INDEX: u32 = 0x2c;
+pub const INDEX: u32 = 0x2c;
 
 /// The entry; 0 beyond the last.
-pub(crate) const VALUE: u32 = 0x30;
+pub const VALUE: u32 = 0x30;
 
 /// Cycles with anything in flight.
-pub(crate) const BUSY: u32 = 0x40;
+pub const BUSY: u32 = 0x40;
 
 /// Items taken.
-pub(crate) const ACCEPTED: u32 = 0x48;
+pub const ACCEPTED: u32 = 0x48;
 
 /// Items answered.
-pub(crate) const DELIVERED: u32 = 0x50;
+pub const DELIVERED: u32 = 0x50;
 
 /// Products started, in the system's unit.
-pub(crate) const PRODUCTS: u32 = 0x58;
+pub const PRODUCTS: u32 = 0x58;
 
 /// Packets discarded whole.
-pub(crate) const DISCARDED: u32 = 0x60;
+pub const DISCARDED: u32 = 0x60;
 
 /// The system's eight parameters, a word each.
-pub(crate) const PARAMETERS: u32 = 0x80;
+pub const PARAMETERS: u32 = 0x80;
 
 /// The first region.
-pub(crate) const REGIONS: u32 = 0x1_0000;
+pub const REGIONS: u32 = 0x1_0000;
 
 /// Bytes of address between two regions.
-pub(crate) const REGION_BYTES: u32 = 0x800;
+pub const REGION_BYTES: u32 = 0x800;
 
 /// A region that a constant of a key is written into.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Region {
+pub struct Region {
     /// Its number: where it is, see [`Region::address`].
-    pub(crate) number: u32,
+    pub number: u32,
     /// Bits of the constant, from the system's `N`, `W` and `D`.
-    pub(crate) bits: fn(n: u32, w: u32, d: u32) -> u32,
+    pub bits: fn(n: u32, w: u32, d: u32) -> u32,
 }
 
 impl Region {
     /// Byte address of word 0 of the region with this number.
-    pub(crate) const fn address(number: u32) -> u32 {
+    pub const fn address(number: u32) -> u32 {
         REGIONS + number * REGION_BYTES
     }
 }
 
 /// Of the system `mesa`.
-pub(crate) mod mesa {
+pub mod mesa {
     use super::Region;
 
     /// What IDENTITY reads.
-    pub(crate) const IDENTITY: [u8; 4] = *b"MESA"; // 0x4d45_5341
+    pub const IDENTITY: [u8; 4] = *b"MESA"; // 0x4d45_5341
     /// Parameter: bits of n.
-    pub(crate) const PARAMETER_N: usize = 0;
+    pub const PARAMETER_N: usize = 0;
     /// Parameter: ladders a branch.
-    pub(crate) const PARAMETER_STAGES: usize = 1;
+    pub const PARAMETER_STAGES: usize = 1;
     /// Parameter: the arithmetic.
-    pub(crate) const PARAMETER_SHAPE: usize = 2;
+    pub const PARAMETER_SHAPE: usize = 2;
     /// Parameter: bits of a beat.
-    pub(crate) const PARAMETER_STREAM_BITS: usize = 3;
+    pub const PARAMETER_STREAM_BITS: usize = 3;
     /// Parameter: R = 2^R_BITS.
-    pub(crate) const PARAMETER_R_BITS: usize = 4;
+    pub const PARAMETER_R_BITS: usize = 4;
     /// Parameter: bits that the radix-2 multipliers scan.
-    pub(crate) const PARAMETER_X_BITS: usize = 5;
+    pub const PARAMETER_X_BITS: usize = 5;
     /// Parameter: cycles between plaintexts, once the pipeline is full.
-    pub(crate) const PARAMETER_INTERVAL: usize = 6;
+    pub const PARAMETER_INTERVAL: usize = 6;
     /// `(M' + 1) / 2^(W (D+1))`, `M' = u p^2`.
-    pub(crate) const P_MT: Region = Region { number: 0, bits: |n, w, _d| n.next_multiple_of(w) };
+    pub const P_MT: Region = Region { number: 0, bits: |n, w, _d| n.next_multiple_of(w) };
     /// `p^2`.
-    pub(crate) const P_SQUARE: Region = Region { number: 1, bits: |n, _w, _d| n };
+    pub const P_SQUARE: Region = Region { number: 1, bits: |n, _w, _d| n };
     /// `R 2^XBits mod p^2`.
-    pub(crate) const P_ENTER: Region = Region { number: 2, bits: |n, _w, _d| n };
+    pub const P_ENTER: Region = Region { number: 2, bits: |n, _w, _d| n };
     /// `R mod p^2`.
-    pub(crate) const P_ONE: Region = Region { number: 3, bits: |n, _w, _d| n };
+    pub const P_ONE: Region = Region { number: 3, bits: |n, _w, _d| n };
     /// `p - 1`.
-    pub(crate) const P_EXPONENT: Region = Region { number: 4, bits: |n, _w, _d| n / 2 };
+    pub const P_EXPONENT: Region = Region { number: 4, bits: |n, _w, _d| n / 2 };
     /// `p`.
-    pub(crate) const P_PRIME: Region = Region { number: 5, bits: |n, _w, _d| n / 2 };
+    pub const P_PRIME: Region = Region { number: 5, bits: |n, _w, _d| n / 2 };
     /// `t_p 2^XBits mod n`.
-    pub(crate) const P_MERGED: Region = Region { number: 6, bits: |n, _w, _d| n };
+    pub const P_MERGED: Region = Region { number: 6, bits: |n, _w, _d| n };
     /// `n`.
-    pub(crate) const MODULUS: Region = Region { number: 7, bits: |n, _w, _d| n };
+    pub const MODULUS: Region = Region { number: 7, bits: |n, _w, _d| n };
     /// as P_MT, of q.
-    pub(crate) const Q_MT: Region = Region { number: 8, bits: |n, w, _d| n.next_multiple_of(w) };
+    pub const Q_MT: Region = Region { number: 8, bits: |n, w, _d| n.next_multiple_of(w) };
     /// `q^2`.
-    pub(crate) const Q_SQUARE: Region = Region { number: 9, bits: |n, _w, _d| n };
+    pub const Q_SQUARE: Region = Region { number: 9, bits: |n, _w, _d| n };
     /// as P_ENTER, of q.
-    pub(crate) const Q_ENTER: Region = Region { number: 10, bits: |n, _w, _d| n };
+    pub const Q_ENTER: Region = Region { number: 10, bits: |n, _w, _d| n };
     /// as P_ONE, of q.
-    pub(crate) const Q_ONE: Region = Region { number: 11, bits: |n, _w, _d| n };
+    pub const Q_ONE: Region = Region { number: 11, bits: |n, _w, _d| n };
     /// `q - 1`.
-    pub(crate) const Q_EXPONENT: Region = Region { number: 12, bits: |n, _w, _d| n / 2 };
+    pub const Q_EXPONENT: Region = Region { number: 12, bits: |n, _w, _d| n / 2 };
     /// `q`.
-    pub(crate) const Q_PRIME: Region = Region { number: 13, bits: |n, _w, _d| n / 2 };
+    pub const Q_PRIME: Region = Region { number: 13, bits: |n, _w, _d| n / 2 };
     /// `t_q 2^XBits mod n`.
-    pub(crate) const Q_MERGED: Region = Region { number: 14, bits: |n, _w, _d| n };
+    pub const Q_MERGED: Region = Region { number: 14, bits: |n, _w, _d| n };
 }
 
 /// Of the system `mesa_dual`.
-pub(crate) mod mesa_dual {
+pub mod mesa_dual {
     use super::Region;
 
     /// What IDENTITY reads.
-    pub(crate) const IDENTITY: [u8; 4] = *b"DUAL"; // 0x4455_414c
+    pub const IDENTITY: [u8; 4] = *b"DUAL"; // 0x4455_414c
     /// Parameter: bits of n.
-    pub(crate) const PARAMETER_N: usize = 0;
+    pub const PARAMETER_N: usize = 0;
     /// Parameter: exponentiators a branch.
-    pub(crate) const PARAMETER_LANES: usize = 1;
+    pub const PARAMETER_LANES: usize = 1;
     /// Parameter: the arithmetic.
-    pub(crate) const PARAMETER_SHAPE: usize = 2;
+    pub const PARAMETER_SHAPE: usize = 2;
     /// Parameter: bits of a beat.
-    pub(crate) const PARAMETER_STREAM_BITS: usize = 3;
+    pub const PARAMETER_STREAM_BITS: usize = 3;
     /// Parameter: R = 2^R_BITS.
-    pub(crate) const PARAMETER_R_BITS: usize = 4;
+    pub const PARAMETER_R_BITS: usize = 4;
     /// Parameter: bits that the radix-2 multipliers scan.
-    pub(crate) const PARAMETER_X_BITS: usize = 5;
+    pub const PARAMETER_X_BITS: usize = 5;
     /// Parameter: cycles in which all lanes together take LANES ciphertexts, once they are full.
-    pub(crate) const PARAMETER_INTERVAL: usize = 6;
+    pub const PARAMETER_INTERVAL: usize = 6;
     /// `(M' + 1) / 2^(W (D+1))`, `M' = u p`.
-    pub(crate) const P_MT: Region = Region { number: 0, bits: |n, w, _d| (n / 2).next_multiple_of(w) };
+    pub const P_MT: Region = Region { number: 0, bits: |n, w, _d| (n / 2).next_multiple_of(w) };
     /// `p - 1`.
-    pub(crate) const P_EXPONENT: Region = Region { number: 1, bits: |n, _w, _d| n / 2 };
+    pub const P_EXPONENT: Region = Region { number: 1, bits: |n, _w, _d| n / 2 };
     /// `u = -p^-1 mod 2^(W (D+1))`.
-    pub(crate) const P_UNIT: Region = Region { number: 2, bits: |_n, w, d| w * (d + 1) };
+    pub const P_UNIT: Region = Region { number: 2, bits: |_n, w, d| w * (d + 1) };
     /// low part of `2^(N/2) R` as `low + high M'` modulo `p^2`.
-    pub(crate) const P_SHIFT_LOW: Region = Region { number: 3, bits: |n, _w, _d| n / 2 };
+    pub const P_SHIFT_LOW: Region = Region { number: 3, bits: |n, _w, _d| n / 2 };
     /// its high part.
-    pub(crate) const P_SHIFT_HIGH: Region = Region { number: 4, bits: |n, _w, _d| n / 2 };
+    pub const P_SHIFT_HIGH: Region = Region { number: 4, bits: |n, _w, _d| n / 2 };
     /// low part of `R^3`.
-    pub(crate) const P_ENTER_LOW: Region = Region { number: 5, bits: |n, _w, _d| n / 2 };
+    pub const P_ENTER_LOW: Region = Region { number: 5, bits: |n, _w, _d| n / 2 };
     /// its high part.
-    pub(crate) const P_ENTER_HIGH: Region = Region { number: 6, bits: |n, _w, _d| n / 2 };
+    pub const P_ENTER_HIGH: Region = Region { number: 6, bits: |n, _w, _d| n / 2 };
     /// low part of `R^2`.
-    pub(crate) const P_ONE_LOW: Region = Region { number: 7, bits: |n, _w, _d| n / 2 };
+    pub const P_ONE_LOW: Region = Region { number: 7, bits: |n, _w, _d| n / 2 };
     /// its high part.
-    pub(crate) const P_ONE_HIGH: Region = Region { number: 8, bits: |n, _w, _d| n / 2 };
+    pub const P_ONE_HIGH: Region = Region { number: 8, bits: |n, _w, _d| n / 2 };
     /// `t_p 2^XBits mod n`.
-    pub(crate) const P_MERGED: Region = Region { number: 9, bits: |n, _w, _d| n };
+    pub const P_MERGED: Region = Region { number: 9, bits: |n, _w, _d| n };
     /// `n`.
-    pub(crate) const MODULUS: Region = Region { number: 15, bits: |n, _w, _d| n };
+    pub const MODULUS: Region = Region { number: 15, bits: |n, _w, _d| n };
     /// as P_MT, of q.
-    pub(crate) const Q_MT: Region = Region { number: 16, bits: |n, w, _d| (n / 2).next_multiple_of(w) };
+    pub const Q_MT: Region = Region { number: 16, bits: |n, w, _d| (n / 2).next_multiple_of(w) };
     /// `q - 1`.
-    pub(crate) const Q_EXPONENT: Region = Region { number: 17, bits: |n, _w, _d| n / 2 };
+    pub const Q_EXPONENT: Region = Region { number: 17, bits: |n, _w, _d| n / 2 };
     /// as P_UNIT, of q.
-    pub(crate) const Q_UNIT: Region = Region { number: 18, bits: |_n, w, d| w * (d + 1) };
+    pub const Q_UNIT: Region = Region { number: 18, bits: |_n, w, d| w * (d + 1) };
     /// as P_SHIFT_LOW, of q.
-    pub(crate) const Q_SHIFT_LOW: Region = Region { number: 19, bits: |n, _w, _d| n / 2 };
+    pub const Q_SHIFT_LOW: Region = Region { number: 19, bits: |n, _w, _d| n / 2 };
     /// as P_SHIFT_HIGH, of q.
-    pub(crate) const Q_SHIFT_HIGH: Region = Region { number: 20, bits: |n, _w, _d| n / 2 };
+    pub const Q_SHIFT_HIGH: Region = Region { number: 20, bits: |n, _w, _d| n / 2 };
     /// as P_ENTER_LOW, of q.
-    pub(crate) const Q_ENTER_LOW: Region = Region { number: 21, bits: |n, _w, _d| n / 2 };
+    pub const Q_ENTER_LOW: Region = Region { number: 21, bits: |n, _w, _d| n / 2 };
     /// as P_ENTER_HIGH, of q.
-    pub(crate) const Q_ENTER_HIGH: Region = Region { number: 22, bits: |n, _w, _d| n / 2 };
+    pub const Q_ENTER_HIGH: Region = Region { number: 22, bits: |n, _w, _d| n / 2 };
     /// as P_ONE_LOW, of q.
-    pub(crate) const Q_ONE_LOW: Region = Region { number: 23, bits: |n, _w, _d| n / 2 };
+    pub const Q_ONE_LOW: Region = Region { number: 23, bits: |n, _w, _d| n / 2 };
     /// as P_ONE_HIGH, of q.
-    pub(crate) const Q_ONE_HIGH: Region = Region { number: 24, bits: |n, _w, _d| n / 2 };
+    pub const Q_ONE_HIGH: Region = Region { number: 24, bits: |n, _w, _d| n / 2 };
     /// `t_q 2^XBits mod n`.
-    pub(crate) const Q_MERGED: Region = Region { number: 25, bits: |n, _w, _d| n };
+    pub const Q_MERGED: Region = Region { number: 25, bits: |n, _w, _d| n };
 }
 
 /// Of the system `residue_bank`.
-pub(crate) mod residue_bank {
+pub mod residue_bank {
     /// What IDENTITY reads.
-    pub(crate) const IDENTITY: [u8; 4] = *b"RESB"; // 0x5245_5342
+    pub const IDENTITY: [u8; 4] = *b"RESB"; // 0x5245_5342
     /// Parameter: bits of a coefficient, `Words V`.
-    pub(crate) const PARAMETER_BITS: usize = 0;
+    pub const PARAMETER_BITS: usize = 0;
     /// Parameter: primes.
-    pub(crate) const PARAMETER_COUNT: usize = 1;
+    pub const PARAMETER_COUNT: usize = 1;
     /// Parameter: the units.
-    pub(crate) const PARAMETER_SHAPE: usize = 2;
+    pub const PARAMETER_SHAPE: usize = 2;
     /// Parameter: bits of a beat.
-    pub(crate) const PARAMETER_STREAM_BITS: usize = 3;
+    pub const PARAMETER_STREAM_BITS: usize = 3;
     /// Parameter: cycles between two coefficients of a packet.
-    pub(crate) const PARAMETER_INTERVAL: usize = 4;
+    pub const PARAMETER_INTERVAL: usize = 4;
     /// Parameter: cycles from the last beat of a coefficient to the first beat of its residues.
-    pub(crate) const PARAMETER_LATENCY: usize = 5;
+    pub const PARAMETER_LATENCY: usize = 5;
+}
+
+/// Of the system `coproc`.
+pub mod coproc {
+    use super::Region;
+
+    /// What IDENTITY reads.
+    pub const IDENTITY: [u8; 4] = *b"COPR"; // 0x434f_5052
+    /// Parameter: bits of n.
+    pub const PARAMETER_N: usize = 0;
+    /// Parameter: the multipliers.
+    pub const PARAMETER_CORES: usize = 1;
+    /// Parameter: the arithmetic.
+    pub const PARAMETER_SHAPE: usize = 2;
+    /// Parameter: bits of a beat.
+    pub const PARAMETER_STREAM_BITS: usize = 3;
+    /// Parameter: R = 2^R_BITS.
+    pub const PARAMETER_R_BITS: usize = 4;
+    /// Parameter: S = 2^LEAVE_BITS, by which results are divided on the way out.
+    pub const PARAMETER_LEAVE_BITS: usize = 5;
+    /// Parameter: the memory of numbers.
+    pub const PARAMETER_MEMORY: usize = 6;
+    /// Parameter: cycles between two products of a multiplier.
+    pub const PARAMETER_INTERVAL: usize = 7;
+    /// `(M' + 1) / 2^(W (D+1))`, `M' = u n^2`.
+    pub const MT: Region = Region { number: 0, bits: |n, w, _d| (2 * n).next_multiple_of(w) };
+    /// `n^2`.
+    pub const SQUARE: Region = Region { number: 1, bits: |n, _w, _d| 2 * n };
+    /// `n`.
+    pub const MODULUS: Region = Region { number: 2, bits: |n, _w, _d| n };
+    /// `lambda`, written where the device is to decrypt.
+    pub const LAMBDA: Region = Region { number: 3, bits: |n, _w, _d| n };
+    /// `R mod n^2`.
+    pub const ONE: Region = Region { number: 8, bits: |n, _w, _d| 2 * n };
+    /// `R^2 mod n^2`.
+    pub const ENTER: Region = Region { number: 9, bits: |n, _w, _d| 2 * n };
+    /// `R^2 S mod n^2`.
+    pub const PASS: Region = Region { number: 10, bits: |n, _w, _d| 2 * n };
+    /// `S`.
+    pub const LEAVE: Region = Region { number: 11, bits: |n, _w, _d| 2 * n };
+    /// `n R^2 mod n^2`.
+    pub const FACTOR: Region = Region { number: 12, bits: |n, _w, _d| 2 * n };
 }

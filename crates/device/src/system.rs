@@ -7,10 +7,11 @@
 use std::fmt;
 
 use hearith_arith::Batch;
-use hearith_paillier::{Decrypt, PrivateKey};
+use hearith_paillier::{Ciphertexts, Decrypt, Plaintexts, PrivateKey, PublicKey};
 use hearith_rns::Residues;
 
-use crate::{Counters, Error, Trust, mesa, residue_bank};
+use crate::coproc::Scalars;
+use crate::{Counters, Error, Trust, coproc, mesa, residue_bank};
 
 /// A system that this crate has a driver for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub struct System {
 }
 
 /// All of them, whether or not there are such devices.
-pub static SYSTEMS: [&System; 3] = [&mesa::MESA, &mesa::MESA_DUAL, &residue_bank::RESIDUE_BANK];
+pub static SYSTEMS: [&System; 4] = [&mesa::MESA, &mesa::MESA_DUAL, &residue_bank::RESIDUE_BANK, &coproc::COPROC];
 
 /// The devices of a system that are to be had in one way: simulated, or on a board.
 pub trait Kind: fmt::Debug + Sync {
@@ -39,6 +40,11 @@ pub trait Kind: fmt::Debug + Sync {
 
     /// The capability of converting integers to residues.
     fn converts(&self) -> Option<&dyn Converts> {
+        None
+    }
+
+    /// The capability of computing with a public key.
+    fn computes(&self) -> Option<&dyn Computes> {
         None
     }
 }
@@ -72,6 +78,15 @@ pub trait Converts {
     fn open(&self, moduli: &[u64], bits: u32, trust: Trust) -> Result<Box<dyn ConvertingDevice>, Error>;
 }
 
+/// The capability of computing with a public key: encrypting, and everything that is done with ciphertexts.
+pub trait Computes {
+    /// A device that takes keys of this size, with the key loaded.
+    ///
+    /// # Errors
+    /// [`ErrorKind::KeySize`](crate::ErrorKind::KeySize), or the device cannot be reached or fails.
+    fn load_public(&self, key: &PublicKey, trust: Trust) -> Result<Box<dyn ComputingDevice>, Error>;
+}
+
 /// A device that is ready for batches.
 pub trait Device {
     /// What and where the device is, in words.
@@ -88,7 +103,7 @@ pub trait Device {
 }
 
 /// A device with a key in it. Its failures are [`DecryptError::Device`](hearith_paillier::DecryptError::Device)s that hold an [`Error`].
-pub trait DecryptingDevice: Device + Decrypt {}
+pub trait DecryptingDevice: Device + Decrypt + Send {}
 
 /// A device that converts integers to residues.
 pub trait ConvertingDevice: Device {
@@ -99,4 +114,40 @@ pub trait ConvertingDevice: Device {
     /// [`ErrorKind::NotAResidue`](crate::ErrorKind::NotAResidue),
     /// [`ErrorKind::FailedCheck`](crate::ErrorKind::FailedCheck), and whatever befalls the device; then no residues are given out.
     fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error>;
+}
+
+/// A device that computes with a public key. Its operations are those of [`PublicKey`], with the same results but for what is random.
+pub trait ComputingDevice: Device + Send + Sync {
+    /// The key.
+    fn public(&self) -> &PublicKey;
+
+    /// Encrypts every plaintext.
+    ///
+    /// # Errors
+    /// As [`PublicKey::encrypt`], and whatever befalls the device; then nothing is given out. So it is with all of them.
+    fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error>;
+
+    /// Other ciphertexts of the same plaintexts.
+    ///
+    /// # Errors
+    /// As [`PublicKey::rerandomise`].
+    fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error>;
+
+    /// Ciphertexts of the sums, row by row.
+    ///
+    /// # Errors
+    /// As [`PublicKey::add`].
+    fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error>;
+
+    /// Ciphertexts of the plaintexts times plain numbers, row by row, not randomised anew.
+    ///
+    /// # Errors
+    /// [`WrongKey`](hearith_paillier::ErrorKind::WrongKey) and [`Lengths`](hearith_paillier::ErrorKind::Lengths).
+    fn multiply(&self, ciphertexts: &Ciphertexts, scalars: Scalars<'_>) -> Result<Ciphertexts, Error>;
+
+    /// A ciphertext of the sum of each group of rows.
+    ///
+    /// # Errors
+    /// As [`PublicKey::sum_groups`].
+    fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, Error>;
 }

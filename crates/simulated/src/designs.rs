@@ -14,3 +14,7 @@ pub static MESAS_DUAL: [&hearith_verilated::Design; 5] =
 /// The residue banks, smallest first.
 #[cfg(feature = "rns")]
 pub static RESIDUE_BANKS: [&hearith_verilated::Design; 3] = [&RESIDUE_BANK_60, &RESIDUE_BANK_360, &RESIDUE_BANK_1440];
+
+/// The co-processors, smallest first.
+#[cfg(feature = "coproc")]
+pub static COPROCS: [&hearith_verilated::Design; 3] = [&COPROC_64, &COPROC_256, &COPROC_512];

@@ -31,7 +31,7 @@ fn every_device_gives_the_totals_of_the_cpu() {
     let decrypt = "decrypt --key keys/private.json totals.parquet";
     let expected = place.ok(decrypt).text();
     let decryptors: Vec<_> = KINDS.iter().filter(|kind| kind.decrypts().is_some()).collect();
-    assert_eq!(decryptors.len(), 2);
+    assert_eq!(decryptors.len(), 3);
     for kind in decryptors {
         let engine = kind.system().name;
         let line = format!("{decrypt} --json --engine {engine}");
@@ -66,7 +66,7 @@ fn devices_refuse_what_they_cannot_do() {
     place.fails(&format!("{ENCRYPT} --engine mesa"), "the engine 'mesa' only decrypts");
     place.fails("decrypt --key keys/private.json totals.parquet --engine abacus", "unknown engine 'abacus'");
     let run = place.run("engines --engine abacus");
-    let named = "devices: mesa (decrypts), mesa-dual (decrypts), residue-bank (converts integers to residues)";
+    let named = "devices: mesa (decrypts), mesa-dual (decrypts), residue-bank (converts integers to residues), coproc (decrypts)";
     assert!(run.stderr.trim_end().ends_with(named), "{}", run.stderr);
     if available() {
         place.ok("keygen --bits 3072 --out large");

@@ -97,7 +97,7 @@ impl Design {
         self
     }
 
-    /// Sets how hard the C++ compiler tries (1): more pays for long simulations.
+    /// Sets how hard the C++ compiler tries (1): more pays for long simulations. `HEARITH_OPTIMISATION` says so for all designs instead.
     #[must_use]
     pub fn optimisation(mut self, level: u32) -> Self {
         self.optimisation = level;
@@ -106,6 +106,11 @@ impl Design {
 
     fn has_waves(&self) -> bool {
         self.waves || waves()
+    }
+
+    fn level(&self) -> u32 {
+        let asked = env::var("HEARITH_OPTIMISATION").ok();
+        asked.map_or(self.optimisation, |level| level.parse().expect("HEARITH_OPTIMISATION is a number, 0 to 3"))
     }
 
     fn constant(&self) -> String {
@@ -162,6 +167,7 @@ impl Build {
         println!("cargo::rerun-if-env-changed=HEARITH_RTL_COVERAGE");
         println!("cargo::rerun-if-env-changed=HEARITH_WAVES");
         println!("cargo::rerun-if-env-changed=HEARITH_MODELS");
+        println!("cargo::rerun-if-env-changed=HEARITH_OPTIMISATION");
         println!("cargo::rerun-if-changed=build.rs");
         let directories = self.libraries.iter().chain(&self.covers);
         directories.for_each(|path| println!("cargo::rerun-if-changed={}", path.display()));
@@ -289,7 +295,7 @@ impl Model<'_> {
         fs::write(&unit, all).expect("OUT_DIR can be written");
         let include = self.verilator.include();
         let mut library = cc::Build::new();
-        library.cpp(true).std("c++17").opt_level(self.design.optimisation).debug(false).warnings(false);
+        library.cpp(true).std("c++17").opt_level(self.design.level()).debug(false).warnings(false);
         library.cargo_metadata(false).out_dir(out_directory());
         library.include(directory).include(&include).include(include.join("vltstd"));
         library.define("VM_COVERAGE", if coverage() { "1" } else { "0" });
@@ -308,7 +314,7 @@ impl Model<'_> {
     fn stamp(&self, directory: &Path) -> String {
         let mut hasher = DefaultHasher::new();
         (self.verilator.version(), self.arguments(), &self.design.shared, &self.design.memories).hash(&mut hasher);
-        self.design.optimisation.hash(&mut hasher);
+        self.design.level().hash(&mut hasher);
         include_str!("build.rs").hash(&mut hasher);
         let dependencies = directory.join(format!("{}__ver.d", self.design.prefix()));
         let read = fs::read_to_string(dependencies).unwrap_or_default();

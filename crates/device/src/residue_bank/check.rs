@@ -6,7 +6,7 @@
 //! passes with a probability of at most `1/p + 2^-64`, and so many of them are taken that all pass with `2^-64` at most. Of the primes
 //! of a bank any may be the one that is wrong.
 
-use hearith_arith::natural::{add_assign, mac_row};
+use hearith_arith::natural::add_multiple;
 use hearith_arith::{ArithError, Batch, Engine, Modulus};
 use hearith_paillier::ErrorKind as SchemeErrorKind;
 use zeroize::Zeroizing;
@@ -57,13 +57,6 @@ impl Checker {
         });
         if right { Ok(()) } else { Err(ErrorKind::FailedCheck.into()) }
     }
-}
-
-/// Adds `factor` times a number to a sum that is longer.
-fn add_multiple(sum: &mut [u64], number: &[u64], factor: u64) {
-    let (low, high) = sum.split_at_mut(number.len());
-    let carry = mac_row(low, number, factor);
-    add_assign(high, &[carry]);
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Measures how many cycles the simulated accelerators take, and prints them as JSON: of each the latency of a decryption alone and
-//! the average interval between plaintexts when it is full. The tables in `bench/results/mesa.md` are made from it.
+//! the average interval between plaintexts when it is full. The tables in `bench/results/mesa.md` are made from it. Arguments are names of
+//! designs, such as `mesa_1024` (all).
 
 use hearith_device::mesa::{Mesa, MesaDual};
 use hearith_device::{Counters, Error};
@@ -54,8 +55,18 @@ fn ciphertexts(key: &PrivateKey, count: usize) -> Ciphertexts {
     key.public().zeros(count)
 }
 
+/// A line of what is printed, of a design.
+type Measure = fn(&'static Design) -> Result<String, Error>;
+
+/// What is measured, and how.
+static MEASURED: [(&Design, Measure); 4] =
+    [(&MESA_1024, mesa), (&MESA_2048, mesa), (&MESA_DUAL_1024, mesa_dual), (&MESA_DUAL_2048, mesa_dual)];
+
 fn main() -> Result<(), Error> {
-    let lines = [mesa(&MESA_1024)?, mesa(&MESA_2048)?, mesa_dual(&MESA_DUAL_1024)?, mesa_dual(&MESA_DUAL_2048)?];
+    let names: Vec<String> = std::env::args().skip(1).collect();
+    let chosen =
+        MEASURED.iter().filter(|(design, _)| names.is_empty() || names.iter().any(|name| name == design.name()));
+    let lines = chosen.map(|(design, measure)| measure(design)).collect::<Result<Vec<_>, _>>()?;
     println!("{{\n{}\n}}", lines.join(",\n"));
     Ok(())
 }

@@ -1,0 +1,20 @@
+//! The Paillier co-processor of `rtl/coproc`: everything that is done with a public key, and decryption. Identify, load a key, encrypt, add,
+//! multiply, sum, re-randomise, decrypt; products and powers modulo `n^2` by themselves; count cycles, wipe.
+
+mod check;
+mod command;
+mod constants;
+mod driver;
+mod loaded;
+mod parameters;
+mod randomness;
+
+pub use command::{Command, Number, Operation, Refusal};
+pub use driver::{Coproc, Scalars};
+pub use loaded::LoadedCoproc;
+pub use parameters::CoprocParameters;
+
+use crate::System;
+
+/// The co-processor. Of what it does, decryption is what commands ask a device for.
+pub static COPROC: System = System { name: "coproc", does: "decrypts" };

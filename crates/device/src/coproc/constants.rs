@@ -1,0 +1,117 @@
+//! The constants of a key, the comb of a DJN key, and what finishes a decryption.
+
+use hearith_arith::{Batch, Exponents, Modulus, natural};
+use hearith_paillier::{Error, PrivateKey, PublicKey};
+
+use super::parameters::CoprocParameters;
+use crate::mesa::constants::{first_row, inverse, less, one_row, power_modulo, scaled_digits};
+use crate::mesa::{Constant, Secret};
+use crate::registers::Region;
+use crate::registers::coproc::{ENTER, FACTOR, LAMBDA, LEAVE, MODULUS, MT, ONE, PASS, SQUARE};
+
+/// The modulus of a key, and arithmetic modulo its square.
+#[derive(Debug)]
+pub(super) struct Moduli {
+    pub(super) n: Vec<u64>,
+    pub(super) squared: Modulus,
+}
+
+impl Moduli {
+    pub(super) fn new(key: &PublicKey) -> Result<Self, Error> {
+        let n = natural::from_be(&key.modulus_be(), key.plaintext_limbs()).expect("the modulus has so many limbs");
+        let squared = Modulus::new(key.engine(), &natural::product(&n, &n))?;
+        Ok(Self { n: n.to_vec(), squared })
+    }
+
+    /// What everybody may know: the modulus and the powers of two with which numbers get into Montgomery form and out of it.
+    pub(super) fn constants(&self, parameters: &CoprocParameters) -> Vec<Constant> {
+        let CoprocParameters { bits, digit_bits, delay, r_bits, leave_bits, .. } = *parameters;
+        let constant = |region: Region, value: Secret| -> Constant {
+            (region.number, value, (region.bits)(bits, digit_bits, delay))
+        };
+        let power = |exponent: u32| power_modulo(&self.squared, exponent);
+        let factor = self.squared.mul(&one_row(&power(2 * r_bits)), &one_row(&self.n));
+        vec![
+            constant(MT, scaled_digits(self.squared.as_limbs(), leave_bits)),
+            constant(SQUARE, Secret::new(self.squared.as_limbs().to_vec())),
+            constant(MODULUS, Secret::new(self.n.clone())),
+            constant(ONE, power(r_bits)),
+            constant(ENTER, power(2 * r_bits)),
+            constant(PASS, power(2 * r_bits + leave_bits)),
+            constant(LEAVE, power(leave_bits)),
+            constant(FACTOR, first_row(&factor)),
+        ]
+    }
+
+    /// The entries of the comb for the powers of `h^n` of a DJN key: entry `j` is the product of `h^(n 2^(i s))` over the bits `i` of `j`,
+    /// `s` the bits of an exponent that belong to a tooth. None if the key is of another variant.
+    pub(super) fn comb(&self, key: &PublicKey, parameters: &CoprocParameters) -> Option<Batch> {
+        let generator = natural::from_be(&key.generator_be()?, self.squared.limbs())?;
+        let stride = exponent_bits(parameters).div_ceil(parameters.teeth);
+        let apart = power_of_two(stride);
+        let mut tooth = self.squared.pow(&one_row(&generator), Exponents::Public(&self.n));
+        let mut entries = one_row(&natural::resized(&[1], self.squared.limbs()));
+        for _ in 0..parameters.teeth {
+            let with = self.squared.mul(&entries, &Batch::repeat(tooth.row(0), entries.len()));
+            entries = Batch::concat(&[&entries, &with]);
+            tooth = self.squared.pow(&tooth, Exponents::Public(&apart));
+        }
+        Some(entries.public())
+    }
+}
+
+/// Bits of the exponents of a DJN key of the device's size.
+pub(super) fn exponent_bits(parameters: &CoprocParameters) -> u32 {
+    parameters.bits / 2
+}
+
+/// What makes a plaintext of the device's power `c^f mod n^2 = 1 + m f n`, `f = (p - 1) (q - 1)`: the inverse of `f` modulo `n`.
+pub(super) struct Finish {
+    root: Modulus,
+    inverse: Secret,
+}
+
+impl Finish {
+    /// With the constant that the device gets, `f`. Constant time in the key.
+    pub(super) fn new(key: &PrivateKey, parameters: &CoprocParameters) -> Result<(Self, Constant), Error> {
+        let [p, q] = key.primes();
+        let engine = key.public().engine();
+        let root = Modulus::new(engine, &Secret::new(natural::product(p, q)))?;
+        let (modulo_p, modulo_q) = (Modulus::new(engine, p)?, Modulus::new(engine, q)?);
+        let totient = Secret::new(natural::product(&less(p, 1), &less(q, 1)));
+        let invert = |prime: &Modulus| inverse(prime, &first_row(&prime.reduce(&one_row(&totient))));
+        // x = x_p modulo p and x_q modulo q: x_p q (q^-1 mod p) + x_q p (p^-1 mod q) modulo n.
+        let share = |prime: &Modulus, other: &[u64]| {
+            let lift =
+                Secret::new(natural::product(other, &inverse(prime, &first_row(&prime.reduce(&one_row(other))))));
+            root.mul(&root.reduce(&one_row(&lift)), &root.reduce(&one_row(&invert(prime))))
+        };
+        let inverse = first_row(&root.add(&share(&modulo_p, q), &share(&modulo_q, p)));
+        let bits = (LAMBDA.bits)(parameters.bits, parameters.digit_bits, parameters.delay);
+        Ok((Self { root, inverse }, (LAMBDA.number, totient, bits)))
+    }
+
+    /// The plaintexts; `None` if a number is not 1 modulo `n`. Constant time in the numbers but for that.
+    pub(super) fn plaintexts(&self, powers: &Batch) -> Option<Batch> {
+        let n = self.root.as_limbs();
+        let mut quotients = Batch::zeros(powers.len(), n.len());
+        let mut right = 1;
+        for (power, quotient) in powers.rows().zip(quotients.rows_mut()) {
+            let rest = less(power, 1);
+            let exact = natural::divide_exact(&rest, n, n.len());
+            let mut back = Secret::new(natural::product(&exact, n));
+            natural::sub_assign(&mut back, &rest);
+            right &= natural::is_zero(&back) & natural::less(&exact, n);
+            quotient.copy_from_slice(&exact);
+        }
+        let plaintexts = self.root.mul(&quotients, &Batch::repeat(&self.inverse, powers.len()));
+        (right == 1).then_some(plaintexts)
+    }
+}
+
+/// `2^bits` in as many limbs as it takes.
+fn power_of_two(bits: u32) -> Vec<u64> {
+    let mut number = vec![0; bits as usize / 64 + 1];
+    number[bits as usize / 64] = 1 << (bits % 64);
+    number
+}

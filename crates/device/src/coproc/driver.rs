@@ -1,0 +1,483 @@
+//! The driver of the co-processor.
+
+use hearith_arith::{Batch, Exponents, natural};
+use hearith_paillier::{Ciphertexts, ErrorKind as SchemeErrorKind, KeyId, Plaintexts, PrivateKey, PublicKey};
+
+use super::check::{self, Payload, Randomisers};
+use super::command::{self, Command, Number, Operation, Refusal};
+use super::constants::{Finish, Moduli, exponent_bits};
+use super::parameters::CoprocParameters;
+use super::randomness;
+use crate::accelerator::Accelerator;
+use crate::registers::coproc::IDENTITY;
+use crate::{Counters, Error, ErrorKind, Transport, Trust};
+
+const NAME: &str = "co-processor";
+/// Commands sent at a time, which bounds the memory of a batch.
+const CHUNK: usize = 4096;
+/// Of so many results of which no combination is cheaper than doing them again, one is done again.
+const SAMPLED: usize = 16;
+
+/// A co-processor behind a transport. When dropped it wipes the key on the device.
+///
+/// Answers are checked unless [`Trust::Believe`] says otherwise. Encryptions, re-randomisations and decryptions are, whole batches, by random linear
+/// combinations that no wrong plaintext passes but with a probability of `2^-64`. Sums and products have no check that is cheaper than doing
+/// them: of each batch one result in 16, and one at least, is computed again, nobody can foretell which. A batch that fails is an error, nothing of it is given out,
+/// and the device is wiped.
+#[derive(Debug)]
+pub struct Coproc {
+    device: Accelerator,
+    parameters: CoprocParameters,
+    trust: Trust,
+    held: Option<Held>,
+}
+
+/// What the driver keeps of the key on the device.
+struct Held {
+    public: PublicKey,
+    moduli: Moduli,
+    /// The comb's entries, if the key is of the DJN variant.
+    comb: Option<Batch>,
+    /// Whether they are on the device: a flush drops them.
+    combed: bool,
+    finish: Option<Finish>,
+    /// For the checks of decryptions.
+    private: Option<PrivateKey>,
+}
+
+/// Plain numbers that ciphertexts are multiplied by.
+#[derive(Clone, Copy, Debug)]
+pub enum Scalars<'a> {
+    /// Everybody may know them: the time follows the length of the longest.
+    Public(&'a Plaintexts),
+    /// Nobody may: the time is that of the longest possible.
+    Secret(&'a Plaintexts),
+}
+
+impl Coproc {
+    /// The device at the other end of a transport.
+    ///
+    /// # Errors
+    /// There is no co-processor, or it does not answer.
+    pub fn open(transport: Box<dyn Transport>) -> Result<Self, Error> {
+        let device = Accelerator::open(transport, NAME, IDENTITY)?;
+        let unknown = ErrorKind::UnknownParameters { name: NAME };
+        let parameters = CoprocParameters::read(device.parameters()).ok_or(unknown)?;
+        Ok(Self { device, parameters, trust: Trust::default(), held: None })
+    }
+
+    /// The same device, whose answers are checked or believed from the next key on: checked unless this says otherwise.
+    pub fn with_trust(self, trust: Trust) -> Self {
+        Self { trust, ..self }
+    }
+
+    /// What the device was built for.
+    pub fn parameters(&self) -> CoprocParameters {
+        self.parameters
+    }
+
+    /// Where the device is, in words.
+    pub fn describe(&self) -> String {
+        self.device.describe()
+    }
+
+    /// Whether a key is loaded.
+    pub fn has_key(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Commands that a batch should have for the filling of the device not to matter.
+    pub fn batch_size(&self) -> usize {
+        self.parameters.batch_size()
+    }
+
+    /// Loads a public key, of exactly the device's size, and the comb of a DJN key.
+    ///
+    /// # Errors
+    /// [`ErrorKind::KeySize`], or the device fails; it then has no key.
+    pub fn load_key(&mut self, key: &PublicKey) -> Result<(), Error> {
+        self.load(key, None)
+    }
+
+    /// Loads a private key: as [`Coproc::load_key`], and the secret exponent with which the device decrypts. What finishes decryptions, and for the checks the key
+    /// itself, stays in this process.
+    ///
+    /// # Errors
+    /// As [`Coproc::load_key`].
+    pub fn load_private_key(&mut self, key: &PrivateKey) -> Result<(), Error> {
+        self.load(key.public(), Some(key))
+    }
+
+    fn load(&mut self, public: &PublicKey, private: Option<&PrivateKey>) -> Result<(), Error> {
+        self.held = None;
+        let (bits, takes) = (public.bits(), self.parameters.bits);
+        if bits != takes {
+            return Err(ErrorKind::KeySize { bits, takes }.into());
+        }
+        let moduli = Moduli::new(public)?;
+        let mut constants = moduli.constants(&self.parameters);
+        let mut finish = None;
+        if let Some(key) = private {
+            let (made, exponent) = Finish::new(key, &self.parameters)?;
+            constants.push(exponent);
+            finish = Some(made);
+        }
+        // What an earlier key left, its secret exponent before all.
+        self.device.wipe()?;
+        self.device.load_key(constants.iter().map(|(region, limbs, bits)| (*region, &limbs[..], *bits)))?;
+        self.held = Some(Held {
+            comb: moduli.comb(public, &self.parameters),
+            public: public.clone(),
+            moduli,
+            combed: false,
+            finish,
+            private: private.filter(|_| self.trust == Trust::Check).cloned(),
+        });
+        Ok(())
+    }
+
+    /// The results of commands, each a number or why there is none. Operands are what the commands say, results are not checked; groups and the comb are
+    /// empty at the beginning.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoKey`], and whatever befalls the device.
+    ///
+    /// # Panics
+    /// If an operand has more limbs than a number modulo `n^2`.
+    pub fn run(&mut self, commands: &[Command<'_>]) -> Result<Vec<Result<Number, Refusal>>, Error> {
+        self.held()?;
+        self.flush()?;
+        let results = self.exchange(commands);
+        let results = self.settle(results)?;
+        self.flush()?;
+        Ok(results)
+    }
+
+    /// Encrypts every plaintext with a randomiser of its own from the operating system's generator: `r^n`, or with the comb a power of `h^n` if the key is of the
+    /// DJN variant.
+    ///
+    /// # Errors
+    /// As [`PublicKey::encrypt`], and whatever befalls the device.
+    pub fn encrypt(&mut self, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error> {
+        self.owns(plaintexts.key_id())?;
+        self.randomised(Payload::Plaintexts(plaintexts.batch()))
+    }
+
+    /// Other ciphertexts of the same plaintexts, which nobody can link to the given ones without the private key.
+    ///
+    /// # Errors
+    /// As [`PublicKey::rerandomise`], and whatever befalls the device.
+    pub fn rerandomise(&mut self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
+        self.owns(ciphertexts.key_id())?;
+        self.randomised(Payload::Numbers(ciphertexts.batch()))
+    }
+
+    /// Ciphertexts of the sums, row by row.
+    ///
+    /// # Errors
+    /// As [`PublicKey::add`], and whatever befalls the device.
+    pub fn add(&mut self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
+        self.owns(a.key_id())?;
+        self.owns(b.key_id())?;
+        same_length(a.len(), b.len())?;
+        let rows = a.batch().rows().zip(b.batch().rows());
+        let commands: Vec<Command<'_>> = rows.map(|(x, y)| Command::new(Operation::Multiply, x, y)).collect();
+        let results = self.send(&commands).and_then(|results| {
+            let held = self.held()?;
+            self.spot_check(&results, |rows| {
+                held.moduli.squared.mul(&a.batch().select(rows), &b.batch().select(rows))
+            })?;
+            held.ciphertexts(&results)
+        });
+        self.settle(results)
+    }
+
+    /// Ciphertexts of the plaintexts times plain numbers, row by row. They are powers, not randomised anew: whoever has the ciphertext may guess the number and try.
+    ///
+    /// # Errors
+    /// [`WrongKey`](SchemeErrorKind::WrongKey), [`Lengths`](SchemeErrorKind::Lengths), and whatever befalls the device.
+    pub fn multiply(&mut self, ciphertexts: &Ciphertexts, scalars: Scalars<'_>) -> Result<Ciphertexts, Error> {
+        let (Scalars::Public(by) | Scalars::Secret(by)) = scalars;
+        self.owns(ciphertexts.key_id())?;
+        self.owns(by.key_id())?;
+        same_length(ciphertexts.len(), by.len())?;
+        let length = match scalars {
+            Scalars::Public(by) => by.batch().rows().map(natural::bit_length).max().unwrap_or(1).max(1),
+            Scalars::Secret(_) => self.parameters.bits,
+        };
+        let rows = ciphertexts.batch().rows().zip(by.batch().rows());
+        let power = |(x, y)| Command { length, ..Command::new(Operation::Power, x, y) };
+        let commands: Vec<Command<'_>> = rows.map(power).collect();
+        let results = self.send(&commands).and_then(|results| {
+            let held = self.held()?;
+            self.spot_check(&results, |rows| {
+                let exponents = by.batch().select(rows);
+                held.moduli.squared.pow(&ciphertexts.batch().select(rows), Exponents::Each(&exponents, length))
+            })?;
+            held.ciphertexts(&results)
+        });
+        self.settle(results)
+    }
+
+    /// A ciphertext of the sum of each group of rows, given by their numbers: as [`PublicKey::sum_groups`].
+    ///
+    /// # Errors
+    /// As [`PublicKey::sum_groups`], and whatever befalls the device.
+    pub fn sum_groups(&mut self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, Error> {
+        self.owns(ciphertexts.key_id())?;
+        let rows = ciphertexts.len();
+        if let Some(&beyond) = groups.iter().flatten().find(|&&row| row as usize >= rows) {
+            return Err(Error::from(ErrorKind::Scheme(SchemeErrorKind::NoSuchRow { rows })).at_row(beyond as usize));
+        }
+        let results = self.totals(ciphertexts.batch(), groups).and_then(|totals| {
+            let held = self.held()?;
+            self.spot_check(&totals, |chosen| {
+                let groups: Vec<&Vec<u32>> = chosen.iter().map(|&group| &groups[group]).collect();
+                held.moduli.squared.products(ciphertexts.batch(), &groups)
+            })?;
+            held.ciphertexts(&totals)
+        });
+        self.settle(results)
+    }
+
+    /// A ciphertext of the sum of all rows, as a batch of one; the trivial ciphertext of 0 if there are none.
+    ///
+    /// # Errors
+    /// As [`Coproc::sum_groups`].
+    pub fn sum(&mut self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
+        self.sum_groups(ciphertexts, &[(0..).take(ciphertexts.len()).collect()])
+    }
+
+    /// Decrypts every ciphertext: the device raises it to the secret exponent, the driver makes the plaintext of that. Constant time in the key, the ciphertexts
+    /// and the plaintexts.
+    ///
+    /// # Errors
+    /// As [`PrivateKey::decrypt`], [`ErrorKind::NoKey`] if the key is a public one, and whatever befalls the device.
+    pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
+        self.owns(ciphertexts.key_id())?;
+        let held = self.held()?;
+        if held.finish.is_none() {
+            return Err(ErrorKind::NoKey.into());
+        }
+        held.public.check_coprime(ciphertexts)?;
+        let commands: Vec<Command<'_>> =
+            ciphertexts.batch().rows().map(|x| Command::new(Operation::Decrypt, x, &[])).collect();
+        let results = self.send(&commands).and_then(|powers| self.held()?.plaintexts(ciphertexts, &powers));
+        self.settle(results)
+    }
+
+    /// What the device has counted; a product is one modulo `n^2`.
+    ///
+    /// # Errors
+    /// The device does not answer.
+    pub fn counters(&mut self) -> Result<Counters, Error> {
+        self.device.counters()
+    }
+
+    /// Clears the key on the device and drops what is in flight.
+    ///
+    /// # Errors
+    /// The device does not answer.
+    pub fn wipe(&mut self) -> Result<(), Error> {
+        self.held = None;
+        self.device.wipe()
+    }
+
+    /// The key's part, if there is one.
+    fn held(&self) -> Result<&Held, Error> {
+        self.held.as_ref().ok_or_else(|| ErrorKind::NoKey.into())
+    }
+
+    /// Fails unless what has this id belongs to the key that is loaded.
+    fn owns(&self, found: KeyId) -> Result<(), Error> {
+        let expected = self.held()?.public.id();
+        if expected == found {
+            return Ok(());
+        }
+        Err(ErrorKind::Scheme(SchemeErrorKind::WrongKey { expected, found }).into())
+    }
+
+    /// Payloads with fresh randomisers.
+    fn randomised(&mut self, payload: Payload<'_>) -> Result<Ciphertexts, Error> {
+        let results = self.randomise(&payload);
+        self.settle(results)
+    }
+
+    fn randomise(&mut self, payload: &Payload<'_>) -> Result<Ciphertexts, Error> {
+        let bits = exponent_bits(&self.parameters);
+        let combed = self.comb()?;
+        let numbers = match payload {
+            Payload::Plaintexts(numbers) | Payload::Numbers(numbers) => *numbers,
+        };
+        let drawn = match combed {
+            true => randomness::bits(numbers.len(), natural::limbs_of(bits), bits)?,
+            false => randomness::residues(numbers.len(), &self.held()?.moduli.n)?,
+        };
+        let operation = match (combed, payload) {
+            (true, Payload::Plaintexts(_)) => Operation::CombEncrypt,
+            (true, Payload::Numbers(_)) => Operation::CombRerandomise,
+            (false, Payload::Plaintexts(_)) => Operation::Encrypt,
+            (false, Payload::Numbers(_)) => Operation::Rerandomise,
+        };
+        let command = |(number, drawn)| match combed {
+            true => Command { length: bits, ..Command::new(operation, number, drawn) },
+            false => Command::new(operation, drawn, number),
+        };
+        let commands: Vec<Command<'_>> = numbers.rows().zip(drawn.rows()).map(command).collect();
+        let results = self.send(&commands)?;
+        let held = self.held()?;
+        let ciphertexts = held.ciphertexts(&results)?;
+        if self.trust == Trust::Check {
+            let randomisers = match &held.comb {
+                // Entry 1 is the base.
+                Some(comb) => Randomisers::Comb(comb.row(1), &drawn, bits),
+                None => Randomisers::Units(&drawn),
+            };
+            check::check(&held.moduli, &results, &randomisers, payload)?;
+        }
+        Ok(ciphertexts)
+    }
+
+    /// Whether the key has a comb; if it has, it is on the device then.
+    fn comb(&mut self) -> Result<bool, Error> {
+        let held = self.held.as_ref().ok_or(ErrorKind::NoKey)?;
+        let Some(comb) = held.comb.clone() else { return Ok(false) };
+        if !held.combed {
+            let entry = |(group, x)| Command { group, ..Command::new(Operation::SetComb, x, &[]) };
+            let commands: Vec<Command<'_>> = (0..).zip(comb.rows()).map(entry).collect();
+            self.send(&commands)?;
+            if let Some(held) = &mut self.held {
+                held.combed = true;
+            }
+        }
+        Ok(true)
+    }
+
+    /// The product of the rows of each group, as many groups at a time as the device keeps.
+    fn totals(&mut self, rows: &Batch, groups: &[Vec<u32>]) -> Result<Batch, Error> {
+        let mut totals = Batch::zeros(groups.len(), self.parameters.limbs());
+        let mut first = 0;
+        for chunk in groups.chunks(self.parameters.groups as usize) {
+            let mut commands = Vec::new();
+            // Rows of one group follow each other as late as may be: one waits for the other.
+            let longest = chunk.iter().map(Vec::len).max().unwrap_or(0);
+            for turn in 0..longest {
+                for (group, members) in (0..).zip(chunk) {
+                    if let Some(&row) = members.get(turn) {
+                        commands.push(Command {
+                            group,
+                            ..Command::new(Operation::Accumulate, rows.row(row as usize), &[])
+                        });
+                    }
+                }
+            }
+            let taken = commands.len();
+            let filled: Vec<u16> =
+                (0..).zip(chunk).filter(|(_, members)| !members.is_empty()).map(|(group, _)| group).collect();
+            commands.extend(filled.iter().map(|&group| Command { group, ..Command::new(Operation::Total, &[], &[]) }));
+            let results = self.send(&commands)?;
+            for row in first..first + chunk.len() {
+                totals.row_mut(row)[0] = 1;
+            }
+            for (&group, result) in filled.iter().zip(results.rows().skip(taken)) {
+                totals.row_mut(first + usize::from(group)).copy_from_slice(result);
+            }
+            first += chunk.len();
+        }
+        Ok(totals)
+    }
+
+    /// The results of commands, a row each, unchecked.
+    fn send(&mut self, commands: &[Command<'_>]) -> Result<Batch, Error> {
+        let mut results = Batch::zeros(commands.len(), self.parameters.limbs());
+        for (row, result) in self.exchange(commands)?.into_iter().enumerate() {
+            let refused = |refusal| Error::from(ErrorKind::CommandRefused { refusal }).at_row(row);
+            results.row_mut(row).copy_from_slice(&result.map_err(refused)?);
+        }
+        Ok(results)
+    }
+
+    /// What becomes of each command.
+    fn exchange(&mut self, commands: &[Command<'_>]) -> Result<Vec<Result<Number, Refusal>>, Error> {
+        let (limbs, shape) = (self.parameters.limbs(), self.parameters.shape());
+        let mut results = Vec::with_capacity(commands.len());
+        for chunk in commands.chunks(CHUNK) {
+            let answers = self.device.process(&command::items(chunk, &self.parameters), 1 + limbs, shape)?;
+            let found = command::results(chunk, &answers).map_err(|error| error.offset_rows(results.len()))?;
+            results.extend(found);
+        }
+        Ok(results)
+    }
+
+    /// Fails unless some of the results, which nobody could foretell, are what this CPU computes of the same rows.
+    fn spot_check(&self, results: &Batch, again: impl Fn(&[usize]) -> Batch) -> Result<(), Error> {
+        if self.trust == Trust::Believe || results.is_empty() {
+            return Ok(());
+        }
+        let rows = randomness::sample(results.len(), results.len().div_ceil(SAMPLED))?;
+        if again(&rows) == results.select(&rows) { Ok(()) } else { Err(ErrorKind::FailedCheck.into()) }
+    }
+
+    /// Leaves a device that failed fit for the next batch: one that answered wrongly is wiped, and what a flush dropped is noted.
+    fn settle<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        let Err(error) = &result else { return result };
+        match error.kind() {
+            ErrorKind::FailedCheck | ErrorKind::NotAPlaintext | ErrorKind::NotACiphertext | ErrorKind::WrongAnswer => {
+                // A failure to wipe is no news beside this one; dropping the driver tries again.
+                let _ = self.wipe();
+            }
+            ErrorKind::NotReady | ErrorKind::WasReset | ErrorKind::Vanished => self.held = None,
+            _ => {
+                // Groups and the comb are dropped, where a batch was cut off in the middle.
+                let _ = self.flush();
+            }
+        }
+        result
+    }
+
+    /// Drops what is in flight, the groups and the comb.
+    fn flush(&mut self) -> Result<(), Error> {
+        if let Some(held) = &mut self.held {
+            held.combed = false;
+        }
+        self.device.flush()
+    }
+}
+
+impl Held {
+    /// Results as ciphertexts.
+    fn ciphertexts(&self, results: &Batch) -> Result<Ciphertexts, Error> {
+        let bytes = results.to_be_bytes(self.public.ciphertext_bytes());
+        let no_ciphertext = |error: hearith_paillier::Error| match error.row() {
+            Some(row) => Error::from(ErrorKind::NotACiphertext).at_row(row),
+            None => ErrorKind::NotACiphertext.into(),
+        };
+        self.public.ciphertexts_from_be(&bytes).map_err(no_ciphertext)
+    }
+
+    /// The plaintexts of ciphertexts whose powers the device has given, checked.
+    fn plaintexts(&self, ciphertexts: &Ciphertexts, powers: &Batch) -> Result<Plaintexts, Error> {
+        let finish = self.finish.as_ref().ok_or(ErrorKind::NoKey)?;
+        let numbers = finish.plaintexts(powers).ok_or(ErrorKind::NotAPlaintext)?;
+        let bytes = zeroize::Zeroizing::new(numbers.to_be_bytes(self.public.plaintext_bytes()));
+        let plaintexts = self.public.plaintexts_from_be(&bytes)?;
+        if let Some(key) = &self.private {
+            key.check(ciphertexts, &plaintexts).map_err(|error| match error.kind() {
+                SchemeErrorKind::WrongDecryption => Error::from(ErrorKind::FailedCheck),
+                _ => error.into(),
+            })?;
+        }
+        Ok(plaintexts)
+    }
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Held").field("public", &self.public).field("decrypts", &self.finish.is_some()).finish()
+    }
+}
+
+/// Fails unless two batches have as many rows.
+fn same_length(a: usize, b: usize) -> Result<(), Error> {
+    if a == b { Ok(()) } else { Err(ErrorKind::Scheme(SchemeErrorKind::Lengths { left: a, right: b }).into()) }
+}
