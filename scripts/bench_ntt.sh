@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Measures products and remainders of very long numbers beside FLINT and GMP; writes bench/results/ntt.md.
+# Measures products and remainders of very long numbers beside FLINT and GMP, and transforms alone beside tfhe-ntt; writes
+# bench/results/ntt.md and ntt.svg.
 # FLINT is built here, with the transforms (fft_small) that its packages leave out, from the sources that the crate
-# flint3-sys carries. Arguments go to the program (--quick, --out FOLDER).
+# flint3-sys carries. Arguments go to the program: --quick, --out FOLDER, and --bits 300000000,1000000000 for longer factors besides (12 GB).
+# --build alone builds FLINT's side and stops.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 version=3.6.0
-if ! [ -e /usr/include/gmp.h ] || ! [ -e /usr/include/mpfr.h ] || ! command -v autoreconf >/dev/null || ! command -v libtoolize >/dev/null; then
+header() { echo "#include <$1.h>" | cc -E - >/dev/null 2>&1; }
+if ! header gmp || ! header mpfr || ! command -v autoreconf >/dev/null || ! command -v libtoolize >/dev/null; then
     command="apt-get install --no-install-recommends libgmp-dev libmpfr-dev autoconf automake libtool"
     if [ "$(id -u)" -ne 0 ]; then
         echo "bench: missing packages; run:  sudo $command" >&2
@@ -67,5 +70,23 @@ export HEARITH_NTT_FLINT="$target/bench/ntt_flint"
 # Printing, which is not called, would want the rest of the library.
 cc -O2 -march=native -static -Wl,--unresolved-symbols=ignore-all -I"$include" -o "$HEARITH_NTT_FLINT" \
     bench/ntt/flint.c "$build/libflint.a" -lmpfr -lgmp -lm -lpthread
+[ "${1:-}" != --build ] || exit 0
+# tfhe-ntt likewise.
+peer=$(realpath "$target/bench")/tfhe-ntt
+tfhe_version=0.7.1
+mkdir -p "$peer/src"
+cp bench/ntt/tfhe.rs "$peer/src/main.rs"
+cat >"$peer/Cargo.toml" <<END
+[package]
+name = "tfhe-peer"
+version = "0.0.0"
+edition = "2024"
+[dependencies]
+rustix = { version = "1.1", features = ["time"] }
+tfhe-ntt = "=$tfhe_version"
+[workspace]
+END
+TFHE_NTT_VERSION=$tfhe_version cargo build --release --quiet --manifest-path "$peer/Cargo.toml" --target-dir "$peer/target"
+export HEARITH_NTT_TFHE="$peer/target/release/tfhe-peer"
 cargo build --release --quiet --package hearith-bench --bin ntt
 "$target/release/ntt" "$@"

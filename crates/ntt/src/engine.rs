@@ -1,14 +1,16 @@
 //! What an engine provides: the inner loops, each over a block of vectors, one prime a lane.
 //!
-//! They are written once, in [`loops`], for any [`Word`]; an engine says what a vector is, and has the loops compiled with its
-//! instructions.
+//! They are written once, in [`loops`] and [`digits`], for any [`Word`]; an engine says what a vector is, and has the loops compiled
+//! with its instructions.
 
+pub(crate) mod digits;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod ifma;
 pub(crate) mod loops;
 pub(crate) mod serial;
 
-use crate::primes::{Constant, Lanes};
+use crate::memory::Soon;
+use crate::primes::{Constant, LANES, Lanes};
 use crate::shape::{Digits, Shape};
 use crate::transform::{self, Transforms};
 use hearith_arith::{Available, dispatch};
@@ -18,7 +20,7 @@ pub(crate) fn transforms(engine: Available, shape: Shape) -> Box<dyn Transforms>
     dispatch!(engine, K in { serial: serial::Serial, ifma: ifma::Ifma } => Box::new(transform::Engine::<K>::new(shape)))
 }
 
-/// The inner loops. Bounds stand with each in [`loops`].
+/// The inner loops. Bounds stand with each in [`loops`] and [`digits`].
 pub(crate) trait Kernel: Send + Sync + 'static {
     /// The levels of a transform of a block below node `node`: its first one splits the block in two.
     fn forward(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]);
@@ -29,7 +31,7 @@ pub(crate) trait Kernel: Send + Sync + 'static {
     /// Undoes [`Kernel::split`], up to a factor of four.
     fn join(block: &mut [Lanes], node: usize, roots: &[Constant]);
     /// Products of the polynomials at the leaves of a transform, of `degree` coefficients each, the first leaf's number being `leaf`:
-    /// `out = a b`, or `out + a b`. Without `b` squares.
+    /// `out = a b`, or `out + a b`. Without `b` squares. As many vectors as the factors have are asked for meanwhile from each of `soon`.
     fn multiply(
         out: Target<'_>,
         a: Option<&[Lanes]>,
@@ -37,12 +39,13 @@ pub(crate) trait Kernel: Send + Sync + 'static {
         degree: usize,
         leaf: usize,
         roots: &[Constant],
+        soon: [Option<Soon>; 2],
     );
-    /// Coefficients `from ..` of a number.
-    fn residues(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits);
-    /// The sums of coefficients at the places that they have in a number: fills `out`, as many words as they have bits divided by 64,
-    /// and returns what is to be added above it.
-    fn combine(out: &mut [u64], coefficients: &[Lanes], digits: &Digits) -> [u64; 4];
+    /// Coefficients `from ..` of a number, `from` a multiple of [`RUN`](crate::shape::RUN). As many vectors are asked for meanwhile.
+    fn residues(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits, soon: Option<Soon>);
+    /// The sums of coefficients, whole runs of them, at the places that they have in a number: fills `out`, as many words as they have
+    /// bits divided by 64, and returns what is to be added above it. As many vectors are asked for meanwhile.
+    fn combine(out: &mut [u64], coefficients: &[Lanes], digits: &Digits, soon: Option<Soon>) -> [u64; 4];
 }
 
 /// Where products of leaves go.
@@ -58,6 +61,9 @@ pub(crate) trait Word: Copy {
     fn splat(x: u64) -> Self;
     fn load(from: &Lanes) -> Self;
     fn store(self, to: &mut Lanes);
+    /// From words that are not aligned.
+    fn load_words(from: &[u64; LANES]) -> Self;
+    fn store_words(self, to: &mut [u64; LANES]);
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn min(self, other: Self) -> Self;
@@ -66,6 +72,19 @@ pub(crate) trait Word: Copy {
     /// `self` and the upper 52 bits of `a b`.
     fn add_high(self, a: Self, b: Self) -> Self;
     fn shift_right(self, bits: u32) -> Self;
+    fn and(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    /// Each lane by the bits that `bits` has in it; zero from 64 on.
+    fn shift_right_each(self, bits: Self) -> Self;
+    fn shift_left_each(self, bits: Self) -> Self;
     /// Every lane in the place of the next, zero in the first; the last lane is lost.
     fn lane_up(self) -> Self;
+    /// The last lane in the place of the first, zero in the others.
+    fn last_lane(self) -> Self;
+    /// The upper four lanes in the place of the lower, zero in the upper.
+    fn upper_half(self) -> Self;
+    /// The sum of all lanes, in each.
+    fn lane_sum(self) -> Self;
+    /// In each lane that of the sixteen of `self` and `other` whose number `index` has there.
+    fn pick(self, other: Self, index: Self) -> Self;
 }

@@ -12,6 +12,7 @@
 mod barrett;
 mod engine;
 mod error;
+mod memory;
 mod primes;
 mod reciprocal;
 mod ring;

@@ -2,6 +2,7 @@
 
 use crate::NttError;
 use crate::engine::{self, Target};
+use crate::memory::zeros;
 use crate::primes::Lanes;
 use crate::shape::Shape;
 use crate::transform::{Factor, Transforms};
@@ -14,8 +15,8 @@ use std::sync::{Mutex, PoisonError};
 ///
 /// `N` is at least what is asked for, so a product of numbers that have together no more limbs than asked is the product itself.
 /// Numbers are slices of 64-bit limbs, little end first, and results go to places that the caller has. All engines give the
-/// same results. Nothing is constant time: a table is looked up by values and carries go on through whole limbs of ones. Rooms for
-/// transforms are kept for the next product and not wiped.
+/// same results. Nothing is constant time: carries go on through whole limbs of ones. Rooms for transforms are kept for the next
+/// product and not wiped.
 ///
 /// One product spreads over the cores of rayon's current pool, and so does a batch.
 ///
@@ -111,9 +112,16 @@ impl Ring {
         let (degree, levels) = (self.shape.degree as u64, u64::from(self.shape.levels));
         let transforms = 3 * levels * 3 / 2;
         let leaves = 3 * 3 + 2 * degree + 2;
-        // Two factors' residues; the coefficients' scale, fraction, and sum.
-        let ways = 2 * 8 + 3 + 1 + 16;
+        // Two factors' residues; the coefficients' scale, fraction, sum, and the multiple taken away.
+        let ways = 2 * 8 + 3 + 1 + 16 + 2;
         (self.shape.length() as u64) * (transforms + leaves + ways)
+    }
+
+    /// Bytes that a product of two numbers moves between a core's own caches and what is behind them, in rayon's current pool: both
+    /// transforms are written, read and written again, and the product's is read. None where all is done in one piece.
+    pub fn bytes(&self) -> u64 {
+        let passes = if self.transforms.is_divided() { 2 * 3 + 1 } else { 0 };
+        (passes * self.shape.length() * size_of::<Lanes>()) as u64
     }
 
     /// `a b`, or its lower part if `out` is shorter; zeros fill a longer place.
@@ -175,7 +183,7 @@ impl Ring {
     /// [`NttError::TooLong`].
     pub fn transform(&self, number: &[u64]) -> Result<Transformed, NttError> {
         self.fits(number.len())?;
-        let mut values = vec![Lanes::default(); self.shape.length()];
+        let mut values = zeros(self.shape.length());
         self.transforms.transform(number, &mut values);
         Ok(Transformed { of: (self.engine, self.shape), values })
     }
@@ -193,7 +201,7 @@ impl Ring {
 
     /// A sum of no products yet.
     pub fn sum(&self) -> Sum {
-        Sum { of: (self.engine, self.shape), values: vec![Lanes::default(); self.shape.length()], terms: 0 }
+        Sum { of: (self.engine, self.shape), values: zeros(self.shape.length()), terms: 0 }
     }
 
     /// Adds the product of two transforms.
@@ -264,7 +272,7 @@ impl Ring {
     /// Room for a transform: what an earlier product used, if there is one.
     fn room(&self) -> Vec<Lanes> {
         let room = lock(&self.rooms).pop();
-        room.unwrap_or_else(|| vec![Lanes::default(); self.shape.length()])
+        room.unwrap_or_else(|| zeros(self.shape.length()))
     }
 
     fn with_place(&self, work: impl FnOnce(&mut [u64])) {
@@ -276,7 +284,7 @@ impl Ring {
     /// A place of [`Ring::limbs`] limbs, with whatever is in it.
     pub(crate) fn take_place(&self) -> Vec<u64> {
         let place = lock(&self.places).pop();
-        place.unwrap_or_else(|| vec![0; self.limbs()])
+        place.unwrap_or_else(|| zeros(self.limbs()))
     }
 
     /// Keeps a place for the next.

@@ -12,6 +12,8 @@ const DIGIT_BITS: std::ops::RangeInclusive<u32> = 42..=47;
 const DEGREES: std::ops::RangeInclusive<usize> = 7..=15;
 /// Fewest and most levels of a transform.
 const LEVELS: std::ops::RangeInclusive<u32> = 4..=22;
+/// Digits of a coefficient.
+pub(crate) const DIGITS: usize = 4;
 /// Coefficients that are carried out at a time, a whole number of words whatever their length.
 pub(crate) const RUN: usize = 16;
 
@@ -42,7 +44,7 @@ impl Shape {
 
     /// What a product costs, in instructions a port and lane: counted, not fitted.
     fn cost(&self) -> usize {
-        self.length() * (11 * self.levels as usize + 2 * self.degree + 75)
+        self.length() * (11 * self.levels as usize + 2 * self.degree + 94)
     }
 
     /// `n`.
@@ -84,8 +86,54 @@ pub(crate) struct Digits {
     pub(crate) cofactors: [Lanes; LANES],
     /// `2^99 / p`.
     pub(crate) fractions: Lanes,
-    /// For `t` up to 16 the digits of `-t M`, and, as a signed number, what is above the eighth.
-    pub(crate) multiples: Vec<(Lanes, u64)>,
+    /// The digits of `M`, and, in the first lane, what is above the eighth.
+    pub(crate) modulus: Lanes,
+    pub(crate) modulus_top: Lanes,
+    /// Where the digits of a run are in its words, eight digits at a time, and words in digits.
+    pub(crate) cut: Vec<Cut>,
+    pub(crate) pack: Vec<Pack>,
+}
+
+/// Where eight digits of a run are in its words: digit `i` has bits of the word `word + index[i]` and of the next.
+pub(crate) struct Cut {
+    pub(crate) word: usize,
+    pub(crate) index: [Lanes; 2],
+    /// How far the two are shifted: to the right, and to the left.
+    pub(crate) right: Lanes,
+    pub(crate) left: Lanes,
+}
+
+/// What eight words of a run are made of: word `i` has bits of the digit `digit + index[i]` and of the next two.
+pub(crate) struct Pack {
+    pub(crate) word: usize,
+    pub(crate) digit: usize,
+    pub(crate) index: [Lanes; 3],
+    /// How far the three are shifted: the first to the right, the others to the left.
+    pub(crate) right: Lanes,
+    pub(crate) left: [Lanes; 2],
+}
+
+impl Cut {
+    /// Of the eight digits from `8 group` on.
+    fn new(bits: usize, group: usize) -> Self {
+        let at = |i: usize| (LANES * group + i) * bits;
+        let word = at(0) / 64;
+        let index = |next: usize| Lanes::of(|i| (at(i) / 64 - word + next) as u64);
+        let right = Lanes::of(|i| (at(i) % 64) as u64);
+        Cut { word, index: [index(0), index(1)], right, left: Lanes::of(|i| 64 - right.0[i]) }
+    }
+}
+
+impl Pack {
+    /// Of the eight words from `word` on.
+    fn new(bits: usize, word: usize) -> Self {
+        let at = |i: usize| (word + i) * 64;
+        let digit = at(0) / bits;
+        let index = |next: usize| Lanes::of(|i| (at(i) / bits - digit + next) as u64);
+        let left = |next: usize| Lanes::of(|i| (next * bits - at(i) % bits) as u64);
+        let right = Lanes::of(|i| (at(i) % bits) as u64);
+        Pack { word, digit, index: [index(0), index(1), index(2)], right, left: [left(1), left(2)] }
+    }
 }
 
 impl Digits {
@@ -105,8 +153,20 @@ impl Digits {
             Lanes(digits.0.map(|digit| digit << (RADIX - bits)))
         });
         let fractions = Lanes::of(|i| ((1_u128 << 99) / u128::from(PRIMES[i])) as u64);
-        let multiples = (0..=16).map(|t| cut(&negative(&all, t), bits)).collect();
-        Digits { bits, places: [place(1), place(2), place(3)], scale, cofactors, fractions, multiples }
+        let (modulus, top) = cut(&all, bits);
+        let size = bits as usize;
+        Digits {
+            bits,
+            places: [place(1), place(2), place(3)],
+            scale,
+            cofactors,
+            fractions,
+            modulus,
+            modulus_top: Lanes::of(|i| if i == 0 { top } else { 0 }),
+            cut: (0..RUN / 2).map(|group| Cut::new(size, group)).collect(),
+            // A run has as many words as a digit has bits; the last eight may be the last ones' neighbours again.
+            pack: (0..size.div_ceil(LANES)).map(|group| Pack::new(size, (LANES * group).min(size - LANES))).collect(),
+        }
     }
 }
 
@@ -124,29 +184,14 @@ fn times(number: &[u64; 7], factor: u64) -> [u64; 7] {
     })
 }
 
-/// `-t number` modulo 2^448.
-fn negative(number: &[u64; 7], t: u64) -> [u64; 7] {
-    let mut carry = true;
-    times(number, t).map(|limb| {
-        let (limb, over) = (!limb).overflowing_add(u64::from(carry));
-        carry = over;
-        limb
-    })
-}
-
-/// Eight digits, and 64 bits above them.
+/// Eight digits, and what is above them, less than 64 bits.
 fn cut(number: &[u64; 7], bits: u32) -> (Lanes, u64) {
     let from = |k: usize| {
         let (word, shift) = (k * bits as usize / 64, k as u32 * bits % 64);
         let pair = u128::from(number[word]) | u128::from(number.get(word + 1).copied().unwrap_or(0)) << 64;
         (pair >> shift) as u64
     };
-    let above = from(LANES);
-    // Bits above the seven limbs are those of a negative number's, or zeros.
-    let sign = if number[6] >> 63 == 1 { u64::MAX } else { 0 };
-    let known = 448 - LANES as u32 * bits;
-    let above = if known < 64 { above | sign << known } else { above };
-    (Lanes::of(|k| from(k) & mask(bits)), above)
+    (Lanes::of(|k| from(k) & mask(bits)), from(LANES))
 }
 
 /// The constants that all loops need.

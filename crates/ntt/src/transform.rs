@@ -10,6 +10,7 @@
 //! together. Columns and rows are what cores share out.
 
 use crate::engine::{Kernel, Target};
+use crate::memory::{Soon, copy_past_caches, zeros};
 use crate::primes::{Constant, Lanes, roots};
 use crate::shape::{Digits, RUN, Shape};
 use rayon::prelude::*;
@@ -22,9 +23,12 @@ const PIECE: usize = 1 << 14;
 /// Vectors from which on cores share the work.
 const SHARED: usize = 1 << 11;
 /// Most vectors of a row.
-const ROW: usize = 1 << 12;
-/// Most columns of a group.
-const GROUP: usize = 64;
+const ROW: usize = 1 << 13;
+/// Most columns of a group, and most vectors of one.
+const COLUMNS: usize = 64;
+const GROUP: usize = 1 << 14;
+/// Vectors from which on a transform is written past the caches, which would not keep it until it is read.
+const FAR: usize = 1 << 19;
 /// Leaves whose products are one piece of work.
 const LEAVES: usize = 64;
 /// Most upper levels in one go.
@@ -38,6 +42,8 @@ pub(crate) trait Transforms: Send + Sync {
     fn multiply(&self, out: Target<'_>, a: &[Lanes], b: &[Lanes]);
     /// The product of numbers, modulo `2^N - 1`. `room` is for their transforms.
     fn product(&self, a: &[u64], b: Factor<'_>, room: &mut [Lanes], out: &mut [u64]);
+    /// Whether a transform goes over memory more than once.
+    fn is_divided(&self) -> bool;
     /// The number whose transform this is, modulo `2^N - 1`.
     fn number(&self, values: &mut [Lanes], out: &mut [u64]);
 }
@@ -82,10 +88,9 @@ impl<K: Kernel> Engine<K> {
         Upper(fit.max(enough).clamp(2, UPPER.min(levels - 4)))
     }
 
-    /// Columns of a group.
-    fn group(&self, row: usize) -> usize {
-        // Rows have at least four levels: a multiple of 16 columns.
-        GROUP.min(1 << row.trailing_zeros())
+    /// Columns of a group: whole runs. Rows have at least four levels, and so a multiple of 16 columns.
+    fn group(&self, row: usize, upper: Upper) -> usize {
+        (GROUP >> upper.0).clamp(RUN, COLUMNS).min(1 << row.trailing_zeros())
     }
 
     /// Levels of a block below a node, depth first.
@@ -115,18 +120,24 @@ impl<K: Kernel> Engine<K> {
     fn enter(&self, number: &[u64], out: &mut [Lanes], upper: Upper) {
         let row = out.len() >> upper.0;
         if upper.0 == 0 {
-            return K::residues(out, number, 0, &self.digits);
+            return K::residues(out, number, 0, &self.digits, None);
         }
-        let width = self.group(row);
+        let width = self.group(row, upper);
+        let far = out.len() >= FAR;
         columns(out, row, width).into_par_iter().enumerate().for_each_init(
-            || vec![Lanes::default(); self.group(row) << upper.0],
+            || zeros(width << upper.0),
             |near, (group, mut columns)| {
-                for (r, near) in near.chunks_exact_mut(width).enumerate() {
-                    K::residues(near, number, r * row + group * width, &self.digits);
+                for ((r, near), column) in near.chunks_exact_mut(width).enumerate().zip(&mut columns) {
+                    let soon = (!far).then(|| Soon::written(column));
+                    K::residues(near, number, r * row + group * width, &self.digits, soon);
                 }
                 self.forward(near, 0, upper.0);
                 for (column, near) in columns.iter_mut().zip(near.chunks_exact(width)) {
-                    column.copy_from_slice(near);
+                    if far {
+                        copy_past_caches(near, column);
+                    } else {
+                        column.copy_from_slice(near);
+                    }
                 }
             },
         );
@@ -135,25 +146,29 @@ impl<K: Kernel> Engine<K> {
     /// The upper levels of the way back, and the number.
     fn leave(&self, values: &mut [Lanes], upper: Upper, out: &mut [u64]) {
         if upper.0 == 0 {
-            let above = K::combine(out, values, &self.digits);
+            let above = K::combine(out, values, &self.digits, None);
             return add_above(out, out.len(), &[above]);
         }
         let row = values.len() >> upper.0;
-        let width = self.group(row);
+        let width = self.group(row, upper);
         let words = width / RUN * self.shape.run_words();
         let groups: Vec<_> =
             columns(values, row, width).into_iter().zip(columns(out, row / width * words, words)).collect();
         let above: Vec<Vec<[u64; 4]>> = groups
             .into_par_iter()
             .map_init(
-                || vec![Lanes::default(); self.group(row) << upper.0],
+                || zeros(width << upper.0),
                 |near, (columns, places)| {
                     for (column, near) in columns.iter().zip(near.chunks_exact_mut(width)) {
                         near.copy_from_slice(column);
                     }
                     self.inverse(near, 0, upper.0);
-                    let runs = near.chunks_exact(width).zip(places);
-                    runs.map(|(near, place)| K::combine(place, near, &self.digits)).collect()
+                    // The next group's columns are behind this one's.
+                    let rows = near.chunks_exact(width).zip(places).zip(&columns);
+                    rows.map(|((near, place), column)| {
+                        K::combine(place, near, &self.digits, Some(Soon::behind(column)))
+                    })
+                    .collect()
                 },
             )
             .collect();
@@ -182,7 +197,7 @@ impl<K: Kernel> Transforms for Engine<K> {
         let factors = a.par_chunks(chunk).zip(b.par_chunks(chunk));
         values.par_chunks_mut(chunk).zip(factors).enumerate().for_each(|(i, (out, (a, b)))| {
             let target = if add { Target::Add(out) } else { Target::Set(out) };
-            K::multiply(target, Some(a), Some(b), self.shape.degree, i * leaves, self.roots);
+            K::multiply(target, Some(a), Some(b), self.shape.degree, i * leaves, self.roots, [None; 2]);
         });
     }
 
@@ -190,34 +205,51 @@ impl<K: Kernel> Transforms for Engine<K> {
         let upper = self.upper();
         let row = room.len() >> upper.0;
         let (levels, degree) = (self.shape.levels - upper.0, self.shape.degree);
-        self.enter(a, room, upper);
         let leaf = |r: usize| r << levels;
+        // The next row, if there are several.
+        let soon = |row: &[Lanes]| (upper.0 > 0).then(|| Soon::behind(row));
         match b {
             Factor::Number(b, more) => {
-                self.enter(b, more, upper);
+                if upper.0 > 0 {
+                    rayon::join(|| self.enter(a, room, upper), || self.enter(b, more, upper));
+                } else {
+                    self.enter(a, room, upper);
+                    self.enter(b, more, upper);
+                }
                 room.par_chunks_exact_mut(row).zip(more.par_chunks_exact_mut(row)).enumerate().for_each(
                     |(r, (a, b))| {
                         self.forward(a, r, levels);
                         self.forward(b, r, levels);
-                        K::multiply(Target::Set(a), None, Some(b), degree, leaf(r), self.roots);
+                        let soon = [soon(a), soon(b)];
+                        K::multiply(Target::Set(a), None, Some(b), degree, leaf(r), self.roots, soon);
                         self.inverse(a, r, levels);
                     },
                 );
             }
             Factor::Transformed(b) => {
+                self.enter(a, room, upper);
                 room.par_chunks_exact_mut(row).zip(b.par_chunks_exact(row)).enumerate().for_each(|(r, (a, b))| {
                     self.forward(a, r, levels);
-                    K::multiply(Target::Set(a), None, Some(b), degree, leaf(r), self.roots);
+                    let soon = [soon(a), soon(b)];
+                    K::multiply(Target::Set(a), None, Some(b), degree, leaf(r), self.roots, soon);
                     self.inverse(a, r, levels);
                 });
             }
-            Factor::Same => room.par_chunks_exact_mut(row).enumerate().for_each(|(r, a)| {
-                self.forward(a, r, levels);
-                K::multiply(Target::Set(a), None, None, degree, leaf(r), self.roots);
-                self.inverse(a, r, levels);
-            }),
+            Factor::Same => {
+                self.enter(a, room, upper);
+                room.par_chunks_exact_mut(row).enumerate().for_each(|(r, a)| {
+                    self.forward(a, r, levels);
+                    let soon = [soon(a), None];
+                    K::multiply(Target::Set(a), None, None, degree, leaf(r), self.roots, soon);
+                    self.inverse(a, r, levels);
+                });
+            }
         }
         self.leave(room, upper, out);
+    }
+
+    fn is_divided(&self) -> bool {
+        self.upper().0 > 0
     }
 
     fn number(&self, values: &mut [Lanes], out: &mut [u64]) {
@@ -277,8 +309,9 @@ mod tests {
     #[test]
     fn transforms_are_what_they_should_be_modulo_every_prime() {
         for engine in Choice::ALL.iter().filter_map(|engine| engine.available().ok()) {
-            for (levels, degree) in [(4, 7), (5, 8), (6, 9), (7, 11), (8, 15)] {
-                let shape = Shape { levels, degree, digit: 45 };
+            for (levels, degree, digit) in [(4, 7, 47), (4, 10, 42), (5, 8, 43), (6, 9, 44), (7, 11, 45), (8, 15, 46)] {
+                let shape = Shape { levels, degree, digit };
+                let size = shape.coefficient_bits();
                 let number: Vec<u64> =
                     (1..=shape.limbs() as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17)).collect();
                 let mut values = vec![Lanes::default(); shape.length()];
@@ -286,7 +319,7 @@ mod tests {
                 for (i, prime) in PRIMES.into_iter().enumerate() {
                     let bit = |at: usize| number[at / 64] >> (at % 64) & 1;
                     let residue = |k: usize| {
-                        let bits = (k * 180..(k + 1) * 180).rev();
+                        let bits = (k * size..(k + 1) * size).rev();
                         bits.fold(0, |residue, at| (2 * residue + bit(at)) % prime)
                     };
                     let coefficients: Vec<u64> = (0..shape.length()).map(residue).collect();

@@ -2,12 +2,14 @@
 
 use super::loops::kernel;
 use super::{Kernel, Target, Word};
-use crate::primes::{Constant, Lanes};
+use crate::memory::Soon;
+use crate::primes::{Constant, LANES, Lanes};
 use crate::shape::Digits;
 use std::arch::x86_64::{
-    __m512i, _mm_cvtsi64_si128, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_load_si512, _mm512_madd52hi_epu64,
-    _mm512_madd52lo_epu64, _mm512_min_epu64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srl_epi64,
-    _mm512_store_si512, _mm512_sub_epi64,
+    __m512i, _mm_cvtsi64_si128, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512, _mm512_load_si512,
+    _mm512_loadu_si512, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_min_epu64, _mm512_or_si512,
+    _mm512_permutex2var_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_sllv_epi64, _mm512_srl_epi64,
+    _mm512_srlv_epi64, _mm512_store_si512, _mm512_storeu_si512, _mm512_sub_epi64,
 };
 
 /// The vector engine.
@@ -36,6 +38,18 @@ impl Word for Register {
     fn store(self, to: &mut Lanes) {
         // SAFETY: the instructions are there; the reference is to 64 aligned bytes.
         unsafe { _mm512_store_si512((&raw mut *to).cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn load_words(from: &[u64; LANES]) -> Self {
+        // SAFETY: the instructions are there; the reference is to 64 bytes.
+        Register(unsafe { _mm512_loadu_si512(from.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn store_words(self, to: &mut [u64; LANES]) {
+        // SAFETY: the instructions are there; the reference is to 64 bytes.
+        unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), self.0) }
     }
 
     #[inline(always)]
@@ -75,9 +89,61 @@ impl Word for Register {
     }
 
     #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_and_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_or_si512(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn shift_right_each(self, bits: Self) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_srlv_epi64(self.0, bits.0) })
+    }
+
+    #[inline(always)]
+    fn shift_left_each(self, bits: Self) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_sllv_epi64(self.0, bits.0) })
+    }
+
+    #[inline(always)]
     fn lane_up(self) -> Self {
         // SAFETY: the instructions are there.
         Register(unsafe { _mm512_alignr_epi64::<7>(self.0, _mm512_setzero_si512()) })
+    }
+
+    #[inline(always)]
+    fn last_lane(self) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_alignr_epi64::<7>(_mm512_setzero_si512(), self.0) })
+    }
+
+    #[inline(always)]
+    fn upper_half(self) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_alignr_epi64::<4>(_mm512_setzero_si512(), self.0) })
+    }
+
+    #[inline(always)]
+    fn lane_sum(self) -> Self {
+        // SAFETY: the instructions are there.
+        unsafe {
+            let x = _mm512_add_epi64(self.0, _mm512_alignr_epi64::<4>(self.0, self.0));
+            let x = _mm512_add_epi64(x, _mm512_alignr_epi64::<2>(x, x));
+            Register(_mm512_add_epi64(x, _mm512_alignr_epi64::<1>(x, x)))
+        }
+    }
+
+    #[inline(always)]
+    fn pick(self, other: Self, index: Self) -> Self {
+        // SAFETY: the instructions are there.
+        Register(unsafe { _mm512_permutex2var_epi64(self.0, index.0, other.0) })
     }
 }
 

@@ -1,5 +1,4 @@
-//! The inner loops of both engines: butterflies (\[Harvey14\], with \[Montgomery85\]'s reduction), products at the leaves, digits to
-//! residues and back.
+//! The inner loops of both engines: butterflies (\[Harvey14\], with \[Montgomery85\]'s reduction) and products at the leaves.
 //!
 //! # Bounds
 //! Factors of a product are below 2^52, and `16 p` is for every prime `p`. The product of `x` and a [`Constant`] is the difference of two numbers below `p`, exactly `c x + m p` for some `m`, so it lies between
@@ -15,13 +14,14 @@
 //! that its reduction lies between 0 and `5 p`, and below `9 p` with what it is added to.
 
 use super::{Target, Word};
+use crate::memory::Soon;
 use crate::primes::{Constant, INVERSES, LANES, Lanes, MASK, PRIMES, RADIX};
-use crate::shape::{Digits, INVERSE, P, mask};
+use crate::shape::{INVERSE, P};
 
 /// The multiples of the primes that bounds are kept with.
 #[derive(Clone, Copy)]
 pub(super) struct Moduli<W> {
-    zero: W,
+    pub(super) zero: W,
     p: W,
     p2: W,
     p4: W,
@@ -31,24 +31,32 @@ pub(super) struct Moduli<W> {
 
 impl<W: Word> Moduli<W> {
     #[inline(always)]
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let (zero, p) = (W::splat(0), W::load(&P));
         let p2 = p.add(p);
         let p4 = p2.add(p2);
         Moduli { zero, p, p2, p4, p8: p4.add(p4), minus_p: zero.sub(p) }
     }
+
+    /// Montgomery's reduction of sums of lower and of upper halves: `high + low / 2^52` and between zero and `p` more, modulo `p`, for
+    /// `inverse = p^-1`.
+    #[inline(always)]
+    pub(super) fn reduced(&self, low: W, high: W, inverse: W) -> W {
+        let q = self.zero.add_low(low, inverse);
+        high.add(low.shift_right(RADIX)).sub(self.minus_p.add_high(q, self.p))
+    }
 }
 
 /// A constant in registers.
 #[derive(Clone, Copy)]
-struct Factor<W> {
+pub(super) struct Factor<W> {
     value: W,
     by_inverse: W,
 }
 
 impl<W: Word> Factor<W> {
     #[inline(always)]
-    fn load(constant: &Constant) -> Self {
+    pub(super) fn load(constant: &Constant) -> Self {
         Factor { value: W::load(&constant.value), by_inverse: W::load(&constant.by_inverse) }
     }
 
@@ -61,7 +69,7 @@ impl<W: Word> Factor<W> {
 
     /// `c x` between `0` and `2 p`, for `x` below 2^52.
     #[inline(always)]
-    fn times_positive(self, x: W, m: &Moduli<W>) -> W {
+    pub(super) fn times_positive(self, x: W, m: &Moduli<W>) -> W {
         let q = m.zero.add_low(x, self.by_inverse);
         m.zero.add_high(x, self.value).sub(m.minus_p.add_high(q, m.p))
     }
@@ -234,8 +242,7 @@ fn columns<W: Word, const G: usize>(a: &[Lanes], b: &[Lanes], at: usize, m: &Mod
     }
     let inverse = W::load(&INVERSE);
     for g in 0..G {
-        let q = m.zero.add_low(low[g], inverse);
-        high[g] = high[g].add(low[g].shift_right(RADIX)).sub(m.minus_p.add_high(q, m.p));
+        high[g] = m.reduced(low[g], high[g], inverse);
     }
     high
 }
@@ -249,6 +256,7 @@ pub(super) fn multiply<W: Word>(
     degree: usize,
     leaf: usize,
     roots: &[Constant],
+    soon: [Option<Soon>; 2],
 ) {
     let m = Moduli::<W>::new();
     let one = Factor::<W>::load(&ONE);
@@ -260,6 +268,9 @@ pub(super) fn multiply<W: Word>(
     let (x, y) = (&mut x[..degree], &mut y[..2 * degree - 1]);
     for (i, out) in out.chunks_exact_mut(degree).enumerate() {
         let range = i * degree..(i + 1) * degree;
+        for soon in soon.into_iter().flatten() {
+            soon.ask(range.clone());
+        }
         let from = match a {
             Some(a) => &a[range.clone()],
             None => &*out,
@@ -310,111 +321,6 @@ fn put<W: Word, const G: usize>(out: &mut [Lanes], sums: [W; G], add: bool, m: &
         let sum = if add { reduce(sum.add(W::load(out)), m.p8) } else { sum };
         reduce(sum, m.p4).store(out);
     }
-}
-
-/// `width` bits of a number, from bit `at` on.
-#[inline(always)]
-fn bits(number: &[u64], at: usize, mask: u64) -> u64 {
-    let (word, shift) = (at / 64, at % 64);
-    match number.get(word..word + 2) {
-        Some(pair) => (pair[0] >> shift | pair[1] << 1 << (63 - shift)) & mask,
-        None => (number.get(word).copied().unwrap_or(0) >> shift) & mask,
-    }
-}
-
-/// See [`Kernel::residues`](super::Kernel::residues). Digits are below 2^47, so that the sum of the first and of three products' upper
-/// halves is below `0.6 p`, and residues lie between 0 and `2 p`.
-#[inline(always)]
-pub(super) fn residues<W: Word>(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits) {
-    let m = Moduli::<W>::new();
-    let inverse = W::load(&INVERSE);
-    let [first, second, third] = &digits.places;
-    let places = [W::load(&first.value), W::load(&second.value), W::load(&third.value)];
-    let (width, mask) = (digits.bits as usize, mask(digits.bits));
-    let mut at = from * 4 * width;
-    // Beyond the number there are zeros.
-    let there = (64 * number.len()).saturating_sub(at).div_ceil(4 * width).min(out.len());
-    let (out, beyond) = out.split_at_mut(there);
-    beyond.fill(Lanes::default());
-    for out in out {
-        let (mut low, mut high) = (m.zero, W::splat(bits(number, at, mask)));
-        for (k, &place) in places.iter().enumerate() {
-            let digit = W::splat(bits(number, at + (k + 1) * width, mask));
-            low = low.add_low(digit, place);
-            high = high.add_high(digit, place);
-        }
-        let q = m.zero.add_low(low, inverse);
-        high.add(low.shift_right(RADIX)).sub(m.minus_p.add_high(q, m.p)).store(out);
-        at += 4 * width;
-    }
-}
-
-/// See [`Kernel::combine`](super::Kernel::combine).
-///
-/// With `y = v (M / p)^-1` for each prime, below `2 p`, a coefficient is `sum y (M / p) - t M` with `t = floor(sum y / p)`; the sum of
-/// fractions has 47 bits after the point, and a coefficient is less than half of `M`, so that a quarter more or less does not
-/// change the floor.
-#[inline(always)]
-pub(super) fn combine<W: Word>(out: &mut [u64], coefficients: &[Lanes], digits: &Digits) -> [u64; 4] {
-    let m = Moduli::<W>::new();
-    let scale = Factor::<W>::load(&digits.scale);
-    let fractions = W::load(&digits.fractions);
-    let mut cofactors = [m.zero; LANES];
-    for (register, cofactor) in cofactors.iter_mut().zip(&digits.cofactors) {
-        *register = W::load(cofactor);
-    }
-    let (width, mask) = (digits.bits, mask(digits.bits));
-    // What coefficients have above this one's place: the last one's upper digits, and the tops of the one before and of the last.
-    let (mut upper, mut tops, mut carry) = ([0_i64; 4], [0_i64; 2], 0_i64);
-    let (mut word, mut filled) = (0_u128, 0);
-    let mut words = out.iter_mut();
-    for coefficient in coefficients {
-        let y = scale.times_positive(W::load(coefficient), &m);
-        let (mut ys, mut parts) = (Lanes::default(), Lanes::default());
-        y.store(&mut ys);
-        m.zero.add_high(y, fractions).store(&mut parts);
-        let t = (parts.0.iter().sum::<u64>() + (1 << 45)) >> 47;
-        let (mut low, mut high) = (m.zero, m.zero);
-        for (&y, &cofactor) in ys.0.iter().zip(&cofactors) {
-            low = low.add_low(W::splat(y), cofactor);
-            high = high.add_high(W::splat(y), cofactor);
-        }
-        let (mut sums, mut highs) = (Lanes::default(), Lanes::default());
-        let (multiple, multiple_top) = &digits.multiples[t as usize];
-        low.shift_right(RADIX - width).add(high.lane_up()).add(W::load(multiple)).store(&mut sums);
-        high.store(&mut highs);
-        upper[0] = upper[0].wrapping_add(tops[0]);
-        tops = [tops[1], highs.0[LANES - 1].wrapping_add(*multiple_top) as i64];
-        for (k, upper) in upper.iter_mut().enumerate() {
-            let digit = (sums.0[k] as i64).wrapping_add(*upper).wrapping_add(carry);
-            carry = digit >> width;
-            word |= u128::from(digit as u64 & mask) << filled;
-            filled += width;
-            if filled >= 64 {
-                if let Some(out) = words.next() {
-                    *out = word as u64;
-                }
-                word >>= 64;
-                filled -= 64;
-            }
-            *upper = sums.0[k + 4] as i64;
-        }
-    }
-    // Four digits, and what is above them, which is not negative.
-    upper[0] = upper[0].wrapping_add(tops[0]);
-    let mut above = [0; 4];
-    for (k, digit) in upper.into_iter().chain([tops[1]]).enumerate() {
-        let digit = digit.wrapping_add(carry);
-        carry = digit >> width;
-        let digit = if k < 4 { digit as u64 & mask } else { digit as u64 };
-        let (place, shift) = (k * width as usize / 64, k as u32 * width % 64);
-        let wide = u128::from(digit) << shift;
-        above[place] |= wide as u64;
-        if place < 3 {
-            above[place + 1] |= (wide >> 64) as u64;
-        }
-    }
-    above
 }
 
 /// Has the loops compiled for an engine, with the features that its instructions need.
@@ -468,6 +374,7 @@ macro_rules! kernel {
                 degree: usize,
                 leaf: usize,
                 roots: &[Constant],
+                soon: [Option<Soon>; 2],
             ) {
                 $(#[$feature])?
                 fn compiled(
@@ -477,32 +384,33 @@ macro_rules! kernel {
                     degree: usize,
                     leaf: usize,
                     roots: &[Constant],
+                    soon: [Option<Soon>; 2],
                 ) {
-                    $crate::engine::loops::multiply::<$word>(out, a, b, degree, leaf, roots);
+                    $crate::engine::loops::multiply::<$word>(out, a, b, degree, leaf, roots, soon);
                 }
                 // SAFETY: as in `forward`.
                 #[allow(unused_unsafe)]
-                unsafe { compiled(out, a, b, degree, leaf, roots) }
+                unsafe { compiled(out, a, b, degree, leaf, roots, soon) }
             }
 
-            fn residues(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits) {
+            fn residues(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits, soon: Option<Soon>) {
                 $(#[$feature])?
-                fn compiled(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits) {
-                    $crate::engine::loops::residues::<$word>(out, number, from, digits);
+                fn compiled(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits, soon: Option<Soon>) {
+                    $crate::engine::digits::residues::<$word>(out, number, from, digits, soon);
                 }
                 // SAFETY: as in `forward`.
                 #[allow(unused_unsafe)]
-                unsafe { compiled(out, number, from, digits) }
+                unsafe { compiled(out, number, from, digits, soon) }
             }
 
-            fn combine(out: &mut [u64], coefficients: &[Lanes], digits: &Digits) -> [u64; 4] {
+            fn combine(out: &mut [u64], coefficients: &[Lanes], digits: &Digits, soon: Option<Soon>) -> [u64; 4] {
                 $(#[$feature])?
-                fn compiled(out: &mut [u64], coefficients: &[Lanes], digits: &Digits) -> [u64; 4] {
-                    $crate::engine::loops::combine::<$word>(out, coefficients, digits)
+                fn compiled(out: &mut [u64], coefficients: &[Lanes], digits: &Digits, soon: Option<Soon>) -> [u64; 4] {
+                    $crate::engine::digits::combine::<$word>(out, coefficients, digits, soon)
                 }
                 // SAFETY: as in `forward`.
                 #[allow(unused_unsafe)]
-                unsafe { compiled(out, coefficients, digits) }
+                unsafe { compiled(out, coefficients, digits, soon) }
             }
         }
     };

@@ -2,6 +2,7 @@
 
 use super::loops::kernel;
 use super::{Kernel, Target, Word};
+use crate::memory::Soon;
 use crate::primes::{Constant, LANES, Lanes, MASK, RADIX};
 use crate::shape::Digits;
 
@@ -41,6 +42,16 @@ impl Word for Words {
     }
 
     #[inline(always)]
+    fn load_words(from: &[u64; LANES]) -> Self {
+        Words(*from)
+    }
+
+    #[inline(always)]
+    fn store_words(self, to: &mut [u64; LANES]) {
+        *to = self.0;
+    }
+
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         self.each(other, u64::wrapping_add)
     }
@@ -71,8 +82,48 @@ impl Word for Words {
     }
 
     #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        self.each(other, |a, b| a & b)
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        self.each(other, |a, b| a | b)
+    }
+
+    #[inline(always)]
+    fn shift_right_each(self, bits: Self) -> Self {
+        self.each(bits, |a, bits| a.checked_shr(bits as u32).unwrap_or(0))
+    }
+
+    #[inline(always)]
+    fn shift_left_each(self, bits: Self) -> Self {
+        self.each(bits, |a, bits| a.checked_shl(bits as u32).unwrap_or(0))
+    }
+
+    #[inline(always)]
     fn lane_up(self) -> Self {
         Words(std::array::from_fn(|i| if i == 0 { 0 } else { self.0[i - 1] }))
+    }
+
+    #[inline(always)]
+    fn last_lane(self) -> Self {
+        Words(std::array::from_fn(|i| if i == 0 { self.0[LANES - 1] } else { 0 }))
+    }
+
+    #[inline(always)]
+    fn upper_half(self) -> Self {
+        Words(std::array::from_fn(|i| if i < LANES / 2 { self.0[i + LANES / 2] } else { 0 }))
+    }
+
+    #[inline(always)]
+    fn lane_sum(self) -> Self {
+        Self::splat(self.0.iter().fold(0, |sum, &lane| sum.wrapping_add(lane)))
+    }
+
+    #[inline(always)]
+    fn pick(self, other: Self, index: Self) -> Self {
+        Words(index.0.map(|i| if i < LANES as u64 { self.0[i as usize] } else { other.0[i as usize - LANES] }))
     }
 }
 
