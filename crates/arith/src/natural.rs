@@ -167,6 +167,13 @@ pub fn mac_row(acc: &mut [u64], a: &[u64], y: u64) -> u64 {
     carry
 }
 
+/// Adds `a y` to `acc`, which is longer than `a`; returns the carry.
+pub fn add_multiple(acc: &mut [u64], a: &[u64], y: u64) -> u64 {
+    let (low, high) = acc.split_at_mut(a.len());
+    let grown = mac_row(low, a, y);
+    add_assign(high, &[grown])
+}
+
 /// Subtracts `a y` (cut to the length of `acc`) from `acc`; returns the limb borrowed.
 fn sub_row(acc: &mut [u64], a: &[u64], y: u64) -> u64 {
     let mut borrow = 0;

@@ -1,0 +1,245 @@
+//! Boolean circuits: what is computed on bits that nobody sees.
+//!
+//! A [`Circuit`] comes from a text in Bristol Fashion ([`Circuit::parse`]), in which the circuits of others come, or from a
+//! [`Builder`]; a few are ready in [`library`]. It is evaluated over anything that has XOR, AND and NOT ([`Bits`]): plain
+//! truth values, or ciphertexts.
+
+mod bristol;
+mod builder;
+mod encrypted;
+mod error;
+mod evaluate;
+pub mod library;
+
+pub use builder::{Builder, Wire};
+pub use encrypted::Evaluator;
+pub(crate) use encrypted::{Encrypted, Noise};
+pub use error::{CircuitError, CircuitErrorKind};
+pub use evaluate::{Bits, Plain, Wires};
+
+use std::fmt;
+
+/// Most wires of a circuit, and most gates.
+pub const MAX_WIRES: usize = 1 << 24;
+
+/// A gate. Wires are counted from 0, the inputs first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gate {
+    Xor { a: u32, b: u32, out: u32 },
+    And { a: u32, b: u32, out: u32 },
+    Not { a: u32, out: u32 },
+    Copy { a: u32, out: u32 },
+    Constant { value: bool, out: u32 },
+}
+
+impl Gate {
+    /// The wire that it drives.
+    pub(crate) fn out(self) -> usize {
+        match self {
+            Gate::Xor { out, .. }
+            | Gate::And { out, .. }
+            | Gate::Not { out, .. }
+            | Gate::Copy { out, .. }
+            | Gate::Constant { out, .. } => out as usize,
+        }
+    }
+
+    /// The same gate with other names for its wires.
+    pub(crate) fn renamed(self, name: impl Fn(u32) -> u32) -> Self {
+        match self {
+            Gate::Xor { a, b, out } => Gate::Xor { a: name(a), b: name(b), out: name(out) },
+            Gate::And { a, b, out } => Gate::And { a: name(a), b: name(b), out: name(out) },
+            Gate::Not { a, out } => Gate::Not { a: name(a), out: name(out) },
+            Gate::Copy { a, out } => Gate::Copy { a: name(a), out: name(out) },
+            Gate::Constant { value, out } => Gate::Constant { value, out: name(out) },
+        }
+    }
+
+    /// The wires that it reads.
+    pub(crate) fn reads(self) -> impl Iterator<Item = usize> {
+        let (a, b) = match self {
+            Gate::Xor { a, b, .. } | Gate::And { a, b, .. } => (Some(a), Some(b)),
+            Gate::Not { a, .. } | Gate::Copy { a, .. } => (Some(a), None),
+            Gate::Constant { .. } => (None, None),
+        };
+        [a, b].into_iter().flatten().map(|wire| wire as usize)
+    }
+}
+
+/// A circuit without loops, every wire of which is driven once: by an input or by a gate.
+///
+/// Its inputs and outputs are values of some bits each, least significant bit first. The inputs' bits are the first wires, the
+/// outputs' the last ones.
+///
+/// ```
+/// use hearith_dghv::circuit::Circuit;
+/// let half_adder = Circuit::parse("2 4\n2 1 1\n2 1 1\n\n2 1 0 1 2 XOR\n2 1 0 1 3 AND\n")?;
+/// assert_eq!((half_adder.inputs(), half_adder.outputs()), (&[1, 1][..], &[1, 1][..]));
+/// assert_eq!((half_adder.ands(), half_adder.and_depth()), (1, 1));
+/// assert_eq!(half_adder.evaluate_plain(&[true, true]), [false, true]);
+/// # Ok::<(), hearith_dghv::circuit::CircuitError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Circuit {
+    inputs: Vec<usize>,
+    outputs: Vec<usize>,
+    wires: usize,
+    /// By level: none reads what a gate of its own level or of a later one drives.
+    gates: Vec<Gate>,
+    /// Where each level ends in `gates`.
+    ends: Vec<usize>,
+    and_depth: usize,
+}
+
+impl Circuit {
+    /// Bits of each input value.
+    pub fn inputs(&self) -> &[usize] {
+        &self.inputs
+    }
+
+    /// Bits of each output value.
+    pub fn outputs(&self) -> &[usize] {
+        &self.outputs
+    }
+
+    /// Bits of all input values.
+    pub fn input_bits(&self) -> usize {
+        self.inputs.iter().sum()
+    }
+
+    /// Bits of all output values.
+    pub fn output_bits(&self) -> usize {
+        self.outputs.iter().sum()
+    }
+
+    /// Wires, inputs and outputs included.
+    pub fn wires(&self) -> usize {
+        self.wires
+    }
+
+    /// Gates of all kinds.
+    pub fn gates(&self) -> usize {
+        self.gates.len()
+    }
+
+    /// AND gates.
+    pub fn ands(&self) -> usize {
+        self.gates.iter().filter(|gate| matches!(gate, Gate::And { .. })).count()
+    }
+
+    /// Most gates, of any kind, on a way from an input to an output.
+    pub fn depth(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Most AND gates on a way from an input to an output: what decides how the noise grows.
+    pub fn and_depth(&self) -> usize {
+        self.and_depth
+    }
+
+    /// The gates level by level: those of one level need only what earlier ones drive.
+    pub(crate) fn levels(&self) -> impl Iterator<Item = &[Gate]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.gates[start..end])
+    }
+
+    /// Puts gates in order of their levels.
+    ///
+    /// # Errors
+    /// The place in `gates` of one that lies on a loop. Every wire that is read must be an input or driven by one of the gates.
+    pub(crate) fn by_level(
+        inputs: Vec<usize>,
+        outputs: Vec<usize>,
+        wires: usize,
+        gates: Vec<Gate>,
+    ) -> Result<Self, usize> {
+        let mut driver = vec![usize::MAX; wires];
+        for (place, gate) in gates.iter().enumerate() {
+            driver[gate.out()] = place;
+        }
+        let mut waiting: Vec<usize> = Vec::with_capacity(gates.len());
+        let readers = Readers::new(wires, &gates);
+        let mut ready = Vec::new();
+        for (place, gate) in gates.iter().enumerate() {
+            waiting.push(gate.reads().filter(|&wire| driver[wire] != usize::MAX).count());
+            if waiting[place] == 0 {
+                ready.push(place);
+            }
+        }
+        let (mut sorted, mut ends) = (Vec::with_capacity(gates.len()), Vec::new());
+        let mut and_depths = vec![0_usize; wires];
+        while !ready.is_empty() {
+            let mut next = Vec::new();
+            for place in ready {
+                let gate = gates[place];
+                let and = usize::from(matches!(gate, Gate::And { .. }));
+                and_depths[gate.out()] = and + gate.reads().map(|wire| and_depths[wire]).max().unwrap_or(0);
+                sorted.push(gate);
+                for &reader in readers.of(gate.out()) {
+                    waiting[reader] -= 1;
+                    if waiting[reader] == 0 {
+                        next.push(reader);
+                    }
+                }
+            }
+            ends.push(sorted.len());
+            next.sort_unstable();
+            ready = next;
+        }
+        if sorted.len() < gates.len() {
+            return Err(loop_of(&gates, &driver, &waiting));
+        }
+        let and_depth = and_depths.into_iter().max().unwrap_or(0);
+        Ok(Circuit { inputs, outputs, wires, gates: sorted, ends, and_depth })
+    }
+}
+
+impl fmt::Debug for Circuit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Circuit({:?} -> {:?}, {} gates, {} AND, ", self.inputs, self.outputs, self.gates(), self.ands())?;
+        write!(f, "AND depth {})", self.and_depth)
+    }
+}
+
+/// Which gates read each wire; one that reads it twice stands there twice.
+struct Readers {
+    starts: Vec<usize>,
+    places: Vec<usize>,
+}
+
+impl Readers {
+    fn new(wires: usize, gates: &[Gate]) -> Self {
+        let mut starts = vec![0; wires + 1];
+        for wire in gates.iter().flat_map(|gate| gate.reads()) {
+            starts[wire + 1] += 1;
+        }
+        for wire in 0..wires {
+            starts[wire + 1] += starts[wire];
+        }
+        let mut places = vec![0; starts[wires]];
+        let mut free = starts.clone();
+        for (place, gate) in gates.iter().enumerate() {
+            for wire in gate.reads() {
+                places[free[wire]] = place;
+                free[wire] += 1;
+            }
+        }
+        Readers { starts, places }
+    }
+
+    fn of(&self, wire: usize) -> &[usize] {
+        &self.places[self.starts[wire]..self.starts[wire + 1]]
+    }
+}
+
+/// A gate on a loop: whoever goes back from a gate that still waits, from one that waits to the next, comes to one twice.
+fn loop_of(gates: &[Gate], driver: &[usize], waiting: &[usize]) -> usize {
+    let mut seen = vec![false; gates.len()];
+    let mut place = waiting.iter().position(|&count| count > 0).unwrap_or(0);
+    while !seen[place] {
+        seen[place] = true;
+        let before = gates[place].reads().map(|wire| driver[wire]).find(|&d| d != usize::MAX && waiting[d] > 0);
+        place = before.unwrap_or(place);
+    }
+    place
+}

@@ -1,0 +1,327 @@
+//! Circuits over ciphertexts, which are recrypted where their noise asks for it.
+
+use super::{Bits, Circuit, Wires};
+use crate::{Ciphertext, Error, ErrorKind, PublicKey, RecryptionKey, noise};
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+
+/// Evaluates circuits on ciphertexts of one public key.
+///
+/// Without a recryption key it goes as far as the noise allows. With one, what an AND or an XOR would bring above the noise that
+/// can be recrypted is recrypted before: the noisier operand first. That depends on noise alone, which is public, so how often it
+/// will be is counted beforehand, and if it is less often so, all inputs are recrypted at the start.
+///
+/// ```
+/// use hearith_arith::Engine;
+/// use hearith_dghv::circuit::library;
+/// use hearith_dghv::{Evaluator, InsecureHistoricalParameters, KeyPair, Parameters, Scheme, Size};
+/// let parameters = Parameters::historical(Scheme::Cmnt, Size::Toy);
+/// let keys = KeyPair::generate(&parameters, Engine::best(), InsecureHistoricalParameters)?;
+/// let votes = keys.public.encrypt(&[true, false, true])?;
+/// let majority = Evaluator::new(&keys.public).evaluate(&library::majority(2), &[votes])?;
+/// assert_eq!(keys.private.decrypt(&majority[0])?, [true]);
+/// # Ok::<(), hearith_dghv::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Evaluator<'a> {
+    public: &'a PublicKey,
+    recryption: Option<&'a RecryptionKey>,
+    progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+}
+
+impl<'a> Evaluator<'a> {
+    /// Evaluates without recryption.
+    pub fn new(public: &'a PublicKey) -> Self {
+        Evaluator { public, recryption: None, progress: None }
+    }
+
+    /// Evaluates with recryption.
+    pub fn with_recryption(self, key: &'a RecryptionKey) -> Self {
+        Evaluator { recryption: Some(key), ..self }
+    }
+
+    /// Tells how many ANDs and recryptions of all rows are done, and of how many.
+    pub fn with_progress(self, progress: &'a (dyn Fn(u64, u64) + Sync)) -> Self {
+        Evaluator { progress: Some(progress), ..self }
+    }
+
+    /// Evaluates a batch of rows. A row has the bits of all inputs in order, and its result those of all outputs.
+    ///
+    /// # Errors
+    /// With the row: [`ErrorKind::Inputs`] for another number of bits, [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`].
+    /// Without one [`ErrorKind::NoiseExhausted`] if the circuit is too deep to be evaluated without recryption.
+    pub fn evaluate(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Vec<Vec<Ciphertext>>, Error> {
+        for (row, bits) in rows.iter().enumerate() {
+            self.check(circuit, bits).map_err(|error| error.at_row(row))?;
+        }
+        let Some(key) = self.recryption else {
+            let all = (circuit.ands() * rows.len()) as u64;
+            return circuit.evaluate(
+                &mut Encrypted { public: self.public, steps: Steps::new(all, self.progress) },
+                rows.to_vec(),
+            );
+        };
+        let plan = self.plan(circuit, rows, key);
+        let all = (circuit.ands() * rows.len() + plan.recryptions) as u64;
+        let encrypted = Encrypted { public: self.public, steps: Steps::new(all, self.progress) };
+        let mut refreshing = Refreshing::new(WithKey { encrypted, key }, key);
+        let rows = if plan.inputs { refreshing.refresh_inputs(rows)? } else { rows.to_vec() };
+        circuit.evaluate(&mut refreshing, rows)
+    }
+
+    /// How many recryptions the evaluation of these rows takes; none without a recryption key.
+    ///
+    /// # Errors
+    /// With the row: [`ErrorKind::Inputs`], [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`].
+    pub fn recryptions(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<usize, Error> {
+        for (row, bits) in rows.iter().enumerate() {
+            self.check(circuit, bits).map_err(|error| error.at_row(row))?;
+        }
+        Ok(self.recryption.map_or(0, |key| self.plan(circuit, rows, key).recryptions))
+    }
+
+    fn check(&self, circuit: &Circuit, bits: &[Ciphertext]) -> Result<(), Error> {
+        let (found, expected) = (bits.len(), circuit.input_bits());
+        if found != expected {
+            return Err(ErrorKind::Inputs { found, expected }.into());
+        }
+        bits.iter().try_for_each(|bit| self.public.check(bit))
+    }
+
+    fn plan(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>], key: &RecryptionKey) -> Plan {
+        let noise: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(Ciphertext::noise).collect()).collect();
+        let count = |inputs: bool| {
+            let mut refreshing = Refreshing::new(Noise, key);
+            let Ok(start) = if inputs { refreshing.refresh_inputs(&noise) } else { Ok(noise.clone()) };
+            let Ok(_) = circuit.evaluate(&mut refreshing, start);
+            Plan { inputs, recryptions: refreshing.recryptions }
+        };
+        let (late, early) = (count(false), count(true));
+        if early.recryptions < late.recryptions { early } else { late }
+    }
+}
+
+/// Whether all inputs are recrypted, and how many recryptions there are then.
+struct Plan {
+    inputs: bool,
+    recryptions: usize,
+}
+
+/// Counts what is done.
+struct Steps<'a> {
+    done: u64,
+    all: u64,
+    progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+}
+
+impl<'a> Steps<'a> {
+    fn new(all: u64, progress: Option<&'a (dyn Fn(u64, u64) + Sync)>) -> Self {
+        Steps { done: 0, all, progress }
+    }
+
+    fn add(&mut self, steps: usize) {
+        self.done += steps as u64;
+        if let Some(progress) = self.progress {
+            progress(self.done, self.all);
+        }
+    }
+}
+
+/// Ciphertexts, as long as their noise allows.
+pub(crate) struct Encrypted<'a> {
+    public: &'a PublicKey,
+    steps: Steps<'a>,
+}
+
+impl<'a> Encrypted<'a> {
+    pub(crate) fn new(public: &'a PublicKey) -> Self {
+        Encrypted { public, steps: Steps::new(0, None) }
+    }
+}
+
+impl Bits for Encrypted<'_> {
+    type Bit = Ciphertext;
+    type Error = Error;
+
+    fn constant(&mut self, value: bool) -> Result<Ciphertext, Error> {
+        Ok(self.public.constants(&[value]).remove(0))
+    }
+
+    fn not(&mut self, wires: &mut Wires<Ciphertext>, of: &[usize]) -> Result<Vec<Ciphertext>, Error> {
+        let bits: Vec<&Ciphertext> = of.iter().map(|&a| wires.get(a)).collect();
+        self.public.not(&bits).map_err(Error::without_row)
+    }
+
+    fn xor(&mut self, wires: &mut Wires<Ciphertext>, pairs: &[(usize, usize)]) -> Result<Vec<Ciphertext>, Error> {
+        let (a, b): (Vec<_>, Vec<_>) = pairs.iter().map(|&(a, b)| (wires.get(a), wires.get(b))).unzip();
+        self.public.add(&a, &b).map_err(Error::without_row)
+    }
+
+    fn and(&mut self, wires: &mut Wires<Ciphertext>, pairs: &[(usize, usize)]) -> Result<Vec<Ciphertext>, Error> {
+        let (a, b): (Vec<_>, Vec<_>) = pairs.iter().map(|&(a, b)| (wires.get(a), wires.get(b))).unzip();
+        let products = self.public.multiply(&a, &b).map_err(Error::without_row)?;
+        self.steps.add(pairs.len());
+        Ok(products)
+    }
+}
+
+/// Ciphertexts of which nothing but the noise is known.
+pub(crate) struct Noise;
+
+impl Noise {
+    /// Bits of noise at a circuit's only output, all inputs having as many.
+    pub(crate) fn of_output(circuit: &Circuit, inputs: f64) -> f64 {
+        let Ok(rows) = circuit.evaluate(&mut Noise, vec![vec![inputs; circuit.input_bits()]]);
+        rows[0][0]
+    }
+}
+
+impl Bits for Noise {
+    type Bit = f64;
+    type Error = Infallible;
+
+    fn constant(&mut self, _: bool) -> Result<f64, Infallible> {
+        Ok(0.0)
+    }
+
+    fn not(&mut self, wires: &mut Wires<f64>, of: &[usize]) -> Result<Vec<f64>, Infallible> {
+        Ok(of.iter().map(|&a| noise::sum(*wires.get(a), 0.0)).collect())
+    }
+
+    fn xor(&mut self, wires: &mut Wires<f64>, pairs: &[(usize, usize)]) -> Result<Vec<f64>, Infallible> {
+        Ok(pairs.iter().map(|&(a, b)| noise::sum(*wires.get(a), *wires.get(b))).collect())
+    }
+
+    fn and(&mut self, wires: &mut Wires<f64>, pairs: &[(usize, usize)]) -> Result<Vec<f64>, Infallible> {
+        Ok(pairs.iter().map(|&(a, b)| wires.get(a) + wires.get(b)).collect())
+    }
+}
+
+/// Bits with noise that can be recrypted.
+trait Recrypt: Bits {
+    fn noise(bit: &Self::Bit) -> f64;
+    fn recrypt(&mut self, bits: &[&Self::Bit], noise: f64) -> Result<Vec<Self::Bit>, Self::Error>;
+}
+
+impl Recrypt for Noise {
+    fn noise(bit: &f64) -> f64 {
+        *bit
+    }
+
+    fn recrypt(&mut self, bits: &[&f64], noise: f64) -> Result<Vec<f64>, Infallible> {
+        Ok(vec![noise; bits.len()])
+    }
+}
+
+struct WithKey<'a> {
+    encrypted: Encrypted<'a>,
+    key: &'a RecryptionKey,
+}
+
+impl Bits for WithKey<'_> {
+    type Bit = Ciphertext;
+    type Error = Error;
+
+    fn constant(&mut self, value: bool) -> Result<Ciphertext, Error> {
+        self.encrypted.constant(value)
+    }
+
+    fn not(&mut self, wires: &mut Wires<Ciphertext>, of: &[usize]) -> Result<Vec<Ciphertext>, Error> {
+        self.encrypted.not(wires, of)
+    }
+
+    fn xor(&mut self, wires: &mut Wires<Ciphertext>, pairs: &[(usize, usize)]) -> Result<Vec<Ciphertext>, Error> {
+        self.encrypted.xor(wires, pairs)
+    }
+
+    fn and(&mut self, wires: &mut Wires<Ciphertext>, pairs: &[(usize, usize)]) -> Result<Vec<Ciphertext>, Error> {
+        self.encrypted.and(wires, pairs)
+    }
+}
+
+impl Recrypt for WithKey<'_> {
+    fn noise(bit: &Ciphertext) -> f64 {
+        bit.noise()
+    }
+
+    fn recrypt(&mut self, bits: &[&Ciphertext], _: f64) -> Result<Vec<Ciphertext>, Error> {
+        let fresh = self.key.recrypt(self.encrypted.public, bits).map_err(Error::without_row)?;
+        self.encrypted.steps.add(bits.len());
+        Ok(fresh)
+    }
+}
+
+/// Bits that are recrypted where it is necessary, so that all noise stays such as can be recrypted.
+struct Refreshing<R> {
+    bits: R,
+    limit: f64,
+    fresh: f64,
+    recryptions: usize,
+}
+
+impl<R: Recrypt> Refreshing<R> {
+    fn new(bits: R, key: &RecryptionKey) -> Self {
+        Refreshing { bits, limit: RecryptionKey::noise_limit(key.parameters()), fresh: key.noise(), recryptions: 0 }
+    }
+
+    fn refresh_inputs(&mut self, rows: &[Vec<R::Bit>]) -> Result<Vec<Vec<R::Bit>>, R::Error> {
+        rows.iter().map(|row| self.recrypt(&row.iter().collect::<Vec<_>>())).collect()
+    }
+
+    fn recrypt(&mut self, bits: &[&R::Bit]) -> Result<Vec<R::Bit>, R::Error> {
+        self.recryptions += bits.len();
+        self.bits.recrypt(bits, self.fresh)
+    }
+
+    /// Recrypts operands until what is made of each pair, whose noise is this, stays below the limit.
+    fn refresh(
+        &mut self,
+        wires: &mut Wires<R::Bit>,
+        pairs: &[(usize, usize)],
+        noise: fn(f64, f64) -> f64,
+    ) -> Result<(), R::Error> {
+        let mut chosen = BTreeSet::new();
+        for &(a, b) in pairs {
+            let now = |wire, chosen: &BTreeSet<usize>| {
+                if chosen.contains(&wire) { self.fresh } else { R::noise(wires.get(wire)) }
+            };
+            loop {
+                let (of_a, of_b) = (now(a, &chosen), now(b, &chosen));
+                let (wire, most) = if of_b > of_a { (b, of_b) } else { (a, of_a) };
+                if noise(of_a, of_b) <= self.limit || most <= self.fresh {
+                    break;
+                }
+                chosen.insert(wire);
+            }
+        }
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        let fresh = self.recrypt(&chosen.iter().map(|&wire| wires.get(wire)).collect::<Vec<_>>())?;
+        chosen.into_iter().zip(fresh).for_each(|(wire, bit)| wires.replace(wire, bit));
+        Ok(())
+    }
+}
+
+impl<R: Recrypt> Bits for Refreshing<R> {
+    type Bit = R::Bit;
+    type Error = R::Error;
+
+    fn constant(&mut self, value: bool) -> Result<R::Bit, R::Error> {
+        self.bits.constant(value)
+    }
+
+    fn not(&mut self, wires: &mut Wires<R::Bit>, of: &[usize]) -> Result<Vec<R::Bit>, R::Error> {
+        self.bits.not(wires, of)
+    }
+
+    fn xor(&mut self, wires: &mut Wires<R::Bit>, pairs: &[(usize, usize)]) -> Result<Vec<R::Bit>, R::Error> {
+        self.refresh(wires, pairs, noise::sum)?;
+        self.bits.xor(wires, pairs)
+    }
+
+    fn and(&mut self, wires: &mut Wires<R::Bit>, pairs: &[(usize, usize)]) -> Result<Vec<R::Bit>, R::Error> {
+        self.refresh(wires, pairs, |a, b| a + b)?;
+        self.bits.and(wires, pairs)
+    }
+}

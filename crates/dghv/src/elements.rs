@@ -1,0 +1,130 @@
+//! The random parts `chi` of a compressed public key's elements, made again from its seed whenever they are needed.
+//!
+//! `chi_i` has `gamma` bits, `w` words of 64. It is cut in eight segments of `w / 8` words, rounded up, of which the last may be shorter or
+//! empty. Its stream is AES-128 in counter mode under the seed, with `2^64 i` as the first counter block, big-endian (FrodoKEM expands its public
+//! matrix so; \[CNT12\] leaves the generator open). Word `8 t + s` of the stream, little end first, is word `t` of segment `s`; what lies
+//! beyond the number's bits is dropped. So eight lanes work on a segment each, and read what they need side by side.
+
+use aes::Aes128;
+use ctr::Ctr128BE;
+use ctr::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
+
+/// Segments of a number.
+pub(crate) const SEGMENTS: usize = 8;
+
+/// Bytes of a seed.
+pub const SEED_BYTES: usize = 16;
+
+/// What makes a key's elements again.
+#[derive(Clone)]
+pub(crate) struct Elements {
+    seed: [u8; SEED_BYTES],
+    /// Bits of an element.
+    bits: u32,
+}
+
+impl Elements {
+    pub(crate) fn new(seed: &[u8; SEED_BYTES], bits: u32) -> Self {
+        Elements { seed: *seed, bits }
+    }
+
+    pub(crate) fn seed(&self) -> &[u8; SEED_BYTES] {
+        &self.seed
+    }
+
+    /// Words of an element.
+    pub(crate) fn words(&self) -> usize {
+        self.bits.div_ceil(64) as usize
+    }
+
+    /// Words of a segment.
+    pub(crate) fn segment(&self) -> usize {
+        self.words().div_ceil(SEGMENTS)
+    }
+
+    /// Words `from ..` of all segments of element `index`, eight in a row; zeros beyond a segment's end.
+    pub(crate) fn rows(&self, index: usize, from: usize, out: &mut [[u64; SEGMENTS]]) {
+        let mut counter = [0; 16];
+        counter[..8].copy_from_slice(&(index as u64).to_be_bytes());
+        let mut stream = Ctr128BE::<Aes128>::new(&self.seed.into(), &counter.into());
+        stream.seek(8 * SEGMENTS as u64 * from as u64);
+        let there = self.segment().saturating_sub(from).min(out.len());
+        let (drawn, beyond) = out.split_at_mut(there);
+        let mut bytes = [0; 4096];
+        for part in drawn.as_flattened_mut().chunks_mut(bytes.len() / 8) {
+            let bytes = &mut bytes[..8 * part.len()];
+            stream.write_keystream(bytes);
+            for (word, piece) in part.iter_mut().zip(bytes.as_chunks().0) {
+                *word = u64::from_le_bytes(*piece);
+            }
+        }
+        beyond.fill([0; SEGMENTS]);
+        self.cut(from, drawn);
+    }
+
+    /// Clears what lies beyond the number's last bit.
+    fn cut(&self, from: usize, rows: &mut [[u64; SEGMENTS]]) {
+        let unused = (64 * self.words() as u32 - self.bits) as u64;
+        for s in 0..SEGMENTS {
+            // The number's words of this segment, from row `from` on.
+            let words = (self.words().saturating_sub(s * self.segment())).saturating_sub(from);
+            rows.iter_mut().skip(words).for_each(|row| row[s] = 0);
+            let is_top = (s * self.segment()..(s + 1) * self.segment()).contains(&(self.words() - 1));
+            if let Some(row) = words.checked_sub(1).and_then(|top| rows.get_mut(top)).filter(|_| is_top) {
+                row[s] &= u64::MAX >> unused;
+            }
+        }
+    }
+
+    /// Element `index`, in 64-bit limbs.
+    pub(crate) fn number(&self, index: usize) -> Vec<u64> {
+        let mut rows = vec![[0; SEGMENTS]; self.segment()];
+        self.rows(index, 0, &mut rows);
+        let mut number: Vec<u64> = (0..SEGMENTS).flat_map(|s| rows.iter().map(move |row| row[s])).collect();
+        number.truncate(self.words());
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aes::cipher::{BlockCipherEncrypt, KeyInit};
+
+    /// Block `counter` of the stream of element `index`, by the definition.
+    fn block(seed: &[u8; 16], index: u64, counter: u64) -> [u64; 2] {
+        let mut block = (u128::from(index) << 64 | u128::from(counter)).to_be_bytes().into();
+        Aes128::new(seed.into()).encrypt_block(&mut block);
+        let number = u128::from_le_bytes(block.into());
+        [number as u64, (number >> 64) as u64]
+    }
+
+    #[test]
+    fn elements_are_what_is_defined() {
+        let seed = std::array::from_fn(|i| i as u8);
+        for bits in [1, 63, 64, 511, 512, 513, 2000, 4096, 70_001] {
+            let elements = Elements::new(&seed, bits);
+            let (words, segment) = (elements.words(), elements.segment());
+            for index in [0, 5] {
+                let number = elements.number(index);
+                assert_eq!(number.len(), words);
+                for (position, &word) in number.iter().enumerate() {
+                    let place = 8 * (position % segment) + position / segment;
+                    let drawn = block(&seed, index as u64, place as u64 / 2)[place % 2];
+                    let kept = (bits - 64 * position as u32).min(64);
+                    assert_eq!(word, drawn & (u64::MAX >> (64 - kept)), "word {position} of {bits} bits");
+                }
+                // From anywhere, and beyond the end.
+                let from = segment / 2;
+                let mut rows = vec![[1; SEGMENTS]; segment + 3 - from];
+                elements.rows(index, from, &mut rows);
+                for (t, row) in (from..).zip(&rows) {
+                    let expected = std::array::from_fn(|s| {
+                        if t < segment { number.get(s * segment + t).copied().unwrap_or(0) } else { 0 }
+                    });
+                    assert_eq!(*row, expected, "row {t} of {bits} bits");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Files of keys and ciphertexts, written and read in a stream.
+//!
+//! | bytes | what |
+//! | ---: | --- |
+//! | 8 | `HEARDGHV` |
+//! | 2 | the version of this format, 1 |
+//! | 1 | what the file holds: 1 a public key, 2 a private key, 3 ciphertexts |
+//! | 1 | the scheme: 1 CMNT, 2 CNT |
+//! | 7 x 4 | the parameters' lengths, in the order of [`Lengths`](crate::Lengths) |
+//! | 16 | the id of the key |
+//! | | the content, by what the file holds |
+//! | 32 | the SHA-256 of everything before it |
+//!
+//! Integers are little-endian; a natural number of up to `n` bits takes `ceil(n / 8)` bytes. The checksum finds damage, not
+//! malice: whoever can write the file can write the checksum.
+//!
+//! A file is read as a stream; nothing is made room for because the file claims it, beyond what parameters allow.
+
+mod ciphertexts;
+mod error;
+mod frame;
+mod header;
+mod keys;
+mod published;
+
+pub use ciphertexts::{CiphertextReader, CiphertextWriter, ciphertext_file_bytes};
+pub use error::{FormatError, FormatErrorKind};
+pub use header::{FileKind, HEADER_BYTES, Header, VERSION};
+pub use published::{MOST_BYTES as MOST_PUBLISHED_BYTES, Published, PublishedError};

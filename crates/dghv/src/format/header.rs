@@ -1,0 +1,126 @@
+//! The beginning of every file: what it holds, under which parameters, of which key.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+
+use super::error::{FormatError, FormatErrorKind};
+use super::frame::{FrameReader, FrameWriter};
+use crate::{KeyId, Lengths, Parameters, Scheme};
+
+/// The version of the format.
+pub const VERSION: u16 = 1;
+/// Bytes of a header.
+pub const HEADER_BYTES: u64 = 8 + 2 + 1 + 1 + 7 * 4 + 16;
+
+const MAGIC: [u8; 8] = *b"HEARDGHV";
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// What encrypts and computes.
+    PublicKey,
+    /// What decrypts.
+    PrivateKey,
+    /// Encrypted bits.
+    Ciphertexts,
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PublicKey => "a public key",
+            Self::PrivateKey => "a private key",
+            Self::Ciphertexts => "encrypted bits",
+        })
+    }
+}
+
+/// A header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What the file holds.
+    pub kind: FileKind,
+    /// The scheme and its lengths.
+    pub parameters: Parameters,
+    /// The key.
+    pub key: KeyId,
+}
+
+impl Header {
+    pub(super) fn write<W: Write>(&self, output: W) -> io::Result<FrameWriter<W>> {
+        let mut frame = FrameWriter::new(output);
+        frame.bytes(&MAGIC)?;
+        frame.u16(VERSION)?;
+        frame.u8(match self.kind {
+            FileKind::PublicKey => 1,
+            FileKind::PrivateKey => 2,
+            FileKind::Ciphertexts => 3,
+        })?;
+        frame.u8(match self.parameters.scheme() {
+            Scheme::Cmnt => 1,
+            Scheme::Cnt => 2,
+        })?;
+        let Lengths { security, key_noise, secret, modulus, elements, coefficient, encryption_noise } =
+            *self.parameters.lengths();
+        for length in [security, key_noise, secret, modulus, elements, coefficient, encryption_noise] {
+            frame.u32(length)?;
+        }
+        frame.bytes(&self.key.to_bytes())?;
+        Ok(frame)
+    }
+
+    /// Reads the header of any of these files.
+    ///
+    /// # Errors
+    /// A file that is none of them, or of another version; parameters that are none.
+    pub fn read<R: Read>(input: R) -> Result<Self, FormatError> {
+        Self::begin(input).map(|(header, _)| header)
+    }
+
+    /// Reads the header of a file that should hold something.
+    pub(super) fn of<R: Read>(wanted: FileKind, input: R) -> Result<(Self, FrameReader<R>), FormatError> {
+        match Self::begin(input)? {
+            (Self { kind: found, .. }, _) if found != wanted => Err(FormatErrorKind::Kind { wanted, found }.into()),
+            read => Ok(read),
+        }
+    }
+
+    fn begin<R: Read>(input: R) -> Result<(Self, FrameReader<R>), FormatError> {
+        let mut frame = FrameReader::new(input);
+        // A file too short for the magic bytes is none of ours either.
+        let magic: [u8; 8] = frame.array().map_err(|error| match error.kind() {
+            FormatErrorKind::Truncated => FormatErrorKind::NotOurs.into(),
+            _ => error,
+        })?;
+        if magic != MAGIC {
+            return Err(FormatErrorKind::NotOurs.into());
+        }
+        match frame.u16()? {
+            VERSION => {}
+            found => return Err(FormatErrorKind::Version { found }.into()),
+        }
+        let kind = match frame.u8()? {
+            1 => FileKind::PublicKey,
+            2 => FileKind::PrivateKey,
+            3 => FileKind::Ciphertexts,
+            _ => return Err(FormatErrorKind::Field("the kind of file").into()),
+        };
+        let scheme = match frame.u8()? {
+            1 => Scheme::Cmnt,
+            2 => Scheme::Cnt,
+            _ => return Err(FormatErrorKind::Field("the scheme").into()),
+        };
+        let lengths = Lengths {
+            security: frame.u32()?,
+            key_noise: frame.u32()?,
+            secret: frame.u32()?,
+            modulus: frame.u32()?,
+            elements: frame.u32()?,
+            coefficient: frame.u32()?,
+            encryption_noise: frame.u32()?,
+        };
+        let parameters = Parameters::custom(scheme, lengths).map_err(FormatErrorKind::Parameters)?;
+        let key = KeyId::from_bytes(frame.array()?);
+        Ok((Self { kind, parameters, key }, frame))
+    }
+}

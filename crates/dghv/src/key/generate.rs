@@ -1,0 +1,110 @@
+//! Key generation: \[CNT12\], section 3.2, whose compression serves the quadratic scheme of \[CMNT11\] as well.
+
+use super::{KeyPair, PrivateKey, PublicKey};
+use crate::elements::{Elements, SEED_BYTES};
+use crate::number::{Residues, bits_of, lift, product_of, secret_product};
+use crate::random;
+use crate::{Error, Parameters};
+use hearith_arith::Engine;
+use hearith_arith::natural::{Secret, add_assign, product, resized, sub_assign};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+use zeroize::Zeroizing;
+
+/// Bits of the primes that `q_0` is made of: above `lambda` of every set, and beyond what elliptic curves find.
+const FACTOR_BITS: u32 = 256;
+
+pub(super) fn key_pair(
+    parameters: &Parameters,
+    engine: Engine,
+    progress: &(dyn Fn(u64, u64) + Sync),
+) -> Result<KeyPair, Error> {
+    engine.available().map_err(Error::from)?;
+    let lengths = *parameters.lengths();
+    let prime = random::prime(lengths.secret);
+    let factors = (lengths.modulus - lengths.secret) / FACTOR_BITS - 1;
+    let steps = Steps { done: AtomicU64::new(0), all: u64::from(factors) + parameters.key_elements() as u64, progress };
+    let modulus = modulus(&prime, lengths.modulus, factors, &steps);
+    let mut seed = [0; SEED_BYTES];
+    getrandom::fill(&mut seed)?;
+    let elements = Elements::new(&seed, lengths.modulus);
+    let residues = Residues::new(&prime, parameters.limbs());
+    let corrections: Result<Vec<Vec<u64>>, Error> = (0..parameters.key_elements())
+        .into_par_iter()
+        .map(|index| {
+            let residue = residues.reduce(&elements.number(index));
+            let correction = correction(parameters, &residue, &prime, None)?;
+            steps.next();
+            Ok(correction)
+        })
+        .collect();
+    let public = PublicKey::new(parameters.clone(), engine, seed, modulus, corrections?.concat())?;
+    let private = PrivateKey::new(parameters.clone(), public.id(), &prime);
+    Ok(KeyPair { private, public })
+}
+
+/// Counts what is done.
+struct Steps<'a> {
+    done: AtomicU64,
+    all: u64,
+    progress: &'a (dyn Fn(u64, u64) + Sync),
+}
+
+impl Steps<'_> {
+    fn next(&self) {
+        (self.progress)(self.done.fetch_add(1, Ordering::Relaxed) + 1, self.all);
+    }
+}
+
+/// `A_0 = p q_0` of exactly `bits` bits: `q_0` is a product of random primes, so without square and small factors.
+fn modulus(prime: &[u64], bits: u32, factors: u32, steps: &Steps<'_>) -> Vec<u64> {
+    let primes: Vec<Secret> = (0..factors)
+        .into_par_iter()
+        .map(|_| {
+            let factor = random::prime(FACTOR_BITS);
+            steps.next();
+            factor
+        })
+        .collect();
+    let most = secret_product(&product_of(&primes), prime);
+    let missing = bits - bits_of(&most) as u32;
+    // A factor of as many bits as are missing, or of one more: which of them can have the product's length depends on the top bits.
+    loop {
+        for length in [missing, missing + 1] {
+            let mut number = product(&most, &random::prime(length));
+            if bits_of(&number) == u64::from(bits) {
+                number.truncate(bits.div_ceil(64) as usize);
+                return number;
+            }
+        }
+    }
+}
+
+/// `(chi mod p) + xi p - r`, with `xi` uniform below `2^lambda` and `r` in `(-2^rho, 2^rho)`, of this parity if there is one: the least
+/// number that makes the element `r` modulo `p`, hidden.
+pub(crate) fn correction(
+    parameters: &Parameters,
+    residue: &[u64],
+    prime: &[u64],
+    parity: Option<u64>,
+) -> Result<Vec<u64>, Error> {
+    let (lengths, limbs) = (parameters.lengths(), parameters.correction_limbs());
+    let xi = random::bits(lengths.security.div_ceil(64) as usize, lengths.security)?;
+    let mut correction = resized(&Zeroizing::new(product(prime, &xi)), limbs);
+    add_assign(&mut correction, residue);
+    // r = 2^rho - u for u in [1, 2^(rho + 1)), from 2 on where the lowest bit is replaced.
+    let width = limbs.min((lengths.key_noise as usize + 2).div_ceil(64));
+    let u = loop {
+        let mut u = random::bits(width, lengths.key_noise + 1)?;
+        if bits_of(&u) > u64::from(parity.is_some()) {
+            u[0] = parity.map_or(u[0], |parity| u[0] & !1 | parity);
+            break u;
+        }
+    };
+    let mut shift = Zeroizing::new(vec![0; width]);
+    shift[lengths.key_noise as usize / 64] = 1 << (lengths.key_noise % 64);
+    add_assign(&mut correction, &u);
+    let borrow = sub_assign(&mut correction, &shift);
+    lift(&mut correction, borrow, &resized(prime, limbs));
+    Ok(correction.to_vec())
+}

@@ -1,0 +1,44 @@
+//! Random numbers, from the operating system's generator only.
+
+use crate::Error;
+use crypto_bigint::BoxedUint;
+use crypto_primes::hazmat::{SetBits, SmallFactorsSieveFactory};
+use crypto_primes::{Flavor, is_prime, sieve_and_find};
+use getrandom::SysRng;
+use getrandom::rand_core::UnwrapErr;
+use hearith_arith::natural::{Secret, clear_bits_from};
+use zeroize::Zeroizing;
+
+/// Bytes drawn at once, so that the bytes waiting to become numbers stay few.
+const CHUNK: usize = 1 << 14;
+
+/// Overwrites the limbs with random ones.
+pub(crate) fn fill(words: &mut [u64]) -> Result<(), Error> {
+    let mut bytes = Zeroizing::new([0; CHUNK]);
+    for part in words.chunks_mut(CHUNK / 8) {
+        let drawn = &mut bytes[..8 * part.len()];
+        getrandom::fill(drawn)?;
+        for (word, piece) in part.iter_mut().zip(drawn.chunks_exact(8)) {
+            *word = piece.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
+        }
+    }
+    Ok(())
+}
+
+/// A number uniform below `2^bits`, in so many limbs.
+pub(crate) fn bits(limbs: usize, bits: u32) -> Result<Secret, Error> {
+    let mut number = Zeroizing::new(vec![0; limbs]);
+    let drawn = limbs.min(bits.div_ceil(64) as usize);
+    fill(&mut number[..drawn])?;
+    clear_bits_from(&mut number, bits);
+    Ok(number)
+}
+
+/// A random prime of exactly `bits` bits, the first one from a random start on; strengthened Baillie-PSW test.
+pub(crate) fn prime(bits: u32) -> Secret {
+    let candidates = SmallFactorsSieveFactory::<BoxedUint>::new(Flavor::Any, bits, SetBits::Msb);
+    let suits = |_: &mut UnwrapErr<SysRng>, candidate: &BoxedUint| is_prime(Flavor::Any, candidate);
+    let found = candidates.ok().and_then(|sieve| sieve_and_find(&mut UnwrapErr(SysRng), sieve, suits).ok().flatten());
+    let found = Zeroizing::new(found.expect("a length above one bit, and starts without end"));
+    Zeroizing::new(found.as_words().to_vec())
+}

@@ -1,0 +1,113 @@
+//! Sums of multiples of a key's elements: what encryption takes its time for.
+
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+#[cfg(target_arch = "x86_64")]
+mod karatsuba;
+mod serial;
+
+use crate::elements::Elements;
+use crate::{Error, random};
+use hearith_arith::natural::{Secret, clear_bits_from};
+use hearith_arith::{Available, dispatch};
+use zeroize::Zeroizing;
+
+/// The random coefficients of one sum, of the same number of limbs each.
+pub(crate) struct Coefficients {
+    limbs: Secret,
+    each: usize,
+    bits: u32,
+}
+
+impl Coefficients {
+    /// `count` numbers uniform below `2^bits`.
+    pub(crate) fn random(count: usize, bits: u32) -> Result<Self, Error> {
+        let each = bits.div_ceil(64) as usize;
+        let mut limbs = Zeroizing::new(vec![0; count * each]);
+        random::fill(&mut limbs)?;
+        limbs.chunks_mut(each).for_each(|coefficient| clear_bits_from(coefficient, bits));
+        Ok(Coefficients { limbs, each, bits })
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.limbs.len() / self.each
+    }
+
+    pub(crate) fn get(&self, index: usize) -> &[u64] {
+        &self.limbs[index * self.each..][..self.each]
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u64]> {
+        self.limbs.chunks(self.each)
+    }
+}
+
+/// What an engine provides. The time depends on lengths only.
+trait SumKernel {
+    /// See [`sums`].
+    fn sums(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize) -> Vec<Secret>;
+}
+
+/// The sum of `b_i chi_(first + i)` for the coefficients `b` of each sum, of which all have as many, in so many limbs: at least one more than
+/// an element and a coefficient have together.
+pub(crate) fn sums(
+    engine: Available,
+    elements: &Elements,
+    first: usize,
+    coefficients: &[Coefficients],
+    limbs: usize,
+) -> Vec<Secret> {
+    dispatch!(engine, K in { serial: serial::Serial, ifma: ifma::Ifma } => K::sums(elements, first, coefficients, limbs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hearith_arith::Engine;
+    use rug::{Integer, integer::Order};
+
+    fn integer(limbs: &[u64]) -> Integer {
+        Integer::from_digits(limbs, Order::Lsf)
+    }
+
+    fn all_ones(count: usize, bits: u32) -> Coefficients {
+        let each = bits.div_ceil(64) as usize;
+        let mut limbs = Zeroizing::new(vec![u64::MAX; count * each]);
+        limbs.chunks_mut(each).for_each(|coefficient| clear_bits_from(coefficient, bits));
+        Coefficients { limbs, each, bits }
+    }
+
+    #[test]
+    fn sums_are_those_of_gmp_on_every_engine() {
+        // Lengths on both sides of segments, chunks and levels; rows beyond what columns take before carries.
+        let shapes = [
+            (1, 1, 1),
+            (700, 3, 40),
+            (5_000, 9, 96),
+            (20_011, 7, 72),
+            (60_000, 40, 936),
+            (450_001, 5, 2556),
+            (3_000, 1400, 480),
+        ];
+        for (bits, count, width) in shapes {
+            let elements = Elements::new(&[7; 16], bits);
+            let coefficients: Vec<_> = (0..3)
+                .map(|m| if m == 1 { all_ones(count, width) } else { Coefficients::random(count, width).unwrap() })
+                .collect();
+            let limbs = (bits.div_ceil(64) + width.div_ceil(64)) as usize + 1;
+            let numbers: Vec<Integer> = (0..count).map(|index| integer(&elements.number(4 + index))).collect();
+            for engine in Engine::ALL.iter().filter_map(|engine| engine.available().ok()) {
+                for coefficients in [&coefficients[..], &coefficients[..1]] {
+                    let found = sums(engine, &elements, 4, coefficients, limbs);
+                    assert_eq!(found.len(), coefficients.len());
+                    for (found, coefficients) in found.iter().zip(coefficients) {
+                        let expected: Integer =
+                            numbers.iter().zip(coefficients.iter()).map(|(number, b)| number * integer(b)).sum();
+                        assert_eq!(integer(found), expected, "{bits} bits, {count} by {width}, {engine:?}");
+                    }
+                }
+            }
+        }
+    }
+}

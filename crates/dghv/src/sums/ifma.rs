@@ -1,0 +1,359 @@
+//! Sums in eight lanes, a segment of the elements in each: an outer product of digits, in Karatsuba's form, whose columns are carried once.
+//!
+//! A digit has 48 bits: three words of a segment are four of them. With `2^l` phases, digits `2^l u + f` of a segment are phase `f` of the
+//! polynomial at `u`, and likewise for a coefficient. Three levels of Karatsuba's algorithm make 27 sequences of eight phases, each the
+//! sum of up to eight digits and so below 2^51; sequences are multiplied as they are (a coefficient has `taps` values in each), and the
+//! products are put together once, after all elements have been added up.
+//!
+//! # Bounds
+//! A column sums low and high halves of products apart, each half below 2^52: `taps` of them for an element, so the 64 bits of a sum take
+//! `4095 / taps` elements before they are added to the column's 128 bits.
+//!
+//! # Caches
+//! A task is a chunk of positions, for some sums and some of the elements. For a few elements at a time it makes the 27 sequences, then
+//! adds to the columns, eight at a time in registers. The columns of a chunk and the sequences fit into the second level of caches.
+//! Positions before a chunk that its columns need are made again.
+
+use super::karatsuba::{LEVELS, SEQUENCES, expand, interpolate};
+use super::{Coefficients, SumKernel};
+use crate::elements::{Elements, SEGMENTS};
+use hearith_arith::ifma::Octet;
+use hearith_arith::natural::{Secret, add_assign, bits_at};
+use rayon::prelude::*;
+use std::arch::x86_64::{
+    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_load_si512, _mm512_loadu_si512, _mm512_madd52hi_epu64,
+    _mm512_madd52lo_epu64, _mm512_or_si512, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_slli_epi64,
+    _mm512_srli_epi64, _mm512_store_si512,
+};
+use zeroize::Zeroizing;
+
+/// Bits of a digit.
+const DIGIT: u32 = 48;
+/// Columns in registers.
+const BLOCK: usize = 8;
+/// Digits of a segment in a chunk, at most.
+const CHUNK: usize = 512;
+/// Elements whose sequences are made at a time.
+const GROUP: usize = 4;
+/// Bytes of columns that stay in the cache.
+const COLUMN_BYTES: usize = 900 << 10;
+
+/// The vector engine's kernel.
+pub(super) struct Ifma;
+
+impl SumKernel for Ifma {
+    fn sums(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize) -> Vec<Secret> {
+        let Some(one) = coefficients.first() else { return Vec::new() };
+        let shape = Shape::new(elements, one.bits);
+        let passes = coefficients.chunks(shape.sums);
+        passes.flat_map(|coefficients| pass(elements, first, coefficients, limbs, &shape)).collect()
+    }
+}
+
+/// How sums of one kind are cut.
+struct Shape {
+    /// Karatsuba's levels.
+    levels: u32,
+    /// Values of a coefficient in a sequence.
+    taps: usize,
+    /// Positions of a sequence in a chunk.
+    columns: usize,
+    chunks: usize,
+    /// Sums at a time.
+    sums: usize,
+}
+
+impl Shape {
+    fn new(elements: &Elements, bits: u32) -> Self {
+        let digits = bits.div_ceil(DIGIT) as usize;
+        // Instructions for a digit of an element: two products a tap, and about three for a sequence's making and storing.
+        let cost = |levels: u32| (3_usize.pow(levels) * (2 * digits.div_ceil(1 << levels) + 3)) << (LEVELS - levels);
+        let levels = (0..=LEVELS).min_by_key(|&levels| cost(levels)).unwrap_or(0);
+        let taps = digits.div_ceil(1 << levels);
+        let segment = (64 * elements.segment()).div_ceil(DIGIT as usize).div_ceil(1 << levels) + taps;
+        let columns = (CHUNK >> levels).min(segment.next_multiple_of(BLOCK));
+        let bytes = 3_usize.pow(levels) * columns * 2 * size_of::<Octet>();
+        Shape { levels, taps, columns, chunks: segment.div_ceil(columns), sums: (COLUMN_BYTES / bytes).max(1) }
+    }
+
+    fn sequences(&self) -> usize {
+        3_usize.pow(self.levels)
+    }
+
+    /// Positions before a chunk that its columns need.
+    fn history(&self) -> usize {
+        self.taps - 1
+    }
+
+    /// Digits before a chunk that are made, whole groups of four.
+    fn lead(&self) -> usize {
+        (self.history() << self.levels).next_multiple_of(4)
+    }
+}
+
+/// The values of one sum's coefficients in all sequences: for each sequence, `taps` values of each coefficient.
+struct Filters(Zeroizing<Vec<u64>>);
+
+impl Filters {
+    fn new(coefficients: &Coefficients, shape: &Shape) -> Self {
+        let (count, phases) = (coefficients.len(), 1 << shape.levels);
+        let mut filters = Zeroizing::new(vec![0; shape.sequences() * count * shape.taps]);
+        for (index, coefficient) in coefficients.iter().enumerate() {
+            for tap in 0..shape.taps {
+                let digit = |f: usize| bits_at(coefficient, (tap * phases + f) * DIGIT as usize, DIGIT);
+                let digits = Zeroizing::new(std::array::from_fn(|f| if f < phases { digit(f) } else { 0 }));
+                let put = |sequence, value| filters[(sequence * count + index) * shape.taps + tap] = value;
+                expand(shape.levels, &digits, |a, b| a + b, put);
+            }
+        }
+        Filters(filters)
+    }
+}
+
+/// Columns of a chunk as they are at the end, a row of lanes each.
+type Columns = Zeroizing<Vec<[i128; SEGMENTS]>>;
+
+/// As many sums as are made at a time.
+fn pass(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize, shape: &Shape) -> Vec<Secret> {
+    let filters: Vec<Filters> = coefficients.par_iter().map(|coefficients| Filters::new(coefficients, shape)).collect();
+    let count = coefficients[0].len();
+    // Few chunks are shared by cutting the elements in parts.
+    let threads = rayon::current_num_threads();
+    let parts = if shape.chunks < 8 * threads { threads.min(count) } else { 1 };
+    let tasks: Vec<(usize, usize)> =
+        (0..shape.chunks).flat_map(|chunk| (0..parts).map(move |part| (chunk, part))).collect();
+    let done: Vec<Vec<Columns>> = tasks
+        .into_par_iter()
+        .map(|(chunk, part)| {
+            let indices = count * part / parts..count * (part + 1) / parts;
+            let mut task = Task::new(shape, chunk, coefficients.len());
+            // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
+            unsafe { task.add(elements, first, indices, count, &filters) };
+            task.columns()
+        })
+        .collect();
+    let sum = |index: usize| {
+        let mut total = vec![[0; SEGMENTS]; shape.chunks * (shape.columns << shape.levels) + 15];
+        for (task, columns) in done.iter().enumerate() {
+            let from = (task / parts) * (shape.columns << shape.levels);
+            for (total, column) in total[from..].iter_mut().zip(columns[index].iter()) {
+                total.iter_mut().zip(column).for_each(|(total, value)| *total += value);
+            }
+        }
+        number(&Zeroizing::new(total), elements.segment(), limbs)
+    };
+    (0..coefficients.len()).into_par_iter().map(sum).collect()
+}
+
+/// The number whose segments have these columns.
+fn number(columns: &[[i128; SEGMENTS]], segment: usize, limbs: usize) -> Secret {
+    let length = (columns.len() * DIGIT as usize).div_ceil(64) + 1;
+    let mut lanes = Zeroizing::new(vec![0_u64; SEGMENTS * length]);
+    let mut carries = Zeroizing::new([0_i128; SEGMENTS]);
+    for (t, column) in columns.iter().enumerate() {
+        let (limb, shift) = (t * DIGIT as usize / 64, t * DIGIT as usize % 64);
+        for (s, (carry, value)) in carries.iter_mut().zip(column).enumerate() {
+            *carry += value;
+            let digit = *carry as u64 & ((1 << DIGIT) - 1);
+            lanes[s * length + limb] |= digit << shift;
+            // A shift by 64 in two steps gives zero.
+            lanes[s * length + limb + 1] |= digit >> 1 >> (63 - shift);
+            *carry >>= DIGIT;
+        }
+    }
+    let mut number = Zeroizing::new(vec![0; limbs]);
+    for (s, lane) in lanes.chunks_exact(length).enumerate() {
+        let from = (s * segment).min(limbs);
+        add_assign(&mut number[from..], &lane[..length.min(limbs - from)]);
+    }
+    number
+}
+
+/// A chunk of positions for some sums.
+struct Task<'a> {
+    shape: &'a Shape,
+    chunk: usize,
+    rows: Vec<[u64; SEGMENTS]>,
+    digits: Vec<Octet>,
+    /// For each sequence and element of a group, the chunk's positions and those before it.
+    positions: Vec<Octet>,
+    /// For each sum, sequence and block of columns, the low halves and the high halves.
+    sums: Vec<Zeroizing<Vec<Octet>>>,
+    /// For each sum, sequence and column, what was carried away from there.
+    carried: Vec<Zeroizing<Vec<[u128; SEGMENTS]>>>,
+}
+
+impl<'a> Task<'a> {
+    fn new(shape: &'a Shape, chunk: usize, sums: usize) -> Self {
+        let digits = shape.lead() + (shape.columns << shape.levels);
+        let columns = shape.sequences() * shape.columns;
+        Task {
+            shape,
+            chunk,
+            rows: vec![[0; SEGMENTS]; digits / 4 * 3],
+            digits: vec![Octet::default(); digits],
+            positions: vec![Octet::default(); shape.sequences() * GROUP * (shape.history() + shape.columns)],
+            sums: (0..sums).map(|_| Zeroizing::new(vec![Octet::default(); 2 * columns])).collect(),
+            carried: (0..sums).map(|_| Zeroizing::new(vec![[0; SEGMENTS]; columns])).collect(),
+        }
+    }
+
+    /// Adds the multiples of the elements `first + indices` to all sums.
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    fn add(
+        &mut self,
+        elements: &Elements,
+        first: usize,
+        indices: std::ops::Range<usize>,
+        count: usize,
+        filters: &[Filters],
+    ) {
+        let shape = self.shape;
+        let (length, most) = (shape.history() + shape.columns, 4095 / shape.taps);
+        let mut since = 0;
+        for start in indices.clone().step_by(GROUP) {
+            let group = GROUP.min(indices.end - start);
+            for row in 0..group {
+                self.make_digits(elements, first + start + row);
+                self.make_positions(row);
+            }
+            if since + group > most {
+                self.carry();
+                since = 0;
+            }
+            since += group;
+            for sequence in 0..shape.sequences() {
+                let positions = &self.positions[sequence * GROUP * length..][..group * length];
+                for (sums, filters) in self.sums.iter_mut().zip(filters) {
+                    let values = &filters.0[(sequence * count + start) * shape.taps..][..group * shape.taps];
+                    let sums = &mut sums[2 * sequence * shape.columns..][..2 * shape.columns];
+                    accumulate(sums, positions, values, length, shape.taps);
+                }
+            }
+        }
+        self.carry();
+    }
+
+    /// The digits of an element in this chunk and before it: four from three words.
+    #[target_feature(enable = "avx512f")]
+    fn make_digits(&mut self, elements: &Elements, index: usize) {
+        let shape = self.shape;
+        // Rows of words up to the chunk, and those that are made before it.
+        let (from, lead) = (self.chunk * (shape.columns << shape.levels) / 4 * 3, shape.lead() / 4 * 3);
+        let before = lead.saturating_sub(from);
+        self.rows[..before].fill([0; SEGMENTS]);
+        elements.rows(index, from + before - lead, &mut self.rows[before..]);
+        let mask = _mm512_set1_epi64((1 << DIGIT) - 1);
+        for (digits, words) in self.digits.chunks_exact_mut(4).zip(self.rows.chunks_exact(3)) {
+            // SAFETY: the references are to 64 bytes.
+            let [a, b, c] = std::array::from_fn(|i| unsafe { _mm512_loadu_si512((&raw const words[i]).cast()) });
+            store(&mut digits[0], _mm512_and_si512(a, mask));
+            let second = _mm512_or_si512(_mm512_srli_epi64::<48>(a), _mm512_slli_epi64::<16>(b));
+            store(&mut digits[1], _mm512_and_si512(second, mask));
+            let third = _mm512_or_si512(_mm512_srli_epi64::<32>(b), _mm512_slli_epi64::<32>(c));
+            store(&mut digits[2], _mm512_and_si512(third, mask));
+            store(&mut digits[3], _mm512_srli_epi64::<16>(c));
+        }
+    }
+
+    /// The sequences of the digits, as element `row` of the group.
+    #[target_feature(enable = "avx512f")]
+    fn make_positions(&mut self, row: usize) {
+        match self.shape.levels {
+            0 => self.expand::<0>(row),
+            1 => self.expand::<1>(row),
+            2 => self.expand::<2>(row),
+            _ => self.expand::<3>(row),
+        }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn expand<const LEVELS: u32>(&mut self, row: usize) {
+        let shape = self.shape;
+        let length = shape.history() + shape.columns;
+        let digits = &self.digits[shape.lead() - (shape.history() << LEVELS)..];
+        for (position, digits) in digits.chunks_exact(1 << LEVELS).enumerate() {
+            let mut values = [_mm512_setzero_si512(); 8];
+            values.iter_mut().zip(digits).for_each(|(value, digit)| *value = load(digit));
+            let put = |sequence: usize, value| {
+                store(&mut self.positions[(sequence * GROUP + row) * length + position], value)
+            };
+            expand(LEVELS, &values, |a, b| _mm512_add_epi64(a, b), put);
+        }
+    }
+
+    /// Moves the columns' sums to where there is more room.
+    fn carry(&mut self) {
+        for (sums, carried) in self.sums.iter_mut().zip(&mut self.carried) {
+            for (sums, carried) in sums.chunks_exact_mut(2 * BLOCK).zip(carried.chunks_exact_mut(BLOCK)) {
+                for (column, carried) in carried.iter_mut().enumerate() {
+                    for (s, carried) in carried.iter_mut().enumerate() {
+                        *carried += u128::from(sums[column].0[s]) + (u128::from(sums[BLOCK + column].0[s]) << 52);
+                    }
+                }
+                sums.fill(Octet::default());
+            }
+        }
+    }
+
+    /// The columns of every sum: products of polynomials, added up where they overlap.
+    fn columns(&self) -> Vec<Columns> {
+        let (shape, phases) = (self.shape, 1 << self.shape.levels);
+        let columns = |carried: &Zeroizing<Vec<[u128; SEGMENTS]>>| {
+            let mut columns = Zeroizing::new(vec![[0; SEGMENTS]; shape.columns * phases + phases]);
+            let mut products = Zeroizing::new([0; SEQUENCES]);
+            for position in 0..shape.columns {
+                for s in 0..SEGMENTS {
+                    for (sequence, product) in products.iter_mut().enumerate().take(shape.sequences()) {
+                        *product = carried[sequence * shape.columns + position][s] as i128;
+                    }
+                    let product = interpolate(shape.levels, &products[..shape.sequences()]);
+                    for (i, value) in product.into_iter().enumerate().take(2 * phases - 1) {
+                        columns[position * phases + i][s] += value;
+                    }
+                }
+            }
+            columns
+        };
+        self.carried.iter().map(columns).collect()
+    }
+}
+
+/// Adds the products of positions and values to columns, for the elements of a group: `sum of values[tap] positions[column - tap]`.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn accumulate(sums: &mut [Octet], positions: &[Octet], values: &[u64], length: usize, taps: usize) {
+    for (block, sums) in sums.chunks_exact_mut(2 * BLOCK).enumerate() {
+        let (low, high) = sums.split_at_mut(BLOCK);
+        let mut lows: [__m512i; BLOCK] = std::array::from_fn(|k| load(&low[k]));
+        let mut highs: [__m512i; BLOCK] = std::array::from_fn(|k| load(&high[k]));
+        for (positions, values) in positions.chunks_exact(length).zip(values.chunks_exact(taps)) {
+            for (tap, &value) in values.iter().enumerate() {
+                let value = _mm512_set1_epi64(value as i64);
+                let window = &positions[taps - 1 - tap + BLOCK * block..][..BLOCK];
+                for k in 0..BLOCK {
+                    let position = load(&window[k]);
+                    lows[k] = _mm512_madd52lo_epu64(lows[k], position, value);
+                    highs[k] = _mm512_madd52hi_epu64(highs[k], position, value);
+                }
+            }
+        }
+        for k in 0..BLOCK {
+            store(&mut low[k], lows[k]);
+            store(&mut high[k], highs[k]);
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load(from: &Octet) -> __m512i {
+    // SAFETY: the reference is to 64 aligned bytes.
+    unsafe { _mm512_load_si512((&raw const *from).cast()) }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn store(to: &mut Octet, value: __m512i) {
+    // SAFETY: the reference is to 64 aligned bytes.
+    unsafe { _mm512_store_si512((&raw mut *to).cast(), value) }
+}

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Measures recryption over the integers beside the times that the papers print; writes bench/results/recryption.md.
+# Arguments go to the program (--quick, --out FOLDER).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cargo build --release --quiet --package hearith-bench --bin recryption
+"${CARGO_TARGET_DIR:-target}/release/recryption" "$@"

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# FHE over the integers: adds two encrypted numbers with the public key alone, decrypts the sum, and holds it against the plain one. Ends with
+# status 1 if they differ. SCHEME (cnt) and PARAMETERS (toy) choose the key; all of them are broken.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+target=${CARGO_TARGET_DIR:-target}
+folder=$target/demo-dghv
+hearith=$target/release/hearith
+
+cargo build --release --package hearith
+
+# step WORDS...: shows a command as one would type it, and runs it.
+step() {
+    printf '\n$ hearith dghv %s\n' "$*"
+    "$hearith" dghv "$@"
+}
+
+# bits NUMBER: its eight bits, the least significant first, one a line.
+bits() {
+    local place
+    for place in {0..7}; do echo $(($1 >> place & 1)); done
+}
+
+rm -rf "$folder"
+mkdir -p "$folder"
+a=$((RANDOM % 256)) b=$((RANDOM % 256))
+bits $a >"$folder/a.txt"
+bits $b >"$folder/b.txt"
+printf '%s + %s, both encrypted bit by bit, are added by a circuit of eight full adders.\n' $a $b
+
+ask=--insecure-historical-parameters
+step keygen $ask --scheme "${SCHEME:-cnt}" --parameters "${PARAMETERS:-toy}" --out "$folder/key"
+step encrypt $ask --key "$folder/key/public.dghv" "$folder/a.txt" --out "$folder/a.dghv"
+step encrypt $ask --key "$folder/key/public.dghv" "$folder/b.txt" --out "$folder/b.dghv"
+step evaluate $ask --key "$folder/key/public.dghv" --circuit crates/dghv/circuits/adder8.txt \
+    "$folder/a.dghv" "$folder/b.dghv" --out "$folder/sum.dghv"
+step inspect "$folder/sum.dghv"
+step decrypt $ask --key "$folder/key/private.dghv" "$folder/sum.dghv" --out "$folder/sum.txt"
+
+sum=0 place=0
+while read -r bit; do
+    sum=$((sum + (bit << place)))
+    place=$((place + 1))
+done <"$folder/sum.txt"
+printf '\nThe decrypted sum is %s, the plain one %s.\n' $sum $((a + b))
+[ $sum -eq $((a + b)) ]
