@@ -7,7 +7,7 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, UInt64Array};
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::DataType;
-use hearith_paillier::{Ciphertexts, PublicKey};
+use hearith_paillier::{Ciphertexts, ComputeError, PublicKey};
 
 use crate::error::{CompanionFault, Error, ErrorKind};
 use crate::metadata::{EncryptedColumn, Part};
@@ -55,6 +55,14 @@ pub(crate) fn bad(column: &EncryptedColumn, rows: &[usize], error: hearith_paill
     match row {
         Some(row) => error.at_row(row as u64),
         None => error,
+    }
+}
+
+/// The error of an operation on a whole column: what is wrong with it, or with the service that should have computed.
+pub(crate) fn not_computed(column: &EncryptedColumn, error: ComputeError) -> Error {
+    match error {
+        ComputeError::Batch(error) => ErrorKind::Paillier(error.kind().clone()).in_column(&column.name),
+        ComputeError::Service(error) => ErrorKind::Service(error).into(),
     }
 }
 

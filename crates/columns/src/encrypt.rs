@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{Field, Schema, SchemaRef};
 use hearith_paillier::encoding::encode_signed;
-use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Ciphertexts, Compute, ComputeError, Plaintexts, PrivateKey, PublicKey};
 use zeroize::Zeroizing;
 
 use crate::ciphers;
@@ -22,6 +22,8 @@ pub enum EncryptionKey<'a> {
     Public(&'a PublicKey),
     /// The key owner's, faster by the use of p and q.
     Owner(&'a PrivateKey),
+    /// A service's, which carries the operations of a public key out.
+    Service(&'a dyn Compute),
 }
 
 impl<'a> EncryptionKey<'a> {
@@ -30,20 +32,23 @@ impl<'a> EncryptionKey<'a> {
         match self {
             Self::Public(key) => key,
             Self::Owner(key) => key.public(),
+            Self::Service(key) => key.public(),
         }
     }
 
-    fn encrypt(self, plaintexts: &Plaintexts) -> Result<Ciphertexts, hearith_paillier::Error> {
+    fn encrypt(self, plaintexts: &Plaintexts) -> Result<Ciphertexts, ComputeError> {
         match self {
-            Self::Public(key) => key.encrypt(plaintexts),
-            Self::Owner(key) => key.encrypt(plaintexts),
+            Self::Public(key) => Ok(key.encrypt(plaintexts)?),
+            Self::Owner(key) => Ok(key.encrypt(plaintexts)?),
+            Self::Service(key) => key.encrypt(plaintexts),
         }
     }
 
-    pub(crate) fn rerandomise(self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, hearith_paillier::Error> {
+    pub(crate) fn rerandomise(self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, ComputeError> {
         match self {
-            Self::Public(key) => key.rerandomise(ciphertexts),
-            Self::Owner(key) => key.rerandomise(ciphertexts),
+            Self::Public(key) => Ok(key.rerandomise(ciphertexts)?),
+            Self::Owner(key) => Ok(key.rerandomise(ciphertexts)?),
+            Self::Service(key) => key.rerandomise(ciphertexts),
         }
     }
 }
@@ -203,7 +208,7 @@ impl<'a> Encryptor<'a> {
     }
 
     fn encrypt_plaintexts(&self, column: &EncryptedColumn, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error> {
-        self.key.encrypt(plaintexts).map_err(|error| failed(column, error))
+        self.key.encrypt(plaintexts).map_err(|error| ciphers::not_computed(column, error))
     }
 }
 

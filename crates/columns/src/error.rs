@@ -179,6 +179,9 @@ pub enum ErrorKind {
     /// What decrypts is a device, and it failed.
     #[error("{0}")]
     Device(#[source] Source),
+    /// What computes is a service, and it failed.
+    #[error("{0}")]
+    Service(#[source] Source),
     /// A column is encrypted under another key.
     #[error("encrypted under key {found}, but the key given is {given}")]
     WrongKey {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use hearith_paillier::{Ciphertexts, PublicKey};
+use hearith_paillier::{Ciphertexts, Compute, ComputeError, PublicKey};
 
 use crate::ciphers::{self, Present};
 use crate::encrypt::{EncryptionKey, batch_of, find};
@@ -31,7 +31,7 @@ const GROUP_OVERHEAD: usize = 160;
 ///
 /// After an error the totals are of no use: a part of the batch may have been added.
 pub struct Totals {
-    key: PublicKey,
+    key: Arc<dyn Compute>,
     by: Vec<Field>,
     columns: Vec<EncryptedColumn>,
     groups: Groups,
@@ -92,14 +92,22 @@ impl Totals {
     /// No encrypted column, one under another key or with a damaged description; a group column
     /// that is missing, named twice, encrypted, or named like a column of the totals.
     pub fn new(key: &PublicKey, schema: &Schema, by: &[String]) -> Result<Self, Error> {
-        let columns = columns_under(key, schema)?;
+        Self::with(Arc::new(key.clone()), schema, by)
+    }
+
+    /// The same with a service that adds up.
+    ///
+    /// # Errors
+    /// As [`Totals::new`].
+    pub fn with(key: Arc<dyn Compute>, schema: &Schema, by: &[String]) -> Result<Self, Error> {
+        let columns = columns_under(key.public(), schema)?;
         let by = group_fields(schema, by, &columns)?;
         let types: Vec<DataType> = by.iter().map(|field| field.data_type().clone()).collect();
         let groups = Groups::new(&types).map_err(Error::from)?;
         let schema = Arc::new(output_schema(&by, &columns));
         metadata::check_names(&schema)?;
         let sums = columns.iter().map(Sums::new).collect();
-        let mut totals = Self { key: key.clone(), by, columns, groups, rows: vec![], sums, schema, checked: None };
+        let mut totals = Self { key, by, columns, groups, rows: vec![], sums, schema, checked: None };
         totals.grow()?;
         Ok(totals)
     }
@@ -136,7 +144,7 @@ impl Totals {
     /// [`ErrorKind::Differs`] when its encrypted columns or group columns are others, of another
     /// scale, or under another key.
     pub fn check_schema(&self, schema: &Schema) -> Result<(), Error> {
-        let columns = columns_under(&self.key, schema)?;
+        let columns = columns_under(self.key.public(), schema)?;
         for column in &self.columns {
             let same = columns.iter().find(|other| other.name == column.name);
             same.ok_or_else(|| missing(&column.name))?.check_adds_to(column)?;
@@ -173,7 +181,7 @@ impl Totals {
         self.count_rows(batch, &groups)?;
         for (column, sums) in self.columns.iter().zip(&mut self.sums) {
             sums.count(column, batch, &groups)?;
-            sums.add(&self.key, column, &Present::read(&self.key, column, batch)?, &groups)?;
+            sums.add(&*self.key, column, &Present::read(self.key.public(), column, batch)?, &groups)?;
         }
         Ok(())
     }
@@ -211,7 +219,7 @@ impl Totals {
         arrays.push(gather(&self.rows, &order));
         for (column, sums) in self.columns.iter().zip(&mut self.sums) {
             withheld.totals += sums.withhold(&order, release.min_rows);
-            arrays.push(sums.ciphertexts(&self.key, column, &order, release.rerandomise)?);
+            arrays.push(sums.ciphertexts(self.key.public(), column, &order, release.rerandomise)?);
             arrays.extend(sums.additions.iter().map(|additions| gather(additions, &order)));
         }
         let batch = batch_of(&self.schema, arrays)?;
@@ -282,7 +290,7 @@ impl Sums {
     /// with what the group has already.
     fn add(
         &mut self,
-        key: &PublicKey,
+        key: &dyn Compute,
         column: &EncryptedColumn,
         present: &Present,
         groups: &[u32],
@@ -292,10 +300,11 @@ impl Sums {
             return Ok(());
         }
         let fault = |error| ciphers::bad(column, &[], error);
-        let sums = key.sum_groups(&present.ciphertexts, &members).map_err(fault)?;
+        let computed = |error: ComputeError| ciphers::not_computed(column, error);
+        let sums = key.sum_groups(&present.ciphertexts, &members).map_err(computed)?;
         // A factor shared with n survives in the product: few products tell of many rows.
-        if let Err(error) = key.check_coprime(&sums) {
-            present.check_coprime(key, column)?;
+        if let Err(error) = key.public().check_coprime(&sums) {
+            present.check_coprime(key.public(), column)?;
             return Err(fault(error));
         }
         let (known, fresh): (Vec<usize>, Vec<usize>) =
@@ -305,7 +314,7 @@ impl Sums {
         if let Some((first, rest)) = known_before.split_first() {
             let before = Ciphertexts::concat(first, rest).map_err(fault)?;
             let added = sums.select(&known).map_err(fault)?;
-            let after = key.add(&before, &added).map_err(fault)?;
+            let after = key.add(&before, &added).map_err(computed)?;
             self.store(&after, 0.., known.iter().map(|&index| touched[index])).map_err(fault)?;
         }
         self.store(&sums, fresh.iter().copied(), fresh.iter().map(|&index| touched[index])).map_err(fault)
@@ -358,7 +367,7 @@ impl Sums {
         };
         let present = match rerandomise {
             None => present,
-            Some(key) => key.rerandomise(&present).map_err(|error| ciphers::bad(column, &[], error))?,
+            Some(key) => key.rerandomise(&present).map_err(|error| ciphers::not_computed(column, error))?,
         };
         let nulls = NullBuffer::from_iter(ordered().map(|total| total.is_some()));
         ciphers::write(column, &present, Some(&nulls))

@@ -39,7 +39,7 @@
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::random;
 use crate::{Ciphertexts, Decrypt, DecryptError, Error, ErrorKind, Plaintexts, PrivateKey, PublicKey};
-use hearith_arith::natural::{add_assign, is_one, is_zero, mac_row};
+use hearith_arith::natural::{add_multiple, is_one, is_zero};
 use hearith_arith::{Batch, Pairs};
 use zeroize::Zeroizing;
 
@@ -162,13 +162,6 @@ fn product_of_powers(public: &PublicKey, ciphertexts: &Batch, factors: &Batch) -
     // `n^2` may have a limb less than twice those of `n`.
     let powers = public.square().join(&powers).resize(public.squared().limbs());
     public.squared().products(&powers, &[&rows[..groups.len()]])
-}
-
-/// Adds `factor` times a number to a sum that is longer.
-fn add_multiple(sum: &mut [u64], number: &[u64], factor: u64) {
-    let (low, high) = sum.split_at_mut(number.len());
-    let carry = mac_row(low, number, factor);
-    add_assign(high, &[carry]);
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Whoever holds a private key and decrypts with it: the key itself, or a device that it was loaded into.
+//! Whoever computes with a key in its stead: a device that it was loaded into, a service that it is known to; or the key itself.
 
 use std::error::Error as Cause;
 use std::fmt;
@@ -35,5 +35,79 @@ impl Decrypt for PrivateKey {
 
     fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
         Ok(self.decrypt(ciphertexts)?)
+    }
+}
+
+/// What carries out the operations that anybody can do with a public key: the key itself on this CPU, or a
+/// service in its stead.
+pub trait Compute: fmt::Debug + Send + Sync {
+    /// The public key.
+    fn public(&self) -> &PublicKey;
+
+    /// As [`PublicKey::encrypt`].
+    ///
+    /// # Errors
+    /// As there, and whatever befalls a service.
+    fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, ComputeError>;
+
+    /// As [`PublicKey::rerandomise`].
+    ///
+    /// # Errors
+    /// As there, and whatever befalls a service.
+    fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, ComputeError>;
+
+    /// As [`PublicKey::add`].
+    ///
+    /// # Errors
+    /// As there, and whatever befalls a service.
+    fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, ComputeError>;
+
+    /// As [`PublicKey::multiply_deterministic`].
+    ///
+    /// # Errors
+    /// As there, and whatever befalls a service.
+    fn multiply(&self, ciphertexts: &Ciphertexts, scalars: &[i128], bits: u32) -> Result<Ciphertexts, ComputeError>;
+
+    /// As [`PublicKey::sum_groups`].
+    ///
+    /// # Errors
+    /// As there, and whatever befalls a service.
+    fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, ComputeError>;
+}
+
+/// Why an operation of [`Compute`] failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ComputeError {
+    /// The batches are wrong.
+    #[error(transparent)]
+    Batch(#[from] Error),
+    /// The service failed: the error is its client's.
+    #[error("{0}")]
+    Service(#[source] Box<dyn Cause + Send + Sync>),
+}
+
+impl Compute for PublicKey {
+    fn public(&self) -> &PublicKey {
+        self
+    }
+
+    fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, ComputeError> {
+        Ok(self.encrypt(plaintexts)?)
+    }
+
+    fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, ComputeError> {
+        Ok(self.rerandomise(ciphertexts)?)
+    }
+
+    fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, ComputeError> {
+        Ok(self.add(a, b)?)
+    }
+
+    fn multiply(&self, ciphertexts: &Ciphertexts, scalars: &[i128], bits: u32) -> Result<Ciphertexts, ComputeError> {
+        Ok(self.multiply_deterministic(ciphertexts, scalars, bits)?)
+    }
+
+    fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, ComputeError> {
+        Ok(self.sum_groups(ciphertexts, groups)?)
     }
 }

@@ -73,7 +73,7 @@ pub use ciphertexts::Ciphertexts;
 pub use error::{Error, ErrorKind};
 pub use hardening::forbid_core_dumps;
 pub use hearith_arith::{Batch, Engine};
-pub use holder::{Decrypt, DecryptError};
+pub use holder::{Compute, ComputeError, Decrypt, DecryptError};
 pub use key::private::PrivateKey;
 pub use key::public::PublicKey;
 pub use key::{

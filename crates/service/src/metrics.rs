@@ -1,0 +1,100 @@
+//! What the server counts, in the form that Prometheus reads. No label holds a key, a client or a number.
+
+use std::sync::atomic::AtomicU64;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+
+/// An operation and how it ended: `ok`, or a reason of the protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Outcome {
+    operation: &'static str,
+    outcome: String,
+}
+
+/// An operation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Asked {
+    operation: &'static str,
+}
+
+/// A processor and an operation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Place {
+    processor: String,
+    operation: &'static str,
+}
+
+/// All that is counted.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<Outcome, Counter>,
+    rows: Family<Asked, Counter>,
+    seconds: Family<Asked, Histogram, fn() -> Histogram>,
+    batch_rows: Family<Place, Histogram, fn() -> Histogram>,
+    pub(crate) queue_bytes: Gauge,
+    pub(crate) clients: Gauge,
+    pub(crate) streams: Gauge,
+    pub(crate) keys: Gauge,
+    pub(crate) set_aside: Gauge<i64, std::sync::atomic::AtomicI64>,
+    pub(crate) redone: Counter<u64, AtomicU64>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("hearith");
+        let requests = Family::default();
+        let rows = Family::default();
+        let seconds: Family<Asked, Histogram, fn() -> Histogram> =
+            Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.0005, 2.0, 18)));
+        let batch_rows: Family<Place, Histogram, fn() -> Histogram> =
+            Family::new_with_constructor(|| Histogram::new(exponential_buckets(1.0, 2.0, 14)));
+        let (queue_bytes, clients, streams, keys) = <(Gauge, Gauge, Gauge, Gauge)>::default();
+        let (set_aside, redone) = <(Gauge<i64, std::sync::atomic::AtomicI64>, Counter<u64, AtomicU64>)>::default();
+        registry.register("requests", "Requests by operation and how they ended", requests.clone());
+        registry.register("rows", "Rows computed", rows.clone());
+        registry.register("request_seconds", "Time from a request's arrival to its answer", seconds.clone());
+        registry.register("batch_rows", "Rows of the batches that processors were given", batch_rows.clone());
+        registry.register("queue_bytes", "Bytes of numbers that are waiting or being computed", queue_bytes.clone());
+        registry.register("clients", "Connections", clients.clone());
+        registry.register("streams", "Open streams", streams.clone());
+        registry.register("keys", "Registered public keys", keys.clone());
+        registry.register(
+            "set_aside",
+            "Processors that stalled or failed and are not used any more",
+            set_aside.clone(),
+        );
+        registry.register("redone", "Requests computed again after a processor stalled or failed", redone.clone());
+        Self { registry, requests, rows, seconds, batch_rows, queue_bytes, clients, streams, keys, set_aside, redone }
+    }
+}
+
+impl Metrics {
+    /// Counts a request that was answered or refused.
+    pub(crate) fn answered(&self, operation: &'static str, outcome: &str, rows: usize, seconds: f64) {
+        self.requests.get_or_create(&Outcome { operation, outcome: outcome.to_owned() }).inc();
+        let asked = Asked { operation };
+        self.rows.get_or_create(&asked).inc_by(rows as u64);
+        self.seconds.get_or_create(&asked).observe(seconds);
+    }
+
+    /// Counts a batch that a processor was given.
+    pub(crate) fn batch(&self, processor: &str, operation: &'static str, rows: usize) {
+        let place = Place { processor: processor.to_owned(), operation };
+        self.batch_rows.get_or_create(&place).observe(rows as f64);
+    }
+
+    /// Everything, as text in the OpenMetrics format.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}

@@ -1,0 +1,121 @@
+//! Why a request is refused, as a gRPC status with a reason that programs can tell apart.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use hearith_paillier::{Error, ErrorKind};
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+use crate::proto::{DOMAIN, ErrorReason, ROW};
+
+/// Why a request is refused. The text holds no number of the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    reason: ErrorReason,
+    row: Option<usize>,
+    text: String,
+}
+
+impl Refusal {
+    /// A refusal for a reason, in words.
+    pub fn new(reason: ErrorReason, text: impl Into<String>) -> Self {
+        Self { reason, row: None, text: text.into() }
+    }
+
+    /// A public key that is not taken.
+    pub fn bad_key(error: &Error) -> Self {
+        Self::new(ErrorReason::BadKey, error.to_string())
+    }
+
+    /// The reason.
+    pub fn reason(&self) -> ErrorReason {
+        self.reason
+    }
+
+    /// The row at fault, from 0 in the request, if there is one.
+    pub fn row(&self) -> Option<usize> {
+        self.row
+    }
+
+    /// The gRPC status code of the reason, as the protocol documents it.
+    pub fn code(&self) -> Code {
+        use ErrorReason as R;
+        match self.reason {
+            R::BadKey | R::BadRequest | R::BadNumber => Code::InvalidArgument,
+            R::UnknownKey => Code::NotFound,
+            R::KeysFull | R::ClientsFull | R::StreamsFull | R::QueueFull => Code::ResourceExhausted,
+            R::MessageTooLarge => Code::OutOfRange,
+            R::NoPrivateKey => Code::FailedPrecondition,
+            R::Deadline | R::NotReading => Code::DeadlineExceeded,
+            R::ShuttingDown => Code::Unavailable,
+            R::Failed | R::Unspecified => Code::Internal,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// What is wrong with the numbers of a request; the row is told apart from the text.
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        let reason = match error.kind() {
+            ErrorKind::Randomness(_) | ErrorKind::WrongDecryption => ErrorReason::Failed,
+            ErrorKind::Width { .. } | ErrorKind::Lengths { .. } | ErrorKind::NoSuchRow { .. } => {
+                ErrorReason::BadRequest
+            }
+            _ => ErrorReason::BadNumber,
+        };
+        Self { reason, row: error.row(), text: error.kind().to_string() }
+    }
+}
+
+impl From<Refusal> for Status {
+    fn from(refusal: Refusal) -> Self {
+        let row = refusal.row.map(|row| (ROW.to_owned(), row.to_string()));
+        let metadata: HashMap<String, String> = row.into_iter().collect();
+        let details = ErrorDetails::with_error_info(refusal.reason.name(), DOMAIN, metadata);
+        Status::with_error_details(refusal.code(), refusal.text, details)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_tells_reason_and_row() {
+        let refusal = Refusal::from(ErrorKind::CiphertextZero.at_row(3));
+        let status = Status::from(refusal);
+        assert_eq!((status.code(), status.message()), (Code::InvalidArgument, "the ciphertext is 0"));
+        let info = status.get_details_error_info().unwrap();
+        assert_eq!(
+            (info.domain.as_str(), info.reason.as_str(), info.metadata[ROW].as_str()),
+            (DOMAIN, "BAD_NUMBER", "3")
+        );
+        assert_eq!(ErrorReason::named(&info.reason), Some(ErrorReason::BadNumber));
+    }
+
+    /// The protocol's file says beside every reason which status it comes with.
+    #[test]
+    fn codes_are_those_that_the_protocol_documents() {
+        let protocol = include_str!("../proto/hearith/v1/paillier.proto");
+        let (_, reasons) = protocol.split_once("enum ErrorReason").unwrap();
+        let mut documented = 0;
+        for (comment, line) in reasons.lines().zip(reasons.lines().skip(1)) {
+            let Some((name, _)) = line.trim().split_once(" = ") else { continue };
+            let Some((code, _)) = comment.trim().trim_start_matches("// ").split_once(':') else { continue };
+            let reason = ErrorReason::from_str_name(name).unwrap();
+            let ours = format!("{:?}", Refusal::new(reason, "").code()).to_uppercase();
+            assert_eq!(code.replace('_', ""), ours, "{name}");
+            documented += 1;
+        }
+        assert_eq!(documented, 14);
+    }
+}

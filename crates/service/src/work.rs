@@ -1,0 +1,264 @@
+//! What is computed: operations on batches under one key, which can be put together and taken apart by rows.
+
+use std::fmt;
+
+use hearith_paillier::{Batch, Ciphertexts, Error, ErrorKind, Plaintexts};
+use zeroize::Zeroizing;
+
+use crate::keys::ServedKey;
+
+/// An operation with what must be the same for two requests to be computed together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Encryption.
+    Encrypt,
+    /// Re-randomisation.
+    Rerandomise,
+    /// Addition of two batches.
+    Add,
+    /// Multiplication by integers.
+    Multiply {
+        /// Bits of the magnitudes.
+        bits: u32,
+        /// Whether the products are left as they are.
+        deterministic: bool,
+    },
+    /// Sums by groups.
+    SumGroups,
+    /// Decryption.
+    Decrypt,
+}
+
+impl Operation {
+    /// Its name in metrics and logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Encrypt => "encrypt",
+            Self::Rerandomise => "rerandomise",
+            Self::Add => "add",
+            Self::Multiply { .. } => "multiply",
+            Self::SumGroups => "sum_groups",
+            Self::Decrypt => "decrypt",
+        }
+    }
+}
+
+/// What an operation works on.
+#[derive(Clone)]
+pub enum Input {
+    /// Plaintexts to encrypt.
+    Encrypt(Plaintexts),
+    /// Ciphertexts to re-randomise.
+    Rerandomise(Ciphertexts),
+    /// Two batches of as many rows to add.
+    Add(Ciphertexts, Ciphertexts),
+    /// Ciphertexts to multiply.
+    Multiply {
+        /// The ciphertexts.
+        ciphertexts: Ciphertexts,
+        /// As many integers.
+        scalars: Zeroizing<Vec<i128>>,
+        /// Bits of their magnitudes.
+        bits: u32,
+        /// Whether the products are left as they are.
+        deterministic: bool,
+    },
+    /// Ciphertexts to add up.
+    SumGroups {
+        /// The ciphertexts.
+        ciphertexts: Ciphertexts,
+        /// The rows of each group.
+        groups: Vec<Vec<u32>>,
+    },
+    /// Ciphertexts to decrypt.
+    Decrypt(Ciphertexts),
+}
+
+/// What an operation gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Ciphertexts.
+    Ciphertexts(Ciphertexts),
+    /// Plaintexts.
+    Plaintexts(Plaintexts),
+}
+
+impl Input {
+    /// The operation.
+    pub fn operation(&self) -> Operation {
+        match self {
+            Self::Encrypt(_) => Operation::Encrypt,
+            Self::Rerandomise(_) => Operation::Rerandomise,
+            Self::Add(..) => Operation::Add,
+            &Self::Multiply { bits, deterministic, .. } => Operation::Multiply { bits, deterministic },
+            Self::SumGroups { .. } => Operation::SumGroups,
+            Self::Decrypt(_) => Operation::Decrypt,
+        }
+    }
+
+    /// The batch whose rows are counted.
+    fn batch(&self) -> &Batch {
+        match self {
+            Self::Encrypt(plaintexts) => plaintexts.batch(),
+            Self::Rerandomise(ciphertexts) | Self::Decrypt(ciphertexts) | Self::Add(ciphertexts, _) => {
+                ciphertexts.batch()
+            }
+            Self::Multiply { ciphertexts, .. } | Self::SumGroups { ciphertexts, .. } => ciphertexts.batch(),
+        }
+    }
+
+    /// Rows that go in.
+    pub fn rows(&self) -> usize {
+        self.batch().len()
+    }
+
+    /// Rows that come out.
+    pub fn answers(&self) -> usize {
+        match self {
+            Self::SumGroups { groups, .. } => groups.len(),
+            _ => self.rows(),
+        }
+    }
+
+    /// Bytes that the numbers take, roughly.
+    pub fn bytes(&self) -> usize {
+        let batches = if matches!(self, Self::Add(..)) { 2 } else { 1 };
+        batches * self.rows() * self.batch().limbs() * 8
+    }
+
+    /// The rows of several inputs of one operation under one key, one after another.
+    ///
+    /// # Errors
+    /// Two keys.
+    ///
+    /// # Panics
+    /// If there are none, or two operations: the caller's mistake.
+    pub fn concat(inputs: &[&Input]) -> Result<Self, Error> {
+        let first = inputs[0];
+        assert!(inputs.iter().all(|input| input.operation() == first.operation()), "one operation");
+        let ciphertexts = || {
+            let parts: Vec<&Ciphertexts> = inputs.iter().filter_map(|input| input.ciphertexts()).collect();
+            Ciphertexts::concat(parts[0], &parts[1..])
+        };
+        Ok(match first {
+            Self::Encrypt(first) => {
+                let rest: Vec<&Plaintexts> = inputs[1..].iter().filter_map(|input| input.plaintexts()).collect();
+                Self::Encrypt(Plaintexts::concat(first, &rest)?)
+            }
+            Self::Rerandomise(_) => Self::Rerandomise(ciphertexts()?),
+            Self::Decrypt(_) => Self::Decrypt(ciphertexts()?),
+            Self::Add(..) => {
+                let added: Vec<&Ciphertexts> = inputs.iter().filter_map(|input| input.added()).collect();
+                Self::Add(ciphertexts()?, Ciphertexts::concat(added[0], &added[1..])?)
+            }
+            &Self::Multiply { bits, deterministic, .. } => {
+                let mut scalars = Zeroizing::new(Vec::with_capacity(inputs.iter().map(|input| input.rows()).sum()));
+                inputs.iter().for_each(|input| scalars.extend_from_slice(input.scalars()));
+                Self::Multiply { ciphertexts: ciphertexts()?, scalars, bits, deterministic }
+            }
+            Self::SumGroups { .. } => {
+                let (mut groups, mut before) = (Vec::new(), 0);
+                for input in inputs {
+                    groups.extend(input.groups().iter().map(|rows| rows.iter().map(|row| row + before).collect()));
+                    before += input.rows() as u32;
+                }
+                Self::SumGroups { ciphertexts: ciphertexts()?, groups }
+            }
+        })
+    }
+
+    fn ciphertexts(&self) -> Option<&Ciphertexts> {
+        match self {
+            Self::Encrypt(_) => None,
+            Self::Rerandomise(ciphertexts) | Self::Decrypt(ciphertexts) | Self::Add(ciphertexts, _) => {
+                Some(ciphertexts)
+            }
+            Self::Multiply { ciphertexts, .. } | Self::SumGroups { ciphertexts, .. } => Some(ciphertexts),
+        }
+    }
+
+    fn plaintexts(&self) -> Option<&Plaintexts> {
+        if let Self::Encrypt(plaintexts) = self { Some(plaintexts) } else { None }
+    }
+
+    fn added(&self) -> Option<&Ciphertexts> {
+        if let Self::Add(_, added) = self { Some(added) } else { None }
+    }
+
+    fn scalars(&self) -> &[i128] {
+        if let Self::Multiply { scalars, .. } = self { scalars } else { &[] }
+    }
+
+    fn groups(&self) -> &[Vec<u32>] {
+        if let Self::SumGroups { groups, .. } = self { groups } else { &[] }
+    }
+
+    /// Computes on this CPU, with the private key where there is one: it encrypts faster. What is decrypted is checked, since a fault
+    /// would give the key away to the client.
+    ///
+    /// # Errors
+    /// What is wrong with a row, or a failure of the random generator.
+    pub fn compute(&self, key: &ServedKey) -> Result<Output, Error> {
+        let public = key.public();
+        let ciphertexts = match (self, key.private()) {
+            (Self::Decrypt(ciphertexts), Some(private)) => {
+                return private.decrypt_checked(ciphertexts).map(Output::Plaintexts);
+            }
+            (Self::Decrypt(_), None) => unreachable!("requests for a key that is not there are refused"),
+            (Self::Encrypt(plaintexts), Some(private)) => private.encrypt(plaintexts),
+            (Self::Encrypt(plaintexts), None) => public.encrypt(plaintexts),
+            (Self::Rerandomise(ciphertexts), Some(private)) => private.rerandomise(ciphertexts),
+            (Self::Rerandomise(ciphertexts), None) => public.rerandomise(ciphertexts),
+            (Self::Add(left, right), _) => public.add(left, right),
+            (Self::Multiply { ciphertexts, scalars, bits, deterministic: true }, _) => {
+                public.multiply_deterministic(ciphertexts, scalars, *bits)
+            }
+            (Self::Multiply { ciphertexts, scalars, bits, .. }, _) => {
+                public.multiply_bounded(ciphertexts, scalars, *bits)
+            }
+            (Self::SumGroups { ciphertexts, groups }, _) => public.sum_groups(ciphertexts, groups),
+        };
+        ciphertexts.map(Output::Ciphertexts)
+    }
+}
+
+/// Shows no number.
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Input({:?} of {} rows)", self.operation(), self.rows())
+    }
+}
+
+impl Output {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Ciphertexts(ciphertexts) => ciphertexts.len(),
+            Self::Plaintexts(plaintexts) => plaintexts.len(),
+        }
+    }
+
+    /// The rows, cut into pieces of these lengths.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Lengths`] if they do not add up to all rows.
+    pub fn split(self, lengths: &[usize]) -> Result<Vec<Self>, Error> {
+        let (left, right) = (self.rows(), lengths.iter().sum());
+        if left != right {
+            return Err(ErrorKind::Lengths { left, right }.into());
+        }
+        if lengths.len() == 1 {
+            return Ok(vec![self]);
+        }
+        let mut start = 0;
+        let mut piece = |length: usize| {
+            let rows = start..start + length;
+            start += length;
+            match &self {
+                Self::Ciphertexts(ciphertexts) => ciphertexts.range(rows).map(Self::Ciphertexts),
+                Self::Plaintexts(plaintexts) => plaintexts.range(rows).map(Self::Plaintexts),
+            }
+        };
+        lengths.iter().map(|&length| piece(length)).collect()
+    }
+}

@@ -1,0 +1,475 @@
+//! Clients that vanish, do not read, send nonsense, come too late or in too large a number: each is refused for its own reason, and nobody
+//! else is disturbed.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::common::*;
+use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
+use hearith_service::client::{self, Service};
+use hearith_service::keys::Handle;
+use hearith_service::proto::paillier_client::PaillierClient;
+use hearith_service::proto::{DOMAIN, EncryptRequest, EncryptResponse, ErrorReason};
+use hearith_service::server::Server;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::client::Grpc;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Code, Request, Status, Streaming};
+use tonic_types::StatusExt;
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+async fn channel(server: &Server) -> Channel {
+    Endpoint::from_shared(url(server)).unwrap().connect().await.unwrap()
+}
+
+fn reason(status: &Status) -> Option<ErrorReason> {
+    let info = status.get_details_error_info().filter(|info| info.domain == DOMAIN)?;
+    ErrorReason::named(&info.reason)
+}
+
+/// A request of the key that [`start`] knows, which must have been registered.
+fn request(count: usize) -> EncryptRequest {
+    let numbers = plaintexts(KEY.public(), count).to_be_bytes().to_vec();
+    EncryptRequest { key: Handle::of_key(KEY.public()).to_string(), plaintexts: numbers.into() }
+}
+
+/// A stream whose requests are sent one by one.
+async fn stream(server: &Server) -> (mpsc::Sender<EncryptRequest>, Streaming<EncryptResponse>) {
+    let (sender, receiver) = mpsc::channel(1);
+    let mut client = PaillierClient::new(channel(server).await);
+    let answers = client.encrypt(ReceiverStream::new(receiver)).await.unwrap();
+    (sender, answers.into_inner())
+}
+
+fn still_serves(server: &Server) {
+    let remote = remote(server, KEY.public());
+    let ciphertexts = remote.encrypt(&plaintexts(KEY.public(), 20)).unwrap();
+    assert_eq!(integers(KEY.public(), &remote.decrypt(&ciphertexts).unwrap()), numbers(20));
+}
+
+fn all_ended(server: &Server) {
+    eventually("no stream is open", || metric(server, "hearith_streams ") == 0.0);
+    eventually("the queue is empty", || metric(server, "hearith_queue_bytes ") == 0.0);
+}
+
+#[test]
+fn a_client_that_vanishes_leaves_nothing_behind() {
+    let server = start();
+    drop(remote(&server, KEY.public()));
+    for _ in 0..10 {
+        let runtime = runtime();
+        runtime.block_on(async {
+            let (requests, mut answers) = stream(&server).await;
+            for _ in 0..8 {
+                requests.send(request(100)).await.unwrap();
+            }
+            answers.message().await.unwrap().unwrap();
+        });
+        // With the sockets as they are.
+        runtime.shutdown_background();
+    }
+    all_ended(&server);
+    eventually("no client is connected", || metric(&server, "hearith_clients ") == 0.0);
+    still_serves(&server);
+}
+
+#[test]
+fn a_client_that_never_reads_is_cut_off_and_holds_up_nobody() {
+    let server = start_with(|options| options.limits.unread = Duration::from_millis(300));
+    drop(remote(&server, KEY.public()));
+    let runtime = runtime();
+    let status = runtime.block_on(async {
+        let (requests, mut answers) = stream(&server).await;
+        let sent = tokio::spawn(async move {
+            let mut sent = 0;
+            // Each answer is larger than what the connection takes unread.
+            while requests.send(request(2000)).await.is_ok() {
+                sent += 1;
+            }
+            sent
+        });
+        tokio::task::block_in_place(|| {
+            let other = remote(&server, KEY.public());
+            assert_eq!(other.encrypt(&plaintexts(KEY.public(), 3)).unwrap().len(), 3);
+            let cut_off = "hearith_requests_total{operation=\"encrypt\",outcome=\"NOT_READING\"}";
+            eventually("it is cut off", || metric(&server, cut_off) == 1.0);
+        });
+        // What had been sent is still read, and then why there is no more.
+        let status = loop {
+            match answers.message().await {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("it ended well"),
+                Err(status) => break status,
+            }
+        };
+        let sent = tokio::time::timeout(Duration::from_secs(60), sent).await.expect("the stream has ended").unwrap();
+        assert!(sent < 1000, "{sent} requests were taken");
+        status
+    });
+    assert!(reason(&status) == Some(ErrorReason::NotReading), "{status:?}");
+    all_ended(&server);
+    still_serves(&server);
+}
+
+/// Sends bytes as they are.
+#[derive(Clone, Copy)]
+struct Raw;
+
+impl Codec for Raw {
+    type Encode = Vec<u8>;
+    type Decode = Vec<u8>;
+    type Encoder = Raw;
+    type Decoder = Raw;
+
+    fn encoder(&mut self) -> Raw {
+        *self
+    }
+
+    fn decoder(&mut self) -> Raw {
+        *self
+    }
+}
+
+impl Encoder for Raw {
+    type Item = Vec<u8>;
+    type Error = Status;
+
+    fn encode(&mut self, item: Vec<u8>, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        prost::bytes::BufMut::put_slice(buffer, &item);
+        Ok(())
+    }
+}
+
+impl Decoder for Raw {
+    type Item = Vec<u8>;
+    type Error = Status;
+
+    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Vec<u8>>, Status> {
+        use prost::bytes::Buf;
+        let mut bytes = vec![0; buffer.remaining()];
+        buffer.copy_to_slice(&mut bytes);
+        Ok(Some(bytes))
+    }
+}
+
+const METHODS: [&str; 6] = ["Encrypt", "Rerandomise", "Add", "Multiply", "SumGroups", "Decrypt"];
+
+/// Sends one message and gives the status that the stream ends with, if not well.
+async fn send_raw(channel: Channel, method: &str, bytes: Vec<u8>) -> Result<(), Status> {
+    let mut grpc = Grpc::new(channel);
+    grpc.ready().await.unwrap();
+    let path = format!("/hearith.v1.Paillier/{method}").parse().unwrap();
+    let mut answers = grpc.streaming(Request::new(tokio_stream::iter([bytes])), path, Raw).await?.into_inner();
+    while answers.message().await?.is_some() {}
+    Ok(())
+}
+
+/// A field of bytes as protobuf writes it.
+fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut field = vec![number << 3 | 2];
+    prost::encoding::encode_varint(bytes.len() as u64, &mut field);
+    field.extend_from_slice(bytes);
+    field
+}
+
+/// Messages that are nonsense, or nearly right: a known key, and fields of any content.
+fn messages() -> impl Strategy<Value = Vec<u8>> {
+    let noise = || proptest::collection::vec(any::<u8>(), 0..200);
+    let handle = Handle::of_key(KEY.public()).to_string();
+    let ciphertext = KEY.public().encrypt(&plaintexts(KEY.public(), 1)).unwrap().to_be_bytes();
+    let content =
+        prop_oneof![noise(), Just(ciphertext.clone()), Just(ciphertext.repeat(3)), Just(vec![0; ciphertext.len()])];
+    let fields = proptest::collection::vec((1..6_u8, content), 0..5);
+    let framed = fields.prop_map(move |fields| {
+        let fields = fields.into_iter().flat_map(|(number, content)| field(number, &content));
+        field(1, handle.as_bytes()).into_iter().chain(fields).collect()
+    });
+    prop_oneof![noise(), framed]
+}
+
+#[test]
+fn nonsense_is_refused_and_disturbs_nobody() {
+    let server = start();
+    drop(remote(&server, KEY.public()));
+    let runtime = runtime();
+    let channel = runtime.block_on(channel(&server));
+    let mut runner =
+        TestRunner::new(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() });
+    let cases = (proptest::sample::select(&METHODS[..]), messages());
+    let refused = std::cell::Cell::new(0);
+    runner
+        .run(&cases, |(method, bytes)| {
+            if let Err(status) = runtime.block_on(send_raw(channel.clone(), method, bytes)) {
+                refused.set(refused.get() + 1);
+                let reason = reason(&status);
+                let known = [ErrorReason::BadRequest, ErrorReason::BadNumber, ErrorReason::UnknownKey];
+                prop_assert!(reason.is_some_and(|reason| known.contains(&reason)), "{method}: {status:?}");
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert!(refused.get() > 100, "{} of 600", refused.get());
+    assert_eq!(metric(&server, "hearith_requests_total{operation=\"encrypt\",outcome=\"FAILED\"}"), 0.0);
+    all_ended(&server);
+    still_serves(&server);
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    let server = start();
+    drop(remote(&server, KEY.public()));
+    let runtime = runtime();
+    let channel = runtime.block_on(channel(&server));
+    let status = |method: &str, bytes: Vec<u8>| runtime.block_on(send_raw(channel.clone(), method, bytes)).unwrap_err();
+    let key = field(1, Handle::of_key(KEY.public()).to_string().as_bytes());
+    let width = KEY.public().ciphertext_bytes();
+    let one = KEY.public().encrypt(&plaintexts(KEY.public(), 1)).unwrap().to_be_bytes();
+    let with = |fields: &[Vec<u8>]| [std::slice::from_ref(&key), fields].concat().concat();
+    let cases = [
+        ("Encrypt", vec![], ErrorReason::BadRequest),
+        ("Encrypt", field(1, b"no handle"), ErrorReason::UnknownKey),
+        ("Encrypt", field(1, &[0xff; 64]), ErrorReason::BadRequest),
+        ("Encrypt", with(&[field(2, &[0; 7])]), ErrorReason::BadRequest),
+        ("Encrypt", with(&[field(2, &vec![0xff; width / 2])]), ErrorReason::BadNumber),
+        ("Rerandomise", with(&[field(2, &vec![0; width])]), ErrorReason::BadNumber),
+        ("Decrypt", with(&[field(2, &vec![0xff; width])]), ErrorReason::BadNumber),
+        ("Add", with(&[field(2, &one)]), ErrorReason::BadRequest),
+        ("Multiply", with(&[field(2, &one), field(3, &[0; 17])]), ErrorReason::BadRequest),
+        ("Multiply", with(&[field(2, &one), field(3, &[5]), vec![4 << 3, 129, 1]]), ErrorReason::BadRequest),
+        ("Multiply", with(&[field(2, &one), field(3, &[5]), vec![4 << 3, 2]]), ErrorReason::BadNumber),
+        ("SumGroups", with(&[field(2, &one)]), ErrorReason::BadRequest),
+        ("SumGroups", with(&[field(2, &one), field(3, &[1]), vec![4 << 3, 1]]), ErrorReason::BadRequest),
+        ("SumGroups", with(&[field(2, &one), field(3, &[0]), vec![4 << 3, 2]]), ErrorReason::BadRequest),
+    ];
+    for (method, bytes, expected) in cases {
+        let status = status(method, bytes);
+        assert_eq!(reason(&status), Some(expected), "{method}: {status:?}");
+    }
+    still_serves(&server);
+}
+
+#[test]
+fn messages_clients_streams_and_keys_have_limits_of_their_own() {
+    let server = start_with(|options| {
+        options.limits.message_bytes = 20_000;
+        options.limits.clients = 4;
+        options.limits.streams = 2;
+        options.limits.keys = 2;
+    });
+    let first = remote(&server, KEY.public());
+    // The client keeps to the limit of messages by itself.
+    assert_eq!(opened(&KEY, &first.encrypt(&plaintexts(KEY.public(), 2000)).unwrap()), numbers(2000));
+    let runtime = runtime();
+    let large = runtime.block_on(async {
+        let (requests, mut answers) = stream(&server).await;
+        requests.send(request(1000)).await.unwrap();
+        answers.message().await.unwrap_err()
+    });
+    assert_eq!((large.code(), reason(&large)), (Code::OutOfRange, Some(ErrorReason::MessageTooLarge)));
+
+    let second = remote(&server, DJN.public());
+    let third = connect(&server).key(crate::common::key(Variant::Standard).public()).unwrap_err();
+    assert_eq!(third.reason(), Some(ErrorReason::KeysFull), "{third}");
+
+    eventually("two clients are left", || metric(&server, "hearith_clients ") == 2.0);
+    let streams = runtime.block_on(async {
+        let opened = (stream(&server).await, stream(&server).await);
+        // A third stream, of a client that has a place: the two hold theirs on their own connections.
+        opened
+    });
+    eventually("two streams", || metric(&server, "hearith_streams ") == 2.0);
+    let surplus = connect(&server).key(KEY.public()).unwrap_err();
+    assert_eq!(surplus.reason(), Some(ErrorReason::ClientsFull), "{surplus}");
+    let full = first.encrypt(&plaintexts(KEY.public(), 1)).unwrap_err();
+    assert_eq!(full.reason(), Some(ErrorReason::StreamsFull), "{full}");
+    drop((streams, second));
+    all_ended(&server);
+    eventually("there is a place again", || connect(&server).key(KEY.public()).is_ok());
+    still_serves(&server);
+}
+
+#[test]
+fn a_full_queue_holds_clients_back_and_then_refuses() {
+    // Room for about one request, and for one that waits; a key that takes its time.
+    const ROWS: usize = 1900;
+    let server = start_with(|options| {
+        options.limits.queue_bytes = 256 << 10;
+        options.limits.waiting = 1;
+    });
+    let key = PrivateKey::generate(1024, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+    let key = key.public();
+    drop(remote(&server, key));
+    let request = EncryptRequest {
+        key: Handle::of_key(key).to_string(),
+        plaintexts: plaintexts(key, ROWS).to_be_bytes().to_vec().into(),
+    };
+    let runtime = runtime();
+    let refused = runtime.block_on(async {
+        let mut streams = Vec::new();
+        for _ in 0..8 {
+            let (requests, answers) = stream(&server).await;
+            streams.push((requests, answers));
+        }
+        for (requests, _) in &streams {
+            requests.send(request.clone()).await.unwrap();
+        }
+        let mut refused = 0;
+        for (requests, mut answers) in streams {
+            drop(requests);
+            match answers.message().await {
+                Ok(Some(answer)) => assert_eq!(answer.ciphertexts.len(), ROWS * key.ciphertext_bytes()),
+                Ok(None) => panic!("no answer"),
+                Err(status) => {
+                    assert_eq!(reason(&status), Some(ErrorReason::QueueFull), "{status:?}");
+                    refused += 1;
+                }
+            }
+        }
+        refused
+    });
+    assert!((1..=7).contains(&refused), "{refused} of 8");
+    all_ended(&server);
+    still_serves(&server);
+}
+
+#[test]
+fn deadlines_end_what_is_late() {
+    let server = start();
+    drop(remote(&server, KEY.public()));
+    let runtime = runtime();
+    let (status, waited) = runtime.block_on(async {
+        let (sender, receiver) = mpsc::channel(1);
+        let mut client = PaillierClient::new(channel(&server).await);
+        let mut call = Request::new(ReceiverStream::new(receiver));
+        // Told to the service, not kept by the client.
+        call.metadata_mut().insert("grpc-timeout", "2000m".parse().unwrap());
+        let started = Instant::now();
+        let mut answers = client.encrypt(call).await.unwrap().into_inner();
+        sender.send(request(1)).await.unwrap();
+        answers.message().await.unwrap().unwrap();
+        (answers.message().await.unwrap_err(), started.elapsed())
+    });
+    assert_eq!((status.code(), reason(&status)), (Code::DeadlineExceeded, Some(ErrorReason::Deadline)));
+    assert!(waited >= Duration::from_millis(1500), "{waited:?}");
+    // Work of some seconds, for which the client does not wait that long.
+    let key = PrivateKey::generate(1024, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+    let options = client::Options { timeout: Some(Duration::from_secs(1)), ..client::Options::default() };
+    let hasty = Arc::new(Service::connect(&url(&server), &options).unwrap()).key(key.public()).unwrap();
+    let error = hasty.encrypt(&plaintexts(key.public(), 150_000)).unwrap_err();
+    assert!(error.to_string().contains("took too long") || error.reason() == Some(ErrorReason::Deadline), "{error}");
+    all_ended(&server);
+}
+
+#[test]
+fn a_shutdown_finishes_what_was_accepted() {
+    let server = start_with(|options| options.limits.grace = Duration::from_secs(300));
+    drop(remote(&server, KEY.public()));
+    let runtime = runtime();
+    let (mut answers, _requests) = runtime.block_on(async {
+        let (requests, mut answers) = stream(&server).await;
+        requests.send(request(1)).await.unwrap();
+        answers.message().await.unwrap().unwrap();
+        for _ in 0..3 {
+            requests.send(request(30_000)).await.unwrap();
+        }
+        (answers, requests)
+    });
+    eventually("requests are being computed", || metric(&server, "hearith_queue_bytes ") > 0.0);
+    let stopped = thread::spawn(move || server.stop().unwrap());
+    let (rows, status) = runtime.block_on(async {
+        let mut rows = 0;
+        loop {
+            match answers.message().await {
+                Ok(Some(answer)) => rows += answer.ciphertexts.len() / KEY.public().ciphertext_bytes(),
+                Ok(None) => panic!("the client had not ended"),
+                Err(status) => return (rows, status),
+            }
+        }
+    });
+    assert!(rows >= 30_000 && rows.is_multiple_of(30_000), "{rows}");
+    assert_eq!((status.code(), reason(&status)), (Code::Unavailable, Some(ErrorReason::ShuttingDown)), "{status:?}");
+    assert!(stopped.join().unwrap(), "all was finished in time");
+}
+
+#[test]
+fn a_server_that_is_gone_is_an_error_and_a_new_one_does_it_right() {
+    let server = start();
+    let address = server.address();
+    let remote = remote(&server, KEY.public());
+    let many = plaintexts(KEY.public(), 60_000);
+    thread::scope(|scope| {
+        let failed = scope.spawn(|| remote.encrypt(&many));
+        eventually("it is being computed", || metric(&server, "hearith_queue_bytes ") > 0.0);
+        // Broken off, not stopped.
+        drop(server);
+        let error = failed.join().unwrap().unwrap_err();
+        assert_eq!(error.reason(), None, "{error}");
+    });
+    let again = start_with(|options| options.listen = address);
+    // The new server knows no key: the client registers it again by itself.
+    assert_eq!(opened(&KEY, &remote.encrypt(&many).unwrap()), numbers(60_000));
+    drop(again);
+}
+
+#[test]
+fn a_thousand_connections_at_once() {
+    let server = start_with(|options| options.limits.clients = 1000);
+    drop(remote(&server, KEY.public()));
+    eventually("nobody is connected", || metric(&server, "hearith_clients ") == 0.0);
+    let runtime = runtime();
+    runtime.block_on(async {
+        let mut streams = Vec::new();
+        for _ in 0..1000 {
+            streams.push(stream(&server).await);
+        }
+        assert_eq!(metric(&server, "hearith_clients "), 1000.0);
+        for (requests, _) in &streams {
+            requests.send(request(1)).await.unwrap();
+        }
+        for (_, answers) in &mut streams {
+            let answer = answers.message().await.unwrap().unwrap();
+            assert_eq!(answer.ciphertexts.len(), KEY.public().ciphertext_bytes());
+        }
+    });
+    assert_eq!(metric(&server, "hearith_requests_total{operation=\"encrypt\",outcome=\"ok\"}"), 1000.0);
+    all_ended(&server);
+}
+
+/// Memory in use, in KiB, as the system counts it.
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn memory_stays_as_it_is_under_load() {
+    let server = start();
+    let load = |rounds: usize| {
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..rounds {
+                        let remote = remote(&server, KEY.public());
+                        let ciphertexts = remote.encrypt(&plaintexts(KEY.public(), 200)).unwrap();
+                        remote.add(&ciphertexts, &ciphertexts).unwrap();
+                    }
+                });
+            }
+        });
+    };
+    load(10);
+    let before = resident();
+    load(60);
+    let after = resident();
+    assert!(after < before + (32 << 10), "{before} KiB grew to {after} KiB");
+}
