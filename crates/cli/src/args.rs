@@ -1,5 +1,8 @@
 //! What can be said on the command line.
 
+mod dghv;
+
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -8,6 +11,8 @@ use hearith_columns::metadata::DEFAULT_MAX_ADDITIONS;
 use hearith_paillier::{DEFAULT_BITS, Variant};
 
 use crate::printable::Printable;
+
+pub use dghv::{Dghv, DghvCombine, DghvCommand, DghvDecrypt, DghvEncrypt, DghvEvaluate, DghvInspect, DghvKeygen};
 
 /// Threads that can be asked for: more than any machine has cores, few enough to be started in no time.
 pub const MAX_THREADS: u16 = 1024;
@@ -65,6 +70,8 @@ pub enum Command {
     Sum(Sum),
     /// Decrypt totals, or any encrypted table
     Decrypt(Decrypt),
+    /// Compute for others: a service that `encrypt`, `sum` and `decrypt` use with --remote
+    Serve(Serve),
     /// Say what a key or an encrypted file is
     Inspect(Inspect),
     /// List the engines that this machine can run
@@ -78,6 +85,8 @@ pub enum Command {
     /// Residue number systems: special primes, integers to residues and back
     #[command(subcommand)]
     Rns(Rns),
+    /// FHE over the integers: sums and products of encrypted bits, with BROKEN historical parameters
+    Dghv(Dghv),
 }
 
 /// `hearith keygen`.
@@ -158,6 +167,9 @@ pub struct Encrypt {
     /// The encrypted table, Parquet; - for standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// A service that computes instead.
+    #[command(flatten)]
+    pub remote: Remote,
 }
 
 /// `hearith sum`.
@@ -181,12 +193,15 @@ pub struct Sum {
     /// The encrypted totals, Parquet; - for standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// A service that computes instead.
+    #[command(flatten)]
+    pub remote: Remote,
 }
 
 /// `hearith decrypt`.
 #[derive(Clone, Debug, Args)]
 pub struct Decrypt {
-    /// The private key
+    /// The private key; with --remote the public key will do
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
     /// Encrypted totals, or any encrypted table; - for standard input
@@ -199,11 +214,94 @@ pub struct Decrypt {
     #[arg(long, hide_possible_values = true)]
     pub format: Option<Format>,
     /// Check what this CPU decrypts: a computing fault would give the key away
-    #[arg(long)]
+    #[arg(long, conflicts_with = "remote")]
     pub check: bool,
     /// Believe a device without a check. DANGEROUS: a faulty one gives the key away
-    #[arg(long, conflicts_with = "check")]
+    #[arg(long, conflicts_with_all = ["check", "remote"])]
     pub unchecked_device: bool,
+    /// A service that computes instead.
+    #[command(flatten)]
+    pub remote: Remote,
+}
+
+/// A service and how to reach it.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "A service (`hearith serve`)")]
+pub struct Remote {
+    /// Let a service compute: http://HOST:PORT on this machine, else https
+    #[arg(long, value_name = "URL")]
+    pub remote: Option<String>,
+    /// The root of the service's certificate, in PEM: needed for https
+    #[arg(long, value_name = "FILE", requires = "remote")]
+    pub ca: Option<PathBuf>,
+    /// The certificate to show the service, in PEM
+    #[arg(long, value_name = "FILE", requires_all = ["ca", "client_key"])]
+    pub client_cert: Option<PathBuf>,
+    /// Its private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "client_cert")]
+    pub client_key: Option<PathBuf>,
+}
+
+/// `hearith serve`.
+#[derive(Clone, Debug, Args)]
+pub struct Serve {
+    /// Where to listen; beyond this machine with --client-ca
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7300")]
+    pub listen: SocketAddr,
+    /// Private keys to decrypt with, for whoever connects
+    #[arg(long, value_name = "FILE")]
+    pub key: Vec<PathBuf>,
+    /// Devices to decrypt with beside this CPU (with --engine, in its place)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "key")]
+    pub device: Vec<String>,
+    /// The certificate to show clients, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// Its private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// The root of the certificates that clients must show, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub client_ca: Option<PathBuf>,
+    /// Where to show metrics for Prometheus, at /metrics, on this machine only
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<SocketAddr>,
+    /// How much clients may ask for.
+    #[command(flatten)]
+    pub limits: ServeLimits,
+}
+
+/// The limits of `hearith serve`.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub struct ServeLimits {
+    /// Connections
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_clients: u32,
+    /// Streams, of all clients together
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_streams: u32,
+    /// Public keys in use
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_keys: u32,
+    /// KiB of a message
+    #[arg(long, value_name = "KIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..=65_536))]
+    pub max_message: u32,
+    /// MiB of numbers in the queue
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_queue: u32,
+    /// Requests that wait for room in the queue
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub max_waiting: u32,
+    /// Seconds that a client may leave an answer unread
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub unread: u32,
+    /// Seconds that a device may take for a batch before it is set aside
+    #[arg(long, value_name = "S", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub patience: u32,
+    /// Seconds that a shutdown waits for what was accepted
+    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=86_400))]
+    pub grace: u32,
 }
 
 /// Forms of a decrypted table.

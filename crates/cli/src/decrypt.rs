@@ -15,6 +15,7 @@ use crate::keys::Key;
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_behind};
 use crate::progress::{Length, Progress};
+use crate::remote::failed as failed_at;
 use crate::report::Stopwatch;
 use crate::session::Session;
 use crate::sink::Sink;
@@ -22,16 +23,24 @@ use crate::sink::Sink;
 /// Decrypts a table. As text it is complete even when totals overflowed, with a mark in their
 /// place; the exit status tells of it all the same.
 pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
-    let key = Key::read_private(session, &command.key)?;
+    let (key, remote) = match command.remote.is_asked_for() {
+        true => (None, command.remote.key(Key::read(session, &command.key)?.public())?),
+        false => (Some(Key::read_private(session, &command.key)?), None),
+    };
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
     let trust = session.trust(command.unchecked_device)?;
-    let mut device = session.device.map(|kind| load(kind, &key, trust)).transpose()?;
-    let checking = key.checking();
-    let holder: &dyn Holder = match &device {
-        Some((_, device)) => &**device,
-        None if command.check => &checking,
-        None => &key,
+    let mut device = match (session.device, &key) {
+        (Some(kind), Some(key)) => Some(load(kind, key, trust)?),
+        _ => None,
+    };
+    let checking = key.as_ref().map(PrivateKey::checking);
+    let holder: &dyn Holder = match (&device, &remote, &key, &checking) {
+        (Some((_, device)), ..) => &**device,
+        (_, Some(remote), ..) => &**remote,
+        (_, _, _, Some(checking)) if command.check => checking,
+        (_, _, Some(key), _) => key,
+        _ => unreachable!("either a key was read or a service asked"),
     };
     let decryptor = Decryptor::with(holder, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
     let out = command.out.clone().unwrap_or_else(|| PathBuf::from("-"));
@@ -48,6 +57,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     let length = Length::Rows(source.rows());
     let rows_at_a_time = match &device {
         Some((_, device)) => device.batch_size(),
+        None if remote.is_some() => session.remote_rows(fixed_bytes(&source.schema())),
         None => session.slow_rows(fixed_bytes(&source.schema())),
     };
     let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
@@ -76,6 +86,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     drop(progress);
     overflows.result(&table.name)?;
     let note = device.as_mut().map(|(kind, device)| note(*kind, &mut **device, "ciphertexts")).transpose()?;
+    let note = note.or_else(|| command.remote.note());
     session.report(&watch.stop("decrypt", rows, rows, note));
     Ok(())
 }
@@ -93,10 +104,10 @@ fn load(
 /// Why a piece could not be decrypted: a device's own failure, which its name stands before, or what is wrong with the table. The
 /// rows of a device are those that hold a ciphertext, so its error is told without one.
 fn failure(device: Option<&dyn Kind>, table: &str, error: Error) -> Failure {
-    let ErrorKind::Device(cause) = error.kind() else { return Failure::at(table, error) };
+    let ErrorKind::Device(cause) = error.kind() else { return failed_at(table, error) };
     match (device, cause.downcast_ref::<hearith_device::Error>()) {
         (Some(kind), Some(cause)) => failed(kind, cause.kind().clone().into()),
-        _ => Failure::at(table, error),
+        _ => failed_at(table, error),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `hearith encrypt`.
 
 use arrow_array::RecordBatch;
-use hearith_columns::{ColumnSpec, EncryptOptions, Encryptor, Rounding};
+use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Rounding};
 
 use crate::args::{Encrypt, Setting};
 use crate::failure::Failure;
@@ -10,6 +10,7 @@ use crate::keys::Key;
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_behind};
 use crate::progress::Progress;
+use crate::remote::failed;
 use crate::report::Stopwatch;
 use crate::session::Session;
 use crate::sink::Sink;
@@ -18,8 +19,13 @@ use crate::sink::Sink;
 pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     let key = Key::read(session, &command.key)?;
     let ciphertexts = command.column.len() * key.public().ciphertext_bytes();
-    let table = Table::open(&command.input, session.slow_rows(ciphertexts))?;
-    let encryptor = Encryptor::new(key.encryption(), &table.schema, &options(command)?)
+    let remote = command.remote.key(key.public())?;
+    let (encryption, rows) = match &remote {
+        Some(remote) => (EncryptionKey::Service(&**remote), session.remote_rows(ciphertexts)),
+        None => (key.encryption(), session.slow_rows(ciphertexts)),
+    };
+    let table = Table::open(&command.input, rows)?;
+    let encryptor = Encryptor::new(encryption, &table.schema, &options(command)?)
         .map_err(|error| Failure::at(&table.name, error))?;
     let output = Output::create(&command.out, &[&command.input, &command.key])?;
     let mut sink = Sink::parquet(output, encryptor.schema())?;
@@ -33,8 +39,7 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
             for piece in ReadAhead::start(table.pieces) {
                 let piece = piece?;
                 let encrypted = watch.compute(|| encryptor.encrypt(&piece.batch));
-                let encrypted =
-                    encrypted.map_err(|error| Failure::at(&table.name, error.offset_rows(piece.first_row)))?;
+                let encrypted = encrypted.map_err(|error| failed(&table.name, error.offset_rows(piece.first_row)))?;
                 pass(encrypted)?;
                 rows = piece.end_row();
                 progress.set(piece.position, rows);
@@ -44,7 +49,7 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     )?;
     sink.finish()?;
     drop(progress);
-    session.report(&watch.stop("encrypt", rows, rows, None));
+    session.report(&watch.stop("encrypt", rows, rows, command.remote.note()));
     Ok(())
 }
 

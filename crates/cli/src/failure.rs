@@ -156,6 +156,9 @@ fn fault(error: &(dyn Error + 'static)) -> String {
     if let Some(error) = error.downcast_ref::<hearith_paillier::Error>() {
         return error.kind().to_string();
     }
+    if let Some(error) = error.downcast_ref::<hearith_dghv::Error>() {
+        return error.kind().to_string();
+    }
     if let Some(error) = error.downcast_ref::<hearith_device::Error>() {
         return error.kind().to_string();
     }
@@ -182,6 +185,12 @@ fn described(error: &(dyn Error + 'static)) -> String {
     }
     if let Some(error) = error.downcast_ref::<hearith_paillier::Error>() {
         return located(error.row().map(|row| row as u64), None, error.kind());
+    }
+    if let Some(error) = error.downcast_ref::<hearith_dghv::Error>() {
+        return located(error.row().map(|row| row as u64), None, error.kind());
+    }
+    if let Some(error) = error.downcast_ref::<hearith_dghv::format::FormatError>() {
+        return located(error.row(), None, error.kind());
     }
     if let Some(error) = error.downcast_ref::<hearith_device::Error>() {
         return located(error.row().map(|row| row as u64), None, error.kind());

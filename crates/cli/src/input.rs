@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -68,7 +68,8 @@ impl Table {
 
     fn csv(name: String, input: Box<dyn Read + Send>, bytes: Option<u64>, batch_rows: usize) -> Result<Self, Failure> {
         let read = Arc::new(AtomicU64::new(0));
-        let input = Counted { input, read: read.clone() };
+        let counter = read.clone();
+        let input = Counted::new(input, move |read| counter.store(read, Ordering::Relaxed));
         let source = CsvSource::open(input, batch_rows).map_err(|error| Failure::at(&name, error))?;
         let length = bytes.map_or(Length::Unknown, Length::Bytes);
         let (schema, file) = (source.schema(), name.clone());
@@ -204,16 +205,41 @@ fn beginning(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Counts the bytes read.
-struct Counted<R> {
+/// Tells how many bytes have been read.
+pub(crate) struct Counted<R, F> {
     input: R,
-    read: Arc<AtomicU64>,
+    read: u64,
+    tell: F,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read, F: FnMut(u64)> Counted<R, F> {
+    /// Tells after every read how many bytes it has come to.
+    pub(crate) fn new(input: R, tell: F) -> Self {
+        Self { input, read: 0, tell }
+    }
+}
+
+impl<R: Read, F: FnMut(u64)> Read for Counted<R, F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
-        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        self.read += count as u64;
+        (self.tell)(self.read);
         Ok(count)
+    }
+}
+
+/// Opens a file that is read as a stream; `-` is standard input. Also its name in errors.
+pub(crate) fn open(path: &Path) -> Result<(String, Box<dyn BufRead + Send>), Failure> {
+    if path == Path::new("-") {
+        return Ok(("standard input".to_owned(), Box::new(BufReader::new(io::stdin()))));
+    }
+    let name = name(path);
+    let opened = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
+        true => Err(io::Error::other("is a directory")),
+        false => Ok(file),
+    });
+    match opened {
+        Ok(file) => Ok((name, Box::new(BufReader::with_capacity(1 << 16, file)))),
+        Err(error) => Err(Failure::reading(&name, error)),
     }
 }

@@ -13,6 +13,7 @@ use hearith_paillier::{EncryptedJwk, KeyId, MIN_SECURE_BITS, Weakness};
 use serde_json::{Value, json};
 
 use crate::args::Inspect;
+use crate::dghv;
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
 use crate::input::ParquetFile;
@@ -30,6 +31,7 @@ pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
             Shown::Key(key) => describe_key(&name(path), &key),
             Shown::Encrypted(key) => describe_encrypted(&name(path), &key),
         },
+        b'H' => return dghv::inspect(session, path),
         _ => return Err(Failure::at(name(path), "neither a key nor an encrypted table")),
     };
     match session.json {

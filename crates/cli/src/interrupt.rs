@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use rustix::termios::{OptionalActions, Termios, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::iterator::Signals;
+use signal_hook::iterator::{Handle, Signals};
 
 /// Outputs under their temporary names, and directories made for them.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -20,6 +20,9 @@ static UNDISTURBED: Mutex<()> = Mutex::new(());
 /// What echoes again before the process ends: a terminal on which a passphrase is typed.
 static SILENCED: Mutex<Option<(File, Termios)>> = Mutex::new(None);
 
+/// Ends the wait for signals.
+static WAITING: OnceLock<Handle> = OnceLock::new();
+
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -27,14 +30,9 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
 /// Makes interrupts clean up and end the process with status 128 + signal, a write beyond a file
 /// size limit an ordinary error, and a panic one line with status 2
 /// (but for those that a damaged file causes, which become its error).
-///
-/// A signal that the process was started to ignore stays ignored: `nohup` does that with SIGHUP, a shell with the SIGINT of
-/// what it starts in the background.
 pub(crate) fn install() {
-    let ignored = ignored_signals();
-    let wanted = [SIGINT, SIGTERM, SIGHUP];
-    let wanted = wanted.into_iter().filter(|&signal| !ignored(signal));
-    if let Ok(mut signals) = Signals::new(wanted) {
+    if let Ok(mut signals) = signals() {
+        let _ = WAITING.set(signals.handle());
         thread::spawn(move || {
             if let Some(signal) = signals.forever().next() {
                 let _whole = UNDISTURBED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,6 +50,25 @@ pub(crate) fn install() {
         crate::failure::eprint_line(&format!("internal error{place}: please report it"));
         leave(2);
     }));
+}
+
+/// The signals that ask the process to end, for a command that ends in its own way: from now on they interrupt nothing else.
+///
+/// # Errors
+/// The system does not let the process wait for them.
+pub(crate) fn take_over() -> io::Result<Signals> {
+    let signals = signals()?;
+    if let Some(waiting) = WAITING.get() {
+        waiting.close();
+    }
+    Ok(signals)
+}
+
+/// A signal that the process was started to ignore stays ignored: `nohup` does that with SIGHUP, a shell with the SIGINT of
+/// what it starts in the background.
+fn signals() -> io::Result<Signals> {
+    let ignored = ignored_signals();
+    Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !ignored(signal)))
 }
 
 /// Removes what is unfinished and ends the process. Nothing can begin or finish meanwhile.

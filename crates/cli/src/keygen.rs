@@ -6,15 +6,15 @@ use zeroize::Zeroizing;
 use crate::args::Keygen;
 use crate::failure::{Failure, name};
 use crate::keys::hinting;
-use crate::pair::{PRIVATE, Pair};
+use crate::pair::{JSON, Pair};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
 
 /// Makes a key pair and writes its two files.
 pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
-    let private_file = name(&command.out.join(PRIVATE));
-    let mut pair = Pair::begin(&command.out, command.force)?;
+    let private_file = name(&command.out.join(JSON.private));
+    let mut pair = Pair::begin(&command.out, JSON, command.force)?;
     let encrypts = command.passphrase || session.passphrases.is_given();
     let passphrase = encrypts.then(|| session.passphrases.choose(&private_file)).transpose()?;
 
@@ -23,7 +23,7 @@ pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
     session.warn_of(&private_file, key.public());
     pair.write(&private_text(&key, passphrase.as_ref())?, &key.public().to_jwk())?;
     pair.commit()?;
-    session.report(&watch.stop_key(key.public()));
+    session.report(&watch.stop_key(key.public().id(), key.public().bits()));
     Ok(())
 }
 

@@ -10,6 +10,7 @@ mod bench;
 mod closed;
 mod decrypt;
 mod device;
+pub mod dghv;
 mod encrypt;
 mod engines;
 mod explain;
@@ -28,8 +29,10 @@ mod phe;
 pub mod pipeline;
 pub mod printable;
 mod progress;
+mod remote;
 mod report;
 pub mod rns;
+mod serve;
 mod session;
 mod sink;
 mod sum;
@@ -71,6 +74,7 @@ fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
         Command::Encrypt(command) => encrypt::run(&session, &command),
         Command::Sum(command) => sum::run(&session, &command),
         Command::Decrypt(command) => decrypt::run(&session, &command),
+        Command::Serve(command) => serve::run(&session, &command),
         Command::Inspect(command) => inspect::run(&session, &command),
         Command::Engines(command) if command.explain => explain::run(&session),
         Command::Engines(_) => engines::run(&session),
@@ -78,5 +82,6 @@ fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
         Command::Export(command) => phe::export(&session, &command),
         Command::Import(command) => phe::import(&session, &command),
         Command::Rns(command) => rns::run(&session, &command),
+        Command::Dghv(command) => dghv::run(&session, &command),
     }
 }

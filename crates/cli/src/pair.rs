@@ -14,10 +14,19 @@ use crate::failure::{Failure, name};
 use crate::interrupt;
 use crate::output::{Access, Output};
 
-/// The file of the public key, for everybody.
-pub(crate) const PUBLIC: &str = "public.json";
-/// The file of the private key, for its owner.
-pub(crate) const PRIVATE: &str = "private.json";
+/// What the files of a pair are called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names {
+    /// The file of the public key, for everybody.
+    pub(crate) public: &'static str,
+    /// The file of the private key, for its owner.
+    pub(crate) private: &'static str,
+}
+
+/// Keys of FHE over the integers.
+pub(crate) const DGHV: Names = Names { public: "public.dghv", private: "private.dghv" };
+/// JSON Web Keys.
+pub(crate) const JSON: Names = Names { public: "public.json", private: "private.json" };
 
 /// A key pair being written to a directory. Dropped before it is committed, it leaves nothing behind: no file, no
 /// directory that was made for it.
@@ -39,8 +48,8 @@ pub(crate) enum Step {
 
 impl Pair {
     /// Begins a pair in a directory, which is made where it is missing.
-    pub(crate) fn begin(directory: &Path, replace: bool) -> Result<Self, Failure> {
-        let (public, private) = (directory.join(PUBLIC), directory.join(PRIVATE));
+    pub(crate) fn begin(directory: &Path, names: Names, replace: bool) -> Result<Self, Failure> {
+        let (public, private) = (directory.join(names.public), directory.join(names.private));
         if !replace {
             check_absent(&private)?;
             check_absent(&public)?;
@@ -53,6 +62,18 @@ impl Pair {
             public_path: public,
             made,
         })
+    }
+
+    /// The same piece by piece.
+    pub(crate) fn write_with(
+        &mut self,
+        private: impl FnOnce(&mut Output) -> io::Result<()>,
+        public: impl FnOnce(&mut Output) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        private(&mut self.private).map_err(|error| Failure::writing(self.private.name(), error))?;
+        self.private.sync()?;
+        public(&mut self.public).map_err(|error| Failure::writing(self.public.name(), error))?;
+        self.public.sync()
     }
 
     /// Writes both keys, still under other names, to the disk.
@@ -182,7 +203,7 @@ mod tests {
     }
 
     fn pair(directory: &Path, replace: bool) -> Result<(Pair, PrivateKey), Failure> {
-        let (mut pair, key) = (Pair::begin(directory, replace)?, key());
+        let (mut pair, key) = (Pair::begin(directory, JSON, replace)?, key());
         pair.write(&key.to_jwk(), &key.public().to_jwk())?;
         Ok((pair, key))
     }
@@ -196,9 +217,9 @@ mod tests {
 
     /// The pair in a directory: the key of the private file, after a look at the public one.
     fn found(directory: &Path) -> PublicKey {
-        let private = fs::read_to_string(directory.join(PRIVATE)).unwrap();
+        let private = fs::read_to_string(directory.join(JSON.private)).unwrap();
         let private = PrivateKey::from_jwk(&private, KeyPolicy::AllowInsecure, Engine::Serial).unwrap();
-        if let Ok(public) = fs::read_to_string(directory.join(PUBLIC)) {
+        if let Ok(public) = fs::read_to_string(directory.join(JSON.public)) {
             let public = PublicKey::from_jwk(&public, KeyPolicy::AllowInsecure, Engine::Serial).unwrap();
             assert_eq!(&public, private.public(), "halves of two pairs");
         }
@@ -224,7 +245,7 @@ mod tests {
             // Up to where the private file takes its name it is the old pair, from there on the new.
             assert_eq!(found == old, matches!(last, Step::RemovePublic | Step::PlacePrivate), "{last:?}");
             let whole = matches!(last, Step::RemovePublic | Step::Done);
-            assert_eq!(directory.path().join(PUBLIC).exists(), whole, "{last:?}");
+            assert_eq!(directory.path().join(JSON.public).exists(), whole, "{last:?}");
         }
     }
 
@@ -252,7 +273,7 @@ mod tests {
             let stop = |step| if step == last { Err(Failure::new("no")) } else { Ok(()) };
             pair.commit_stepwise(stop).unwrap_err();
             assert_eq!(found(directory.path()), old);
-            assert!(directory.path().join(PUBLIC).exists());
+            assert!(directory.path().join(JSON.public).exists());
             assert_eq!(files(directory.path()), 2, "no temporary file stays");
         }
     }
@@ -271,13 +292,13 @@ mod tests {
     fn links_lead_to_the_new_pair() {
         let (directory, _) = old_pair();
         let elsewhere = directory.path().join("elsewhere.json");
-        fs::rename(directory.path().join(PUBLIC), &elsewhere).unwrap();
-        std::os::unix::fs::symlink("elsewhere.json", directory.path().join(PUBLIC)).unwrap();
+        fs::rename(directory.path().join(JSON.public), &elsewhere).unwrap();
+        std::os::unix::fs::symlink("elsewhere.json", directory.path().join(JSON.public)).unwrap();
         let (pair, key) = pair(directory.path(), true).unwrap();
         pair.commit().unwrap();
         assert_eq!(&found(directory.path()), key.public());
-        assert!(fs::symlink_metadata(directory.path().join(PUBLIC)).unwrap().is_symlink());
-        assert_eq!(fs::read(elsewhere).unwrap(), fs::read(directory.path().join(PUBLIC)).unwrap());
+        assert!(fs::symlink_metadata(directory.path().join(JSON.public)).unwrap().is_symlink());
+        assert_eq!(fs::read(elsewhere).unwrap(), fs::read(directory.path().join(JSON.public)).unwrap());
     }
 
     #[test]
@@ -285,12 +306,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let deep = directory.path().join("a/b/c");
         fs::create_dir(directory.path().join("a")).unwrap();
-        drop(Pair::begin(&deep, false).unwrap());
+        drop(Pair::begin(&deep, JSON, false).unwrap());
         assert!(directory.path().join("a").exists(), "it was there before");
         assert!(!directory.path().join("a/b").exists());
         pair(&deep, false).unwrap().0.commit().unwrap();
         assert_eq!(files(&deep), 2);
-        assert!(Pair::begin(&deep, false).is_err());
+        assert!(Pair::begin(&deep, JSON, false).is_err());
         assert_eq!(files(&deep), 2);
     }
 }

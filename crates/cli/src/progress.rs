@@ -19,6 +19,8 @@ pub(crate) enum Length {
     Rows(u64),
     /// That many bytes of input.
     Bytes(u64),
+    /// Steps, of which the work itself tells how many there are.
+    Steps,
     /// Unknown: the input is a stream, or the step is a search.
     Unknown,
 }
@@ -40,6 +42,7 @@ impl Progress {
             Length::Bytes(bytes) => {
                 (Some(bytes), "{prefix} {wide_bar} {percent:>3}%  {msg}  {bytes_per_sec}  {eta} left")
             }
+            Length::Steps => (Some(u64::MAX), "{prefix} {wide_bar} {percent:>3}%  {eta} left"),
             Length::Unknown => (None, "{prefix} {spinner} {msg}  {elapsed}"),
         };
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
@@ -64,6 +67,12 @@ impl Progress {
     pub(crate) fn set(&self, position: u64, rows: u64) {
         self.bar.set_position(position);
         self.bar.set_message(format!("{rows} rows"));
+    }
+
+    /// Says how many of all steps are done.
+    pub(crate) fn set_of(&self, done: u64, all: u64) {
+        self.bar.set_length(all);
+        self.bar.set_position(done);
     }
 }
 

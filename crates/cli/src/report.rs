@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use hearith_paillier::PublicKey;
 use serde::Serialize;
 
 use crate::printable::{Printable, PrintableJson};
@@ -90,9 +89,9 @@ impl Stopwatch {
         self.step(step, Work::Rows { rows, rows_out, rows_per_second, withheld: None, note })
     }
 
-    /// The making of a key, done.
-    pub(crate) fn stop_key(self, key: &PublicKey) -> Step {
-        self.step("keygen", Work::Key { key: key.id().to_string(), bits: key.bits() })
+    /// The making of a key with this id and size, done.
+    pub(crate) fn stop_key(self, id: impl ToString, bits: u32) -> Step {
+        self.step("keygen", Work::Key { key: id.to_string(), bits })
     }
 
     fn step(self, step: &'static str, work: Work) -> Step {

@@ -15,6 +15,8 @@ use crate::report::Step;
 const CPU: &str = "cpu";
 /// Bytes of the ciphertexts of a batch that is encrypted or decrypted.
 const CIPHERTEXT_BYTES: usize = 64 << 20;
+/// Rows that go to a service at a time.
+const REMOTE_ROWS: usize = 4096;
 /// What programs on rayon take the number of their threads from.
 const THREADS: &str = "RAYON_NUM_THREADS";
 
@@ -65,7 +67,7 @@ impl Session {
         let Some(device) = self.device else { return Ok(()) };
         let able = match command {
             Command::Engines(_) => true,
-            Command::Decrypt(_) => device.decrypts().is_some(),
+            Command::Decrypt(_) | Command::Serve(_) => device.decrypts().is_some(),
             Command::Rns(Rns::Convert(_)) => device.converts().is_some(),
             _ => false,
         };
@@ -94,6 +96,16 @@ impl Session {
     /// few enough for progress to move and memory to stay small.
     pub(crate) fn slow_rows(&self, ciphertext_bytes: usize) -> usize {
         (128 * self.threads).min(CIPHERTEXT_BYTES / ciphertext_bytes.max(1)).max(1)
+    }
+
+    /// The same where a service computes: enough for the way there and back not to matter.
+    pub(crate) fn remote_rows(&self, ciphertext_bytes: usize) -> usize {
+        REMOTE_ROWS.min(CIPHERTEXT_BYTES / ciphertext_bytes.max(1)).max(1)
+    }
+
+    /// Whether to report nothing but errors and warnings.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// Says on standard error what a step did and how fast.

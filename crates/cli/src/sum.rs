@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hearith_columns::{Release, Totals};
-use hearith_paillier::PublicKey;
+use hearith_columns::{EncryptionKey, Release, Totals};
+use hearith_paillier::Compute;
 
 use crate::args::Sum;
 use crate::failure::{Failure, name};
@@ -14,6 +14,7 @@ use crate::keys::Key;
 use crate::output::{Output, identity};
 use crate::pipeline::ReadAhead;
 use crate::progress::{Length, Progress};
+use crate::remote::failed;
 use crate::report::{Stopwatch, Withheld};
 use crate::session::Session;
 use crate::sink::Sink;
@@ -25,7 +26,12 @@ const BATCH_BYTES: usize = 8 << 20;
 pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     let key = Key::read(session, &command.key)?;
     check_different(&command.input)?;
-    let Inputs { files, mut totals, rows } = Inputs::open(key.public(), command)?;
+    let remote = command.remote.key(key.public())?;
+    let adding: Arc<dyn Compute> = match &remote {
+        Some(remote) => remote.clone(),
+        None => Arc::new(key.public().clone()),
+    };
+    let Inputs { files, mut totals, rows } = Inputs::open(&adding, command)?;
     let mut taken: Vec<&Path> = command.input.iter().map(|path| path.as_path()).collect();
     taken.push(&command.key);
     let output = Output::create(&command.out, &taken)?;
@@ -38,19 +44,23 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
         let (file, piece) = piece?;
         watch
             .compute(|| totals.update(&piece.batch))
-            .map_err(|error| Failure::at(file, error.offset_rows(piece.first_row)))?;
+            .map_err(|error| failed(&file, error.offset_rows(piece.first_row)))?;
         done += piece.batch.num_rows() as u64;
         progress.set(done, done);
     }
     drop(progress);
-    let release =
-        Release { min_rows: command.min_rows.unwrap_or(0), rerandomise: command.rerandomise.then(|| key.encryption()) };
+    let encryption = match &remote {
+        Some(remote) => EncryptionKey::Service(&**remote),
+        None => key.encryption(),
+    };
+    let rerandomise = command.rerandomise.then_some(encryption);
+    let release = Release { min_rows: command.min_rows.unwrap_or(0), rerandomise };
     let progress = command.rerandomise.then(|| Progress::start("randomising", Length::Unknown));
     let released = watch.compute(|| totals.release(&release)).map_err(Failure::new)?;
     sink.write(&released.batch)?;
     sink.finish()?;
     drop(progress);
-    let step = watch.stop("sum", done, released.batch.num_rows() as u64, None);
+    let step = watch.stop("sum", done, released.batch.num_rows() as u64, command.remote.note());
     let withheld = command.min_rows.map(|_| released.withheld);
     session.report(&match withheld {
         None => step,
@@ -92,7 +102,7 @@ struct File {
 
 impl Inputs {
     /// Opens all files before the first is read: what does not add up is told at once.
-    fn open(key: &PublicKey, command: &Sum) -> Result<Self, Failure> {
+    fn open(key: &Arc<dyn Compute>, command: &Sum) -> Result<Self, Failure> {
         let mut started: Option<Totals> = None;
         let (mut files, mut rows) = (Vec::new(), 0_u64);
         for path in &command.input {
@@ -101,7 +111,7 @@ impl Inputs {
             let schema = source.schema();
             rows = rows.saturating_add(source.rows());
             let totals = match started.take() {
-                None => Totals::new(key, &schema, &command.by),
+                None => Totals::with(key.clone(), &schema, &command.by),
                 Some(totals) => totals.check_schema(&schema).map(|()| totals),
             };
             let totals = totals.map_err(|error| Failure::at(&table.name, error))?;

@@ -33,6 +33,15 @@ fn a_step_of_over_a_second_shows_its_progress() {
     assert!(!on_terminal(&place, &elsewhere).contains("encrypting"));
 }
 
+#[test]
+fn a_key_that_takes_long_shows_its_progress_and_leaves_nothing_when_it_is_ended() {
+    let place = Place::new();
+    let options = "--insecure-historical-parameters --scheme cnt --parameters large";
+    let shown = on_terminal(&place, &format!("timeout --foreground 4 hearith dghv keygen {options} --out k"));
+    assert!(shown.contains("making the key"), "{shown}");
+    assert!(!place.file("k").exists());
+}
+
 /// What appears on a terminal while somebody answers every prompt with a line.
 fn typed(place: &Place, line: &str, answers: &[(&str, &str)]) -> String {
     let line = line.replace("hearith", concat!(env!("CARGO_BIN_EXE_hearith"), " --insecure-key"));

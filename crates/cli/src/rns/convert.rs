@@ -6,11 +6,11 @@ use std::path::Path;
 use hearith_arith::natural::{to_decimal, to_hexadecimal};
 use hearith_rns::Residues;
 
-use super::integers::{self, Integers};
+use super::integers::Integers;
 use super::{engines, tables};
 use crate::args::Convert;
 use crate::failure::Failure;
-use crate::input::Table;
+use crate::input::{Table, open};
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_behind};
 use crate::progress::{Length, Progress};
@@ -27,7 +27,7 @@ pub(super) fn forth(session: &Session, command: &Convert) -> Result<(), Failure>
     let basis = command.basis(session, &moduli)?;
     let trust = session.trust(command.unchecked_device)?;
     let mut converter = engines::open(session, &basis, trust)?;
-    let (name, input) = integers::open(&command.input)?;
+    let (name, input) = open(&command.input)?;
     let schema = tables::schema(&moduli);
     let output = Output::create(&command.out, &[&command.input])?;
     let mut sink = match is_parquet(&command.out) {

@@ -1,6 +1,6 @@
 //! Files of natural numbers, one a line: decimal, or hexadecimal after `0x`.
 
-use std::io::{self, BufRead, Read};
+use std::io::{BufRead, Read};
 
 use hearith_arith::natural::{bit_length, less, parse};
 use hearith_arith::{ArithError, Batch};
@@ -81,22 +81,6 @@ impl<R: BufRead> Iterator for Integers<R> {
             Ok(batch) if batch.is_empty() => None,
             batch => Some(batch),
         }
-    }
-}
-
-/// Opens a file of numbers; `-` is standard input.
-pub(crate) fn open(path: &std::path::Path) -> Result<(String, Box<dyn BufRead + Send>), Failure> {
-    if path == std::path::Path::new("-") {
-        return Ok(("standard input".to_owned(), Box::new(io::BufReader::new(io::stdin()))));
-    }
-    let name = crate::failure::name(path);
-    let opened = std::fs::File::open(path).and_then(|file| match file.metadata()?.is_dir() {
-        true => Err(io::Error::other("is a directory")),
-        false => Ok(file),
-    });
-    match opened {
-        Ok(file) => Ok((name, Box::new(io::BufReader::with_capacity(1 << 16, file)))),
-        Err(error) => Err(Failure::reading(&name, error)),
     }
 }
 

@@ -1,0 +1,128 @@
+//! What can be said after `hearith dghv`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// `hearith dghv`.
+#[derive(Clone, Debug, Args)]
+pub struct Dghv {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: DghvCommand,
+    /// Take keys of the published parameters, which are BROKEN and protect nothing
+    #[arg(long, global = true)]
+    pub insecure_historical_parameters: bool,
+}
+
+/// The commands of `hearith dghv`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum DghvCommand {
+    /// Make a key: DIR/public.dghv to encrypt and compute with, DIR/private.dghv to decrypt with
+    Keygen(DghvKeygen),
+    /// Encrypt bits, one a line
+    Encrypt(DghvEncrypt),
+    /// Add bits up row by row, modulo 2 (exclusive or)
+    Add(DghvCombine),
+    /// Multiply bits row by row (and)
+    Multiply(DghvCombine),
+    /// Compute a circuit on encrypted bits
+    Evaluate(DghvEvaluate),
+    /// Decrypt bits, one a line
+    Decrypt(DghvDecrypt),
+    /// Say what a key or a file of encrypted bits is, and how much noise is left
+    Inspect(DghvInspect),
+}
+
+/// `hearith dghv keygen`.
+#[derive(Clone, Debug, Args)]
+pub struct DghvKeygen {
+    /// The scheme: cmnt (2011), or cnt (2012), whose public key is far shorter
+    #[arg(long, value_name = "NAME")]
+    pub scheme: String,
+    /// toy, small, medium or large; or a file with parameters in the form of the published program
+    #[arg(long, value_name = "NAME|FILE")]
+    pub parameters: String,
+    /// Coefficients of encryption as short as those of cmnt, so that fresh ciphertexts of cnt can be multiplied
+    #[arg(long)]
+    pub short_coefficients: bool,
+    /// Leave out what refreshes noisy bits: the public key is half as long, circuits are shallow
+    #[arg(long)]
+    pub without_recryption: bool,
+    /// Directory for the two files; made when missing
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Replace a key that is there: what it encrypted is lost unless a copy is kept
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `hearith dghv encrypt`.
+#[derive(Clone, Debug, Args)]
+pub struct DghvEncrypt {
+    /// The public key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// Bits, one a line, 0 or 1; - for standard input
+    #[arg(value_name = "BITS")]
+    pub input: PathBuf,
+    /// The encrypted bits; - for standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// `hearith dghv add` and `hearith dghv multiply`.
+#[derive(Clone, Debug, Args)]
+pub struct DghvCombine {
+    /// The public key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// Encrypted bits
+    #[arg(value_name = "A")]
+    pub left: PathBuf,
+    /// As many encrypted bits
+    #[arg(value_name = "B")]
+    pub right: PathBuf,
+    /// The results; - for standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// `hearith dghv evaluate`.
+#[derive(Clone, Debug, Args)]
+pub struct DghvEvaluate {
+    /// The public key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// The circuit, in Bristol Fashion
+    #[arg(long, value_name = "FILE")]
+    pub circuit: PathBuf,
+    /// Encrypted bits, a file for each input value of the circuit, its first wire first
+    #[arg(required = true, value_name = "IN")]
+    pub input: Vec<PathBuf>,
+    /// The encrypted output values, one after the other; - for standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// `hearith dghv decrypt`.
+#[derive(Clone, Debug, Args)]
+pub struct DghvDecrypt {
+    /// The private key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// Encrypted bits; - for standard input
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The bits, one a line; - for standard output, which is the default
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+}
+
+/// `hearith dghv inspect`.
+#[derive(Clone, Debug, Args)]
+pub struct DghvInspect {
+    /// A key or encrypted bits; - for standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}

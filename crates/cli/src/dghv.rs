@@ -1,0 +1,47 @@
+//! `hearith dghv`: FHE over the integers, with parameters that protect nothing.
+
+pub mod bits;
+mod compute;
+mod crypt;
+mod describe;
+mod files;
+mod keygen;
+mod parameters;
+
+use hearith_dghv::{Error, InsecureHistoricalParameters};
+
+pub(crate) use describe::inspect;
+
+use crate::args::{Dghv, DghvCommand};
+use crate::failure::Failure;
+use crate::session::Session;
+
+use compute::Operation;
+
+/// The option by which every command is asked.
+const OPTION: &str = "--insecure-historical-parameters";
+
+/// Runs the command.
+pub(crate) fn run(session: &Session, command: &Dghv) -> Result<(), Failure> {
+    let insecure = || match command.insecure_historical_parameters {
+        true => Ok(InsecureHistoricalParameters),
+        false => Err(Failure::new("every key of these schemes is broken and protects nothing").noting(OPTION)),
+    };
+    match &command.command {
+        DghvCommand::Keygen(command) => keygen::run(session, command, insecure()?),
+        DghvCommand::Encrypt(command) => crypt::encrypt(session, command, insecure()?),
+        DghvCommand::Decrypt(command) => crypt::decrypt(session, command, insecure()?),
+        DghvCommand::Add(command) => compute::combine(session, command, insecure()?, Operation::Add),
+        DghvCommand::Multiply(command) => compute::combine(session, command, insecure()?, Operation::Multiply),
+        DghvCommand::Evaluate(command) => compute::evaluate(session, command, insecure()?),
+        DghvCommand::Inspect(command) => inspect(session, &command.file),
+    }
+}
+
+/// An error in a batch that begins at a row of a file.
+fn offset(error: &Error, first: u64) -> Error {
+    match error.row() {
+        Some(row) => error.clone().at_row(row.saturating_add(first as usize)),
+        None => error.clone(),
+    }
+}

@@ -1,0 +1,86 @@
+//! Files of bits, one a line.
+
+use std::io::{BufRead, Read, Write};
+
+use zeroize::Zeroizing;
+
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Bits that a file may have.
+pub const MOST_BITS: usize = 1 << 24;
+/// Bytes of the longest line that is read: a digit, and white space around it.
+const LONGEST: u64 = 64;
+
+/// Reads all bits of an input, which is called `name` in errors.
+///
+/// # Errors
+/// A line that is neither 0 nor 1, with its number, which is all that is said of it; too many lines; an input that cannot be
+/// read.
+pub fn read(name: &str, mut input: impl BufRead) -> Result<Zeroizing<Vec<bool>>, Failure> {
+    let mut bits = Zeroizing::new(Vec::new());
+    let mut text = Zeroizing::new(Vec::with_capacity(LONGEST as usize + 1));
+    loop {
+        text.clear();
+        let read = (&mut input).take(LONGEST + 1).read_until(b'\n', &mut text);
+        match read.map_err(|error| Failure::reading(name, error))? {
+            0 => return Ok(bits),
+            _ if bits.len() == MOST_BITS => return Err(Failure::at(name, format!("more than {MOST_BITS} bits"))),
+            _ => {}
+        }
+        let bit = match text.trim_ascii() {
+            _ if text.len() as u64 > LONGEST => None,
+            b"0" => Some(false),
+            b"1" => Some(true),
+            _ => None,
+        };
+        let line = bits.len() + 1;
+        push(&mut bits, bit.ok_or_else(|| Failure::at(name, format!("line {line}: neither 0 nor 1")))?);
+    }
+}
+
+/// Adds a bit to a vector that leaves no copy behind when it grows.
+fn push(bits: &mut Zeroizing<Vec<bool>>, bit: bool) {
+    if bits.len() == bits.capacity() {
+        let mut longer = Zeroizing::new(Vec::with_capacity((2 * bits.len()).max(1024)));
+        longer.extend_from_slice(bits);
+        *bits = longer;
+    }
+    bits.push(bit);
+}
+
+/// Writes bits, one a line.
+///
+/// # Errors
+/// An output that cannot be written.
+pub(super) fn write(output: &mut Output, bits: &[bool]) -> Result<(), Failure> {
+    let mut text = Zeroizing::new(Vec::with_capacity(2 * bits.len()));
+    bits.iter().for_each(|&bit| text.extend_from_slice(&[b'0' + u8::from(bit), b'\n']));
+    output.write_all(&text).map_err(|error| Failure::writing(output.name(), error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bits(text: &str) -> Result<Vec<bool>, String> {
+        read("bits.txt", text.as_bytes()).map(|bits| bits.to_vec()).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn lines_are_bits() {
+        assert_eq!(bits("1\r\n 0\t\n1"), Ok(vec![true, false, true]));
+        assert_eq!(bits(""), Ok(vec![]));
+        let long = "01".repeat(3000).replace('0', "0\n").replace('1', "1\n");
+        assert_eq!(bits(&long).unwrap().len(), 6000);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        let wrong = |line: usize| Err(format!("bits.txt: line {line}: neither 0 nor 1"));
+        for (text, line) in [("1\n2\n", 2), ("1\n\n1\n", 2), ("10\n", 1), ("0\n0x1", 2), ("\u{661}\n", 1)] {
+            assert_eq!(bits(text), wrong(line), "{text:?}");
+        }
+        assert_eq!(bits(&format!("1\n{}1\n", " ".repeat(100))), wrong(2));
+    }
+}

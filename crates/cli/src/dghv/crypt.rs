@@ -1,0 +1,72 @@
+//! `hearith dghv encrypt` and `hearith dghv decrypt`.
+
+use hearith_dghv::InsecureHistoricalParameters;
+use zeroize::Zeroizing;
+
+use super::files::{Bits, BitsSink, private_key, public_key, rows_at_a_time};
+use super::{bits, offset};
+use crate::args::{DghvDecrypt, DghvEncrypt};
+use crate::failure::Failure;
+use crate::input::open;
+use crate::output::Output;
+use crate::progress::{Length, Progress};
+use crate::report::Stopwatch;
+use crate::session::Session;
+
+/// Encrypts bits.
+pub(super) fn encrypt(
+    session: &Session,
+    command: &DghvEncrypt,
+    insecure: InsecureHistoricalParameters,
+) -> Result<(), Failure> {
+    let key = public_key(session, &command.key, insecure)?.key;
+    let (file, input) = open(&command.input)?;
+    let bits = bits::read(&file, input)?;
+    let rows = bits.len() as u64;
+    let mut sink = BitsSink::create(&command.out, &[&command.key, &command.input], &key, rows)?;
+
+    let mut watch = Stopwatch::start();
+    let progress = Progress::start("encrypting", Length::Rows(rows));
+    let mut done = 0;
+    for batch in bits.chunks(rows_at_a_time(session, key.parameters())) {
+        let encrypted =
+            watch.compute(|| key.encrypt(batch)).map_err(|error| Failure::at(&file, offset(&error, done)))?;
+        sink.write(&encrypted)?;
+        done += batch.len() as u64;
+        progress.set(done, done);
+    }
+    sink.finish()?;
+    drop(progress);
+    session.report(&watch.stop("encrypt", rows, rows, None));
+    Ok(())
+}
+
+/// Decrypts bits. They are written when all of them are known and the file's checksum was right.
+pub(super) fn decrypt(
+    session: &Session,
+    command: &DghvDecrypt,
+    insecure: InsecureHistoricalParameters,
+) -> Result<(), Failure> {
+    let key = private_key(&command.key, insecure)?;
+    let mut input = Bits::of(&command.input, key.parameters(), key.id())?;
+    let mut output = Output::create(&command.out, &[&command.key, &command.input])?;
+
+    let mut watch = Stopwatch::start();
+    let rows = input.rows();
+    let progress = Progress::start("decrypting", Length::Rows(rows));
+    let mut decrypted: Vec<Zeroizing<Vec<bool>>> = Vec::new();
+    let mut done = 0;
+    while done < rows {
+        let batch = input.batch(rows_at_a_time(session, key.parameters()))?;
+        let bits = watch.compute(|| key.decrypt(&batch.rows)).map_err(|error| input.failed(&error, batch.first))?;
+        decrypted.push(Zeroizing::new(bits));
+        done += batch.rows.len() as u64;
+        progress.set(done, done);
+    }
+    input.finish()?;
+    decrypted.iter().try_for_each(|bits| bits::write(&mut output, bits))?;
+    output.commit()?;
+    drop(progress);
+    session.report(&watch.stop("decrypt", rows, rows, None));
+    Ok(())
+}

@@ -1,0 +1,186 @@
+//! Files of keys and encrypted bits on the command line: named in errors, with progress where they are long.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use hearith_dghv::format::{CiphertextReader, CiphertextWriter, FormatError, Header};
+use hearith_dghv::{Ciphertext, InsecureHistoricalParameters, KeyId, Parameters, PrivateKey, PublicKey, PublicKeys};
+
+use super::offset;
+use crate::failure::{Failure, eprint_line, name};
+use crate::input::{Counted, open};
+use crate::output::Output;
+use crate::progress::{Length, Progress};
+use crate::session::Session;
+
+/// Bytes of the ciphertexts of a batch, at most; one row at least.
+const BATCH_BYTES: usize = 64 << 20;
+
+/// Reads a public key, with a warning of what it is.
+pub(super) fn public_key(
+    session: &Session,
+    path: &Path,
+    insecure: InsecureHistoricalParameters,
+) -> Result<PublicKeys, Failure> {
+    let (file, input) = open(path)?;
+    let progress = Progress::start("reading the key", length_of(path));
+    let input = Counted::new(input, |read| progress.set(read, 0));
+    let key = PublicKeys::read_from(input, session.engine, insecure).map_err(|error| failed(&file, error))?;
+    drop(progress);
+    warn(&file, key.key.parameters());
+    Ok(key)
+}
+
+/// Reads a private key, with a warning of what it is, and another if others can read it.
+pub(super) fn private_key(path: &Path, insecure: InsecureHistoricalParameters) -> Result<PrivateKey, Failure> {
+    let file = name(path);
+    let input = File::open(path).map_err(|error| Failure::reading(&file, error))?;
+    let shared = input.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o077 != 0);
+    // Without a buffer, which would keep a copy.
+    let key = PrivateKey::read_from(input, insecure).map_err(|error| failed(&file, error))?;
+    if shared {
+        eprint_line(&format!("{file}: warning: others than its owner can read this private key (chmod 600 mends it)"));
+    }
+    warn(&file, key.parameters());
+    Ok(key)
+}
+
+/// Warns of a key that protects nothing.
+pub(super) fn warn(file: &str, parameters: &Parameters) {
+    eprint_line(&format!("{file}: warning: a key of {parameters} is INSECURE"));
+}
+
+/// The failure that an error about a file is.
+pub(super) fn failed(file: &str, error: FormatError) -> Failure {
+    match error.into_io() {
+        Ok(error) => Failure::reading(file, error),
+        Err(error) => Failure::at(file, error),
+    }
+}
+
+fn length_of(path: &Path) -> Length {
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Length::Bytes(metadata.len()),
+        _ => Length::Unknown,
+    }
+}
+
+/// Encrypted bits being read.
+pub(super) struct Bits {
+    /// The file, as the user named it.
+    pub(super) name: String,
+    reader: CiphertextReader<Box<dyn Read + Send>>,
+    first: u64,
+}
+
+/// A batch of rows.
+pub(super) struct Batch {
+    /// The rows.
+    pub(super) rows: Vec<Ciphertext>,
+    /// The number of the first in its file, from 0.
+    pub(super) first: u64,
+}
+
+impl Bits {
+    /// Opens a file; `-` is standard input.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let (name, input) = open(path)?;
+        Self::new(name, Box::new(input))
+    }
+
+    /// Begins to read an input that is called `name` in errors.
+    pub(super) fn new(name: String, input: Box<dyn Read + Send>) -> Result<Self, Failure> {
+        let reader = CiphertextReader::new(input).map_err(|error| failed(&name, error))?;
+        Ok(Self { name, reader, first: 0 })
+    }
+
+    /// Opens a file of bits under a key.
+    pub(super) fn of(path: &Path, parameters: &Parameters, key: KeyId) -> Result<Self, Failure> {
+        let bits = Self::open(path)?;
+        let header = bits.header();
+        match header.key == key {
+            true if header.parameters == *parameters => Ok(bits),
+            true => {
+                Err(Failure::at(&bits.name, "its parameters are not those of the key that it names: tampered with"))
+            }
+            false => Err(Failure::at(&bits.name, format!("encrypted under key {}, and this is key {key}", header.key))),
+        }
+    }
+
+    /// What the file is of.
+    pub(super) fn header(&self) -> &Header {
+        self.reader.header()
+    }
+
+    /// Rows of the file.
+    pub(super) fn rows(&self) -> u64 {
+        self.reader.rows()
+    }
+
+    /// The next rows, none at the end, where the file's checksum has been compared.
+    pub(super) fn batch(&mut self, rows: usize) -> Result<Batch, Failure> {
+        let first = self.first;
+        let rows = self.reader.read(rows).map_err(|error| failed(&self.name, error))?;
+        self.first += rows.len() as u64;
+        Ok(Batch { rows, first })
+    }
+
+    /// All rows.
+    pub(super) fn all(mut self) -> Result<Vec<Ciphertext>, Failure> {
+        let batch = self.batch(usize::MAX)?;
+        self.finish()?;
+        Ok(batch.rows)
+    }
+
+    /// Compares the checksum, after all rows.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        self.reader.finish().map_err(|error| failed(&self.name, error))
+    }
+
+    /// The failure of an operation on a batch of this file.
+    pub(super) fn failed(&self, error: &hearith_dghv::Error, first: u64) -> Failure {
+        Failure::at(&self.name, offset(error, first))
+    }
+}
+
+/// Encrypted bits being written.
+pub(super) struct BitsSink {
+    name: String,
+    writer: CiphertextWriter<Output>,
+}
+
+impl BitsSink {
+    /// Begins a file of so many rows under a key; `-` is standard output.
+    pub(super) fn create(path: &Path, inputs: &[&Path], key: &PublicKey, rows: u64) -> Result<Self, Failure> {
+        let output = Output::create(path, inputs)?;
+        let name = output.name().to_owned();
+        if output.is_terminal() {
+            return Err(Failure::at(&name, "a terminal cannot show encrypted bits: name a file with --out"));
+        }
+        match CiphertextWriter::new(output, key.parameters(), key.id(), rows) {
+            Ok(writer) => Ok(Self { name, writer }),
+            Err(error) => Err(Failure::writing(&name, error)),
+        }
+    }
+
+    /// Writes the next rows.
+    pub(super) fn write(&mut self, rows: &[Ciphertext]) -> Result<(), Failure> {
+        self.writer.write(rows).map_err(|error| Failure::writing(&self.name, error))
+    }
+
+    /// Completes the file.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        match self.writer.finish() {
+            Ok(output) => output.commit(),
+            Err(error) => Err(Failure::writing(&self.name, error)),
+        }
+    }
+}
+
+/// Rows to work on at a time: few enough for progress to move and memory to stay small.
+pub(super) fn rows_at_a_time(session: &Session, parameters: &Parameters) -> usize {
+    let bytes = 8 * parameters.limbs();
+    (16 * session.threads).min(BATCH_BYTES / bytes).max(1)
+}

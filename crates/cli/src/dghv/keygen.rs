@@ -1,0 +1,40 @@
+//! `hearith dghv keygen`.
+
+use hearith_dghv::{InsecureHistoricalParameters, KeyPair, PublicKeys, RecryptionKey};
+
+use super::files::warn;
+use super::parameters::chosen;
+use crate::args::DghvKeygen;
+use crate::failure::{Failure, name};
+use crate::pair::{DGHV, Pair};
+use crate::progress::{Length, Progress};
+use crate::report::Stopwatch;
+use crate::session::Session;
+
+/// Makes a key pair and writes its two files.
+pub(super) fn run(
+    session: &Session,
+    command: &DghvKeygen,
+    insecure: InsecureHistoricalParameters,
+) -> Result<(), Failure> {
+    let parameters = chosen(command)?;
+    let recrypts = !command.without_recryption && RecryptionKey::has_room(&parameters);
+    let mut pair = Pair::begin(&command.out, DGHV, command.force)?;
+    let mut watch = Stopwatch::start();
+    let progress = Progress::start("making the key", Length::Steps);
+    let advance = |done, all| progress.set_of(done, all);
+    let make = || KeyPair::generate_with_progress(&parameters, session.engine, insecure, &advance);
+    let KeyPair { private, public } = watch.compute(make).map_err(Failure::new)?;
+    drop(progress);
+    let progress = Progress::start("making the recryption key", Length::Steps);
+    let advance = |done, all| progress.set_of(done, all);
+    let make = || RecryptionKey::generate_with_progress(&private, &public, insecure, &advance);
+    let recryption = watch.compute(|| recrypts.then(make).transpose()).map_err(Failure::new)?;
+    drop(progress);
+    let public = PublicKeys { key: public, recryption };
+    warn(&name(&command.out.join(DGHV.private)), &parameters);
+    pair.write_with(|output| private.write_to(output), |output| public.write_to(output))?;
+    pair.commit()?;
+    session.report(&watch.stop_key(private.id(), parameters.lengths().modulus));
+    Ok(())
+}

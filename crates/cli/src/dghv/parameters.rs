@@ -1,0 +1,34 @@
+//! `--parameters`: a published set by its name, or a file in the form of the published program.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use hearith_dghv::format::{MOST_PUBLISHED_BYTES, Published};
+use hearith_dghv::{Parameters, Scheme, Size};
+
+use crate::args::DghvKeygen;
+use crate::failure::{Failure, name};
+
+/// The parameters that a key shall have.
+pub(super) fn chosen(command: &DghvKeygen) -> Result<Parameters, Failure> {
+    let scheme: Scheme = command.scheme.parse().map_err(Failure::new)?;
+    let parameters = match command.parameters.parse::<Size>() {
+        Ok(size) => Parameters::historical(scheme, size),
+        Err(_) if Path::new(&command.parameters).is_file() => published(Path::new(&command.parameters), scheme)?,
+        Err(error) => return Err(Failure::new(error).noting("or a file of the published program's parameters")),
+    };
+    Ok(if command.short_coefficients { parameters.with_short_coefficients() } else { parameters })
+}
+
+fn published(path: &Path, scheme: Scheme) -> Result<Parameters, Failure> {
+    let file = name(path);
+    if scheme != Scheme::Cnt {
+        return Err(Failure::at(&file, "the published program's parameters are those of cnt"));
+    }
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_PUBLISHED_BYTES as u64 + 1).read_to_string(&mut text));
+    read.map_err(|error| Failure::reading(&file, error))?;
+    let published = Published::parse(&text).map_err(|error| Failure::at(&file, error))?;
+    published.parameters().map_err(|error| Failure::at(&file, error))
+}

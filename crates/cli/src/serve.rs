@@ -1,0 +1,107 @@
+//! `hearith serve`.
+
+use std::io;
+use std::time::Duration;
+
+use hearith_paillier::PrivateKey;
+use hearith_service::limits::Limits;
+use hearith_service::processor::Decryptor;
+use hearith_service::scheduler::Member;
+use hearith_service::server::{Options, Server, Tls};
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::args::{Serve, ServeLimits};
+use crate::device::failed;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::keys::Key;
+use crate::remote::pem;
+use crate::session::Session;
+
+/// Serves until it is told to end, and then finishes what it accepted.
+pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
+    let keys = command.key.iter().map(|path| Key::read_private(session, path)).collect::<Result<Vec<_>, _>>()?;
+    let devices = devices(session, command, &keys)?;
+    log(session);
+    let mut signals = interrupt::take_over().map_err(|error| Failure::because("cannot wait for signals", error))?;
+    let options = Options {
+        listen: command.listen,
+        metrics: command.metrics,
+        tls: tls(command)?,
+        keys,
+        policy: session.policy,
+        engine: session.engine,
+        devices,
+        reserve: session.device.is_some(),
+        limits: limits(&command.limits),
+    };
+    let decrypts: Vec<String> = options.keys.iter().map(|key| key.public().id().to_string()).collect();
+    let server = Server::start(options).map_err(Failure::new)?;
+    let (address, metrics) = (server.address(), server.metrics_address());
+    let engine = session.engine_name();
+    match metrics {
+        None => tracing::info!(%address, engine, decrypts = decrypts.join(","), "listening"),
+        Some(metrics) => tracing::info!(%address, engine, decrypts = decrypts.join(","), %metrics, "listening"),
+    }
+    signals.forever().next();
+    match server.stop().map_err(Failure::new)? {
+        true => Ok(()),
+        false => Err(Failure::new("what was accepted was not finished in time")),
+    }
+}
+
+/// The devices asked for, each loaded with each key.
+fn devices(session: &Session, command: &Serve, keys: &[PrivateKey]) -> Result<Vec<Member>, Failure> {
+    let named = command.device.iter().map(|name| {
+        let unknown = || Failure::new(format!("there is no device '{name}'{}", session.devices.choice()));
+        session.devices.named(name)?.ok_or_else(unknown)
+    });
+    let kinds = session.device.into_iter().map(Ok).chain(named).collect::<Result<Vec<_>, _>>()?;
+    if !kinds.is_empty() && keys.is_empty() {
+        return Err(Failure::new("a device decrypts, which takes a private key: --key"));
+    }
+    let pairs = kinds.iter().flat_map(|&kind| keys.iter().map(move |key| (kind, key)));
+    let load = |(kind, key): (&'static dyn hearith_device::Kind, &PrivateKey)| {
+        let system = kind.system();
+        let none = || Failure::new(format!("the engine '{}' only {}", system.name, system.does));
+        let device = Decryptor::load(kind, key).ok_or_else(none)?;
+        Ok(Member::device(device.map_err(|error| failed(kind, error))?))
+    };
+    pairs.map(load).collect()
+}
+
+fn tls(command: &Serve) -> Result<Option<Tls>, Failure> {
+    let (Some(certificate), Some(key)) = (&command.tls_cert, &command.tls_key) else { return Ok(None) };
+    let clients = command.client_ca.as_deref().map(pem).transpose()?;
+    Ok(Some(Tls { certificate: pem(certificate)?, key: pem(key)?, clients }))
+}
+
+fn limits(limits: &ServeLimits) -> Limits {
+    let seconds = |seconds: u32| Duration::from_secs(seconds.into());
+    Limits {
+        clients: limits.max_clients as usize,
+        streams: limits.max_streams as usize,
+        keys: limits.max_keys as usize,
+        message_bytes: (limits.max_message as usize) << 10,
+        queue_bytes: (limits.max_queue as usize) << 20,
+        waiting: limits.max_waiting as usize,
+        unread: seconds(limits.unread),
+        patience: seconds(limits.patience),
+        grace: seconds(limits.grace),
+    }
+}
+
+/// Logs to standard error: lines for people, or JSON. A thread that breaks down is an error like others;
+/// what it was told stays unsaid.
+fn log(session: &Session) {
+    let level = if session.is_quiet() { LevelFilter::WARN } else { LevelFilter::INFO };
+    let log = tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(level).with_target(false);
+    match session.json {
+        true => log.json().flatten_event(true).init(),
+        false => log.init(),
+    }
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "internal error: please report it");
+    }));
+}
