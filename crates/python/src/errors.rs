@@ -2,14 +2,19 @@
 
 use std::error::Error as StdError;
 use std::fmt::{self, Debug, Write};
+use std::io;
+use std::path::Path;
 
+use crate::keys::message;
 use hearith_columns::ErrorKind as TableErrorKind;
+use hearith_dghv::format::FormatError;
 use hearith_paillier::{Error, ErrorKind};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 pyo3::import_exception!(hearith.errors, CiphertextError);
+pyo3::import_exception!(hearith.errors, CircuitError);
 pyo3::import_exception!(hearith.errors, HearithError);
 pyo3::import_exception!(hearith.errors, InvalidKeyError);
 pyo3::import_exception!(hearith.errors, KeyMismatchError);
@@ -73,6 +78,60 @@ pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
             raise::<RangeError>(text, place, name, source)
         }
         _ => raise::<TableError>(text, place, name, source),
+    }
+}
+
+/// An operation on encrypted bits that failed.
+pub(crate) fn bits(error: &hearith_dghv::Error) -> PyErr {
+    use hearith_dghv::ErrorKind as Kind;
+    let place = Place { row: error.row().map(|row| row as u64), column: None };
+    let (text, kind, source) = (error.kind().to_string(), error.kind(), error.source());
+    match kind {
+        Kind::OtherKey | Kind::KeysDiffer => raise::<KeyMismatchError>(text, place, kind, source),
+        Kind::OutOfRange => raise::<CiphertextError>(text, place, kind, source),
+        Kind::NoiseExhausted { .. } => raise::<RangeError>(text, place, kind, source),
+        Kind::UnequalLengths { .. } | Kind::Inputs { .. } => raise::<ShapeError>(text, place, kind, source),
+        Kind::UnknownName { .. } | Kind::Parameters { .. } | Kind::MalformedKey { .. } => {
+            raise::<InvalidKeyError>(text, place, kind, source)
+        }
+        Kind::Random(_) => PyOSError::new_err(text),
+        _ => PyValueError::new_err(text),
+    }
+}
+
+/// A key that nobody asked for by name.
+pub(crate) fn insecure(text: &'static str) -> PyErr {
+    PyErr::new::<InvalidKeyError, _>((text, None::<u64>, None::<String>, "insecure_key"))
+}
+
+/// A text that is no circuit.
+pub(crate) fn circuit(error: hearith_dghv::circuit::CircuitError) -> PyErr {
+    raise::<CircuitError>(error.to_string(), Place { row: None, column: None }, error.kind(), None)
+}
+
+/// Input values of other numbers of bits than a circuit has.
+pub(crate) fn inputs(expected: &[usize], found: &[usize]) -> PyErr {
+    let text = format!("the circuit's input values have {expected:?} bits, and {found:?} are given");
+    PyErr::new::<ShapeError, _>((text, None::<u64>, None::<String>, "inputs"))
+}
+
+/// A file of a key (`T` is `InvalidKeyError`) or of encrypted bits (`CiphertextError`) that cannot be read.
+pub(crate) fn file<T: PyTypeInfo>(path: &Path, error: FormatError) -> PyErr {
+    match error.into_io() {
+        Ok(error) => io(path, &error),
+        Err(error) => {
+            let place = Place { row: error.row(), column: None };
+            let text = format!("{}: {}", path.display(), error.kind());
+            raise::<T>(text, place, error.kind(), StdError::source(&error))
+        }
+    }
+}
+
+/// A failure of the operating system about a file.
+pub(crate) fn io(path: &Path, error: &io::Error) -> PyErr {
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, message(error), path.to_owned())),
+        None => PyOSError::new_err(format!("{}: {error}", path.display())),
     }
 }
 

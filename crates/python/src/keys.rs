@@ -19,7 +19,7 @@ fn policy(insecure: bool) -> KeyPolicy {
     if insecure { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure }
 }
 
-fn engine(name: Option<&str>) -> PyResult<Engine> {
+pub(crate) fn engine(name: Option<&str>) -> PyResult<Engine> {
     let engine = name.map_or_else(Engine::from_env, Engine::named);
     engine.map_err(|error| PyValueError::new_err(error.to_string()))
 }
@@ -33,7 +33,7 @@ fn read(path: &Path) -> PyResult<SecretText> {
 }
 
 /// An error of the operating system without its number.
-fn message(error: &io::Error) -> String {
+pub(crate) fn message(error: &io::Error) -> String {
     error.to_string().split(" (os error").next().unwrap_or_default().to_owned()
 }
 

@@ -7,6 +7,7 @@
 
 mod batches;
 mod columns;
+mod dghv;
 mod errors;
 mod integers;
 mod keys;
@@ -31,6 +32,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<columns::Encryptor>()?;
     module.add_class::<columns::Totals>()?;
     module.add_class::<columns::Decryptor>()?;
+    module.add_class::<dghv::DghvPublicKey>()?;
+    module.add_class::<dghv::DghvPrivateKey>()?;
+    module.add_class::<dghv::DghvCiphertexts>()?;
     module.add_function(wrap_pyfunction!(threads::threads, module)?)?;
     module.add_function(wrap_pyfunction!(threads::set_threads, module)?)
 }

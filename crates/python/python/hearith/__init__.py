@@ -19,6 +19,7 @@ from hearith.array import EncryptedArray, concatenate
 from hearith.encoding import Encoding
 from hearith.errors import (
     CiphertextError,
+    CircuitError,
     HearithError,
     InvalidKeyError,
     KeyMismatchError,
@@ -41,6 +42,7 @@ __all__ = [
     "MIN_SECURE_BITS",
     "Aggregator",
     "CiphertextError",
+    "CircuitError",
     "Encoding",
     "EncryptedArray",
     "EncryptedUpdate",

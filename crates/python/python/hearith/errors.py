@@ -90,3 +90,7 @@ class CiphertextError(HearithError, ValueError):
 
 class TableError(HearithError, ValueError):
     """A table cannot be encrypted, added up or decrypted as asked."""
+
+
+class CircuitError(HearithError, ValueError):
+    """A text that should be a circuit is none."""
