@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the seeds that need a program to make them: keys, encrypted tables and python-paillier's JSON under the key in
+# Makes the seeds that need a program to make them: keys, encrypted bits, encrypted tables and python-paillier's JSON under the key in
 # fuzz/key. Usage: fuzz/make_seeds.sh HEARITH, the path of the built program. The other seeds are written by hand.
 set -euo pipefail
 hearith=$(realpath "$1")
@@ -20,7 +20,7 @@ keys() {
     done
 }
 
-mkdir -p key seeds/{public_key,private_key,encrypted_key,phe_json,parquet_table}
+mkdir -p key seeds/{dghv_file,public_key,private_key,encrypted_key,phe_json,parquet_table}
 [ -f key/private.json ] || "$hearith" --quiet keygen --bits 256 --variant djn --insecure-key --out key
 keys standard 64 256
 keys djn 66 512
@@ -35,3 +35,12 @@ encrypt fixed --column bonus --scale 2
 encrypt slots --column salary,bonus --scale bonus=2 --pack
 "$hearith" --quiet sum "${key[@]}" --by dept seeds/parquet_table/slots --out seeds/parquet_table/totals
 "$hearith" --quiet export "${key[@]}" --column salary seeds/parquet_table/integer --out seeds/phe_json/lines
+
+# Keys and bits of FHE over the integers, without the checksum, which the target puts right.
+dghv=(--quiet --insecure-historical-parameters)
+printf "{'lam':8,'rho':3,'eta':64,'gam':600,'alpha':10,'tau':3}" >"$work/tiny.txt"
+"$hearith" dghv keygen "${dghv[@]}" --scheme cnt --parameters "$work/tiny.txt" --out "$work/dghv" 2>/dev/null
+printf '1\n0\n' | "$hearith" dghv encrypt "${dghv[@]}" --key "$work/dghv/public.dghv" - --out "$work/dghv/bits.dghv" 2>/dev/null
+for file in public private bits; do
+    head -c -32 "$work/dghv/$file.dghv" >"seeds/dghv_file/$file"
+done

@@ -5,13 +5,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The executables of the targets, by the folder of their seeds.
-const TARGETS: [(&str, &str); 11] = [
+const TARGETS: [(&str, &str); 15] = [
     ("arguments", env!("CARGO_BIN_EXE_arguments")),
     ("ciphertexts", env!("CARGO_BIN_EXE_ciphertexts")),
+    ("circuit", env!("CARGO_BIN_EXE_circuit")),
     ("csv_table", env!("CARGO_BIN_EXE_csv_table")),
     ("decimal", env!("CARGO_BIN_EXE_decimal")),
+    ("dghv_bits", env!("CARGO_BIN_EXE_dghv_bits")),
+    ("dghv_file", env!("CARGO_BIN_EXE_dghv_file")),
+    ("dghv_parameters", env!("CARGO_BIN_EXE_dghv_parameters")),
     ("encrypted_key", env!("CARGO_BIN_EXE_encrypted_key")),
     ("integers", env!("CARGO_BIN_EXE_integers")),
+    ("long_numbers", env!("CARGO_BIN_EXE_long_numbers")),
     ("metadata", env!("CARGO_BIN_EXE_metadata")),
     ("parquet_table", env!("CARGO_BIN_EXE_parquet_table")),
     ("phe_json", env!("CARGO_BIN_EXE_phe_json")),
