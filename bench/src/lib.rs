@@ -3,6 +3,7 @@
 //! - `compare`: every way of every operation beside python-paillier and GMP, on one thread (`results/paillier.md`);
 //! - `seeds`: the papers' figures beside ours (`results/seeds.md`);
 //! - `rns`: residue conversion beside NTL and FLINT (`results/rns-software.md`);
+//! - `ntt`: products and remainders of very long numbers beside FLINT, GMP and tfhe-ntt (`results/ntt.md`, `ntt.svg`);
 //! - `timing`: statistical tests that secret values do not show in running times (`results/timing.md`).
 
 pub mod contestant;
@@ -12,6 +13,7 @@ pub mod number;
 pub mod options;
 pub mod ours;
 pub mod phe;
+pub mod plot;
 pub mod report;
 pub mod statistics;
 pub mod welch;

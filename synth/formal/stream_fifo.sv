@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Items go through a stream_fifo in order, whatever valid, ready and reset do.
-module formal (
+module formal #(
+    parameter int unsigned Memory = 0
+) (
     input logic clk_i
 );
     (* anyseq *) logic in_valid, out_ready, again;
@@ -12,7 +14,7 @@ module formal (
     assign rst_n = started && !again;
     always_ff @(posedge clk_i) started <= 1'b1;
 
-    stream_fifo #(.Width(2), .Depth(3)) u_block (
+    stream_fifo #(.Width(2), .Depth(3), .Memory(Memory)) u_block (
         .clk_i,
         .rst_ni     (rst_n),
         .in_valid_i (in_valid),
@@ -22,7 +24,7 @@ module formal (
         .out_ready_i(out_ready),
         .out_data_o (out_data)
     );
-    follow #(.Width(2), .Hold(3), .Latency(0), .Ready(1)) u_follow (
+    follow #(.Width(2), .Hold(3), .Latency(Memory), .Ready(4 * Memory + 1)) u_follow (
         .clk_i,
         .rst_ni     (rst_n),
         .in_valid_i (in_valid),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A stream_narrow cuts the item that went in as number k into the k-th packet.
-module formal (
+module formal #(
+    parameter int unsigned Gapless = 0
+) (
     input logic clk_i
 );
     (* anyseq *) logic in_valid, out_ready, again;
@@ -11,7 +13,7 @@ module formal (
 
     assign rst_n = started && !again;
 
-    stream_narrow #(.Width(1), .Beats(3), .Gapless(0)) u_block (
+    stream_narrow #(.Width(1), .Beats(3), .Gapless(Gapless)) u_block (
         .clk_i,
         .rst_ni     (rst_n),
         .in_valid_i (in_valid),
@@ -52,7 +54,7 @@ module formal (
             end
             // What is inside shows, and nothing else.
             assert (out_valid == (in_q != out_q));
-            assert (in_q - out_q <= 4'(0 + 1));
+            assert (in_q - out_q <= 4'(Gapless + 1));
             assert (out_valid || in_ready);
             if (out_valid) assert (out_last == (beat_q == 2'd2));
             if (out_valid && out_q == target) assert (out_data == item_q[beat_q]);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A stream_widen gives the good packets, each whole, in order, and reports each bad one once.
-module formal (
+module formal #(
+    parameter int unsigned Gapless = 0
+) (
     input logic clk_i
 );
     (* anyseq *) logic in_valid, in_data, in_last, out_ready, again;
@@ -11,7 +13,7 @@ module formal (
 
     assign rst_n = started && !again;
 
-    stream_widen #(.Width(1), .Beats(3), .Gapless(0)) u_block (
+    stream_widen #(.Width(1), .Beats(3), .Gapless(Gapless)) u_block (
         .clk_i,
         .rst_ni      (rst_n),
         .in_valid_i  (in_valid),

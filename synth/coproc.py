@@ -1,0 +1,394 @@
+"""Synthesises the arithmetic cores of the Paillier co-processor, places and routes small forms of them, and writes `bench/results/coproc.md`: the co-design
+paper's tables and ours.
+
+Areas are of the UltraScale+ family, clocks of an ECP5. A result is kept in target/synth until a
+source that it depends on changes, so jobs can be run in any order and in parts: `--list` names them, `--only WORD` runs those whose name contains a word.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import tools
+from tables import table
+from tools import ROOT, WORK, kept, read, yosys
+
+KEYS = (512, 1024, 2048)
+# Digits of the paper's size; words as wide as its rate takes; and digits that fill a DSP48E2's factor, four of which hold 1024 bits and the two above.
+PAIRS = {
+    "digits of 256 bits, words of 128": {"Digit": 256, "Width": 128, "Tile": 16},
+    "digits of 272 bits, words of 136": {"Digit": 272, "Width": 136, "Tile": 17},
+}
+DUAL = {"W": 18, "V": 26, "D": 2}
+CIOS = {"W": 17, "V": 26, "D": 2}
+# On the ECP5, at 256 bits of modulus; its multipliers take 18 x 18 bits.
+ROUTED = {
+    "mont_mul_digit, modulus of 256 bits": ("mont_mul_digit", {"N": 256, "Digit": 64, "Width": 64, "Tile": 16}),
+    "mod_exp_pair, modulus of 256 bits": ("mod_exp_pair", {"N": 256, "Digit": 64, "Width": 64, "Tile": 16}),
+    "dual_mul, key of 256 bits (modulus of 512)": ("dual_mul", {"H": 256, "W": 16, "V": 16, "D": 2}),
+}
+
+# The paper, [RZ25], tables 2 to 4: xczu15eg, Vivado 2024.1, modulus of 1024 bits (a key of 512).
+PAPER = {"LUT": 195955, "FF": 199844, "DSP": 2635}
+PAPER_MHZ = 287
+PAPER_PRODUCT_US, PAPER_POWER_US = 0.523, 667.42
+PAPER_RATES = {"product": 1875.8e3, "power": 1498.3, "encryption": 3649.2}
+ZU15EG = {"LUT": 341280, "FF": 682560, "DSP": 3528}
+# The paper's table 4: name, MHz, CLB, DSP, products (k/s), powers/s, encryptions/s.
+PAPER_RIVALS = [
+    ("[13] of the paper", 278, 1027, 0, 180.8, "-", "-"),
+    ("[14]", "-", 1272, 0, 992.41, 484.57, 956.69),
+    ("[15]", "211/201", "510/1530", "0/56", 719.4, 657.9, "-"),
+    ("[16]", 386, 1530, 45, "-", "-", 680.3),
+    ("[17]", 257, 59098, 461, 1863.2, 3593.7, 7029.9),
+    ("the paper", 287, 35478, 2609, 1875.8, 1498.3, 3649.2),
+]
+
+# Windows of a power, and columns' bits (teeth) of the comb.
+WINDOW, TEETH = 5, 8
+
+# The quick form of ABC's script.
+FAST = "scratchpad -copy abc9.script.default.fast abc9.script; "
+
+
+def resources(cells):
+    """LUT, FF and DSP of a count of UltraScale+ cells; LUTs used as memory count as LUTs."""
+    memory = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "RAM64X1D": 2, "RAM32X1D": 2}
+
+    def count(pattern):
+        return sum(number for kind, number in cells.items() if re.fullmatch(pattern, kind))
+
+    return {
+        "LUT": count(r"LUT[1-6]|SRL.*") + sum(memory.get(kind, 0) * number for kind, number in cells.items()),
+        "FF": count(r"FD[RCSP]E.*"),
+        "DSP": count("DSP48E2"),
+    }
+
+
+def area(top, parameters):
+    """Resources of a core, hierarchy kept."""
+
+    def work(name):
+        report = WORK / f"{name}.json"
+        yosys(
+            f"{read(top, parameters)}; {FAST}synth_xilinx -family xcup -noiopad -top {top}; tee -q -o {report} stat -json",
+            WORK / f"{name}.log",
+        )
+        modules = json.loads(report.read_text())["modules"]
+        named = {module.lstrip("\\"): content["num_cells_by_type"] for module, content in modules.items()}
+        return resources(tools.Area(named, top).cells())
+
+    return kept("xcup-cells", top, parameters, work)
+
+
+def levels(width, tile):
+    """Of the sums in an array (digit_mac)."""
+    return next(levels for levels in range(1, 5) if 3**levels > width // tile)
+
+
+def step(bits, shape):
+    """Cycles between products by large digits of a modulus of so many bits, as the header of digit_product has them."""
+    digit, width = shape["Digit"], shape["Width"]
+    per, words, terms = digit // width, -(-(bits + 3) // width), -(-(bits + 3) // digit)
+    latency = 6 + levels(width, shape["Tile"])
+    factor = max(words + 2 * per, per + latency + 1)
+    period = max(factor + per + max(words + per, latency - per - 1), factor + per + latency)
+    return terms * period + max(words + per, 2 * per + latency)
+
+
+def job(key):
+    """Cycles of a job of dual_mul."""
+    return dual_digits(key) + DUAL["D"] + 2
+
+
+def dual_digits(key):
+    """Digits of a part of a dual number."""
+    return (key + DUAL["W"] + 2) // DUAL["W"] + DUAL["D"] + 1
+
+
+def cios(bits):
+    """Cycles between products of mont_mul_cios."""
+    return -(-(bits + 2) // CIOS["W"]) + 2 * CIOS["D"] + 6
+
+
+def formulas():
+    """What the simulation measures, by the formulas of the modules' headers."""
+    digits = {name: step(1024, shape) for name, shape in zip(("digit_1024", "digit_1024_272"), PAIRS.values())}
+    return {**digits, "cios_1024": cios(1024), "dual_mul_512": 3 * job(512), "dual_mul_512 square": 2 * job(512)}
+
+
+def cores(key):
+    """Each core with its parameters for a key: its label, module, parameters."""
+    found = {f"mod_exp_pair, {label}": ("mod_exp_pair", {"N": 2 * key, **parameters}) for label, parameters in PAIRS.items()}
+    found["dual_mul"] = ("dual_mul", {"H": key, **DUAL})
+    found["mont_mul_cios"] = ("mont_mul_cios", {"N": 2 * key, **CIOS})
+    return found
+
+
+def jobs():
+    """Every run of the tools by its name: areas first."""
+    found = {}
+    for key in KEYS:
+        for label, (top, parameters) in cores(key).items():
+            found[f"area {label}, key {key}"] = lambda top=top, parameters=parameters: area(top, parameters)
+    for label, (top, parameters) in ROUTED.items():
+        found |= tools.clock_jobs(label, top, parameters)
+    return found
+
+
+def measured(files):
+    """Cycles between products for a key of 512 bits, as the simulation prints them or has printed them into files."""
+    if files:
+        return {name: cycles for file in files for name, cycles in json.loads(pathlib.Path(file).read_text()).items()}
+    command = ["cargo", "run", "--quiet", "--package", "hearith-rtl", "--example", "coproc_cycles"]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
+    return json.loads(done.stdout)
+
+
+class Dual:
+    """What `dual_mul` takes for a key: cycles of powers, from those of a product and a square."""
+
+    def __init__(self, key):
+        self.key, self.product, self.square = key, 3 * job(key), 2 * job(key)
+
+    def power(self, bits):
+        """A power with fixed windows: the way in, the table, the windows, the way out."""
+        windows, half = -(-bits // WINDOW), 2 ** (WINDOW - 1) - 1
+        products = 2 + half + (windows - 1) + 1
+        return products * self.product + (half + WINDOW * (windows - 1)) * self.square
+
+    def encryption(self):
+        """(1 + m n) r^n: the way out is a product with (u, m), which brings 1 + m n with it."""
+        return self.power(self.key)
+
+    def comb(self):
+        """(1 + m n) h^a, a of half the key's bits, by a table of 2^TEETH entries."""
+        columns = -(-(self.key // 2) // TEETH)
+        return (columns - 1) * self.square + columns * self.product
+
+    def table_bits(self):
+        """Bits of the comb's table."""
+        return 2**TEETH * 2 * DUAL["W"] * dual_digits(self.key)
+
+
+def pairs(key):
+    """Each pair of multipliers, and its cycles a bit."""
+    return [(label, step(2 * key, shape)) for label, shape in PAIRS.items()]
+
+
+def areas(key):
+    return {label: area(top, parameters) for label, (top, parameters) in cores(key).items()}
+
+
+def shown(used):
+    return [used[kind] if used else None for kind in ("LUT", "FF", "DSP")]
+
+
+def table_resources(found):
+    rows = [("the paper's system", 512, *(PAPER[kind] for kind in ("LUT", "FF", "DSP")))]
+    rows += [(label, key, *shown(used)) for key in KEYS for label, used in found[key].items()]
+    return table(("design", "key", "LUT", "FF", "DSP"), rows)
+
+
+def table_times():
+    """Table 3: at 1024 bits of modulus, in microseconds at the paper's clock."""
+
+    def row(name, product, bit, power):
+        return (name, product, f"{product / PAPER_MHZ:.3f}", bit, f"{power / PAPER_MHZ:.2f}")
+
+    rows = [("the paper", 150, PAPER_PRODUCT_US, 187, PAPER_POWER_US)]
+    for label, bit in pairs(512):
+        rows.append(row(f"mod_exp_pair, {label}", bit, bit, (1024 + 2) * bit))
+    dual = Dual(512)
+    rows.append(row("dual_mul", dual.product, f"{dual.power(1024) / 1024:.1f}", dual.power(1024)))
+    rows.append(("mont_mul_cios", cios(1024), f"{cios(1024) / PAPER_MHZ:.3f}", "-", "-"))
+    return table(("design", "cycles a product", "us", "cycles a bit of the exponent", "us a power, exponent of 1024 bits"), rows)
+
+
+def table_rates(found):
+    """Table 4: rates at the paper's clock, ATP as the paper defines it."""
+    rows = [(*rival, "-", "-") for rival in PAPER_RIVALS[:-1]]
+    rows.append((*PAPER_RIVALS[-1], "151.28", "189430.10"))
+    hertz = PAPER_MHZ * 1e6
+
+    def row(name, used, product, power, encryption):
+        lut = used["LUT"] if used else None
+        atp = [f"{lut * taken / PAPER_MHZ * 1e-3:.2f}" if lut and taken else "-" for taken in (product, power)]
+        rates = [f"{hertz / product / 1e3:.1f}", *(f"{hertz / taken:.1f}" if taken else "-" for taken in (power, encryption))]
+        return (name, f"{PAPER_MHZ} (assumed)", f"{lut} LUT" if lut else None, used["DSP"] if used else None, *rates, *atp)
+
+    for label, bit in pairs(512):
+        rows.append(row(f"mod_exp_pair, {label}", found[512][f"mod_exp_pair, {label}"], bit, (1024 + 2) * bit, (512 + 3) * bit))
+    dual = Dual(512)
+    rows.append(row("dual_mul", found[512]["dual_mul"], dual.product, dual.power(1024), dual.encryption()))
+    rows.append(row("dual_mul, DJN", found[512]["dual_mul"], dual.product, dual.power(1024), dual.comb()))
+    rows.append(row("mont_mul_cios", found[512]["mont_mul_cios"], cios(1024), None, None))
+    head = ("design", "MHz", "CLB or LUT", "DSP", "products (k/s)", "powers of 1024 bits (1/s)", "encryptions (1/s)", "ATP, product", "ATP, power")
+    return table(head, rows)
+
+
+def table_keys(found):
+    """Cycles of whole operations."""
+    rows = []
+    for key in KEYS:
+        for label, bit in pairs(key):
+            used = found[key][f"mod_exp_pair, {label}"]
+            rows.append((key, f"mod_exp_pair, {label}", used and used["DSP"], bit, bit, (key + 3) * bit, "-", "-"))
+        dual = Dual(key)
+        used = found[key]["dual_mul"]
+        each, table_size = f"{dual.power(2 * key) / (2 * key):.1f}", f"{dual.table_bits() / 1024:.0f}"
+        rows.append((key, "dual_mul", used and used["DSP"], dual.product, each, dual.encryption(), dual.comb(), table_size))
+        used = found[key]["mont_mul_cios"]
+        rows.append((key, "mont_mul_cios", used and used["DSP"], cios(2 * key), "-", "-", "-", "-"))
+    head = ("key", "design", "DSP", "cycles a product", "a bit of the exponent", "an encryption, r^n", "an encryption, DJN", "comb, kbit")
+    return table(head, rows)
+
+
+def table_ratios(found):
+    """How many times the paper's powers and encryptions, per cycle and DSP block."""
+    rows = []
+    power = PAPER_POWER_US * PAPER_MHZ
+    encryption = PAPER_MHZ * 1e6 / PAPER_RATES["encryption"]
+    ours = {f"mod_exp_pair, {label}": ((1024 + 2) * bit, (512 + 3) * bit) for label, bit in pairs(512)}
+    dual = Dual(512)
+    ours["dual_mul"] = (dual.power(1024), dual.encryption())
+    ours["dual_mul, DJN"] = (dual.power(1024), dual.comb())
+    for label, taken in ours.items():
+        used = found[512][label.removesuffix(", DJN")]
+        times = [f"{paper * PAPER['DSP'] / (cycles_taken * used['DSP']):.1f}" if used else None for paper, cycles_taken in zip((power, encryption), taken)]
+        rows.append((label, *times))
+    return table(("design", "powers, times the paper's", "encryptions, times the paper's"), rows)
+
+
+def table_device(found):
+    """A projection: as many cores as the paper's part has room for."""
+    rows = [("the paper, measured", 512, 1, "-", f"{PAPER_RATES['encryption']:.1f}", "-")]
+    for key in KEYS:
+        used = found[key]["dual_mul"]
+        if not used:
+            rows.append(("dual_mul", key, None, None, None, None))
+            continue
+        room = {kind: ZU15EG[kind] // used[kind] for kind in ZU15EG}
+        least = min(room, key=room.get)
+        copies, dual = room[least], Dual(key)
+        rates = [f"{copies * PAPER_MHZ * 1e6 / taken:.0f}" for taken in (dual.encryption(), dual.comb())]
+        rows.append(("dual_mul, projected", key, copies, least, *rates))
+    head = ("design", "key", "cores", "what they fill first", "encryptions a second, r^n", "encryptions a second, DJN")
+    return table(head, rows)
+
+
+def table_clocks():
+    rows = []
+    for label, (top, parameters) in ROUTED.items():
+        found = tools.clocks(top, parameters)
+        least, median = tools.least_and_median(found)
+        if found is None:
+            rows.append((label, least, median, "", "", "", ""))
+        else:
+            used = found[0]["used"]
+            kinds = ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D")
+            rows.append((label, least, median, *(used.get(kind, 0) for kind in kinds), tools.path_text(found)))
+    head = ("core", "MHz, least", "MHz, median", "LUT4 and carries", "FF", "MULT18X18D", "longest path of the slowest placement")
+    return table(head, rows)
+
+
+TEXT = """# The Paillier co-processor's cores: the paper's tables and ours
+
+Written by `make synth-coproc` (synth/coproc.py) with {tools}. *Paper* is Ruan and Zhou's co-design, [RZ25] in the bibliography: modulus of 1024 bits
+(a key of 512), xczu15eg, {mhz} MHz. Our cycles are those of the formulas in
+the modules' headers, which the tests compare with simulations, and this page's own run with those of a key of 512 bits (`cargo run --example coproc_cycles` in rtl/); areas are what `synth_xilinx -family xcup` of Yosys makes of each core, hierarchy
+kept, without pins; clocks are what nextpnr reports after placing and routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core whose cells are taken off the counts.
+
+- `mod_exp_pair` is the paper's exponentiator on multipliers of ours after its description: a digit of 256 bits, one array for partial products, factors and reduction, square and
+  product side by side from right to left, both always done. Its cycles a product are those of one of its two multipliers, and count operations that follow each other at once.
+- `dual_mul` is ours: dual numbers, windows of {window} bits, or a comb of {teeth} teeth for an exponent of half the key's bits (DJN). Its counts are of products that come without a gap, which takes
+  two or three powers at a time. A table is read at an address that depends on the exponent: constant in time, not in power.
+- `mont_mul_cios` is the multiplier for single products modulo n^2.
+
+**What cannot be compared.** The paper's areas come from Vivado, placed and routed, of its whole system, with memories, divider and control; ours are Yosys's before
+placement, of the cores alone. No timing was closed on an UltraScale+ part: times and rates of ours assume the paper's clock, and none of this has run on a board. The paper
+counts an encryption as 78 647 cycles, 512 bits of exponent at 150 and some; how many products of numbers modulo n^2 that includes it does not say.
+
+## Table 2: resources
+
+{resources}
+
+## Table 3: times at 1024 bits of modulus, {mhz} MHz
+
+{times}
+
+## Table 4: rates at 1024 bits of modulus
+The rivals are the paper's, as it prints them. ATP is LUT times microseconds times 10^-3.
+
+{rates}
+
+## Whole operations
+Cycles; a comb's table holds 2^{teeth} dual numbers. *Not run* marks what the run that wrote this page did not come to.
+
+{keys}
+
+## Per cycle and DSP block
+The paper: 187 cycles a bit and 78 647 an encryption, {dsp} DSP.
+
+{ratios}
+
+## The paper's part, filled: a projection
+Cores of `dual_mul` alone, as many as the ZU15EG's LUTs, flip-flops and DSP blocks have room for, at the paper's {mhz} MHz. It leaves no room for memories' ports, control and streams, and no
+placement has shown that such a device reaches that clock: it says what the arithmetic would give, not what a device does.
+
+{device}
+
+## Clocks, placed and routed
+{seeds} placements each; the least clock and the median.
+
+{clocks}
+"""
+
+
+def write(files):
+    if measured(files) != formulas():
+        sys.exit(f"the simulation measures {measured(files)}, the formulas say {formulas()}")
+    found = {key: areas(key) for key in KEYS}
+    page = TEXT.format(
+        tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
+        mhz=PAPER_MHZ,
+        window=WINDOW,
+        teeth=TEETH,
+        dsp=PAPER["DSP"],
+        seeds=len(tools.SEEDS),
+        resources=table_resources(found),
+        times=table_times(),
+        rates=table_rates(found),
+        keys=table_keys(found),
+        ratios=table_ratios(found),
+        device=table_device(found),
+        clocks=table_clocks(),
+    )
+    (ROOT / "bench" / "results" / "coproc.md").write_text(page)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="print the names of all jobs, and run none")
+    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
+    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
+    parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
+    parser.add_argument("--cycles", action="append", default=[], help="a file with the output of a simulation, instead of running it")
+    arguments = parser.parse_args()
+    if arguments.list:
+        print("\n".join(jobs()))
+        return
+    failures = 0 if arguments.kept else tools.run_jobs(jobs(), arguments.only, arguments.jobs)
+    if not arguments.only:
+        # What failed is not tried again.
+        tools.ONLY_KEPT = True
+        write(arguments.cycles)
+    if failures:
+        sys.exit(f"{failures} of the jobs failed")
+
+
+if __name__ == "__main__":
+    main()

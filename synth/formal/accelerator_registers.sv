@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a host may write reaches accelerator_registers' outputs as it was written, and nothing else does: no constant while anything is in flight, none beyond its
+// region; the constants count as complete only when that has been said of them since they last changed; none can be read; every flush has an epoch of its own.
+module formal (
+    input logic clk_i
+);
+    (* anyseq *) logic [16:0] awaddr, araddr;
+    (* anyseq *) logic awvalid, wvalid, bready, arvalid, rready, pending, accepted, delivered, again;
+    (* anyseq *) logic [31:0] wdata;
+    (* anyseq *) logic [3:0] wstrb;
+    logic awready, wready, bvalid, arready, rvalid, irq, key_write, key_wipe, key_ready, flush, rst_n;
+    logic [1:0] bresp, rresp;
+    logic [31:0] rdata, key_data;
+    logic [15:0] index, epoch;
+    logic [13:0] key_index;
+    logic started = 1'b0;
+
+    assign rst_n = started && !again;
+
+    // Four words in region 0, two in region 3.
+    accelerator_registers #(
+        .CountBits  (1),
+        .RegionWords(320'd4 | (320'd2 << 30))
+    ) u_block (
+        .clk_i,
+        .rst_ni         (rst_n),
+        .axil_awaddr_i  (awaddr),
+        .axil_awvalid_i (awvalid),
+        .axil_awready_o (awready),
+        .axil_wdata_i   (wdata),
+        .axil_wstrb_i   (wstrb),
+        .axil_wvalid_i  (wvalid),
+        .axil_wready_o  (wready),
+        .axil_bresp_o   (bresp),
+        .axil_bvalid_o  (bvalid),
+        .axil_bready_i  (bready),
+        .axil_araddr_i  (araddr),
+        .axil_arvalid_i (arvalid),
+        .axil_arready_o (arready),
+        .axil_rdata_o   (rdata),
+        .axil_rresp_o   (rresp),
+        .axil_rvalid_o  (rvalid),
+        .axil_rready_i  (rready),
+        .irq_o          (irq),
+        .parameters_i   ('0),
+        .index_o        (index),
+        .value_i        ('0),
+        .key_write_o    (key_write),
+        .key_index_o    (key_index),
+        .key_data_o     (key_data),
+        .key_wipe_o     (key_wipe),
+        .key_ready_o    (key_ready),
+        .flush_o        (flush),
+        .epoch_o        (epoch),
+        .pending_i      (pending),
+        .accepted_i     (accepted),
+        .delivered_i    (delivered),
+        .answered_i     (1'b0),
+        .closing_i      (1'b0),
+        .foreign_i      (1'b0),
+        .broken_i       (1'b0),
+        .discarded_i    (1'b0),
+        .product_count_i('0)
+    );
+
+    // The host's channels: what it offers stays.
+    logic aw_q = 1'b0, w_q = 1'b0, ar_q = 1'b0;
+    logic [16:0] awaddr_q, araddr_q;
+    logic [35:0] w_data_q;
+    always_ff @(posedge clk_i) begin
+        started  <= 1'b1;
+        aw_q     <= rst_n && awvalid && !awready;
+        w_q      <= rst_n && wvalid && !wready;
+        ar_q     <= rst_n && arvalid && !arready;
+        awaddr_q <= awaddr;
+        araddr_q <= araddr;
+        w_data_q <= {wstrb, wdata};
+    end
+    always_comb if (aw_q && rst_n) assume (awvalid && awaddr == awaddr_q);
+    always_comb if (w_q && rst_n) assume (wvalid && {wstrb, wdata} == w_data_q);
+    always_comb if (ar_q && rst_n) assume (arvalid && araddr == araddr_q);
+
+    // The last write and read that were taken; what is in flight; outputs a cycle ago.
+    logic [16:0] address_q, read_address_q;
+    logic [35:0] data_q;
+    logic [2:0] held_q = '0, past_held_q = '0;
+    logic past_q = 1'b0, past_ready_q, past_pending_q, past_answer_q;
+    logic [15:0] past_epoch_q;
+    logic control;
+    always_comb if (held_q == '0) assume (!delivered);
+    always_comb if (held_q == 3'd7) assume (!accepted);
+    assign control = address_q == 17'h10 && data_q[35:32] == 4'hf;
+
+    always_ff @(posedge clk_i) begin
+        past_q         <= rst_n;
+        past_ready_q   <= key_ready;
+        past_pending_q <= pending;
+        past_answer_q  <= bvalid;
+        past_epoch_q   <= epoch;
+        past_held_q    <= held_q;
+        if (rst_n && awvalid && awready) address_q <= awaddr;
+        if (rst_n && wvalid && wready) data_q <= {wstrb, wdata};
+        if (rst_n && arvalid && arready) read_address_q <= araddr;
+        held_q <= (!rst_n || flush) ? '0 : held_q + 3'(accepted) - 3'(delivered);
+
+        if (rst_n) begin
+            if (key_write) begin
+                assert (address_q[16] && address_q[1:0] == '0 && data_q[35:32] == 4'hf);
+                assert (key_index == address_q[15:2] && key_data == data_q[31:0]);
+                assert (key_index < 14'd4 || key_index == 14'd1536 || key_index == 14'd1537);
+                assert (!key_ready && past_held_q == '0 && !(past_pending_q && past_ready_q));
+            end else begin
+                assert (key_data == '0);
+            end
+            if (key_wipe) assert (flush && !key_ready && control && data_q[2]);
+            if (flush) assert (control && (data_q[1] || data_q[2]) && epoch != '0);
+            if (bvalid && !past_answer_q && bresp == 2'b00) assert (data_q[35:32] == 4'hf && address_q[1:0] == '0);
+            // The constants do not come back.
+            if (rvalid && read_address_q[16]) assert (rresp == 2'b10 && rdata == '0);
+            if (rvalid && read_address_q == '0) assert (rresp == 2'b00 && rdata == "NONE");
+            if (past_q) begin
+                assert (flush ? epoch == (past_epoch_q == 16'hffff ? 16'd1 : past_epoch_q + 16'd1) : epoch == past_epoch_q);
+                if (key_ready && !past_ready_q) assert (control && data_q[0] && !data_q[2]);
+            end
+            cover (key_write && key_index == 14'd1537);
+            cover (flush && epoch == 16'd2);
+            cover (bvalid && !past_answer_q && bresp == 2'b10 && held_q != '0 && key_ready && address_q == 17'h1_0000);
+        end
+    end
+endmodule
