@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ORACLES = {"gmp-mpfr-sys", "rug"}
-NOT_SHIPPED = {"hearith-bench"}
+NOT_SHIPPED = {"hearith-bench", "hearith-fuzz"}
 #: Declared for a feature alone.
 FOR_FEATURES = {"gmp-mpfr-sys": "c-no-tests"}
 

@@ -28,6 +28,7 @@ features() {
     files=("${files[@]/%/.rs}")
     ! grep -qsE "hearith_(columns|cli)" "${files[@]}" || echo tables
     ! grep -qs "hearith_cli" "${files[@]}" || echo commands
+    ! grep -qs "rug::" "${files[@]}" || echo oracles
 }
 
 export CARGO_INCREMENTAL=0

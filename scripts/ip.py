@@ -46,6 +46,13 @@ TOPS = {
         "coefficients",
         "residues",
     ),
+    "coproc": Top(
+        "coproc",
+        "Co-processor for Paillier: encryption, computing with ciphertexts, decryption",
+        "4 * N + 64",
+        "commands",
+        "answers",
+    ),
 }
 
 

@@ -18,7 +18,7 @@ from systemrdl.node import MemNode
 
 SOURCES = "rtl/registers"
 COMMON = "accelerator.rdl"
-SYSTEMS = ["mesa", "mesa_dual", "residue_bank"]
+SYSTEMS = ["mesa", "mesa_dual", "residue_bank", "coproc"]
 #: What a line of a page may have.
 COLUMNS = 100
 #: The parameters that formulas may name.
@@ -217,24 +217,22 @@ RUST_HEAD = f"""//! The registers of all accelerators, and each system's paramet
 //!
 //! {GENERATED}
 
-#![allow(dead_code, reason = "all registers are here, whoever reads them")]
-
 /// The version of the register map.
 """
 
 RUST_REGION = """
 /// A region that a constant of a key is written into.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Region {
+pub struct Region {
     /// Its number: where it is, see [`Region::address`].
-    pub(crate) number: u32,
+    pub number: u32,
     /// Bits of the constant, from the system's `N`, `W` and `D`.
-    pub(crate) bits: fn(n: u32, w: u32, d: u32) -> u32,
+    pub bits: fn(n: u32, w: u32, d: u32) -> u32,
 }
 
 impl Region {
     /// Byte address of word 0 of the region with this number.
-    pub(crate) const fn address(number: u32) -> u32 {
+    pub const fn address(number: u32) -> u32 {
         REGIONS + number * REGION_BYTES
     }
 }
@@ -248,24 +246,24 @@ def sentence(text):
 
 def rust(description):
     """The driver's constants."""
-    lines = [f"{RUST_HEAD}pub(crate) const KNOWN_VERSION: u32 = {version(description)};"]
+    lines = [f"{RUST_HEAD}pub const KNOWN_VERSION: u32 = {version(description)};"]
     for register in description.registers:
         lines += [
             "",
             f"/// {sentence(register.get_property('desc'))}",
-            f"pub(crate) const {register.inst_name}: u32 = {register.absolute_address:#04x};",
+            f"pub const {register.inst_name}: u32 = {register.absolute_address:#04x};",
         ]
         if fields(register):
             lines += [
                 "",
                 f"/// The fields of [`{register.inst_name}`].",
-                f"pub(crate) mod {register.inst_name.lower()} {{",
+                f"pub mod {register.inst_name.lower()} {{",
             ]
             for field in fields(register):
                 mask = ((1 << field.width) - 1) << field.low
                 lines += [
                     f"    /// {sentence(field.get_property('desc'))}",
-                    f"    pub(crate) const {field.inst_name.upper()}: u32 = {grouped(mask)};",
+                    f"    pub const {field.inst_name.upper()}: u32 = {grouped(mask)};",
                 ]
             lines.append("}")
         if register.inst_name == "ERROR":
@@ -273,43 +271,43 @@ def rust(description):
             lines += [
                 "",
                 "/// The causes of [`ERROR`], in words.",
-                f"pub(crate) const CAUSES: [(u32, &str); {len(causes)}] = [",
+                f"pub const CAUSES: [(u32, &str); {len(causes)}] = [",
                 *causes,
                 "];",
             ]
     lines += [
         "",
         "/// The system's eight parameters, a word each.",
-        f"pub(crate) const PARAMETERS: u32 = {description.parameters:#04x};",
+        f"pub const PARAMETERS: u32 = {description.parameters:#04x};",
     ]
-    lines += ["", "/// The first region.", f"pub(crate) const REGIONS: u32 = {grouped(REGIONS)};"]
+    lines += ["", "/// The first region.", f"pub const REGIONS: u32 = {grouped(REGIONS)};"]
     lines += [
         "",
         "/// Bytes of address between two regions.",
-        f"pub(crate) const REGION_BYTES: u32 = {REGION_BYTES:#x};",
+        f"pub const REGION_BYTES: u32 = {REGION_BYTES:#x};",
         RUST_REGION.rstrip(),
     ]
     for system in description.systems.values():
         number = grouped(int.from_bytes(system.identity.encode(), "big"))
-        lines += ["", f"/// Of the system `{system.name}`.", f"pub(crate) mod {system.name} {{"]
+        lines += ["", f"/// Of the system `{system.name}`.", f"pub mod {system.name} {{"]
         if system.regions:
             lines += ["    use super::Region;", ""]
         lines += [
             "    /// What IDENTITY reads.",
-            f'    pub(crate) const IDENTITY: [u8; 4] = *b"{system.identity}"; // {number}',
+            f'    pub const IDENTITY: [u8; 4] = *b"{system.identity}"; // {number}',
         ]
         for index, parameter in enumerate(system.parameters):
             if not parameter.inst_name.startswith("RESERVED"):
                 lines += [
                     f"    /// Parameter: {parameter.get_property('desc')}.",
-                    f"    pub(crate) const PARAMETER_{parameter.inst_name}: usize = {index};",
+                    f"    pub const PARAMETER_{parameter.inst_name}: usize = {index};",
                 ]
         for region in system.regions:
             names = [name.lower() if name in region.bits.names else f"_{name.lower()}" for name in NAMES]
             closure = f"|{', '.join(names)}| {region.bits.write('rust')}"
             lines += [
                 f"    /// {region.says}.",
-                f"    pub(crate) const {region.name}: Region = Region {{ number: {region.number}, bits: {closure} }};",
+                f"    pub const {region.name}: Region = Region {{ number: {region.number}, bits: {closure} }};",
             ]
         lines.append("}")
     return "\n".join([*lines, ""])

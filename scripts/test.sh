@@ -22,10 +22,14 @@ declare -A systems=(
     [duckdb]="--package hearith-duckdb --all-features"
     [device]="--package hearith-device --package hearith-verilated --package hearith-testing --all-features
         --package hearith-rtl --no-default-features"
+    [dghv]="--package hearith-dghv --all-features"
     [ntt]="--package hearith-ntt --all-features"
+    [service]="--package hearith-service --all-features"
     [rns]="--package hearith-rns --package hearith-golden --all-features
         --package hearith-simulated --no-default-features --features rns
         --package hearith-rtl --no-default-features --features rns"
+    [coproc]="--package hearith-device --all-features
+        --package hearith-simulated --no-default-features --features coproc"
     [mesa]="--package hearith-device --all-features
         --package hearith-simulated --no-default-features --features mesa,mesa-dual
         --package hearith-rtl --no-default-features --features arith"

@@ -14,13 +14,15 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import ip
 import registers
 
-ROOMS = ("lib", "arith", "mesa", "rns")
+#: What the tops are made of, each in its own folder of rtl/.
+ROOMS = ("lib", "arith", *sorted({top.room for top in ip.TOPS.values()}))
 SPIRIT = {"s": ip.NAMESPACES["xmlns:spirit"]}
 #: Small forms, which are quick to elaborate.
 SMALL = {
     "mesa": {"N": 64, "Stages": 1, "StreamBits": 32},
     "mesa_dual": {"N": 64, "Lanes": 1, "W": 16, "V": 16, "StreamBits": 32},
     "residue_bank": {"Words": 2, "StreamBits": 32},
+    "coproc": {"N": 64, "StreamBits": 32},
 }
 
 
