@@ -8,8 +8,8 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target; `make test` takes a short look.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo demo-python test test-full wheel sbom bench bench-python bench-sql bench-rns bench-ntt fuzz lint audit miri msrv doc hardware-tools synth \
-	synth-mesa synth-rns synth-memories synth-check boards formal coverage setup clean
+.PHONY: help demo demo-python demo-dghv demo-service test test-full wheel sbom bench bench-python bench-sql bench-rns bench-ntt bench-dghv bench-recryption fuzz lint audit miri msrv doc hardware-tools synth \
+	synth-mesa synth-rns synth-coproc synth-memories synth-check boards formal coverage setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /make \1\t/' | expand -t 18
@@ -21,6 +21,14 @@ demo: ## encrypt, add up and decrypt a real table, and compare with plain sums
 demo-python: ## the same in Python and SQL: DuckDB, the command line and plain sums side by side
 	@scripts/setup.sh test
 	@scripts/demo_python.sh
+
+demo-service: ## the same through a service on the loopback address, by two clients at once
+	@scripts/setup.sh build
+	@scripts/demo_service.sh
+
+demo-dghv: ## add two numbers that are encrypted with FHE over the integers (broken parameters)
+	@scripts/setup.sh build
+	@scripts/demo_dghv.sh
 
 test: ## run every test, the examples in the documentation, and each fuzz target for seconds
 	@scripts/setup.sh test
@@ -68,6 +76,14 @@ bench-ntt: ## measure very long products beside FLINT and GMP (leave the machine
 	@scripts/setup.sh test
 	scripts/bench_ntt.sh
 
+bench-dghv: ## measure encryption over the integers beside GMP and the papers (ten minutes; leave the machine alone)
+	@scripts/setup.sh test
+	scripts/bench_dghv.sh
+
+bench-recryption: ## measure recryption over the integers beside the papers (ten minutes; leave the machine alone)
+	@scripts/setup.sh test
+	scripts/bench_recryption.sh
+
 fuzz: ## fuzz each parser for FUZZ_SECONDS (300)
 	@scripts/setup.sh test
 	scripts/fuzz.sh $(FUZZ_SECONDS)
@@ -89,20 +105,23 @@ msrv: ## build with the oldest Rust that is supported
 doc: ## build the API documentation in target/doc
 	$(CARGO) doc --workspace --no-deps
 
-# Yosys, nextpnr and z3 for the hardware, beside the oracles. How many syntheses run at a time: each takes one core and up to some GiB.
+# Yosys, nextpnr and Yices for the hardware, beside the oracles. How many syntheses run at a time: each takes one core and up to some GiB.
 SYNTH_JOBS ?= 1
 HARDWARE_PYTHON = .venv/bin/python
 hardware-tools:
 	@scripts/setup.sh test
 	@$(HARDWARE_PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement synth/requirements.txt
 
-synth: synth-mesa synth-rns synth-memories ## synthesise, place and route all hardware, write bench/results/{mesa,rns,memories}.md (many hours)
+synth: synth-mesa synth-rns synth-coproc synth-memories ## synthesise, place and route all hardware, write bench/results/{mesa,rns,coproc,memories}.md (many hours)
 
 synth-mesa: hardware-tools ## the same of the arithmetic cores and MESA alone
 	$(HARDWARE_PYTHON) synth/mesa.py --jobs $(SYNTH_JOBS)
 
 synth-rns: hardware-tools ## the same of the residue units alone
 	$(HARDWARE_PYTHON) synth/rns.py --jobs $(SYNTH_JOBS)
+
+synth-coproc: hardware-tools ## the same of the Paillier co-processor's cores alone
+	$(HARDWARE_PYTHON) synth/coproc.py --jobs $(SYNTH_JOBS)
 
 synth-memories: hardware-tools ## count the block RAMs that the library's memories become, write bench/results/memories.md (minutes)
 	$(HARDWARE_PYTHON) synth/memories.py --jobs $(SYNTH_JOBS)
