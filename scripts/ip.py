@@ -253,11 +253,16 @@ def wrapper(name, top, source):
     return "\n".join(lines)
 
 
+def rooms():
+    """The folders of rtl/ that the tops are made of."""
+    return ("lib", "arith", *sorted({top.room for top in TOPS.values()}))
+
+
 def sources(root, name):
     """The files of a top and its wrapper, from the component's folder: packages first."""
     by_name = {
         path.stem: path
-        for room in ("lib", "arith", "mesa", "rns")
+        for room in rooms()
         for path in sorted((root / "rtl" / room).glob("*.sv"))
     }
     found, todo = {}, [name, "packet_keep", "reset_sync"]

@@ -14,8 +14,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import ip
 import registers
 
-#: What the tops are made of, each in its own folder of rtl/.
-ROOMS = ("lib", "arith", *sorted({top.room for top in ip.TOPS.values()}))
+ROOMS = ip.rooms()
 SPIRIT = {"s": ip.NAMESPACES["xmlns:spirit"]}
 #: Small forms, which are quick to elaborate.
 SMALL = {
