@@ -260,11 +260,7 @@ def rooms():
 
 def sources(root, name):
     """The files of a top and its wrapper, from the component's folder: packages first."""
-    by_name = {
-        path.stem: path
-        for room in rooms()
-        for path in sorted((root / "rtl" / room).glob("*.sv"))
-    }
+    by_name = {path.stem: path for room in rooms() for path in sorted((root / "rtl" / room).glob("*.sv"))}
     found, todo = {}, [name, "packet_keep", "reset_sync"]
     while todo:
         module = todo.pop()
