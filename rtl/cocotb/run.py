@@ -15,7 +15,7 @@ import xml.etree.ElementTree as xml
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PRIMES = (59, 47, 37)
-# Each top by its wrapper with the port names of vendors' tools (rtl/ip), and its parameters.
+# Each bench: a top's wrapper with the port names of vendors' tools (rtl/ip), by its name or by what follows a colon, and its parameters.
 TOPS = {
     "mesa": {"N": 64, "Stages": 1, "StreamBits": 32},
     "mesa_dual": {"N": 64, "Lanes": 1, "W": 16, "StreamBits": 32},
@@ -25,6 +25,17 @@ TOPS = {
         "V": 6,
         "Words": 10,
         "StreamBits": 32,
+    },
+    "coproc": {"N": 64, "Contexts": 2, "Groups": 4, "StreamBits": 32},
+    "coproc-digit": {
+        "N": 64,
+        "Core": 1,
+        "Digit": 32,
+        "Width": 16,
+        "Tile": 8,
+        "Contexts": 2,
+        "Groups": 4,
+        "StreamBits": 64,
     },
 }
 

@@ -12,7 +12,7 @@ mod randomness;
 pub use command::{Command, Number, Operation, Refusal};
 pub use driver::{Coproc, Scalars};
 pub use loaded::LoadedCoproc;
-pub use parameters::CoprocParameters;
+pub use parameters::{Core, CoprocParameters};
 
 use crate::System;
 

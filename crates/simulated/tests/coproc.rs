@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::{EPOCH, Fault, Shared, header, is, key};
-use hearith_device::coproc::{Command, Coproc, Operation, Refusal, Scalars};
+use hearith_device::coproc::{Command, Coproc, Core, Operation, Refusal, Scalars};
 use hearith_device::{Error, ErrorKind, Exchange, Marks, Transport, Trust};
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, PublicKey, Variant};
 use hearith_simulated::Simulated;
-use hearith_simulated::designs::{COPROC_64, COPROC_256};
+use hearith_simulated::designs::{COPROC_64, COPROC_64_DIGIT, COPROC_256, COPROC_4096};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
 use rug::Integer;
@@ -200,7 +200,37 @@ fn computes(design: &'static Design, count: usize, longest: u32, seed: u64) {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn every_command_is_gmps() {
     computes(&COPROC_64, 300, 128, 1);
+    computes(&COPROC_64_DIGIT, 300, 128, 1);
     computes(&COPROC_256, 20, 24, 2);
+}
+
+/// The longest key that there is a device for: every command once or so, with short exponents.
+#[test]
+#[cfg_attr(verilator, ignore = "long: make test-full")]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_key_of_4096_bits_is_taken() {
+    computes(&COPROC_4096, 12, 8, 3);
+}
+
+/// What the registers say of the multipliers, and that products of one follow each other as fast as they say.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn the_multipliers_are_what_the_registers_say() {
+    let shapes = [(&COPROC_64, Core::Cios, [17, 2, 24]), (&COPROC_64_DIGIT, Core::Digit, [32, 0, 16])];
+    for (design, core, shape) in shapes {
+        let mut device = device(design);
+        let parameters = device.parameters();
+        assert_eq!(parameters.core, core);
+        assert_eq!([parameters.digit_bits, parameters.delay, parameters.word_bits], shape);
+        device.load_key(key(64).public()).unwrap();
+        let powers = [Command { length: 128, ..Command::new(Operation::Power, &[3], &[1; 2]) }; 8];
+        let before = device.counters().unwrap();
+        assert!(device.run(&powers).unwrap().iter().all(Result::is_ok));
+        let after = device.counters().unwrap();
+        let cycles = (after.busy_cycles - before.busy_cycles) / (after.products - before.products);
+        let interval = u64::from(parameters.interval);
+        assert!((interval..2 * interval).contains(&cycles), "{cycles} cycles a product, {interval} of the multiplier");
+    }
 }
 
 /// An exponent that is longer than a command takes: in pieces, the highest first.
@@ -235,7 +265,7 @@ fn plaintexts(key: &PublicKey, random: &mut Random, rows: usize) -> (hearith_pai
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_driver_does_what_the_library_does() {
-    for (design, rows) in [(&COPROC_64, 9), (&COPROC_256, 4)] {
+    for (design, rows) in [(&COPROC_64, 9), (&COPROC_64_DIGIT, 5), (&COPROC_256, 4)] {
         for (private, trust) in
             [(key(design.parameter("N")), Trust::Check), (djn(design.parameter("N")), Trust::Believe)]
         {
@@ -336,7 +366,13 @@ fn a_key_of_another_size_is_refused() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn activity_does_not_depend_on_numbers() {
-    let (mut device, private) = (device(&COPROC_64), key(64));
+    for design in [&COPROC_64, &COPROC_64_DIGIT] {
+        constant_activity(design);
+    }
+}
+
+fn constant_activity(design: &'static Design) {
+    let (mut device, private) = (device(design), key(64));
     device.load_private_key(&private).unwrap();
     let n = modulus(private.public());
     let square = n.clone().square();
@@ -401,7 +437,7 @@ fn soak(time: Duration) {
     let end = Instant::now() + time;
     let mut random = Random::new(9);
     for round in 0.. {
-        let design = if round % 4 == 1 { &COPROC_256 } else { &COPROC_64 };
+        let design = [&COPROC_64, &COPROC_256, &COPROC_64, &COPROC_64_DIGIT][round as usize % 4];
         let mut device = pressed(design, round);
         let key = key(device.parameters().bits);
         device.load_key(key.public()).unwrap();
@@ -550,7 +586,13 @@ fn kept(shared: &Shared) -> Vec<bool> {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn memories_are_cleared() {
-    let shared = Shared::new(&COPROC_64);
+    for design in [&COPROC_64, &COPROC_64_DIGIT] {
+        cleared(design);
+    }
+}
+
+fn cleared(design: &'static Design) {
+    let shared = Shared::new(design);
     let mut device = Coproc::open(Box::new(shared.clone())).unwrap();
     let private = key(64);
     device.load_private_key(&private).unwrap();

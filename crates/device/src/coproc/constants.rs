@@ -3,11 +3,11 @@
 use hearith_arith::{Batch, Exponents, Modulus, natural};
 use hearith_paillier::{Error, PrivateKey, PublicKey};
 
-use super::parameters::CoprocParameters;
+use super::parameters::{Core, CoprocParameters};
 use crate::mesa::constants::{first_row, inverse, less, one_row, power_modulo, scaled_digits};
 use crate::mesa::{Constant, Secret};
 use crate::registers::Region;
-use crate::registers::coproc::{ENTER, FACTOR, LAMBDA, LEAVE, MODULUS, MT, ONE, PASS, SQUARE};
+use crate::registers::coproc::{ENTER, FACTOR, INVERSE, LAMBDA, LEAVE, MODULUS, MT, ONE, PASS, SQUARE};
 
 /// The modulus of a key, and arithmetic modulo its square.
 #[derive(Debug)]
@@ -25,14 +25,17 @@ impl Moduli {
 
     /// What everybody may know: the modulus and the powers of two with which numbers get into Montgomery form and out of it.
     pub(super) fn constants(&self, parameters: &CoprocParameters) -> Vec<Constant> {
-        let CoprocParameters { bits, digit_bits, delay, r_bits, leave_bits, .. } = *parameters;
+        let CoprocParameters { bits, core, digit_bits, delay, r_bits, leave_bits, .. } = *parameters;
         let constant = |region: Region, value: Secret| -> Constant {
             (region.number, value, (region.bits)(bits, digit_bits, delay))
         };
         let power = |exponent: u32| power_modulo(&self.squared, exponent);
         let factor = self.squared.mul(&one_row(&power(2 * r_bits)), &one_row(&self.n));
         vec![
-            constant(MT, scaled_digits(self.squared.as_limbs(), leave_bits)),
+            match core {
+                Core::Cios => constant(MT, scaled_digits(self.squared.as_limbs(), leave_bits)),
+                Core::Digit => constant(INVERSE, negative_inverse(self.squared.as_limbs(), digit_bits)),
+            },
             constant(SQUARE, Secret::new(self.squared.as_limbs().to_vec())),
             constant(MODULUS, Secret::new(self.n.clone())),
             constant(ONE, power(r_bits)),
@@ -107,6 +110,15 @@ impl Finish {
         let plaintexts = self.root.mul(&quotients, &Batch::repeat(&self.inverse, powers.len()));
         (right == 1).then_some(plaintexts)
     }
+}
+
+/// `-m^-1 mod 2^bits` of an odd `m`.
+fn negative_inverse(m: &[u64], bits: u32) -> Secret {
+    let limbs = natural::limbs_of(bits);
+    // All ones are -1.
+    let mut inverse = natural::divide_exact(&vec![u64::MAX; limbs], m, limbs);
+    natural::clear_bits_from(&mut inverse, bits);
+    inverse
 }
 
 /// `2^bits` in as many limbs as it takes.
