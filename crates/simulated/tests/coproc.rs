@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::{EPOCH, Fault, Shared, header, is, key};
-use hearith_device::coproc::{Command, Coproc, Core, Operation, Refusal, Scalars};
-use hearith_device::{Error, ErrorKind, Exchange, Marks, Transport, Trust};
-use hearith_paillier::{Engine, KeyPolicy, PrivateKey, PublicKey, Variant};
+use hearith_device::coproc::{Command, Coproc, Core, CrtCoproc, LoadedCoproc, Operation, Refusal, Scalars};
+use hearith_device::{Device, Error, ErrorKind, Exchange, Marks, Transport, Trust};
+use hearith_paillier::{
+    Compute, ComputeError, Engine, ErrorKind as SchemeErrorKind, KeyPolicy, PrivateKey, PublicKey, Variant,
+};
 use hearith_simulated::Simulated;
-use hearith_simulated::designs::{COPROC_64, COPROC_64_DIGIT, COPROC_256, COPROC_4096};
+use hearith_simulated::designs::{COPROC_64, COPROC_64_DIGIT, COPROC_256, COPROC_512, COPROC_4096};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
 use rug::Integer;
@@ -204,12 +206,38 @@ fn every_command_is_gmps() {
     computes(&COPROC_256, 20, 24, 2);
 }
 
-/// The longest key that there is a device for: every command once or so, with short exponents.
+/// The longest key that there is a device for: a product, a short power, a group.
 #[test]
 #[cfg_attr(verilator, ignore = "long: make test-full")]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_key_of_4096_bits_is_taken() {
-    computes(&COPROC_4096, 12, 8, 3);
+    let mut device = device(&COPROC_4096);
+    let key = key(device.parameters().bits);
+    device.load_key(key.public()).unwrap();
+    let square = modulus(key.public()).square();
+    let (mut random, largest) = (Random::new(3), Integer::from(&square - 1));
+    let [x, y] = [(); 2].map(|()| below(&mut random, &square));
+    let case = |operation, length, x: &Integer, y: &Integer, result| Case {
+        operation,
+        length,
+        group: 1,
+        x: limbs(x),
+        y: limbs(y),
+        result: Ok(result),
+    };
+    let exponent = Integer::from(13);
+    let power = x.clone().pow_mod(&exponent, &square).unwrap();
+    runs(
+        &mut device,
+        &[
+            case(Operation::Multiply, 0, &x, &y, Integer::from(&x * &y) % &square),
+            case(Operation::Multiply, 0, &largest, &largest, Integer::from(1)),
+            case(Operation::Power, 4, &x, &exponent, power),
+            case(Operation::Accumulate, 0, &x, &y, Integer::new()),
+            case(Operation::Accumulate, 0, &largest, &y, Integer::new()),
+            case(Operation::Total, 0, &x, &y, square.clone() - &x),
+        ],
+    );
 }
 
 /// What the registers say of the multipliers, and that products of one follow each other as fast as they say.
@@ -435,7 +463,7 @@ fn pressed(design: &'static Design, seed: u64) -> Coproc {
 /// every result is compared.
 fn soak(time: Duration) {
     let end = Instant::now() + time;
-    let mut random = Random::new(9);
+    let (mut random, mut commands) = (Random::new(9), 0);
     for round in 0.. {
         let design = [&COPROC_64, &COPROC_256, &COPROC_64, &COPROC_64_DIGIT][round as usize % 4];
         let mut device = pressed(design, round);
@@ -458,7 +486,9 @@ fn soak(time: Duration) {
                 cases.push(case);
             }
             runs(&mut device, &cases);
+            commands += cases.len();
             if Instant::now() > end {
+                println!("{commands} commands on {} devices", round + 1);
                 return;
             }
         }
@@ -475,7 +505,113 @@ fn a_minute_of_random_commands() {
 #[cfg_attr(verilator, ignore = "long: make test-full")]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn an_hour_of_random_commands() {
-    soak(Duration::from_secs(3600));
+    let minutes = std::env::var("HEARITH_SOAK").map_or(60, |minutes| minutes.parse().expect("HEARITH_SOAK is minutes"));
+    soak(Duration::from_secs(60 * minutes));
+}
+
+/// Two devices for keys of half the length, with the transports of both to be disturbed.
+fn halves(design: &'static Design, private: &PrivateKey, trust: Trust) -> ([Shared; 2], CrtCoproc) {
+    let shared = [Shared::new(design), Shared::new(design)];
+    let transports: [Box<dyn Transport>; 2] = [Box::new(shared[0].clone()), Box::new(shared[1].clone())];
+    (shared, CrtCoproc::new(transports, private, trust).unwrap())
+}
+
+/// Two devices of half the width decrypt what one decrypts, in products of half the length and half as many.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn two_devices_decrypt_by_the_remainder_theorem() {
+    for (design, private, rows) in
+        [(&COPROC_64, key(128), 9), (&COPROC_64_DIGIT, djn(128), 4), (&COPROC_256, key(512), 3)]
+    {
+        for trust in [Trust::Check, Trust::Believe] {
+            let (_, mut device) = halves(design, &private, trust);
+            let (plain, _) = plaintexts(private.public(), &mut Random::new(11), rows);
+            let fresh = private.public().encrypt(&plain).unwrap();
+            assert!(device.decrypt(&fresh).unwrap() == plain);
+            let power = |bits: u64| 17 + 5 * bits.div_ceil(4) + 1;
+            let counters = device.counters().unwrap();
+            assert_eq!(counters.products, 2 * rows as u64 * power(private.public().bits() as u64 / 2));
+            assert_eq!(counters.delivered, rows as u64);
+        }
+    }
+}
+
+/// A key of 512 bits on one device with a multiplier, and on two of half the width with two each.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn two_devices_decrypt_several_times_as_fast() {
+    let private = key(512);
+    let (plain, _) = plaintexts(private.public(), &mut Random::new(12), 4);
+    let fresh = private.public().encrypt(&plain).unwrap();
+    let mut whole = LoadedCoproc::with_private(Box::new(Simulated::new(&COPROC_512).unwrap()), &private, Trust::Check);
+    let whole = whole.as_mut().unwrap();
+    assert!(hearith_paillier::Decrypt::decrypt(whole, &fresh).unwrap() == plain);
+    let (_, mut halves) = halves(&COPROC_256, &private, Trust::Check);
+    assert!(halves.decrypt(&fresh).unwrap() == plain);
+    let [whole, halves] = [whole.counters().unwrap().busy_cycles, halves.counters().unwrap().busy_cycles];
+    assert!(5 * halves < whole, "{whole} cycles on one device, {halves} on two");
+}
+
+/// One that lies, is reset or vanishes: nothing is given out, and the next batch is right.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_half_that_fails_gives_nothing() {
+    let private = key(128);
+    let (plain, _) = plaintexts(private.public(), &mut Random::new(13), 3);
+    let fresh = private.public().encrypt(&plain).unwrap();
+    let (shared, device) = halves(&COPROC_64, &private, Trust::Check);
+    for half in &shared {
+        for fault in [Fault::Reset(3), Fault::GivenUp(3), Fault::CutInput(4)] {
+            half.disturb(fault);
+            device.decrypt(&fresh).unwrap_err();
+            assert!(device.decrypt(&fresh).unwrap() == plain);
+        }
+    }
+    let lie = Arc::new(Mutex::new(None));
+    for byte in [8, 15, 40] {
+        let lying = || Lying(Shared::new(&COPROC_64), lie.clone());
+        let transports: [Box<dyn Transport>; 2] = [Box::new(Shared::new(&COPROC_64)), Box::new(lying())];
+        let device = CrtCoproc::new(transports, &private, Trust::Check).unwrap();
+        *lie.lock().unwrap() = Some(byte);
+        let error = device.decrypt(&fresh).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::NotAPlaintext | ErrorKind::FailedCheck), "{error}");
+        *lie.lock().unwrap() = None;
+        assert!(device.decrypt(&fresh).unwrap() == plain);
+    }
+    // Of another length.
+    let transports: [Box<dyn Transport>; 2] = [Box::new(Shared::new(&COPROC_64)), Box::new(Shared::new(&COPROC_64))];
+    let error = CrtCoproc::new(transports, &key(256), Trust::Check).unwrap_err();
+    is(&error, ErrorKind::KeySize { bits: 128, takes: 64 });
+}
+
+/// A device in a public key's stead, as front ends take it: its results are the key's own, and what is wrong is told as the key tells it.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_device_computes_in_the_keys_stead() {
+    let private = key(64);
+    let public = private.public();
+    let device =
+        LoadedCoproc::with_public(Box::new(Simulated::new(&COPROC_64).unwrap()), public, Trust::Check).unwrap();
+    let (here, there): (&dyn Compute, &dyn Compute) = (public, &device);
+    let (plain, _) = plaintexts(public, &mut Random::new(14), 5);
+    let fresh = there.encrypt(&plain).unwrap();
+    assert!(private.decrypt(&fresh).unwrap() == plain);
+    assert!(private.decrypt(&there.rerandomise(&fresh).unwrap()).unwrap() == plain);
+    let scalars = [0, 1, -1, -12345, 1 << 15];
+    assert!(there.multiply(&fresh, &scalars, 16).unwrap() == here.multiply(&fresh, &scalars, 16).unwrap());
+    let large = [i128::MAX, i128::MIN + 1, 3, -3, 0];
+    assert!(there.multiply(&fresh, &large, 127).unwrap() == here.multiply(&fresh, &large, 127).unwrap());
+    let groups = [vec![0, 1, 4], vec![2, 3]];
+    assert!(there.sum_groups(&fresh, &groups).unwrap() == here.sum_groups(&fresh, &groups).unwrap());
+    assert!(there.add(&fresh, &fresh).unwrap() == here.add(&fresh, &fresh).unwrap());
+    for wrong in [there.multiply(&fresh, &scalars, 15), there.multiply(&fresh, &scalars[1..], 16)] {
+        let Err(ComputeError::Batch(error)) = wrong else { panic!("{wrong:?}") };
+        let expected = match error.row() {
+            Some(row) => row == 4 && matches!(error.kind(), SchemeErrorKind::ScalarTooLarge { bits: 15 }),
+            None => matches!(error.kind(), SchemeErrorKind::Lengths { left: 5, right: 4 }),
+        };
+        assert!(expected, "{error}");
+    }
 }
 
 /// A device between which and the driver somebody flips the lowest bit of a byte of each answer, counted from the end of the header.
