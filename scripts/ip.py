@@ -257,7 +257,7 @@ def sources(root, name):
     """The files of a top and its wrapper, from the component's folder: packages first."""
     by_name = {
         path.stem: path
-        for room in ("lib", "arith", "mesa", "rns")
+        for room in ("lib", "arith", *sorted({top.room for top in TOPS.values()}))
         for path in sorted((root / "rtl" / room).glob("*.sv"))
     }
     found, todo = {}, [name, "packet_keep", "reset_sync"]
