@@ -536,7 +536,7 @@ fn two_devices_decrypt_by_the_remainder_theorem() {
     }
 }
 
-/// A key of 512 bits on one device with a multiplier, and on two of half the width with two each.
+/// A key of 512 bits on one device with a multiplier, and on two of half the width with two each: the cycles of four decryptions.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn two_devices_decrypt_several_times_as_fast() {
@@ -549,7 +549,8 @@ fn two_devices_decrypt_several_times_as_fast() {
     let (_, mut halves) = halves(&COPROC_256, &private, Trust::Check);
     assert!(halves.decrypt(&fresh).unwrap() == plain);
     let [whole, halves] = [whole.counters().unwrap().busy_cycles, halves.counters().unwrap().busy_cycles];
-    assert!(5 * halves < whole, "{whole} cycles on one device, {halves} on two");
+    // Of no key and no ciphertext: docs/coproc.md has them.
+    assert_eq!([whole, halves], [187_042, 30_070]);
 }
 
 /// One that lies, is reset or vanishes: nothing is given out, and the next batch is right.
