@@ -114,6 +114,15 @@ fn coproc() -> Vec<Design> {
         coprocessor("coproc_64", [64, 1, 2, 4, 32]).parameter("Groups", 4).memory("ram_1r1w", "word_q"),
         coprocessor("coproc_256", [256, 2, 4, 8, 64]),
         coprocessor("coproc_512", [width(512), 1, 4, 4, 64]),
+        // The widest, which only a long test runs: small in all else.
+        coprocessor("coproc_4096", [width(4096), 1, 2, 4, 64]).parameter("Groups", 2).optimisation(0),
+        coprocessor("coproc_64_digit", [64, 1, 2, 4, 32])
+            .parameter("Core", 1)
+            .parameter("Digit", 32)
+            .parameter("Width", 16)
+            .parameter("Tile", 8)
+            .parameter("Groups", 4)
+            .memory("ram_1r1w", "word_q"),
     ]
 }
 

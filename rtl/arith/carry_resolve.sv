@@ -96,8 +96,8 @@ module carry_resolve #(
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            x_q     <= '0;
-            r_q     <= '0;
+            x_q     <= (Limbs*PerCycle*B)'(0);
+            r_q     <= (Limbs*LimbBits)'(0);
             count_q <= '0;
             over_q  <= '0;
         end else begin

@@ -43,9 +43,9 @@ module cond_sub #(
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            a_q          <= '0;
-            m_q          <= '0;
-            difference_q <= '0;
+            a_q          <= Total'(0);
+            m_q          <= Total'(0);
+            difference_q <= Total'(0);
             borrow_q     <= 1'b0;
         end else if (start) begin
             a_q      <= Total'(a_i);

@@ -83,7 +83,7 @@ module mont_mul_cios #(
     // The next digit of b lowest.
     logic [OpBits-1:0] b_q;
     always_ff @(posedge clk_i) begin
-        if (!rst_ni) b_q <= '0;
+        if (!rst_ni) b_q <= OpBits'(0);
         else b_q <= open_q ? b_i : b_q >> W;
     end
     assign digit = open_q ? b_i[W-1:0] : b_q[2*W-1:W];

@@ -45,8 +45,8 @@ module mont_mul_digit #(
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            a_q <= '0;
-            b_q <= '0;
+            a_q <= OpBits'(0);
+            b_q <= OpBits'(0);
         end else if (start) begin
             a_q <= a_i;
             b_q <= b_i;
@@ -115,7 +115,7 @@ module mont_mul_digit #(
         if (!rst_ni) begin
             full_q      <= 1'b0;
             out_valid_o <= 1'b0;
-            r_o         <= '0;
+            r_o         <= OpBits'(0);
         end else begin
             if (r_valid && r_index == WordIndex'(Words - 1)) full_q <= 1'b1;
             else if (!out_valid_o) full_q <= 1'b0;

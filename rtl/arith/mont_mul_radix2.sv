@@ -69,7 +69,7 @@ module mont_mul_radix2 #(
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             x_q <= '0;
-            y_q <= '0;
+            y_q <= N'(0);
         end else if (start) begin
             x_q <= x_i;
             y_q <= y_i;

@@ -51,8 +51,8 @@ module wide_add #(
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            a_q     <= '0;
-            b_q     <= '0;
+            a_q     <= Total'(0);
+            b_q     <= Total'(0);
             carry_q <= 1'b0;
         end else if (start) begin
             a_q     <= Total'(a_i);
@@ -66,7 +66,7 @@ module wide_add #(
     end
 
     always_ff @(posedge clk_i) begin
-        if (!rst_ni) r_q <= '0;
+        if (!rst_ni) r_q <= Total'(0);
         else if (adding) r_q <= Total'({sum[Limb-1:0], r_q} >> Limb);
     end
 

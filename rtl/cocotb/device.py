@@ -197,7 +197,11 @@ class Device:
 
     async def load(self):
         """Loads the key, each region checked, and says that it is complete."""
-        for number, value, bits in self.system.constants():
+        await self.load_only({number: (value, bits) for number, value, bits in self.system.constants()})
+
+    async def load_only(self, constants):
+        """Likewise of a key of these constants, value and bits by their numbers."""
+        for number, (value, bits) in constants.items():
             words = words_of(value, bits)
             for at, word in enumerate(words):
                 await self.write(REGION + 0x800 * number + 4 * at, word)

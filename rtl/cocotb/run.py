@@ -15,7 +15,7 @@ import xml.etree.ElementTree as xml
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PRIMES = (59, 47, 37)
-# Each top by its wrapper with the port names of vendors' tools (rtl/ip), and its parameters.
+# Each top by its wrapper with the port names of vendors' tools (rtl/ip), and its parameters; a hyphen parts forms of one top.
 TOPS = {
     "mesa": {"N": 64, "Stages": 1, "StreamBits": 32},
     "mesa_dual": {"N": 64, "Lanes": 1, "W": 16, "StreamBits": 32},
@@ -26,7 +26,21 @@ TOPS = {
         "Words": 10,
         "StreamBits": 32,
     },
+    "coproc": {"N": 64, "Contexts": 2, "Groups": 4, "StreamBits": 32},
+    "coproc-digit": {
+        "N": 64,
+        "Core": 1,
+        "Digit": 32,
+        "Width": 16,
+        "Tile": 8,
+        "Contexts": 2,
+        "Groups": 4,
+        "StreamBits": 64,
+    },
 }
+
+# Tests of one top alone.
+OWN = {"coproc": ["commands"]}
 
 
 def missing():
@@ -62,10 +76,11 @@ def run(name, seed):
         warnings.simplefilter("ignore")
         from cocotb import runner
 
-    top = f"hearith_{name}"
+    module = name.split("-")[0]
+    top = f"hearith_{module}"
     build = ROOT / "target" / "cocotb" / name
     build.mkdir(parents=True, exist_ok=True)
-    rooms = [str(ROOT / "rtl" / room) for room in ("lib", "arith", "mesa", "rns")]
+    rooms = [str(ROOT / "rtl" / room) for room in ("lib", "arith", "mesa", "rns", "coproc")]
     libraries = [word for room in rooms for word in ("-y", room, f"+incdir+{room}")]
     simulator = runner.get_runner("verilator")
     common = {"hdl_toplevel": top, "build_dir": build}
@@ -76,12 +91,12 @@ def run(name, seed):
             for descriptor in (1, 2):
                 os.dup2(out.fileno(), descriptor)
             simulator.build(
-                verilog_sources=sources(name),
+                verilog_sources=sources(module),
                 parameters=TOPS[name],
                 build_args=[*libraries, "+libext+.sv", "-Wall", "--assert"],
                 **common,
             )
-            path = simulator.test(test_module="tops", seed=seed, test_dir=build, **common)
+            path = simulator.test(test_module=["tops", *OWN.get(module, ())], seed=seed, test_dir=build, **common)
         except (SystemExit, subprocess.CalledProcessError):
             path = pathlib.Path("/nonexistent")
         finally:

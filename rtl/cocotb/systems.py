@@ -1,4 +1,4 @@
-"""What each device computes, in plain Python from docs/mesa.md and docs/registers.md: nothing here is the driver's."""
+"""What each device computes, in plain Python from docs/mesa.md, docs/coproc.md and docs/registers.md: nothing here is the driver's."""
 
 import dataclasses
 import itertools
@@ -165,7 +165,106 @@ class ResidueBank:
         return 2000 + 2 * self.interval * items
 
 
-SYSTEMS = {int.from_bytes(system.identity, "big"): system for system in (Mesa, MesaDual, ResidueBank)}
+class Coproc:
+    """The co-processor: commands with both operands, and what each answers, from docs/coproc.md."""
+
+    identity = b"COPR"
+    branches = 1
+    #: What is done, by its code.
+    MULTIPLY, POWER, ENCRYPT, RERANDOMISE, COMB_ENCRYPT, COMB_RANDOM, ACCUMULATE, CONTINUE, TOTAL, SET_COMB, DECRYPT = (
+        range(1, 12)
+    )
+    #: Why it is not.
+    UNKNOWN, OPERAND_X, OPERAND_Y, LENGTH, EVEN, SHORT, GROUP, MISSING = range(1, 9)
+
+    def __init__(self, parameters, seed):
+        """The parameters as the device reads them, 0 to 7."""
+        self.n_bits, cores, shape, self.stream_bits, self.r_bits, self.leave_bits, memory, self.interval = parameters
+        self.core, self.contexts = cores & 0xFF, cores >> 16 & 0xFF
+        self.w, self.d = shape & 0xFFF, shape >> 12 & 0xF
+        self.group_count, self.teeth = memory & 0xFFFF, memory >> 16
+        self.in_bits, self.out_bits = 4 * self.n_bits + 64, 2 * self.n_bits + 64
+        self.generator = random.Random(seed)
+        self.key = Key(*key_primes(self.generator, self.n_bits))
+        self.n, self.square = self.key.n, self.key.n**2
+        self.turn = itertools.cycle((self.multiply, self.encrypt, self.power, self.rerandomise, self.decrypt))
+
+    def constants(self):
+        """Number, value and bits of each constant."""
+        n, square, r = self.n, self.square, 2**self.r_bits
+        if self.core:
+            yield 4, pow(-square, -1, 2**self.w), self.w
+        else:
+            power = 2 ** (self.w * (self.d + 1))
+            yield 0, (pow(-square, -1, power) * square + 1) // power, -(-2 * self.n_bits // self.w) * self.w
+        yield 1, square, 2 * self.n_bits
+        yield 2, n, self.n_bits
+        yield 3, (self.key.p - 1) * (self.key.q - 1), self.n_bits
+        leave = 2**self.leave_bits
+        for number, value in ((8, r), (9, r * r), (10, r * r * leave), (11, leave), (12, n * r * r)):
+            yield number, value % square, 2 * self.n_bits
+
+    def command(self, code, x=0, y=0, *, length=0, group=0, result=0, refusal=0):
+        """A command as an item, and the answer that it should have."""
+        word = code | length << 16 | group << 48
+        answer = refusal | code << 8 | group << 48
+        return word | x << 64 | y << 64 + 2 * self.n_bits, answer | (0 if refusal else result) << 64
+
+    def unit(self):
+        """A randomiser."""
+        return self.generator.randrange(1, min(self.key.p, self.key.q))
+
+    def ciphertext(self):
+        """A ciphertext of python-paillier's, and its plaintext."""
+        plaintext = self.generator.randrange(self.n)
+        return self.key.public.raw_encrypt(plaintext, r_value=self.unit()), plaintext
+
+    def multiply(self):
+        """Adds what two ciphertexts hold."""
+        (x, a), (y, b) = self.ciphertext(), self.ciphertext()
+        result = x * y % self.square
+        assert self.key.private.raw_decrypt(result) == (a + b) % self.n
+        return self.command(self.MULTIPLY, x, y, result=result)
+
+    def power(self, length=24):
+        """Multiplies what a ciphertext holds by a plain number, of which only the low bits count."""
+        (x, a), y = self.ciphertext(), self.generator.getrandbits(2 * self.n_bits)
+        result = pow(x, y % 2**length, self.square)
+        assert self.key.private.raw_decrypt(result) == a * (y % 2**length) % self.n
+        return self.command(self.POWER, x, y, length=length, result=result)
+
+    def encrypt(self):
+        """Encrypts with a randomiser."""
+        plaintext, r = self.generator.randrange(self.n), self.unit()
+        return self.command(self.ENCRYPT, r, plaintext, result=self.key.public.raw_encrypt(plaintext, r_value=r))
+
+    def rerandomise(self):
+        """Another ciphertext of the same."""
+        (y, plaintext), r = self.ciphertext(), self.unit()
+        result = pow(r, self.n, self.square) * y % self.square
+        assert self.key.private.raw_decrypt(result) == plaintext
+        return self.command(self.RERANDOMISE, r, y, result=result)
+
+    def decrypt(self):
+        """What a decryption is finished from: 1 + m f n, f the secret exponent."""
+        x, plaintext = self.ciphertext()
+        f = (self.key.p - 1) * (self.key.q - 1)
+        return self.command(self.DECRYPT, x, result=(1 + plaintext * f * self.n) % self.square)
+
+    def accumulate(self, group, x):
+        """Into a group."""
+        return self.command(self.ACCUMULATE, x, group=group)
+
+    def item(self):
+        """A command and its answer: each of those that leave nothing behind in turn."""
+        return next(self.turn)()
+
+    def quiet(self, items):
+        """Cycles within which so many items are answered, at twice the time of powers of n, the one after the other."""
+        return 4000 + 2 * (items + 2) * (2 * self.n_bits + 40) * (self.interval + 40)
+
+
+SYSTEMS = {int.from_bytes(system.identity, "big"): system for system in (Mesa, MesaDual, ResidueBank, Coproc)}
 
 
 def crc_of(words):

@@ -47,7 +47,7 @@ from systems import crc_of, words_of
 
 REFUSED = AxiResp.SLVERR
 # Simulated time that no test comes near: 10 ns a cycle.
-LONGEST = 500
+LONGEST = 2000
 
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")

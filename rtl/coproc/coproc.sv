@@ -5,13 +5,17 @@
 // A product takes a multiplier Interval cycles; a power of l bits is 17 + 5 ceil(l / 4) + 1 products, of the comb 1 + 2 ceil(l / Teeth) + 1.
 module coproc #(
     parameter int unsigned N          = 1024,  // bits of n, a multiple of 32, 64 to 4096: n has exactly so many
-    parameter int unsigned Cores      = 1,     // multipliers side by side, 1 to 16
+    parameter int unsigned Core       = 0,     // which multipliers: 0 digit and word (mont_mul_cios), 1 large digits (mont_mul_digit)
+    parameter int unsigned Cores      = 1,     // how many side by side, 1 to 16
     parameter int unsigned Contexts   = 4,     // commands at work, 2, 4, 8 or 16
     parameter int unsigned Groups     = 64,    // running products, a power of two, 2 to 32768
     parameter int unsigned Teeth      = 4,     // of the comb, 4 or 8
-    parameter int unsigned W          = 17,    // bits of a digit, 4 to 32
+    parameter int unsigned W          = 17,    // of core 0: bits of a digit, 4 to 32
     parameter int unsigned V          = 24,    // bits of a word, W to 2 W - 1
     parameter int unsigned D          = 2,     // delay of a digit of the quotient, 2 to 6
+    parameter int unsigned Digit      = 256,   // of core 1: bits of a digit, a multiple of Width
+    parameter int unsigned Width      = 128,   // bits of a word, a multiple of Tile
+    parameter int unsigned Tile       = 16,    // bits of a multiplier's factors
     parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32
 ) (
     input  logic                  clk_i,
@@ -46,8 +50,6 @@ module coproc #(
     output logic                  m_axis_tvalid_o,
     input  logic                  m_axis_tready_i
 );
-    localparam int unsigned MtBits = (2 * N + W - 1) / W * W;
-    localparam int unsigned NumBits = ((2 * N + W) / W + D + 1) * W;
     localparam int unsigned ItemBits = 4 * N + 64;
     localparam int unsigned AnswerBits = 2 * N + 64;
     localparam int unsigned Words = 2 * N / 32;
@@ -56,9 +58,18 @@ module coproc #(
     localparam int unsigned Numbers = Contexts * 32 + 2 ** Teeth + Groups;
     localparam int unsigned AddressBits = $clog2(Numbers);
     localparam int unsigned TagBits = AddressBits + ContextBits;
-    // Of mont_mul_cios: digits and R, and the cycles of a product.
+    // What the cores make of the modulus: bits of the constant that they reduce by, of a number, of R and of S, and the cycles of a product.
+    localparam bit Large = Core == 1;
     localparam int unsigned Steps = (2 * N + 2 + W - 1) / W + D + 2;
-    localparam int unsigned Interval = Steps + D + 4;
+    localparam int unsigned MtBits = Large ? Digit : (2 * N + W - 1) / W * W;
+    localparam int unsigned NumBits = Large ? (2 * N + Width + 2) / Width * Width : ((2 * N + W) / W + D + 1) * W;
+    localparam int unsigned RBits = Large ? (2 * N + Digit + 2) / Digit * Digit : W * (Steps - 1);
+    localparam int unsigned LeaveBits = Large ? 0 : W * (D + 1);
+    localparam int unsigned Interval = Large ? coproc_pkg::digit_step(2 * N, Digit, Width, Tile) : Steps + D + 4;
+    // Each core has its own constant to reduce by; the other's region is not there.
+    localparam int unsigned MtRegion = Large ? accelerator_pkg::CoprocInverse : accelerator_pkg::CoprocMt;
+    localparam int unsigned NoRegion = Large ? accelerator_pkg::CoprocMt : accelerator_pkg::CoprocInverse;
+    localparam logic [319:0] RegionWords = accelerator_pkg::coproc_region_words(N, Large ? Digit : W) & ~(320'h3ff << (10 * NoRegion));
     // Constants that are numbers: the regions from ONE on.
     localparam int unsigned Constants = 8;
 
@@ -76,11 +87,11 @@ module coproc #(
     logic [15:0] index_unused;
 
     assign parameters[accelerator_pkg::CoprocParameterN] = N;
-    assign parameters[accelerator_pkg::CoprocParameterCores] = {8'd0, 8'(Contexts), 8'(Cores), 8'd0};
-    assign parameters[accelerator_pkg::CoprocParameterShape] = {8'd0, 8'(V), 8'(D), 8'(W)};
+    assign parameters[accelerator_pkg::CoprocParameterCores] = {8'd0, 8'(Contexts), 8'(Cores), 8'(Core)};
+    assign parameters[accelerator_pkg::CoprocParameterShape] = Large ? {4'd0, 12'(Width), 4'd0, 12'(Digit)} : {4'd0, 12'(V), 4'(D), 12'(W)};
     assign parameters[accelerator_pkg::CoprocParameterStreamBits] = StreamBits;
-    assign parameters[accelerator_pkg::CoprocParameterRBits] = W * (Steps - 1);
-    assign parameters[accelerator_pkg::CoprocParameterLeaveBits] = W * (D + 1);
+    assign parameters[accelerator_pkg::CoprocParameterRBits] = RBits;
+    assign parameters[accelerator_pkg::CoprocParameterLeaveBits] = LeaveBits;
     assign parameters[accelerator_pkg::CoprocParameterMemory] = {8'd0, 8'(Teeth), 16'(Groups)};
     assign parameters[accelerator_pkg::CoprocParameterInterval] = Interval;
 
@@ -91,7 +102,7 @@ module coproc #(
         .StreamBits (StreamBits),
         .Branches   (1),
         .CountBits  (1),
-        .RegionWords(accelerator_pkg::coproc_region_words(N, W))
+        .RegionWords(RegionWords)
     ) u_frame (
         .clk_i,
         .rst_ni,
@@ -159,7 +170,7 @@ module coproc #(
         .clk_i,
         .rst_ni (rst_n),
         .wipe_i (key_wipe),
-        .write_i(key_write && region == 5'(accelerator_pkg::CoprocMt)),
+        .write_i(key_write && region == 5'(MtRegion)),
         .index_i(key_word),
         .data_i (key_data),
         .value_o(mt)
@@ -353,11 +364,17 @@ module coproc #(
 
     coproc_cores #(
         .N      (N),
+        .Core   (Core),
         .Count  (Cores),
         .W      (W),
         .V      (V),
         .D      (D),
-        .TagBits(TagBits)
+        .Digit  (Digit),
+        .Width  (Width),
+        .Tile   (Tile),
+        .TagBits(TagBits),
+        .MtBits (MtBits),
+        .NumBits(NumBits)
     ) u_cores (
         .clk_i,
         .rst_ni     (datapath_rst_n),

@@ -2,13 +2,18 @@
 // The multipliers of the co-processor, side by side: products are dealt to them in turns and carry their tags.
 module coproc_cores #(
     parameter int unsigned N       = 1024,  // bits of n
+    parameter int unsigned Core    = 0,     // 0: coproc_core_cios, 1: coproc_core_digit
     parameter int unsigned Count   = 1,     // multipliers, 1 to 16
-    parameter int unsigned W       = 17,    // as in coproc_core_cios, and the others
+    parameter int unsigned W       = 17,    // as in coproc_core_cios, and the two that follow
     parameter int unsigned V       = 24,
     parameter int unsigned D       = 2,
+    parameter int unsigned Digit   = 256,   // as in coproc_core_digit, and the two that follow
+    parameter int unsigned Width   = 128,
+    parameter int unsigned Tile    = 16,
     parameter int unsigned TagBits = 8,
-    localparam int unsigned MtBits  = (2 * N + W - 1) / W * W,
-    localparam int unsigned NumBits = ((2 * N + W) / W + D + 1) * W
+    // The core's own: of the constant that it reduces by, and of a number.
+    parameter int unsigned MtBits  = (2 * N + W - 1) / W * W,
+    parameter int unsigned NumBits = ((2 * N + W) / W + D + 1) * W
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,
@@ -25,6 +30,7 @@ module coproc_cores #(
     output logic [TagBits-1:0] out_tag_o,
     output logic [NumBits-1:0] r_o
 );
+    if (Core > 1) $error("coproc_cores: Core is 0 or 1");
     if (Count < 1 || Count > 16) $error("coproc_cores: Count is 1 to 16");
 
     logic [Count-1:0] turn_q, in_ready, out_valid, out_ready;
@@ -66,27 +72,52 @@ module coproc_cores #(
     end
 
     for (genvar k = 0; k < int'(Count); k++) begin : gen_core
-        coproc_core_cios #(
-            .N(N),
-            .W(W),
-            .V(V),
-            .D(D),
-            .TagBits(TagBits)
-        ) u_core (
-            .clk_i,
-            .rst_ni,
-            .mt_i,
-            .modulus_i,
-            .in_valid_i (in_valid_i && turn_q[k]),
-            .in_ready_o (in_ready[k]),
-            .in_tag_i,
-            .in_leave_i,
-            .a_i,
-            .b_i,
-            .out_valid_o(out_valid[k]),
-            .out_ready_i(out_ready[k]),
-            .out_tag_o  (result[k][NumBits+:TagBits]),
-            .r_o        (result[k][NumBits-1:0])
-        );
+        if (Core == 1) begin : gen_digit
+            coproc_core_digit #(
+                .N(N),
+                .Digit(Digit),
+                .Width(Width),
+                .Tile(Tile),
+                .TagBits(TagBits)
+            ) u_core (
+                .clk_i,
+                .rst_ni,
+                .mt_i,
+                .modulus_i,
+                .in_valid_i (in_valid_i && turn_q[k]),
+                .in_ready_o (in_ready[k]),
+                .in_tag_i,
+                .in_leave_i,
+                .a_i,
+                .b_i,
+                .out_valid_o(out_valid[k]),
+                .out_ready_i(out_ready[k]),
+                .out_tag_o  (result[k][NumBits+:TagBits]),
+                .r_o        (result[k][NumBits-1:0])
+            );
+        end else begin : gen_cios
+            coproc_core_cios #(
+                .N(N),
+                .W(W),
+                .V(V),
+                .D(D),
+                .TagBits(TagBits)
+            ) u_core (
+                .clk_i,
+                .rst_ni,
+                .mt_i,
+                .modulus_i,
+                .in_valid_i (in_valid_i && turn_q[k]),
+                .in_ready_o (in_ready[k]),
+                .in_tag_i,
+                .in_leave_i,
+                .a_i,
+                .b_i,
+                .out_valid_o(out_valid[k]),
+                .out_ready_i(out_ready[k]),
+                .out_tag_o  (result[k][NumBits+:TagBits]),
+                .r_o        (result[k][NumBits-1:0])
+            );
+        end
     end
 endmodule

@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What the co-processor is told and answers, and its microprogram (docs/coproc.md).
 package coproc_pkg;
+    // Cycles between two products of mont_mul_digit: its Step, for a modulus of so many bits.
+    function automatic int unsigned digit_step(input int unsigned bits, input int unsigned digit, input int unsigned width, input int unsigned tile);
+        int unsigned per_digit, kept, terms, latency, factor_at, multiplied, factored, last;
+        per_digit = digit / width;
+        kept = (bits + width + 2) / width + per_digit;
+        terms = (bits + digit + 2) / digit;
+        latency = 6 + (width / tile < 3 ? 1 : width / tile < 9 ? 2 : width / tile < 27 ? 3 : 4);
+        factor_at = kept + per_digit > per_digit + latency + 1 ? kept + per_digit : per_digit + latency + 1;
+        multiplied = factor_at + per_digit + (kept + per_digit + 1 > latency ? kept : latency - per_digit - 1);
+        factored = factor_at + per_digit + latency;
+        last = kept > 2 * per_digit + latency ? kept : 2 * per_digit + latency;
+        digit_step = terms * (multiplied > factored ? multiplied : factored) + last;
+    endfunction
+
     // Commands: the low byte of a command's first word. x and y are its operands, g its group.
     typedef enum logic [7:0] {
         Multiply     = 8'd1,   // x y mod n^2

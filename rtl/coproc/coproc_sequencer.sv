@@ -313,8 +313,8 @@ module coproc_sequencer #(
             from_constant_q <= 1'b0;
             take_a_q        <= 1'b0;
             take_b_q        <= 1'b0;
-            a_q             <= '0;
-            b_q             <= '0;
+            a_q             <= NumBits'(0);
+            b_q             <= NumBits'(0);
         end else begin
             if (number_read_o) from_constant_q <= from_constant;
             take_a_q <= state_q == ReadA;

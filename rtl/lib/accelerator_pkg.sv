@@ -221,6 +221,7 @@ package accelerator_pkg;
         CoprocSquare = 1,
         CoprocModulus = 2,
         CoprocLambda = 3,
+        CoprocInverse = 4,
         CoprocOne = 8,
         CoprocEnter = 9,
         CoprocPass = 10,
@@ -235,6 +236,7 @@ package accelerator_pkg;
         coproc_region_words[10*1+:10] = 10'(((2 * N) + 31) / 32);
         coproc_region_words[10*2+:10] = 10'((N + 31) / 32);
         coproc_region_words[10*3+:10] = 10'((N + 31) / 32);
+        coproc_region_words[10*4+:10] = 10'((W + 31) / 32);
         coproc_region_words[10*8+:10] = 10'(((2 * N) + 31) / 32);
         coproc_region_words[10*9+:10] = 10'(((2 * N) + 31) / 32);
         coproc_region_words[10*10+:10] = 10'(((2 * N) + 31) / 32);

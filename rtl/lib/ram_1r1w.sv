@@ -57,7 +57,7 @@ module ram_1r1w #(
 
     assign write = ready_o ? write_i : clear;
     assign write_address = ready_o ? write_address_i : clear_address;
-    assign write_word = ready_o ? given : '0;
+    assign write_word = ready_o ? given : Bits'(0);
     assign read = read_i || !ready_o;
     assign read_address = ready_o ? read_address_i : '0;
 

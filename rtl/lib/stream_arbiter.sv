@@ -44,7 +44,7 @@ module stream_arbiter #(
     assign out_last_o = |(in_last_i & turn);
 
     always_comb begin
-        out_data_o = '0;
+        out_data_o = Width'(0);
         out_source_o = '0;
         for (int unsigned k = 0; k < Sources; k++) begin
             if (turn[k]) begin

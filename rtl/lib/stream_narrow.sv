@@ -47,7 +47,7 @@ module stream_narrow #(
         end
 
         always_ff @(posedge clk_i) begin
-            if (!rst_ni) held_data_q <= '0;
+            if (!rst_ni) held_data_q <= (Width * Beats)'(0);
             else if (in_ready_o) held_data_q <= in_data_i;
         end
     end else begin : gen_single
@@ -74,7 +74,7 @@ module stream_narrow #(
     end
 
     always_ff @(posedge clk_i) begin
-        if (!rst_ni) rest_q <= '0;
+        if (!rst_ni) rest_q <= (Width * Beats)'(0);
         else if (free) rest_q <= next;
         else if (out_ready_i) rest_q <= {{Width{1'b0}}, rest_q[Width*Beats-1:Width]};
     end

@@ -64,19 +64,19 @@ module stream_widen #(
         assign in_ready_o = !out_valid_o || count_q != Final;
 
         always_ff @(posedge clk_i) begin
-            if (!rst_ni) part_q <= '0;
+            if (!rst_ni) part_q <= (Width * (Beats - 1))'(0);
             else if (beat) part_q <= item[Width*Beats-1:Width];
         end
 
         always_ff @(posedge clk_i) begin
-            if (!rst_ni) out_data_o <= '0;
+            if (!rst_ni) out_data_o <= (Width * Beats)'(0);
             else if (complete) out_data_o <= item;
         end
     end else begin : gen_single
         assign in_ready_o = !out_valid_o;
 
         always_ff @(posedge clk_i) begin
-            if (!rst_ni) out_data_o <= '0;
+            if (!rst_ni) out_data_o <= (Width * Beats)'(0);
             else if (beat) out_data_o <= {in_data_i, out_data_o[Width*Beats-1:Width]};
         end
     end

@@ -161,6 +161,9 @@ pub struct Encrypt {
     /// Show a wrong cell in the message about it; no message holds a plain value else
     #[arg(long)]
     pub show_cells: bool,
+    /// Believe a device without a check: a faulty one may encrypt other numbers
+    #[arg(long, conflicts_with = "remote")]
+    pub unchecked_device: bool,
     /// The table, CSV or Parquet; - for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
@@ -187,6 +190,9 @@ pub struct Sum {
     /// Hide which rows a total is of; without, a total of one row is its own ciphertext
     #[arg(long)]
     pub rerandomise: bool,
+    /// Believe a device without a check: a faulty one may give other totals
+    #[arg(long, conflicts_with = "remote")]
+    pub unchecked_device: bool,
     /// Encrypted tables or totals, Parquet; - for standard input
     #[arg(required = true, value_name = "IN")]
     pub input: Vec<PathBuf>,

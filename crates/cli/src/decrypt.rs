@@ -3,19 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use hearith_columns::{Decrypted, Decryptor, Error, ErrorKind};
+use hearith_columns::{Decrypted, Decryptor, Error};
 use hearith_device::{DecryptingDevice, Kind, Trust};
 use hearith_paillier::{Decrypt as Holder, PrivateKey};
 
 use crate::args::{Decrypt, Format};
-use crate::device::{failed, note};
+use crate::device::{failed, failure, note};
 use crate::failure::Failure;
 use crate::input::{ParquetFile, Piece, fixed_bytes};
 use crate::keys::Key;
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_behind};
 use crate::progress::{Length, Progress};
-use crate::remote::failed as failed_at;
 use crate::report::Stopwatch;
 use crate::session::Session;
 use crate::sink::Sink;
@@ -101,16 +100,6 @@ fn load(
     Ok((kind, decrypts.load(key, trust).map_err(|error| failed(kind, error))?))
 }
 
-/// Why a piece could not be decrypted: a device's own failure, which its name stands before, or what is wrong with the table. The
-/// rows of a device are those that hold a ciphertext, so its error is told without one.
-fn failure(device: Option<&dyn Kind>, table: &str, error: Error) -> Failure {
-    let ErrorKind::Device(cause) = error.kind() else { return failed_at(table, error) };
-    match (device, cause.downcast_ref::<hearith_device::Error>()) {
-        (Some(kind), Some(cause)) => failed(kind, cause.kind().clone().into()),
-        _ => failed_at(table, error),
-    }
-}
-
 /// The format that the output's name, or its being a terminal, asks for.
 fn usual_format(path: &Path, output: &Output) -> Format {
     match path.extension() {
@@ -142,35 +131,5 @@ impl Overflows {
             (Some(error), 1) => Err(Failure::at(file, error)),
             (Some(error), count) => Err(Failure::at(file, error).noting(format!("and {} more cells", count - 1))),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hearith_device::{State, System, mesa};
-
-    #[derive(Debug)]
-    struct Fake;
-
-    impl Kind for Fake {
-        fn system(&self) -> &'static System {
-            &mesa::MESA
-        }
-
-        fn state(&self) -> State {
-            State { available: true, description: String::new(), requires: "" }
-        }
-    }
-
-    #[test]
-    fn a_device_fails_by_its_name_and_a_table_by_its_own() {
-        let cause = hearith_device::Error::from(hearith_device::ErrorKind::NotAPlaintext).at_row(3);
-        let error = Error::from(ErrorKind::Device(Box::new(cause)));
-        let text = failure(Some(&Fake), "totals.parquet", error).to_string();
-        assert_eq!(text, "engine mesa: the device gave what is no plaintext");
-        let error = ErrorKind::Overflow.in_column("salary").at_row(3);
-        let text = failure(Some(&Fake), "totals.parquet", error).to_string();
-        assert!(text.starts_with("totals.parquet: row 4, column salary: "), "{text}");
     }
 }

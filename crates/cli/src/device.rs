@@ -1,8 +1,14 @@
 //! Devices as engines: those that this program was built with, and those that it could have been.
 
-use hearith_device::{Device, Error, Kind, SYSTEMS, System};
+use std::sync::Arc;
+
+use hearith_columns::ErrorKind;
+use hearith_device::{ComputingDevice, Device, Error, Kind, SYSTEMS, System};
+use hearith_paillier::{Compute, PublicKey};
 
 use crate::failure::Failure;
+use crate::remote::failed as failed_at;
+use crate::session::Session;
 
 /// How to get the devices that are not built in.
 pub(crate) const HOW: &str = "`cargo install --path crates/simulated` installs hearith-simulated, which simulates it";
@@ -45,4 +51,82 @@ pub(crate) fn note(kind: &dyn Kind, device: &mut (impl Device + ?Sized), rows: &
     let counters = device.counters().map_err(|error| failed(kind, error))?;
     let (cycles, delivered) = (counters.busy_cycles, counters.delivered);
     Ok(format!("{}: {cycles} cycles for {delivered} {rows}", device.describe()))
+}
+
+/// Why a piece of a table could not be computed: a device's own failure, which its name stands before, or what is wrong with the table or a service. The
+/// rows of a device are those that hold a ciphertext, so its error is told without one.
+pub(crate) fn failure(device: Option<&dyn Kind>, table: &str, error: hearith_columns::Error) -> Failure {
+    let (ErrorKind::Device(cause) | ErrorKind::Service(cause)) = error.kind() else { return failed_at(table, error) };
+    match (device, cause.downcast_ref::<Error>()) {
+        (Some(kind), Some(cause)) => failed(kind, cause.kind().clone().into()),
+        _ => failed_at(table, error),
+    }
+}
+
+/// The device chosen, in a public key's stead.
+pub(crate) struct Computing {
+    kind: &'static dyn Kind,
+    device: Arc<dyn ComputingDevice>,
+}
+
+impl Computing {
+    /// The device, loaded with the key; none if none was chosen, or a service computes.
+    pub(crate) fn load(
+        session: &Session,
+        key: &PublicKey,
+        unchecked: bool,
+        remote: bool,
+    ) -> Result<Option<Self>, Failure> {
+        let trust = session.trust(unchecked)?;
+        let Some(kind) = session.device.filter(|_| !remote) else { return Ok(None) };
+        let computes = kind.computes().expect("the session refused a device that does not compute");
+        let device = computes.load_public(key, trust).map_err(|error| failed(kind, error))?;
+        Ok(Some(Self { kind, device: device.into() }))
+    }
+
+    /// What computes.
+    pub(crate) fn key(&self) -> Arc<dyn Compute> {
+        self.device.clone()
+    }
+
+    /// Rows that it should have at a time.
+    pub(crate) fn rows(&self) -> usize {
+        self.device.batch_size()
+    }
+
+    /// What it is and how many of its clock cycles it took; nothing while somebody else holds it.
+    pub(crate) fn note(mut self) -> Result<Option<String>, Failure> {
+        Arc::get_mut(&mut self.device).map(|device| note(self.kind, device, "commands")).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hearith_device::{State, System, mesa};
+
+    #[derive(Debug)]
+    struct Fake;
+
+    impl Kind for Fake {
+        fn system(&self) -> &'static System {
+            &mesa::MESA
+        }
+
+        fn state(&self) -> State {
+            State { available: true, description: String::new(), requires: "" }
+        }
+    }
+
+    #[test]
+    fn a_device_fails_by_its_name_and_a_table_by_its_own() {
+        let [cause, other] = [3, 4].map(|row| Error::from(hearith_device::ErrorKind::NotAPlaintext).at_row(row));
+        for kind in [ErrorKind::Device(Box::new(cause)), ErrorKind::Service(Box::new(other))] {
+            let text = failure(Some(&Fake), "totals.parquet", kind.into()).to_string();
+            assert_eq!(text, "engine mesa: the device gave what is no plaintext");
+        }
+        let error = ErrorKind::Overflow.in_column("salary").at_row(3);
+        let text = failure(Some(&Fake), "totals.parquet", error).to_string();
+        assert!(text.starts_with("totals.parquet: row 4, column salary: "), "{text}");
+    }
 }

@@ -1,16 +1,16 @@
 //! `hearith encrypt`.
 
 use arrow_array::RecordBatch;
-use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Rounding};
+use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Error, Rounding};
 
 use crate::args::{Encrypt, Setting};
+use crate::device::{Computing, failure};
 use crate::failure::Failure;
 use crate::input::Table;
 use crate::keys::Key;
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_behind};
 use crate::progress::Progress;
-use crate::remote::failed;
 use crate::report::Stopwatch;
 use crate::session::Session;
 use crate::sink::Sink;
@@ -20,9 +20,12 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     let key = Key::read(session, &command.key)?;
     let ciphertexts = command.column.len() * key.public().ciphertext_bytes();
     let remote = command.remote.key(key.public())?;
-    let (encryption, rows) = match &remote {
-        Some(remote) => (EncryptionKey::Service(&**remote), session.remote_rows(ciphertexts)),
-        None => (key.encryption(), session.slow_rows(ciphertexts)),
+    let device = Computing::load(session, key.public(), command.unchecked_device, remote.is_some())?;
+    let computing = device.as_ref().map(Computing::key);
+    let (encryption, rows) = match (&remote, &computing, &device) {
+        (Some(remote), ..) => (EncryptionKey::Service(&**remote), session.remote_rows(ciphertexts)),
+        (_, Some(computing), Some(device)) => (EncryptionKey::Service(&**computing), device.rows()),
+        _ => (key.encryption(), session.slow_rows(ciphertexts)),
     };
     let table = Table::open(&command.input, rows)?;
     let encryptor = Encryptor::new(encryption, &table.schema, &options(command)?)
@@ -39,7 +42,8 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
             for piece in ReadAhead::start(table.pieces) {
                 let piece = piece?;
                 let encrypted = watch.compute(|| encryptor.encrypt(&piece.batch));
-                let encrypted = encrypted.map_err(|error| failed(&table.name, error.offset_rows(piece.first_row)))?;
+                let at = |error: Error| failure(session.device, &table.name, error.offset_rows(piece.first_row));
+                let encrypted = encrypted.map_err(at)?;
                 pass(encrypted)?;
                 rows = piece.end_row();
                 progress.set(piece.position, rows);
@@ -49,7 +53,9 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     )?;
     sink.finish()?;
     drop(progress);
-    session.report(&watch.stop("encrypt", rows, rows, command.remote.note()));
+    drop(computing);
+    let note = device.map(Computing::note).transpose()?.flatten();
+    session.report(&watch.stop("encrypt", rows, rows, note.or_else(|| command.remote.note())));
     Ok(())
 }
 

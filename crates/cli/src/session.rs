@@ -67,6 +67,7 @@ impl Session {
         let Some(device) = self.device else { return Ok(()) };
         let able = match command {
             Command::Engines(_) => true,
+            Command::Encrypt(_) | Command::Sum(_) => device.computes().is_some(),
             Command::Decrypt(_) | Command::Serve(_) => device.decrypts().is_some(),
             Command::Rns(Rns::Convert(_)) => device.converts().is_some(),
             _ => false,

@@ -8,13 +8,13 @@ use hearith_columns::{EncryptionKey, Release, Totals};
 use hearith_paillier::Compute;
 
 use crate::args::Sum;
+use crate::device::{Computing, failure};
 use crate::failure::{Failure, name};
 use crate::input::{ParquetFile, Piece, rows_of};
 use crate::keys::Key;
 use crate::output::{Output, identity};
 use crate::pipeline::ReadAhead;
 use crate::progress::{Length, Progress};
-use crate::remote::failed;
 use crate::report::{Stopwatch, Withheld};
 use crate::session::Session;
 use crate::sink::Sink;
@@ -27,9 +27,11 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     let key = Key::read(session, &command.key)?;
     check_different(&command.input)?;
     let remote = command.remote.key(key.public())?;
-    let adding: Arc<dyn Compute> = match &remote {
-        Some(remote) => remote.clone(),
-        None => Arc::new(key.public().clone()),
+    let device = Computing::load(session, key.public(), command.unchecked_device, remote.is_some())?;
+    let adding: Arc<dyn Compute> = match (&remote, &device) {
+        (Some(remote), _) => remote.clone(),
+        (None, Some(device)) => device.key(),
+        (None, None) => Arc::new(key.public().clone()),
     };
     let Inputs { files, mut totals, rows } = Inputs::open(&adding, command)?;
     let mut taken: Vec<&Path> = command.input.iter().map(|path| path.as_path()).collect();
@@ -44,15 +46,13 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
         let (file, piece) = piece?;
         watch
             .compute(|| totals.update(&piece.batch))
-            .map_err(|error| failed(&file, error.offset_rows(piece.first_row)))?;
+            .map_err(|error| failure(session.device, &file, error.offset_rows(piece.first_row)))?;
         done += piece.batch.num_rows() as u64;
         progress.set(done, done);
     }
     drop(progress);
-    let encryption = match &remote {
-        Some(remote) => EncryptionKey::Service(&**remote),
-        None => key.encryption(),
-    };
+    let elsewhere = remote.is_some() || device.is_some();
+    let encryption = if elsewhere { EncryptionKey::Service(&*adding) } else { key.encryption() };
     let rerandomise = command.rerandomise.then_some(encryption);
     let release = Release { min_rows: command.min_rows.unwrap_or(0), rerandomise };
     let progress = command.rerandomise.then(|| Progress::start("randomising", Length::Unknown));
@@ -60,8 +60,11 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     sink.write(&released.batch)?;
     sink.finish()?;
     drop(progress);
-    let step = watch.stop("sum", done, released.batch.num_rows() as u64, command.remote.note());
     let withheld = command.min_rows.map(|_| released.withheld);
+    let totalled = released.batch.num_rows() as u64;
+    drop((released, adding));
+    let note = device.map(Computing::note).transpose()?.flatten();
+    let step = watch.stop("sum", done, totalled, note.or_else(|| command.remote.note()));
     session.report(&match withheld {
         None => step,
         Some(it) => step.withholding(Withheld { groups: it.groups, rows: it.rows, totals: it.totals }),

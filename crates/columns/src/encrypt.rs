@@ -22,7 +22,7 @@ pub enum EncryptionKey<'a> {
     Public(&'a PublicKey),
     /// The key owner's, faster by the use of p and q.
     Owner(&'a PrivateKey),
-    /// A service's, which carries the operations of a public key out.
+    /// A service's, or a device's, which carries the operations of a public key out.
     Service(&'a dyn Compute),
 }
 

@@ -179,7 +179,7 @@ pub enum ErrorKind {
     /// What decrypts is a device, and it failed.
     #[error("{0}")]
     Device(#[source] Source),
-    /// What computes is a service, and it failed.
+    /// What computes is a service, or a device, and it failed.
     #[error("{0}")]
     Service(#[source] Source),
     /// A column is encrypted under another key.

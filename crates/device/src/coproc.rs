@@ -4,17 +4,19 @@
 mod check;
 mod command;
 mod constants;
+mod crt;
 mod driver;
 mod loaded;
 mod parameters;
 mod randomness;
 
 pub use command::{Command, Number, Operation, Refusal};
+pub use crt::CrtCoproc;
 pub use driver::{Coproc, Scalars};
 pub use loaded::LoadedCoproc;
-pub use parameters::CoprocParameters;
+pub use parameters::{CoprocParameters, Core};
 
 use crate::System;
 
-/// The co-processor. Of what it does, decryption is what commands ask a device for.
-pub static COPROC: System = System { name: "coproc", does: "decrypts" };
+/// The co-processor.
+pub static COPROC: System = System { name: "coproc", does: "encrypts, adds up and decrypts" };

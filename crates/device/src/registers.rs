@@ -329,7 +329,7 @@ pub mod coproc {
     pub const PARAMETER_MEMORY: usize = 6;
     /// Parameter: cycles between two products of a multiplier.
     pub const PARAMETER_INTERVAL: usize = 7;
-    /// `(M' + 1) / 2^(W (D+1))`, `M' = u n^2`.
+    /// `(M' + 1) / 2^(W (D+1))`, `M' = u n^2` (core 0).
     pub const MT: Region = Region { number: 0, bits: |n, w, _d| (2 * n).next_multiple_of(w) };
     /// `n^2`.
     pub const SQUARE: Region = Region { number: 1, bits: |n, _w, _d| 2 * n };
@@ -337,6 +337,8 @@ pub mod coproc {
     pub const MODULUS: Region = Region { number: 2, bits: |n, _w, _d| n };
     /// `lambda`, written where the device is to decrypt.
     pub const LAMBDA: Region = Region { number: 3, bits: |n, _w, _d| n };
+    /// `-1 / n^2 mod 2^W` (core 1).
+    pub const INVERSE: Region = Region { number: 4, bits: |_n, w, _d| w };
     /// `R mod n^2`.
     pub const ONE: Region = Region { number: 8, bits: |n, _w, _d| 2 * n };
     /// `R^2 mod n^2`.

@@ -7,10 +7,9 @@
 use std::fmt;
 
 use hearith_arith::Batch;
-use hearith_paillier::{Ciphertexts, Decrypt, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Compute, Decrypt, PrivateKey, PublicKey};
 use hearith_rns::Residues;
 
-use crate::coproc::Scalars;
 use crate::{Counters, Error, Trust, coproc, mesa, residue_bank};
 
 /// A system that this crate has a driver for.
@@ -116,38 +115,6 @@ pub trait ConvertingDevice: Device {
     fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error>;
 }
 
-/// A device that computes with a public key. Its operations are those of [`PublicKey`], with the same results but for what is random.
-pub trait ComputingDevice: Device + Send + Sync {
-    /// The key.
-    fn public(&self) -> &PublicKey;
-
-    /// Encrypts every plaintext.
-    ///
-    /// # Errors
-    /// As [`PublicKey::encrypt`], and whatever befalls the device; then nothing is given out. So it is with all of them.
-    fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error>;
-
-    /// Other ciphertexts of the same plaintexts.
-    ///
-    /// # Errors
-    /// As [`PublicKey::rerandomise`].
-    fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error>;
-
-    /// Ciphertexts of the sums, row by row.
-    ///
-    /// # Errors
-    /// As [`PublicKey::add`].
-    fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error>;
-
-    /// Ciphertexts of the plaintexts times plain numbers, row by row, not randomised anew.
-    ///
-    /// # Errors
-    /// [`WrongKey`](hearith_paillier::ErrorKind::WrongKey) and [`Lengths`](hearith_paillier::ErrorKind::Lengths).
-    fn multiply(&self, ciphertexts: &Ciphertexts, scalars: Scalars<'_>) -> Result<Ciphertexts, Error>;
-
-    /// A ciphertext of the sum of each group of rows.
-    ///
-    /// # Errors
-    /// As [`PublicKey::sum_groups`].
-    fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, Error>;
-}
+/// A device that computes with a public key: what it offers is [`Compute`]'s, with the same results as the key's own but for what is random. Its failures are
+/// [`ComputeError::Service`](hearith_paillier::ComputeError::Service)s that hold an [`Error`].
+pub trait ComputingDevice: Device + Compute {}

@@ -38,8 +38,8 @@ impl Decrypt for PrivateKey {
     }
 }
 
-/// What carries out the operations that anybody can do with a public key: the key itself on this CPU, or a
-/// service in its stead.
+/// What carries out the operations that anybody can do with a public key: the key itself on this CPU, a
+/// service in its stead, or a device.
 pub trait Compute: fmt::Debug + Send + Sync {
     /// The public key.
     fn public(&self) -> &PublicKey;
@@ -81,7 +81,7 @@ pub enum ComputeError {
     /// The batches are wrong.
     #[error(transparent)]
     Batch(#[from] Error),
-    /// The service failed: the error is its client's.
+    /// The service failed: the error is its client's. Or the device, and it is its driver's.
     #[error("{0}")]
     Service(#[source] Box<dyn Cause + Send + Sync>),
 }

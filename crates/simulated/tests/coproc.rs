@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::{EPOCH, Fault, Shared, header, is, key};
-use hearith_device::coproc::{Command, Coproc, Operation, Refusal, Scalars};
-use hearith_device::{Error, ErrorKind, Exchange, Marks, Transport, Trust};
-use hearith_paillier::{Engine, KeyPolicy, PrivateKey, PublicKey, Variant};
+use hearith_device::coproc::{Command, Coproc, Core, CrtCoproc, LoadedCoproc, Operation, Refusal, Scalars};
+use hearith_device::{Device, Error, ErrorKind, Exchange, Marks, Transport, Trust};
+use hearith_paillier::{
+    Compute, ComputeError, Engine, ErrorKind as SchemeErrorKind, KeyPolicy, PrivateKey, PublicKey, Variant,
+};
 use hearith_simulated::Simulated;
-use hearith_simulated::designs::{COPROC_64, COPROC_256};
+use hearith_simulated::designs::{COPROC_64, COPROC_64_DIGIT, COPROC_256, COPROC_512, COPROC_4096};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
 use rug::Integer;
@@ -200,7 +202,63 @@ fn computes(design: &'static Design, count: usize, longest: u32, seed: u64) {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn every_command_is_gmps() {
     computes(&COPROC_64, 300, 128, 1);
+    computes(&COPROC_64_DIGIT, 300, 128, 1);
     computes(&COPROC_256, 20, 24, 2);
+}
+
+/// The longest key that there is a device for: a product, a short power, a group.
+#[test]
+#[cfg_attr(verilator, ignore = "long: make test-full")]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_key_of_4096_bits_is_taken() {
+    let mut device = device(&COPROC_4096);
+    let key = key(device.parameters().bits);
+    device.load_key(key.public()).unwrap();
+    let square = modulus(key.public()).square();
+    let (mut random, largest) = (Random::new(3), Integer::from(&square - 1));
+    let [x, y] = [(); 2].map(|()| below(&mut random, &square));
+    let case = |operation, length, x: &Integer, y: &Integer, result| Case {
+        operation,
+        length,
+        group: 1,
+        x: limbs(x),
+        y: limbs(y),
+        result: Ok(result),
+    };
+    let exponent = Integer::from(13);
+    let power = x.clone().pow_mod(&exponent, &square).unwrap();
+    runs(
+        &mut device,
+        &[
+            case(Operation::Multiply, 0, &x, &y, Integer::from(&x * &y) % &square),
+            case(Operation::Multiply, 0, &largest, &largest, Integer::from(1)),
+            case(Operation::Power, 4, &x, &exponent, power),
+            case(Operation::Accumulate, 0, &x, &y, Integer::new()),
+            case(Operation::Accumulate, 0, &largest, &y, Integer::new()),
+            case(Operation::Total, 0, &x, &y, square.clone() - &x),
+        ],
+    );
+}
+
+/// What the registers say of the multipliers, and that products of one follow each other as fast as they say.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn the_multipliers_are_what_the_registers_say() {
+    let shapes = [(&COPROC_64, Core::Cios, [17, 2, 24]), (&COPROC_64_DIGIT, Core::Digit, [32, 0, 16])];
+    for (design, core, shape) in shapes {
+        let mut device = device(design);
+        let parameters = device.parameters();
+        assert_eq!(parameters.core, core);
+        assert_eq!([parameters.digit_bits, parameters.delay, parameters.word_bits], shape);
+        device.load_key(key(64).public()).unwrap();
+        let powers = [Command { length: 128, ..Command::new(Operation::Power, &[3], &[1; 2]) }; 8];
+        let before = device.counters().unwrap();
+        assert!(device.run(&powers).unwrap().iter().all(Result::is_ok));
+        let after = device.counters().unwrap();
+        let cycles = (after.busy_cycles - before.busy_cycles) / (after.products - before.products);
+        let interval = u64::from(parameters.interval);
+        assert!((interval..2 * interval).contains(&cycles), "{cycles} cycles a product, {interval} of the multiplier");
+    }
 }
 
 /// An exponent that is longer than a command takes: in pieces, the highest first.
@@ -235,7 +293,7 @@ fn plaintexts(key: &PublicKey, random: &mut Random, rows: usize) -> (hearith_pai
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_driver_does_what_the_library_does() {
-    for (design, rows) in [(&COPROC_64, 9), (&COPROC_256, 4)] {
+    for (design, rows) in [(&COPROC_64, 9), (&COPROC_64_DIGIT, 5), (&COPROC_256, 4)] {
         for (private, trust) in
             [(key(design.parameter("N")), Trust::Check), (djn(design.parameter("N")), Trust::Believe)]
         {
@@ -336,7 +394,13 @@ fn a_key_of_another_size_is_refused() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn activity_does_not_depend_on_numbers() {
-    let (mut device, private) = (device(&COPROC_64), key(64));
+    for design in [&COPROC_64, &COPROC_64_DIGIT] {
+        constant_activity(design);
+    }
+}
+
+fn constant_activity(design: &'static Design) {
+    let (mut device, private) = (device(design), key(64));
     device.load_private_key(&private).unwrap();
     let n = modulus(private.public());
     let square = n.clone().square();
@@ -399,9 +463,9 @@ fn pressed(design: &'static Design, seed: u64) -> Coproc {
 /// every result is compared.
 fn soak(time: Duration) {
     let end = Instant::now() + time;
-    let mut random = Random::new(9);
+    let (mut random, mut commands) = (Random::new(9), 0);
     for round in 0.. {
-        let design = if round % 4 == 1 { &COPROC_256 } else { &COPROC_64 };
+        let design = [&COPROC_64, &COPROC_256, &COPROC_64, &COPROC_64_DIGIT][round as usize % 4];
         let mut device = pressed(design, round);
         let key = key(device.parameters().bits);
         device.load_key(key.public()).unwrap();
@@ -422,7 +486,9 @@ fn soak(time: Duration) {
                 cases.push(case);
             }
             runs(&mut device, &cases);
+            commands += cases.len();
             if Instant::now() > end {
+                println!("{commands} commands on {} devices", round + 1);
                 return;
             }
         }
@@ -439,7 +505,114 @@ fn a_minute_of_random_commands() {
 #[cfg_attr(verilator, ignore = "long: make test-full")]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn an_hour_of_random_commands() {
-    soak(Duration::from_secs(3600));
+    let minutes = std::env::var("HEARITH_SOAK").map_or(60, |minutes| minutes.parse().expect("HEARITH_SOAK is minutes"));
+    soak(Duration::from_secs(60 * minutes));
+}
+
+/// Two devices for keys of half the length, with the transports of both to be disturbed.
+fn halves(design: &'static Design, private: &PrivateKey, trust: Trust) -> ([Shared; 2], CrtCoproc) {
+    let shared = [Shared::new(design), Shared::new(design)];
+    let transports: [Box<dyn Transport>; 2] = [Box::new(shared[0].clone()), Box::new(shared[1].clone())];
+    (shared, CrtCoproc::new(transports, private, trust).unwrap())
+}
+
+/// Two devices of half the width decrypt what one decrypts, in products of half the length and half as many.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn two_devices_decrypt_by_the_remainder_theorem() {
+    for (design, private, rows) in
+        [(&COPROC_64, key(128), 9), (&COPROC_64_DIGIT, djn(128), 4), (&COPROC_256, key(512), 3)]
+    {
+        for trust in [Trust::Check, Trust::Believe] {
+            let (_, mut device) = halves(design, &private, trust);
+            let (plain, _) = plaintexts(private.public(), &mut Random::new(11), rows);
+            let fresh = private.public().encrypt(&plain).unwrap();
+            assert!(device.decrypt(&fresh).unwrap() == plain);
+            let power = |bits: u64| 17 + 5 * bits.div_ceil(4) + 1;
+            let counters = device.counters().unwrap();
+            assert_eq!(counters.products, 2 * rows as u64 * power(private.public().bits() as u64 / 2));
+            assert_eq!(counters.delivered, rows as u64);
+        }
+    }
+}
+
+/// A key of 512 bits on one device with a multiplier, and on two of half the width with two each: the cycles of four decryptions.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn two_devices_decrypt_several_times_as_fast() {
+    let private = key(512);
+    let (plain, _) = plaintexts(private.public(), &mut Random::new(12), 4);
+    let fresh = private.public().encrypt(&plain).unwrap();
+    let mut whole = LoadedCoproc::with_private(Box::new(Simulated::new(&COPROC_512).unwrap()), &private, Trust::Check);
+    let whole = whole.as_mut().unwrap();
+    assert!(hearith_paillier::Decrypt::decrypt(whole, &fresh).unwrap() == plain);
+    let (_, mut halves) = halves(&COPROC_256, &private, Trust::Check);
+    assert!(halves.decrypt(&fresh).unwrap() == plain);
+    let [whole, halves] = [whole.counters().unwrap().busy_cycles, halves.counters().unwrap().busy_cycles];
+    // Of no key and no ciphertext: docs/coproc.md has them.
+    assert_eq!([whole, halves], [187_042, 30_070]);
+}
+
+/// One that lies, is reset or vanishes: nothing is given out, and the next batch is right.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_half_that_fails_gives_nothing() {
+    let private = key(128);
+    let (plain, _) = plaintexts(private.public(), &mut Random::new(13), 3);
+    let fresh = private.public().encrypt(&plain).unwrap();
+    let (shared, device) = halves(&COPROC_64, &private, Trust::Check);
+    for half in &shared {
+        for fault in [Fault::Reset(3), Fault::GivenUp(3), Fault::CutInput(4)] {
+            half.disturb(fault);
+            device.decrypt(&fresh).unwrap_err();
+            assert!(device.decrypt(&fresh).unwrap() == plain);
+        }
+    }
+    let lie = Arc::new(Mutex::new(None));
+    for byte in [8, 15, 40] {
+        let lying = || Lying(Shared::new(&COPROC_64), lie.clone());
+        let transports: [Box<dyn Transport>; 2] = [Box::new(Shared::new(&COPROC_64)), Box::new(lying())];
+        let device = CrtCoproc::new(transports, &private, Trust::Check).unwrap();
+        *lie.lock().unwrap() = Some(byte);
+        let error = device.decrypt(&fresh).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::NotAPlaintext | ErrorKind::FailedCheck), "{error}");
+        *lie.lock().unwrap() = None;
+        assert!(device.decrypt(&fresh).unwrap() == plain);
+    }
+    // Of another length.
+    let transports: [Box<dyn Transport>; 2] = [Box::new(Shared::new(&COPROC_64)), Box::new(Shared::new(&COPROC_64))];
+    let error = CrtCoproc::new(transports, &key(256), Trust::Check).unwrap_err();
+    is(&error, ErrorKind::KeySize { bits: 128, takes: 64 });
+}
+
+/// A device in a public key's stead, as front ends take it: its results are the key's own, and what is wrong is told as the key tells it.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_device_computes_in_the_keys_stead() {
+    let private = key(64);
+    let public = private.public();
+    let device =
+        LoadedCoproc::with_public(Box::new(Simulated::new(&COPROC_64).unwrap()), public, Trust::Check).unwrap();
+    let (here, there): (&dyn Compute, &dyn Compute) = (public, &device);
+    let (plain, _) = plaintexts(public, &mut Random::new(14), 5);
+    let fresh = there.encrypt(&plain).unwrap();
+    assert!(private.decrypt(&fresh).unwrap() == plain);
+    assert!(private.decrypt(&there.rerandomise(&fresh).unwrap()).unwrap() == plain);
+    let scalars = [0, 1, -1, -12345, 1 << 15];
+    assert!(there.multiply(&fresh, &scalars, 16).unwrap() == here.multiply(&fresh, &scalars, 16).unwrap());
+    let large = [i128::MAX, i128::MIN + 1, 3, -3, 0];
+    assert!(there.multiply(&fresh, &large, 127).unwrap() == here.multiply(&fresh, &large, 127).unwrap());
+    let groups = [vec![0, 1, 4], vec![2, 3]];
+    assert!(there.sum_groups(&fresh, &groups).unwrap() == here.sum_groups(&fresh, &groups).unwrap());
+    assert!(there.add(&fresh, &fresh).unwrap() == here.add(&fresh, &fresh).unwrap());
+    for wrong in [there.multiply(&fresh, &scalars, 15), there.multiply(&fresh, &scalars[1..], 16)] {
+        let Err(ComputeError::Batch(error)) = wrong else { panic!("{wrong:?}") };
+        let expected = match error.row() {
+            Some(row) => row == 4 && matches!(error.kind(), SchemeErrorKind::ScalarTooLarge { bits: 15 }),
+            None => matches!(error.kind(), SchemeErrorKind::Lengths { left: 5, right: 4 }),
+        };
+        assert!(expected, "{error}");
+    }
 }
 
 /// A device between which and the driver somebody flips the lowest bit of a byte of each answer, counted from the end of the header.
@@ -550,7 +723,13 @@ fn kept(shared: &Shared) -> Vec<bool> {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn memories_are_cleared() {
-    let shared = Shared::new(&COPROC_64);
+    for design in [&COPROC_64, &COPROC_64_DIGIT] {
+        cleared(design);
+    }
+}
+
+fn cleared(design: &'static Design) {
+    let shared = Shared::new(design);
     let mut device = Coproc::open(Box::new(shared.clone())).unwrap();
     let private = key(64);
     device.load_private_key(&private).unwrap();

@@ -50,6 +50,37 @@ fn every_device_gives_the_totals_of_the_cpu() {
     }
 }
 
+/// Tables that the co-processor encrypts and adds up decrypt to what the CPU's do; with the private key given as with the public one.
+#[test]
+fn the_coprocessor_encrypts_and_adds_up() {
+    let place = totals();
+    let decrypt = "decrypt --key keys/private.json totals.parquet";
+    let expected = place.ok(decrypt).text();
+    let coproc = KINDS.iter().find(|kind| kind.system().name == "coproc").unwrap();
+    let (encrypt, sum) = (format!("{ENCRYPT} --engine coproc"), format!("{SUM} --engine coproc --rerandomise"));
+    if !coproc.state().available {
+        for line in [encrypt, sum] {
+            place.fails(&line, "engine coproc: the design");
+        }
+        return;
+    }
+    for (unchecked, key) in [("", "public"), (" --unchecked-device", "private")] {
+        let with = |line: &str| format!("{line} --json{unchecked}").replace("public", key);
+        for line in [&encrypt, &sum] {
+            let run = place.ok(&with(line));
+            let report = run.stderr.lines().find(|line| line.starts_with('{')).unwrap();
+            let report: Value = serde_json::from_str(report).unwrap();
+            assert_eq!(report["engine"], "coproc");
+            assert!(report["note"].as_str().unwrap().contains(" commands"), "{report}");
+        }
+        assert_eq!(place.ok(decrypt).text(), expected);
+    }
+    // Of another size than any device's.
+    place.ok("keygen --bits 2048 --out large");
+    let line = ENCRYPT.replace("keys", "large");
+    place.fails(&format!("{line} --engine coproc"), "engine coproc: a key of 2048 bits does not fit");
+}
+
 #[test]
 fn devices_are_listed_with_their_parameters_or_what_is_missing() {
     let place = Place::new();
@@ -64,9 +95,16 @@ fn devices_are_listed_with_their_parameters_or_what_is_missing() {
 fn devices_refuse_what_they_cannot_do() {
     let place = totals();
     place.fails(&format!("{ENCRYPT} --engine mesa"), "the engine 'mesa' only decrypts");
+    place
+        .fails(&format!("{SUM} --engine residue-bank"), "the engine 'residue-bank' only converts integers to residues");
+    place.fails(
+        "keygen --bits 2048 --out other --engine coproc",
+        "the engine 'coproc' only encrypts, adds up and decrypts",
+    );
     place.fails("decrypt --key keys/private.json totals.parquet --engine abacus", "unknown engine 'abacus'");
     let run = place.run("engines --engine abacus");
-    let named = "devices: mesa (decrypts), mesa-dual (decrypts), residue-bank (converts integers to residues), coproc (decrypts)";
+    let named = "devices: mesa (decrypts), mesa-dual (decrypts), residue-bank (converts integers to residues), \
+        coproc (encrypts, adds up and decrypts)";
     assert!(run.stderr.trim_end().ends_with(named), "{}", run.stderr);
     if available() {
         place.ok("keygen --bits 3072 --out large");

@@ -1,40 +1,47 @@
 //! The constants of a key, the comb of a DJN key, and what finishes a decryption.
 
-use hearith_arith::{Batch, Exponents, Modulus, natural};
+use hearith_arith::{Batch, Engine, Exponents, Modulus, natural};
 use hearith_paillier::{Error, PrivateKey, PublicKey};
 
-use super::parameters::CoprocParameters;
+use super::parameters::{CoprocParameters, Core};
 use crate::mesa::constants::{first_row, inverse, less, one_row, power_modulo, scaled_digits};
 use crate::mesa::{Constant, Secret};
 use crate::registers::Region;
-use crate::registers::coproc::{ENTER, FACTOR, LAMBDA, LEAVE, MODULUS, MT, ONE, PASS, SQUARE};
+use crate::registers::coproc::{ENTER, FACTOR, INVERSE, LAMBDA, LEAVE, MODULUS, MT, ONE, PASS, SQUARE};
 
-/// The modulus of a key, and arithmetic modulo its square.
-#[derive(Debug)]
+/// The modulus of a key, or one of its primes, and arithmetic modulo its square.
 pub(super) struct Moduli {
-    pub(super) n: Vec<u64>,
+    pub(super) n: Secret,
     pub(super) squared: Modulus,
 }
 
 impl Moduli {
-    pub(super) fn new(key: &PublicKey) -> Result<Self, Error> {
+    pub(super) fn of(key: &PublicKey) -> Result<Self, Error> {
         let n = natural::from_be(&key.modulus_be(), key.plaintext_limbs()).expect("the modulus has so many limbs");
-        let squared = Modulus::new(key.engine(), &natural::product(&n, &n))?;
-        Ok(Self { n: n.to_vec(), squared })
+        Self::new(key.engine(), &n)
     }
 
-    /// What everybody may know: the modulus and the powers of two with which numbers get into Montgomery form and out of it.
+    /// Constant time in the modulus.
+    pub(super) fn new(engine: Engine, n: &[u64]) -> Result<Self, Error> {
+        let squared = Modulus::new(engine, &Secret::new(natural::product(n, n)))?;
+        Ok(Self { n: Secret::new(n.to_vec()), squared })
+    }
+
+    /// The modulus, and the powers of two with which numbers get into Montgomery form and out of it. Of a public key, everybody may know them.
     pub(super) fn constants(&self, parameters: &CoprocParameters) -> Vec<Constant> {
-        let CoprocParameters { bits, digit_bits, delay, r_bits, leave_bits, .. } = *parameters;
+        let CoprocParameters { bits, core, digit_bits, delay, r_bits, leave_bits, .. } = *parameters;
         let constant = |region: Region, value: Secret| -> Constant {
             (region.number, value, (region.bits)(bits, digit_bits, delay))
         };
         let power = |exponent: u32| power_modulo(&self.squared, exponent);
         let factor = self.squared.mul(&one_row(&power(2 * r_bits)), &one_row(&self.n));
         vec![
-            constant(MT, scaled_digits(self.squared.as_limbs(), leave_bits)),
+            match core {
+                Core::Cios => constant(MT, scaled_digits(self.squared.as_limbs(), leave_bits)),
+                Core::Digit => constant(INVERSE, negative_inverse(self.squared.as_limbs(), digit_bits)),
+            },
             constant(SQUARE, Secret::new(self.squared.as_limbs().to_vec())),
-            constant(MODULUS, Secret::new(self.n.clone())),
+            constant(MODULUS, self.n.clone()),
             constant(ONE, power(r_bits)),
             constant(ENTER, power(2 * r_bits)),
             constant(PASS, power(2 * r_bits + leave_bits)),
@@ -87,26 +94,43 @@ impl Finish {
             root.mul(&root.reduce(&one_row(&lift)), &root.reduce(&one_row(&invert(prime))))
         };
         let inverse = first_row(&root.add(&share(&modulo_p, q), &share(&modulo_q, p)));
-        let bits = (LAMBDA.bits)(parameters.bits, parameters.digit_bits, parameters.delay);
-        Ok((Self { root, inverse }, (LAMBDA.number, totient, bits)))
+        Ok((Self { root, inverse }, secret_exponent(totient, parameters)))
     }
 
     /// The plaintexts; `None` if a number is not 1 modulo `n`. Constant time in the numbers but for that.
     pub(super) fn plaintexts(&self, powers: &Batch) -> Option<Batch> {
-        let n = self.root.as_limbs();
-        let mut quotients = Batch::zeros(powers.len(), n.len());
-        let mut right = 1;
-        for (power, quotient) in powers.rows().zip(quotients.rows_mut()) {
-            let rest = less(power, 1);
-            let exact = natural::divide_exact(&rest, n, n.len());
-            let mut back = Secret::new(natural::product(&exact, n));
-            natural::sub_assign(&mut back, &rest);
-            right &= natural::is_zero(&back) & natural::less(&exact, n);
-            quotient.copy_from_slice(&exact);
-        }
-        let plaintexts = self.root.mul(&quotients, &Batch::repeat(&self.inverse, powers.len()));
-        (right == 1).then_some(plaintexts)
+        let quotients = quotients(powers, self.root.as_limbs())?;
+        Some(self.root.mul(&quotients, &Batch::repeat(&self.inverse, powers.len())))
     }
+}
+
+/// The secret exponent as the device is loaded with it.
+pub(super) fn secret_exponent(exponent: Secret, parameters: &CoprocParameters) -> Constant {
+    (LAMBDA.number, exponent, (LAMBDA.bits)(parameters.bits, parameters.digit_bits, parameters.delay))
+}
+
+/// `L(x) = (x - 1) / n` of numbers below `n^2`; `None` if one is not 1 modulo `n`. Constant time but for that.
+pub(super) fn quotients(powers: &Batch, n: &[u64]) -> Option<Batch> {
+    let mut quotients = Batch::zeros(powers.len(), n.len());
+    let mut right = 1;
+    for (power, quotient) in powers.rows().zip(quotients.rows_mut()) {
+        let rest = less(power, 1);
+        let exact = natural::divide_exact(&rest, n, n.len());
+        let mut back = Secret::new(natural::product(&exact, n));
+        natural::sub_assign(&mut back, &rest);
+        right &= natural::is_zero(&back) & natural::less(&exact, n);
+        quotient.copy_from_slice(&exact);
+    }
+    (right == 1).then_some(quotients)
+}
+
+/// `-m^-1 mod 2^bits` of an odd `m`.
+fn negative_inverse(m: &[u64], bits: u32) -> Secret {
+    let limbs = natural::limbs_of(bits);
+    // All ones are -1.
+    let mut inverse = natural::divide_exact(&vec![u64::MAX; limbs], m, limbs);
+    natural::clear_bits_from(&mut inverse, bits);
+    inverse
 }
 
 /// `2^bits` in as many limbs as it takes.

@@ -5,10 +5,11 @@ use hearith_paillier::{Ciphertexts, ErrorKind as SchemeErrorKind, KeyId, Plainte
 
 use super::check::{self, Payload, Randomisers};
 use super::command::{self, Command, Number, Operation, Refusal};
-use super::constants::{Finish, Moduli, exponent_bits};
+use super::constants::{Finish, Moduli, exponent_bits, secret_exponent};
 use super::parameters::CoprocParameters;
 use super::randomness;
 use crate::accelerator::Accelerator;
+use crate::mesa::{Constant, Secret};
 use crate::registers::coproc::IDENTITY;
 use crate::{Counters, Error, ErrorKind, Transport, Trust};
 
@@ -30,6 +31,8 @@ pub struct Coproc {
     parameters: CoprocParameters,
     trust: Trust,
     held: Option<Held>,
+    /// Whether the device has the constants of a modulus.
+    loaded: bool,
 }
 
 /// What the driver keeps of the key on the device.
@@ -63,7 +66,7 @@ impl Coproc {
         let device = Accelerator::open(transport, NAME, IDENTITY)?;
         let unknown = ErrorKind::UnknownParameters { name: NAME };
         let parameters = CoprocParameters::read(device.parameters()).ok_or(unknown)?;
-        Ok(Self { device, parameters, trust: Trust::default(), held: None })
+        Ok(Self { device, parameters, trust: Trust::default(), held: None, loaded: false })
     }
 
     /// The same device, whose answers are checked or believed from the next key on: checked unless this says otherwise.
@@ -114,7 +117,7 @@ impl Coproc {
         if bits != takes {
             return Err(ErrorKind::KeySize { bits, takes }.into());
         }
-        let moduli = Moduli::new(public)?;
+        let moduli = Moduli::of(public)?;
         let mut constants = moduli.constants(&self.parameters);
         let mut finish = None;
         if let Some(key) = private {
@@ -122,9 +125,7 @@ impl Coproc {
             constants.push(exponent);
             finish = Some(made);
         }
-        // What an earlier key left, its secret exponent before all.
-        self.device.wipe()?;
-        self.device.load_key(constants.iter().map(|(region, limbs, bits)| (*region, &limbs[..], *bits)))?;
+        self.write(&constants)?;
         self.held = Some(Held {
             comb: moduli.comb(public, &self.parameters),
             public: public.clone(),
@@ -133,6 +134,38 @@ impl Coproc {
             finish,
             private: private.filter(|_| self.trust == Trust::Check).cloned(),
         });
+        Ok(())
+    }
+
+    /// Loads a modulus that is no key, such as a prime of one, and a secret exponent, which has as many bits at most: for [`Coproc::secret_powers`].
+    pub(super) fn load_modulus(&mut self, moduli: &Moduli, exponent: &Secret) -> Result<(), Error> {
+        (self.held, self.loaded) = (None, false);
+        let (bits, takes) = (natural::bit_length(&moduli.n), self.parameters.bits);
+        if bits != takes {
+            return Err(ErrorKind::KeySize { bits, takes }.into());
+        }
+        let mut constants = moduli.constants(&self.parameters);
+        constants.push(secret_exponent(exponent.clone(), &self.parameters));
+        self.write(&constants)
+    }
+
+    /// Whether a modulus is loaded, a key's or another.
+    pub(super) fn is_loaded(&self) -> bool {
+        self.loaded
+    }
+
+    /// The powers of numbers below the square of the modulus, the exponent the one that is loaded, unchecked.
+    pub(super) fn secret_powers(&mut self, numbers: &Batch) -> Result<Batch, Error> {
+        let commands: Vec<Command<'_>> = numbers.rows().map(|x| Command::new(Operation::Decrypt, x, &[])).collect();
+        self.send(&commands)
+    }
+
+    /// Writes constants in the place of whatever an earlier key left, its secret exponent before all.
+    fn write(&mut self, constants: &[Constant]) -> Result<(), Error> {
+        self.loaded = false;
+        self.device.wipe()?;
+        self.device.load_key(constants.iter().map(|(region, limbs, bits)| (*region, &limbs[..], *bits)))?;
+        self.loaded = true;
         Ok(())
     }
 
@@ -205,14 +238,46 @@ impl Coproc {
             Scalars::Public(by) => by.batch().rows().map(natural::bit_length).max().unwrap_or(1).max(1),
             Scalars::Secret(_) => self.parameters.bits,
         };
-        let rows = ciphertexts.batch().rows().zip(by.batch().rows());
+        self.powers(ciphertexts.batch(), by.batch(), length)
+    }
+
+    /// Ciphertexts of the plaintexts times whole numbers of magnitude below `2^bits`, row by row: as [`PublicKey::multiply_deterministic`], whose results they are.
+    /// The time depends on `bits` alone.
+    ///
+    /// # Errors
+    /// As [`PublicKey::multiply_deterministic`], and whatever befalls the device.
+    pub fn multiply_signed(
+        &mut self,
+        ciphertexts: &Ciphertexts,
+        scalars: &[i128],
+        bits: u32,
+    ) -> Result<Ciphertexts, Error> {
+        self.owns(ciphertexts.key_id())?;
+        same_length(ciphertexts.len(), scalars.len())?;
+        let inverses = self.held()?.public.negate(ciphertexts)?;
+        let (mut bases, mut magnitudes) = (ciphertexts.batch().clone(), Batch::zeros(scalars.len(), 2));
+        for (row, &scalar) in scalars.iter().enumerate() {
+            let sign = (scalar >> 127) as u128;
+            let magnitude = (scalar as u128 ^ sign).wrapping_sub(sign);
+            // Of a scalar that is right this tells nothing.
+            if magnitude.checked_shr(bits).unwrap_or(0) != 0 {
+                return Err(Error::from(ErrorKind::Scheme(SchemeErrorKind::ScalarTooLarge { bits })).at_row(row));
+            }
+            natural::assign_if(bases.row_mut(row), inverses.batch().row(row), sign as u64 & 1);
+            magnitudes.row_mut(row).copy_from_slice(&[magnitude as u64, (magnitude >> 64) as u64]);
+        }
+        self.powers(&bases, &magnitudes, bits.clamp(1, i128::BITS))
+    }
+
+    /// Powers with exponents of so many bits, row by row.
+    fn powers(&mut self, bases: &Batch, exponents: &Batch, length: u32) -> Result<Ciphertexts, Error> {
         let power = |(x, y)| Command { length, ..Command::new(Operation::Power, x, y) };
-        let commands: Vec<Command<'_>> = rows.map(power).collect();
+        let commands: Vec<Command<'_>> = bases.rows().zip(exponents.rows()).map(power).collect();
         let results = self.send(&commands).and_then(|results| {
             let held = self.held()?;
             self.spot_check(&results, |rows| {
-                let exponents = by.batch().select(rows);
-                held.moduli.squared.pow(&ciphertexts.batch().select(rows), Exponents::Each(&exponents, length))
+                let exponents = exponents.select(rows);
+                held.moduli.squared.pow(&bases.select(rows), Exponents::Each(&exponents, length))
             })?;
             held.ciphertexts(&results)
         });
@@ -260,9 +325,8 @@ impl Coproc {
             return Err(ErrorKind::NoKey.into());
         }
         held.public.check_coprime(ciphertexts)?;
-        let commands: Vec<Command<'_>> =
-            ciphertexts.batch().rows().map(|x| Command::new(Operation::Decrypt, x, &[])).collect();
-        let results = self.send(&commands).and_then(|powers| self.held()?.plaintexts(ciphertexts, &powers));
+        let results = self.secret_powers(ciphertexts.batch());
+        let results = results.and_then(|powers| self.held()?.plaintexts(ciphertexts, &powers));
         self.settle(results)
     }
 
@@ -279,7 +343,7 @@ impl Coproc {
     /// # Errors
     /// The device does not answer.
     pub fn wipe(&mut self) -> Result<(), Error> {
-        self.held = None;
+        (self.held, self.loaded) = (None, false);
         self.device.wipe()
     }
 
@@ -426,7 +490,7 @@ impl Coproc {
                 // A failure to wipe is no news beside this one; dropping the driver tries again.
                 let _ = self.wipe();
             }
-            ErrorKind::NotReady | ErrorKind::WasReset | ErrorKind::Vanished => self.held = None,
+            ErrorKind::NotReady | ErrorKind::WasReset | ErrorKind::Vanished => (self.held, self.loaded) = (None, false),
             _ => {
                 // Groups and the comb are dropped, where a batch was cut off in the middle.
                 let _ = self.flush();
@@ -461,19 +525,29 @@ impl Held {
         let numbers = finish.plaintexts(powers).ok_or(ErrorKind::NotAPlaintext)?;
         let bytes = zeroize::Zeroizing::new(numbers.to_be_bytes(self.public.plaintext_bytes()));
         let plaintexts = self.public.plaintexts_from_be(&bytes)?;
-        if let Some(key) = &self.private {
-            key.check(ciphertexts, &plaintexts).map_err(|error| match error.kind() {
-                SchemeErrorKind::WrongDecryption => Error::from(ErrorKind::FailedCheck),
-                _ => error.into(),
-            })?;
+        match &self.private {
+            Some(key) => checked(key, ciphertexts, plaintexts),
+            None => Ok(plaintexts),
         }
-        Ok(plaintexts)
     }
 }
 
 impl std::fmt::Debug for Held {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Held").field("public", &self.public).field("decrypts", &self.finish.is_some()).finish()
+    }
+}
+
+/// Plaintexts, unless they are not those of the ciphertexts.
+pub(super) fn checked(
+    key: &PrivateKey,
+    ciphertexts: &Ciphertexts,
+    plaintexts: Plaintexts,
+) -> Result<Plaintexts, Error> {
+    match key.check(ciphertexts, &plaintexts) {
+        Ok(()) => Ok(plaintexts),
+        Err(error) if matches!(error.kind(), SchemeErrorKind::WrongDecryption) => Err(ErrorKind::FailedCheck.into()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Ciphertexts, Compute, ComputeError, Decrypt, DecryptError, Plaintexts, PrivateKey, PublicKey};
 
-use super::{Coproc, Scalars};
+use super::Coproc;
 use crate::{ComputingDevice, Counters, DecryptingDevice, Device, Error, ErrorKind, Transport, Trust};
 
 /// A co-processor with a key in it, to be shared between threads: one batch at a time has the device to itself. When dropped it wipes the key on the
@@ -63,6 +63,27 @@ impl LoadedCoproc {
         }
         Ok(device)
     }
+
+    /// What the device computes, with what is wrong told apart: the batches, or the device.
+    fn compute(
+        &self,
+        operation: impl FnOnce(&mut Coproc) -> Result<Ciphertexts, Error>,
+    ) -> Result<Ciphertexts, ComputeError> {
+        let computed = self.ready().and_then(|mut device| operation(&mut device));
+        computed.map_err(|error| match scheme_error(&error) {
+            Some(error) => ComputeError::Batch(error),
+            None => ComputeError::Service(Box::new(error)),
+        })
+    }
+}
+
+/// What is wrong with a batch, if that is what failed.
+fn scheme_error(error: &Error) -> Option<hearith_paillier::Error> {
+    let ErrorKind::Scheme(kind) = error.kind() else { return None };
+    Some(match error.row() {
+        Some(row) => kind.clone().at_row(row),
+        None => kind.clone().into(),
+    })
 }
 
 impl Decrypt for LoadedCoproc {
@@ -71,12 +92,15 @@ impl Decrypt for LoadedCoproc {
     }
 
     fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
-        let decrypted = self.ready().and_then(|mut device| device.decrypt(ciphertexts));
-        decrypted.map_err(|error| match (error.kind(), error.row()) {
-            (ErrorKind::Scheme(kind), Some(row)) => DecryptError::Ciphertexts(kind.clone().at_row(row)),
-            (ErrorKind::Scheme(kind), None) => DecryptError::Ciphertexts(kind.clone().into()),
-            _ => DecryptError::Device(Box::new(error)),
-        })
+        self.ready().and_then(|mut device| device.decrypt(ciphertexts)).map_err(decrypt_error)
+    }
+}
+
+/// What is wrong with ciphertexts, or with the device.
+pub(super) fn decrypt_error(error: Error) -> DecryptError {
+    match scheme_error(&error) {
+        Some(error) => DecryptError::Ciphertexts(error),
+        None => DecryptError::Device(Box::new(error)),
     }
 }
 
@@ -98,28 +122,30 @@ impl Device for LoadedCoproc {
 
 impl DecryptingDevice for LoadedCoproc {}
 
-impl ComputingDevice for LoadedCoproc {
+impl Compute for LoadedCoproc {
     fn public(&self) -> &PublicKey {
         &self.public
     }
 
-    fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error> {
-        self.ready()?.encrypt(plaintexts)
+    fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, ComputeError> {
+        self.compute(|device| device.encrypt(plaintexts))
     }
 
-    fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
-        self.ready()?.rerandomise(ciphertexts)
+    fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, ComputeError> {
+        self.compute(|device| device.rerandomise(ciphertexts))
     }
 
-    fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
-        self.ready()?.add(a, b)
+    fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, ComputeError> {
+        self.compute(|device| device.add(a, b))
     }
 
-    fn multiply(&self, ciphertexts: &Ciphertexts, scalars: Scalars<'_>) -> Result<Ciphertexts, Error> {
-        self.ready()?.multiply(ciphertexts, scalars)
+    fn multiply(&self, ciphertexts: &Ciphertexts, scalars: &[i128], bits: u32) -> Result<Ciphertexts, ComputeError> {
+        self.compute(|device| device.multiply_signed(ciphertexts, scalars, bits))
     }
 
-    fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, Error> {
-        self.ready()?.sum_groups(ciphertexts, groups)
+    fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, ComputeError> {
+        self.compute(|device| device.sum_groups(ciphertexts, groups))
     }
 }
+
+impl ComputingDevice for LoadedCoproc {}

@@ -2,20 +2,31 @@
 
 use crate::accelerator::Shape;
 
+/// The multipliers of a co-processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Core {
+    /// A digit by a word, the quotient some digits late: `mont_mul_cios`.
+    Cios,
+    /// By large digits, on one array: `mont_mul_digit`.
+    Digit,
+}
+
 /// What a co-processor was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoprocParameters {
     /// Bits that a key's modulus `n` must have.
     pub bits: u32,
-    /// Multipliers side by side.
+    /// Which multipliers it has.
+    pub core: Core,
+    /// How many of them, side by side.
     pub cores: u32,
     /// Commands at work at a time.
     pub contexts: u32,
-    /// Bits of a digit of its Montgomery multipliers.
+    /// Bits of a digit of its multipliers.
     pub digit_bits: u32,
-    /// Delay of the quotient in digits.
+    /// Delay of the quotient in digits; 0 for large digits, which have none.
     pub delay: u32,
-    /// Bits of a word: its multipliers take a digit and a word.
+    /// Bits of a word: a digit is multiplied by a word at a time.
     pub word_bits: u32,
     /// Bits of a beat of its streams.
     pub stream_bits: u32,
@@ -33,27 +44,33 @@ pub struct CoprocParameters {
 
 impl CoprocParameters {
     pub(super) fn read(
-        [bits, cores, kinds, stream_bits, r_bits, leave_bits, memory, interval]: [u32; 8],
+        [bits, cores, shape, stream_bits, r_bits, leave_bits, memory, interval]: [u32; 8],
     ) -> Option<Self> {
         let [core, cores, contexts, _] = cores.to_le_bytes().map(u32::from);
-        let [digit_bits, delay, word_bits, _] = kinds.to_le_bytes().map(u32::from);
+        let (digit_bits, delay, word_bits) = (shape & 0xfff, shape >> 12 & 0xf, shape >> 16 & 0xfff);
         let (groups, teeth) = (memory & 0xffff, memory >> 16);
-        let known = core == 0
+        let (core, arithmetic) = match core {
+            0 => {
+                let digits = (4..=32).contains(&digit_bits) && digit_bits * (delay + 1) <= 64;
+                (Core::Cios, digits && leave_bits == digit_bits * (delay + 1))
+            }
+            1 => (Core::Digit, digit_bits > 0 && leave_bits == 0),
+            _ => return None,
+        };
+        let known = arithmetic
             && (64..=4096).contains(&bits)
             && bits.is_multiple_of(32)
             && (1..=16).contains(&cores)
             && (2..=16).contains(&contexts)
-            && (4..=32).contains(&digit_bits)
-            && digit_bits * (delay + 1) <= 64
-            && leave_bits == digit_bits * (delay + 1)
             && (32..=1 << 16).contains(&stream_bits)
             && stream_bits.is_multiple_of(32)
-            && (2 * bits + 2..=2 * bits + 512).contains(&r_bits)
+            && (2 * bits + 2..=2 * bits + 2 + 4096).contains(&r_bits)
             && groups.is_power_of_two()
             && (teeth == 4 || teeth == 8)
             && (1..1 << 16).contains(&interval);
         let read = Self {
             bits,
+            core,
             cores,
             contexts,
             digit_bits,
