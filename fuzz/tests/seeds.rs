@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The executables of the targets, by the folder of their seeds.
-const TARGETS: [(&str, &str); 15] = [
+const TARGETS: [(&str, &str); 17] = [
     ("arguments", env!("CARGO_BIN_EXE_arguments")),
     ("ciphertexts", env!("CARGO_BIN_EXE_ciphertexts")),
     ("circuit", env!("CARGO_BIN_EXE_circuit")),
@@ -22,6 +22,7 @@ const TARGETS: [(&str, &str); 15] = [
     ("phe_json", env!("CARGO_BIN_EXE_phe_json")),
     ("private_key", env!("CARGO_BIN_EXE_private_key")),
     ("public_key", env!("CARGO_BIN_EXE_public_key")),
+    ("service_request", env!("CARGO_BIN_EXE_service_request")),
 ];
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

@@ -54,7 +54,7 @@ impl Member {
     }
 }
 
-/// The processors and what waits for them. When dropped, what was accepted is still computed.
+/// The processors and what waits for them. When dropped, nobody waits any more: only what this CPU is at is ended.
 #[derive(Debug)]
 pub struct Scheduler {
     shared: Arc<Shared>,
@@ -69,6 +69,7 @@ struct Shared {
     room: Arc<Semaphore>,
     permits: usize,
     waiting: AtomicUsize,
+    abandoned: AtomicBool,
     limits: Limits,
     metrics: Arc<Metrics>,
 }
@@ -117,7 +118,7 @@ struct Answer {
 
 /// Room in the queue, counted as long as it is taken.
 #[derive(Debug)]
-struct Room {
+pub struct Room {
     _permits: OwnedSemaphorePermit,
     bytes: i64,
     metrics: Arc<Metrics>,
@@ -160,8 +161,10 @@ impl Scheduler {
         let permits = (limits.queue_bytes / PERMIT_BYTES).clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         let state = State { running: vec![0; members.len()], aside: vec![false; members.len()], ..State::default() };
         let room = Arc::new(Semaphore::new(permits));
-        let (state, changed, waiting) = (Mutex::new(state), Condvar::new(), AtomicUsize::new(0));
-        let shared = Arc::new(Shared { members, state, changed, room, permits, waiting, limits, metrics });
+        let (state, changed) = (Mutex::new(state), Condvar::new());
+        let (waiting, abandoned) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let shared = Shared { members, state, changed, room, permits, waiting, abandoned, limits, metrics };
+        let shared = Arc::new(shared);
         let mut workers = Vec::new();
         for (index, member) in shared.members.iter().enumerate() {
             for _ in 0..if member.cpu { CPU_BATCHES } else { 1 } {
@@ -183,22 +186,35 @@ impl Scheduler {
         Self { shared, workers }
     }
 
+    /// Room in the queue for an input, once there is some.
+    ///
+    /// # Errors
+    /// Too many others wait for it.
+    pub async fn room(&self, input: &Input) -> Result<Room, Refusal> {
+        self.shared.room(input.bytes()).await
+    }
+
     /// Computes, together with what others ask for. Whoever drops the future before takes the request back, unless it is being computed.
     ///
     /// # Errors
-    /// What is wrong with the input, a deadline that passes before it is computed, or too many requests that wait for room in the queue.
+    /// What is wrong with the input, or a deadline that passes before it is computed.
     pub async fn submit(
         &self,
         key: Arc<ServedKey>,
         input: Input,
+        room: Room,
         deadline: Option<Instant>,
     ) -> Result<Output, Refusal> {
-        let room = self.shared.room(input.bytes()).await?;
         let (sender, answer) = oneshot::channel();
         let answer_to = Mutex::new(Some(Answer { sender, _room: room }));
         let request = Request { key, input, deadline, alone: AtomicBool::new(false), answer: answer_to };
         self.shared.enqueue(Arc::new(request));
         answer.await.unwrap_or_else(|_| Err(Refusal::new(ErrorReason::Failed, "internal error")))
+    }
+
+    /// Leaves even what is being computed: the end does not wait for it.
+    pub fn abandon(&self) {
+        self.shared.abandoned.store(true, Ordering::Relaxed);
     }
 
     /// The members that were set aside, by name.
@@ -213,6 +229,9 @@ impl Drop for Scheduler {
     fn drop(&mut self) {
         self.shared.state().closing = true;
         self.shared.changed.notify_all();
+        if self.shared.abandoned.load(Ordering::Relaxed) {
+            return;
+        }
         for worker in self.workers.drain(..) {
             // A worker has caught every panic of what it ran.
             let _ = worker.join();
@@ -267,7 +286,7 @@ impl Shared {
     fn next(&self, member: usize) -> Option<(u64, Flight)> {
         let mut state = self.state();
         loop {
-            if state.aside[member] {
+            if state.aside[member] || state.closing {
                 return None;
             }
             if let Some(line) = self.line_for(&mut state, member) {
@@ -281,9 +300,6 @@ impl Shared {
                 let number = state.flown;
                 state.flights.insert(number, flight.clone());
                 return Some((number, flight));
-            }
-            if state.closing && state.turns.is_empty() && state.flights.is_empty() {
-                return None;
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }

@@ -24,6 +24,7 @@ use crate::proto::paillier_server::{Paillier, PaillierServer};
 use crate::proto::{self, ErrorReason};
 use crate::refusal::Refusal;
 use crate::scheduler::{Member, Scheduler};
+use crate::shelf::Shelf;
 
 /// How often a silent connection is asked whether it is there, and how long it may take to answer.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
@@ -134,7 +135,8 @@ impl Server {
         let limits = options.limits;
         let keys = Keys::new(options.keys, limits.keys, options.policy, options.engine);
         let scheduler = Scheduler::start(members, limits, metrics.clone());
-        let service = Arc::new(Service { keys, scheduler, limits, metrics: metrics.clone(), stopping });
+        let shelf = Shelf::new(limits.unread_bytes, metrics.clone());
+        let service = Arc::new(Service { keys, scheduler, shelf, limits, metrics: metrics.clone(), stopping });
 
         let bind = async |address| TcpListener::bind(address).await.map_err(|error| Error::Listen(address, error));
         let listener = runtime.block_on(bind(options.listen))?;
@@ -185,7 +187,10 @@ impl Server {
         let ended = runtime.block_on(async { tokio::time::timeout(grace, serving).await });
         runtime.shutdown_background();
         match ended {
-            Err(_) | Ok(Err(_)) => Ok(false),
+            Err(_) | Ok(Err(_)) => {
+                self.service.scheduler.abandon();
+                Ok(false)
+            }
             Ok(Ok(served)) => Ok(served.map(|()| true)?),
         }
     }
@@ -267,23 +272,23 @@ struct Front {
 
 impl Front {
     fn open<E: Exchange>(&self, request: Request<Streaming<E>>) -> Result<Response<Answers<E::Answer>>, Status> {
-        self.admit(&request)?;
+        let client = self.admit(&request)?;
         let stream = self.stream()?;
-        Ok(exchange(self.service.clone(), request, stream))
+        Ok(exchange(self.service.clone(), request, stream, client))
     }
 
-    /// Refuses clients that there is no room for, and everybody at the end.
-    fn admit<T>(&self, request: &Request<T>) -> Result<(), Refusal> {
+    /// Whose request it is. Refuses clients that there is no room for, and everybody at the end.
+    fn admit<T>(&self, request: &Request<T>) -> Result<Client, Refusal> {
         let extensions = request.extensions();
-        let plain = extensions.get::<Client>().copied();
-        let client = plain.or_else(|| extensions.get::<TlsConnectInfo<Client>>().map(|info| *info.get_ref()));
-        if client.is_some_and(|client| client.surplus) {
+        let protected = || extensions.get::<TlsConnectInfo<Client>>().map(TlsConnectInfo::get_ref);
+        let client = extensions.get::<Client>().or_else(protected).cloned().unwrap_or_default();
+        if client.surplus {
             let text = format!("{} clients are connected, and no more are taken", self.service.limits.clients);
             return Err(Refusal::new(ErrorReason::ClientsFull, text));
         }
         match *self.service.stopping.borrow() {
             true => Err(Refusal::new(ErrorReason::ShuttingDown, "the service is shutting down")),
-            false => Ok(()),
+            false => Ok(client),
         }
     }
 
