@@ -42,7 +42,8 @@ impl Service {
         timeout: Option<f64>,
     ) -> PyResult<Self> {
         let ca = ca.as_deref().map(pem).transpose()?;
-        let identity = identity.map(|(certificate, key)| Ok::<_, PyErr>((pem(&certificate)?, pem(&key)?))).transpose()?;
+        let identity =
+            identity.map(|(certificate, key)| Ok::<_, PyErr>((pem(&certificate)?, pem(&key)?))).transpose()?;
         let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
         let timeout = timeout.map_err(|_| PyValueError::new_err("the timeout is no time that could pass"))?;
         let options = client::Options { ca, identity, timeout };

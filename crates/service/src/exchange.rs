@@ -77,7 +77,8 @@ pub(crate) fn exchange<E: Exchange>(
     let requests = requests.into_inner();
     tokio::spawn(async move {
         service.metrics.streams.inc();
-        let end = Stream::<E> { service: &service, answers: &answers, client: &client, deadline }.answer_all(requests).await;
+        let end =
+            Stream::<E> { service: &service, answers: &answers, client: &client, deadline }.answer_all(requests).await;
         if let Err(refusal) = end {
             service.metrics.answered(E::NAME, refusal.reason().name(), 0, 0.0);
             tracing::info!(operation = E::NAME, reason = refusal.reason().name(), row = refusal.row(), "refused");
