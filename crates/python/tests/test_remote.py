@@ -46,14 +46,18 @@ class Server:
         command = [os.environ["HEARITH_COMMAND"], "--insecure-key", "--json", "serve", "--listen", listen]
         keys = [argument for path in private for argument in ("--key", path)]
         self.process = subprocess.Popen([*command, *keys, *arguments], stderr=subprocess.PIPE, text=True)
-        logs = (json.loads(line) for line in self.process.stderr if line.startswith("{"))
-        self.address = next(log["address"] for log in logs if "address" in log)
+        # Warnings of the small key come first.
+        lines = iter(self.process.stderr.readline, "")
+        self.address = json.loads(next(line for line in lines if line.startswith("{")))["address"]
         # Somebody must read what it logs.
-        threading.Thread(target=lambda: list(self.process.stderr), daemon=True).start()
+        self.reader = threading.Thread(target=lambda: list(self.process.stderr))
+        self.reader.start()
         self.url = f"http://{self.address}"
 
     def end(self, how=signal.SIGTERM):
         self.process.send_signal(how)
+        self.reader.join()
+        self.process.stderr.close()
         return self.process.wait()
 
 
@@ -225,6 +229,7 @@ def test_weak_keys_are_refused_by_a_service_that_takes_none(keys):
             assert caught.value.kind == "bad_key"
         finally:
             process.terminate()
+            process.wait()
 
 
 @pytest.mark.parametrize(
@@ -256,7 +261,7 @@ def test_arguments_are_checked(served, tmp_path):
             remote.connect(served.url, timeout=timeout)
     with pytest.raises(FileNotFoundError) as caught:
         remote.connect(served.url, ca=tmp_path / "none.pem")
-    assert caught.value.filename == str(tmp_path / "none.pem")
+    assert caught.value.filename == tmp_path / "none.pem"
     (tmp_path / "bytes.pem").write_bytes(b"\xff\xfe")
     with pytest.raises(OSError, match=r"bytes\.pem"):
         remote.connect(served.url, ca=tmp_path / "bytes.pem")
@@ -292,16 +297,17 @@ def _ask(connection, key):
         connection.send("an answer")
     except ServiceError as error:
         connection.send(error.kind)
-    connection.close()
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_child_process_is_told_to_connect_itself(key):
-    here, there = multiprocessing.get_context("fork").Pipe()
-    child = multiprocessing.get_context("fork").Process(target=_ask, args=(there, key))
-    child.start()
-    assert here.poll(60)
-    assert here.recv() == "other_process"
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    with here, there:
+        child = context.Process(target=_ask, args=(there, key))
+        child.start()
+        assert here.poll(60)
+        assert here.recv() == "other_process"
     child.join(60)
     assert child.exitcode == 0, "it ends, connection or not"
     assert key.decrypt(key.encrypt([1])).tolist() == [1]

@@ -114,18 +114,23 @@ impl<E: Exchange> Stream<'_, E> {
         let mut end = None;
         // What was read last, until there is room for it in the queue: nothing more is read before.
         let mut entering: Option<BoxFuture<'_, Result<Entered, Refusal>>> = None;
+        // The answer that the client is to take next. Meanwhile the others go on: room in the queue must not be held by what is not in it.
+        let mut sending: Option<BoxFuture<'_, Result<(), Refusal>>> = None;
         let mut late = pin!(sleep_until(self.deadline.unwrap_or_else(far).into()));
         loop {
-            let reading = end.is_none();
-            let waits = entering.is_some();
-            if !reading && !waits && computed.is_empty() {
+            let (reading, waits, sends) = (end.is_none(), entering.is_some(), sending.is_some());
+            if !reading && !waits && !sends && computed.is_empty() {
                 return end.unwrap_or(Ok(()));
             }
             tokio::select! {
                 biased;
                 () = self.answers.closed() => return Ok(()),
                 () = &mut late, if self.deadline.is_some() => return Err(deadline_passed()),
-                Some(answer) = computed.next() => self.send(answer?).await?,
+                sent = next(&mut sending), if sends => {
+                    sending = None;
+                    sent?;
+                }
+                Some(answer) = computed.next(), if !sends => sending = Some(Box::pin(self.send(answer?))),
                 () = stopped(&mut stopping), if reading => {
                     end = Some(Err(Refusal::new(ErrorReason::ShuttingDown, "the service is shutting down")));
                 }
@@ -170,10 +175,15 @@ impl<E: Exchange> Stream<'_, E> {
         Ok((key, input, room))
     }
 
-    /// Computes a request and writes the answer.
-    async fn compute(&self, (key, input, room): Entered) -> Result<(E::Answer, Place), Refusal> {
+    /// Puts a request into the queue; then what it comes to, as an answer.
+    fn compute(&self, (key, input, room): Entered) -> impl Future<Output = Result<(E::Answer, Place), Refusal>> {
         let (start, rows) = (Instant::now(), input.rows());
-        let output = self.service.scheduler.submit(key, input, room, self.deadline).await?;
+        let output = self.service.scheduler.submit(key, input, room, self.deadline);
+        async move { self.answer(output.await?, rows, start) }
+    }
+
+    /// Writes an answer.
+    fn answer(&self, output: Output, rows: usize, start: Instant) -> Result<(E::Answer, Place), Refusal> {
         let numbers = match output {
             Output::Ciphertexts(ciphertexts) => ciphertexts.to_be_bytes().into(),
             // Wiped when the transport has copied them.

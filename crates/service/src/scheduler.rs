@@ -194,22 +194,20 @@ impl Scheduler {
         self.shared.room(input.bytes()).await
     }
 
-    /// Computes, together with what others ask for. Whoever drops the future before takes the request back, unless it is being computed.
-    ///
-    /// # Errors
-    /// What is wrong with the input, or a deadline that passes before it is computed.
-    pub async fn submit(
+    /// Puts a request into the queue, to be computed together with what others ask for. Whoever drops the future before it is takes the
+    /// request back. It gives what is wrong with the input, or a deadline that passed before.
+    pub fn submit(
         &self,
         key: Arc<ServedKey>,
         input: Input,
         room: Room,
         deadline: Option<Instant>,
-    ) -> Result<Output, Refusal> {
+    ) -> impl Future<Output = Result<Output, Refusal>> + use<> {
         let (sender, answer) = oneshot::channel();
         let answer_to = Mutex::new(Some(Answer { sender, _room: room }));
         let request = Request { key, input, deadline, alone: AtomicBool::new(false), answer: answer_to };
         self.shared.enqueue(Arc::new(request));
-        answer.await.unwrap_or_else(|_| Err(Refusal::new(ErrorReason::Failed, "internal error")))
+        async { answer.await.unwrap_or_else(|_| Err(Refusal::new(ErrorReason::Failed, "internal error"))) }
     }
 
     /// Leaves even what is being computed: the end does not wait for it.

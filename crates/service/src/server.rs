@@ -14,7 +14,7 @@ use tonic::transport::server::TlsConnectInfo;
 use tonic::transport::{Certificate, Identity, Server as Transport, ServerTlsConfig};
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::exchange::{Answers, Exchange, Service, exchange};
+use crate::exchange::{Answers, Service, exchange};
 use crate::keys::Keys;
 use crate::limits::Limits;
 use crate::listener::{self, Client};
@@ -23,6 +23,7 @@ use crate::processor::Cpu;
 use crate::proto::paillier_server::{Paillier, PaillierServer};
 use crate::proto::{self, ErrorReason};
 use crate::refusal::Refusal;
+use crate::request::Exchange;
 use crate::scheduler::{Member, Scheduler};
 use crate::shelf::Shelf;
 
