@@ -258,9 +258,17 @@ impl Shared {
         Ok(Room { _permits: acquired, bytes, metrics })
     }
 
+    /// Wakes those who wait only if one of them may take it: of many small requests most wait for the batch to fill.
     fn enqueue(&self, request: Arc<Request>) {
-        self.state().put(request, false);
-        self.changed.notify_all();
+        let mut state = self.state();
+        let line = state.put(request, false);
+        let rows = state.rows(line);
+        let mut members = self.members.iter().zip(&state.running);
+        let wake = members.any(|(member, &running)| running == 0 || rows >= member.processor.full_rows());
+        drop(state);
+        if wake {
+            self.changed.notify_all();
+        }
     }
 
     /// What a thread of a member does until the end.
@@ -288,7 +296,8 @@ impl Shared {
                 return None;
             }
             if let Some(line) = self.line_for(&mut state, member) {
-                let requests = state.take(line, self.members[member].processor.batch_rows());
+                let rows = self.batch_rows(member, state.rows(line));
+                let requests = state.take(line, rows);
                 if requests.is_empty() {
                     continue;
                 }
@@ -303,6 +312,13 @@ impl Shared {
         }
     }
 
+    /// Rows of the batch that a member makes of so many: whole rounds of its lanes, as far as there are enough.
+    fn batch_rows(&self, member: usize, rows: usize) -> usize {
+        let processor = &self.members[member].processor;
+        let (full, most) = (processor.full_rows().max(1), processor.batch_rows());
+        if rows < full { most } else { (rows / full * full).min(most) }
+    }
+
     /// The line whose turn it is among those that a member may take from now.
     fn line_for(&self, state: &mut State, member: usize) -> Option<Line> {
         let Member { processor, reserve, .. } = &self.members[member];
@@ -314,10 +330,9 @@ impl Shared {
                 let others = self.members.iter().zip(&state.aside);
                 others.into_iter().any(|(other, aside)| !other.cpu && !aside && other.processor.does(operation, key))
             };
-            let rows = || requests.iter().map(|request| request.input.rows()).sum::<usize>();
             processor.does(operation, key)
                 && !(*reserve && left_to_others())
-                && (!busy || rows() >= processor.full_rows())
+                && (!busy || state.rows(*line) >= processor.full_rows())
         })?;
         state.turns.remove(turn)
     }
@@ -400,13 +415,24 @@ fn run(processor: &dyn Processor, key: &ServedKey, inputs: &[&Input]) -> Result<
 }
 
 impl State {
-    fn put(&mut self, request: Arc<Request>, first: bool) {
+    /// Rows that wait in a line.
+    fn rows(&self, line: Line) -> usize {
+        self.lines.get(&line).map_or(0, |requests| requests.iter().map(|request| request.input.rows()).sum())
+    }
+
+    /// Puts a request into its line, which it gives.
+    fn put(&mut self, request: Arc<Request>, first: bool) -> Line {
         let line = (request.key.handle(), request.input.operation());
         let requests = self.lines.entry(line).or_default();
         if requests.is_empty() {
             self.turns.push_back(line);
         }
-        if first { requests.push_front(request) } else { requests.push_back(request) }
+        if first {
+            requests.push_front(request)
+        } else {
+            requests.push_back(request)
+        }
+        line
     }
 
     /// Takes requests of about so many rows from the head of a line whose turn it was. None that nobody wants any more.
