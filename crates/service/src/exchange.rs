@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
 use prost::bytes::Bytes;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::sleep_until;
 use tonic::metadata::MetadataMap;
 use tonic::{Code, Request, Response, Status, Streaming};
@@ -40,23 +40,16 @@ pub(crate) struct Service {
 /// what is missing. It counts as a stream until the client has read the end, or gone.
 pub(crate) struct Answers<A> {
     answers: mpsc::Receiver<(A, Place)>,
-    /// Of the answer that the transport has taken: it asks for the next when it has sent it.
-    sending: Option<Place>,
     end: Arc<Mutex<Option<Refusal>>>,
     _stream: OwnedSemaphorePermit,
-    /// Dropped with all this, which says that the client has read it or gone.
-    _open: oneshot::Sender<()>,
 }
 
 impl<A> futures_util::Stream for Answers<A> {
     type Item = Result<A, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.sending = None;
-        let answer = std::task::ready!(self.answers.poll_recv(cx)).map(|(answer, place)| {
-            self.sending = Some(place);
-            answer
-        });
+        // What the transport has of it is counted there.
+        let answer = std::task::ready!(self.answers.poll_recv(cx)).map(|(answer, _)| answer);
         let refusal = || self.end.lock().unwrap_or_else(PoisonError::into_inner).take();
         Poll::Ready(answer.map(Ok).or_else(|| refusal().map(|refusal| Err(refusal.into()))))
     }
@@ -70,9 +63,8 @@ pub(crate) fn exchange<E: Exchange>(
     client: Client,
 ) -> Response<Answers<E::Answer>> {
     let (answers, receiver) = mpsc::channel(1);
-    let (open, gone) = oneshot::channel();
     let why = Arc::new(Mutex::new(None));
-    let stream = Answers { answers: receiver, sending: None, end: why.clone(), _stream: stream, _open: open };
+    let stream = Answers { answers: receiver, end: why.clone(), _stream: stream };
     let deadline = deadline(requests.metadata());
     let requests = requests.into_inner();
     tokio::spawn(async move {
@@ -85,11 +77,6 @@ pub(crate) fn exchange<E: Exchange>(
             *why.lock().unwrap_or_else(PoisonError::into_inner) = Some(refusal);
         }
         service.metrics.streams.dec();
-        drop(answers);
-        // Somebody who does not read the end either would keep it for ever.
-        if tokio::time::timeout(service.limits.unread, gone).await.is_err() {
-            client.cut_off(&service.metrics);
-        }
     });
     Response::new(stream)
 }

@@ -10,9 +10,10 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinHandle;
+use tonic::service::Routes;
 use tonic::transport::server::TlsConnectInfo;
 use tonic::transport::{Certificate, Identity, Server as Transport, ServerTlsConfig};
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Extensions, Request, Response, Status, Streaming};
 
 use crate::exchange::{Answers, Service, exchange};
 use crate::keys::Keys;
@@ -241,15 +242,32 @@ async fn serve(
     let sockets = listener::accept(listener, service.limits.clients, service.metrics.clone());
     let most = service.limits.message_bytes;
     let streams = Arc::new(Semaphore::new(service.limits.streams));
+    tokio::spawn(watch_unread(service.shelf.clone(), service.limits.unread));
+    let shelf = service.shelf.clone();
+    let count = move |request: axum::extract::Request, next| {
+        shelf.clone().count(client_of(request.extensions()), request, next)
+    };
     let paillier = PaillierServer::new(Front { service, streams })
         .max_decoding_message_size(most)
         .max_encoding_message_size(usize::MAX);
-    transport
-        .add_service(health)
-        .add_service(reflection)
-        .add_service(paillier)
-        .serve_with_incoming_shutdown(sockets, stopped)
-        .await
+    let routes = Routes::new(health).add_service(reflection).add_service(paillier);
+    let routes = routes.into_axum_router().layer(axum::middleware::from_fn(count));
+    transport.add_routes(routes.into()).serve_with_incoming_shutdown(sockets, stopped).await
+}
+
+/// Cuts off whoever does not even read why there is no more.
+async fn watch_unread(shelf: Arc<Shelf>, unread: Duration) {
+    let mut rounds = tokio::time::interval((unread / 4).max(Duration::from_millis(10)));
+    loop {
+        rounds.tick().await;
+        shelf.drop_older(unread * 2);
+    }
+}
+
+/// Whose request it is that came with these.
+fn client_of(extensions: &Extensions) -> Client {
+    let protected = || extensions.get::<TlsConnectInfo<Client>>().map(TlsConnectInfo::get_ref);
+    extensions.get::<Client>().or_else(protected).cloned().unwrap_or_default()
 }
 
 /// Shows metrics over HTTP.
@@ -280,9 +298,7 @@ impl Front {
 
     /// Whose request it is. Refuses clients that there is no room for, and everybody at the end.
     fn admit<T>(&self, request: &Request<T>) -> Result<Client, Refusal> {
-        let extensions = request.extensions();
-        let protected = || extensions.get::<TlsConnectInfo<Client>>().map(TlsConnectInfo::get_ref);
-        let client = extensions.get::<Client>().or_else(protected).cloned().unwrap_or_default();
+        let client = client_of(request.extensions());
         if client.surplus {
             let text = format!("{} clients are connected, and no more are taken", self.service.limits.clients);
             return Err(Refusal::new(ErrorReason::ClientsFull, text));
