@@ -25,6 +25,7 @@ mkdir -p key seeds/{dghv_file,public_key,private_key,encrypted_key,phe_json,parq
 keys standard 64 256
 keys djn 66 512
 ../.venv/bin/python make_encrypted_seeds.py
+../.venv/bin/python make_service_seeds.py
 
 printf 'dept,salary,bonus\nlab,1500,2.50\nshop,,-7.25\nlab,-20,0\n' >"$work/table.csv"
 encrypt() {

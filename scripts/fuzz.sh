@@ -29,6 +29,7 @@ features() {
     ! grep -qsE "hearith_(columns|cli)" "${files[@]}" || echo tables
     ! grep -qs "hearith_cli" "${files[@]}" || echo commands
     ! grep -qs "rug::" "${files[@]}" || echo oracles
+    ! grep -qs "hearith_service" "${files[@]}" || echo services
 }
 
 export CARGO_INCREMENTAL=0
@@ -83,7 +84,7 @@ fuzz() {
         echo "fuzz: $target counts no coverage" >&2
         return 1
     fi
-    printf 'fuzz: %-14s %9s runs, %6s edges covered, nothing found\n' "$target" "$runs" "$covered"
+    printf 'fuzz: %-15s %9s runs, %6s edges covered, nothing found\n' "$target" "$runs" "$covered"
 }
 export -f fuzz
 

@@ -22,6 +22,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("phe_json", env!("CARGO_BIN_EXE_phe_json")),
     ("private_key", env!("CARGO_BIN_EXE_private_key")),
     ("public_key", env!("CARGO_BIN_EXE_public_key")),
+    ("service_request", env!("CARGO_BIN_EXE_service_request")),
 ];
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

@@ -296,6 +296,9 @@ pub struct ServeLimits {
     /// MiB of numbers in the queue
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_queue: u32,
+    /// MiB of answers that clients have not read; beyond, whoever has left one longest is cut off
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_unread: u32,
     /// Requests that wait for room in the queue
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_waiting: u32,

@@ -84,6 +84,7 @@ fn limits(limits: &ServeLimits) -> Limits {
         keys: limits.max_keys as usize,
         message_bytes: (limits.max_message as usize) << 10,
         queue_bytes: (limits.max_queue as usize) << 20,
+        unread_bytes: (limits.max_unread as usize) << 20,
         waiting: limits.max_waiting as usize,
         unread: seconds(limits.unread),
         patience: seconds(limits.patience),

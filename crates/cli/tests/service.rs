@@ -2,16 +2,21 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::ops::Range;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use common::{Place, Run, STAFF};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use serde_json::Value;
 
 /// A service that runs in the background.
 struct Service {
     child: Child,
+    address: String,
+    metrics: Option<String>,
     url: String,
 }
 
@@ -20,14 +25,12 @@ impl Service {
         let line = format!("serve --listen 127.0.0.1:0 --json {line}");
         let mut child = place.command(line.split_whitespace()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let address = lines.find_map(|line| {
-            let line = line.unwrap();
-            let log: serde_json::Value = serde_json::from_str(&line).ok()?;
-            Some(log["address"].as_str()?.to_owned())
-        });
+        let log: Value = lines.find_map(|line| serde_json::from_str(&line.unwrap()).ok()).expect("it logs");
         // Somebody must read what it logs.
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child, url: format!("http://{}", address.expect("it says where it listens")) }
+        let address = log["address"].as_str().expect("it says where it listens").to_owned();
+        let metrics = log["metrics"].as_str().map(str::to_owned);
+        Self { child, url: format!("http://{address}"), address, metrics }
     }
 
     fn signal(&self, name: &str) {
@@ -132,4 +135,197 @@ fn a_service_killed_in_mid_table_is_an_error_and_a_retry_is_right() {
     place.ok("sum --key keys/public.json rows.parquet --out totals.parquet");
     let totals = place.ok("decrypt --key keys/private.json totals.parquet").text();
     assert_eq!(totals, format!("rows,x\n60000,{}\n", 60_000_u64 * 59_999 / 2));
+}
+
+#[test]
+fn a_shutdown_that_has_no_time_says_so() {
+    let place = Place::new();
+    let service = Service::start(&place, "--grace 0");
+    let line = format!("encrypt --key keys/public.json --column x --remote {} - --out rows.parquet", service.url);
+    let mut encrypting = place.command(line.split_whitespace());
+    let mut encrypting =
+        encrypting.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut table = encrypting.stdin.take().unwrap();
+    let rows: String = (0..40_000).map(|row| format!("{row}\n")).collect();
+    table.write_all(format!("x\n{rows}").as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(service.end("-TERM"), Some(2));
+    drop(table);
+    assert_eq!(Run::of(encrypting.wait_with_output().unwrap()).status, Some(2));
+    assert!(!place.file("rows.parquet").exists(), "nothing half-written");
+}
+
+/// An authority that signs certificates, and writes them into a place.
+struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl Authority {
+    /// With its root in `NAME.pem`.
+    fn new(place: &Place, name: &str) -> Self {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec![]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        place.write(&format!("{name}.pem"), params.self_signed(&key).unwrap().pem());
+        Self { issuer: Issuer::new(params, key) }
+    }
+
+    /// A certificate in `NAME.pem` that is valid up to a year, and its key in `NAME.key`.
+    fn sign(&self, place: &Place, name: &str, last_year: i32) {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(last_year, 1, 1));
+        place.write(&format!("{name}.pem"), params.signed_by(&key, &self.issuer).unwrap().pem());
+        place.write(&format!("{name}.key"), key.serialize_pem());
+    }
+}
+
+#[test]
+fn certificates_decide_who_is_served_and_who_is_believed() {
+    let place = Place::new();
+    place.write("in.csv", "x\n1\n2\n");
+    place.write("nonsense.pem", "nothing");
+    let (ours, theirs) = (Authority::new(&place, "ours"), Authority::new(&place, "theirs"));
+    ours.sign(&place, "server", 4000);
+    ours.sign(&place, "me", 4000);
+    ours.sign(&place, "late", 2021);
+    theirs.sign(&place, "stranger", 4000);
+    let tls = "--tls-cert server.pem --tls-key server.key --client-ca ours.pem";
+    let service = Service::start(&place, &format!("--key keys/private.json {tls}"));
+    let port = service.address.rsplit(':').next().unwrap().to_owned();
+    let url = format!("https://localhost:{port}");
+    let encrypt = |options: &str| {
+        format!("encrypt --key keys/public.json --column x --remote {url} {options} in.csv --out out.parquet")
+    };
+    let me = "--ca ours.pem --client-cert me.pem --client-key me.key";
+    place.ok(&encrypt(me));
+    place.ok("sum --key keys/public.json out.parquet --out totals.parquet");
+    let decrypted = place.ok(&format!("decrypt --key keys/public.json --remote {url} {me} totals.parquet"));
+    assert_eq!(decrypted.text(), "rows,x\n2,3\n");
+    std::fs::remove_file(place.file("out.parquet")).unwrap();
+
+    for (options, expected) in [
+        // Whoever shows no certificate, a stranger's or one of the past is not served.
+        ("--ca ours.pem", &*url),
+        ("--ca ours.pem --client-cert stranger.pem --client-key stranger.key", &*url),
+        ("--ca ours.pem --client-cert late.pem --client-key late.key", &*url),
+        // A service that cannot be checked gets nothing.
+        ("--ca theirs.pem --client-cert me.pem --client-key me.key", &*format!("{url}: cannot connect")),
+        ("", &*format!("{url}: https takes the root of the service's certificate")),
+        ("--ca nonsense.pem", &*url),
+        ("--ca missing.pem", "missing.pem: "),
+        ("--ca ours.pem --client-cert me.pem --client-key stranger.key", &*url),
+    ] {
+        place.fails(&encrypt(options), expected);
+    }
+    // One certificate is not for another name, and plain HTTP is no way in.
+    let elsewhere = encrypt(me).replace("localhost", "127.0.0.1");
+    place.fails(&elsewhere, "https://127.0.0.1");
+    place.fails(&encrypt("").replace("https", "http"), "http://localhost");
+    place.ok(&encrypt(me));
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
+#[test]
+fn a_service_with_an_expired_certificate_is_not_believed() {
+    let place = Place::new();
+    place.write("in.csv", "x\n1\n");
+    let ours = Authority::new(&place, "ours");
+    ours.sign(&place, "server", 2021);
+    let service = Service::start(&place, "--tls-cert server.pem --tls-key server.key");
+    let url = service.url.replace("http://127.0.0.1", "https://localhost");
+    let line =
+        format!("encrypt --key keys/public.json --column x --remote {url} --ca ours.pem in.csv --out out.parquet");
+    place.fails(&line, &format!("{url}: cannot connect"));
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
+#[test]
+fn what_a_service_cannot_start_with_is_one_line() {
+    let place = Place::new();
+    Authority::new(&place, "ours").sign(&place, "server", 4000);
+    place.write("nonsense.pem", "nothing");
+    let tls = "--tls-cert server.pem --tls-key server.key";
+    let reached = "can be reached from other machines:";
+    for (options, expected) in [
+        ("--listen 0.0.0.0:0", format!("0.0.0.0:0 {reached} that takes TLS")),
+        // TLS alone tells clients whom they speak to, and the service nothing of them.
+        (&*format!("--listen 0.0.0.0:0 {tls}"), format!("0.0.0.0:0 {reached} that takes TLS and certificates")),
+        ("--listen [::]:0", format!("[::]:0 {reached}")),
+        ("--metrics 0.0.0.0:0", format!("0.0.0.0:0 {reached} metrics are shown on the loopback address only")),
+        ("--tls-cert missing.pem --tls-key server.key", "missing.pem: ".to_owned()),
+        ("--tls-cert nonsense.pem --tls-key server.key", "TLS or transport".to_owned()),
+        ("--tls-cert server.pem --tls-key nonsense.pem", "TLS or transport".to_owned()),
+        (&*format!("{tls} --client-ca nonsense.pem"), "TLS or transport".to_owned()),
+        ("--key keys/private.json --device mesa", "the engine 'mesa' is not built in: ".to_owned()),
+        ("--key keys/private.json --device quantum", "there is no device 'quantum'".to_owned()),
+        ("--key missing.json", "missing.json: ".to_owned()),
+    ] {
+        let line = match options.contains("--listen") {
+            true => format!("serve {options}"),
+            false => format!("serve --listen 127.0.0.1:0 {options}"),
+        };
+        place.fails(&line, &expected);
+    }
+    let service = Service::start(&place, "");
+    place.fails(&format!("serve --listen {}", service.address), &format!("cannot listen on {}", service.address));
+    // What clap refuses: status 2 and its own words.
+    for options in ["--device mesa", "--tls-cert server.pem", "--client-ca ours.pem", "--max-clients 0", "--grace x"] {
+        let run = place.run(&format!("serve --listen 127.0.0.1:0 {options}"));
+        assert_eq!(run.status, Some(2), "{options}: {}", run.stderr);
+    }
+}
+
+/// What a service shows over HTTP.
+fn shown(address: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn metrics_count_what_was_done() {
+    let place = Place::new();
+    place.write("in.csv", "x\n1\n2\n3\n");
+    let service = Service::start(&place, "--metrics 127.0.0.1:0");
+    let metrics = service.metrics.clone().expect("it says where it shows them");
+    let url = &service.url;
+    place.ok(&format!("encrypt --key keys/public.json --column x --remote {url} in.csv --out out.parquet"));
+    let text = shown(&metrics);
+    for line in [
+        "hearith_rows_total{operation=\"encrypt\"} 3",
+        "hearith_requests_total{operation=\"encrypt\",outcome=\"ok\"} 1",
+        "hearith_keys 1",
+        "hearith_set_aside 0",
+        "hearith_unread_bytes 0",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}: {text}");
+    }
+    let id = place.read("keys/public.json");
+    let modulus = id.split("\"n\":\"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(!text.contains(modulus), "no key");
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
+#[test]
+fn limits_are_those_that_were_asked_for() {
+    let place = Place::new();
+    let rows: String = (0..2000).map(|row| format!("{row}\n")).collect();
+    place.write("in.csv", format!("x\n{rows}"));
+    // Messages so short that a batch takes many, a queue of a few of them, one key, one client.
+    let service = Service::start(&place, "--max-message 16 --max-queue 1 --max-keys 1 --max-clients 1 --max-streams 1");
+    let url = &service.url;
+    let encrypt =
+        |key: &str| format!("encrypt --key {key}/public.json --column x --remote {url} in.csv --out {key}.parquet");
+    place.ok(&encrypt("keys"));
+    place.ok("sum --key keys/public.json keys.parquet --out totals.parquet");
+    let totals = place.ok("decrypt --key keys/private.json totals.parquet").text();
+    assert_eq!(totals, "rows,x\n2000,1999000\n");
+    place.fails(&encrypt("other"), &format!("{url}: 1 keys are in use, and no more are taken"));
+    let held = TcpStream::connect(&service.address).unwrap();
+    place.fails(&encrypt("keys").replace("keys.parquet", "again.parquet"), &format!("{url}: 1 clients are connected"));
+    drop(held);
+    assert_eq!(service.end("-TERM"), Some(0));
 }

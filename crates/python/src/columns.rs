@@ -1,23 +1,30 @@
 //! Encrypted columns: the kernel of `hearith-columns`, record batches in and out.
 
 use crate::keys::{PrivateKey, PublicKey};
+use crate::remote::RemoteKey;
 use crate::{errors, threads};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::PyArrowType;
 use arrow_schema::Schema;
 use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Release, Rounding, Withheld};
+use hearith_paillier::{Compute, Decrypt};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A key to encrypt with, of either kind.
 enum Key {
     Public(Py<PublicKey>),
     Private(Py<PrivateKey>),
+    Remote(Py<RemoteKey>),
 }
 
 impl Key {
     fn of(key: &Bound<'_, PyAny>) -> PyResult<Self> {
+        // It is a public key as well.
+        if let Ok(key) = key.cast::<RemoteKey>() {
+            return Ok(Self::Remote(key.clone().unbind()));
+        }
         if let Ok(key) = key.cast::<PublicKey>() {
             return Ok(Self::Public(key.clone().unbind()));
         }
@@ -31,6 +38,7 @@ impl Key {
         match self {
             Self::Public(key) => EncryptionKey::Public(&key.get().0),
             Self::Private(key) => EncryptionKey::Owner(&key.get().0),
+            Self::Remote(key) => EncryptionKey::Service(&*key.get().0),
         }
     }
 }
@@ -87,7 +95,7 @@ impl Encryptor {
 /// Running totals of the encrypted columns of a table, by groups.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Totals {
-    key: hearith_paillier::PublicKey,
+    key: Arc<dyn Compute>,
     /// None when they are finished, or failed.
     running: Mutex<Option<hearith_columns::Totals>>,
     withheld: Mutex<Withheld>,
@@ -97,9 +105,13 @@ pub(crate) struct Totals {
 impl Totals {
     #[new]
     #[pyo3(signature = (key, schema, by=vec![]))]
-    fn new(key: &PublicKey, schema: PyArrowType<Schema>, by: Vec<String>) -> PyResult<Self> {
-        let totals = hearith_columns::Totals::new(&key.0, &schema.0, &by).map_err(errors::table)?;
-        Ok(Self { key: key.0.clone(), running: Mutex::new(Some(totals)), withheld: Mutex::default() })
+    fn new(key: &Bound<'_, PublicKey>, schema: PyArrowType<Schema>, by: Vec<String>) -> PyResult<Self> {
+        let key: Arc<dyn Compute> = match key.cast::<RemoteKey>() {
+            Ok(key) => key.get().0.clone(),
+            Err(_) => Arc::new(key.get().0.clone()),
+        };
+        let totals = hearith_columns::Totals::with(key.clone(), &schema.0, &by).map_err(errors::table)?;
+        Ok(Self { key, running: Mutex::new(Some(totals)), withheld: Mutex::default() })
     }
 
     /// Adds the rows of a batch. After an error the totals are gone.
@@ -122,7 +134,7 @@ impl Totals {
     /// `min_rows` are left out, totals of fewer values null.
     #[pyo3(signature = (*, min_rows=0, rerandomise=false))]
     fn finish(&self, py: Python<'_>, min_rows: u64, rerandomise: bool) -> PyResult<PyArrowType<RecordBatch>> {
-        let rerandomise = rerandomise.then_some(EncryptionKey::Public(&self.key));
+        let rerandomise = rerandomise.then_some(EncryptionKey::Service(&*self.key));
         let released = threads::run(py, || {
             let totals = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
             totals.map(|totals| totals.release(&Release { min_rows, rerandomise }))
@@ -144,10 +156,16 @@ fn finished() -> PyErr {
     PyRuntimeError::new_err("these totals are finished, or failed")
 }
 
+/// Whoever has the private key.
+enum Holder {
+    Private(Py<PrivateKey>),
+    Remote(Py<RemoteKey>),
+}
+
 /// Decrypts the batches of one table.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Decryptor {
-    key: Py<PrivateKey>,
+    holder: Holder,
     schema: Schema,
     /// Whether what was decrypted is checked before it is given out.
     check: bool,
@@ -155,32 +173,44 @@ pub(crate) struct Decryptor {
 
 #[pymethods]
 impl Decryptor {
+    /// With a private key, or a service that has it; `check` makes sure of what was decrypted before it is given out, as a service
+    /// does anyway.
     #[new]
     #[pyo3(signature = (key, schema, *, check=false))]
-    fn new(key: Py<PrivateKey>, schema: PyArrowType<Schema>, check: bool) -> PyResult<Self> {
-        let decryptor = Self { key, schema: schema.0, check };
-        decryptor.kernel(&decryptor.key.get().0)?;
+    fn new(key: &Bound<'_, PyAny>, schema: PyArrowType<Schema>, check: bool) -> PyResult<Self> {
+        let holder = match key.cast::<RemoteKey>() {
+            Ok(key) => Holder::Remote(key.clone().unbind()),
+            Err(_) => Holder::Private(key.cast::<PrivateKey>()?.clone().unbind()),
+        };
+        let decryptor = Self { holder, schema: schema.0, check };
+        decryptor.with_kernel(|_| Ok(()))?;
         Ok(decryptor)
     }
 
     /// The schema of the decrypted batches.
     #[getter]
     fn schema(&self) -> PyResult<PyArrowType<Schema>> {
-        Ok(PyArrowType(Schema::clone(&self.kernel(&self.key.get().0)?.schema())))
+        self.with_kernel(|kernel| Ok(PyArrowType(Schema::clone(&kernel.schema()))))
     }
 
     /// The batch with exact decimals, or an error at the first total that cannot be relied on.
     fn decrypt(&self, py: Python<'_>, batch: PyArrowType<RecordBatch>) -> PyResult<PyArrowType<RecordBatch>> {
-        let key = &self.key.get().0;
-        let checking = key.checking();
-        let kernel = self.kernel(if self.check { &checking } else { key })?;
-        let decrypted = threads::run(py, || kernel.decrypt(&batch.0)?.to_batch())?;
+        let decrypted = self.with_kernel(|kernel| threads::run(py, || kernel.decrypt(&batch.0)?.to_batch()))?;
         decrypted.map(PyArrowType).map_err(errors::table)
     }
 }
 
 impl Decryptor {
-    fn kernel<'a>(&self, holder: &'a dyn hearith_paillier::Decrypt) -> PyResult<hearith_columns::Decryptor<'a>> {
-        hearith_columns::Decryptor::with(holder, &self.schema).map_err(errors::table)
+    fn with_kernel<T>(&self, work: impl FnOnce(hearith_columns::Decryptor<'_>) -> PyResult<T>) -> PyResult<T> {
+        let checking;
+        let holder: &dyn Decrypt = match &self.holder {
+            Holder::Remote(key) => &*key.get().0,
+            Holder::Private(key) if self.check => {
+                checking = key.get().0.checking();
+                &checking
+            }
+            Holder::Private(key) => &key.get().0,
+        };
+        work(hearith_columns::Decryptor::with(holder, &self.schema).map_err(errors::table)?)
     }
 }

@@ -8,7 +8,9 @@ use std::path::Path;
 use crate::keys::message;
 use hearith_columns::ErrorKind as TableErrorKind;
 use hearith_dghv::format::FormatError;
-use hearith_paillier::{Error, ErrorKind};
+use hearith_paillier::{ComputeError, DecryptError, Error, ErrorKind};
+use hearith_service::client;
+use hearith_service::proto::ErrorReason;
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -19,6 +21,7 @@ pyo3::import_exception!(hearith.errors, HearithError);
 pyo3::import_exception!(hearith.errors, InvalidKeyError);
 pyo3::import_exception!(hearith.errors, KeyMismatchError);
 pyo3::import_exception!(hearith.errors, RangeError);
+pyo3::import_exception!(hearith.errors, ServiceError);
 pyo3::import_exception!(hearith.errors, ShapeError);
 pyo3::import_exception!(hearith.errors, TableError);
 
@@ -62,6 +65,9 @@ pub(crate) fn slot_overflow(row: usize) -> PyErr {
 /// A table that cannot be encrypted, added up or decrypted.
 pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
     let (kind, source) = (error.kind(), error.source());
+    if let TableErrorKind::Service(cause) | TableErrorKind::Device(cause) = kind {
+        return outside(&**cause);
+    }
     let place = Place { row: error.row(), column: error.column().map(str::to_owned) };
     let text = kind.to_string();
     let name: &dyn Debug = match kind {
@@ -78,6 +84,44 @@ pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
             raise::<RangeError>(text, place, name, source)
         }
         _ => raise::<TableError>(text, place, name, source),
+    }
+}
+
+/// An operation that a key, or a service in its stead, could not carry out.
+pub(crate) fn compute(error: ComputeError) -> PyErr {
+    match error {
+        ComputeError::Batch(error) => operation(error),
+        ComputeError::Service(cause) => outside(&*cause),
+    }
+}
+
+/// A decryption that a service could not carry out.
+pub(crate) fn decrypt(error: DecryptError) -> PyErr {
+    match error {
+        DecryptError::Ciphertexts(error) => operation(error),
+        DecryptError::Device(cause) => outside(&*cause),
+    }
+}
+
+/// What befell a service, of which the Python package knows one kind.
+fn outside(cause: &(dyn StdError + Send + Sync + 'static)) -> PyErr {
+    match cause.downcast_ref() {
+        Some(error) => service(error),
+        None => HearithError::new_err(cause.to_string()),
+    }
+}
+
+/// What a service refuses, or why there is none.
+pub(crate) fn service(error: &client::Error) -> PyErr {
+    use client::ErrorKind as Kind;
+    let place = Place { row: error.row().map(|row| row as u64), column: None };
+    let text = format!("{}: {}", error.url(), error.kind());
+    let (kind, source) = (error.kind(), StdError::source(error));
+    let Kind::Refused { reason, .. } = kind else { return raise::<ServiceError>(text, place, kind, source) };
+    match reason {
+        ErrorReason::BadNumber => raise::<CiphertextError>(text, place, reason, source),
+        ErrorReason::BadKey => raise::<InvalidKeyError>(text, place, reason, source),
+        _ => raise::<ServiceError>(text, place, reason, source),
     }
 }
 

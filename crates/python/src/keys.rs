@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Packed integers and their width in bytes.
-type Packed<'py> = (Bytes<'py>, usize);
+pub(crate) type Packed<'py> = (Bytes<'py>, usize);
 
 fn policy(insecure: bool) -> KeyPolicy {
     if insecure { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure }
@@ -66,7 +66,7 @@ fn ciphertexts(
 }
 
 /// A public key.
-#[pyclass(frozen, module = "hearith._native")]
+#[pyclass(frozen, subclass, module = "hearith._native")]
 pub(crate) struct PublicKey(pub(crate) hearith_paillier::PublicKey);
 
 #[pymethods]

@@ -11,6 +11,7 @@ mod dghv;
 mod errors;
 mod integers;
 mod keys;
+mod remote;
 mod slots;
 mod threads;
 
@@ -32,6 +33,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<columns::Encryptor>()?;
     module.add_class::<columns::Totals>()?;
     module.add_class::<columns::Decryptor>()?;
+    module.add_class::<remote::Service>()?;
+    module.add_class::<remote::RemoteKey>()?;
     module.add_class::<dghv::DghvPublicKey>()?;
     module.add_class::<dghv::DghvPrivateKey>()?;
     module.add_class::<dghv::DghvCiphertexts>()?;

@@ -1,102 +1,126 @@
-//! Asks a service for one encryption after the other from many connections at once, and prints one line of JSON: rows a second, and the
-//! latency in milliseconds at the 50th, 99th and 99.9th percentile.
+//! Load on a service, for `scripts/bench_service.sh`: one request after another by many clients, or as many connections as are wanted.
 //!
-//! Usage: `load URL PUBLIC_KEY CONNECTIONS SECONDS [--hold N]`; `--hold` keeps N more connections open that ask for one row each at the end.
+//! `load URL KEY.json calls CLIENTS SECONDS`: every client asks for the encryption of one number in a call of its own, again and again.
+//! `load URL KEY.json stream CLIENTS SECONDS`: the same with one call for all requests of a client.
+//! `load URL KEY.json connections COUNT`: connections that are open at once, one request on each.
+//! What it prints are names and numbers, a line each; latencies in milliseconds.
 
 use std::error::Error;
-use std::fs;
 use std::time::{Duration, Instant};
 
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Engine, KeyPolicy, PublicKey};
+use hearith_service::proto::EncryptRequest;
+use hearith_service::proto::RegisterKeyRequest;
 use hearith_service::proto::paillier_client::PaillierClient;
-use hearith_service::proto::{EncryptRequest, RegisterKeyRequest};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::Streaming;
-use tonic::transport::Channel;
+use tonic::transport::{Channel, Endpoint};
 
-type Anything<T> = Result<T, Box<dyn Error + Send + Sync>>;
+type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// A connection with one stream of requests.
-struct Asker {
-    requests: mpsc::Sender<EncryptRequest>,
-    answers: Streaming<hearith_service::proto::EncryptResponse>,
-}
-
-impl Asker {
-    async fn connect(url: String) -> Anything<Self> {
-        let mut client = PaillierClient::connect(url).await?;
-        let (requests, receiver) = mpsc::channel(1);
-        let answers = client.encrypt(ReceiverStream::new(receiver)).await?.into_inner();
-        Ok(Self { requests, answers })
-    }
-
-    async fn ask(&mut self, request: &EncryptRequest) -> Anything<()> {
-        self.requests.send(request.clone()).await?;
-        self.answers.message().await?.ok_or("the stream ended")?;
-        Ok(())
-    }
-}
-
-fn main() -> Anything<()> {
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [url, key, connections, seconds, rest @ ..] = &arguments[..] else {
-        return Err("usage: load URL PUBLIC_KEY CONNECTIONS SECONDS [--hold N]".into());
-    };
-    let hold = match rest {
-        [] => 0,
-        [option, number] if option == "--hold" => number.parse()?,
-        _ => return Err("only --hold N may follow".into()),
-    };
-    let key = PublicKey::from_jwk(&fs::read_to_string(key)?, KeyPolicy::AllowInsecure, Engine::best())?;
-    let seconds = Duration::from_secs_f64(seconds.parse()?);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    runtime.block_on(load(url, &key, connections.parse()?, seconds, hold))
-}
-
-async fn load(url: &str, key: &PublicKey, connections: usize, time: Duration, hold: usize) -> Anything<()> {
-    let request = request(url, key).await?;
-    let mut held = Vec::new();
-    for _ in 0..hold {
-        held.push(Asker::connect(url.to_owned()).await?);
-    }
-    let mut asking = Vec::new();
-    for _ in 0..connections {
-        let (mut asker, request) = (Asker::connect(url.to_owned()).await?, request.clone());
-        asking.push(tokio::spawn(async move {
-            let (start, mut latencies) = (Instant::now(), Vec::new());
-            while start.elapsed() < time {
-                let asked = Instant::now();
-                asker.ask(&request).await?;
-                latencies.push(asked.elapsed().as_secs_f64() * 1000.0);
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let [url, key, how, rest @ ..] = &words[..] else { return Err("URL KEY.json calls|stream|connections ...".into()) };
+    let key = PublicKey::from_jwk(&std::fs::read_to_string(key)?, KeyPolicy::Secure, Engine::best())?;
+    let request = request(url, &key).await?;
+    let width = key.ciphertext_bytes();
+    let number =
+        |at: usize| rest.get(at).ok_or("a number is missing")?.parse::<u64>().map_err(|error| error.to_string());
+    match *how {
+        "calls" | "stream" => {
+            let (clients, span) = (number(0)?, Duration::from_secs(number(1)?));
+            let work =
+                (0..clients).map(|_| tokio::spawn(ask(url.to_string(), request.clone(), width, *how == "calls", span)));
+            let start = Instant::now();
+            let mut latencies = Vec::new();
+            for client in work.collect::<Vec<_>>() {
+                latencies.extend(client.await??);
             }
-            Anything::Ok(latencies)
-        }));
+            report(latencies, start.elapsed());
+        }
+        "connections" => connections(url, request, width, number(0)? as usize).await?,
+        _ => return Err(format!("{how} is nothing that could be done").into()),
     }
-    let (start, mut latencies) = (Instant::now(), Vec::new());
-    for asking in asking {
-        latencies.extend(asking.await??);
-    }
-    let rate = latencies.len() as f64 / start.elapsed().as_secs_f64();
-    for asker in &mut held {
-        asker.ask(&request).await?;
-    }
-    latencies.sort_by(f64::total_cmp);
-    let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize];
-    let (p50, p99, p999) = (at(0.5), at(0.99), at(0.999));
-    let count = latencies.len();
-    println!(
-        "{{\"requests\":{count},\"held\":{hold},\"rows_per_second\":{rate:.1},\"p50\":{p50:.2},\"p99\":{p99:.2},\"p999\":{p999:.2}}}"
-    );
     Ok(())
 }
 
-/// A request for one row under the key, which it registers.
-async fn request(url: &str, key: &PublicKey) -> Anything<EncryptRequest> {
-    let (n, h) = (key.modulus_be().into(), key.generator_be().unwrap_or_default().into());
-    let mut client: PaillierClient<Channel> = PaillierClient::connect(url.to_owned()).await?;
-    let key_handle = client.register_key(RegisterKeyRequest { n, h }).await?.into_inner().key;
-    let plaintexts = encode_signed(key, &[1234])?.to_be_bytes().to_vec();
-    Ok(EncryptRequest { key: key_handle, plaintexts: plaintexts.into() })
+async fn connect(url: &str) -> Outcome<PaillierClient<Channel>> {
+    Ok(PaillierClient::new(Endpoint::from_shared(url.to_owned())?.connect().await?))
+}
+
+/// A request for the encryption of one number, under the key that the service is told here.
+async fn request(url: &str, key: &PublicKey) -> Outcome<EncryptRequest> {
+    let register = RegisterKeyRequest { n: key.modulus_be().into(), h: key.generator_be().unwrap_or_default().into() };
+    let handle = connect(url).await?.register_key(register).await?.into_inner().key;
+    let plaintext = encode_signed(key, &[1_234_567])?.to_be_bytes().to_vec();
+    Ok(EncryptRequest { key: handle, plaintexts: plaintext.into() })
+}
+
+/// What one client waits for each answer.
+async fn ask(
+    url: String,
+    request: EncryptRequest,
+    width: usize,
+    calls: bool,
+    span: Duration,
+) -> Outcome<Vec<Duration>> {
+    let mut client = connect(&url).await?;
+    let (sender, receiver) = mpsc::channel(1);
+    let mut stream = match calls {
+        true => None,
+        false => Some(client.encrypt(ReceiverStream::new(receiver)).await?.into_inner()),
+    };
+    let (start, mut latencies) = (Instant::now(), Vec::new());
+    while start.elapsed() < span {
+        let asked = Instant::now();
+        let answer = match &mut stream {
+            Some(answers) => {
+                sender.send(request.clone()).await?;
+                answers.message().await?
+            }
+            None => client.encrypt(tokio_stream::once(request.clone())).await?.into_inner().message().await?,
+        };
+        latencies.push(asked.elapsed());
+        if answer.ok_or("no answer")?.ciphertexts.len() != width {
+            return Err("an answer of another length".into());
+        }
+    }
+    Ok(latencies)
+}
+
+fn report(mut latencies: Vec<Duration>, span: Duration) {
+    latencies.sort();
+    println!("requests {}", latencies.len());
+    println!("rate {:.1}", latencies.len() as f64 / span.as_secs_f64());
+    for (name, part) in [("p50", 0.5), ("p99", 0.99), ("p999", 0.999), ("most", 1.0)] {
+        let at = ((latencies.len() as f64 * part).ceil() as usize).clamp(1, latencies.len().max(1)) - 1;
+        println!("{name} {:.3}", latencies.get(at).copied().unwrap_or_default().as_secs_f64() * 1e3);
+    }
+}
+
+/// Opens connections, all of which stay open until each has had an answer.
+async fn connections(url: &str, request: EncryptRequest, width: usize, count: usize) -> Outcome<()> {
+    let start = Instant::now();
+    let mut streams = Vec::with_capacity(count);
+    for _ in 0..count {
+        let (sender, receiver) = mpsc::channel(1);
+        let answers = connect(url).await?.encrypt(ReceiverStream::new(receiver)).await?.into_inner();
+        streams.push((sender, answers));
+    }
+    println!("open {:.3}", start.elapsed().as_secs_f64());
+    let start = Instant::now();
+    for (sender, _) in &streams {
+        sender.send(request.clone()).await?;
+    }
+    let mut answered = 0;
+    for (_, answers) in &mut streams {
+        let answer = answers.message().await?.ok_or("no answer")?;
+        answered += usize::from(answer.ciphertexts.len() == width);
+    }
+    println!("answered {answered}");
+    println!("seconds {:.3}", start.elapsed().as_secs_f64());
+    Ok(())
 }

@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -78,6 +79,9 @@ pub enum ErrorKind {
     /// There is no connection, or the certificates do not do.
     #[error("cannot connect")]
     Connect(#[source] tonic::transport::Error),
+    /// A child of `fork` has the memory of its parent's connections, but not their threads.
+    #[error("the connection belongs to the process that made it: connect in this one")]
+    OtherProcess,
     /// The threads of the client could not be started.
     #[error("cannot start threads")]
     Runtime(#[source] std::io::Error),
@@ -89,7 +93,10 @@ pub enum ErrorKind {
         /// In words.
         text: String,
     },
-    /// The connection broke, or a deadline passed.
+    /// A deadline passed.
+    #[error("the service took too long")]
+    Deadline(#[source] Box<Status>),
+    /// The connection broke.
     #[error("{}", broken(.0))]
     Broken(#[source] Box<Status>),
     /// The service gave what is no answer.
@@ -102,13 +109,17 @@ pub enum ErrorKind {
 
 fn broken(status: &Status) -> String {
     match status.code() {
-        Code::DeadlineExceeded | Code::Cancelled => "the service took too long".to_owned(),
         Code::Unimplemented => "this is no service of the kind".to_owned(),
         _ => format!("the connection broke: {}", status.message()),
     }
 }
 
 impl Error {
+    /// The service that it went wrong with.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// What went wrong.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
@@ -156,10 +167,26 @@ impl From<Error> for DecryptError {
 /// A connection to a service, which is made anew when it breaks. To be shared by threads.
 #[derive(Debug)]
 pub struct Service {
-    runtime: Runtime,
-    client: PaillierClient<Channel>,
+    /// There until it is dropped.
+    connection: Option<Connection>,
+    process: u32,
     url: String,
     timeout: Option<Duration>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    runtime: Runtime,
+    client: PaillierClient<Channel>,
+}
+
+/// In a child of `fork` there are no threads that could be waited for.
+impl Drop for Service {
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            std::mem::forget(self.connection.take());
+        }
+    }
 }
 
 impl Service {
@@ -175,7 +202,13 @@ impl Service {
         let runtime = runtime.map_err(|cause| error(ErrorKind::Runtime(cause)))?;
         let channel = runtime.block_on(endpoint.connect()).map_err(|cause| error(ErrorKind::Connect(cause)))?;
         let client = PaillierClient::new(channel).max_decoding_message_size(ANSWER_BYTES);
-        Ok(Self { runtime, client, url: url.to_owned(), timeout: options.timeout })
+        let connection = Some(Connection { runtime, client });
+        Ok(Self { connection, process: process::id(), url: url.to_owned(), timeout: options.timeout })
+    }
+
+    fn connection(&self) -> Result<&Connection, Error> {
+        let own = self.connection.as_ref().filter(|_| self.process == process::id());
+        own.ok_or_else(|| self.wrong(ErrorKind::OtherProcess))
     }
 
     /// Makes a public key known to the service.
@@ -196,8 +229,9 @@ impl Service {
     fn register(&self, public: &PublicKey) -> Result<Registered, Error> {
         let (n, h) = (public.modulus_be().into(), public.generator_be().unwrap_or_default().into());
         let request = self.timed(Request::new(proto::RegisterKeyRequest { n, h }));
-        let mut client = self.client.clone();
-        let answer = self.runtime.block_on(self.within(client.register_key(request)));
+        let Connection { runtime, client } = self.connection()?;
+        let mut client = client.clone();
+        let answer = runtime.block_on(self.within(client.register_key(request)));
         let answer = answer.map_err(|status| self.error(status, 0))?.into_inner();
         let message_bytes = usize::try_from(answer.max_message_bytes).unwrap_or(usize::MAX);
         Ok(Registered { handle: answer.key, message_bytes, decrypts: answer.decrypts })
@@ -223,17 +257,18 @@ impl Service {
 
     /// Sends requests as one stream and gives their answers.
     fn exchange<E: Exchange>(&self, requests: Vec<E>, rows_each: usize) -> Result<Vec<Bytes>, Error> {
+        let Connection { runtime, client } = self.connection()?;
         let expected = requests.len();
         let mut numbers = Vec::with_capacity(expected);
         let exchanged = async {
             let requests = self.timed(tokio_stream::iter(requests).into_streaming_request());
-            let mut answers = E::call(self.client.clone(), requests).await?.into_inner();
+            let mut answers = E::call(client.clone(), requests).await?.into_inner();
             while let Some(answer) = answers.message().await? {
                 numbers.push(E::numbers(answer));
             }
             Ok(())
         };
-        let exchanged: Result<(), Status> = self.runtime.block_on(self.within(exchanged));
+        let exchanged: Result<(), Status> = runtime.block_on(self.within(exchanged));
         exchanged.map_err(|status| self.error(status, numbers.len() * rows_each))?;
         if numbers.len() == expected { Ok(numbers) } else { Err(self.wrong(ErrorKind::Answer)) }
     }
@@ -249,6 +284,9 @@ impl Service {
         let row = info.and_then(|info| info.metadata.get(ROW)?.parse::<usize>().ok());
         let kind = match reason {
             Some(reason) => ErrorKind::Refused { reason, text: status.message().to_owned() },
+            None if matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled) => {
+                ErrorKind::Deadline(Box::new(status))
+            }
             None => ErrorKind::Broken(Box::new(status)),
         };
         Error { url: self.url.clone(), row: row.map(|row| row.saturating_add(first)), kind }
@@ -321,7 +359,7 @@ impl RemoteKey {
         let width = self.public.plaintext_bytes();
         let bytes = plaintexts.to_be_bytes();
         let pieces = |rows: usize, key: &str| {
-            let piece = |bytes: &[u8]| proto::EncryptRequest { key: key.to_owned(), plaintexts: copied(bytes) };
+            let piece = |bytes: &[u8]| proto::EncryptRequest { key: key.to_owned(), plaintexts: wiped(bytes) };
             bytes.chunks(rows * width).map(piece).collect()
         };
         self.ciphertexts(plaintexts.len(), width, pieces)
@@ -376,16 +414,17 @@ impl RemoteKey {
         assert_eq!(ciphertexts.len(), scalars.len(), "as many rows");
         let width = self.public.ciphertext_bytes();
         let bytes = self.bytes(ciphertexts);
-        let scalars = Zeroizing::new(scalars.iter().flat_map(|scalar| scalar.to_be_bytes()).collect::<Vec<u8>>());
+        let mut packed = Zeroizing::new(Vec::with_capacity(scalars.len() * SCALAR));
+        scalars.iter().for_each(|scalar| packed.extend_from_slice(&scalar.to_be_bytes()));
         let pieces = |rows: usize, key: &str| {
             let piece = |(ciphertexts, scalars)| proto::MultiplyRequest {
                 key: key.to_owned(),
                 ciphertexts: copied(ciphertexts),
-                scalars: copied(scalars),
+                scalars: wiped(scalars),
                 bits: bits.min(i128::BITS),
                 deterministic: true,
             };
-            bytes.chunks(rows * width).zip(scalars.chunks(rows * SCALAR)).map(piece).collect()
+            bytes.chunks(rows * width).zip(packed.chunks(rows * SCALAR)).map(piece).collect()
         };
         self.ciphertexts(ciphertexts.len(), width + SCALAR, pieces)
     }
@@ -554,6 +593,11 @@ fn numbered(of: &[u32]) -> (Vec<u32>, Vec<u32>) {
 
 fn copied(bytes: &[u8]) -> Bytes {
     Bytes::copy_from_slice(bytes)
+}
+
+/// A copy of what is secret, wiped when the transport has copied it in turn.
+fn wiped(bytes: &[u8]) -> Bytes {
+    Bytes::from_owner(Zeroizing::new(bytes.to_vec()))
 }
 
 impl fmt::Debug for RemoteKey {

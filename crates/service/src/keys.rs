@@ -83,6 +83,11 @@ pub struct ServedKey {
 }
 
 impl ServedKey {
+    /// A public key, with its private half or without.
+    pub fn new(public: PublicKey, private: Option<PrivateKey>) -> Self {
+        Self { handle: Handle::of_key(&public), public, private }
+    }
+
     /// Its handle.
     pub fn handle(&self) -> Handle {
         self.handle
@@ -150,7 +155,7 @@ impl Keys {
         let public =
             PublicKey::new(n, generator, self.policy, self.engine).map_err(|error| Refusal::bad_key(&error))?;
         let private = self.private.get(&public.id()).cloned();
-        self.keep(Arc::new(ServedKey { handle, public, private }))
+        self.keep(Arc::new(ServedKey::new(public, private)))
     }
 
     fn keep(&self, key: Arc<ServedKey>) -> Result<Arc<ServedKey>, Refusal> {

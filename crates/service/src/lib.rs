@@ -7,8 +7,8 @@
 //!
 //! # Who sees what
 //! Whoever runs the server sees the plaintexts that it encrypts and decrypts, and draws the randomisers. Additions, multiplications by
-//! plain numbers and re-randomisation show it ciphertexts and factors only. Buffers of the network are not wiped: on both ends
-//! plaintexts may stay in freed memory, unlike within the other crates of the project.
+//! plain numbers and re-randomisation show it ciphertexts and factors only. What this crate copies of plaintexts is wiped; the buffers of
+//! HTTP/2 and TLS are not: on both ends plaintexts may stay in freed memory, unlike within the other crates of the project.
 
 #[cfg(feature = "client")]
 pub mod client;
@@ -28,8 +28,12 @@ pub mod proto;
 #[cfg(feature = "server")]
 pub mod refusal;
 #[cfg(feature = "server")]
+pub mod request;
+#[cfg(feature = "server")]
 pub mod scheduler;
 #[cfg(feature = "server")]
 pub mod server;
+#[cfg(feature = "server")]
+mod shelf;
 #[cfg(feature = "server")]
 pub mod work;

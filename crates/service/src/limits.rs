@@ -4,8 +4,8 @@ use std::time::Duration;
 
 /// The bounds of a server.
 ///
-/// Memory: at most `queue_bytes` of requests wait to be computed, and beside them a stream holds the request that it reads and
-/// [`STREAM_WINDOW`] answers, each of at most `message_bytes`.
+/// Memory: at most `queue_bytes` of requests wait to be computed, and at most `unread_bytes` of answers to be read. Beside them each
+/// stream has one request of at most `message_bytes` that it reads, and one that waits for room in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Connections. Twice as many are let in to be told so, any more are closed at once.
@@ -18,9 +18,11 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Bytes of numbers in the queue; further requests wait.
     pub queue_bytes: usize,
+    /// Bytes of answers that wait for their clients; for more, whoever has left one unread longest is cut off.
+    pub unread_bytes: usize,
     /// Requests that wait for room in the queue; further ones are refused.
     pub waiting: usize,
-    /// How long a client may leave an answer unread.
+    /// How long a client may leave an answer unread, and then the error that says so, before its connection is ended.
     pub unread: Duration,
     /// How long a device may take for a batch before it is set aside.
     pub patience: Duration,
@@ -41,6 +43,7 @@ impl Default for Limits {
             keys: 256,
             message_bytes: 1 << 20,
             queue_bytes: 256 << 20,
+            unread_bytes: 256 << 20,
             waiting: 4096,
             unread: Duration::from_secs(60),
             patience: Duration::from_secs(120),

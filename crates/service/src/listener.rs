@@ -3,8 +3,10 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
+use futures_util::task::AtomicWaker;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -17,17 +19,40 @@ use crate::metrics::Metrics;
 #[derive(Debug)]
 pub(crate) struct Socket {
     stream: TcpStream,
-    /// Whether there is no room for it, of which it is told.
-    surplus: bool,
+    client: Client,
     _place: OwnedSemaphorePermit,
     metrics: Arc<Metrics>,
 }
 
 /// What handlers learn of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Client {
-    /// Whether it came when there was no room.
+    /// Whether it came when there was no room, of which it is told.
     pub(crate) surplus: bool,
+    cut: Arc<Cut>,
+}
+
+/// How a connection is told to end.
+#[derive(Debug, Default)]
+struct Cut {
+    off: AtomicBool,
+    reader: AtomicWaker,
+}
+
+impl Client {
+    /// Ends the connection, and with it all that is kept for it.
+    pub(crate) fn cut_off(&self, metrics: &Metrics) {
+        if !self.cut.off.swap(true, Ordering::AcqRel) {
+            metrics.cut_off.inc();
+            tracing::info!("a client that does not read is cut off");
+        }
+        self.cut.reader.wake();
+    }
+
+    /// Whether it was ended.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.cut.off.load(Ordering::Acquire)
+    }
 }
 
 /// Connections as they come. As many as `clients` have a place, as many again are let in as surplus, further ones are closed.
@@ -59,7 +84,8 @@ pub(crate) fn accept(
             // Without it small answers wait for one another.
             let _ = stream.set_nodelay(true);
             metrics.clients.inc();
-            let socket = Socket { stream, surplus, _place: place, metrics: metrics.clone() };
+            let client = Client { surplus, ..Client::default() };
+            let socket = Socket { stream, client, _place: place, metrics: metrics.clone() };
             if sender.send(Ok(socket)).await.is_err() {
                 return;
             }
@@ -78,12 +104,17 @@ impl Connected for Socket {
     type ConnectInfo = Client;
 
     fn connect_info(&self) -> Client {
-        Client { surplus: self.surplus }
+        self.client.clone()
     }
 }
 
 impl AsyncRead for Socket {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        // Noted before it is looked at, so that no end is missed.
+        self.client.cut.reader.register(cx.waker());
+        if self.client.is_cut_off() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }

@@ -39,11 +39,13 @@ pub struct Metrics {
     seconds: Family<Asked, Histogram, fn() -> Histogram>,
     batch_rows: Family<Place, Histogram, fn() -> Histogram>,
     pub(crate) queue_bytes: Gauge,
+    pub(crate) unread_bytes: Gauge,
     pub(crate) clients: Gauge,
     pub(crate) streams: Gauge,
     pub(crate) keys: Gauge,
     pub(crate) set_aside: Gauge<i64, std::sync::atomic::AtomicI64>,
     pub(crate) redone: Counter<u64, AtomicU64>,
+    pub(crate) cut_off: Counter<u64, AtomicU64>,
 }
 
 impl Default for Metrics {
@@ -55,13 +57,15 @@ impl Default for Metrics {
             Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.0005, 2.0, 18)));
         let batch_rows: Family<Place, Histogram, fn() -> Histogram> =
             Family::new_with_constructor(|| Histogram::new(exponential_buckets(1.0, 2.0, 14)));
-        let (queue_bytes, clients, streams, keys) = <(Gauge, Gauge, Gauge, Gauge)>::default();
-        let (set_aside, redone) = <(Gauge<i64, std::sync::atomic::AtomicI64>, Counter<u64, AtomicU64>)>::default();
+        let (queue_bytes, unread_bytes, clients, streams, keys) = <(Gauge, Gauge, Gauge, Gauge, Gauge)>::default();
+        let set_aside = Gauge::<i64, std::sync::atomic::AtomicI64>::default();
+        let (redone, cut_off) = <(Counter<u64, AtomicU64>, Counter<u64, AtomicU64>)>::default();
         registry.register("requests", "Requests by operation and how they ended", requests.clone());
         registry.register("rows", "Rows computed", rows.clone());
         registry.register("request_seconds", "Time from a request's arrival to its answer", seconds.clone());
         registry.register("batch_rows", "Rows of the batches that processors were given", batch_rows.clone());
         registry.register("queue_bytes", "Bytes of numbers that are waiting or being computed", queue_bytes.clone());
+        registry.register("unread_bytes", "Bytes of answers that clients have not taken", unread_bytes.clone());
         registry.register("clients", "Connections", clients.clone());
         registry.register("streams", "Open streams", streams.clone());
         registry.register("keys", "Registered public keys", keys.clone());
@@ -71,7 +75,22 @@ impl Default for Metrics {
             set_aside.clone(),
         );
         registry.register("redone", "Requests computed again after a processor stalled or failed", redone.clone());
-        Self { registry, requests, rows, seconds, batch_rows, queue_bytes, clients, streams, keys, set_aside, redone }
+        registry.register("cut_off", "Connections ended because answers were not read", cut_off.clone());
+        Self {
+            registry,
+            requests,
+            rows,
+            seconds,
+            batch_rows,
+            queue_bytes,
+            unread_bytes,
+            clients,
+            streams,
+            keys,
+            set_aside,
+            redone,
+            cut_off,
+        }
     }
 }
 

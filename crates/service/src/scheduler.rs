@@ -54,7 +54,7 @@ impl Member {
     }
 }
 
-/// The processors and what waits for them. When dropped, what was accepted is still computed.
+/// The processors and what waits for them. When dropped, nobody waits any more: only what this CPU is at is ended.
 #[derive(Debug)]
 pub struct Scheduler {
     shared: Arc<Shared>,
@@ -69,6 +69,7 @@ struct Shared {
     room: Arc<Semaphore>,
     permits: usize,
     waiting: AtomicUsize,
+    abandoned: AtomicBool,
     limits: Limits,
     metrics: Arc<Metrics>,
 }
@@ -117,7 +118,7 @@ struct Answer {
 
 /// Room in the queue, counted as long as it is taken.
 #[derive(Debug)]
-struct Room {
+pub struct Room {
     _permits: OwnedSemaphorePermit,
     bytes: i64,
     metrics: Arc<Metrics>,
@@ -160,8 +161,10 @@ impl Scheduler {
         let permits = (limits.queue_bytes / PERMIT_BYTES).clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         let state = State { running: vec![0; members.len()], aside: vec![false; members.len()], ..State::default() };
         let room = Arc::new(Semaphore::new(permits));
-        let (state, changed, waiting) = (Mutex::new(state), Condvar::new(), AtomicUsize::new(0));
-        let shared = Arc::new(Shared { members, state, changed, room, permits, waiting, limits, metrics });
+        let (state, changed) = (Mutex::new(state), Condvar::new());
+        let (waiting, abandoned) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let shared = Shared { members, state, changed, room, permits, waiting, abandoned, limits, metrics };
+        let shared = Arc::new(shared);
         let mut workers = Vec::new();
         for (index, member) in shared.members.iter().enumerate() {
             for _ in 0..if member.cpu { CPU_BATCHES } else { 1 } {
@@ -183,22 +186,33 @@ impl Scheduler {
         Self { shared, workers }
     }
 
-    /// Computes, together with what others ask for. Whoever drops the future before takes the request back, unless it is being computed.
+    /// Room in the queue for an input, once there is some.
     ///
     /// # Errors
-    /// What is wrong with the input, a deadline that passes before it is computed, or too many requests that wait for room in the queue.
-    pub async fn submit(
+    /// Too many others wait for it.
+    pub async fn room(&self, input: &Input) -> Result<Room, Refusal> {
+        self.shared.room(input.bytes()).await
+    }
+
+    /// Puts a request into the queue, to be computed together with what others ask for. Whoever drops the future before it is takes the
+    /// request back. It gives what is wrong with the input, or a deadline that passed before.
+    pub fn submit(
         &self,
         key: Arc<ServedKey>,
         input: Input,
+        room: Room,
         deadline: Option<Instant>,
-    ) -> Result<Output, Refusal> {
-        let room = self.shared.room(input.bytes()).await?;
+    ) -> impl Future<Output = Result<Output, Refusal>> + use<> {
         let (sender, answer) = oneshot::channel();
         let answer_to = Mutex::new(Some(Answer { sender, _room: room }));
         let request = Request { key, input, deadline, alone: AtomicBool::new(false), answer: answer_to };
         self.shared.enqueue(Arc::new(request));
-        answer.await.unwrap_or_else(|_| Err(Refusal::new(ErrorReason::Failed, "internal error")))
+        async { answer.await.unwrap_or_else(|_| Err(Refusal::new(ErrorReason::Failed, "internal error"))) }
+    }
+
+    /// Leaves even what is being computed: the end does not wait for it.
+    pub fn abandon(&self) {
+        self.shared.abandoned.store(true, Ordering::Relaxed);
     }
 
     /// The members that were set aside, by name.
@@ -213,6 +227,9 @@ impl Drop for Scheduler {
     fn drop(&mut self) {
         self.shared.state().closing = true;
         self.shared.changed.notify_all();
+        if self.shared.abandoned.load(Ordering::Relaxed) {
+            return;
+        }
         for worker in self.workers.drain(..) {
             // A worker has caught every panic of what it ran.
             let _ = worker.join();
@@ -241,9 +258,17 @@ impl Shared {
         Ok(Room { _permits: acquired, bytes, metrics })
     }
 
+    /// Wakes those who wait only if one of them may take it: of many small requests most wait for the batch to fill.
     fn enqueue(&self, request: Arc<Request>) {
-        self.state().put(request, false);
-        self.changed.notify_all();
+        let mut state = self.state();
+        let line = state.put(request, false);
+        let rows = state.rows(line);
+        let mut members = self.members.iter().zip(&state.running);
+        let wake = members.any(|(member, &running)| running == 0 || rows >= member.processor.full_rows());
+        drop(state);
+        if wake {
+            self.changed.notify_all();
+        }
     }
 
     /// What a thread of a member does until the end.
@@ -267,11 +292,12 @@ impl Shared {
     fn next(&self, member: usize) -> Option<(u64, Flight)> {
         let mut state = self.state();
         loop {
-            if state.aside[member] {
+            if state.aside[member] || state.closing {
                 return None;
             }
             if let Some(line) = self.line_for(&mut state, member) {
-                let requests = state.take(line, self.members[member].processor.batch_rows());
+                let rows = self.batch_rows(member, state.rows(line));
+                let requests = state.take(line, rows);
                 if requests.is_empty() {
                     continue;
                 }
@@ -282,11 +308,15 @@ impl Shared {
                 state.flights.insert(number, flight.clone());
                 return Some((number, flight));
             }
-            if state.closing && state.turns.is_empty() && state.flights.is_empty() {
-                return None;
-            }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Rows of the batch that a member makes of so many: whole rounds of its lanes, as far as there are enough.
+    fn batch_rows(&self, member: usize, rows: usize) -> usize {
+        let processor = &self.members[member].processor;
+        let (full, most) = (processor.full_rows().max(1), processor.batch_rows());
+        if rows < full { most } else { (rows / full * full).min(most) }
     }
 
     /// The line whose turn it is among those that a member may take from now.
@@ -300,10 +330,9 @@ impl Shared {
                 let others = self.members.iter().zip(&state.aside);
                 others.into_iter().any(|(other, aside)| !other.cpu && !aside && other.processor.does(operation, key))
             };
-            let rows = || requests.iter().map(|request| request.input.rows()).sum::<usize>();
             processor.does(operation, key)
                 && !(*reserve && left_to_others())
-                && (!busy || rows() >= processor.full_rows())
+                && (!busy || state.rows(*line) >= processor.full_rows())
         })?;
         state.turns.remove(turn)
     }
@@ -386,13 +415,24 @@ fn run(processor: &dyn Processor, key: &ServedKey, inputs: &[&Input]) -> Result<
 }
 
 impl State {
-    fn put(&mut self, request: Arc<Request>, first: bool) {
+    /// Rows that wait in a line.
+    fn rows(&self, line: Line) -> usize {
+        self.lines.get(&line).map_or(0, |requests| requests.iter().map(|request| request.input.rows()).sum())
+    }
+
+    /// Puts a request into its line, which it gives.
+    fn put(&mut self, request: Arc<Request>, first: bool) -> Line {
         let line = (request.key.handle(), request.input.operation());
         let requests = self.lines.entry(line).or_default();
         if requests.is_empty() {
             self.turns.push_back(line);
         }
-        if first { requests.push_front(request) } else { requests.push_back(request) }
+        if first {
+            requests.push_front(request)
+        } else {
+            requests.push_back(request)
+        }
+        line
     }
 
     /// Takes requests of about so many rows from the head of a line whose turn it was. None that nobody wants any more.

@@ -10,11 +10,12 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinHandle;
+use tonic::service::Routes;
 use tonic::transport::server::TlsConnectInfo;
 use tonic::transport::{Certificate, Identity, Server as Transport, ServerTlsConfig};
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Extensions, Request, Response, Status, Streaming};
 
-use crate::exchange::{Answers, Exchange, Service, exchange};
+use crate::exchange::{Answers, Service, exchange};
 use crate::keys::Keys;
 use crate::limits::Limits;
 use crate::listener::{self, Client};
@@ -23,7 +24,9 @@ use crate::processor::Cpu;
 use crate::proto::paillier_server::{Paillier, PaillierServer};
 use crate::proto::{self, ErrorReason};
 use crate::refusal::Refusal;
+use crate::request::Exchange;
 use crate::scheduler::{Member, Scheduler};
+use crate::shelf::Shelf;
 
 /// How often a silent connection is asked whether it is there, and how long it may take to answer.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
@@ -134,7 +137,8 @@ impl Server {
         let limits = options.limits;
         let keys = Keys::new(options.keys, limits.keys, options.policy, options.engine);
         let scheduler = Scheduler::start(members, limits, metrics.clone());
-        let service = Arc::new(Service { keys, scheduler, limits, metrics: metrics.clone(), stopping });
+        let shelf = Shelf::new(limits.unread_bytes, metrics.clone());
+        let service = Arc::new(Service { keys, scheduler, shelf, limits, metrics: metrics.clone(), stopping });
 
         let bind = async |address| TcpListener::bind(address).await.map_err(|error| Error::Listen(address, error));
         let listener = runtime.block_on(bind(options.listen))?;
@@ -185,7 +189,10 @@ impl Server {
         let ended = runtime.block_on(async { tokio::time::timeout(grace, serving).await });
         runtime.shutdown_background();
         match ended {
-            Err(_) | Ok(Err(_)) => Ok(false),
+            Err(_) | Ok(Err(_)) => {
+                self.service.scheduler.abandon();
+                Ok(false)
+            }
             Ok(Ok(served)) => Ok(served.map(|()| true)?),
         }
     }
@@ -235,15 +242,32 @@ async fn serve(
     let sockets = listener::accept(listener, service.limits.clients, service.metrics.clone());
     let most = service.limits.message_bytes;
     let streams = Arc::new(Semaphore::new(service.limits.streams));
+    tokio::spawn(watch_unread(service.shelf.clone(), service.limits.unread));
+    let shelf = service.shelf.clone();
+    let count = move |request: axum::extract::Request, next| {
+        shelf.clone().count(client_of(request.extensions()), request, next)
+    };
     let paillier = PaillierServer::new(Front { service, streams })
         .max_decoding_message_size(most)
         .max_encoding_message_size(usize::MAX);
-    transport
-        .add_service(health)
-        .add_service(reflection)
-        .add_service(paillier)
-        .serve_with_incoming_shutdown(sockets, stopped)
-        .await
+    let routes = Routes::new(health).add_service(reflection).add_service(paillier);
+    let routes = routes.into_axum_router().layer(axum::middleware::from_fn(count));
+    transport.add_routes(routes.into()).serve_with_incoming_shutdown(sockets, stopped).await
+}
+
+/// Cuts off whoever does not even read why there is no more.
+async fn watch_unread(shelf: Arc<Shelf>, unread: Duration) {
+    let mut rounds = tokio::time::interval((unread / 4).max(Duration::from_millis(10)));
+    loop {
+        rounds.tick().await;
+        shelf.drop_older(unread * 2);
+    }
+}
+
+/// Whose request it is that came with these.
+fn client_of(extensions: &Extensions) -> Client {
+    let protected = || extensions.get::<TlsConnectInfo<Client>>().map(TlsConnectInfo::get_ref);
+    extensions.get::<Client>().or_else(protected).cloned().unwrap_or_default()
 }
 
 /// Shows metrics over HTTP.
@@ -267,23 +291,21 @@ struct Front {
 
 impl Front {
     fn open<E: Exchange>(&self, request: Request<Streaming<E>>) -> Result<Response<Answers<E::Answer>>, Status> {
-        self.admit(&request)?;
+        let client = self.admit(&request)?;
         let stream = self.stream()?;
-        Ok(exchange(self.service.clone(), request, stream))
+        Ok(exchange(self.service.clone(), request, stream, client))
     }
 
-    /// Refuses clients that there is no room for, and everybody at the end.
-    fn admit<T>(&self, request: &Request<T>) -> Result<(), Refusal> {
-        let extensions = request.extensions();
-        let plain = extensions.get::<Client>().copied();
-        let client = plain.or_else(|| extensions.get::<TlsConnectInfo<Client>>().map(|info| *info.get_ref()));
-        if client.is_some_and(|client| client.surplus) {
+    /// Whose request it is. Refuses clients that there is no room for, and everybody at the end.
+    fn admit<T>(&self, request: &Request<T>) -> Result<Client, Refusal> {
+        let client = client_of(request.extensions());
+        if client.surplus {
             let text = format!("{} clients are connected, and no more are taken", self.service.limits.clients);
             return Err(Refusal::new(ErrorReason::ClientsFull, text));
         }
         match *self.service.stopping.borrow() {
             true => Err(Refusal::new(ErrorReason::ShuttingDown, "the service is shutting down")),
-            false => Ok(()),
+            false => Ok(client),
         }
     }
 

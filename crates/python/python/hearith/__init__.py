@@ -27,6 +27,7 @@ from hearith.errors import (
     NumberError,
     RangeError,
     ScaleError,
+    ServiceError,
     ShapeError,
     TableError,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "PublicKey",
     "RangeError",
     "ScaleError",
+    "ServiceError",
     "ShapeError",
     "TableError",
     "__version__",

@@ -16,11 +16,12 @@ class ComputingKey:
     #: The key in Rust, for the modules of this package.
     native: NativeKey
 
-    def __init__(self, native: NativeKey) -> None:
-        """Takes a key of Rust's, and notes it for as long as somebody holds it."""
+    def __init__(self, native: NativeKey, *, noted: bool = True) -> None:
+        """Takes a key of Rust's, and notes it for as long as somebody holds it, unless arrays are not to find it."""
         self.native = native
         self._n = int.from_bytes(native.modulus(), "big")
-        _KEYS[id(self)] = self
+        if noted:
+            _KEYS[id(self)] = self
 
     @property
     def n(self) -> int:

@@ -9,7 +9,7 @@ from hearith import _computing
 from hearith._computing import ComputingKey
 from hearith._native import Ciphertexts
 from hearith.encoding import Encoding
-from hearith.errors import CiphertextError, RangeError
+from hearith.errors import CiphertextError, KeyMismatchError, RangeError
 
 
 class Encrypted:
@@ -107,6 +107,12 @@ def checked_bound(bound: int, bits: int) -> int:
         text = f"the result could need {bound.bit_length() + 1} bits, more than a key of {bits} bits holds"
         raise RangeError(text, kind="headroom")
     return bound
+
+
+def check_key(numbers: Encrypted, key_id: str) -> None:
+    """Raises `KeyMismatchError` if numbers are under another key than this."""
+    if numbers.key_id != key_id:
+        raise KeyMismatchError(f"numbers under key {numbers.key_id}, but this is key {key_id}", kind="wrong_key")
 
 
 def read_ciphertexts(key: ComputingKey, data: bytes) -> Ciphertexts:

@@ -19,6 +19,8 @@ __all__ = [
     "Plaintexts",
     "PrivateKey",
     "PublicKey",
+    "RemoteKey",
+    "Service",
     "SlotLayout",
     "Totals",
     "set_threads",
@@ -48,7 +50,6 @@ class Ciphertexts:
     def range(self, start: int, stop: int) -> Ciphertexts: ...
     def concat(self, others: list[Ciphertexts]) -> Ciphertexts: ...
 
-@final
 class PublicKey:
     def __new__(
         cls, n: bytes, h: bytes | None = None, *, insecure: bool = False, engine: str | None = None
@@ -124,6 +125,24 @@ class PrivateKey:
     def decrypt_slots(self, layout: SlotLayout, numbers: Ciphertexts) -> tuple[bytearray, int]: ...
 
 @final
+class Service:
+    @staticmethod
+    def connect(
+        url: str,
+        *,
+        ca: str | PathLike[str] | None = None,
+        identity: tuple[str | PathLike[str], str | PathLike[str]] | None = None,
+        timeout: float | None = None,
+    ) -> Service: ...
+    def key(self, public: PublicKey) -> RemoteKey: ...
+
+@final
+class RemoteKey(PublicKey):
+    @property
+    def decrypts(self) -> bool: ...
+    def decrypt_integers(self, numbers: Ciphertexts, *, check: bool = False) -> tuple[bytearray, int]: ...
+
+@final
 class SlotLayout:
     def __new__(cls, key_bits: int, slots: int, range: int, max_additions: int) -> SlotLayout: ...
     @staticmethod
@@ -158,7 +177,7 @@ class Totals:
 
 @final
 class Decryptor:
-    def __new__(cls, key: PrivateKey, schema: Any, *, check: bool = False) -> Decryptor: ...
+    def __new__(cls, key: PrivateKey | RemoteKey, schema: Any, *, check: bool = False) -> Decryptor: ...
     @property
     def schema(self) -> Any: ...
     def decrypt(self, batch: Any) -> Any: ...

@@ -39,10 +39,10 @@ class EncryptingKey(Protocol):
 
 
 class DecryptingKey(Protocol):
-    """A private key."""
+    """A private key, or that of a service that has it."""
 
     @property
-    def native(self) -> _native.PrivateKey:
+    def native(self) -> _native.PrivateKey | _native.RemoteKey:
         """The key in Rust."""
 
 

@@ -92,5 +92,9 @@ class TableError(HearithError, ValueError):
     """A table cannot be encrypted, added up or decrypted as asked."""
 
 
+class ServiceError(HearithError, ConnectionError):
+    """A service (`hearith.remote`) cannot be reached, refuses, or fails."""
+
+
 class CircuitError(HearithError, ValueError):
     """A text that should be a circuit is none."""

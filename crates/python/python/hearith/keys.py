@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-import numpy.typing as npt
-
-from hearith import _exchange
 from hearith import _native as rust
 from hearith._arguments import whole
-from hearith._batches import pieces, rows_from
 from hearith._computing import ComputingKey
-from hearith._encrypted import Encrypted
+from hearith._decryption import DecryptionKey
 from hearith._encryption import EncryptionKey
-from hearith._integers import Integers, first_beyond, joined_integers, unpack
-from hearith._operands import Number
-from hearith.array import EncryptedArray
-from hearith.encoding import Encoding
-from hearith.errors import InvalidKeyError, KeyMismatchError, NumberError, RangeError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from hearith._public import PublicOperations
+from hearith.errors import InvalidKeyError, NumberError
 
 #: Bits of a key unless one chooses: 128-bit security [SP800].
 DEFAULT_BITS = rust.DEFAULT_BITS
 #: Bits below which a key has to be asked for as insecure.
 MIN_SECURE_BITS = rust.MIN_SECURE_BITS
-#: Most ciphertexts that a batch may have.
-_MOST_ROWS = 2**40
 #: Far more bits than any key has; what keys may have, Rust says.
 _MOST_BITS = 2**31 - 1
 
 
-class PublicKey(ComputingKey, EncryptionKey):
+class PublicKey(PublicOperations):
     """What anybody may have: encrypts, and computes with ciphertexts.
 
     >>> import hearith as he
@@ -77,61 +63,11 @@ class PublicKey(ComputingKey, EncryptionKey):
         """
         return cls._of(rust.PublicKey.load(path, insecure=insecure, engine=engine))
 
-    @property
-    def weakness(self) -> str | None:
-        """Why the key protects nothing, as far as is known: only keys made or read with `insecure` have a weakness."""
-        return self.native.weakness
-
-    @property
-    def public(self) -> PublicKey:
-        """The key itself."""
-        return self
-
-    def zeros(self, count: int, *, scale: int | None = None, exponent: int | None = None) -> EncryptedArray:
-        """Trivial encryptions of 0, to start sums from; they hide nothing until randomised."""
-        rows = self.native.zeros(whole("count", count, 0, _MOST_ROWS))
-        return EncryptedArray(Encrypted(self, rows, Encoding.of(scale, exponent), 0))
-
-    def rerandomise(self, array: EncryptedArray, *, progress: bool = False) -> EncryptedArray:
-        """`array.rerandomise()`: the same numbers in ciphertexts that nobody can link to those without the private key.
-
-        Raises:
-            KeyMismatchError: the array belongs to another key.
-        """
-        _check_key(array, self.id)
-        return array.rerandomise(progress=progress)
-
-    def sum_columns(
-        self,
-        table: Any,
-        *,
-        by: str | Sequence[str] = (),
-        min_rows: int = 0,
-        rerandomise: bool = False,
-        progress: bool = False,
-    ) -> pa.Table:
-        """The totals of a table's encrypted columns by groups, still encrypted: one row a group, in ascending order.
-
-        `table` is a table as `encrypt_columns` takes, or an iterable of tables or record batches. Groups of fewer rows than `min_rows` are
-        left out, and a total of fewer values is null. The total of a single value is that value's own ciphertext; with
-        `rerandomise` nobody can link totals to the table without the private key.
-        """
-        from hearith.columns import sum_columns
-
-        return sum_columns(self, table, by=by, min_rows=min_rows, rerandomise=rerandomise, progress=progress)
-
-    def from_phe(self, text: str | Iterable[str], *, range: Number = 2**64) -> EncryptedArray:
-        """The numbers in python-paillier's JSON (`{"v": "...", "e": -32}`, one object a line, or a list of such texts).
-
-        All come out on the lowest exponent among them; `range` bounds the numbers.
-        """
-        return _exchange.from_phe(self, text, range)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _load_public, (self.to_jwk(), self.weakness is not None)
 
 
-class PrivateKey(EncryptionKey):
+class PrivateKey(EncryptionKey, DecryptionKey):
     """What only the owner has: decrypts, and encrypts faster than the public key.
 
     It is wiped when it is dropped, and neither printed nor pickled; `to_jwk` writes it down deliberately.
@@ -213,50 +149,6 @@ class PrivateKey(EncryptionKey):
         """Bits of the modulus."""
         return self._key.bits
 
-    def decrypt(
-        self, array: EncryptedArray, *, check: bool = False, progress: bool = False
-    ) -> int | Decimal | float | npt.NDArray[Any]:
-        """The numbers in an array: NumPy's `int64` where they fit, else Python's integers; `Decimal` with a scale; floats on a power
-        of sixteen. A single number comes as Python's `int`, `Decimal` or `float`.
-
-        `check` makes sure that no fault of the machine changed a number, which would give the key away to whoever sees the result; it
-        takes some hundredths more time.
-
-        Raises:
-            HearithError: what was decrypted did not pass the check (its kind is `wrong_decryption`).
-            KeyMismatchError: the array belongs to another key.
-            RangeError: a ciphertext holds more than its array's bound: it was not made by these operations.
-
-        >>> import hearith as he
-        >>> public, private = he.generate_keypair(512, insecure=True)
-        >>> private.decrypt(public.encrypt(-7)), private.decrypt(public.encrypt([0.5, 2], exponent=-4))
-        (-7, array([0.5, 2. ]))
-        """
-        _check_key(array, self.id)
-        content = array.content
-        found: list[Integers] = []
-        for start, stop in pieces(content.size, progress, "decrypting"):
-            with rows_from(start):
-                rows = content.rows.range(start, stop)
-                found.append(unpack(*self.native.decrypt_integers(rows, check=check)))
-        integers = joined_integers(found)
-        row = first_beyond(integers, array.bound)
-        if row is not None:
-            raise RangeError("holds more than the array's bound, so it cannot be relied on", row, kind="overflow")
-        numbers = array.encoding.decode(integers)
-        return numbers.tolist()[0] if array.ndim == 0 else numbers
-
-    def decrypt_columns(self, table: Any, *, check: bool = False, progress: bool = False) -> pa.Table:
-        """The table with its encrypted columns as exact decimals; companions disappear. `check` is as in `decrypt`.
-
-        Raises:
-            HearithError: what was decrypted did not pass the check.
-            RangeError: a total overflowed its headroom, or cannot be relied on.
-        """
-        from hearith.columns import decrypt_columns
-
-        return decrypt_columns(self, table, check=check, progress=progress)
-
     def __repr__(self) -> str:
         return f"<PrivateKey {self.id}: {self.bits} bits>"
 
@@ -299,8 +191,3 @@ def _to_bytes(name: str, number: int) -> bytes:
     if number < 0:
         raise InvalidKeyError(f"{name} must not be negative", kind="negative")
     return number.to_bytes(max(1, -(-number.bit_length() // 8)), "big")
-
-
-def _check_key(array: EncryptedArray, key_id: str) -> None:
-    if array.key_id != key_id:
-        raise KeyMismatchError(f"numbers under key {array.key_id}, but this is key {key_id}", kind="wrong_key")

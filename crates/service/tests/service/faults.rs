@@ -84,7 +84,7 @@ fn a_client_that_vanishes_leaves_nothing_behind() {
 
 #[test]
 fn a_client_that_never_reads_is_cut_off_and_holds_up_nobody() {
-    let server = start_with(|options| options.limits.unread = Duration::from_millis(300));
+    let server = start_with(|options| options.limits.unread = Duration::from_secs(1));
     drop(remote(&server, KEY.public()));
     let runtime = runtime();
     let status = runtime.block_on(async {
@@ -118,6 +118,71 @@ fn a_client_that_never_reads_is_cut_off_and_holds_up_nobody() {
     assert!(reason(&status) == Some(ErrorReason::NotReading), "{status:?}");
     all_ended(&server);
     still_serves(&server);
+}
+
+#[test]
+fn a_client_that_does_not_even_read_that_it_is_cut_off_loses_its_connection() {
+    let server = start_with(|options| options.limits.unread = Duration::from_millis(300));
+    drop(remote(&server, KEY.public()));
+    eventually("nobody is connected", || metric(&server, "hearith_clients ") == 0.0);
+    let runtime = runtime();
+    runtime.block_on(async {
+        // Two answers: one in the transport, one that waits for it. Nothing of the stream is left to be computed.
+        let (requests, answers) = stream(&server).await;
+        for _ in 0..2 {
+            requests.send(request(30_000)).await.unwrap();
+        }
+        drop(requests);
+        tokio::task::block_in_place(|| {
+            eventually("its connection is ended", || metric(&server, "hearith_cut_off_total ") == 1.0);
+            eventually("and gone", || metric(&server, "hearith_clients ") == 0.0);
+            eventually("with all that was kept for it", || metric(&server, "hearith_unread_bytes ") == 0.0);
+        });
+        drop(answers);
+    });
+    all_ended(&server);
+    still_serves(&server);
+}
+
+#[test]
+fn unread_answers_have_room_together_and_the_oldest_make_way() {
+    const ROOM: usize = 8 << 20;
+    let server = start_with(|options| options.limits.unread_bytes = ROOM);
+    drop(remote(&server, KEY.public()));
+    let runtime = runtime();
+    let most = std::cell::Cell::new(0.0_f64);
+    runtime.block_on(async {
+        let mut streams = Vec::new();
+        // Each leaves some megabytes unread.
+        for _ in 0..12 {
+            let (requests, answers) = stream(&server).await;
+            for _ in 0..3 {
+                // Whoever was cut off cannot send any more.
+                let _ = requests.send(request(16_000)).await;
+            }
+            streams.push((requests, answers));
+            most.set(most.get().max(metric(&server, "hearith_unread_bytes ")));
+        }
+        tokio::task::block_in_place(|| {
+            eventually("the oldest are cut off", || metric(&server, "hearith_cut_off_total ") >= 4.0);
+            // Those who read are none of them.
+            still_serves(&server);
+        });
+        most.set(most.get().max(metric(&server, "hearith_unread_bytes ")));
+        let (_requests, mut first) = streams.swap_remove(0);
+        let ended = loop {
+            match first.message().await {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("it ended well"),
+                Err(status) => break status,
+            }
+        };
+        assert_eq!(reason(&ended), None, "the connection broke: {ended:?}");
+        tokio::task::block_in_place(|| still_serves(&server));
+    });
+    assert!(most.get() > 0.0 && most.get() <= ROOM as f64, "{} bytes", most.get());
+    runtime.shutdown_background();
+    all_ended(&server);
 }
 
 /// Sends bytes as they are.
@@ -398,6 +463,33 @@ fn a_shutdown_finishes_what_was_accepted() {
     assert!(rows >= 30_000 && rows.is_multiple_of(30_000), "{rows}");
     assert_eq!((status.code(), reason(&status)), (Code::Unavailable, Some(ErrorReason::ShuttingDown)), "{status:?}");
     assert!(stopped.join().unwrap(), "all was finished in time");
+}
+
+#[test]
+fn a_shutdown_does_not_wait_beyond_its_grace() {
+    let server = start_with(|options| {
+        options.limits.grace = Duration::from_millis(200);
+        options.engine = Engine::Serial;
+    });
+    let key = PrivateKey::generate(2048, Variant::Standard, KeyPolicy::Secure, Engine::best()).unwrap();
+    let key = key.public();
+    drop(remote(&server, key));
+    // Work of some seconds in one request.
+    let numbers = plaintexts(key, 2000).to_be_bytes().to_vec();
+    let request = EncryptRequest { key: Handle::of_key(key).to_string(), plaintexts: numbers.into() };
+    let runtime = runtime();
+    let stream = runtime.block_on(async {
+        let (requests, answers) = stream(&server).await;
+        for _ in 0..3 {
+            requests.send(request.clone()).await.unwrap();
+        }
+        (requests, answers)
+    });
+    eventually("it is being computed", || metric(&server, "hearith_batch_rows_count") >= 1.0);
+    let started = Instant::now();
+    assert!(!server.stop().unwrap(), "it was not finished");
+    assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
+    drop(stream);
 }
 
 #[test]

@@ -1,0 +1,244 @@
+"""The service under load, client and server on this machine; writes bench/results/service.md.
+
+A batch of 100 000 encryptions through the service beside the command line alone, in the same rounds; single requests of 64 clients at once,
+each in a call of its own and one after another on a stream that stays open; 1 000 connections at once; the server's memory over
+`--seconds` of load (an hour: `--seconds 3600`). What the table holds that came through the service is held against plain sums first.
+
+Needs the release-built command line and the example `load` (scripts/bench_service.sh builds them). Leave the machine alone meanwhile.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+BITS, CLIENTS, CONNECTIONS = 2048, 64, 1000
+#: Goals: the batch's time beside that of the command line, the rate of single requests beside that of the batch.
+MOST_TIME, LEAST_RATE = 1.05, 0.8
+#: Part of a load after which memory has what it needs.
+WARM = 0.2
+
+
+def hearith(*arguments):
+    """Runs the command line."""
+    return subprocess.run([BUILT / "hearith", "--quiet", *arguments], check=True, capture_output=True, text=True).stdout
+
+
+class Server:
+    """`hearith serve`, on the loopback address."""
+
+    def __init__(self):
+        """Starts it and waits until it listens."""
+        command = [BUILT / "hearith", "--json", "serve", "--listen", "127.0.0.1:0"]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        log = json.loads(self.process.stderr.readline())
+        self.url, self.engine = f"http://{log['address']}", log["engine"]
+        threading.Thread(target=lambda: list(self.process.stderr), daemon=True).start()
+
+    def memory(self, field="VmRSS"):
+        """MiB that it has in memory."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        line = next(line for line in status if line.startswith(f"{field}:"))
+        return int(line.split()[1]) / 1024
+
+    def load(self, key, *arguments):
+        """What the example `load` finds, by name."""
+        command = [BUILT / "examples/load", self.url, key, *map(str, arguments)]
+        lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+        return {name: float(value) for name, value in (line.split() for line in lines)}
+
+    def end(self):
+        """Stops it; it must end in good order."""
+        self.process.terminate()
+        assert self.process.wait(60) == 0, "it did not end in good order"
+
+
+def timed(*arguments):
+    """Seconds that a command takes."""
+    start = time.perf_counter()
+    hearith(*arguments)
+    return time.perf_counter() - start
+
+
+def batches(server, folder, rows, rounds):
+    """Seconds of every round for the command line alone and with the service."""
+    (folder / "numbers.csv").write_text("x\n" + "".join(f"{row - 999}\n" for row in range(rows)))
+    encrypt = ["encrypt", "--key", folder / "public.json", "--column", "x", folder / "numbers.csv", "--out"]
+    alone = [*encrypt, folder / "alone.parquet"]
+    asking = [*encrypt, folder / "remote.parquet", "--remote", server.url]
+    timed(*asking)
+    check(folder, rows)
+    # Whoever comes second may find a warmer machine: they take turns.
+    found = []
+    for number in range(rounds):
+        if number % 2 == 0:
+            first = timed(*alone)
+            found.append((first, timed(*asking)))
+        else:
+            first = timed(*asking)
+            found.append((timed(*alone), first))
+    return found
+
+
+def check(folder, rows):
+    """Holds what came through the service against the plain sum."""
+    hearith("sum", "--key", folder / "public.json", folder / "remote.parquet", "--out", folder / "totals.parquet")
+    text = hearith("decrypt", "--key", folder / "private.json", folder / "totals.parquet")
+    expected = sum(range(rows)) - 999 * rows
+    assert text.splitlines() == ["rows,x", f"{rows},{expected}"], text
+
+
+def memory(server, key, seconds):
+    """MiB of the server, every half second while it is under load of both kinds."""
+    loads = [
+        threading.Thread(target=server.load, args=(key, how, CLIENTS // 2, seconds)) for how in ("calls", "stream")
+    ]
+    for load in loads:
+        load.start()
+    samples = []
+    while any(load.is_alive() for load in loads):
+        samples.append(server.memory())
+        time.sleep(0.5)
+    return samples
+
+
+def cpu():
+    """The processor's name."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def spread(values):
+    """Median, and least and greatest."""
+    return f"{statistics.median(values):.3f} ({min(values):.3f}..{max(values):.3f})"
+
+
+def thousands(value):
+    """A number with its digits in groups."""
+    return f"{value:,.0f}".replace(",", " ")
+
+
+def report(server, rows, rounds, seconds, found, singles, connections, samples):
+    """The page."""
+    ratios = [asking / alone for alone, asking in found]
+    rate = statistics.median(rows / alone for alone, _ in found)
+    late = samples[int(len(samples) * WARM) :]
+    half = len(late) // 2
+    growth = statistics.median(late[half:]) - statistics.median(late[:half])
+    best = max(single["rate"] for single in singles.values()) / rate
+    goals = [
+        (f"a batch takes at most {MOST_TIME} times as long", spread(ratios), statistics.median(ratios) <= MOST_TIME),
+        (
+            f"single requests of {CLIENTS} clients reach {LEAST_RATE} of the batch's rate",
+            f"{best:.2f}",
+            best >= LEAST_RATE,
+        ),
+        (
+            f"{CONNECTIONS} connections at once",
+            f"{connections['answered']:.0f}",
+            connections["answered"] == CONNECTIONS,
+        ),
+    ]
+    lines = [
+        "# The service under load",
+        "",
+        "Made by `bench/python/service_load.py` (`make bench-service`).",
+        "",
+        (
+            f"- Machine: {cpu()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}; client and"
+            " server on it, over the loopback network without TLS"
+        ),
+        f"- Engine: {server.engine}",
+        f"- Date: {time.strftime('%Y-%m-%d', time.gmtime())}",
+        f"- Key: {BITS} bits, DJN; without its private half",
+        (
+            f"- Method: {rounds} rounds of both ways of a batch in turn, medians with the least and the greatest; the whole"
+            " command is timed, its start, the table in CSV and the file in Parquet included. Single requests are those"
+            " of clients that each wait for their answer before they ask again, all of them in one process of one thread,"
+            " whose share of the processors is part of what is measured."
+        ),
+        "",
+        "| goal | measured | met |",
+        "| --- | ---: | ---: |",
+        *(f"| {goal} | {value} | {'yes' if met else 'no'} |" for goal, value, met in goals),
+        "",
+        f"## A batch of {thousands(rows)} encryptions",
+        "",
+        "| what | seconds | a second |",
+        "| --- | ---: | ---: |",
+    ]
+    for name, times in zip(
+        ("the command line alone", "the same with `--remote`"), zip(*found, strict=True), strict=True
+    ):
+        lines.append(f"| {name} | {spread(times)} | {thousands(rows / statistics.median(times))} |")
+    lines += [
+        "",
+        f"## Single requests of {CLIENTS} clients",
+        "",
+        "| each request | a second | of the batch's rate | p50 | p99 | p99.9 | longest |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name, single in singles.items():
+        times = " | ".join(f"{single[part]:.1f} ms" for part in ("p50", "p99", "p999", "most"))
+        lines.append(f"| {name} | {thousands(single['rate'])} | {single['rate'] / rate:.2f} | {times} |")
+    lines += [
+        "",
+        f"## {thousands(CONNECTIONS)} connections",
+        "",
+        (
+            f"Opened one after another in {connections['open']:.2f} s; then a request on each at once, all answered in"
+            f" {connections['seconds']:.2f} s."
+        ),
+        "",
+        "## Memory",
+        "",
+        (
+            f"Over {seconds} s of single requests, half in calls of their own, half on open streams, after everything above:"
+            f" {late[0]:.0f} MiB after a fifth of the time, {max(late):.0f} MiB at most, {late[-1]:.0f} MiB at the end. The"
+            f" median of the later half less that of the earlier: {growth:+.1f} MiB."
+        ),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main():
+    """Measures and writes."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--single", type=int, default=15, help="seconds of each kind of single requests")
+    parser.add_argument("--seconds", type=int, default=60, help="seconds over which memory is watched")
+    parser.add_argument("--out", type=Path, default=ROOT / "bench/results/service.md")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        hearith("keygen", "--bits", str(BITS), "--variant", "djn", "--out", folder, "--force")
+        key, server = folder / "public.json", Server()
+        try:
+            found = batches(server, folder, options.rows, options.rounds)
+            singles = {
+                "a call of its own": server.load(key, "calls", CLIENTS, options.single),
+                "on an open stream": server.load(key, "stream", CLIENTS, options.single),
+            }
+            connections = server.load(key, "connections", CONNECTIONS)
+            samples = memory(server, key, options.seconds)
+        finally:
+            server.end()
+    page = report(server, options.rows, options.rounds, options.seconds, found, singles, connections, samples)
+    options.out.write_text(page)
+    print(page)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""What anybody can do with a public key, wherever it is computed: here, or at a service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from hearith import _exchange
+from hearith import _native as rust
+from hearith._arguments import whole
+from hearith._computing import ComputingKey
+from hearith._encrypted import Encrypted, check_key
+from hearith._encryption import EncryptionKey
+from hearith._operands import Number
+from hearith.array import EncryptedArray
+from hearith.encoding import Encoding
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Most ciphertexts that a batch may have.
+_MOST_ROWS = 2**40
+
+
+class PublicOperations(ComputingKey, EncryptionKey):
+    """Encryption, and what starts, randomises and adds up ciphertexts."""
+
+    native: rust.PublicKey
+
+    @property
+    def weakness(self) -> str | None:
+        """Why the key protects nothing, as far as is known: only keys made or read with `insecure` have a weakness."""
+        return self.native.weakness
+
+    @property
+    def public(self) -> Self:
+        """The key itself."""
+        return self
+
+    def zeros(self, count: int, *, scale: int | None = None, exponent: int | None = None) -> EncryptedArray:
+        """Trivial encryptions of 0, to start sums from; they hide nothing until randomised."""
+        rows = self.native.zeros(whole("count", count, 0, _MOST_ROWS))
+        return EncryptedArray(Encrypted(self, rows, Encoding.of(scale, exponent), 0))
+
+    def rerandomise(self, array: EncryptedArray, *, progress: bool = False) -> EncryptedArray:
+        """`array.rerandomise()`: the same numbers in ciphertexts that nobody can link to those without the private key.
+
+        Raises:
+            KeyMismatchError: the array belongs to another key.
+        """
+        check_key(array.content, self.id)
+        return array.rerandomise(progress=progress)
+
+    def sum_columns(
+        self,
+        table: Any,
+        *,
+        by: str | Sequence[str] = (),
+        min_rows: int = 0,
+        rerandomise: bool = False,
+        progress: bool = False,
+    ) -> pa.Table:
+        """The totals of a table's encrypted columns by groups, still encrypted: one row a group, in ascending order.
+
+        `table` is a table as `encrypt_columns` takes, or an iterable of tables or record batches. Groups of fewer rows than `min_rows` are
+        left out, and a total of fewer values is null. The total of a single value is that value's own ciphertext; with
+        `rerandomise` nobody can link totals to the table without the private key.
+        """
+        from hearith.columns import sum_columns
+
+        return sum_columns(self, table, by=by, min_rows=min_rows, rerandomise=rerandomise, progress=progress)
+
+    def from_phe(self, text: str | Iterable[str], *, range: Number = 2**64) -> EncryptedArray:
+        """The numbers in python-paillier's JSON (`{"v": "...", "e": -32}`, one object a line, or a list of such texts).
+
+        All come out on the lowest exponent among them; `range` bounds the numbers.
+        """
+        return _exchange.from_phe(self, text, range)

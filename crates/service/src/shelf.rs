@@ -1,0 +1,149 @@
+//! Answers that wait for their clients, in the service and in the buffers of the transport, in bounded room: when there is no more,
+//! whoever has left one unread longest is cut off.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use http_body_util::BodyExt;
+use prost::bytes::Bytes;
+
+use crate::listener::Client;
+use crate::metrics::Metrics;
+
+/// All answers that were computed and not yet taken.
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    most: usize,
+    state: Mutex<State>,
+    metrics: Arc<Metrics>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    bytes: usize,
+    put: u64,
+    /// By age, the oldest first.
+    answers: BTreeMap<u64, Answer>,
+}
+
+#[derive(Debug)]
+struct Answer {
+    bytes: usize,
+    client: Client,
+    since: Instant,
+}
+
+/// An answer's room, given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    shelf: Arc<Shelf>,
+    number: u64,
+}
+
+impl Shelf {
+    /// Room for so many bytes.
+    pub(crate) fn new(most: usize, metrics: Arc<Metrics>) -> Arc<Self> {
+        Arc::new(Self { most, state: Mutex::default(), metrics })
+    }
+
+    /// Room for an answer to a client. Others make way for it; alone it may be as large as it is.
+    pub(crate) fn put(self: &Arc<Self>, bytes: usize, client: &Client) -> Place {
+        let mut state = self.state();
+        let number = state.put;
+        state.put += 1;
+        while state.bytes + bytes > self.most && self.drop_oldest(&mut state) {}
+        state.bytes += bytes;
+        self.metrics.unread_bytes.inc_by(bytes as i64);
+        state.answers.insert(number, Answer { bytes, client: client.clone(), since: Instant::now() });
+        Place { shelf: self.clone(), number }
+    }
+
+    /// Cuts off whoever has left an answer unread for so long.
+    pub(crate) fn drop_older(&self, age: Duration) {
+        let mut state = self.state();
+        let late = |state: &State| state.answers.values().next().is_some_and(|answer| answer.since.elapsed() >= age);
+        while late(&state) {
+            self.drop_oldest(&mut state);
+        }
+    }
+
+    /// Cuts off whose answer is the oldest, if there is one.
+    fn drop_oldest(&self, state: &mut State) -> bool {
+        let Some((_, answer)) = state.answers.pop_first() else { return false };
+        state.bytes -= answer.bytes;
+        self.metrics.unread_bytes.dec_by(answer.bytes as i64);
+        answer.client.cut_off(&self.metrics);
+        true
+    }
+
+    /// Counts what the transport holds of a response until it has sent it.
+    pub(crate) async fn count(self: Arc<Self>, client: Client, request: Request, next: Next) -> Response {
+        let response = next.run(request).await;
+        let held = move |bytes: Bytes| {
+            let place = self.put(bytes.len(), &client);
+            Bytes::from_owner(Held { bytes, _place: place })
+        };
+        response.map(|body| axum::body::Body::new(body.map_frame(move |frame| frame.map_data(&held))))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Bytes that have a place as long as somebody holds them.
+struct Held {
+    bytes: Bytes,
+    _place: Place,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut state = self.shelf.state();
+        if let Some(answer) = state.answers.remove(&self.number) {
+            state.bytes -= answer.bytes;
+            self.shelf.metrics.unread_bytes.dec_by(answer.bytes as i64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_make_way() {
+        let metrics = Arc::new(Metrics::default());
+        let shelf = Shelf::new(100, metrics.clone());
+        let clients: Vec<Client> = (0..4).map(|_| Client::default()).collect();
+        let cut = || clients.iter().map(Client::is_cut_off).collect::<Vec<_>>();
+        let (first, second) = (shelf.put(40, &clients[0]), shelf.put(40, &clients[1]));
+        drop(first);
+        let third = shelf.put(60, &clients[2]);
+        assert_eq!(cut(), [false; 4], "what was taken leaves room");
+        let _fourth = shelf.put(50, &clients[3]);
+        assert_eq!(cut(), [false, true, true, false]);
+        // Whose answers are gone already.
+        drop((second, third));
+        assert_eq!((shelf.state().bytes, metrics.unread_bytes.get()), (50, 50));
+        // Larger than all room there is.
+        let fifth = shelf.put(1000, &clients[0]);
+        assert_eq!(cut(), [false, true, true, true]);
+        shelf.drop_older(Duration::from_secs(3600));
+        assert!(!clients[0].is_cut_off());
+        shelf.drop_older(Duration::ZERO);
+        assert!(clients[0].is_cut_off());
+        drop(fifth);
+        assert_eq!((shelf.state().bytes, metrics.unread_bytes.get(), metrics.cut_off.get()), (0, 0, 4));
+    }
+}

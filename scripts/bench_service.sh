@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Measures the service under load beside the command line alone; writes bench/results/service.md. Arguments go to the program
+# (--seconds 3600 watches its memory for an hour).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+cargo build --release --quiet --package hearith --package hearith-service --bin hearith --example load
+.venv/bin/python bench/python/service_load.py "$@"
