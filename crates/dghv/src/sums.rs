@@ -1,6 +1,8 @@
 //! Sums of multiples of a key's elements: what encryption takes its time for.
 
 #[cfg(target_arch = "x86_64")]
+mod blocks;
+#[cfg(target_arch = "x86_64")]
 mod ifma;
 #[cfg(target_arch = "x86_64")]
 mod karatsuba;

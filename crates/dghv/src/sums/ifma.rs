@@ -14,6 +14,7 @@
 //! adds to the columns, eight at a time in registers. The columns of a chunk and the sequences fit into the second level of caches.
 //! Positions before a chunk that its columns need are made again.
 
+use super::blocks;
 use super::karatsuba::{LEVELS, SEQUENCES, expand, interpolate};
 use super::{Coefficients, SumKernel};
 use crate::elements::{Elements, SEGMENTS};
@@ -44,6 +45,11 @@ pub(super) struct Ifma;
 impl SumKernel for Ifma {
     fn sums(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize) -> Vec<Secret> {
         let Some(one) = coefficients.first() else { return Vec::new() };
+        if std::env::var_os("BLOCKS").is_some()
+            && let Some(shape) = blocks::Shape::new(elements, one.len(), one.bits)
+        {
+            return blocks::sums(elements, first, coefficients, limbs, &shape);
+        }
         let shape = Shape::new(elements, one.bits);
         let passes = coefficients.chunks(shape.sums);
         passes.flat_map(|coefficients| pass(elements, first, coefficients, limbs, &shape)).collect()

@@ -1,0 +1,299 @@
+//! Sums in eight lanes by transforms: for long coefficients, and the better the more sums there are.
+//!
+//! A segment of an element (a lane) is cut in blocks of words, a polynomial each, and so is a coefficient, in one. Polynomials are multiplied
+//! modulo `x^length - 1`, long enough for the whole product, and modulo three primes. The transforms of the coefficients are made once. Those of a
+//! block are made for a few elements at a time and serve all sums, to each of which their products are added, place by place. What is left to do
+//! once a block and sum is the way back, the Chinese remainder theorem, and carries.
+//!
+//! # Bounds
+//! A coefficient of a sum is one of at most `elements taps` products of two words, which is to be below the primes' product.
+
+mod primes;
+mod transform;
+
+use super::Coefficients;
+use crate::elements::{Elements, SEGMENTS};
+use hearith_arith::ifma::Octet;
+use hearith_arith::natural::{Secret, add_assign};
+use primes::Primes;
+use rayon::prelude::*;
+use std::array::from_fn;
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+/// Elements whose transforms are made at a time.
+const GROUP: usize = 8;
+/// Sums whose factors lie side by side.
+const TOGETHER: usize = 8;
+/// Lengths of transforms.
+const LENGTHS: [usize; 3] = [64, 256, 1024];
+/// Products of two words whose sum is sure to be below the primes' product, `2^147 (1 - 2^-30)`.
+const MOST_PRODUCTS: usize = (1 << 19) - 1;
+
+/// How sums of one kind are cut.
+pub(super) struct Shape {
+    /// Words of a coefficient.
+    taps: usize,
+    /// Values of a transform.
+    length: usize,
+    /// Blocks of a segment.
+    blocks: usize,
+}
+
+impl Shape {
+    /// `None` where there are too many elements for the primes.
+    pub(super) fn new(elements: &Elements, count: usize, bits: u32) -> Option<Self> {
+        let taps = bits.div_ceil(64) as usize;
+        if count * taps > MOST_PRODUCTS || count > transform::MOST_TERMS {
+            return None;
+        }
+        let lengths = LENGTHS.iter().filter(|&&length| length >= 2 * taps);
+        let shapes = lengths.map(|&length| {
+            let blocks = elements.segment().div_ceil(length + 1 - taps);
+            Shape { taps, length, blocks }
+        });
+        shapes.min_by_key(Shape::cost)
+    }
+
+    /// Values of all transforms of an element, times the levels.
+    fn cost(&self) -> usize {
+        self.blocks * self.length * self.length.ilog2() as usize
+    }
+
+    /// Words of a block.
+    fn words(&self) -> usize {
+        self.length + 1 - self.taps
+    }
+
+    /// From one element of a group to the next, modulo one prime: not a multiple of a page, since all are read side by side.
+    fn stride(&self) -> usize {
+        self.length + 1
+    }
+}
+
+/// The transforms of the coefficients of some sums: for each group of elements, prime, place, and element of the group, one for each sum.
+struct Factors {
+    values: Zeroizing<Vec<u64>>,
+    sums: usize,
+}
+
+impl Factors {
+    fn new(coefficients: &[Coefficients], shape: &Shape, primes: &Primes) -> Self {
+        let (count, sums) = (coefficients[0].len(), coefficients.len());
+        let mut values = Zeroizing::new(vec![0; Self::group(shape, sums) * count.div_ceil(GROUP)]);
+        let groups = values.par_chunks_mut(Self::group(shape, sums)).enumerate();
+        groups.for_each(|(group, values)| {
+            let mut words = Zeroizing::new(vec![[0; SEGMENTS]; shape.length]);
+            let mut transform = Zeroizing::new(vec![Octet::default(); shape.length]);
+            for g in 0..GROUP.min(count - GROUP * group) {
+                for (word, row) in words[..shape.taps].iter_mut().enumerate() {
+                    *row = from_fn(|sum| coefficients.get(sum).map_or(0, |b| b.get(GROUP * group + g)[word]));
+                }
+                for (prime, values) in primes.each.iter().zip(values.chunks_exact_mut(shape.length * GROUP * sums)) {
+                    // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
+                    unsafe {
+                        transform::forward(&words, &mut transform, prime);
+                        transform::scale(&mut transform, prime);
+                    }
+                    for (transform, values) in transform.iter().zip(values.chunks_exact_mut(GROUP * sums)) {
+                        values[g * sums..][..sums].copy_from_slice(&transform.0[..sums]);
+                    }
+                }
+            }
+        });
+        Factors { values, sums }
+    }
+
+    /// Factors of a group.
+    fn group(shape: &Shape, sums: usize) -> usize {
+        3 * shape.length * GROUP * sums
+    }
+}
+
+/// A block of a sum: of each coefficient the digits in the mixed radix of the primes, for all lanes.
+type Digits = [Zeroizing<Vec<Octet>>; 3];
+
+/// See [`sums`](super::sums).
+pub(super) fn sums(
+    elements: &Elements,
+    first: usize,
+    coefficients: &[Coefficients],
+    limbs: usize,
+    shape: &Shape,
+) -> Vec<Secret> {
+    let primes = Primes::new(shape.length);
+    let factors: Vec<Factors> =
+        coefficients.chunks(TOGETHER).map(|coefficients| Factors::new(coefficients, shape, &primes)).collect();
+    let count = coefficients[0].len();
+    let groups = count.div_ceil(GROUP);
+    // Few blocks are shared by cutting the elements in parts.
+    let threads = rayon::current_num_threads();
+    let parts = if shape.blocks < 8 * threads { threads.min(groups) } else { 1 };
+    let tasks: Vec<(usize, usize)> =
+        (0..shape.blocks).flat_map(|block| (0..parts).map(move |part| (block, part))).collect();
+    let done: Vec<Vec<Digits>> = tasks
+        .into_par_iter()
+        .map(|(block, part)| {
+            let mut task = Task::new(shape, &primes, block, &factors);
+            // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
+            unsafe {
+                task.add(elements, first, count, groups * part / parts..groups * (part + 1) / parts);
+                task.digits()
+            }
+        })
+        .collect();
+    let sum = |index: usize| {
+        let blocks: Vec<&Digits> = done.iter().map(|digits| &digits[index]).collect();
+        number(&blocks, parts, elements.segment(), limbs, shape, &primes)
+    };
+    (0..coefficients.len()).into_par_iter().map(sum).collect()
+}
+
+/// The number whose segments have these blocks, `parts` of each.
+fn number(
+    blocks: &[&Digits],
+    parts: usize,
+    segment: usize,
+    limbs: usize,
+    shape: &Shape,
+    primes: &Primes,
+) -> Secret {
+    // The digits of blocks that overlap are added as they are.
+    let columns = shape.blocks * shape.words() + shape.taps + 2;
+    let mut digits = Zeroizing::new(vec![[Octet::default(); 3]; columns]);
+    for (task, block) in blocks.iter().enumerate() {
+        let from = task / parts * shape.words();
+        for (column, digits) in digits[from..][..shape.length].iter_mut().enumerate() {
+            for (digit, block) in digits.iter_mut().zip(block.iter()) {
+                digit.0.iter_mut().zip(block[column].0).for_each(|(digit, more)| *digit += more);
+            }
+        }
+    }
+    let mut number = Zeroizing::new(vec![0; limbs]);
+    let mut words = Zeroizing::new(vec![0; columns]);
+    for s in 0..SEGMENTS {
+        let mut carry = 0_u128;
+        for (word, digits) in words.iter_mut().zip(digits.iter()) {
+            let (low, high) = primes.number(from_fn(|k| digits[k].0[s]));
+            let (sum, over) = carry.overflowing_add(low);
+            *word = sum as u64;
+            carry = sum >> 64 | u128::from(high + u64::from(over)) << 64;
+        }
+        let from = (s * segment).min(limbs);
+        add_assign(&mut number[from..], &words[..columns.min(limbs - from)]);
+    }
+    number
+}
+
+type Accumulate = unsafe fn(&mut [Octet], &[Octet], usize, usize, &[u64], usize);
+
+/// A block of all segments, for all sums.
+struct Task<'a> {
+    shape: &'a Shape,
+    primes: &'a Primes,
+    block: usize,
+    factors: &'a [Factors],
+    words: Vec<[u64; SEGMENTS]>,
+    /// For each prime and element of a group, its transform.
+    values: Vec<Octet>,
+    /// For each of [`Factors`], and each prime, place and sum: lower and upper halves.
+    sums: Vec<Zeroizing<Vec<Octet>>>,
+}
+
+impl<'a> Task<'a> {
+    fn new(shape: &'a Shape, primes: &'a Primes, block: usize, factors: &'a [Factors]) -> Self {
+        let sums = |factors: &Factors| Zeroizing::new(vec![Octet::default(); 6 * shape.length * factors.sums]);
+        Task {
+            shape,
+            primes,
+            block,
+            factors,
+            words: vec![[0; SEGMENTS]; shape.length],
+            values: vec![Octet::default(); 3 * GROUP * shape.stride()],
+            sums: factors.iter().map(sums).collect(),
+        }
+    }
+
+    /// Adds the multiples of the elements of these groups to all sums.
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    fn add(&mut self, elements: &Elements, first: usize, count: usize, groups: Range<usize>) {
+        let mut since = 0;
+        for group in groups {
+            let start = group * GROUP;
+            let there = GROUP.min(count - start);
+            for g in 0..there {
+                self.transform(elements, first + start + g, g);
+            }
+            if since + there > transform::TERMS {
+                self.normalise();
+                // What is left of a lower half counts as a term.
+                since = 1;
+            }
+            since += there;
+            self.accumulate(group, there);
+        }
+        self.normalise();
+    }
+
+    /// Transforms this block of an element, as number `g` of the group.
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    fn transform(&mut self, elements: &Elements, index: usize, g: usize) {
+        let shape = self.shape;
+        elements.rows(index, self.block * shape.words(), &mut self.words[..shape.words()]);
+        for (k, prime) in self.primes.each.iter().enumerate() {
+            let values = &mut self.values[(k * GROUP + g) * shape.stride()..][..shape.length];
+            transform::forward(&self.words, values, prime);
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    fn accumulate(&mut self, group: usize, elements: usize) {
+        let (shape, stride) = (self.shape, self.shape.stride());
+        for (sums, factors) in self.sums.iter_mut().zip(self.factors) {
+            let each = Factors::group(shape, factors.sums);
+            let values = self.values.chunks_exact(GROUP * stride);
+            let sums_and_factors = sums
+                .chunks_exact_mut(2 * shape.length * factors.sums)
+                .zip(factors.values[group * each..][..each].chunks_exact(each / 3));
+            for (values, (sums, these)) in values.zip(sums_and_factors) {
+                let add: Accumulate = match factors.sums {
+                    1 => transform::accumulate::<1, 4>,
+                    2 => transform::accumulate::<2, 4>,
+                    3 => transform::accumulate::<3, 2>,
+                    4 => transform::accumulate::<4, 2>,
+                    5 => transform::accumulate::<5, 1>,
+                    6 => transform::accumulate::<6, 1>,
+                    7 => transform::accumulate::<7, 1>,
+                    _ => transform::accumulate::<8, 1>,
+                };
+                // SAFETY: the instructions are there.
+                unsafe { add(sums, values, stride, elements, these, GROUP) };
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    fn normalise(&mut self) {
+        self.sums.iter_mut().for_each(|sums| transform::normalise(sums));
+    }
+
+    /// The blocks of all sums.
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    fn digits(&self) -> Vec<Digits> {
+        let mut blocks = Vec::new();
+        for (sums, factors) in self.sums.iter().zip(self.factors) {
+            for message in 0..factors.sums {
+                let mut digits: Digits = from_fn(|_| Zeroizing::new(vec![Octet::default(); self.shape.length]));
+                let each = 2 * self.shape.length * factors.sums;
+                for ((values, prime), sums) in digits.iter_mut().zip(&self.primes.each).zip(sums.chunks_exact(each)) {
+                    transform::residues(values, sums, message, factors.sums, prime);
+                    transform::inverse(values, prime);
+                }
+                let [d0, d1, d2] = &mut digits;
+                transform::digits([d0, d1, d2], self.primes);
+                blocks.push(digits);
+            }
+        }
+        blocks
+    }
+}
