@@ -12,7 +12,7 @@ mod primes;
 mod transform;
 
 use super::Coefficients;
-use crate::elements::{Elements, SEGMENTS};
+use crate::elements::{Elements, Row, SEGMENTS};
 use hearith_arith::ifma::Octet;
 use hearith_arith::natural::{Secret, add_assign};
 use primes::Primes;
@@ -71,37 +71,43 @@ impl Shape {
     }
 }
 
-/// The transforms of the coefficients of some sums: for each group of elements, prime, place, and element of the group, one for each sum.
+/// The transforms of the coefficients of some sums: for each group of elements, prime, four places, element of the group, place, and sum.
 struct Factors {
     values: Zeroizing<Vec<u64>>,
+    /// Values before the first at the beginning of a line of the cache.
+    skipped: usize,
     sums: usize,
 }
 
 impl Factors {
     fn new(coefficients: &[Coefficients], shape: &Shape, primes: &Primes) -> Self {
         let (count, sums) = (coefficients[0].len(), coefficients.len());
-        let mut values = Zeroizing::new(vec![0; Self::group(shape, sums) * count.div_ceil(GROUP)]);
-        let groups = values.par_chunks_mut(Self::group(shape, sums)).enumerate();
+        let mut values = Zeroizing::new(vec![0; Self::group(shape, sums) * count.div_ceil(GROUP) + 7]);
+        let skipped = values.as_ptr().align_offset(64).min(7);
+        let groups = values[skipped..].par_chunks_exact_mut(Self::group(shape, sums)).enumerate();
         groups.for_each(|(group, values)| {
-            let mut words = Zeroizing::new(vec![[0; SEGMENTS]; shape.length]);
+            let mut words = Zeroizing::new(vec![Row::default(); shape.length]);
             let mut transform = Zeroizing::new(vec![Octet::default(); shape.length]);
             for g in 0..GROUP.min(count - GROUP * group) {
                 for (word, row) in words[..shape.taps].iter_mut().enumerate() {
-                    *row = from_fn(|sum| coefficients.get(sum).map_or(0, |b| b.get(GROUP * group + g)[word]));
+                    row.0 = from_fn(|sum| coefficients.get(sum).map_or(0, |b| b.get(GROUP * group + g)[word]));
                 }
                 for (prime, values) in primes.each.iter().zip(values.chunks_exact_mut(shape.length * GROUP * sums)) {
                     // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
                     unsafe {
                         transform::forward(&words, &mut transform, prime);
+                        transform::last(&mut transform, prime);
                         transform::scale(&mut transform, prime);
                     }
-                    for (transform, values) in transform.iter().zip(values.chunks_exact_mut(GROUP * sums)) {
-                        values[g * sums..][..sums].copy_from_slice(&transform.0[..sums]);
+                    for (transform, values) in transform.chunks_exact(4).zip(values.chunks_exact_mut(4 * GROUP * sums))
+                    {
+                        let values = values[4 * g * sums..].chunks_exact_mut(sums);
+                        transform.iter().zip(values).for_each(|(from, to)| to.copy_from_slice(&from.0[..sums]));
                     }
                 }
             }
         });
-        Factors { values, sums }
+        Factors { values, skipped, sums }
     }
 
     /// Factors of a group.
@@ -150,14 +156,7 @@ pub(super) fn sums(
 }
 
 /// The number whose segments have these blocks, `parts` of each.
-fn number(
-    blocks: &[&Digits],
-    parts: usize,
-    segment: usize,
-    limbs: usize,
-    shape: &Shape,
-    primes: &Primes,
-) -> Secret {
+fn number(blocks: &[&Digits], parts: usize, segment: usize, limbs: usize, shape: &Shape, primes: &Primes) -> Secret {
     // The digits of blocks that overlap are added as they are.
     let columns = shape.blocks * shape.words() + shape.taps + 2;
     let mut digits = Zeroizing::new(vec![[Octet::default(); 3]; columns]);
@@ -185,15 +184,13 @@ fn number(
     number
 }
 
-type Accumulate = unsafe fn(&mut [Octet], &[Octet], usize, usize, &[u64], usize);
-
 /// A block of all segments, for all sums.
 struct Task<'a> {
     shape: &'a Shape,
     primes: &'a Primes,
     block: usize,
     factors: &'a [Factors],
-    words: Vec<[u64; SEGMENTS]>,
+    words: Vec<Row>,
     /// For each prime and element of a group, its transform.
     values: Vec<Octet>,
     /// For each of [`Factors`], and each prime, place and sum: lower and upper halves.
@@ -208,7 +205,7 @@ impl<'a> Task<'a> {
             primes,
             block,
             factors,
-            words: vec![[0; SEGMENTS]; shape.length],
+            words: vec![Row::default(); shape.length],
             values: vec![Octet::default(); 3 * GROUP * shape.stride()],
             sums: factors.iter().map(sums).collect(),
         }
@@ -250,24 +247,22 @@ impl<'a> Task<'a> {
     fn accumulate(&mut self, group: usize, elements: usize) {
         let (shape, stride) = (self.shape, self.shape.stride());
         for (sums, factors) in self.sums.iter_mut().zip(self.factors) {
-            let each = Factors::group(shape, factors.sums);
-            let values = self.values.chunks_exact(GROUP * stride);
-            let sums_and_factors = sums
-                .chunks_exact_mut(2 * shape.length * factors.sums)
-                .zip(factors.values[group * each..][..each].chunks_exact(each / 3));
-            for (values, (sums, these)) in values.zip(sums_and_factors) {
-                let add: Accumulate = match factors.sums {
-                    1 => transform::accumulate::<1, 4>,
-                    2 => transform::accumulate::<2, 4>,
-                    3 => transform::accumulate::<3, 2>,
-                    4 => transform::accumulate::<4, 2>,
-                    5 => transform::accumulate::<5, 1>,
-                    6 => transform::accumulate::<6, 1>,
-                    7 => transform::accumulate::<7, 1>,
-                    _ => transform::accumulate::<8, 1>,
-                };
-                // SAFETY: the instructions are there.
-                unsafe { add(sums, values, stride, elements, these, GROUP) };
+            let each = Factors::group(shape, factors.sums) / 3;
+            for (k, prime) in self.primes.each.iter().enumerate() {
+                let sums = &mut sums[2 * k * shape.length * factors.sums..][..2 * shape.length * factors.sums];
+                let factors = (&factors.values[factors.skipped + (3 * group + k) * each..][..each], factors.sums);
+                let values = &self.values[k * GROUP * stride..][..GROUP * stride];
+                let terms = transform::Terms { values, stride, elements, factors: factors.0, prime };
+                match factors.1 {
+                    1 => transform::accumulate::<1>(sums, &terms),
+                    2 => transform::accumulate::<2>(sums, &terms),
+                    3 => transform::accumulate::<3>(sums, &terms),
+                    4 => transform::accumulate::<4>(sums, &terms),
+                    5 => transform::accumulate::<5>(sums, &terms),
+                    6 => transform::accumulate::<6>(sums, &terms),
+                    7 => transform::accumulate::<7>(sums, &terms),
+                    _ => transform::accumulate::<8>(sums, &terms),
+                }
             }
         }
     }

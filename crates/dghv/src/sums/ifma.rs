@@ -17,14 +17,13 @@
 use super::blocks;
 use super::karatsuba::{LEVELS, SEQUENCES, expand, interpolate};
 use super::{Coefficients, SumKernel};
-use crate::elements::{Elements, SEGMENTS};
+use crate::elements::{Elements, Row, SEGMENTS};
 use hearith_arith::ifma::Octet;
 use hearith_arith::natural::{Secret, add_assign, bits_at};
 use rayon::prelude::*;
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_load_si512, _mm512_loadu_si512, _mm512_madd52hi_epu64,
-    _mm512_madd52lo_epu64, _mm512_or_si512, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_slli_epi64,
-    _mm512_srli_epi64, _mm512_store_si512,
+    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_load_si512, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64,
+    _mm512_or_si512, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_store_si512,
 };
 use zeroize::Zeroizing;
 
@@ -179,7 +178,7 @@ fn number(columns: &[[i128; SEGMENTS]], segment: usize, limbs: usize) -> Secret 
 struct Task<'a> {
     shape: &'a Shape,
     chunk: usize,
-    rows: Vec<[u64; SEGMENTS]>,
+    rows: Vec<Row>,
     digits: Vec<Octet>,
     /// For each sequence and element of a group, the chunk's positions and those before it.
     positions: Vec<Octet>,
@@ -196,7 +195,7 @@ impl<'a> Task<'a> {
         Task {
             shape,
             chunk,
-            rows: vec![[0; SEGMENTS]; digits / 4 * 3],
+            rows: vec![Row::default(); digits / 4 * 3],
             digits: vec![Octet::default(); digits],
             positions: vec![Octet::default(); shape.sequences() * GROUP * (shape.history() + shape.columns)],
             sums: (0..sums).map(|_| Zeroizing::new(vec![Octet::default(); 2 * columns])).collect(),
@@ -247,12 +246,12 @@ impl<'a> Task<'a> {
         // Rows of words up to the chunk, and those that are made before it.
         let (from, lead) = (self.chunk * (shape.columns << shape.levels) / 4 * 3, shape.lead() / 4 * 3);
         let before = lead.saturating_sub(from);
-        self.rows[..before].fill([0; SEGMENTS]);
+        self.rows[..before].fill(Row::default());
         elements.rows(index, from + before - lead, &mut self.rows[before..]);
         let mask = _mm512_set1_epi64((1 << DIGIT) - 1);
         for (digits, words) in self.digits.chunks_exact_mut(4).zip(self.rows.chunks_exact(3)) {
-            // SAFETY: the references are to 64 bytes.
-            let [a, b, c] = std::array::from_fn(|i| unsafe { _mm512_loadu_si512((&raw const words[i]).cast()) });
+            // SAFETY: the references are to 64 aligned bytes.
+            let [a, b, c] = std::array::from_fn(|i| unsafe { _mm512_load_si512((&raw const words[i]).cast()) });
             store(&mut digits[0], _mm512_and_si512(a, mask));
             let second = _mm512_or_si512(_mm512_srli_epi64::<48>(a), _mm512_slli_epi64::<16>(b));
             store(&mut digits[1], _mm512_and_si512(second, mask));

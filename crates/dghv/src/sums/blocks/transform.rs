@@ -5,12 +5,13 @@
 //! by `2^49 = fold (mod p)`. The way forward keeps values between 0 and `8 p`, two levels at a time: two of four values are reduced below `4 p`,
 //! and products of roots lie between `-p` and `p`. The way back keeps them below `2 p`.
 
+use super::GROUP;
 use super::primes::{BITS, Constant, Prime, Primes};
+use crate::elements::Row;
 use hearith_arith::ifma::Octet;
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_load_si512, _mm512_loadu_si512, _mm512_madd52hi_epu64,
-    _mm512_madd52lo_epu64, _mm512_min_epu64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64,
-    _mm512_store_si512, _mm512_sub_epi64,
+    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_load_si512, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64,
+    _mm512_min_epu64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64, _mm512_store_si512, _mm512_sub_epi64,
 };
 use std::array::from_fn;
 
@@ -73,9 +74,9 @@ fn load(from: &Octet) -> __m512i {
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 #[inline]
-fn load_words(from: &[u64; 8]) -> __m512i {
-    // SAFETY: the reference is to 64 bytes.
-    unsafe { _mm512_loadu_si512((&raw const *from).cast()) }
+fn load_row(from: &Row) -> __m512i {
+    // SAFETY: the reference is to 64 aligned bytes.
+    unsafe { _mm512_load_si512((&raw const *from).cast()) }
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
@@ -148,15 +149,15 @@ fn quarters(block: &mut [Octet]) -> [&mut [Octet]; 4] {
     [a, b, c, d]
 }
 
-/// The transform of words into values below `8 p`, as many as there are words, a power of four.
+/// All levels but the last two of the transform of words, as many as there are values, a power of four from 16 on: values below `8 p`.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-pub(super) fn forward(words: &[[u64; 8]], values: &mut [Octet], prime: &Prime) {
+pub(super) fn forward(words: &[Row], values: &mut [Octet], prime: &Prime) {
     let m = Modulus::new(prime);
     first(words, values, prime, &m);
     let mut size = values.len() / 4;
     while size > 4 {
         for (node, block) in values.chunks_exact_mut(size).enumerate() {
-            let w = [node, 2 * node, 2 * node + 1].map(|node| Factor::new(&prime.roots[node]));
+            let w = node_factors(prime, node);
             let [q0, q1, q2, q3] = quarters(block);
             for (((x0, x1), x2), x3) in q0.iter_mut().zip(q1).zip(q2).zip(q3) {
                 let values = forward4([load(x0), load(x1), load(x2), load(x3)], &w, &m);
@@ -165,17 +166,29 @@ pub(super) fn forward(words: &[[u64; 8]], values: &mut [Octet], prime: &Prime) {
         }
         size /= 4;
     }
+}
+
+/// The last two levels.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn last(values: &mut [Octet], prime: &Prime) {
+    let m = Modulus::new(prime);
     for (node, block) in values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        let w = [node, 2 * node, 2 * node + 1].map(|node| Factor::new(&prime.roots[node]));
-        let values = forward4(from_fn(|i| load(&block[i])), &w, &m);
+        let values = forward4(from_fn(|i| load(&block[i])), &node_factors(prime, node), &m);
         block.iter_mut().zip(values).for_each(|(x, value)| store(x, value));
     }
+}
+
+/// The roots of two levels below a node.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+#[inline]
+fn node_factors(prime: &Prime, node: usize) -> [Factor; 3] {
+    [node, 2 * node, 2 * node + 1].map(|node| Factor::new(&prime.roots[node]))
 }
 
 /// The first two levels, whose roots are 1, 1 and a square root of -1.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 #[inline]
-fn first(words: &[[u64; 8]], values: &mut [Octet], prime: &Prime, m: &Modulus) {
+fn first(words: &[Row], values: &mut [Octet], prime: &Prime, m: &Modulus) {
     let i = Factor::new(&prime.roots[1]);
     let quarter = values.len() / 4;
     let (low, high) = words[..4 * quarter].split_at(2 * quarter);
@@ -183,7 +196,7 @@ fn first(words: &[[u64; 8]], values: &mut [Octet], prime: &Prime, m: &Modulus) {
     let [q0, q1, q2, q3] = quarters(values);
     let words = w0.iter().zip(w1).zip(w2).zip(w3);
     for ((((y0, y1), y2), y3), (((x0, x1), x2), x3)) in q0.iter_mut().zip(q1).zip(q2).zip(q3).zip(words) {
-        let [x0, x1, x2, x3] = [x0, x1, x2, x3].map(|x| m.folded(load_words(x)));
+        let [x0, x1, x2, x3] = [x0, x1, x2, x3].map(|x| m.folded(load_row(x)));
         let (a0, a2) = (add(x0, x2), sub(add(x0, m.p3), x2));
         let (a1, a3) = (add(x1, x3), i.times(sub(add(x1, m.p2), x3), m));
         store(y0, add(a0, a1));
@@ -234,41 +247,86 @@ pub(super) fn scale(values: &mut [Octet], prime: &Prime) {
     values.iter_mut().for_each(|value| store(value, reduce(scale.times_positive(load(value), &m), m.p)));
 }
 
-/// Sums for `M` messages: for each place of a transform and each message, lower and upper halves of products.
-///
-/// Adds, for `F` places at a time, `sum over g of values[g stride + place] factors[place][g][message]`: `values` has a transform below `8 p` for
-/// each element of a group, `factors` scaled ones below `p` for `group` elements, of which `elements` are there.
+/// What sums are made of, modulo a prime.
+pub(super) struct Terms<'a> {
+    /// What [`forward`] leaves of each element of a group, `stride` values from one to the next.
+    pub(super) values: &'a [Octet],
+    pub(super) stride: usize,
+    /// Elements that are there, of [`GROUP`].
+    pub(super) elements: usize,
+    /// For each four places of a transform, element of the group, place, and message: the transformed coefficient, scaled.
+    pub(super) factors: &'a [u64],
+    pub(super) prime: &'a Prime,
+}
+
+/// Finishes the elements' transforms and adds their products to the sums of `M` messages: for each place and message the lower and
+/// the upper halves.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-pub(super) fn accumulate<const M: usize, const F: usize>(
-    sums: &mut [Octet],
-    values: &[Octet],
-    stride: usize,
-    elements: usize,
-    factors: &[u64],
-    group: usize,
-) {
-    let places = sums.chunks_exact_mut(2 * M * F).zip(factors.chunks_exact(group * M * F));
-    for (step, (sums, factors)) in places.enumerate() {
-        let mut lows: [[__m512i; M]; F] = from_fn(|f| from_fn(|k| load(&sums[2 * (f * M + k)])));
-        let mut highs: [[__m512i; M]; F] = from_fn(|f| from_fn(|k| load(&sums[2 * (f * M + k) + 1])));
-        for g in 0..elements {
-            let values: &[Octet; F] = values[g * stride + F * step..].first_chunk().expect("a value for each place");
-            for f in 0..F {
-                let factors: &[u64; M] = factors[(f * group + g) * M..].first_chunk().expect("a factor for each message");
-                let value = load(&values[f]);
-                for k in 0..M {
-                    let factor = splat(factors[k]);
-                    lows[f][k] = _mm512_madd52lo_epu64(lows[f][k], value, factor);
-                    highs[f][k] = _mm512_madd52hi_epu64(highs[f][k], value, factor);
+pub(super) fn accumulate<const M: usize>(sums: &mut [Octet], terms: &Terms<'_>) {
+    let m = Modulus::new(terms.prime);
+    let nodes = sums.chunks_exact_mut(8 * M).zip(terms.factors.chunks_exact(4 * GROUP * M));
+    for (node, (sums, factors)) in nodes.enumerate() {
+        let w = node_factors(terms.prime, node);
+        let finished = |g: usize| {
+            let values: &[Octet; 4] =
+                terms.values[g * terms.stride + 4 * node..].first_chunk().expect("a value for each place");
+            forward4(from_fn(|i| load(&values[i])), &w, &m)
+        };
+        // Few sums stay in registers for all four places.
+        if M <= 2 {
+            let mut totals: [[Halves; M]; 4] = from_fn(|i| from_fn(|k| Halves::load(&sums[2 * (i * M + k)..])));
+            for (g, factors) in factors.chunks_exact(4 * M).enumerate().take(terms.elements) {
+                let values = finished(g);
+                for i in 0..4 {
+                    (0..M).for_each(|k| totals[i][k].add(values[i], factors[i * M + k]));
                 }
             }
-        }
-        for f in 0..F {
-            for k in 0..M {
-                store(&mut sums[2 * (f * M + k)], lows[f][k]);
-                store(&mut sums[2 * (f * M + k) + 1], highs[f][k]);
+            totals.iter().flatten().zip(sums.chunks_exact_mut(2)).for_each(|(total, sums)| total.store(sums));
+        } else {
+            let mut values = [[Octet::default(); 4]; GROUP];
+            for (g, values) in values.iter_mut().enumerate().take(terms.elements) {
+                values.iter_mut().zip(finished(g)).for_each(|(to, value)| store(to, value));
+            }
+            for (i, sums) in sums.chunks_exact_mut(2 * M).enumerate() {
+                let mut totals: [Halves; M] = from_fn(|k| Halves::load(&sums[2 * k..]));
+                for (factors, values) in factors.chunks_exact(4 * M).zip(&values[..terms.elements]) {
+                    let (value, factors) = (load(&values[i]), &factors[i * M..][..M]);
+                    (0..M).for_each(|k| totals[k].add(value, factors[k]));
+                }
+                totals.iter().zip(sums.chunks_exact_mut(2)).for_each(|(total, sums)| total.store(sums));
             }
         }
+    }
+}
+
+/// Sums of lower and of upper halves of products.
+#[derive(Clone, Copy)]
+struct Halves {
+    low: __m512i,
+    high: __m512i,
+}
+
+impl Halves {
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    #[inline]
+    fn load(from: &[Octet]) -> Self {
+        Halves { low: load(&from[0]), high: load(&from[1]) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    #[inline]
+    fn store(&self, to: &mut [Octet]) {
+        store(&mut to[0], self.low);
+        store(&mut to[1], self.high);
+    }
+
+    /// Adds the product of values below 2^52 and a factor below 2^49.
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    #[inline]
+    fn add(&mut self, values: __m512i, factor: u64) {
+        let factor = splat(factor);
+        self.low = _mm512_madd52lo_epu64(self.low, values, factor);
+        self.high = _mm512_madd52hi_epu64(self.high, values, factor);
     }
 }
 
