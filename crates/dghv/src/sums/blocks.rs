@@ -23,6 +23,8 @@ use zeroize::Zeroizing;
 
 /// Elements whose transforms are made at a time.
 const GROUP: usize = 8;
+/// Groups whose words are made at a time: they are gone through once for each prime, so that the sums for one stay in the cache.
+const GROUPS: usize = 4;
 /// Sums whose factors lie side by side.
 const TOGETHER: usize = 8;
 /// Lengths of transforms.
@@ -110,6 +112,12 @@ impl Factors {
         Factors { values, skipped, sums }
     }
 
+    /// Those of a group modulo a prime.
+    fn of(&self, shape: &Shape, group: usize, prime: usize) -> &[u64] {
+        let all = Self::group(shape, self.sums);
+        &self.values[self.skipped + group * all + prime * all / 3..][..all / 3]
+    }
+
     /// Factors of a group.
     fn group(shape: &Shape, sums: usize) -> usize {
         3 * shape.length * GROUP * sums
@@ -190,24 +198,25 @@ struct Task<'a> {
     primes: &'a Primes,
     block: usize,
     factors: &'a [Factors],
+    /// Of each element of [`GROUPS`] the words, and zeros.
     words: Vec<Row>,
-    /// For each prime and element of a group, its transform.
+    /// Of each element of a group the transform.
     values: Vec<Octet>,
-    /// For each of [`Factors`], and each prime, place and sum: lower and upper halves.
-    sums: Vec<Zeroizing<Vec<Octet>>>,
+    /// For each prime, each of [`Factors`], and each place and sum: lower and upper halves.
+    sums: [Vec<Zeroizing<Vec<Octet>>>; 3],
 }
 
 impl<'a> Task<'a> {
     fn new(shape: &'a Shape, primes: &'a Primes, block: usize, factors: &'a [Factors]) -> Self {
-        let sums = |factors: &Factors| Zeroizing::new(vec![Octet::default(); 6 * shape.length * factors.sums]);
+        let sums = |factors: &Factors| Zeroizing::new(vec![Octet::default(); 2 * shape.length * factors.sums]);
         Task {
             shape,
             primes,
             block,
             factors,
-            words: vec![Row::default(); shape.length],
-            values: vec![Octet::default(); 3 * GROUP * shape.stride()],
-            sums: factors.iter().map(sums).collect(),
+            words: vec![Row::default(); GROUPS * GROUP * shape.length],
+            values: vec![Octet::default(); GROUP * shape.stride()],
+            sums: from_fn(|_| factors.iter().map(sums).collect()),
         }
     }
 
@@ -215,73 +224,71 @@ impl<'a> Task<'a> {
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     fn add(&mut self, elements: &Elements, first: usize, count: usize, groups: Range<usize>) {
         let mut since = 0;
-        for group in groups {
-            let start = group * GROUP;
-            let there = GROUP.min(count - start);
-            for g in 0..there {
-                self.transform(elements, first + start + g, g);
+        for start in groups.clone().step_by(GROUPS) {
+            let these = start..groups.end.min(start + GROUPS);
+            let (from, to) = (GROUP * these.start, count.min(GROUP * these.end));
+            for (index, words) in (from..to).zip(self.words.chunks_exact_mut(self.shape.length)) {
+                let words = &mut words[..self.shape.words()];
+                elements.rows(first + index, self.block * self.shape.words(), words);
             }
-            if since + there > transform::TERMS {
+            if since + to - from > transform::TERMS {
                 self.normalise();
                 // What is left of a lower half counts as a term.
                 since = 1;
             }
-            since += there;
-            self.accumulate(group, there);
+            since += to - from;
+            for prime in 0..3 {
+                for group in these.clone() {
+                    self.accumulate(prime, group, group - start, GROUP.min(count - GROUP * group));
+                }
+            }
         }
         self.normalise();
     }
 
-    /// Transforms this block of an element, as number `g` of the group.
+    /// Transforms so many elements, the group `at` of those whose words are there, modulo a prime, and adds their products to all sums.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    fn transform(&mut self, elements: &Elements, index: usize, g: usize) {
-        let shape = self.shape;
-        elements.rows(index, self.block * shape.words(), &mut self.words[..shape.words()]);
-        for (k, prime) in self.primes.each.iter().enumerate() {
-            let values = &mut self.values[(k * GROUP + g) * shape.stride()..][..shape.length];
-            transform::forward(&self.words, values, prime);
-        }
-    }
-
-    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    fn accumulate(&mut self, group: usize, elements: usize) {
+    fn accumulate(&mut self, prime: usize, group: usize, at: usize, elements: usize) {
         let (shape, stride) = (self.shape, self.shape.stride());
-        for (sums, factors) in self.sums.iter_mut().zip(self.factors) {
-            let each = Factors::group(shape, factors.sums) / 3;
-            for (k, prime) in self.primes.each.iter().enumerate() {
-                let sums = &mut sums[2 * k * shape.length * factors.sums..][..2 * shape.length * factors.sums];
-                let factors = (&factors.values[factors.skipped + (3 * group + k) * each..][..each], factors.sums);
-                let values = &self.values[k * GROUP * stride..][..GROUP * stride];
-                let terms = transform::Terms { values, stride, elements, factors: factors.0, prime };
-                match factors.1 {
-                    1 => transform::accumulate::<1>(sums, &terms),
-                    2 => transform::accumulate::<2>(sums, &terms),
-                    3 => transform::accumulate::<3>(sums, &terms),
-                    4 => transform::accumulate::<4>(sums, &terms),
-                    5 => transform::accumulate::<5>(sums, &terms),
-                    6 => transform::accumulate::<6>(sums, &terms),
-                    7 => transform::accumulate::<7>(sums, &terms),
-                    _ => transform::accumulate::<8>(sums, &terms),
-                }
+        let words = self.words[at * GROUP * shape.length..].chunks_exact(shape.length).take(elements);
+        for (words, values) in words.zip(self.values.chunks_exact_mut(stride)) {
+            transform::forward(words, &mut values[..shape.length], &self.primes.each[prime]);
+        }
+        for (sums, factors) in self.sums[prime].iter_mut().zip(self.factors) {
+            let terms = transform::Terms {
+                values: &self.values,
+                stride,
+                elements,
+                factors: factors.of(shape, group, prime),
+                prime: &self.primes.each[prime],
+            };
+            match factors.sums {
+                1 => transform::accumulate::<1>(sums, &terms),
+                2 => transform::accumulate::<2>(sums, &terms),
+                3 => transform::accumulate::<3>(sums, &terms),
+                4 => transform::accumulate::<4>(sums, &terms),
+                5 => transform::accumulate::<5>(sums, &terms),
+                6 => transform::accumulate::<6>(sums, &terms),
+                7 => transform::accumulate::<7>(sums, &terms),
+                _ => transform::accumulate::<8>(sums, &terms),
             }
         }
     }
 
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     fn normalise(&mut self) {
-        self.sums.iter_mut().for_each(|sums| transform::normalise(sums));
+        self.sums.iter_mut().flatten().for_each(|sums| transform::normalise(sums));
     }
 
     /// The blocks of all sums.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     fn digits(&self) -> Vec<Digits> {
         let mut blocks = Vec::new();
-        for (sums, factors) in self.sums.iter().zip(self.factors) {
+        for (of, factors) in self.factors.iter().enumerate() {
             for message in 0..factors.sums {
                 let mut digits: Digits = from_fn(|_| Zeroizing::new(vec![Octet::default(); self.shape.length]));
-                let each = 2 * self.shape.length * factors.sums;
-                for ((values, prime), sums) in digits.iter_mut().zip(&self.primes.each).zip(sums.chunks_exact(each)) {
-                    transform::residues(values, sums, message, factors.sums, prime);
+                for ((values, prime), sums) in digits.iter_mut().zip(&self.primes.each).zip(&self.sums) {
+                    transform::residues(values, &sums[of], message, factors.sums, prime);
                     transform::inverse(values, prime);
                 }
                 let [d0, d1, d2] = &mut digits;
