@@ -25,6 +25,8 @@ use zeroize::Zeroizing;
 const GROUP: usize = 8;
 /// Groups whose words are made at a time: they are gone through once for each prime, so that the sums for one stay in the cache.
 const GROUPS: usize = 4;
+/// Blocks that a task has, where there are many: each factor that is read serves them all.
+const BLOCKS: usize = 2;
 /// Sums whose factors lie side by side.
 const TOGETHER: usize = 8;
 /// Lengths of transforms.
@@ -142,13 +144,13 @@ pub(super) fn sums(
     let groups = count.div_ceil(GROUP);
     // Few blocks are shared by cutting the elements in parts.
     let threads = rayon::current_num_threads();
-    let parts = if shape.blocks < 8 * threads { threads.min(groups) } else { 1 };
+    let (each, parts) = if shape.blocks < 16 * threads { (1, threads.min(groups)) } else { (BLOCKS, 1) };
     let tasks: Vec<(usize, usize)> =
-        (0..shape.blocks).flat_map(|block| (0..parts).map(move |part| (block, part))).collect();
-    let done: Vec<Vec<Digits>> = tasks
+        (0..shape.blocks).step_by(each).flat_map(|block| (0..parts).map(move |part| (block, part))).collect();
+    let done: Vec<Vec<Vec<Digits>>> = tasks
         .into_par_iter()
         .map(|(block, part)| {
-            let mut task = Task::new(shape, &primes, block, &factors);
+            let mut task = Task::new(shape, &primes, block..shape.blocks.min(block + each), &factors);
             // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
             unsafe {
                 task.add(elements, first, count, groups * part / parts..groups * (part + 1) / parts);
@@ -157,7 +159,7 @@ pub(super) fn sums(
         })
         .collect();
     let sum = |index: usize| {
-        let blocks: Vec<&Digits> = done.iter().map(|digits| &digits[index]).collect();
+        let blocks: Vec<&Digits> = done.iter().flatten().map(|digits| &digits[index]).collect();
         number(&blocks, parts, elements.segment(), limbs, shape, &primes)
     };
     (0..coefficients.len()).into_par_iter().map(sum).collect()
@@ -192,31 +194,31 @@ fn number(blocks: &[&Digits], parts: usize, segment: usize, limbs: usize, shape:
     number
 }
 
-/// A block of all segments, for all sums.
+/// Blocks of all segments, for all sums.
 struct Task<'a> {
     shape: &'a Shape,
     primes: &'a Primes,
-    block: usize,
+    blocks: Range<usize>,
     factors: &'a [Factors],
-    /// Of each element of [`GROUPS`] the words, and zeros.
+    /// Of each element of [`GROUPS`] the words of each block, and zeros.
     words: Vec<Row>,
     /// Of each element of a group the transform.
     values: Vec<Octet>,
-    /// For each prime, each of [`Factors`], and each place and sum: lower and upper halves.
-    sums: [Vec<Zeroizing<Vec<Octet>>>; 3],
+    /// For each block, prime and one of [`Factors`], and each place and sum: lower and upper halves.
+    sums: Vec<[Vec<Zeroizing<Vec<Octet>>>; 3]>,
 }
 
 impl<'a> Task<'a> {
-    fn new(shape: &'a Shape, primes: &'a Primes, block: usize, factors: &'a [Factors]) -> Self {
+    fn new(shape: &'a Shape, primes: &'a Primes, blocks: Range<usize>, factors: &'a [Factors]) -> Self {
         let sums = |factors: &Factors| Zeroizing::new(vec![Octet::default(); 2 * shape.length * factors.sums]);
         Task {
             shape,
             primes,
-            block,
+            blocks: blocks.clone(),
             factors,
-            words: vec![Row::default(); GROUPS * GROUP * shape.length],
+            words: vec![Row::default(); blocks.len() * GROUPS * GROUP * shape.length],
             values: vec![Octet::default(); GROUP * shape.stride()],
-            sums: from_fn(|_| factors.iter().map(sums).collect()),
+            sums: blocks.map(|_| from_fn(|_| factors.iter().map(sums).collect())).collect(),
         }
     }
 
@@ -227,9 +229,11 @@ impl<'a> Task<'a> {
         for start in groups.clone().step_by(GROUPS) {
             let these = start..groups.end.min(start + GROUPS);
             let (from, to) = (GROUP * these.start, count.min(GROUP * these.end));
-            for (index, words) in (from..to).zip(self.words.chunks_exact_mut(self.shape.length)) {
-                let words = &mut words[..self.shape.words()];
-                elements.rows(first + index, self.block * self.shape.words(), words);
+            for (index, words) in (from..to).zip(self.words.chunks_exact_mut(self.blocks.len() * self.shape.length)) {
+                for (block, words) in self.blocks.clone().zip(words.chunks_exact_mut(self.shape.length)) {
+                    let words = &mut words[..self.shape.words()];
+                    elements.rows(first + index, block * self.shape.words(), words);
+                }
             }
             if since + to - from > transform::TERMS {
                 self.normalise();
@@ -239,22 +243,25 @@ impl<'a> Task<'a> {
             since += to - from;
             for prime in 0..3 {
                 for group in these.clone() {
-                    self.accumulate(prime, group, group - start, GROUP.min(count - GROUP * group));
+                    for block in 0..self.blocks.len() {
+                        self.accumulate(prime, block, group, group - start, GROUP.min(count - GROUP * group));
+                    }
                 }
             }
         }
         self.normalise();
     }
 
-    /// Transforms so many elements, the group `at` of those whose words are there, modulo a prime, and adds their products to all sums.
+    /// Transforms a block of so many elements, the group `at` of those whose words are there, modulo a prime, and adds their products to all sums.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    fn accumulate(&mut self, prime: usize, group: usize, at: usize, elements: usize) {
-        let (shape, stride) = (self.shape, self.shape.stride());
-        let words = self.words[at * GROUP * shape.length..].chunks_exact(shape.length).take(elements);
+    fn accumulate(&mut self, prime: usize, block: usize, group: usize, at: usize, elements: usize) {
+        let (shape, stride, blocks) = (self.shape, self.shape.stride(), self.blocks.len());
+        let words = self.words[(at * GROUP * blocks + block) * shape.length..].chunks(blocks * shape.length);
+        let words = words.map(|words| &words[..shape.length]).take(elements);
         for (words, values) in words.zip(self.values.chunks_exact_mut(stride)) {
             transform::forward(words, &mut values[..shape.length], &self.primes.each[prime]);
         }
-        for (sums, factors) in self.sums[prime].iter_mut().zip(self.factors) {
+        for (sums, factors) in self.sums[block][prime].iter_mut().zip(self.factors) {
             let terms = transform::Terms {
                 values: &self.values,
                 stride,
@@ -277,17 +284,23 @@ impl<'a> Task<'a> {
 
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     fn normalise(&mut self) {
-        self.sums.iter_mut().flatten().for_each(|sums| transform::normalise(sums));
+        self.sums.iter_mut().flatten().flatten().for_each(|sums| transform::normalise(sums));
     }
 
     /// The blocks of all sums.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    fn digits(&self) -> Vec<Digits> {
+    fn digits(&self) -> Vec<Vec<Digits>> {
+        self.sums.iter().map(|sums| self.block(sums)).collect()
+    }
+
+    /// A block of all sums.
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    fn block(&self, sums: &[Vec<Zeroizing<Vec<Octet>>>; 3]) -> Vec<Digits> {
         let mut blocks = Vec::new();
         for (of, factors) in self.factors.iter().enumerate() {
             for message in 0..factors.sums {
                 let mut digits: Digits = from_fn(|_| Zeroizing::new(vec![Octet::default(); self.shape.length]));
-                for ((values, prime), sums) in digits.iter_mut().zip(&self.primes.each).zip(&self.sums) {
+                for ((values, prime), sums) in digits.iter_mut().zip(&self.primes.each).zip(sums) {
                     transform::residues(values, &sums[of], message, factors.sums, prime);
                     transform::inverse(values, prime);
                 }

@@ -10,8 +10,9 @@ use super::primes::{BITS, Constant, Prime, Primes};
 use crate::elements::Row;
 use hearith_arith::ifma::Octet;
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_load_si512, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64,
-    _mm512_min_epu64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64, _mm512_store_si512, _mm512_sub_epi64,
+    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi64, _mm512_and_si512, _mm512_load_si512, _mm512_madd52hi_epu64,
+    _mm512_madd52lo_epu64, _mm512_min_epu64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64,
+    _mm512_store_si512, _mm512_sub_epi64,
 };
 use std::array::from_fn;
 
@@ -19,6 +20,9 @@ use std::array::from_fn;
 pub(super) const TERMS: usize = 4095;
 /// Terms of a sum at all: upper halves are below 2^49, their sum below 2^64.
 pub(super) const MOST_TERMS: usize = 1 << 15;
+
+/// Nodes whose factors are asked for before they are needed.
+const AHEAD: usize = 2;
 
 /// A prime in registers.
 #[derive(Clone, Copy)]
@@ -266,6 +270,7 @@ pub(super) fn accumulate<const M: usize>(sums: &mut [Octet], terms: &Terms<'_>) 
     let m = Modulus::new(terms.prime);
     let nodes = sums.chunks_exact_mut(8 * M).zip(terms.factors.chunks_exact(4 * GROUP * M));
     for (node, (sums, factors)) in nodes.enumerate() {
+        ask_for(factors, AHEAD);
         let w = node_factors(terms.prime, node);
         let finished = |g: usize| {
             let values: &[Octet; 4] =
@@ -296,6 +301,17 @@ pub(super) fn accumulate<const M: usize>(sums: &mut [Octet], terms: &Terms<'_>) 
                 totals.iter().zip(sums.chunks_exact_mut(2)).for_each(|(total, sums)| total.store(sums));
             }
         }
+    }
+}
+
+/// Asks for what lies so many times its own length beyond these factors.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+#[inline]
+fn ask_for(factors: &[u64], times: usize) {
+    for line in factors.chunks(8) {
+        let ahead = line.as_ptr().wrapping_add(times * factors.len());
+        // SAFETY: asking for any address has no effect but on the cache.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(ahead.cast()) };
     }
 }
 
