@@ -45,9 +45,9 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// `None` where there are too many elements for the primes.
-    pub(super) fn new(elements: &Elements, count: usize, bits: u32) -> Option<Self> {
-        let taps = bits.div_ceil(64) as usize;
+    /// `None` where there are too many elements for the primes, or coefficients too long for the transforms.
+    pub(super) fn new(elements: &Elements, one: &Coefficients) -> Option<Self> {
+        let (count, taps) = (one.len(), one.each);
         if count * taps > MOST_PRODUCTS || count > transform::MOST_TERMS {
             return None;
         }
@@ -57,6 +57,11 @@ impl Shape {
             Shape { taps, length, blocks }
         });
         shapes.min_by_key(Shape::cost)
+    }
+
+    /// Whether so many sums are made faster so than digit by digit (measured: from two toy messages of CNT or one small one on).
+    pub(super) fn pays(&self, sums: usize) -> bool {
+        self.taps >= 8 && self.taps * sums >= 24
     }
 
     /// Values of all transforms of an element, times the levels.

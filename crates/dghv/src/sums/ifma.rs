@@ -44,15 +44,20 @@ pub(super) struct Ifma;
 impl SumKernel for Ifma {
     fn sums(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize) -> Vec<Secret> {
         let Some(one) = coefficients.first() else { return Vec::new() };
-        if std::env::var_os("BLOCKS").is_some()
-            && let Some(shape) = blocks::Shape::new(elements, one.len(), one.bits)
-        {
-            return blocks::sums(elements, first, coefficients, limbs, &shape);
+        let shape = blocks::Shape::new(elements, one).filter(|shape| shape.pays(coefficients.len()));
+        match shape {
+            Some(shape) => blocks::sums(elements, first, coefficients, limbs, &shape),
+            None => sums(elements, first, coefficients, limbs),
         }
-        let shape = Shape::new(elements, one.bits);
-        let passes = coefficients.chunks(shape.sums);
-        passes.flat_map(|coefficients| pass(elements, first, coefficients, limbs, &shape)).collect()
     }
+}
+
+/// See [`sums`](super::sums).
+pub(super) fn sums(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize) -> Vec<Secret> {
+    let Some(one) = coefficients.first() else { return Vec::new() };
+    let shape = Shape::new(elements, one.bits);
+    let passes = coefficients.chunks(shape.sums);
+    passes.flat_map(|coefficients| pass(elements, first, coefficients, limbs, &shape)).collect()
 }
 
 /// How sums of one kind are cut.
@@ -85,6 +90,16 @@ impl Shape {
         3_usize.pow(self.levels)
     }
 
+    /// Columns of a chunk in full: those of its products, and room for what is carried above them.
+    fn digits(&self) -> usize {
+        ((self.columns + 1) << self.levels) + 4
+    }
+
+    /// Words of a lane of a chunk.
+    fn lane(&self) -> usize {
+        (self.digits() * DIGIT as usize).div_ceil(64) + 1
+    }
+
     /// Positions before a chunk that its columns need.
     fn history(&self) -> usize {
         self.taps - 1
@@ -115,9 +130,6 @@ impl Filters {
     }
 }
 
-/// Columns of a chunk as they are at the end, a row of lanes each.
-type Columns = Zeroizing<Vec<[i128; SEGMENTS]>>;
-
 /// As many sums as are made at a time.
 fn pass(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize, shape: &Shape) -> Vec<Secret> {
     let filters: Vec<Filters> = coefficients.par_iter().map(|coefficients| Filters::new(coefficients, shape)).collect();
@@ -127,32 +139,36 @@ fn pass(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs:
     let parts = if shape.chunks < 8 * threads { threads.min(count) } else { 1 };
     let tasks: Vec<(usize, usize)> =
         (0..shape.chunks).flat_map(|chunk| (0..parts).map(move |part| (chunk, part))).collect();
-    let done: Vec<Vec<Columns>> = tasks
+    let done: Vec<Vec<Secret>> = tasks
         .into_par_iter()
         .map(|(chunk, part)| {
             let indices = count * part / parts..count * (part + 1) / parts;
             let mut task = Task::new(shape, chunk, coefficients.len());
             // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
             unsafe { task.add(elements, first, indices, count, &filters) };
-            task.columns()
+            task.lanes()
         })
         .collect();
+    let step = (shape.columns << shape.levels) * DIGIT as usize / 64;
     let sum = |index: usize| {
-        let mut total = vec![[0; SEGMENTS]; shape.chunks * (shape.columns << shape.levels) + 15];
-        for (task, columns) in done.iter().enumerate() {
-            let from = (task / parts) * (shape.columns << shape.levels);
-            for (total, column) in total[from..].iter_mut().zip(columns[index].iter()) {
-                total.iter_mut().zip(column).for_each(|(total, value)| *total += value);
+        let mut number = Zeroizing::new(vec![0; limbs]);
+        for s in 0..SEGMENTS {
+            let mut words = Zeroizing::new(vec![0; shape.chunks * step + shape.lane()]);
+            for (task, lanes) in done.iter().enumerate() {
+                // A chunk's number overlaps the beginning of the next one's, and its last word is room for carries.
+                let lane = &lanes[index][s * shape.lane()..][..shape.lane()];
+                add_assign(&mut words[task / parts * step..][..shape.lane()], lane);
             }
+            let from = (s * elements.segment()).min(limbs);
+            add_assign(&mut number[from..], &words[..words.len().min(limbs - from)]);
         }
-        number(&Zeroizing::new(total), elements.segment(), limbs)
+        number
     };
     (0..coefficients.len()).into_par_iter().map(sum).collect()
 }
 
-/// The number whose segments have these columns.
-fn number(columns: &[[i128; SEGMENTS]], segment: usize, limbs: usize) -> Secret {
-    let length = (columns.len() * DIGIT as usize).div_ceil(64) + 1;
+/// The numbers, one a lane, of which these are digits with carries: `length` words each.
+fn packed(columns: &[[i128; SEGMENTS]], length: usize) -> Secret {
     let mut lanes = Zeroizing::new(vec![0_u64; SEGMENTS * length]);
     let mut carries = Zeroizing::new([0_i128; SEGMENTS]);
     for (t, column) in columns.iter().enumerate() {
@@ -166,12 +182,7 @@ fn number(columns: &[[i128; SEGMENTS]], segment: usize, limbs: usize) -> Secret 
             *carry >>= DIGIT;
         }
     }
-    let mut number = Zeroizing::new(vec![0; limbs]);
-    for (s, lane) in lanes.chunks_exact(length).enumerate() {
-        let from = (s * segment).min(limbs);
-        add_assign(&mut number[from..], &lane[..length.min(limbs - from)]);
-    }
-    number
+    lanes
 }
 
 /// A chunk of positions for some sums.
@@ -301,16 +312,21 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The columns of every sum: products of polynomials, added up where they overlap.
-    fn columns(&self) -> Vec<Columns> {
+    /// The numbers of every sum, one a lane: products of polynomials, added up where they overlap.
+    fn lanes(&self) -> Vec<Secret> {
         let (shape, phases) = (self.shape, 1 << self.shape.levels);
-        let columns = |carried: &Zeroizing<Vec<[u128; SEGMENTS]>>| {
-            let mut columns = Zeroizing::new(vec![[0; SEGMENTS]; shape.columns * phases + phases]);
-            let mut products = Zeroizing::new([0; SEQUENCES]);
+        let mut columns = Zeroizing::new(vec![[0; SEGMENTS]; shape.digits()]);
+        let mut products = Zeroizing::new([0; SEQUENCES]);
+        let lanes = |carried: &Zeroizing<Vec<[u128; SEGMENTS]>>| {
+            columns.fill([0; SEGMENTS]);
             for position in 0..shape.columns {
                 for s in 0..SEGMENTS {
                     for (sequence, product) in products.iter_mut().enumerate().take(shape.sequences()) {
                         *product = carried[sequence * shape.columns + position][s] as i128;
+                    }
+                    if phases == 1 {
+                        columns[position][s] = products[0];
+                        continue;
                     }
                     let product = interpolate(shape.levels, &products[..shape.sequences()]);
                     for (i, value) in product.into_iter().enumerate().take(2 * phases - 1) {
@@ -318,9 +334,9 @@ impl<'a> Task<'a> {
                     }
                 }
             }
-            columns
+            packed(&columns, shape.lane())
         };
-        self.carried.iter().map(columns).collect()
+        self.carried.iter().map(lanes).collect()
     }
 }
 

@@ -310,8 +310,8 @@ pub(super) fn accumulate<const M: usize>(sums: &mut [Octet], terms: &Terms<'_>) 
 fn ask_for(factors: &[u64], times: usize) {
     for line in factors.chunks(8) {
         let ahead = line.as_ptr().wrapping_add(times * factors.len());
-        // SAFETY: asking for any address has no effect but on the cache.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(ahead.cast()) };
+        // Any address may be asked for.
+        _mm_prefetch::<_MM_HINT_T0>(ahead.cast());
     }
 }
 
