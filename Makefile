@@ -80,7 +80,7 @@ bench-dghv: ## measure encryption over the integers beside GMP and the papers (t
 	@scripts/setup.sh test
 	scripts/bench_dghv.sh
 
-bench-recryption: ## measure recryption over the integers beside the papers (ten minutes; leave the machine alone)
+bench-recryption: ## measure recryption over the integers and circuits on it (ten minutes; leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_recryption.sh
 

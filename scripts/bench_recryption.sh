@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures recryption over the integers beside the times that the papers print; writes bench/results/recryption.md.
+# Measures recryption over the integers and circuits on it; writes bench/results/recryption.md.
 # Arguments go to the program (--quick, --out FOLDER).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

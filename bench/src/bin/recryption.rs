@@ -1,11 +1,10 @@
-//! Recryption of ciphertexts over the integers and circuits on them, beside the times that the papers print:
-//! `results/recryption.md`.
+//! Recryption of ciphertexts over the integers and circuits on them: `results/recryption.md`.
 
 use hearith_arith::Engine;
 use hearith_bench::Result;
 use hearith_bench::machine::Machine;
 use hearith_bench::options::Options;
-use hearith_bench::report::{Table, ratio};
+use hearith_bench::report::Table;
 use hearith_bench::statistics::Spread;
 use hearith_dghv::circuit::{Circuit, library};
 use hearith_dghv::{
@@ -18,20 +17,6 @@ use std::time::Instant;
 
 /// Ciphertexts of a batch.
 const BATCH: usize = 4;
-
-/// Seconds of a recryption as the papers print them: \[CMNT11\], table 2, and \[CNT12\], table 3.
-fn printed(scheme: Scheme, size: Size) -> f64 {
-    match (scheme, size) {
-        (Scheme::Cmnt, Size::Toy) => 1.92,
-        (Scheme::Cmnt, Size::Small) => 10.5,
-        (Scheme::Cmnt, Size::Medium) => 80.0,
-        (Scheme::Cmnt, Size::Large) => 873.0,
-        (Scheme::Cnt, Size::Toy) => 0.41,
-        (Scheme::Cnt, Size::Small) => 4.5,
-        (Scheme::Cnt, Size::Medium) => 51.0,
-        (Scheme::Cnt, Size::Large) => 694.0,
-    }
-}
 
 /// How often something is measured.
 fn rounds(size: Size, quick: bool) -> usize {
@@ -115,11 +100,9 @@ fn main() -> Result<()> {
     let mut recryptions = Table::new([
         "",
         "noise [bits]",
-        "printed [s]",
         "one thread [s]",
         "least",
         "most",
-        "times as fast",
         "all cores [s]",
         "of four, each [s]",
         "key [s]",
@@ -137,11 +120,9 @@ fn main() -> Result<()> {
             recryptions.row([
                 format!("{scheme} {size}"),
                 format!("{:.0}", keys.recryption.noise()),
-                ratio(printed(scheme, size)),
                 time(one.median),
                 time(one.min),
                 time(one.max),
-                ratio(printed(scheme, size) / one.median),
                 time(all.median),
                 time(batch.median / BATCH as f64),
                 time(keys.seconds),
@@ -177,8 +158,7 @@ fn report(options: &Options, recryptions: &Table, circuits: &Table) -> Result<St
     writeln!(
         text,
         "- Method: medians of up to seven recryptions, the first left out; each result is decrypted. One thread is measured by the \
-         processor time that it gets, all cores by the wall clock: where other programs run, they look slower than they are. \
-         Printed are the times of [CMNT11] and [CNT12], on one core of their day.\n"
+         processor time that it gets, all cores by the wall clock: where other programs run, they look slower than they are.\n"
     )?;
     write!(
         text,

@@ -5,15 +5,26 @@
 //! matrix so; \[CNT12\] leaves the generator open). Word `8 t + s` of the stream, little end first, is word `t` of segment `s`; what lies
 //! beyond the number's bits is dropped. So eight lanes work on a segment each, and read what they need side by side.
 
+#[cfg(target_arch = "x86_64")]
+mod vaes;
+
 use aes::Aes128;
 use ctr::Ctr128BE;
 use ctr::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
+use zeroize::DefaultIsZeroes;
 
 /// Segments of a number.
 pub(crate) const SEGMENTS: usize = 8;
 
 /// Bytes of a seed.
 pub const SEED_BYTES: usize = 16;
+
+/// A word of each segment, aligned as vectors are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub(crate) struct Row(pub(crate) [u64; SEGMENTS]);
+
+impl DefaultIsZeroes for Row {}
 
 /// What makes a key's elements again.
 #[derive(Clone)]
@@ -42,45 +53,64 @@ impl Elements {
         self.words().div_ceil(SEGMENTS)
     }
 
-    /// Words `from ..` of all segments of element `index`, eight in a row; zeros beyond a segment's end.
-    pub(crate) fn rows(&self, index: usize, from: usize, out: &mut [[u64; SEGMENTS]]) {
-        let mut counter = [0; 16];
-        counter[..8].copy_from_slice(&(index as u64).to_be_bytes());
-        let mut stream = Ctr128BE::<Aes128>::new(&self.seed.into(), &counter.into());
-        stream.seek(8 * SEGMENTS as u64 * from as u64);
+    /// Words `from ..` of all segments of element `index`, a row each; zeros beyond a segment's end.
+    pub(crate) fn rows(&self, index: usize, from: usize, out: &mut [Row]) {
         let there = self.segment().saturating_sub(from).min(out.len());
         let (drawn, beyond) = out.split_at_mut(there);
-        let mut bytes = [0; 4096];
-        for part in drawn.as_flattened_mut().chunks_mut(bytes.len() / 8) {
-            let bytes = &mut bytes[..8 * part.len()];
-            stream.write_keystream(bytes);
-            for (word, piece) in part.iter_mut().zip(bytes.as_chunks().0) {
-                *word = u64::from_le_bytes(*piece);
-            }
-        }
-        beyond.fill([0; SEGMENTS]);
+        self.stream(index as u64, from as u64, drawn);
+        beyond.fill(Row::default());
         self.cut(from, drawn);
     }
 
+    #[cfg(target_arch = "x86_64")]
+    fn stream(&self, index: u64, from: u64, out: &mut [Row]) {
+        if vaes::is_available() {
+            // SAFETY: the instructions are there.
+            unsafe { vaes::stream(&self.seed, index, from, out) }
+        } else {
+            self.portable_stream(index, from, out);
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn stream(&self, index: u64, from: u64, out: &mut [Row]) {
+        self.portable_stream(index, from, out);
+    }
+
+    fn portable_stream(&self, index: u64, from: u64, out: &mut [Row]) {
+        let mut counter = [0; 16];
+        counter[..8].copy_from_slice(&index.to_be_bytes());
+        let mut stream = Ctr128BE::<Aes128>::new(&self.seed.into(), &counter.into());
+        stream.seek(8 * SEGMENTS as u64 * from);
+        let mut bytes = [0; 64 * 8 * SEGMENTS];
+        for part in out.chunks_mut(64) {
+            let bytes = &mut bytes[..8 * SEGMENTS * part.len()];
+            stream.write_keystream(bytes);
+            for (word, piece) in part.iter_mut().flat_map(|row| &mut row.0).zip(bytes.as_chunks().0) {
+                *word = u64::from_le_bytes(*piece);
+            }
+        }
+    }
+
     /// Clears what lies beyond the number's last bit.
-    fn cut(&self, from: usize, rows: &mut [[u64; SEGMENTS]]) {
+    fn cut(&self, from: usize, rows: &mut [Row]) {
         let unused = (64 * self.words() as u32 - self.bits) as u64;
         for s in 0..SEGMENTS {
             // The number's words of this segment, from row `from` on.
             let words = (self.words().saturating_sub(s * self.segment())).saturating_sub(from);
-            rows.iter_mut().skip(words).for_each(|row| row[s] = 0);
+            rows.iter_mut().skip(words).for_each(|row| row.0[s] = 0);
             let is_top = (s * self.segment()..(s + 1) * self.segment()).contains(&(self.words() - 1));
             if let Some(row) = words.checked_sub(1).and_then(|top| rows.get_mut(top)).filter(|_| is_top) {
-                row[s] &= u64::MAX >> unused;
+                row.0[s] &= u64::MAX >> unused;
             }
         }
     }
 
     /// Element `index`, in 64-bit limbs.
     pub(crate) fn number(&self, index: usize) -> Vec<u64> {
-        let mut rows = vec![[0; SEGMENTS]; self.segment()];
+        let mut rows = vec![Row::default(); self.segment()];
         self.rows(index, 0, &mut rows);
-        let mut number: Vec<u64> = (0..SEGMENTS).flat_map(|s| rows.iter().map(move |row| row[s])).collect();
+        let mut number: Vec<u64> = (0..SEGMENTS).flat_map(|s| rows.iter().map(move |row| row.0[s])).collect();
         number.truncate(self.words());
         number
     }
@@ -100,6 +130,17 @@ mod tests {
     }
 
     #[test]
+    fn streams_are_the_same_with_and_without_vectors() {
+        let elements = Elements::new(&[9; 16], 1 << 20);
+        for (from, length) in [(0, 1), (5, 7), (3, 8), (1, 200)] {
+            let [mut found, mut expected] = [(); 2].map(|()| vec![Row::default(); length]);
+            elements.stream(77, from, &mut found);
+            elements.portable_stream(77, from, &mut expected);
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
     fn elements_are_what_is_defined() {
         let seed = std::array::from_fn(|i| i as u8);
         for bits in [1, 63, 64, 511, 512, 513, 2000, 4096, 70_001] {
@@ -116,13 +157,13 @@ mod tests {
                 }
                 // From anywhere, and beyond the end.
                 let from = segment / 2;
-                let mut rows = vec![[1; SEGMENTS]; segment + 3 - from];
+                let mut rows = vec![Row([1; SEGMENTS]); segment + 3 - from];
                 elements.rows(index, from, &mut rows);
                 for (t, row) in (from..).zip(&rows) {
                     let expected = std::array::from_fn(|s| {
                         if t < segment { number.get(s * segment + t).copied().unwrap_or(0) } else { 0 }
                     });
-                    assert_eq!(*row, expected, "row {t} of {bits} bits");
+                    assert_eq!(row.0, expected, "row {t} of {bits} bits");
                 }
             }
         }

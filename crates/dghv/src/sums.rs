@@ -1,6 +1,8 @@
 //! Sums of multiples of a key's elements: what encryption takes its time for.
 
 #[cfg(target_arch = "x86_64")]
+mod blocks;
+#[cfg(target_arch = "x86_64")]
 mod ifma;
 #[cfg(target_arch = "x86_64")]
 mod karatsuba;
@@ -78,36 +80,71 @@ mod tests {
         Coefficients { limbs, each, bits }
     }
 
+    /// Sums of so many elements on every engine, and by every way that an engine chooses between.
+    fn all_ways(
+        elements: &Elements,
+        first: usize,
+        coefficients: &[Coefficients],
+        limbs: usize,
+    ) -> Vec<(String, Vec<Secret>)> {
+        let engines = Engine::ALL.iter().filter_map(|engine| engine.available().ok());
+        let mut found: Vec<_> = engines
+            .map(|engine| (format!("{:?}", engine.engine()), sums(engine, elements, first, coefficients, limbs)))
+            .collect();
+        #[cfg(target_arch = "x86_64")]
+        if Engine::Ifma.available().is_ok() {
+            found.push(("digits".into(), ifma::sums(elements, first, coefficients, limbs)));
+            if let Some(shape) = blocks::Shape::new(elements, &coefficients[0]) {
+                found.push(("blocks".into(), blocks::sums(elements, first, coefficients, limbs, &shape)));
+            }
+        }
+        found
+    }
+
     #[test]
     fn sums_are_those_of_gmp_on_every_engine() {
-        // Lengths on both sides of segments, chunks and levels; rows beyond what columns take before carries.
+        // Lengths on both sides of segments, chunks, blocks and levels; as many elements as columns and transforms take before carries,
+        // and more.
         let shapes = [
             (1, 1, 1),
             (700, 3, 40),
             (5_000, 9, 96),
             (20_011, 7, 72),
             (60_000, 40, 936),
+            (110_000, 17, 2016),
             (450_001, 5, 2556),
             (3_000, 1400, 480),
+            (900, 4500, 600),
+            (30_000, 3, 8192),
         ];
         for (bits, count, width) in shapes {
             let elements = Elements::new(&[7; 16], bits);
-            let coefficients: Vec<_> = (0..3)
-                .map(|m| if m == 1 { all_ones(count, width) } else { Coefficients::random(count, width).unwrap() })
+            let coefficients: Vec<_> = (0..11)
+                .map(|m| if m % 4 == 1 { all_ones(count, width) } else { Coefficients::random(count, width).unwrap() })
                 .collect();
             let limbs = (bits.div_ceil(64) + width.div_ceil(64)) as usize + 1;
             let numbers: Vec<Integer> = (0..count).map(|index| integer(&elements.number(4 + index))).collect();
-            for engine in Engine::ALL.iter().filter_map(|engine| engine.available().ok()) {
-                for coefficients in [&coefficients[..], &coefficients[..1]] {
-                    let found = sums(engine, &elements, 4, coefficients, limbs);
-                    assert_eq!(found.len(), coefficients.len());
-                    for (found, coefficients) in found.iter().zip(coefficients) {
-                        let expected: Integer =
-                            numbers.iter().zip(coefficients.iter()).map(|(number, b)| number * integer(b)).sum();
-                        assert_eq!(integer(found), expected, "{bits} bits, {count} by {width}, {engine:?}");
+            let expected = |coefficients: &Coefficients| -> Integer {
+                numbers.iter().zip(coefficients.iter()).map(|(number, b)| number * integer(b)).sum()
+            };
+            let expected: Vec<Integer> = coefficients.iter().map(expected).collect();
+            for sums in [1, 2, 3, 5, 11] {
+                for (way, found) in all_ways(&elements, 4, &coefficients[..sums], limbs) {
+                    assert_eq!(found.len(), sums);
+                    for (found, expected) in found.iter().zip(&expected) {
+                        assert_eq!(integer(found), *expected, "{bits} bits, {count} by {width}, {sums} sums, {way}");
                     }
                 }
             }
         }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn transforms_are_refused_where_the_primes_are_too_few() {
+        let elements = Elements::new(&[7; 16], 1000);
+        assert!(blocks::Shape::new(&elements, &all_ones(8191, 4096)).is_some());
+        assert!(blocks::Shape::new(&elements, &all_ones(8192, 4096)).is_none());
+        assert!(blocks::Shape::new(&elements, &all_ones((1 << 15) + 1, 64)).is_none());
     }
 }

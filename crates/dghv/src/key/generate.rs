@@ -22,9 +22,9 @@ pub(super) fn key_pair(
     engine.available().map_err(Error::from)?;
     let lengths = *parameters.lengths();
     let prime = random::prime(lengths.secret);
-    let factors = (lengths.modulus - lengths.secret) / FACTOR_BITS - 1;
-    let steps = Steps { done: AtomicU64::new(0), all: u64::from(factors) + parameters.key_elements() as u64, progress };
-    let modulus = modulus(&prime, lengths.modulus, factors, &steps);
+    let all = u64::from(factors(lengths.modulus - lengths.secret)) + parameters.key_elements() as u64;
+    let steps = Steps { done: AtomicU64::new(0), all, progress };
+    let modulus = modulus(&prime, lengths.modulus, &steps);
     let mut seed = [0; SEED_BYTES];
     getrandom::fill(&mut seed)?;
     let elements = Elements::new(&seed, lengths.modulus);
@@ -56,18 +56,33 @@ impl Steps<'_> {
     }
 }
 
+/// Primes of 256 bits that are sure to leave room for one more factor.
+fn factors(missing: u32) -> u32 {
+    (missing / FACTOR_BITS).saturating_sub(1)
+}
+
 /// `A_0 = p q_0` of exactly `bits` bits: `q_0` is a product of random primes, so without square and small factors.
-fn modulus(prime: &[u64], bits: u32, factors: u32, steps: &Steps<'_>) -> Vec<u64> {
-    let primes: Vec<Secret> = (0..factors)
-        .into_par_iter()
-        .map(|_| {
-            let factor = random::prime(FACTOR_BITS);
-            steps.next();
-            factor
-        })
-        .collect();
-    let most = secret_product(&product_of(&primes), prime);
-    let missing = bits - bits_of(&most) as u32;
+fn modulus(prime: &[u64], bits: u32, steps: &Steps<'_>) -> Vec<u64> {
+    let mut most = resized(prime, prime.len());
+    let mut missing = bits - bits_of(&most) as u32;
+    // A product of primes is shorter than all of them together, by almost half a bit each: a second go replaces what the first one lacks.
+    for round in 0.. {
+        let primes: Vec<Secret> = (0..factors(missing))
+            .into_par_iter()
+            .map(|_| {
+                let factor = random::prime_of_256_bits();
+                if round == 0 {
+                    steps.next();
+                }
+                factor
+            })
+            .collect();
+        if primes.is_empty() {
+            break;
+        }
+        most = secret_product(&product_of(&primes), &most);
+        missing = bits - bits_of(&most) as u32;
+    }
     // A factor of as many bits as are missing, or of one more: which of them can have the product's length depends on the top bits.
     loop {
         for length in [missing, missing + 1] {

@@ -14,16 +14,16 @@
 //! adds to the columns, eight at a time in registers. The columns of a chunk and the sequences fit into the second level of caches.
 //! Positions before a chunk that its columns need are made again.
 
+use super::blocks;
 use super::karatsuba::{LEVELS, SEQUENCES, expand, interpolate};
 use super::{Coefficients, SumKernel};
-use crate::elements::{Elements, SEGMENTS};
+use crate::elements::{Elements, Row, SEGMENTS};
 use hearith_arith::ifma::Octet;
 use hearith_arith::natural::{Secret, add_assign, bits_at};
 use rayon::prelude::*;
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_load_si512, _mm512_loadu_si512, _mm512_madd52hi_epu64,
-    _mm512_madd52lo_epu64, _mm512_or_si512, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_slli_epi64,
-    _mm512_srli_epi64, _mm512_store_si512,
+    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_load_si512, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64,
+    _mm512_or_si512, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_store_si512,
 };
 use zeroize::Zeroizing;
 
@@ -44,10 +44,20 @@ pub(super) struct Ifma;
 impl SumKernel for Ifma {
     fn sums(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize) -> Vec<Secret> {
         let Some(one) = coefficients.first() else { return Vec::new() };
-        let shape = Shape::new(elements, one.bits);
-        let passes = coefficients.chunks(shape.sums);
-        passes.flat_map(|coefficients| pass(elements, first, coefficients, limbs, &shape)).collect()
+        let shape = blocks::Shape::new(elements, one).filter(|shape| shape.pays(coefficients.len()));
+        match shape {
+            Some(shape) => blocks::sums(elements, first, coefficients, limbs, &shape),
+            None => sums(elements, first, coefficients, limbs),
+        }
     }
+}
+
+/// See [`sums`](super::sums).
+pub(super) fn sums(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize) -> Vec<Secret> {
+    let Some(one) = coefficients.first() else { return Vec::new() };
+    let shape = Shape::new(elements, one.bits);
+    let passes = coefficients.chunks(shape.sums);
+    passes.flat_map(|coefficients| pass(elements, first, coefficients, limbs, &shape)).collect()
 }
 
 /// How sums of one kind are cut.
@@ -80,6 +90,16 @@ impl Shape {
         3_usize.pow(self.levels)
     }
 
+    /// Columns of a chunk in full: those of its products, and room for what is carried above them.
+    fn digits(&self) -> usize {
+        ((self.columns + 1) << self.levels) + 4
+    }
+
+    /// Words of a lane of a chunk.
+    fn lane(&self) -> usize {
+        (self.digits() * DIGIT as usize).div_ceil(64) + 1
+    }
+
     /// Positions before a chunk that its columns need.
     fn history(&self) -> usize {
         self.taps - 1
@@ -110,9 +130,6 @@ impl Filters {
     }
 }
 
-/// Columns of a chunk as they are at the end, a row of lanes each.
-type Columns = Zeroizing<Vec<[i128; SEGMENTS]>>;
-
 /// As many sums as are made at a time.
 fn pass(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize, shape: &Shape) -> Vec<Secret> {
     let filters: Vec<Filters> = coefficients.par_iter().map(|coefficients| Filters::new(coefficients, shape)).collect();
@@ -122,32 +139,36 @@ fn pass(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs:
     let parts = if shape.chunks < 8 * threads { threads.min(count) } else { 1 };
     let tasks: Vec<(usize, usize)> =
         (0..shape.chunks).flat_map(|chunk| (0..parts).map(move |part| (chunk, part))).collect();
-    let done: Vec<Vec<Columns>> = tasks
+    let done: Vec<Vec<Secret>> = tasks
         .into_par_iter()
         .map(|(chunk, part)| {
             let indices = count * part / parts..count * (part + 1) / parts;
             let mut task = Task::new(shape, chunk, coefficients.len());
             // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
             unsafe { task.add(elements, first, indices, count, &filters) };
-            task.columns()
+            task.lanes()
         })
         .collect();
+    let step = (shape.columns << shape.levels) * DIGIT as usize / 64;
     let sum = |index: usize| {
-        let mut total = vec![[0; SEGMENTS]; shape.chunks * (shape.columns << shape.levels) + 15];
-        for (task, columns) in done.iter().enumerate() {
-            let from = (task / parts) * (shape.columns << shape.levels);
-            for (total, column) in total[from..].iter_mut().zip(columns[index].iter()) {
-                total.iter_mut().zip(column).for_each(|(total, value)| *total += value);
+        let mut number = Zeroizing::new(vec![0; limbs]);
+        for s in 0..SEGMENTS {
+            let mut words = Zeroizing::new(vec![0; shape.chunks * step + shape.lane()]);
+            for (task, lanes) in done.iter().enumerate() {
+                // A chunk's number overlaps the beginning of the next one's, and its last word is room for carries.
+                let lane = &lanes[index][s * shape.lane()..][..shape.lane()];
+                add_assign(&mut words[task / parts * step..][..shape.lane()], lane);
             }
+            let from = (s * elements.segment()).min(limbs);
+            add_assign(&mut number[from..], &words[..words.len().min(limbs - from)]);
         }
-        number(&Zeroizing::new(total), elements.segment(), limbs)
+        number
     };
     (0..coefficients.len()).into_par_iter().map(sum).collect()
 }
 
-/// The number whose segments have these columns.
-fn number(columns: &[[i128; SEGMENTS]], segment: usize, limbs: usize) -> Secret {
-    let length = (columns.len() * DIGIT as usize).div_ceil(64) + 1;
+/// The numbers, one a lane, of which these are digits with carries: `length` words each.
+fn packed(columns: &[[i128; SEGMENTS]], length: usize) -> Secret {
     let mut lanes = Zeroizing::new(vec![0_u64; SEGMENTS * length]);
     let mut carries = Zeroizing::new([0_i128; SEGMENTS]);
     for (t, column) in columns.iter().enumerate() {
@@ -161,19 +182,14 @@ fn number(columns: &[[i128; SEGMENTS]], segment: usize, limbs: usize) -> Secret 
             *carry >>= DIGIT;
         }
     }
-    let mut number = Zeroizing::new(vec![0; limbs]);
-    for (s, lane) in lanes.chunks_exact(length).enumerate() {
-        let from = (s * segment).min(limbs);
-        add_assign(&mut number[from..], &lane[..length.min(limbs - from)]);
-    }
-    number
+    lanes
 }
 
 /// A chunk of positions for some sums.
 struct Task<'a> {
     shape: &'a Shape,
     chunk: usize,
-    rows: Vec<[u64; SEGMENTS]>,
+    rows: Vec<Row>,
     digits: Vec<Octet>,
     /// For each sequence and element of a group, the chunk's positions and those before it.
     positions: Vec<Octet>,
@@ -190,7 +206,7 @@ impl<'a> Task<'a> {
         Task {
             shape,
             chunk,
-            rows: vec![[0; SEGMENTS]; digits / 4 * 3],
+            rows: vec![Row::default(); digits / 4 * 3],
             digits: vec![Octet::default(); digits],
             positions: vec![Octet::default(); shape.sequences() * GROUP * (shape.history() + shape.columns)],
             sums: (0..sums).map(|_| Zeroizing::new(vec![Octet::default(); 2 * columns])).collect(),
@@ -241,12 +257,12 @@ impl<'a> Task<'a> {
         // Rows of words up to the chunk, and those that are made before it.
         let (from, lead) = (self.chunk * (shape.columns << shape.levels) / 4 * 3, shape.lead() / 4 * 3);
         let before = lead.saturating_sub(from);
-        self.rows[..before].fill([0; SEGMENTS]);
+        self.rows[..before].fill(Row::default());
         elements.rows(index, from + before - lead, &mut self.rows[before..]);
         let mask = _mm512_set1_epi64((1 << DIGIT) - 1);
         for (digits, words) in self.digits.chunks_exact_mut(4).zip(self.rows.chunks_exact(3)) {
-            // SAFETY: the references are to 64 bytes.
-            let [a, b, c] = std::array::from_fn(|i| unsafe { _mm512_loadu_si512((&raw const words[i]).cast()) });
+            // SAFETY: the references are to 64 aligned bytes.
+            let [a, b, c] = std::array::from_fn(|i| unsafe { _mm512_load_si512((&raw const words[i]).cast()) });
             store(&mut digits[0], _mm512_and_si512(a, mask));
             let second = _mm512_or_si512(_mm512_srli_epi64::<48>(a), _mm512_slli_epi64::<16>(b));
             store(&mut digits[1], _mm512_and_si512(second, mask));
@@ -296,16 +312,21 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The columns of every sum: products of polynomials, added up where they overlap.
-    fn columns(&self) -> Vec<Columns> {
+    /// The numbers of every sum, one a lane: products of polynomials, added up where they overlap.
+    fn lanes(&self) -> Vec<Secret> {
         let (shape, phases) = (self.shape, 1 << self.shape.levels);
-        let columns = |carried: &Zeroizing<Vec<[u128; SEGMENTS]>>| {
-            let mut columns = Zeroizing::new(vec![[0; SEGMENTS]; shape.columns * phases + phases]);
-            let mut products = Zeroizing::new([0; SEQUENCES]);
+        let mut columns = Zeroizing::new(vec![[0; SEGMENTS]; shape.digits()]);
+        let mut products = Zeroizing::new([0; SEQUENCES]);
+        let lanes = |carried: &Zeroizing<Vec<[u128; SEGMENTS]>>| {
+            columns.fill([0; SEGMENTS]);
             for position in 0..shape.columns {
                 for s in 0..SEGMENTS {
                     for (sequence, product) in products.iter_mut().enumerate().take(shape.sequences()) {
                         *product = carried[sequence * shape.columns + position][s] as i128;
+                    }
+                    if phases == 1 {
+                        columns[position][s] = products[0];
+                        continue;
                     }
                     let product = interpolate(shape.levels, &products[..shape.sequences()]);
                     for (i, value) in product.into_iter().enumerate().take(2 * phases - 1) {
@@ -313,9 +334,9 @@ impl<'a> Task<'a> {
                     }
                 }
             }
-            columns
+            packed(&columns, shape.lane())
         };
-        self.carried.iter().map(columns).collect()
+        self.carried.iter().map(lanes).collect()
     }
 }
 
