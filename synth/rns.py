@@ -213,8 +213,9 @@ may use the blocks' own adders: our LUT counts are higher for that reason. Our c
 wires its four cut sets cross; FF counts follow from that. Open tools route no UltraScale+ part: clocks are those of an ECP5 LFE5U-85F, speed grade 8,
 a slower family with multipliers of 18 by 18 bits, and only their ratios say something about the paper's. A path is counted in cells
 (LUTs, carry chains of four bits, DSP blocks), which take very different times. LUTs are mapped with the quick form of ABC's script, which costs some.
-Each design is synthesised once and placed and routed {seeds} times, with seeds 1 to {seeds}: the least clock and the median.
-The same sources, bounds and tools serve all architectures, so rows of ours can be compared with each other. *Not run* marks what did not fit the ECP5 (156 multipliers) or was left out.
+Each design is synthesised once and placed and routed {seeds} times, with seeds 1 to {seeds}, or as often as is said: the least clock and the median.
+The same sources, bounds and tools serve all architectures, so rows of ours can be compared with each other. *Not run* marks what did not fit the ECP5 (156 multipliers) or what the run that wrote this page did not come to: mapping the LUTs of a
+basis of 48 primes alone takes more than half an hour. `make synth-rns` keeps each result and goes on where it was stopped.
 
 ## Table I: special primes
 Counted by `hearith rns primes`.
