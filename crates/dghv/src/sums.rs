@@ -7,9 +7,9 @@ mod karatsuba;
 mod serial;
 
 use crate::elements::Elements;
-use crate::{Error, random};
+use crate::Error;
 use hearith_arith::natural::{Secret, clear_bits_from};
-use hearith_arith::{Available, dispatch};
+use hearith_arith::{Available, dispatch, random};
 use zeroize::Zeroizing;
 
 /// The random coefficients of one sum, of the same number of limbs each.
