@@ -8,7 +8,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target; `make test` takes a short look.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo demo-python demo-dghv demo-service test test-full wheel sbom bench bench-python bench-sql bench-rns bench-ntt bench-dghv bench-recryption fuzz lint audit miri msrv doc hardware-tools synth \
+.PHONY: help demo demo-python demo-dghv demo-service test test-full wheel sbom bench bench-python bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-proofs fuzz lint audit miri msrv doc hardware-tools synth \
 	synth-mesa synth-rns synth-coproc synth-memories synth-check boards formal coverage setup clean
 
 help: ## list these commands
@@ -83,6 +83,10 @@ bench-dghv: ## measure encryption over the integers beside GMP and the papers (t
 bench-recryption: ## measure recryption over the integers beside the papers (ten minutes; leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_recryption.sh
+
+bench-proofs: ## measure proofs about ciphertexts beside gmpy2 (minutes; leave the machine alone)
+	@scripts/setup.sh test
+	scripts/bench_proofs.sh
 
 fuzz: ## fuzz each parser for FUZZ_SECONDS (300)
 	@scripts/setup.sh test

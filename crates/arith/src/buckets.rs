@@ -25,7 +25,8 @@ pub(crate) fn product_of_powers<R: Ring>(constants: &Constants, bases: &Batch, e
     let width = digit_width(bases.len(), bits);
     let places = bits.div_ceil(width) as usize;
     let values = 1 << width;
-    let lists: Vec<Vec<u32>> = (0..places).into_par_iter().flat_map_iter(|place| lists(exponents, place, width)).collect();
+    let lists: Vec<Vec<u32>> =
+        (0..places).into_par_iter().flat_map_iter(|place| lists(exponents, place, width)).collect();
     let buckets = products::<R>(constants, bases, &lists);
 
     let limbs = bases.limbs();
@@ -123,7 +124,11 @@ mod tests {
                 let square = Square::new(*engine, m.row(0)).unwrap();
                 let found = square.join(&square.product_of_powers(&bases, &exponents, bits));
                 let squared = n.clone().square();
-                assert_eq!(integer(found.row(0)), expected(&bases, &exponents, &squared), "{modulus_bits}, {rows}, {engine}");
+                assert_eq!(
+                    integer(found.row(0)),
+                    expected(&bases, &exponents, &squared),
+                    "{modulus_bits}, {rows}, {engine}"
+                );
             }
         }
     }

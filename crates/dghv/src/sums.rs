@@ -6,8 +6,8 @@ mod ifma;
 mod karatsuba;
 mod serial;
 
-use crate::elements::Elements;
 use crate::Error;
+use crate::elements::Elements;
 use hearith_arith::natural::{Secret, clear_bits_from};
 use hearith_arith::{Available, dispatch, random};
 use zeroize::Zeroizing;

@@ -206,7 +206,8 @@ fn inverse_of(other: &[u64], less_one: &[u64]) -> Secret {
     let modulus = Option::<NonZero<_>>::from(NonZero::new(boxed(less_one))).expect("a prime above 2");
     let (other, modulus) = (Zeroizing::new(boxed(other)), Zeroizing::new(modulus));
     let residue = Zeroizing::new(other.rem(&modulus));
-    let inverse = Option::<BoxedUint>::from(residue.invert_mod(&modulus)).expect("no prime is 1 modulo another of its length");
+    let inverse =
+        Option::<BoxedUint>::from(residue.invert_mod(&modulus)).expect("no prime is 1 modulo another of its length");
     Secret::new(Zeroizing::new(inverse).as_words().to_vec())
 }
 
@@ -228,8 +229,10 @@ mod tests {
                 assert_eq!(public.check_openings(&ciphertexts, &plaintexts, &openings), Ok(()));
 
                 let groups = [vec![0, 2, 3], vec![]];
-                let (totals, products) =
-                    (public.sum_groups(&ciphertexts, &groups).unwrap(), public.sum_openings(&openings, &groups).unwrap());
+                let (totals, products) = (
+                    public.sum_groups(&ciphertexts, &groups).unwrap(),
+                    public.sum_openings(&openings, &groups).unwrap(),
+                );
                 let expected = encode_signed(public, &[123_449, 0]).unwrap();
                 assert_eq!(public.check_openings(&totals, &expected, &products), Ok(()));
                 assert!(private.open(&totals).unwrap() == (expected, products));
@@ -250,7 +253,10 @@ mod tests {
         bytes[2 * public.plaintext_bytes() - 1] ^= 1;
         let changed = public.openings_from_be(&bytes).unwrap();
         assert_eq!(public.check_openings(&ciphertexts, &plaintexts, &changed), wrong(1));
-        assert_eq!(public.openings_from_be(&bytes[1..]).unwrap_err().kind(), &ErrorKind::Width { width: 32, bytes: 95 });
+        assert_eq!(
+            public.openings_from_be(&bytes[1..]).unwrap_err().kind(),
+            &ErrorKind::Width { width: 32, bytes: 95 }
+        );
         for outside in [vec![0; 32], public.modulus_be()] {
             let rows = [&openings.to_be_bytes()[..32], &outside].concat();
             assert_eq!(public.openings_from_be(&rows), Err(ErrorKind::OutOfRange.at_row(1)));

@@ -200,7 +200,12 @@ fn hashes(
         .into_par_iter()
         .map(|row| {
             let transcript = contexts.transcript("membership", row).with(&n).with(&set);
-            limbs(&transcript.with(&ciphertexts[row * bytes..][..bytes]).with(&commitments[row * width..][..width]).challenge())
+            limbs(
+                &transcript
+                    .with(&ciphertexts[row * bytes..][..bytes])
+                    .with(&commitments[row * width..][..width])
+                    .challenge(),
+            )
         })
         .collect();
     Batch::from_rows(CHALLENGE_LIMBS, rows.iter().map(|row| &row[..])).public()

@@ -70,12 +70,7 @@ pub(crate) fn out_of_range(sides: usize) -> impl Fn(hearith_paillier::Error) -> 
 ///
 /// # Errors
 /// [`Lengths`](ErrorKind::Lengths), a batch of another key, or if the random generator fails.
-pub fn prove(
-    key: &PublicKey,
-    contexts: &Contexts,
-    numbers: &Ciphertexts,
-    roots: &Openings,
-) -> Result<Proofs, Error> {
+pub fn prove(key: &PublicKey, contexts: &Contexts, numbers: &Ciphertexts, roots: &Openings) -> Result<Proofs, Error> {
     check_lengths(numbers.len(), contexts.len())?;
     check_lengths(numbers.len(), roots.len())?;
     let rho = key.openings(numbers.len())?;
@@ -120,7 +115,12 @@ fn challenges(key: &PublicKey, contexts: &Contexts, numbers: &Ciphertexts, commi
         .into_par_iter()
         .map(|row| {
             let transcript = contexts.transcript("residue", row).with(&n);
-            limbs(&transcript.with(&numbers[row * bytes..][..bytes]).with(&commitments[row * bytes..][..bytes]).challenge())
+            limbs(
+                &transcript
+                    .with(&numbers[row * bytes..][..bytes])
+                    .with(&commitments[row * bytes..][..bytes])
+                    .challenge(),
+            )
         })
         .collect();
     Batch::from_rows(CHALLENGE_LIMBS, rows.iter().map(|row| &row[..])).public()

@@ -87,7 +87,8 @@ mod tests {
     #[test]
     fn the_hash_is_the_one_that_the_page_describes() {
         // Python: hashlib.sha256(b"".join(len(x).to_bytes(8, "big") + x for x in [b"hearith-proofs 1 a", b"xy"])).hexdigest()
-        let found: String = Transcript::new("a").with(b"xy").challenge().iter().map(|byte| format!("{byte:02x}")).collect();
+        let found: String =
+            Transcript::new("a").with(b"xy").challenge().iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(found, "3b17129cf0cc52821c993bbbe505527685d1753088da0f0883281dfb00f9080c");
     }
 

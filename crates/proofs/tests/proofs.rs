@@ -123,7 +123,8 @@ fn other_votes_have_no_proof() {
         assert_eq!(at(found), (ErrorKind::DoesNotHold, Some(1)));
     }
     // What is there, but not what is said; and what is said with another's opening.
-    let wrong = membership::prove(key, &contexts(3), &encode(key, &[0, 2]), &ciphertexts, &openings, &[1, 0, 0]).unwrap();
+    let wrong =
+        membership::prove(key, &contexts(3), &encode(key, &[0, 2]), &ciphertexts, &openings, &[1, 0, 0]).unwrap();
     assert_eq!(at(membership::verify(key, &contexts(3), &set, &ciphertexts, &wrong)).1, Some(0));
     let others = key.openings(3).unwrap();
     let wrong = membership::prove(key, &contexts(3), &set, &ciphertexts, &others, &[1, 0, 0]).unwrap();
@@ -161,7 +162,8 @@ fn there_is_one_way_to_write_a_proof() {
     assert_eq!(at(votes.parse(&longer).map(|_| ())).0, ErrorKind::Width { width: 448, bytes: 449 });
     assert_eq!(at(membership::Proofs::from_be_bytes(votes.key, 0, &[]).map(|_| ())).0, ErrorKind::BadSet);
     // A commitment that is no unit: a multiple of a prime factor, which only the key's owner can make.
-    let p = rug::Integer::from_digits(private().primes()[0], rug::integer::Order::Lsf).to_digits::<u8>(rug::integer::Order::Msf);
+    let p = rug::Integer::from_digits(private().primes()[0], rug::integer::Order::Lsf)
+        .to_digits::<u8>(rug::integer::Order::Msf);
     let mut changed = bytes.clone();
     changed[..128].fill(0);
     changed[128 - p.len()..128].copy_from_slice(&p);
@@ -204,8 +206,7 @@ fn totals_are_proved_exactly_and_at_most() {
     assert_eq!(at(exactly(&[2, 2], &[2, 2])), (ErrorKind::DoesNotHold, Some(1)));
     assert_eq!(at(exactly(&[2, 3], &[3, 3])), (ErrorKind::DoesNotHold, Some(0)));
     let at_most = |most: u32, sums: &[usize]| {
-        let proofs =
-            totals::prove_at_most(key, &contexts(2), &ciphertexts, &openings, &groups, most, sums).unwrap();
+        let proofs = totals::prove_at_most(key, &contexts(2), &ciphertexts, &openings, &groups, most, sums).unwrap();
         totals::verify_at_most(key, &contexts(2), &ciphertexts, &groups, most, &proofs)
     };
     assert_eq!(at_most(3, &[2, 3]), Ok(()));
@@ -219,16 +220,26 @@ fn residues_are_proved_and_nothing_else() {
     let proofs = residue::prove(key, &contexts(3), &numbers, &openings).unwrap();
     assert_eq!(at(residue::verify(key, &contexts(3), &numbers, &proofs)), (ErrorKind::DoesNotHold, Some(2)));
     let two = |batch: &Ciphertexts| batch.range(0..2).unwrap();
-    let proofs = residue::Proofs::from_be_bytes(key, &proofs.to_be_bytes()[..2 * residue::Proofs::row_bytes(key)]).unwrap();
+    let proofs =
+        residue::Proofs::from_be_bytes(key, &proofs.to_be_bytes()[..2 * residue::Proofs::row_bytes(key)]).unwrap();
     assert_eq!(residue::verify(key, &contexts(2), &two(&numbers), &proofs), Ok(()));
     assert_eq!(at(residue::verify(key, &contexts(2), &numbers, &proofs)).0, ErrorKind::Lengths { left: 3, right: 2 });
     assert_eq!(residue::Proofs::from_be_bytes(key, &[]).map(|proofs| proofs.is_empty()), Ok(true));
-    assert_eq!(residue::verify(key, &contexts(0), &numbers.range(0..0).unwrap(), &residue::Proofs::from_be_bytes(key, &[]).unwrap()), Ok(()));
+    assert_eq!(
+        residue::verify(
+            key,
+            &contexts(0),
+            &numbers.range(0..0).unwrap(),
+            &residue::Proofs::from_be_bytes(key, &[]).unwrap()
+        ),
+        Ok(())
+    );
 }
 
 #[test]
 fn keys_are_proved_by_roots() {
-    let (key, other) = (private(), PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap());
+    let (key, other) =
+        (private(), PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap());
     let proof = roots::prove(key).unwrap();
     assert_eq!(roots::verify(key.public(), &proof), Ok(()));
     assert_eq!(at(roots::verify(other.public(), &proof)).0, ErrorKind::DoesNotHold);
