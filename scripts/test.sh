@@ -17,6 +17,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 declare -A systems=(
     [arith]="--package hearith-arith --all-features"
     [paillier]="--package hearith-paillier --all-features"
+    [proofs]="--package hearith-proofs --all-features"
     [columns]="--package hearith-columns --all-features"
     [cli]="--package hearith --all-features"
     [duckdb]="--package hearith-duckdb --all-features"

@@ -137,7 +137,7 @@ impl Batch {
     }
 
     /// All numbers in turn.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u64]> + Clone {
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u64]> + DoubleEndedIterator + Clone {
         self.words.chunks_exact(self.limbs)
     }
 

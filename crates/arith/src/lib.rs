@@ -4,7 +4,8 @@
 //! - [`Square`]: arithmetic modulo `m^2`, carried out modulo `m` ("dual Montgomery"), and [`FixedBase`] powers in it;
 //! - [`Engine`]: the run-time choice of the kernel under both. Every engine gives the same results. [`dispatch!`] makes the
 //!   choice, here and for the kernels of other crates;
-//! - [`natural`]: single natural numbers: what set-up needs, and the way to and from bytes and text.
+//! - [`natural`]: single natural numbers: what set-up needs, and the way to and from bytes and text;
+//! - [`random`]: numbers from the operating system's generator.
 //!
 //! Work spreads over the lanes of the engine, then over the cores of rayon's current thread pool. Operations are
 //! constant time in the numbers and in secret [`Exponents`]: neither branches nor memory addresses depend on them.
@@ -12,6 +13,7 @@
 
 mod backend;
 mod batch;
+mod buckets;
 mod constants;
 pub mod cost;
 mod engine;
@@ -29,6 +31,7 @@ mod multi_pow;
 pub mod natural;
 mod pow;
 mod product;
+pub mod random;
 mod ring;
 mod square;
 

@@ -1,6 +1,7 @@
 //! Arithmetic modulo `m` on batches.
 
 use crate::backend::with_kernel;
+use crate::buckets::product_of_powers;
 use crate::constants::Constants;
 use crate::groups::{Moduli, for_groups, rows_of};
 use crate::kernel::{Kernel, Space};
@@ -128,6 +129,16 @@ impl Modulus {
     pub fn products<G: AsRef<[u32]> + Sync>(&self, residues: &Batch, groups: &[G]) -> Batch {
         assert_eq!(residues.limbs(), self.limbs(), "residues of the modulus' width");
         with_kernel!(self.0.engine, K => products::<Plain<K>>(&self.0, residues, groups))
+    }
+
+    /// The product of the powers `base^exponent` of all rows, exponents below `2^bits`; 1 if there are none. For numbers that
+    /// everybody may know: the time depends on the exponents.
+    ///
+    /// # Panics
+    /// If there is not one exponent a base.
+    pub fn product_of_powers(&self, bases: &Batch, exponents: &Batch, bits: u32) -> Batch {
+        let residues = self.reduce(bases);
+        with_kernel!(self.0.engine, K => product_of_powers::<Plain<K>>(&self.0, &residues, exponents, bits))
     }
 
     /// Applies `step` to the rows of a copy of `a` and of `b`.

@@ -71,7 +71,7 @@ fn chain_products<R: Ring>(constants: &Constants, factors: &Batch, chains: &[(us
 }
 
 /// Brings rows of canonical numbers or pairs, a low part and a high part, into lanes; `lanes` is room for them.
-fn load_parts<'a, R: Ring>(
+pub(crate) fn load_parts<'a, R: Ring>(
     m: &Lanes<R::Kernel>,
     words: &mut [Word<R>],
     rows: impl Iterator<Item = &'a [u64]> + Clone,

@@ -1,6 +1,7 @@
 //! Arithmetic modulo `m^2` on batches, carried out modulo `m`: dual Montgomery.
 
 use crate::backend::with_kernel;
+use crate::buckets::product_of_powers;
 use crate::constants::Constants;
 use crate::groups::{Moduli, for_groups, rows_of};
 use crate::kernel::{Kernel, Space};
@@ -87,6 +88,19 @@ impl Square {
     ) -> Pairs {
         assert_eq!(bases.len(), exponents.len(), "one exponent a base");
         let rows = with_kernel!(self.constants().engine, K => multi_pow::<Dual<K>>(self.constants(), bases, exponents, bits, groups));
+        Pairs::from_rows(rows)
+    }
+
+    /// The product of the powers `base^exponent` of all rows, bases of any width and exponents below `2^bits`; 1 if there are
+    /// none. For numbers that everybody may know: the time depends on the exponents.
+    ///
+    /// # Panics
+    /// If there is not one exponent a base.
+    pub fn product_of_powers(&self, bases: &Batch, exponents: &Batch, bits: u32) -> Pairs {
+        let rows = with_kernel!(self.constants().engine, K => {
+            let pairs = split::<K>(self.constants(), bases).public();
+            product_of_powers::<Dual<K>>(self.constants(), &pairs, exponents, bits)
+        });
         Pairs::from_rows(rows)
     }
 

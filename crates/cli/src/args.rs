@@ -70,6 +70,12 @@ pub enum Command {
     Sum(Sum),
     /// Decrypt totals, or any encrypted table
     Decrypt(Decrypt),
+    /// Show that totals are right without giving the key away
+    #[command(subcommand)]
+    Prove(Prove),
+    /// Check what others prove
+    #[command(subcommand)]
+    Verify(Verify),
     /// Compute for others: a service that `encrypt`, `sum` and `decrypt` use with --remote
     Serve(Serve),
     /// Say what a key or an encrypted file is
@@ -228,6 +234,54 @@ pub struct Decrypt {
     /// A service that computes instead.
     #[command(flatten)]
     pub remote: Remote,
+}
+
+/// `hearith prove`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Prove {
+    /// Write what shows which numbers an encrypted table holds: its plaintexts and openings
+    Decryption(ProveDecryption),
+}
+
+/// `hearith prove decryption`.
+#[derive(Clone, Debug, Args)]
+pub struct ProveDecryption {
+    /// The private key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// Encrypted totals; everybody who gets the proof can read them
+    #[arg(value_name = "TOTALS")]
+    pub input: PathBuf,
+    /// The proof, a Parquet file
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// `hearith verify`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Verify {
+    /// Check a proof against encrypted totals, and decrypt them by it
+    Decryption(VerifyDecryption),
+}
+
+/// `hearith verify decryption`.
+#[derive(Clone, Debug, Args)]
+pub struct VerifyDecryption {
+    /// The public key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// Encrypted totals
+    #[arg(value_name = "TOTALS")]
+    pub input: PathBuf,
+    /// What `hearith prove decryption` wrote for them
+    #[arg(value_name = "PROOF")]
+    pub proof: PathBuf,
+    /// The numbers; - for standard output, which is the default
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// csv, parquet or table [default: as --out is called; table on a terminal, else csv]
+    #[arg(long, hide_possible_values = true)]
+    pub format: Option<Format>,
 }
 
 /// A service and how to reach it.

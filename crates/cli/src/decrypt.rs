@@ -1,8 +1,9 @@
 //! `hearith decrypt`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use hearith_columns::{Decrypted, Decryptor, Error};
 use hearith_device::{DecryptingDevice, Kind, Trust};
 use hearith_paillier::{Decrypt as Holder, PrivateKey};
@@ -42,15 +43,8 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
         _ => unreachable!("either a key was read or a service asked"),
     };
     let decryptor = Decryptor::with(holder, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
-    let out = command.out.clone().unwrap_or_else(|| PathBuf::from("-"));
-    let output = Output::create(&out, &[&command.input, &command.key])?;
-    let format = command.format.unwrap_or_else(|| usual_format(&out, &output));
-    let schema = decryptor.schema();
-    let mut sink = match format {
-        Format::Parquet => Sink::parquet(output, schema)?,
-        Format::Csv => Sink::csv(output, &schema)?,
-        Format::Table => Sink::table(output, &schema)?,
-    };
+    let inputs = [&*command.input, &*command.key];
+    let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, &decryptor.schema())?;
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
@@ -69,11 +63,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
                 let piece = piece?;
                 let at = |error: Error| failure(session.device, &table.name, error.offset_rows(piece.first_row));
                 let decrypted = watch.compute(|| decryptor.decrypt(&piece.batch)).map_err(at)?;
-                let batch = match format {
-                    Format::Parquet => decrypted.to_batch(),
-                    Format::Csv | Format::Table => decrypted.to_text(),
-                };
-                pass(batch.map_err(at)?)?;
+                pass(shown(&decrypted, format).map_err(at)?)?;
                 overflows.note(&decrypted, &piece);
                 rows = piece.end_row();
                 progress.set(piece.position, rows);
@@ -88,6 +78,32 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     let note = note.or_else(|| command.remote.note());
     session.report(&watch.stop("decrypt", rows, rows, note));
     Ok(())
+}
+
+/// Where numbers go, and in what form.
+pub(crate) fn sink(
+    out: Option<&Path>,
+    format: Option<Format>,
+    inputs: &[&Path],
+    schema: &SchemaRef,
+) -> Result<(Sink, Format), Failure> {
+    let out = out.unwrap_or(Path::new("-"));
+    let output = Output::create(out, inputs)?;
+    let format = format.unwrap_or_else(|| usual_format(out, &output));
+    let sink = match format {
+        Format::Parquet => Sink::parquet(output, schema.clone())?,
+        Format::Csv => Sink::csv(output, schema)?,
+        Format::Table => Sink::table(output, schema)?,
+    };
+    Ok((sink, format))
+}
+
+/// Numbers as a form has them.
+pub(crate) fn shown(decrypted: &Decrypted, format: Format) -> Result<RecordBatch, Error> {
+    match format {
+        Format::Parquet => decrypted.to_batch(),
+        Format::Csv | Format::Table => decrypted.to_text(),
+    }
 }
 
 /// The device chosen, loaded with the key.
@@ -111,13 +127,13 @@ fn usual_format(path: &Path, output: &Output) -> Format {
 
 /// Totals that overflowed: the first, and how many.
 #[derive(Default)]
-struct Overflows {
+pub(crate) struct Overflows {
     first: Option<Error>,
     count: usize,
 }
 
 impl Overflows {
-    fn note(&mut self, decrypted: &Decrypted, piece: &Piece) {
+    pub(crate) fn note(&mut self, decrypted: &Decrypted, piece: &Piece) {
         self.count += decrypted.overflows();
         if self.first.is_none() {
             let first = decrypted.overflow();
@@ -125,7 +141,7 @@ impl Overflows {
         }
     }
 
-    fn result(self, file: &str) -> Result<(), Failure> {
+    pub(crate) fn result(self, file: &str) -> Result<(), Failure> {
         match (self.first, self.count) {
             (None, _) => Ok(()),
             (Some(error), 1) => Err(Failure::at(file, error)),

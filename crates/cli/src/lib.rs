@@ -22,6 +22,7 @@ mod json_values;
 mod key;
 mod keygen;
 mod keys;
+mod openings;
 pub mod output;
 mod pair;
 mod passphrase;
@@ -43,7 +44,7 @@ use std::process::ExitCode;
 
 use hearith_device::Kind;
 
-use args::{Arguments, Command};
+use args::{Arguments, Command, Prove, Verify};
 use device::Devices;
 use failure::Failure;
 use session::Session;
@@ -74,6 +75,8 @@ fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
         Command::Encrypt(command) => encrypt::run(&session, &command),
         Command::Sum(command) => sum::run(&session, &command),
         Command::Decrypt(command) => decrypt::run(&session, &command),
+        Command::Prove(Prove::Decryption(command)) => openings::prove(&session, &command),
+        Command::Verify(Verify::Decryption(command)) => openings::verify(&session, &command),
         Command::Serve(command) => serve::run(&session, &command),
         Command::Inspect(command) => inspect::run(&session, &command),
         Command::Engines(command) if command.explain => explain::run(&session),

@@ -17,7 +17,7 @@ use arrow_buffer::i256;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use hearith_paillier::encoding::{Signed, decode_signed};
 use hearith_paillier::phe_json::Number;
-use hearith_paillier::{Decrypt, DecryptError, PrivateKey};
+use hearith_paillier::{Decrypt, DecryptError, Plaintexts, PrivateKey, PublicKey};
 use zeroize::Zeroizing;
 
 use crate::ciphers::{self, Present};
@@ -32,6 +32,12 @@ pub const OVERFLOW: &str = "#OVERFLOW";
 #[derive(Debug)]
 pub struct Decryptor<'a> {
     key: &'a dyn Decrypt,
+    reading: Reading,
+}
+
+/// How the batches of one table become numbers, whoever decrypts.
+#[derive(Debug)]
+pub(crate) struct Reading {
     columns: Vec<EncryptedColumn>,
     plan: Vec<Step>,
     input: SchemaRef,
@@ -86,22 +92,14 @@ impl<'a> Decryptor<'a> {
     /// # Errors
     /// As [`Decryptor::new`].
     pub fn with(key: &'a dyn Decrypt, schema: &Schema) -> Result<Self, Error> {
-        let columns = encrypted_columns(schema)?;
-        if columns.is_empty() {
-            return Err(ErrorKind::NothingEncrypted.into());
-        }
-        columns.iter().try_for_each(|column| column.check_key(key.public()))?;
-        let plan = plan(schema, &columns);
-        let output = output_schema(schema, &columns, &plan);
-        metadata::check_names(&output)?;
-        Ok(Self { key, columns, plan, input: Arc::new(schema.clone()), schema: Arc::new(output) })
+        Ok(Self { key, reading: Reading::new(key.public(), schema)? })
     }
 
     /// The schema of the decrypted table, without companions. Numbers are `Decimal128(38, scale)`,
     /// or `Decimal256(76, scale)` where the declared range and additions may need it; numbers from
     /// python-paillier are `Float64`.
     pub fn schema(&self) -> SchemaRef {
-        self.schema.clone()
+        self.reading.schema.clone()
     }
 
     /// Decrypts a batch of the table that was prepared for.
@@ -110,49 +108,99 @@ impl<'a> Decryptor<'a> {
     /// [`ErrorKind::Differs`] for a batch of another table; the first row with a malformed ciphertext, or one that shares a factor with n. A total
     /// that overflowed is no error here: see [`Decrypted::overflow`].
     pub fn decrypt(&self, batch: &RecordBatch) -> Result<Decrypted, Error> {
-        metadata::check_batch(&self.input, batch.schema_ref())?;
+        self.reading.decrypted(self.key.public(), batch, |column, present| {
+            self.key.decrypt(&present.ciphertexts).map_err(|error| match error {
+                DecryptError::Ciphertexts(error) => ciphers::bad(column, &present.rows, error),
+                DecryptError::Device(error) => ErrorKind::Device(error).into(),
+            })
+        })
+    }
+}
+
+impl Reading {
+    /// For tables of this schema, all of whose encrypted columns must be under this key.
+    pub(crate) fn new(key: &PublicKey, schema: &Schema) -> Result<Self, Error> {
+        let columns = encrypted_columns(schema)?;
+        if columns.is_empty() {
+            return Err(ErrorKind::NothingEncrypted.into());
+        }
+        columns.iter().try_for_each(|column| column.check_key(key))?;
+        let plan = plan(schema, &columns);
+        let output = output_schema(schema, &columns, &plan);
+        metadata::check_names(&output)?;
+        Ok(Self { columns, plan, input: Arc::new(schema.clone()), schema: Arc::new(output) })
+    }
+
+    /// The schema of what comes out.
+    pub(crate) fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// The encrypted columns.
+    pub(crate) fn columns(&self) -> &[EncryptedColumn] {
+        &self.columns
+    }
+
+    /// Checks that a batch is of the table that was prepared for.
+    pub(crate) fn check(&self, batch: &RecordBatch) -> Result<(), Error> {
+        metadata::check_batch(&self.input, batch.schema_ref())
+    }
+
+    /// The numbers of a batch, by the plaintexts that `decrypt` gives for the ciphertexts of a column.
+    pub(crate) fn decrypted(
+        &self,
+        key: &PublicKey,
+        batch: &RecordBatch,
+        decrypt: impl Fn(&EncryptedColumn, &Present) -> Result<Plaintexts, Error>,
+    ) -> Result<Decrypted, Error> {
+        self.check(batch)?;
         let mut columns = Vec::with_capacity(self.schema.fields().len());
         for step in &self.plan {
             match *step {
                 Step::Pass(index) => columns.push(Decoded::Plain(batch.column(index).clone())),
-                Step::Decrypt(index) => columns.extend(self.decrypt_column(&self.columns[index], batch)?),
+                Step::Decrypt(index) => columns.extend(decrypt_column(key, &self.columns[index], batch, &decrypt)?),
             }
         }
         Ok(Decrypted { schema: self.schema.clone(), columns })
     }
+}
 
-    fn decrypt_column(&self, column: &EncryptedColumn, batch: &RecordBatch) -> Result<Vec<Decoded>, Error> {
-        let companions = ciphers::companions(column, batch)?;
-        ciphers::check_nulls(column, batch)?;
-        let present = Present::read(self.key.public(), column, batch)?;
-        present.check_coprime(self.key.public(), column)?;
-        let parts = column.parts.len();
-        let values = self.decode(column, &present)?;
-        let mut cells = vec![vec![Cell::Null; batch.num_rows()]; parts];
-        for (values, &row) in values.chunks_exact(parts).zip(&present.rows) {
-            for (part, cell) in judge(column, values, &companions, row).into_iter().enumerate() {
-                cells[part][row] = cell;
-            }
+fn decrypt_column(
+    key: &PublicKey,
+    column: &EncryptedColumn,
+    batch: &RecordBatch,
+    decrypt: impl Fn(&EncryptedColumn, &Present) -> Result<Plaintexts, Error>,
+) -> Result<Vec<Decoded>, Error> {
+    let companions = ciphers::companions(column, batch)?;
+    ciphers::check_nulls(column, batch)?;
+    let present = Present::read(key, column, batch)?;
+    present.check_coprime(key, column)?;
+    let parts = column.parts.len();
+    let values = decode(key, column, &present, &decrypt(column, &present)?)?;
+    let mut cells = vec![vec![Cell::Null; batch.num_rows()]; parts];
+    for (values, &row) in values.chunks_exact(parts).zip(&present.rows) {
+        for (part, cell) in judge(column, values, &companions, row).into_iter().enumerate() {
+            cells[part][row] = cell;
         }
-        let encoding = column.encoding;
-        let decoded = |(part, cells): (&Part, _)| Decoded::Numbers { encoding, scale: part.scale, cells };
-        Ok(column.parts.iter().zip(cells).map(decoded).collect())
     }
+    let encoding = column.encoding;
+    let decoded = |(part, cells): (&Part, _)| Decoded::Numbers { encoding, scale: part.scale, cells };
+    Ok(column.parts.iter().zip(cells).map(decoded).collect())
+}
 
-    /// The integers in the ciphertexts, row by row; `None` where a row is outside its layout.
-    fn decode(&self, column: &EncryptedColumn, present: &Present) -> Result<Vec<Option<Signed>>, Error> {
-        let fault = |error| ciphers::bad(column, &present.rows, error);
-        let plaintexts = self.key.decrypt(&present.ciphertexts).map_err(|error| match error {
-            DecryptError::Ciphertexts(error) => fault(error),
-            DecryptError::Device(error) => ErrorKind::Device(error).into(),
-        })?;
-        let public = self.key.public();
-        match column.encoding {
-            Encoding::Slots => column.layout()?.unpack(public, &plaintexts).map_err(fault),
-            _ => {
-                let values = decode_signed(public, &plaintexts).map_err(fault)?;
-                Ok(values.into_iter().map(Some).collect())
-            }
+/// The integers in the plaintexts, row by row; `None` where a row is outside its layout.
+fn decode(
+    key: &PublicKey,
+    column: &EncryptedColumn,
+    present: &Present,
+    plaintexts: &Plaintexts,
+) -> Result<Vec<Option<Signed>>, Error> {
+    let fault = |error| ciphers::bad(column, &present.rows, error);
+    match column.encoding {
+        Encoding::Slots => column.layout()?.unpack(key, plaintexts).map_err(fault),
+        _ => {
+            let values = decode_signed(key, plaintexts).map_err(fault)?;
+            Ok(values.into_iter().map(Some).collect())
         }
     }
 }

@@ -218,6 +218,9 @@ pub enum ErrorKind {
     /// A decrypted total is not one that the declared range and additions admit.
     #[error("overflowed its headroom: the total cannot be relied on")]
     Overflow,
+    /// A table is not that of the openings of another, or has none where a ciphertext is.
+    #[error("not the openings of this table")]
+    NotOpenings,
     /// A table holds no encrypted column.
     #[error("holds no encrypted column")]
     NothingEncrypted,

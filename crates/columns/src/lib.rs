@@ -52,6 +52,7 @@ pub mod guard;
 pub mod limits;
 pub mod metadata;
 mod numbers;
+mod openings;
 pub mod parquet;
 pub mod phe;
 mod totals;
@@ -63,6 +64,7 @@ pub use encrypt::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor};
 pub use error::{CompanionFault, Error, ErrorKind, ParquetFault, Source};
 pub use metadata::{Encoding, EncryptedColumn, MetadataError, Part, encrypted_columns};
 pub use numbers::Rounding;
+pub use openings::{Checker, Opener};
 pub use totals::{Release, Released, Totals, Withheld};
 
 /// The examples of the README, compiled and run with the others.

@@ -7,23 +7,8 @@ use crypto_primes::{Flavor, is_prime, sieve_and_find};
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
 use hearith_arith::natural::{Secret, clear_bits_from};
+use hearith_arith::random::fill;
 use zeroize::Zeroizing;
-
-/// Bytes drawn at once, so that the bytes waiting to become numbers stay few.
-const CHUNK: usize = 1 << 14;
-
-/// Overwrites the limbs with random ones.
-pub(crate) fn fill(words: &mut [u64]) -> Result<(), Error> {
-    let mut bytes = Zeroizing::new([0; CHUNK]);
-    for part in words.chunks_mut(CHUNK / 8) {
-        let drawn = &mut bytes[..8 * part.len()];
-        getrandom::fill(drawn)?;
-        for (word, piece) in part.iter_mut().zip(drawn.chunks_exact(8)) {
-            *word = piece.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
-        }
-    }
-    Ok(())
-}
 
 /// A number uniform below `2^bits`, in so many limbs.
 pub(crate) fn bits(limbs: usize, bits: u32) -> Result<Secret, Error> {

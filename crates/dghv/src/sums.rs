@@ -8,10 +8,10 @@ mod ifma;
 mod karatsuba;
 mod serial;
 
+use crate::Error;
 use crate::elements::Elements;
-use crate::{Error, random};
 use hearith_arith::natural::{Secret, clear_bits_from};
-use hearith_arith::{Available, dispatch};
+use hearith_arith::{Available, dispatch, random};
 use zeroize::Zeroizing;
 
 /// The random coefficients of one sum, of the same number of limbs each.

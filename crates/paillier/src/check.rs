@@ -37,10 +37,10 @@
 //! check took 12, 7 and 5 % of the time of decrypting them with the portable engine, 18, 9 and 7 % with `ifma`.
 
 use crate::ciphertexts::{check_key, check_lengths};
-use crate::random;
+
 use crate::{Ciphertexts, Decrypt, DecryptError, Error, ErrorKind, Plaintexts, PrivateKey, PublicKey};
 use hearith_arith::natural::{add_multiple, is_one, is_zero};
-use hearith_arith::{Batch, Pairs};
+use hearith_arith::{Batch, Pairs, random};
 use zeroize::Zeroizing;
 
 /// Bits of a random factor.

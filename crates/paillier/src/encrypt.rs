@@ -14,9 +14,10 @@
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::key::factors::{Chinese, Factors};
 use crate::lazy::Lazy;
-use crate::random::{bits, residues, units};
+use crate::random::{residues, units};
 use crate::{Ciphertexts, Error, Plaintexts, PrivateKey, PublicKey, Randomisers};
 use hearith_arith::natural::product_in;
+use hearith_arith::random::bits;
 use hearith_arith::{ArithError, Batch, Exponents, Modulus, Pairs};
 
 impl PublicKey {

@@ -209,6 +209,9 @@ pub enum ErrorKind {
     /// known.
     #[error("the decryption is wrong: whatever computed it is faulty, and nothing of it is given out")]
     WrongDecryption,
+    /// A ciphertext is not that of a plaintext and an opening.
+    #[error("the ciphertext does not encrypt this plaintext with this opening")]
+    WrongOpening,
     /// A batch belongs to another key.
     #[error("made with key {found}, not with {expected}")]
     WrongKey {

@@ -63,6 +63,7 @@ mod homomorphic;
 mod key;
 mod lazy;
 mod locked;
+mod openings;
 pub mod phe_json;
 mod plaintexts;
 mod random;
@@ -80,6 +81,7 @@ pub use key::{
     DEFAULT_BITS, DEFAULT_ITERATIONS, EncryptedJwk, KeyId, KeyKind, KeyPolicy, MAX_BITS, MAX_ITERATIONS, MAX_KEY_TEXT,
     MIN_BITS, MIN_ITERATIONS, MIN_SECURE_BITS, SecretText, Variant, Weakness,
 };
+pub use openings::Openings;
 pub use plaintexts::Plaintexts;
 pub use randomisers::Randomisers;
 

@@ -1,9 +1,10 @@
-//! Random numbers, from the operating system's generator only.
+//! Random units and residues, from the operating system's generator only.
 
 use crate::boxed::boxed;
 use crypto_bigint::{BoxedUint, Gcd};
 use getrandom::Error;
 use hearith_arith::natural::{self, Secret, clear_bits_from};
+use hearith_arith::random::{bits, fill};
 use hearith_arith::{Batch, Modulus};
 use rand_core::{TryCryptoRng, TryRng};
 use std::convert::Infallible;
@@ -15,19 +16,6 @@ const SURELY_COPRIME_BITS: u32 = 256;
 
 /// More random bits than a prime has, so that reducing them is uniform but for a bias of `2^-128`.
 const EXTRA_BITS: u32 = 128;
-
-/// Bytes drawn at once, so that the bytes waiting to become numbers stay few.
-const CHUNK: usize = 1 << 14;
-
-/// `len` numbers uniform below `2^bits`, in `limbs` limbs each.
-pub(crate) fn bits(len: usize, limbs: usize, bits: u32) -> Result<Batch, Error> {
-    let mut batch = Batch::zeros(len, limbs);
-    fill(batch.as_limbs_mut())?;
-    for row in batch.rows_mut() {
-        clear_bits_from(row, bits);
-    }
-    Ok(batch)
-}
 
 /// `len` units modulo `n`, uniform: numbers in `[1, n)` without a factor in common with it.
 ///
@@ -65,19 +53,6 @@ pub(crate) fn residues(p: &Modulus, len: usize) -> Result<Batch, Error> {
 /// One unit modulo `n`.
 pub(crate) fn unit(n: &[u64]) -> Result<Secret, Error> {
     Ok(Secret::new(units(1, n)?.row(0).to_vec()))
-}
-
-/// Overwrites the limbs with random ones.
-fn fill(words: &mut [u64]) -> Result<(), Error> {
-    let mut bytes = Zeroizing::new([0; CHUNK]);
-    for part in words.chunks_mut(CHUNK / 8) {
-        let drawn = &mut bytes[..8 * part.len()];
-        getrandom::fill(drawn)?;
-        for (word, piece) in part.iter_mut().zip(drawn.chunks_exact(8)) {
-            *word = piece.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
-        }
-    }
-    Ok(())
 }
 
 /// The operating system's generator for crates that expect one that cannot fail: a failure is kept, to be asked for
@@ -122,14 +97,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_are_as_many_as_asked_for() {
-        let batch = bits(400, 3, 70).unwrap();
-        let any = batch.rows().fold([0; 3], |any, row| [any[0] | row[0], any[1] | row[1], any[2] | row[2]]);
-        assert_eq!(any, [u64::MAX, 63, 0]);
-        assert!(bits(5, 2, 0).unwrap().as_limbs().iter().all(|&limb| limb == 0));
-    }
-
-    #[test]
     fn residues_are_never_zero() {
         let p = Modulus::new(hearith_arith::Engine::best(), &[3]).unwrap();
         let numbers = residues(&p, 300).unwrap();
@@ -147,12 +114,6 @@ mod tests {
         for (x, count) in seen.into_iter().enumerate() {
             assert_eq!(count > 0, x % 3 != 0 && x % 5 != 0, "{x} drawn {count} times");
         }
-    }
-
-    #[test]
-    fn long_batches_are_filled_to_the_end() {
-        let batch = bits(2 * CHUNK / 8 + 3, 1, 64).unwrap();
-        assert!(batch.rows().all(|row| row[0] != 0));
     }
 
     #[test]

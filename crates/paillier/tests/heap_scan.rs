@@ -314,6 +314,7 @@ fn no_secret_is_left_on_the_heap() {
         keys(&name, numbers, engine, &mut leaks);
         decryption(&format!("{name}: decrypting"), numbers, engine, &mut leaks);
         encryption(&name, numbers, engine, &mut leaks);
+        opening(&name, numbers, engine, &mut leaks);
         encodings(&name, numbers, engine, &mut leaks);
     }
     assert!(leaks.is_empty(), "left on the heap:\n{}", leaks.join("\n"));
@@ -440,6 +441,37 @@ fn encryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Str
     }
     let found = secrets.within(&freed);
     leaks.extend(found.into_iter().map(|(secret, times)| format!("{name}: encrypting: {secret}, {times} times")));
+}
+
+/// What ciphertexts are made with, drawn by whoever encrypts and found again by the key's owner.
+fn opening(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<String>) {
+    let Numbers { p, q, n, .. } = numbers;
+    let mut secrets = numbers.secrets();
+    for (prime, other) in [(p, q), (q, p)] {
+        let less = Integer::from(prime - 1);
+        secrets.number("exponent of roots", &other.clone().invert(&less).unwrap());
+    }
+    let plain = full_size(n);
+    plain.iter().for_each(|m| secrets.number("plaintext", m));
+    let key = numbers.key(engine).unwrap();
+    let plaintexts = common::plaintexts(key.public(), &plain);
+    let ((ciphertexts, bytes), freed) = freed_by(|| {
+        let (ciphertexts, openings) = key.public().encrypt_opened(&plaintexts).unwrap();
+        let (found, again) = key.open(&ciphertexts).unwrap();
+        assert!(found == plaintexts && again == openings);
+        key.public().check_openings(&ciphertexts, &found, &again.clone()).unwrap();
+        drop(key.public().sum_openings(&again.range(1..5).unwrap(), &[vec![0, 3], vec![1]]).unwrap());
+        let bytes = openings.to_be_bytes();
+        drop(key.public().openings_from_be(&bytes).unwrap());
+        (ciphertexts, bytes)
+    });
+    for r in bytes.chunks(bytes.len() / ciphertexts.len()).map(|r| Integer::from_digits(r, Order::MsfBe)) {
+        secrets.number("opening", &r);
+        secrets.number("opening modulo p", &Integer::from(&r % p));
+        secrets.number("opening modulo q", &Integer::from(&r % q));
+    }
+    let found = secrets.within(&freed);
+    leaks.extend(found.into_iter().map(|(secret, times)| format!("{name}: opening: {secret}, {times} times")));
 }
 
 /// Numbers on their way to plaintexts, back, and to text.

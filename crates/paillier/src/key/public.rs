@@ -169,18 +169,18 @@ impl PublicKey {
         self.0.generator.as_deref()
     }
 
-    /// Arithmetic modulo `n^2` in parts modulo `n`.
-    pub(crate) fn square(&self) -> &Square {
+    /// Arithmetic modulo `n^2` in parts modulo `n`: for what is built on the scheme.
+    pub fn square(&self) -> &Square {
         &self.0.square
     }
 
-    /// Arithmetic modulo `n`.
-    pub(crate) fn root(&self) -> &Modulus {
+    /// Arithmetic modulo `n`: for what is built on the scheme.
+    pub fn root(&self) -> &Modulus {
         self.0.square.root()
     }
 
-    /// Arithmetic modulo `n^2`.
-    pub(crate) fn squared(&self) -> &Modulus {
+    /// Arithmetic modulo `n^2`: for what is built on the scheme.
+    pub fn squared(&self) -> &Modulus {
         &self.0.squared
     }
 

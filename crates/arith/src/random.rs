@@ -1,0 +1,57 @@
+//! Random numbers, from the operating system's generator only.
+
+use crate::Batch;
+use crate::natural::clear_bits_from;
+use getrandom::Error;
+use zeroize::Zeroizing;
+
+/// Bytes drawn at once, so that the bytes waiting to become numbers stay few.
+const CHUNK: usize = 1 << 14;
+
+/// Overwrites the limbs with random ones.
+///
+/// # Errors
+/// If the operating system's generator fails.
+pub fn fill(limbs: &mut [u64]) -> Result<(), Error> {
+    let mut bytes = Zeroizing::new([0; CHUNK]);
+    for part in limbs.chunks_mut(CHUNK / 8) {
+        let drawn = &mut bytes[..8 * part.len()];
+        getrandom::fill(drawn)?;
+        for (limb, piece) in part.iter_mut().zip(drawn.chunks_exact(8)) {
+            *limb = piece.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
+        }
+    }
+    Ok(())
+}
+
+/// `len` numbers uniform below `2^bits`, in `limbs` limbs each.
+///
+/// # Errors
+/// If the operating system's generator fails.
+pub fn bits(len: usize, limbs: usize, bits: u32) -> Result<Batch, Error> {
+    let mut batch = Batch::zeros(len, limbs);
+    fill(batch.as_limbs_mut())?;
+    for row in batch.rows_mut() {
+        clear_bits_from(row, bits);
+    }
+    Ok(batch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_as_many_as_asked_for() {
+        let batch = bits(400, 3, 70).unwrap();
+        let any = batch.rows().fold([0; 3], |any, row| [any[0] | row[0], any[1] | row[1], any[2] | row[2]]);
+        assert_eq!(any, [u64::MAX, 63, 0]);
+        assert!(bits(5, 2, 0).unwrap().as_limbs().iter().all(|&limb| limb == 0));
+    }
+
+    #[test]
+    fn long_batches_are_filled_to_the_end() {
+        let batch = bits(2 * CHUNK / 8 + 3, 1, 64).unwrap();
+        assert!(batch.rows().all(|row| row[0] != 0));
+    }
+}

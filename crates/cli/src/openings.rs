@@ -1,0 +1,123 @@
+//! `hearith prove decryption` and `hearith verify decryption`.
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use arrow_select::concat::concat_batches;
+use hearith_columns::{Checker, Error, Opener};
+
+use crate::args::{ProveDecryption, VerifyDecryption};
+use crate::decrypt::{Overflows, shown, sink};
+use crate::failure::Failure;
+use crate::input::{ParquetFile, Pieces, fixed_bytes};
+use crate::keys::Key;
+use crate::output::Output;
+use crate::pipeline::{ReadAhead, write_behind};
+use crate::progress::{Length, Progress};
+use crate::report::Stopwatch;
+use crate::session::Session;
+use crate::sink::Sink;
+
+/// Writes plaintext and opening of every ciphertext.
+pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), Failure> {
+    let key = Key::read_private(session, &command.key)?;
+    let table = ParquetFile::open(&command.input)?;
+    let source = table.source()?;
+    let opener = Opener::new(&key, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
+    let output = Output::create(&command.out, &[&command.input, &command.key])?;
+    let mut sink = Sink::parquet(output, opener.schema())?;
+
+    let mut watch = Stopwatch::start();
+    let length = Length::Rows(source.rows());
+    let rows_at_a_time = session.slow_rows(fixed_bytes(&source.schema()));
+    let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
+    let progress = Progress::start("proving", length);
+    let mut rows = 0;
+    write_behind(
+        |batch: RecordBatch| sink.write(&batch),
+        |pass| {
+            for piece in pieces {
+                let piece = piece?;
+                let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
+                pass(watch.compute(|| opener.open(&piece.batch)).map_err(at)?)?;
+                rows = piece.end_row();
+                progress.set(piece.position, rows);
+            }
+            Ok(())
+        },
+    )?;
+    sink.finish()?;
+    drop(progress);
+    session.report(&watch.stop("prove", rows, rows, None));
+    Ok(())
+}
+
+/// Checks plaintext and opening of every ciphertext, and writes the numbers.
+pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<(), Failure> {
+    let key = Key::read_public(session, &command.key)?;
+    let (table, proof) = (ParquetFile::open(&command.input)?, ParquetFile::open(&command.proof)?);
+    let (source, openings) = (table.source()?, proof.source()?);
+    let (schema, shape) = (source.schema(), openings.schema());
+    let checker = Checker::new(&key, &schema, &shape).map_err(|error| {
+        let name =
+            if matches!(error.kind(), hearith_columns::ErrorKind::NotOpenings) { &proof.name } else { &table.name };
+        Failure::at(name, error)
+    })?;
+    if source.rows() != openings.rows() {
+        let what = format!("{} rows, and {} has {}", openings.rows(), table.name, source.rows());
+        return Err(Failure::at(&proof.name, what));
+    }
+    let inputs = [&*command.input, &*command.proof, &*command.key];
+    let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, &checker.schema())?;
+
+    let mut watch = Stopwatch::start();
+    let length = Length::Rows(source.rows());
+    let rows_at_a_time = session.slow_rows(fixed_bytes(&schema));
+    let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
+    let mut openings =
+        Rows { pieces: proof.pieces(openings, rows_at_a_time, None)?, held: RecordBatch::new_empty(shape) };
+    let progress = Progress::start("verifying", length);
+    let (mut rows, mut overflows) = (0, Overflows::default());
+    write_behind(
+        |batch: RecordBatch| sink.write(&batch),
+        |pass| {
+            for piece in pieces {
+                let piece = piece?;
+                let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
+                let openings = openings.take(piece.batch.num_rows())?;
+                let checked = watch.compute(|| checker.check(&piece.batch, &openings)).map_err(at)?;
+                pass(shown(&checked, format).map_err(at)?)?;
+                overflows.note(&checked, &piece);
+                rows = piece.end_row();
+                progress.set(piece.position, rows);
+            }
+            Ok(())
+        },
+    )?;
+    sink.finish()?;
+    drop(progress);
+    overflows.result(&table.name)?;
+    session.report(&watch.stop("verify", rows, rows, None));
+    Ok(())
+}
+
+/// The rows of a table, as many at a time as another one has.
+struct Rows {
+    pieces: Pieces,
+    held: RecordBatch,
+}
+
+impl Rows {
+    /// The next `len` rows; fewer at the end.
+    fn take(&mut self, len: usize) -> Result<RecordBatch, Failure> {
+        while self.held.num_rows() < len {
+            let Some(piece) = self.pieces.next() else { break };
+            let schema: SchemaRef = self.held.schema();
+            let batch = piece?.batch;
+            self.held =
+                concat_batches(&schema, [&self.held, &batch]).map_err(|error| Failure::new(error.to_string()))?;
+        }
+        let taken = self.held.slice(0, len.min(self.held.num_rows()));
+        self.held = self.held.slice(taken.num_rows(), self.held.num_rows() - taken.num_rows());
+        Ok(taken)
+    }
+}

@@ -1,0 +1,98 @@
+//! The one equation that all proofs of `n`-th powers come to, for many rows at once.
+
+use crate::transcript::CHALLENGE_LIMBS;
+use hearith_arith::natural::{add_assign, bit_length, mac_row, resized};
+use hearith_arith::{Batch, Exponents, random};
+use hearith_paillier::{Plaintexts, PublicKey};
+use std::ops::Range;
+
+/// Limbs of a weight: 127 random bits above a zero.
+const WEIGHT_LIMBS: usize = 2;
+const WEIGHT_BITS: u32 = 128;
+/// Limbs of a sum of challenges times weights: one more than a product has.
+const SUM_LIMBS: usize = CHALLENGE_LIMBS + WEIGHT_LIMBS + 1;
+
+/// Claims that `z_j^n = A_j (c (1 + n)^(-m_j))^(e_j)` modulo `n^2` up to a square root of 1, for every number `c` and every `m_j` of a set.
+pub(crate) struct Claims<'a> {
+    pub(crate) key: &'a PublicKey,
+    /// `m_j`, the same for every number.
+    pub(crate) set: &'a Plaintexts,
+    /// `c`, a row each. Units.
+    pub(crate) numbers: &'a Batch,
+    /// `A_j`, `set.len()` rows for each number. Units.
+    pub(crate) commitments: &'a Batch,
+    /// `e_j`, likewise.
+    pub(crate) challenges: &'a Batch,
+    /// `z_j`, likewise, below `n`.
+    pub(crate) responses: &'a Batch,
+}
+
+impl Claims<'_> {
+    /// The first number whose claims do not all hold, if there is one. A wrong one is taken for right with a probability of `2^-127`.
+    pub(crate) fn first_wrong(&self) -> Result<Option<usize>, getrandom::Error> {
+        self.first_wrong_before(self.numbers.len())
+    }
+
+    /// The same among the numbers before one.
+    pub(crate) fn first_wrong_before(&self, end: usize) -> Result<Option<usize>, getrandom::Error> {
+        let (mut first, mut end) = (0, end);
+        if self.hold(first..end)? {
+            return Ok(None);
+        }
+        while end - first > 1 {
+            let middle = first + (end - first) / 2;
+            if self.hold(first..middle)? { first = middle } else { end = middle }
+        }
+        Ok(Some(first))
+    }
+
+    /// Whether all claims of a range of numbers hold: with a random weight `g` for each, `(prod z^g)^n = prod A^g prod (c (1 + n)^(-m))^(e g)`.
+    ///
+    /// An equation that is wrong by a factor `d` passes if `d^g = 1`. Weights are even: `d = -1` passes always, and so do the other roots of 1,
+    /// which are `n`-th powers of themselves. If the order of `d` has a prime factor above `2^127`, at most one weight lets it pass.
+    fn hold(&self, rows: Range<usize>) -> Result<bool, getrandom::Error> {
+        let (square, root, sides) = (self.key.square(), self.key.root(), self.set.len());
+        let claims = rows.start * sides..rows.end * sides;
+        let mut weights = random::bits(claims.len(), WEIGHT_LIMBS, WEIGHT_BITS)?.public();
+        weights.rows_mut().for_each(|weight| weight[0] &= !1);
+
+        let responses = root.product_of_powers(&self.responses.range(claims.clone()), &weights, WEIGHT_BITS);
+        let left = square.join(&square.pow(&responses, Exponents::Public(root.as_limbs())));
+
+        let (of_numbers, of_set) = self.exponents(&rows, &weights);
+        let bits = 64 * (SUM_LIMBS as u32 - 1) + bit_length(&[sides as u64]);
+        let numbers = square.join(&square.product_of_powers(&self.numbers.range(rows), &of_numbers, bits));
+        let commitments =
+            square.join(&square.product_of_powers(&self.commitments.range(claims), &weights, WEIGHT_BITS));
+        let right = self.key.squared().mul(&self.key.squared().mul(&numbers, &commitments), &self.shift(&of_set));
+        Ok(left == right)
+    }
+
+    /// For each number the sum of `e_j g_j` over the set, and for each of the set the sum over the numbers.
+    fn exponents(&self, rows: &Range<usize>, weights: &Batch) -> (Batch, Batch) {
+        let sides = self.set.len();
+        let mut of_numbers = Batch::zeros(rows.len(), SUM_LIMBS).public();
+        let mut of_set = Batch::zeros(sides, SUM_LIMBS + 1).public();
+        for (claim, weight) in weights.rows().enumerate() {
+            let (row, side) = (claim / sides, claim % sides);
+            let challenge = self.challenges.row(rows.start * sides + claim);
+            let mut product = [0; SUM_LIMBS];
+            for (limb, &weight) in weight.iter().enumerate() {
+                product[limb + CHALLENGE_LIMBS] = mac_row(&mut product[limb..][..CHALLENGE_LIMBS], challenge, weight);
+            }
+            add_assign(of_numbers.row_mut(row), &product);
+            add_assign(of_set.row_mut(side), &product);
+        }
+        (of_numbers, of_set)
+    }
+
+    /// `(1 + n)^(-S) = 1 - S n` for the sum `S` of `m_j` times its exponent.
+    fn shift(&self, of_set: &Batch) -> Batch {
+        let root = self.key.root();
+        let products = root.mul(self.set.batch(), of_set);
+        let zero = Batch::zeros(1, root.limbs());
+        let sum = (0..products.len()).fold(zero, |sum, side| root.add(&sum, &products.range(side..side + 1)));
+        let one = Batch::repeat(&resized(&[1], root.limbs()), 1);
+        self.key.square().join(&hearith_arith::Pairs { low: one, high: root.neg(&sum) })
+    }
+}

@@ -1,0 +1,224 @@
+//! Proofs that ciphertexts hold one of a few known numbers, without which one (\[CDS94\] over the proofs of [`residue`](crate::residue)).
+//!
+//! For a ciphertext `c` and a set `m_1 ... m_L`, `u_j = c (1 + n)^(-m_j)` is an `n`-th power for the number that `c` holds. The prover makes a
+//! true proof for that one and, with challenges `e_j` and answers `z_j` of their own choice, `A_j = z_j^n u_j^(-e_j)` for all others. The hash of
+//! everything must be the sum of all challenges modulo `2^256`, so that one of them was not theirs to choose.
+
+use crate::equation::Claims;
+use crate::error::{Error, ErrorKind, check_lengths};
+use crate::residue::{out_of_range, zeros};
+use crate::transcript::{CHALLENGE_BYTES, CHALLENGE_LIMBS, Contexts, limbs};
+use hearith_arith::natural::{add_assign, assign_if, sub_assign};
+use hearith_arith::{Batch, Exponents, random};
+use hearith_paillier::{Ciphertexts, Openings, Plaintexts, PublicKey};
+use rayon::prelude::*;
+
+/// Bits of a challenge.
+const CHALLENGE_BITS: u32 = 8 * CHALLENGE_BYTES as u32;
+
+/// Proofs, one a row: for each number of the set `A_j`, `e_j` and `z_j`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Proofs {
+    /// Numbers of the set.
+    sides: usize,
+    commitments: Ciphertexts,
+    challenges: Batch,
+    responses: Openings,
+}
+
+impl Proofs {
+    /// Bytes of a proof for a set of `sides` numbers.
+    pub fn row_bytes(key: &PublicKey, sides: usize) -> usize {
+        sides * (key.ciphertext_bytes() + CHALLENGE_BYTES + key.plaintext_bytes())
+    }
+
+    /// How many proofs there are.
+    pub fn len(&self) -> usize {
+        self.commitments.len() / self.sides
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.commitments.is_empty()
+    }
+
+    /// All proofs one after another: for each number of the set `A_j`, `e_j` and `z_j`, big-endian.
+    pub fn to_be_bytes(&self) -> Vec<u8> {
+        let parts = [
+            (self.commitments.to_be_bytes(), self.commitments.row_bytes()),
+            (self.challenges.to_be_bytes(CHALLENGE_BYTES), CHALLENGE_BYTES),
+            (self.responses.to_be_bytes().to_vec(), self.responses.row_bytes()),
+        ];
+        let side = |index: usize| parts.iter().flat_map(move |(bytes, width)| &bytes[index * width..][..*width]);
+        (0..self.commitments.len()).flat_map(side).copied().collect()
+    }
+
+    /// Proofs for a set of `sides` numbers that come from outside. There is one way only to write a proof.
+    ///
+    /// # Errors
+    /// [`BadSet`](ErrorKind::BadSet) for a set of none, [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first
+    /// row with a number that is 0 or not below its modulus.
+    pub fn from_be_bytes(key: &PublicKey, sides: usize, bytes: &[u8]) -> Result<Self, Error> {
+        let width = Self::row_bytes(key, sides);
+        if sides == 0 {
+            return Err(ErrorKind::BadSet.into());
+        }
+        if !bytes.len().is_multiple_of(width) {
+            return Err(ErrorKind::Width { width, bytes: bytes.len() }.into());
+        }
+        let all: Vec<_> = bytes.chunks_exact(width / sides).map(|side| side.split_at(key.ciphertext_bytes())).collect();
+        let commitments: Vec<_> = all.iter().map(|(commitment, _)| *commitment).collect();
+        let challenges = all.iter().map(|(_, rest)| &rest[..CHALLENGE_BYTES]);
+        let responses: Vec<_> = all.iter().map(|(_, rest)| &rest[CHALLENGE_BYTES..]).collect();
+        Ok(Proofs {
+            sides,
+            commitments: key.ciphertexts_from_be_rows(&commitments).map_err(out_of_range(sides))?,
+            challenges: Batch::from_be_rows(challenges, CHALLENGE_LIMBS).public(),
+            responses: key.openings_from_be(&responses.concat()).map_err(out_of_range(sides))?,
+        })
+    }
+}
+
+/// Proves that each ciphertext, made with its opening, holds the number of the set that `chosen` names, from 0. Whoever names another, or gives a
+/// wrong opening, gets a proof that does not hold. Constant time in openings and in what is chosen.
+///
+/// # Errors
+/// [`BadSet`](ErrorKind::BadSet), [`NoSuchNumber`](ErrorKind::NoSuchNumber), [`Lengths`](ErrorKind::Lengths), a batch of another key, or if the
+/// random generator fails.
+pub fn prove(
+    key: &PublicKey,
+    contexts: &Contexts,
+    set: &Plaintexts,
+    ciphertexts: &Ciphertexts,
+    openings: &Openings,
+    chosen: &[usize],
+) -> Result<Proofs, Error> {
+    check_set(key, set)?;
+    let (rows, sides) = (ciphertexts.len(), set.len());
+    for other in [contexts.len(), openings.len(), chosen.len()] {
+        check_lengths(rows, other)?;
+    }
+    if let Some(row) = chosen.iter().position(|&one| one >= sides) {
+        return Err(ErrorKind::NoSuchNumber { numbers: sides }.at_row(row));
+    }
+    // 1 for the side that is true, without a branch.
+    let is_chosen = |row: usize, side: usize| ((chosen[row] ^ side) as u64).wrapping_sub(1) >> 63;
+    let mut challenges = random::bits(rows * sides, CHALLENGE_LIMBS, CHALLENGE_BITS)?;
+    for (index, challenge) in challenges.rows_mut().enumerate() {
+        assign_if(challenge, &[0; CHALLENGE_LIMBS], is_chosen(index / sides, index % sides));
+    }
+    let zeta = key.openings(rows * sides)?;
+    let commitments = simulated(key, set, ciphertexts, &challenges, &zeta)?;
+
+    // What is left of the hash for the true side.
+    let mut left = hashes(key, contexts, set, ciphertexts, &commitments);
+    for (index, challenge) in challenges.rows().enumerate() {
+        sub_assign(left.row_mut(index / sides), challenge);
+    }
+    let powers = key.root().pow(openings.batch(), Exponents::Each(&left, CHALLENGE_BITS));
+    let mut factors = Batch::zeros(rows * sides, key.plaintext_limbs());
+    for index in 0..rows * sides {
+        let (row, bit) = (index / sides, is_chosen(index / sides, index % sides));
+        factors.row_mut(index)[0] = 1;
+        assign_if(factors.row_mut(index), powers.row(row), bit);
+        assign_if(challenges.row_mut(index), left.row(row), bit);
+    }
+    let responses = key.root().mul(zeta.batch(), &factors).to_be_bytes(key.plaintext_bytes());
+    Ok(Proofs { sides, commitments, challenges: challenges.public(), responses: key.openings_from_be(&responses)? })
+}
+
+/// Checks that every ciphertext holds a number of the set, by the proofs made for it in this context.
+///
+/// # Errors
+/// [`DoesNotHold`](ErrorKind::DoesNotHold) for the first row whose proof does not; a ciphertext or commitment that shares a factor with `n`;
+/// [`BadSet`](ErrorKind::BadSet), [`Lengths`](ErrorKind::Lengths); a batch of another key; or if the random generator fails.
+pub fn verify(
+    key: &PublicKey,
+    contexts: &Contexts,
+    set: &Plaintexts,
+    ciphertexts: &Ciphertexts,
+    proofs: &Proofs,
+) -> Result<(), Error> {
+    check_set(key, set)?;
+    check_lengths(ciphertexts.len(), contexts.len())?;
+    check_lengths(ciphertexts.len(), proofs.len())?;
+    check_lengths(set.len(), proofs.sides)?;
+    key.check_coprime(ciphertexts)?;
+    key.check_coprime(&proofs.commitments).map_err(out_of_range(proofs.sides))?;
+    let mut sums = Batch::zeros(ciphertexts.len(), CHALLENGE_LIMBS).public();
+    for (index, challenge) in proofs.challenges.rows().enumerate() {
+        add_assign(sums.row_mut(index / proofs.sides), challenge);
+    }
+    let hashes = hashes(key, contexts, set, ciphertexts, &proofs.commitments);
+    let by_hash = sums.rows().zip(hashes.rows()).position(|(sum, hash)| sum != hash);
+    let claims = Claims {
+        key,
+        set,
+        numbers: ciphertexts.batch(),
+        commitments: proofs.commitments.batch(),
+        challenges: &proofs.challenges,
+        responses: proofs.responses.batch(),
+    };
+    // The row named is the first at fault, whichever check finds it.
+    let wrong = match by_hash {
+        Some(row) => claims.first_wrong_before(row)?.or(Some(row)),
+        None => claims.first_wrong()?,
+    };
+    wrong.map_or(Ok(()), |row| Err(ErrorKind::DoesNotHold.at_row(row)))
+}
+
+/// `A_j = z_j^n u_j^(-e_j)` for every side of every row.
+fn simulated(
+    key: &PublicKey,
+    set: &Plaintexts,
+    ciphertexts: &Ciphertexts,
+    challenges: &Batch,
+    zeta: &Openings,
+) -> Result<Ciphertexts, Error> {
+    let (rows, sides) = (ciphertexts.len(), set.len());
+    let of_rows: Vec<usize> = (0..rows * sides).map(|index| index / sides).collect();
+    let of_set: Vec<usize> = (0..rows * sides).map(|index| index % sides).collect();
+    let inverses = key.add_plain(&key.negate(ciphertexts)?.select(&of_rows)?, &set.select(&of_set)?)?;
+    let powers = key.square().pow(inverses.batch(), Exponents::Each(challenges, CHALLENGE_BITS));
+    let residues = key.encrypt_with_openings(&zeros(key, rows * sides)?, zeta)?;
+    let products = key.squared().mul(residues.batch(), &key.square().join(&powers));
+    Ok(key.ciphertexts_from_be(&products.to_be_bytes(key.ciphertext_bytes()))?)
+}
+
+/// The hash of each row: context, key, set, ciphertext and commitments.
+fn hashes(
+    key: &PublicKey,
+    contexts: &Contexts,
+    set: &Plaintexts,
+    ciphertexts: &Ciphertexts,
+    commitments: &Ciphertexts,
+) -> Batch {
+    let (n, bytes) = (key.modulus_be(), key.ciphertext_bytes());
+    let (set, width) = (set.to_be_bytes(), set.len() * bytes);
+    let (ciphertexts, commitments) = (ciphertexts.to_be_bytes(), commitments.to_be_bytes());
+    let rows: Vec<_> = (0..contexts.len())
+        .into_par_iter()
+        .map(|row| {
+            let transcript = contexts.transcript("membership", row).with(&n).with(&set);
+            limbs(
+                &transcript
+                    .with(&ciphertexts[row * bytes..][..bytes])
+                    .with(&commitments[row * width..][..width])
+                    .challenge(),
+            )
+        })
+        .collect();
+    Batch::from_rows(CHALLENGE_LIMBS, rows.iter().map(|row| &row[..])).public()
+}
+
+/// Fails for a set of no numbers, or with one twice, which would show too much or too little.
+fn check_set(key: &PublicKey, set: &Plaintexts) -> Result<(), Error> {
+    if set.key_id() != key.id() {
+        let kind = hearith_paillier::ErrorKind::WrongKey { expected: key.id(), found: set.key_id() };
+        return Err(hearith_paillier::Error::from(kind).into());
+    }
+    let mut numbers: Vec<&[u64]> = set.batch().rows().collect();
+    numbers.sort_unstable();
+    let twice = numbers.windows(2).any(|pair| pair[0] == pair[1]);
+    if numbers.is_empty() || twice { Err(ErrorKind::BadSet.into()) } else { Ok(()) }
+}

@@ -1,0 +1,102 @@
+//! What is hashed in place of a verifier's choice.
+
+use sha2::{Digest, Sha256};
+
+/// Bytes of a challenge.
+pub(crate) const CHALLENGE_BYTES: usize = 32;
+/// Limbs of a challenge.
+pub(crate) const CHALLENGE_LIMBS: usize = CHALLENGE_BYTES / 8;
+
+/// What each row's proof is for: a name that all share, such as an election's, and one of the row's own, such as a ballot's. A proof holds in its own context only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contexts {
+    shared: Vec<u8>,
+    rows: Vec<Vec<u8>>,
+}
+
+impl Contexts {
+    /// The shared name and those of the rows.
+    pub fn new(shared: &[u8], rows: impl IntoIterator<Item: AsRef<[u8]>>) -> Self {
+        Contexts { shared: shared.to_vec(), rows: rows.into_iter().map(|row| row.as_ref().to_vec()).collect() }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// A transcript of this kind of proof for one row.
+    pub(crate) fn transcript(&self, proof: &str, row: usize) -> Transcript {
+        Transcript::new(proof).with(&self.shared).with(&self.rows[row])
+    }
+}
+
+/// SHA-256 over parts, each after its length in eight big-endian bytes, so that no two lists of parts hash alike. The first part names the
+/// protocol, its version and the kind of proof.
+#[derive(Clone)]
+pub(crate) struct Transcript(Sha256);
+
+impl Transcript {
+    /// An empty transcript of this kind of proof.
+    pub(crate) fn new(proof: &str) -> Self {
+        Transcript(Sha256::new()).with(format!("hearith-proofs 1 {proof}").as_bytes())
+    }
+
+    /// The same with one part more.
+    pub(crate) fn with(mut self, part: &[u8]) -> Self {
+        self.0.update((part.len() as u64).to_be_bytes());
+        self.0.update(part);
+        self
+    }
+
+    /// The challenge, big-endian.
+    pub(crate) fn challenge(self) -> [u8; CHALLENGE_BYTES] {
+        self.0.finalize().into()
+    }
+}
+
+/// A challenge as limbs, least significant first.
+pub(crate) fn limbs(challenge: &[u8; CHALLENGE_BYTES]) -> [u64; CHALLENGE_LIMBS] {
+    let (words, _) = challenge.as_chunks::<8>();
+    std::array::from_fn(|limb| u64::from_be_bytes(words[CHALLENGE_LIMBS - 1 - limb]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_told_apart() {
+        let one = Transcript::new("a").with(b"xy").with(b"z").challenge();
+        for other in [
+            Transcript::new("a").with(b"x").with(b"yz"),
+            Transcript::new("a").with(b"xyz"),
+            Transcript::new("b").with(b"xy").with(b"z"),
+            Transcript::new("a").with(b"xy").with(b"z").with(b""),
+        ] {
+            assert_ne!(one, other.challenge());
+        }
+        assert_eq!(one, Transcript::new("a").with(b"xy").with(b"z").challenge());
+    }
+
+    #[test]
+    fn the_hash_is_the_one_that_the_page_describes() {
+        // Python: hashlib.sha256(b"".join(len(x).to_bytes(8, "big") + x for x in [b"hearith-proofs 1 a", b"xy"])).hexdigest()
+        let found: String =
+            Transcript::new("a").with(b"xy").challenge().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(found, "3b17129cf0cc52821c993bbbe505527685d1753088da0f0883281dfb00f9080c");
+    }
+
+    #[test]
+    fn limbs_are_least_significant_first() {
+        let mut challenge = [0; CHALLENGE_BYTES];
+        challenge[CHALLENGE_BYTES - 1] = 7;
+        challenge[0] = 1;
+        assert_eq!(limbs(&challenge), [7, 0, 0, 1 << 56]);
+    }
+}

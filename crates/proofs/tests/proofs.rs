@@ -1,0 +1,251 @@
+//! Proofs through the public interface: what holds, and all that must not.
+
+use hearith_paillier::encoding::encode_signed;
+use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Openings, Plaintexts, PrivateKey, PublicKey, Variant};
+use hearith_proofs::{Contexts, Error, ErrorKind, membership, residue, roots, totals};
+use std::sync::OnceLock;
+
+/// One key for all tests that change proofs.
+fn private() -> &'static PrivateKey {
+    static KEY: OnceLock<PrivateKey> = OnceLock::new();
+    KEY.get_or_init(|| PrivateKey::generate(512, Variant::Djn, KeyPolicy::AllowInsecure, Engine::best()).unwrap())
+}
+
+fn encode(key: &PublicKey, numbers: &[i128]) -> Plaintexts {
+    encode_signed(key, numbers).unwrap()
+}
+
+fn contexts(rows: usize) -> Contexts {
+    Contexts::new(b"election", (0..rows).map(|row| format!("ballot {row}")))
+}
+
+fn at(result: Result<(), Error>) -> (ErrorKind, Option<usize>) {
+    let error = result.expect_err("a proof that must not hold");
+    (error.kind().clone(), error.row())
+}
+
+/// Votes for one of a set, encrypted and proved.
+struct Votes {
+    key: &'static PublicKey,
+    set: Plaintexts,
+    ciphertexts: Ciphertexts,
+    openings: Openings,
+    proofs: membership::Proofs,
+}
+
+impl Votes {
+    fn new(chosen: &[usize]) -> Self {
+        let key = private().public();
+        let numbers = [0, 1];
+        let set = encode(key, &numbers);
+        let votes: Vec<i128> = chosen.iter().map(|&one| numbers[one]).collect();
+        let (ciphertexts, openings) = key.encrypt_opened(&encode(key, &votes)).unwrap();
+        let proofs = membership::prove(key, &contexts(chosen.len()), &set, &ciphertexts, &openings, chosen).unwrap();
+        Votes { key, set, ciphertexts, openings, proofs }
+    }
+
+    fn verify(&self, contexts: &Contexts, proofs: &membership::Proofs) -> Result<(), Error> {
+        membership::verify(self.key, contexts, &self.set, &self.ciphertexts, proofs)
+    }
+
+    fn parse(&self, bytes: &[u8]) -> Result<membership::Proofs, Error> {
+        membership::Proofs::from_be_bytes(self.key, 2, bytes)
+    }
+}
+
+#[test]
+fn members_of_sets_are_proved_on_every_engine() {
+    for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
+        for variant in [Variant::Standard, Variant::Djn] {
+            let private = PrivateKey::generate(512, variant, KeyPolicy::AllowInsecure, engine).unwrap();
+            let key = private.public();
+            for set in [vec![5], vec![0, 1], vec![1, 1_000_001, 1_000_002_000_001], vec![-1, 0, 1, 2, 3]] {
+                let chosen: Vec<usize> = (0..11).map(|row| row * 7 % set.len()).collect();
+                let votes: Vec<i128> = chosen.iter().map(|&one| set[one]).collect();
+                let (ciphertexts, openings) = key.encrypt_opened(&encode(key, &votes)).unwrap();
+                let set = encode(key, &set);
+                let proofs = membership::prove(key, &contexts(11), &set, &ciphertexts, &openings, &chosen).unwrap();
+                let bytes = proofs.to_be_bytes();
+                assert_eq!(bytes.len(), 11 * membership::Proofs::row_bytes(key, set.len()));
+                let proofs = membership::Proofs::from_be_bytes(key, set.len(), &bytes).unwrap();
+                assert_eq!(membership::verify(key, &contexts(11), &set, &ciphertexts, &proofs), Ok(()), "{engine}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_number_of_a_proof_counts() {
+    let votes = Votes::new(&[0, 1, 1, 0]);
+    let bytes = votes.proofs.to_be_bytes();
+    let width = membership::Proofs::row_bytes(votes.key, 2);
+    // A, e and z of both sides: their first, middle and last bytes.
+    for row in [0, 3] {
+        for side in 0..2 {
+            for (start, length) in [(0, 128), (128, 32), (160, 64)] {
+                for byte in [0, length / 2, length - 1] {
+                    let mut changed = bytes.clone();
+                    changed[row * width + side * width / 2 + start + byte] ^= 1;
+                    let found = votes.parse(&changed).and_then(|proofs| votes.verify(&contexts(4), &proofs));
+                    let (kind, found) = at(found);
+                    assert!(matches!(kind, ErrorKind::DoesNotHold | ErrorKind::OutOfRange), "{kind}");
+                    assert_eq!(found, Some(row), "side {side}, byte {}", start + byte);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn proofs_hold_in_their_own_context_only() {
+    let votes = Votes::new(&[0, 1, 1]);
+    assert_eq!(votes.verify(&contexts(3), &votes.proofs), Ok(()));
+    let elsewhere = Contexts::new(b"another election", ["ballot 0", "ballot 1", "ballot 2"]);
+    assert_eq!(at(votes.verify(&elsewhere, &votes.proofs)), (ErrorKind::DoesNotHold, Some(0)));
+    let copied = Contexts::new(b"election", ["ballot 0", "ballot 1", "ballot 1"]);
+    assert_eq!(at(votes.verify(&copied, &votes.proofs)), (ErrorKind::DoesNotHold, Some(2)));
+    // The proof of another ballot.
+    let bytes = votes.proofs.to_be_bytes();
+    let width = bytes.len() / 3;
+    let swapped = [&bytes[..width], &bytes[2 * width..], &bytes[width..2 * width]].concat();
+    let swapped = votes.parse(&swapped).unwrap();
+    assert_eq!(at(votes.verify(&contexts(3), &swapped)), (ErrorKind::DoesNotHold, Some(1)));
+}
+
+#[test]
+fn other_votes_have_no_proof() {
+    let key = private().public();
+    let set = encode(key, &[0, 1]);
+    let (ciphertexts, openings) = key.encrypt_opened(&encode(key, &[1, 2, 0])).unwrap();
+    for claimed in [[1, 0, 0], [1, 1, 0]] {
+        let proofs = membership::prove(key, &contexts(3), &set, &ciphertexts, &openings, &claimed).unwrap();
+        let found = membership::verify(key, &contexts(3), &set, &ciphertexts, &proofs);
+        assert_eq!(at(found), (ErrorKind::DoesNotHold, Some(1)));
+    }
+    // What is there, but not what is said; and what is said with another's opening.
+    let wrong =
+        membership::prove(key, &contexts(3), &encode(key, &[0, 2]), &ciphertexts, &openings, &[1, 0, 0]).unwrap();
+    assert_eq!(at(membership::verify(key, &contexts(3), &set, &ciphertexts, &wrong)).1, Some(0));
+    let others = key.openings(3).unwrap();
+    let wrong = membership::prove(key, &contexts(3), &set, &ciphertexts, &others, &[1, 0, 0]).unwrap();
+    assert_eq!(at(membership::verify(key, &contexts(3), &set, &ciphertexts, &wrong)).1, Some(0));
+}
+
+#[test]
+fn one_wrong_row_is_found_among_many() {
+    let mut chosen = vec![1; 37];
+    let votes = Votes::new(&chosen);
+    chosen[23] = 0;
+    let wrong =
+        membership::prove(votes.key, &contexts(37), &votes.set, &votes.ciphertexts, &votes.openings, &chosen).unwrap();
+    assert_eq!(at(votes.verify(&contexts(37), &wrong)), (ErrorKind::DoesNotHold, Some(23)));
+    // One that the equation finds, before one that the hash finds.
+    let mut bytes = wrong.to_be_bytes();
+    let width = bytes.len() / 37;
+    bytes[30 * width + 130] ^= 1;
+    assert_eq!(at(votes.verify(&contexts(37), &votes.parse(&bytes).unwrap())), (ErrorKind::DoesNotHold, Some(23)));
+}
+
+#[test]
+fn there_is_one_way_to_write_a_proof() {
+    let votes = Votes::new(&[1]);
+    let bytes = votes.proofs.to_be_bytes();
+    let n = votes.key.modulus_be();
+    let squared = rug::Integer::from_digits(&n, rug::integer::Order::Msf).square();
+    let squared = squared.to_digits::<u8>(rug::integer::Order::Msf);
+    for (start, outside) in [(0, vec![0; 128]), (0, squared), (160, vec![0; 64]), (160, n)] {
+        let mut changed = bytes.clone();
+        changed[start..start + outside.len()].copy_from_slice(&outside);
+        assert_eq!(at(votes.parse(&changed).map(|_| ())), (ErrorKind::OutOfRange, Some(0)));
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    assert_eq!(at(votes.parse(&longer).map(|_| ())).0, ErrorKind::Width { width: 448, bytes: 449 });
+    assert_eq!(at(membership::Proofs::from_be_bytes(votes.key, 0, &[]).map(|_| ())).0, ErrorKind::BadSet);
+    // A commitment that is no unit: a multiple of a prime factor, which only the key's owner can make.
+    let p = rug::Integer::from_digits(private().primes()[0], rug::integer::Order::Lsf)
+        .to_digits::<u8>(rug::integer::Order::Msf);
+    let mut changed = bytes.clone();
+    changed[..128].fill(0);
+    changed[128 - p.len()..128].copy_from_slice(&p);
+    assert_eq!(at(votes.verify(&contexts(1), &votes.parse(&changed).unwrap())), (ErrorKind::OutOfRange, Some(0)));
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    let votes = Votes::new(&[0, 1]);
+    let (key, two) = (votes.key, contexts(2));
+    let prove = |set: &Plaintexts, chosen: &[usize], contexts: &Contexts| {
+        at(membership::prove(key, contexts, set, &votes.ciphertexts, &votes.openings, chosen).map(|_| ())).0
+    };
+    assert_eq!(prove(&votes.set, &[0, 2], &two), ErrorKind::NoSuchNumber { numbers: 2 });
+    assert_eq!(prove(&votes.set, &[0], &two), ErrorKind::Lengths { left: 2, right: 1 });
+    assert_eq!(prove(&votes.set, &[0, 1], &contexts(3)), ErrorKind::Lengths { left: 2, right: 3 });
+    assert_eq!(prove(&encode(key, &[]), &[0, 0], &two), ErrorKind::BadSet);
+    assert_eq!(prove(&encode(key, &[4, 7, 4]), &[0, 1], &two), ErrorKind::BadSet);
+    let other = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+    assert!(matches!(prove(&encode(other.public(), &[0, 1]), &[0, 1], &two), ErrorKind::Scheme(_)));
+    let three = encode(key, &[0, 1, 2]);
+    let found = membership::verify(key, &two, &three, &votes.ciphertexts, &votes.proofs);
+    assert_eq!(at(found).0, ErrorKind::Lengths { left: 3, right: 2 });
+    let turned = encode(key, &[1, 0]);
+    assert_eq!(at(membership::verify(key, &two, &turned, &votes.ciphertexts, &votes.proofs)).1, Some(0));
+}
+
+#[test]
+fn totals_are_proved_exactly_and_at_most() {
+    let key = private().public();
+    // Two ballots of four candidates: two marks, and three.
+    let (ciphertexts, openings) = key.encrypt_opened(&encode(key, &[1, 0, 1, 0, 1, 1, 0, 1])).unwrap();
+    let groups: Vec<Vec<u32>> = vec![(0..4).collect(), (4..8).collect()];
+    let exactly = |sums: &[i128], claimed: &[i128]| {
+        let proofs =
+            totals::prove_exactly(key, &contexts(2), &ciphertexts, &openings, &groups, &encode(key, sums)).unwrap();
+        totals::verify_exactly(key, &contexts(2), &ciphertexts, &groups, &encode(key, claimed), &proofs)
+    };
+    assert_eq!(exactly(&[2, 3], &[2, 3]), Ok(()));
+    assert_eq!(at(exactly(&[2, 2], &[2, 2])), (ErrorKind::DoesNotHold, Some(1)));
+    assert_eq!(at(exactly(&[2, 3], &[3, 3])), (ErrorKind::DoesNotHold, Some(0)));
+    let at_most = |most: u32, sums: &[usize]| {
+        let proofs = totals::prove_at_most(key, &contexts(2), &ciphertexts, &openings, &groups, most, sums).unwrap();
+        totals::verify_at_most(key, &contexts(2), &ciphertexts, &groups, most, &proofs)
+    };
+    assert_eq!(at_most(3, &[2, 3]), Ok(()));
+    assert_eq!(at(at_most(2, &[2, 2])), (ErrorKind::DoesNotHold, Some(1)));
+}
+
+#[test]
+fn residues_are_proved_and_nothing_else() {
+    let key = private().public();
+    let (numbers, openings) = key.encrypt_opened(&encode(key, &[0, 0, 1])).unwrap();
+    let proofs = residue::prove(key, &contexts(3), &numbers, &openings).unwrap();
+    assert_eq!(at(residue::verify(key, &contexts(3), &numbers, &proofs)), (ErrorKind::DoesNotHold, Some(2)));
+    let two = |batch: &Ciphertexts| batch.range(0..2).unwrap();
+    let proofs =
+        residue::Proofs::from_be_bytes(key, &proofs.to_be_bytes()[..2 * residue::Proofs::row_bytes(key)]).unwrap();
+    assert_eq!(residue::verify(key, &contexts(2), &two(&numbers), &proofs), Ok(()));
+    assert_eq!(at(residue::verify(key, &contexts(2), &numbers, &proofs)).0, ErrorKind::Lengths { left: 3, right: 2 });
+    assert_eq!(residue::Proofs::from_be_bytes(key, &[]).map(|proofs| proofs.is_empty()), Ok(true));
+    assert_eq!(
+        residue::verify(
+            key,
+            &contexts(0),
+            &numbers.range(0..0).unwrap(),
+            &residue::Proofs::from_be_bytes(key, &[]).unwrap()
+        ),
+        Ok(())
+    );
+}
+
+#[test]
+fn keys_are_proved_by_roots() {
+    let (key, other) =
+        (private(), PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap());
+    let proof = roots::prove(key).unwrap();
+    assert_eq!(roots::verify(key.public(), &proof), Ok(()));
+    assert_eq!(at(roots::verify(other.public(), &proof)).0, ErrorKind::DoesNotHold);
+    let mut bytes = proof.to_be_bytes();
+    bytes[5 * 64 + 63] ^= 1;
+    let changed = key.public().openings_from_be(&bytes).unwrap();
+    assert_eq!(at(roots::verify(key.public(), &changed)), (ErrorKind::DoesNotHold, Some(5)));
+    assert_eq!(at(roots::verify(key.public(), &proof.range(0..10).unwrap())).0, ErrorKind::DoesNotHold);
+}
