@@ -178,7 +178,7 @@ fn main() -> Result<()> {
 
     let mut page =
         String::from("# Proofs beside gmpy2\n\nMade by `make bench-proofs` (`bench/src/bin/proofs.rs`).\n\n");
-    write!(page, "{}- Versions: {}\n", Machine::here().to_markdown(), peers[0].versions)?;
+    writeln!(page, "{}- Versions: {}", Machine::here().to_markdown(), peers[0].versions)?;
     writeln!(
         page,
         "- Method: proofs that a ciphertext holds 0 or 1, a key of {bits} bits, one thread; {rounds} rounds, ours and gmpy2's by turns; times are medians, \
