@@ -21,6 +21,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("parquet_table", env!("CARGO_BIN_EXE_parquet_table")),
     ("phe_json", env!("CARGO_BIN_EXE_phe_json")),
     ("private_key", env!("CARGO_BIN_EXE_private_key")),
+    ("proof", env!("CARGO_BIN_EXE_proof")),
     ("public_key", env!("CARGO_BIN_EXE_public_key")),
     ("service_request", env!("CARGO_BIN_EXE_service_request")),
 ];

@@ -179,11 +179,18 @@ impl PrivateKey {
     /// Decrypts, and finds what each ciphertext was made with: the only `r` below `n` with `c = (1 + m n) r^n mod n^2`. With both,
     /// everybody can check the plaintext ([`PublicKey::check_openings`]); nothing else is given away of a ciphertext, and nothing of the key. Constant time.
     ///
+    /// Results are checked before they are given out, by encrypting anew: an opening that is wrong modulo one of the primes would give the key away
+    /// to everybody (\[BDL97\]).
+    ///
     /// # Errors
-    /// As [`PrivateKey::decrypt`].
+    /// As [`PrivateKey::decrypt`], and [`WrongDecryption`](crate::ErrorKind::WrongDecryption) if this CPU erred.
     pub fn open(&self, ciphertexts: &Ciphertexts) -> Result<(Plaintexts, Openings), Error> {
         let plaintexts = self.decrypt(ciphertexts)?;
-        Ok((plaintexts, self.roots(ciphertexts.batch())))
+        let openings = self.roots(ciphertexts.batch());
+        match self.public().check_openings(ciphertexts, &plaintexts, &openings) {
+            Ok(()) => Ok((plaintexts, openings)),
+            Err(_) => Err(ErrorKind::WrongDecryption.into()),
+        }
     }
 
     /// The `n`-th roots modulo `n` of units of any width, through `p` and `q`: `c^(n^-1 mod (p - 1))` and likewise.
@@ -214,6 +221,7 @@ fn inverse_of(other: &[u64], less_one: &[u64]) -> Secret {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decrypt::Decryption;
     use crate::encoding::encode_signed;
     use crate::{Engine, KeyPolicy, Variant};
 
@@ -264,6 +272,16 @@ mod tests {
         let fewer = openings.range(0..2).unwrap();
         let lengths = ErrorKind::Lengths { left: 3, right: 2 };
         assert_eq!(public.check_openings(&ciphertexts, &plaintexts, &fewer).unwrap_err().kind(), &lengths);
+    }
+
+    #[test]
+    fn a_fault_gives_no_opening() {
+        let private = PrivateKey::generate(256, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+        let ciphertexts = private.public().encrypt(&encode_signed(private.public(), &[7]).unwrap()).unwrap();
+        let mut decryption = Decryption::new(private.factors());
+        decryption.h_p = decryption.h_q.clone();
+        let faulty = private.with_decryption(decryption);
+        assert_eq!(faulty.open(&ciphertexts).unwrap_err().kind(), &ErrorKind::WrongDecryption);
     }
 
     #[test]

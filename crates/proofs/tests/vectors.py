@@ -1,0 +1,99 @@
+"""Makes vectors.txt: proofs by another implementation, written from docs/proofs.md with nothing but Python's standard library.
+
+Usage: python3 vectors.py > vectors.txt. The primes of the key are found from fixed starts: only the prover's randomness changes.
+"""
+
+import hashlib
+import secrets
+
+
+def is_prime(number):
+    """Fermat's test to a few bases: for a key of tests alone."""
+    return all(pow(base, number - 1, number) == 1 for base in (2, 3, 5, 7, 11, 13))
+
+
+def prime_from(start):
+    number = start | 3
+    while not is_prime(number):
+        number += 4
+    return number
+
+
+P = prime_from(int.from_bytes(hashlib.sha256(b"p").digest(), "big") | 3 << 254)
+Q = prime_from(int.from_bytes(hashlib.sha256(b"q").digest(), "big") | 3 << 254)
+N = P * Q
+SQUARED = N * N
+WIDTH = (N.bit_length() + 7) // 8
+
+
+def narrow(number):
+    return number.to_bytes(WIDTH, "big")
+
+
+def wide(number):
+    return number.to_bytes(2 * WIDTH, "big")
+
+
+def challenge(*parts):
+    hashed = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+    return int.from_bytes(hashlib.sha256(hashed).digest(), "big")
+
+
+def unit():
+    return secrets.randbelow(N - 1) + 1
+
+
+def encrypt(m, r):
+    return (1 + m * N) * pow(r, N, SQUARED) % SQUARED
+
+
+def residue(context, u, r):
+    rho = unit()
+    commitment = pow(rho, N, SQUARED)
+    e = challenge(b"hearith-proofs 1 residue", *context, narrow(N), wide(u), wide(commitment))
+    return wide(commitment) + narrow(rho * pow(r, e, N) % N)
+
+
+def membership(context, members, c, r, chosen):
+    zeta = [unit() for _ in members]
+    challenges = [0 if side == chosen else secrets.randbits(256) for side in range(len(members))]
+    commitments = [
+        pow(z, N, SQUARED) * pow(c * (1 - m * N) % SQUARED, -e, SQUARED) % SQUARED
+        for m, e, z in zip(members, challenges, zeta)
+    ]
+    numbers = b"".join(narrow(m % N) for m in members)
+    e = challenge(
+        b"hearith-proofs 1 membership", *context, narrow(N), numbers, wide(c), b"".join(wide(a) for a in commitments)
+    )
+    challenges[chosen] = (e - sum(challenges)) % 2**256
+    zeta[chosen] = zeta[chosen] * pow(r, challenges[chosen], N) % N
+    return b"".join(wide(a) + e.to_bytes(32, "big") + narrow(z) for a, e, z in zip(commitments, challenges, zeta))
+
+
+def roots():
+    def number(index):
+        counters = [index.to_bytes(4, "big") + block.to_bytes(4, "big") for block in range(WIDTH // 32 + 2)]
+        blocks = b"".join(
+            challenge(b"hearith-proofs 1 roots", narrow(N), counter).to_bytes(32, "big") for counter in counters
+        )
+        return int.from_bytes(blocks[: WIDTH + 16], "big") % N
+
+    exponent = pow(N, -1, (P - 1) * (Q - 1))
+    return b"".join(narrow(pow(number(index), exponent, N)) for index in range(11))
+
+
+def main():
+    print("n", narrow(N).hex())
+    print("roots", roots().hex())
+    r = unit()
+    u = encrypt(0, r)
+    print("residue", wide(u).hex(), residue((b"shared", b"row"), u, r).hex())
+    for chosen in range(3):
+        r = unit()
+        members = [0, 1, -5]
+        c = encrypt(members[chosen] % N, r)
+        print("membership", wide(c).hex(), membership((b"shared", b"row"), members, c, r, chosen).hex())
+
+
+if __name__ == "__main__":
+    main()
