@@ -139,8 +139,13 @@ BANKS = {
 
 
 def megahertz(found):
+    """The least clock and the median in a line of text."""
+    if not found:
+        return "(not run)"
+    if len(found) == 1:
+        return f"{found[0]['MHz']:.1f} MHz (one placement)"
     least, median = tools.least_and_median(found)
-    return f"{least} to {median} MHz (least and median)" if found else "(not run)"
+    return f"{least} to {median} MHz (least and median)"
 
 
 def table_1(pools):
