@@ -350,7 +350,7 @@ pub struct ServeLimits {
     /// MiB of numbers in the queue
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_queue: u32,
-    /// MiB of answers that clients have not read; beyond, whoever has left one longest is cut off
+    /// MiB of answers not read; beyond, who has left one longest is cut off
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_unread: u32,
     /// Requests that wait for room in the queue

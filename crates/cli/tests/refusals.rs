@@ -472,7 +472,20 @@ fn words_that_are_no_command() {
         assert_eq!(place.run(line).status, Some(2), "{line}");
     }
     assert_eq!(place.run("--version").text(), concat!("hearith ", env!("CARGO_PKG_VERSION"), "\n"));
-    for command in ["", "keygen", "encrypt", "sum", "decrypt", "serve", "inspect", "engines", "export", "import"] {
+    for command in [
+        "",
+        "keygen",
+        "encrypt",
+        "sum",
+        "decrypt",
+        "prove decryption",
+        "verify decryption",
+        "serve",
+        "inspect",
+        "engines",
+        "export",
+        "import",
+    ] {
         let help = place.ok(&format!("{command} --help")).text();
         assert!(help.lines().count() <= 40 && help.lines().all(|line| line.chars().count() <= 110), "{help}");
     }

@@ -3,13 +3,11 @@
 //! With it, anybody can see that a ciphertext encrypts what it is said to: encrypting anew gives the same number. So a voter who challenges
 //! a ballot is answered, and the owner of a key shows that a total is right without giving the key away ([`PrivateKey::open`]).
 
-use crate::boxed::boxed;
 use crate::ciphertexts::{check_key, check_lengths, check_range, check_rows};
-use crate::key::factors::Chinese;
+use crate::key::factors::{Chinese, power};
 use crate::random::units;
 use crate::{Ciphertexts, Error, ErrorKind, KeyId, Plaintexts, PrivateKey, PublicKey};
-use crypto_bigint::{BoxedUint, NonZero};
-use hearith_arith::natural::{Secret, is_zero, less};
+use hearith_arith::natural::{Secret, add_assign, difference, divide_exact, is_zero, less, product_in};
 use hearith_arith::random::bits;
 use hearith_arith::{Batch, Exponents, Modulus};
 use std::fmt;
@@ -199,8 +197,8 @@ impl PrivateKey {
     fn roots(&self, numbers: &Batch) -> Openings {
         let factors = self.factors();
         let (p_less, q_less) = factors.less_one();
-        let exponents = (inverse_of(&factors.q, &p_less), inverse_of(&factors.p, &q_less));
         let (p, q) = (factors.square_p.root(), factors.square_q.root());
+        let exponents = (inverse(q, &q_less, &p_less), inverse(p, &p_less, &q_less));
         let at = |modulus: &Modulus, exponent: &[u64]| modulus.pow(numbers, Exponents::Shared(exponent, factors.bits));
         let (at_p, at_q) = (at(p, &exponents.0), at(q, &exponents.1));
         let chinese = Chinese::new(&factors.p, q, &q_less, factors.limbs());
@@ -208,14 +206,13 @@ impl PrivateKey {
     }
 }
 
-/// The inverse of `other` modulo `less_one`, a prime of one length with `other` less 1. Constant time but in the power of 2 in `less_one`.
-fn inverse_of(other: &[u64], less_one: &[u64]) -> Secret {
-    let modulus = Option::<NonZero<_>>::from(NonZero::new(boxed(less_one))).expect("a prime above 2");
-    let (other, modulus) = (Zeroizing::new(boxed(other)), Zeroizing::new(modulus));
-    let residue = Zeroizing::new(other.rem(&modulus));
-    let inverse =
-        Option::<BoxedUint>::from(residue.invert_mod(&modulus)).expect("no prime is 1 modulo another of its length");
-    Secret::new(Zeroizing::new(inverse).as_words().to_vec())
+/// The inverse of a prime modulo another less 1, with no division by an even number: `q x = 1 + y (p - 1)` for the `y` that makes the right side a
+/// multiple of `q`, so `y = -(p - 1)^-1 mod q`.
+fn inverse(of: &Modulus, of_less: &[u64], less_one: &[u64]) -> Secret {
+    let inverse = Batch::repeat(&power(of, less_one, &difference(of_less, &[1])), 1);
+    let mut multiple = product_in(of.neg(&inverse).row(0), less_one, of.limbs() + less_one.len());
+    add_assign(&mut multiple, &[1]);
+    divide_exact(&multiple, of.as_limbs(), less_one.len())
 }
 
 #[cfg(test)]
