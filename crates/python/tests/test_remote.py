@@ -270,7 +270,7 @@ def test_arguments_are_checked(served, tmp_path):
 def test_a_timeout_ends_what_takes_too_long(served, keys):
     hasty = remote.connect(served.url, timeout=1e-6)
     with pytest.raises(ServiceError) as caught:
-        hasty.key(keys[0])
+        hasty.key(keys[0]).encrypt(list(range(20_000)))
     assert caught.value.kind == "deadline"
     patient = remote.connect(served.url, timeout=600).key(keys[0])
     assert patient.decrypt(patient.encrypt(5)) == 5

@@ -4,6 +4,7 @@ from os import PathLike
 from typing import Any, final
 
 import pyarrow as pa
+from typing_extensions import disjoint_base
 
 __all__ = [
     "DEFAULT_BITS",
@@ -50,6 +51,7 @@ class Ciphertexts:
     def range(self, start: int, stop: int) -> Ciphertexts: ...
     def concat(self, others: list[Ciphertexts]) -> Ciphertexts: ...
 
+@disjoint_base
 class PublicKey:
     def __new__(
         cls, n: bytes, h: bytes | None = None, *, insecure: bool = False, engine: str | None = None
