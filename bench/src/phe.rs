@@ -10,6 +10,17 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+/// Starts a program of `bench/` in the interpreter that `HEARITH_PHE_PYTHON` names, or in that of `.venv`, with pipes in and out.
+pub fn python(program: &str) -> Result<Child> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let python = std::env::var_os("HEARITH_PHE_PYTHON")
+        .filter(|value| !value.is_empty())
+        .unwrap_or_else(|| folder.join("../.venv/bin/python").into());
+    let mut command = Command::new(&python);
+    command.arg(folder.join(program)).stdin(Stdio::piped()).stdout(Stdio::piped());
+    Ok(command.spawn().map_err(|error| format!("{}: {error}; `make setup` installs it", python.display()))?)
+}
+
 /// A running Python process.
 pub struct Worker {
     process: Child,
@@ -33,16 +44,7 @@ struct Answer {
 impl Worker {
     /// Starts the interpreter that `HEARITH_PHE_PYTHON` names, or that of `.venv`.
     pub fn start() -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let python = std::env::var_os("HEARITH_PHE_PYTHON")
-            .filter(|value| !value.is_empty())
-            .unwrap_or_else(|| root.join(".venv/bin/python").into());
-        let mut process = Command::new(&python)
-            .arg(root.join("bench/phe_worker.py"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("{}: {error}; `make setup` installs it", python.display()))?;
+        let mut process = python("phe_worker.py")?;
         let requests = process.stdin.take().ok_or("no pipe to Python")?;
         let answers = BufReader::new(process.stdout.take().ok_or("no pipe from Python")?);
         let mut worker = Worker { process, requests, answers, versions: String::new() };

@@ -5,6 +5,7 @@ use hearith_arith::Engine;
 use hearith_bench::Result;
 use hearith_bench::machine::Machine;
 use hearith_bench::options::Options;
+use hearith_bench::phe::python;
 use hearith_bench::report::{Table, ratio};
 use hearith_bench::statistics::Spread;
 use hearith_paillier::encoding::encode_signed;
@@ -15,8 +16,6 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// Rows of the batches that are measured.
@@ -117,14 +116,7 @@ struct Peer {
 }
 
 fn peer(request: &Value) -> Result<Peer> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let python = std::env::var_os("HEARITH_PHE_PYTHON").unwrap_or_else(|| root.join(".venv/bin/python").into());
-    let mut process = Command::new(&python)
-        .arg(root.join("bench/proofs_gmpy2.py"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("{}: {error}; `make setup` installs it", python.display()))?;
+    let mut process = python("proofs_gmpy2.py")?;
     process.stdin.take().ok_or("no pipe to Python")?.write_all(request.to_string().as_bytes())?;
     let output = process.wait_with_output()?;
     Ok(serde_json::from_slice(&output.stdout)?)

@@ -7,11 +7,10 @@
 use crate::equation::Claims;
 use crate::error::{Error, ErrorKind, check_lengths};
 use crate::residue::{out_of_range, zeros};
-use crate::transcript::{CHALLENGE_BYTES, CHALLENGE_LIMBS, Contexts, limbs};
+use crate::transcript::{CHALLENGE_BYTES, CHALLENGE_LIMBS, Contexts};
 use hearith_arith::natural::{add_assign, assign_if, sub_assign};
 use hearith_arith::{Batch, Exponents, random};
 use hearith_paillier::{Ciphertexts, Openings, Plaintexts, PublicKey};
-use rayon::prelude::*;
 
 /// Bits of a challenge.
 const CHALLENGE_BITS: u32 = 8 * CHALLENGE_BYTES as u32;
@@ -196,19 +195,10 @@ fn hashes(
     let (n, bytes) = (key.modulus_be(), key.ciphertext_bytes());
     let (set, width) = (set.to_be_bytes(), set.len() * bytes);
     let (ciphertexts, commitments) = (ciphertexts.to_be_bytes(), commitments.to_be_bytes());
-    let rows: Vec<_> = (0..contexts.len())
-        .into_par_iter()
-        .map(|row| {
-            let transcript = contexts.transcript("membership", row).with(&n).with(&set);
-            limbs(
-                &transcript
-                    .with(&ciphertexts[row * bytes..][..bytes])
-                    .with(&commitments[row * width..][..width])
-                    .challenge(),
-            )
-        })
-        .collect();
-    Batch::from_rows(CHALLENGE_LIMBS, rows.iter().map(|row| &row[..])).public()
+    contexts.challenges("membership", |transcript, row| {
+        let transcript = transcript.with(&n).with(&set).with(&ciphertexts[row * bytes..][..bytes]);
+        transcript.with(&commitments[row * width..][..width])
+    })
 }
 
 /// Fails for a set of no numbers, or with one twice, which would show too much or too little.

@@ -5,10 +5,9 @@
 
 use crate::equation::Claims;
 use crate::error::{Error, ErrorKind, check_lengths};
-use crate::transcript::{CHALLENGE_BYTES, CHALLENGE_LIMBS, Contexts, limbs};
+use crate::transcript::{CHALLENGE_BYTES, Contexts};
 use hearith_arith::{Batch, Exponents};
 use hearith_paillier::{Ciphertexts, Openings, Plaintexts, PublicKey};
-use rayon::prelude::*;
 
 /// Proofs, one a row: `A` and `z`. The challenge is computed anew by whoever verifies.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -111,25 +110,16 @@ pub(crate) fn zeros(key: &PublicKey, len: usize) -> Result<Plaintexts, Error> {
 fn challenges(key: &PublicKey, contexts: &Contexts, numbers: &Ciphertexts, commitments: &Ciphertexts) -> Batch {
     let (n, bytes) = (key.modulus_be(), key.ciphertext_bytes());
     let (numbers, commitments) = (numbers.to_be_bytes(), commitments.to_be_bytes());
-    let rows: Vec<_> = (0..contexts.len())
-        .into_par_iter()
-        .map(|row| {
-            let transcript = contexts.transcript("residue", row).with(&n);
-            limbs(
-                &transcript
-                    .with(&numbers[row * bytes..][..bytes])
-                    .with(&commitments[row * bytes..][..bytes])
-                    .challenge(),
-            )
-        })
-        .collect();
-    Batch::from_rows(CHALLENGE_LIMBS, rows.iter().map(|row| &row[..])).public()
+    contexts.challenges("residue", |transcript, row| {
+        let of_row = row * bytes..(row + 1) * bytes;
+        transcript.with(&n).with(&numbers[of_row.clone()]).with(&commitments[of_row])
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::Transcript;
+    use crate::transcript::{CHALLENGE_LIMBS, Transcript, limbs};
     use hearith_paillier::encoding::{decode_signed, encode_signed};
     use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
     use rug::{Integer, integer::Order};

@@ -1,5 +1,7 @@
 //! What is hashed in place of a verifier's choice.
 
+use hearith_arith::Batch;
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 /// Bytes of a challenge.
@@ -30,9 +32,14 @@ impl Contexts {
         self.rows.is_empty()
     }
 
-    /// A transcript of this kind of proof for one row.
-    pub(crate) fn transcript(&self, proof: &str, row: usize) -> Transcript {
-        Transcript::new(proof).with(&self.shared).with(&self.rows[row])
+    /// The challenge of each row for this kind of proof: the hash of its contexts and of what `rest` adds.
+    pub(crate) fn challenges(&self, proof: &str, rest: impl Fn(Transcript, usize) -> Transcript + Sync) -> Batch {
+        let challenge = |row: usize| {
+            let transcript = Transcript::new(proof).with(&self.shared).with(&self.rows[row]);
+            limbs(&rest(transcript, row).challenge())
+        };
+        let rows: Vec<_> = (0..self.len()).into_par_iter().map(challenge).collect();
+        Batch::from_rows(CHALLENGE_LIMBS, rows.iter().map(|row| &row[..])).public()
     }
 }
 
