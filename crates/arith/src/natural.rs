@@ -175,7 +175,7 @@ pub fn add_multiple(acc: &mut [u64], a: &[u64], y: u64) -> u64 {
 }
 
 /// Subtracts `a y` (cut to the length of `acc`) from `acc`; returns the limb borrowed.
-fn sub_row(acc: &mut [u64], a: &[u64], y: u64) -> u64 {
+pub fn sub_row(acc: &mut [u64], a: &[u64], y: u64) -> u64 {
     let mut borrow = 0;
     for (t, &x) in acc.iter_mut().zip(a) {
         let (low, high) = mac(borrow, x, y, 0);

@@ -77,11 +77,15 @@ impl PublicKey {
         let (lengths, limbs) = (self.parameters().lengths(), self.sum_limbs(self.parameters().limbs()));
         let draw = |_| Coefficients::random(lengths.elements as usize, lengths.coefficient);
         let coefficients: Vec<Coefficients> = (0..bits.len()).map(draw).collect::<Result<_, _>>()?;
-        let sums = sums(self.engine().available()?, self.elements(), 0, &coefficients, limbs);
-        let rows = sums.par_iter().zip(&coefficients).zip(bits);
-        rows.map(|((sum, coefficients), &bit)| {
+        let engine = self.engine().available()?;
+        let (sums, corrections) = rayon::join(
+            || sums(engine, self.elements(), 0, &coefficients, limbs),
+            || coefficients.par_iter().map(|coefficients| self.corrections_sum(0, coefficients)).collect::<Vec<_>>(),
+        );
+        let rows = sums.par_iter().zip(&corrections).zip(bits);
+        rows.map(|((sum, correction), &bit)| {
             let mut value = reduction.reduce(sum);
-            self.subtract(&mut value, &self.corrections_sum(0, coefficients));
+            self.subtract(&mut value, correction);
             self.double(&mut value);
             self.add_noise(&mut value, bit, lengths.encryption_noise)?;
             Ok(value)

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use hearith_arith::Engine;
-use hearith_arith::natural::{Secret, add_assign, bits_at, product, reduce_once, resized};
+use hearith_arith::natural::{Secret, add_assign, bits_at, product, reduce_once, resized, sub_assign, sub_row};
 use hearith_ntt::reciprocal;
 use zeroize::Zeroizing;
 
@@ -46,7 +46,11 @@ impl Reduction {
         let quotient = &estimate[2 * self.width / 64..];
         let mut rest = resized(x, limbs + 1);
         for (row, &digit) in quotient.iter().enumerate().take(limbs + 1) {
-            subtract_row(&mut rest[row..], &self.modulus, digit);
+            let (with, above) = rest[row..].split_at_mut(limbs.min(limbs + 1 - row));
+            let borrow = sub_row(with, &self.modulus, digit);
+            if !above.is_empty() {
+                sub_assign(above, &[borrow]);
+            }
         }
         let top = rest[limbs];
         let mut rest = resized(&rest, limbs);
@@ -58,18 +62,6 @@ impl Reduction {
 /// `floor(number / 2^position)`, in so many limbs.
 fn upper(number: &[u64], position: usize, limbs: usize) -> Secret {
     Zeroizing::new((0..limbs).map(|limb| bits_at(number, position + 64 * limb, 64)).collect())
-}
-
-/// Subtracts `m digit` from `rest`, both cut where `rest` ends.
-fn subtract_row(rest: &mut [u64], m: &[u64], digit: u64) {
-    let mut carry = 0_u128;
-    let mut borrow = false;
-    for (index, limb) in rest.iter_mut().enumerate() {
-        carry += u128::from(m.get(index).copied().unwrap_or(0)) * u128::from(digit);
-        let (difference, first) = limb.overflowing_sub(carry as u64);
-        let (difference, second) = difference.overflowing_sub(u64::from(borrow));
-        (*limb, borrow, carry) = (difference, first | second, carry >> 64);
-    }
 }
 
 #[cfg(test)]

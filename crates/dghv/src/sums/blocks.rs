@@ -97,9 +97,15 @@ impl Factors {
         groups.for_each(|(group, values)| {
             let mut words = Zeroizing::new(vec![Row::default(); shape.length]);
             let mut transform = Zeroizing::new(vec![Octet::default(); shape.length]);
-            for g in 0..GROUP.min(count - GROUP * group) {
+            // A lane has a coefficient: all sums' for one element, then for the next.
+            for start in (0..GROUP.min(count - GROUP * group) * sums).step_by(SEGMENTS) {
+                let lanes: [(usize, usize); SEGMENTS] = from_fn(|lane| ((start + lane) / sums, (start + lane) % sums));
                 for (word, row) in words[..shape.taps].iter_mut().enumerate() {
-                    row.0 = from_fn(|sum| coefficients.get(sum).map_or(0, |b| b.get(GROUP * group + g)[word]));
+                    let word = |(g, sum): (usize, usize)| {
+                        let index = GROUP * group + g;
+                        if index < count { coefficients[sum].get(index)[word] } else { 0 }
+                    };
+                    row.0 = lanes.map(word);
                 }
                 for (prime, values) in primes.each.iter().zip(values.chunks_exact_mut(shape.length * GROUP * sums)) {
                     // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
@@ -110,8 +116,11 @@ impl Factors {
                     }
                     for (transform, values) in transform.chunks_exact(4).zip(values.chunks_exact_mut(4 * GROUP * sums))
                     {
-                        let values = values[4 * g * sums..].chunks_exact_mut(sums);
-                        transform.iter().zip(values).for_each(|(from, to)| to.copy_from_slice(&from.0[..sums]));
+                        for (place, from) in transform.iter().enumerate() {
+                            for ((g, sum), &value) in lanes.into_iter().zip(&from.0) {
+                                values[(4 * g + place) * sums + sum] = value;
+                            }
+                        }
                     }
                 }
             }

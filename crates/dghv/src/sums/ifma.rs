@@ -10,9 +10,9 @@
 //! `4095 / taps` elements before they are added to the column's 128 bits.
 //!
 //! # Caches
-//! A task is a chunk of positions, for some sums and some of the elements. For a few elements at a time it makes the 27 sequences, then
-//! adds to the columns, eight at a time in registers. The columns of a chunk and the sequences fit into the second level of caches.
-//! Positions before a chunk that its columns need are made again.
+//! A task is a chunk of positions, for some sums. For a few elements at a time it makes the 27 sequences, then adds to the columns, eight at
+//! a time in registers. The columns of a chunk and the sequences fit into the second level of caches. Positions before a chunk that its
+//! columns need are made again.
 
 use super::blocks;
 use super::karatsuba::{LEVELS, SEQUENCES, expand, interpolate};
@@ -81,7 +81,10 @@ impl Shape {
         let levels = (0..=LEVELS).min_by_key(|&levels| cost(levels)).unwrap_or(0);
         let taps = digits.div_ceil(1 << levels);
         let segment = (64 * elements.segment()).div_ceil(DIGIT as usize).div_ceil(1 << levels) + taps;
-        let columns = (CHUNK >> levels).min(segment.next_multiple_of(BLOCK));
+        // As many chunks as all threads take at a time, or so many that it does not matter.
+        let (threads, chunks) = (rayon::current_num_threads(), segment.div_ceil(CHUNK >> levels));
+        let chunks = if chunks < 8 * threads { chunks.next_multiple_of(threads) } else { chunks };
+        let columns = segment.div_ceil(chunks).next_multiple_of(BLOCK);
         let bytes = 3_usize.pow(levels) * columns * 2 * size_of::<Octet>();
         Shape { levels, taps, columns, chunks: segment.div_ceil(columns), sums: (COLUMN_BYTES / bytes).max(1) }
     }
@@ -111,22 +114,35 @@ impl Shape {
     }
 }
 
-/// The values of one sum's coefficients in all sequences: for each sequence, `taps` values of each coefficient.
+/// The values of one sum's coefficients in all sequences: for each group of elements and sequence, `taps` values of each coefficient.
 struct Filters(Zeroizing<Vec<u64>>);
 
 impl Filters {
     fn new(coefficients: &Coefficients, shape: &Shape) -> Self {
         let (count, phases) = (coefficients.len(), 1 << shape.levels);
-        let mut filters = Zeroizing::new(vec![0; shape.sequences() * count * shape.taps]);
-        for (index, coefficient) in coefficients.iter().enumerate() {
-            for tap in 0..shape.taps {
-                let digit = |f: usize| bits_at(coefficient, (tap * phases + f) * DIGIT as usize, DIGIT);
-                let digits = Zeroizing::new(std::array::from_fn(|f| if f < phases { digit(f) } else { 0 }));
-                let put = |sequence, value| filters[(sequence * count + index) * shape.taps + tap] = value;
-                expand(shape.levels, &digits, |a, b| a + b, put);
+        let mut filters = Zeroizing::new(vec![0; Self::group(shape) * count.div_ceil(GROUP)]);
+        filters.par_chunks_exact_mut(Self::group(shape)).enumerate().for_each(|(group, filters)| {
+            for row in 0..GROUP.min(count - GROUP * group) {
+                let coefficient = coefficients.get(GROUP * group + row);
+                for tap in 0..shape.taps {
+                    let digit = |f: usize| bits_at(coefficient, (tap * phases + f) * DIGIT as usize, DIGIT);
+                    let digits = Zeroizing::new(std::array::from_fn(|f| if f < phases { digit(f) } else { 0 }));
+                    let put = |sequence, value| filters[(sequence * GROUP + row) * shape.taps + tap] = value;
+                    expand(shape.levels, &digits, |a, b| a + b, put);
+                }
             }
-        }
+        });
         Filters(filters)
+    }
+
+    /// Those of a sequence for so many elements of a group.
+    fn of(&self, shape: &Shape, group: usize, sequence: usize, elements: usize) -> &[u64] {
+        &self.0[group * Self::group(shape) + sequence * GROUP * shape.taps..][..elements * shape.taps]
+    }
+
+    /// Values of a group.
+    fn group(shape: &Shape) -> usize {
+        shape.sequences() * GROUP * shape.taps
     }
 }
 
@@ -134,30 +150,22 @@ impl Filters {
 fn pass(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize, shape: &Shape) -> Vec<Secret> {
     let filters: Vec<Filters> = coefficients.par_iter().map(|coefficients| Filters::new(coefficients, shape)).collect();
     let count = coefficients[0].len();
-    // Few chunks are shared by cutting the elements in parts.
-    let threads = rayon::current_num_threads();
-    let parts = if shape.chunks < 8 * threads { threads.min(count) } else { 1 };
-    let tasks: Vec<(usize, usize)> =
-        (0..shape.chunks).flat_map(|chunk| (0..parts).map(move |part| (chunk, part))).collect();
-    let done: Vec<Vec<Secret>> = tasks
-        .into_par_iter()
-        .map(|(chunk, part)| {
-            let indices = count * part / parts..count * (part + 1) / parts;
-            let mut task = Task::new(shape, chunk, coefficients.len());
-            // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
-            unsafe { task.add(elements, first, indices, count, &filters) };
-            task.lanes()
-        })
-        .collect();
+    let chunks = (0..shape.chunks).into_par_iter().map(|chunk| {
+        let mut task = Task::new(shape, chunk, coefficients.len());
+        // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
+        unsafe { task.add(elements, first, count, &filters) };
+        task.lanes()
+    });
+    let done: Vec<Vec<Secret>> = chunks.collect();
     let step = (shape.columns << shape.levels) * DIGIT as usize / 64;
     let sum = |index: usize| {
         let mut number = Zeroizing::new(vec![0; limbs]);
         for s in 0..SEGMENTS {
             let mut words = Zeroizing::new(vec![0; shape.chunks * step + shape.lane()]);
-            for (task, lanes) in done.iter().enumerate() {
+            for (chunk, lanes) in done.iter().enumerate() {
                 // A chunk's number overlaps the beginning of the next one's, and its last word is room for carries.
                 let lane = &lanes[index][s * shape.lane()..][..shape.lane()];
-                add_assign(&mut words[task / parts * step..][..shape.lane()], lane);
+                add_assign(&mut words[chunk * step..][..shape.lane()], lane);
             }
             let from = (s * elements.segment()).min(limbs);
             add_assign(&mut number[from..], &words[..words.len().min(limbs - from)]);
@@ -214,36 +222,29 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Adds the multiples of the elements `first + indices` to all sums.
+    /// Adds the multiples of `count` elements from the first on to all sums.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    fn add(
-        &mut self,
-        elements: &Elements,
-        first: usize,
-        indices: std::ops::Range<usize>,
-        count: usize,
-        filters: &[Filters],
-    ) {
+    fn add(&mut self, elements: &Elements, first: usize, count: usize, filters: &[Filters]) {
         let shape = self.shape;
         let (length, most) = (shape.history() + shape.columns, 4095 / shape.taps);
         let mut since = 0;
-        for start in indices.clone().step_by(GROUP) {
-            let group = GROUP.min(indices.end - start);
-            for row in 0..group {
+        for group in 0..count.div_ceil(GROUP) {
+            let start = group * GROUP;
+            let rows = GROUP.min(count - start);
+            for row in 0..rows {
                 self.make_digits(elements, first + start + row);
                 self.make_positions(row);
             }
-            if since + group > most {
+            if since + rows > most {
                 self.carry();
                 since = 0;
             }
-            since += group;
+            since += rows;
             for sequence in 0..shape.sequences() {
-                let positions = &self.positions[sequence * GROUP * length..][..group * length];
+                let positions = &self.positions[sequence * GROUP * length..][..rows * length];
                 for (sums, filters) in self.sums.iter_mut().zip(filters) {
-                    let values = &filters.0[(sequence * count + start) * shape.taps..][..group * shape.taps];
                     let sums = &mut sums[2 * sequence * shape.columns..][..2 * shape.columns];
-                    accumulate(sums, positions, values, length, shape.taps);
+                    accumulate(sums, positions, filters.of(shape, group, sequence, rows), length, shape.taps);
                 }
             }
         }

@@ -1,7 +1,5 @@
 //! Products of polynomials of `2^l` coefficients from `3^l` products of numbers: Karatsuba's algorithm, unfolded.
 
-use std::ops::{AddAssign, SubAssign};
-
 /// Most levels that are unfolded.
 pub(super) const LEVELS: u32 = 3;
 /// Products of the most levels.
@@ -49,25 +47,39 @@ fn one_level<T: Copy>([a, b]: [T; 2], at: usize, add: impl Fn(T, T) -> T, put: &
 }
 
 /// The product's coefficients, `2^(levels + 1) - 1` of them, from the `3^levels` products.
-pub(super) fn interpolate<T>(levels: u32, products: &[T]) -> [T; 15]
-where
-    T: Copy + Default + AddAssign + SubAssign,
-{
-    let mut out = [T::default(); 15];
-    if levels == 0 {
-        out[0] = products[0];
-        return out;
+pub(super) fn interpolate(levels: u32, products: &[i128]) -> [i128; 15] {
+    let mut out = [0; 15];
+    match levels {
+        0 => out[0] = products[0],
+        1 => out[..3].copy_from_slice(&one_product(products)),
+        2 => out[..7].copy_from_slice(&two_products(products)),
+        _ => {
+            let [low, high, sum] = [0, 9, 18].map(|at| two_products(&products[at..]));
+            out = combined(low, high, sum);
+        }
     }
-    let (half, third) = (1 << (levels - 1), products.len() / 3);
-    let low = interpolate(levels - 1, &products[..third]);
-    let high = interpolate(levels - 1, &products[third..2 * third]);
-    let sum = interpolate(levels - 1, &products[2 * third..]);
-    for i in 0..2 * half - 1 {
-        let mut middle = sum[i];
-        middle -= low[i];
-        middle -= high[i];
+    out
+}
+
+#[inline(always)]
+fn two_products(products: &[i128]) -> [i128; 7] {
+    let [low, high, sum] = [0, 3, 6].map(|at| one_product(&products[at..]));
+    combined(low, high, sum)
+}
+
+#[inline(always)]
+fn one_product(products: &[i128]) -> [i128; 3] {
+    [products[0], products[2] - products[0] - products[1], products[1]]
+}
+
+/// A level undone: the product from those of the lower halves, of the upper halves and of their sums.
+#[inline(always)]
+fn combined<const N: usize, const M: usize>(low: [i128; N], high: [i128; N], sum: [i128; N]) -> [i128; M] {
+    let mut out = [0; M];
+    let half = N.div_ceil(2);
+    for i in 0..N {
         out[i] += low[i];
-        out[half + i] += middle;
+        out[half + i] += sum[i] - low[i] - high[i];
         out[2 * half + i] += high[i];
     }
     out
