@@ -1,55 +1,18 @@
 //! `hearith serve`, and the commands that let it compute: the same results as without, and an end in good order.
 
 mod common;
+#[path = "common/serving.rs"]
+mod serving;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::ops::Range;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use common::{Place, Run, STAFF};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
-use serde_json::Value;
-
-/// A service that runs in the background.
-struct Service {
-    child: Child,
-    address: String,
-    metrics: Option<String>,
-    url: String,
-}
-
-impl Service {
-    fn start(place: &Place, line: &str) -> Self {
-        let line = format!("serve --listen 127.0.0.1:0 --json {line}");
-        let mut child = place.command(line.split_whitespace()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let log: Value = lines.find_map(|line| serde_json::from_str(&line.unwrap()).ok()).expect("it logs");
-        // Somebody must read what it logs.
-        std::thread::spawn(move || lines.for_each(drop));
-        let address = log["address"].as_str().expect("it says where it listens").to_owned();
-        let metrics = log["metrics"].as_str().map(str::to_owned);
-        Self { child, url: format!("http://{address}"), address, metrics }
-    }
-
-    fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-    }
-
-    fn end(mut self, name: &str) -> Option<i32> {
-        self.signal(name);
-        self.child.wait().unwrap().code()
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use serving::{Service, shown};
 
 #[test]
 fn results_are_those_of_this_machine() {
@@ -274,15 +237,6 @@ fn what_a_service_cannot_start_with_is_one_line() {
         let run = place.run(&format!("serve --listen 127.0.0.1:0 {options}"));
         assert_eq!(run.status, Some(2), "{options}: {}", run.stderr);
     }
-}
-
-/// What a service shows over HTTP.
-fn shown(address: &str) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    text
 }
 
 #[test]

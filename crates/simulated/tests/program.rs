@@ -3,12 +3,15 @@
 // What the tests of the command line share; it makes its directories with tempfile.
 #[path = "../../cli/tests/common/mod.rs"]
 mod common;
+#[path = "../../cli/tests/common/serving.rs"]
+mod serving;
 
 use std::fs;
 
 use common::{Place, STAFF};
 use hearith_simulated::KINDS;
 use serde_json::Value;
+use serving::{Service, shown};
 
 const ENCRYPT: &str = "encrypt --key keys/public.json --column salary,bonus --scale bonus=2 in.csv --out rows.parquet";
 const SUM: &str = "sum --key keys/public.json --by dept rows.parquet --out totals.parquet";
@@ -79,6 +82,37 @@ fn the_coprocessor_encrypts_and_adds_up() {
     place.ok("keygen --bits 2048 --out large");
     let line = ENCRYPT.replace("keys", "large");
     place.fails(&format!("{line} --engine coproc"), "engine coproc: a key of 2048 bits does not fit");
+}
+
+/// Of several devices any may have done what was asked for; all are said to be there.
+#[test]
+fn a_service_decrypts_on_its_devices() {
+    let place = totals();
+    let expected = place.ok("decrypt --key keys/private.json totals.parquet").text();
+    if !available() {
+        return place.fails("serve --key keys/private.json --device mesa-dual", "engine mesa-dual: the design");
+    }
+    for devices in ["--device mesa-dual", "--engine mesa-dual", "--engine coproc --device mesa-dual,mesa"] {
+        let service = Service::start(&place, &format!("--key keys/private.json --metrics 127.0.0.1:0 {devices}"));
+        let remote = format!("decrypt --key keys/public.json --remote {} totals.parquet", service.url);
+        assert_eq!(place.ok(&remote).text(), expected, "{devices}");
+        let metrics = shown(service.metrics.as_ref().unwrap());
+        let did = |processor: &str| {
+            let line = format!("hearith_batch_rows_count{{processor=\"{processor}\",operation=\"decrypt\"}}");
+            metrics.contains(&line)
+        };
+        // With --engine the CPU leaves to devices what they do.
+        let by_device = ["mesa", "mesa-dual", "coproc"].into_iter().any(did);
+        assert!(by_device || !devices.contains("--engine"), "{devices}: {metrics}");
+        assert!(metrics.contains("hearith_set_aside 0"), "{devices}: {metrics}");
+        assert_eq!(service.end("-TERM"), Some(0));
+    }
+    place.fails(
+        "serve --key keys/private.json --device residue-bank",
+        "the engine 'residue-bank' only converts integers to residues",
+    );
+    place.fails("serve --key keys/private.json --device abacus", "there is no device 'abacus'");
+    place.fails("serve --engine mesa-dual", "a device decrypts, which takes a private key");
 }
 
 #[test]
