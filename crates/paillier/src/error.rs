@@ -212,6 +212,17 @@ pub enum ErrorKind {
     /// A ciphertext is not that of a plaintext and an opening.
     #[error("the ciphertext does not encrypt this plaintext with this opening")]
     WrongOpening,
+    /// Only DJN keys have short openings.
+    #[error("the key is not of the DJN variant, which short openings are for")]
+    NoGenerator,
+    /// A short opening may have so many bits and no more.
+    #[error("a short opening of {bits} bits: this key takes {most}")]
+    OpeningTooLong {
+        /// Bits asked for.
+        bits: u32,
+        /// Bits that the key takes.
+        most: u32,
+    },
     /// A batch belongs to another key.
     #[error("made with key {found}, not with {expected}")]
     WrongKey {

@@ -68,6 +68,7 @@ pub mod phe_json;
 mod plaintexts;
 mod random;
 mod randomisers;
+mod short;
 
 pub use check::Checked;
 pub use ciphertexts::Ciphertexts;
@@ -84,6 +85,7 @@ pub use key::{
 pub use openings::Openings;
 pub use plaintexts::Plaintexts;
 pub use randomisers::Randomisers;
+pub use short::ShortOpenings;
 
 /// The examples of the README, compiled and run with the others.
 #[cfg(doctest)]

@@ -8,7 +8,6 @@ use crate::key::factors::{Chinese, power};
 use crate::random::units;
 use crate::{Ciphertexts, Error, ErrorKind, KeyId, Plaintexts, PrivateKey, PublicKey};
 use hearith_arith::natural::{Secret, add_assign, difference, divide_exact, is_zero, less, product_in};
-use hearith_arith::random::bits;
 use hearith_arith::{Batch, Exponents, Modulus};
 use std::fmt;
 use std::ops::Range;
@@ -100,15 +99,12 @@ impl PublicKey {
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or if the random generator fails.
     pub fn encrypt_opened(&self, plaintexts: &Plaintexts) -> Result<(Ciphertexts, Openings), Error> {
         check_key(self.id(), plaintexts.key_id())?;
-        let (Some(comb), Some(generator)) = (self.comb(), self.generator()) else {
+        if self.generator().is_none() {
             let openings = self.openings(plaintexts.len())?;
             return Ok((self.encrypt_with_openings(plaintexts, &openings)?, openings));
-        };
-        let exponents = bits(plaintexts.len(), self.plaintext_limbs(), self.comb_bits())?;
-        let ciphertexts = self.shifted(comb.pow(&exponents), plaintexts.batch()).public();
-        let bases = Batch::repeat(generator, plaintexts.len());
-        let openings = self.root().pow(&bases, Exponents::Each(&exponents, self.comb_bits()));
-        Ok((ciphertexts, self.opened(openings)))
+        }
+        let (ciphertexts, openings) = self.encrypt_opened_short(plaintexts)?;
+        Ok((ciphertexts, self.openings_of_short(&openings)?))
     }
 
     /// The ciphertexts `(1 + m n) r^n mod n^2`: always the same ones for the same plaintexts and openings.

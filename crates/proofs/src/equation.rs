@@ -1,7 +1,9 @@
 //! The one equation that all proofs of `n`-th powers come to, for many rows at once.
 
+use crate::error::Error;
 use crate::transcript::CHALLENGE_LIMBS;
-use hearith_arith::natural::{add_assign, bit_length, mac_row, resized};
+use crate::witness::Responses;
+use hearith_arith::natural::{add_assign, add_multiple, bit_length, mac_row, resized};
 use hearith_arith::{Batch, Exponents, random};
 use hearith_paillier::{Plaintexts, PublicKey};
 use std::ops::Range;
@@ -12,7 +14,8 @@ const WEIGHT_BITS: u32 = 128;
 /// Limbs of a sum of challenges times weights: one more than a product has.
 const SUM_LIMBS: usize = CHALLENGE_LIMBS + WEIGHT_LIMBS + 1;
 
-/// Claims that `z_j^n = A_j (c (1 + n)^(-m_j))^(e_j)` modulo `n^2` up to a square root of 1, for every number `c` and every `m_j` of a set.
+/// Claims that `z_j^n`, or `(h^n)^(z_j)`, is `A_j (c (1 + n)^(-m_j))^(e_j)` modulo `n^2` up to a square root of 1, for every number `c` and every
+/// `m_j` of a set.
 pub(crate) struct Claims<'a> {
     pub(crate) key: &'a PublicKey,
     /// `m_j`, the same for every number.
@@ -23,18 +26,18 @@ pub(crate) struct Claims<'a> {
     pub(crate) commitments: &'a Batch,
     /// `e_j`, likewise.
     pub(crate) challenges: &'a Batch,
-    /// `z_j`, likewise, below `n`.
-    pub(crate) responses: &'a Batch,
+    /// `z_j`, likewise.
+    pub(crate) responses: &'a Responses,
 }
 
 impl Claims<'_> {
     /// The first number whose claims do not all hold, if there is one. A wrong one is taken for right with a probability of `2^-127`.
-    pub(crate) fn first_wrong(&self) -> Result<Option<usize>, getrandom::Error> {
+    pub(crate) fn first_wrong(&self) -> Result<Option<usize>, Error> {
         self.first_wrong_before(self.numbers.len())
     }
 
     /// The same among the numbers before one.
-    pub(crate) fn first_wrong_before(&self, end: usize) -> Result<Option<usize>, getrandom::Error> {
+    pub(crate) fn first_wrong_before(&self, end: usize) -> Result<Option<usize>, Error> {
         let (mut first, mut end) = (0, end);
         if self.hold(first..end)? {
             return Ok(None);
@@ -46,19 +49,18 @@ impl Claims<'_> {
         Ok(Some(first))
     }
 
-    /// Whether all claims of a range of numbers hold: with a random weight `g` for each, `(prod z^g)^n = prod A^g prod (c (1 + n)^(-m))^(e g)`.
+    /// Whether all claims of a range of numbers hold: with a random weight `g` for each, `(prod z^g)^n`, or `(h^n)^(sum of z g)`, is
+    /// `prod A^g prod (c (1 + n)^(-m))^(e g)`.
     ///
     /// An equation that is wrong by a factor `d` passes if `d^g = 1`. Weights are even: `d = -1` passes always, and so do the other roots of 1,
     /// which are `n`-th powers of themselves. If the order of `d` has a prime factor above `2^127`, at most one weight lets it pass.
-    fn hold(&self, rows: Range<usize>) -> Result<bool, getrandom::Error> {
-        let (square, root, sides) = (self.key.square(), self.key.root(), self.set.len());
+    fn hold(&self, rows: Range<usize>) -> Result<bool, Error> {
+        let (square, sides) = (self.key.square(), self.set.len());
         let claims = rows.start * sides..rows.end * sides;
         let mut weights = random::bits(claims.len(), WEIGHT_LIMBS, WEIGHT_BITS)?.public();
         weights.rows_mut().for_each(|weight| weight[0] &= !1);
 
-        let responses = root.product_of_powers(&self.responses.range(claims.clone()), &weights, WEIGHT_BITS);
-        let left = square.join(&square.pow(&responses, Exponents::Public(root.as_limbs())));
-
+        let left = self.left(&claims, &weights)?;
         let (of_numbers, of_set) = self.exponents(&rows, &weights);
         let bits = 64 * (SUM_LIMBS as u32 - 1) + bit_length(&[sides as u64]);
         let numbers = square.join(&square.product_of_powers(&self.numbers.range(rows), &of_numbers, bits));
@@ -66,6 +68,25 @@ impl Claims<'_> {
             square.join(&square.product_of_powers(&self.commitments.range(claims), &weights, WEIGHT_BITS));
         let right = self.key.squared().mul(&self.key.squared().mul(&numbers, &commitments), &self.shift(&of_set));
         Ok(left == right)
+    }
+
+    /// The left side, of these claims.
+    fn left(&self, claims: &Range<usize>, weights: &Batch) -> Result<Batch, Error> {
+        let (square, root) = (self.key.square(), self.key.root());
+        let numbers = match self.responses {
+            Responses::Openings(openings) => {
+                let product = root.product_of_powers(&openings.batch().range(claims.clone()), weights, WEIGHT_BITS);
+                return Ok(square.join(&square.pow(&product, Exponents::Public(root.as_limbs()))));
+            }
+            Responses::Short(openings) => openings.batch(),
+        };
+        let mut sum = vec![0; numbers.limbs() + WEIGHT_LIMBS + 1];
+        for (row, weight) in claims.clone().zip(weights.rows()) {
+            for (at, &limb) in weight.iter().enumerate() {
+                add_multiple(&mut sum[at..], numbers.row(row), limb);
+            }
+        }
+        Ok(self.key.generator_power(&sum)?)
     }
 
     /// For each number the sum of `e_j g_j` over the set, and for each of the set the sum over the numbers.

@@ -51,9 +51,11 @@ pub mod residue;
 pub mod roots;
 pub mod totals;
 mod transcript;
+mod witness;
 
 pub use error::{Error, ErrorKind};
 pub use transcript::Contexts;
+pub use witness::{Form, Witness};
 
 /// The examples of the README, compiled and run with the others.
 #[cfg(doctest)]

@@ -6,14 +6,12 @@
 
 use crate::equation::Claims;
 use crate::error::{Error, ErrorKind, check_lengths};
-use crate::residue::{out_of_range, zeros};
-use crate::transcript::{CHALLENGE_BYTES, CHALLENGE_LIMBS, Contexts};
+use crate::residue::out_of_range;
+use crate::transcript::{CHALLENGE_BITS, CHALLENGE_BYTES, CHALLENGE_LIMBS, Contexts};
+use crate::witness::{Form, Responses, Witness};
 use hearith_arith::natural::{add_assign, assign_if, sub_assign};
 use hearith_arith::{Batch, Exponents, random};
-use hearith_paillier::{Ciphertexts, Openings, Plaintexts, PublicKey};
-
-/// Bits of a challenge.
-const CHALLENGE_BITS: u32 = 8 * CHALLENGE_BYTES as u32;
+use hearith_paillier::{Ciphertexts, Plaintexts, PublicKey};
 
 /// Proofs, one a row: for each number of the set `A_j`, `e_j` and `z_j`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,13 +20,13 @@ pub struct Proofs {
     sides: usize,
     commitments: Ciphertexts,
     challenges: Batch,
-    responses: Openings,
+    responses: Responses,
 }
 
 impl Proofs {
     /// Bytes of a proof for a set of `sides` numbers.
-    pub fn row_bytes(key: &PublicKey, sides: usize) -> usize {
-        sides * (key.ciphertext_bytes() + CHALLENGE_BYTES + key.plaintext_bytes())
+    pub fn row_bytes(key: &PublicKey, form: Form, sides: usize) -> usize {
+        sides * (key.ciphertext_bytes() + CHALLENGE_BYTES + form.response_bytes(key))
     }
 
     /// How many proofs there are.
@@ -44,11 +42,11 @@ impl Proofs {
     /// All proofs one after another: for each number of the set `A_j`, `e_j` and `z_j`, big-endian.
     pub fn to_be_bytes(&self) -> Vec<u8> {
         let parts = [
-            (self.commitments.to_be_bytes(), self.commitments.row_bytes()),
-            (self.challenges.to_be_bytes(CHALLENGE_BYTES), CHALLENGE_BYTES),
-            (self.responses.to_be_bytes().to_vec(), self.responses.row_bytes()),
+            (self.commitments.row_bytes(), self.commitments.to_be_bytes()),
+            (CHALLENGE_BYTES, self.challenges.to_be_bytes(CHALLENGE_BYTES)),
+            self.responses.to_be_bytes(),
         ];
-        let side = |index: usize| parts.iter().flat_map(move |(bytes, width)| &bytes[index * width..][..*width]);
+        let side = |index: usize| parts.iter().flat_map(move |(width, bytes)| &bytes[index * width..][..*width]);
         (0..self.commitments.len()).flat_map(side).copied().collect()
     }
 
@@ -56,9 +54,9 @@ impl Proofs {
     ///
     /// # Errors
     /// [`BadSet`](ErrorKind::BadSet) for a set of none, [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first
-    /// row with a number that is 0 or not below its modulus.
-    pub fn from_be_bytes(key: &PublicKey, sides: usize, bytes: &[u8]) -> Result<Self, Error> {
-        let width = Self::row_bytes(key, sides);
+    /// row with a number that is 0 or not below its bound; a short form under a key that has none.
+    pub fn from_be_bytes(key: &PublicKey, form: Form, sides: usize, bytes: &[u8]) -> Result<Self, Error> {
+        let width = Self::row_bytes(key, form, sides);
         if sides == 0 {
             return Err(ErrorKind::BadSet.into());
         }
@@ -73,7 +71,7 @@ impl Proofs {
             sides,
             commitments: key.ciphertexts_from_be_rows(&commitments).map_err(out_of_range(sides))?,
             challenges: Batch::from_be_rows(challenges, CHALLENGE_LIMBS).public(),
-            responses: key.openings_from_be(&responses.concat()).map_err(out_of_range(sides))?,
+            responses: form.responses(key, &responses.concat()).map_err(out_of_range(sides))?,
         })
     }
 }
@@ -84,17 +82,17 @@ impl Proofs {
 /// # Errors
 /// [`BadSet`](ErrorKind::BadSet), [`NoSuchNumber`](ErrorKind::NoSuchNumber), [`Lengths`](ErrorKind::Lengths), a batch of another key, or if the
 /// random generator fails.
-pub fn prove(
+pub fn prove<'a>(
     key: &PublicKey,
     contexts: &Contexts,
     set: &Plaintexts,
     ciphertexts: &Ciphertexts,
-    openings: &Openings,
+    openings: impl Into<Witness<'a>>,
     chosen: &[usize],
 ) -> Result<Proofs, Error> {
     check_set(key, set)?;
-    let (rows, sides) = (ciphertexts.len(), set.len());
-    for other in [contexts.len(), openings.len(), chosen.len()] {
+    let (witness, rows, sides) = (openings.into(), ciphertexts.len(), set.len());
+    for other in [contexts.len(), witness.len(), chosen.len()] {
         check_lengths(rows, other)?;
     }
     if let Some(row) = chosen.iter().position(|&one| one >= sides) {
@@ -106,24 +104,23 @@ pub fn prove(
     for (index, challenge) in challenges.rows_mut().enumerate() {
         assign_if(challenge, &[0; CHALLENGE_LIMBS], is_chosen(index / sides, index % sides));
     }
-    let zeta = key.openings(rows * sides)?;
+    let zeta = witness.draw(key, rows * sides)?;
     let commitments = simulated(key, set, ciphertexts, &challenges, &zeta)?;
 
     // What is left of the hash for the true side.
-    let mut left = hashes(key, contexts, set, ciphertexts, &commitments);
+    let mut left = hashes(key, contexts, set, ciphertexts, &commitments, &zeta);
     for (index, challenge) in challenges.rows().enumerate() {
         sub_assign(left.row_mut(index / sides), challenge);
     }
-    let powers = key.root().pow(openings.batch(), Exponents::Each(&left, CHALLENGE_BITS));
-    let mut factors = Batch::zeros(rows * sides, key.plaintext_limbs());
+    let challenged = witness.challenged(key, &left);
+    let mut each = Batch::zeros(rows * sides, challenged.limbs());
     for index in 0..rows * sides {
         let (row, bit) = (index / sides, is_chosen(index / sides, index % sides));
-        factors.row_mut(index)[0] = 1;
-        assign_if(factors.row_mut(index), powers.row(row), bit);
+        each.row_mut(index)[0] = witness.unchallenged();
+        assign_if(each.row_mut(index), challenged.row(row), bit);
         assign_if(challenges.row_mut(index), left.row(row), bit);
     }
-    let responses = key.root().mul(zeta.batch(), &factors).to_be_bytes(key.plaintext_bytes());
-    Ok(Proofs { sides, commitments, challenges: challenges.public(), responses: key.openings_from_be(&responses)? })
+    Ok(Proofs { sides, commitments, challenges: challenges.public(), responses: zeta.answered(key, &each)? })
 }
 
 /// Checks that every ciphertext holds a number of the set, by the proofs made for it in this context.
@@ -148,7 +145,7 @@ pub fn verify(
     for (index, challenge) in proofs.challenges.rows().enumerate() {
         add_assign(sums.row_mut(index / proofs.sides), challenge);
     }
-    let hashes = hashes(key, contexts, set, ciphertexts, &proofs.commitments);
+    let hashes = hashes(key, contexts, set, ciphertexts, &proofs.commitments, &proofs.responses);
     let by_hash = sums.rows().zip(hashes.rows()).position(|(sum, hash)| sum != hash);
     let claims = Claims {
         key,
@@ -156,7 +153,7 @@ pub fn verify(
         numbers: ciphertexts.batch(),
         commitments: proofs.commitments.batch(),
         challenges: &proofs.challenges,
-        responses: proofs.responses.batch(),
+        responses: &proofs.responses,
     };
     // The row named is the first at fault, whichever check finds it.
     let wrong = match by_hash {
@@ -172,15 +169,14 @@ fn simulated(
     set: &Plaintexts,
     ciphertexts: &Ciphertexts,
     challenges: &Batch,
-    zeta: &Openings,
+    zeta: &Responses,
 ) -> Result<Ciphertexts, Error> {
     let (rows, sides) = (ciphertexts.len(), set.len());
     let of_rows: Vec<usize> = (0..rows * sides).map(|index| index / sides).collect();
     let of_set: Vec<usize> = (0..rows * sides).map(|index| index % sides).collect();
     let inverses = key.add_plain(&key.negate(ciphertexts)?.select(&of_rows)?, &set.select(&of_set)?)?;
     let powers = key.square().pow(inverses.batch(), Exponents::Each(challenges, CHALLENGE_BITS));
-    let residues = key.encrypt_with_openings(&zeros(key, rows * sides)?, zeta)?;
-    let products = key.squared().mul(residues.batch(), &key.square().join(&powers));
+    let products = key.squared().mul(zeta.powers(key)?.batch(), &key.square().join(&powers));
     Ok(key.ciphertexts_from_be(&products.to_be_bytes(key.ciphertext_bytes()))?)
 }
 
@@ -191,12 +187,13 @@ fn hashes(
     set: &Plaintexts,
     ciphertexts: &Ciphertexts,
     commitments: &Ciphertexts,
+    responses: &Responses,
 ) -> Batch {
-    let (n, bytes) = (key.modulus_be(), key.ciphertext_bytes());
+    let bytes = key.ciphertext_bytes();
     let (set, width) = (set.to_be_bytes(), set.len() * bytes);
     let (ciphertexts, commitments) = (ciphertexts.to_be_bytes(), commitments.to_be_bytes());
-    contexts.challenges("membership", |transcript, row| {
-        let transcript = transcript.with(&n).with(&set).with(&ciphertexts[row * bytes..][..bytes]);
+    contexts.challenges(&responses.name("membership"), |transcript, row| {
+        let transcript = responses.begin(transcript, key).with(&set).with(&ciphertexts[row * bytes..][..bytes]);
         transcript.with(&commitments[row * width..][..width])
     })
 }

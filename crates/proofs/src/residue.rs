@@ -1,25 +1,27 @@
 //! Proofs that numbers are `n`-th powers modulo `n^2`, which is what ciphertexts of 0 are (\[DJ01\], section 4.2).
 //!
 //! For `u = r^n`: the prover commits to `A = rho^n`, is asked `e`, and answers `z = rho r^e mod n`. The proof holds if `z^n = A u^e mod n^2`.
-//! Two answers to one commitment give `r`, but for a factor of `n` that the difference of their `e` might share.
+//! Two answers to one commitment give `r`, but for a factor of `n` that the difference of their `e` might share. Of a DJN key's `u = (h^n)^a` the
+//! exponent does as well ([`Witness`]).
 
 use crate::equation::Claims;
 use crate::error::{Error, ErrorKind, check_lengths};
-use crate::transcript::{CHALLENGE_BYTES, Contexts};
-use hearith_arith::{Batch, Exponents};
-use hearith_paillier::{Ciphertexts, Openings, Plaintexts, PublicKey};
+use crate::transcript::Contexts;
+use crate::witness::{Form, Responses, Witness};
+use hearith_arith::Batch;
+use hearith_paillier::{Ciphertexts, Plaintexts, PublicKey};
 
 /// Proofs, one a row: `A` and `z`. The challenge is computed anew by whoever verifies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proofs {
     commitments: Ciphertexts,
-    responses: Openings,
+    responses: Responses,
 }
 
 impl Proofs {
     /// Bytes of a proof: those of `A` and of `z`.
-    pub fn row_bytes(key: &PublicKey) -> usize {
-        key.ciphertext_bytes() + key.plaintext_bytes()
+    pub fn row_bytes(key: &PublicKey, form: Form) -> usize {
+        key.ciphertext_bytes() + form.response_bytes(key)
     }
 
     /// How many proofs there are.
@@ -34,17 +36,18 @@ impl Proofs {
 
     /// All proofs one after another, `A` and `z` each, big-endian.
     pub fn to_be_bytes(&self) -> Vec<u8> {
-        let (commitments, responses) = (self.commitments.to_be_bytes(), self.responses.to_be_bytes());
-        let rows = commitments.chunks(self.commitments.row_bytes()).zip(responses.chunks(self.responses.row_bytes()));
+        let (commitments, (width, responses)) = (self.commitments.to_be_bytes(), self.responses.to_be_bytes());
+        let rows = commitments.chunks(self.commitments.row_bytes()).zip(responses.chunks(width));
         rows.flat_map(|(commitment, response)| [commitment, response]).flatten().copied().collect()
     }
 
     /// Proofs that come from outside. There is one way only to write a proof.
     ///
     /// # Errors
-    /// [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first row with a number that is 0 or not below its modulus.
-    pub fn from_be_bytes(key: &PublicKey, bytes: &[u8]) -> Result<Self, Error> {
-        let width = Self::row_bytes(key);
+    /// [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first row with a number that is 0 or not below its bound; a short form
+    /// under a key that has none.
+    pub fn from_be_bytes(key: &PublicKey, form: Form, bytes: &[u8]) -> Result<Self, Error> {
+        let width = Self::row_bytes(key, form);
         if !bytes.len().is_multiple_of(width) {
             return Err(ErrorKind::Width { width, bytes: bytes.len() }.into());
         }
@@ -52,7 +55,7 @@ impl Proofs {
             bytes.chunks_exact(width).map(|row| row.split_at(key.ciphertext_bytes())).unzip();
         Ok(Proofs {
             commitments: key.ciphertexts_from_be_rows(&commitments).map_err(out_of_range(1))?,
-            responses: key.openings_from_be(&responses.concat()).map_err(out_of_range(1))?,
+            responses: form.responses(key, &responses.concat()).map_err(out_of_range(1))?,
         })
     }
 }
@@ -65,19 +68,23 @@ pub(crate) fn out_of_range(sides: usize) -> impl Fn(hearith_paillier::Error) -> 
     }
 }
 
-/// Proves that each number is the `n`-th power of its root. Whoever gives a wrong root gets a proof that does not hold.
+/// Proves that each number is the `n`-th power of its opening. Whoever gives a wrong one gets a proof that does not hold.
 ///
 /// # Errors
 /// [`Lengths`](ErrorKind::Lengths), a batch of another key, or if the random generator fails.
-pub fn prove(key: &PublicKey, contexts: &Contexts, numbers: &Ciphertexts, roots: &Openings) -> Result<Proofs, Error> {
+pub fn prove<'a>(
+    key: &PublicKey,
+    contexts: &Contexts,
+    numbers: &Ciphertexts,
+    openings: impl Into<Witness<'a>>,
+) -> Result<Proofs, Error> {
+    let witness = openings.into();
     check_lengths(numbers.len(), contexts.len())?;
-    check_lengths(numbers.len(), roots.len())?;
-    let rho = key.openings(numbers.len())?;
-    let commitments = key.encrypt_with_openings(&zeros(key, numbers.len())?, &rho)?;
-    let challenges = challenges(key, contexts, numbers, &commitments);
-    let powers = key.root().pow(roots.batch(), Exponents::Each(&challenges, 8 * CHALLENGE_BYTES as u32));
-    let responses = key.root().mul(rho.batch(), &powers).to_be_bytes(key.plaintext_bytes());
-    Ok(Proofs { commitments, responses: key.openings_from_be(&responses)? })
+    check_lengths(numbers.len(), witness.len())?;
+    let rho = witness.draw(key, numbers.len())?;
+    let commitments = rho.powers(key)?;
+    let challenges = challenges(key, contexts, numbers, &commitments, &rho);
+    Ok(Proofs { commitments, responses: rho.answered(key, &witness.challenged(key, &challenges))? })
 }
 
 /// Checks that every number is an `n`-th power, by the proofs made for it in this context.
@@ -95,8 +102,8 @@ pub fn verify(key: &PublicKey, contexts: &Contexts, numbers: &Ciphertexts, proof
         set: &zeros(key, 1)?,
         numbers: numbers.batch(),
         commitments: proofs.commitments.batch(),
-        challenges: &challenges(key, contexts, numbers, &proofs.commitments),
-        responses: proofs.responses.batch(),
+        challenges: &challenges(key, contexts, numbers, &proofs.commitments, &proofs.responses),
+        responses: &proofs.responses,
     };
     claims.first_wrong()?.map_or(Ok(()), |row| Err(ErrorKind::DoesNotHold.at_row(row)))
 }
@@ -107,12 +114,18 @@ pub(crate) fn zeros(key: &PublicKey, len: usize) -> Result<Plaintexts, Error> {
 }
 
 /// The challenge of each row: the hash of context, key, number and commitment.
-fn challenges(key: &PublicKey, contexts: &Contexts, numbers: &Ciphertexts, commitments: &Ciphertexts) -> Batch {
-    let (n, bytes) = (key.modulus_be(), key.ciphertext_bytes());
+fn challenges(
+    key: &PublicKey,
+    contexts: &Contexts,
+    numbers: &Ciphertexts,
+    commitments: &Ciphertexts,
+    responses: &Responses,
+) -> Batch {
+    let bytes = key.ciphertext_bytes();
     let (numbers, commitments) = (numbers.to_be_bytes(), commitments.to_be_bytes());
-    contexts.challenges("residue", |transcript, row| {
+    contexts.challenges(&responses.name("residue"), |transcript, row| {
         let of_row = row * bytes..(row + 1) * bytes;
-        transcript.with(&n).with(&numbers[of_row.clone()]).with(&commitments[of_row])
+        responses.begin(transcript, key).with(&numbers[of_row.clone()]).with(&commitments[of_row])
     })
 }
 
@@ -156,14 +169,14 @@ mod tests {
         let u = key.ciphertexts_from_be(&bytes(&u, key.ciphertext_bytes())).unwrap();
         assert_ne!(decode_signed(key, &private.decrypt(&u).unwrap()).unwrap()[0].to_i128(), Some(0));
         let forged = [commitment, bytes(&z, key.plaintext_bytes())].concat();
-        let proofs = Proofs::from_be_bytes(key, &forged).unwrap();
+        let proofs = Proofs::from_be_bytes(key, Form::Openings, &forged).unwrap();
         let weak = Claims {
             key,
             set: &zeros(key, 1).unwrap(),
             numbers: u.batch(),
             commitments: proofs.commitments.batch(),
             challenges: &Batch::from_rows(CHALLENGE_LIMBS, [&limbs(&weak)[..]]),
-            responses: proofs.responses.batch(),
+            responses: &proofs.responses,
         };
         assert_eq!(weak.first_wrong(), Ok(None), "the forgery is good against the weak form");
         assert_eq!(verify(key, &contexts, &u, &proofs), Err(ErrorKind::DoesNotHold.at_row(0)));

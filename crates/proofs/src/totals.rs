@@ -5,24 +5,32 @@
 
 use crate::error::{Error, check_lengths};
 use crate::transcript::Contexts;
+use crate::witness::Witness;
 use crate::{membership, residue};
 use hearith_paillier::encoding::encode_signed;
-use hearith_paillier::{Ciphertexts, Openings, Plaintexts, PublicKey};
+use hearith_paillier::{Ciphertexts, Plaintexts, PublicKey};
 
 /// Proves that each group of ciphertexts adds up to its total, a row of `totals` each.
 ///
 /// # Errors
 /// As [`residue::prove`]; a group with a row that is not there.
-pub fn prove_exactly(
+pub fn prove_exactly<'a>(
     key: &PublicKey,
     contexts: &Contexts,
     ciphertexts: &Ciphertexts,
-    openings: &Openings,
+    openings: impl Into<Witness<'a>>,
     groups: &[Vec<u32>],
     totals: &Plaintexts,
 ) -> Result<residue::Proofs, Error> {
     let differences = differences(key, ciphertexts, groups, totals)?;
-    residue::prove(key, contexts, &differences, &key.sum_openings(openings, groups)?)
+    match openings.into() {
+        Witness::Openings(openings) => {
+            residue::prove(key, contexts, &differences, &key.sum_openings(openings, groups)?)
+        }
+        Witness::Short(openings) => {
+            residue::prove(key, contexts, &differences, &key.sum_short_openings(openings, groups)?)
+        }
+    }
 }
 
 /// Checks that each group of ciphertexts adds up to its total.
@@ -44,17 +52,24 @@ pub fn verify_exactly(
 ///
 /// # Errors
 /// As [`membership::prove`]; a group with a row that is not there.
-pub fn prove_at_most(
+pub fn prove_at_most<'a>(
     key: &PublicKey,
     contexts: &Contexts,
     ciphertexts: &Ciphertexts,
-    openings: &Openings,
+    openings: impl Into<Witness<'a>>,
     groups: &[Vec<u32>],
     most: u32,
     sums: &[usize],
 ) -> Result<membership::Proofs, Error> {
-    let (totals, openings) = (key.sum_groups(ciphertexts, groups)?, key.sum_openings(openings, groups)?);
-    membership::prove(key, contexts, &up_to(key, most)?, &totals, &openings, sums)
+    let (set, totals) = (up_to(key, most)?, key.sum_groups(ciphertexts, groups)?);
+    match openings.into() {
+        Witness::Openings(openings) => {
+            membership::prove(key, contexts, &set, &totals, &key.sum_openings(openings, groups)?, sums)
+        }
+        Witness::Short(openings) => {
+            membership::prove(key, contexts, &set, &totals, &key.sum_short_openings(openings, groups)?, sums)
+        }
+    }
 }
 
 /// Checks that each group of ciphertexts adds up to at most `most`.

@@ -6,6 +6,8 @@ use sha2::{Digest, Sha256};
 
 /// Bytes of a challenge.
 pub(crate) const CHALLENGE_BYTES: usize = 32;
+/// Bits of a challenge.
+pub(crate) const CHALLENGE_BITS: u32 = 8 * CHALLENGE_BYTES as u32;
 /// Limbs of a challenge.
 pub(crate) const CHALLENGE_LIMBS: usize = CHALLENGE_BYTES / 8;
 

@@ -2,7 +2,7 @@
 
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Openings, Plaintexts, PrivateKey, PublicKey, Variant};
-use hearith_proofs::{Contexts, Error, ErrorKind, membership, residue, roots, totals};
+use hearith_proofs::{Contexts, Error, ErrorKind, Form, membership, residue, roots, totals};
 use std::sync::OnceLock;
 
 /// One key for all tests that change proofs.
@@ -49,7 +49,7 @@ impl Votes {
     }
 
     fn parse(&self, bytes: &[u8]) -> Result<membership::Proofs, Error> {
-        membership::Proofs::from_be_bytes(self.key, 2, bytes)
+        membership::Proofs::from_be_bytes(self.key, Form::Openings, 2, bytes)
     }
 }
 
@@ -66,8 +66,8 @@ fn members_of_sets_are_proved_on_every_engine() {
                 let set = encode(key, &set);
                 let proofs = membership::prove(key, &contexts(11), &set, &ciphertexts, &openings, &chosen).unwrap();
                 let bytes = proofs.to_be_bytes();
-                assert_eq!(bytes.len(), 11 * membership::Proofs::row_bytes(key, set.len()));
-                let proofs = membership::Proofs::from_be_bytes(key, set.len(), &bytes).unwrap();
+                assert_eq!(bytes.len(), 11 * membership::Proofs::row_bytes(key, Form::Openings, set.len()));
+                let proofs = membership::Proofs::from_be_bytes(key, Form::Openings, set.len(), &bytes).unwrap();
                 assert_eq!(membership::verify(key, &contexts(11), &set, &ciphertexts, &proofs), Ok(()), "{engine}");
             }
         }
@@ -78,7 +78,7 @@ fn members_of_sets_are_proved_on_every_engine() {
 fn every_number_of_a_proof_counts() {
     let votes = Votes::new(&[0, 1, 1, 0]);
     let bytes = votes.proofs.to_be_bytes();
-    let width = membership::Proofs::row_bytes(votes.key, 2);
+    let width = membership::Proofs::row_bytes(votes.key, Form::Openings, 2);
     // A, e and z of both sides: their first, middle and last bytes.
     for row in [0, 3] {
         for side in 0..2 {
@@ -160,7 +160,10 @@ fn there_is_one_way_to_write_a_proof() {
     }
     let longer = [&bytes[..], &[0]].concat();
     assert_eq!(at(votes.parse(&longer).map(|_| ())).0, ErrorKind::Width { width: 448, bytes: 449 });
-    assert_eq!(at(membership::Proofs::from_be_bytes(votes.key, 0, &[]).map(|_| ())).0, ErrorKind::BadSet);
+    assert_eq!(
+        at(membership::Proofs::from_be_bytes(votes.key, Form::Openings, 0, &[]).map(|_| ())).0,
+        ErrorKind::BadSet
+    );
     // A commitment that is no unit: a multiple of a prime factor, which only the key's owner can make.
     let p = rug::Integer::from_digits(private().primes()[0], rug::integer::Order::Lsf)
         .to_digits::<u8>(rug::integer::Order::Msf);
@@ -220,17 +223,21 @@ fn residues_are_proved_and_nothing_else() {
     let proofs = residue::prove(key, &contexts(3), &numbers, &openings).unwrap();
     assert_eq!(at(residue::verify(key, &contexts(3), &numbers, &proofs)), (ErrorKind::DoesNotHold, Some(2)));
     let two = |batch: &Ciphertexts| batch.range(0..2).unwrap();
-    let proofs =
-        residue::Proofs::from_be_bytes(key, &proofs.to_be_bytes()[..2 * residue::Proofs::row_bytes(key)]).unwrap();
+    let proofs = residue::Proofs::from_be_bytes(
+        key,
+        Form::Openings,
+        &proofs.to_be_bytes()[..2 * residue::Proofs::row_bytes(key, Form::Openings)],
+    )
+    .unwrap();
     assert_eq!(residue::verify(key, &contexts(2), &two(&numbers), &proofs), Ok(()));
     assert_eq!(at(residue::verify(key, &contexts(2), &numbers, &proofs)).0, ErrorKind::Lengths { left: 3, right: 2 });
-    assert_eq!(residue::Proofs::from_be_bytes(key, &[]).map(|proofs| proofs.is_empty()), Ok(true));
+    assert_eq!(residue::Proofs::from_be_bytes(key, Form::Openings, &[]).map(|proofs| proofs.is_empty()), Ok(true));
     assert_eq!(
         residue::verify(
             key,
             &contexts(0),
             &numbers.range(0..0).unwrap(),
-            &residue::Proofs::from_be_bytes(key, &[]).unwrap()
+            &residue::Proofs::from_be_bytes(key, Form::Openings, &[]).unwrap()
         ),
         Ok(())
     );
@@ -248,4 +255,126 @@ fn keys_are_proved_by_roots() {
     let changed = key.public().openings_from_be(&bytes).unwrap();
     assert_eq!(at(roots::verify(key.public(), &changed)), (ErrorKind::DoesNotHold, Some(5)));
     assert_eq!(at(roots::verify(key.public(), &proof.range(0..10).unwrap())).0, ErrorKind::DoesNotHold);
+}
+
+/// Fast ballots: the same proofs with exponents for openings.
+mod short {
+    use super::*;
+    use hearith_paillier::ShortOpenings;
+
+    fn form(key: &PublicKey) -> Form {
+        Form::Short { bits: key.short_bits() }
+    }
+
+    fn votes(key: &PublicKey, numbers: &[i128]) -> (Ciphertexts, ShortOpenings) {
+        key.encrypt_opened_short(&encode(key, numbers)).unwrap()
+    }
+
+    #[test]
+    fn members_residues_and_totals_are_proved_on_every_engine() {
+        for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
+            let private = PrivateKey::generate(512, Variant::Djn, KeyPolicy::AllowInsecure, engine).unwrap();
+            let key = private.public();
+            let set = encode(key, &[-1, 0, 1_000_001]);
+            let chosen: Vec<usize> = (0..11).map(|row| row * 7 % 3).collect();
+            let numbers: Vec<i128> = chosen.iter().map(|&one| [-1, 0, 1_000_001][one]).collect();
+            let (ciphertexts, openings) = votes(key, &numbers);
+            let proofs = membership::prove(key, &contexts(11), &set, &ciphertexts, &openings, &chosen).unwrap();
+            let bytes = proofs.to_be_bytes();
+            assert_eq!(bytes.len(), 11 * membership::Proofs::row_bytes(key, form(key), 3));
+            let proofs = membership::Proofs::from_be_bytes(key, form(key), 3, &bytes).unwrap();
+            assert_eq!(proofs.to_be_bytes(), bytes);
+            assert_eq!(membership::verify(key, &contexts(11), &set, &ciphertexts, &proofs), Ok(()), "{engine}");
+
+            let groups = [(0..4).collect::<Vec<u32>>(), (4..9).collect()];
+            let (ciphertexts, openings) = votes(key, &[1, 0, 1, 0, 1, 1, 0, 0, 1]);
+            let totals = encode(key, &[2, 3]);
+            let exactly = totals::prove_exactly(key, &contexts(2), &ciphertexts, &openings, &groups, &totals).unwrap();
+            let read = Form::Short { bits: key.short_bits() + 3 };
+            let exactly = residue::Proofs::from_be_bytes(key, read, &exactly.to_be_bytes()).unwrap();
+            let found = totals::verify_exactly(key, &contexts(2), &ciphertexts, &groups, &totals, &exactly);
+            assert_eq!(found, Ok(()), "{engine}");
+            let wrong = encode(key, &[2, 2]);
+            let found = totals::verify_exactly(key, &contexts(2), &ciphertexts, &groups, &wrong, &exactly);
+            assert_eq!(at(found), (ErrorKind::DoesNotHold, Some(1)));
+            let prove = |sums: &[usize]| {
+                totals::prove_at_most(key, &contexts(2), &ciphertexts, &openings, &groups, 3, sums).unwrap()
+            };
+            let verify = |proofs| totals::verify_at_most(key, &contexts(2), &ciphertexts, &groups, 3, &proofs);
+            assert_eq!(verify(prove(&[2, 3])), Ok(()));
+            assert_eq!(at(verify(prove(&[2, 2]))), (ErrorKind::DoesNotHold, Some(1)));
+        }
+    }
+
+    #[test]
+    fn other_votes_have_no_proof_and_every_byte_counts() {
+        let key = private().public();
+        let set = encode(key, &[0, 1]);
+        let (ciphertexts, openings) = votes(key, &[1, 2, 0]);
+        let prove = |openings: &ShortOpenings, claimed: &[usize]| {
+            membership::prove(key, &contexts(3), &set, &ciphertexts, openings, claimed).unwrap()
+        };
+        let verify = |proofs: &membership::Proofs, contexts: &Contexts| {
+            membership::verify(key, contexts, &set, &ciphertexts, proofs)
+        };
+        for claimed in [[1, 0, 0], [1, 1, 0]] {
+            let found = verify(&prove(&openings, &claimed), &contexts(3));
+            assert_eq!(at(found), (ErrorKind::DoesNotHold, Some(1)));
+        }
+        let others = key.short_openings(3, key.short_bits()).unwrap();
+        assert_eq!(at(verify(&prove(&others, &[1, 0, 0]), &contexts(3))).1, Some(0));
+
+        let (ciphertexts, openings) = votes(key, &[1, 0]);
+        let proofs = membership::prove(key, &contexts(2), &set, &ciphertexts, &openings, &[1, 0]).unwrap();
+        let verify = |bytes: &[u8], contexts: &Contexts| {
+            let proofs = membership::Proofs::from_be_bytes(key, form(key), 2, bytes)?;
+            membership::verify(key, contexts, &set, &ciphertexts, &proofs)
+        };
+        let bytes = proofs.to_be_bytes();
+        assert_eq!(verify(&bytes, &contexts(2)), Ok(()));
+        let copied = Contexts::new(b"election", ["ballot 0", "ballot 0"]);
+        assert_eq!(at(verify(&bytes, &copied)), (ErrorKind::DoesNotHold, Some(1)));
+        let side = bytes.len() / 4;
+        for byte in [0, 127, 128, 159, 160, side / 2, side - 1] {
+            for (row, at_side) in [(0, 0), (0, 1), (1, 1)] {
+                let mut changed = bytes.clone();
+                changed[(2 * row + at_side) * side + byte] ^= 1;
+                let (kind, found) = at(verify(&changed, &contexts(2)));
+                assert!(matches!(kind, ErrorKind::DoesNotHold | ErrorKind::OutOfRange), "{kind}");
+                assert_eq!(found, Some(row), "byte {byte}");
+            }
+        }
+    }
+
+    #[test]
+    fn forms_are_not_taken_for_each_other_and_bounds_are_kept() {
+        let key = private().public();
+        let (numbers, openings) = votes(key, &[0, 0]);
+        let bytes = residue::prove(key, &contexts(2), &numbers, &openings).unwrap().to_be_bytes();
+        let width = residue::Proofs::row_bytes(key, form(key));
+        // z has 256 + 384 + 1 bits: in 81 bytes the 7 highest bits are 0.
+        assert_eq!(width, 128 + 81);
+        let mut changed = bytes.clone();
+        changed[width + 128] |= 2;
+        let read = residue::Proofs::from_be_bytes(key, form(key), &changed);
+        assert_eq!(at(read.map(drop)), (ErrorKind::OutOfRange, Some(1)));
+        assert!(residue::Proofs::from_be_bytes(key, Form::Openings, &bytes).is_err());
+        let too_long = Form::Short { bits: 10_000 };
+        assert!(residue::Proofs::from_be_bytes(key, too_long, &[]).is_err());
+        // Of the same numbers, by their other openings: a proof as well, in its own form alone.
+        let roots = key.openings_of_short(&openings).unwrap();
+        let proofs = residue::prove(key, &contexts(2), &numbers, &roots).unwrap();
+        assert_eq!(residue::verify(key, &contexts(2), &numbers, &proofs), Ok(()));
+        // A key without a generator has none of these, and one with another generator has others.
+        let n = key.modulus_be();
+        let standard = PublicKey::new(&n, None, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+        assert!(residue::Proofs::from_be_bytes(&standard, form(key), &bytes).is_err());
+        let h = rug::Integer::from_digits(&key.generator_be().unwrap(), rug::integer::Order::Msf);
+        let n_number = rug::Integer::from_digits(&n, rug::integer::Order::Msf);
+        let other = h.pow_mod(&rug::Integer::from(3), &n_number).unwrap().to_digits::<u8>(rug::integer::Order::Msf);
+        let other = PublicKey::new(&n, Some(&other), KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+        let proofs = residue::Proofs::from_be_bytes(&other, form(key), &bytes).unwrap();
+        let numbers = other.ciphertexts_from_be(&numbers.to_be_bytes()).unwrap();
+        assert_eq!(at(residue::verify(&other, &contexts(2), &numbers, &proofs)), (ErrorKind::DoesNotHold, Some(0)));
+    }
 }

@@ -24,6 +24,9 @@ Q = prime_from(int.from_bytes(hashlib.sha256(b"q").digest(), "big") | 3 << 254)
 N = P * Q
 SQUARED = N * N
 WIDTH = (N.bit_length() + 7) // 8
+# A generator h = -x^2, and its n-th power.
+H = -pow(3, 2, N) % N
+BASE = pow(H, N, SQUARED)
 
 
 def narrow(number):
@@ -70,6 +73,30 @@ def membership(context, members, c, r, chosen):
     return b"".join(wide(a) + e.to_bytes(32, "big") + narrow(z) for a, e, z in zip(commitments, challenges, zeta))
 
 
+def fast(context, members, c, a, chosen):
+    """Membership by an exponent; a residue where there are no members."""
+    hiding = N.bit_length() // 2 + 384
+    width = (hiding + 1 + 7) // 8
+    zeta = [secrets.randbits(hiding) for _ in members or [0]]
+    if not members:
+        commitment = pow(BASE, zeta[0], SQUARED)
+        e = challenge(b"hearith-proofs 1 residue, short", *context, narrow(N), narrow(H), wide(c), wide(commitment))
+        return wide(commitment) + (zeta[0] + e * a).to_bytes(width, "big")
+    challenges = [0 if side == chosen else secrets.randbits(256) for side in range(len(members))]
+    commitments = [
+        pow(BASE, z, SQUARED) * pow(c * (1 - m * N) % SQUARED, -e, SQUARED) % SQUARED
+        for m, e, z in zip(members, challenges, zeta)
+    ]
+    numbers = b"".join(narrow(m % N) for m in members)
+    all_commitments = b"".join(wide(a) for a in commitments)
+    parts = [narrow(N), narrow(H), numbers, wide(c), all_commitments]
+    e = challenge(b"hearith-proofs 1 membership, short", *context, *parts)
+    challenges[chosen] = (e - sum(challenges)) % 2**256
+    zeta[chosen] += a * challenges[chosen]
+    answers = zip(commitments, challenges, zeta)
+    return b"".join(wide(a) + e.to_bytes(32, "big") + z.to_bytes(width, "big") for a, e, z in answers)
+
+
 def roots():
     def number(index):
         counters = [index.to_bytes(4, "big") + block.to_bytes(4, "big") for block in range(WIDTH // 32 + 2)]
@@ -83,7 +110,7 @@ def roots():
 
 
 def main():
-    print("n", narrow(N).hex())
+    print("n", narrow(N).hex(), narrow(H).hex())
     print("roots", roots().hex())
     r = unit()
     u = encrypt(0, r)
@@ -93,6 +120,12 @@ def main():
         members = [0, 1, -5]
         c = encrypt(members[chosen] % N, r)
         print("membership", wide(c).hex(), membership((b"shared", b"row"), members, c, r, chosen).hex())
+    for members, chosen in [([], 0), ([0, 1, -5], 2)]:
+        a = secrets.randbits(N.bit_length() // 2)
+        m = members[chosen] if members else 0
+        c = (1 + m * N) * pow(BASE, a, SQUARED) % SQUARED
+        name = "fast-membership" if members else "fast-residue"
+        print(name, wide(c).hex(), fast((b"shared", b"row"), members, c, a, chosen).hex())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 use super::weakness::{Weakness, small_factor};
 use super::{KeyId, KeyPolicy, Variant};
 use crate::boxed::boxed;
+use crate::short::MORE_BITS;
 use crate::{Error, ErrorKind};
 use crypto_bigint::{BoxedUint, Gcd};
 use hearith_arith::natural::{self, from_be, limbs_of, product_in, to_be};
@@ -28,7 +29,16 @@ struct Parts {
     square: Square,
     squared: Modulus,
     generator: Option<Vec<u64>>,
+    lazy: Lazy,
+}
+
+/// What is made when it is first needed, of a DJN key.
+#[derive(Default)]
+struct Lazy {
+    /// `h^n mod n^2`.
+    base: OnceLock<Batch>,
     comb: OnceLock<FixedBase>,
+    long_comb: OnceLock<FixedBase>,
 }
 
 impl PublicKey {
@@ -71,7 +81,7 @@ impl PublicKey {
             square: Square::new(engine, n)?,
             squared,
             generator,
-            comb: OnceLock::new(),
+            lazy: Lazy::default(),
         })))
     }
 
@@ -95,7 +105,7 @@ impl PublicKey {
             square: square.clone(),
             squared: squared.clone(),
             generator: generator.clone(),
-            comb: OnceLock::new(),
+            lazy: Lazy::default(),
         }))
     }
 
@@ -189,15 +199,29 @@ impl PublicKey {
         self.0.bits / 2
     }
 
+    /// `h^n mod n^2`, if the key is of the DJN variant.
+    pub(crate) fn randomiser_base(&self) -> Option<&Batch> {
+        let generator = self.generator()?;
+        Some(self.0.lazy.base.get_or_init(|| {
+            let base = Batch::repeat(generator, 1).public();
+            self.square().join(&self.square().pow(&base, Exponents::Public(self.modulus())))
+        }))
+    }
+
     /// Powers of `h^n mod n^2` for exponents of [`PublicKey::comb_bits`] bits, if the key is of the DJN variant. The
     /// table is made when it is first needed.
     pub(crate) fn comb(&self) -> Option<&FixedBase> {
-        let generator = self.generator()?;
-        Some(self.0.comb.get_or_init(|| {
-            let base = Batch::repeat(generator, 1);
-            let power = self.square().join(&self.square().pow(&base, Exponents::Public(self.modulus())));
-            FixedBase::new(self.square(), power.row(0), self.comb_bits())
-        }))
+        self.comb_of(&self.0.lazy.comb, self.comb_bits())
+    }
+
+    /// The same for the longest short openings.
+    pub(crate) fn long_comb(&self) -> Option<&FixedBase> {
+        self.comb_of(&self.0.lazy.long_comb, self.comb_bits() + MORE_BITS)
+    }
+
+    fn comb_of<'a>(&'a self, comb: &'a OnceLock<FixedBase>, bits: u32) -> Option<&'a FixedBase> {
+        let base = self.randomiser_base()?;
+        Some(comb.get_or_init(|| FixedBase::new(self.square(), base.row(0), bits)))
     }
 }
 

@@ -1,0 +1,175 @@
+//! What a prover knows, in either of its forms, and answers with.
+//!
+//! | | opening: a root | short opening: an exponent |
+//! | --- | --- | --- |
+//! | statement | `u = r^n` | `u = (h^n)^a` |
+//! | commitment | `A = rho^n` | `A = (h^n)^rho`, `rho` of 384 bits more than `a` |
+//! | answer | `z = rho r^e mod n` | `z = rho + e a` |
+//! | equation | `z^n = A u^e` | `(h^n)^z = A u^e` |
+//!
+//! Both equations say that `u` to the difference of two challenges is an `n`-th power, and so that `u` is one. Of the 384 bits a challenge takes 256; 128 hide `a`.
+
+use crate::error::{Error, check_lengths};
+use crate::residue::zeros;
+use crate::transcript::{CHALLENGE_BITS, CHALLENGE_LIMBS, Transcript};
+use hearith_arith::natural::mac_row;
+use hearith_arith::{Batch, Exponents};
+use hearith_paillier::{Ciphertexts, Openings, PublicKey, ShortOpenings};
+
+/// Bits that a prover's own exponents have beyond those of a witness.
+const HIDING_BITS: u32 = CHALLENGE_BITS + 128;
+
+/// What ciphertexts were made with, as their maker kept it: [`Openings`], or for fast ballots under a DJN key [`ShortOpenings`].
+#[derive(Clone, Copy, Debug)]
+pub enum Witness<'a> {
+    /// Units `r`.
+    Openings(&'a Openings),
+    /// Exponents `a`.
+    Short(&'a ShortOpenings),
+}
+
+impl<'a> From<&'a Openings> for Witness<'a> {
+    fn from(openings: &'a Openings) -> Self {
+        Witness::Openings(openings)
+    }
+}
+
+impl<'a> From<&'a ShortOpenings> for Witness<'a> {
+    fn from(openings: &'a ShortOpenings) -> Self {
+        Witness::Short(openings)
+    }
+}
+
+/// Which form a proof that comes from outside must have: whoever verifies says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Of openings.
+    Openings,
+    /// Of short openings of at most so many bits, such as [`PublicKey::short_bits`]; of sums of them, a few more.
+    Short {
+        /// The bits.
+        bits: u32,
+    },
+}
+
+impl Form {
+    /// Bytes of an answer.
+    pub(crate) fn response_bytes(self, key: &PublicKey) -> usize {
+        match self {
+            Form::Openings => key.plaintext_bytes(),
+            Form::Short { bits } => response_bits(bits).div_ceil(8) as usize,
+        }
+    }
+
+    /// Answers that come from outside.
+    pub(crate) fn responses(self, key: &PublicKey, bytes: &[u8]) -> Result<Responses, hearith_paillier::Error> {
+        Ok(match self {
+            Form::Openings => Responses::Openings(key.openings_from_be(bytes)?),
+            Form::Short { bits } => Responses::Short(key.short_openings_from_be(bytes, response_bits(bits))?),
+        })
+    }
+}
+
+/// Bits of the answer for a short opening.
+fn response_bits(bits: u32) -> u32 {
+    bits + HIDING_BITS + 1
+}
+
+impl Witness<'_> {
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Witness::Openings(openings) => openings.len(),
+            Witness::Short(openings) => openings.len(),
+        }
+    }
+
+    /// What a prover draws: `rho`.
+    pub(crate) fn draw(self, key: &PublicKey, len: usize) -> Result<Responses, Error> {
+        Ok(match self {
+            Witness::Openings(_) => Responses::Openings(key.openings(len)?),
+            Witness::Short(openings) => Responses::Short(key.short_openings(len, openings.bits() + HIDING_BITS)?),
+        })
+    }
+
+    /// What a challenge makes of the witness, row by row: `r^e mod n`, or `e a`. Constant time.
+    pub(crate) fn challenged(self, key: &PublicKey, challenges: &Batch) -> Batch {
+        let openings = match self {
+            Witness::Openings(openings) => {
+                return key.root().pow(openings.batch(), Exponents::Each(challenges, CHALLENGE_BITS));
+            }
+            Witness::Short(openings) => openings.batch(),
+        };
+        let mut products = Batch::zeros(openings.len(), openings.limbs() + CHALLENGE_LIMBS);
+        for ((product, opening), challenge) in products.rows_mut().zip(openings.rows()).zip(challenges.rows()) {
+            for (at, &limb) in challenge.iter().enumerate() {
+                product[at + opening.len()] = mac_row(&mut product[at..][..opening.len()], opening, limb);
+            }
+        }
+        products
+    }
+
+    /// What the challenge 0 makes of every witness, in one limb.
+    pub(crate) fn unchallenged(self) -> u64 {
+        match self {
+            Witness::Openings(_) => 1,
+            Witness::Short(_) => 0,
+        }
+    }
+}
+
+/// The prover's own numbers, and then the answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Responses {
+    Openings(Openings),
+    Short(ShortOpenings),
+}
+
+impl Responses {
+    /// Bytes of each, and all of them.
+    pub(crate) fn to_be_bytes(&self) -> (usize, Vec<u8>) {
+        match self {
+            Responses::Openings(openings) => (openings.row_bytes(), openings.to_be_bytes().to_vec()),
+            Responses::Short(openings) => (openings.row_bytes(), openings.to_be_bytes().to_vec()),
+        }
+    }
+
+    /// `z^n`, or `(h^n)^z`.
+    pub(crate) fn powers(&self, key: &PublicKey) -> Result<Ciphertexts, Error> {
+        Ok(match self {
+            Responses::Openings(openings) => key.encrypt_with_openings(&zeros(key, openings.len())?, openings)?,
+            Responses::Short(openings) => key.encrypt_with_short_openings(&zeros(key, openings.len())?, openings)?,
+        })
+    }
+
+    /// The answers: these with the witness as it is challenged.
+    pub(crate) fn answered(&self, key: &PublicKey, challenged: &Batch) -> Result<Responses, Error> {
+        Ok(match self {
+            Responses::Openings(openings) => {
+                check_lengths(openings.len(), challenged.len())?;
+                let products = key.root().mul(openings.batch(), challenged).to_be_bytes(key.plaintext_bytes());
+                Responses::Openings(key.openings_from_be(&products)?)
+            }
+            Responses::Short(openings) => {
+                let limbs = openings.batch().limbs();
+                Responses::Short(key.shift_short_openings(openings, &challenged.resize(limbs))?)
+            }
+        })
+    }
+
+    /// A transcript of this kind of proof under a key, in this form.
+    pub(crate) fn begin(&self, transcript: Transcript, key: &PublicKey) -> Transcript {
+        let transcript = transcript.with(&key.modulus_be());
+        match self {
+            Responses::Openings(_) => transcript,
+            Responses::Short(_) => transcript.with(&key.generator_be().unwrap_or_default()),
+        }
+    }
+
+    /// The name of a kind of proof in this form.
+    pub(crate) fn name(&self, proof: &str) -> String {
+        match self {
+            Responses::Openings(_) => proof.to_owned(),
+            Responses::Short(_) => format!("{proof}, short"),
+        }
+    }
+}
