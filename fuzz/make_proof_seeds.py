@@ -14,6 +14,10 @@ text = json.loads((FUZZ / "key/public.json").read_text())["n"]
 vectors.N = int.from_bytes(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), "big")
 vectors.SQUARED = vectors.N**2
 vectors.WIDTH = -(-vectors.N.bit_length() // 8)
+# The generator of the target's key for short openings.
+vectors.H = vectors.N - 9
+vectors.BASE = pow(vectors.H, vectors.N, vectors.SQUARED)
+SHORT = 128
 CONTEXT = (b"fuzz", b"row")
 
 
@@ -31,3 +35,7 @@ for sides in (1, 2, 3):
     seed(f"one_of_{sides}", sides, c, vectors.membership(CONTEXT, range(sides), c, r, sides - 1))
 c = vectors.encrypt(2, r)
 seed("neither", 2, c, vectors.membership(CONTEXT, range(2), c, r, 1))
+a = 12345678901234567890
+for name, members, m in [("fast_residue", [], 0), ("fast_one_of_3", range(3), 2), ("fast_neither", range(2), 2)]:
+    c = (1 + m * vectors.N) * pow(vectors.BASE, a, vectors.SQUARED) % vectors.SQUARED
+    seed(name, SHORT + len(members), c, vectors.fast(CONTEXT, list(members), c, a, max(len(members) - 1, 0)))

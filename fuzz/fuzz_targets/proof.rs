@@ -1,25 +1,29 @@
-//! A ciphertext and a proof about it: a byte for the numbers of the set, 0 for a proof that it holds 0, the ciphertext, the proof. What is read
-//! is written alike; what holds says the truth.
+//! A ciphertext and a proof about it: a byte for the numbers of the set, 0 for a proof that it holds 0, 128 more for a proof by a short opening; the
+//! ciphertext, the proof. What is read is written alike; what holds says the truth.
 #![no_main]
 
-use hearith_fuzz::key;
+use hearith_fuzz::{key, with_generator};
 use hearith_paillier::encoding::{decode_signed, encode_signed};
-use hearith_proofs::{Contexts, membership, residue};
+use hearith_proofs::{Contexts, Form, membership, residue};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let public = key().public();
     let Some((&sides, rest)) = bytes.split_first() else { return };
+    let (public, form) = match sides & 128 {
+        0 => (key().public(), Form::Openings),
+        _ => (with_generator(), Form::Short { bits: with_generator().short_bits() }),
+    };
     let Some((ciphertext, proof)) = rest.split_at_checked(public.ciphertext_bytes()) else { return };
     let Ok(ciphertexts) = public.ciphertexts_from_be(ciphertext) else { return };
     let contexts = Contexts::new(b"fuzz", [b"row"]);
+    let sides = sides & 127;
     let numbers: Vec<i128> = (0..i128::from(sides)).collect();
     let holds = if sides == 0 {
-        let Ok(proofs) = residue::Proofs::from_be_bytes(public, proof) else { return };
+        let Ok(proofs) = residue::Proofs::from_be_bytes(public, form, proof) else { return };
         assert_eq!(proofs.to_be_bytes(), proof);
         residue::verify(public, &contexts, &ciphertexts, &proofs).is_ok()
     } else {
-        let Ok(proofs) = membership::Proofs::from_be_bytes(public, sides.into(), proof) else { return };
+        let Ok(proofs) = membership::Proofs::from_be_bytes(public, form, sides.into(), proof) else { return };
         assert_eq!(proofs.to_be_bytes(), proof);
         let set = encode_signed(public, &numbers).expect("small numbers");
         membership::verify(public, &contexts, &set, &ciphertexts, &proofs).is_ok()

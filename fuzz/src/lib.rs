@@ -1,6 +1,6 @@
 //! What the fuzz targets share: one key, and leave for the Parquet decoder to panic where that is caught.
 
-use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
+use hearith_paillier::{Engine, KeyPolicy, PrivateKey, PublicKey};
 use std::sync::OnceLock;
 
 /// A private key of 256 bits, the same in every run, so that seeds can be made for it (see `make_seeds.sh`).
@@ -9,6 +9,22 @@ pub fn key() -> &'static PrivateKey {
     KEY.get_or_init(|| {
         let text = include_str!("../key/private.json");
         PrivateKey::from_jwk(text, KeyPolicy::AllowInsecure, Engine::Serial).expect("the key of the fuzz targets")
+    })
+}
+
+/// The public half of [`key`] with a generator: `-3^2`.
+pub fn with_generator() -> &'static PublicKey {
+    static KEY: OnceLock<PublicKey> = OnceLock::new();
+    KEY.get_or_init(|| {
+        let n = key().public().modulus_be();
+        let mut h = n.clone();
+        let borrowed = h.iter_mut().rev().fold(9, |less, byte| {
+            let (rest, borrowed) = byte.overflowing_sub(less);
+            *byte = rest;
+            u8::from(borrowed)
+        });
+        assert_eq!(borrowed, 0, "n is above 9");
+        PublicKey::new(&n, Some(&h), KeyPolicy::AllowInsecure, Engine::Serial).expect("a unit")
     })
 }
 

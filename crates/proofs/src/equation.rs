@@ -1,10 +1,10 @@
 //! The one equation that all proofs of `n`-th powers come to, for many rows at once.
 
 use crate::error::Error;
-use crate::transcript::CHALLENGE_LIMBS;
+use crate::transcript::{CHALLENGE_BITS, CHALLENGE_LIMBS};
 use crate::witness::Responses;
 use hearith_arith::natural::{add_assign, add_multiple, bit_length, mac_row, resized};
-use hearith_arith::{Batch, Exponents, random};
+use hearith_arith::{Batch, Exponents, Pairs, random};
 use hearith_paillier::{Plaintexts, PublicKey};
 use std::ops::Range;
 
@@ -57,6 +57,9 @@ impl Claims<'_> {
     fn hold(&self, rows: Range<usize>) -> Result<bool, Error> {
         let (square, sides) = (self.key.square(), self.set.len());
         let claims = rows.start * sides..rows.end * sides;
+        if claims.len() <= self.responses.few() {
+            return self.hold_one_by_one(claims);
+        }
         let mut weights = random::bits(claims.len(), WEIGHT_LIMBS, WEIGHT_BITS)?.public();
         weights.rows_mut().for_each(|weight| weight[0] &= !1);
 
@@ -68,6 +71,21 @@ impl Claims<'_> {
             square.join(&square.product_of_powers(&self.commitments.range(claims), &weights, WEIGHT_BITS));
         let right = self.key.squared().mul(&self.key.squared().mul(&numbers, &commitments), &self.shift(&of_set));
         Ok(left == right)
+    }
+
+    /// The same claim by claim, in the lanes of one batch: of few that is less work. The squares of both sides are compared.
+    fn hold_one_by_one(&self, claims: Range<usize>) -> Result<bool, Error> {
+        let (square, root, sides) = (self.key.square(), self.key.root(), self.set.len());
+        let [of_numbers, of_set] = [|claim, sides| claim / sides, |claim, sides| claim % sides]
+            .map(|of: fn(usize, usize) -> usize| claims.clone().map(|claim| of(claim, sides)).collect::<Vec<_>>());
+        let challenges = self.challenges.range(claims.clone());
+        let left = self.responses.range(claims.clone())?.powers(self.key)?;
+        let numbers = self.numbers.select(&of_numbers);
+        let powers = square.join(&square.pow(&numbers, Exponents::Each(&challenges, CHALLENGE_BITS)));
+        let shift = self.shifted_by(&root.mul(&self.set.batch().select(&of_set), &challenges));
+        let squared = self.key.squared();
+        let right = squared.mul(&squared.mul(&self.commitments.range(claims), &powers), &shift);
+        Ok(squared.mul(left.batch(), left.batch()) == squared.mul(&right, &right))
     }
 
     /// The left side, of these claims.
@@ -113,7 +131,13 @@ impl Claims<'_> {
         let products = root.mul(self.set.batch(), of_set);
         let zero = Batch::zeros(1, root.limbs());
         let sum = (0..products.len()).fold(zero, |sum, side| root.add(&sum, &products.range(side..side + 1)));
-        let one = Batch::repeat(&resized(&[1], root.limbs()), 1);
-        self.key.square().join(&hearith_arith::Pairs { low: one, high: root.neg(&sum) })
+        self.shifted_by(&sum)
+    }
+
+    /// `(1 + n)^(-S) = 1 - S n` for each `S`.
+    fn shifted_by(&self, sums: &Batch) -> Batch {
+        let root = self.key.root();
+        let ones = Batch::repeat(&resized(&[1], root.limbs()), sums.len());
+        self.key.square().join(&Pairs { low: ones, high: root.neg(sums) })
     }
 }
