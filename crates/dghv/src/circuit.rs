@@ -6,6 +6,7 @@
 
 mod bristol;
 mod builder;
+mod descending;
 mod encrypted;
 mod error;
 mod evaluate;

@@ -6,7 +6,7 @@ use hearith_dghv::format::{
     VERSION, ciphertext_file_bytes,
 };
 use hearith_dghv::{
-    Ciphertext, InsecureHistoricalParameters, KeyPair, Lengths, Parameters, PrivateKey, PublicKeys, RecryptionKey,
+    Ciphertext, InsecureHistoricalParameters, KeyPair, Lengths, Parameters, PrivateKey, PrivateKeys, PublicKeys, RecryptionKey,
     Scheme, Size,
 };
 use sha2::{Digest, Sha256};
@@ -42,9 +42,9 @@ fn files(parameters: &Parameters, recryption: bool) -> Files {
     let pair = KeyPair::generate(parameters, Engine::Serial, INSECURE).unwrap();
     let (mut public, mut private) = (Vec::new(), Vec::new());
     let recryption = recryption.then(|| RecryptionKey::generate(&pair.private, &pair.public, INSECURE).unwrap());
-    let file = PublicKeys { key: pair.public, recryption };
+    let file = PublicKeys { key: pair.public, recryption, ladder: None };
     file.write_to(&mut public).unwrap();
-    pair.private.write_to(&mut private).unwrap();
+    PrivateKeys::from(pair.private.clone()).write_to(&mut private).unwrap();
     let encrypted = file.key.encrypt(&BITS).unwrap();
     let mut rows = CiphertextWriter::new(Vec::new(), parameters, file.key.id(), 5).unwrap();
     rows.write(&encrypted[..2]).unwrap();
@@ -58,7 +58,7 @@ fn read_public(bytes: &[u8]) -> Result<PublicKeys, FormatError> {
 }
 
 fn read_private(bytes: &[u8]) -> Result<PrivateKey, FormatError> {
-    PrivateKey::read_from(bytes, INSECURE)
+    PrivateKeys::read_from(bytes, INSECURE).map(|keys| keys.key)
 }
 
 fn read_rows(bytes: &[u8]) -> Result<Vec<Ciphertext>, FormatError> {
@@ -163,7 +163,7 @@ fn mistakes_are_told_apart() {
     let said = |error: FormatError| error.to_string();
     assert_eq!(said(read_rows(b"PAR1 and more").unwrap_err()), "not a file of FHE over the integers");
     let newer = with(&rows, 8, &(VERSION + 1).to_le_bytes());
-    assert_eq!(said(read_rows(&newer).unwrap_err()), "version 2 of the format, and this program reads version 1");
+    assert_eq!(said(read_rows(&newer).unwrap_err()), "version 3 of the format, and this program reads versions 1 to 2");
     assert_eq!(said(read_public(&private).unwrap_err()), "holds a private key, not a public key");
     assert_eq!(said(read_private(&rows).unwrap_err()), "holds encrypted bits, not a private key");
     assert_eq!(said(read_rows(&public).unwrap_err()), "holds a public key, not encrypted bits");
