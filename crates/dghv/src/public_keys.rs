@@ -57,8 +57,8 @@ impl PublicKeys {
     /// As [`PublicKey::add`]; with a ladder, noise has no row.
     pub fn add(&self, a: &[Ciphertext], b: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
         match self.ladder {
-            Some(_) => self.gate(a, b, Builder::xor),
-            None => self.recrypting(a, b, self.key.add(a, b), Builder::xor),
+            Some(_) => gate(self.evaluator(), a, b, Builder::xor),
+            None => self.add_at(0, a, b),
         }
     }
 
@@ -69,42 +69,63 @@ impl PublicKeys {
     /// As [`PublicKey::multiply`]; with a ladder, noise has no row.
     pub fn multiply(&self, a: &[Ciphertext], b: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
         match self.ladder {
-            Some(_) => self.gate(a, b, Builder::and),
-            None => self.recrypting(a, b, self.key.multiply(a, b), Builder::and),
+            Some(_) => gate(self.evaluator(), a, b, Builder::and),
+            None => self.multiply_at(0, a, b),
         }
     }
 
-    /// What was done or, where the noise was too much for it, the same gate with recryption.
-    fn recrypting(
+    /// Exclusive or, row by row, at this level, to which operands go down. At the key's own, operands that are too noisy are recrypted
+    /// first, if there is a key for it.
+    ///
+    /// # Errors
+    /// As [`PublicKey::add`] and [`PublicKeys::switch`].
+    pub fn add_at(&self, level: usize, a: &[Ciphertext], b: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
+        self.at(level, a, b, PublicKey::add, Builder::xor)
+    }
+
+    /// And, row by row, at this level, as [`PublicKeys::add_at`].
+    ///
+    /// # Errors
+    /// As [`PublicKey::multiply`] and [`PublicKeys::switch`].
+    pub fn multiply_at(&self, level: usize, a: &[Ciphertext], b: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
+        self.at(level, a, b, PublicKey::multiply, Builder::and)
+    }
+
+    /// What the key of a level makes of two batches or, where their noise is too much for it, the same gate with recryption.
+    fn at(
         &self,
+        level: usize,
         a: &[Ciphertext],
         b: &[Ciphertext],
-        done: Result<Vec<Ciphertext>, Error>,
-        gate: impl Fn(&mut Builder, Wire, Wire) -> Wire,
+        compute: impl Fn(&PublicKey, &[Ciphertext], &[Ciphertext]) -> Result<Vec<Ciphertext>, Error>,
+        build: impl Fn(&mut Builder, Wire, Wire) -> Wire,
     ) -> Result<Vec<Ciphertext>, Error> {
-        match done {
-            Err(error) if self.recryption.is_some() && matches!(error.kind(), ErrorKind::NoiseExhausted { .. }) => {
-                self.gate(a, b, gate)
+        let levels = self.levels().lowest();
+        let key = self.at_level(level).ok_or(ErrorKind::Level { from: 0, to: level, levels })?;
+        let (a, b) = (self.switch(a, level)?, self.switch(b, level)?);
+        match (compute(key, &a, &b), &self.recryption) {
+            (Err(error), Some(recryption)) if level == 0 && matches!(error.kind(), ErrorKind::NoiseExhausted { .. }) => {
+                gate(Evaluator::new(&self.key).with_recryption(recryption), &a, &b, build)
             }
-            done => done,
+            (done, _) => done,
         }
     }
+}
 
-    /// A circuit of one gate, row by row.
-    fn gate(
-        &self,
-        a: &[Ciphertext],
-        b: &[Ciphertext],
-        gate: impl Fn(&mut Builder, Wire, Wire) -> Wire,
-    ) -> Result<Vec<Ciphertext>, Error> {
-        let (left, right) = (a.len(), b.len());
-        if left != right {
-            return Err(ErrorKind::UnequalLengths { left, right }.into());
-        }
-        let mut circuit = Builder::new(&[1, 1]);
-        let inputs = circuit.inputs();
-        let output = gate(&mut circuit, inputs[0], inputs[1]);
-        let rows: Vec<Vec<Ciphertext>> = a.iter().zip(b).map(|(a, b)| vec![a.clone(), b.clone()]).collect();
-        self.evaluator().evaluate(&circuit.finish(&[&[output]]), &rows).map(|rows| rows.concat())
+/// A circuit of one gate, row by row.
+fn gate(
+    evaluator: Evaluator<'_>,
+    a: &[Ciphertext],
+    b: &[Ciphertext],
+    build: impl Fn(&mut Builder, Wire, Wire) -> Wire,
+) -> Result<Vec<Ciphertext>, Error> {
+    let (left, right) = (a.len(), b.len());
+    if left != right {
+        return Err(ErrorKind::UnequalLengths { left, right }.into());
     }
+    let mut circuit = Builder::new(&[1, 1]);
+    let inputs = circuit.inputs();
+    let output = build(&mut circuit, inputs[0], inputs[1]);
+    let rows: Vec<Vec<Ciphertext>> = a.iter().zip(b).map(|(a, b)| vec![a.clone(), b.clone()]).collect();
+    evaluator.evaluate(&circuit.finish(&[&[output]]), &rows).map(|rows| rows.concat())
 }

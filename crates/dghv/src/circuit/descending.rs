@@ -275,14 +275,19 @@ fn run<B: Levelled<Error = Error>>(
     Ok((rows, descending.switches))
 }
 
-/// How many switches the evaluation of these rows takes.
+/// How many switches the evaluation of these rows takes, and the level of its results.
 ///
 /// # Errors
 /// [`ErrorKind::NoiseExhausted`](crate::ErrorKind::NoiseExhausted) if the ladder is not long enough, and for bits of other keys.
-pub(super) fn switches(levels: Levels<'_>, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<usize, Error> {
+pub(super) fn plan(
+    levels: Levels<'_>,
+    circuit: &Circuit,
+    rows: &[Vec<Ciphertext>],
+) -> Result<(usize, usize), Error> {
     let places = |row: &Vec<Ciphertext>| row.iter().map(|bit| Place::of(levels, bit)).collect::<Result<_, _>>();
     let places = rows.iter().map(places).collect::<Result<_, _>>()?;
-    run(Planned(levels), levels, circuit, places).map(|(_, switches)| switches)
+    let (results, switches) = run(Planned(levels), levels, circuit, places)?;
+    Ok((switches, results.iter().flatten().map(|place| place.level).next().unwrap_or(0)))
 }
 
 /// Evaluates a batch of rows; all results are at one level. `step` is told of every product and every switch.

@@ -61,8 +61,8 @@ impl<'a> Evaluator<'a> {
     /// Without one [`ErrorKind::NoiseExhausted`] if the circuit is too deep to be evaluated without recryption.
     pub fn evaluate(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Vec<Vec<Ciphertext>>, Error> {
         self.check_rows(circuit, rows)?;
-        if let Some((levels, switches)) = self.descent(circuit, rows)? {
-            let mut steps = Steps::new((circuit.ands() * rows.len() + switches) as u64, self.progress);
+        if let Some((levels, work)) = self.descent(circuit, rows)? {
+            let mut steps = Steps::new((circuit.ands() * rows.len() + work.switches) as u64, self.progress);
             return descending::evaluate(levels, circuit, rows, &mut |done| steps.add(done));
         }
         let Some(key) = self.recryption else {
@@ -80,40 +80,41 @@ impl<'a> Evaluator<'a> {
         circuit.evaluate(&mut refreshing, rows)
     }
 
-    /// How many recryptions the evaluation of these rows takes; none without a recryption key.
+    /// How many recryptions the evaluation of these rows takes; none without a recryption key, or where a ladder is enough.
     ///
     /// # Errors
-    /// With the row: [`ErrorKind::Inputs`], [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`].
+    /// As [`Evaluator::work`].
     pub fn recryptions(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<usize, Error> {
-        self.check_rows(circuit, rows)?;
-        if self.descent(circuit, rows)?.is_some() {
-            return Ok(0);
-        }
-        Ok(self.recryption.map_or(0, |key| self.plan(circuit, rows, key).recryptions))
+        self.work(circuit, rows).map(|work| work.recryptions)
     }
 
-    /// How many switches down the ladder the evaluation of these rows takes; none without a ladder, or where it recrypts instead.
+    /// What the evaluation of these rows takes besides gates, and where it ends.
     ///
     /// # Errors
-    /// As [`Evaluator::recryptions`], and [`ErrorKind::NoiseExhausted`] if the circuit is too deep.
-    pub fn switches(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<usize, Error> {
+    /// With the row: [`ErrorKind::Inputs`], [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`]. Without one
+    /// [`ErrorKind::NoiseExhausted`] if the circuit is too deep for the ladder and nothing recrypts.
+    pub fn work(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Work, Error> {
         self.check_rows(circuit, rows)?;
-        Ok(self.descent(circuit, rows)?.map_or(0, |(_, switches)| switches))
+        if let Some((_, work)) = self.descent(circuit, rows)? {
+            return Ok(work);
+        }
+        let recryptions = self.recryption.map_or(0, |key| self.plan(circuit, rows, key).recryptions);
+        Ok(Work { recryptions, switches: 0, level: 0 })
     }
 
     fn levels(&self) -> Levels<'a> {
         Levels::new(self.public, self.ladder)
     }
 
-    /// The levels to go down and how often that is done. Nothing without a ladder, or where it is too short and recryption helps.
-    fn descent(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Option<(Levels<'a>, usize)>, Error> {
+    /// The levels to go down, and what that takes. Nothing without a ladder, or where it is too short and recryption helps.
+    fn descent(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Option<(Levels<'a>, Work)>, Error> {
         if self.ladder.is_none() {
             return Ok(None);
         }
         let levels = self.levels();
         let recrypts = || rows.iter().flatten().all(|bit| bit.key_id() == self.public.id()) && self.recryption.is_some();
-        match descending::switches(levels, circuit, rows) {
-            Ok(switches) => Ok(Some((levels, switches))),
+        match descending::plan(levels, circuit, rows) {
+            Ok((switches, level)) => Ok(Some((levels, Work { recryptions: 0, switches, level }))),
             Err(error) if matches!(error.kind(), ErrorKind::NoiseExhausted { .. }) && recrypts() => Ok(None),
             Err(error) => Err(error),
         }
@@ -144,6 +145,17 @@ impl<'a> Evaluator<'a> {
         let (late, early) = (count(false), count(true));
         if early.recryptions < late.recryptions { early } else { late }
     }
+}
+
+/// What an evaluation takes besides its gates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Ciphertexts that are recrypted.
+    pub recryptions: usize,
+    /// Ciphertexts that are switched to the next rung of a ladder, once for each rung.
+    pub switches: usize,
+    /// The level of the results.
+    pub level: usize,
 }
 
 /// Whether all inputs are recrypted, and how many recryptions there are then.
