@@ -226,7 +226,7 @@ fn switches_that_cannot_be() {
     assert!(run.stderr.ends_with("(hearith dghv switch takes noise away first)\n"), "{}", run.stderr);
     let keygen = |what: &str| format!("keygen --scheme cmnt --out new --parameters {what}");
     fails(&place, &keygen("medium --ladder 3"), "a ladder of these parameters takes ");
-    fails(&place, &keygen("toy --ladder 99"), "a ladder of 99 rungs, and these parameters have room for 1 to 18");
+    fails(&place, &keygen("toy --ladder 99"), "a ladder of 99 rungs, and these parameters have room for 1 to 16");
     fails(&place, &keygen("toy --ladder 0"), "a ladder of 0 rungs");
     assert!(!place.file("new").exists());
 }

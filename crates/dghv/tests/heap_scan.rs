@@ -14,12 +14,16 @@
 //! looked for; single bits of a message or of a subset; super-size products in CMNT's encryption, which docs/dghv.md says are not wiped;
 //! the stack and the registers; memory that is never freed.
 
+#[allow(dead_code)]
+mod reference;
+
 use hearith_arith::Engine;
 use hearith_dghv::{
     Ciphertext, InsecureHistoricalParameters, KeyPair, Ladder, Lengths, Parameters, PrivateKey, PrivateKeys, PublicKey,
     RecryptionKey, Scheme, SwitchingKey,
 };
 use hearith_testing::heap::{Recorder, Secrets, freed_by};
+use reference::{chi, integer};
 use rug::Integer;
 use rug::integer::Order;
 use rug::ops::{Pow, RemRounding};
@@ -43,10 +47,6 @@ const LENGTHS: Lengths = Lengths {
 
 fn parameters(scheme: Scheme, lengths: Lengths) -> Parameters {
     Parameters::custom(scheme, lengths).unwrap()
-}
-
-fn integer(limbs: &[u64]) -> Integer {
-    Integer::from_digits(limbs, Order::Lsf)
 }
 
 /// What must not be found, and a way to add numbers of GMP.
@@ -183,19 +183,28 @@ fn keys(scheme: Scheme, engine: Engine, leaks: &mut Vec<String>) {
     drop((prime, file));
 }
 
-/// A switching key's corrections before the weights of digits went into them.
+/// A switching key's corrections before the weights of digits went into them, where there are such.
 fn weightless(hidden: &mut Hidden, secret: &PrivateKey, key: &SwitchingKey) {
-    let (prime, limbs) = (integer(secret.expose_prime()), secret.parameters().correction_limbs());
-    let whole = 64 * (key.first().len() - secret.parameters().limbs() - 1) as u32;
-    let digits = whole / 16;
-    // The topmost digits, whose weights are long.
-    for (index, correction) in (0..).zip(key.corrections().chunks(limbs)).filter(|(index, _)| index % digits == digits - 2) {
-        let weight = Integer::from(&prime << (16 * (index % digits))) >> whole;
-        // Where nothing was chosen, the correction itself is public: the sums below are then numbers that were never there.
-        let before = integer(correction) + weight;
-        hidden.number("a correction without its weight", &before.clone().keep_bits(640));
-        hidden.number("a correction without its weight", &(before - &prime).keep_bits(640));
+    let (parameters, prime) = (secret.parameters(), integer(secret.expose_prime()));
+    let set = RecryptionKey::set_size(parameters);
+    let (limbs, digits) = (parameters.correction_limbs(), SwitchingKey::elements(parameters) / set);
+    // A digit near the top, whose weight is long.
+    let place = digits - 5;
+    let weight = Integer::from(&prime << (16 * place as u32)) >> (16 * digits as u32);
+    let mut chosen = 0;
+    for index in (place..digits * set).step_by(digits) {
+        let correction = integer(&key.corrections()[index * limbs..][..limbs]);
+        let element = chi(key.seed(), parameters.lengths().modulus, set + index) - &correction;
+        let noise = centred(element, &prime);
+        if noise.significant_bits() > parameters.lengths().key_noise {
+            chosen += 1;
+            let before = correction + &weight;
+            // The borrow that a correction below its weight had.
+            hidden.number("a correction without its weight", &before);
+            hidden.number("a correction without its weight", &Integer::from(&before - &prime).abs());
+        }
     }
+    assert_eq!(chosen, 15, "one of each block");
 }
 
 /// Coefficients and noise of an encryption in CNT, where a single element's noise, or its lack, gives them away to the key's owner.
@@ -234,7 +243,10 @@ fn drawn_by_encryption(engine: Engine, leaks: &mut Vec<String>) {
 
 /// The residue of least size modulo the secret.
 fn noise(key: &PrivateKey, value: &[u64]) -> Integer {
-    let prime = integer(key.expose_prime());
-    let residue = integer(value).rem_euc(&prime);
-    if Integer::from(2 * &residue) > prime { residue - prime } else { residue }
+    centred(integer(value), &integer(key.expose_prime()))
+}
+
+fn centred(number: Integer, prime: &Integer) -> Integer {
+    let residue = number.rem_euc(prime);
+    if Integer::from(2 * &residue) > *prime { residue - prime } else { residue }
 }

@@ -1,5 +1,6 @@
 //! Modulus switching: ladders of keys beside an independent implementation over GMP, what they make possible, and what they refuse.
 
+#[allow(dead_code)]
 mod reference;
 
 use hearith_arith::Engine;
@@ -21,7 +22,7 @@ fn tiny(scheme: Scheme) -> Parameters {
     let lengths = Lengths {
         security: 8,
         key_noise: 6,
-        secret: 300,
+        secret: 460,
         modulus: 2000,
         elements: 7,
         coefficient: 8,
@@ -346,7 +347,7 @@ fn what_does_not_belong_together_is_refused() {
     let made = |value: Vec<u64>, noise| Ciphertext::from_parts(bits[0].key_id(), &tiny(Scheme::Cnt), value, noise);
     let error = switch(&made(one.public.key.modulus().to_vec(), 9.0).unwrap()).unwrap_err();
     assert_eq!((error.row(), error.kind()), (Some(1), &ErrorKind::OutOfRange));
-    let error = switch(&made(bits[1].value().to_vec(), 298.0).unwrap()).unwrap_err();
+    let error = switch(&made(bits[1].value().to_vec(), 458.0).unwrap()).unwrap_err();
     assert!(matches!((error.row(), error.kind()), (Some(1), ErrorKind::NoiseExhausted { .. })), "{error}");
 }
 

@@ -7,7 +7,9 @@ use crate::{Error, ErrorKind, Lengths, Parameters, RecryptionKey, noise};
 pub(super) const DIGIT: u32 = 16;
 /// Bits that a rung is lower than the least noise that switching leaves: room for some sums before a product.
 const MARGIN: u32 = 4;
-/// MiB of a switching key, at most. One of the medium sets would have 74, and a switch would go through 150 GB of elements.
+/// Bits of a rung's secret, at least: as many as the primes of `q_0` have, beyond what elliptic curves find.
+const LEAST_SECRET: u32 = 256;
+/// MiB of a switching key, at most. One of the medium sets would have some 70, and a switch would go through 150 GB of elements.
 const MOST_MEBIBYTES: u64 = 32;
 
 /// Bits of the noise that a switch adds, at most.
@@ -22,12 +24,15 @@ pub(super) fn noise(from: &Parameters, to: &Parameters, before: f64) -> f64 {
     noise::sum(before - shorter, floor(to))
 }
 
-/// The parameters one rung below: a secret that is shorter by as much as a switch's noise, the modulus as before. `None` where there is no
-/// room below for a product of two switched ciphertexts, or for a fresh one.
+/// The parameters one rung below: a secret that is shorter by as much as a switch's noise, the modulus as before. `None` where the secret
+/// would be too short, or without room for a product of two switched ciphertexts, or for a fresh one.
 pub(super) fn lower(parameters: &Parameters) -> Option<Parameters> {
     let step = floor(parameters).ceil() as u32 + MARGIN;
     let level = parameters.level().checked_add(1)?;
     let lengths = Lengths { secret: parameters.lengths().secret.checked_sub(step)?, ..*parameters.lengths() };
+    if lengths.secret < LEAST_SECRET {
+        return None;
+    }
     let lengths = Lengths {
         coefficient: lengths.coefficient.min(lengths.security),
         encryption_noise: lengths.encryption_noise.min(4 * lengths.security),
@@ -87,9 +92,17 @@ mod tests {
     #[test]
     fn ladders_are_as_long_as_the_page_says() {
         let rungs = |size| sets(size).map(|set| Ladder::most_rungs(&set));
-        assert_eq!((rungs(Size::Toy), rungs(Size::Small)), ([18, 13], [23, 17]));
-        let mebibytes = |size| sets(size).map(|set| SwitchingKey::bytes(&lower(&set).unwrap()) as f64 / 1_048_576.0);
-        println!("{:?} {:?}", mebibytes(Size::Toy), mebibytes(Size::Small));
+        assert_eq!((rungs(Size::Toy), rungs(Size::Small)), ([16, 12], [22, 16]));
+        let ends = |size| {
+            sets(size).map(|set| {
+                let rungs: Vec<Parameters> = std::iter::successors(lower(&set), lower).collect();
+                let [first, .., last] = &rungs[..] else { unreachable!("some rungs") };
+                let bytes: u64 = rungs.iter().map(SwitchingKey::bytes).sum();
+                (first.lengths().secret, last.lengths().secret, (bytes as f64 / 1e5).round() / 10.0)
+            })
+        };
+        assert_eq!(ends(Size::Toy), [(1037, 284, 10.5), (927, 266, 6.4)]);
+        assert_eq!(ends(Size::Small), [(1571, 301, 107.1), (1480, 318, 72.0)]);
     }
 
     #[test]
