@@ -36,7 +36,7 @@ const INSECURE: InsecureHistoricalParameters = InsecureHistoricalParameters;
 
 /// Lengths at which every part is long enough to be told from chance.
 const LENGTHS: Lengths = Lengths {
-    security: 80,
+    security: 42,
     key_noise: 30,
     secret: 700,
     modulus: 6000,
@@ -58,16 +58,12 @@ impl Hidden {
         self.0.number(name, &number.to_digits(Order::Lsf));
     }
 
-    /// What follows from a private key, but for its prime.
+    /// What follows from a private key, but for its prime and what the search for it computes with.
     fn around(&mut self, prime: &Integer, modulus: &Integer, limbs: usize) {
         self.number("q_0", &Integer::from(modulus / prime));
         let k = prime.significant_digits::<u64>();
-        for power in [k, 2 * k, 3 * k, limbs + k, limbs + 2 * k, limbs + 3 * k] {
-            let residue = Integer::from(2).pow(64 * power as u32) % prime;
-            // Up to the first reduction everybody knows it.
-            if power > k {
-                self.number("a power of two modulo p", &residue);
-            }
+        for power in [limbs + k, limbs + 2 * k, limbs + 3 * k] {
+            self.number("a power of two modulo p", &(Integer::from(2).pow(64 * power as u32) % prime));
         }
         for length in [limbs + 1, limbs + 1 + k, limbs + 2 + k, limbs + k] {
             let reciprocal = (Integer::from(1) << (64 * length as u32 - 1)) / prime;
@@ -79,6 +75,10 @@ impl Hidden {
     fn private(&mut self, key: &PrivateKey, public: &PublicKey) {
         let prime = integer(key.expose_prime());
         self.number("p", &prime);
+        let k = prime.significant_digits::<u64>() as u32;
+        for power in [2 * k, 3 * k] {
+            self.number("a Montgomery constant of p", &(Integer::from(2).pow(64 * power) % &prime));
+        }
         self.around(&prime, &integer(public.modulus()), key.parameters().limbs());
     }
 
@@ -198,10 +198,11 @@ fn weightless(hidden: &mut Hidden, secret: &PrivateKey, key: &SwitchingKey) {
         let noise = centred(element, &prime);
         if noise.significant_bits() > parameters.lengths().key_noise {
             chosen += 1;
-            let before = correction + &weight;
-            // The borrow that a correction below its weight had.
-            hidden.number("a correction without its weight", &before);
-            hidden.number("a correction without its weight", &Integer::from(&before - &prime).abs());
+            let before: Integer = correction + &weight;
+            // Where the correction was below the weight, `p` was added. Above the weight's limbs all is as in the correction itself.
+            let low = |number: Integer| number.keep_bits(weight.significant_bits() / 64 * 64);
+            hidden.number("a correction without its weight", &low(before.clone()));
+            hidden.number("a correction without its weight", &low(before - &prime));
         }
     }
     assert_eq!(chosen, 15, "one of each block");

@@ -13,6 +13,7 @@ use reference::{chi, integer, limbs};
 use rug::Integer;
 use rug::ops::RemRounding;
 use rug::rand::RandState;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 const INSECURE: InsecureHistoricalParameters = InsecureHistoricalParameters;
@@ -54,6 +55,12 @@ fn keys_on(engine: Engine, parameters: &Parameters, rungs: usize) -> Keys {
 fn keys(parameters: &Parameters, rungs: usize) -> Keys {
     keys_on(Engine::best(), parameters, rungs)
 }
+
+/// Keys of the toy sets with ladders as long as may be, in the order of the schemes.
+static TOYS: LazyLock<Vec<Keys>> = LazyLock::new(|| {
+    let made = |&scheme: &Scheme| keys(&toy(scheme), Ladder::most_rungs(&toy(scheme)));
+    Scheme::ALL.iter().map(made).collect()
+});
 
 impl Keys {
     fn rungs(&self) -> &[Rung] {
@@ -200,18 +207,16 @@ fn goes_deeper(keys: &Keys, circuit: &Circuit, rows: usize, state: &mut RandStat
 #[test]
 fn circuits_go_deeper() {
     let mut state = RandState::new();
-    for &scheme in Scheme::ALL {
-        let keys = keys(&toy(scheme), Ladder::most_rungs(&toy(scheme)));
-        goes_deeper(&keys, &library::adder(8), 2, &mut state);
-        goes_deeper(&keys, &Circuit::parse(library::AES_SBOX).unwrap(), 1, &mut state);
+    for keys in &*TOYS {
+        goes_deeper(keys, &library::adder(8), 2, &mut state);
     }
+    goes_deeper(&TOYS[1], &Circuit::parse(library::AES_SBOX).unwrap(), 1, &mut state);
 }
 
 /// Product after product, until there is no room: far more of them than a single key has.
 #[test]
 fn powers_go_on_to_the_last_rung() {
-    for &scheme in Scheme::ALL {
-        let keys = keys(&toy(scheme), Ladder::most_rungs(&toy(scheme)));
+    for (scheme, keys) in Scheme::ALL.iter().zip(&*TOYS) {
         let bits = [true, false];
         let mut powers = keys.public.key.encrypt(&bits).unwrap();
         let alone = powers[0].levels_left(keys.public.key.parameters());
