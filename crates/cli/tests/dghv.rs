@@ -169,7 +169,10 @@ fn bits_go_down_a_ladder() {
     assert_eq!((secrets.len(), said["level"].as_u64()), (6, Some(0)));
     assert!(secrets.is_sorted_by(|a, b| a > b) && secrets[0] < said["lengths"]["secret"].as_u64().unwrap());
     let text = place.ok("dghv inspect ladder/public.dghv").text();
-    assert!(text.contains(&format!("  ladder     6 levels below, p {} to {} bits\n", secrets[0], secrets[5])), "{text}");
+    assert!(
+        text.contains(&format!("  ladder     6 levels below, p {} to {} bits\n", secrets[0], secrets[5])),
+        "{text}"
+    );
     assert!(place.ok("dghv inspect cnt/public.dghv").text().contains("  ladder     no\n"));
 
     // A level at a time, or some at once; noise goes with each.
@@ -190,9 +193,14 @@ fn bits_go_down_a_ladder() {
         assert_eq!(place.ok(&insecure("decrypt --key ladder/private.dghv c.dghv")).text(), expected);
     }
     place.write("adder4.txt", library::adder(4).to_string());
-    let evaluate = |key: &str| insecure(&format!("evaluate --key {key} --circuit adder4.txt a.dghv b.dghv --out s.dghv"));
+    let evaluate =
+        |key: &str| insecure(&format!("evaluate --key {key} --circuit adder4.txt a.dghv b.dghv --out s.dghv"));
     let run = place.ok(&evaluate("ladder/public.dghv"));
-    assert!(run.stderr.contains("; 0 recryptions, ") && run.stderr.contains(" switches down to level "), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("; 0 recryptions, ") && run.stderr.contains(" switches down to level "),
+        "{}",
+        run.stderr
+    );
     assert!(level("s.dghv") > 2);
     // 12 and 10, the first bits lowest.
     assert_eq!(place.ok(&insecure("decrypt --key ladder/private.dghv s.dghv")).text(), "0\n1\n1\n0\n1\n");
@@ -208,7 +216,8 @@ fn switches_that_cannot_be() {
     fails(&place, &switch("ladder", "--level 5 a6.dghv"), "a6.dghv: no way from level 6 to level 5");
     fails(&place, &switch("short", "a.dghv"), "a.dghv: encrypted under key ");
     place.ok(&insecure("encrypt --key short/public.dghv a.txt --out s.dghv"));
-    let refused = "s.dghv: no way from level 0 to level 1: the key has 0 levels below its own (hearith dghv keygen --ladder";
+    let refused =
+        "s.dghv: no way from level 0 to level 1: the key has 0 levels below its own (hearith dghv keygen --ladder";
     fails(&place, &switch("short", "s.dghv"), refused);
     let length = fs::read(place.file("a.dghv")).unwrap().len();
     craft(&place, "a.dghv", "cut.dghv", |bytes| bytes.truncate(length - 5000));

@@ -13,8 +13,8 @@ mod evaluate;
 pub mod library;
 
 pub use builder::{Builder, Wire};
-pub use encrypted::{Evaluator, Work};
 pub(crate) use encrypted::{Encrypted, Noise};
+pub use encrypted::{Evaluator, Work};
 pub use error::{CircuitError, CircuitErrorKind};
 pub use evaluate::{Bits, Plain, Wires};
 

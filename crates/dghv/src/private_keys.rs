@@ -1,7 +1,7 @@
 //! A private key with those of the rungs below it.
 
-use crate::{Ciphertext, Error, KeyId, PrivateKey, PublicKeys};
 use crate::ErrorKind;
+use crate::{Ciphertext, Error, KeyId, PrivateKey, PublicKeys};
 
 /// A private key and, if its public key has a ladder, the private keys of its rungs.
 #[derive(Clone, Debug)]

@@ -104,7 +104,9 @@ impl PublicKeys {
         let key = self.at_level(level).ok_or(ErrorKind::Level { from: 0, to: level, levels })?;
         let (a, b) = (self.switch(a, level)?, self.switch(b, level)?);
         match (compute(key, &a, &b), &self.recryption) {
-            (Err(error), Some(recryption)) if level == 0 && matches!(error.kind(), ErrorKind::NoiseExhausted { .. }) => {
+            (Err(error), Some(recryption))
+                if level == 0 && matches!(error.kind(), ErrorKind::NoiseExhausted { .. }) =>
+            {
                 gate(Evaluator::new(&self.key).with_recryption(recryption), &a, &b, build)
             }
             (done, _) => done,

@@ -6,8 +6,8 @@ use hearith_dghv::format::{
     MOST_HEADER_BYTES, Published, VERSION, ciphertext_file_bytes,
 };
 use hearith_dghv::{
-    Ciphertext, InsecureHistoricalParameters, KeyPair, Ladder, Lengths, Parameters, PrivateKey, PrivateKeys, PublicKeys, RecryptionKey,
-    Scheme, Size,
+    Ciphertext, InsecureHistoricalParameters, KeyPair, Ladder, Lengths, Parameters, PrivateKey, PrivateKeys,
+    PublicKeys, RecryptionKey, Scheme, Size,
 };
 use sha2::{Digest, Sha256};
 
@@ -124,11 +124,8 @@ fn laddered() -> (PublicKeys, PrivateKeys, Files) {
     let (ladder, rungs) = Ladder::generate(&files.secret, &files.file.key, 2, INSECURE).unwrap();
     let bits = files.file.key.encrypt(&BITS).unwrap();
     let KeyPair { public, .. } = KeyPair::generate(&parameters, Engine::Serial, INSECURE).unwrap();
-    let public = PublicKeys {
-        key: std::mem::replace(&mut files.file.key, public),
-        recryption: None,
-        ladder: Some(ladder),
-    };
+    let public =
+        PublicKeys { key: std::mem::replace(&mut files.file.key, public), recryption: None, ladder: Some(ladder) };
     let private = PrivateKeys { key: files.secret.clone(), rungs };
     (files.public, files.private) = (Vec::new(), Vec::new());
     public.write_to(&mut files.public).unwrap();
@@ -144,7 +141,8 @@ fn laddered() -> (PublicKeys, PrivateKeys, Files) {
 #[test]
 fn ladders_come_back_as_they_were() {
     let (public, private, files) = laddered();
-    let (read, secret) = (read_public(&files.public).unwrap(), PrivateKeys::read_from(&files.private[..], INSECURE).unwrap());
+    let (read, secret) =
+        (read_public(&files.public).unwrap(), PrivateKeys::read_from(&files.private[..], INSECURE).unwrap());
     secret.check(&read).unwrap();
     private.check(&read).unwrap();
     let [written, found] = [&public, &read].map(|keys| keys.ladder.as_ref().unwrap().rungs());
@@ -203,7 +201,10 @@ fn ladders_that_are_wrong_are_refused() {
     assert_eq!(files.private[count], 2);
     assert_eq!(said(&with(&files.private, count, 0)), "the number of rungs has a value that it cannot have");
     assert_eq!(said(&with(&files.private, count, 3)), "the number of rungs has a value that it cannot have");
-    assert_eq!(said(&with(&files.private, count, 1)), "damaged or tampered with: the checksum is not that of the content");
+    assert_eq!(
+        said(&with(&files.private, count, 1)),
+        "damaged or tampered with: the checksum is not that of the content"
+    );
     let even = with(&files.private, count + 1 + 16, files.private[count + 1 + 16] & !1);
     assert!(said(&even).starts_with("the key is malformed: the prime is even"));
 }

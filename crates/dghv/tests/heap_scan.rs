@@ -132,8 +132,7 @@ fn the_search_finds_what_is_not_wiped() {
 fn keys(scheme: Scheme, engine: Engine, leaks: &mut Vec<String>) {
     let name = |what: &str| format!("{scheme}, {engine}: {what}");
     let parameters = parameters(scheme, LENGTHS);
-    let (KeyPair { private, public }, freed) =
-        freed_by(|| KeyPair::generate(&parameters, engine, INSECURE).unwrap());
+    let (KeyPair { private, public }, freed) = freed_by(|| KeyPair::generate(&parameters, engine, INSECURE).unwrap());
     let mut hidden = Hidden::default();
     hidden.around(&integer(private.expose_prime()), &integer(public.modulus()), parameters.limbs());
     hidden.search(&name("making keys"), leaks, &freed);

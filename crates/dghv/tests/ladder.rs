@@ -106,7 +106,8 @@ fn switched(key: &SwitchingKey, parameters: &Parameters, modulus: &Integer, c: &
         for j in 0..digits {
             let digit = Integer::from(&z >> (16 * j as u32)).keep_bits(16);
             let at = i * digits + j;
-            let correction = integer(&key.corrections()[at * parameters.correction_limbs()..][..parameters.correction_limbs()]);
+            let correction =
+                integer(&key.corrections()[at * parameters.correction_limbs()..][..parameters.correction_limbs()]);
             sum += digit * (chi(seed, bits, set + at) - correction);
         }
     }
@@ -149,7 +150,8 @@ fn bounds_hold(parameters: &Parameters, rungs: usize, trials: usize) {
             // From little noise up to the most that decrypts, of both signs.
             let length = fresh.noise() + (most - fresh.noise()) * row as f64 / trials as f64;
             let largest = Integer::from(1) << length as u32;
-            let noise = if row % 5 == 0 { largest.clone() } else { Integer::from(largest.random_below_ref(&mut state)) };
+            let noise =
+                if row % 5 == 0 { largest.clone() } else { Integer::from(largest.random_below_ref(&mut state)) };
             let even: Integer = (noise >> 1) << 1;
             let value = integer(fresh.value()) + if row % 2 == 0 { even } else { -even };
             let value = limbs(&value.rem_euc(&modulus), parameters.limbs());
@@ -166,7 +168,7 @@ fn bounds_hold(parameters: &Parameters, rungs: usize, trials: usize) {
             assert_eq!(found.is_odd(), *bit);
             assert!(found.to_f64().abs().log2() < after.noise(), "{parameters} level {level}: {after:?}");
             // What is added to the noise that was there, in proportion to the secrets.
-            let added = Integer::from(&found - r * &q / &p).to_f64().abs().log2();
+            let added = (&found - r * &q / &p).to_f64().abs().log2();
             assert!(added < bound, "{added} of {bound} bits");
             nearest = nearest.min(bound - added);
         }
@@ -289,7 +291,10 @@ fn a_ladder_that_is_too_short_leaves_it_to_recryption() {
     assert_eq!(private.decrypt(&sums[0]).unwrap(), adder.evaluate_plain(&bits(0x37c9)));
     // A row that has been switched cannot be recrypted.
     let below = public.switch(&rows[0], 1).unwrap();
-    assert!(matches!(public.evaluator().evaluate(&adder, &[below]).unwrap_err().kind(), ErrorKind::NoiseExhausted { .. }));
+    assert!(matches!(
+        public.evaluator().evaluate(&adder, &[below]).unwrap_err().kind(),
+        ErrorKind::NoiseExhausted { .. }
+    ));
 }
 
 #[test]

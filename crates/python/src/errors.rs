@@ -140,9 +140,7 @@ pub(crate) fn bits(error: &hearith_dghv::Error) -> PyErr {
         | Kind::MalformedKey { .. }
         | Kind::Ladder { .. }
         | Kind::NoLadder
-        | Kind::LadderTooLarge { .. } => {
-            raise::<InvalidKeyError>(text, place, kind, source)
-        }
+        | Kind::LadderTooLarge { .. } => raise::<InvalidKeyError>(text, place, kind, source),
         Kind::Random(_) => PyOSError::new_err(text),
         _ => PyValueError::new_err(text),
     }

@@ -139,9 +139,11 @@ pub(super) fn switch(
 ) -> Result<(), Failure> {
     let keys = public_key(session, &command.key, insecure)?;
     let (mut input, from) = Bits::of(&command.input, &keys)?;
-    let (to, levels) = (command.level.unwrap_or(from + 1), keys.ladder.iter().flat_map(|ladder| ladder.rungs()).count());
+    let (to, levels) =
+        (command.level.unwrap_or(from + 1), keys.ladder.iter().flat_map(|ladder| ladder.rungs()).count());
     let Some(key) = keys.at_level(to).filter(|_| from <= to) else {
-        let hint = if levels == 0 { "hearith dghv keygen --ladder makes a key that has some" } else { "bits only go down" };
+        let hint =
+            if levels == 0 { "hearith dghv keygen --ladder makes a key that has some" } else { "bits only go down" };
         return Err(Failure::at(&input.name, Error::from(ErrorKind::Level { from, to, levels })).noting(hint));
     };
     let rows = input.rows();

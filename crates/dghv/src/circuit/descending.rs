@@ -180,7 +180,18 @@ struct Descending<'a, B> {
     switches: usize,
 }
 
-impl<B: Levelled<Error = Error>> Descending<'_, B> {
+impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
+    fn new(bits: B, levels: Levels<'a>) -> Self {
+        Descending { bits, levels, switches: 0 }
+    }
+
+    /// What a circuit makes of some rows; all results are at one level.
+    fn run(&mut self, circuit: &Circuit, rows: Vec<Vec<B::Bit>>) -> Result<Vec<Vec<B::Bit>>, Error> {
+        let mut results = circuit.evaluate(self, rows)?;
+        self.gather(&mut results)?;
+        Ok(results)
+    }
+
     /// Brings the operands of each pair to the level that both need.
     fn meet(
         &mut self,
@@ -208,7 +219,8 @@ impl<B: Levelled<Error = Error>> Descending<'_, B> {
             }
         }
         for (level, wire_levels) in (0..self.levels.lowest()).map(|level| (level, &places)) {
-            let lower = |wire: &usize| self.bits.place(wires.get(*wire)).level == level && wire_levels[wire].level > level;
+            let lower =
+                |wire: &usize| self.bits.place(wires.get(*wire)).level == level && wire_levels[wire].level > level;
             let chosen: Vec<usize> = wire_levels.keys().copied().filter(lower).collect();
             self.lower(wires, level, &chosen)?;
         }
@@ -263,31 +275,16 @@ impl<B: Levelled<Error = Error>> Bits for Descending<'_, B> {
     }
 }
 
-fn run<B: Levelled<Error = Error>>(
-    bits: B,
-    levels: Levels<'_>,
-    circuit: &Circuit,
-    rows: Vec<Vec<B::Bit>>,
-) -> Result<(Vec<Vec<B::Bit>>, usize), Error> {
-    let mut descending = Descending { bits, levels, switches: 0 };
-    let mut rows = circuit.evaluate(&mut descending, rows)?;
-    descending.gather(&mut rows)?;
-    Ok((rows, descending.switches))
-}
-
 /// How many switches the evaluation of these rows takes, and the level of its results.
 ///
 /// # Errors
 /// [`ErrorKind::NoiseExhausted`](crate::ErrorKind::NoiseExhausted) if the ladder is not long enough, and for bits of other keys.
-pub(super) fn plan(
-    levels: Levels<'_>,
-    circuit: &Circuit,
-    rows: &[Vec<Ciphertext>],
-) -> Result<(usize, usize), Error> {
+pub(super) fn plan(levels: Levels<'_>, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<(usize, usize), Error> {
     let places = |row: &Vec<Ciphertext>| row.iter().map(|bit| Place::of(levels, bit)).collect::<Result<_, _>>();
     let places = rows.iter().map(places).collect::<Result<_, _>>()?;
-    let (results, switches) = run(Planned(levels), levels, circuit, places)?;
-    Ok((switches, results.iter().flatten().map(|place| place.level).next().unwrap_or(0)))
+    let mut descending = Descending::new(Planned(levels), levels);
+    let results = descending.run(circuit, places)?;
+    Ok((descending.switches, results.iter().flatten().map(|place| place.level).next().unwrap_or(0)))
 }
 
 /// Evaluates a batch of rows; all results are at one level. `step` is told of every product and every switch.
@@ -297,5 +294,5 @@ pub(super) fn evaluate(
     rows: &[Vec<Ciphertext>],
     step: &mut dyn FnMut(usize),
 ) -> Result<Vec<Vec<Ciphertext>>, Error> {
-    run(Encrypted { levels, step }, levels, circuit, rows.to_vec()).map(|(rows, _)| rows)
+    Descending::new(Encrypted { levels, step }, levels).run(circuit, rows.to_vec())
 }

@@ -112,7 +112,8 @@ impl<'a> Evaluator<'a> {
             return Ok(None);
         }
         let levels = self.levels();
-        let recrypts = || rows.iter().flatten().all(|bit| bit.key_id() == self.public.id()) && self.recryption.is_some();
+        let recrypts =
+            || rows.iter().flatten().all(|bit| bit.key_id() == self.public.id()) && self.recryption.is_some();
         match descending::plan(levels, circuit, rows) {
             Ok((switches, level)) => Ok(Some((levels, Work { recryptions: 0, switches, level }))),
             Err(error) if matches!(error.kind(), ErrorKind::NoiseExhausted { .. }) && recrypts() => Ok(None),
