@@ -3,7 +3,7 @@
 use super::switch::SwitchingKey;
 use crate::{Error, ErrorKind, Lengths, Parameters, RecryptionKey, noise};
 
-/// Bits of a digit of what is switched. \[CNT12\] takes single bits: sixteen times as many elements, for 13 bits less noise.
+/// Bits of a digit of what is switched. \[CNT12\] takes single bits: sixteen times as many elements, for 12 bits less noise.
 pub(super) const DIGIT: u32 = 16;
 /// Bits that a rung is lower than the least noise that switching leaves: room for some sums before a product.
 const MARGIN: u32 = 4;
