@@ -51,7 +51,7 @@ pub struct DghvKeygen {
     /// Leave out what refreshes noisy bits: the public key is half as long, circuits are shallow
     #[arg(long)]
     pub without_recryption: bool,
-    /// Add so many keys with shorter secrets, down which bits leave noise behind: circuits get deeper
+    /// Add a ladder of so many keys with shorter secrets: circuits get deeper
     #[arg(long, value_name = "RUNGS")]
     pub ladder: Option<usize>,
     /// Directory for the two files; made when missing
@@ -116,7 +116,7 @@ pub struct DghvSwitch {
     /// The public key, with a ladder
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// The level to go to: 0 is the key itself, 1 the rung below it [default: one below the bits']
+    /// Level to go to, 0 being the key's own [default: one below the bits']
     #[arg(long, value_name = "LEVEL")]
     pub level: Option<usize>,
     /// Encrypted bits

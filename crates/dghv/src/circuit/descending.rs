@@ -218,10 +218,9 @@ impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
                 }
             }
         }
-        for (level, wire_levels) in (0..self.levels.lowest()).map(|level| (level, &places)) {
-            let lower =
-                |wire: &usize| self.bits.place(wires.get(*wire)).level == level && wire_levels[wire].level > level;
-            let chosen: Vec<usize> = wire_levels.keys().copied().filter(lower).collect();
+        for level in 0..self.levels.lowest() {
+            let goes = |wire: &usize| self.bits.place(wires.get(*wire)).level == level && places[wire].level > level;
+            let chosen: Vec<usize> = places.keys().copied().filter(goes).collect();
             self.lower(wires, level, &chosen)?;
         }
         Ok(())
