@@ -4,7 +4,7 @@
 
 use hearith_arith::Engine;
 use hearith_dghv::format::{CiphertextReader, CiphertextWriter, FormatError, Header};
-use hearith_dghv::{Ciphertext, InsecureHistoricalParameters, PrivateKey, PublicKeys};
+use hearith_dghv::{Ciphertext, InsecureHistoricalParameters, PrivateKeys, PublicKeys};
 use libfuzzer_sys::fuzz_target;
 use sha2::{Digest, Sha256};
 
@@ -17,7 +17,7 @@ fuzz_target!(|content: &[u8]| {
         keys.write_to(&mut again).expect("a vector takes everything");
         assert_eq!(again, file);
     }
-    if let Ok(key) = PrivateKey::read_from(&file[..], InsecureHistoricalParameters) {
+    if let Ok(key) = PrivateKeys::read_from(&file[..], InsecureHistoricalParameters) {
         let mut again = Vec::new();
         key.write_to(&mut again).expect("a vector takes everything");
         assert_eq!(again, file);

@@ -12,7 +12,9 @@ use hearith_paillier::{DEFAULT_BITS, Variant};
 
 use crate::printable::Printable;
 
-pub use dghv::{Dghv, DghvCombine, DghvCommand, DghvDecrypt, DghvEncrypt, DghvEvaluate, DghvInspect, DghvKeygen};
+pub use dghv::{
+    Dghv, DghvCombine, DghvCommand, DghvDecrypt, DghvEncrypt, DghvEvaluate, DghvInspect, DghvKeygen, DghvSwitch,
+};
 
 /// Threads that can be asked for: more than any machine has cores, few enough to be started in no time.
 pub const MAX_THREADS: u16 = 1024;

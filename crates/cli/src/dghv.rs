@@ -30,6 +30,7 @@ pub(crate) fn run(session: &Session, command: &Dghv) -> Result<(), Failure> {
     match &command.command {
         DghvCommand::Keygen(command) => keygen::run(session, command, insecure()?),
         DghvCommand::Encrypt(command) => crypt::encrypt(session, command, insecure()?),
+        DghvCommand::Switch(command) => compute::switch(session, command, insecure()?),
         DghvCommand::Decrypt(command) => crypt::decrypt(session, command, insecure()?),
         DghvCommand::Add(command) => compute::combine(session, command, insecure()?, Operation::Add),
         DghvCommand::Multiply(command) => compute::combine(session, command, insecure()?, Operation::Multiply),

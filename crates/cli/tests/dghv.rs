@@ -23,6 +23,7 @@ static KEYS: LazyLock<TempDir> = LazyLock::new(|| {
         ("cnt", "--scheme cnt --parameters toy"),
         ("short", "--scheme cnt --parameters toy --short-coefficients --without-recryption"),
         ("cmnt", "--scheme cmnt --parameters toy"),
+        ("ladder", "--scheme cnt --parameters toy --short-coefficients --without-recryption --ladder 6"),
     ] {
         let made = common::program()
             .args(["dghv", "keygen", INSECURE, "--quiet", "--out"])
@@ -35,10 +36,10 @@ static KEYS: LazyLock<TempDir> = LazyLock::new(|| {
     directory
 });
 
-/// A place with the toy keys in `cnt/`, `short/` and `cmnt/`, and two files of bits.
+/// A place with the toy keys in `cnt/`, `short/`, `cmnt/` and `ladder/`, and two files of bits.
 fn place() -> Place {
     let place = Place::new();
-    for name in ["cnt", "short", "cmnt"] {
+    for name in ["cnt", "short", "cmnt", "ladder"] {
         fs::create_dir(place.file(name)).unwrap();
         for file in ["public.dghv", "private.dghv"] {
             fs::copy(KEYS.path().join(name).join(file), place.file(name).join(file)).unwrap();
@@ -159,6 +160,87 @@ fn without_recryption_circuits_are_shallow() {
 }
 
 #[test]
+fn bits_go_down_a_ladder() {
+    let place = encrypted("ladder");
+    let level = |file: &str| inspected(&place, file)["level"].as_u64().unwrap();
+    let noise = |file: &str| inspected(&place, file)["rows"][0]["noise"].as_f64().unwrap();
+    let said = inspected(&place, "ladder/public.dghv");
+    let secrets: Vec<u64> = said["ladder"].as_array().unwrap().iter().map(|bits| bits.as_u64().unwrap()).collect();
+    assert_eq!((secrets.len(), said["level"].as_u64()), (6, Some(0)));
+    assert!(secrets.is_sorted_by(|a, b| a > b) && secrets[0] < said["lengths"]["secret"].as_u64().unwrap());
+    let text = place.ok("dghv inspect ladder/public.dghv").text();
+    assert!(
+        text.contains(&format!("  ladder     6 levels below, p {} to {} bits\n", secrets[0], secrets[5])),
+        "{text}"
+    );
+    assert!(place.ok("dghv inspect cnt/public.dghv").text().contains("  ladder     no\n"));
+
+    // A level at a time, or some at once; noise goes with each.
+    let switch = |from: &str, to: &str| insecure(&format!("switch --key ladder/public.dghv {from} --out {to}"));
+    let run = place.ok(&switch("a.dghv", "a1.dghv"));
+    assert!(run.stderr.contains("switch: 4 rows in ") && run.stderr.contains("level 0 to level 1"), "{}", run.stderr);
+    place.ok(&switch("--level 2 a1.dghv", "a2.dghv"));
+    place.ok(&switch("--level 2 b.dghv", "b2.dghv"));
+    assert_eq!([level("a.dghv"), level("a1.dghv"), level("a2.dghv"), level("b2.dghv")], [0, 1, 2, 2]);
+    assert!(noise("a.dghv") > noise("a1.dghv") + 50.0 && noise("a1.dghv") > noise("a2.dghv") + 40.0);
+    assert!(place.ok("dghv inspect a2.dghv").text().contains("  level      2\n"));
+    assert_eq!(place.ok(&insecure("decrypt --key ladder/private.dghv b2.dghv")).text(), "0\n1\n0\n1\n");
+
+    // Files of two levels meet at the lower one; eight bits are multiplied by none of the key's own products.
+    for (command, expected) in [("add", "0\n1\n1\n0\n"), ("multiply", "0\n0\n0\n1\n")] {
+        place.ok(&insecure(&format!("{command} --key ladder/public.dghv a1.dghv b2.dghv --out c.dghv")));
+        assert_eq!(level("c.dghv"), 2);
+        assert_eq!(place.ok(&insecure("decrypt --key ladder/private.dghv c.dghv")).text(), expected);
+    }
+    place.write("adder4.txt", library::adder(4).to_string());
+    let evaluate =
+        |key: &str| insecure(&format!("evaluate --key {key} --circuit adder4.txt a.dghv b.dghv --out s.dghv"));
+    let run = place.ok(&evaluate("ladder/public.dghv"));
+    assert!(
+        run.stderr.contains("; 0 recryptions, ") && run.stderr.contains(" switches down to level "),
+        "{}",
+        run.stderr
+    );
+    assert!(level("s.dghv") > 2);
+    // 12 and 10, the first bits lowest.
+    assert_eq!(place.ok(&insecure("decrypt --key ladder/private.dghv s.dghv")).text(), "0\n1\n1\n0\n1\n");
+}
+
+#[test]
+fn switches_that_cannot_be() {
+    let place = encrypted("ladder");
+    let switch = |key: &str, input: &str| format!("switch --key {key}/public.dghv {input} --out c.dghv");
+    place.ok(&insecure("switch --key ladder/public.dghv --level 6 a.dghv --out a6.dghv"));
+    let refused = "a6.dghv: no way from level 6 to level 7: the key has 6 levels below its own (bits only go down)";
+    fails(&place, &switch("ladder", "a6.dghv"), refused);
+    fails(&place, &switch("ladder", "--level 5 a6.dghv"), "a6.dghv: no way from level 6 to level 5");
+    fails(&place, &switch("short", "a.dghv"), "a.dghv: encrypted under key ");
+    place.ok(&insecure("encrypt --key short/public.dghv a.txt --out s.dghv"));
+    let refused =
+        "s.dghv: no way from level 0 to level 1: the key has 0 levels below its own (hearith dghv keygen --ladder";
+    fails(&place, &switch("short", "s.dghv"), refused);
+    let length = fs::read(place.file("a.dghv")).unwrap().len();
+    craft(&place, "a.dghv", "cut.dghv", |bytes| bytes.truncate(length - 5000));
+    fails(&place, &switch("ladder", "cut.dghv"), "cut.dghv: row 4: truncated");
+    craft(&place, "ladder/public.dghv", "cut", |bytes| bytes.truncate(100_000));
+    fails(&place, "switch --key cut a.dghv --out c.dghv", "cut: truncated: the file ends in the middle of its content");
+    // Noise that a switch would take away.
+    for file in ["p.dghv", "q.dghv"] {
+        let from = if file == "p.dghv" { "a.dghv" } else { "p.dghv" };
+        place.ok(&insecure(&format!("multiply --key ladder/public.dghv {from} {from} --out {file}")));
+    }
+    let line = "multiply --key ladder/public.dghv q.dghv q.dghv --out c.dghv";
+    fails(&place, line, "q.dghv: row 1: noise of up to ");
+    let run = place.run(&insecure(line));
+    assert!(run.stderr.ends_with("(hearith dghv switch takes noise away first)\n"), "{}", run.stderr);
+    let keygen = |what: &str| format!("keygen --scheme cmnt --out new --parameters {what}");
+    fails(&place, &keygen("medium --ladder 3"), "a ladder of these parameters takes ");
+    fails(&place, &keygen("toy --ladder 99"), "a ladder of 99 rungs, and these parameters have room for 1 to 16");
+    fails(&place, &keygen("toy --ladder 0"), "a ladder of 0 rungs");
+    assert!(!place.file("new").exists());
+}
+
+#[test]
 fn every_command_asks_by_name() {
     let place = encrypted("short");
     let before = place.files();
@@ -168,6 +250,7 @@ fn every_command_asks_by_name() {
         "add --key short/public.dghv a.dghv b.dghv --out c.dghv",
         "multiply --key short/public.dghv a.dghv b.dghv --out c.dghv",
         "evaluate --key short/public.dghv --circuit x.txt a.dghv --out c.dghv",
+        "switch --key ladder/public.dghv a.dghv --out c.dghv",
         "decrypt --key short/private.dghv a.dghv --out c.txt",
     ] {
         let words = ["dghv"].into_iter().chain(line.split_whitespace());
@@ -284,7 +367,7 @@ fn files_that_are_wrong_are_named() {
         "bent.dghv: damaged or tampered with: the checksum",
     );
     craft(&place, "a.dghv", "new.dghv", |bytes| bytes[8] = 7);
-    fails(&place, &decrypt("new.dghv"), "new.dghv: version 7 of the format, and this program reads version 1");
+    fails(&place, &decrypt("new.dghv"), "new.dghv: version 7 of the format, and this program reads versions 1 to 2");
     fails(&place, &decrypt("a.txt"), "a.txt: not a file of FHE over the integers");
     fails(&place, &decrypt("short/public.dghv"), "short/public.dghv: holds a public key, not encrypted bits");
     fails(&place, &decrypt("missing.dghv"), "missing.dghv: cannot read: No such file or directory");

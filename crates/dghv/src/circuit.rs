@@ -6,14 +6,15 @@
 
 mod bristol;
 mod builder;
+mod descending;
 mod encrypted;
 mod error;
 mod evaluate;
 pub mod library;
 
 pub use builder::{Builder, Wire};
-pub use encrypted::Evaluator;
 pub(crate) use encrypted::{Encrypted, Noise};
+pub use encrypted::{Evaluator, Work};
 pub use error::{CircuitError, CircuitErrorKind};
 pub use evaluate::{Bits, Plain, Wires};
 

@@ -148,13 +148,13 @@ impl PublicKey {
     }
 
     /// Doubles modulo `A_0`.
-    fn double(&self, value: &mut Secret) {
+    pub(crate) fn double(&self, value: &mut Secret) {
         let carry = double(value);
         reduce_once(value, carry, self.modulus());
     }
 
     /// Subtracts a number below `A_0` modulo `A_0`.
-    fn subtract(&self, value: &mut Secret, less: &[u64]) {
+    pub(crate) fn subtract(&self, value: &mut Secret, less: &[u64]) {
         let borrow = sub_assign(value, less);
         lift(value, borrow, self.modulus());
     }

@@ -115,6 +115,35 @@ pub enum ErrorKind {
         /// Most bits that decrypt.
         limit: u32,
     },
+    /// A ladder with more rungs than its parameters have room for, or with none.
+    #[error("a ladder of {rungs} rungs, and these parameters have room for 1 to {most}")]
+    Ladder {
+        /// Rungs asked for.
+        rungs: usize,
+        /// Rungs that there is room for.
+        most: usize,
+    },
+    /// There is no room for a ladder at all.
+    #[error("these parameters leave no room for a ladder")]
+    NoLadder,
+    /// Switching keys that would be too long, and a switch that would take too long.
+    #[error("a ladder of these parameters takes {mebibytes} MiB a rung, and at most {most} MiB are made or read")]
+    LadderTooLarge {
+        /// MiB of the first switching key.
+        mebibytes: u64,
+        /// Most that are made or read.
+        most: u64,
+    },
+    /// A level that the key's ladder does not have, or one above the ciphertext's.
+    #[error("no way from level {from} to level {to}: the key has {levels} levels below its own")]
+    Level {
+        /// The ciphertext's level.
+        from: usize,
+        /// The level asked for.
+        to: usize,
+        /// Rungs of the ladder.
+        levels: usize,
+    },
     /// Not 32 lower-case hexadecimal digits.
     #[error("not a key id: 32 lower-case hexadecimal digits")]
     NotAKeyId,

@@ -3,11 +3,12 @@
 //! | bytes | what |
 //! | ---: | --- |
 //! | 8 | `HEARDGHV` |
-//! | 2 | the version of this format, 1 |
+//! | 2 | the version of this format: 1, or 2 for a key with a ladder and for whatever lies on a rung |
 //! | 1 | what the file holds: 1 a public key, 2 a private key, 3 ciphertexts |
 //! | 1 | the scheme: 1 CMNT, 2 CNT |
 //! | 7 x 4 | the parameters' lengths, in the order of [`Lengths`](crate::Lengths) |
 //! | 16 | the id of the key |
+//! | 1 | in version 2: the level in a ladder, 0 for the key itself |
 //! | | the content, by what the file holds |
 //! | 32 | the SHA-256 of everything before it |
 //!
@@ -25,5 +26,5 @@ mod published;
 
 pub use ciphertexts::{CiphertextReader, CiphertextWriter, ciphertext_file_bytes};
 pub use error::{FormatError, FormatErrorKind};
-pub use header::{FileKind, HEADER_BYTES, Header, VERSION};
+pub use header::{FileKind, HEADER_BYTES, Header, MOST_HEADER_BYTES, VERSION};
 pub use published::{MOST_BYTES as MOST_PUBLISHED_BYTES, Published, PublishedError};

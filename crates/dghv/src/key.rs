@@ -34,6 +34,9 @@ impl KeyId {
         let parts = [lengths.security, lengths.key_noise, lengths.secret, lengths.modulus];
         let more = [lengths.elements, lengths.coefficient, lengths.encryption_noise];
         parts.iter().chain(&more).for_each(|length| hash.update(length.to_le_bytes()));
+        if parameters.level() > 0 {
+            hash.update([parameters.level()]);
+        }
         hash.update(seed);
         modulus.iter().chain(corrections).for_each(|limb| hash.update(limb.to_le_bytes()));
         let mut id = [0; 16];

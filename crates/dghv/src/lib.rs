@@ -11,6 +11,7 @@
 //! - [`mod@format`]: files of keys and ciphertexts;
 //! - [`PublicKey::encrypt`], [`add`](PublicKey::add), [`multiply`](PublicKey::multiply), [`PrivateKey::decrypt`]: on batches of bits.
 //! - [`RecryptionKey`]: ciphertexts whose noise is nearly exhausted get little noise again;
+//! - [`Ladder`]: modulus switching, by which ciphertexts leave noise behind;
 //! - [`circuit`]: boolean circuits, from texts in Bristol Fashion or built here, and the [`Evaluator`] that runs them on ciphertexts.
 //!
 //! Numbers are slices of 64-bit limbs, least significant first.
@@ -24,9 +25,11 @@ mod error;
 pub mod format;
 mod homomorphic;
 mod key;
+mod ladder;
 mod noise;
 mod number;
 mod parameters;
+mod private_keys;
 mod public_keys;
 mod random;
 mod reduction;
@@ -38,7 +41,9 @@ pub use circuit::Evaluator;
 pub use elements::SEED_BYTES;
 pub use error::{Error, ErrorKind};
 pub use key::{InsecureHistoricalParameters, KeyId, KeyPair, PrivateKey, PublicKey};
+pub use ladder::{Ladder, Rung, SwitchingKey};
 pub use parameters::{Lengths, Parameters, Scheme, Size};
+pub use private_keys::PrivateKeys;
 pub use public_keys::PublicKeys;
 pub use squash::RecryptionKey;
 

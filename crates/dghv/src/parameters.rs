@@ -97,11 +97,12 @@ pub struct Lengths {
     pub encryption_noise: u32,
 }
 
-/// A scheme and its lengths.
+/// A scheme, its lengths, and the level in a ladder of keys at which they are used.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters {
     scheme: Scheme,
     lengths: Lengths,
+    level: u8,
 }
 
 impl Parameters {
@@ -125,7 +126,7 @@ impl Parameters {
             Scheme::Cnt => coefficient,
         };
         let lengths = Lengths { security, key_noise, secret, modulus, elements, coefficient, encryption_noise };
-        Parameters { scheme, lengths }
+        Parameters { scheme, lengths, level: 0 }
     }
 
     /// The published CNT set with coefficients and encryption noise as short as CMNT's, `lambda` and `4 lambda` bits: fresh ciphertexts can
@@ -159,7 +160,7 @@ impl Parameters {
         if coefficient == 0 || coefficient > secret || encryption_noise > secret || key_noise > secret {
             return refuse("coefficients or noise are longer than the secret");
         }
-        let parameters = Parameters { scheme, lengths };
+        let parameters = Parameters { scheme, lengths, level: 0 };
         if parameters.fresh_noise() > parameters.noise_limit() {
             return refuse("a fresh ciphertext would not decrypt");
         }
@@ -174,6 +175,16 @@ impl Parameters {
     /// The lengths.
     pub fn lengths(&self) -> &Lengths {
         &self.lengths
+    }
+
+    /// Rungs of a ladder between a key's own parameters and these: 0 for those of a key itself. See [`Ladder`](crate::Ladder).
+    pub fn level(&self) -> u8 {
+        self.level
+    }
+
+    /// The same lengths, at a level of a ladder.
+    pub(crate) fn at_level(self, level: u8) -> Parameters {
+        Parameters { level, ..self }
     }
 
     /// Which published set it is, if it is one.
@@ -216,10 +227,13 @@ impl Parameters {
     }
 }
 
-/// `cnt toy`, `cnt toy with short coefficients`, or `cnt of other lengths`.
+/// `cnt toy`, `cnt toy with short coefficients`, `cnt of other lengths`, or `cnt at level 3`.
 impl fmt::Display for Parameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let short = |size: &&Size| Parameters::historical(self.scheme, **size).with_short_coefficients() == *self;
+        if self.level > 0 {
+            return write!(f, "{} at level {}", self.scheme, self.level);
+        }
         match (self.size(), Size::ALL.iter().find(short)) {
             (Some(size), _) => write!(f, "{} {size}", self.scheme),
             (None, Some(size)) => write!(f, "{} {size} with short coefficients", self.scheme),

@@ -1,60 +1,133 @@
-//! A public key with its recryption key: sums and products of any depth.
+//! A public key with its ladder and its recryption key: sums and products of any depth.
 
 use crate::circuit::{Builder, Wire};
-use crate::{Ciphertext, Error, ErrorKind, Evaluator, PublicKey, RecryptionKey};
+use crate::ladder::Levels;
+use crate::{Ciphertext, Error, ErrorKind, Evaluator, Ladder, PublicKey, RecryptionKey};
 
-/// A public key and, if there is one, what recrypts its ciphertexts.
+/// A public key and, if there are such, what recrypts its ciphertexts and the keys below it.
 #[derive(Debug)]
 pub struct PublicKeys {
     /// What encrypts and computes.
     pub key: PublicKey,
     /// What makes noisy ciphertexts fresh.
     pub recryption: Option<RecryptionKey>,
+    /// Keys with shorter secrets, at which ciphertexts have less noise.
+    pub ladder: Option<Ladder>,
 }
 
 impl PublicKeys {
-    /// Evaluates circuits, with recryption if there is a key for it.
+    /// Evaluates circuits, with the ladder and with recryption where there are such.
     pub fn evaluator(&self) -> Evaluator<'_> {
         let evaluator = Evaluator::new(&self.key);
-        match &self.recryption {
-            Some(recryption) => evaluator.with_recryption(recryption),
-            None => evaluator,
+        let evaluator = self.ladder.iter().fold(evaluator, |evaluator, ladder| evaluator.with_ladder(ladder));
+        self.recryption.iter().fold(evaluator, |evaluator, recryption| evaluator.with_recryption(recryption))
+    }
+
+    /// The key of a level: 0 is the key itself, 1 the first rung of the ladder. `None` below the ladder.
+    pub fn at_level(&self, level: usize) -> Option<&PublicKey> {
+        let levels = self.levels();
+        (level <= levels.lowest()).then(|| levels.key(level))
+    }
+
+    /// The level of a ciphertext.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OtherKey`] if it is of none of these keys.
+    pub fn level_of(&self, ciphertext: &Ciphertext) -> Result<usize, Error> {
+        self.levels().level_of(ciphertext.key_id())
+    }
+
+    /// Ciphertexts of any levels, brought down to this one; each rung takes noise away.
+    ///
+    /// # Errors
+    /// With the row: [`ErrorKind::Level`] for a level above the ciphertext's or below the ladder, [`ErrorKind::OtherKey`],
+    /// [`ErrorKind::OutOfRange`], [`ErrorKind::NoiseExhausted`].
+    pub fn switch(&self, ciphertexts: &[Ciphertext], level: usize) -> Result<Vec<Ciphertext>, Error> {
+        self.levels().switch(ciphertexts, level)
+    }
+
+    fn levels(&self) -> Levels<'_> {
+        Levels::new(&self.key, self.ladder.as_ref())
+    }
+
+    /// Exclusive or, row by row. Operands that are too noisy are recrypted first, if there is a key for it; with a ladder, operands of
+    /// different levels meet at the lower one.
+    ///
+    /// # Errors
+    /// As [`PublicKey::add`]; with a ladder, noise has no row.
+    pub fn add(&self, a: &[Ciphertext], b: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
+        match self.ladder {
+            Some(_) => gate(self.evaluator(), a, b, Builder::xor),
+            None => self.add_at(0, a, b),
         }
     }
 
-    /// Exclusive or, row by row; operands that are too noisy are recrypted first, if there is a key for it.
+    /// And, row by row. Operands that are too noisy are recrypted first, if there is a key for it; with a ladder, operands go down to where
+    /// their product has the most room for noise, and all rows to the lowest level that one of them needs.
     ///
     /// # Errors
-    /// As [`PublicKey::add`].
-    pub fn add(&self, a: &[Ciphertext], b: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
-        self.recrypting(a, b, self.key.add(a, b), Builder::xor)
-    }
-
-    /// And, row by row; operands that are too noisy are recrypted first, if there is a key for it.
-    ///
-    /// # Errors
-    /// As [`PublicKey::multiply`].
+    /// As [`PublicKey::multiply`]; with a ladder, noise has no row.
     pub fn multiply(&self, a: &[Ciphertext], b: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
-        self.recrypting(a, b, self.key.multiply(a, b), Builder::and)
+        match self.ladder {
+            Some(_) => gate(self.evaluator(), a, b, Builder::and),
+            None => self.multiply_at(0, a, b),
+        }
     }
 
-    /// What was done or, where the noise was too much for it, the same gate with recryption.
-    fn recrypting(
+    /// Exclusive or, row by row, at this level, to which operands go down. At the key's own, operands that are too noisy are recrypted
+    /// first, if there is a key for it.
+    ///
+    /// # Errors
+    /// As [`PublicKey::add`] and [`PublicKeys::switch`].
+    pub fn add_at(&self, level: usize, a: &[Ciphertext], b: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
+        self.at(level, a, b, PublicKey::add, Builder::xor)
+    }
+
+    /// And, row by row, at this level, as [`PublicKeys::add_at`].
+    ///
+    /// # Errors
+    /// As [`PublicKey::multiply`] and [`PublicKeys::switch`].
+    pub fn multiply_at(&self, level: usize, a: &[Ciphertext], b: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
+        self.at(level, a, b, PublicKey::multiply, Builder::and)
+    }
+
+    /// What the key of a level makes of two batches or, where their noise is too much for it, the same gate with recryption.
+    fn at(
         &self,
+        level: usize,
         a: &[Ciphertext],
         b: &[Ciphertext],
-        done: Result<Vec<Ciphertext>, Error>,
-        gate: impl Fn(&mut Builder, Wire, Wire) -> Wire,
+        compute: impl Fn(&PublicKey, &[Ciphertext], &[Ciphertext]) -> Result<Vec<Ciphertext>, Error>,
+        build: impl Fn(&mut Builder, Wire, Wire) -> Wire,
     ) -> Result<Vec<Ciphertext>, Error> {
-        match done {
-            Err(error) if self.recryption.is_some() && matches!(error.kind(), ErrorKind::NoiseExhausted { .. }) => {
-                let mut circuit = Builder::new(&[1, 1]);
-                let inputs = circuit.inputs();
-                let output = gate(&mut circuit, inputs[0], inputs[1]);
-                let rows: Vec<Vec<Ciphertext>> = a.iter().zip(b).map(|(a, b)| vec![a.clone(), b.clone()]).collect();
-                self.evaluator().evaluate(&circuit.finish(&[&[output]]), &rows).map(|rows| rows.concat())
+        let levels = self.levels().lowest();
+        let key = self.at_level(level).ok_or(ErrorKind::Level { from: 0, to: level, levels })?;
+        let (a, b) = (self.switch(a, level)?, self.switch(b, level)?);
+        match (compute(key, &a, &b), &self.recryption) {
+            (Err(error), Some(recryption))
+                if level == 0 && matches!(error.kind(), ErrorKind::NoiseExhausted { .. }) =>
+            {
+                gate(Evaluator::new(&self.key).with_recryption(recryption), &a, &b, build)
             }
-            done => done,
+            (done, _) => done,
         }
     }
+}
+
+/// A circuit of one gate, row by row.
+fn gate(
+    evaluator: Evaluator<'_>,
+    a: &[Ciphertext],
+    b: &[Ciphertext],
+    build: impl Fn(&mut Builder, Wire, Wire) -> Wire,
+) -> Result<Vec<Ciphertext>, Error> {
+    let (left, right) = (a.len(), b.len());
+    if left != right {
+        return Err(ErrorKind::UnequalLengths { left, right }.into());
+    }
+    let mut circuit = Builder::new(&[1, 1]);
+    let inputs = circuit.inputs();
+    let output = build(&mut circuit, inputs[0], inputs[1]);
+    let rows: Vec<Vec<Ciphertext>> = a.iter().zip(b).map(|(a, b)| vec![a.clone(), b.clone()]).collect();
+    evaluator.evaluate(&circuit.finish(&[&[output]]), &rows).map(|rows| rows.concat())
 }

@@ -26,6 +26,9 @@ mod generate;
 mod rounding;
 mod stream;
 
+pub(crate) use generate::{first, subset};
+pub(crate) use stream::Stream;
+
 use crate::circuit::Encrypted;
 use crate::elements::SEED_BYTES;
 use crate::number::bits_of;
@@ -33,7 +36,6 @@ use crate::reduction::Reduction;
 use crate::{Ciphertext, Error, ErrorKind, InsecureHistoricalParameters, KeyId, Parameters, PublicKey};
 use std::borrow::Borrow;
 use std::fmt;
-use stream::Stream;
 
 /// Elements of the secret subset, `theta`; one in each block.
 pub const SUBSET: usize = 15;

@@ -31,6 +31,11 @@ impl Coefficients {
         Ok(Coefficients { limbs, each, bits })
     }
 
+    /// Numbers of at most 64 bits, a word each.
+    pub(crate) fn of_words(words: Vec<u64>, bits: u32) -> Self {
+        Coefficients { limbs: Zeroizing::new(words), each: 1, bits }
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.limbs.len() / self.each

@@ -2,12 +2,12 @@
 
 use hearith_arith::Engine;
 use hearith_dghv::format::{
-    CiphertextReader, CiphertextWriter, FileKind, FormatError, FormatErrorKind, HEADER_BYTES, Header, Published,
-    VERSION, ciphertext_file_bytes,
+    CiphertextReader, CiphertextWriter, FileKind, FormatError, FormatErrorKind, HEADER_BYTES, Header,
+    MOST_HEADER_BYTES, Published, VERSION, ciphertext_file_bytes,
 };
 use hearith_dghv::{
-    Ciphertext, InsecureHistoricalParameters, KeyPair, Lengths, Parameters, PrivateKey, PublicKeys, RecryptionKey,
-    Scheme, Size,
+    Ciphertext, InsecureHistoricalParameters, KeyPair, Ladder, Lengths, Parameters, PrivateKey, PrivateKeys,
+    PublicKeys, RecryptionKey, Scheme, Size,
 };
 use sha2::{Digest, Sha256};
 
@@ -42,9 +42,9 @@ fn files(parameters: &Parameters, recryption: bool) -> Files {
     let pair = KeyPair::generate(parameters, Engine::Serial, INSECURE).unwrap();
     let (mut public, mut private) = (Vec::new(), Vec::new());
     let recryption = recryption.then(|| RecryptionKey::generate(&pair.private, &pair.public, INSECURE).unwrap());
-    let file = PublicKeys { key: pair.public, recryption };
+    let file = PublicKeys { key: pair.public, recryption, ladder: None };
     file.write_to(&mut public).unwrap();
-    pair.private.write_to(&mut private).unwrap();
+    PrivateKeys::from(pair.private.clone()).write_to(&mut private).unwrap();
     let encrypted = file.key.encrypt(&BITS).unwrap();
     let mut rows = CiphertextWriter::new(Vec::new(), parameters, file.key.id(), 5).unwrap();
     rows.write(&encrypted[..2]).unwrap();
@@ -58,7 +58,7 @@ fn read_public(bytes: &[u8]) -> Result<PublicKeys, FormatError> {
 }
 
 fn read_private(bytes: &[u8]) -> Result<PrivateKey, FormatError> {
-    PrivateKey::read_from(bytes, INSECURE)
+    PrivateKeys::read_from(bytes, INSECURE).map(|keys| keys.key)
 }
 
 fn read_rows(bytes: &[u8]) -> Result<Vec<Ciphertext>, FormatError> {
@@ -116,6 +116,99 @@ fn files_come_back_as_they_were() {
     }
 }
 
+/// A key with a ladder of two rungs, and bits at its first.
+fn laddered() -> (PublicKeys, PrivateKeys, Files) {
+    let lengths = Lengths { secret: 340, modulus: 1101, ..*tiny(Scheme::Cnt).lengths() };
+    let parameters = Parameters::custom(Scheme::Cnt, lengths).unwrap();
+    let mut files = files(&parameters, false);
+    let (ladder, rungs) = Ladder::generate(&files.secret, &files.file.key, 2, INSECURE).unwrap();
+    let bits = files.file.key.encrypt(&BITS).unwrap();
+    let KeyPair { public, .. } = KeyPair::generate(&parameters, Engine::Serial, INSECURE).unwrap();
+    let public =
+        PublicKeys { key: std::mem::replace(&mut files.file.key, public), recryption: None, ladder: Some(ladder) };
+    let private = PrivateKeys { key: files.secret.clone(), rungs };
+    (files.public, files.private) = (Vec::new(), Vec::new());
+    public.write_to(&mut files.public).unwrap();
+    private.write_to(&mut files.private).unwrap();
+    let below = public.switch(&bits, 1).unwrap();
+    let rung = public.at_level(1).unwrap();
+    let mut rows = CiphertextWriter::new(Vec::new(), rung.parameters(), rung.id(), 5).unwrap();
+    rows.write(&below).unwrap();
+    files.rows = rows.finish().unwrap();
+    (public, private, files)
+}
+
+#[test]
+fn ladders_come_back_as_they_were() {
+    let (public, private, files) = laddered();
+    let (read, secret) =
+        (read_public(&files.public).unwrap(), PrivateKeys::read_from(&files.private[..], INSECURE).unwrap());
+    secret.check(&read).unwrap();
+    private.check(&read).unwrap();
+    let [written, found] = [&public, &read].map(|keys| keys.ladder.as_ref().unwrap().rungs());
+    assert_eq!(found.len(), 2);
+    for (written, found) in written.iter().zip(found) {
+        assert_eq!((written.key.id(), written.key.parameters()), (found.key.id(), found.key.parameters()));
+        assert_eq!(written.switching.first(), found.switching.first());
+        assert_eq!(written.switching.corrections(), found.switching.corrections());
+        assert_eq!(written.switching.seed(), found.switching.seed());
+    }
+    let rung = &found[0].key;
+    assert_eq!(files.rows.len() as u64, ciphertext_file_bytes(rung.parameters(), 5));
+    let rows = read_rows(&files.rows).unwrap();
+    assert_eq!(secret.decrypt(&rows).unwrap(), BITS);
+    assert_eq!(secret.decrypt(&read.switch(&rows, 2).unwrap()).unwrap(), BITS);
+    let header = Header::read(&files.rows[..MOST_HEADER_BYTES as usize]).unwrap();
+    assert_eq!((header.parameters.level(), header.key), (1, rung.id()));
+    // Without a ladder files are those of the first version, which older programs read.
+    for (file, version) in [(&files.public, 2), (&files.private, 2), (&files.rows, 2)] {
+        assert_eq!(file[8..10], [version, 0]);
+    }
+    let Files { public, private, rows, .. } = self::files(&tiny(Scheme::Cnt), false);
+    assert!([public, private, rows].iter().all(|file| file[8..10] == [1, 0]));
+}
+
+#[test]
+fn ladders_that_are_wrong_are_refused() {
+    let (_, _, files) = laddered();
+    let said = |file: &[u8]| match file[10] {
+        1 => read_public(file).map(drop).unwrap_err().to_string(),
+        2 => PrivateKeys::read_from(file, INSECURE).map(drop).unwrap_err().to_string(),
+        _ => read_rows(file).map(drop).unwrap_err().to_string(),
+    };
+    let level = HEADER_BYTES as usize;
+    for file in [&files.public, &files.private, &files.rows] {
+        for length in (11..file.len()).step_by(1 + file.len() / 400) {
+            let expected = "truncated: the file ends in the middle of its content";
+            assert!(said(&file[..length]).ends_with(expected), "{length}");
+        }
+        for bit in (8 * 12..8 * file.len()).step_by(1 + file.len() / 40) {
+            let mut flipped = file.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(!said(&flipped).is_empty(), "bit {bit}");
+        }
+    }
+    let with = |file: &[u8], at: usize, byte: u8| {
+        let mut file = file.to_vec();
+        file[at] = byte;
+        sealed(file)
+    };
+    // A level that takes no second version, one that the key is not of, and rungs that there cannot be.
+    assert_eq!(said(&with(&files.rows, level, 0)), "the level has a value that it cannot have");
+    assert!(said(&with(&files.public, level, 1)).contains("its id"));
+    let secret = 340_usize.div_ceil(8);
+    let count = level + 1 + secret;
+    assert_eq!(files.private[count], 2);
+    assert_eq!(said(&with(&files.private, count, 0)), "the number of rungs has a value that it cannot have");
+    assert_eq!(said(&with(&files.private, count, 3)), "the number of rungs has a value that it cannot have");
+    assert_eq!(
+        said(&with(&files.private, count, 1)),
+        "damaged or tampered with: the checksum is not that of the content"
+    );
+    let even = with(&files.private, count + 1 + 16, files.private[count + 1 + 16] & !1);
+    assert!(said(&even).starts_with("the key is malformed: the prime is even"));
+}
+
 #[test]
 fn any_changed_bit_is_found() {
     let Files { public, private, rows, .. } = files(&tiny(Scheme::Cmnt), false);
@@ -163,7 +256,7 @@ fn mistakes_are_told_apart() {
     let said = |error: FormatError| error.to_string();
     assert_eq!(said(read_rows(b"PAR1 and more").unwrap_err()), "not a file of FHE over the integers");
     let newer = with(&rows, 8, &(VERSION + 1).to_le_bytes());
-    assert_eq!(said(read_rows(&newer).unwrap_err()), "version 2 of the format, and this program reads version 1");
+    assert_eq!(said(read_rows(&newer).unwrap_err()), "version 3 of the format, and this program reads versions 1 to 2");
     assert_eq!(said(read_public(&private).unwrap_err()), "holds a private key, not a public key");
     assert_eq!(said(read_private(&rows).unwrap_err()), "holds encrypted bits, not a private key");
     assert_eq!(said(read_rows(&public).unwrap_err()), "holds a public key, not encrypted bits");

@@ -126,7 +126,7 @@ fn small_keys_evaluate_all_circuits() {
 }
 
 #[test]
-#[ignore = "takes minutes: keys of 4 million bits"]
+#[ignore = "takes half a minute where tests are optimised"]
 fn medium_keys_recrypt() {
     for &scheme in Scheme::ALL {
         let keys = keys(&Parameters::historical(scheme, Size::Medium));

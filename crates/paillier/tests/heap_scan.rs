@@ -23,170 +23,22 @@ use common::{bytes_be, engines};
 use hearith_paillier::encoding::{Signed, SlotLayout, decode_signed, encode_signed, format_decimal, parse_decimal};
 use hearith_paillier::phe_json::{self, Number};
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, PublicKey};
+use hearith_testing::heap::{Recorder, Secrets, freed_by};
 use rug::{Integer, integer::Order};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::collections::HashMap;
 use std::hint::black_box;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use zeroize::Zeroizing;
-
-/// The allocator: the system's, with a copy of what is freed.
-struct Recorder;
-
-static RECORDING: AtomicBool = AtomicBool::new(false);
-static FREED: Mutex<Copies> = Mutex::new(Copies { start: std::ptr::null_mut(), length: 0, room: 0 });
-
-/// Copies of freed blocks one after another, in memory of its own.
-struct Copies {
-    start: *mut u8,
-    length: usize,
-    room: usize,
-}
-
-// SAFETY: the memory belongs to the value alone.
-unsafe impl Send for Copies {}
-
-impl Copies {
-    const ALIGN: usize = 64;
-
-    /// Appends a block, and zeros so that no word reaches from one block into the next.
-    ///
-    /// # Safety
-    /// `block` is valid for reading `size` bytes.
-    unsafe fn push(&mut self, block: *const u8, size: usize) {
-        let length = (self.length + size + 8).next_multiple_of(8);
-        if length > self.room {
-            let room = (2 * length).max(1 << 24);
-            // SAFETY: the sizes are those of the layouts; the old copies move to larger zeroed memory.
-            unsafe {
-                let larger = System.alloc_zeroed(Layout::from_size_align_unchecked(room, Self::ALIGN));
-                assert!(!larger.is_null(), "no memory for the copies");
-                std::ptr::copy_nonoverlapping(self.start, larger, self.length);
-                if self.room > 0 {
-                    System.dealloc(self.start, Layout::from_size_align_unchecked(self.room, Self::ALIGN));
-                }
-                (self.start, self.room) = (larger, room);
-            }
-        }
-        // SAFETY: there is room now.
-        unsafe { std::ptr::copy_nonoverlapping(block, self.start.add(self.length), size) };
-        self.length = length;
-    }
-
-    fn take(&mut self) -> Vec<u8> {
-        if self.length == 0 {
-            return Vec::new();
-        }
-        // SAFETY: so many bytes were written, or zeroed when they were allocated.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(self.start, self.length) };
-        let copies = bytes.to_vec();
-        bytes.fill(0);
-        self.length = 0;
-        copies
-    }
-}
-
-// SAFETY: everything is handed on to the system's allocator. `realloc` is the provided one, which allocates, copies and frees.
-unsafe impl GlobalAlloc for Recorder {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's obligations are ours.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        if RECORDING.load(Ordering::SeqCst) {
-            let mut freed = FREED.lock().unwrap();
-            // SAFETY: the block is whole until it is freed below.
-            unsafe { freed.push(block, layout.size()) };
-        }
-        // SAFETY: the caller's obligations are ours.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
 
 #[global_allocator]
 static RECORDER: Recorder = Recorder;
 
-/// What was freed while `work` ran, and its result, which is still there.
-fn freed_by<T>(work: impl FnOnce() -> T) -> (T, Vec<u8>) {
-    RECORDING.store(true, Ordering::SeqCst);
-    let result = work();
-    RECORDING.store(false, Ordering::SeqCst);
-    (result, FREED.lock().unwrap().take())
+/// Numbers of GMP among the secrets.
+trait Whole {
+    fn whole(&mut self, name: &str, number: &Integer);
 }
 
-/// Byte strings to be found nowhere.
-struct Secrets {
-    /// What follows the first eight bytes of each, with the name of what it is part of, by these eight bytes.
-    parts: HashMap<u64, Vec<(Vec<u8>, String)>>,
-    /// A bit for the hash of every key: nearly all of memory is passed over without a look into the map.
-    hashes: Vec<bool>,
-}
-
-impl Default for Secrets {
-    fn default() -> Self {
-        Secrets { parts: HashMap::new(), hashes: vec![false; 1 << 20] }
-    }
-}
-
-impl Secrets {
-    fn hash(head: u64) -> usize {
-        (head.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44) as usize
-    }
-
-    fn part(&mut self, name: &str, bytes: &[u8]) {
-        let (head, rest) = bytes.split_first_chunk().expect("eight bytes or more");
-        let head = u64::from_le_bytes(*head);
-        self.hashes[Self::hash(head)] = true;
-        self.parts.entry(head).or_default().push((rest.to_vec(), name.to_owned()));
-    }
-
-    /// A word, unless it is so small that chance brings it about.
-    fn word(&mut self, name: &str, word: u64) {
-        if word.count_ones() > 8 && word.count_zeros() > 8 && word.leading_zeros() < 24 {
-            self.part(name, &word.to_le_bytes());
-        }
-    }
-
-    /// A number in every form: both radices, and big-endian bytes.
-    fn number(&mut self, name: &str, number: &Integer) {
-        for limb in number.to_digits::<u64>(Order::Lsf) {
-            self.word(name, limb);
-            self.word(name, limb.swap_bytes());
-        }
-        let mask = (Integer::from(1) << 52u32) - 1u32;
-        for index in 0..number.significant_bits().div_ceil(52) {
-            let digit = (Integer::from(number >> (52 * index)) & &mask).to_u64().unwrap();
-            self.word(name, digit);
-        }
-    }
-
-    /// A text of at least sixteen characters.
-    fn text(&mut self, name: &str, text: &str) {
-        for piece in text.as_bytes().chunks_exact(16) {
-            self.part(name, piece);
-        }
-    }
-
-    /// The names of all that is in there, each once, with how often.
-    fn within(&self, memory: &[u8]) -> Vec<(String, usize)> {
-        let mut found: HashMap<&str, usize> = HashMap::new();
-        for at in 0..memory.len().saturating_sub(7) {
-            let (head, rest) = memory[at..].split_first_chunk().unwrap();
-            let head = u64::from_le_bytes(*head);
-            if !self.hashes[Self::hash(head)] {
-                continue;
-            }
-            for (tail, name) in self.parts.get(&head).into_iter().flatten() {
-                if rest.starts_with(tail) {
-                    *found.entry(name).or_default() += 1;
-                }
-            }
-        }
-        let mut found: Vec<(String, usize)> = found.into_iter().map(|(name, times)| (name.to_owned(), times)).collect();
-        found.sort();
-        found
+impl Whole for Secrets {
+    fn whole(&mut self, name: &str, number: &Integer) {
+        self.number(name, &number.to_digits(Order::Lsf));
     }
 }
 
@@ -223,19 +75,19 @@ impl Numbers {
         let (p_less, q_less) = (Integer::from(p - 1), Integer::from(q - 1));
         let inverse = |x: &Integer, m: &Integer| x.clone().invert(m).unwrap();
         for (name, prime, less, other) in [("p", p, &p_less, q), ("q", q, &q_less, p)] {
-            secrets.number(name, prime);
-            secrets.number(&format!("{name} - 1"), less);
-            secrets.number(&format!("({name} - 1) / 2"), &Integer::from(less >> 1));
+            secrets.whole(name, prime);
+            secrets.whole(&format!("{name} - 1"), less);
+            secrets.whole(&format!("({name} - 1) / 2"), &Integer::from(less >> 1));
             let odd = less.find_one(0).unwrap();
-            secrets.number(&format!("odd part of {name} - 1"), &Integer::from(less >> odd));
+            secrets.whole(&format!("odd part of {name} - 1"), &Integer::from(less >> odd));
             let square = prime.clone().square();
-            secrets.number(&format!("{name}^2"), &square);
+            secrets.whole(&format!("{name}^2"), &square);
             let e = prime - inverse(other, prime);
-            secrets.number(&format!("e_{name}"), &e);
-            secrets.number(&format!("inverse modulo {name}"), &inverse(other, prime));
+            secrets.whole(&format!("e_{name}"), &e);
+            secrets.whole(&format!("inverse modulo {name}"), &inverse(other, prime));
             let l = other * inverse(other, prime);
-            secrets.number(&format!("l_{name}"), &l);
-            secrets.number(&format!("t_{name}"), &(Integer::from(&e * &l) % n));
+            secrets.whole(&format!("l_{name}"), &l);
+            secrets.whole(&format!("t_{name}"), &(Integer::from(&e * &l) % n));
             // R of both radices, for as many limbs as any form may have.
             let limbs = prime.significant_bits().div_ceil(52) as usize;
             for (radix, limbs) in (1..=2 * limbs + 3).flat_map(|limbs| [(64, limbs), (52, limbs)]) {
@@ -245,8 +97,8 @@ impl Numbers {
                         // A power of 2 below the modulus tells nothing, nor does what it leaves above it at first.
                         if r.significant_bits() > modulus.significant_bits() + 64 {
                             let residue = Integer::from(&r % modulus);
-                            secrets.number(&format!("R mod {of}"), &residue);
-                            secrets.number(&format!("R mod {of}, high part"), &Integer::from(&residue / prime));
+                            secrets.whole(&format!("R mod {of}"), &residue);
+                            secrets.whole(&format!("R mod {of}, high part"), &Integer::from(&residue / prime));
                         }
                     }
                 }
@@ -258,8 +110,8 @@ impl Numbers {
         let lambda = p_less.lcm(&q_less);
         for (name, number) in [("lambda", &lambda), ("(p - 1)(q - 1)", &euler)] {
             // The upper half is that of n, or of n halved as often.
-            secrets.number(name, &low(number, n.significant_bits() / 2));
-            secrets.number(&format!("inverse of {name}"), &inverse(number, n));
+            secrets.whole(name, &low(number, n.significant_bits() / 2));
+            secrets.whole(&format!("inverse of {name}"), &inverse(number, n));
         }
         secrets
     }
@@ -324,7 +176,7 @@ fn no_secret_is_left_on_the_heap() {
 fn the_recorder_finds_what_is_not_wiped() {
     let number = Integer::from(NUMBERS[0]);
     let mut secrets = Secrets::default();
-    secrets.number("number", &number);
+    secrets.whole("number", &number);
     secrets.text("text", "1234567890123456");
     let limbs = number.to_digits::<u64>(Order::Lsf);
     let found = |work: &dyn Fn()| secrets.within(&freed_by(work).1);
@@ -372,9 +224,9 @@ fn decryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Str
     let mut secrets = numbers.secrets();
     let plain = full_size(&numbers.n);
     for m in &plain {
-        secrets.number("plaintext", m);
-        secrets.number("plaintext modulo p", &Integer::from(m % &numbers.p));
-        secrets.number("plaintext modulo q", &Integer::from(m % &numbers.q));
+        secrets.whole("plaintext", m);
+        secrets.whole("plaintext modulo p", &Integer::from(m % &numbers.p));
+        secrets.whole("plaintext modulo q", &Integer::from(m % &numbers.q));
     }
     let key = numbers.key(engine).unwrap();
     let ciphertexts = key.public().encrypt(&common::plaintexts(key.public(), &plain)).unwrap();
@@ -400,8 +252,8 @@ fn decryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Str
 fn encryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<String>) {
     let mut secrets = numbers.secrets();
     let plain = full_size(&numbers.n);
-    plain.iter().for_each(|m| secrets.number("plaintext", m));
-    NUMBERS.iter().for_each(|&scalar| secrets.number("scalar", &Integer::from(scalar.unsigned_abs())));
+    plain.iter().for_each(|m| secrets.whole("plaintext", m));
+    NUMBERS.iter().for_each(|&scalar| secrets.whole("scalar", &Integer::from(scalar.unsigned_abs())));
     let bytes: Vec<u8> = plain.iter().flat_map(|m| bytes_be(m, numbers.n.significant_digits::<u8>())).collect();
     let key = numbers.key(engine).unwrap();
     let public: &PublicKey = key.public();
@@ -432,11 +284,11 @@ fn encryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Str
         let shift = Integer::from(m * &numbers.n) + 1u32;
         let randomiser = c * shift.invert(&square).unwrap() % &square;
         // Its low part is what an encryption of 0 shows; its high part is hidden by the plaintext.
-        secrets.number("randomiser, high part", &Integer::from(&randomiser / &numbers.n));
+        secrets.whole("randomiser, high part", &Integer::from(&randomiser / &numbers.n));
         for (prime, name) in [(&numbers.p, "p^2"), (&numbers.q, "q^2")] {
             let residue = &randomiser % prime.clone().square();
-            secrets.number(&format!("randomiser modulo {name}"), &residue);
-            secrets.number(&format!("randomiser modulo {name}, high part"), &Integer::from(&residue / prime));
+            secrets.whole(&format!("randomiser modulo {name}"), &residue);
+            secrets.whole(&format!("randomiser modulo {name}, high part"), &Integer::from(&residue / prime));
         }
     }
     let found = secrets.within(&freed);
@@ -449,10 +301,10 @@ fn opening(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<String
     let mut secrets = numbers.secrets();
     for (prime, other) in [(p, q), (q, p)] {
         let less = Integer::from(prime - 1);
-        secrets.number("exponent of roots", &other.clone().invert(&less).unwrap());
+        secrets.whole("exponent of roots", &other.clone().invert(&less).unwrap());
     }
     let plain = full_size(n);
-    plain.iter().for_each(|m| secrets.number("plaintext", m));
+    plain.iter().for_each(|m| secrets.whole("plaintext", m));
     let key = numbers.key(engine).unwrap();
     let plaintexts = common::plaintexts(key.public(), &plain);
     let ((ciphertexts, bytes), freed) = freed_by(|| {
@@ -466,9 +318,9 @@ fn opening(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<String
         (ciphertexts, bytes)
     });
     for r in bytes.chunks(bytes.len() / ciphertexts.len()).map(|r| Integer::from_digits(r, Order::MsfBe)) {
-        secrets.number("opening", &r);
-        secrets.number("opening modulo p", &Integer::from(&r % p));
-        secrets.number("opening modulo q", &Integer::from(&r % q));
+        secrets.whole("opening", &r);
+        secrets.whole("opening modulo p", &Integer::from(&r % p));
+        secrets.whole("opening modulo q", &Integer::from(&r % q));
     }
     let found = secrets.within(&freed);
     leaks.extend(found.into_iter().map(|(secret, times)| format!("{name}: opening: {secret}, {times} times")));
@@ -481,9 +333,9 @@ fn encodings(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Stri
     let mut secrets = numbers.secrets();
     for &number in &NUMBERS {
         let magnitude = Integer::from(number.unsigned_abs());
-        secrets.number("number", &magnitude);
+        secrets.whole("number", &magnitude);
         // What is above is that of n.
-        secrets.number("residue", &low(&Integer::from(&numbers.n - &magnitude), 128));
+        secrets.whole("residue", &low(&Integer::from(&numbers.n - &magnitude), 128));
         secrets.text("digits", &magnitude.to_string());
         secrets.text("digits after the first", &magnitude.to_string()[1..]);
     }
@@ -493,8 +345,8 @@ fn encodings(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Stri
         let slot = |(place, &number): (usize, &i128)| Integer::from(number) << (place as u32 * layout.slot_bits());
         let packed: Integer = row.iter().enumerate().map(slot).sum();
         let raised: Integer = (0..3u32).map(|at| Integer::from(1) << ((at + 1) * layout.slot_bits() - 1)).sum();
-        secrets.number("packed", &Integer::from(&packed + &raised));
-        secrets.number("packed residue", &low(&packed.modulo(&numbers.n), 3 * layout.slot_bits()));
+        secrets.whole("packed", &Integer::from(&packed + &raised));
+        secrets.whole("packed residue", &low(&packed.modulo(&numbers.n), 3 * layout.slot_bits()));
     }
     let text = Zeroizing::new(NUMBERS.map(|number| number.to_string()).join(";"));
     scan(&format!("{name}: encoding and decoding"), &secrets, leaks, || {

@@ -6,8 +6,8 @@ use crate::{errors, threads};
 use hearith_dghv::circuit::Circuit;
 use hearith_dghv::format::{CiphertextReader, CiphertextWriter};
 use hearith_dghv::{
-    Ciphertext, Error, ErrorKind, InsecureHistoricalParameters, KeyId, KeyPair, Parameters, PrivateKey, PublicKeys,
-    RecryptionKey, Scheme, Size,
+    Ciphertext, Error, ErrorKind, InsecureHistoricalParameters, KeyPair, Ladder, Parameters, PrivateKeys, PublicKey,
+    PublicKeys, RecryptionKey, Scheme, Size,
 };
 use pyo3::exceptions::{PyIndexError, PyUserWarning};
 use pyo3::prelude::*;
@@ -99,6 +99,12 @@ impl DghvPublicKey {
         self.0.recryption.is_some()
     }
 
+    /// Levels below the key's own.
+    #[getter]
+    fn rungs(&self) -> usize {
+        self.0.ladder.as_ref().map_or(0, |ladder| ladder.rungs().len())
+    }
+
     fn encrypt(&self, py: Python<'_>, data: &Bytes<'_>) -> PyResult<DghvCiphertexts> {
         let bits = truth(data);
         self.rows(threads::run(py, || self.0.key.encrypt(&bits))?)
@@ -115,6 +121,10 @@ impl DghvPublicKey {
 
     fn multiply(&self, py: Python<'_>, a: &DghvCiphertexts, b: &DghvCiphertexts) -> PyResult<DghvCiphertexts> {
         self.rows(threads::run(py, || self.0.multiply(&a.rows, &b.rows))?)
+    }
+
+    fn switch(&self, py: Python<'_>, bits: &DghvCiphertexts, level: usize) -> PyResult<DghvCiphertexts> {
+        self.rows(threads::run(py, || self.0.switch(&bits.rows, level))?)
     }
 
     /// The output values of a circuit in Bristol Fashion.
@@ -145,7 +155,8 @@ impl DghvPublicKey {
             reader.finish().map(|()| (header, rows))
         });
         let (header, rows) = read.map_err(|error| errors::file::<errors::CiphertextError>(&path, error))?;
-        match header.key == self.0.key.id() && header.parameters == *self.0.key.parameters() {
+        let key = self.0.at_level(header.parameters.level().into());
+        match key.is_some_and(|key| header.key == key.id() && header.parameters == *key.parameters()) {
             true => self.rows(Ok(rows)),
             false => Err(errors::bits(&ErrorKind::OtherKey.into())),
         }
@@ -153,30 +164,35 @@ impl DghvPublicKey {
 }
 
 impl DghvPublicKey {
+    /// Ciphertexts of one level; none at all are at the key's own.
     fn rows(&self, rows: Result<Vec<Ciphertext>, Error>) -> PyResult<DghvCiphertexts> {
         let rows = rows.map_err(|error| errors::bits(&error))?;
-        Ok(DghvCiphertexts { rows, key: self.0.key.id(), parameters: self.0.key.parameters().clone() })
+        let level = rows.first().map_or(Ok(0), |row| self.0.level_of(row)).map_err(|error| errors::bits(&error))?;
+        let key: &PublicKey = self.0.at_level(level).unwrap_or(&self.0.key);
+        Ok(DghvCiphertexts { rows, key: key.id(), parameters: key.parameters().clone() })
     }
 }
 
 /// A private key.
 #[pyclass(frozen, module = "hearith._native")]
-pub(crate) struct DghvPrivateKey(PrivateKey);
+pub(crate) struct DghvPrivateKey(PrivateKeys);
 
 #[pymethods]
 impl DghvPrivateKey {
     /// A new key pair.
     #[staticmethod]
     #[pyo3(signature = (
-        scheme, parameters, *, short_coefficients=false, recryption=true, insecure_historical_parameters=false,
-        engine=None
+        scheme, parameters, *, short_coefficients=false, recryption=true, ladder=0,
+        insecure_historical_parameters=false, engine=None
     ))]
+    #[allow(clippy::too_many_arguments, reason = "options of Python's keyword arguments")]
     fn generate(
         py: Python<'_>,
         scheme: &str,
         parameters: &str,
         short_coefficients: bool,
         recryption: bool,
+        ladder: usize,
         insecure_historical_parameters: bool,
         engine: Option<&str>,
     ) -> PyResult<(DghvPublicKey, Self)> {
@@ -187,11 +203,17 @@ impl DghvPrivateKey {
         };
         let parameters = named().map_err(|error| errors::bits(&error))?;
         let parameters = if short_coefficients { parameters.with_short_coefficients() } else { parameters };
-        let make = || -> Result<(PublicKeys, PrivateKey), Error> {
+        let make = || -> Result<(PublicKeys, PrivateKeys), Error> {
+            if ladder > 0 {
+                Ladder::check_rungs(&parameters, ladder)?;
+            }
             let KeyPair { private, public } = KeyPair::generate(&parameters, engine, insecure)?;
             let recrypts = recryption && RecryptionKey::has_room(&parameters);
             let recryption = recrypts.then(|| RecryptionKey::generate(&private, &public, insecure)).transpose()?;
-            Ok((PublicKeys { key: public, recryption }, private))
+            let ladder = (ladder > 0).then(|| Ladder::generate(&private, &public, ladder, insecure)).transpose()?;
+            let (ladder, rungs) = ladder.unzip();
+            let private = PrivateKeys { key: private, rungs: rungs.unwrap_or_default() };
+            Ok((PublicKeys { key: public, recryption, ladder }, private))
         };
         let (public, private) = threads::run(py, make)?.map_err(|error| errors::bits(&error))?;
         Ok((DghvPublicKey(public), Self(private)))
@@ -204,7 +226,7 @@ impl DghvPrivateKey {
         let input = File::open(&path).map_err(|error| errors::io(&path, &error))?;
         let metadata = input.metadata().map_err(|error| errors::io(&path, &error))?;
         // Without a buffer, which would keep a copy.
-        let key = PrivateKey::read_from(input, insecure)
+        let key = PrivateKeys::read_from(input, insecure)
             .map_err(|error| errors::file::<errors::InvalidKeyError>(&path, error))?;
         if metadata.is_file() && metadata.permissions().mode() & 0o077 != 0 {
             let text = "others than its owner can read this private key (chmod 600 mends it)";
@@ -220,7 +242,7 @@ impl DghvPrivateKey {
 
     #[getter]
     fn id(&self) -> String {
-        self.0.id().to_string()
+        self.0.key.id().to_string()
     }
 
     /// A byte a bit.
@@ -236,7 +258,7 @@ impl DghvPrivateKey {
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct DghvCiphertexts {
     rows: Vec<Ciphertext>,
-    key: KeyId,
+    key: hearith_dghv::KeyId,
     parameters: Parameters,
 }
 
@@ -244,6 +266,12 @@ pub(crate) struct DghvCiphertexts {
 impl DghvCiphertexts {
     fn __len__(&self) -> usize {
         self.rows.len()
+    }
+
+    /// The level in the key's ladder.
+    #[getter]
+    fn level(&self) -> u8 {
+        self.parameters.level()
     }
 
     /// Id of the key that they belong to.

@@ -133,11 +133,14 @@ pub(crate) fn bits(error: &hearith_dghv::Error) -> PyErr {
     match kind {
         Kind::OtherKey | Kind::KeysDiffer => raise::<KeyMismatchError>(text, place, kind, source),
         Kind::OutOfRange => raise::<CiphertextError>(text, place, kind, source),
-        Kind::NoiseExhausted { .. } => raise::<RangeError>(text, place, kind, source),
+        Kind::NoiseExhausted { .. } | Kind::Level { .. } => raise::<RangeError>(text, place, kind, source),
         Kind::UnequalLengths { .. } | Kind::Inputs { .. } => raise::<ShapeError>(text, place, kind, source),
-        Kind::UnknownName { .. } | Kind::Parameters { .. } | Kind::MalformedKey { .. } => {
-            raise::<InvalidKeyError>(text, place, kind, source)
-        }
+        Kind::UnknownName { .. }
+        | Kind::Parameters { .. }
+        | Kind::MalformedKey { .. }
+        | Kind::Ladder { .. }
+        | Kind::NoLadder
+        | Kind::LadderTooLarge { .. } => raise::<InvalidKeyError>(text, place, kind, source),
         Kind::Random(_) => PyOSError::new_err(text),
         _ => PyValueError::new_err(text),
     }

@@ -77,6 +77,37 @@ def test_recryption_goes_on(keys):
     np.testing.assert_array_equal(private.decrypt(bits), [True, False])
 
 
+def test_bits_go_down_a_ladder(tmp_path):
+    public, private = dghv.generate_keypair(
+        "cnt", "toy", short_coefficients=True, recryption=False, ladder=5, **INSECURE
+    )
+    assert public.rungs == 5
+    bits = public.encrypt([True, False])
+    assert bits.level == 0
+    for product in range(4):
+        bits = bits & bits
+        np.testing.assert_array_equal(private.decrypt(bits), [True, False], err_msg=str(product))
+    assert bits.level == 5
+    low = public.switch(public.encrypt([True, True]), 3)
+    assert low.level == 3
+    np.testing.assert_array_equal(private.decrypt(low ^ bits), [False, True])
+    for level in (2, 6):
+        with pytest.raises(RangeError, match=f"no way from level 3 to level {level}: the key has 5 levels"):
+            public.switch(low, level)
+    public.save(tmp_path / "public.dghv")
+    private.save(tmp_path / "private.dghv")
+    low.save(tmp_path / "low.dghv")
+    again = dghv.PublicKey.load(tmp_path / "public.dghv", **INSECURE)
+    secret = dghv.PrivateKey.load(tmp_path / "private.dghv", **INSECURE)
+    loaded = again.load_bits(tmp_path / "low.dghv")
+    assert (again.rungs, loaded.level) == (5, 3)
+    np.testing.assert_array_equal(secret.decrypt(again.switch(loaded, 5)), [True, True])
+    with pytest.raises(InvalidKeyError, match="room for 1 to 12"):
+        dghv.generate_keypair("cnt", "toy", ladder=13, **INSECURE)
+    with pytest.raises(InvalidKeyError, match="MiB a rung"):
+        dghv.generate_keypair("cmnt", "large", ladder=1, **INSECURE)
+
+
 def test_circuits(keys):
     public, private = keys
     numbers = [201, 77]

@@ -4,6 +4,8 @@
 //! there (names with commas between them, such as `ifma,verilator,valgrind`): then [`has`] fails the test instead of leaving it out.
 //! Every name that a list may hold is in [`NAMES`]; any other is an error, so that no slip of the pen requires nothing.
 
+pub mod heap;
+
 /// The environment variable with the list of what must be there.
 pub const REQUIRE: &str = "HEARITH_REQUIRE";
 

@@ -28,6 +28,8 @@ pub enum DghvCommand {
     Multiply(DghvCombine),
     /// Compute a circuit on encrypted bits
     Evaluate(DghvEvaluate),
+    /// Bring bits down a key's ladder, where they have less noise (modulus switching)
+    Switch(DghvSwitch),
     /// Decrypt bits, one a line
     Decrypt(DghvDecrypt),
     /// Say what a key or a file of encrypted bits is, and how much noise is left
@@ -49,6 +51,9 @@ pub struct DghvKeygen {
     /// Leave out what refreshes noisy bits: the public key is half as long, circuits are shallow
     #[arg(long)]
     pub without_recryption: bool,
+    /// Add a ladder of so many keys with shorter secrets: circuits get deeper
+    #[arg(long, value_name = "RUNGS")]
+    pub ladder: Option<usize>,
     /// Directory for the two files; made when missing
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
@@ -101,6 +106,23 @@ pub struct DghvEvaluate {
     #[arg(required = true, value_name = "IN")]
     pub input: Vec<PathBuf>,
     /// The encrypted output values, one after the other; - for standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// `hearith dghv switch`.
+#[derive(Clone, Debug, Args)]
+pub struct DghvSwitch {
+    /// The public key, with a ladder
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// Level to go to, 0 being the key's own [default: one below the bits']
+    #[arg(long, value_name = "LEVEL")]
+    pub level: Option<usize>,
+    /// Encrypted bits
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The same bits at that level; - for standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
 }

@@ -1,14 +1,14 @@
-//! `hearith dghv add`, `multiply` and `evaluate`: computing without the private key. Bits that are too noisy are recrypted
-//! first, if the key can do that.
+//! `hearith dghv add`, `multiply`, `evaluate` and `switch`: computing without the private key. Bits that are too noisy are
+//! recrypted first, if the key can do that. With a ladder, circuits go down it; rows of two files meet at the lower one's level.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use hearith_dghv::circuit::Circuit;
-use hearith_dghv::{Ciphertext, Error, ErrorKind, InsecureHistoricalParameters, PublicKey, PublicKeys};
+use hearith_dghv::circuit::{Circuit, Work};
+use hearith_dghv::{Ciphertext, Error, ErrorKind, InsecureHistoricalParameters, PublicKeys};
 
 use super::files::{Bits, BitsSink, public_key, rows_at_a_time};
-use crate::args::{DghvCombine, DghvEvaluate};
+use crate::args::{DghvCombine, DghvEvaluate, DghvSwitch};
 use crate::failure::{Failure, name};
 use crate::input::open;
 use crate::progress::{Length, Progress};
@@ -36,11 +36,17 @@ impl Operation {
         }
     }
 
-    /// Does it row by row.
-    fn apply(self, keys: &PublicKeys, a: &[Ciphertext], b: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
+    /// Does it row by row at a level.
+    fn apply(
+        self,
+        keys: &PublicKeys,
+        level: usize,
+        a: &[Ciphertext],
+        b: &[Ciphertext],
+    ) -> Result<Vec<Ciphertext>, Error> {
         match self {
-            Self::Add => keys.add(a, b),
-            Self::Multiply => keys.multiply(a, b),
+            Self::Add => keys.add_at(level, a, b),
+            Self::Multiply => keys.multiply_at(level, a, b),
         }
     }
 }
@@ -53,9 +59,10 @@ pub(super) fn combine(
     operation: Operation,
 ) -> Result<(), Failure> {
     let keys = public_key(session, &command.key, insecure)?;
-    let key = &keys.key;
-    let mut left = Bits::of(&command.left, key.parameters(), key.id())?;
-    let mut right = Bits::of(&command.right, key.parameters(), key.id())?;
+    let (mut left, level_of_left) = Bits::of(&command.left, &keys)?;
+    let (mut right, level_of_right) = Bits::of(&command.right, &keys)?;
+    let level = level_of_left.max(level_of_right);
+    let key = keys.at_level(level).unwrap_or(&keys.key);
     let rows = left.rows();
     if right.rows() != rows {
         let what = format!("{} rows, and {} has {rows}", right.rows(), left.name);
@@ -70,8 +77,8 @@ pub(super) fn combine(
     let mut done = 0;
     while done < rows {
         let (a, b) = (left.batch(batch)?, right.batch(batch)?);
-        let result = watch.compute(|| operation.apply(&keys, &a.rows, &b.rows));
-        let result = result.map_err(|error| hinting(left.failed(&error, a.first), &error))?;
+        let result = watch.compute(|| operation.apply(&keys, level, &a.rows, &b.rows));
+        let result = result.map_err(|error| hinting(&keys, left.failed(&error, a.first), &error))?;
         sink.write(&result)?;
         done += result.len() as u64;
         progress.set(done, done);
@@ -91,32 +98,78 @@ pub(super) fn evaluate(
     insecure: InsecureHistoricalParameters,
 ) -> Result<(), Failure> {
     let circuit_name = name(&command.circuit);
-    let failed = |error: Error| hinting(Failure::at(&circuit_name, error.clone()), &error);
     let circuit = circuit(&command.circuit)?;
     let keys = public_key(session, &command.key, insecure)?;
-    let rows = [inputs(command, &circuit, &keys.key)?];
+    let failed = |error: Error| match (&keys.recryption, error.kind()) {
+        (None, ErrorKind::NoiseExhausted { .. }) => {
+            Failure::at(&circuit_name, error.clone()).noting("a key with recryption would go on")
+        }
+        _ => Failure::at(&circuit_name, error.clone()),
+    };
+    let rows = [inputs(command, &circuit, &keys)?];
     let mut read: Vec<&Path> = command.input.iter().map(PathBuf::as_path).collect();
     read.extend([command.key.as_path(), command.circuit.as_path()]);
-    let mut sink = BitsSink::create(&command.out, &read, &keys.key, circuit.output_bits() as u64)?;
-
     let mut watch = Stopwatch::start();
     let progress = Progress::start("evaluating", Length::Steps);
     let advance = |done, all| progress.set_of(done, all);
     let evaluator = keys.evaluator().with_progress(&advance);
-    let recryptions = evaluator.recryptions(&circuit, &rows).map_err(failed)?;
+    let Work { recryptions, switches, level } = evaluator.work(&circuit, &rows).map_err(failed)?;
+    let key = keys.at_level(level).unwrap_or(&keys.key);
+    let mut sink = BitsSink::create(&command.out, &read, key, circuit.output_bits() as u64)?;
     let outputs = watch.compute(|| evaluator.evaluate(&circuit, &rows)).map_err(failed)?.concat();
+    if outputs.iter().any(|output| output.key_id() != key.id()) {
+        return Err(Failure::at(&circuit_name, "an input's noise is not what its file says: tampered with"));
+    }
     sink.write(&outputs)?;
     sink.finish()?;
     drop(progress);
-    let note = format!("{} gates, {} of them AND; {recryptions} recryptions", circuit.gates(), circuit.ands());
+    let mut note = format!("{} gates, {} of them AND; {recryptions} recryptions", circuit.gates(), circuit.ands());
+    if keys.ladder.is_some() {
+        note += &format!(", {switches} switches down to level {level}");
+    }
     session.report(&watch.stop("evaluate", circuit.input_bits() as u64, outputs.len() as u64, Some(note)));
     Ok(())
 }
 
+/// Brings a file down the key's ladder.
+pub(super) fn switch(
+    session: &Session,
+    command: &DghvSwitch,
+    insecure: InsecureHistoricalParameters,
+) -> Result<(), Failure> {
+    let keys = public_key(session, &command.key, insecure)?;
+    let (mut input, from) = Bits::of(&command.input, &keys)?;
+    let (to, levels) =
+        (command.level.unwrap_or(from + 1), keys.ladder.iter().flat_map(|ladder| ladder.rungs()).count());
+    let Some(key) = keys.at_level(to).filter(|_| from <= to) else {
+        let hint =
+            if levels == 0 { "hearith dghv keygen --ladder makes a key that has some" } else { "bits only go down" };
+        return Err(Failure::at(&input.name, Error::from(ErrorKind::Level { from, to, levels })).noting(hint));
+    };
+    let rows = input.rows();
+    let mut sink = BitsSink::create(&command.out, &[&command.key, &command.input], key, rows)?;
+    let mut watch = Stopwatch::start();
+    let progress = Progress::start("switching", Length::Rows(rows));
+    let mut done = 0;
+    while done < rows {
+        let batch = input.batch(rows_at_a_time(session, key.parameters()))?;
+        let result = watch.compute(|| keys.switch(&batch.rows, to));
+        sink.write(&result.map_err(|error| input.failed(&error, batch.first))?)?;
+        done += batch.rows.len() as u64;
+        progress.set(done, done);
+    }
+    input.finish()?;
+    sink.finish()?;
+    drop(progress);
+    session.report(&watch.stop("switch", rows, rows, Some(format!("level {from} to level {to}"))));
+    Ok(())
+}
+
 /// The failure that an error is, with what would help.
-fn hinting(failure: Failure, error: &Error) -> Failure {
-    match error.kind() {
-        ErrorKind::NoiseExhausted { .. } => failure.noting("a key with recryption would go on"),
+fn hinting(keys: &PublicKeys, failure: Failure, error: &Error) -> Failure {
+    match (error.kind(), &keys.ladder) {
+        (ErrorKind::NoiseExhausted { .. }, Some(_)) => failure.noting("hearith dghv switch takes noise away first"),
+        (ErrorKind::NoiseExhausted { .. }, None) => failure.noting("a key with recryption would go on"),
         _ => failure,
     }
 }
@@ -134,7 +187,7 @@ fn circuit(path: &Path) -> Result<Circuit, Failure> {
 }
 
 /// The bits of all input values, one value after the other.
-fn inputs(command: &DghvEvaluate, circuit: &Circuit, key: &PublicKey) -> Result<Vec<Ciphertext>, Failure> {
+fn inputs(command: &DghvEvaluate, circuit: &Circuit, keys: &PublicKeys) -> Result<Vec<Ciphertext>, Failure> {
     let (files, values) = (command.input.len(), circuit.inputs().len());
     if files != values {
         let what = format!("the circuit's input values and the files given differ: {values} and {files}");
@@ -142,7 +195,7 @@ fn inputs(command: &DghvEvaluate, circuit: &Circuit, key: &PublicKey) -> Result<
     }
     let mut inputs = Vec::new();
     for (place, (path, &bits)) in command.input.iter().zip(circuit.inputs()).enumerate() {
-        let file = Bits::of(path, key.parameters(), key.id())?;
+        let (file, _) = Bits::of(path, keys)?;
         if file.rows() != bits as u64 {
             let what = format!("{} rows, and input value {} of the circuit has {bits} bits", file.rows(), place + 1);
             return Err(Failure::at(&file.name, what));

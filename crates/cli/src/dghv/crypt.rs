@@ -48,7 +48,7 @@ pub(super) fn decrypt(
     insecure: InsecureHistoricalParameters,
 ) -> Result<(), Failure> {
     let key = private_key(&command.key, insecure)?;
-    let mut input = Bits::of(&command.input, key.parameters(), key.id())?;
+    let mut input = Bits::of_private(&command.input, &key)?;
     let mut output = Output::create(&command.out, &[&command.key, &command.input])?;
 
     let mut watch = Stopwatch::start();
@@ -57,7 +57,7 @@ pub(super) fn decrypt(
     let mut decrypted: Vec<Zeroizing<Vec<bool>>> = Vec::new();
     let mut done = 0;
     while done < rows {
-        let batch = input.batch(rows_at_a_time(session, key.parameters()))?;
+        let batch = input.batch(rows_at_a_time(session, key.key.parameters()))?;
         let bits = watch.compute(|| key.decrypt(&batch.rows)).map_err(|error| input.failed(&error, batch.first))?;
         decrypted.push(Zeroizing::new(bits));
         done += batch.rows.len() as u64;

@@ -5,8 +5,8 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use hearith_arith::Engine;
-use hearith_dghv::format::{FileKind, HEADER_BYTES, Header};
-use hearith_dghv::{Ciphertext, InsecureHistoricalParameters, Lengths, Parameters, PublicKeys};
+use hearith_dghv::format::{FileKind, Header, MOST_HEADER_BYTES};
+use hearith_dghv::{Ciphertext, InsecureHistoricalParameters, Ladder, Lengths, Parameters, PublicKeys, Rung};
 use serde_json::{Map, Value, json};
 
 use super::files::{Bits, failed, rows_at_a_time};
@@ -21,16 +21,20 @@ use crate::session::Session;
 pub(crate) fn inspect(session: &Session, path: &Path) -> Result<(), Failure> {
     let (name, mut input) = open(path)?;
     let mut beginning = Vec::new();
-    let read = (&mut input).take(HEADER_BYTES).read_to_end(&mut beginning);
+    let read = (&mut input).take(MOST_HEADER_BYTES).read_to_end(&mut beginning);
     read.map_err(|error| Failure::reading(&name, error))?;
     let header = Header::read(&beginning[..]).map_err(|error| failed(&name, error))?;
     let whole = Box::new(Cursor::new(beginning).chain(input));
     let (mut text, mut json) = general(&name, &header);
     match header.kind {
         FileKind::PublicKey => {
-            let recrypts = public_keys(&name, whole)?.recryption.is_some();
+            let keys = public_keys(&name, whole)?;
+            let recrypts = keys.recryption.is_some();
+            let rungs: Vec<u32> = keys.ladder.iter().flat_map(Ladder::rungs).map(secret_bits).collect();
             let _ = writeln!(text, "  {:<10} {}", "recryption", if recrypts { "yes" } else { "no" });
+            let _ = writeln!(text, "  {:<10} {}", "ladder", ladder(&rungs));
             json.insert("recryption".to_owned(), recrypts.into());
+            json.insert("ladder".to_owned(), rungs.into());
         }
         FileKind::PrivateKey => {}
         FileKind::Ciphertexts => {
@@ -43,6 +47,20 @@ pub(crate) fn inspect(session: &Session, path: &Path) -> Result<(), Failure> {
     match session.json {
         true => print_json(&json),
         false => print(&text),
+    }
+}
+
+/// Bits of the secret of a rung.
+fn secret_bits(rung: &Rung) -> u32 {
+    rung.key.parameters().lengths().secret
+}
+
+/// A ladder in words.
+fn ladder(rungs: &[u32]) -> String {
+    match rungs {
+        [] => "no".to_owned(),
+        [one] => format!("1 level below, p {one} bits"),
+        [first, .., last] => format!("{} levels below, p {first} to {last} bits", rungs.len()),
     }
 }
 
@@ -61,6 +79,7 @@ fn general(name: &str, header: &Header) -> (String, Map<String, Value>) {
         ("scheme", parameters.scheme().to_string()),
         ("parameters", format!("{parameters} INSECURE")),
         ("key", key.to_string()),
+        ("level", parameters.level().to_string()),
         ("lengths", format!("p {secret}, A_0 {modulus}, noise {key_noise} bits; {elements} elements")),
     ];
     for (what, value) in lines {
@@ -72,6 +91,7 @@ fn general(name: &str, header: &Header) -> (String, Map<String, Value>) {
         "parameters": parameters.size().map(|size| size.name()),
         "insecure": true,
         "key": key.to_string(),
+        "level": parameters.level(),
         "lengths": {
             "security": security,
             "key_noise": key_noise,

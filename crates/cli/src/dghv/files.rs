@@ -6,7 +6,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use hearith_dghv::format::{CiphertextReader, CiphertextWriter, FormatError, Header};
-use hearith_dghv::{Ciphertext, InsecureHistoricalParameters, KeyId, Parameters, PrivateKey, PublicKey, PublicKeys};
+use hearith_dghv::{
+    Ciphertext, InsecureHistoricalParameters, KeyId, Parameters, PrivateKey, PrivateKeys, PublicKey, PublicKeys,
+};
 
 use super::offset;
 use crate::failure::{Failure, eprint_line, name};
@@ -34,17 +36,17 @@ pub(super) fn public_key(
 }
 
 /// Reads a private key, with a warning of what it is, and another if others can read it.
-pub(super) fn private_key(path: &Path, insecure: InsecureHistoricalParameters) -> Result<PrivateKey, Failure> {
+pub(super) fn private_key(path: &Path, insecure: InsecureHistoricalParameters) -> Result<PrivateKeys, Failure> {
     let file = name(path);
     let input = File::open(path).map_err(|error| Failure::reading(&file, error))?;
     let shared = input.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o077 != 0);
     // Without a buffer, which would keep a copy.
-    let key = PrivateKey::read_from(input, insecure).map_err(|error| failed(&file, error))?;
+    let keys = PrivateKeys::read_from(input, insecure).map_err(|error| failed(&file, error))?;
     if shared {
         eprint_line(&format!("{file}: warning: others than its owner can read this private key (chmod 600 mends it)"));
     }
-    warn(&file, key.parameters());
-    Ok(key)
+    warn(&file, keys.key.parameters());
+    Ok(keys)
 }
 
 /// Warns of a key that protects nothing.
@@ -96,16 +98,33 @@ impl Bits {
         Ok(Self { name, reader, first: 0 })
     }
 
-    /// Opens a file of bits under a key.
-    pub(super) fn of(path: &Path, parameters: &Parameters, key: KeyId) -> Result<Self, Failure> {
+    /// Opens a file of bits under a key or a rung of its ladder, and tells the level.
+    pub(super) fn of(path: &Path, keys: &PublicKeys) -> Result<(Self, usize), Failure> {
+        let rungs = keys.ladder.iter().flat_map(|ladder| ladder.rungs()).map(|rung| &rung.key);
+        let levels = std::iter::once(&keys.key).chain(rungs).map(|key| (key.id(), key.parameters()));
+        Self::under(path, levels)
+    }
+
+    /// Opens a file of bits that a private key or that of a rung decrypts.
+    pub(super) fn of_private(path: &Path, keys: &PrivateKeys) -> Result<Self, Failure> {
+        let levels = std::iter::once(&keys.key).chain(&keys.rungs);
+        Self::under(path, levels.map(|key: &PrivateKey| (key.id(), key.parameters()))).map(|(bits, _)| bits)
+    }
+
+    /// Opens a file of bits under one of some keys, the first of which gives its name to all, and tells which.
+    fn under<'a>(path: &Path, keys: impl Iterator<Item = (KeyId, &'a Parameters)>) -> Result<(Self, usize), Failure> {
         let bits = Self::open(path)?;
         let header = bits.header();
-        match header.key == key {
-            true if header.parameters == *parameters => Ok(bits),
-            true => {
+        let keys: Vec<(KeyId, &Parameters)> = keys.collect();
+        match keys.iter().position(|(key, _)| *key == header.key) {
+            Some(level) if header.parameters == *keys[level].1 => Ok((bits, level)),
+            Some(_) => {
                 Err(Failure::at(&bits.name, "its parameters are not those of the key that it names: tampered with"))
             }
-            false => Err(Failure::at(&bits.name, format!("encrypted under key {}, and this is key {key}", header.key))),
+            None => {
+                let key = keys[0].0;
+                Err(Failure::at(&bits.name, format!("encrypted under key {}, and this is key {key}", header.key)))
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! `hearith dghv keygen`.
 
-use hearith_dghv::{InsecureHistoricalParameters, KeyPair, PublicKeys, RecryptionKey};
+use hearith_dghv::{InsecureHistoricalParameters, KeyPair, Ladder, PrivateKeys, PublicKeys, RecryptionKey};
 
 use super::files::warn;
 use super::parameters::chosen;
@@ -18,6 +18,8 @@ pub(super) fn run(
     insecure: InsecureHistoricalParameters,
 ) -> Result<(), Failure> {
     let parameters = chosen(command)?;
+    let rungs = |rungs| Ladder::check_rungs(&parameters, rungs).map(|()| rungs);
+    let rungs = command.ladder.map(rungs).transpose().map_err(Failure::new)?;
     let recrypts = !command.without_recryption && RecryptionKey::has_room(&parameters);
     let mut pair = Pair::begin(&command.out, DGHV, command.force)?;
     let mut watch = Stopwatch::start();
@@ -31,10 +33,17 @@ pub(super) fn run(
     let make = || RecryptionKey::generate_with_progress(&private, &public, insecure, &advance);
     let recryption = watch.compute(|| recrypts.then(make).transpose()).map_err(Failure::new)?;
     drop(progress);
-    let public = PublicKeys { key: public, recryption };
+    let progress = Progress::start("making the ladder", Length::Steps);
+    let advance = |done, all| progress.set_of(done, all);
+    let make = |rungs| Ladder::generate_with_progress(&private, &public, rungs, insecure, &advance);
+    let ladder = watch.compute(|| rungs.map(make).transpose()).map_err(Failure::new)?;
+    drop(progress);
+    let (ladder, rungs) = ladder.unzip();
+    let private = PrivateKeys { key: private, rungs: rungs.unwrap_or_default() };
+    let public = PublicKeys { key: public, recryption, ladder };
     warn(&name(&command.out.join(DGHV.private)), &parameters);
     pair.write_with(|output| private.write_to(output), |output| public.write_to(output))?;
     pair.commit()?;
-    session.report(&watch.stop_key(private.id(), parameters.lengths().modulus));
+    session.report(&watch.stop_key(private.key.id(), parameters.lengths().modulus));
     Ok(())
 }

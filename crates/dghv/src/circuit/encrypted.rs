@@ -1,13 +1,16 @@
 //! Circuits over ciphertexts, which are recrypted where their noise asks for it.
 
-use super::{Bits, Circuit, Wires};
-use crate::{Ciphertext, Error, ErrorKind, PublicKey, RecryptionKey, noise};
+use super::{Bits, Circuit, Wires, descending};
+use crate::ladder::Levels;
+use crate::{Ciphertext, Error, ErrorKind, Ladder, PublicKey, RecryptionKey, noise};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 /// Evaluates circuits on ciphertexts of one public key.
 ///
-/// Without a recryption key it goes as far as the noise allows. With one, what an AND or an XOR would bring above the noise that
+/// With neither a ladder nor a recryption key it goes as far as the noise allows. With a ladder, bits go down its rungs where that leaves
+/// more room for noise, and all results are at the lowest level that one of them needs. With a recryption key, and if the circuit is too
+/// deep for the ladder or there is none, what an AND or an XOR would bring above the noise that
 /// can be recrypted is recrypted before: the noisier operand first. That depends on noise alone, which is public, so how often it
 /// will be is counted beforehand, and if it is less often so, all inputs are recrypted at the start.
 ///
@@ -25,6 +28,7 @@ use std::convert::Infallible;
 #[derive(Clone, Copy)]
 pub struct Evaluator<'a> {
     public: &'a PublicKey,
+    ladder: Option<&'a Ladder>,
     recryption: Option<&'a RecryptionKey>,
     progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
 }
@@ -32,7 +36,12 @@ pub struct Evaluator<'a> {
 impl<'a> Evaluator<'a> {
     /// Evaluates without recryption.
     pub fn new(public: &'a PublicKey) -> Self {
-        Evaluator { public, recryption: None, progress: None }
+        Evaluator { public, ladder: None, recryption: None, progress: None }
+    }
+
+    /// Evaluates with a ladder below the key.
+    pub fn with_ladder(self, ladder: &'a Ladder) -> Self {
+        Evaluator { ladder: Some(ladder), ..self }
     }
 
     /// Evaluates with recryption.
@@ -40,7 +49,7 @@ impl<'a> Evaluator<'a> {
         Evaluator { recryption: Some(key), ..self }
     }
 
-    /// Tells how many ANDs and recryptions of all rows are done, and of how many.
+    /// Tells how many ANDs, switches and recryptions of all rows are done, and of how many.
     pub fn with_progress(self, progress: &'a (dyn Fn(u64, u64) + Sync)) -> Self {
         Evaluator { progress: Some(progress), ..self }
     }
@@ -51,8 +60,10 @@ impl<'a> Evaluator<'a> {
     /// With the row: [`ErrorKind::Inputs`] for another number of bits, [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`].
     /// Without one [`ErrorKind::NoiseExhausted`] if the circuit is too deep to be evaluated without recryption.
     pub fn evaluate(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Vec<Vec<Ciphertext>>, Error> {
-        for (row, bits) in rows.iter().enumerate() {
-            self.check(circuit, bits).map_err(|error| error.at_row(row))?;
+        self.check_rows(circuit, rows)?;
+        if let Some((levels, work)) = self.descent(circuit, rows)? {
+            let mut steps = Steps::new((circuit.ands() * rows.len() + work.switches) as u64, self.progress);
+            return descending::evaluate(levels, circuit, rows, &mut |done| steps.add(done));
         }
         let Some(key) = self.recryption else {
             let all = (circuit.ands() * rows.len()) as u64;
@@ -69,15 +80,50 @@ impl<'a> Evaluator<'a> {
         circuit.evaluate(&mut refreshing, rows)
     }
 
-    /// How many recryptions the evaluation of these rows takes; none without a recryption key.
+    /// How many recryptions the evaluation of these rows takes; none without a recryption key, or where a ladder is enough.
     ///
     /// # Errors
-    /// With the row: [`ErrorKind::Inputs`], [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`].
+    /// As [`Evaluator::work`].
     pub fn recryptions(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<usize, Error> {
-        for (row, bits) in rows.iter().enumerate() {
-            self.check(circuit, bits).map_err(|error| error.at_row(row))?;
+        self.work(circuit, rows).map(|work| work.recryptions)
+    }
+
+    /// What the evaluation of these rows takes besides gates, and where it ends.
+    ///
+    /// # Errors
+    /// With the row: [`ErrorKind::Inputs`], [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`]. Without one
+    /// [`ErrorKind::NoiseExhausted`] if the circuit is too deep for the ladder and nothing recrypts.
+    pub fn work(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Work, Error> {
+        self.check_rows(circuit, rows)?;
+        if let Some((_, work)) = self.descent(circuit, rows)? {
+            return Ok(work);
         }
-        Ok(self.recryption.map_or(0, |key| self.plan(circuit, rows, key).recryptions))
+        let recryptions = self.recryption.map_or(0, |key| self.plan(circuit, rows, key).recryptions);
+        Ok(Work { recryptions, switches: 0, level: 0 })
+    }
+
+    fn levels(&self) -> Levels<'a> {
+        Levels::new(self.public, self.ladder)
+    }
+
+    /// The levels to go down, and what that takes. Nothing without a ladder, or where it is too short and recryption helps.
+    fn descent(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Option<(Levels<'a>, Work)>, Error> {
+        if self.ladder.is_none() {
+            return Ok(None);
+        }
+        let levels = self.levels();
+        let recrypts =
+            || rows.iter().flatten().all(|bit| bit.key_id() == self.public.id()) && self.recryption.is_some();
+        match descending::plan(levels, circuit, rows) {
+            Ok((switches, level)) => Ok(Some((levels, Work { recryptions: 0, switches, level }))),
+            Err(error) if matches!(error.kind(), ErrorKind::NoiseExhausted { .. }) && recrypts() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn check_rows(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<(), Error> {
+        let checked = |(row, bits): (usize, &Vec<_>)| self.check(circuit, bits).map_err(|error| error.at_row(row));
+        rows.iter().enumerate().try_for_each(checked)
     }
 
     fn check(&self, circuit: &Circuit, bits: &[Ciphertext]) -> Result<(), Error> {
@@ -85,7 +131,8 @@ impl<'a> Evaluator<'a> {
         if found != expected {
             return Err(ErrorKind::Inputs { found, expected }.into());
         }
-        bits.iter().try_for_each(|bit| self.public.check(bit))
+        let levels = self.levels();
+        bits.iter().try_for_each(|bit| levels.key(levels.level_of(bit.key_id())?).check(bit))
     }
 
     fn plan(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>], key: &RecryptionKey) -> Plan {
@@ -99,6 +146,17 @@ impl<'a> Evaluator<'a> {
         let (late, early) = (count(false), count(true));
         if early.recryptions < late.recryptions { early } else { late }
     }
+}
+
+/// What an evaluation takes besides its gates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Ciphertexts that are recrypted.
+    pub recryptions: usize,
+    /// Ciphertexts that are switched to the next rung of a ladder, once for each rung.
+    pub switches: usize,
+    /// The level of the results.
+    pub level: usize,
 }
 
 /// Whether all inputs are recrypted, and how many recryptions there are then.

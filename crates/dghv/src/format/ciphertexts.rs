@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use super::error::{FormatError, FormatErrorKind};
 use super::frame::{FrameReader, FrameWriter};
-use super::header::{FileKind, HEADER_BYTES, Header};
+use super::header::{FileKind, HEADER_BYTES, Header, MOST_HEADER_BYTES};
 use crate::{Ciphertext, ErrorKind, KeyId, Parameters};
 
 /// Writes ciphertexts batch by batch.
@@ -24,7 +24,7 @@ impl<W: Write> CiphertextWriter<W> {
     /// An output that cannot be written.
     pub fn new(output: W, parameters: &Parameters, key: KeyId, rows: u64) -> io::Result<Self> {
         let header = Header { kind: FileKind::Ciphertexts, parameters: parameters.clone(), key };
-        let mut frame = header.write(output)?;
+        let mut frame = header.write(output, false)?;
         frame.u64(rows)?;
         Ok(Self { frame, parameters: header.parameters, key, missing: rows })
     }
@@ -75,7 +75,10 @@ impl<R: Read> CiphertextReader<R> {
     /// # Errors
     /// A file that holds something else, or cannot be read.
     pub fn new(input: R) -> Result<Self, FormatError> {
-        let (header, mut frame) = Header::of(FileKind::Ciphertexts, input)?;
+        let (header, version, mut frame) = Header::of(FileKind::Ciphertexts, input)?;
+        if version > 1 && header.parameters.level() == 0 {
+            return Err(FormatErrorKind::Field("the level").into());
+        }
         let rows = frame.u64()?;
         Ok(Self { frame, header, rows, read: 0 })
     }
@@ -129,5 +132,6 @@ impl<R: Read> CiphertextReader<R> {
 /// Bytes of a file of so many rows.
 pub fn ciphertext_file_bytes(parameters: &Parameters, rows: u64) -> u64 {
     let row = 8 + u64::from(parameters.lengths().modulus.div_ceil(8));
-    HEADER_BYTES + 8 + rows.saturating_mul(row) + super::frame::CHECKSUM_BYTES as u64
+    let header = if parameters.level() > 0 { MOST_HEADER_BYTES } else { HEADER_BYTES };
+    header + 8 + rows.saturating_mul(row) + super::frame::CHECKSUM_BYTES as u64
 }

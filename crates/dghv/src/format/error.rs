@@ -20,7 +20,7 @@ pub enum FormatErrorKind {
     #[error("not a file of FHE over the integers")]
     NotOurs,
     /// It was written by another version of this format.
-    #[error("version {found} of the format, and this program reads version {known}", known = super::VERSION)]
+    #[error("version {found} of the format, and this program reads versions 1 to {known}", known = super::VERSION)]
     Version {
         /// The version that the file claims.
         found: u16,

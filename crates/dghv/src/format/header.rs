@@ -7,10 +7,12 @@ use super::error::{FormatError, FormatErrorKind};
 use super::frame::{FrameReader, FrameWriter};
 use crate::{KeyId, Lengths, Parameters, Scheme};
 
-/// The version of the format.
-pub const VERSION: u16 = 1;
-/// Bytes of a header.
+/// The newest version of the format: the first one knew no ladders. Files without any are still written in that.
+pub const VERSION: u16 = 2;
+/// Bytes of a header in the first version.
 pub const HEADER_BYTES: u64 = 8 + 2 + 1 + 1 + 7 * 4 + 16;
+/// Bytes of a header in the newest version.
+pub const MOST_HEADER_BYTES: u64 = HEADER_BYTES + 1;
 
 const MAGIC: [u8; 8] = *b"HEARDGHV";
 
@@ -47,10 +49,12 @@ pub struct Header {
 }
 
 impl Header {
-    pub(super) fn write<W: Write>(&self, output: W) -> io::Result<FrameWriter<W>> {
+    /// Writes the header of a file with, or without, what the first version did not know.
+    pub(super) fn write<W: Write>(&self, output: W, has_ladder: bool) -> io::Result<FrameWriter<W>> {
         let mut frame = FrameWriter::new(output);
+        let version = if has_ladder || self.parameters.level() > 0 { VERSION } else { 1 };
         frame.bytes(&MAGIC)?;
-        frame.u16(VERSION)?;
+        frame.u16(version)?;
         frame.u8(match self.kind {
             FileKind::PublicKey => 1,
             FileKind::PrivateKey => 2,
@@ -66,6 +70,9 @@ impl Header {
             frame.u32(length)?;
         }
         frame.bytes(&self.key.to_bytes())?;
+        if version > 1 {
+            frame.u8(self.parameters.level())?;
+        }
         Ok(frame)
     }
 
@@ -74,18 +81,18 @@ impl Header {
     /// # Errors
     /// A file that is none of them, or of another version; parameters that are none.
     pub fn read<R: Read>(input: R) -> Result<Self, FormatError> {
-        Self::begin(input).map(|(header, _)| header)
+        Self::begin(input).map(|(header, _, _)| header)
     }
 
-    /// Reads the header of a file that should hold something.
-    pub(super) fn of<R: Read>(wanted: FileKind, input: R) -> Result<(Self, FrameReader<R>), FormatError> {
+    /// Reads the header of a file that should hold something, and its version.
+    pub(super) fn of<R: Read>(wanted: FileKind, input: R) -> Result<(Self, u16, FrameReader<R>), FormatError> {
         match Self::begin(input)? {
-            (Self { kind: found, .. }, _) if found != wanted => Err(FormatErrorKind::Kind { wanted, found }.into()),
+            (Self { kind: found, .. }, _, _) if found != wanted => Err(FormatErrorKind::Kind { wanted, found }.into()),
             read => Ok(read),
         }
     }
 
-    fn begin<R: Read>(input: R) -> Result<(Self, FrameReader<R>), FormatError> {
+    fn begin<R: Read>(input: R) -> Result<(Self, u16, FrameReader<R>), FormatError> {
         let mut frame = FrameReader::new(input);
         // A file too short for the magic bytes is none of ours either.
         let magic: [u8; 8] = frame.array().map_err(|error| match error.kind() {
@@ -95,10 +102,10 @@ impl Header {
         if magic != MAGIC {
             return Err(FormatErrorKind::NotOurs.into());
         }
-        match frame.u16()? {
-            VERSION => {}
+        let version = match frame.u16()? {
+            known @ 1..=VERSION => known,
             found => return Err(FormatErrorKind::Version { found }.into()),
-        }
+        };
         let kind = match frame.u8()? {
             1 => FileKind::PublicKey,
             2 => FileKind::PrivateKey,
@@ -121,6 +128,7 @@ impl Header {
         };
         let parameters = Parameters::custom(scheme, lengths).map_err(FormatErrorKind::Parameters)?;
         let key = KeyId::from_bytes(frame.array()?);
-        Ok((Self { kind, parameters, key }, frame))
+        let level = if version > 1 { frame.u8()? } else { 0 };
+        Ok((Self { kind, parameters: parameters.at_level(level), key }, version, frame))
     }
 }

@@ -2,7 +2,10 @@
 //!
 //! After the header of a public key come the seed (16 bytes), the modulus `A_0` (`gamma` bits) and the corrections
 //! (`eta + lambda + 1` bits each); then a byte, 1 if a recryption key follows: its seed, its first fraction (whole limbs) and its
-//! corrections. After the header of a private key comes the secret prime (`eta` bits).
+//! corrections. In version 2 a byte tells how many rungs of a ladder follow, each with its seed, modulus and corrections, and the
+//! seed, first fraction (whole limbs) and corrections of the switching key to it. After the header of a private key comes the
+//! secret prime (`eta` bits); in version 2 a byte with the number of rungs, and of each the id of its key and its prime. The
+//! parameters of a rung follow from those of the one before.
 
 use std::io::{self, Read, Write};
 
@@ -11,7 +14,10 @@ use hearith_arith::Engine;
 use super::error::{FormatError, FormatErrorKind};
 use super::frame::{FrameReader, FrameWriter};
 use super::header::{FileKind, Header};
-use crate::{InsecureHistoricalParameters, Parameters, PrivateKey, PublicKey, PublicKeys, RecryptionKey};
+use crate::{
+    InsecureHistoricalParameters, KeyId, Ladder, Parameters, PrivateKey, PrivateKeys, PublicKey, PublicKeys,
+    RecryptionKey, Rung, SwitchingKey,
+};
 
 impl PublicKeys {
     /// Reads a file.
@@ -23,30 +29,33 @@ impl PublicKeys {
         engine: Engine,
         insecure: InsecureHistoricalParameters,
     ) -> Result<Self, FormatError> {
-        let (Header { parameters, key: id, .. }, mut frame) = Header::of(FileKind::PublicKey, input)?;
-        let seed = frame.array()?;
-        let modulus = frame.number(parameters.lengths().modulus as usize)?.to_vec();
-        let corrections = read_corrections(&mut frame, &parameters, parameters.key_elements())?;
+        let (Header { parameters, key: id, .. }, version, mut frame) = Header::of(FileKind::PublicKey, input)?;
+        let key = KeyParts::read(&mut frame, parameters.clone())?;
         let recryption = match frame.u8()? {
             0 => None,
             1 => {
-                let seed = frame.array()?;
-                let first = frame.number(64 * RecryptionKey::fraction_limbs(&parameters))?.to_vec();
-                let size = RecryptionKey::set_size(&parameters);
-                Some((seed, first, read_corrections(&mut frame, &parameters, size)?))
+                let fraction = RecryptionKey::fraction_limbs(&parameters);
+                Some(Fractions::read(&mut frame, &parameters, fraction, RecryptionKey::set_size(&parameters))?)
             }
             _ => return Err(FormatErrorKind::Field("the mark of a recryption key").into()),
         };
+        let mut above = parameters.clone();
+        let rungs = read_rungs(&mut frame, version, &parameters, |frame, below| {
+            Ladder::check_size(&std::mem::replace(&mut above, below.clone())).map_err(FormatErrorKind::Key)?;
+            let key = KeyParts::read(frame, below.clone())?;
+            let fraction = SwitchingKey::fraction_limbs(&below);
+            Ok((key, Fractions::read(frame, &below, fraction, SwitchingKey::elements(&below))?))
+        })?;
         frame.finish()?;
-        let key = PublicKey::from_parts(parameters, engine, seed, modulus, corrections, insecure);
-        let key = key.map_err(FormatErrorKind::Key)?;
+        let key = key.key(engine, insecure)?;
         if key.id() != id {
             return Err(FormatErrorKind::OtherId.into());
         }
-        let recryption = recryption
-            .map(|(seed, first, corrections)| RecryptionKey::from_parts(&key, seed, first, corrections, insecure));
-        let recryption = recryption.transpose().map_err(FormatErrorKind::Key)?;
-        Ok(Self { key, recryption })
+        let recryption = recryption.map(|Fractions { seed, first, corrections }| {
+            RecryptionKey::from_parts(&key, seed, first, corrections, insecure).map_err(FormatErrorKind::Key)
+        });
+        let (recryption, ladder) = (recryption.transpose()?, ladder(&key, rungs, engine, insecure)?);
+        Ok(Self { key, recryption, ladder })
     }
 
     /// Writes a file.
@@ -55,24 +64,137 @@ impl PublicKeys {
     /// An output that cannot be written.
     ///
     /// # Panics
-    /// If the recryption key belongs to another key.
+    /// If the recryption key belongs to another key, or the ladder.
     pub fn write_to<W: Write>(&self, output: W) -> io::Result<()> {
-        let Self { key, recryption } = self;
+        let Self { key, recryption, ladder } = self;
         let parameters = key.parameters();
         let header = Header { kind: FileKind::PublicKey, parameters: parameters.clone(), key: key.id() };
-        let mut frame = header.write(output)?;
-        frame.bytes(key.seed())?;
-        frame.number(key.modulus(), parameters.lengths().modulus as usize)?;
-        write_corrections(&mut frame, parameters, key.corrections())?;
+        let mut frame = header.write(output, ladder.is_some())?;
+        write_key(&mut frame, key)?;
         frame.u8(u8::from(recryption.is_some()))?;
         if let Some(recryption) = recryption {
             assert_eq!(recryption.key_id(), key.id(), "the recryption key of this key");
-            frame.bytes(recryption.seed())?;
-            frame.number(recryption.first(), 64 * recryption.first().len())?;
-            write_corrections(&mut frame, parameters, recryption.corrections())?;
+            let (seed, first) = (recryption.seed(), recryption.first());
+            write_fractions(&mut frame, parameters, seed, first, recryption.corrections())?;
+        }
+        let rungs = ladder.as_ref().map_or(&[][..], Ladder::rungs);
+        if ladder.is_some() || parameters.level() > 0 {
+            frame.u8(u8::try_from(rungs.len()).expect("levels are counted in a byte"))?;
+        }
+        let mut above = key;
+        for Rung { key, switching } in rungs {
+            assert_eq!(switching.from(), above.id(), "the ladder of this key");
+            write_key(&mut frame, key)?;
+            let (seed, first) = (switching.seed(), switching.first());
+            write_fractions(&mut frame, key.parameters(), seed, first, switching.corrections())?;
+            above = key;
         }
         frame.finish().map(drop)
     }
+}
+
+/// A public key's parts as they are read.
+struct KeyParts {
+    parameters: Parameters,
+    seed: [u8; 16],
+    modulus: Vec<u64>,
+    corrections: Vec<u64>,
+}
+
+impl KeyParts {
+    fn read<R: Read>(frame: &mut FrameReader<R>, parameters: Parameters) -> Result<Self, FormatError> {
+        let seed = frame.array()?;
+        let modulus = frame.number(parameters.lengths().modulus as usize)?.to_vec();
+        let corrections = read_corrections(frame, &parameters, parameters.key_elements())?;
+        Ok(KeyParts { parameters, seed, modulus, corrections })
+    }
+
+    fn key(self, engine: Engine, insecure: InsecureHistoricalParameters) -> Result<PublicKey, FormatError> {
+        let KeyParts { parameters, seed, modulus, corrections } = self;
+        let key = PublicKey::from_parts(parameters, engine, seed, modulus, corrections, insecure);
+        key.map_err(|error| FormatErrorKind::Key(error).into())
+    }
+}
+
+fn write_key<W: Write>(frame: &mut FrameWriter<W>, key: &PublicKey) -> io::Result<()> {
+    frame.bytes(key.seed())?;
+    frame.number(key.modulus(), key.parameters().lengths().modulus as usize)?;
+    write_corrections(frame, key.parameters(), key.corrections())
+}
+
+/// A recryption or switching key's parts as they are read.
+struct Fractions {
+    seed: [u8; 16],
+    first: Vec<u64>,
+    corrections: Vec<u64>,
+}
+
+impl Fractions {
+    fn read<R: Read>(
+        frame: &mut FrameReader<R>,
+        parameters: &Parameters,
+        limbs: usize,
+        elements: usize,
+    ) -> Result<Self, FormatError> {
+        let seed = frame.array()?;
+        let first = frame.number(64 * limbs)?.to_vec();
+        Ok(Fractions { seed, first, corrections: read_corrections(frame, parameters, elements)? })
+    }
+}
+
+fn write_fractions<W: Write>(
+    frame: &mut FrameWriter<W>,
+    parameters: &Parameters,
+    seed: &[u8],
+    first: &[u64],
+    corrections: &[u64],
+) -> io::Result<()> {
+    frame.bytes(seed)?;
+    frame.number(first, 64 * first.len())?;
+    write_corrections(frame, parameters, corrections)
+}
+
+/// Reads as many rungs as a byte says, each with its parameters. The first version has none.
+fn read_rungs<R: Read, T>(
+    frame: &mut FrameReader<R>,
+    version: u16,
+    parameters: &Parameters,
+    mut rung: impl FnMut(&mut FrameReader<R>, Parameters) -> Result<T, FormatError>,
+) -> Result<Vec<T>, FormatError> {
+    let count = if version > 1 { frame.u8()? } else { 0 };
+    let none = || FormatError::from(FormatErrorKind::Field("the number of rungs"));
+    // The first version says all that there is to say of a key without a ladder.
+    if version > 1 && count == 0 && parameters.level() == 0 {
+        return Err(none());
+    }
+    let mut rungs = Vec::new();
+    let mut above = parameters.clone();
+    for _ in 0..count {
+        above = Ladder::below(&above).ok_or_else(none)?;
+        rungs.push(rung(frame, above.clone())?);
+    }
+    Ok(rungs)
+}
+
+/// The ladder that these rungs make, if there are any.
+fn ladder(
+    top: &PublicKey,
+    rungs: Vec<(KeyParts, Fractions)>,
+    engine: Engine,
+    insecure: InsecureHistoricalParameters,
+) -> Result<Option<Ladder>, FormatError> {
+    if rungs.is_empty() {
+        return Ok(None);
+    }
+    let mut made: Vec<Rung> = Vec::with_capacity(rungs.len());
+    for (key, Fractions { seed, first, corrections }) in rungs {
+        let key = key.key(engine, insecure)?;
+        let above = made.last().map_or(top, |rung| &rung.key);
+        let switching = SwitchingKey::from_parts(above, &key, seed, first, corrections, insecure);
+        made.push(Rung { switching: switching.map_err(FormatErrorKind::Key)?, key });
+    }
+    let ladder = Ladder::from_rungs(top, made, insecure).map_err(FormatErrorKind::Key)?;
+    Ok(Some(ladder))
 }
 
 /// Bits of a correction.
@@ -98,27 +220,53 @@ fn read_corrections<R: Read>(
     Ok(corrections)
 }
 
-impl PrivateKey {
-    /// Writes the key, secret as it is, to a file.
+impl PrivateKeys {
+    /// Writes the keys, secret as they are, to a file.
     ///
     /// # Errors
     /// An output that cannot be written.
     pub fn write_to<W: Write>(&self, output: W) -> io::Result<()> {
-        let header = Header { kind: FileKind::PrivateKey, parameters: self.parameters().clone(), key: self.id() };
-        let mut frame = header.write(output)?;
-        frame.number(self.expose_prime(), self.parameters().lengths().secret as usize)?;
+        let Self { key, rungs } = self;
+        let header = Header { kind: FileKind::PrivateKey, parameters: key.parameters().clone(), key: key.id() };
+        let mut frame = header.write(output, !rungs.is_empty())?;
+        write_prime(&mut frame, key)?;
+        if !rungs.is_empty() || key.parameters().level() > 0 {
+            frame.u8(u8::try_from(rungs.len()).expect("levels are counted in a byte"))?;
+        }
+        for rung in rungs {
+            frame.bytes(&rung.id().to_bytes())?;
+            write_prime(&mut frame, rung)?;
+        }
         frame.finish().map(drop)
     }
 
-    /// Reads the key in a file. An input without a buffer leaves no copy of it in memory.
+    /// Reads the keys in a file. An input without a buffer leaves no copy of them in memory.
     ///
     /// # Errors
     /// A file that holds no private key, or is damaged.
     pub fn read_from<R: Read>(input: R, insecure: InsecureHistoricalParameters) -> Result<Self, FormatError> {
-        let (Header { parameters, key: id, .. }, mut frame) = Header::of(FileKind::PrivateKey, input)?;
-        let prime = frame.number(parameters.lengths().secret as usize)?;
+        let (Header { parameters, key: id, .. }, version, mut frame) = Header::of(FileKind::PrivateKey, input)?;
+        let key = read_prime(&mut frame, parameters.clone(), id, insecure)?;
+        let rungs = read_rungs(&mut frame, version, &parameters, |frame, below| {
+            let id = KeyId::from_bytes(frame.array()?);
+            read_prime(frame, below, id, insecure)
+        })?;
         frame.finish()?;
-        let key = Self::from_parts(parameters, id, &prime, insecure);
-        key.map_err(|error| FormatErrorKind::Key(error).into())
+        Ok(Self { key: key?, rungs: rungs.into_iter().collect::<Result<_, _>>()? })
     }
+}
+
+fn write_prime<W: Write>(frame: &mut FrameWriter<W>, key: &PrivateKey) -> io::Result<()> {
+    frame.number(key.expose_prime(), key.parameters().lengths().secret as usize)
+}
+
+/// Reads a private key. What should be one and is none is an error of its own, which waits for the checksum.
+fn read_prime<R: Read>(
+    frame: &mut FrameReader<R>,
+    parameters: Parameters,
+    id: KeyId,
+    insecure: InsecureHistoricalParameters,
+) -> Result<Result<PrivateKey, FormatErrorKind>, FormatError> {
+    let prime = frame.number(parameters.lengths().secret as usize)?;
+    Ok(PrivateKey::from_parts(parameters, id, &prime, insecure).map_err(FormatErrorKind::Key))
 }

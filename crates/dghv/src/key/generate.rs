@@ -86,10 +86,10 @@ fn modulus(prime: &[u64], bits: u32, steps: &Steps<'_>) -> Vec<u64> {
     // A factor of as many bits as are missing, or of one more: which of them can have the product's length depends on the top bits.
     loop {
         for length in [missing, missing + 1] {
-            let mut number = product(&most, &random::prime(length));
+            // One of another length is not the modulus, but a secret: what both have in common is all but the last factor.
+            let number = Zeroizing::new(product(&most, &random::prime(length)));
             if bits_of(&number) == u64::from(bits) {
-                number.truncate(bits.div_ceil(64) as usize);
-                return number;
+                return number[..bits.div_ceil(64) as usize].to_vec();
             }
         }
     }

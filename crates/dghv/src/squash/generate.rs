@@ -67,7 +67,7 @@ impl RecryptionKey {
 
 /// The place of the one chosen element in each block. In the first block it is the first, whose fraction makes up the sum, and
 /// everybody knows that \[CNT12\].
-fn subset(block: usize) -> Result<Secret, Error> {
+pub(crate) fn subset(block: usize) -> Result<Secret, Error> {
     let mut places = Zeroizing::new(vec![0; SUBSET]);
     // A remainder of 64 more bits than the block's size has is uniform but for 2^-64.
     for place in places.iter_mut().skip(1) {
@@ -78,7 +78,7 @@ fn subset(block: usize) -> Result<Secret, Error> {
 }
 
 /// `floor(2^kappa / p)` less the other chosen fractions, modulo `2^(kappa + 1)`.
-fn first(stream: &Stream, prime: &[u64], subset: &[u64], limbs: usize, block: usize) -> Vec<u64> {
+pub(crate) fn first(stream: &Stream, prime: &[u64], subset: &[u64], limbs: usize, block: usize) -> Vec<u64> {
     let mut first = reciprocal(prime, limbs);
     let mut fraction = Zeroizing::new(vec![0; limbs]);
     for (number, &place) in subset.iter().enumerate().skip(1) {

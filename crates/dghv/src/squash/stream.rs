@@ -13,17 +13,17 @@ use ctr::cipher::{InnerIvInit, StreamCipher, StreamCipherSeek};
 pub(super) const PIECE: usize = 1024;
 
 #[derive(Clone)]
-pub(super) struct Stream {
+pub(crate) struct Stream {
     seed: [u8; SEED_BYTES],
     cipher: Aes128,
 }
 
 impl Stream {
-    pub(super) fn new(seed: &[u8; SEED_BYTES]) -> Self {
+    pub(crate) fn new(seed: &[u8; SEED_BYTES]) -> Self {
         Stream { seed: *seed, cipher: Aes128::new(&(*seed).into()) }
     }
 
-    pub(super) fn seed(&self) -> &[u8; SEED_BYTES] {
+    pub(crate) fn seed(&self) -> &[u8; SEED_BYTES] {
         &self.seed
     }
 
@@ -43,7 +43,7 @@ impl Stream {
     }
 
     /// All words of number `index`.
-    pub(super) fn number(&self, index: usize, out: &mut [u64]) {
+    pub(crate) fn number(&self, index: usize, out: &mut [u64]) {
         for (piece, words) in out.chunks_mut(PIECE).enumerate() {
             self.words(index, piece * PIECE, words);
         }

@@ -78,6 +78,11 @@ class PublicKey:
         """Whether the key can recrypt bits that are too noisy, so that circuits may be of any depth."""
         return self.native.recrypts
 
+    @property
+    def rungs(self) -> int:
+        """Levels of the key's ladder below its own, down which bits leave noise behind; 0 without one."""
+        return self.native.rungs
+
     def encrypt(self, bits: Any) -> EncryptedBits:
         """A vector of booleans, or of the numbers 0 and 1, encrypted one by one.
 
@@ -103,6 +108,16 @@ class PublicKey:
             self._check(bits)
         outputs = self.native.evaluate(text, [bits.native for bits in inputs])
         return [EncryptedBits(self, output) for output in outputs]
+
+    def switch(self, bits: EncryptedBits, level: int) -> EncryptedBits:
+        """The same bits at a lower level of the key's ladder, with less noise. Operators and circuits do that by themselves.
+
+        Raises:
+            KeyMismatchError: bits of another key.
+            RangeError: a level above that of the bits, or below the ladder; or the noise would be too large there.
+        """
+        self._check(bits)
+        return EncryptedBits(self, self.native.switch(bits.native, level))
 
     def load_bits(self, path: str | PathLike[str]) -> EncryptedBits:
         """Encrypted bits from a file, as `EncryptedBits.save` and the command line write them.
@@ -184,8 +199,8 @@ class EncryptedBits:
     """A vector of encrypted bits under one public key.
 
     `^`, `&` and `~` do what they do with NumPy's booleans; operands are other encrypted bits, or plain booleans of the same
-    length. Every operation adds noise. Where there is too much, operands are recrypted first if the key can do that, and else
-    `RangeError` is raised.
+    length. Every operation adds noise. With a ladder, operands of `&` go down it where that leaves more room for noise. Where there
+    is too much, operands are recrypted first if the key can do that, and else `RangeError` is raised.
     """
 
     #: Arrays of NumPy leave operators to this class.
@@ -215,6 +230,11 @@ class EncryptedBits:
     def noise(self) -> npt.NDArray[np.float64]:
         """Of each bit, the bits that its noise can have."""
         return np.array(self.native.noise())
+
+    @property
+    def level(self) -> int:
+        """The level in the key's ladder at which the bits are: 0 is the key itself."""
+        return self.native.level
 
     @property
     def levels(self) -> npt.NDArray[np.int64]:
@@ -267,6 +287,7 @@ def generate_keypair(
     *,
     short_coefficients: bool = False,
     recryption: bool = True,
+    ladder: int = 0,
     insecure_historical_parameters: bool = False,
     engine: str | None = None,
 ) -> tuple[PublicKey, PrivateKey]:
@@ -277,17 +298,19 @@ def generate_keypair(
         parameters: `toy`, `small`, `medium` or `large`; all of them are broken.
         short_coefficients: coefficients of encryption as short as those of `cmnt`, so that fresh bits of `cnt` can be multiplied.
         recryption: with what recrypts bits that are too noisy; without it a key is half as long, and circuits are shallow.
+        ladder: rungs of a ladder of keys with shorter secrets, for `toy` and `small`: circuits may be deeper.
         insecure_historical_parameters: says that the key shall protect nothing; no key is made without.
         engine: `serial` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest that the machine has.
 
     Raises:
-        InvalidKeyError: no such parameters, or `insecure_historical_parameters` is not set.
+        InvalidKeyError: no such parameters, no room for such a ladder, or `insecure_historical_parameters` is not set.
     """
     public, private = rust.DghvPrivateKey.generate(
         scheme,
         parameters,
         short_coefficients=short_coefficients,
         recryption=recryption,
+        ladder=ladder,
         insecure_historical_parameters=insecure_historical_parameters,
         engine=engine,
     )

@@ -1,0 +1,297 @@
+//! Circuits over ciphertexts that go down a ladder of keys as their noise grows.
+//!
+//! What an XOR or an AND takes must be at one level, so the higher operand goes down to the lower one. Before an AND both go further down
+//! as long as its result then has more room for noise: as long as what the products lose in noise is more than what the secret loses in
+//! length. That depends on noise alone, which is public, so a circuit is gone through once beforehand, with nothing but noise.
+
+use super::{Bits, Circuit, Wires};
+use crate::ciphertext::check_noise;
+use crate::ladder::Levels;
+use crate::{Ciphertext, Error, noise};
+use std::collections::BTreeMap;
+
+/// Where a bit is, and how noisy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    level: usize,
+    noise: f64,
+}
+
+impl Place {
+    pub(super) fn of(levels: Levels<'_>, bit: &Ciphertext) -> Result<Self, Error> {
+        Ok(Place { level: levels.level_of(bit.key_id())?, noise: bit.noise() })
+    }
+
+    /// At this level or below it.
+    fn at(mut self, levels: Levels<'_>, level: usize) -> Self {
+        while self.level < level {
+            // A plain bit stays one.
+            self.noise = if self.noise == 0.0 { 0.0 } else { levels.noise_below(self.level, self.noise) };
+            self.level += 1;
+        }
+        self
+    }
+
+    /// The level at which a product of two bits has the most room.
+    fn of_product(self, other: Place, levels: Levels<'_>) -> usize {
+        let room = |level: usize| {
+            let noise = self.at(levels, level).noise + other.at(levels, level).noise;
+            levels.key(level).parameters().noise_limit() - noise
+        };
+        let mut level = self.level.max(other.level);
+        while level < levels.lowest() && room(level + 1) > room(level) {
+            level += 1;
+        }
+        level
+    }
+}
+
+/// Bits at the levels of a ladder.
+trait Levelled: Bits {
+    fn place(&self, bit: &Self::Bit) -> Place;
+    /// Bits of one level, one level below.
+    fn lower(&mut self, level: usize, bits: &[&Self::Bit]) -> Result<Vec<Self::Bit>, Self::Error>;
+}
+
+/// Bits of which nothing but level and noise is known.
+struct Planned<'a>(Levels<'a>);
+
+impl Planned<'_> {
+    fn each(
+        &self,
+        wires: &Wires<Place>,
+        pairs: &[(usize, usize)],
+        noise: fn(f64, f64) -> f64,
+    ) -> Result<Vec<Place>, Error> {
+        let one = |&(a, b): &(usize, usize)| {
+            let (a, b) = (wires.get(a), wires.get(b));
+            let place = Place { level: a.level, noise: noise(a.noise, b.noise) };
+            check_noise(place.noise, self.0.key(place.level).parameters())?;
+            Ok(place)
+        };
+        pairs.iter().map(one).collect()
+    }
+}
+
+impl Bits for Planned<'_> {
+    type Bit = Place;
+    type Error = Error;
+
+    fn constant(&mut self, _: bool) -> Result<Place, Error> {
+        Ok(Place { level: 0, noise: 0.0 })
+    }
+
+    fn not(&mut self, wires: &mut Wires<Place>, of: &[usize]) -> Result<Vec<Place>, Error> {
+        let pairs: Vec<(usize, usize)> = of.iter().map(|&a| (a, a)).collect();
+        self.each(wires, &pairs, |a, _| noise::sum(a, 0.0))
+    }
+
+    fn xor(&mut self, wires: &mut Wires<Place>, pairs: &[(usize, usize)]) -> Result<Vec<Place>, Error> {
+        self.each(wires, pairs, noise::sum)
+    }
+
+    fn and(&mut self, wires: &mut Wires<Place>, pairs: &[(usize, usize)]) -> Result<Vec<Place>, Error> {
+        self.each(wires, pairs, |a, b| a + b)
+    }
+}
+
+impl Levelled for Planned<'_> {
+    fn place(&self, bit: &Place) -> Place {
+        *bit
+    }
+
+    fn lower(&mut self, level: usize, bits: &[&Place]) -> Result<Vec<Place>, Error> {
+        let lowered = |bit: &&Place| {
+            let place = bit.at(self.0, level + 1);
+            check_noise(place.noise, self.0.key(level + 1).parameters()).map(|()| place)
+        };
+        bits.iter().map(lowered).collect()
+    }
+}
+
+/// Ciphertexts at the levels of a ladder.
+struct Encrypted<'a, 'p> {
+    levels: Levels<'a>,
+    /// Told of every product and every switch.
+    step: &'p mut dyn FnMut(usize),
+}
+
+impl Encrypted<'_, '_> {
+    /// What a key makes of pairs of bits, level by level.
+    fn each(
+        &self,
+        wires: &Wires<Ciphertext>,
+        pairs: &[(usize, usize)],
+        compute: impl Fn(&crate::PublicKey, &[&Ciphertext], &[&Ciphertext]) -> Result<Vec<Ciphertext>, Error>,
+    ) -> Result<Vec<Ciphertext>, Error> {
+        let mut results = vec![None; pairs.len()];
+        for level in 0..=self.levels.lowest() {
+            let here: Vec<usize> =
+                (0..pairs.len()).filter(|&at| self.place(wires.get(pairs[at].0)).level == level).collect();
+            let (a, b): (Vec<_>, Vec<_>) =
+                here.iter().map(|&at| (wires.get(pairs[at].0), wires.get(pairs[at].1))).unzip();
+            let computed = compute(self.levels.key(level), &a, &b).map_err(Error::without_row)?;
+            here.into_iter().zip(computed).for_each(|(at, bit)| results[at] = Some(bit));
+        }
+        Ok(results.into_iter().map(|bit| bit.expect("every pair has a level")).collect())
+    }
+}
+
+impl Bits for Encrypted<'_, '_> {
+    type Bit = Ciphertext;
+    type Error = Error;
+
+    fn constant(&mut self, value: bool) -> Result<Ciphertext, Error> {
+        Ok(self.levels.key(0).constants(&[value]).remove(0))
+    }
+
+    fn not(&mut self, wires: &mut Wires<Ciphertext>, of: &[usize]) -> Result<Vec<Ciphertext>, Error> {
+        let pairs: Vec<(usize, usize)> = of.iter().map(|&a| (a, a)).collect();
+        self.each(wires, &pairs, |key, bits, _| key.not(bits))
+    }
+
+    fn xor(&mut self, wires: &mut Wires<Ciphertext>, pairs: &[(usize, usize)]) -> Result<Vec<Ciphertext>, Error> {
+        self.each(wires, pairs, |key, a, b| key.add(a, b))
+    }
+
+    fn and(&mut self, wires: &mut Wires<Ciphertext>, pairs: &[(usize, usize)]) -> Result<Vec<Ciphertext>, Error> {
+        let products = self.each(wires, pairs, |key, a, b| key.multiply(a, b))?;
+        (self.step)(pairs.len());
+        Ok(products)
+    }
+}
+
+impl Levelled for Encrypted<'_, '_> {
+    fn place(&self, bit: &Ciphertext) -> Place {
+        Place::of(self.levels, bit).expect("bits of the ladder's keys, as checked at the beginning")
+    }
+
+    fn lower(&mut self, level: usize, bits: &[&Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
+        let lowered = self.levels.lower(level, bits).map_err(Error::without_row)?;
+        (self.step)(bits.len());
+        Ok(lowered)
+    }
+}
+
+/// Bits that go down where a gate asks for it.
+struct Descending<'a, B> {
+    bits: B,
+    levels: Levels<'a>,
+    switches: usize,
+}
+
+impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
+    fn new(bits: B, levels: Levels<'a>) -> Self {
+        Descending { bits, levels, switches: 0 }
+    }
+
+    /// What a circuit makes of some rows; all results are at one level.
+    fn run(&mut self, circuit: &Circuit, rows: Vec<Vec<B::Bit>>) -> Result<Vec<Vec<B::Bit>>, Error> {
+        let mut results = circuit.evaluate(self, rows)?;
+        self.gather(&mut results)?;
+        Ok(results)
+    }
+
+    /// Brings the operands of each pair to the level that both need.
+    fn meet(
+        &mut self,
+        wires: &mut Wires<B::Bit>,
+        pairs: &[(usize, usize)],
+        level: impl Fn(Place, Place) -> usize,
+    ) -> Result<(), Error> {
+        let mut places = BTreeMap::new();
+        for wire in pairs.iter().flat_map(|&(a, b)| [a, b]) {
+            places.entry(wire).or_insert_with(|| self.bits.place(wires.get(wire)));
+        }
+        let mut settled = false;
+        // A wire in several pairs goes as far down as any of them asks, and takes its partners along.
+        while !settled {
+            settled = true;
+            for &(a, b) in pairs {
+                let to = level(places[&a], places[&b]);
+                for wire in [a, b] {
+                    let place = places[&wire];
+                    if place.level < to {
+                        places.insert(wire, place.at(self.levels, to));
+                        settled = false;
+                    }
+                }
+            }
+        }
+        for level in 0..self.levels.lowest() {
+            let goes = |wire: &usize| self.bits.place(wires.get(*wire)).level == level && places[wire].level > level;
+            let chosen: Vec<usize> = places.keys().copied().filter(goes).collect();
+            self.lower(wires, level, &chosen)?;
+        }
+        Ok(())
+    }
+
+    fn lower(&mut self, wires: &mut Wires<B::Bit>, level: usize, chosen: &[usize]) -> Result<(), Error> {
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        self.switches += chosen.len();
+        let lowered = self.bits.lower(level, &chosen.iter().map(|&wire| wires.get(wire)).collect::<Vec<_>>())?;
+        chosen.iter().zip(lowered).for_each(|(&wire, bit)| wires.replace(wire, bit));
+        Ok(())
+    }
+
+    /// Brings all rows down to the lowest level among them, so that they are bits of one key.
+    fn gather(&mut self, rows: &mut [Vec<B::Bit>]) -> Result<(), Error> {
+        let lowest = rows.iter().flatten().map(|bit| self.bits.place(bit).level).max().unwrap_or(0);
+        for level in 0..lowest {
+            let mut above: Vec<&mut B::Bit> =
+                rows.iter_mut().flatten().filter(|bit| self.bits.place(bit).level == level).collect();
+            self.switches += above.len();
+            let lowered = self.bits.lower(level, &above.iter().map(|bit| &**bit).collect::<Vec<_>>())?;
+            above.iter_mut().zip(lowered).for_each(|(bit, lowered)| **bit = lowered);
+        }
+        Ok(())
+    }
+}
+
+impl<B: Levelled<Error = Error>> Bits for Descending<'_, B> {
+    type Bit = B::Bit;
+    type Error = Error;
+
+    fn constant(&mut self, value: bool) -> Result<B::Bit, Error> {
+        self.bits.constant(value)
+    }
+
+    fn not(&mut self, wires: &mut Wires<B::Bit>, of: &[usize]) -> Result<Vec<B::Bit>, Error> {
+        self.bits.not(wires, of)
+    }
+
+    fn xor(&mut self, wires: &mut Wires<B::Bit>, pairs: &[(usize, usize)]) -> Result<Vec<B::Bit>, Error> {
+        self.meet(wires, pairs, |a, b| a.level.max(b.level))?;
+        self.bits.xor(wires, pairs)
+    }
+
+    fn and(&mut self, wires: &mut Wires<B::Bit>, pairs: &[(usize, usize)]) -> Result<Vec<B::Bit>, Error> {
+        let levels = self.levels;
+        self.meet(wires, pairs, |a, b| a.of_product(b, levels))?;
+        self.bits.and(wires, pairs)
+    }
+}
+
+/// How many switches the evaluation of these rows takes, and the level of its results.
+///
+/// # Errors
+/// [`ErrorKind::NoiseExhausted`](crate::ErrorKind::NoiseExhausted) if the ladder is not long enough, and for bits of other keys.
+pub(super) fn plan(levels: Levels<'_>, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<(usize, usize), Error> {
+    let places = |row: &Vec<Ciphertext>| row.iter().map(|bit| Place::of(levels, bit)).collect::<Result<_, _>>();
+    let places = rows.iter().map(places).collect::<Result<_, _>>()?;
+    let mut descending = Descending::new(Planned(levels), levels);
+    let results = descending.run(circuit, places)?;
+    Ok((descending.switches, results.iter().flatten().map(|place| place.level).next().unwrap_or(0)))
+}
+
+/// Evaluates a batch of rows; all results are at one level. `step` is told of every product and every switch.
+pub(super) fn evaluate(
+    levels: Levels<'_>,
+    circuit: &Circuit,
+    rows: &[Vec<Ciphertext>],
+    step: &mut dyn FnMut(usize),
+) -> Result<Vec<Vec<Ciphertext>>, Error> {
+    Descending::new(Encrypted { levels, step }, levels).run(circuit, rows.to_vec())
+}

@@ -1,0 +1,167 @@
+//! Modulus switching \[CNT12\]: a ladder of keys with ever shorter secrets, down which ciphertexts go to leave noise behind.
+//!
+//! What decides how much can be computed is the noise beside the secret's length, but a product doubles the noise, however long the
+//! secret. A [`SwitchingKey`] makes of a ciphertext under a secret `p` one of the same bit under a shorter `p'`, whose noise is
+//! shorter by as much: the room above the noise stays, and the next product costs less of it. With one secret of `eta` bits there are
+//! about `log2(eta / noise)` levels of multiplications, with a ladder about `eta / noise`.
+//!
+//! Each rung is a key of its own, with its own modulus `A_0` of the same length, so that ciphertexts at any level are added, multiplied,
+//! written and decrypted as those of any key. A switching key encrypts its `p` under `p'`, never under itself: a ladder does not rest on
+//! circular security.
+
+mod generate;
+mod shape;
+mod switch;
+
+pub use switch::SwitchingKey;
+
+use crate::{Ciphertext, Error, ErrorKind, InsecureHistoricalParameters, KeyId, Parameters, PublicKey};
+use std::fmt;
+
+/// A key below another one, and the way to it.
+#[derive(Debug)]
+pub struct Rung {
+    /// The key at this level.
+    pub key: PublicKey,
+    /// What brings ciphertexts here from the level above.
+    pub switching: SwitchingKey,
+}
+
+/// Public keys below a public key, each with the way to it from the one above.
+///
+/// ```
+/// use hearith_arith::Engine;
+/// use hearith_dghv::{InsecureHistoricalParameters as Insecure, KeyPair, Ladder, Parameters, PrivateKeys, PublicKeys, Scheme, Size};
+/// let parameters = Parameters::historical(Scheme::Cmnt, Size::Toy);
+/// let KeyPair { private, public } = KeyPair::generate(&parameters, Engine::best(), Insecure)?;
+/// let (ladder, rungs) = Ladder::generate(&private, &public, 3, Insecure)?;
+/// let public = PublicKeys { key: public, recryption: None, ladder: Some(ladder) };
+/// let private = PrivateKeys { key: private, rungs };
+/// let bits = public.key.encrypt(&[false, true])?;
+/// // Each product goes down as far as it leaves more room. Without a ladder, two of them exhaust the noise.
+/// let squares = public.multiply(&bits, &bits)?;
+/// let powers = public.multiply(&squares, &squares)?;
+/// assert_eq!(public.level_of(&powers[0])?, 3);
+/// assert_eq!(private.decrypt(&public.multiply(&powers, &powers)?)?, [false, true]);
+/// # Ok::<(), hearith_dghv::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Ladder {
+    rungs: Vec<Rung>,
+}
+
+impl Ladder {
+    /// A ladder from its rungs, the highest first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::MalformedKey`] if there are none, or they do not follow one another from this key on.
+    pub fn from_rungs(top: &PublicKey, rungs: Vec<Rung>, _: InsecureHistoricalParameters) -> Result<Self, Error> {
+        let mut above = top.id();
+        for Rung { key, switching } in &rungs {
+            if (switching.from(), switching.to()) != (above, key.id()) {
+                return Err(ErrorKind::MalformedKey { what: "the ladder's rungs do not follow one another" }.into());
+            }
+            above = key.id();
+        }
+        match rungs.is_empty() {
+            true => Err(ErrorKind::MalformedKey { what: "a ladder without rungs" }.into()),
+            false => Ok(Ladder { rungs }),
+        }
+    }
+
+    /// The rungs, the highest first: those of levels 1, 2 and so on.
+    pub fn rungs(&self) -> &[Rung] {
+        &self.rungs
+    }
+
+    /// The parameters of the rung below a key of these. `None` where there is no room for a product there.
+    pub fn below(parameters: &Parameters) -> Option<Parameters> {
+        shape::lower(parameters)
+    }
+
+    /// Most rungs that a ladder below these parameters can have: on the last one there is room for a product.
+    pub fn most_rungs(parameters: &Parameters) -> usize {
+        std::iter::successors(shape::lower(parameters), shape::lower).count()
+    }
+
+    /// Makes sure that switching keys of these parameters are of a reasonable size.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoLadder`], [`ErrorKind::LadderTooLarge`].
+    pub fn check_size(parameters: &Parameters) -> Result<(), Error> {
+        shape::check_size(parameters)
+    }
+}
+
+/// A key and the levels below it.
+#[derive(Clone, Copy)]
+pub(crate) struct Levels<'a> {
+    top: &'a PublicKey,
+    rungs: &'a [Rung],
+}
+
+impl<'a> Levels<'a> {
+    pub(crate) fn new(top: &'a PublicKey, ladder: Option<&'a Ladder>) -> Self {
+        Levels { top, rungs: ladder.map_or(&[], |ladder| &ladder.rungs) }
+    }
+
+    /// The lowest level.
+    pub(crate) fn lowest(&self) -> usize {
+        self.rungs.len()
+    }
+
+    /// The key of a level, which there is.
+    pub(crate) fn key(&self, level: usize) -> &'a PublicKey {
+        match level.checked_sub(1) {
+            None => self.top,
+            Some(rung) => &self.rungs[rung].key,
+        }
+    }
+
+    /// The level of a key.
+    pub(crate) fn level_of(&self, id: KeyId) -> Result<usize, Error> {
+        let level = (0..=self.lowest()).find(|&level| self.key(level).id() == id);
+        level.ok_or_else(|| ErrorKind::OtherKey.into())
+    }
+
+    /// Bits of noise one level below this one.
+    pub(crate) fn noise_below(&self, level: usize, noise: f64) -> f64 {
+        shape::noise(self.key(level).parameters(), self.key(level + 1).parameters(), noise)
+    }
+
+    /// The ciphertexts of one level, one level below.
+    pub(crate) fn lower(&self, level: usize, ciphertexts: &[&Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
+        self.rungs[level].switching.switch(self.key(level), self.key(level + 1), ciphertexts)
+    }
+
+    /// Ciphertexts of any levels, at this one.
+    pub(crate) fn switch(&self, ciphertexts: &[Ciphertext], to: usize) -> Result<Vec<Ciphertext>, Error> {
+        let mut rows = ciphertexts.to_vec();
+        let levels = rows.iter().map(|row| self.level_of(row.key_id())).enumerate();
+        let levels = levels.map(|(row, level)| level.map_err(|error| error.at_row(row)));
+        let mut levels = levels.collect::<Result<Vec<_>, _>>()?;
+        if let Some(row) = levels.iter().position(|&level| level > to || to > self.lowest()) {
+            let kind = ErrorKind::Level { from: levels[row], to, levels: self.lowest() };
+            return Err(Error::from(kind).at_row(row));
+        }
+        for level in 0..to {
+            let here: Vec<usize> = (0..rows.len()).filter(|&row| levels[row] == level).collect();
+            let above: Vec<&Ciphertext> = here.iter().map(|&row| &rows[row]).collect();
+            let at_row = |error: Error| {
+                let row = error.row().map(|row| here[row]);
+                row.map_or(error.clone(), |row| error.at_row(row))
+            };
+            let below = if here.is_empty() { Vec::new() } else { self.lower(level, &above).map_err(at_row)? };
+            for (&row, ciphertext) in here.iter().zip(below) {
+                (rows[row], levels[row]) = (ciphertext, level + 1);
+            }
+        }
+        Ok(rows)
+    }
+}
+
+impl fmt::Debug for Levels<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Levels({}, {} below)", self.top.id(), self.lowest())
+    }
+}
