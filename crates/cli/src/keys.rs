@@ -101,7 +101,7 @@ impl Key {
     /// The key in the text of a JSON Web Key.
     fn parse(text: &SecretText, policy: KeyPolicy, session: &Session) -> Result<Self, Error> {
         match text.kind() {
-            KeyKind::Private => {
+            KeyKind::Private | KeyKind::Share => {
                 let key = PrivateKey::from_jwk(text.as_str(), policy, session.engine)?;
                 Ok(Self::Private(Box::new(key)))
             }

@@ -53,7 +53,7 @@ pub mod totals;
 mod transcript;
 
 pub use error::{Error, ErrorKind};
-pub use transcript::Contexts;
+pub use transcript::{CHALLENGE_BYTES, CHALLENGE_LIMBS, Contexts, Transcript};
 
 /// The examples of the README, compiled and run with the others.
 #[cfg(doctest)]
