@@ -310,7 +310,7 @@ fn a_square_root_of_1_changes_nothing() {
     let power = |base: &[u8], exponent: Integer| {
         wide(&Integer::from_digits(base, Order::Msf).pow_mod(&exponent, &squared).unwrap(), 128)
     };
-    let rho = Integer::from(123_456_789) << 1400;
+    let rho: Integer = Integer::from(123_456_789) << 1400;
     let minus = wide(&(squared.clone() - Integer::from_digits(&honest[..128], Order::Msf)), 128);
     let (a, b) = (power(&c, rho.clone() * 4u32), power(&v, rho.clone()));
     let counters: Vec<u8> = [2_u32, 3, 1].iter().flat_map(|number| number.to_be_bytes()).collect();
