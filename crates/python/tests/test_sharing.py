@@ -1,6 +1,7 @@
 """Keys shared among trustees: arrays and tables, and what the command line makes of the same files."""
 
 import pickle
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,7 @@ def test_any_so_many_trustees_decrypt_an_array(shared):
         np.testing.assert_array_equal(found, numbers)
     total = array.sum()
     assert verification.combine(total, [trustee.decrypt(total) for trustee in trustees[1:]]) == numbers.sum()
-    money = verification.public.encrypt(["1.25", "-3.5"], scale=2)
+    money = verification.public.encrypt([Decimal("1.25"), Decimal("-3.5")], scale=2)
     found = verification.combine(money, [trustee.decrypt(money) for trustee in trustees])
     assert [str(number) for number in found] == ["1.25", "-3.50"]
 

@@ -95,7 +95,8 @@ class Key:
 
 def deal():
     p, q = (
-        safe_prime_from(number(hashlib.sha256(name).digest()) | 3 << 254 | 1) for name in (b"threshold p", b"threshold q")
+        safe_prime_from(number(hashlib.sha256(name).digest()) | 3 << 254 | 1)
+        for name in (b"threshold p", b"threshold q")
     )
     n, m = p * q, (p >> 1) * (q >> 1)
     d = m * pow(m, -1, n)

@@ -244,6 +244,7 @@ class DghvPrivateKey:
 def deal(
     bits: int, needed: int, trustees: int, variant: str, *, insecure: bool = False, engine: str | None = None
 ) -> tuple[Verification, list[KeyShare]]: ...
+
 @final
 class Verification:
     @staticmethod

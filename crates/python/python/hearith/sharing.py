@@ -249,8 +249,9 @@ def generate_shared_key(
     Raises:
         InvalidKeyError: a key cannot be of this size, or be shared so.
     """
-    numbers = [whole("bits", bits, 0, _MOST), whole("needed", needed, 0, _MOST), whole("trustees", trustees, 0, _MOST)]
-    verification, shares = rust.deal(*numbers, variant, insecure=insecure, engine=engine)
+    size = whole("bits", bits, 0, _MOST)
+    some, many = whole("needed", needed, 0, _MOST), whole("trustees", trustees, 0, _MOST)
+    verification, shares = rust.deal(size, some, many, variant, insecure=insecure, engine=engine)
     return Verification(verification), [KeyShare(share) for share in shares]
 
 
