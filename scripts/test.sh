@@ -18,6 +18,7 @@ declare -A systems=(
     [arith]="--package hearith-arith --all-features"
     [paillier]="--package hearith-paillier --all-features"
     [proofs]="--package hearith-proofs --all-features"
+    [threshold]="--package hearith-threshold --all-features"
     [columns]="--package hearith-columns --all-features"
     [cli]="--package hearith --all-features"
     [duckdb]="--package hearith-duckdb --all-features"

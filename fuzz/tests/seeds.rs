@@ -24,6 +24,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("proof", env!("CARGO_BIN_EXE_proof")),
     ("public_key", env!("CARGO_BIN_EXE_public_key")),
     ("service_request", env!("CARGO_BIN_EXE_service_request")),
+    ("share", env!("CARGO_BIN_EXE_share")),
 ];
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

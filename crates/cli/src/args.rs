@@ -9,6 +9,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hearith_columns::metadata::DEFAULT_MAX_ADDITIONS;
 use hearith_paillier::{DEFAULT_BITS, Variant};
+use hearith_threshold::MAX_TRUSTEES;
 
 use crate::printable::Printable;
 
@@ -72,6 +73,10 @@ pub enum Command {
     Sum(Sum),
     /// Decrypt totals, or any encrypted table
     Decrypt(Decrypt),
+    /// Take a trustee's part in decrypting: a share, with a proof that it is right
+    DecryptShare(DecryptShare),
+    /// Decrypt with the shares of enough trustees; wrong ones are named
+    Combine(Combine),
     /// Show that totals are right without giving the key away
     #[command(subcommand)]
     Prove(Prove),
@@ -109,6 +114,9 @@ pub struct Keygen {
     /// Variant of the scheme: standard, or djn, which encrypts faster
     #[arg(long, default_value = "standard", value_parser = variant)]
     pub variant: Variant,
+    /// Share the private key: of L trustees, at most 20, any W decrypt together; takes minutes
+    #[arg(long, value_name = "W/L")]
+    pub shares: Option<Sharing>,
     /// Encrypt the private key under a passphrase, from the terminal or as given below
     #[arg(long)]
     pub passphrase: bool,
@@ -236,6 +244,63 @@ pub struct Decrypt {
     /// A service that computes instead.
     #[command(flatten)]
     pub remote: Remote,
+}
+
+/// `hearith decrypt-share`.
+#[derive(Clone, Debug, Args)]
+pub struct DecryptShare {
+    /// The trustee's share of the private key, share-N.json
+    #[arg(long, value_name = "FILE")]
+    pub share: PathBuf,
+    /// Encrypted totals, which you have reason to decrypt
+    #[arg(value_name = "TOTALS")]
+    pub input: PathBuf,
+    /// The shares of their decryption, a Parquet file
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// `hearith combine`.
+#[derive(Clone, Debug, Args)]
+pub struct Combine {
+    /// What the dealer made to verify shares by, verification.json
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// Encrypted totals
+    #[arg(value_name = "TOTALS")]
+    pub input: PathBuf,
+    /// What trustees made of them with `hearith decrypt-share`, a file each
+    #[arg(required = true, value_name = "SHARES")]
+    pub shares: Vec<PathBuf>,
+    /// The result; - for standard output, which is the default
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// csv, parquet or table [default: as --out is called; table on a terminal, else csv]
+    #[arg(long, hide_possible_values = true)]
+    pub format: Option<Format>,
+}
+
+/// How a private key is shared, `W/L`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sharing {
+    /// Trustees that it takes to decrypt.
+    pub needed: u32,
+    /// Trustees that there are.
+    pub trustees: u32,
+}
+
+impl FromStr for Sharing {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(w, l)| Some((w.parse().ok()?, l.parse().ok()?)));
+        match numbers {
+            Some((needed, trustees)) if (1..=MAX_TRUSTEES).contains(&trustees) && (1..=trustees).contains(&needed) => {
+                Ok(Self { needed, trustees })
+            }
+            _ => Err(format!("W/L, such as 3/5, with 1 <= W <= L <= {MAX_TRUSTEES}")),
+        }
+    }
 }
 
 /// `hearith prove`.
@@ -570,6 +635,14 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn keys_are_shared_by_some_of_many() {
+        assert_eq!("3/5".parse(), Ok(Sharing { needed: 3, trustees: 5 }));
+        for text in ["", "3", "3/", "/5", "0/5", "6/5", "1/21", "3/5/7", "-1/5", "a/b"] {
+            assert!(text.parse::<Sharing>().is_err(), "{text}");
+        }
     }
 
     #[test]

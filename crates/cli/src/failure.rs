@@ -156,6 +156,9 @@ fn fault(error: &(dyn Error + 'static)) -> String {
     if let Some(error) = error.downcast_ref::<hearith_paillier::Error>() {
         return error.kind().to_string();
     }
+    if let Some(error) = error.downcast_ref::<hearith_threshold::Error>() {
+        return error.kind().to_string();
+    }
     if let Some(error) = error.downcast_ref::<hearith_dghv::Error>() {
         return error.kind().to_string();
     }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_select::concat::concat_batches;
 use hearith_columns::csv::CsvSource;
 use hearith_columns::parquet::ParquetSource;
 
@@ -125,6 +126,32 @@ impl ParquetFile {
             piece.position = first_row;
             Ok(piece)
         })))
+    }
+}
+
+/// The rows of a table, as many at a time as another one has.
+pub(crate) struct Rows {
+    pieces: Pieces,
+    held: RecordBatch,
+}
+
+impl Rows {
+    pub(crate) fn new(pieces: Pieces, schema: SchemaRef) -> Self {
+        Self { pieces, held: RecordBatch::new_empty(schema) }
+    }
+
+    /// The next `len` rows; fewer at the end.
+    pub(crate) fn take(&mut self, len: usize) -> Result<RecordBatch, Failure> {
+        while self.held.num_rows() < len {
+            let Some(piece) = self.pieces.next() else { break };
+            let schema: SchemaRef = self.held.schema();
+            let batch = piece?.batch;
+            self.held =
+                concat_batches(&schema, [&self.held, &batch]).map_err(|error| Failure::new(error.to_string()))?;
+        }
+        let taken = self.held.slice(0, len.min(self.held.num_rows()));
+        self.held = self.held.slice(taken.num_rows(), self.held.num_rows() - taken.num_rows());
+        Ok(taken)
     }
 }
 

@@ -9,7 +9,7 @@ use arrow_schema::Field;
 use hearith_columns::metadata::counts_rows;
 use hearith_columns::{Encoding, EncryptedColumn, Part, encrypted_columns};
 use hearith_paillier::encoding::format_decimal;
-use hearith_paillier::{EncryptedJwk, KeyId, MIN_SECURE_BITS, Weakness};
+use hearith_paillier::{EncryptedJwk, KeyId, MIN_SECURE_BITS, PublicKey, Weakness};
 use serde_json::{Value, json};
 
 use crate::args::Inspect;
@@ -28,7 +28,17 @@ pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
         b'P' => describe_table(&ParquetFile::open(path)?)?,
         // An encrypted key in compact form begins with the brace of its header in base64url.
         byte if byte == b'{' || byte == b'e' || byte.is_ascii_whitespace() => match Key::show(session, path)? {
-            Shown::Key(key) => describe_key(&name(path), &key),
+            Shown::Key(Key::Public(key)) => describe_key(&name(path), "public key", &key, None),
+            Shown::Key(Key::Private(key)) => describe_key(&name(path), "private key", key.public(), None),
+            Shown::Shared(key) => {
+                let sharing = format!("{} of {} trustees decrypt", key.needed(), key.trustees());
+                describe_key(&name(path), "public key, shared", key.key(), Some(sharing))
+            }
+            Shown::Share(share) => {
+                let sharing =
+                    format!("trustee {} of {}; {} decrypt", share.trustee(), share.trustees(), share.needed());
+                describe_key(&name(path), "share of a private key", share.key(), Some(sharing))
+            }
             Shown::Encrypted(key) => describe_encrypted(&name(path), &key),
         },
         b'H' => return dghv::inspect(session, path),
@@ -58,27 +68,23 @@ struct Description {
     json: Value,
 }
 
-fn describe_key(file: &str, key: &Key) -> Description {
-    let public = key.public();
-    let kind = match key {
-        Key::Public(_) => "public key",
-        Key::Private(_) => "private key",
-    };
+fn describe_key(file: &str, kind: &str, public: &PublicKey, sharing: Option<String>) -> Description {
     let weakness = public.weakness();
     let warning = match weakness {
         None => String::new(),
         Some(Weakness::Short { .. }) => " INSECURE".to_owned(),
         Some(weakness) => format!(" INSECURE: {weakness}"),
     };
-    let lines = [
+    let mut lines = vec![
         ("scheme", "paillier".to_owned()),
         ("key", public.id().to_string()),
         ("bits", format!("{}{warning}", public.bits())),
         ("variant", public.variant().to_string()),
         ("comment", public.comment().to_owned()),
     ];
+    lines.extend(sharing.clone().map(|sharing| ("sharing", sharing)));
     let text = listed(file, kind, &lines);
-    let json = json!({
+    let mut json = json!({
         "kind": kind,
         "scheme": "paillier",
         "key": public.id().to_string(),
@@ -87,6 +93,9 @@ fn describe_key(file: &str, key: &Key) -> Description {
         "variant": public.variant().to_string(),
         "comment": public.comment(),
     });
+    if let Some(sharing) = sharing {
+        json["sharing"] = sharing.into();
+    }
     Description { text, json }
 }
 

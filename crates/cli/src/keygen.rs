@@ -1,22 +1,35 @@
 //! `hearith keygen`.
 
 use hearith_paillier::{DEFAULT_ITERATIONS, PrivateKey, SecretText};
+use hearith_threshold::deal;
 use zeroize::Zeroizing;
 
-use crate::args::Keygen;
+use crate::args::{Keygen, Sharing};
 use crate::failure::{Failure, name};
 use crate::keys::hinting;
 use crate::pair::{JSON, Pair};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
+use crate::shared_key::{SharedKey, VERIFICATION, share_file};
 
-/// Makes a key pair and writes its two files.
+/// Makes a key pair and writes its two files, or a shared key's.
 pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
+    match command.shares {
+        None => pair(session, command),
+        Some(sharing) => shared(session, command, sharing),
+    }
+}
+
+fn pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
     let private_file = name(&command.out.join(JSON.private));
+    let verification = command.out.join(VERIFICATION);
+    if std::fs::symlink_metadata(&verification).is_ok() {
+        let what = "there is a shared key here: one of one holder takes another directory";
+        return Err(Failure::at(name(&verification), what));
+    }
     let mut pair = Pair::begin(&command.out, JSON, command.force)?;
-    let encrypts = command.passphrase || session.passphrases.is_given();
-    let passphrase = encrypts.then(|| session.passphrases.choose(&private_file)).transpose()?;
+    let passphrase = passphrase(session, command, &private_file)?;
 
     let mut watch = Stopwatch::start();
     let key = watch.compute(|| generate(session, command))?;
@@ -27,9 +40,37 @@ pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Deals a key: nothing of the whole one is written.
+fn shared(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), Failure> {
+    let first_file = name(&command.out.join(share_file(1)));
+    let mut files = SharedKey::begin(&command.out, sharing.trustees, command.force)?;
+    let passphrase = passphrase(session, command, &first_file)?;
+
+    let mut watch = Stopwatch::start();
+    let (verification, shares) = watch.compute(|| {
+        let key = generate(session, command)?;
+        deal(&key, sharing.needed, sharing.trustees).map_err(Failure::new)
+    })?;
+    let key = verification.key();
+    session.warn_of(&first_file, key);
+    files.write(&verification, &shares, passphrase.as_ref())?;
+    files.commit()?;
+    session.report(&watch.stop_key(key.id(), key.bits()));
+    Ok(())
+}
+
+fn passphrase(session: &Session, command: &Keygen, file: &str) -> Result<Option<SecretText>, Failure> {
+    let encrypts = command.passphrase || session.passphrases.is_given();
+    encrypts.then(|| session.passphrases.choose(file)).transpose()
+}
+
 fn generate(session: &Session, command: &Keygen) -> Result<PrivateKey, Failure> {
-    let _progress = Progress::start("searching primes", Length::Unknown);
-    let made = PrivateKey::generate(command.bits, command.variant, session.policy, session.engine);
+    let what = if command.shares.is_some() { "searching safe primes" } else { "searching primes" };
+    let _progress = Progress::start(what, Length::Unknown);
+    let made = match command.shares {
+        None => PrivateKey::generate(command.bits, command.variant, session.policy, session.engine),
+        Some(_) => PrivateKey::generate_safe(command.bits, command.variant, session.policy, session.engine),
+    };
     made.map_err(|error| hinting(Failure::new(error.clone()), &error))
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use hearith_columns::EncryptionKey;
 use hearith_paillier::{EncryptedJwk, Error, ErrorKind, KeyKind, KeyPolicy, PrivateKey, PublicKey, SecretText};
+use hearith_threshold::{KeyShare, Verification};
 
 use crate::failure::{Failure, eprint_line, name};
 use crate::session::Session;
@@ -38,15 +39,58 @@ impl KeyFile {
 
     /// The key, after its passphrase was asked for, with a warning if it is insecure.
     pub(crate) fn key(&self, session: &Session) -> Result<Key, Failure> {
-        let key = match self.kind() {
-            KeyKind::Encrypted => {
-                let passphrase = session.passphrases.ask(&self.name)?;
-                self.parse(&self.text.decrypt(passphrase.first_line()).map_err(|error| self.fault(&error))?, session)
-            }
-            _ => self.parse(&self.text, session),
-        }?;
+        let key = self.opened(session, |text| self.parse(text, session))?;
         session.warn_of(&self.name, key.public());
         Ok(key)
+    }
+
+    /// What `read` makes of the text, after its passphrase was asked for if it has one.
+    fn opened<T>(&self, session: &Session, read: impl FnOnce(&SecretText) -> Result<T, Failure>) -> Result<T, Failure> {
+        if self.kind() != KeyKind::Encrypted {
+            return read(&self.text);
+        }
+        let passphrase = session.passphrases.ask(&self.name)?;
+        read(&self.text.decrypt(passphrase.first_line()).map_err(|error| self.fault(&error))?)
+    }
+
+    /// A trustee's share of a private key.
+    pub(crate) fn share(&self, session: &Session) -> Result<KeyShare, Failure> {
+        let share = self.opened(session, |text| match text.kind() {
+            KeyKind::Share => KeyShare::from_json(text.as_str(), session.policy, session.engine)
+                .map_err(|error| self.fault_of_sharing(&error)),
+            KeyKind::Public => Err(Failure::at(&self.name, "a public key: a trustee decrypts with share-N.json")),
+            _ => Err(Failure::at(&self.name, "a private key: `hearith decrypt` decrypts with it alone")),
+        })?;
+        session.warn_of(&self.name, share.key());
+        Ok(share)
+    }
+
+    /// What shares are verified by.
+    pub(crate) fn verification(&self, session: &Session) -> Result<Verification, Failure> {
+        let verification = match self.kind() {
+            KeyKind::Public if self.is_of_one_holder() => {
+                Err(Failure::at(&self.name, "a key that verifies no shares: it takes the dealer's verification.json"))
+            }
+            KeyKind::Public => Verification::from_json(self.text.as_str(), session.policy, session.engine)
+                .map_err(|error| self.fault_of_sharing(&error)),
+            _ => Err(Failure::at(&self.name, "a private key: it takes the dealer's verification.json")),
+        }?;
+        session.warn_of(&self.name, verification.key());
+        Ok(verification)
+    }
+
+    /// Whether the file is a public key that says nothing of trustees.
+    fn is_of_one_holder(&self) -> bool {
+        let members = serde_json::from_str::<serde_json::Value>(self.text.as_str());
+        members.is_ok_and(|members| members.get("n").is_some() && members.get("shared").is_none())
+    }
+
+    fn fault_of_sharing(&self, error: &hearith_threshold::Error) -> Failure {
+        let failure = Failure::at(&self.name, error.clone());
+        match error.kind() {
+            hearith_threshold::ErrorKind::Scheme(ErrorKind::InsecureKey(_)) => failure.noting("--insecure-key"),
+            _ => failure,
+        }
     }
 
     fn parse(&self, text: &SecretText, session: &Session) -> Result<Key, Failure> {
@@ -78,6 +122,10 @@ pub(crate) enum Key {
 pub(crate) enum Shown {
     /// One that is in the clear, insecure or not.
     Key(Key),
+    /// A public key whose private half is shared.
+    Shared(Verification),
+    /// A trustee's share, in the clear.
+    Share(KeyShare),
     /// One under a passphrase, which is not asked for.
     Encrypted(EncryptedJwk),
 }
@@ -91,17 +139,22 @@ impl Key {
     /// Reads a key to be shown, not used.
     pub(crate) fn show(session: &Session, path: &Path) -> Result<Shown, Failure> {
         let file = KeyFile::open(path)?;
-        let shown = match file.kind() {
-            KeyKind::Encrypted => EncryptedJwk::parse(file.text.as_str()).map(Shown::Encrypted),
-            _ => Self::parse(&file.text, KeyPolicy::AllowInsecure, session).map(Shown::Key),
-        };
-        shown.map_err(|error| file.fault(&error))
+        let (text, policy) = (file.text.as_str(), KeyPolicy::AllowInsecure);
+        let sharing = |error: hearith_threshold::Error| file.fault_of_sharing(&error);
+        match file.kind() {
+            KeyKind::Encrypted => EncryptedJwk::parse(text).map(Shown::Encrypted).map_err(|error| file.fault(&error)),
+            KeyKind::Share => KeyShare::from_json(text, policy, session.engine).map(Shown::Share).map_err(sharing),
+            KeyKind::Public if text.contains("\"shared\"") => {
+                Verification::from_json(text, policy, session.engine).map(Shown::Shared).map_err(sharing)
+            }
+            _ => Self::parse(&file.text, policy, session).map(Shown::Key).map_err(|error| file.fault(&error)),
+        }
     }
 
     /// The key in the text of a JSON Web Key.
     fn parse(text: &SecretText, policy: KeyPolicy, session: &Session) -> Result<Self, Error> {
         match text.kind() {
-            KeyKind::Private => {
+            KeyKind::Private | KeyKind::Share => {
                 let key = PrivateKey::from_jwk(text.as_str(), policy, session.engine)?;
                 Ok(Self::Private(Box::new(key)))
             }

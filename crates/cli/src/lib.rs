@@ -8,6 +8,7 @@
 pub mod args;
 mod bench;
 mod closed;
+mod combine;
 mod decrypt;
 mod device;
 pub mod dghv;
@@ -35,6 +36,8 @@ mod report;
 pub mod rns;
 mod serve;
 mod session;
+mod shared_key;
+mod shares;
 mod sink;
 mod sum;
 mod table;
@@ -75,6 +78,8 @@ fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
         Command::Encrypt(command) => encrypt::run(&session, &command),
         Command::Sum(command) => sum::run(&session, &command),
         Command::Decrypt(command) => decrypt::run(&session, &command),
+        Command::DecryptShare(command) => shares::run(&session, &command),
+        Command::Combine(command) => combine::run(&session, &command),
         Command::Prove(Prove::Decryption(command)) => openings::prove(&session, &command),
         Command::Verify(Verify::Decryption(command)) => openings::verify(&session, &command),
         Command::Serve(command) => serve::run(&session, &command),

@@ -1,14 +1,12 @@
 //! `hearith prove decryption` and `hearith verify decryption`.
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
-use arrow_select::concat::concat_batches;
 use hearith_columns::{Checker, Error, Opener};
 
 use crate::args::{ProveDecryption, VerifyDecryption};
 use crate::decrypt::{Overflows, shown, sink};
 use crate::failure::Failure;
-use crate::input::{ParquetFile, Pieces, fixed_bytes};
+use crate::input::{ParquetFile, Rows, fixed_bytes};
 use crate::keys::Key;
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_behind};
@@ -73,8 +71,7 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
     let length = Length::Rows(source.rows());
     let rows_at_a_time = session.slow_rows(fixed_bytes(&schema));
     let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
-    let mut openings =
-        Rows { pieces: proof.pieces(openings, rows_at_a_time, None)?, held: RecordBatch::new_empty(shape) };
+    let mut openings = Rows::new(proof.pieces(openings, rows_at_a_time, None)?, shape);
     let progress = Progress::start("verifying", length);
     let (mut rows, mut overflows) = (0, Overflows::default());
     write_behind(
@@ -98,26 +95,4 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
     overflows.result(&table.name)?;
     session.report(&watch.stop("verify", rows, rows, None));
     Ok(())
-}
-
-/// The rows of a table, as many at a time as another one has.
-struct Rows {
-    pieces: Pieces,
-    held: RecordBatch,
-}
-
-impl Rows {
-    /// The next `len` rows; fewer at the end.
-    fn take(&mut self, len: usize) -> Result<RecordBatch, Failure> {
-        while self.held.num_rows() < len {
-            let Some(piece) = self.pieces.next() else { break };
-            let schema: SchemaRef = self.held.schema();
-            let batch = piece?.batch;
-            self.held =
-                concat_batches(&schema, [&self.held, &batch]).map_err(|error| Failure::new(error.to_string()))?;
-        }
-        let taken = self.held.slice(0, len.min(self.held.num_rows()));
-        self.held = self.held.slice(taken.num_rows(), self.held.num_rows() - taken.num_rows());
-        Ok(taken)
-    }
 }

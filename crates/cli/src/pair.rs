@@ -109,11 +109,11 @@ impl Pair {
 }
 
 /// A public key's file that was removed, to be put back if its pair is not replaced after all.
-struct Removed(Option<(PathBuf, Vec<u8>)>);
+pub(crate) struct Removed(Option<(PathBuf, Vec<u8>)>);
 
 impl Removed {
     /// Removes a file, or what a symbolic link leads to; anything but a file is left alone.
-    fn file(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn file(path: &Path) -> Result<Self, Failure> {
         let remove = || match fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => {
                 let path = path.canonicalize()?;
@@ -126,7 +126,7 @@ impl Removed {
         remove().map_err(|error: io::Error| Failure::writing(&name(path), error))
     }
 
-    fn restore(self) -> Result<(), Failure> {
+    pub(crate) fn restore(self) -> Result<(), Failure> {
         let Some((path, content)) = self.0 else { return Ok(()) };
         let mut file = Output::file(&path, Access::Usual, false)?;
         file.write_all(&content).map_err(|error| Failure::writing(file.name(), error))?;
@@ -135,10 +135,10 @@ impl Removed {
 }
 
 /// The directories that had to be made, outermost first; removed when dropped, if nothing is in them.
-struct MadeDirectories(Vec<PathBuf>);
+pub(crate) struct MadeDirectories(Vec<PathBuf>);
 
 impl MadeDirectories {
-    fn make(path: &Path) -> io::Result<Self> {
+    pub(crate) fn make(path: &Path) -> io::Result<Self> {
         let missing = |path: &&Path| !path.as_os_str().is_empty() && fs::symlink_metadata(path).is_err();
         let missing: Vec<&Path> = path.ancestors().take_while(missing).collect();
         let mut made = Self(Vec::new());
@@ -156,7 +156,7 @@ impl MadeDirectories {
     }
 
     /// Leaves them where they are.
-    fn keep(mut self) {
+    pub(crate) fn keep(mut self) {
         self.0.drain(..).for_each(|path| interrupt::end(&path, || ()));
     }
 }
@@ -170,7 +170,7 @@ impl Drop for MadeDirectories {
 }
 
 /// Refuses to take the place of a key: data encrypted with it could not be read any more.
-fn check_absent(path: &Path) -> Result<(), Failure> {
+pub(crate) fn check_absent(path: &Path) -> Result<(), Failure> {
     match fs::symlink_metadata(path) {
         Err(_) => Ok(()),
         Ok(_) => Err(Failure::at(name(path), "there is a key already; --force would replace it")),

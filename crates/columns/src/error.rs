@@ -221,6 +221,17 @@ pub enum ErrorKind {
     /// A table is not that of the openings of another, or has none where a ciphertext is.
     #[error("not the openings of this table")]
     NotOpenings,
+    /// A table is not that of shares of the decryption of another, or has none where a ciphertext is.
+    #[error("not shares of the decryption of this table")]
+    NotShares,
+    /// A trustee's share of a decryption, or all of them together.
+    #[error("{}{kind}", of_trustee(.trustee))]
+    Share {
+        /// The trustee, from 1, if it is one's.
+        trustee: Option<u32>,
+        /// What is wrong.
+        kind: hearith_threshold::ErrorKind,
+    },
     /// A table holds no encrypted column.
     #[error("holds no encrypted column")]
     NothingEncrypted,
@@ -350,6 +361,11 @@ pub enum ParquetFault {
 /// Other people's error texts may run over lines; ours do not.
 pub(crate) fn one_line(text: &impl fmt::Display) -> String {
     text.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whose share is wrong.
+fn of_trustee(trustee: &Option<u32>) -> String {
+    trustee.map_or(String::new(), |trustee| format!("trustee {trustee}: "))
 }
 
 fn list(names: &[String]) -> String {

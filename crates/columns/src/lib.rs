@@ -55,6 +55,7 @@ mod numbers;
 mod openings;
 pub mod parquet;
 pub mod phe;
+mod shares;
 mod totals;
 mod wipe;
 
@@ -65,6 +66,7 @@ pub use error::{CompanionFault, Error, ErrorKind, ParquetFault, Source};
 pub use metadata::{Encoding, EncryptedColumn, MetadataError, Part, encrypted_columns};
 pub use numbers::Rounding;
 pub use openings::{Checker, Opener};
+pub use shares::{Combined, Combiner, Sharer};
 pub use totals::{Release, Released, Totals, Withheld};
 
 /// The examples of the README, compiled and run with the others.

@@ -119,12 +119,8 @@ impl<'a> Checker<'a> {
         present: &Present,
         arrays: [&FixedSizeBinaryArray; 2],
     ) -> Result<Plaintexts, Error> {
-        let mut rows = present.rows.iter().copied().peekable();
-        for row in 0..arrays[0].len() {
-            let expected = rows.next_if_eq(&row).is_some();
-            if arrays.iter().any(|array| array.is_valid(row) != expected) {
-                return Err(ErrorKind::NotOpenings.at(row, &column.name));
-            }
+        for array in arrays {
+            check_rows(present, array).map_err(|row| ErrorKind::NotOpenings.at(row, &column.name))?;
         }
         let [plaintexts, openings] =
             arrays.map(|array| present.rows.iter().flat_map(|&row| array.value(row)).copied().collect::<Vec<u8>>());
@@ -146,8 +142,17 @@ fn opened_schema(reading: &Reading) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
+/// Fails with the first row where one of ciphertexts and what belongs to them is null and the other is not.
+pub(crate) fn check_rows(present: &Present, array: &FixedSizeBinaryArray) -> Result<(), usize> {
+    let mut rows = present.rows.iter().copied().peekable();
+    match (0..array.len()).find(|row| array.is_valid(*row) != rows.next_if_eq(row).is_some()) {
+        Some(row) => Err(row),
+        None => Ok(()),
+    }
+}
+
 /// Numbers at their rows among `len`, null elsewhere.
-fn spread(numbers: &[u8], rows: &[usize], len: usize, width: usize) -> Result<ArrayRef, Error> {
+pub(crate) fn spread(numbers: &[u8], rows: &[usize], len: usize, width: usize) -> Result<ArrayRef, Error> {
     let mut bytes = vec![0; len * width];
     let mut valid = vec![false; len];
     for (&row, number) in rows.iter().zip(numbers.chunks_exact(width)) {

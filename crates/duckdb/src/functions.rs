@@ -147,7 +147,7 @@ pub(crate) fn load_key(
             if is_key { ("the key", SecretText::from(path.to_owned())) } else { (path, context.read(path)?) };
         let text = opened(context, path, text)?;
         let key = match text.kind() {
-            KeyKind::Private => {
+            KeyKind::Private | KeyKind::Share => {
                 PrivateKey::from_jwk(text.as_str(), policy(context), keys.engine()).map(|key| key.public().clone())
             }
             _ => PublicKey::from_jwk(text.as_str(), policy(context), keys.engine()),

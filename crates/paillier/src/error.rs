@@ -128,6 +128,9 @@ pub enum ErrorKind {
     /// The JSON Web Key is encrypted, where one in the clear is wanted.
     #[error("the private key is encrypted: it takes its passphrase")]
     EncryptedKey,
+    /// The text is a trustee's share of a private key.
+    #[error("a share of a private key: it decrypts together with others only")]
+    ShareOfKey,
     /// The passphrase does not open the encrypted key.
     #[error("the passphrase is wrong, or the encrypted key was changed")]
     WrongPassphrase,

@@ -82,6 +82,7 @@ pub use key::{
     DEFAULT_BITS, DEFAULT_ITERATIONS, EncryptedJwk, KeyId, KeyKind, KeyPolicy, MAX_BITS, MAX_ITERATIONS, MAX_KEY_TEXT,
     MIN_BITS, MIN_ITERATIONS, MIN_SECURE_BITS, SecretText, Variant, Weakness,
 };
+pub use locked::Locked;
 pub use openings::Openings;
 pub use plaintexts::Plaintexts;
 pub use randomisers::Randomisers;

@@ -6,21 +6,22 @@ use std::ops::{Deref, Range};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A secret whose numbers lie in locked pages for as long as it lives, where the operating system allows.
-pub(crate) struct Locked<T> {
+pub struct Locked<T> {
     // Dropped first: wiped before it is unlocked.
     value: T,
     lock: Lock,
 }
 
 impl<T: Memory> Locked<T> {
-    pub(crate) fn new(value: T) -> Self {
+    /// Asks the operating system for it.
+    pub fn new(value: T) -> Self {
         let mut ranges = Vec::new();
         value.memory(&mut ranges);
         Locked { lock: Lock::new(&ranges), value }
     }
 
     /// Whether all of it is locked.
-    pub(crate) fn is_locked(&self) -> bool {
+    pub fn is_locked(&self) -> bool {
         self.lock.complete
     }
 }

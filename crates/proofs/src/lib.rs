@@ -54,7 +54,7 @@ mod transcript;
 mod witness;
 
 pub use error::{Error, ErrorKind};
-pub use transcript::Contexts;
+pub use transcript::{CHALLENGE_BYTES, CHALLENGE_LIMBS, Contexts, Transcript};
 pub use witness::{Form, Witness};
 
 /// The examples of the README, compiled and run with the others.

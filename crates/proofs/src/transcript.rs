@@ -5,11 +5,11 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 /// Bytes of a challenge.
-pub(crate) const CHALLENGE_BYTES: usize = 32;
+pub const CHALLENGE_BYTES: usize = 32;
 /// Bits of a challenge.
 pub(crate) const CHALLENGE_BITS: u32 = 8 * CHALLENGE_BYTES as u32;
 /// Limbs of a challenge.
-pub(crate) const CHALLENGE_LIMBS: usize = CHALLENGE_BYTES / 8;
+pub const CHALLENGE_LIMBS: usize = CHALLENGE_BYTES / 8;
 
 /// What each row's proof is for: a name that all share, such as an election's, and one of the row's own, such as a ballot's. A proof holds in its own context only.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl Contexts {
         self.rows.is_empty()
     }
 
-    /// The challenge of each row for this kind of proof: the hash of its contexts and of what `rest` adds.
-    pub(crate) fn challenges(&self, proof: &str, rest: impl Fn(Transcript, usize) -> Transcript + Sync) -> Batch {
+    /// The challenge of each row for this kind of proof: the hash of its contexts and of what `rest` adds. For proofs of other crates too.
+    pub fn challenges(&self, proof: &str, rest: impl Fn(Transcript, usize) -> Transcript + Sync) -> Batch {
         let challenge = |row: usize| {
             let transcript = Transcript::new(proof).with(&self.shared).with(&self.rows[row]);
             limbs(&rest(transcript, row).challenge())
@@ -47,24 +47,24 @@ impl Contexts {
 
 /// SHA-256 over parts, each after its length in eight big-endian bytes, so that no two lists of parts hash alike. The first part names the
 /// protocol, its version and the kind of proof.
-#[derive(Clone)]
-pub(crate) struct Transcript(Sha256);
+#[derive(Clone, Debug)]
+pub struct Transcript(Sha256);
 
 impl Transcript {
     /// An empty transcript of this kind of proof.
-    pub(crate) fn new(proof: &str) -> Self {
+    pub fn new(proof: &str) -> Self {
         Transcript(Sha256::new()).with(format!("hearith-proofs 1 {proof}").as_bytes())
     }
 
     /// The same with one part more.
-    pub(crate) fn with(mut self, part: &[u8]) -> Self {
+    pub fn with(mut self, part: &[u8]) -> Self {
         self.0.update((part.len() as u64).to_be_bytes());
         self.0.update(part);
         self
     }
 
     /// The challenge, big-endian.
-    pub(crate) fn challenge(self) -> [u8; CHALLENGE_BYTES] {
+    pub fn challenge(self) -> [u8; CHALLENGE_BYTES] {
         self.0.finalize().into()
     }
 }

@@ -23,6 +23,7 @@ pyo3::import_exception!(hearith.errors, KeyMismatchError);
 pyo3::import_exception!(hearith.errors, RangeError);
 pyo3::import_exception!(hearith.errors, ServiceError);
 pyo3::import_exception!(hearith.errors, ShapeError);
+pyo3::import_exception!(hearith.errors, ShareError);
 pyo3::import_exception!(hearith.errors, TableError);
 
 /// Where something is wrong; rows count from 0.
@@ -62,6 +63,33 @@ pub(crate) fn slot_overflow(row: usize) -> PyErr {
     PyErr::new::<RangeError, _>((text, row, None::<String>, "overflow"))
 }
 
+/// A shared key that cannot be made or accepted.
+pub(crate) fn shared_key(error: &hearith_threshold::Error) -> PyErr {
+    raise_shared::<InvalidKeyError>(error)
+}
+
+/// Shares of a decryption that cannot be made, or are wrong.
+pub(crate) fn share(error: &hearith_threshold::Error) -> PyErr {
+    use hearith_threshold::ErrorKind as Kind;
+    match error.kind() {
+        Kind::OtherKey { .. } => raise_shared::<KeyMismatchError>(error),
+        Kind::Lengths { .. } => raise_shared::<ShapeError>(error),
+        _ => raise_shared::<ShareError>(error),
+    }
+}
+
+/// An error of a shared key, whose text names the trustee.
+fn raise_shared<T: PyTypeInfo>(error: &hearith_threshold::Error) -> PyErr {
+    use hearith_threshold::ErrorKind as Kind;
+    let place = Place { row: error.row().map(|row| row as u64), column: None };
+    let trustee = error.trustee().map_or(String::new(), |trustee| format!("trustee {trustee}: "));
+    let name: &dyn Debug = match error.kind() {
+        Kind::Scheme(inner) => inner,
+        other => other,
+    };
+    raise::<T>(format!("{trustee}{}", error.kind()), place, name, StdError::source(error))
+}
+
 /// A table that cannot be encrypted, added up or decrypted.
 pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
     let (kind, source) = (error.kind(), error.source());
@@ -72,9 +100,11 @@ pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
     let text = kind.to_string();
     let name: &dyn Debug = match kind {
         TableErrorKind::Paillier(inner) => inner,
+        TableErrorKind::Share { kind, .. } => kind,
         other => other,
     };
     match kind {
+        TableErrorKind::Share { .. } => raise::<ShareError>(text, place, name, source),
         TableErrorKind::WrongKey { .. } => raise::<KeyMismatchError>(text, place, name, source),
         TableErrorKind::Paillier(inner) if inner.is_bad_ciphertext() => {
             raise::<CiphertextError>(text, place, name, source)

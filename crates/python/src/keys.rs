@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Packed integers and their width in bytes.
 pub(crate) type Packed<'py> = (Bytes<'py>, usize);
 
-fn policy(insecure: bool) -> KeyPolicy {
+pub(crate) fn policy(insecure: bool) -> KeyPolicy {
     if insecure { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure }
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn engine(name: Option<&str>) -> PyResult<Engine> {
 }
 
 /// The text of a key file.
-fn read(path: &Path) -> PyResult<SecretText> {
+pub(crate) fn read(path: &Path) -> PyResult<SecretText> {
     SecretText::open(path).map_err(|error| match error.raw_os_error() {
         Some(number) => PyOSError::new_err((number, message(&error), path.to_owned())),
         None => errors::InvalidKeyError::new_err(format!("{}: {error}", path.display())),
@@ -38,7 +38,7 @@ pub(crate) fn message(error: &io::Error) -> String {
 }
 
 /// The key in the clear, if a passphrase is given for one that is encrypted.
-fn opened(py: Python<'_>, text: SecretText, passphrase: Option<&str>) -> PyResult<SecretText> {
+pub(crate) fn opened(py: Python<'_>, text: SecretText, passphrase: Option<&str>) -> PyResult<SecretText> {
     match passphrase {
         Some(passphrase) if text.kind() == KeyKind::Encrypted => {
             py.detach(|| text.decrypt(passphrase)).map_err(errors::key)
@@ -48,7 +48,7 @@ fn opened(py: Python<'_>, text: SecretText, passphrase: Option<&str>) -> PyResul
 }
 
 /// Warns the caller of `hearith.PrivateKey.load`.
-fn warn_if_shared(py: Python<'_>, path: &Path, text: &SecretText) -> PyResult<()> {
+pub(crate) fn warn_if_shared(py: Python<'_>, path: &Path, text: &SecretText) -> PyResult<()> {
     if !text.is_shared() {
         return Ok(());
     }

@@ -12,6 +12,7 @@ mod errors;
 mod integers;
 mod keys;
 mod remote;
+mod sharing;
 mod slots;
 mod threads;
 
@@ -35,6 +36,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<columns::Decryptor>()?;
     module.add_class::<remote::Service>()?;
     module.add_class::<remote::RemoteKey>()?;
+    module.add_class::<sharing::Verification>()?;
+    module.add_class::<sharing::KeyShare>()?;
+    module.add_class::<sharing::Shares>()?;
+    module.add_class::<sharing::Sharer>()?;
+    module.add_class::<sharing::Combiner>()?;
+    module.add_function(wrap_pyfunction!(sharing::deal, module)?)?;
     module.add_class::<dghv::DghvPublicKey>()?;
     module.add_class::<dghv::DghvPrivateKey>()?;
     module.add_class::<dghv::DghvCiphertexts>()?;

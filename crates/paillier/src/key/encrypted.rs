@@ -86,6 +86,14 @@ struct Flattened<'a> {
 }
 
 impl EncryptedJwk {
+    /// Encrypts a JSON Web Key, or whatever else is to be kept as one is, under a passphrase; the id of its key stands in the clear beside it.
+    ///
+    /// # Errors
+    /// As [`PrivateKey::to_encrypted_jwk`](crate::PrivateKey::to_encrypted_jwk).
+    pub fn seal(jwk: &str, key: KeyId, passphrase: &str, iterations: u32) -> Result<String, Error> {
+        encrypt(jwk, key, passphrase.as_bytes(), iterations)
+    }
+
     /// Takes an encrypted JSON Web Key apart, in either serialisation.
     ///
     /// # Errors

@@ -12,14 +12,23 @@ use hearith_arith::natural::{self, Secret, from_be, is_one, limbs_of, shifted_do
 use hearith_arith::{Batch, Engine, Exponents, Modulus};
 use zeroize::Zeroizing;
 
+/// What is asked of the primes of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Primes {
+    /// Nothing more.
+    Any,
+    /// `p = q = 3 mod 4` and `gcd(p - 1, q - 1) = 2`, which the DJN variant needs.
+    Blum,
+    /// `(p - 1) / 2` and `(q - 1) / 2` are prime too, which a shared key needs. They are `Blum` primes.
+    Safe,
+}
+
 /// Two different primes of `bits / 2` bits, the smaller first, whose product has exactly `bits` bits.
-///
-/// `blum` asks for `p = q = 3 mod 4` and `gcd(p - 1, q - 1) = 2`, which the DJN variant needs.
-pub(crate) fn primes(bits: u32, blum: bool, engine: Engine) -> Result<(Secret, Secret), Error> {
+pub(crate) fn primes(bits: u32, kind: Primes, engine: Engine) -> Result<(Secret, Secret), Error> {
     loop {
-        let (p, q) = rayon::join(|| prime(bits / 2, blum, engine), || prime(bits / 2, blum, engine));
+        let (p, q) = rayon::join(|| prime(bits / 2, kind, engine), || prime(bits / 2, kind, engine));
         let (p, q) = (p?, q?);
-        if apart(&p, &q, bits) && (!blum || halves_coprime(&p, &q)) {
+        if apart(&p, &q, bits) && (kind == Primes::Any || halves_coprime(&p, &q)) {
             return Ok(if natural::less(&p, &q) == 1 { (p, q) } else { (q, p) });
         }
     }
@@ -28,23 +37,36 @@ pub(crate) fn primes(bits: u32, blum: bool, engine: Engine) -> Result<(Secret, S
 /// A random prime of exactly `bits` bits, the two highest set, so that the product of two has exactly `2 bits` bits:
 /// the first prime from a random start on. It has passed the strengthened Baillie-PSW test, against which no composite
 /// number is known, and as many rounds of Miller and Rabin's as FIPS 186-5, appendix C.1, asks for random numbers.
-fn prime(bits: u32, blum: bool, engine: Engine) -> Result<Secret, Error> {
+fn prime(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
     let rounds = rounds_for_random(bits);
     loop {
-        let found = candidate(bits, blum)?;
-        if is_probably_prime(&found, rounds, engine)? {
+        let found = candidate(bits, kind)?;
+        let is_prime = |number: &[u64]| is_probably_prime(number, rounds, engine);
+        if is_prime(&found)? && (kind != Primes::Safe || is_prime(&half(&found))?) {
             return Ok(found);
         }
     }
 }
 
-/// A number that has passed the strengthened Baillie-PSW test.
-fn candidate(bits: u32, blum: bool) -> Result<Secret, Error> {
+/// `(p - 1) / 2`, without the limb that halving may leave empty.
+fn half(prime: &[u64]) -> Secret {
+    let half = shifted_down(prime, 1);
+    Zeroizing::new(half[..limbs_of(natural::bit_length(&half))].to_vec())
+}
+
+/// Whether both primes are safe ones: `(p - 1) / 2` and `(q - 1) / 2` are prime, whoever made them.
+pub(crate) fn are_safe(factors: &Factors, engine: Engine) -> Result<bool, Error> {
+    Ok(is_probably_prime(&half(&factors.p), ROUNDS, engine)? && is_probably_prime(&half(&factors.q), ROUNDS, engine)?)
+}
+
+/// A number that has passed the strengthened Baillie-PSW test, and its half where safe primes are asked for.
+fn candidate(bits: u32, kind: Primes) -> Result<Secret, Error> {
     let mut random = SystemRandom::default();
     // The builder fails for lengths below 2 and finding for lengths beyond the type, which has none: neither can be.
-    let candidates = SmallFactorsSieveFactory::<BoxedUint>::new(Flavor::Any, bits, SetBits::TwoMsb);
+    let flavor = if kind == Primes::Safe { Flavor::Safe } else { Flavor::Any };
+    let candidates = SmallFactorsSieveFactory::<BoxedUint>::new(flavor, bits, SetBits::TwoMsb);
     let suits = |_: &mut SystemRandom, candidate: &BoxedUint| {
-        (!blum || candidate.as_words()[0] & 3 == 3) && is_prime(Flavor::Any, candidate)
+        (kind == Primes::Any || candidate.as_words()[0] & 3 == 3) && is_prime(flavor, candidate)
     };
     let found = candidates.and_then(|sieve| sieve_and_find(&mut random, sieve, suits)).ok().flatten();
     let found = Zeroizing::new(found.ok_or(ErrorKind::KeySizeOutOfRange { bits })?);
@@ -124,16 +146,19 @@ mod tests {
     #[test]
     fn primes_are_prime_and_of_the_right_size() {
         for bits in [64, 66, 126, 128, 130, 192, 254, 256, 320, 512, 1024] {
-            for blum in [false, true] {
-                let (p, q) = primes(bits, blum, Engine::best()).unwrap();
+            for kind in [Primes::Any, Primes::Blum, Primes::Safe] {
+                let (p, q) = primes(bits, kind, Engine::best()).unwrap();
                 let (p, q) = (integer(&p), integer(&q));
                 assert!(p < q);
                 assert_eq!((p.significant_bits(), q.significant_bits()), (bits / 2, bits / 2));
                 assert_eq!((Integer::from(&p * &q)).significant_bits(), bits);
                 assert!([&p, &q].iter().all(|prime| prime.is_probably_prime(30) != IsPrime::No));
-                if blum {
+                if kind != Primes::Any {
                     assert!(p.mod_u(4) == 3 && q.mod_u(4) == 3);
                     assert_eq!(Integer::from(&p - 1).gcd(&Integer::from(&q - 1)), 2);
+                }
+                if kind == Primes::Safe {
+                    assert!([p, q].into_iter().all(|prime| (prime >> 1u32).is_probably_prime(30) != IsPrime::No));
                 }
             }
         }
@@ -141,7 +166,7 @@ mod tests {
 
     #[test]
     fn generators_are_negative_squares() {
-        let (p, q) = primes(128, true, Engine::best()).unwrap();
+        let (p, q) = primes(128, Primes::Blum, Engine::best()).unwrap();
         let n = integer(&p) * integer(&q);
         let h = integer(&generator(&n.to_digits(Order::Lsf), Engine::best()).unwrap());
         for prime in [integer(&p), integer(&q)] {

@@ -170,6 +170,7 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
     }
     serde_json::from_str(text).map_err(|error| match kind(text) {
         KeyKind::Encrypted => ErrorKind::EncryptedKey.into(),
+        KeyKind::Share => ErrorKind::ShareOfKey.into(),
         _ => json_error(error),
     })
 }

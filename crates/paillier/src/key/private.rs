@@ -1,7 +1,7 @@
 //! The private key.
 
 use super::factors::Factors;
-use super::generate::{check_primes, generates, generator, primes};
+use super::generate::{Primes, are_safe, check_primes, generates, generator, primes};
 use super::jwk::private_comment;
 use super::public::PublicKey;
 use super::weakness::Weakness;
@@ -50,8 +50,28 @@ impl PrivateKey {
     /// # Errors
     /// If the size is not even, out of range or refused by the policy, or if the random generator fails.
     pub fn generate(bits: u32, variant: Variant, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
+        let kind = if variant == Variant::Djn { Primes::Blum } else { Primes::Any };
+        Self::generate_with(bits, variant, kind, policy, engine)
+    }
+
+    /// As [`PrivateKey::generate`], of safe primes: `(p - 1) / 2` and `(q - 1) / 2` are prime too, as a key that is to be shared among
+    /// trustees needs them. They are rare: the search takes some hundred times as long.
+    ///
+    /// # Errors
+    /// As [`PrivateKey::generate`].
+    pub fn generate_safe(bits: u32, variant: Variant, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
+        Self::generate_with(bits, variant, Primes::Safe, policy, engine)
+    }
+
+    fn generate_with(
+        bits: u32,
+        variant: Variant,
+        kind: Primes,
+        policy: KeyPolicy,
+        engine: Engine,
+    ) -> Result<Self, Error> {
         policy.check(bits)?;
-        let (p, q) = primes(bits, variant == Variant::Djn, engine)?;
+        let (p, q) = primes(bits, kind, engine)?;
         let n = product_in(&p, &q, limbs_of(bits));
         let h = match variant {
             Variant::Standard => None,
@@ -84,6 +104,14 @@ impl PrivateKey {
     /// secret itself: copies must be wiped.
     pub fn primes(&self) -> [&[u64]; 2] {
         [&self.factors.p, &self.factors.q]
+    }
+
+    /// Whether both primes are safe ones: `(p - 1) / 2` and `(q - 1) / 2` are prime too. The chance of a wrong yes is below `2^-128`.
+    ///
+    /// # Errors
+    /// If the random generator fails.
+    pub fn has_safe_primes(&self) -> Result<bool, Error> {
+        are_safe(&self.factors, self.public.engine())
     }
 
     /// The private key of a public key, given its primes, big-endian.

@@ -31,8 +31,10 @@ pub enum KeyKind {
     Public,
     /// A private key in the clear.
     Private,
-    /// A private key that a passphrase protects.
+    /// A private key, or a share of one, that a passphrase protects.
     Encrypted,
+    /// A trustee's share of a private key, in the clear.
+    Share,
 }
 
 impl SecretText {
@@ -153,11 +155,13 @@ pub(crate) fn kind(text: &str) -> KeyKind {
     struct Members {
         p: Option<IgnoredAny>,
         q: Option<IgnoredAny>,
+        s: Option<IgnoredAny>,
         r#pub: Option<IgnoredAny>,
         ciphertext: Option<IgnoredAny>,
     }
     match serde_json::from_str::<Members>(text) {
         Ok(key) if key.ciphertext.is_some() => KeyKind::Encrypted,
+        Ok(key) if key.s.is_some() => KeyKind::Share,
         Ok(key) if key.p.is_some() || key.q.is_some() || key.r#pub.is_some() => KeyKind::Private,
         Err(_) if EncryptedJwk::is_compact(text) => KeyKind::Encrypted,
         _ => KeyKind::Public,
@@ -221,6 +225,7 @@ mod tests {
         assert_eq!(kind(r#"{"kty": "DAJ", "n": "AQ"}"#), KeyKind::Public);
         assert_eq!(kind(r#"{"kty": "DAJ", "p": 1}"#), KeyKind::Private);
         assert_eq!(kind(r#"{"pub": {}, "q": ""}"#), KeyKind::Private);
+        assert_eq!(kind(r#"{"pub": {}, "s": ""}"#), KeyKind::Share);
         assert_eq!(kind(r#"{"protected": "e30", "ciphertext": "AA"}"#), KeyKind::Encrypted);
         assert_eq!(kind("e30.AA.AA.AA.AA\n"), KeyKind::Encrypted);
         assert_eq!(kind("a.b"), KeyKind::Public);

@@ -29,10 +29,12 @@ from hearith.errors import (
     ScaleError,
     ServiceError,
     ShapeError,
+    ShareError,
     TableError,
 )
 from hearith.federated import Aggregator, EncryptedUpdate
 from hearith.keys import DEFAULT_BITS, MIN_SECURE_BITS, PrivateKey, PublicKey, generate_keypair
+from hearith.sharing import KeyShare, Shares, Verification, generate_shared_key
 
 if find_spec("pyarrow") is not None:
     # Arrow has to know the extension type before it meets one, in a file or a message.
@@ -50,6 +52,7 @@ __all__ = [
     "HearithError",
     "InvalidKeyError",
     "KeyMismatchError",
+    "KeyShare",
     "NullError",
     "NumberError",
     "PrivateKey",
@@ -58,11 +61,15 @@ __all__ = [
     "ScaleError",
     "ServiceError",
     "ShapeError",
+    "ShareError",
+    "Shares",
     "TableError",
+    "Verification",
     "__version__",
     "concatenate",
     "errors",
     "generate_keypair",
+    "generate_shared_key",
     "set_threads",
     "threads",
 ]

@@ -163,6 +163,44 @@ def decrypt_columns(key: DecryptingKey, table: Any, *, check: bool = False, prog
     return pa.Table.from_batches(decrypted, decryptor.schema)
 
 
+def share_columns(share: _native.KeyShare, table: Any, *, progress: bool = False) -> pa.Table:
+    """`KeyShare.decrypt_columns`."""
+    encrypted = as_table(table)
+    sharer = _native.Sharer(share, encrypted.schema)
+    shares = []
+    for start, batch in _batches(encrypted, progress, "decrypting"):
+        with rows_from(start):
+            shares.append(sharer.share(batch))
+    return pa.Table.from_batches(shares, sharer.schema)
+
+
+def combine_columns(
+    verification: _native.Verification, table: Any, shares: Sequence[Any], *, progress: bool = False
+) -> tuple[pa.Table, list[str]]:
+    """`Verification.combine_columns`, and what was wrong with shares that were left aside."""
+    encrypted, tables = as_table(table), [as_table(one) for one in shares]
+    combiner = _native.Combiner(verification, encrypted.schema, [one.schema for one in tables])
+    other = next((one for one in tables if one.num_rows != encrypted.num_rows), None)
+    if other is not None:
+        rows = f"{other.num_rows} rows of shares for {encrypted.num_rows} rows"
+        raise TableError(rows, kind="not_shares")
+    combined, wrong = [], []
+    for start, batch in _batches(encrypted, progress, "combining"):
+        parts = [one.slice(start, batch.num_rows) for one in tables]
+        parts = [_single_batch(part) for part in parts]
+        with rows_from(start):
+            numbers, errors = combiner.combine(batch, parts)
+        combined.append(numbers)
+        wrong.extend(errors)
+    return pa.Table.from_batches(combined, combiner.schema), wrong
+
+
+def _single_batch(table: pa.Table) -> pa.RecordBatch:
+    """All rows of a table in one batch."""
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
+
+
 def as_table(table: Any) -> pa.Table:
     """A table of pyarrow from a table or record batch of pyarrow, a data frame of pandas (without its index) or polars, or an
     Arrow stream.

@@ -76,6 +76,10 @@ class ShapeError(HearithError, ValueError):
     """Vectors of different lengths meet, or something has other dimensions than it must have."""
 
 
+class ShareError(HearithError, ValueError):
+    """A trustee's share of a decryption is wrong, or there are too few."""
+
+
 class ScaleError(HearithError, ValueError):
     """Numbers of different scales meet, or a number has more digits than its scale keeps."""
 

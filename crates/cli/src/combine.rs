@@ -1,0 +1,84 @@
+//! `hearith combine`.
+
+use arrow_array::RecordBatch;
+use hearith_columns::{Combiner, Error};
+
+use crate::args::Combine;
+use crate::decrypt::{Overflows, shown, sink};
+use crate::failure::{Failure, eprint_line};
+use crate::input::{ParquetFile, Rows, fixed_bytes};
+use crate::keys::KeyFile;
+use crate::pipeline::{ReadAhead, write_behind};
+use crate::progress::{Length, Progress};
+use crate::report::Stopwatch;
+use crate::session::Session;
+
+/// Decrypts a table with the shares of enough trustees. Those that are wrong are told of and left aside.
+pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
+    let verification = KeyFile::open(&command.key)?.verification(session)?;
+    let table = ParquetFile::open(&command.input)?;
+    let source = table.source()?;
+    let rows_at_a_time = session.slow_rows(fixed_bytes(&source.schema()));
+    let mut combiner =
+        Combiner::new(&verification, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
+    let mut shares = Vec::with_capacity(command.shares.len());
+    for path in &command.shares {
+        shares.push(opened(path, &table, source.rows(), rows_at_a_time, &mut combiner)?);
+    }
+    combiner.check_enough().map_err(|error| Failure::at(&table.name, error))?;
+    let mut inputs = vec![&*command.input, &*command.key];
+    inputs.extend(command.shares.iter().map(|path| &**path));
+    let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, &combiner.schema())?;
+
+    let mut watch = Stopwatch::start();
+    let length = Length::Rows(source.rows());
+    let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
+    let progress = Progress::start("combining", length);
+    let (mut rows, mut overflows) = (0, Overflows::default());
+    write_behind(
+        |batch: RecordBatch| sink.write(&batch),
+        |pass| {
+            for piece in pieces {
+                let piece = piece?;
+                let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
+                let of_piece = shares
+                    .iter_mut()
+                    .map(|shares| shares.take(piece.batch.num_rows()))
+                    .collect::<Result<Vec<_>, _>>()?;
+                let combined = watch.compute(|| combiner.combine(&piece.batch, &of_piece)).map_err(at)?;
+                for error in combined.wrong {
+                    eprint_line(&format!("{}: left aside", at(error)));
+                }
+                pass(shown(&combined.decrypted, format).map_err(at)?)?;
+                overflows.note(&combined.decrypted, &piece);
+                rows = piece.end_row();
+                progress.set(piece.position, rows);
+            }
+            Ok(())
+        },
+    )?;
+    sink.finish()?;
+    drop(progress);
+    overflows.result(&table.name)?;
+    session.report(&watch.stop("combine", rows, rows, None));
+    Ok(())
+}
+
+/// A trustee's shares, counted in.
+fn opened(
+    path: &std::path::Path,
+    table: &ParquetFile,
+    rows: u64,
+    rows_at_a_time: usize,
+    combiner: &mut Combiner<'_>,
+) -> Result<Rows, Failure> {
+    let file = ParquetFile::open(path)?;
+    let source = file.source()?;
+    combiner.add(&source.schema()).map_err(|error| Failure::at(&file.name, error))?;
+    if source.rows() != rows {
+        let what = format!("{} rows, and {} has {rows}", source.rows(), table.name);
+        return Err(Failure::at(&file.name, what));
+    }
+    let schema = source.schema();
+    Ok(Rows::new(file.pieces(source, rows_at_a_time, None)?, schema))
+}

@@ -1,0 +1,176 @@
+//! The files of a shared key: `public.json`, `verification.json`, and `share-N.json` for each trustee.
+//!
+//! They are all written under other names first. Then the old public key and verification go, the shares take their names, the verification and, last, the
+//! public key. Whenever a crash ends this, nobody encrypts under a key whose shares are not all there; a crash in this moment can leave the shares of two
+//! keys, which name theirs, and no public key.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hearith_paillier::DEFAULT_ITERATIONS;
+use hearith_paillier::SecretText;
+use hearith_threshold::{KeyShare, MAX_TRUSTEES, Verification};
+
+use crate::failure::{Failure, name};
+use crate::interrupt;
+use crate::output::{Access, Output};
+use crate::pair::{JSON, MadeDirectories, Removed, check_absent, write};
+
+/// The file that shares are verified by.
+pub(crate) const VERIFICATION: &str = "verification.json";
+
+/// The files of a shared key being written to a directory. Dropped before it is committed, it leaves nothing behind.
+pub(crate) struct SharedKey {
+    shares: Vec<Output>,
+    verification: Output,
+    public: Output,
+    directory: PathBuf,
+    made: MadeDirectories,
+    replace: bool,
+}
+
+/// The name of a trustee's file.
+pub(crate) fn share_file(trustee: u32) -> String {
+    format!("share-{trustee}.json")
+}
+
+impl SharedKey {
+    /// Begins the files of a key in a directory, which is made where it is missing. The key of one holder is not replaced.
+    pub(crate) fn begin(directory: &Path, trustees: u32, replace: bool) -> Result<Self, Failure> {
+        let [public, verification] = [JSON.public, VERIFICATION].map(|file| directory.join(file));
+        let share = |trustee: u32| directory.join(share_file(trustee));
+        if fs::symlink_metadata(directory.join(JSON.private)).is_ok() {
+            let what = "there is a key of one holder here: a shared one takes another directory";
+            return Err(Failure::at(name(&directory.join(JSON.private)), what));
+        }
+        if !replace {
+            (1..=MAX_TRUSTEES).try_for_each(|trustee| check_absent(&share(trustee)))?;
+            [&public, &verification].into_iter().try_for_each(|path| check_absent(path))?;
+        }
+        let made = MadeDirectories::make(directory);
+        let made = made.map_err(|error| Failure::writing(&name(directory), error))?;
+        let shares = (1..=trustees).map(|trustee| Output::file(&share(trustee), Access::Owner, replace));
+        Ok(Self {
+            shares: shares.collect::<Result<_, _>>()?,
+            verification: Output::file(&verification, Access::Usual, replace)?,
+            public: Output::file(&public, Access::Usual, replace)?,
+            directory: directory.to_owned(),
+            made,
+            replace,
+        })
+    }
+
+    /// Writes all files, still under other names, to the disk.
+    pub(crate) fn write(
+        &mut self,
+        verification: &Verification,
+        shares: &[KeyShare],
+        passphrase: Option<&SecretText>,
+    ) -> Result<(), Failure> {
+        for (output, share) in self.shares.iter_mut().zip(shares) {
+            match passphrase {
+                None => write(output, &share.to_json())?,
+                Some(passphrase) => {
+                    let text = share.to_encrypted_json(passphrase.first_line(), DEFAULT_ITERATIONS);
+                    write(output, &text.map_err(Failure::new)?)?;
+                }
+            }
+        }
+        write(&mut self.verification, &verification.to_json())?;
+        write(&mut self.public, &verification.key().to_jwk())
+    }
+
+    /// Gives all files their names.
+    ///
+    /// # Errors
+    /// A failure to rename. Unless another key was to be replaced, nothing is left then.
+    pub(crate) fn commit(self) -> Result<(), Failure> {
+        interrupt::undisturbed(|| self.place())
+    }
+
+    fn place(self) -> Result<(), Failure> {
+        let Self { shares, verification, public, directory, made, replace } = self;
+        let old = [VERIFICATION, JSON.public].map(|file| Removed::file(&directory.join(file)));
+        let [old_verification, old_public] = old;
+        let (old_verification, old_public) = (old_verification?, old_public?);
+        let mut placed = Vec::with_capacity(shares.len());
+        for share in shares {
+            let path = PathBuf::from(share.name());
+            if let Err(failure) = share.commit() {
+                if placed.is_empty() {
+                    old_verification.restore()?;
+                    old_public.restore()?;
+                } else if !replace {
+                    placed.iter().for_each(|path| drop(fs::remove_file(path)));
+                }
+                return Err(failure);
+            }
+            placed.push(path);
+        }
+        // Trustees that the old key had and the new has not.
+        for trustee in placed.len() as u32 + 1..=MAX_TRUSTEES {
+            let _ = fs::remove_file(directory.join(share_file(trustee)));
+        }
+        made.keep();
+        verification.commit()?;
+        public.commit()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hearith_paillier::{Engine, KeyPolicy, PrivateKey, PublicKey, Variant};
+    use hearith_threshold::deal;
+
+    use super::*;
+
+    fn written(directory: &Path, trustees: u32, replace: bool) -> Result<(SharedKey, Verification), Failure> {
+        let (policy, engine) = (KeyPolicy::AllowInsecure, Engine::Serial);
+        let private = PrivateKey::generate_safe(128, Variant::Standard, policy, engine).unwrap();
+        let (verification, shares) = deal(&private, 2, trustees).unwrap();
+        let mut files = SharedKey::begin(directory, trustees, replace)?;
+        files.write(&verification, &shares, None)?;
+        Ok((files, verification))
+    }
+
+    fn files(directory: &Path) -> Vec<String> {
+        let mut files: Vec<String> =
+            fs::read_dir(directory).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn a_key_replaces_another_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        written(directory.path(), 4, false).unwrap().0.commit().unwrap();
+        let expected = ["public.json", "share-1.json", "share-2.json", "share-3.json", "share-4.json", VERIFICATION];
+        assert_eq!(files(directory.path()), expected);
+        assert!(written(directory.path(), 2, false).is_err());
+        let (pending, verification) = written(directory.path(), 2, true).unwrap();
+        pending.commit().unwrap();
+        assert_eq!(files(directory.path()), ["public.json", "share-1.json", "share-2.json", VERIFICATION]);
+        let read = |file: &str| fs::read_to_string(directory.path().join(file)).unwrap();
+        let (policy, engine) = (KeyPolicy::AllowInsecure, Engine::Serial);
+        assert_eq!(&PublicKey::from_jwk(&read("public.json"), policy, engine).unwrap(), verification.key());
+        assert_eq!(Verification::from_json(&read(VERIFICATION), policy, engine).unwrap(), verification);
+        for trustee in [1, 2] {
+            let share = KeyShare::from_json(&read(&share_file(trustee)), policy, engine).unwrap();
+            assert_eq!((share.trustee(), share.key()), (trustee, verification.key()));
+        }
+    }
+
+    #[test]
+    fn what_is_not_committed_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let deep = directory.path().join("a/b");
+        drop(written(&deep, 3, false).unwrap());
+        assert!(files(directory.path()).is_empty());
+        // Somebody takes a name meanwhile: what was placed goes again.
+        let (pending, _) = written(directory.path(), 3, false).unwrap();
+        fs::write(directory.path().join("share-2.json"), "mine").unwrap();
+        pending.commit().unwrap_err();
+        assert_eq!(files(directory.path()), ["share-2.json"]);
+        assert_eq!(fs::read_to_string(directory.path().join("share-2.json")).unwrap(), "mine");
+    }
+}

@@ -1,0 +1,236 @@
+//! Tables decrypted by the trustees of a shared key: each makes a table of shares ([`Sharer`]), and whoever has enough of them the numbers ([`Combiner`]).
+//!
+//! A table of shares has for each encrypted column `X` one named `X.share`, whose metadata `hearith.trustee` names the trustee. A share's proof holds for its
+//! ciphertext in a column of this name, wherever the row is.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{FixedSizeBinaryArray, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use hearith_paillier::Plaintexts;
+use hearith_threshold::{self as threshold, Contexts, KeyShare, Shares, Verification};
+
+use crate::ciphers::Present;
+use crate::decrypt::{Decrypted, Reading};
+use crate::encrypt::batch_of;
+use crate::error::{Error, ErrorKind};
+use crate::metadata::EncryptedColumn;
+use crate::openings::{check_rows, spread};
+
+/// What follows the column's name in that of its shares.
+const SUFFIX: &str = ".share";
+/// The metadata that names the trustee.
+const TRUSTEE: &str = "hearith.trustee";
+/// What all proofs in tables are made for; the column's name comes beside it.
+const CONTEXT: &[u8] = b"hearith table";
+
+/// Makes a trustee's shares of one table's batches.
+#[derive(Debug)]
+pub struct Sharer<'a> {
+    share: &'a KeyShare,
+    reading: Reading,
+    schema: SchemaRef,
+}
+
+impl<'a> Sharer<'a> {
+    /// Prepares to share in the decryption of tables of this schema, all of whose encrypted columns must be under this key.
+    ///
+    /// # Errors
+    /// As [`Decryptor::new`](crate::Decryptor::new).
+    pub fn new(share: &'a KeyShare, schema: &Schema) -> Result<Self, Error> {
+        let reading = Reading::new(share.key(), schema)?;
+        let schema = shares_schema(&reading, Shares::row_bytes(share.key()), share.trustee());
+        Ok(Self { share, reading, schema })
+    }
+
+    /// The schema of the shares: for each encrypted column `X` binary values `X.share`.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// Shares of a batch: a row for each of its rows, null where the ciphertext is.
+    ///
+    /// # Errors
+    /// As [`Decryptor::decrypt`](crate::Decryptor::decrypt).
+    pub fn share(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
+        self.reading.check(batch)?;
+        let mut arrays = Vec::with_capacity(self.schema.fields().len());
+        for column in self.reading.columns() {
+            let present = Present::read(self.share.key(), column, batch)?;
+            let shares = self.share.decrypt(&contexts(column, &present), &present.ciphertexts);
+            let shares = shares.map_err(|error| bad(column, &present.rows, &error))?;
+            let width = Shares::row_bytes(self.share.key());
+            arrays.push(spread(&shares.to_be_bytes(), &present.rows, batch.num_rows(), width)?);
+        }
+        batch_of(&self.schema, arrays)
+    }
+}
+
+/// Reads the numbers of one table's batches from trustees' shares.
+#[derive(Debug)]
+pub struct Combiner<'a> {
+    verification: &'a Verification,
+    reading: Reading,
+    trustees: Vec<u32>,
+}
+
+/// What shares of a batch combined to.
+#[derive(Debug)]
+pub struct Combined {
+    /// The numbers.
+    pub decrypted: Decrypted,
+    /// Shares that were wrong and left aside, as there were enough without them: of each trustee and column the first.
+    pub wrong: Vec<Error>,
+}
+
+impl<'a> Combiner<'a> {
+    /// Prepares to decrypt tables of this schema, all of whose encrypted columns must be under this key.
+    ///
+    /// # Errors
+    /// As [`Decryptor::new`](crate::Decryptor::new).
+    pub fn new(verification: &'a Verification, schema: &Schema) -> Result<Self, Error> {
+        let reading = Reading::new(verification.key(), schema)?;
+        Ok(Self { verification, reading, trustees: Vec::new() })
+    }
+
+    /// Counts a trustee in, by the schema of its shares.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotShares`] where that is not of shares of this table; [`ErrorKind::Share`] for a trustee who was counted before.
+    pub fn add(&mut self, shares: &Schema) -> Result<(), Error> {
+        let named = shares.fields().first().and_then(|field| field.metadata().get(TRUSTEE)?.parse().ok());
+        let trustee: u32 = named.ok_or(ErrorKind::NotShares)?;
+        let expected = shares_schema(&self.reading, Shares::row_bytes(self.verification.key()), trustee);
+        if !same(shares, &expected) {
+            return Err(ErrorKind::NotShares.into());
+        }
+        if self.trustees.contains(&trustee) {
+            return Err(ErrorKind::Share { trustee: Some(trustee), kind: threshold::ErrorKind::Twice }.into());
+        }
+        self.trustees.push(trustee);
+        Ok(())
+    }
+
+    /// Fails unless enough trustees were counted.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Share`].
+    pub fn check_enough(&self) -> Result<(), Error> {
+        let (needed, given) = (self.verification.needed(), self.trustees.len());
+        match given < needed as usize {
+            true => {
+                Err(ErrorKind::Share { trustee: None, kind: threshold::ErrorKind::TooFew { needed, given } }.into())
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// The schema of the numbers, as [`Decryptor::schema`](crate::Decryptor::schema).
+    pub fn schema(&self) -> SchemaRef {
+        self.reading.schema()
+    }
+
+    /// The numbers of a batch, from shares of as many rows of each trustee, in the order in which they were added.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotShares`] for shares of another table, or of fewer or more rows; the first row where too few shares are right; and as
+    /// [`Decryptor::decrypt`](crate::Decryptor::decrypt).
+    pub fn combine(&self, batch: &RecordBatch, shares: &[RecordBatch]) -> Result<Combined, Error> {
+        self.check_enough()?;
+        if shares.len() != self.trustees.len() || shares.iter().any(|one| one.num_rows() != batch.num_rows()) {
+            return Err(ErrorKind::NotShares.into());
+        }
+        let wrong = RefCell::new(Vec::new());
+        let decrypted = self.reading.decrypted(self.verification.key(), batch, |column, present| {
+            let (plaintexts, errors) = self.plaintexts(column, present, shares)?;
+            wrong.borrow_mut().extend(errors);
+            Ok(plaintexts)
+        })?;
+        Ok(Combined { decrypted, wrong: wrong.into_inner() })
+    }
+
+    /// The plaintexts of a column, and what was wrong with shares of it.
+    fn plaintexts(
+        &self,
+        column: &EncryptedColumn,
+        present: &Present,
+        shares: &[RecordBatch],
+    ) -> Result<(Plaintexts, Vec<Error>), Error> {
+        let (mut right, mut wrong) = (Vec::new(), Vec::new());
+        for (&trustee, shares) in self.trustees.iter().zip(shares) {
+            match self.shares(column, present, trustee, shares)? {
+                Ok(shares) => right.push(shares),
+                Err(error) => wrong.push(error),
+            }
+        }
+        if right.len() < self.verification.needed() as usize
+            && let Some(error) = wrong.pop()
+        {
+            return Err(error);
+        }
+        let fault = |error: &threshold::Error| bad(column, &present.rows, error);
+        let right: Vec<&Shares> = right.iter().collect();
+        let combined = self.verification.combine(&contexts(column, present), &present.ciphertexts, &right);
+        let combined = combined.map_err(|error| fault(&error))?;
+        wrong.extend(combined.wrong.iter().map(fault));
+        Ok((combined.plaintexts, wrong))
+    }
+
+    /// A trustee's shares of a column, or what is wrong with one of them.
+    fn shares(
+        &self,
+        column: &EncryptedColumn,
+        present: &Present,
+        trustee: u32,
+        shares: &RecordBatch,
+    ) -> Result<Result<Shares, Error>, Error> {
+        let array = shares.column_by_name(&format!("{}{SUFFIX}", column.name));
+        let array: &FixedSizeBinaryArray =
+            array.and_then(|array| array.as_fixed_size_binary_opt()).ok_or(ErrorKind::NotShares)?;
+        check_rows(present, array).map_err(|row| ErrorKind::NotShares.at(row, &column.name))?;
+        let bytes: Vec<u8> = present.rows.iter().flat_map(|&row| array.value(row)).copied().collect();
+        let read = Shares::from_be_bytes(self.verification.key(), trustee, &bytes);
+        Ok(read.map_err(|error| bad(column, &present.rows, &error)))
+    }
+}
+
+/// What the shares of a column are made for.
+fn contexts(column: &EncryptedColumn, present: &Present) -> Contexts {
+    Contexts::new(CONTEXT, std::iter::repeat_n(column.name.as_bytes(), present.rows.len()))
+}
+
+/// An error of shares as an error of the batch, where `rows` says which rows they are of.
+fn bad(column: &EncryptedColumn, rows: &[usize], error: &threshold::Error) -> Error {
+    let row = error.row().and_then(|row| rows.get(row)).copied();
+    let error = match error.kind() {
+        threshold::ErrorKind::Scheme(kind) if error.trustee().is_none() => ErrorKind::Paillier(kind.clone()),
+        kind => ErrorKind::Share { trustee: error.trustee(), kind: kind.clone() },
+    };
+    let error = error.in_column(&column.name);
+    match row {
+        Some(row) => error.at_row(row as u64),
+        None => error,
+    }
+}
+
+/// The schema of a trustee's shares.
+fn shares_schema(reading: &Reading, width: usize, trustee: u32) -> SchemaRef {
+    let field = |column: &EncryptedColumn| {
+        let field = Field::new(format!("{}{SUFFIX}", column.name), DataType::FixedSizeBinary(width as i32), true);
+        field.with_metadata([(TRUSTEE.to_owned(), trustee.to_string())])
+    };
+    Arc::new(Schema::new(reading.columns().iter().map(field).collect::<Vec<_>>()))
+}
+
+/// Whether two schemas have the same columns of the same trustee.
+fn same(one: &Schema, other: &Schema) -> bool {
+    let shape = |schema: &Schema| {
+        let column = |field: &Arc<Field>| {
+            (field.name().clone(), field.data_type().clone(), field.metadata().get(TRUSTEE).cloned())
+        };
+        schema.fields().iter().map(column).collect::<Vec<_>>()
+    };
+    shape(one) == shape(other)
+}

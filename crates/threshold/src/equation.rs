@@ -1,0 +1,150 @@
+//! The equations of all shares' proofs, for many rows and trustees at once.
+
+use hearith_arith::natural::{add_assign, limbs_of, mac_row};
+use hearith_arith::{Batch, random};
+use hearith_proofs::CHALLENGE_LIMBS;
+use std::ops::Range;
+
+use crate::key::Shared;
+
+/// Limbs of a weight: 127 random bits above a zero.
+const WEIGHT_LIMBS: usize = 2;
+const WEIGHT_BITS: u32 = 128;
+/// Limbs of a sum of challenges times weights: one more than a product has.
+const SUM_LIMBS: usize = CHALLENGE_LIMBS + WEIGHT_LIMBS + 1;
+/// Rows from which buckets take fewer products than shared squarings.
+const BUCKETS_FROM: usize = 64;
+
+/// A trustee's claims, one a row: `a = (c^4)^z (c_i^2)^(-e)` and `b = v^z v_i^(-e)`, modulo `n^2` and up to a square root of 1.
+pub(crate) struct Claims<'a> {
+    /// `v_i`.
+    pub(crate) verification: Batch,
+    /// `c_i^2`. Units.
+    pub(crate) squares: Batch,
+    /// `a` and `b`. Units.
+    pub(crate) commitments: [&'a Batch; 2],
+    /// `e`.
+    pub(crate) challenges: Batch,
+    /// `z`.
+    pub(crate) responses: &'a Batch,
+}
+
+/// What the claims of all trustees are about: `c^4`, a row each.
+pub(crate) struct Statement<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) fourths: Batch,
+}
+
+impl Statement<'_> {
+    /// The first row whose claims do not all hold, if there is one. A wrong one is taken for right with a probability of `2^-127`.
+    pub(crate) fn first_wrong(&self, claims: &[Claims<'_>]) -> Result<Option<usize>, getrandom::Error> {
+        let (mut first, mut end) = (0, self.fourths.len());
+        if self.hold(claims, first..end)? {
+            return Ok(None);
+        }
+        while end - first > 1 {
+            let middle = first + (end - first) / 2;
+            if self.hold(claims, first..middle)? { first = middle } else { end = middle }
+        }
+        Ok(Some(first))
+    }
+
+    /// Whether all claims of all rows hold.
+    pub(crate) fn hold_all(&self, claims: &[Claims<'_>]) -> Result<bool, getrandom::Error> {
+        self.hold(claims, 0..self.fourths.len())
+    }
+
+    /// Whether all claims of a range of rows hold: with random weights `g` and `h` for each,
+    /// `prod (c^4)^(z g) v^(z h) = prod a^g b^h (c_i^2)^(e g) v_i^(e h)`.
+    ///
+    /// Weights are even, so that an equation holds up to the square roots of 1; squares modulo `n^2` have an order without small prime factors, so that at
+    /// most one weight in `2^127` lets a wrong one pass (\[BGR98\]).
+    fn hold(&self, claims: &[Claims<'_>], rows: Range<usize>) -> Result<bool, getrandom::Error> {
+        let limbs = limbs_of(self.shared.response_bits()) + WEIGHT_LIMBS + 1;
+        // A row each, and one for v.
+        let mut of_rows = Batch::zeros(rows.len() + 1, limbs).public();
+        let (mut short, mut long) = (Side::default(), Side::default());
+        for claims in claims {
+            let mut of_verification = [0; SUM_LIMBS];
+            let mut of_squares = Batch::zeros(rows.len(), SUM_LIMBS).public();
+            let weights = [weights(rows.len())?, weights(rows.len())?];
+            for (index, row) in rows.clone().enumerate() {
+                let [g, h] = [weights[0].row(index), weights[1].row(index)];
+                let (challenge, response) = (claims.challenges.row(row), claims.responses.row(row));
+                add_product(of_rows.row_mut(index), response, g);
+                add_product(of_rows.row_mut(rows.len()), response, h);
+                add_product(of_squares.row_mut(index), challenge, g);
+                add_product(&mut of_verification, challenge, h);
+            }
+            for (commitments, weights) in claims.commitments.iter().zip(weights) {
+                short.push(commitments.range(rows.clone()), weights);
+            }
+            long.push(claims.squares.range(rows.clone()), of_squares);
+            long.push(claims.verification.clone(), Batch::from_rows(SUM_LIMBS, [&of_verification[..]]));
+        }
+        let bases = Batch::concat(&[&self.fourths.range(rows), self.shared.generator()]);
+        let left = self.product(&bases, &of_rows, 64 * limbs as u32);
+        let right = [short.product(self, WEIGHT_BITS), long.product(self, 64 * SUM_LIMBS as u32)];
+        Ok(left == self.shared.key().squared().mul(&right[0], &right[1]))
+    }
+
+    /// The product of the powers of all rows.
+    fn product(&self, bases: &Batch, exponents: &Batch, bits: u32) -> Batch {
+        let square = self.shared.key().square();
+        square.join(&if bases.len() < BUCKETS_FROM {
+            let all: Vec<u32> = (0..bases.len() as u32).collect();
+            square.multi_pow(bases, exponents, bits, &[all])
+        } else {
+            square.product_of_powers(bases, exponents, bits)
+        })
+    }
+}
+
+/// Bases and exponents of one length, collected.
+#[derive(Default)]
+struct Side {
+    bases: Vec<Batch>,
+    exponents: Vec<Batch>,
+}
+
+impl Side {
+    fn push(&mut self, bases: Batch, exponents: Batch) {
+        self.bases.push(bases);
+        self.exponents.push(exponents);
+    }
+
+    fn product(&self, statement: &Statement<'_>, bits: u32) -> Batch {
+        let [bases, exponents] =
+            [&self.bases, &self.exponents].map(|parts| Batch::concat(&parts.iter().collect::<Vec<_>>()));
+        statement.product(&bases, &exponents, bits)
+    }
+}
+
+/// Random even numbers below `2^128`.
+fn weights(len: usize) -> Result<Batch, getrandom::Error> {
+    let mut weights = random::bits(len, WEIGHT_LIMBS, WEIGHT_BITS)?.public();
+    weights.rows_mut().for_each(|weight| weight[0] &= !1);
+    Ok(weights)
+}
+
+/// `sum += number weight`; the sum is longer than both together.
+fn add_product(sum: &mut [u64], number: &[u64], weight: &[u64]) {
+    for (limb, &weight) in weight.iter().enumerate() {
+        let (low, high) = sum[limb..].split_at_mut(number.len());
+        let carry = mac_row(low, number, weight);
+        add_assign(high, &[carry]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_added_up() {
+        let mut sum = [u64::MAX, 0, 0, 0, 0];
+        add_product(&mut sum, &[u64::MAX, u64::MAX], &[2, 1]);
+        // 2^64 - 1 + (2^128 - 1)(2^64 + 2)
+        assert_eq!(sum, [u64::MAX - 2, u64::MAX, 1, 1, 0]);
+    }
+}

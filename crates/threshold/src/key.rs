@@ -1,0 +1,237 @@
+//! What a dealer makes of a key: what everybody verifies shares by, and what each trustee decrypts with.
+
+use crate::error::{Error, ErrorKind};
+use crate::lagrange::{MAX_TRUSTEES, factorial};
+use hearith_arith::natural::{Secret, has_bits_from, product_in, resized};
+use hearith_arith::{Batch, Exponents, FixedBase, Memory};
+use hearith_paillier::{Locked, PublicKey};
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// Bits by which a trustee's random number is longer than `n^2`, and an answer with it: so much longer than what it hides, with a challenge of 256 bits and a
+/// factorial of 62, that it tells of it at most `2^-192`.
+const HIDING_BITS: u32 = 512;
+
+/// A shared key as all its holders know it. Cloning is cheap.
+#[derive(Clone)]
+pub(crate) struct Shared(Arc<Parts>);
+
+struct Parts {
+    key: PublicKey,
+    needed: u32,
+    trustees: u32,
+    /// `v`, one row.
+    generator: Batch,
+    comb: OnceLock<FixedBase>,
+}
+
+impl Shared {
+    /// Checks what can be checked: `1 <= w <= l <= 20`, and that `v` is a unit modulo `n^2`.
+    pub(crate) fn new(key: PublicKey, needed: u32, trustees: u32, generator: Batch) -> Result<Self, Error> {
+        if !(1..=MAX_TRUSTEES).contains(&trustees) || !(1..=trustees).contains(&needed) {
+            return Err(ErrorKind::BadThreshold.into());
+        }
+        Ok(Shared(Arc::new(Parts { key, needed, trustees, generator: generator.public(), comb: OnceLock::new() })))
+    }
+
+    pub(crate) fn key(&self) -> &PublicKey {
+        &self.0.key
+    }
+
+    pub(crate) fn needed(&self) -> u32 {
+        self.0.needed
+    }
+
+    pub(crate) fn trustees(&self) -> u32 {
+        self.0.trustees
+    }
+
+    pub(crate) fn generator(&self) -> &Batch {
+        &self.0.generator
+    }
+
+    /// Fails unless this is the number of a trustee.
+    pub(crate) fn check_trustee(&self, trustee: u32) -> Result<(), Error> {
+        match (1..=self.trustees()).contains(&trustee) {
+            true => Ok(()),
+            false => Err(ErrorKind::NoSuchTrustee { trustees: self.trustees() }.of(trustee)),
+        }
+    }
+
+    /// Bits of an answer. What hides the secret in it has one bit less, so that their sum has no more.
+    pub(crate) fn response_bits(&self) -> u32 {
+        response_bits(self.key())
+    }
+
+    /// The powers of `v` to secret exponents of up to [`Shared::response_bits`]. The table is made when it is first needed.
+    pub(crate) fn generator_powers(&self, exponents: &Batch) -> Batch {
+        let square = self.key().square();
+        let comb = self.0.comb.get_or_init(|| FixedBase::new(square, self.generator().row(0), self.response_bits()));
+        square.join(&comb.pow(exponents))
+    }
+}
+
+/// Bits of an answer under a key.
+pub(crate) fn response_bits(key: &PublicKey) -> u32 {
+    2 * key.bits() + HIDING_BITS
+}
+
+/// What shares are verified by: the public key, `v`, and `v_i = v^(D s_i)` for each trustee. Everybody may have it, and it must come from the dealer.
+#[derive(Clone)]
+pub struct Verification {
+    shared: Shared,
+    /// `v_i`, a row each.
+    of_trustees: Batch,
+}
+
+impl Verification {
+    pub(crate) fn new(shared: Shared, of_trustees: Batch) -> Self {
+        Verification { shared, of_trustees: of_trustees.public() }
+    }
+
+    /// The public key, to encrypt with.
+    pub fn key(&self) -> &PublicKey {
+        self.shared.key()
+    }
+
+    /// How many trustees it takes to decrypt.
+    pub fn needed(&self) -> u32 {
+        self.shared.needed()
+    }
+
+    /// How many there are.
+    pub fn trustees(&self) -> u32 {
+        self.shared.trustees()
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// `v_1, v_2, ...`
+    pub(crate) fn of_trustees(&self) -> &Batch {
+        &self.of_trustees
+    }
+}
+
+impl PartialEq for Verification {
+    fn eq(&self, other: &Self) -> bool {
+        (self.key(), self.needed()) == (other.key(), other.needed())
+            && self.shared.generator() == other.shared.generator()
+            && self.of_trustees == other.of_trustees
+    }
+}
+
+impl Eq for Verification {}
+
+impl fmt::Debug for Verification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Verification({} of {} of key {})", self.needed(), self.trustees(), self.key().id())
+    }
+}
+
+/// A trustee's share of a private key. `Debug` shows whose it is and nothing else; the secret is wiped when the last clone is dropped.
+#[derive(Clone)]
+pub struct KeyShare {
+    shared: Shared,
+    trustee: u32,
+    /// `v_i`, one row.
+    verification: Batch,
+    secret: Arc<Locked<Secrets>>,
+}
+
+/// The numbers that a trustee keeps.
+struct Secrets {
+    /// `s_i`.
+    share: Secret,
+    /// `D s_i`.
+    exponent: Secret,
+}
+
+impl Memory for Secrets {
+    fn memory(&self, ranges: &mut Vec<Range<usize>>) {
+        [&self.share, &self.exponent].iter().for_each(|number| number.memory(ranges));
+    }
+}
+
+impl KeyShare {
+    /// The share `s_i` below `n p' q'`, of which it is known here that it has two bits less than `n^2` may have.
+    ///
+    /// # Errors
+    /// A trustee that there is not, or a secret that is not that of `v_i`.
+    pub(crate) fn new(shared: Shared, trustee: u32, verification: Batch, share: &[u64]) -> Result<Self, Error> {
+        shared.check_trustee(trustee)?;
+        let key = shared.key();
+        if has_bits_from(share, 2 * key.bits() - 2) {
+            return Err(ErrorKind::WrongSecret.of(trustee));
+        }
+        let share = resized(share, 2 * key.plaintext_limbs());
+        let exponent = product_in(&share, &[factorial(shared.trustees())], share.len() + 1);
+        let bits = shared.response_bits();
+        let expected = key.square().pow(shared.generator(), Exponents::Shared(&exponent, bits));
+        if key.square().join(&expected) != verification {
+            return Err(ErrorKind::WrongSecret.of(trustee));
+        }
+        let secret = Arc::new(Locked::new(Secrets { share, exponent }));
+        Ok(KeyShare { shared, trustee, verification: verification.public(), secret })
+    }
+
+    /// The public key, to encrypt with.
+    pub fn key(&self) -> &PublicKey {
+        self.shared.key()
+    }
+
+    /// The trustee's number, from 1.
+    pub fn trustee(&self) -> u32 {
+        self.trustee
+    }
+
+    /// How many trustees it takes to decrypt.
+    pub fn needed(&self) -> u32 {
+        self.shared.needed()
+    }
+
+    /// How many there are.
+    pub fn trustees(&self) -> u32 {
+        self.shared.trustees()
+    }
+
+    /// Whether the operating system keeps the secret out of swap space.
+    pub fn is_locked_in_memory(&self) -> bool {
+        self.secret.is_locked()
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// `v_i`.
+    pub(crate) fn verification(&self) -> &Batch {
+        &self.verification
+    }
+
+    /// `s_i`.
+    pub(crate) fn share(&self) -> &[u64] {
+        &self.secret.share
+    }
+
+    /// `D s_i`.
+    pub(crate) fn exponent(&self) -> &[u64] {
+        &self.secret.exponent
+    }
+}
+
+impl fmt::Debug for KeyShare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyShare({} of {} of key {})", self.trustee, self.trustees(), self.key().id())
+    }
+}
+
+/// A number of a verification file: a unit modulo `n^2`, one row.
+pub(crate) fn checked_unit(key: &PublicKey, member: &'static str, be: &[u8]) -> Result<Batch, Error> {
+    let problem = |_| Error::from(ErrorKind::Member { member, problem: "is no unit modulo n^2" });
+    let number = key.ciphertexts_from_be(be).map_err(problem)?;
+    key.check_coprime(&number).map_err(problem)?;
+    Ok(number.batch().clone())
+}

@@ -1,0 +1,135 @@
+//! A trustee's part of decryptions, with proofs.
+
+use crate::error::{Error, ErrorKind};
+use crate::key::{Shared, response_bits};
+use hearith_arith::Batch;
+use hearith_arith::natural::{has_bits_from, limbs_of};
+use hearith_paillier::{Ciphertexts, KeyId, PublicKey};
+use hearith_proofs::Contexts;
+
+/// One trustee's shares of the decryption of a batch, one a row: `c_i = c^(2 D s_i)`, the commitments `a` and `b`, and the answer `z`. Everybody may have them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shares {
+    trustee: u32,
+    numbers: Ciphertexts,
+    commitments: [Ciphertexts; 2],
+    responses: Batch,
+    response_bytes: usize,
+}
+
+impl Shares {
+    pub(crate) fn new(
+        key: &PublicKey,
+        trustee: u32,
+        numbers: Ciphertexts,
+        commitments: [Ciphertexts; 2],
+        responses: Batch,
+    ) -> Self {
+        Shares { trustee, numbers, commitments, responses: responses.public(), response_bytes: response_bytes(key) }
+    }
+
+    /// The number of the trustee that they are said to be of, from 1.
+    pub fn trustee(&self) -> u32 {
+        self.trustee
+    }
+
+    /// Id of the key that they decrypt for.
+    pub fn key_id(&self) -> KeyId {
+        self.numbers.key_id()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// `c_i`.
+    pub(crate) fn numbers(&self) -> &Ciphertexts {
+        &self.numbers
+    }
+
+    /// `a` and `b`.
+    pub(crate) fn commitments(&self) -> &[Ciphertexts; 2] {
+        &self.commitments
+    }
+
+    /// `z`.
+    pub(crate) fn responses(&self) -> &Batch {
+        &self.responses
+    }
+
+    /// Bytes of a share of a decryption under a key.
+    pub fn row_bytes(key: &PublicKey) -> usize {
+        3 * key.ciphertext_bytes() + response_bytes(key)
+    }
+
+    /// All shares one after another: `c_i`, `a`, `b` and `z` each, big-endian.
+    pub fn to_be_bytes(&self) -> Vec<u8> {
+        let [a, b] = &self.commitments;
+        let number = |batch: &Ciphertexts| (batch.to_be_bytes(), batch.row_bytes());
+        let responses = (self.responses.to_be_bytes(self.response_bytes), self.response_bytes);
+        let parts = [number(&self.numbers), number(a), number(b), responses];
+        let row = |row: usize| parts.iter().flat_map(move |(bytes, width)| &bytes[row * width..][..*width]);
+        (0..self.len()).flat_map(row).copied().collect()
+    }
+
+    /// Shares that come from outside, said to be a trustee's. There is one way only to write a share.
+    ///
+    /// # Errors
+    /// [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first row with a number that is 0 or not below its modulus.
+    pub fn from_be_bytes(key: &PublicKey, trustee: u32, bytes: &[u8]) -> Result<Self, Error> {
+        let (all, width) = (Self::row_bytes(key), key.ciphertext_bytes());
+        if !bytes.len().is_multiple_of(all) {
+            return Err(ErrorKind::Width { width: all, bytes: bytes.len() }.of(trustee));
+        }
+        let part = |index: usize| bytes.chunks_exact(all).map(move |row| &row[index * width..][..width]);
+        let numbers =
+            |index| key.ciphertexts_from_be_rows(&part(index).collect::<Vec<_>>()).map_err(out_of_range(trustee));
+        let bits = response_bits(key);
+        let responses: Vec<_> = bytes.chunks_exact(all).map(|row| &row[3 * width..]).collect();
+        let responses = Batch::from_be_rows(responses.into_iter(), limbs_of(bits));
+        if let Some(row) = responses.rows().position(|response| has_bits_from(response, bits)) {
+            return Err(ErrorKind::OutOfRange.at_row(row).of(trustee));
+        }
+        Ok(Self::new(key, trustee, numbers(0)?, [numbers(1)?, numbers(2)?], responses))
+    }
+}
+
+/// Bytes of an answer.
+fn response_bytes(key: &PublicKey) -> usize {
+    response_bits(key).div_ceil(8) as usize
+}
+
+/// A number of a share that the scheme does not take.
+pub(crate) fn out_of_range(trustee: u32) -> impl Fn(hearith_paillier::Error) -> Error {
+    move |error| match error.row() {
+        Some(row) => ErrorKind::OutOfRange.at_row(row).of(trustee),
+        None => Error::from(error).of(trustee),
+    }
+}
+
+/// The challenge of each row: the hash of its contexts, the whole key, the trustee, the ciphertext, the share and its commitments.
+pub(crate) fn challenges(
+    shared: &Shared,
+    verification: &Batch,
+    contexts: &Contexts,
+    ciphertexts: &Ciphertexts,
+    trustee: u32,
+    [numbers, a, b]: [&Ciphertexts; 3],
+) -> Batch {
+    let (key, width) = (shared.key(), ciphertexts.row_bytes());
+    let n = key.modulus_be();
+    let [v, v_i] = [shared.generator(), verification].map(|number| number.to_be_bytes(width));
+    let counters: Vec<u8> =
+        [shared.needed(), shared.trustees(), trustee].iter().flat_map(|number| number.to_be_bytes()).collect();
+    let rows = [ciphertexts, numbers, a, b].map(Ciphertexts::to_be_bytes);
+    contexts.challenges("share", |transcript, row| {
+        let transcript = transcript.with(&n).with(&counters).with(&v).with(&v_i);
+        rows.iter().fold(transcript, |transcript, bytes| transcript.with(&bytes[row * width..][..width]))
+    })
+}

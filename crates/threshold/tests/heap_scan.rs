@@ -1,0 +1,206 @@
+//! No secret is left on the heap: every block that is freed while a key is dealt, written, read and used is searched for what must have been wiped.
+//!
+//! Looked for are the whole exponent `d`, the order `p' q'`, each `s_i` and `D s_i`, and the `rho` that follows from an answer, in limbs of 64 bits, of 52 bits (as
+//! the vector engine holds them) and in big-endian bytes; of a file the text of `s`. The search is that of hearith-paillier's test of the same name, which says more.
+//! Not covered: the search for primes; what the dealer draws and nobody can compute from outside (coefficients, which Horner's rule takes in batches that are
+//! wiped as the shares' are).
+
+use base64ct::{Base64UrlUnpadded, Encoding};
+use hearith_paillier::encoding::encode_signed;
+use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
+use hearith_proofs::Transcript;
+use hearith_threshold::{Contexts, KeyShare, deal};
+use rug::{Integer, integer::Order};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::UnsafeCell;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Bytes of copies that there is room for.
+const ROOM: usize = 1 << 28;
+
+/// The system's allocator, with a copy of what is freed while it records; memory is handed out zeroed.
+struct Recorder {
+    copies: UnsafeCell<*mut u8>,
+    used: AtomicUsize,
+    recording: AtomicBool,
+}
+
+// SAFETY: copies are written to places that `used` gives out once each, and read when nothing records.
+unsafe impl Sync for Recorder {}
+
+#[global_allocator]
+static RECORDER: Recorder = Recorder {
+    copies: UnsafeCell::new(std::ptr::null_mut()),
+    used: AtomicUsize::new(0),
+    recording: AtomicBool::new(false),
+};
+
+// SAFETY: blocks are the system's; a copy is taken while a block is whole.
+unsafe impl GlobalAlloc for Recorder {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's obligations are ours.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if self.recording.load(Ordering::SeqCst) {
+            // Zeros stay between copies, so that no word reaches from one into the next.
+            let at = self.used.fetch_add((layout.size() + 8).next_multiple_of(8), Ordering::SeqCst);
+            assert!(at + layout.size() < ROOM, "no room for the copies");
+            // SAFETY: the place is this block's alone and within the room; the block is whole until it is freed below.
+            unsafe { std::ptr::copy_nonoverlapping(block, (*self.copies.get()).add(at), layout.size()) };
+        }
+        // SAFETY: the caller's obligations are ours.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+/// What was freed while `work` ran, and its result, which is still there.
+fn freed_by<T>(work: impl FnOnce() -> T) -> (T, Vec<u8>) {
+    let layout = Layout::from_size_align(ROOM, 64).unwrap();
+    // SAFETY: nothing records yet; the room is zeroed, and is given back below.
+    unsafe { *RECORDER.copies.get() = System.alloc_zeroed(layout) };
+    RECORDER.used.store(0, Ordering::SeqCst);
+    RECORDER.recording.store(true, Ordering::SeqCst);
+    let result = work();
+    RECORDER.recording.store(false, Ordering::SeqCst);
+    // SAFETY: all that was given out lies within the room, and nothing records any more.
+    let copies = unsafe {
+        let start = *RECORDER.copies.get();
+        let copies = std::slice::from_raw_parts(start, RECORDER.used.load(Ordering::SeqCst)).to_vec();
+        System.dealloc(start, layout);
+        copies
+    };
+    (result, copies)
+}
+
+/// Words to be found nowhere, with the name of what they are part of.
+#[derive(Default)]
+struct Secrets(HashMap<u64, String>);
+
+impl Secrets {
+    /// A word, unless it is so small that chance brings it about.
+    fn word(&mut self, name: &str, word: u64) {
+        if word.count_ones() > 8 && word.count_zeros() > 8 && word.leading_zeros() < 24 {
+            self.0.insert(word, name.to_owned());
+        }
+    }
+
+    fn number(&mut self, name: &str, number: &Integer) {
+        for limb in number.to_digits::<u64>(Order::Lsf) {
+            self.word(name, limb);
+            self.word(name, limb.swap_bytes());
+        }
+        let mask = (Integer::from(1) << 52u32) - 1u32;
+        for index in 0..number.significant_bits().div_ceil(52) {
+            let digit = (Integer::from(number >> (52 * index)) & &mask).to_u64().unwrap();
+            self.word(name, digit);
+        }
+    }
+
+    fn text(&mut self, name: &str, text: &str) {
+        for piece in text.as_bytes().as_chunks::<8>().0 {
+            self.0.insert(u64::from_le_bytes(*piece), name.to_owned());
+        }
+    }
+
+    /// The names of all that is in there, at whatever byte it begins.
+    fn within(&self, memory: &[u8]) -> Vec<&str> {
+        let words = memory.windows(8).map(|window| u64::from_le_bytes(window.try_into().unwrap()));
+        let mut found: Vec<&str> = words.filter_map(|word| self.0.get(&word).map(String::as_str)).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+/// `s_i` of a trustee's file, as text and number.
+fn secret(share: &KeyShare) -> (String, Integer) {
+    let text = share.to_json();
+    let s = text.split("\"s\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let number = Integer::from_digits(&Base64UrlUnpadded::decode_vec(&s).unwrap(), Order::Msf);
+    (s, number)
+}
+
+/// The challenge of the only row of shares, as docs/threshold.md has it, from the trustee's file.
+fn challenge(share: &KeyShare, ciphertext: &[u8], shares: &[u8]) -> Integer {
+    let text = share.to_json();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let number = |value: &serde_json::Value| Base64UrlUnpadded::decode_vec(value.as_str().unwrap()).unwrap();
+    let width = ciphertext.len();
+    let counters: Vec<u8> = [2, 3, share.trustee()].iter().flat_map(|number| number.to_be_bytes()).collect();
+    let parts = [
+        b"heap".to_vec(),
+        b"row".to_vec(),
+        share.key().modulus_be(),
+        counters,
+        number(&json["shared"]["v"]),
+        number(&json["shared"]["v_i"][0]),
+        ciphertext.to_vec(),
+        shares[..width].to_vec(),
+        shares[width..2 * width].to_vec(),
+        shares[2 * width..3 * width].to_vec(),
+    ];
+    let transcript = parts.iter().fold(Transcript::new("share"), |transcript, part| transcript.with(part));
+    Integer::from_digits(&transcript.challenge(), Order::Msf)
+}
+
+#[test]
+fn nothing_secret_stays_on_the_heap() {
+    let (policy, contexts) = (KeyPolicy::AllowInsecure, Contexts::new(b"heap", [b"row"]));
+    let canary: Integer = (Integer::from(0x5d3a_91c7_e04b_26f8_u64) << 64u32) + 0x8c15_7ae9_b36d_f042_u64;
+    let mut unwiped = Secrets::default();
+    unwiped.number("canary", &canary);
+    let ((), freed) = freed_by(|| drop(canary.to_digits::<u64>(Order::Lsf)));
+    assert_eq!(unwiped.within(&freed), ["canary"], "what is not wiped is found");
+
+    let mut leaks = Vec::new();
+    for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
+        let private = PrivateKey::generate_safe(512, Variant::Standard, policy, engine).unwrap();
+        let ((verification, trustees), dealing) = freed_by(|| deal(&private, 2, 3).unwrap());
+        let [p, q] = private.primes().map(|prime| Integer::from_digits(prime, Order::Lsf));
+        let n = Integer::from_digits(&verification.key().modulus_be(), Order::Msf);
+        let order = (p - 1u32) / 2u32 * ((q - 1u32) / 2u32);
+        let mut secrets = Secrets::default();
+        secrets.number("the exponent d", &(order.clone() * Integer::from(order.invert_ref(&n).unwrap())));
+        secrets.number("n p' q'", &(n * &order));
+        secrets.number("p' q'", &order);
+        for share in &trustees {
+            let (text, number) = secret(share);
+            secrets.text("text of a share", &text);
+            secrets.number("a share", &number);
+            secrets.number("a share times D", &(number * 6u32));
+        }
+        let key = verification.key().clone();
+        let ciphertexts = key.encrypt(&encode_signed(&key, &[77]).unwrap()).unwrap();
+        let (shares, using) = freed_by(|| {
+            let share = KeyShare::from_json(&trustees[1].to_json(), policy, engine).unwrap();
+            drop(trustees[1].to_encrypted_json("word", 1000).unwrap());
+            share.decrypt(&contexts, &ciphertexts).unwrap()
+        });
+        let (bytes, width) = (shares.to_be_bytes(), key.ciphertext_bytes());
+        let z = Integer::from_digits(&bytes[3 * width..], Order::Msf);
+        let hidden = challenge(&trustees[1], &ciphertexts.to_be_bytes(), &bytes) * secret(&trustees[1]).1 * 6u32;
+        secrets.number("e D s", &hidden);
+        secrets.number("rho", &(z - hidden));
+        let ((), dropping) = freed_by(|| drop((trustees, private)));
+        for (what, memory) in [("dealing", dealing), ("using", using), ("dropping", dropping)] {
+            leaks.extend(secrets.within(&memory).into_iter().map(|name| format!("{engine}, {what}: {name}")));
+        }
+    }
+    assert!(leaks.is_empty(), "{leaks:#?}");
+}
+
+#[test]
+fn the_search_finds_what_is_not_wiped() {
+    let number: Integer = (Integer::from(0x5d3a_91c7_e04b_26f8_u64) << 64u32) + 0x8c15_7ae9_b36d_f042_u64;
+    let mut secrets = Secrets::default();
+    secrets.number("number", &number);
+    let digits = number.to_digits::<u64>(Order::Lsf);
+    let bytes = number.to_digits::<u8>(Order::Msf);
+    for memory in [digits.iter().flat_map(|digit| digit.to_le_bytes()).collect::<Vec<u8>>(), bytes] {
+        assert_eq!(secrets.within(&[&[1, 2, 3][..], &memory].concat()), ["number"]);
+    }
+    assert!(secrets.within(&[0; 100]).is_empty());
+}
