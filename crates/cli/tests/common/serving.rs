@@ -1,4 +1,5 @@
 //! A service beside the tests.
+#![allow(dead_code)] // Not every test asks for everything.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
