@@ -1,5 +1,5 @@
-//! Proofs that a ciphertext holds 0 or 1, beside a plain program of the same equations over gmpy2 (`bench/proofs_gmpy2.py`), on one thread:
-//! `results/proofs.md`.
+//! Proofs that a ciphertext holds 0 or 1, and trustees' shares of decryptions, beside plain programs of the same equations over gmpy2 (`bench/proofs_gmpy2.py`,
+//! `bench/shares_gmpy2.py`), on one thread: `results/proofs.md`.
 
 use hearith_arith::Engine;
 use hearith_bench::Result;
@@ -7,6 +7,7 @@ use hearith_bench::machine::Machine;
 use hearith_bench::options::Options;
 use hearith_bench::phe::python;
 use hearith_bench::report::{Table, ratio};
+use hearith_bench::shares;
 use hearith_bench::statistics::Spread;
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, KeyPolicy, Openings, Plaintexts, PrivateKey, PublicKey, Variant};
@@ -23,6 +24,9 @@ const SIZES: [usize; 3] = [256, 2048, 16384];
 
 /// Rows that gmpy2 verifies in batch form, and one by one.
 const PEER_ROWS: (usize, usize) = (200, 30);
+
+/// Rows of the batch of shares that is measured, rows of it that gmpy2 checks in batch form, and those that it makes and checks one by one.
+const SHARES: (usize, usize, usize) = (256, 40, 10);
 
 /// What was asked for: the issue's figures, at 2048 bits.
 const ASKED: [(&str, f64); 3] = [("verify, the slowest of the batches", 20.0), ("verify, one", 8.0), ("prove", 8.0)];
@@ -138,6 +142,11 @@ fn main() -> Result<()> {
     let cases: Vec<Case> = sizes.iter().map(|&rows| whole.first(rows)).collect::<Result<_>>()?;
     let one = whole.first(1)?;
 
+    let (share_rows, share_peer_rows, share_single) = if options.quick { (16, 4, 2) } else { SHARES };
+    let shared = shares::Case::new(bits, share_rows)?;
+    let (shared_one, shared_request) = (shared.first(1)?, shared.first(share_peer_rows)?.request(share_single));
+    let (mut share_peers, mut share_times) = (Vec::new(), [const { Vec::new() }; 4]);
+
     let (mut peers, mut batches, mut ones, mut provings) =
         (Vec::new(), vec![Vec::new(); sizes.len()], Vec::new(), Vec::new());
     for round in 0..rounds {
@@ -147,12 +156,21 @@ fn main() -> Result<()> {
         }
         ones.push(one.verify()?);
         provings.push(cases[0].prove()?);
+        share_peers.push(shares::peer(&shared_request)?);
+        for (times, seconds) in share_times.iter_mut().zip([
+            shared.decrypt()?,
+            shared_one.decrypt()?,
+            shared.verify()?,
+            shared_one.verify()?,
+        ]) {
+            times.push(seconds);
+        }
         eprintln!("round {} of {rounds}", round + 1);
     }
 
     let of_peer = |figure: fn(&Peer) -> f64| peers.iter().map(figure).collect::<Vec<f64>>();
     let (in_batch, one_by_one, proving) = (of_peer(|p| p.batch), of_peer(|p| p.single), of_peer(|p| p.prove));
-    let mut table = Table::new(["", "us a proof", "gmpy2, us", "x gmpy2", "least", "most"]);
+    let mut table = Table::new(["", "us each", "gmpy2, us", "x gmpy2", "least", "most"]);
     let mut reached = Vec::new();
     let mut add = |what: String, ours: &[f64], theirs: &[f64]| {
         let ratios = Spread::of_ratios(theirs, ours);
@@ -165,6 +183,17 @@ fn main() -> Result<()> {
     }
     add("verify, one".into(), &ones, &one_by_one);
     add(format!("prove, a batch of {}", sizes[0]), &provings, &proving);
+    let of_peer = |figure: fn(&shares::Peer) -> f64| share_peers.iter().map(figure).collect::<Vec<f64>>();
+    let (decrypting, in_batch, one_by_one) = (of_peer(|p| p.decrypt), of_peer(|p| p.batch), of_peer(|p| p.single));
+    let of_share = [
+        (format!("share of a decryption, a batch of {share_rows}"), &decrypting),
+        ("share of a decryption, one".into(), &decrypting),
+        (format!("check shares, a batch of {share_rows}"), &in_batch),
+        ("check a share, one".into(), &one_by_one),
+    ];
+    for ((what, theirs), ours) in of_share.into_iter().zip(&share_times) {
+        add(what, ours, theirs);
+    }
     let found = [
         reached[..sizes.len()].iter().copied().fold(f64::INFINITY, f64::min),
         reached[sizes.len()],
@@ -178,7 +207,8 @@ fn main() -> Result<()> {
         page,
         "- Method: proofs that a ciphertext holds 0 or 1, a key of {bits} bits, one thread; {rounds} rounds, ours and gmpy2's by turns; times are medians, \
          ratios medians of\n  paired rounds. gmpy2 verifies {peer_rows} of the same proofs in the same batch form, a power for every factor, and {single} of them one \
-         by one; it leaves the hash\n  out. Ours is the whole check: hash, greatest common divisors, equation.\n\n{}",
+         by one; it leaves the hash\n  out. Ours is the whole check: hash, greatest common divisors, equation. Shares are those of one trustee of a key of safe primes, each with\n  \
+         its proof; gmpy2 makes and checks {share_single} of them one by one and checks {share_peer_rows} in batch form.\n\n{}",
         table.to_markdown()
     )?;
     writeln!(page, "## What was asked\n")?;
