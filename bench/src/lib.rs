@@ -4,7 +4,7 @@
 //! - `seeds`: the papers' figures beside ours (`results/seeds.md`);
 //! - `rns`: residue conversion beside NTL and FLINT (`results/rns-software.md`);
 //! - `ntt`: products and remainders of very long numbers beside FLINT, GMP and tfhe-ntt (`results/ntt.md`, `ntt.svg`);
-//! - `proofs`: proofs about ciphertexts beside gmpy2 (`results/proofs.md`);
+//! - `proofs`: proofs about ciphertexts, and shares of decryptions, beside gmpy2 (`results/proofs.md`);
 //! - `timing`: statistical tests that secret values do not show in running times (`results/timing.md`).
 
 pub mod contestant;
@@ -16,6 +16,7 @@ pub mod ours;
 pub mod phe;
 pub mod plot;
 pub mod report;
+pub mod shares;
 pub mod statistics;
 pub mod welch;
 pub mod workload;

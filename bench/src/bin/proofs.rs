@@ -1,5 +1,5 @@
-//! Proofs that a ciphertext holds 0 or 1, beside a plain program of the same equations over gmpy2 (`bench/proofs_gmpy2.py`), on one thread:
-//! `results/proofs.md`.
+//! Proofs that a ciphertext holds 0 or 1, and trustees' shares of decryptions, beside plain programs of the same equations over gmpy2 (`bench/proofs_gmpy2.py`,
+//! `bench/shares_gmpy2.py`), on one thread: `results/proofs.md`.
 
 use hearith_arith::Engine;
 use hearith_bench::Result;
@@ -7,6 +7,7 @@ use hearith_bench::machine::Machine;
 use hearith_bench::options::Options;
 use hearith_bench::phe::python;
 use hearith_bench::report::{Table, ratio};
+use hearith_bench::shares;
 use hearith_bench::statistics::Spread;
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, KeyPolicy, Openings, Plaintexts, PrivateKey, PublicKey, ShortOpenings, Variant};
@@ -259,12 +260,15 @@ fn main() -> Result<()> {
             writeln!(verdicts, "- {form}: {what}: {} times as fast as gmpy2, {asked} asked: {verdict}", ratio(found))?;
         }
     }
+    let (shares, share_rows) = shares::table(bits, rounds, options.quick)?;
+    writeln!(tables, "## Shares of decryptions\n\n{}", shares.to_markdown())?;
     writeln!(
         page,
         "- Method: proofs that a ciphertext holds 0 or 1, a key of {bits} bits, one thread; {rounds} rounds, ours and gmpy2's by turns; times are medians, \
          ratios medians of\n  paired rounds. gmpy2 verifies {} of the same proofs in the same batch form, a power for every factor, and {} of them one \
-         by one; it leaves the hash\n  out. Ours is the whole check: hash, greatest common divisors, equation.\n\n{tables}## What was asked\n\n{verdicts}",
-        peer_rows.0, peer_rows.1
+         by one; it leaves the hash\n  out. Ours is the whole check: hash, greatest common divisors, equation. Shares are those of one trustee of a key of safe primes, each with\n  \
+         its proof; gmpy2 makes and checks {} of them one by one and checks {} in batch form.\n\n{tables}## What was asked\n\n{verdicts}",
+        peer_rows.0, peer_rows.1, share_rows.single, share_rows.batch
     )?;
     fs::write(options.out.join("proofs.md"), page.trim_end().to_owned() + "\n")?;
     Ok(())

@@ -5,7 +5,7 @@ use hearith_arith::{Batch, random};
 use hearith_proofs::CHALLENGE_LIMBS;
 use std::ops::Range;
 
-use crate::key::Shared;
+use crate::key::{Shared, joined};
 
 /// Limbs of a weight: 127 random bits above a zero.
 const WEIGHT_LIMBS: usize = 2;
@@ -13,7 +13,9 @@ const WEIGHT_BITS: u32 = 128;
 /// Limbs of a sum of challenges times weights: one more than a product has.
 const SUM_LIMBS: usize = CHALLENGE_LIMBS + WEIGHT_LIMBS + 1;
 /// Rows from which buckets take fewer products than shared squarings.
-const BUCKETS_FROM: usize = 64;
+const BUCKETS_FROM: usize = 256;
+/// Groups of rows that share squarings side by side: the lanes of the widest engine.
+const GROUPS: usize = 8;
 
 /// A trustee's claims, one a row: `a = (c^4)^z (c_i^2)^(-e)` and `b = v^z v_i^(-e)`, modulo `n^2` and up to a square root of 1.
 pub(crate) struct Claims<'a> {
@@ -90,13 +92,14 @@ impl Statement<'_> {
 
     /// The product of the powers of all rows.
     fn product(&self, bases: &Batch, exponents: &Batch, bits: u32) -> Batch {
-        let square = self.shared.key().square();
-        square.join(&if bases.len() < BUCKETS_FROM {
-            let all: Vec<u32> = (0..bases.len() as u32).collect();
-            square.multi_pow(bases, exponents, bits, &[all])
-        } else {
-            square.product_of_powers(bases, exponents, bits)
-        })
+        let (key, square) = (self.shared.key(), self.shared.key().square());
+        if bases.len() >= BUCKETS_FROM {
+            return joined(key, &square.product_of_powers(bases, exponents, bits));
+        }
+        let all: Vec<u32> = (0..bases.len() as u32).collect();
+        let groups: Vec<&[u32]> = all.chunks(all.len().div_ceil(GROUPS).max(1)).collect();
+        let parts = joined(key, &square.multi_pow(bases, exponents, bits, &groups));
+        key.squared().products(&parts, &[&all[..parts.len()]])
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::lagrange::{MAX_TRUSTEES, factorial};
 use hearith_arith::natural::{Secret, has_bits_from, product_in, resized};
-use hearith_arith::{Batch, Exponents, FixedBase, Memory};
+use hearith_arith::{Batch, Exponents, FixedBase, Memory, Pairs};
 use hearith_paillier::{Locked, PublicKey};
 use std::fmt;
 use std::ops::Range;
@@ -68,7 +68,7 @@ impl Shared {
     pub(crate) fn generator_powers(&self, exponents: &Batch) -> Batch {
         let square = self.key().square();
         let comb = self.0.comb.get_or_init(|| FixedBase::new(square, self.generator().row(0), self.response_bits()));
-        square.join(&comb.pow(exponents))
+        joined(self.key(), &comb.pow(exponents))
     }
 }
 
@@ -170,7 +170,7 @@ impl KeyShare {
         let exponent = product_in(&share, &[factorial(shared.trustees())], share.len() + 1);
         let bits = shared.response_bits();
         let expected = key.square().pow(shared.generator(), Exponents::Shared(&exponent, bits));
-        if key.square().join(&expected) != verification {
+        if joined(key, &expected) != verification {
             return Err(ErrorKind::WrongSecret.of(trustee));
         }
         let secret = Arc::new(Locked::new(Secrets { share, exponent }));
@@ -226,6 +226,11 @@ impl fmt::Debug for KeyShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "KeyShare({} of {} of key {})", self.trustee, self.trustees(), self.key().id())
     }
+}
+
+/// Numbers modulo `n^2`, in the limbs that it takes: one less than both their parts have, for some lengths of `n`.
+pub(crate) fn joined(key: &PublicKey, pairs: &Pairs) -> Batch {
+    key.square().join(pairs).resize(key.squared().limbs())
 }
 
 /// A number of a verification file: a unit modulo `n^2`, one row.

@@ -2,6 +2,7 @@
 
 use crate::KeyShare;
 use crate::error::{Error, check_key, check_lengths};
+use crate::key::joined;
 use crate::shares::{Shares, challenges};
 use hearith_arith::natural::{add_assign, limbs_of, product_in, resized};
 use hearith_arith::{Batch, Exponents, random};
@@ -28,7 +29,7 @@ impl KeyShare {
         let rho = random::bits(rows, limbs, bits - 1)?;
         let exponents = Batch::concat(&[&Batch::repeat(&resized(self.exponent(), limbs), rows), &rho]);
         let bases = Batch::concat(&[&squares, &fourths]);
-        let powers = key.square().join(&key.square().pow(&bases, Exponents::Each(&exponents, bits)));
+        let powers = joined(key, &key.square().pow(&bases, Exponents::Each(&exponents, bits)));
         let numbers = self.numbers(&powers.range(0..rows))?;
         let a = self.numbers(&powers.range(rows..2 * rows))?;
         let b = self.numbers(&shared.generator_powers(&rho))?;

@@ -105,6 +105,28 @@ fn every_set_of_trustees_that_is_large_enough_decrypts_on_every_engine() {
     }
 }
 
+/// Keys whose square takes a limb less than twice those of the key, or whose bytes are no whole limbs.
+#[test]
+fn keys_of_any_length_are_shared() {
+    for bits in [66, 128, 130, 160, 200, 254, 322] {
+        let private = safe(bits, Engine::best());
+        let (verification, trustees) = deal(&private, 2, 3).unwrap();
+        let read = |text: &str| KeyShare::from_json(text, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+        let json = verification.to_json();
+        let verification = Verification::from_json(&json, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+        let plaintexts = encode(verification.key(), &[77; 300]);
+        let ciphertexts = verification.key().encrypt(&plaintexts).unwrap();
+        for rows in [1, 300] {
+            let some = ciphertexts.range(0..rows).unwrap();
+            let shares: Vec<Shares> =
+                trustees[1..].iter().map(|one| read(&one.to_json()).decrypt(&contexts(rows), &some).unwrap()).collect();
+            assert_eq!(verification.verify(&contexts(rows), &some, &shares[0]), Ok(()), "{bits} bits");
+            let found = verification.combine(&contexts(rows), &some, &[&shares[1], &shares[0]]).unwrap();
+            assert_eq!(found.plaintexts, plaintexts.range(0..rows).unwrap(), "{bits} bits");
+        }
+    }
+}
+
 #[test]
 fn as_many_trustees_as_there_may_be_decrypt() {
     let private = safe(256, Engine::best());
