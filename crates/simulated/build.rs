@@ -17,10 +17,11 @@ const DUAL: [(u32, u32, u32, u32); 5] =
 const REGISTERS: &str = "../../rtl/lib/accelerator_pkg.sv";
 
 /// Modules with many instances.
-const SHARED: [&str; 12] = [
+const SHARED: [&str; 13] = [
     "mesa_dual_branch",
     "dual_lanes",
     "dual_lane",
+    "dual_mul",
     "dual_row",
     "mesa_branch",
     "mod_exp_ladder",
@@ -123,6 +124,11 @@ fn coproc() -> Vec<Design> {
             .parameter("Tile", 8)
             .parameter("Groups", 4)
             .memory("ram_1r1w", "word_q"),
+        coprocessor("coproc_64_dual", [64, 1, 2, 4, 32])
+            .parameter("Core", 2)
+            .parameter("Groups", 4)
+            .memory("ram_1r1w", "word_q"),
+        coprocessor("coproc_256_dual", [256, 2, 4, 8, 64]).parameter("Core", 2),
     ]
 }
 
