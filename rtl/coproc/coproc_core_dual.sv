@@ -7,8 +7,8 @@
 //   or on the way out a (1 + m n) / R mod n^2, a plain number below n^2 (in_leave_i, m < n as b_i).
 //
 // The way out: dual_mul gives (u v, h), the product of a and (u, m), with the result v + n h modulo n^2 and |v| < n, |h| < 1.4 M'. div_exact makes v of u v, modulo 2^(N+1).
-// x = h + 2^(S+1) n, S = W (D+1), is positive and below 2^(X-1), X = N + S + 3, as M' < 2^S n; X steps of radix-2 reduction (mont_mul_radix2) make of x and y = n 2^X mod n^2
-// a number r = n h modulo n^2, r < 1.5 n^2, which is a positive multiple of n, as x y is and n^2 itself. So 0 < r + v < 2 n^2, and cond_sub leaves the result.
+// With U = W (D+1) bits of u, x = h + 2^(U+1) n is positive and below 2^(X-1), X = N + U + 3, as M' < 2^U n. X steps of radix-2 reduction (mont_mul_radix2) make of x and
+// y = n 2^X mod n^2 a number r = n h modulo n^2 below 1.5 n^2, a positive multiple of n, as x y and n^2 are. So 0 < r + v < 2 n^2, and cond_sub leaves the result.
 //
 // Results carry the tag of their operands; those on the way out, one at a time, may be overtaken by products. A product every 3 Job cycles, a square every 2 Job (dual_mul); on the
 // way out one every X + 2 N / 32 + 4 N / 64 + 20 cycles or so, for which a second one holds up products. No number decides when anything happens.

@@ -323,7 +323,7 @@ pub mod coproc {
     pub const PARAMETER_STREAM_BITS: usize = 3;
     /// Parameter: R = 2^R_BITS.
     pub const PARAMETER_R_BITS: usize = 4;
-    /// Parameter: S = 2^LEAVE_BITS, by which results are divided on the way out (core 2: X = LEAVE_BITS).
+    /// Parameter: S = 2^LEAVE_BITS, by which results are divided on the way out.
     pub const PARAMETER_LEAVE_BITS: usize = 5;
     /// Parameter: the memory of numbers.
     pub const PARAMETER_MEMORY: usize = 6;
@@ -343,11 +343,11 @@ pub mod coproc {
     pub const DUAL_MT: Region = Region { number: 5, bits: |n, w, _d| n.next_multiple_of(w) };
     /// `u = -1 / n mod 2^(W (D+1))` (core 2).
     pub const UNIT: Region = Region { number: 6, bits: |_n, w, d| w * (d + 1) };
-    /// `n 2^X mod n^2` (core 2).
+    /// `n S mod n^2` (core 2).
     pub const EXIT: Region = Region { number: 7, bits: |n, _w, _d| 2 * n };
-    /// `R mod n^2` (of core 2, as the two others that it has here, a dual number: `low + high M'`, high above low, N bits each).
+    /// `R mod n^2`; as a dual number in core 2, `low + high M'`, N bits of low below N of high.
     pub const ONE: Region = Region { number: 8, bits: |n, _w, _d| 2 * n };
-    /// `R^2 mod n^2`; `R^3` of core 2.
+    /// `R^2 mod n^2`; `R^3` as a dual number in core 2.
     pub const ENTER: Region = Region { number: 9, bits: |n, _w, _d| 2 * n };
     /// `R^2 S mod n^2` (cores 0 and 1).
     pub const PASS: Region = Region { number: 10, bits: |n, _w, _d| 2 * n };
@@ -355,6 +355,6 @@ pub mod coproc {
     pub const LEAVE: Region = Region { number: 11, bits: |n, _w, _d| 2 * n };
     /// `n R^2 mod n^2` (cores 0 and 1).
     pub const FACTOR: Region = Region { number: 12, bits: |n, _w, _d| 2 * n };
-    /// `2^N mod n^2` (core 2).
+    /// `2^N mod n^2` as a dual number (core 2).
     pub const SHIFT: Region = Region { number: 13, bits: |n, _w, _d| 2 * n };
 }
