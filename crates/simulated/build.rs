@@ -115,6 +115,8 @@ fn coproc() -> Vec<Design> {
         coprocessor("coproc_64", [64, 1, 2, 4, 32]).parameter("Groups", 4).memory("ram_1r1w", "word_q"),
         coprocessor("coproc_256", [256, 2, 4, 8, 64]),
         coprocessor("coproc_512", [width(512), 1, 4, 4, 64]),
+        coprocessor("coproc_512_digit", [width(512), 1, 4, 4, 64]).parameter("Core", 1),
+        coprocessor("coproc_512_dual", [width(512), 1, 4, 4, 64]).parameter("Core", 2),
         // The widest, which only a long test runs: small in all else.
         coprocessor("coproc_4096", [width(4096), 1, 2, 4, 64]).parameter("Groups", 2).optimisation(0),
         coprocessor("coproc_64_digit", [64, 1, 2, 4, 32])

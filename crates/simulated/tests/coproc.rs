@@ -13,7 +13,8 @@ use hearith_paillier::{
 };
 use hearith_simulated::Simulated;
 use hearith_simulated::designs::{
-    COPROC_64, COPROC_64_DIGIT, COPROC_64_DUAL, COPROC_256, COPROC_256_DUAL, COPROC_512, COPROC_4096,
+    COPROC_64, COPROC_64_DIGIT, COPROC_64_DUAL, COPROC_256, COPROC_256_DUAL, COPROC_512, COPROC_512_DIGIT,
+    COPROC_512_DUAL, COPROC_4096,
 };
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
@@ -353,7 +354,13 @@ fn a_plain_number_multiplies() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn what_cannot_be_is_refused_alone() {
-    let (mut device, private) = (device(&COPROC_64), key(64));
+    for design in [&COPROC_64, &COPROC_64_DUAL] {
+        refuses(design);
+    }
+}
+
+fn refuses(design: &'static Design) {
+    let (mut device, private) = (device(design), key(64));
     let public = private.public();
     device.load_key(public).unwrap();
     let n = modulus(public);
@@ -575,6 +582,28 @@ fn two_devices_decrypt_several_times_as_fast() {
     assert_eq!([whole, halves], [187_042, 30_070]);
 }
 
+/// Four commands on one multiplier of each kind, for a key of 512 bits: the cycles of encryptions, of products by plain numbers of 64 bits, of sums.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn each_core_takes_its_cycles() {
+    let private = key(512);
+    let mut random = Random::new(15);
+    let n = modulus(private.public());
+    let [x, y] = [(); 2].map(|()| limbs(&below(&mut random, &n)));
+    let cycles = [&COPROC_512, &COPROC_512_DIGIT, &COPROC_512_DUAL].map(|design| {
+        let mut device = device(design);
+        device.load_key(private.public()).unwrap();
+        [(Operation::Encrypt, 0), (Operation::Power, 64), (Operation::Multiply, 0)].map(|(operation, length)| {
+            let command = Command { length, ..Command::new(operation, &x, &y) };
+            let before = device.counters().unwrap().busy_cycles;
+            assert!(device.run(&[command; 4]).unwrap().iter().all(Result::is_ok));
+            device.counters().unwrap().busy_cycles - before
+        })
+    });
+    // Of no number: docs/coproc.md has them.
+    assert_eq!(cycles, [[187_776, 28_165, 904], [375_152, 55_921, 1_393], [225_177, 37_913, 5_233]]);
+}
+
 /// One that lies, is reset or vanishes: nothing is given out, and the next batch is right.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
@@ -712,7 +741,13 @@ fn no_answer_is_believed() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn batches_that_break_off_leave_nothing_behind() {
-    let shared = Shared::new(&COPROC_64);
+    for design in [&COPROC_64, &COPROC_64_DUAL] {
+        breaks_off(design);
+    }
+}
+
+fn breaks_off(design: &'static Design) {
+    let shared = Shared::new(design);
     let mut device = Coproc::open(Box::new(shared.clone())).unwrap();
     let private = djn(64);
     let public = private.public();
