@@ -67,7 +67,9 @@ fn inverse(a: u64, word: u64) -> (u64, u64) {
         (a, b, x, y) = (a ^ differ, b ^ differ, x ^ apart, y ^ apart);
         let (less, borrow) = x.overflowing_sub(y & odd);
         x = less.wrapping_add(word & mask(borrow) as u64);
-        (a, x) = ((a - (b & odd)) >> 1, (x >> 1) + ((word >> 1) + 1 & 0_u64.wrapping_sub(x & 1)));
+        // Half of x, or of x and the word.
+        let half = ((word >> 1) + 1) & 0_u64.wrapping_sub(x & 1);
+        (a, x) = ((a - (b & odd)) >> 1, (x >> 1) + half);
     }
     (y, b)
 }
@@ -81,14 +83,19 @@ fn mask(borrow: bool) -> u128 {
 mod tests {
     use super::*;
     use hearith_arith::natural::word;
+    use hearith_arith::{Batch, Engine};
+
+    fn generator() -> impl FnMut() -> u64 {
+        let mut state = 1_u64;
+        move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state ^ state >> 31
+        }
+    }
 
     #[test]
     fn words_have_inverses_or_common_factors() {
-        let mut state = 1_u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            state ^ state >> 31
-        };
+        let mut random = generator();
         for shift in (0..64).cycle().take(5000) {
             let modulus = random() >> shift | 1;
             let a = random() % modulus;
@@ -102,5 +109,34 @@ mod tests {
         }
         assert_eq!(inverse(0, 1).1, 1);
         assert_eq!(inverse(u64::MAX - 1, u64::MAX), (u64::MAX - 1, 1));
+    }
+
+    /// Of moduli with small factors some have them in common with their scale, and are refused.
+    #[test]
+    fn dual_numbers_are_what_they_are_made_of() {
+        let (mut random, mut refused) = (generator(), 0);
+        for bits in [12, 51, 64].repeat(20) {
+            let n = natural::product(&[random() | 1, random() >> 20], &[15])[..2].to_vec();
+            let squared = Modulus::new(Engine::best(), &natural::product(&n, &n)).unwrap();
+            let unit = scale(&n, bits)[0];
+            let common = word::gcd(natural::divide_word(&n, unit).1, unit);
+            let duals = match Duals::new(&squared, &n, bits) {
+                Ok(duals) => duals,
+                Err(error) => {
+                    assert!(common != 1 && matches!(error.kind(), ErrorKind::UnsuitableModulus), "{error}");
+                    refused += 1;
+                    continue;
+                }
+            };
+            assert_eq!(common, 1);
+            let number = squared.reduce(&one_row(&[random(), random(), random(), random()]));
+            let dual = duals.dual(number.row(0), 128);
+            let scaled = natural::product(&n, &[unit]);
+            let mut value = natural::product(&dual[2..4], &scaled);
+            natural::add_assign(&mut value, &dual[..2]);
+            let value: Batch = squared.reduce(&one_row(&value));
+            assert!(value == number && natural::less(&dual[..2], &n) == 1 && natural::less(&dual[2..4], &n) == 1);
+        }
+        assert!(refused > 0);
     }
 }
