@@ -236,7 +236,8 @@ module coproc #(
             .value_o(exit)
         );
     end else begin : gen_plain_key
-        assign {unit, exit} = '0;
+        assign unit = '0;
+        assign exit = (2 * N)'(0);
     end
 
     // A number is put together here, and is in memory a cycle after its last word.
@@ -452,7 +453,8 @@ module coproc #(
 
     // Programs for dual numbers have no sums.
     if (Dual) begin : gen_no_sum
-        assign {sum_ready, total_valid, total, carry_unused} = '0;
+        assign {sum_ready, total_valid, carry_unused} = '0;
+        assign total = NumBits'(0);
         logic unused_sum;
         assign unused_sum = total_ready;
     end else begin : gen_sum

@@ -99,10 +99,12 @@ package coproc_pkg;
         endcase
     endfunction
 
-    // Instructions that others name: where the table has its entry 0, a digit's squares, and what answers a command of which nothing is computed.
-    localparam logic [5:0] First = 6'd2;
-    localparam logic [5:0] Digit = 6'd5;
-    localparam logic [5:0] Refused = 6'd63;
+    // Instructions that the sequencer knows: the one that makes the table's entry 0, a digit's squares, and the answer to a command of which nothing is computed.
+    typedef enum logic [5:0] {
+        First   = 6'd2,
+        Digit   = 6'd5,
+        Refused = 6'd63
+    } row_e;
 
     // What an instruction does.
     typedef enum logic [2:0] {
