@@ -27,6 +27,7 @@ DESIGNS = {
     "mesa_dual": {"N": 64, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32},
     "residue_bank": {"Words": 2, "StreamBits": 64},
     "coproc_core_digit": {"N": 32, "Digit": 32, "Width": 16, "Tile": 8},
+    "coproc_core_dual": {"N": 64},
     "coproc": {"N": 64, "Contexts": 2, "Groups": 4, "StreamBits": 32},
     "mont_mul_cios": {"N": 64, "W": 17, "V": 24, "D": 2},
     "mont_mul_radix2": {"N": 64, "XBits": 130},

@@ -17,10 +17,11 @@ const DUAL: [(u32, u32, u32, u32); 5] =
 const REGISTERS: &str = "../../rtl/lib/accelerator_pkg.sv";
 
 /// Modules with many instances.
-const SHARED: [&str; 12] = [
+const SHARED: [&str; 13] = [
     "mesa_dual_branch",
     "dual_lanes",
     "dual_lane",
+    "dual_mul",
     "dual_row",
     "mesa_branch",
     "mod_exp_ladder",
@@ -114,6 +115,8 @@ fn coproc() -> Vec<Design> {
         coprocessor("coproc_64", [64, 1, 2, 4, 32]).parameter("Groups", 4).memory("ram_1r1w", "word_q"),
         coprocessor("coproc_256", [256, 2, 4, 8, 64]),
         coprocessor("coproc_512", [width(512), 1, 4, 4, 64]),
+        coprocessor("coproc_512_digit", [width(512), 1, 4, 4, 64]).parameter("Core", 1),
+        coprocessor("coproc_512_dual", [width(512), 1, 4, 4, 64]).parameter("Core", 2),
         // The widest, which only a long test runs: small in all else.
         coprocessor("coproc_4096", [width(4096), 1, 2, 4, 64]).parameter("Groups", 2).optimisation(0),
         coprocessor("coproc_64_digit", [64, 1, 2, 4, 32])
@@ -123,6 +126,11 @@ fn coproc() -> Vec<Design> {
             .parameter("Tile", 8)
             .parameter("Groups", 4)
             .memory("ram_1r1w", "word_q"),
+        coprocessor("coproc_64_dual", [64, 1, 2, 4, 32])
+            .parameter("Core", 2)
+            .parameter("Groups", 4)
+            .memory("ram_1r1w", "word_q"),
+        coprocessor("coproc_256_dual", [256, 2, 4, 8, 64]).parameter("Core", 2),
     ]
 }
 

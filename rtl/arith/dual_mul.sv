@@ -148,7 +148,12 @@ module dual_mul #(
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            {held_low_q, held_high_q, factor_low_q, factor_high_q, digits_low_q, digits_high_q} <= '0;
+            held_low_q    <= OpBits'(0);
+            held_high_q   <= OpBits'(0);
+            factor_low_q  <= OpBits'(0);
+            factor_high_q <= OpBits'(0);
+            digits_low_q  <= OpBits'(0);
+            digits_high_q <= OpBits'(0);
         end else begin
             if (take) begin
                 held_low_q  <= enter_i ? OpBits'(a_i[2*H-1:H]) : a_i[OpBits-1:0];
@@ -186,7 +191,7 @@ module dual_mul #(
         if (!rst_ni) begin
             {digit_q, z_q, quotient_q, put_digit_q, put_index_q} <= '0;
             {carry_q, top_q, put_q} <= '0;
-            quotients_q <= '0;
+            quotients_q <= OpBits'(0);
             addend_q    <= '0;
         end else begin
             digit_q    <= valid_1_q ? raised[W-1:0] : '0;
@@ -251,12 +256,12 @@ module dual_mul #(
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            low_q       <= '0;
-            high_q      <= '0;
+            low_q       <= OpBits'(0);
+            high_q      <= OpBits'(0);
             sum_carry_q <= 1'b0;
             full_q      <= 1'b0;
             out_valid_o <= 1'b0;
-            r_o         <= '0;
+            r_o         <= (2 * OpBits)'(0);
         end else begin
             sum_carry_q <= result_valid_q && sum[W];
             if (result_valid_q && past_q.low) low_q <= {result, low_q[OpBits-1:W]};

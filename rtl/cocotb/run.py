@@ -37,6 +37,7 @@ TOPS = {
         "Groups": 4,
         "StreamBits": 64,
     },
+    "coproc-dual": {"N": 64, "Core": 2, "W": 18, "Contexts": 2, "Groups": 4, "StreamBits": 64},
 }
 
 # Tests of one top alone.

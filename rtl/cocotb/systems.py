@@ -36,6 +36,12 @@ def key_primes(generator, bits):
             return p, q
 
 
+def scaled(modulus, bits):
+    """`u` and `(u modulus + 1) / 2^bits` with the u below 2^bits that makes this whole."""
+    u = pow(-modulus, -1, 2**bits)
+    return u, (u * modulus + 1) >> bits
+
+
 @dataclasses.dataclass
 class Key:
     """A key and what is encrypted under it: by python-paillier."""
@@ -86,12 +92,6 @@ class Decryptor:
         """Cycles within which so many items are answered, at twice the pipeline's time."""
         return 4000 + 2 * self.interval * (items + 12)
 
-    def scaled(self, modulus):
-        """`u` and `(u modulus + 1) / 2^(W (D+1))` with the u that makes this whole."""
-        power = 2 ** (self.w * (self.d + 1))
-        u = pow(-modulus, -1, power)
-        return u, (u * modulus + 1) // power
-
 
 class Mesa(Decryptor):
     """The pipelined decryptor."""
@@ -103,7 +103,7 @@ class Mesa(Decryptor):
         key, digits = self.key, -(-self.n_bits // self.w) * self.w
         yield 7, key.n, self.n_bits
         for first, p, q in ((0, key.p, key.q), (8, key.q, key.p)):
-            yield first, self.scaled(p * p)[1], digits
+            yield first, scaled(p * p, self.w * (self.d + 1))[1], digits
             yield first + 1, p * p, self.n_bits
             yield first + 2, 2 ** (self.r_bits + self.x_bits) % (p * p), self.n_bits
             yield first + 3, 2**self.r_bits % (p * p), self.n_bits
@@ -122,7 +122,7 @@ class MesaDual(Decryptor):
         key, half = self.key, self.n_bits // 2
         yield 15, key.n, self.n_bits
         for first, p, q in ((0, key.p, key.q), (16, key.q, key.p)):
-            u, mt = self.scaled(p)
+            u, mt = scaled(p, self.w * (self.d + 1))
             yield first, mt, -(-half // self.w) * self.w
             yield first + 1, p - 1, half
             yield first + 2, u, self.w * (self.d + 1)
@@ -174,6 +174,8 @@ class Coproc:
     MULTIPLY, POWER, ENCRYPT, RERANDOMISE, COMB_ENCRYPT, COMB_RANDOM, ACCUMULATE, CONTINUE, TOTAL, SET_COMB, DECRYPT = (
         range(1, 12)
     )
+    #: What multiplies.
+    CIOS, DIGIT, DUAL = range(3)
     #: Why it is not.
     UNKNOWN, OPERAND_X, OPERAND_Y, LENGTH, EVEN, SHORT, GROUP, MISSING = range(1, 9)
 
@@ -192,15 +194,24 @@ class Coproc:
     def constants(self):
         """Number, value and bits of each constant."""
         n, square, r = self.n, self.square, 2**self.r_bits
-        if self.core:
-            yield 4, pow(-square, -1, 2**self.w), self.w
-        else:
-            power = 2 ** (self.w * (self.d + 1))
-            yield 0, (pow(-square, -1, power) * square + 1) // power, -(-2 * self.n_bits // self.w) * self.w
         yield 1, square, 2 * self.n_bits
         yield 2, n, self.n_bits
         yield 3, (self.key.p - 1) * (self.key.q - 1), self.n_bits
         leave = 2**self.leave_bits
+        if self.core == self.DUAL:
+            u, mt = scaled(n, self.w * (self.d + 1))
+            yield 5, mt, -(-self.n_bits // self.w) * self.w
+            yield 6, u, self.w * (self.d + 1)
+            yield 7, n * leave % square, 2 * self.n_bits
+            for number, value in ((8, r), (9, r**3), (13, 2**self.n_bits)):
+                # low + high u n, modulo n^2.
+                high, low = divmod(value % square, n)
+                yield number, low | high * pow(u, -1, n) % n << self.n_bits, 2 * self.n_bits
+            return
+        if self.core == self.DIGIT:
+            yield 4, pow(-square, -1, 2**self.w), self.w
+        else:
+            yield 0, scaled(square, self.w * (self.d + 1))[1], -(-2 * self.n_bits // self.w) * self.w
         for number, value in ((8, r), (9, r * r), (10, r * r * leave), (11, leave), (12, n * r * r)):
             yield number, value % square, 2 * self.n_bits
 

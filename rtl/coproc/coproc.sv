@@ -2,17 +2,18 @@
 // The Paillier co-processor: every operation with a public key, and the power of a decryption, on multipliers modulo n^2 (docs/coproc.md).
 //
 // Commands come in packets, are carried out several at a time from a memory of whole numbers in block RAM (coproc_sequencer), and are answered in their order.
-// A product takes a multiplier Interval cycles; a power of l bits is 17 + 5 ceil(l / 4) + 1 products, of the comb 1 + 2 ceil(l / Teeth) + 1.
+// A product takes a multiplier Interval cycles, a square of dual numbers two thirds of that; a power of l bits is 17 + 5 ceil(l / 4) + 1 products (of dual numbers one more),
+// of the comb 1 + 2 ceil(l / Teeth) + 1.
 module coproc #(
     parameter int unsigned N          = 1024,  // bits of n, a multiple of 32, 64 to 4096: n has exactly so many
-    parameter int unsigned Core       = 0,     // which multipliers: 0 digit and word (mont_mul_cios), 1 large digits (mont_mul_digit)
+    parameter int unsigned Core       = 0,     // which multipliers: 0 digit and word (mont_mul_cios), 1 large digits (mont_mul_digit), 2 dual numbers (dual_mul)
     parameter int unsigned Cores      = 1,     // how many side by side, 1 to 16
     parameter int unsigned Contexts   = 4,     // commands at work, 2, 4, 8 or 16
     parameter int unsigned Groups     = 64,    // running products, a power of two, 2 to 32768
     parameter int unsigned Teeth      = 4,     // of the comb, 4 or 8
-    parameter int unsigned W          = 17,    // of core 0: bits of a digit, 4 to 32
+    parameter int unsigned W          = 17,    // of cores 0 and 2: bits of a digit, 4 to 32
     parameter int unsigned V          = 24,    // bits of a word, W to 2 W - 1
-    parameter int unsigned D          = 2,     // delay of a digit of the quotient, 2 to 6
+    parameter int unsigned D          = 2,     // delay of a digit of the quotient, 2 to 6, of core 2 to 4
     parameter int unsigned Digit      = 256,   // of core 1: bits of a digit, a multiple of Width
     parameter int unsigned Width      = 128,   // bits of a word, a multiple of Tile
     parameter int unsigned Tile       = 16,    // bits of a multiplier's factors
@@ -60,16 +61,28 @@ module coproc #(
     localparam int unsigned TagBits = AddressBits + ContextBits;
     // What the cores make of the modulus: bits of the constant that they reduce by, of a number, of R and of S, and the cycles of a product.
     localparam bit Large = Core == 1;
+    localparam bit Dual = Core == 2;
     localparam int unsigned Steps = (2 * N + 2 + W - 1) / W + D + 2;
-    localparam int unsigned MtBits = Large ? Digit : (2 * N + W - 1) / W * W;
-    localparam int unsigned NumBits = Large ? (2 * N + Width + 2) / Width * Width : ((2 * N + W) / W + D + 1) * W;
-    localparam int unsigned RBits = Large ? (2 * N + Digit + 2) / Digit * Digit : W * (Steps - 1);
-    localparam int unsigned LeaveBits = Large ? 0 : W * (D + 1);
-    localparam int unsigned Interval = Large ? coproc_pkg::digit_step(2 * N, Digit, Width, Tile) : Steps + D + 4;
-    // Each core has its own constant to reduce by; the other's region is not there.
-    localparam int unsigned MtRegion = Large ? accelerator_pkg::CoprocInverse : accelerator_pkg::CoprocMt;
-    localparam int unsigned NoRegion = Large ? accelerator_pkg::CoprocMt : accelerator_pkg::CoprocInverse;
-    localparam logic [319:0] RegionWords = accelerator_pkg::coproc_region_words(N, Large ? Digit : W) & ~(320'h3ff << (10 * NoRegion));
+    localparam int unsigned DualDigits = (N + W + 2) / W + D + 1;
+    localparam int unsigned OpBits = DualDigits * W;
+    localparam int unsigned UnitBits = W * (D + 1);
+    localparam int unsigned MtBits = Large ? Digit : Dual ? (N + W - 1) / W * W : (2 * N + W - 1) / W * W;
+    localparam int unsigned NumBits = Large ? (2 * N + Width + 2) / Width * Width : Dual ? 2 * OpBits : ((2 * N + W) / W + D + 1) * W;
+    localparam int unsigned RBits = Large ? (2 * N + Digit + 2) / Digit * Digit : Dual ? OpBits : W * (Steps - 1);
+    localparam int unsigned LeaveBits = Large ? 0 : Dual ? N + UnitBits + 3 : UnitBits;
+    localparam int unsigned Interval = Large ? coproc_pkg::digit_step(2 * N, Digit, Width, Tile) : Dual ? 3 * (DualDigits + D + 2) : Steps + D + 4;
+    // Each core has its own constants; the regions of the others' are not there.
+    localparam int unsigned MtRegion = Large ? accelerator_pkg::CoprocInverse : Dual ? accelerator_pkg::CoprocDualMt : accelerator_pkg::CoprocMt;
+    localparam logic [31:0] OfPlain = 32'd1 << accelerator_pkg::CoprocPass | 32'd1 << accelerator_pkg::CoprocLeave | 32'd1 << accelerator_pkg::CoprocFactor;
+    localparam logic [31:0] OfDual = 32'd1 << accelerator_pkg::CoprocUnit | 32'd1 << accelerator_pkg::CoprocExit | 32'd1 << accelerator_pkg::CoprocShift;
+    localparam logic [31:0] OfOne = 32'd1 << accelerator_pkg::CoprocMt | 32'd1 << accelerator_pkg::CoprocInverse | 32'd1 << accelerator_pkg::CoprocDualMt;
+    localparam logic [31:0] Absent = (OfOne & ~(32'd1 << MtRegion)) | (Dual ? OfPlain : OfDual);
+
+    function automatic logic [319:0] present(input logic [319:0] words);
+        for (int k = 0; k < 32; k++) present[10*k+:10] = Absent[k] ? '0 : words[10*k+:10];
+    endfunction
+
+    localparam logic [319:0] RegionWords = present(accelerator_pkg::coproc_region_words(N, Large ? Digit : W, D));
     // Constants that are numbers: the regions from ONE on.
     localparam int unsigned Constants = 8;
 
@@ -197,6 +210,36 @@ module coproc #(
         .data_i (key_data),
         .value_o(modulus)
     );
+    logic [UnitBits-1:0] unit;
+    logic [2*N-1:0] exit;
+    if (Dual) begin : gen_dual_key
+        config_register #(
+            .Bits(UnitBits)
+        ) u_unit (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(key_write && region == 5'(accelerator_pkg::CoprocUnit)),
+            .index_i(key_word),
+            .data_i (key_data),
+            .value_o(unit)
+        );
+        config_register #(
+            .Bits(2 * N)
+        ) u_exit (
+            .clk_i,
+            .rst_ni (rst_n),
+            .wipe_i (key_wipe),
+            .write_i(key_write && region == 5'(accelerator_pkg::CoprocExit)),
+            .index_i(key_word),
+            .data_i (key_data),
+            .value_o(exit)
+        );
+    end else begin : gen_plain_key
+        assign unit = '0;
+        assign exit = (2 * N)'(0);
+    end
+
     // A number is put together here, and is in memory a cycle after its last word.
     config_register #(
         .Bits(2 * N)
@@ -305,14 +348,23 @@ module coproc #(
     logic exponent_read, number_read, product_valid, product_ready, sum_valid, sum_ready, leave, done;
     logic [ContextBits+WordBits-1:0] exponent_address;
     logic [AddressBits-1:0] number_address, destination;
-    logic [NumBits-1:0] number, a, b;
+    logic [NumBits-1:0] number, constant_number, a, b;
+    logic square_of, enter;
+
+    // A constant as a number: the parts of a dual one are not negative, and have N bits in their region.
+    if (Dual) begin : gen_dual_constant
+        assign constant_number = {OpBits'(constant[2*N-1:N]), OpBits'(constant[N-1:0])};
+    end else begin : gen_plain_constant
+        assign constant_number = NumBits'(constant);
+    end
 
     coproc_sequencer #(
         .N       (N),
         .NumBits (NumBits),
         .Contexts(Contexts),
         .Groups  (Groups),
-        .Teeth   (Teeth)
+        .Teeth   (Teeth),
+        .Dual    (Dual)
     ) u_sequencer (
         .clk_i,
         .rst_ni            (datapath_rst_n),
@@ -336,11 +388,13 @@ module coproc #(
         .number_i          (number),
         .constant_read_o   (constant_read),
         .constant_address_o(constant_address),
-        .constant_i        (constant),
+        .constant_i        (constant_number),
         .product_valid_o   (product_valid),
         .product_ready_i   (product_ready),
         .sum_valid_o       (sum_valid),
         .sum_ready_i       (sum_ready),
+        .square_o          (square_of),
+        .enter_o           (enter),
         .leave_o           (leave),
         .destination_o     (destination),
         .source_o          (source),
@@ -380,9 +434,14 @@ module coproc #(
         .rst_ni     (datapath_rst_n),
         .mt_i       (mt),
         .modulus_i  (square),
+        .root_i     (modulus),
+        .unit_i     (unit),
+        .exit_i     (exit),
         .in_valid_i (product_valid),
         .in_ready_o (product_ready),
         .in_tag_i   ({source, destination}),
+        .in_square_i(square_of),
+        .in_enter_i (enter),
         .in_leave_i (leave),
         .a_i        (a),
         .b_i        (b),
@@ -392,20 +451,28 @@ module coproc #(
         .r_o        (result)
     );
 
-    wide_add #(
-        .N(NumBits)
-    ) u_sum (
-        .clk_i,
-        .rst_ni     (datapath_rst_n),
-        .in_valid_i (sum_valid),
-        .in_ready_o (sum_ready),
-        .a_i        (a),
-        .b_i        (b),
-        .out_valid_o(total_valid),
-        .out_ready_i(total_ready),
-        .r_o        (total),
-        .carry_o    (carry_unused)
-    );
+    // Programs for dual numbers have no sums.
+    if (Dual) begin : gen_no_sum
+        assign {sum_ready, total_valid, carry_unused} = '0;
+        assign total = NumBits'(0);
+        logic unused_sum;
+        assign unused_sum = total_ready;
+    end else begin : gen_sum
+        wide_add #(
+            .N(NumBits)
+        ) u_sum (
+            .clk_i,
+            .rst_ni     (datapath_rst_n),
+            .in_valid_i (sum_valid),
+            .in_ready_o (sum_ready),
+            .a_i        (a),
+            .b_i        (b),
+            .out_valid_o(total_valid),
+            .out_ready_i(total_ready),
+            .r_o        (total),
+            .carry_o    (carry_unused)
+        );
+    end
     // The adder has one sum at a time.
     always_ff @(posedge clk_i) begin
         if (!datapath_rst_n) total_tag <= '0;

@@ -2,9 +2,9 @@
 // The multipliers of the co-processor, side by side: products are dealt to them in turns and carry their tags.
 module coproc_cores #(
     parameter int unsigned N       = 1024,  // bits of n
-    parameter int unsigned Core    = 0,     // 0: coproc_core_cios, 1: coproc_core_digit
+    parameter int unsigned Core    = 0,     // 0: coproc_core_cios, 1: coproc_core_digit, 2: coproc_core_dual
     parameter int unsigned Count   = 1,     // multipliers, 1 to 16
-    parameter int unsigned W       = 17,    // as in coproc_core_cios, and the two that follow
+    parameter int unsigned W       = 17,    // as in coproc_core_cios and coproc_core_dual, and the two that follow
     parameter int unsigned V       = 24,
     parameter int unsigned D       = 2,
     parameter int unsigned Digit   = 256,   // as in coproc_core_digit, and the two that follow
@@ -13,15 +13,21 @@ module coproc_cores #(
     parameter int unsigned TagBits = 8,
     // The core's own: of the constant that it reduces by, and of a number.
     parameter int unsigned MtBits  = (2 * N + W - 1) / W * W,
-    parameter int unsigned NumBits = ((2 * N + W) / W + D + 1) * W
+    parameter int unsigned NumBits = ((2 * N + W) / W + D + 1) * W,
+    localparam int unsigned UnitBits = W * (D + 1)
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,
     input  logic [MtBits-1:0]  mt_i,
-    input  logic [2*N-1:0]     modulus_i,
+    input  logic [2*N-1:0]     modulus_i,   // n^2
+    input  logic [N-1:0]       root_i,      // n, and the two that follow: of core 2
+    input  logic [UnitBits-1:0] unit_i,
+    input  logic [2*N-1:0]     exit_i,
     input  logic               in_valid_i,
     output logic               in_ready_o,
     input  logic [TagBits-1:0] in_tag_i,
+    input  logic               in_square_i, // a a: core 2 is told, others find b to be a
+    input  logic               in_enter_i,  // of core 2
     input  logic               in_leave_i,
     input  logic [NumBits-1:0] a_i,
     input  logic [NumBits-1:0] b_i,
@@ -30,7 +36,7 @@ module coproc_cores #(
     output logic [TagBits-1:0] out_tag_o,
     output logic [NumBits-1:0] r_o
 );
-    if (Core > 1) $error("coproc_cores: Core is 0 or 1");
+    if (Core > 2) $error("coproc_cores: Core is 0, 1 or 2");
     if (Count < 1 || Count > 16) $error("coproc_cores: Count is 1 to 16");
 
     logic [Count-1:0] turn_q, in_ready, out_valid, out_ready;
@@ -95,6 +101,34 @@ module coproc_cores #(
                 .out_tag_o  (result[k][NumBits+:TagBits]),
                 .r_o        (result[k][NumBits-1:0])
             );
+        end else if (Core == 2) begin : gen_dual
+            coproc_core_dual #(
+                .N(N),
+                .W(W),
+                .V(V),
+                .D(D),
+                .TagBits(TagBits)
+            ) u_core (
+                .clk_i,
+                .rst_ni,
+                .mt_i,
+                .unit_i,
+                .root_i,
+                .modulus_i,
+                .exit_i,
+                .in_valid_i (in_valid_i && turn_q[k]),
+                .in_ready_o (in_ready[k]),
+                .in_tag_i,
+                .in_square_i,
+                .in_enter_i,
+                .in_leave_i,
+                .a_i,
+                .b_i,
+                .out_valid_o(out_valid[k]),
+                .out_ready_i(out_ready[k]),
+                .out_tag_o  (result[k][NumBits+:TagBits]),
+                .r_o        (result[k][NumBits-1:0])
+            );
         end else begin : gen_cios
             coproc_core_cios #(
                 .N(N),
@@ -119,5 +153,9 @@ module coproc_cores #(
                 .r_o        (result[k][NumBits-1:0])
             );
         end
+    end
+    if (Core != 2) begin : gen_plain
+        logic unused;
+        assign unused = ^{root_i, unit_i, exit_i, in_square_i, in_enter_i};
     end
 endmodule

@@ -138,14 +138,13 @@ module coproc_loader #(
     logic known, comb, grouped;
     coproc_pkg::bound_e x_bound, y_bound;
     coproc_pkg::exponent_e exponent;
-    logic [4:0] start, tail;
-    logic [18:0] properties;
+    logic [8:0] properties;
     assign properties = coproc_pkg::properties(command_o);
-    assign known = properties[18];
-    assign x_bound = coproc_pkg::bound_e'(properties[17:16]);
-    assign y_bound = coproc_pkg::bound_e'(properties[15:14]);
-    assign exponent = coproc_pkg::exponent_e'(properties[13:12]);
-    assign {comb, grouped, start, tail} = properties[11:0];
+    assign known = properties[8];
+    assign x_bound = coproc_pkg::bound_e'(properties[7:6]);
+    assign y_bound = coproc_pkg::bound_e'(properties[5:4]);
+    assign exponent = coproc_pkg::exponent_e'(properties[3:2]);
+    assign {comb, grouped} = properties[1:0];
 
     function automatic logic below(input coproc_pkg::bound_e bound, input logic modulus, input logic of_square);
         case (bound)
@@ -166,5 +165,5 @@ module coproc_loader #(
     end
 
     logic unused;
-    assign unused = ^{comb, grouped, start, tail, item_i[15:8], item_i[47:32]};
+    assign unused = ^{comb, grouped, item_i[15:8], item_i[47:32]};
 endmodule

@@ -58,30 +58,60 @@ package coproc_pkg;
         OfLambda
     } exponent_e;
 
-    // What a command is made of: whether there is one, the bounds of x and y, its exponent, whether it takes the comb, a group, first instruction, tail.
-    typedef logic [18:0] properties_t;
+    // What a command is made of: whether there is one, the bounds of x and y, its exponent, whether it takes the comb, a group.
+    typedef logic [8:0] properties_t;
 
     function automatic properties_t properties(input logic [7:0] command);
         case (command)
-            coproc_pkg::Multiply:    properties = {1'b1, coproc_pkg::Square, coproc_pkg::Square, coproc_pkg::Without, 1'b0, 1'b0, 5'd17, 5'd0};
-            coproc_pkg::Power:       properties = {1'b1, coproc_pkg::Square, coproc_pkg::Any, coproc_pkg::OfY, 1'b0, 1'b0, 5'd0, 5'd13};
-            coproc_pkg::Encrypt:     properties = {1'b1, coproc_pkg::Modulus, coproc_pkg::Modulus, coproc_pkg::OfModulus, 1'b0, 1'b0, 5'd0, 5'd6};
-            coproc_pkg::Rerandomise: properties = {1'b1, coproc_pkg::Modulus, coproc_pkg::Square, coproc_pkg::OfModulus, 1'b0, 1'b0, 5'd0, 5'd11};
-            coproc_pkg::CombEncrypt: properties = {1'b1, coproc_pkg::Modulus, coproc_pkg::Any, coproc_pkg::OfY, 1'b1, 1'b0, 5'd3, 5'd6};
-            coproc_pkg::CombRandom:  properties = {1'b1, coproc_pkg::Square, coproc_pkg::Any, coproc_pkg::OfY, 1'b1, 1'b0, 5'd3, 5'd11};
-            coproc_pkg::Accumulate:  properties = {1'b1, coproc_pkg::Square, coproc_pkg::Any, coproc_pkg::Without, 1'b0, 1'b1, 5'd20, 5'd0};
-            coproc_pkg::Continue:    properties = {1'b1, coproc_pkg::Square, coproc_pkg::Any, coproc_pkg::OfY, 1'b0, 1'b1, 5'd0, 5'd15};
-            coproc_pkg::Total:       properties = {1'b1, coproc_pkg::Any, coproc_pkg::Any, coproc_pkg::Without, 1'b0, 1'b1, 5'd25, 5'd0};
-            coproc_pkg::SetComb:     properties = {1'b1, coproc_pkg::Square, coproc_pkg::Any, coproc_pkg::Without, 1'b0, 1'b0, 5'd27, 5'd0};
-            coproc_pkg::Decrypt:     properties = {1'b1, coproc_pkg::Square, coproc_pkg::Any, coproc_pkg::OfLambda, 1'b0, 1'b0, 5'd0, 5'd13};
+            coproc_pkg::Multiply:    properties = {1'b1, coproc_pkg::Square, coproc_pkg::Square, coproc_pkg::Without, 1'b0, 1'b0};
+            coproc_pkg::Power:       properties = {1'b1, coproc_pkg::Square, coproc_pkg::Any, coproc_pkg::OfY, 1'b0, 1'b0};
+            coproc_pkg::Encrypt:     properties = {1'b1, coproc_pkg::Modulus, coproc_pkg::Modulus, coproc_pkg::OfModulus, 1'b0, 1'b0};
+            coproc_pkg::Rerandomise: properties = {1'b1, coproc_pkg::Modulus, coproc_pkg::Square, coproc_pkg::OfModulus, 1'b0, 1'b0};
+            coproc_pkg::CombEncrypt: properties = {1'b1, coproc_pkg::Modulus, coproc_pkg::Any, coproc_pkg::OfY, 1'b1, 1'b0};
+            coproc_pkg::CombRandom:  properties = {1'b1, coproc_pkg::Square, coproc_pkg::Any, coproc_pkg::OfY, 1'b1, 1'b0};
+            coproc_pkg::Accumulate:  properties = {1'b1, coproc_pkg::Square, coproc_pkg::Any, coproc_pkg::Without, 1'b0, 1'b1};
+            coproc_pkg::Continue:    properties = {1'b1, coproc_pkg::Square, coproc_pkg::Any, coproc_pkg::OfY, 1'b0, 1'b1};
+            coproc_pkg::Total:       properties = {1'b1, coproc_pkg::Any, coproc_pkg::Any, coproc_pkg::Without, 1'b0, 1'b1};
+            coproc_pkg::SetComb:     properties = {1'b1, coproc_pkg::Square, coproc_pkg::Any, coproc_pkg::Without, 1'b0, 1'b0};
+            coproc_pkg::Decrypt:     properties = {1'b1, coproc_pkg::Square, coproc_pkg::Any, coproc_pkg::OfLambda, 1'b0, 1'b0};
             default:     properties = '0;
         endcase
     endfunction
 
+    // Where a command begins in the microprogram, and where it goes on: behind an exponent's last digit, or at once if its group has a product. Cores of dual numbers
+    // begin an instruction earlier where a plain number comes in, and have a product and an encryption of their own.
+    typedef logic [11:0] rows_t;
+
+    function automatic rows_t rows(input logic [7:0] command, input logic dual);
+        case (command)
+            coproc_pkg::Multiply:    rows = {dual ? 6'd14 : 6'd21, 6'd0};
+            coproc_pkg::Power:       rows = {dual ? 6'd0 : 6'd1, 6'd19};
+            coproc_pkg::Encrypt:     rows = {dual ? 6'd0 : 6'd1, dual ? 6'd12 : 6'd7};
+            coproc_pkg::Rerandomise: rows = {dual ? 6'd0 : 6'd1, dual ? 6'd16 : 6'd17};
+            coproc_pkg::CombEncrypt: rows = {6'd4, dual ? 6'd12 : 6'd7};
+            coproc_pkg::CombRandom:  rows = {6'd4, dual ? 6'd16 : 6'd17};
+            coproc_pkg::Accumulate:  rows = {dual ? 6'd26 : 6'd27, dual ? 6'd29 : 6'd30};
+            coproc_pkg::Continue:    rows = {dual ? 6'd0 : 6'd1, 6'd24};
+            coproc_pkg::Total:       rows = {6'd33, 6'd0};
+            coproc_pkg::SetComb:     rows = {dual ? 6'd35 : 6'd36, 6'd0};
+            coproc_pkg::Decrypt:     rows = {dual ? 6'd0 : 6'd1, 6'd19};
+            default:     rows = '1;
+        endcase
+    endfunction
+
+    // Instructions that the sequencer knows: the one that makes the table's entry 0, a digit's squares, and the answer to a command of which nothing is computed.
+    typedef enum logic [5:0] {
+        First   = 6'd2,
+        Digit   = 6'd5,
+        Refused = 6'd63
+    } row_e;
+
     // What an instruction does.
-    typedef enum logic [1:0] {
+    typedef enum logic [2:0] {
         Product,  // dst <- a b / R
-        Leave,    // dst <- a b / (R S), below n^2
+        Squared,  // dst <- a a / R
+        Enter,    // dst <- the plain number a, divided by R, as a dual number; b = 2^N
+        Leave,    // dst <- a b / (R S), below n^2; of dual numbers a (1 + b n) / R, b plain
         Sum,      // dst <- a + b
         Answer    // the command is answered: with a, or with 0 where dst is the same as nothing was computed
     } unit_e;
@@ -108,10 +138,11 @@ package coproc_pkg;
     // Constants of the key: the regions from 8 on.
     typedef enum logic [2:0] {
         One    = 3'd0,
-        Enter  = 3'd1,
+        Into   = 3'd1,
         Pass   = 3'd2,
-        Divide = 3'd3,
-        Factor = 3'd4
+        Divide = 3'd3,  // 0 where there is no such region
+        Factor = 3'd4,
+        Shift  = 3'd5
     } constant_e;
 
     // What comes after an instruction.
@@ -122,46 +153,56 @@ package coproc_pkg;
         Digits    // the squares again, until there is no digit left; then the command's tail
     } flow_e;
 
-    // An instruction: unit, destination, a, b (and the constant that b, or a, is), flow.
-    typedef logic [18:0] instruction_t;
+    // An instruction: unit, destination, a, b (and the constant that b, or a, is), flow. An Enter is for dual numbers alone.
+    typedef logic [19:0] instruction_t;
 
-    function automatic instruction_t instruction(input logic [4:0] pc);
+    function automatic instruction_t instruction(input logic [5:0] pc);
         case (pc)
-            // A power: the window's table, then digits. A comb begins at 3.
-            5'd0:  instruction = {coproc_pkg::Product, coproc_pkg::Entry, coproc_pkg::Constant, coproc_pkg::Constant, coproc_pkg::One, coproc_pkg::Step};
-            5'd1:  instruction = {coproc_pkg::Product, coproc_pkg::Base, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Enter, coproc_pkg::Step};
-            5'd2:  instruction = {coproc_pkg::Product, coproc_pkg::Next, coproc_pkg::Entry, coproc_pkg::Base, coproc_pkg::One, coproc_pkg::Table};
-            5'd3:  instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::Begin, coproc_pkg::Constant, coproc_pkg::One, coproc_pkg::Step};
-            5'd4:  instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::One, coproc_pkg::Squares};
-            5'd5:  instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::Choice, coproc_pkg::One, coproc_pkg::Digits};
-            // Tails: an encryption, a re-randomisation, a power.
-            5'd6:  instruction = {coproc_pkg::Product, coproc_pkg::Tmp, coproc_pkg::Other, coproc_pkg::Constant, coproc_pkg::Factor, coproc_pkg::Step};
-            5'd7:  instruction = {coproc_pkg::Sum, coproc_pkg::Tmp, coproc_pkg::Tmp, coproc_pkg::Constant, coproc_pkg::One, coproc_pkg::Step};
-            5'd8:  instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::Tmp, coproc_pkg::One, coproc_pkg::Step};
-            5'd9:  instruction = {coproc_pkg::Leave, coproc_pkg::Result, coproc_pkg::Acc, coproc_pkg::Constant, coproc_pkg::Divide, coproc_pkg::Step};
-            5'd10: instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
-            5'd11: instruction = {coproc_pkg::Product, coproc_pkg::Tmp, coproc_pkg::Other, coproc_pkg::Constant, coproc_pkg::Enter, coproc_pkg::Step};
-            5'd12: instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::Tmp, coproc_pkg::One, coproc_pkg::Step};
-            5'd13: instruction = {coproc_pkg::Leave, coproc_pkg::Result, coproc_pkg::Acc, coproc_pkg::Constant, coproc_pkg::Divide, coproc_pkg::Step};
-            5'd14: instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
-            // A part of a power.
-            5'd15: instruction = {coproc_pkg::Product, coproc_pkg::Group, coproc_pkg::Acc, coproc_pkg::Constant, coproc_pkg::One, coproc_pkg::Step};
-            5'd16: instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::None, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
+            // A power: its base, the window's table, then digits. A comb begins at 4.
+            6'd0:   instruction = {coproc_pkg::Enter, coproc_pkg::X, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Shift, coproc_pkg::Step};
+            6'd1:   instruction = {coproc_pkg::Product, coproc_pkg::Base, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Into, coproc_pkg::Step};
+            6'd2:   instruction = {coproc_pkg::Product, coproc_pkg::Entry, coproc_pkg::Constant, coproc_pkg::Constant, coproc_pkg::One, coproc_pkg::Step};
+            6'd3:   instruction = {coproc_pkg::Product, coproc_pkg::Next, coproc_pkg::Entry, coproc_pkg::Base, coproc_pkg::One, coproc_pkg::Table};
+            6'd4:   instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::Begin, coproc_pkg::Constant, coproc_pkg::One, coproc_pkg::Step};
+            6'd5:   instruction = {coproc_pkg::Squared, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::One, coproc_pkg::Squares};
+            6'd6:   instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::Choice, coproc_pkg::One, coproc_pkg::Digits};
+            // The tail of an encryption; that of dual numbers.
+            6'd7:   instruction = {coproc_pkg::Product, coproc_pkg::Tmp, coproc_pkg::Other, coproc_pkg::Constant, coproc_pkg::Factor, coproc_pkg::Step};
+            6'd8:   instruction = {coproc_pkg::Sum, coproc_pkg::Tmp, coproc_pkg::Tmp, coproc_pkg::Constant, coproc_pkg::One, coproc_pkg::Step};
+            6'd9:   instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::Tmp, coproc_pkg::One, coproc_pkg::Step};
+            6'd10:  instruction = {coproc_pkg::Leave, coproc_pkg::Result, coproc_pkg::Acc, coproc_pkg::Constant, coproc_pkg::Divide, coproc_pkg::Step};
+            6'd11:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
+            6'd12:  instruction = {coproc_pkg::Leave, coproc_pkg::Result, coproc_pkg::Acc, coproc_pkg::Other, coproc_pkg::One, coproc_pkg::Step};
+            6'd13:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
+            // A product of dual numbers, which ends as a re-randomisation; that one's tail, and a power's.
+            6'd14:  instruction = {coproc_pkg::Enter, coproc_pkg::X, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Shift, coproc_pkg::Step};
+            6'd15:  instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Into, coproc_pkg::Step};
+            6'd16:  instruction = {coproc_pkg::Enter, coproc_pkg::Other, coproc_pkg::Other, coproc_pkg::Constant, coproc_pkg::Shift, coproc_pkg::Step};
+            6'd17:  instruction = {coproc_pkg::Product, coproc_pkg::Tmp, coproc_pkg::Other, coproc_pkg::Constant, coproc_pkg::Into, coproc_pkg::Step};
+            6'd18:  instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::Acc, coproc_pkg::Tmp, coproc_pkg::One, coproc_pkg::Step};
+            6'd19:  instruction = {coproc_pkg::Leave, coproc_pkg::Result, coproc_pkg::Acc, coproc_pkg::Constant, coproc_pkg::Divide, coproc_pkg::Step};
+            6'd20:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
             // A product.
-            5'd17: instruction = {coproc_pkg::Product, coproc_pkg::Tmp, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Pass, coproc_pkg::Step};
-            5'd18: instruction = {coproc_pkg::Leave, coproc_pkg::Result, coproc_pkg::Tmp, coproc_pkg::Y, coproc_pkg::One, coproc_pkg::Step};
-            5'd19: instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
+            6'd21:  instruction = {coproc_pkg::Product, coproc_pkg::Tmp, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Pass, coproc_pkg::Step};
+            6'd22:  instruction = {coproc_pkg::Leave, coproc_pkg::Result, coproc_pkg::Tmp, coproc_pkg::Y, coproc_pkg::One, coproc_pkg::Step};
+            6'd23:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
+            // The tail of a part of a power.
+            6'd24:  instruction = {coproc_pkg::Product, coproc_pkg::Group, coproc_pkg::Acc, coproc_pkg::Constant, coproc_pkg::One, coproc_pkg::Step};
+            6'd25:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::None, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
             // Into a group: the first, and the others.
-            5'd20: instruction = {coproc_pkg::Product, coproc_pkg::Group, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Enter, coproc_pkg::Step};
-            5'd21: instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::None, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
-            5'd22: instruction = {coproc_pkg::Product, coproc_pkg::Tmp, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Enter, coproc_pkg::Step};
-            5'd23: instruction = {coproc_pkg::Product, coproc_pkg::Group, coproc_pkg::Group, coproc_pkg::Tmp, coproc_pkg::One, coproc_pkg::Step};
-            5'd24: instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::None, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
+            6'd26:  instruction = {coproc_pkg::Enter, coproc_pkg::X, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Shift, coproc_pkg::Step};
+            6'd27:  instruction = {coproc_pkg::Product, coproc_pkg::Group, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Into, coproc_pkg::Step};
+            6'd28:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::None, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
+            6'd29:  instruction = {coproc_pkg::Enter, coproc_pkg::X, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Shift, coproc_pkg::Step};
+            6'd30:  instruction = {coproc_pkg::Product, coproc_pkg::Tmp, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Into, coproc_pkg::Step};
+            6'd31:  instruction = {coproc_pkg::Product, coproc_pkg::Group, coproc_pkg::Group, coproc_pkg::Tmp, coproc_pkg::One, coproc_pkg::Step};
+            6'd32:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::None, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
             // Out of it.
-            5'd25: instruction = {coproc_pkg::Leave, coproc_pkg::Result, coproc_pkg::Group, coproc_pkg::Constant, coproc_pkg::Divide, coproc_pkg::Step};
-            5'd26: instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
+            6'd33:  instruction = {coproc_pkg::Leave, coproc_pkg::Result, coproc_pkg::Group, coproc_pkg::Constant, coproc_pkg::Divide, coproc_pkg::Step};
+            6'd34:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
             // Into the comb.
-            5'd27: instruction = {coproc_pkg::Product, coproc_pkg::Comb, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Enter, coproc_pkg::Step};
+            6'd35:  instruction = {coproc_pkg::Enter, coproc_pkg::X, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Shift, coproc_pkg::Step};
+            6'd36:  instruction = {coproc_pkg::Product, coproc_pkg::Comb, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Into, coproc_pkg::Step};
             default: instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::None, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
         endcase
     endfunction

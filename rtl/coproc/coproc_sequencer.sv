@@ -15,6 +15,7 @@ module coproc_sequencer #(
     parameter int unsigned Contexts = 4,     // commands at work, 2 to 16, a power of two
     parameter int unsigned Groups   = 64,    // running products, 2 to 32768, a power of two
     parameter int unsigned Teeth    = 4,     // of the comb, 4 or 8
+    parameter bit          Dual     = 1'b0,  // the cores compute with dual numbers
     localparam int unsigned Words        = 2 * N / 32,
     localparam int unsigned WordBits     = $clog2(Words),
     localparam int unsigned ContextBits  = $clog2(Contexts),
@@ -48,12 +49,14 @@ module coproc_sequencer #(
     input  logic [NumBits-1:0]              number_i,
     output logic                            constant_read_o,
     output logic [2:0]                      constant_address_o,
-    input  logic [2*N-1:0]                  constant_i,
+    input  logic [NumBits-1:0]              constant_i,
     // Operands to the units.
     output logic                            product_valid_o,
     input  logic                            product_ready_i,
     output logic                            sum_valid_o,
     input  logic                            sum_ready_i,
+    output logic                            square_o,
+    output logic                            enter_o,
     output logic                            leave_o,
     output logic [AddressBits-1:0]          destination_o,
     output logic [ContextBits-1:0]          source_o,
@@ -88,7 +91,7 @@ module coproc_sequencer #(
     // ---- Contexts. ----
 
     logic [Contexts-1:0] active_q, waiting_q;
-    logic [Contexts-1:0][4:0] pc_q, tail_q;
+    logic [Contexts-1:0][5:0] pc_q, tail_q;
     logic [Contexts-1:0][7:0] command_q, code_q;
     logic [Contexts-1:0][15:0] group_q;
     logic [Contexts-1:0] grouped_q, comb_q, begun_q;
@@ -107,16 +110,17 @@ module coproc_sequencer #(
     logic known, comb, grouped, group_busy, missing, accept;
     logic [1:0] x_bound, y_bound;
     coproc_pkg::exponent_e exponent;
-    logic [4:0] start, tail;
+    logic [5:0] start, tail;
     logic [7:0] code;
     logic [LengthBits-1:0] bits, comb_digits, power_digits;
-    logic [18:0] properties;
+    logic [8:0] properties;
     logic [GroupBits-1:0] group;
 
     assign properties = coproc_pkg::properties(command_i);
-    assign {known, x_bound, y_bound} = properties[18:14];
-    assign exponent = coproc_pkg::exponent_e'(properties[13:12]);
-    assign {comb, grouped, start, tail} = properties[11:0];
+    assign {known, x_bound, y_bound} = properties[8:4];
+    assign exponent = coproc_pkg::exponent_e'(properties[3:2]);
+    assign {comb, grouped} = properties[1:0];
+    assign {start, tail} = coproc_pkg::rows(command_i, Dual);
     assign group = group_i[GroupBits-1:0];
 
     logic sets_comb, filled;
@@ -191,9 +195,9 @@ module coproc_sequencer #(
     coproc_pkg::place_e to, a, b;
     coproc_pkg::constant_e constant;
     coproc_pkg::flow_e flow;
-    logic [18:0] instruction, instruction_q;
+    logic [19:0] instruction, instruction_q;
     assign instruction = coproc_pkg::instruction(pc_q[c_q]);
-    assign unit = coproc_pkg::unit_e'(instruction_q[18:17]);
+    assign unit = coproc_pkg::unit_e'(instruction_q[19:17]);
     assign to = coproc_pkg::place_e'(instruction_q[16:13]);
     assign a = coproc_pkg::place_e'(instruction_q[12:9]);
     assign b = coproc_pkg::place_e'(instruction_q[8:5]);
@@ -202,7 +206,7 @@ module coproc_sequencer #(
 
     // A context whose turn it is goes on unless it waits; an answer waits for its turn, and until it can be given.
     logic answers, runnable;
-    assign answers = instruction[18:17] == coproc_pkg::Answer;
+    assign answers = instruction[19:17] == coproc_pkg::Answer;
     assign runnable = active_q[c_q] && !waiting_q[c_q] && (!answers || (c_q == oldest_q && answer_ready_i));
 
     // What the context in turn is at.
@@ -304,7 +308,7 @@ module coproc_sequencer #(
     assign number_address_o = address;
     assign constant_read_o = number_read_o;
     assign constant_address_o = constant;
-    assign read = from_constant_q ? NumBits'(constant_i) : number_i;
+    assign read = from_constant_q ? constant_i : number_i;
 
     logic [NumBits-1:0] a_q, b_q;
     logic take_a_q, take_b_q;
@@ -346,6 +350,8 @@ module coproc_sequencer #(
 
     assign product_valid_o = state_q == Issue && !take_b_q && unit != coproc_pkg::Sum;
     assign sum_valid_o = state_q == Issue && !take_b_q && unit == coproc_pkg::Sum;
+    assign square_o = unit == coproc_pkg::Squared;
+    assign enter_o = unit == coproc_pkg::Enter;
     assign leave_o = unit == coproc_pkg::Leave;
     assign destination_o = address;
     assign source_o = c_q;
@@ -409,21 +415,21 @@ module coproc_sequencer #(
                 case (flow)
                     coproc_pkg::Table: begin
                         index_q[c_q] <= again ? index + 4'd1 : '0;
-                        if (!again) pc_q[c_q] <= pc_q[c_q] + 5'd1;
+                        if (!again) pc_q[c_q] <= pc_q[c_q] + 6'd1;
                     end
                     coproc_pkg::Squares: begin
                         index_q[c_q] <= again ? index + 4'd1 : '0;
-                        if (!again) pc_q[c_q] <= pc_q[c_q] + 5'd1;
+                        if (!again) pc_q[c_q] <= pc_q[c_q] + 6'd1;
                     end
                     coproc_pkg::Digits: begin
-                        pc_q[c_q]   <= left == '0 ? tail_q[c_q] : 5'd4;
+                        pc_q[c_q]   <= left == '0 ? tail_q[c_q] : coproc_pkg::Digit;
                         left_q[c_q] <= left - LengthBits'(1);
                         low_q[c_q]  <= low - (comb_q[c_q] ? LengthBits'(1) : LengthBits'(Window));
                     end
                     default: begin
-                        pc_q[c_q] <= pc_q[c_q] + 5'd1;
+                        pc_q[c_q] <= pc_q[c_q] + 6'd1;
                         // The table is built from entry 1 on.
-                        if (pc_q[c_q] == 5'd1) index_q[c_q] <= 4'd1;
+                        if (pc_q[c_q] == coproc_pkg::First) index_q[c_q] <= 4'd1;
                     end
                 endcase
             end
@@ -448,8 +454,8 @@ module coproc_sequencer #(
                 stride_q[fill_q]  <= comb ? comb_digits : LengthBits'(1);
                 left_q[fill_q]    <= (comb ? comb_digits : power_digits) - LengthBits'(1);
                 low_q[fill_q]     <= comb ? comb_digits - LengthBits'(1) : ((power_digits - LengthBits'(1)) << $clog2(Window));
-                if (code != coproc_pkg::Done) pc_q[fill_q] <= 5'd31;
-                else if (command_i == coproc_pkg::Accumulate && filled) pc_q[fill_q] <= 5'd22;
+                if (code != coproc_pkg::Done) pc_q[fill_q] <= coproc_pkg::Refused;
+                else if (command_i == coproc_pkg::Accumulate && filled) pc_q[fill_q] <= tail;
                 else pc_q[fill_q] <= start;
             end
         end

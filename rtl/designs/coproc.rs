@@ -10,5 +10,11 @@ pub fn designs() -> Vec<Design> {
             .parameter("Width", 16)
             .parameter("Tile", 8)
             .parameter("TagBits", 5),
+        Design::new("coproc_core_dual_33", "coproc_core_dual")
+            .parameter("N", 33)
+            .parameter("W", 4)
+            .parameter("V", 7)
+            .parameter("D", 3)
+            .parameter("TagBits", 7),
     ]
 }

@@ -8,14 +8,14 @@
 `default_nettype none
 module hearith_coproc #(
     parameter integer N = 1024,  // bits of n, a multiple of 32, 64 to 4096: n has exactly so many
-    parameter integer Core = 0,  // which multipliers: 0 digit and word (mont_mul_cios), 1 large digits (mont_mul_digit)
+    parameter integer Core = 0,  // which multipliers: 0 digit and word (mont_mul_cios), 1 large digits (mont_mul_digit), 2 dual numbers (dual_mul)
     parameter integer Cores = 1,  // how many side by side, 1 to 16
     parameter integer Contexts = 4,  // commands at work, 2, 4, 8 or 16
     parameter integer Groups = 64,  // running products, a power of two, 2 to 32768
     parameter integer Teeth = 4,  // of the comb, 4 or 8
-    parameter integer W = 17,  // of core 0: bits of a digit, 4 to 32
+    parameter integer W = 17,  // of cores 0 and 2: bits of a digit, 4 to 32
     parameter integer V = 24,  // bits of a word, W to 2 W - 1
-    parameter integer D = 2,  // delay of a digit of the quotient, 2 to 6
+    parameter integer D = 2,  // delay of a digit of the quotient, 2 to 6, of core 2 to 4
     parameter integer Digit = 256,  // of core 1: bits of a digit, a multiple of Width
     parameter integer Width = 128,  // bits of a word, a multiple of Tile
     parameter integer Tile = 16,  // bits of a multiplier's factors

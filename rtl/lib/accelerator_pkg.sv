@@ -222,25 +222,33 @@ package accelerator_pkg;
         CoprocModulus = 2,
         CoprocLambda = 3,
         CoprocInverse = 4,
+        CoprocDualMt = 5,
+        CoprocUnit = 6,
+        CoprocExit = 7,
         CoprocOne = 8,
         CoprocEnter = 9,
         CoprocPass = 10,
         CoprocLeave = 11,
-        CoprocFactor = 12
+        CoprocFactor = 12,
+        CoprocShift = 13
     } coproc_region_e;
 
     // Words of each region, 10 bits each, region 0 at the low end; 0 where there is none.
-    function automatic logic [319:0] coproc_region_words(input int unsigned N, input int unsigned W);
+    function automatic logic [319:0] coproc_region_words(input int unsigned N, input int unsigned W, input int unsigned D);
         coproc_region_words = '0;
         coproc_region_words[10*0+:10] = 10'((((2 * N + W - 1) / W * W) + 31) / 32);
         coproc_region_words[10*1+:10] = 10'(((2 * N) + 31) / 32);
         coproc_region_words[10*2+:10] = 10'((N + 31) / 32);
         coproc_region_words[10*3+:10] = 10'((N + 31) / 32);
         coproc_region_words[10*4+:10] = 10'((W + 31) / 32);
+        coproc_region_words[10*5+:10] = 10'((((N + W - 1) / W * W) + 31) / 32);
+        coproc_region_words[10*6+:10] = 10'(((W * (D + 1)) + 31) / 32);
+        coproc_region_words[10*7+:10] = 10'(((2 * N) + 31) / 32);
         coproc_region_words[10*8+:10] = 10'(((2 * N) + 31) / 32);
         coproc_region_words[10*9+:10] = 10'(((2 * N) + 31) / 32);
         coproc_region_words[10*10+:10] = 10'(((2 * N) + 31) / 32);
         coproc_region_words[10*11+:10] = 10'(((2 * N) + 31) / 32);
         coproc_region_words[10*12+:10] = 10'(((2 * N) + 31) / 32);
+        coproc_region_words[10*13+:10] = 10'(((2 * N) + 31) / 32);
     endfunction
 endpackage

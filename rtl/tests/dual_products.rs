@@ -1,10 +1,11 @@
-//! Products of dual numbers against GMP: operands at the ends of their range and random ones for many moduli, the way in and the way out, powers;
+//! Products of dual numbers against GMP: operands at the ends of their range and random ones for many moduli, the way in and the way out, powers; the co-processor's
+//! multiplier, which has the way out in it;
 //! cycles, back-pressure, and that no number shows in them.
 
 mod golden;
 
 use golden::{below, limbs, number, odd, power};
-use hearith_rtl::{DUAL_MUL_5, DUAL_MUL_20, DUAL_MUL_128, DUAL_MUL_512};
+use hearith_rtl::{COPROC_CORE_DUAL_33, DUAL_MUL_5, DUAL_MUL_20, DUAL_MUL_128, DUAL_MUL_512};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random};
 use rug::Integer;
@@ -256,4 +257,68 @@ fn numbers_do_not_show_in_the_activity() {
     let reference = activity(&zero, &zero);
     let operands = row.operands(&mut random, 8);
     assert!(operands.windows(2).all(|pair| activity(&pair[0], &pair[1]) == reference));
+}
+
+/// A multiplier of the co-processor: products, squares and numbers on their way in or out, with operands at the ends of their range, overtake each other.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn plain_numbers_come_out_of_the_coprocessors_multiplier() {
+    let mut random = Random::new(5);
+    let moduli = [power(33) - 1u32, power(32) + 1u32, Integer::from(3), odd(&mut random, 33), odd(&mut random, 11)];
+    for (modulus, pressure) in moduli.iter().zip([255, 60, 128, 60, 4]) {
+        let row = Row::new(modulus, 33, [4, 3]);
+        let (square, whole) = (modulus.clone().square(), row.scaled.clone().square());
+        let mut bench = Bench::new(COPROC_CORE_DUAL_33.model(), 1);
+        let fields = ["in_tag_i", "in_square_i", "in_enter_i", "in_leave_i", "a_i", "b_i"];
+        let source = bench.source("in_valid_i", "in_ready_o", &fields);
+        let sink = bench.sink("out_valid_o", "out_ready_i", &["out_tag_o", "r_o"]);
+        bench.set_sink_pressure(sink, Pressure::Random(pressure));
+        let exit = power(33 + 4 * 4 + 3) * modulus % &square;
+        for (port, constant) in
+            [("mt_i", &row.mt), ("unit_i", &row.unit), ("root_i", modulus), ("modulus_i", &square), ("exit_i", &exit)]
+        {
+            bench.model.set(port, limbs(constant));
+        }
+        // Of each tag whether it leaves, and what R times its result is modulo n^2 or M'^2.
+        let mut expected = Vec::new();
+        for a in row.operands(&mut random, 128) {
+            let value = row.value(&a);
+            let [square_it, enter, leave, packed, b, product] = match random.below(5) {
+                0 => [1.into(), 0.into(), 0.into(), row.pack(&a), row.pack(&a), value.square()],
+                1 => {
+                    let x = number(&random.bits(66));
+                    [0.into(), 1.into(), 0.into(), x.clone(), row.pack(&row.dual(&power(33))), x]
+                }
+                2 => {
+                    let b = row.operands(&mut random, 1).remove(0);
+                    [0.into(), 0.into(), 0.into(), row.pack(&a), row.pack(&b), value * row.value(&b)]
+                }
+                _ => {
+                    let m = [Integer::new(), modulus.clone() - 1u32, below(&mut random, modulus)];
+                    let m = m[random.below(3) as usize].clone();
+                    let product = value * (m.clone() * modulus + 1u32);
+                    [0.into(), 0.into(), 1.into(), row.pack(&a), m, product]
+                }
+            };
+            let tag = [expected.len() as u64];
+            bench
+                .push(source, &[&tag, &limbs(&square_it), &limbs(&enter), &limbs(&leave), &limbs(&packed), &limbs(&b)]);
+            expected.push((leave == 1, product));
+        }
+        bench.run(sink, expected.len(), 128 * 2000);
+        let mut tags = Vec::new();
+        for given in bench.received(sink) {
+            let (leaves, product) = &expected[given.fields[0][0] as usize];
+            let result = number(&given.fields[1]);
+            if *leaves {
+                assert!(result < square && (result * &row.r - product).is_divisible(&square));
+            } else {
+                let dual = row.unpack(&result);
+                assert!(row.bounded(&dual) && (row.value(&dual) * &row.r - product).is_divisible(&whole));
+            }
+            tags.push(given.fields[0][0]);
+        }
+        tags.sort_unstable();
+        assert!(tags.into_iter().eq(0..128));
+    }
 }

@@ -6,6 +6,7 @@ mod command;
 mod constants;
 mod crt;
 mod driver;
+mod dual;
 mod loaded;
 mod parameters;
 mod randomness;

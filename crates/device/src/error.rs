@@ -94,6 +94,9 @@ pub enum ErrorKind {
     /// Every register reads as all ones: nothing is there any more.
     #[error("the device has gone: its registers read as all ones")]
     Vanished,
+    /// The modulus has so small a factor that the device's multipliers cannot be made ready for it.
+    #[error("the device cannot compute with this modulus: it shares a factor with the number that scales it")]
+    UnsuitableModulus,
     /// The device refused a register access: no such register, or not now.
     #[error("the device refuses access to register {address:#x}")]
     Refused {

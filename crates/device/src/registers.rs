@@ -327,7 +327,7 @@ pub mod coproc {
     pub const PARAMETER_LEAVE_BITS: usize = 5;
     /// Parameter: the memory of numbers.
     pub const PARAMETER_MEMORY: usize = 6;
-    /// Parameter: cycles between two products of a multiplier.
+    /// Parameter: cycles between two products of a multiplier; between squares of core 2 two thirds.
     pub const PARAMETER_INTERVAL: usize = 7;
     /// `(M' + 1) / 2^(W (D+1))`, `M' = u n^2` (core 0).
     pub const MT: Region = Region { number: 0, bits: |n, w, _d| (2 * n).next_multiple_of(w) };
@@ -339,14 +339,22 @@ pub mod coproc {
     pub const LAMBDA: Region = Region { number: 3, bits: |n, _w, _d| n };
     /// `-1 / n^2 mod 2^W` (core 1).
     pub const INVERSE: Region = Region { number: 4, bits: |_n, w, _d| w };
-    /// `R mod n^2`.
+    /// `(M' + 1) / 2^(W (D+1))`, `M' = u n` (core 2).
+    pub const DUAL_MT: Region = Region { number: 5, bits: |n, w, _d| n.next_multiple_of(w) };
+    /// `u = -1 / n mod 2^(W (D+1))` (core 2).
+    pub const UNIT: Region = Region { number: 6, bits: |_n, w, d| w * (d + 1) };
+    /// `n S mod n^2` (core 2).
+    pub const EXIT: Region = Region { number: 7, bits: |n, _w, _d| 2 * n };
+    /// `R mod n^2`; as a dual number in core 2, `low + high M'`, N bits of low below N of high.
     pub const ONE: Region = Region { number: 8, bits: |n, _w, _d| 2 * n };
-    /// `R^2 mod n^2`.
+    /// `R^2 mod n^2`; `R^3` as a dual number in core 2.
     pub const ENTER: Region = Region { number: 9, bits: |n, _w, _d| 2 * n };
-    /// `R^2 S mod n^2`.
+    /// `R^2 S mod n^2` (cores 0 and 1).
     pub const PASS: Region = Region { number: 10, bits: |n, _w, _d| 2 * n };
-    /// `S`.
+    /// `S` (cores 0 and 1).
     pub const LEAVE: Region = Region { number: 11, bits: |n, _w, _d| 2 * n };
-    /// `n R^2 mod n^2`.
+    /// `n R^2 mod n^2` (cores 0 and 1).
     pub const FACTOR: Region = Region { number: 12, bits: |n, _w, _d| 2 * n };
+    /// `2^N mod n^2` as a dual number (core 2).
+    pub const SHIFT: Region = Region { number: 13, bits: |n, _w, _d| 2 * n };
 }

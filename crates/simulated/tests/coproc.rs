@@ -12,7 +12,10 @@ use hearith_paillier::{
     Compute, ComputeError, Engine, ErrorKind as SchemeErrorKind, KeyPolicy, PrivateKey, PublicKey, Variant,
 };
 use hearith_simulated::Simulated;
-use hearith_simulated::designs::{COPROC_64, COPROC_64_DIGIT, COPROC_256, COPROC_512, COPROC_4096};
+use hearith_simulated::designs::{
+    COPROC_64, COPROC_64_DIGIT, COPROC_64_DUAL, COPROC_256, COPROC_256_DUAL, COPROC_512, COPROC_512_DIGIT,
+    COPROC_512_DUAL, COPROC_4096,
+};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
 use rug::Integer;
@@ -203,7 +206,9 @@ fn computes(design: &'static Design, count: usize, longest: u32, seed: u64) {
 fn every_command_is_gmps() {
     computes(&COPROC_64, 300, 128, 1);
     computes(&COPROC_64_DIGIT, 300, 128, 1);
+    computes(&COPROC_64_DUAL, 300, 128, 1);
     computes(&COPROC_256, 20, 24, 2);
+    computes(&COPROC_256_DUAL, 20, 24, 2);
 }
 
 /// The longest key that there is a device for: a product, a short power, a group.
@@ -244,7 +249,11 @@ fn a_key_of_4096_bits_is_taken() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_multipliers_are_what_the_registers_say() {
-    let shapes = [(&COPROC_64, Core::Cios, [17, 2, 24]), (&COPROC_64_DIGIT, Core::Digit, [32, 0, 16])];
+    let shapes = [
+        (&COPROC_64, Core::Cios, [17, 2, 24]),
+        (&COPROC_64_DIGIT, Core::Digit, [32, 0, 16]),
+        (&COPROC_64_DUAL, Core::Dual, [17, 2, 24]),
+    ];
     for (design, core, shape) in shapes {
         let mut device = device(design);
         let parameters = device.parameters();
@@ -256,7 +265,8 @@ fn the_multipliers_are_what_the_registers_say() {
         assert!(device.run(&powers).unwrap().iter().all(Result::is_ok));
         let after = device.counters().unwrap();
         let cycles = (after.busy_cycles - before.busy_cycles) / (after.products - before.products);
-        let interval = u64::from(parameters.interval);
+        // Of dual numbers, squares take two thirds, and four of five products are some.
+        let interval = u64::from(parameters.interval) * if core == Core::Dual { 11 } else { 15 } / 15;
         assert!((interval..2 * interval).contains(&cycles), "{cycles} cycles a product, {interval} of the multiplier");
     }
 }
@@ -293,7 +303,9 @@ fn plaintexts(key: &PublicKey, random: &mut Random, rows: usize) -> (hearith_pai
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_driver_does_what_the_library_does() {
-    for (design, rows) in [(&COPROC_64, 9), (&COPROC_64_DIGIT, 5), (&COPROC_256, 4)] {
+    for (design, rows) in
+        [(&COPROC_64, 9), (&COPROC_64_DIGIT, 5), (&COPROC_64_DUAL, 5), (&COPROC_256, 4), (&COPROC_256_DUAL, 4)]
+    {
         for (private, trust) in
             [(key(design.parameter("N")), Trust::Check), (djn(design.parameter("N")), Trust::Believe)]
         {
@@ -342,7 +354,13 @@ fn a_plain_number_multiplies() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn what_cannot_be_is_refused_alone() {
-    let (mut device, private) = (device(&COPROC_64), key(64));
+    for design in [&COPROC_64, &COPROC_64_DUAL] {
+        refuses(design);
+    }
+}
+
+fn refuses(design: &'static Design) {
+    let (mut device, private) = (device(design), key(64));
     let public = private.public();
     device.load_key(public).unwrap();
     let n = modulus(public);
@@ -394,7 +412,7 @@ fn a_key_of_another_size_is_refused() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn activity_does_not_depend_on_numbers() {
-    for design in [&COPROC_64, &COPROC_64_DIGIT] {
+    for design in [&COPROC_64, &COPROC_64_DIGIT, &COPROC_64_DUAL] {
         constant_activity(design);
     }
 }
@@ -450,8 +468,14 @@ fn constant_activity(design: &'static Design) {
     // What docs/coproc.md counts: a table, windows, a tail; the comb's digits; the rest.
     let power = |bits: u64, tail: u64| 17 + 5 * bits.div_ceil(4) + tail;
     let combed = |bits: u64, tail: u64| 1 + 2 * bits.div_ceil(4) + tail;
-    let (powers, combs) = (power(61, 1) + 2 * power(64, 3) + power(64, 1), 2 * combed(61, 3));
-    assert_eq!(small.1, 16 + 2 + powers + combs + 1);
+    if device.parameters().core == Core::Dual {
+        // A plain number takes one more to come in, a plaintext comes with the way out.
+        let powers = power(61, 2) + power(64, 2) + power(64, 5) + power(64, 2);
+        assert_eq!(small.1, 2 * 16 + 6 + powers + combed(61, 1) + combed(61, 4) + 2);
+    } else {
+        let (powers, combs) = (power(61, 1) + 2 * power(64, 3) + power(64, 1), 2 * combed(61, 3));
+        assert_eq!(small.1, 16 + 2 + powers + combs + 1);
+    }
 }
 
 /// The driver of a device under pressure on every channel, which ends the simulation where it breaks a bus's rules.
@@ -465,11 +489,12 @@ fn soak(time: Duration) {
     let end = Instant::now() + time;
     let (mut random, mut commands) = (Random::new(9), 0);
     for round in 0.. {
-        let design = [&COPROC_64, &COPROC_256, &COPROC_64, &COPROC_64_DIGIT][round as usize % 4];
+        let designs = [&COPROC_64, &COPROC_256, &COPROC_64_DUAL, &COPROC_64_DIGIT, &COPROC_64, &COPROC_256_DUAL];
+        let design = designs[round as usize % designs.len()];
         let mut device = pressed(design, round);
         let key = key(device.parameters().bits);
         device.load_key(key.public()).unwrap();
-        let longest = if round % 4 == 1 { 24 } else { 128 };
+        let longest = if key.public().bits() == 256 { 24 } else { 128 };
         for _ in 0..4 {
             let mut model = Model::new(key.public(), &device);
             let mut cases = if random.below(2) == 0 { model.set_comb(&mut random) } else { Vec::new() };
@@ -520,15 +545,19 @@ fn halves(design: &'static Design, private: &PrivateKey, trust: Trust) -> ([Shar
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn two_devices_decrypt_by_the_remainder_theorem() {
-    for (design, private, rows) in
-        [(&COPROC_64, key(128), 9), (&COPROC_64_DIGIT, djn(128), 4), (&COPROC_256, key(512), 3)]
-    {
+    for (design, private, rows) in [
+        (&COPROC_64, key(128), 9),
+        (&COPROC_64_DIGIT, djn(128), 4),
+        (&COPROC_64_DUAL, djn(128), 4),
+        (&COPROC_256, key(512), 3),
+    ] {
         for trust in [Trust::Check, Trust::Believe] {
             let (_, mut device) = halves(design, &private, trust);
             let (plain, _) = plaintexts(private.public(), &mut Random::new(11), rows);
             let fresh = private.public().encrypt(&plain).unwrap();
             assert!(device.decrypt(&fresh).unwrap() == plain);
-            let power = |bits: u64| 17 + 5 * bits.div_ceil(4) + 1;
+            let enter = u64::from(design.name() == COPROC_64_DUAL.name());
+            let power = |bits: u64| enter + 17 + 5 * bits.div_ceil(4) + 1;
             let counters = device.counters().unwrap();
             assert_eq!(counters.products, 2 * rows as u64 * power(private.public().bits() as u64 / 2));
             assert_eq!(counters.delivered, rows as u64);
@@ -551,6 +580,28 @@ fn two_devices_decrypt_several_times_as_fast() {
     let [whole, halves] = [whole.counters().unwrap().busy_cycles, halves.counters().unwrap().busy_cycles];
     // Of no key and no ciphertext: docs/coproc.md has them.
     assert_eq!([whole, halves], [187_042, 30_070]);
+}
+
+/// Four commands on one multiplier of each kind, for a key of 512 bits: the cycles of encryptions, of products by plain numbers of 64 bits, of sums.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn each_core_takes_its_cycles() {
+    let private = key(512);
+    let mut random = Random::new(15);
+    let n = modulus(private.public());
+    let [x, y] = [(); 2].map(|()| limbs(&below(&mut random, &n)));
+    let cycles = [&COPROC_512, &COPROC_512_DIGIT, &COPROC_512_DUAL].map(|design| {
+        let mut device = device(design);
+        device.load_key(private.public()).unwrap();
+        [(Operation::Encrypt, 0), (Operation::Power, 64), (Operation::Multiply, 0)].map(|(operation, length)| {
+            let command = Command { length, ..Command::new(operation, &x, &y) };
+            let before = device.counters().unwrap().busy_cycles;
+            assert!(device.run(&[command; 4]).unwrap().iter().all(Result::is_ok));
+            device.counters().unwrap().busy_cycles - before
+        })
+    });
+    // Of no number: docs/coproc.md has them.
+    assert_eq!(cycles, [[187_776, 28_165, 904], [375_152, 55_921, 1_393], [225_177, 37_913, 5_233]]);
 }
 
 /// One that lies, is reset or vanishes: nothing is given out, and the next batch is right.
@@ -690,7 +741,13 @@ fn no_answer_is_believed() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn batches_that_break_off_leave_nothing_behind() {
-    let shared = Shared::new(&COPROC_64);
+    for design in [&COPROC_64, &COPROC_64_DUAL] {
+        breaks_off(design);
+    }
+}
+
+fn breaks_off(design: &'static Design) {
+    let shared = Shared::new(design);
     let mut device = Coproc::open(Box::new(shared.clone())).unwrap();
     let private = djn(64);
     let public = private.public();
@@ -723,7 +780,7 @@ fn kept(shared: &Shared) -> Vec<bool> {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn memories_are_cleared() {
-    for design in [&COPROC_64, &COPROC_64_DIGIT] {
+    for design in [&COPROC_64, &COPROC_64_DIGIT, &COPROC_64_DUAL] {
         cleared(design);
     }
 }

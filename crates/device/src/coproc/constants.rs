@@ -3,11 +3,15 @@
 use hearith_arith::{Batch, Engine, Exponents, Modulus, natural};
 use hearith_paillier::{Error, PrivateKey, PublicKey};
 
+use super::dual::Duals;
 use super::parameters::{CoprocParameters, Core};
-use crate::mesa::constants::{first_row, inverse, less, one_row, power_modulo, scaled_digits};
+use crate::Error as DeviceError;
+use crate::mesa::constants::{first_row, inverse, less, one_row, power_modulo, scale, scaled_digits};
 use crate::mesa::{Constant, Secret};
 use crate::registers::Region;
-use crate::registers::coproc::{ENTER, FACTOR, INVERSE, LAMBDA, LEAVE, MODULUS, MT, ONE, PASS, SQUARE};
+use crate::registers::coproc::{
+    DUAL_MT, ENTER, EXIT, FACTOR, INVERSE, LAMBDA, LEAVE, MODULUS, MT, ONE, PASS, SHIFT, SQUARE, UNIT,
+};
 
 /// The modulus of a key, or one of its primes, and arithmetic modulo its square.
 pub(super) struct Moduli {
@@ -28,26 +32,47 @@ impl Moduli {
     }
 
     /// The modulus, and the powers of two with which numbers get into Montgomery form and out of it. Of a public key, everybody may know them.
-    pub(super) fn constants(&self, parameters: &CoprocParameters) -> Vec<Constant> {
+    ///
+    /// # Errors
+    /// As [`Duals::new`], of a core of dual numbers.
+    pub(super) fn constants(&self, parameters: &CoprocParameters) -> Result<Vec<Constant>, DeviceError> {
         let CoprocParameters { bits, core, digit_bits, delay, r_bits, leave_bits, .. } = *parameters;
         let constant = |region: Region, value: Secret| -> Constant {
             (region.number, value, (region.bits)(bits, digit_bits, delay))
         };
         let power = |exponent: u32| power_modulo(&self.squared, exponent);
-        let factor = self.squared.mul(&one_row(&power(2 * r_bits)), &one_row(&self.n));
-        vec![
-            match core {
-                Core::Cios => constant(MT, scaled_digits(self.squared.as_limbs(), leave_bits)),
-                Core::Digit => constant(INVERSE, negative_inverse(self.squared.as_limbs(), digit_bits)),
-            },
-            constant(SQUARE, Secret::new(self.squared.as_limbs().to_vec())),
-            constant(MODULUS, self.n.clone()),
-            constant(ONE, power(r_bits)),
-            constant(ENTER, power(2 * r_bits)),
-            constant(PASS, power(2 * r_bits + leave_bits)),
-            constant(LEAVE, power(leave_bits)),
-            constant(FACTOR, first_row(&factor)),
-        ]
+        let times_n = |number: Secret| first_row(&self.squared.mul(&one_row(&number), &one_row(&self.n)));
+        let mut constants =
+            vec![constant(SQUARE, Secret::new(self.squared.as_limbs().to_vec())), constant(MODULUS, self.n.clone())];
+        match core {
+            Core::Cios => constants.push(constant(MT, scaled_digits(self.squared.as_limbs(), leave_bits))),
+            Core::Digit => {
+                constants.push(constant(INVERSE, negative_inverse(self.squared.as_limbs(), digit_bits)));
+            }
+            Core::Dual => (),
+        }
+        if core == Core::Dual {
+            let scale_bits = digit_bits * (delay + 1);
+            let duals = Duals::new(&self.squared, &self.n, scale_bits)?;
+            let dual = |exponent: u32| duals.dual(&power(exponent), bits);
+            constants.extend([
+                constant(DUAL_MT, scaled_digits(&self.n, scale_bits)),
+                constant(UNIT, scale(&self.n, scale_bits)),
+                constant(EXIT, times_n(power(leave_bits))),
+                constant(ONE, dual(r_bits)),
+                constant(ENTER, dual(3 * r_bits)),
+                constant(SHIFT, dual(bits)),
+            ]);
+        } else {
+            constants.extend([
+                constant(ONE, power(r_bits)),
+                constant(ENTER, power(2 * r_bits)),
+                constant(PASS, power(2 * r_bits + leave_bits)),
+                constant(LEAVE, power(leave_bits)),
+                constant(FACTOR, times_n(power(2 * r_bits))),
+            ]);
+        }
+        Ok(constants)
     }
 
     /// The entries of the comb for the powers of `h^n` of a DJN key: entry `j` is the product of `h^(n 2^(i s))` over the bits `i` of `j`,

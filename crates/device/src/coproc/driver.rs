@@ -118,7 +118,7 @@ impl Coproc {
             return Err(ErrorKind::KeySize { bits, takes }.into());
         }
         let moduli = Moduli::of(public)?;
-        let mut constants = moduli.constants(&self.parameters);
+        let mut constants = moduli.constants(&self.parameters)?;
         let mut finish = None;
         if let Some(key) = private {
             let (made, exponent) = Finish::new(key, &self.parameters)?;
@@ -144,7 +144,7 @@ impl Coproc {
         if bits != takes {
             return Err(ErrorKind::KeySize { bits, takes }.into());
         }
-        let mut constants = moduli.constants(&self.parameters);
+        let mut constants = moduli.constants(&self.parameters)?;
         constants.push(secret_exponent(exponent.clone(), &self.parameters));
         self.write(&constants)
     }

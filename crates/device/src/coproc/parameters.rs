@@ -9,6 +9,8 @@ pub enum Core {
     Cios,
     /// By large digits, on one array: `mont_mul_digit`.
     Digit,
+    /// Modulo `n`, numbers being `low + high M'` with a multiple `M'` of it: `dual_mul`.
+    Dual,
 }
 
 /// What a co-processor was built for.
@@ -32,13 +34,13 @@ pub struct CoprocParameters {
     pub stream_bits: u32,
     /// The `R` of its multipliers is `2^r_bits`.
     pub r_bits: u32,
-    /// Results are divided by `2^leave_bits` on the way out.
+    /// Results are divided by `2^leave_bits` on the way out, of dual numbers their high parts.
     pub leave_bits: u32,
     /// Running products that it keeps.
     pub groups: u32,
     /// Teeth of its comb.
     pub teeth: u32,
-    /// Clock cycles between two products of a multiplier.
+    /// Clock cycles between two products of a multiplier; between two squares of dual numbers two thirds.
     pub interval: u32,
 }
 
@@ -46,25 +48,28 @@ impl CoprocParameters {
     pub(super) fn read(
         [bits, cores, shape, stream_bits, r_bits, leave_bits, memory, interval]: [u32; 8],
     ) -> Option<Self> {
+        if !(64..=4096).contains(&bits) {
+            return None;
+        }
         let [core, cores, contexts, _] = cores.to_le_bytes().map(u32::from);
         let (digit_bits, delay, word_bits) = (shape & 0xfff, shape >> 12 & 0xf, shape >> 16 & 0xfff);
         let (groups, teeth) = (memory & 0xffff, memory >> 16);
-        let (core, arithmetic) = match core {
-            0 => {
-                let digits = (4..=32).contains(&digit_bits) && digit_bits * (delay + 1) <= 64;
-                (Core::Cios, digits && leave_bits == digit_bits * (delay + 1))
-            }
-            1 => (Core::Digit, digit_bits > 0 && leave_bits == 0),
+        let scale_bits = digit_bits * (delay + 1);
+        let digits = (4..=32).contains(&digit_bits) && scale_bits <= 64;
+        // Of what multiplies, and the bits of what it multiplies modulo.
+        let (core, arithmetic, modulus_bits) = match core {
+            0 => (Core::Cios, digits && leave_bits == scale_bits, 2 * bits),
+            1 => (Core::Digit, digit_bits > 0 && leave_bits == 0, 2 * bits),
+            2 => (Core::Dual, digits && leave_bits == bits + scale_bits + 3, bits),
             _ => return None,
         };
         let known = arithmetic
-            && (64..=4096).contains(&bits)
             && bits.is_multiple_of(32)
             && (1..=16).contains(&cores)
             && (2..=16).contains(&contexts)
             && (32..=1 << 16).contains(&stream_bits)
             && stream_bits.is_multiple_of(32)
-            && (2 * bits + 2..=2 * bits + 2 + 4096).contains(&r_bits)
+            && (modulus_bits + 2..=modulus_bits + 2 + 4096).contains(&r_bits)
             && groups.is_power_of_two()
             && (teeth == 4 || teeth == 8)
             && (1..1 << 16).contains(&interval);
