@@ -114,7 +114,7 @@ pub struct Keygen {
     /// Variant of the scheme: standard, or djn, which encrypts faster
     #[arg(long, default_value = "standard", value_parser = variant)]
     pub variant: Variant,
-    /// Share the private key: of L trustees, at most 20, any W decrypt together; takes minutes
+    /// Share the private key: of L trustees, at most 20, any W decrypt; takes minutes
     #[arg(long, value_name = "W/L")]
     pub shares: Option<Sharing>,
     /// Encrypt the private key under a passphrase, from the terminal or as given below

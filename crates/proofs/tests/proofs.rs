@@ -74,6 +74,18 @@ fn members_of_sets_are_proved_on_every_engine() {
     }
 }
 
+/// Keys whose square takes a limb less than twice those of the key.
+#[test]
+fn keys_of_any_length_have_proofs() {
+    for bits in [130, 160, 322] {
+        let private = PrivateKey::generate(bits, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+        let key = private.public();
+        let (ciphertexts, openings) = key.encrypt_opened(&encode(key, &[0, 0])).unwrap();
+        let proofs = residue::prove(key, &contexts(2), &ciphertexts, &openings).unwrap();
+        assert_eq!(residue::verify(key, &contexts(2), &ciphertexts, &proofs), Ok(()), "{bits} bits");
+    }
+}
+
 #[test]
 fn every_number_of_a_proof_counts() {
     let votes = Votes::new(&[0, 1, 1, 0]);
