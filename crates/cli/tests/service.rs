@@ -269,7 +269,8 @@ fn limits_are_those_that_were_asked_for() {
     let rows: String = (0..2000).map(|row| format!("{row}\n")).collect();
     place.write("in.csv", format!("x\n{rows}"));
     // Messages so short that a batch takes many, a queue of a few of them, one key, one client.
-    let service = Service::start(&place, "--max-message 16 --max-queue 1 --max-keys 1 --max-clients 1 --max-streams 1");
+    let limits = "--max-message 16 --max-queue 1 --max-keys 1 --max-clients 1 --max-streams 1";
+    let service = Service::start(&place, &format!("{limits} --metrics 127.0.0.1:0"));
     let url = &service.url;
     let encrypt =
         |key: &str| format!("encrypt --key {key}/public.json --column x --remote {url} in.csv --out {key}.parquet");
@@ -278,6 +279,11 @@ fn limits_are_those_that_were_asked_for() {
     let totals = place.ok("decrypt --key keys/private.json totals.parquet").text();
     assert_eq!(totals, "rows,x\n2000,1999000\n");
     place.fails(&encrypt("other"), &format!("{url}: 1 keys are in use, and no more are taken"));
+    // The place of the last client is free once the service has seen it go.
+    let metrics = service.metrics.as_ref().unwrap();
+    while !shown(metrics).lines().any(|line| line == "hearith_clients 0") {
+        std::thread::sleep(Duration::from_millis(5));
+    }
     let held = TcpStream::connect(&service.address).unwrap();
     place.fails(&encrypt("keys").replace("keys.parquet", "again.parquet"), &format!("{url}: 1 clients are connected"));
     drop(held);
