@@ -89,7 +89,7 @@ class TestArithmetic:
         results = [c + c, c - c, c + 1, 2 - c, c * 3, -c, c[:0], he.concatenate([c, c]), c.rerandomise()]
         assert all(private.decrypt(result).tolist() == [] for result in results)
         assert private.decrypt(c.sum()) == private.decrypt(c @ []) == 0
-        assert private.decrypt(np.zeros((2, 0), dtype=int) @ c).tolist() == []
+        assert private.decrypt(np.zeros((2, 0), dtype=int) @ c).tolist() == [0, 0]
 
     def test_zeros_and_factors_of_zero(self, keys):
         public, private = keys
@@ -141,7 +141,7 @@ class TestRows:
         assert len(single.reshape(-1)) == 1
         assert single.reshape(1).reshape(()).shape == ()
         with pytest.raises(ValueError, match="shape"):
-            keys[0].encrypt([1, 2]).reshape(2, 1)
+            keys[0].encrypt([1, 2]).reshape(2, 2)
 
     @given(st.lists(vectors, min_size=1, max_size=4))
     def test_concatenation(self, keys, judge, parts):
@@ -212,8 +212,7 @@ class TestNumbers:
         halves = public.encrypt([1, 2]).multiply([0.5, 0.25], exponent=-1)
         assert private.decrypt(halves).tolist() == [0.5, 0.5]
         assert private.decrypt(price * np.array([2.0, 4.0])).tolist() == [25, 12]
-        with pytest.raises(ScaleError, match="floats need"):
-            price * 0.5
+        assert private.decrypt(price * 0.5).tolist() == [Decimal("6.250"), Decimal("1.500")]
 
     def test_scales_are_made_equal_deliberately(self, keys):
         public, private = keys
@@ -225,7 +224,9 @@ class TestNumbers:
             with pytest.raises(ScaleError):
                 public.encrypt(array, scale=2).rescale(**target)
 
-    @pytest.mark.parametrize("values", [["x"], [None], [1j], np.array(["a"]), object(), [[1, 2]], np.datetime64("now")])
+    @pytest.mark.parametrize(
+        "values", [["x"], [None], [1j], np.array(["a"]), object(), [[1, "x"]], np.datetime64("now")]
+    )
     def test_what_is_no_number(self, keys, values):
         with pytest.raises(TypeError):
             keys[0].encrypt(values)
@@ -246,10 +247,6 @@ class TestNumbers:
 
         for vector in (pandas.Series([1, 2]), polars.Series([1, 2]), pyarrow.array([1, 2]), range(1, 3), (1, 2)):
             assert keys[1].decrypt(keys[0].encrypt(vector)).tolist() == [1, 2]
-
-    def test_two_dimensions_are_refused(self, keys):
-        with pytest.raises(ValueError, match="one dimension"):
-            keys[0].encrypt(np.zeros((2, 2), dtype=int))
 
 
 class TestRefusals:

@@ -4,6 +4,7 @@ import math
 import pickle
 import traceback
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -200,12 +201,14 @@ def test_kinds(keys, other_keys):
         (lambda: other_keys[0].rerandomise(c), KeyMismatchError, "wrong_key"),
         (lambda: c + public.encrypt([1, 2], scale=1), ScaleError, "scales_differ"),
         (lambda: c.add([1, 2, 3]), ShapeError, "lengths"),
-        (lambda: public.encrypt(np.zeros((2, 2), dtype=int)), ShapeError, "dimensions"),
+        (lambda: public.encrypt([[1, 2], [3]]), ShapeError, "dimensions"),
+        (lambda: c + pd.Series([1, 2], index=[1, 0]), ShapeError, "index"),
+        (lambda: (c / 3).to_arrow(), ScaleError, "quotients"),
         (lambda: c * 2**505, RangeError, "headroom"),
         (lambda: public.encrypt(["1"]), NumberError, "not_a_number"),
         (lambda: public.encrypt("a lot"), NumberError, "not_a_number"),
         (lambda: public.encrypt([0.125], scale=2), ScaleError, "too_many_digits"),
-        (lambda: c * 0.5, ScaleError, "no_scale"),
+        (lambda: c * Fraction(1, 3), ScaleError, "too_many_digits"),
         (lambda: he.generate_keypair(512), InvalidKeyError, "insecure_key"),
         (lambda: he.PublicKey.from_jwk("{}"), InvalidKeyError, None),
         (lambda: public.sum_columns(table(1)), TableError, "nothing_encrypted"),
@@ -246,7 +249,12 @@ def canary_operations(public, private):
     yield lambda: public.encrypt(np.array([1, float(CANARY) * 10**60]), exponent=-4)
     yield lambda: c.add([1, CANARY * 2**500])
     yield lambda: c * [1, CANARY * 2**500]
-    yield lambda: c * [1, CANARY + 0.5]
+    yield lambda: c * [1, Fraction(CANARY, 2**90)]
+    yield lambda: c.add([1, Fraction(CANARY, 2**90)])
+    yield lambda: c / {CANARY}
+    yield lambda: c / [CANARY]
+    yield lambda: c @ [[1, CANARY], [CANARY]]
+    yield lambda: public.encrypt([[1, 2], [3, CANARY]], range=5)
     yield lambda: c @ [1, CANARY * 2**500]
     yield lambda: c @ [1, str(CANARY)]
     yield lambda: c + {CANARY}

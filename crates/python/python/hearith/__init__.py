@@ -14,8 +14,9 @@ from importlib.util import find_spec
 
 from hearith import errors
 from hearith._native import VERSION as __version__
+from hearith._rows import concatenate
 from hearith._threads import set_threads, threads
-from hearith.array import EncryptedArray, concatenate
+from hearith.array import EncryptedArray
 from hearith.encoding import Encoding
 from hearith.errors import (
     CiphertextError,

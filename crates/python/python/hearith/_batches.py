@@ -62,7 +62,7 @@ def joined(
 
 def _bar(rows: int, what: str) -> Any:
     try:
-        from tqdm import tqdm
+        from tqdm.auto import tqdm
     except ImportError as error:
         raise ImportError("progress=True needs tqdm: pip install 'hearith[progress]'") from error
     return tqdm(total=rows, desc=what, unit="row", unit_scale=True)

@@ -11,9 +11,8 @@ import numpy.typing as npt
 from hearith import _native as rust
 from hearith._batches import pieces, rows_from
 from hearith._encrypted import check_key
-from hearith._integers import Integers, first_beyond, joined_integers, unpack
-from hearith.array import EncryptedArray
-from hearith.errors import RangeError
+from hearith._integers import Integers, joined_integers, unpack
+from hearith.array import EncryptedArray, encrypted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +33,7 @@ class DecryptionKey(ABC):
         self, array: EncryptedArray, *, check: bool = False, progress: bool = False
     ) -> int | Decimal | float | npt.NDArray[Any]:
         """The numbers in an array: NumPy's `int64` where they fit, else Python's integers; `Decimal` with a scale; floats on a power
-        of sixteen. A single number comes as Python's `int`, `Decimal` or `float`.
+        of sixteen, and quotients. A single number comes as Python's `int`, `Decimal` or `float`.
 
         `check` makes sure that no fault of the machine changed a number, which would give the key away to whoever sees the result; it
         takes some hundredths more time.
@@ -43,25 +42,21 @@ class DecryptionKey(ABC):
             HearithError: what was decrypted did not pass the check (its kind is `wrong_decryption`).
             KeyMismatchError: the array belongs to another key.
             RangeError: a ciphertext holds more than its array's bound: it was not made by these operations.
+            TypeError: this is no encrypted array.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
         >>> private.decrypt(public.encrypt(-7)), private.decrypt(public.encrypt([0.5, 2], exponent=-4))
         (-7, array([0.5, 2. ]))
         """
-        check_key(array.content, self.id)
-        content = array.content
+        content = encrypted(array)
+        check_key(content, self.id)
         found: list[Integers] = []
         for start, stop in pieces(content.size, progress, "decrypting"):
             with rows_from(start):
                 rows = content.rows.range(start, stop)
                 found.append(unpack(*self.native.decrypt_integers(rows, check=check)))
-        integers = joined_integers(found)
-        row = first_beyond(integers, array.bound)
-        if row is not None:
-            raise RangeError("holds more than the array's bound, so it cannot be relied on", row, kind="overflow")
-        numbers = array.encoding.decode(integers)
-        return numbers.tolist()[0] if array.ndim == 0 else numbers
+        return content.decoded(joined_integers(found))
 
     def decrypt_columns(self, table: Any, *, check: bool = False, progress: bool = False) -> pa.Table:
         """The table with its encrypted columns as exact decimals; companions disappear. `check` is as in `decrypt`.

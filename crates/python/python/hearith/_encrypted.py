@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from copy import copy
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from hearith import _computing
 from hearith._computing import ComputingKey
+from hearith._integers import Integers, first_beyond
 from hearith._native import Ciphertexts
+from hearith._operands import Shape
 from hearith.encoding import Encoding
 from hearith.errors import CiphertextError, KeyMismatchError, RangeError
 
 
 class Encrypted:
-    """Numbers under one key, or a single one. Nothing changes them; operations make others.
+    """Numbers under one key, row by row, and their shape. Nothing changes them; operations make others.
 
     After unpickling, the key is looked for and the ciphertexts are checked when they are first needed.
     """
 
-    __slots__ = ("_key", "_rows", "bits", "bound", "encoding", "key_id", "single")
+    __slots__ = ("_key", "_rows", "bits", "bound", "encoding", "key_id", "shape")
 
     def __init__(
-        self, key: ComputingKey, rows: Ciphertexts, encoding: Encoding, bound: int, single: bool = False
+        self, key: ComputingKey, rows: Ciphertexts, encoding: Encoding, bound: int, shape: Shape | None = None
     ) -> None:
-        """Ciphertexts of integers of at most `bound` in magnitude.
+        """Ciphertexts of integers of at most `bound` in magnitude; a vector, unless they have another shape.
 
         Raises:
             RangeError: integers so large do not fit the key.
@@ -31,23 +39,24 @@ class Encrypted:
         self._key: ComputingKey | None = key
         self._rows: Ciphertexts | bytes = rows
         self.key_id, self.bits = key.id, key.bits
-        self.encoding, self.bound, self.single = encoding, checked_bound(bound, key.bits), single
+        self.encoding, self.bound = encoding, checked_bound(bound, key.bits)
+        self.shape: Shape = (len(rows),) if shape is None else shape
 
     @classmethod
-    def pending(cls, key_id: str, bits: int, encoding: Encoding, bound: int, single: bool, data: bytes) -> Encrypted:
+    def pending(cls, key_id: str, bits: int, encoding: Encoding, bound: int, shape: Shape, data: bytes) -> Encrypted:
         """Numbers from the bytes of their ciphertexts, of a key that is loaded before they are needed.
 
         Raises:
-            CiphertextError: the bytes are no whole number of ciphertexts.
+            CiphertextError: the bytes are not as many ciphertexts as the shape has places.
             RangeError: the bound exceeds the key.
         """
         width = ciphertext_bytes(operator.index(bits))
-        if len(data) % width or (single and len(data) != width):
-            text = f"{len(data)} bytes are no whole number of ciphertexts of {width} bytes"
+        if len(data) != width * math.prod(shape):
+            text = f"{len(data)} bytes are no {math.prod(shape)} ciphertexts of {width} bytes: no whole number of rows, or too few"
             raise CiphertextError(text, kind="width")
         self = object.__new__(cls)
         self._key, self._rows, self.key_id, self.bits = None, data, key_id, bits
-        self.encoding, self.bound, self.single = encoding, checked_bound(bound, bits), single
+        self.encoding, self.bound, self.shape = encoding, checked_bound(bound, bits), shape
         return self
 
     @property
@@ -71,7 +80,12 @@ class Encrypted:
     @property
     def size(self) -> int:
         """How many numbers there are."""
-        return len(self._rows) // self.width if isinstance(self._rows, bytes) else len(self._rows)
+        return math.prod(self.shape)
+
+    @property
+    def single(self) -> bool:
+        """Whether this is a single number, and no array."""
+        return self.shape == ()
 
     @property
     def width(self) -> int:
@@ -82,18 +96,43 @@ class Encrypted:
         """The ciphertexts one after another, big-endian."""
         return self._rows if isinstance(self._rows, bytes) else self._rows.to_bytes()
 
-    def shaped(self, single: bool) -> Encrypted:
-        """The same numbers as a vector, or as a single number."""
+    def decoded(self, integers: Integers) -> int | Decimal | float | npt.NDArray[Any]:
+        """The numbers that decrypted integers stand for, in an array; of a single number Python's own.
+
+        Raises:
+            RangeError: an integer exceeds the bound, or a number a float.
+        """
+        row = first_beyond(integers, self.bound)
+        if row is not None:
+            raise RangeError("holds more than the array's bound, so it cannot be relied on", row, kind="overflow")
+        numbers = self.encoding.decode(integers)
+        if self.single:
+            number: int | Decimal | float = numbers.tolist()[0]
+            return number
+        return numbers.reshape(self.shape)
+
+    def shaped(self, shape: Shape) -> Encrypted:
+        """The same numbers in another shape of as many places."""
         new = copy(self)
-        new.single = single
+        new.shape = shape
+        return new
+
+    def over(self, divisor: int) -> Encrypted:
+        """The quotients by a positive integer: the same ciphertexts stand for them."""
+        new = copy(self)
+        new.encoding = self.encoding.over(divisor)
         return new
 
     def holding(
-        self, rows: Ciphertexts, *, encoding: Encoding | None = None, bound: int | None = None, single: bool
+        self, rows: Ciphertexts, shape: Shape, *, encoding: Encoding | None = None, bound: int | None = None
     ) -> Encrypted:
         """Other ciphertexts under the same key; encoding and bound as they were, unless others are given."""
         kept = self.encoding if encoding is None else encoding
-        return Encrypted(self.key, rows, kept, self.bound if bound is None else bound, single)
+        return Encrypted(self.key, rows, kept, self.bound if bound is None else bound, shape)
+
+    def selected(self, places: npt.NDArray[np.intp]) -> Encrypted:
+        """The numbers at places in row-major order, in the places' shape."""
+        return self.holding(self.rows.select(places.reshape(-1).tolist()), places.shape)
 
 
 def ciphertext_bytes(bits: int) -> int:

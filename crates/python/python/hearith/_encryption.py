@@ -12,7 +12,7 @@ from hearith._batches import joined
 from hearith._computing import ComputingKey
 from hearith._encrypted import Encrypted
 from hearith._integers import Integers, plaintexts
-from hearith._operands import Number, Numbers
+from hearith._operands import Number, Numbers, Shape
 from hearith.array import EncryptedArray
 from hearith.encoding import DEFAULT_RANGE, Encoding
 from hearith.errors import NumberError
@@ -42,7 +42,7 @@ class EncryptionKey(ABC):
         rounding: bool = False,
         progress: bool = False,
     ) -> EncryptedArray:
-        """Encrypts a number or a vector of numbers: NumPy arrays, lists, pandas or polars series, Arrow arrays.
+        """Encrypts a number or an array of numbers of any shape: NumPy arrays, lists, pandas or polars series, Arrow arrays.
 
         Args:
             values: integers; with `scale` or `exponent` floats, `Decimal` and `Fraction` as well.
@@ -58,7 +58,7 @@ class EncryptionKey(ABC):
             NumberError: a value is no number.
             RangeError: a number exceeds the range, or is not finite.
             ScaleError: a number has more digits after the point than are kept.
-            ShapeError: the values have more than one dimension.
+            ShapeError: lists within a list differ in length.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -68,8 +68,8 @@ class EncryptionKey(ABC):
         encoding = Encoding.of(scale, exponent)
         bound = DEFAULT_RANGE if range is None else encoding.bound(range)
         numbers: Numbers = _decimal(values) if isinstance(values, str) else values
-        integers, single = encoding.encode(numbers, limit=bound, rounding=rounding)
-        return self._encrypted(integers, encoding, bound, single, progress)
+        integers, shape = encoding.encode(numbers, limit=bound, rounding=rounding)
+        return self._encrypted(integers, encoding, bound, shape, progress)
 
     def encrypt_column(
         self,
@@ -116,7 +116,7 @@ class EncryptionKey(ABC):
         )
 
     def _encrypted(
-        self, integers: Integers, encoding: Encoding, bound: int, single: bool, progress: bool
+        self, integers: Integers, encoding: Encoding, bound: int, shape: Shape, progress: bool
     ) -> EncryptedArray:
         public, native = self.public, self.native
 
@@ -124,7 +124,7 @@ class EncryptionKey(ABC):
             return native.encrypt(plaintexts(public.native, integers[start:stop]))
 
         rows = joined(len(integers), piece, progress, "encrypting")
-        return EncryptedArray(Encrypted(public, rows, encoding, bound, single))
+        return EncryptedArray(Encrypted(public, rows, encoding, bound, shape))
 
 
 def _decimal(text: str) -> Decimal:

@@ -9,7 +9,8 @@ from hearith._batches import rows_from
 from hearith._computing import ComputingKey
 from hearith._encrypted import Encrypted, ciphertext_bytes, read_ciphertexts
 from hearith._operands import Number
-from hearith.array import EncryptedArray, concatenate
+from hearith._rows import concatenate
+from hearith.array import EncryptedArray
 from hearith.encoding import Encoding
 from hearith.errors import CiphertextError, ScaleError
 

@@ -44,11 +44,6 @@ def negated(integers: Integers) -> Integers:
     return -integers if isinstance(integers, np.ndarray) else [-value for value in integers]
 
 
-def repeated(integers: Integers, count: int) -> Integers:
-    """A single integer, as often."""
-    return np.repeat(integers, count) if isinstance(integers, np.ndarray) else integers * count
-
-
 def bit_length(integers: Integers) -> int:
     """Bits of the largest magnitude."""
     if isinstance(integers, np.ndarray):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -15,59 +16,68 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from hearith.errors import NullError, NumberError, RangeError, ShapeError
+from hearith.errors import HearithError, NullError, NumberError, RangeError, ShapeError
 
 #: A plaintext number.
 Number: TypeAlias = int | float | Decimal | Fraction | np.integer[Any] | np.floating[Any]
-#: A plaintext number or a vector of them.
-Numbers: TypeAlias = Number | Sequence[Number] | npt.NDArray[Any]
+#: A plaintext number or an array of them.
+Numbers: TypeAlias = Number | Sequence[Number] | Sequence[Sequence[Number]] | npt.NDArray[Any]
 #: Numbers that have been read: an array of one dimension, or a list of Python objects.
 Vector: TypeAlias = npt.NDArray[Any] | list[Any]
+#: Lengths along each axis; `()` is a single number's.
+Shape: TypeAlias = tuple[int, ...]
 
 _MOST_DIGITS = 5000
 
 
-def vector(values: Any) -> tuple[Vector, bool]:
-    """A vector of numbers, and whether it was a single number.
+def plain(values: Any) -> tuple[Vector, Shape]:
+    """The numbers of an array of any shape, or of a list of lists, row by row, and the shape.
 
     Raises:
         NullError: a value is missing.
         NumberError: what is given holds no numbers.
-        ShapeError: it has more than one dimension.
+        ShapeError: lists within a list differ in length.
     """
     if isinstance(values, list | tuple | range):
         if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
-            return np.array(values, dtype=np.int64), False
-        refuse_missing(values)
-        return list(values), False
+            return np.array(values, dtype=np.int64), (len(values),)
+        if not any(np.iterable(value) for value in values):
+            refuse_missing(values)
+            return list(values), (len(values),)
+        return _nested(values)
     if isinstance(values, int | float | Decimal | Fraction):
-        return [values], True
+        return [values], ()
     array = numbers(values)
-    if array.ndim > 1:
-        raise ShapeError(f"one dimension, not {array.ndim}: ravel() the array and keep its shape", kind="dimensions")
-    return array.reshape(-1), array.ndim == 0
+    return array.reshape(-1), array.shape
 
 
-def matrix(values: Any) -> tuple[Vector, tuple[int, ...]]:
-    """The numbers of a vector or a matrix row by row, and its shape.
+def by_position(values: Any) -> Any:
+    """Plain numbers that go together with encrypted ones by their place.
 
     Raises:
-        NullError: a value is missing.
-        NumberError: what is given holds no numbers.
-        ShapeError: it is neither a vector nor a matrix.
+        ShapeError: they are a series of pandas with an index of its own, which encrypted numbers do not have.
     """
-    if isinstance(values, list | tuple):
-        if not any(np.iterable(value) for value in values):
-            found, _ = vector(values)
-            return found, (len(found),)
-        rows = [_row(place, row) for place, row in enumerate(values)]
-        if len({len(row) for row in rows}) > 1:
-            raise ShapeError("the rows of a matrix must have one length", kind="dimensions")
-        return [value for row in rows for value in row], (len(rows), len(rows[0]))
-    array = numbers(values)
-    if array.ndim not in (1, 2):
-        raise ShapeError(f"a vector or a matrix of plain numbers, not {array.ndim} dimensions", kind="dimensions")
-    return array.reshape(-1), array.shape
+    pandas = sys.modules.get("pandas")
+    if (
+        pandas is not None
+        and isinstance(values, pandas.Series)
+        and not values.index.equals(pandas.RangeIndex(len(values)))
+    ):
+        text = "the series has an index of its own, and encrypted numbers have none: give its to_numpy(), which goes by position"
+        raise ShapeError(text, kind="index")
+    return values
+
+
+@contextmanager
+def placed(shape: Shape) -> Iterator[None]:
+    """Errors within that name a place in row-major order name the row, and the indices within it as the column."""
+    try:
+        yield
+    except HearithError as error:
+        if error.row is None or len(shape) < 2:
+            raise
+        row, *rest = (int(index) for index in np.unravel_index(error.row, shape))
+        raise error.at(row, ", ".join(map(str, rest))) from None
 
 
 def numbers(values: Any) -> npt.NDArray[Any]:
@@ -148,16 +158,26 @@ def fraction(value: Any) -> Fraction:
 _MISSING = "the value is missing (masked, null, NA or None): drop or fill it first"
 
 
-def _row(place: int, values: Any) -> Vector:
-    """A row of a matrix that is given as a list of rows."""
+def _nested(values: Sequence[Any]) -> tuple[Vector, Shape]:
+    """The numbers of lists within a list, and their shape."""
+    parts = [_part(place, value) for place, value in enumerate(values)]
+    shapes = {shape for _, shape in parts}
+    if len(shapes) > 1:
+        raise ShapeError("lists within a list must have one length", kind="dimensions")
+    flat = [part for part, _ in parts]
+    shape = (len(parts), *shapes.pop())
+    if all(isinstance(part, np.ndarray) and part.dtype == np.int64 for part in flat):
+        return np.concatenate(flat), shape
+    return [value for part in flat for value in part], shape
+
+
+def _part(place: int, values: Any) -> tuple[Vector, Shape]:
+    """A list within a list; what is missing in it is named with its row."""
     try:
-        row, single = vector(values)
+        return plain(values)
     except NullError as error:
         column = None if error.row is None else str(error.row)
         raise NullError(_MISSING, place, column, error.kind) from None
-    if single:
-        raise ShapeError("a number stands where the matrix has rows", place, kind="dimensions")
-    return row
 
 
 def _leaves(values: Iterable[Any]) -> Iterator[Any]:

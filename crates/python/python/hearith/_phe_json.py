@@ -16,7 +16,7 @@ _MOST_DIGITS = 4933
 
 def write(ciphertexts: Iterable[int], encoding: Encoding) -> list[str]:
     """One JSON object a number."""
-    if encoding.name == "fixed":
+    if encoding.undivided().name == "fixed":
         text = "python-paillier's numbers stand on powers of 16: encrypt integers, or with exponent="
         raise ScaleError(text, kind="scales_differ")
     return [json.dumps({"v": str(Decimal(value)), "e": encoding.exponent}) for value in ciphertexts]

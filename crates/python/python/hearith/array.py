@@ -1,29 +1,33 @@
-"""Encrypted vectors that compute as NumPy's do, where that can be done without the private key."""
+"""Encrypted arrays that compute as NumPy's do, where that can be done without the private key."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
-import numpy as np
 import numpy.typing as npt
 
-from hearith import _arithmetic, _phe_json
+from hearith import _arithmetic, _numpy, _phe_json, _shapes
 from hearith._computing import ComputingKey
 from hearith._encrypted import Encrypted, read_ciphertexts
 from hearith._operands import Number, Numbers
+from hearith._rows import Rows
 from hearith.encoding import DEFAULT_RANGE, Encoding
-from hearith.errors import NullError
+from hearith.errors import ShapeError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class EncryptedArray:
-    """A vector of encrypted numbers under one public key, or a single one (`shape == ()`).
+class EncryptedArray(Rows):
+    """Encrypted numbers under one public key, in an array of any shape, or a single one (`shape == ()`).
 
-    `+` and `-` take other encrypted arrays, plain numbers and plain vectors; `*` and `@` take plain ones. Slices, index arrays and
-    masks, `sum`, `len` and iteration do what they do in NumPy. Operands of one length, or one of them single.
+    `+` and `-` take other encrypted arrays, plain numbers and plain arrays; `*`, `/` and `@` take plain ones. Shapes go together as
+    NumPy's do; slices, index arrays and masks, sums along an axis, `len` and iteration do what they do there. What cannot be
+    done without the private key is a `TypeError`.
+
+    Plain numbers count exactly: a float stands for the shortest decimal that reads back as it, and the result has the digits that
+    it takes (`scale`). Quotients and means divide what is decrypted, so nothing is rounded before; `decrypt` gives them as floats.
 
     The array knows how large its numbers can be: `bound` follows from the declared range and from every operation since. Where
     a result could outgrow the key, the operation raises `RangeError`, and so does a decryption that finds more than the
@@ -41,116 +45,7 @@ class EncryptedArray:
     5948
     """
 
-    #: Arrays of NumPy leave operators to this class.
-    __array_ufunc__: ClassVar[None] = None
-
-    __slots__ = ("content",)
-
-    #: The ciphertexts and what they stand for, for the modules of this package.
-    content: Encrypted
-
-    def __init__(self, content: Encrypted) -> None:
-        """Arrays come from `PublicKey.encrypt`, `from_bytes`, `from_arrow` and from operations on others."""
-        if not isinstance(content, Encrypted):
-            raise TypeError("EncryptedArray comes from PublicKey.encrypt, from_bytes or from_arrow")
-        self.content = content
-
-    # What it is
-
-    @property
-    def key_id(self) -> str:
-        """Id of the public key: 32 hexadecimal digits."""
-        return self.content.key_id
-
-    @property
-    def key(self) -> ComputingKey:
-        """The public key.
-
-        Raises:
-            KeyMismatchError: the array was unpickled in a process that has not loaded the key.
-        """
-        return self.content.key
-
-    @property
-    def encoding(self) -> Encoding:
-        """What the encrypted integers stand for."""
-        return self.content.encoding
-
-    @property
-    def scale(self) -> int:
-        """Decimal digits after the point."""
-        return self.encoding.scale
-
-    @property
-    def bound(self) -> int:
-        """Largest magnitude that an encrypted integer can have."""
-        return self.content.bound
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """`(length,)`, or `()` for a single number."""
-        return () if self.content.single else (self.size,)
-
-    @property
-    def ndim(self) -> int:
-        """1, or 0 for a single number."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """How many numbers there are."""
-        return self.content.size
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the ciphertexts."""
-        return self.size * self.content.width
-
-    def __len__(self) -> int:
-        if self.content.single:
-            raise TypeError("len() of a single encrypted number")
-        return self.size
-
-    def __repr__(self) -> str:
-        shape = f"{self.size} numbers" if self.shape else "single"
-        return f"<EncryptedArray: {shape}, {self.encoding}, key {self.key_id[:8]}..., {self.content.bits} bits>"
-
-    def __eq__(self, other: object) -> NoReturn:
-        raise TypeError("encrypted numbers cannot be compared: equal numbers have different ciphertexts")
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __bool__(self) -> NoReturn:
-        raise TypeError("an encrypted number is neither true nor false")
-
-    def __array__(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
-
-    # Rows
-
-    def __getitem__(self, index: Any) -> EncryptedArray:
-        content = self.content
-        if content.single:
-            raise IndexError("a single encrypted number has no rows")
-        if isinstance(index, slice) and index.step in (None, 1):
-            start, stop, _ = index.indices(self.size)
-            return EncryptedArray(content.holding(content.rows.range(start, max(start, stop)), single=False))
-        if isinstance(index, np.ma.MaskedArray) and np.ma.is_masked(index):
-            raise NullError("an index is missing (masked)", kind="missing")
-        rows = np.arange(self.size)[index]
-        if rows.ndim > 1:
-            raise IndexError(f"one dimension, not {rows.ndim}")
-        return EncryptedArray(content.holding(content.rows.select(rows.reshape(-1).tolist()), single=rows.ndim == 0))
-
-    def __iter__(self) -> Iterator[EncryptedArray]:
-        return (self[row] for row in range(len(self)))
-
-    def reshape(self, *shape: int | tuple[int, ...]) -> EncryptedArray:
-        """A vector of one from a single number, or back: `reshape(-1)`, `reshape(())`."""
-        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-        if wanted not in ((), (-1,), (self.size,)) or (wanted == () and self.size != 1):
-            raise ValueError(f"{self.size} encrypted numbers do not take the shape {wanted}")
-        return EncryptedArray(self.content.shaped(single=wanted == ()))
+    __slots__ = ()
 
     # Arithmetic
 
@@ -178,11 +73,20 @@ class EncryptedArray:
     def __rmul__(self, other: Numbers) -> EncryptedArray:
         return self.multiply(other)
 
+    def __truediv__(self, other: Number) -> EncryptedArray:
+        return self.divide(other)
+
+    def __rtruediv__(self, other: object) -> NoReturn:
+        raise TypeError("nothing can be divided by an encrypted number")
+
+    def __pow__(self, other: object) -> NoReturn:
+        raise TypeError("powers of encrypted numbers cannot be computed from Paillier ciphertexts")
+
     def __matmul__(self, other: Any) -> EncryptedArray:
         return self.dot(other)
 
     def __rmatmul__(self, other: Any) -> EncryptedArray:
-        return EncryptedArray(_arithmetic.product(self.content, _plain(other)))
+        return EncryptedArray(_arithmetic.product(self.content, _plain(other), transposed=True))
 
     def add(self, other: EncryptedArray | Numbers, *, progress: bool = False) -> EncryptedArray:
         """`self + other`, with a progress bar if asked for."""
@@ -207,25 +111,63 @@ class EncryptedArray:
     ) -> EncryptedArray:
         """Products with plain numbers.
 
-        Integers and decimals multiply as they are: a decimal adds its digits to the scale of the result. Floats need `scale`
-        (decimal digits kept of the factors) or `exponent` (power of sixteen). The time depends on the length of the largest
-        factor in bits, and on no factor's value. A multiple by 0 is a ciphertext that anybody recognises until it is
-        randomised.
+        Factors multiply as they are: a decimal adds its digits to the scale of the result, a float those of the shortest decimal that
+        reads back as it (beside numbers on a power of sixteen, it adds its own binary digits). `scale` (decimal digits kept of the
+        factors) or `exponent` (power of sixteen) keeps so many, and with `rounding` rounds factors that have more. The time depends
+        on the length of the largest factor in bits, and on no factor's value. A multiple by 0 is a ciphertext that anybody
+        recognises until it is randomised.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
         >>> price = public.encrypt("12.50", scale=2)
-        >>> private.decrypt(price.multiply(1.19, scale=2))
+        >>> private.decrypt(price * 1.19)
         Decimal('14.8750')
+        >>> private.decrypt(price.multiply(1 / 3, scale=4, rounding=True))
+        Decimal('4.166250')
         """
         product = _arithmetic.multiplied(
             self.content, _plain(factors), scale=scale, exponent=exponent, rounding=rounding, progress=progress
         )
         return EncryptedArray(product)
 
-    def sum(self, *, progress: bool = False) -> EncryptedArray:
-        """The sum of all numbers; an empty array has the sum 0, an array of one number that number's ciphertext itself."""
-        return EncryptedArray(_arithmetic.total(self.content, progress))
+    def divide(self, divisor: Number) -> EncryptedArray:
+        """Quotients by a plain number, which are exact until they are decrypted: as floats, the nearest to them.
+
+        A divisor that is a whole number costs nothing and leaves the ciphertexts as they are.
+
+        >>> import hearith as he
+        >>> public, private = he.generate_keypair(512, insecure=True)
+        >>> private.decrypt(public.encrypt([1, 2, 4]) / 4).tolist()
+        [0.25, 0.5, 1.0]
+        """
+        return EncryptedArray(_arithmetic.divided(self.content, _plain(divisor)))
+
+    def sum(self, axis: SupportsIndex | None = None, *, progress: bool = False) -> EncryptedArray:
+        """The sum of all numbers, or those along an axis; no numbers have the sum 0, one number that number's ciphertext itself."""
+        if axis is None:
+            return EncryptedArray(_arithmetic.total(self.content, progress))
+        return EncryptedArray(_arithmetic.total_along(self.content, _shapes.axis_of(axis, self.shape)))
+
+    def mean(self, axis: SupportsIndex | None = None) -> EncryptedArray:
+        """The mean of all numbers, or those along an axis: the sum, divided by how many there are when it is decrypted.
+
+        Raises:
+            ShapeError: there are none.
+
+        >>> import hearith as he
+        >>> public, private = he.generate_keypair(512, insecure=True)
+        >>> private.decrypt(public.encrypt([[1, 2], [3, 5]]).mean(axis=0)).tolist()
+        [2.0, 3.5]
+        """
+        count = self.size if axis is None else self.shape[_shapes.axis_of(axis, self.shape)]
+        if count == 0:
+            raise ShapeError("the mean of no numbers", kind="dimensions")
+        return self.sum(axis) / count
+
+    def cumsum(self, axis: SupportsIndex | None = None) -> EncryptedArray:
+        """The sums of the numbers up to each, row by row or along an axis."""
+        array = self.ravel() if axis is None else self
+        return EncryptedArray(_arithmetic.running(array.content, _shapes.axis_of(axis or 0, array.shape)))
 
     def sum_by(self, labels: Any) -> tuple[npt.NDArray[Any], EncryptedArray]:
         """The distinct labels in ascending order and the sum of each one's numbers.
@@ -247,11 +189,11 @@ class EncryptedArray:
         return names, EncryptedArray(totals)
 
     def dot(self, weights: Any, *, progress: bool = False) -> EncryptedArray:
-        """`self @ weights`, the sum of the products with plain weights, or with each column of a matrix of them.
+        """`self @ weights`: sums of the products with plain weights, a vector or the columns of a matrix.
 
         The result is not randomised: whoever knows the ciphertexts can test guesses of the weights.
         """
-        return EncryptedArray(_arithmetic.product(self.content, _plain(weights), progress, transposed=True))
+        return EncryptedArray(_arithmetic.product(self.content, _plain(weights), progress))
 
     def rescale(self, *, scale: int | None = None, exponent: int | None = None) -> EncryptedArray:
         """The same numbers with more digits after the point.
@@ -328,31 +270,29 @@ class EncryptedArray:
     def __reduce__(self) -> tuple[Any, ...]:
         """Key id, encoding, bound and ciphertexts; the key stays behind."""
         content = self.content
-        encoding = (content.encoding.base, content.encoding.exponent)
-        state = (content.key_id, content.bits, encoding, content.bound, content.single, self.to_bytes())
+        encoding = (content.encoding.base, content.encoding.exponent, content.encoding.divisor)
+        state = (content.key_id, content.bits, encoding, content.bound, content.shape, self.to_bytes())
         return _restore, state
+
+    # NumPy's functions: hearith._numpy says which, and what they do.
+
+    __array_ufunc__ = _numpy.Operators()
 
     def __array_function__(
         self, function: Callable[..., Any], types: Sequence[type], args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Any:
-        """`np.concatenate`, `np.sum` and `np.dot`."""
-        handler = _FUNCTIONS.get(function)
-        return NotImplemented if handler is None else handler(*args, **kwargs)
+        return _numpy.call(function, args, kwargs)
 
 
-def concatenate(arrays: Sequence[EncryptedArray]) -> EncryptedArray:
-    """One array of the numbers of several, all under one key and of one encoding; single numbers count as vectors of one.
+def encrypted(array: Any) -> Encrypted:
+    """What an encrypted array is made of.
 
-    >>> import hearith as he
-    >>> public, private = he.generate_keypair(512, insecure=True)
-    >>> private.decrypt(he.concatenate([public.encrypt([1, 2]), public.encrypt([3])]))
-    array([1, 2, 3])
+    Raises:
+        TypeError: it is something else.
     """
-    if not arrays:
-        raise ValueError("need at least one array to concatenate")
-    if not all(isinstance(array, EncryptedArray) for array in arrays):
-        raise TypeError("encrypted arrays go together with encrypted ones only: encrypt the others first")
-    return EncryptedArray(_arithmetic.concatenated([array.content for array in arrays]))
+    if not isinstance(array, EncryptedArray):
+        raise TypeError(f"an EncryptedArray is needed, not {type(array).__name__}")
+    return array.content
 
 
 def _plain(operand: Any) -> Any:
@@ -363,31 +303,7 @@ def _plain(operand: Any) -> Any:
 
 
 def _restore(
-    key_id: str, bits: int, encoding: tuple[int, int], bound: int, single: bool, data: bytes
+    key_id: str, bits: int, encoding: tuple[int, int, int], bound: int, shape: tuple[int, ...], data: bytes
 ) -> EncryptedArray:
     """An unpickled array."""
-    return EncryptedArray(Encrypted.pending(key_id, bits, Encoding(*encoding), bound, single, data))
-
-
-def _sum(array: EncryptedArray, axis: SupportsIndex | None = None) -> EncryptedArray:
-    if axis not in (None, 0, -1):
-        raise ValueError(f"one dimension: there is no axis {axis}")
-    return array.sum()
-
-
-def _concatenate(arrays: Sequence[EncryptedArray], axis: SupportsIndex = 0) -> EncryptedArray:
-    if axis not in (0, -1):
-        raise ValueError(f"one dimension: there is no axis {axis}")
-    return concatenate(arrays)
-
-
-def _dot(a: Any, b: Any) -> EncryptedArray:
-    product: EncryptedArray = a @ b
-    return product
-
-
-_FUNCTIONS: dict[Callable[..., Any], Callable[..., EncryptedArray]] = {
-    np.concatenate: _concatenate,
-    np.sum: _sum,
-    np.dot: _dot,
-}
+    return EncryptedArray(Encrypted.pending(key_id, bits, Encoding(*encoding), bound, shape, data))

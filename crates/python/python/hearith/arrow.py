@@ -6,6 +6,7 @@ encrypted table the field's metadata say the same in the entries `hearith.*`, wh
 
 from __future__ import annotations
 
+import importlib
 import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -17,7 +18,7 @@ from hearith import _descriptions
 from hearith._computing import ComputingKey
 from hearith._encrypted import Encrypted, ciphertext_bytes, read_ciphertexts
 from hearith.encoding import Encoding
-from hearith.errors import KeyMismatchError, TableError
+from hearith.errors import KeyMismatchError, ShapeError, TableError
 
 #: Name of the extension type.
 NAME = "hearith.paillier"
@@ -25,7 +26,8 @@ NAME = "hearith.paillier"
 
 @dataclass(frozen=True)
 class Description:
-    """What an encrypted column is. With `encoding == "slots"` scales and ranges are one a slot, otherwise there is one of each."""
+    """What an encrypted column is. With `encoding == "slots"` scales and ranges are one a slot, otherwise there is one of each. A
+    column of a table also says of which plain ones it was made, and which columns count their additions."""
 
     key: str
     bits: int
@@ -35,6 +37,8 @@ class Description:
     max_additions: int
     exponent: int = 0
     scheme: str = "paillier"
+    columns: tuple[str, ...] = ()
+    additions: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
@@ -61,16 +65,42 @@ class Description:
             max_additions=int(text["max_additions"]),
             exponent=int(text.get("exponent", "0")),
             scheme=text["scheme"],
+            columns=tuple(json.loads(text.get("columns", "[]"))),
+            additions=tuple(_descriptions.companions(_descriptions.entries(field))),
         )
+
+    def entries(self) -> dict[str, str]:
+        """The entries that say the same in the metadata of a field."""
+        text = {
+            "scheme": self.scheme,
+            "key": self.key,
+            "bits": str(self.bits),
+            "encoding": self.encoding,
+            "columns": json.dumps(self.columns),
+            "additions": json.dumps(self.additions),
+            "scale": ",".join(map(str, self.scales)),
+            "range": ",".join(map(str, self.ranges)),
+            "max_additions": str(self.max_additions),
+        }
+        if self.encoding == "slots":
+            text["slots"] = str(len(self.scales))
+        if self.encoding == "base16":
+            text["exponent"] = str(self.exponent)
+        return {_descriptions.PREFIX + name: value for name, value in text.items()}
 
 
 class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
-    """The type of encrypted numbers."""
+    """The type of encrypted numbers: fixed-size binary, or the binary type that another library has made of it."""
 
-    def __init__(self, description: Description) -> None:
+    def __init__(self, description: Description, storage: pa.DataType | None = None) -> None:
         """The type of columns so described."""
         self.description = description
-        super().__init__(pa.binary(description.width), NAME)
+        super().__init__(pa.binary(description.width) if storage is None else storage, NAME)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the ciphertexts are stored as fixed-size binary."""
+        return bool(self.storage_type == pa.binary(self.description.width))
 
     def __arrow_ext_serialize__(self) -> bytes:
         """The description as JSON; ranges as text, since they exceed what JSON readers take for integers."""
@@ -85,16 +115,23 @@ class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
             entries = json.loads(serialized)
             entries["scales"] = tuple(int(scale) for scale in entries["scales"])
             entries["ranges"] = tuple(int(range) for range in entries["ranges"])
+            for names in ("columns", "additions"):
+                entries[names] = tuple(map(str, entries.get(names, ())))
             description = Description(**entries)
         except (ValueError, TypeError, KeyError) as error:
             raise TableError("damaged description of an encrypted column", kind="metadata") from error
-        if storage_type != pa.binary(description.width):
+        if storage_type != pa.binary(description.width) and not _is_binary(storage_type):
             text = f"the column is {storage_type}, not fixed_size_binary[{description.width}]"
             raise TableError(text, kind="metadata")
-        return cls(description)
+        return cls(description, storage_type)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return EncryptedType, (self.description,)
+        return EncryptedType, (self.description, self.storage_type)
+
+    def to_pandas_dtype(self) -> Any:
+        """In pandas a column keeps its type, as one of Arrow's: `to_pandas`, filters, `to_parquet` and the way back leave it as it is."""
+        pandas: Any = importlib.import_module("pandas")
+        return pandas.ArrowDtype(self)
 
 
 def register() -> None:
@@ -106,7 +143,9 @@ def register() -> None:
 
 def to_arrow(numbers: Encrypted) -> pa.ExtensionArray:
     """`EncryptedArray.to_arrow`."""
-    encoding = numbers.encoding
+    encoding = numbers.encoding.undivided()
+    if len(numbers.shape) > 1:
+        raise ShapeError(f"a column has one dimension, not {len(numbers.shape)}: ravel() the array", kind="dimensions")
     steps = 16**-encoding.exponent if encoding.base == 16 else 1
     description = Description(
         key=numbers.key_id,
@@ -143,20 +182,50 @@ def from_arrow(key: ComputingKey, column: Any) -> Encrypted:
         raise TableError(text, kind="missing")
     scale, exponent = description.scales[0], description.exponent
     encoding = Encoding.of(exponent=exponent) if description.encoding == "base16" else Encoding.of(scale=scale)
-    return Encrypted(key, read_ciphertexts(key, _storage_bytes(whole.storage)), encoding, description.bound)
+    fixed = _of_type(EncryptedType(description), whole)
+    return Encrypted(key, read_ciphertexts(key, _storage_bytes(fixed.storage)), encoding, description.bound)
 
 
 def extended(table: pa.Table) -> pa.Table:
-    """The table with its encrypted columns as the extension type, where they are plain fixed-size binary described by their
-    field's metadata: in files that the command line wrote.
+    """The table with its encrypted columns as the extension type and with their descriptions, where it has lost some of that: files that
+    the command line wrote have plain binary described by its field's metadata, other libraries keep the type and neither the metadata
+    nor the width.
     """
     for index, field in enumerate(table.schema):
-        if _descriptions.is_encrypted(field) and not isinstance(field.type, pa.BaseExtensionType):
-            kind = EncryptedType(Description.of_field(field))
-            chunks = [pa.ExtensionArray.from_storage(kind, chunk) for chunk in table.column(index).chunks]
-            column = pa.chunked_array(chunks, type=kind)
-            table = table.set_column(index, pa.field(field.name, kind, field.nullable, field.metadata), column)
+        if needs_extending(field):
+            known = isinstance(field.type, EncryptedType)
+            kind = EncryptedType(field.type.description if known else Description.of_field(field))
+            chunks = [_of_type(kind, chunk) for chunk in table.column(index).chunks]
+            metadata = {**(field.metadata or {}), **kind.description.entries()}
+            described = pa.field(field.name, kind, field.nullable, metadata)
+            table = table.set_column(index, described, pa.chunked_array(chunks, type=kind))
     return table
+
+
+def needs_extending(field: pa.Field) -> bool:
+    """Whether a field is encrypted and lacks its type, its width or its description."""
+    if isinstance(field.type, EncryptedType):
+        return bool(field.type.description.columns) and not (field.type.is_fixed and _descriptions.is_encrypted(field))
+    return _descriptions.is_encrypted(field) and not isinstance(field.type, pa.BaseExtensionType)
+
+
+def _of_type(kind: EncryptedType, chunk: pa.Array) -> pa.Array:
+    """Ciphertexts as an array of the type.
+
+    Raises:
+        TableError: one has another length than the type's ciphertexts have.
+    """
+    stored = chunk.storage if isinstance(chunk, pa.ExtensionArray) else chunk
+    try:
+        return pa.ExtensionArray.from_storage(kind, stored.cast(kind.storage_type))
+    except pa.ArrowInvalid:
+        text = f"the column is {stored.type}, not fixed_size_binary[{kind.description.width}]"
+        raise TableError(text, kind="metadata") from None
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    """Whether a type holds bytes of any length."""
+    return kind in (pa.binary(), pa.large_binary(), pa.binary_view())
 
 
 def _storage_bytes(storage: pa.Array) -> bytes:

@@ -202,17 +202,27 @@ def _single_batch(table: pa.Table) -> pa.RecordBatch:
 
 
 def as_table(table: Any) -> pa.Table:
-    """A table of pyarrow from a table or record batch of pyarrow, a data frame of pandas (without its index) or polars, or an
-    Arrow stream.
+    """A table of pyarrow from a table or record batch of pyarrow, a data frame or series of pandas (without its index) or polars, lazy or
+    not, or an Arrow stream. Encrypted columns that another library has passed on have their type and description again.
 
     Raises:
         TypeError: it is none of these.
     """
+    return extended(_as_arrow(table))
+
+
+def _as_arrow(table: Any) -> pa.Table:
+    """A table of pyarrow as it comes, whatever has become of its encrypted columns."""
     if isinstance(table, pa.Table):
         return table
     if isinstance(table, pa.RecordBatch):
         return pa.Table.from_batches([table])
-    if type(table).__module__.partition(".")[0] == "pandas":
+    library = type(table).__module__.partition(".")[0]
+    if library == "polars" and hasattr(table, "collect"):
+        table = table.collect()
+    if library in ("pandas", "polars") and hasattr(table, "to_frame"):
+        table = table.to_frame()
+    if library == "pandas":
         return pa.Table.from_pandas(table, preserve_index=False)
     if hasattr(table, "__arrow_c_stream__"):
         return pa.table(table)

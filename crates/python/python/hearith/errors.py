@@ -49,6 +49,10 @@ class HearithError(Exception):
         """The same error about a row."""
         return type(self)(self._text, row, self.column, self.kind)
 
+    def at(self, row: int, column: str) -> Self:
+        """The same error about a place."""
+        return type(self)(self._text, row, column, self.kind)
+
     def _message(self) -> str:
         row = [] if self.row is None else [f"row {self.row}"]
         column = [] if self.column is None else [f"column {self.column}"]
@@ -65,7 +69,7 @@ class KeyMismatchError(HearithError, ValueError):
 
 
 class NumberError(HearithError, TypeError):
-    """What should be a number, or a vector of them, is something else."""
+    """What should be a number, or an array of them, is something else."""
 
 
 class NullError(NumberError):
@@ -73,7 +77,7 @@ class NullError(NumberError):
 
 
 class ShapeError(HearithError, ValueError):
-    """Vectors of different lengths meet, or something has other dimensions than it must have."""
+    """Arrays meet whose shapes do not go together, or something has other dimensions than it must have."""
 
 
 class ShareError(HearithError, ValueError):

@@ -22,7 +22,7 @@ from hearith import _native as rust
 from hearith._decryption import DecryptionKey
 from hearith._encrypted import Encrypted, check_key
 from hearith._public import PublicOperations
-from hearith.array import EncryptedArray
+from hearith.array import EncryptedArray, encrypted
 from hearith.errors import NumberError, RangeError, ServiceError
 from hearith.keys import PublicKey
 
@@ -90,9 +90,9 @@ class RemoteKey(PublicOperations, DecryptionKey):
         Raises:
             KeyMismatchError: the array belongs to another key.
         """
-        content = array.content
+        content = encrypted(array)
         check_key(content, self.id)
-        return EncryptedArray(Encrypted(self, content.rows, content.encoding, content.bound, content.single))
+        return EncryptedArray(Encrypted(self, content.rows, content.encoding, content.bound, content.shape))
 
     def rerandomise(self, array: EncryptedArray, *, progress: bool = False) -> EncryptedArray:
         """The same numbers in other ciphertexts, made at the service.

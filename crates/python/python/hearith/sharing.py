@@ -21,9 +21,8 @@ import numpy.typing as npt
 from hearith import _native as rust
 from hearith._arguments import whole
 from hearith._encrypted import check_key
-from hearith._integers import first_beyond, unpack
-from hearith.array import EncryptedArray
-from hearith.errors import RangeError
+from hearith._integers import unpack
+from hearith.array import EncryptedArray, encrypted
 from hearith.keys import DEFAULT_BITS, PublicKey
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ class KeyShare:
         Raises:
             KeyMismatchError: the array belongs to another key.
         """
-        check_key(array.content, self.native.public.id)
+        check_key(encrypted(array), self.native.public.id)
         return Shares._of(self.native.decrypt(array.content.rows, context))
 
     def decrypt_columns(self, table: Any, *, progress: bool = False) -> pa.Table:
@@ -190,7 +189,7 @@ class Verification:
             ShapeError: there are not as many shares as numbers.
             ShareError: a share is wrong; the error names the trustee and the first such row.
         """
-        check_key(array.content, self.native.public.id)
+        check_key(encrypted(array), self.native.public.id)
         self.native.verify(array.content.rows, shares.native, context)
 
     def combine(
@@ -204,16 +203,11 @@ class Verification:
             RangeError: a ciphertext holds more than its array's bound.
             ShareError: there are too few shares, one trustee's twice, or too few that are right.
         """
-        content = array.content
+        content = encrypted(array)
         check_key(content, self.native.public.id)
         packed, wrong = self.native.combine(content.rows, [one.native for one in shares], context)
         _warn(wrong)
-        integers = unpack(*packed)
-        row = first_beyond(integers, array.bound)
-        if row is not None:
-            raise RangeError("holds more than the array's bound, so it cannot be relied on", row, kind="overflow")
-        numbers = array.encoding.decode(integers)
-        return numbers.tolist()[0] if array.ndim == 0 else numbers
+        return content.decoded(unpack(*packed))
 
     def combine_columns(self, table: Any, shares: Sequence[Any], *, progress: bool = False) -> pa.Table:
         """The table as `PrivateKey.decrypt_columns` gives it, from tables of trustees' shares (`KeyShare.decrypt_columns`). Wrong ones

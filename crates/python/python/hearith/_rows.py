@@ -1,0 +1,219 @@
+"""What encrypted arrays are and how their places are taken, moved and put together; `hearith.array` computes with them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn, Self, SupportsIndex, TypeVar
+
+import numpy as np
+
+from hearith import _arithmetic, _shapes
+from hearith._computing import ComputingKey
+from hearith._encrypted import Encrypted
+from hearith._native import Ciphertexts
+from hearith.encoding import Encoding
+from hearith.errors import NullError
+
+
+class Rows:
+    """The numbers of an encrypted array and their shape, without any arithmetic."""
+
+    __slots__ = ("content",)
+
+    #: The ciphertexts and what they stand for, for the modules of this package.
+    content: Encrypted
+
+    def __init__(self, content: Encrypted) -> None:
+        """Arrays come from `PublicKey.encrypt`, `from_bytes`, `from_arrow` and from operations on others."""
+        if not isinstance(content, Encrypted):
+            raise TypeError("EncryptedArray comes from PublicKey.encrypt, from_bytes or from_arrow")
+        self.content = content
+
+    # What it is
+
+    @property
+    def key_id(self) -> str:
+        """Id of the public key: 32 hexadecimal digits."""
+        return self.content.key_id
+
+    @property
+    def key(self) -> ComputingKey:
+        """The public key.
+
+        Raises:
+            KeyMismatchError: the array was unpickled in a process that has not loaded the key.
+        """
+        return self.content.key
+
+    @property
+    def encoding(self) -> Encoding:
+        """What the encrypted integers stand for."""
+        return self.content.encoding
+
+    @property
+    def scale(self) -> int:
+        """Decimal digits after the point."""
+        return self.encoding.scale
+
+    @property
+    def bound(self) -> int:
+        """Largest magnitude that an encrypted integer can have."""
+        return self.content.bound
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths along each axis: `(length,)` of a vector, `()` of a single number."""
+        return self.content.shape
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are; 0 for a single number."""
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What NumPy's arrays of other things have: objects."""
+        return np.dtype(object)
+
+    @property
+    def T(self) -> Self:
+        """The array with its axes in the opposite order."""
+        return self.transpose()
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are."""
+        return self.content.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the ciphertexts."""
+        return self.size * self.content.width
+
+    def __len__(self) -> int:
+        if self.content.single:
+            raise TypeError("len() of a single encrypted number")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return (
+            f"<EncryptedArray: {self._extent()}, {self.encoding}, key {self.key_id[:8]}..., {self.content.bits} bits>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: what it is, and never a value."""
+        entries = {
+            "numbers": self._extent(),
+            "encoding": str(self.encoding),
+            "key": f"{self.key_id} ({self.content.bits} bits)",
+            "ciphertexts": f"{self.nbytes / 1024:.1f} KiB",
+        }
+        rows = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in entries.items())
+        return f"<table><caption>Encrypted array</caption>{rows}</table>"
+
+    def _extent(self) -> str:
+        if self.ndim > 1:
+            return f"{' x '.join(map(str, self.shape))} numbers"
+        return f"{self.size} numbers" if self.shape else "single"
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise TypeError("encrypted numbers cannot be compared: equal numbers have different ciphertexts")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __lt__(self, other: object) -> NoReturn:
+        raise TypeError("encrypted numbers cannot be compared: nobody sees which is larger without the private key")
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an encrypted number is neither true nor false")
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
+
+    # Rows
+
+    def __getitem__(self, index: Any) -> Self:
+        content = self.content
+        if content.single:
+            raise IndexError("a single encrypted number has no rows")
+        if self.ndim == 1 and isinstance(index, slice) and index.step in (None, 1):
+            start, stop, _ = index.indices(self.size)
+            return self._of(content.rows.range(start, max(start, stop)), (max(0, stop - start),))
+        if isinstance(index, int | np.integer) and not isinstance(index, bool | np.bool_):
+            return self._row(int(index))
+        if any(isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one) for one in _several(index)):
+            raise NullError("an index is missing (masked)", kind="missing")
+        return type(self)(content.selected(_shapes.places(self.shape)[index]))
+
+    def _row(self, index: int) -> Self:
+        """What stands at an index of the first axis."""
+        length, rest = self.shape[0], self.shape[1:]
+        if not -length <= index < length:
+            raise IndexError(f"index {index} is out of bounds for {length} rows")
+        width = self.size // length
+        start = index % length * width
+        return self._of(self.content.rows.range(start, start + width), rest)
+
+    def _of(self, rows: Ciphertexts, shape: tuple[int, ...]) -> Self:
+        return type(self)(self.content.holding(rows, shape))
+
+    def __iter__(self) -> Iterator[Self]:
+        return map(self._row, range(len(self)))
+
+    def reshape(self, *shape: int | Sequence[int]) -> Self:
+        """The numbers in another shape of as many places: `reshape(2, -1)`, `reshape((2, 3))`, `reshape(())`.
+
+        Raises:
+            ShapeError: it has more or fewer places.
+        """
+        return type(self)(self.content.shaped(_shapes.reshaped(self.shape, shape)))
+
+    def ravel(self) -> Self:
+        """The numbers as a vector, row by row."""
+        return self.reshape(-1)
+
+    flatten = ravel
+
+    def copy(self) -> Self:
+        """The array itself, which nothing changes."""
+        return self
+
+    def transpose(self, *axes: int | Sequence[int]) -> Self:
+        """The array with its axes in the opposite order, or in that of `axes`."""
+        return type(self)(self.content.selected(_shapes.places(self.shape).transpose(*axes)))
+
+    def take(self, indices: Any, axis: SupportsIndex | None = None) -> Self:
+        """The numbers at some indices, of all of them row by row or along an axis."""
+        if axis is None:
+            return self.ravel()[np.asarray(indices)]
+        return type(self)(self.content.selected(np.take(_shapes.places(self.shape), indices, axis)))
+
+    def repeat(self, repeats: Any, axis: SupportsIndex | None = None) -> Self:
+        """Every number several times, as a vector or along an axis. Ciphertexts repeat as they are."""
+        return type(self)(self.content.selected(np.repeat(_shapes.places(self.shape), repeats, axis)))
+
+
+AnyRows = TypeVar("AnyRows", bound=Rows)
+
+
+def concatenate(arrays: Sequence[AnyRows], axis: SupportsIndex = 0) -> AnyRows:
+    """One array of the numbers of several along an axis, all under one key and of one encoding; single numbers count as vectors of one.
+
+    >>> import hearith as he
+    >>> public, private = he.generate_keypair(512, insecure=True)
+    >>> private.decrypt(he.concatenate([public.encrypt([1, 2]), public.encrypt([3])]))
+    array([1, 2, 3])
+    """
+    if not arrays:
+        raise ValueError("need at least one array to concatenate")
+    if not all(isinstance(array, Rows) for array in arrays):
+        raise TypeError("encrypted arrays go together with encrypted ones only: encrypt the others first")
+    parts = [array.content if array.ndim else array.ravel().content for array in arrays]
+    return type(arrays[0])(_arithmetic.concatenated(parts, _shapes.axis_of(axis, parts[0].shape)))
+
+
+def _several(index: Any) -> tuple[Any, ...]:
+    return index if isinstance(index, tuple) else (index,)

@@ -1,0 +1,68 @@
+"""Shapes of arrays: which go together, and which places in row-major order an operation takes."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from hearith._operands import Shape
+from hearith.errors import ShapeError
+
+
+def together(left: Shape, right: Shape) -> Shape:
+    """The shape of what NumPy makes of two arrays, each of which repeats itself along axes where it has length 1 or none.
+
+    Raises:
+        ShapeError: they do not go together.
+    """
+    try:
+        return np.broadcast_shapes(left, right)
+    except ValueError:
+        if len(left) == len(right) == 1:
+            raise ShapeError(f"lengths {left[0]} and {right[0]} do not match", kind="lengths") from None
+        raise ShapeError(f"shapes {left} and {right} do not go together", kind="lengths") from None
+
+
+def places(shape: Shape) -> npt.NDArray[np.intp]:
+    """The places of an array of this shape, each where it stands."""
+    return np.arange(math.prod(shape)).reshape(shape)
+
+
+def repeated(shape: Shape, wanted: Shape) -> npt.NDArray[np.intp]:
+    """The places of an array of one shape that are repeated in another."""
+    return np.broadcast_to(places(shape), wanted)
+
+
+def axis_of(axis: SupportsIndex, shape: Shape) -> int:
+    """An axis counted from 0.
+
+    Raises:
+        ShapeError: there is no such axis.
+    """
+    number = operator.index(axis)
+    if not -len(shape) <= number < len(shape):
+        raise ShapeError(f"no axis {number} in {len(shape)} dimensions", kind="dimensions")
+    return number % len(shape)
+
+
+def without(shape: Shape, axis: int) -> Shape:
+    """A shape without an axis."""
+    return shape[:axis] + shape[axis + 1 :]
+
+
+def reshaped(shape: Shape, wanted: tuple[Any, ...]) -> Shape:
+    """A shape of as many places, of which one length may be -1: whatever is left.
+
+    Raises:
+        ShapeError: there is none.
+    """
+    lengths = wanted[0] if len(wanted) == 1 and isinstance(wanted[0], tuple | list) else wanted
+    try:
+        return places(shape).reshape(tuple(map(operator.index, lengths))).shape
+    except ValueError:
+        text = f"{math.prod(shape)} encrypted numbers do not take the shape {tuple(lengths)}"
+        raise ShapeError(text, kind="dimensions") from None

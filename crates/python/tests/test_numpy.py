@@ -1,0 +1,293 @@
+"""Encrypted arrays of any shape beside NumPy, which says what every operation gives."""
+
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import hearith as he
+from hearith.errors import NullError, NumberError, RangeError, ScaleError, ShapeError
+
+shapes = arrays.array_shapes(max_dims=3, max_side=3)
+numbers = arrays.arrays(np.int64, shapes, elements=st.integers(-1000, 1000))
+
+
+def same(private, encrypted, plain):
+    """What is decrypted has NumPy's shape and values."""
+    found = private.decrypt(encrypted)
+    assert np.shape(found) == np.shape(plain) == encrypted.shape
+    assert np.asarray(found).tolist() == np.asarray(plain).tolist()
+
+
+def near(private, encrypted, plain):
+    """Quotients, which are the floats nearest to the exact ones."""
+    assert np.shape(plain) == encrypted.shape
+    assert np.allclose(private.decrypt(encrypted), plain, rtol=1e-15, atol=0)
+
+
+class TestShapes:
+    @given(numbers)
+    def test_arrays_come_back_as_they_were(self, keys, a):
+        c = keys[0].encrypt(a)
+        assert (c.shape, c.ndim, c.size, len(c), c.dtype) == (a.shape, a.ndim, a.size, len(a), np.dtype(object))
+        same(keys[1], c, a)
+        same(keys[1], keys[0].encrypt(a.tolist()), a)
+        same(keys[1], pickle.loads(pickle.dumps(c)), a)
+
+    @given(st.data())
+    def test_shapes_go_together_as_in_numpy(self, keys, data):
+        left, right = data.draw(arrays.mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=3)).input_shapes
+        element = st.integers(-1000, 1000)
+        a, b = (data.draw(arrays.arrays(np.int64, shape, elements=element)) for shape in (left, right))
+        c, d = (keys[0].encrypt(one) for one in (a, b))
+        same(keys[1], c + d, a + b)
+        same(keys[1], c - d, a - b)
+        same(keys[1], c + b, a + b)
+        same(keys[1], a - d, a - b)
+        same(keys[1], c * b, a * b)
+        same(keys[1], np.multiply(a, d), a * b)
+
+    @pytest.mark.parametrize("other", [np.zeros((2, 2), dtype=int), [1, 2], np.zeros((3, 1, 4), dtype=int)])
+    def test_shapes_that_do_not(self, keys, other):
+        c = keys[0].encrypt(np.zeros((2, 3), dtype=int))
+        for operation in (lambda: c + other, lambda: c * other, lambda: other - c, lambda: c + keys[0].encrypt(other)):
+            with pytest.raises(ShapeError, match="go together"):
+                operation()
+
+    @given(numbers, st.data())
+    def test_places_are_taken_as_in_numpy(self, keys, a, data):
+        c = keys[0].encrypt(a)
+        index = data.draw(arrays.basic_indices(a.shape, allow_newaxis=True))
+        same(keys[1], c[index], a[index])
+        mask = data.draw(arrays.arrays(bool, a.shape))
+        same(keys[1], c[mask], a[mask])
+        for one, plain in zip(c, a, strict=True):
+            same(keys[1], one, plain)
+
+    @given(numbers, st.data())
+    def test_places_move_as_in_numpy(self, keys, a, data):
+        c, axis = keys[0].encrypt(a), data.draw(st.integers(-a.ndim, a.ndim - 1))
+        same(keys[1], c.T, a.T)
+        same(keys[1], c.ravel(), a.ravel())
+        same(keys[1], c.reshape(-1, 1), a.reshape(-1, 1))
+        same(keys[1], c.copy(), a)
+        same(keys[1], c.repeat(2, axis), a.repeat(2, axis))
+        same(keys[1], c.take([0, -1], axis), a.take([0, -1], axis))
+        for function in (np.ravel, np.transpose, np.flip, np.squeeze, np.copy):
+            same(keys[1], function(c), function(a))
+        same(keys[1], np.roll(c, 1), np.roll(a, 1))
+        same(keys[1], np.expand_dims(c, axis), np.expand_dims(a, axis))
+        same(keys[1], np.broadcast_to(c, (2, *a.shape)), np.broadcast_to(a, (2, *a.shape)))
+        assert (np.shape(c), np.ndim(c), np.size(c)) == (a.shape, a.ndim, a.size)
+
+    @given(numbers, st.data())
+    def test_arrays_are_put_together_as_in_numpy(self, keys, a, data):
+        c, axis = keys[0].encrypt(a), data.draw(st.integers(-a.ndim, a.ndim - 1))
+        for function in (np.concatenate, np.stack, he.concatenate):
+            plain = np.concatenate if function is he.concatenate else function
+            same(keys[1], function([c, c[::-1]], axis=axis), plain([a, a[::-1]], axis=axis))
+        for function in (np.hstack, np.vstack):
+            same(keys[1], function([c, c]), function([a, a]))
+        same(keys[1], np.append(c, c[0]), np.append(a, a[0]))
+
+
+class TestReductions:
+    @given(numbers, st.data())
+    def test_sums_along_axes(self, keys, a, data):
+        c, axis = keys[0].encrypt(a), data.draw(st.integers(-a.ndim, a.ndim - 1))
+        same(keys[1], c.sum(), a.sum())
+        same(keys[1], c.sum(axis), a.sum(axis))
+        same(keys[1], np.sum(c, axis=axis), a.sum(axis))
+        same(keys[1], np.add.reduce(c, axis=axis), a.sum(axis))
+        same(keys[1], c.cumsum(axis), a.cumsum(axis))
+        same(keys[1], np.cumsum(c), np.cumsum(a))
+        same(keys[1], np.diff(c, axis=axis), np.diff(a, axis=axis))
+        near(keys[1], c.mean(axis), a.mean(axis))
+        near(keys[1], np.mean(c), np.mean(a))
+
+    def test_of_nothing(self, keys):
+        c = keys[0].encrypt(np.zeros((0, 2), dtype=int))
+        same(keys[1], c.sum(0), [0, 0])
+        same(keys[1], c.cumsum(0), np.zeros((0, 2)))
+        with pytest.raises(ShapeError, match="no numbers"):
+            c.mean()
+
+    def test_weighted_means(self, keys):
+        c = keys[0].encrypt([1, 2, 3])
+        near(keys[1], np.average(c, weights=[3, 1, 1]), np.average([1, 2, 3], weights=[3, 1, 1]))
+        near(keys[1], np.average(c), np.float64(2.0))
+
+    @given(st.data())
+    def test_products_of_matrices(self, keys, data):
+        rows, terms, columns = (data.draw(st.integers(1, 3)) for _ in range(3))
+        small = st.integers(-1000, 1000)
+        a = data.draw(arrays.arrays(np.int64, (rows, terms), elements=small))
+        b = data.draw(arrays.arrays(np.int64, (terms, columns), elements=small))
+        same(keys[1], keys[0].encrypt(a) @ b, a @ b)
+        same(keys[1], a @ keys[0].encrypt(b), a @ b)
+        same(keys[1], keys[0].encrypt(a) @ b[:, 0], a @ b[:, 0])
+        same(keys[1], a[0] @ keys[0].encrypt(b), a[0] @ b)
+        same(keys[1], np.dot(keys[0].encrypt(a), b), a @ b)
+
+    def test_products_that_do_not_fit(self, keys):
+        c = keys[0].encrypt(np.ones((2, 3), dtype=int))
+        ones = np.ones((2, 3), dtype=int)
+        for operation in (lambda: c @ [1, 2], lambda: ones @ c, lambda: c @ 3, lambda: c[0][0] @ [1]):
+            with pytest.raises(ShapeError):
+                operation()
+
+
+class TestNumbersAsTheyAre:
+    """Floats, decimals and fractions keep every digit."""
+
+    def test_floats(self, keys):
+        public, private = keys
+        c = public.encrypt([1, 2])
+        assert private.decrypt(c * 2.5).tolist() == [Decimal("2.5"), Decimal("5.0")]
+        assert private.decrypt(c + 0.25).tolist() == [Decimal("1.25"), Decimal("2.25")]
+        assert private.decrypt(1e-3 - c).tolist() == [Decimal("-0.999"), Decimal("-1.999")]
+        assert private.decrypt(c @ np.array([0.1, 0.02])) == Decimal("0.14")
+        assert private.decrypt(np.array([[0.5, 1], [0.25, 2]]) @ c).tolist() == [Decimal("2.50"), Decimal("4.25")]
+        assert private.decrypt(c * Fraction(1, 8)).tolist() == [Decimal("0.125"), Decimal("0.250")]
+        assert repr(c * 0.125).split(",")[1] == " scale 3"
+        for function in (np.add, np.subtract, np.multiply):
+            same(private, function(c, 3), function([1, 2], 3))
+            same(private, function(3, c), function(3, [1, 2]))
+
+    @given(st.lists(st.floats(-100, 100), min_size=1, max_size=4))
+    def test_floats_beside_powers_of_sixteen(self, keys, a):
+        c = keys[0].encrypt([3.0], exponent=-2)
+        try:
+            product = c * a
+        except (RangeError, ScaleError):
+            # Tiny numbers take more digits than there is room for.
+            assert min(abs(x) for x in a if x) < 1e-3
+            return
+        assert keys[1].decrypt(product).tolist() == [float(3 * Fraction(x)) for x in a]
+
+    def test_quotients(self, keys):
+        public, private = keys
+        c = public.encrypt([1, -2, 7])
+        assert private.decrypt(c / 3).tolist() == [1 / 3, -2 / 3, 7 / 3]
+        assert private.decrypt(c / -0.5).tolist() == [-2.0, 4.0, -14.0]
+        assert private.decrypt(np.true_divide(c, 4)).tolist() == [0.25, -0.5, 1.75]
+        assert (c / 3).tolist() == c.tolist()
+        assert private.decrypt(c / 3 * 3).tolist() == [1.0, -2.0, 7.0]
+        assert private.decrypt(c / 3 + c / 3).tolist() == [2 / 3, -4 / 3, 14 / 3]
+        assert private.decrypt(c / 3 + 1).tolist() == [4 / 3, 1 / 3, 10 / 3]
+        assert private.decrypt(public.encrypt("0.5", scale=1).mean() / 2) == 0.25
+        assert pickle.loads(pickle.dumps(c / 3)).encoding == (c / 3).encoding
+        for impossible in (lambda: c / 3 + c, lambda: (c / 3).to_phe(), lambda: (c / 3).to_arrow()):
+            with pytest.raises(ScaleError):
+                impossible()
+        with pytest.raises(ZeroDivisionError):
+            c / 0
+        with pytest.raises(ShapeError):
+            c / [1, 2, 3]
+        for impossible in (lambda: 1 / c, lambda: c / c, lambda: c**2):
+            with pytest.raises(TypeError):
+                impossible()
+
+    def test_digits_that_do_not_fit(self, keys):
+        c = keys[0].encrypt([1, 2])
+        for factor in (1e-60, Fraction(1, 3), Decimal(1).scaleb(-39)):
+            with pytest.raises(ScaleError, match="row 0: "):
+                c * [factor, 1]
+            with pytest.raises(ScaleError, match="row 1: "):
+                c.add([1, factor])
+        with pytest.raises(RangeError):
+            c * float("inf")
+        third = c.multiply(1 / 3, scale=3, rounding=True)
+        assert keys[1].decrypt(third).tolist() == [Decimal("0.333"), Decimal("0.666")]
+
+    def test_a_change_of_sign_takes_no_room(self, keys):
+        c = keys[0].encrypt([5, 6])
+        for _ in range(600):
+            c = c * -1
+        same(keys[1], c, [5, 6])
+
+
+class TestLabels:
+    def test_kinds_stay_apart(self, keys):
+        public, private = keys
+        names, totals = public.encrypt([1, 20, 300]).sum_by([1, "1", 1])
+        assert (names.tolist(), private.decrypt(totals).tolist()) == ([1, "1"], [301, 20])
+        names, totals = public.encrypt([1, 20, 300]).sum_by(np.array(["b", 3, 1.5], dtype=object))
+        assert (names.tolist(), private.decrypt(totals).tolist()) == ([1.5, 3, "b"], [300, 20, 1])
+        names, totals = public.encrypt([[1, 2], [3, 4]]).sum_by(np.array([["x", "y"], ["y", "x"]]))
+        assert (names.tolist(), private.decrypt(totals).tolist()) == (["x", "y"], [5, 5])
+
+    @pytest.mark.parametrize(
+        "labels",
+        [
+            ["a", None, "b"],
+            pd.Series(["a", pd.NA, "b"], dtype="string"),
+            np.ma.array([1, 2, 3], mask=[0, 1, 0]),
+        ],
+    )
+    def test_missing(self, keys, labels):
+        with pytest.raises(NullError, match="row 1"):
+            keys[0].encrypt([1, 2, 3]).sum_by(labels)
+
+    def test_without_an_order(self, keys):
+        with pytest.raises(NumberError, match="no order"):
+            keys[0].encrypt([1, 2]).sum_by(np.array([1j, 2j], dtype=object))
+
+
+class TestRefusals:
+    def test_a_series_with_an_index(self, keys):
+        c = keys[0].encrypt([1, 2, 3])
+        shuffled = pd.Series([1, 2, 3], index=[2, 1, 0])
+        for operation in (lambda: c + shuffled, lambda: c * shuffled, lambda: c @ shuffled):
+            with pytest.raises(ShapeError, match="index"):
+                operation()
+        same(keys[1], c + pd.Series([1, 2, 3]), [2, 4, 6])
+        same(keys[1], c + shuffled.to_numpy(), [2, 4, 6])
+
+    @pytest.mark.parametrize("name", ["sort", "exp", "median", "maximum.reduce", "add.accumulate"])
+    def test_functions_that_are_not_offered(self, keys, name):
+        function = np
+        for part in name.split("."):
+            function = getattr(function, part)
+        with pytest.raises(TypeError, match=f"np.{name} cannot"):
+            function(keys[0].encrypt([1, 2]))
+
+    def test_comparisons(self, keys):
+        c = keys[0].encrypt([1, 2])
+        for comparison in (lambda: c < 1, lambda: c >= c, lambda: np.equal(c, 1), lambda: c != 1):
+            with pytest.raises(TypeError):
+                comparison()
+
+    def test_decrypting_something_else(self, keys):
+        for other in ([1, 2], None, b"", np.zeros(2)):
+            with pytest.raises(TypeError, match="an EncryptedArray is needed"):
+                keys[1].decrypt(other)
+
+    def test_shapes_with_other_sizes(self, keys):
+        c = keys[0].encrypt([[1, 2, 3], [4, 5, 6]])
+        for shape in ((4,), (2, 2), (-1, 4), ()):
+            with pytest.raises(ShapeError):
+                c.reshape(shape)
+        for axis in (2, -3):
+            with pytest.raises(ShapeError, match="axis"):
+                c.sum(axis)
+
+    def test_errors_name_the_place(self, keys):
+        with pytest.raises(RangeError, match="row 1, column 2: ") as caught:
+            keys[0].encrypt([[1, 2, 3], [4, 5, 60]], range=10)
+        assert (caught.value.row, caught.value.column) == (1, "2")
+        with pytest.raises(ShapeError, match="one length"):
+            keys[0].encrypt([[1, 2], [3]])
+
+
+def test_notebooks_see_what_it_is_and_no_value(keys):
+    text = keys[0].encrypt(np.full((2, 3), 424242))._repr_html_()
+    assert "2 x 3 numbers" in text
+    assert keys[0].id in text
+    assert "424242" not in text
