@@ -47,6 +47,11 @@ PAPER_RIVALS = [
     ("the paper", 287, 35478, 2609, 1875.8, 1498.3, 3649.2),
 ]
 
+# Whole devices for a key of 512 bits with one multiplier and four contexts, and the cycles that they take for four encryptions, as a test counts them
+# (crates/simulated/tests/coproc.rs); digits and words as there.
+DEVICE_KEY = 512
+DEVICES = {"mont_mul_cios": (0, 187776), "mont_mul_digit": (1, 375152), "dual_mul": (2, 225177)}
+
 # Windows of a power, and columns' bits (teeth) of the comb.
 WINDOW, TEETH = 5, 8
 
@@ -55,7 +60,7 @@ FAST = "scratchpad -copy abc9.script.default.fast abc9.script; "
 
 
 def resources(cells):
-    """LUT, FF and DSP of a count of UltraScale+ cells; LUTs used as memory count as LUTs."""
+    """LUT, FF, DSP and BRAM36 of a count of UltraScale+ cells; LUTs used as memory count as LUTs."""
     memory = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "RAM64X1D": 2, "RAM32X1D": 2}
 
     def count(pattern):
@@ -65,6 +70,7 @@ def resources(cells):
         "LUT": count(r"LUT[1-6]|SRL.*") + sum(memory.get(kind, 0) * number for kind, number in cells.items()),
         "FF": count(r"FD[RCSP]E.*"),
         "DSP": count("DSP48E2"),
+        "BRAM36": count("RAMB36E2") + count("RAMB18E2") / 2,
     }
 
 
@@ -128,9 +134,14 @@ def cores(key):
     return found
 
 
+def device(core):
+    """Resources of a whole device."""
+    return area("coproc", {"N": DEVICE_KEY, "Core": core})
+
+
 def jobs():
     """Every run of the tools by its name: areas first."""
-    found = {}
+    found = {f"device of {name}": lambda core=core: device(core) for name, (core, _) in DEVICES.items()}
     for key in KEYS:
         for label, (top, parameters) in cores(key).items():
             found[f"area {label}, key {key}"] = lambda top=top, parameters=parameters: area(top, parameters)
@@ -280,6 +291,18 @@ def table_device(found):
     return table(head, rows)
 
 
+def table_devices():
+    """Whole devices: resources, and encryptions per cycle and DSP block beside the paper's."""
+    kinds = ("LUT", "FF", "DSP", "BRAM36")
+    encryption = PAPER_MHZ * 1e6 / PAPER_RATES["encryption"]
+    rows = [("the paper's system", *(PAPER[kind] for kind in kinds[:3]), "-", f"{encryption:.0f}", "1.0")]
+    for name, (core, four) in DEVICES.items():
+        used = device(core)
+        times = f"{encryption * PAPER['DSP'] / (four / 4 * used['DSP']):.1f}" if used else None
+        rows.append((f"coproc, {name}", *(used[kind] if used else None for kind in kinds), f"{four / 4:.0f}", times))
+    return table(("design", *kinds, "cycles an encryption", "per cycle and DSP, times the paper's"), rows)
+
+
 def table_clocks():
     rows = []
     for label, (top, parameters) in ROUTED.items():
@@ -335,6 +358,12 @@ The paper: 187 cycles a bit and 78 647 an encryption, {dsp} DSP.
 
 {ratios}
 
+## Whole devices
+For a key of {device_key} bits, with one multiplier, four contexts, registers, streams, memories and the sequencer; digits of 17 and words of 24 bits, of the large digits 256 and 128.
+Cycles are those of four encryptions (r^n) at once, by four.
+
+{devices}
+
 ## The paper's part, filled: a projection
 Cores of `dual_mul` alone, as many as the ZU15EG's LUTs, flip-flops and DSP blocks have room for, at the paper's {mhz} MHz. It leaves no room for memories' ports, control and streams, and no
 placement has shown that such a device reaches that clock: it says what the arithmetic would give, not what a device does.
@@ -364,6 +393,8 @@ def write(files):
         rates=table_rates(found),
         keys=table_keys(found),
         ratios=table_ratios(found),
+        device_key=DEVICE_KEY,
+        devices=table_devices(),
         device=table_device(found),
         clocks=table_clocks(),
     )

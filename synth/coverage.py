@@ -18,7 +18,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEAST = 95.0
 # The packages and their features: without the command line, whose tests are of wide devices.
-PACKAGES = {"hearith-rtl": [], "hearith-simulated": ["mesa", "mesa-dual", "rns"]}
+PACKAGES = {"hearith-rtl": [], "hearith-simulated": ["coproc", "mesa", "mesa-dual", "rns"]}
 
 
 # Cover points that nothing can reach, and why: patterns of module and point.
@@ -121,7 +121,7 @@ ones repeat the same lines at a hundred times the points, and their tests are le
 {reasons}"""
 
 # The width that build scripts narrow wide designs to, for the text.
-BITS = 256
+BITS = 128
 
 
 def run_tests(packages, directory):

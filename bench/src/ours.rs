@@ -7,6 +7,7 @@ use crate::workload::{SCALAR_BITS, Workload};
 use hearith_golden::{Decryption, PaperKey};
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Randomisers};
 use rug::Integer;
+use rug::integer::Order;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -17,6 +18,8 @@ pub struct Ours {
     standard: PublicKey,
     djn: PublicKey,
     private: PrivateKey,
+    /// Without the generator, so that it encrypts through the primes.
+    owner: PrivateKey,
     paper: PaperKey,
     plaintexts: Plaintexts,
     left: Ciphertexts,
@@ -39,6 +42,8 @@ impl Ours {
         let private = PrivateKey::from_jwk(&workload.jwk, KeyPolicy::AllowInsecure, engine)?;
         let djn = private.public().clone();
         let standard = PublicKey::new(&djn.modulus_be(), None, KeyPolicy::AllowInsecure, engine)?;
+        let [p, q] = [&workload.p, &workload.q].map(|prime| prime.to_digits::<u8>(Order::MsfBe));
+        let owner = PrivateKey::from_primes(&p, &q, None, KeyPolicy::AllowInsecure, engine)?;
         let bytes = |numbers: &[Integer], width: usize| -> Vec<u8> {
             numbers.iter().flat_map(|number| to_be(number, width)).collect()
         };
@@ -52,6 +57,7 @@ impl Ours {
             djn,
             paper: PaperKey::new(&private)?,
             private,
+            owner,
         })
     }
 
@@ -67,13 +73,13 @@ impl Ours {
 
     /// Randomisers for the online part; none for the other ways.
     fn pool(&self, way: Way, len: usize) -> Result<Randomisers> {
-        Ok(self.private.randomisers(if way == Way::EncryptOnline { len } else { 0 })?)
+        Ok(self.owner.randomisers(if way == Way::EncryptOnline { len } else { 0 })?)
     }
 
     fn encrypt(&self, way: Way, input: &Rows, pool: &mut Randomisers) -> Result<Ciphertexts> {
         Ok(match way {
             Way::EncryptPublic => self.standard.encrypt(&input.plaintexts)?,
-            Way::EncryptOwner => self.private.encrypt(&input.plaintexts)?,
+            Way::EncryptOwner => self.owner.encrypt(&input.plaintexts)?,
             Way::EncryptDjn => self.djn.encrypt(&input.plaintexts)?,
             Way::EncryptOnline => self.standard.encrypt_with(&input.plaintexts, pool)?,
             Way::Add => self.djn.add(&input.left, &input.right)?,

@@ -14,6 +14,9 @@ fn scheme(criterion: &mut Criterion) {
         for bits in [1024, 2048] {
             let private = PrivateKey::generate(bits, Variant::Djn, KeyPolicy::AllowInsecure, engine).expect("a key");
             let djn = private.public();
+            let be = |limbs: &[u64]| -> Vec<u8> { limbs.iter().rev().flat_map(|limb| limb.to_be_bytes()).collect() };
+            let [p, q] = private.primes().map(be);
+            let owner = PrivateKey::from_primes(&p, &q, None, KeyPolicy::AllowInsecure, engine).expect("a key");
             let standard = PublicKey::new(&djn.modulus_be(), None, KeyPolicy::AllowInsecure, engine).expect("a key");
             let values: Vec<i128> = (0..ROWS as i128).map(|row| row - 7).collect();
             let plaintexts = encode_signed(djn, &values).expect("small numbers");
@@ -23,7 +26,7 @@ fn scheme(criterion: &mut Criterion) {
             };
             bench("encrypt", &|| drop(standard.encrypt(&plaintexts)));
             bench("encrypt_djn", &|| drop(djn.encrypt(&plaintexts)));
-            bench("encrypt_owner", &|| drop(private.encrypt(&plaintexts)));
+            bench("encrypt_owner", &|| drop(owner.encrypt(&plaintexts)));
             bench("decrypt", &|| drop(private.decrypt(&ciphertexts)));
             bench("add", &|| drop(djn.add(&ciphertexts, &ciphertexts)));
             bench("scale", &|| drop(djn.multiply_deterministic(&ciphertexts, &values, 128)));
