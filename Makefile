@@ -8,7 +8,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target; `make test` takes a short look.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo demo-python demo-dghv demo-service test test-full wheel sbom bench bench-python bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-proofs fuzz lint audit miri msrv doc hardware-tools synth \
+.PHONY: help demo demo-python demo-dghv demo-service test test-full wheel sbom bench bench-python bench-everyday bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-proofs fuzz lint audit miri msrv doc hardware-tools synth \
 	synth-mesa synth-rns synth-coproc synth-memories synth-check boards formal coverage setup clean
 
 help: ## list these commands
@@ -63,6 +63,10 @@ bench: ## measure: Criterion, then the tables in bench/results (about half an ho
 bench-python: ## measure arrays in Python beside python-paillier (a quarter of an hour)
 	@scripts/setup.sh test
 	scripts/bench_python.sh
+
+bench-everyday: ## what thirty everyday lines of Python give here and in other libraries, write bench/results/everyday.md (minutes)
+	@scripts/setup.sh test
+	scripts/bench_everyday.sh
 
 bench-sql: ## measure he_sum in DuckDB and a node in Spark (leave the machine alone)
 	@scripts/setup.sh test

@@ -20,4 +20,5 @@ lock rtl/cocotb/requirements bench/requirements.txt crates/python/requirements.t
 lock crates/python/requirements-full bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
 lock synth/requirements bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
 # Away from the others.
+lock bench/peers
 lock crates/python/requirements-flower

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs thirty everyday lines in Hearith and in other libraries; writes bench/results/everyday.md. The others get an environment of their own.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+scripts/extension.sh
+work=${CARGO_TARGET_DIR:-target}/peers
+[ -x "$work/bin/python" ] || .venv/bin/python -m venv "$work"
+"$work/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement bench/peers.txt
+
+PYTHONPATH=crates/python/python .venv/bin/python bench/python/everyday.py --library hearith --out "$work/hearith.json"
+for library in phe heu tenseal; do
+    "$work/bin/python" bench/python/everyday.py --library "$library" --out "$work/$library.json"
+done
+.venv/bin/python bench/python/everyday.py --table "$work"/{hearith,phe,heu,tenseal}.json
