@@ -8,7 +8,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target; `make test` takes a short look.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo demo-python demo-dghv demo-service test test-full wheel sbom bench bench-python bench-everyday bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-proofs fuzz lint audit miri msrv doc hardware-tools synth \
+.PHONY: help docs demo demo-python demo-dghv demo-service test test-full wheel sbom bench bench-python bench-everyday bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-proofs fuzz lint audit miri msrv doc hardware-tools synth \
 	synth-mesa synth-rns synth-coproc synth-memories synth-check boards formal coverage setup clean
 
 help: ## list these commands
@@ -38,11 +38,16 @@ test-%: ## run one part of them: rust, python, cocotb, fuzz, or a system (`scrip
 	@scripts/setup.sh test
 	scripts/test.sh $*
 
+docs: ## build the documentation site into target/site; scripts/docs.sh --charts draws its charts anew first
+	@scripts/setup.sh test
+	scripts/docs.sh
+
 test-full: ## the same with the long tests, Spark, Flower, and a minute of fuzzing a target
 	@scripts/setup.sh test
 	INCLUDE_IGNORED=1 scripts/test.sh rust python cocotb
 	scripts/test_spark.sh
 	scripts/test_flower.sh
+	scripts/docs.sh
 	scripts/fuzz.sh 60
 
 wheel: ## build the Python package's wheel in dist/

@@ -21,4 +21,5 @@ lock crates/python/requirements-full bench/requirements.txt crates/python/requir
 lock synth/requirements bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
 # Away from the others.
 lock bench/peers
+lock docs/site/requirements
 lock crates/python/requirements-flower

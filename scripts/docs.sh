@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Builds the documentation site into target/site: the pages with their links checked, the Python and the Rust reference. `--charts` draws docs/charts
+# anew from the tables first.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+venv=target/site-tools
+[ -x "$venv/bin/python" ] || .venv/bin/python -m venv "$venv"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement docs/site/requirements.txt
+if [ "${1-}" = --charts ]; then
+    "$venv/bin/python" docs/site/charts.py
+fi
+
+"$venv/bin/python" docs/site/stage.py target/site-pages
+# The theme advertises its authors' next work on every run.
+NO_MKDOCS_2_WARNING=1 "$venv/bin/python" -m mkdocs build --quiet --config-file docs/site/mkdocs.yml
+
+# The package's own dependencies come from its environment; Spark is there after `make test-full`.
+scripts/extension.sh
+spark=$(.venv/bin/python -c 'import pyspark' 2> /dev/null && echo hearith.spark || true)
+PYTHONPATH=crates/python/python:$(.venv/bin/python -c 'import site; print(site.getsitepackages()[0])') \
+    "$venv/bin/python" -m pdoc --docformat google --output-directory target/site/python \
+    hearith hearith.{arrow,columns,dghv,duckdb,encoding,federated,keys,remote,sharing} hearith.phe $spark
+cargo doc --quiet --workspace --no-deps --target-dir target/site-rust
+rm -rf target/site/rust
+cp -r target/site-rust/doc target/site/rust
+echo '<meta http-equiv="refresh" content="0; url=hearith_columns/index.html">' > target/site/rust/index.html
+echo "target/site/index.html"
