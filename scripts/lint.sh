@@ -33,6 +33,8 @@ scripts/msrv.sh
 (cd crates/python && ruff check --quiet . && ruff format --quiet --check . && mypy --no-error-summary)
 ruff check --quiet scripts rtl/cocotb
 ruff format --quiet --check scripts rtl/cocotb
+ruff check --quiet --config scripts/ruff.toml docs/site
+ruff format --quiet --check --config scripts/ruff.toml docs/site
 scripts/lint_rtl.sh
 scripts/ip.py --check
 scripts/self_test.py --check

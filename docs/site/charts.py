@@ -104,6 +104,7 @@ def drawn(page: Path, draw: Callable[[Axes, Path], None]) -> str:
 
 
 def main() -> None:
+    """Draws all charts."""
     CHARTS.mkdir(exist_ok=True)
     for name, (page, draw) in ALL.items():
         (CHARTS / f"{name}.svg").write_text(drawn(RESULTS / page, draw))
