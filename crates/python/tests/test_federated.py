@@ -138,3 +138,17 @@ def test_the_example_trains_the_same_model(monkeypatch, capsys):
     # Its processes import it by its path.
     runpy.run_path(str(EXAMPLES / "federated.py"), run_name="__main__")
     assert "equal to open training with rounded gradients: True" in capsys.readouterr().out
+
+
+def test_numbers_beyond_the_range_are_cut_on_request(keys):
+    public, private = keys
+    aggregator = he.Aggregator(public, np.zeros(4), range=2, step=0.5, clients=2)
+    update = np.array([0.5, 2.2, 1000.0, -1e300])
+    with pytest.raises(RangeError, match="number 2 "):
+        aggregator.encrypt(update)
+    clipped = aggregator.encrypt(update, clip=True)
+    assert aggregator.total(private, clipped).tolist() == [0.5, 2.0, 2.0, -2.0]
+    assert aggregator.quantised(update, clip=True).tolist() == [0.5, 2.0, 2.0, -2.0]
+    for wrong in (np.nan, np.inf, -np.inf):
+        with pytest.raises(RangeError, match="number 1 "):
+            aggregator.encrypt(np.array([0, wrong, 0, 0]), clip=True)

@@ -138,24 +138,31 @@ class Aggregator:
         return self._capacity
 
     def encrypt(
-        self, update: Layers, *, weight: int = 1, private: PrivateKey | None = None, progress: bool = False
+        self,
+        update: Layers,
+        *,
+        weight: int = 1,
+        clip: bool = False,
+        private: PrivateKey | None = None,
+        progress: bool = False,
     ) -> EncryptedUpdate:
         """Encrypts an update, its numbers rounded to the nearest step and multiplied by a weight of the client's own.
 
         Args:
             update: arrays of the agreed shapes.
             weight: 1 to `max_weight`.
+            clip: cuts numbers that exceed the range to it, rather than refusing them; not what is no number.
             private: the private key, faster where the client is its owner.
             progress: shows a progress bar.
 
         Raises:
             NullError: a number is missing (masked, null).
-            RangeError: a number is not finite or exceeds the range.
+            RangeError: a number is not finite, or exceeds the range and is not to be cut.
             ShapeError: the arrays have other shapes.
         """
         weight = self._weight(weight)
         padded = np.zeros(self.ciphertexts * self.slots, dtype=np.int64)
-        padded[: self.size] = self._quantised(update) * weight
+        padded[: self.size] = self._quantised(update, clip) * weight
         key = self._key.native if private is None else private.native
         public, slots = self._key.native, self.slots
 
@@ -231,17 +238,20 @@ class Aggregator:
         """The weighted mean: the total over the total weight."""
         return self._shaped(self._decrypted(private, update, progress), Fraction(1, update.weight))
 
-    def quantised(self, update: Layers) -> Floats:
-        """The update as it is encrypted: rounded to multiples of the step."""
-        return self._shaped(self._quantised(update), Fraction(1))
+    def quantised(self, update: Layers, *, clip: bool = False) -> Floats:
+        """The update as it is encrypted: rounded to multiples of the step, and cut to the range if asked for."""
+        return self._shaped(self._quantised(update, clip), Fraction(1))
 
     @property
     def _layout(self) -> tuple[Any, ...]:
         """What has to agree between updates that are added up."""
         return self._layers.shapes, self._steps, str(self._step), self._max_weight, self._capacity
 
-    def _quantised(self, update: Layers) -> npt.NDArray[np.int64]:
+    def _quantised(self, update: Layers, clip: bool) -> npt.NDArray[np.int64]:
         scaled = np.rint(self._layers.flattened(update) / float(self._step))
+        if clip:
+            # NaN stays NaN, infinity is none that a range could hold.
+            scaled = np.where(np.isfinite(scaled), np.clip(scaled, -self._steps, self._steps), np.nan)
         outside = ~(np.abs(scaled) <= self._steps)
         if outside.any():
             text = f"number {int(np.argmax(outside))} is not finite or exceeds the range"
