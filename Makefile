@@ -47,6 +47,7 @@ test-full: ## the same with the long tests, Spark, Flower, and a minute of fuzzi
 	INCLUDE_IGNORED=1 scripts/test.sh rust python cocotb
 	scripts/test_spark.sh
 	scripts/test_flower.sh
+	scripts/test_notebooks.sh
 	scripts/docs.sh
 	scripts/fuzz.sh 60
 

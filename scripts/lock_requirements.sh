@@ -18,6 +18,7 @@ lock crates/python/requirements bench/requirements.txt
 lock scripts/requirements bench/requirements.txt crates/python/requirements.txt
 lock rtl/cocotb/requirements bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
 lock crates/python/requirements-full bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
+lock crates/python/requirements-notebooks bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
 lock synth/requirements bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
 # Away from the others.
 lock bench/peers
