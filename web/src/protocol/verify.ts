@@ -78,6 +78,21 @@ export class Verifier {
     }
   }
 
+  /** Entries so far. */
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  /** The tree's root so far. */
+  get root(): string {
+    return this.#tree.root();
+  }
+
+  /** Right shares of the totals, by trustee. */
+  get shares(): ReadonlyMap<number, readonly bigint[]> {
+    return this.#shares;
+  }
+
   /** Takes the board's next line. */
   add(line: string): void {
     if (this.#broken) return;
