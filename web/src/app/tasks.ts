@@ -30,7 +30,9 @@ export function scriptUrl(url: string): string {
 }
 
 function start(): Worker {
-  if (import.meta.env.DEV) return new Worker(new URL("../main.tsx", import.meta.url), { type: "module" });
+  // While developing, the script has an address of its own.
+  const served = document.querySelector<HTMLScriptElement>('script[src*="main.tsx"]');
+  if (served) return new Worker(scriptUrl(served.src), { type: "module" });
   const text = document.querySelector("script[data-hearith]")?.textContent ?? "";
   const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
   return new Worker(scriptUrl(url));
