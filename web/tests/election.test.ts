@@ -4,7 +4,7 @@ import * as base64 from "../src/protocol/base64.ts";
 import { canonical, type Json, parse } from "../src/protocol/canonical.ts";
 import { readElection } from "../src/protocol/entry.ts";
 import { sign } from "../src/protocol/signature.ts";
-import { combined, shareBody, tallyBody, totals } from "../src/protocol/tally.ts";
+import { combined, outcome, shareBody, tallyBody, totals } from "../src/protocol/tally.ts";
 import { tracker } from "../src/protocol/tracker.ts";
 import { type Check, type Report, type Verifier, verifyRecord } from "../src/protocol/verify.ts";
 import { Board, hold, member, secret } from "./support/board.ts";
@@ -79,7 +79,8 @@ function finish({ board }: Made, trustees = [1, 3]): number[][] {
         ),
     );
   }
-  const result = combined(verifier().state, all, shares);
+  const { state: counted } = verifier();
+  const result = outcome(counted, combined(counted, all, shares));
   board.byOrganiser("result", { contests: result, election: board.id });
   board.head();
   return result;

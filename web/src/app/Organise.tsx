@@ -70,7 +70,7 @@ function Acts({ secret }: { secret: Uint8Array }) {
   const words = texts.organise;
   const body = { election: election?.id ?? "" };
   switch (overview?.phase) {
-    case "setup":
+    case "preparing":
       return (
         <>
           <p>{words.registered(overview.voters)}</p>

@@ -38,7 +38,7 @@ export function Result(_: { rest: string }) {
         ? election.contests.map((contest, at) => (
             <Plot key={contest.title} contest={contest} votes={result[at] ?? []} />
           ))
-        : !verified && <p>{overview?.phase === "done" ? texts.result.unverified : texts.result.none}</p>}
+        : !verified && <p>{overview?.phase === "finished" ? texts.result.unverified : texts.result.none}</p>}
       <section class="card">
         <h3>{texts.result.verify}</h3>
         <p class="help">{texts.result.verifyHelp}</p>

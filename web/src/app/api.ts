@@ -1,6 +1,6 @@
 /** The server: what is asked of it and how it refuses. docs/election-server.md has its addresses. */
 
-import type { Json } from "../protocol/canonical.ts";
+import { canonical, type Json } from "../protocol/canonical.ts";
 import type { Phase } from "../protocol/state.ts";
 import type { Signed } from "./worker.ts";
 
@@ -68,8 +68,9 @@ async function ask<T>(path: string, init?: RequestInit): Promise<T> {
   throw new Refused(value.message ?? `the server answers ${response.status}`, value.error ?? "unknown");
 }
 
-function post<T>(path: string, value: object): Promise<T> {
-  const body = JSON.stringify(value);
+function post<T>(path: string, value: Json): Promise<T> {
+  // The server takes a body as it is signed: in its canonical form.
+  const body = canonical(value);
   return ask(path, { method: "POST", body, headers: { "Content-Type": "application/json" } });
 }
 

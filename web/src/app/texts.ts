@@ -10,12 +10,12 @@ const en = {
   offline: "The server cannot be reached. What you see is what this browser has; nothing can be sent.",
   noElection: "There is no election here yet.",
   phases: {
-    new: "no election",
-    setup: "being prepared",
+    empty: "not set up",
+    preparing: "being prepared",
     open: "open",
     closed: "closed, not yet counted",
     tallied: "closed, being decrypted",
-    done: "finished",
+    finished: "finished",
   },
   phase: "The election is",
   errors: {
@@ -225,12 +225,12 @@ const de: Texts = {
     "Der Server ist nicht erreichbar. Zu sehen ist, was dieser Browser hat; gesendet werden kann nichts.",
   noElection: "Hier gibt es noch keine Wahl.",
   phases: {
-    new: "noch nicht angelegt",
-    setup: "in Vorbereitung",
+    empty: "noch nicht angelegt",
+    preparing: "in Vorbereitung",
     open: "geöffnet",
     closed: "geschlossen, noch nicht gezählt",
     tallied: "geschlossen, wird entschlüsselt",
-    done: "abgeschlossen",
+    finished: "abgeschlossen",
   },
   phase: "Die Wahl ist",
   errors: {

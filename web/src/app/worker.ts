@@ -10,7 +10,7 @@ import { KINDS, readElection } from "../protocol/entry.ts";
 import { ensure, Fault } from "../protocol/errors.ts";
 import { isSecretOf } from "../protocol/share.ts";
 import { sign } from "../protocol/signature.ts";
-import { combined, shareBody, tallyBody, totals } from "../protocol/tally.ts";
+import { combined, outcome, shareBody, tallyBody, totals } from "../protocol/tally.ts";
 import { tracker } from "../protocol/tracker.ts";
 import type { Memory, Report, Verifier } from "../protocol/verify.ts";
 import { type Progress, verifyFrom } from "./record.ts";
@@ -128,7 +128,7 @@ export const tasks = {
 
   async result(url: string, memory: Memory, secret: Uint8Array, progress: Progress): Promise<Signed> {
     const { state, shares } = await checked(url, memory, progress);
-    const contests = combined(state, totals(state), shares);
+    const contests = outcome(state, combined(state, totals(state), shares));
     return signed("result", { contests, election: state.id }, secret);
   },
 };

@@ -29,7 +29,11 @@ function readMethod(value: Json, name: string): Method {
   return { kind, choose: members[kind] ?? 0 };
 }
 
-const CONTEST = read.object({ candidates: read.list(read.text, 1), method: readMethod, title: read.text });
+const CONTEST = read.object({
+  candidates: read.list(read.name(400), 1, 256),
+  method: readMethod,
+  title: read.name(400),
+});
 
 export const readContest: read.Reader<Contest> = (value, name) => {
   const contest = CONTEST(value, name);
@@ -95,11 +99,20 @@ function check(contest: Contest, chosen: ReadonlySet<number>): void {
 }
 
 /** Votes for each candidate, from what a contest's ciphertexts add up to and the weight of all who voted. */
-export function votes(contest: Contest, totals: readonly bigint[], weight: bigint): bigint[] {
+export function votes(contest: Contest, totals: readonly bigint[], weight: bigint): number[] {
   const [first = 0n] = totals;
-  if (contest.method.kind === "yes_no") return [first, weight - first];
-  if (contest.method.kind !== "plurality") return [...totals];
-  return contest.candidates.map((_, place) =>
-    BigInt.asUintN(Number(PLACE_BITS), first >> (PLACE_BITS * BigInt(place))),
+  const { kind } = contest.method;
+  let found = [...totals];
+  if (kind === "yes_no") found = [first, weight - first];
+  if (kind === "plurality") {
+    found = contest.candidates.map((_, place) =>
+      BigInt.asUintN(Number(PLACE_BITS), first >> (PLACE_BITS * BigInt(place))),
+    );
+    ensure(first >> (PLACE_BITS * BigInt(found.length)) === 0n, "the total has votes for nobody");
+  }
+  ensure(
+    found.every((count) => count >= 0n && count <= weight),
+    "the totals are more than all votes",
   );
+  return found.map(Number);
 }

@@ -1,7 +1,7 @@
 /** Entries: the lines of a board, and the heads that its keeper signs. */
 
 import { bitLength } from "./bigint.ts";
-import { toBigint } from "./bytes.ts";
+import { equal, toBigint } from "./bytes.ts";
 import type { Json } from "./canonical.ts";
 import { parse } from "./canonical.ts";
 import { type Contest, PLACE_BITS, readContest } from "./contest.ts";
@@ -66,11 +66,11 @@ const edKey: read.Reader<Uint8Array> = (value, name) => {
 
 const ELECTION = read.object({
   board: edKey,
-  contests: read.list(readContest, 1),
+  contests: read.list(readContest, 1, 64),
   key: read.object({ generator: read.bytes(), modulus: read.bytes(), roots: read.list(read.bytes()) }),
   organiser: edKey,
   revoting: read.flag,
-  title: read.text,
+  title: read.name(400),
   trustees: read.nullable(
     read.object({ base: read.bytes(), keys: read.list(read.bytes(), 1, 20), needed: read.integer(1, 20) }),
   ),
@@ -78,6 +78,9 @@ const ELECTION = read.object({
 
 export function readElection(body: Json): Election {
   const { key: numbers, trustees: given, ...rest } = ELECTION(body, "election");
+  const candidates = rest.contests.reduce((sum, contest) => sum + contest.candidates.length, 0);
+  ensure(candidates <= 512, "more than 512 candidates");
+  ensure(!equal(rest.organiser, rest.board), "organiser and board have the same key");
   const width = numbers.modulus.length;
   for (const one of [numbers.generator, ...numbers.roots]) {
     ensure(one.length === width, "a number of the key has not as many bytes as its modulus");
@@ -110,7 +113,11 @@ export interface Voter {
 
 export const VOTERS = read.object({
   election: read.hash,
-  voters: read.list(read.object({ id: read.text, key: edKey, weight: read.integer(1, 2 ** 32) }), 1, 1000),
+  voters: read.list(
+    read.object({ id: read.name(128), key: edKey, weight: read.integer(1, 2 ** 32) }),
+    1,
+    1000,
+  ),
 });
 export const PHASE = read.object({ election: read.hash });
 export const TALLY = read.object({
@@ -118,6 +125,10 @@ export const TALLY = read.object({
   counted: read.count,
   election: read.hash,
   weight: read.count,
+});
+export const OPENING = read.object({
+  contests: read.list(read.list(read.object({ opening: read.bytes(), plaintext: read.bytes() }))),
+  election: read.hash,
 });
 export const SHARE = read.object({ election: read.hash, shares: read.bytes(), trustee: read.integer(1, 20) });
 export const RESULT = read.object({ contests: read.list(read.list(read.count)), election: read.hash });
@@ -132,5 +143,7 @@ export interface Head {
 const HEAD = read.object({ root: read.hash, signature: read.bytes(64), size: read.count, time: read.text });
 
 export function readHead(line: string): Head {
-  return HEAD(parse(line), "head");
+  const head = HEAD(parse(line), "head");
+  ensure(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(head.time), "the time of a head is written in another way");
+  return head;
 }

@@ -114,10 +114,7 @@ export function proveMembership(
 
 function readResponse(bytes: Uint8Array, bits: number): bigint {
   const response = toBigint(bytes);
-  ensure(
-    response > 0n && bitLength(response) <= bits + HIDING_BITS + 1,
-    "an answer of a proof is out of range",
-  );
+  ensure(bitLength(response) <= bits + HIDING_BITS + 1, "an answer of a proof is out of range");
   return response;
 }
 

@@ -1,6 +1,7 @@
 /** Readers of JSON: each takes a value and gives it typed, or says what is wrong with it. Members nobody knows are refused. */
 
 import * as base64 from "./base64.ts";
+import { utf8 } from "./bytes.ts";
 import type { Json } from "./canonical.ts";
 import { ensure, Fault } from "./errors.ts";
 
@@ -12,6 +13,17 @@ export const text: Reader<string> = (value, name) => {
   ensure(typeof value === "string", () => `${name} is no text`);
   return value;
 };
+
+/** A name to show: not empty, of so many bytes at most, without control characters. */
+export function name(most: number): Reader<string> {
+  return (value, what) => {
+    const read = text(value, what);
+    const length = utf8(read).length;
+    ensure(length >= 1 && length <= most, () => `${what} has ${length} bytes, not 1 to ${most}`);
+    ensure(!/\p{Cc}/u.test(read), () => `${what} has control characters`);
+    return read;
+  };
+}
 
 export const flag: Reader<boolean> = (value, name) => {
   ensure(typeof value === "boolean", () => `${name} is neither true nor false`);

@@ -2,13 +2,17 @@
 
 import { type Ballot, type Ciphertexts, type Form, readBallot, readChallenge } from "./ballot.ts";
 import { canonical, type Json } from "./canonical.ts";
-import { type Election, type Entry, PHASE, readElection, VOTERS, type Voter } from "./entry.ts";
+import { PLACE_BITS } from "./contest.ts";
+import { type Election, type Entry, PHASE, readElection, SHARE, VOTERS, type Voter } from "./entry.ts";
 import { ensure, Fault } from "./errors.ts";
 import { hexHash } from "./hash.ts";
 import * as read from "./readers.ts";
 import { tracker } from "./tracker.ts";
 
-export type Phase = "new" | "setup" | "open" | "closed" | "tallied" | "done";
+export type Phase = "empty" | "preparing" | "open" | "closed" | "tallied" | "finished";
+
+/** What all voters weigh together is less: a place of a plurality's total holds it. */
+const ALL_WEIGHTS = 2 ** Number(PLACE_BITS);
 
 export interface VoterState extends Voter {
   /** The ballot that counts, while there is one. */
@@ -38,13 +42,16 @@ export function ballotOf(entry: Pick<Entry, "kind" | "body">): Json {
 
 export class State {
   id = "";
-  phase: Phase = "new";
+  phase: Phase = "empty";
   #election: Election | undefined;
   readonly voters = new Map<string, VoterState>();
   readonly trackers = new Map<string, Place>();
   readonly counts = new Map<string, number>();
   /** Hashes of every ciphertext of the board: none may come twice. */
   readonly #used = new Set<string>();
+  readonly #trustees = new Set<number>();
+  #opened = false;
+  #weights = 0;
 
   get election(): Election {
     if (!this.#election) throw new Fault("the board does not begin with an election");
@@ -82,17 +89,18 @@ export class State {
     const { kind, body } = entry;
     switch (kind) {
       case "election":
-        this.#in("new", kind);
+        this.#in("empty", kind);
         this.#election = readElection(body);
         this.id = hexHash(canonical(body));
-        this.phase = "setup";
+        this.phase = "preparing";
         return undefined;
       case "voters":
-        this.#in("setup", kind);
+        this.#in("preparing", kind);
         this.#register(body);
         return undefined;
       case "open":
-        this.#moves("setup", "open", kind, body);
+        this.#moves("preparing", "open", kind, body);
+        ensure(this.voters.size > 0, "there are no voters");
         return undefined;
       case "close":
         this.#moves("open", "closed", kind, body);
@@ -108,12 +116,18 @@ export class State {
         this.phase = "tallied";
         return undefined;
       case "share":
+        this.#in("tallied", kind);
+        this.#shared(body);
+        return undefined;
       case "opening":
         this.#in("tallied", kind);
+        ensure(!this.election.trustees && !this.#opened, "a decryption by one that is not asked for");
+        this.#opened = true;
         return undefined;
       case "result":
         this.#in("tallied", kind);
-        this.phase = "done";
+        this.#decrypted();
+        this.phase = "finished";
         return undefined;
     }
   }
@@ -137,8 +151,24 @@ export class State {
     this.#belongs(election);
     for (const voter of voters) {
       ensure(!this.voters.has(voter.id), () => `the voter ${voter.id} is registered twice`);
+      this.#weights += voter.weight;
+      ensure(this.#weights < ALL_WEIGHTS, "all weights together reach 2^48");
       this.voters.set(voter.id, voter);
     }
+  }
+
+  #shared(body: Json): void {
+    const { trustee } = SHARE(body, "share");
+    const { trustees } = this.election;
+    ensure(trustees !== null && trustee <= trustees.keys.length, () => `there is no trustee ${trustee}`);
+    ensure(!this.#trustees.has(trustee), () => `trustee ${trustee} has shared before`);
+    this.#trustees.add(trustee);
+  }
+
+  #decrypted(): void {
+    const needed = this.election.trustees?.needed ?? 0;
+    ensure(this.#trustees.size >= needed, () => `${this.#trustees.size} of ${needed} shares that are needed`);
+    ensure(this.election.trustees !== null || this.#opened, "the tally is not decrypted yet");
   }
 
   #use(ballot: Ballot): void {

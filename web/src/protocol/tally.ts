@@ -2,9 +2,10 @@
 
 import * as base64 from "./base64.ts";
 import { power } from "./bigint.ts";
+import { toBigint } from "./bytes.ts";
 import { canonical, type Json } from "./canonical.ts";
 import { marks, votes } from "./contest.ts";
-import { RESULT, SHARE, TALLY } from "./entry.ts";
+import { OPENING, RESULT, SHARE, TALLY } from "./entry.ts";
 import { ensure, Fault } from "./errors.ts";
 import type { Context } from "./proofs.ts";
 import { combine, decryptShare, joinShares, readShare, splitShares } from "./share.ts";
@@ -86,26 +87,48 @@ export function checkShares(state: State, totals: Totals, body: Json): { trustee
   return { trustee: given.trustee, shares };
 }
 
-/** Votes for every candidate, contest by contest, from the shares of enough trustees. */
+/** What the totals decrypt to, from the shares of enough trustees. */
 export function combined(
   state: State,
   totals: Totals,
   shares: ReadonlyMap<number, readonly bigint[]>,
-): number[][] {
-  const { key, trustees, contests } = state.election;
+): Totals {
+  const { key, trustees } = state.election;
   if (!trustees) throw new Fault("the election has no trustees");
-  const plain = totals
-    .flat()
-    .map((_, row) =>
-      combine(key, trustees, new Map([...shares].map(([trustee, numbers]) => [trustee, numbers[row] ?? 0n]))),
-    );
-  const weight = BigInt(state.turnout.weight);
-  let at = 0;
-  return contests.map((contest) => {
-    const own = plain.slice(at, at + marks(contest));
-    at += own.length;
-    return votes(contest, own, weight).map(Number);
+  let row = 0;
+  return totals.map((marks) =>
+    marks.map(() => {
+      const own = new Map([...shares].map(([trustee, numbers]) => [trustee, numbers[row] ?? 0n]));
+      row += 1;
+      return combine(key, trustees, own);
+    }),
+  );
+}
+
+/** What the totals decrypt to, as the one holder of the key shows it: each number with the opening of its ciphertext. */
+export function opened(state: State, totals: Totals, body: Json): Totals {
+  const { key } = state.election;
+  const given = OPENING(body, "opening");
+  ensure(given.election === state.id, "the decryption is for another election");
+  ensure(given.contests.length === totals.length, "the decryption has not as many contests as there are");
+  return totals.map((marks, at) => {
+    const own = given.contests[at] ?? [];
+    ensure(own.length === marks.length, "the decryption has not every mark");
+    return own.map(({ opening, plaintext }, mark) => {
+      ensure(opening.length === key.bytes && plaintext.length === key.bytes, "a number of another length");
+      const [r, m] = [toBigint(opening), toBigint(plaintext)];
+      ensure(r > 0n && r < key.n && m < key.n, "a number that is not below n");
+      const again = (key.plain(m) * power(r, key.n, key.squared)) % key.squared;
+      ensure(again === marks[mark], "a total does not hold what the decryption says");
+      return m;
+    });
   });
+}
+
+/** Votes for every candidate, contest by contest, from what the totals decrypt to. */
+export function outcome(state: State, plaintexts: Totals): number[][] {
+  const weight = BigInt(state.turnout.weight);
+  return state.election.contests.map((contest, at) => votes(contest, plaintexts[at] ?? [], weight));
 }
 
 /** Checks that a result is what the shares combine to. */

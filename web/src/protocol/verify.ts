@@ -13,7 +13,7 @@ import { hexHash } from "./hash.ts";
 import { type Claims, firstWrong } from "./proofs.ts";
 import { verify as signatureHolds } from "./signature.ts";
 import { State } from "./state.ts";
-import { checkResult, checkShares, checkTally, combined, type Totals } from "./tally.ts";
+import { checkResult, checkShares, checkTally, combined, opened, outcome, type Totals } from "./tally.ts";
 import { leafHash, Tree } from "./tree.ts";
 
 export const CHECKS = [
@@ -64,6 +64,7 @@ export class Verifier {
   #broken = false;
   #pending: { index: number; claims: Claims }[] = [];
   #totals: Totals | undefined;
+  #opened: Totals | undefined;
   #shares = new Map<number, readonly bigint[]>();
   #result: number[][] | undefined;
 
@@ -197,21 +198,27 @@ export class Verifier {
       this.#totals = this.#in("tally", () => checkTally(state, entry.body), index);
     }
     if (entry.kind === "share") this.#in("shares", () => this.#share(entry), index);
+    if (entry.kind === "opening") {
+      this.#opened = this.#in("shares", () => opened(state, this.#right(), entry.body), index);
+    }
     if (entry.kind === "result") {
       this.#result = this.#in("result", () => checkResult(state, entry.body, this.#decrypted()), index);
     }
   }
 
   #share(entry: Entry): void {
-    ensure(this.#totals !== undefined, "there are no right totals to share in");
-    const { trustee, shares } = checkShares(this.state, this.#totals, entry.body);
-    ensure(!this.#shares.has(trustee), () => `trustee ${trustee} has shared before`);
+    const { trustee, shares } = checkShares(this.state, this.#right(), entry.body);
     this.#shares.set(trustee, shares);
   }
 
   #decrypted(): number[][] {
-    ensure(this.#totals !== undefined, "there are no right totals to decrypt");
-    return combined(this.state, this.#totals, this.#shares);
+    return outcome(this.state, this.#opened ?? combined(this.state, this.#right(), this.#shares));
+  }
+
+  /** The totals, if the board's are right. */
+  #right(): Totals {
+    ensure(this.#totals !== undefined, "there are no right totals");
+    return this.#totals;
   }
 
   /** Compares the tree, as far as it has grown, with the heads of this size and with what is remembered. */
