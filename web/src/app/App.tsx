@@ -40,7 +40,10 @@ export function App() {
     }
   }, []);
   useEffect(() => {
-    const moved = () => setAddress(address());
+    const moved = () => {
+      setAddress(address());
+      refresh();
+    };
     addEventListener("hashchange", moved);
     refresh();
     return () => removeEventListener("hashchange", moved);
