@@ -10,6 +10,9 @@ import { Trustee } from "./Trustee.tsx";
 import { LANGUAGES, type Language } from "./texts.ts";
 import { Vote } from "./Vote.tsx";
 
+/** A key with fewer bits than this hides nothing for long. */
+const LEAST_BITS = 2048;
+
 const PAGES = { vote: Vote, board: Board, result: Result, organise: Organise, trustee: Trustee };
 type Page = keyof typeof PAGES;
 
@@ -65,6 +68,7 @@ export function App() {
     document.title = `${texts.nav[page]} – ${election?.title ?? texts.title}`;
   }, [texts, page, election]);
 
+  const bits = election ? 8 * election.key.bytes : 0;
   const shared: Shared = { texts, language, election, overview, refresh };
   const Shown = PAGES[page];
   return (
@@ -99,6 +103,7 @@ export function App() {
       </header>
       <main tabIndex={-1}>
         <Alert kind="warn">{fault === "offline" ? texts.offline : fault}</Alert>
+        {bits > 0 && bits < LEAST_BITS && <Alert kind="warn">{texts.weakKey(bits)}</Alert>}
         {overview || fault ? <Shown key={page} rest={rest} /> : <p role="status">{texts.loading}</p>}
       </main>
       <footer>

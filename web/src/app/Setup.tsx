@@ -66,6 +66,9 @@ export function Setup({ board, secret }: { board: string; secret: Uint8Array }) 
     >
       <section class="card">
         <h3>{words.setup}</h3>
+        <p>
+          {words.public}: <code class="hash">{base64.encode(publicKey(secret))}</code>
+        </p>
         <div class="field">
           <label for={ids[0]}>{words.name}</label>
           <input id={ids[0]} required value={name} onInput={(event) => setName(event.currentTarget.value)} />
@@ -79,11 +82,7 @@ export function Setup({ board, secret }: { board: string; secret: Uint8Array }) 
           />
           <span>{words.revoting}</span>
         </label>
-        <FileInput
-          label={words.ceremony}
-          help={`${words.ceremonyHelp}${key === undefined ? "" : " ✓"}`}
-          onText={setKey}
-        />
+        <FileInput label={words.ceremony} help={words.ceremonyHelp} onText={setKey} />
       </section>
       {drafts.map((draft, at) => (
         <ContestForm

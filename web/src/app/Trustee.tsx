@@ -58,7 +58,7 @@ function Share() {
         share();
       }}
     >
-      <FileInput label={texts.trustee.file} help={file === undefined ? "" : "✓"} onText={setFile} />
+      <FileInput label={texts.trustee.file} help={texts.trustee.fileHelp} onText={setFile} />
       <div class="field">
         <label for={id}>{texts.trustee.passphrase}</label>
         <p class="help" id={`${id}-help`}>

@@ -106,11 +106,12 @@ export function FileInput(props: { label: string; help: string; onText: (text: s
         id={id}
         type="file"
         aria-describedby={`${id}-help`}
-        onChange={async (event) => {
-          const input = event.currentTarget;
-          const text = await input.files?.[0]?.text();
+        onClick={(event) => {
           // A file that is chosen again is read again.
-          input.value = "";
+          event.currentTarget.value = "";
+        }}
+        onChange={async (event) => {
+          const text = await event.currentTarget.files?.[0]?.text();
           if (text !== undefined) props.onText(text);
         }}
       />

@@ -8,6 +8,8 @@ const en = {
   navigation: "Pages",
   loading: "Loading …",
   offline: "The server cannot be reached. What you see is what this browser has; nothing can be sent.",
+  weakKey: (bits: number) =>
+    `This election's key has only ${bits} bits. That is enough for a test, not for secrets.`,
   noElection: "There is no election here yet.",
   phases: {
     empty: "not set up",
@@ -153,6 +155,7 @@ const en = {
       "It signs what you do here. It stays in this browser's memory and is forgotten when you leave the page.",
     newKey: "Make a new key and save it",
     setup: "Set up the election",
+    public: "The public half of the organiser's key, which the server is started with",
     name: "Title",
     revoting: "Voters may vote again; the last ballot counts",
     ceremony: "Public file of the key ceremony",
@@ -200,6 +203,7 @@ const en = {
       "You hold a share of the election's key. Here it decrypts your part of the total, and of nothing else: the total is computed in this browser from the ballots, which are verified first. Your share never leaves this device.",
     notYet: "The total is not published yet.",
     file: "Your share of the key",
+    fileHelp: "The file that the dealer gave you, share-1.json or another number.",
     passphrase: "Passphrase of the file",
     passphraseHelp: "Leave it empty if the file has none.",
     share: "Verify and decrypt my part",
@@ -223,6 +227,8 @@ const de: Texts = {
   loading: "Wird geladen …",
   offline:
     "Der Server ist nicht erreichbar. Zu sehen ist, was dieser Browser hat; gesendet werden kann nichts.",
+  weakKey: (bits) =>
+    `Der Schlüssel dieser Wahl hat nur ${bits} Bit. Das genügt zum Ausprobieren, nicht für Geheimnisse.`,
   noElection: "Hier gibt es noch keine Wahl.",
   phases: {
     empty: "noch nicht angelegt",
@@ -372,6 +378,7 @@ const de: Texts = {
       "Er unterschreibt, was Sie hier tun, bleibt im Speicher dieses Browsers und wird vergessen, wenn Sie die Seite verlassen.",
     newKey: "Neuen Schlüssel machen und speichern",
     setup: "Wahl anlegen",
+    public: "Die öffentliche Hälfte des Schlüssels, mit der der Server gestartet wird",
     name: "Titel",
     revoting: "Man darf noch einmal wählen; der letzte Stimmzettel zählt",
     ceremony: "Öffentliche Datei der Schlüsselzeremonie",
@@ -421,6 +428,7 @@ const de: Texts = {
       "Sie haben einen Anteil am Schlüssel der Wahl. Hier entschlüsselt er Ihren Teil der Summe und sonst nichts: Sie wird in diesem Browser aus den Stimmzetteln berechnet, die vorher geprüft werden. Ihr Anteil verlässt dieses Gerät nicht.",
     notYet: "Die Summe ist noch nicht veröffentlicht.",
     file: "Ihr Anteil am Schlüssel",
+    fileHelp: "Die Datei, die Sie bei der Zeremonie bekommen haben, share-1.json oder mit anderer Nummer.",
     passphrase: "Passwort der Datei",
     passphraseHelp: "Bleibt leer, wenn die Datei keines hat.",
     share: "Prüfen und meinen Teil entschlüsseln",

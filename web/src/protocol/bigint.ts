@@ -49,17 +49,31 @@ function digits(exponent: bigint, width: number): number[] {
   return found;
 }
 
-/** A power, by fixed windows of five bits. */
-export function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
-  if (exponent < 0n) throw new RangeError("a negative exponent");
-  const table = [1n, mod(base, modulus)];
-  for (let at = 2; at < 32; at++) table.push(((table[at - 1] ?? 0n) * (table[1] ?? 0n)) % modulus);
+/** A product of powers by fixed windows: all share the squarings, so it is for few bases. */
+function byWindows(bases: readonly bigint[], exponents: readonly bigint[], modulus: bigint): bigint {
+  if (exponents.some((exponent) => exponent < 0n)) throw new RangeError("a negative exponent");
+  const width = exponents.some((exponent) => exponent >> 512n > 0n) ? 5 : 4;
+  const places = exponents.map((exponent) => digits(exponent, width));
+  const tables = bases.map((base) => {
+    const table = [1n, mod(base, modulus)];
+    while (table.length < 1 << width)
+      table.push(((table[table.length - 1] ?? 0n) * (table[1] ?? 0n)) % modulus);
+    return table;
+  });
   let result = 1n % modulus;
-  for (const digit of digits(exponent, 5).reverse()) {
-    for (let squaring = 0; squaring < 5; squaring++) result = (result * result) % modulus;
-    result = (result * (table[digit] ?? 0n)) % modulus;
+  for (let place = Math.max(0, ...places.map((one) => one.length)) - 1; place >= 0; place--) {
+    for (let squaring = 0; squaring < width; squaring++) result = (result * result) % modulus;
+    for (const [row, table] of tables.entries()) {
+      const digit = places[row]?.[place];
+      if (digit !== undefined) result = (result * (table[digit] ?? 0n)) % modulus;
+    }
   }
   return result;
+}
+
+/** A power, by fixed windows. */
+export function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
+  return byWindows([base], [exponent], modulus);
 }
 
 /** Powers of one base: a table of every digit at every place, so that a power takes a product a digit. */
@@ -93,12 +107,17 @@ export class FixedBase {
   }
 }
 
-/** The product of powers, by buckets: many bases, exponents of about one length [BDLO12]. */
+/** The product of powers: by windows of few bases, by buckets of many. */
 export function productOfPowers(
   bases: readonly bigint[],
   exponents: readonly bigint[],
   modulus: bigint,
 ): bigint {
+  return bases.length <= 64 ? byWindows(bases, exponents, modulus) : byBuckets(bases, exponents, modulus);
+}
+
+/** The same by buckets, for exponents of about one length [BDLO12]. */
+function byBuckets(bases: readonly bigint[], exponents: readonly bigint[], modulus: bigint): bigint {
   // A bucket costs two products, a base one: some eight bases a bucket are about right.
   const width = Math.max(1, Math.min(12, Math.floor(Math.log2(bases.length + 1)) - 1));
   const places = exponents.map((exponent) => digits(exponent, width));

@@ -1,7 +1,7 @@
 /** Keys shared among trustees: a share of a decryption with its proof, and what shares combine to. docs/threshold.md has the equations. */
 
 import * as base64 from "./base64.ts";
-import { bitLength, gcd, inverse, mod, power, randomBits } from "./bigint.ts";
+import { bitLength, inverse, mod, power, productOfPowers, randomBits } from "./bigint.ts";
 import { concat, counter, toBigint, toBytes, utf8 } from "./bytes.ts";
 import type { Key } from "./djn.ts";
 import { ensure } from "./errors.ts";
@@ -87,34 +87,77 @@ export function isSecretOf(key: Key, trustees: Trustees, trustee: number, secret
   return power(trustees.base, exponent, key.squared) === trustees.keys[trustee - 1];
 }
 
-/** Reads a share and checks its proof: gives `c_i`. */
-export function readShare(
+/** Reads a trustee's shares of several ciphertexts and checks their proofs: gives `c_i` of each. */
+export function readShares(
   key: Key,
   trustees: Trustees,
   trustee: number,
-  context: Context,
-  c: bigint,
+  rows: readonly { readonly c: bigint; readonly context: Context }[],
   bytes: Uint8Array,
-): bigint {
-  const verification = trustees.keys[trustee - 1];
-  ensure(verification !== undefined, () => `there is no trustee ${trustee}`);
-  ensure(bytes.length === shareBytes(key), "a share does not have the bytes that it must");
-  const { squared } = key;
+): bigint[] {
+  const width = shareBytes(key);
+  ensure(bytes.length === width * rows.length, "not as many shares as ciphertexts");
+  const shares = rows.map((_, at) => readShare(key, bytes.subarray(at * width, (at + 1) * width)));
+  const numbers = shares.flatMap(({ number, a, b }) => [number, a, b]);
+  ensure(key.areUnits(numbers), "a share has a number that is no unit");
+  ensure(sharesHold(key, trustees, trustee, rows, shares), "a share's proof does not hold");
+  return shares.map((share) => share.number);
+}
+
+function readShare(key: Key, bytes: Uint8Array): Share {
   const wide = 2 * key.bytes;
   const part = (at: number) => key.readWide(bytes.subarray(at * wide, (at + 1) * wide));
   const share = { number: part(0), a: part(1), b: part(2), response: toBigint(bytes.subarray(3 * wide)) };
   ensure(bitLength(share.response) <= responseBits(key), "a share's answer is out of range");
-  ensure(gcd(share.number * share.a * share.b, key.n) === 1n, "a share has a number that is no unit");
-  const e = shareChallenge(key, trustees, trustee, context, c, share);
-  const square = (number: bigint) => (number * number) % squared;
-  const fourth = square(square(c));
-  // Both equations, compared after squaring, with nothing to invert: c^(4z) = a c_i^(2e), v^z = b v_i^e.
-  const first = [power(fourth, share.response, squared), share.a * power(square(share.number), e, squared)];
-  const second = [power(trustees.base, share.response, squared), share.b * power(verification, e, squared)];
-  for (const [left = 0n, right = 0n] of [first, second]) {
-    ensure(square(left) === square(right % squared), "a share's proof does not hold");
+  return share;
+}
+
+/**
+ * Whether all proofs hold: `c^(4z) = a c_i^(2e)` and `v^z = b v_i^e` of every row in one equation, each with a random
+ * even weight of its own.
+ */
+function sharesHold(
+  key: Key,
+  trustees: Trustees,
+  trustee: number,
+  rows: readonly { readonly c: bigint; readonly context: Context }[],
+  shares: readonly Share[],
+): boolean {
+  const verification = trustees.keys[trustee - 1];
+  ensure(verification !== undefined, () => `there is no trustee ${trustee}`);
+  const left = new Powers(key);
+  const right = new Powers(key);
+  for (const [at, { c, context }] of rows.entries()) {
+    const share = shares[at];
+    if (!share) return false;
+    const e = shareChallenge(key, trustees, trustee, context, c, share);
+    const [g, h] = [randomBits(127) << 1n, randomBits(127) << 1n];
+    left.times(c, 4n * share.response * g);
+    left.times(trustees.base, share.response * h);
+    right.times(share.a, g);
+    right.times(share.number, 2n * e * g);
+    right.times(share.b, h);
+    right.times(verification, e * h);
   }
-  return share.number;
+  return left.product() === right.product();
+}
+
+/** A product of powers, each base once. */
+class Powers {
+  readonly #key: Key;
+  readonly #exponents = new Map<bigint, bigint>();
+
+  constructor(key: Key) {
+    this.#key = key;
+  }
+
+  times(base: bigint, exponent: bigint): void {
+    this.#exponents.set(base, (this.#exponents.get(base) ?? 0n) + exponent);
+  }
+
+  product(): bigint {
+    return productOfPowers([...this.#exponents.keys()], [...this.#exponents.values()], this.#key.squared);
+  }
 }
 
 /** The plaintext below `n` that right shares of different trustees combine to: as many as are needed. */
@@ -145,13 +188,7 @@ export function combine(key: Key, trustees: Trustees, shares: ReadonlyMap<number
   return (((product - 1n) / n) * scale) % n;
 }
 
-/** Shares of several ciphertexts, one after another, as they stand on the board. */
-export function splitShares(key: Key, bytes: Uint8Array, count: number): Uint8Array[] {
-  const width = shareBytes(key);
-  ensure(bytes.length === width * count, "not as many shares as ciphertexts");
-  return Array.from({ length: count }, (_, at) => bytes.subarray(at * width, (at + 1) * width));
-}
-
+/** Shares of several ciphertexts as they stand on the board, one after another. */
 export function joinShares(shares: readonly Uint8Array[]): string {
   return base64.encode(concat(...shares));
 }

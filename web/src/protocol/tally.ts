@@ -8,7 +8,7 @@ import { marks, votes } from "./contest.ts";
 import { OPENING, RESULT, SHARE, TALLY } from "./entry.ts";
 import { ensure, Fault } from "./errors.ts";
 import type { Context } from "./proofs.ts";
-import { combine, decryptShare, joinShares, readShare, splitShares } from "./share.ts";
+import { combine, decryptShare, joinShares, readShares } from "./share.ts";
 import type { State } from "./state.ts";
 
 /** Ciphertexts of the totals, contest by contest. */
@@ -79,11 +79,7 @@ export function checkShares(state: State, totals: Totals, body: Json): { trustee
   if (!trustees) throw new Fault("the election has no trustees");
   const given = SHARE(body, "share");
   ensure(given.election === state.id, "the shares are for another election");
-  const all = rows(state, totals);
-  const split = splitShares(key, given.shares, all.length);
-  const shares = all.map(({ c, context }, at) =>
-    readShare(key, trustees, given.trustee, context, c, split[at] ?? new Uint8Array()),
-  );
+  const shares = readShares(key, trustees, given.trustee, rows(state, totals), given.shares);
   return { trustee: given.trustee, shares };
 }
 
