@@ -1,0 +1,35 @@
+//! Secret ballots whose result everybody can check.
+mod board;
+mod body;
+pub mod canonical;
+mod contest;
+mod decrypt;
+mod election;
+mod entry;
+mod error;
+mod record;
+pub mod signature;
+mod state;
+mod tally;
+mod tracker;
+mod tree;
+mod verify;
+mod verify_ballots;
+mod vote;
+
+pub use board::{Board, Head, Receipt};
+pub use body::*;
+pub use canonical::{Bytes, Hash, MAX_LINE};
+pub use contest::{Contest, DIGIT_BITS, Limit, MAX_CANDIDATES, MAX_CONTESTS, MAX_MARKS, Method};
+pub use election::Election;
+pub use entry::{Entry, NO_LINE, Notice, line_hash};
+pub use error::{Error, ErrorKind, Place};
+pub use record::{FILE_ENTRIES, Folder, HEADS, Lines, Record, Source, board_file};
+pub use signature::Signer;
+pub use state::{Admitted, MAX_VOTER_ID, MAX_VOTERS_AN_ENTRY, MAX_WEIGHT, Phase, Standing, State};
+pub use tally::Products;
+pub use tracker::{read_tracker, tracker};
+pub use tree::{Tree, leaf_hash};
+pub use verify::{Check, Report, Step, verify};
+pub use verify_ballots::{verify_ballots, verify_challenges};
+pub use vote::{Prepared, Vote};
