@@ -24,9 +24,14 @@ export class Board {
   readonly lines: string[] = [];
   readonly heads: string[] = [];
   readonly tree = new Tree();
-  readonly keeper = secret("board");
-  readonly organiser = secret("organiser");
+  readonly keeper: Uint8Array;
+  readonly organiser: Uint8Array;
   id = "";
+
+  constructor(keeper = secret("board"), organiser = secret("organiser")) {
+    this.keeper = keeper;
+    this.organiser = organiser;
+  }
 
   /** Appends an entry as it stands; gives its line. */
   append(kind: string, body: Json, signature: Uint8Array): string {
