@@ -26,8 +26,22 @@ function policy(script: string, style: string, connect: string): string {
   ].join("; ");
 }
 
+/** The licences of what is in the page: they ask to go with it. */
+function licences(root: string): string {
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
+    packages: Record<string, { dev?: boolean; version: string }>;
+  };
+  const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== "" && !dev);
+  const texts = shipped.map(([path, { version }]) => {
+    const text = readFileSync(join(root, path, "LICENSE"), "utf8").trim();
+    return `${path.replace("node_modules/", "")} ${version}\n\n${text}`;
+  });
+  return texts.join(`\n\n${"-".repeat(80)}\n\n`);
+}
+
 /** Puts script and style into the page, when both are written. */
 function oneFile(): Plugin {
+  let root = ".";
   let folder = "dist";
   const read = (name: string) => readFileSync(join(folder, name), "utf8").trim();
   const only = (ending: string) => {
@@ -39,7 +53,8 @@ function oneFile(): Plugin {
     name: "hearith-one-file",
     apply: "build",
     configResolved(config) {
-      folder = join(config.root, config.build.outDir);
+      root = config.root;
+      folder = join(root, config.build.outDir);
     },
     closeBundle() {
       // Nothing in the script may end it.
@@ -57,6 +72,7 @@ function oneFile(): Plugin {
         .replace("</body>", () => `<script data-hearith>${script}</script>\n  </body>`);
       const write = (name: string, text: string) => writeFileSync(join(folder, name), `${text}\n`);
       write("index.html", page);
+      write("LICENSES.txt", licences(root));
       write("csp.txt", `${policy(script, style, "'self'")}; frame-ancestors 'none'`);
       const sums = ["index.html", "sw.js"].map((name) => `${digest(`${read(name)}\n`, "hex")}  ${name}`);
       write("SHA256SUMS", sums.join("\n"));

@@ -6,7 +6,7 @@ import type { Verdict } from "../protocol/verify.ts";
 import { RECORD } from "./api.ts";
 import { memory, rememberHead } from "./memory.ts";
 import { Alert, Progress, Title, useAct, useShared } from "./state.tsx";
-import { work } from "./tasks.ts";
+import { timed, work } from "./tasks.ts";
 import type { Verified } from "./worker.ts";
 
 export function Result(_: { rest: string }) {
@@ -24,7 +24,7 @@ export function Result(_: { rest: string }) {
   const verify = () =>
     act(async () => {
       setVerified(undefined);
-      const found = await work.verify([RECORD, memory(election.id)], setProgress);
+      const found = await timed("verify", work.verify([RECORD, memory(election.id)], setProgress));
       if (found.report.good) rememberHead(election.id, found.root, found.size);
       setVerified(found);
     });

@@ -25,9 +25,19 @@ function contest({ title, candidates, method, choose }: Draft): Json {
   return { candidates: names.filter((name) => name !== ""), method: chosen, title: title.trim() };
 }
 
-/** The public part of a ceremony: key and trustees, as an election's first entry has them. */
-function ceremony(text: string): { key: Json; trustees: Json } {
-  const { key = null, trustees = null } = JSON.parse(text) as { key?: Json; trustees?: Json };
+interface Ceremony {
+  readonly key?: Json;
+  readonly trustees?: Json;
+}
+
+/** The public part of a ceremony, key and trustees: by itself, or in the first line of the record that it began. */
+function ceremony(text: string): Ceremony {
+  const first = JSON.parse(
+    text.includes('"kind":"election"') ? (text.split("\n")[0] ?? "") : text,
+  ) as Ceremony & {
+    body?: Ceremony;
+  };
+  const { key = null, trustees = null } = first.body ?? first;
   return { key, trustees };
 }
 

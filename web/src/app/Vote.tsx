@@ -13,7 +13,7 @@ import { readSecret, type Secret, save } from "./files.ts";
 import { rememberLeaf } from "./memory.ts";
 import { Qr } from "./Qr.tsx";
 import { Alert, Chosen, FileInput, Title, useAct, useShared } from "./state.tsx";
-import { work } from "./tasks.ts";
+import { timed, work } from "./tasks.ts";
 import type { Signed } from "./worker.ts";
 
 type Choices = readonly ReadonlySet<number>[];
@@ -81,7 +81,7 @@ function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => voi
   const voter = credential.voter ?? "";
 
   useEffect(() => {
-    if (election) work.prepare([election.id, overview?.manifest ?? null]).catch(() => {});
+    if (election) timed("prepare", work.prepare([election.id, overview?.manifest ?? null])).catch(() => {});
     return () => {
       work.forget([]);
     };

@@ -81,3 +81,11 @@ const NAMES: readonly (keyof Tasks)[] = [
 export const work = Object.fromEntries(NAMES.map((name) => [name, call(name)])) as unknown as {
   [Name in keyof Tasks]: Call<Tasks[Name]>;
 };
+
+/** The same task, with how long it took among the browser's measurements. */
+export async function timed<T>(name: string, task: Promise<T>): Promise<T> {
+  const start = performance.now();
+  const value = await task;
+  performance.measure(`hearith-${name}`, { start });
+  return value;
+}

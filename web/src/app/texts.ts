@@ -159,7 +159,8 @@ const en = {
     name: "Title",
     revoting: "Voters may vote again; the last ballot counts",
     ceremony: "Public file of the key ceremony",
-    ceremonyHelp: "The file with key and trustees that the ceremony wrote for everybody.",
+    ceremonyHelp:
+      "The first file of the record that the ceremony began, 00000000.jsonl: key and trustees are taken from it.",
     contest: (at: number) => `Contest ${at}`,
     question: "Question",
     candidates: "Candidates, one a line",
@@ -383,7 +384,7 @@ const de: Texts = {
     revoting: "Man darf noch einmal wählen; der letzte Stimmzettel zählt",
     ceremony: "Öffentliche Datei der Schlüsselzeremonie",
     ceremonyHelp:
-      "Die Datei mit Schlüssel und Treuhändern, die bei der Zeremonie für alle geschrieben wurde.",
+      "Die erste Datei der Aufzeichnung, die bei der Zeremonie begonnen wurde, 00000000.jsonl: Ihr werden Schlüssel und Treuhänder entnommen.",
     contest: (at) => `Abstimmung ${at}`,
     question: "Frage",
     candidates: "Zur Wahl stehen, je eine Zeile",

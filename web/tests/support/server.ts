@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import * as base64 from "../../src/protocol/base64.ts";
 import { canonical, type Json, parse } from "../../src/protocol/canonical.ts";
-import { type Entry, KINDS } from "../../src/protocol/entry.ts";
+import { type Entry, KINDS, readEntry } from "../../src/protocol/entry.ts";
 import { Fault } from "../../src/protocol/errors.ts";
 import { hold } from "../../src/protocol/proofs.ts";
 import { publicKey, verify } from "../../src/protocol/signature.ts";
@@ -47,6 +47,7 @@ export class TestServer {
   readonly state = new State();
   readonly #server: Server;
   url = "";
+  #followed = 0;
 
   constructor() {
     this.#server = createServer((request, response) => {
@@ -58,6 +59,13 @@ export class TestServer {
         },
       );
     });
+  }
+
+  /** Takes in what was put on the board directly. */
+  follow(): void {
+    for (const line of this.board.lines.slice(this.#followed)) this.state.admit(readEntry(line));
+    this.#followed = this.board.lines.length;
+    this.board.id = this.state.id;
   }
 
   async start(): Promise<string> {
