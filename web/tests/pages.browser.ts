@@ -5,7 +5,9 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, type BrowserContext, chromium, type Download, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as base64 from "../src/protocol/base64.ts";
 import { canonical } from "../src/protocol/canonical.ts";
+import { member } from "./support/board.ts";
 import { hold, LARGE } from "./support/ceremony.ts";
 import { CHROMIUM, chromiumIsThere } from "./support/chromium.ts";
 import { TestServer } from "./support/server.ts";
@@ -36,12 +38,12 @@ async function read(download: Download): Promise<string> {
 /** What the browser complained of: a policy that is broken is a fault, and so is an exception. */
 const complaints: string[] = [];
 
-async function visit(context: BrowserContext, path: string): Promise<Page> {
+async function visit(context: BrowserContext, path: string, address = url): Promise<Page> {
   const page = await context.newPage();
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("dialog", (dialog) => dialog.accept().catch(() => {}));
-  await page.goto(`${url}/#/${path}`);
+  await page.goto(`${address}/#/${path}`);
   await page.getByRole("heading", { level: 1 }).waitFor();
   return page;
 }
@@ -103,7 +105,7 @@ async function voter(name: string, options: object = {}): Promise<Page> {
 }
 
 /** Chooses and encrypts; gives the tracker. */
-async function encrypt(page: Page, flowers: string[], answer: "Yes" | "No"): Promise<string> {
+async function encrypt(page: Page, flowers: string[], answer: string): Promise<string> {
   for (const flower of flowers) await page.getByRole("checkbox", { name: flower }).check();
   await page.getByRole("radio", { name: answer }).check();
   await page.getByRole("button", { name: "Encrypt the ballot" }).click();
@@ -334,6 +336,38 @@ describe.runIf(chromiumIsThere)("an election", () => {
     ]);
     expect(await reader.locator("li.pass").count()).toBe(9);
     await reader.context().close();
+  });
+});
+
+describe.runIf(chromiumIsThere)("an election in which everybody votes once", () => {
+  test("refuses a second ballot, and says that it does not count", async () => {
+    const once = new TestServer();
+    once.board.begin(ceremony, [{ candidates: ["Yes", "No"], method: "yes_no", title: "A new fence?" }]);
+    const anna = member("anna");
+    once.board.register([anna]);
+    once.board.phase("open");
+    once.follow();
+    const address = await once.start();
+    const key = { election: once.board.id, kind: "voter", secret: base64.encode(anna.secret), voter: "anna" };
+    const vote = async (answer: string) => {
+      const page = await visit(await visitor(), "vote", address);
+      await page.getByLabel("Your credential").setInputFiles(bytes(canonical(key)));
+      await encrypt(page, [], answer);
+      await page.getByText("This cannot be undone.").waitFor();
+      await cast(page);
+      return page;
+    };
+    const first = await vote("Yes");
+    await first.getByRole("heading", { name: "Your ballot is cast." }).waitFor();
+    expect(await first.getByRole("button", { name: "Vote again" }).count()).toBe(0);
+    const second = await vote("No");
+    await second.getByRole("heading", { name: "This ballot was refused. It does not count." }).waitFor();
+    await second.getByText("You have voted already.").waitFor();
+    await looked(second, "vote-refused");
+    expect(once.state.turnout.counted).toBe(1);
+    expect(once.board.lines.filter((line) => line.includes('"kind":"ballot"'))).toHaveLength(1);
+    complaints.splice(0);
+    await once.stop();
   });
 });
 

@@ -8,11 +8,11 @@ import { canonical } from "../protocol/canonical.ts";
 import { type Contest, candidatesOf, limits } from "../protocol/contest.ts";
 import { grouped } from "../protocol/tracker.ts";
 import { receiptHolds } from "../protocol/verify.ts";
-import { cast, challenge, type Receipt } from "./api.ts";
+import { cast, challenge, type Receipt, Refused } from "./api.ts";
 import { readSecret, type Secret, save } from "./files.ts";
 import { rememberLeaf } from "./memory.ts";
 import { Qr } from "./Qr.tsx";
-import { Alert, Chosen, FileInput, Title, useAct, useShared } from "./state.tsx";
+import { Alert, Chosen, explained, FileInput, Title, useAct, useShared } from "./state.tsx";
 import { timed, work } from "./tasks.ts";
 import type { Signed } from "./worker.ts";
 
@@ -22,6 +22,7 @@ type Step =
   | { readonly name: "choose" }
   | { readonly name: "encrypted"; readonly tracker: string }
   | { readonly name: "sent"; readonly tracker: string; readonly signed: Signed; readonly values?: number[][] }
+  | { readonly name: "refused"; readonly reason: string }
   | { readonly name: "cast"; readonly tracker: string; readonly receipt: Receipt; readonly holds: boolean }
   | { readonly name: "shown"; readonly tracker: string; readonly values: number[][] };
 
@@ -113,8 +114,13 @@ function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => voi
     const { values, ...signed } = { values: undefined, ...(await work[act]([credential.secret])) };
     const sent = { name: "sent", tracker, signed, ...(values ? { values } : {}) } as const;
     setStep(sent);
-    await deliver(sent);
+    await send(sent);
   };
+  const send = (sent: Extract<Step, { name: "sent" }>) =>
+    deliver(sent).catch((error) => {
+      if (!(error instanceof Refused && error.definite)) throw error;
+      setStep({ name: "refused", reason: explained(error, texts) });
+    });
   const deliver = async ({ tracker, signed, values }: Extract<Step, { name: "sent" }>) => {
     if (values) {
       await challenge(signed);
@@ -157,10 +163,11 @@ function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => voi
           challenged={step.values !== undefined}
           tracker={step.tracker}
           busy={busy}
-          onRetry={() => act(() => deliver(step))}
+          onRetry={() => act(() => send(step))}
           onAgain={anew}
         />
       )}
+      {step.name === "refused" && <RefusedStep reason={step.reason} onAgain={anew} />}
       {step.name === "cast" && <Cast {...step} onAgain={election.revoting ? anew : undefined} />}
       {step.name === "shown" && <Shown {...step} contests={contests} onAgain={anew} />}
       <Alert>{error}</Alert>
@@ -170,7 +177,7 @@ function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => voi
 
 function Steps({ step }: { step: Step }) {
   const { texts } = useShared();
-  const at = { choose: 0, encrypted: 2, sent: 2, cast: 3, shown: 3 }[step.name];
+  const at = { choose: 0, encrypted: 2, sent: 2, refused: 2, cast: 3, shown: 3 }[step.name];
   return (
     <ol class="steps">
       {texts.vote.steps.map((name, index) => (
@@ -364,6 +371,22 @@ function Sent(props: {
           </button>
         </p>
       </section>
+    </>
+  );
+}
+
+/** When the server has said no: nothing was cast. */
+function RefusedStep({ reason, onAgain }: { reason: string; onAgain: () => void }) {
+  const { texts } = useShared();
+  return (
+    <>
+      <div class="banner" role="alert">
+        <Title>{texts.vote.refused}</Title>
+        <p>{reason}</p>
+      </div>
+      <button type="button" class="quiet" onClick={onAgain}>
+        {texts.vote.back}
+      </button>
     </>
   );
 }

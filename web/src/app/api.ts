@@ -43,7 +43,24 @@ export class Refused extends Error {
     super(message);
     this.code = code;
   }
+
+  /** Whether nothing was entered for certain: sending the same again would be refused again. */
+  get definite(): boolean {
+    return this.code !== undefined && DEFINITE.has(this.code);
+  }
 }
+
+/** Refusals of what was sent, not of the moment. */
+const DEFINITE = new Set([
+  "bad_request",
+  "cross_site",
+  "doubled",
+  "not_signed",
+  "phase",
+  "too_large",
+  "unproven",
+  "voted",
+]);
 
 /** Where the server is: where the page came from, unless it was saved and is told. */
 export const SERVER = (() => {
