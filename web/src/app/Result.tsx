@@ -92,7 +92,7 @@ function Verdicts({ verified }: { verified: Verified }) {
       </Alert>
       <ul class="verdicts">
         {report.verdicts.map((verdict) => (
-          <Line key={verdict.check} verdict={verdict} />
+          <Line key={verdict.check} verdict={verdict} good={report.good} />
         ))}
       </ul>
       <p>
@@ -103,14 +103,14 @@ function Verdicts({ verified }: { verified: Verified }) {
   );
 }
 
-function Line({ verdict }: { verdict: Verdict }) {
+function Line({ verdict, good }: { verdict: Verdict; good: boolean }) {
   const { texts } = useShared();
   const { check, count, fault } = verdict;
-  const kind = fault !== undefined ? "fail" : count === 0 ? "empty" : "pass";
+  const kind = fault !== undefined ? "fail" : count > 0 ? "pass" : good ? "empty" : "skipped";
   return (
     <li class={kind} data-check={check}>
       <span class="mark" aria-hidden="true">
-        {{ fail: "✗", empty: "–", pass: "✓" }[kind]}
+        {{ fail: "✗", empty: "–", skipped: "–", pass: "✓" }[kind]}
       </span>
       <span>
         {texts.result.checks[check]}: <strong>{texts.result[kind]}</strong>

@@ -384,8 +384,8 @@ function RefusedStep({ reason, onAgain }: { reason: string; onAgain: () => void 
         <Title>{texts.vote.refused}</Title>
         <p>{reason}</p>
       </div>
-      <button type="button" class="quiet" onClick={onAgain}>
-        {texts.vote.back}
+      <button type="button" class="second" onClick={onAgain}>
+        {texts.vote.next}
       </button>
     </>
   );

@@ -148,6 +148,7 @@ const en = {
     pass: "holds",
     fail: "wrong",
     empty: "nothing to check yet",
+    skipped: "not checked",
   },
   organise: {
     title: "Organise",
@@ -373,6 +374,7 @@ const de: Texts = {
     pass: "stimmt",
     fail: "falsch",
     empty: "noch nichts zu prüfen",
+    skipped: "nicht geprüft",
   },
   organise: {
     title: "Leiten",
