@@ -111,13 +111,6 @@ impl Ledger {
         &self.signer
     }
 
-    pub(crate) fn policy(&self) -> KeyPolicy {
-        self.policy
-    }
-
-    pub(crate) fn engine(&self) -> Engine {
-        self.engine
-    }
 
     /// What is known without asking the store.
     pub(crate) fn view(&self) -> Arc<View> {
@@ -220,8 +213,8 @@ impl Ledger {
         Ok(found.filter(|(_, line)| is_of(line, notice)).map(|(index, line)| Entered { index, line }))
     }
 
-    /// Enters notices that can stand side by side: ballots and challenges of different voters, or one of another kind. What the rules do not
-    /// allow any more is refused one by one; of the others each is on disk, or none is.
+    /// Enters notices that can stand side by side: ballots and challenges of different voters, or one of another kind; or none, and signs a
+    /// head. What the rules do not allow any more is refused one by one; of the others each is on disk, or none is.
     ///
     /// # Errors
     /// The store fails. Whether it did before or after it wrote is not known; the next attempt finds out.
@@ -253,7 +246,8 @@ impl Ledger {
             entered.push(result);
         }
         let phases = notices.iter().any(|notice| !matches!(notice.kind(), Kind::Ballot | Kind::Challenge));
-        let head = (phases || self.read().signed.elapsed() >= HEAD).then(|| board.head(&now(), &self.signer));
+        let due = notices.is_empty() || phases;
+        let head = (due || self.read().signed.elapsed() >= HEAD).then(|| board.head(&now(), &self.signer));
         if let Some(head) = head.as_ref().filter(|head| head.size > 0) {
             append.head(head.size, &head.to_line()).await?;
         }
