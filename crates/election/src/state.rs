@@ -3,15 +3,16 @@
 //! Of each kind of entry it says whether it may come now, whether its author is whom it must be, and whether it fits what came before. Proofs, which are
 //! verified in batches, are the business of [`verify_ballots`](crate::verify_ballots) and its siblings.
 
-use crate::body::{Ballot, Body, Challenge, Kind, Manifest, Voters};
+use crate::body::{Ballot, Body, Challenge, Kind, Manifest, Opening, Outcome, Share, Tally, Voters};
 use crate::contest::is_name;
 use crate::election::Election;
 use crate::entry::Notice;
 use crate::error::{ErrorKind, Place};
 use crate::signature;
+use crate::verify_ballots::{verify_ballots, verify_challenges};
 use hearith_paillier::{Engine, KeyPolicy};
 use hearith_threshold::Shares;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 
@@ -100,9 +101,10 @@ pub struct State {
     counted: u64,
     weight: u64,
     challenges: u64,
-    tally: Option<Vec<Vec<Vec<u8>>>>,
-    shares: BTreeSet<u32>,
-    opened: bool,
+    tally: Option<Tally>,
+    shares: BTreeMap<u32, Share>,
+    opening: Option<Opening>,
+    result: Option<Outcome>,
 }
 
 /// What an entry changed, beside the phase.
@@ -141,8 +143,9 @@ impl State {
             weight: 0,
             challenges: 0,
             tally: None,
-            shares: BTreeSet::new(),
-            opened: false,
+            shares: BTreeMap::new(),
+            opening: None,
+            result: None,
         }
     }
 
@@ -187,13 +190,52 @@ impl State {
     }
 
     /// The trustees that have given their shares.
-    pub fn shares(&self) -> &BTreeSet<u32> {
+    pub fn shares(&self) -> &BTreeMap<u32, Share> {
         &self.shares
     }
 
-    /// The tally's products, as the board has them.
-    pub fn tally(&self) -> Option<&[Vec<Vec<u8>>]> {
-        self.tally.as_deref()
+    /// The tally, as the board has it.
+    pub fn tally(&self) -> Option<&Tally> {
+        self.tally.as_ref()
+    }
+
+    /// The decryption by the one who holds the key, as the board has it.
+    pub fn opening(&self) -> Option<&Opening> {
+        self.opening.as_ref()
+    }
+
+    /// Each candidate's votes, as the board has them.
+    pub fn result(&self) -> Option<&Outcome> {
+        self.result.as_ref()
+    }
+
+    /// What the tally on the board decrypts to, by the shares or the opening on the board, which are verified.
+    ///
+    /// # Errors
+    /// If it is not decrypted yet, or as [`Election::combine`] and [`Election::check_opening`].
+    pub fn outcome(&self) -> Result<Outcome, ErrorKind> {
+        match (&self.tally, &self.opening) {
+            (Some(tally), Some(opening)) => self.election.check_opening(tally, opening),
+            (Some(tally), None) => self.election.combine(tally, &self.shares.values().collect::<Vec<_>>()),
+            (None, _) => Err(ErrorKind::Shape { problem: "there is no tally yet" }),
+        }
+    }
+
+    /// Verifies the proofs of one entry that may come now. Those of a tally are the ballots, which are not kept here: see
+    /// [`Products`](crate::Products).
+    ///
+    /// # Errors
+    /// What does not hold.
+    pub fn check_proofs(&self, notice: &Notice) -> Result<(), ErrorKind> {
+        let one = |mut verdicts: Vec<Result<(), ErrorKind>>| verdicts.pop().unwrap_or(Ok(()));
+        match (notice.body(), &self.tally) {
+            (Body::Ballot(ballot), _) => one(verify_ballots(&self.election, &[ballot])),
+            (Body::Challenge(challenge), _) => one(verify_challenges(&self.election, &[challenge])),
+            (Body::Share(share), Some(tally)) => self.election.verify_share(tally, share),
+            (Body::Opening(opening), Some(tally)) => self.election.check_opening(tally, opening).map(|_| ()),
+            (Body::Result(result), _) => compare(&self.outcome()?, result),
+            _ => Ok(()),
+        }
     }
 
     /// Whether an entry may come now, its author's signature included; proofs are not looked at.
@@ -224,6 +266,11 @@ impl State {
         Ok((self.fold(notice.body()), author))
     }
 
+    /// Leaves an entry out that must not have been there, but has its place.
+    pub(crate) fn pass_over(&mut self) {
+        self.size += 1;
+    }
+
     /// Whose signature an entry needs: the organiser's, a voter's, or nobody's where proofs stand for it.
     ///
     /// # Errors
@@ -251,7 +298,7 @@ impl State {
             (Kind::Ballot | Kind::Challenge | Kind::Close, Phase::Open) => true,
             (Kind::Tally, Phase::Closed) => true,
             (Kind::Share, Phase::Tallied) => shared,
-            (Kind::Opening, Phase::Tallied) => !shared && !self.opened,
+            (Kind::Opening, Phase::Tallied) => !shared && self.opening.is_none(),
             (Kind::Result, Phase::Tallied) => true,
             _ => false,
         };
@@ -283,7 +330,7 @@ impl State {
                 if given < needed {
                     return Err(ErrorKind::TooFewShares { needed, given });
                 }
-                if !shared && !self.opened {
+                if !shared && self.opening.is_none() {
                     return Err(ErrorKind::Shape { problem: "the tally is not decrypted yet" });
                 }
                 let contests = self.election.contests();
@@ -359,7 +406,7 @@ impl State {
         if !(1..=trustees).contains(&trustee) {
             return Err(ErrorKind::NoSuchTrustee { trustees });
         }
-        if self.shares.contains(&trustee) {
+        if self.shares.contains_key(&trustee) {
             return Err(ErrorKind::ShareTwice { trustee });
         }
         let expected = self.election.marks() * Shares::row_bytes(self.election.key());
@@ -410,17 +457,26 @@ impl State {
             }
             Body::Close(_) => self.phase = Phase::Closed,
             Body::Tally(tally) => {
-                let numbers =
-                    |marks: &Vec<crate::canonical::Bytes>| marks.iter().map(|number| number.0.clone()).collect();
-                self.tally = Some(tally.contests.iter().map(numbers).collect());
+                self.tally = Some(tally.clone());
                 self.phase = Phase::Tallied;
             }
-            Body::Share(share) => _ = self.shares.insert(share.trustee),
-            Body::Opening(_) => self.opened = true,
-            Body::Result(_) => self.phase = Phase::Finished,
+            Body::Share(share) => _ = self.shares.insert(share.trustee, share.clone()),
+            Body::Opening(opening) => self.opening = Some(opening.clone()),
+            Body::Result(result) => {
+                self.result = Some(result.clone());
+                self.phase = Phase::Finished;
+            }
             Body::Election(_) => {}
         }
         admitted
+    }
+}
+
+/// Checks a result against what the tally decrypts to.
+fn compare(right: &Outcome, found: &Outcome) -> Result<(), ErrorKind> {
+    match right.contests.iter().zip(&found.contests).position(|(right, found)| right != found) {
+        Some(contest) => Err(ErrorKind::WrongResult { contest }),
+        None => Ok(()),
     }
 }
 

@@ -224,6 +224,11 @@ impl KeyShare {
         self.shared.trustees()
     }
 
+    /// `v_i`, which shares of this trustee's are verified by: big-endian, of as many bytes as a ciphertext has.
+    pub fn verification_be(&self) -> Vec<u8> {
+        self.verification.to_be_bytes(self.key().ciphertext_bytes())
+    }
+
     /// Whether the operating system keeps the secret out of swap space.
     pub fn is_locked_in_memory(&self) -> bool {
         self.secret.is_locked()
