@@ -1,27 +1,24 @@
 //! The client of a server: asks for what is public, sends what is signed.
 
-use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::net::IpAddr;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hearith_election::{Hash, Kind, Notice};
+use hearith_election::{Hash, Kind, Notice, Source};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body, http};
 
-use crate::record::LINES;
 use crate::tls;
 
 /// How long a connection may take to come.
 const CONNECT: Duration = Duration::from_secs(10);
 /// How long the server may take to answer: the store may be restarting.
 const ANSWER: Duration = Duration::from_secs(90);
-/// Bytes of an answer that is no file.
+/// Bytes of an answer that is no file of the record.
 const MOST: u64 = 16 << 20;
 
 /// Why a server did not do what it was asked for.
@@ -66,9 +63,6 @@ pub enum ErrorKind {
     /// The answer is none of such a server.
     #[error("the answer is none of an election's server")]
     Answer,
-    /// A file of the record cannot be written.
-    #[error("cannot write the record: {0}")]
-    File(io::Error),
 }
 
 /// What a server says of its election.
@@ -132,7 +126,8 @@ impl Client {
             .proxy(None)
             .user_agent(concat!("hearith/", env!("CARGO_PKG_VERSION")))
             .timeout_connect(Some(CONNECT))
-            .timeout_recv_response(Some(ANSWER));
+            .timeout_recv_response(Some(ANSWER))
+            .timeout_recv_body(Some(ANSWER * 10));
         if protected {
             let roots = roots(ca).map_err(|why| wrong(ErrorKind::Roots(why)))?;
             let tls = TlsConfig::builder()
@@ -173,40 +168,6 @@ impl Client {
         self.text(self.answered(request.send(notice.to_json()))?)
     }
 
-    /// Fetches the record into a folder, which must not have one: its heads, and of the board what the newest covers or more.
-    ///
-    /// # Errors
-    /// The server is not to be had, or a file cannot be written.
-    pub fn fetch(&self, folder: &Path, mut progress: impl FnMut(u64, u64)) -> Result<(), Error> {
-        // The board afterwards has all that the heads are about.
-        let heads = self.get("record/heads.jsonl")?;
-        let board = folder.join("board");
-        fs::create_dir_all(&board).map_err(|error| self.wrong(ErrorKind::File(error)))?;
-        self.save(heads, &folder.join("heads.jsonl"))?;
-        let size = self.election()?.size;
-        for first in (0..size).step_by(LINES as usize) {
-            progress(first, size);
-            let name = format!("{first:08}.jsonl");
-            self.save(self.get(&format!("record/board/{name}"))?, &board.join(name))?;
-        }
-        Ok(())
-    }
-
-    fn save(&self, answer: http::Response<Body>, path: &Path) -> Result<(), Error> {
-        let failed = |error| self.wrong(ErrorKind::File(error));
-        let mut file = fs::File::create_new(path).map_err(failed)?;
-        let mut reader = answer.into_body().into_reader();
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            let read = match reader.read(&mut buffer) {
-                Ok(0) => return file.flush().map_err(failed),
-                Ok(read) => read,
-                Err(error) => return Err(self.wrong(ErrorKind::Connection(error.to_string()))),
-            };
-            file.write_all(&buffer[..read]).map_err(failed)?;
-        }
-    }
-
     fn wrong(&self, kind: ErrorKind) -> Error {
         Error { url: self.url.clone(), kind }
     }
@@ -234,6 +195,17 @@ impl Client {
         let refused: Result<Refused, _> = serde_json::from_str(&self.text(answer)?);
         let Refused { error: code, message } = refused.map_err(|_| self.wrong(ErrorKind::Answer))?;
         Err(self.wrong(ErrorKind::Refused { code, message }))
+    }
+}
+
+/// The record as the server shows it, to be verified without being kept.
+impl Source for Client {
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + Send>>> {
+        match self.get(&format!("record/{name}")) {
+            Ok(answer) => Ok(Some(Box::new(answer.into_body().into_reader()))),
+            Err(Error { kind: ErrorKind::Refused { code, .. }, .. }) if code == "not_found" => Ok(None),
+            Err(error) => Err(io::Error::other(error)),
+        }
     }
 }
 

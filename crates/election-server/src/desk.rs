@@ -181,6 +181,7 @@ async fn verify_all(work: Arc<Work>, mut sent: mpsc::Receiver<Sent>, passed: mps
             // A batch on which a thread breaks down has no answers: whoever waits is told so.
             Err(_) => continue,
         };
+        let good = work.check_tallies(good).await;
         for (ticket, notice, refusal) in bad {
             work.refuse(ticket, notice.as_ref(), refusal).await;
         }
@@ -295,6 +296,30 @@ impl Work {
             return Err(Refusal::new(Reason::BadRequest, "the board's key is not this server's"));
         }
         Ok(())
+    }
+
+    /// Those that are right of tallies, which are about all ballots on the board, and everything else.
+    async fn check_tallies(&self, batch: Vec<Passed>) -> Vec<Passed> {
+        let mut right = Vec::with_capacity(batch.len());
+        for one in batch {
+            let Body::Tally(tally) = one.notice.body() else {
+                right.push(one);
+                continue;
+            };
+            let refusal = match self.ledger.check_tally(tally).await {
+                Ok(Ok(())) => {
+                    right.push(one);
+                    continue;
+                }
+                Ok(Err(error)) => refusal_of(&error),
+                Err(error) => {
+                    self.note_failure(&error);
+                    Refusal::new(Reason::Store, "the store does not answer").after(Duration::from_secs(5))
+                }
+            };
+            self.refuse(one.ticket, Some(&one.notice), refusal).await;
+        }
+        right
     }
 
     /// Enters notices that can stand side by side, and answers. A store that fails is tried again for a while.

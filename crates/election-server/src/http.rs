@@ -49,7 +49,7 @@ pub(crate) struct Shop {
 type Answer = Result<Response, Refusal>;
 
 /// All addresses. Whatever is none of these is a file of the pages, if there are any.
-pub(crate) fn router(shop: Arc<Shop>, pages: Option<PathBuf>, tls: bool) -> Router {
+pub(crate) fn router(shop: Arc<Shop>, pages: Option<PathBuf>, policy: HeaderValue, tls: bool) -> Router {
     let routes = Router::new()
         .route("/api/election", get(election))
         .route("/api/ballots", post(ballot))
@@ -77,7 +77,7 @@ pub(crate) fn router(shop: Arc<Shop>, pages: Option<PathBuf>, tls: bool) -> Rout
     routes
         .layer(DefaultBodyLimit::max(shop.limits.body_bytes))
         .layer(middleware::from_fn_with_state(shop.clone(), admit))
-        .layer(middleware::from_fn(move |request: Request, next: Next| security::guard(tls, request, next)))
+        .layer(middleware::from_fn(move |request: Request, next: Next| security::guard(policy.clone(), tls, request, next)))
         .with_state(shop)
 }
 

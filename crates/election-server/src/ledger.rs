@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use hearith_election::signature::Signer;
 use hearith_election::{
-    Board, Body, Bytes, ErrorKind, Hash, Head, Kind, Notice, Receipt, State, Voters, canonical, read_tracker, tracker,
+    Ballot, Board, Body, Bytes, ErrorKind, Hash, Head, Kind, Notice, Products, Receipt, Standing, State, Tally, Voters,
+    canonical, read_tracker, tracker,
 };
 use hearith_paillier::{Engine, KeyPolicy};
 use serde_json::value::RawValue;
@@ -238,7 +239,8 @@ impl Ledger {
                     Ok(()) => {
                         let index = board.size();
                         let line = board.append(Notice::clone(notice));
-                        self.insert(&mut append, notice, index, &line).await?;
+                        let (voters, revoting) = self.with_state(standing).unwrap_or_default();
+                        insert(&mut append, notice, index, &line, voters, revoting).await?;
                         Ok(Entered { index, line })
                     }
                 },
@@ -273,21 +275,31 @@ impl Ledger {
         Ok(None)
     }
 
-    async fn insert(&self, append: &mut Append, notice: &Notice, index: u64, line: &str) -> Result<(), Error> {
-        let kind = notice.kind().name().to_owned();
-        append.entry(&Entry { position: index, kind, tracker: tracker_of(notice), line: line.to_owned() }).await?;
-        let (voters, revoting) =
-            self.with_state(|state| (state.voter_count(), state.election().manifest().revoting)).unwrap_or((0, false));
-        match notice.body() {
-            Body::Ballot(ballot) => append.vote(&ballot.voter, index, revoting).await?,
-            Body::Voters(Voters { voters: more, .. }) => {
-                for (number, voter) in (voters..).zip(more) {
-                    append.voter(number, &voter.id).await?;
-                }
+    /// Multiplies up the ballots that count, and compares: a tally that says otherwise is none.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub(crate) async fn check_tally(&self, tally: &Tally) -> Result<Result<(), ErrorKind>, Error> {
+        let Some(election) = self.with_state(|state| state.election().clone()) else { return Ok(Ok(())) };
+        let (mut products, mut next) = (Products::new(&election), 0);
+        loop {
+            let page = self.store.votes(next, PAGE).await?;
+            let Some((last, _)) = page.last() else { break };
+            next = last + 1;
+            let ballots: Vec<(Ballot, u64)> = page.iter().filter_map(|(_, line)| self.weighed(line)).collect();
+            let ballots: Vec<(&Ballot, u64)> = ballots.iter().map(|(ballot, weight)| (ballot, *weight)).collect();
+            if let Err(error) = tokio::task::block_in_place(|| products.add(&ballots)) {
+                return Ok(Err(error));
             }
-            _ => {}
         }
-        Ok(())
+        Ok(products.check(tally))
+    }
+
+    /// The ballot of a line, and its voter's weight.
+    fn weighed(&self, line: &str) -> Option<(Ballot, u64)> {
+        let Body::Ballot(ballot) = hearith_election::Entry::from_line(line).ok()?.notice.into_body() else { return None };
+        let weight = self.with_state(|state| state.voter(&ballot.voter).map(Standing::weight))??;
+        Some((ballot, weight))
     }
 
     /// Signs a head if the newest does not cover the board.
@@ -307,6 +319,34 @@ impl Ledger {
         let id = self.view().id.unwrap_or(Hash([0; 32]));
         Receipt::new(id, entered.index, &entered.line, &self.signer).to_json()
     }
+}
+
+/// How many voters there are, and whether they may vote again.
+pub(crate) fn standing(state: &State) -> (u64, bool) {
+    (state.voter_count(), state.election().manifest().revoting)
+}
+
+/// Puts an entry into the store, and what is kept beside it: `voters` are listed before it.
+pub(crate) async fn insert(
+    append: &mut Append,
+    notice: &Notice,
+    index: u64,
+    line: &str,
+    voters: u64,
+    revoting: bool,
+) -> Result<(), store::Error> {
+    let kind = notice.kind().name().to_owned();
+    append.entry(&Entry { position: index, kind, tracker: tracker_of(notice), line: line.to_owned() }).await?;
+    match notice.body() {
+        Body::Ballot(ballot) => append.vote(&ballot.voter, index, revoting).await?,
+        Body::Voters(Voters { voters: more, .. }) => {
+            for (number, voter) in (voters..).zip(more) {
+                append.voter(number, &voter.id).await?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// The tracker of a ballot, cast or challenged, in its 26 characters.

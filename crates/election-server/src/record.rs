@@ -11,7 +11,7 @@ use axum::body::Bytes;
 use crate::store::{Error, Store};
 
 /// Entries of a file.
-pub(crate) const LINES: u64 = 1000;
+pub(crate) const LINES: u64 = hearith_election::FILE_ENTRIES;
 /// How old the newest file may be.
 const FRESH: Duration = Duration::from_secs(1);
 

@@ -1,6 +1,7 @@
 //! What browsers are told, and what of theirs is refused.
 //!
-//! Pages load scripts, styles and data from this server alone, run in no other page's frame, and send nothing about where they were. There
+//! Pages load scripts, styles and data from this server alone (a page that carries its script names the script's hash, in the file
+//! `csp.txt` beside it), run in no other page's frame, and send nothing about where they were. There
 //! are no cookies: what is sent is signed, so no page can act in a voter's name. Reading is open to pages from everywhere, since the record
 //! is public and a page that was saved and checked must be able to read it; sending from other sites' pages is refused all the same.
 
@@ -11,14 +12,13 @@ use axum::response::{IntoResponse, Response};
 
 use crate::refusal::{Reason, Refusal};
 
-/// What pages may do. Scripts compile no WebAssembly and evaluate no text.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
+/// What pages may do that come without a policy of their own. Scripts compile no WebAssembly and evaluate no text.
+pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
                       connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'";
 
 /// Headers of every answer.
-const HEADERS: [(HeaderName, &str); 7] = [
-    (header::CONTENT_SECURITY_POLICY, POLICY),
+const HEADERS: [(HeaderName, &str); 6] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -28,7 +28,7 @@ const HEADERS: [(HeaderName, &str); 7] = [
 ];
 
 /// Adds the headers, and refuses what other sites' pages send.
-pub(crate) async fn guard(tls: bool, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(policy: HeaderValue, tls: bool, request: Request, next: Next) -> Response {
     let mut response = match is_foreign(&request) {
         true => Refusal::new(Reason::CrossSite, "a page of another site sent this").into_response(),
         false => next.run(request).await,
@@ -37,6 +37,7 @@ pub(crate) async fn guard(tls: bool, request: Request, next: Next) -> Response {
     for (name, value) in HEADERS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     if tls {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }

@@ -1,12 +1,12 @@
 //! The server: a store, a desk before it, and HTTP in front, from start to end.
 
-use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 use axum::Router;
-use axum::http::header;
+use axum::http::{HeaderValue, header};
 use axum::routing::get;
 use hearith_election::{Bytes, Signer};
 use hearith_paillier::{Engine, KeyPolicy};
@@ -24,6 +24,7 @@ use crate::listener;
 use crate::metrics::Metrics;
 use crate::rate::Rates;
 use crate::record::Files;
+use crate::security;
 use crate::store::{self, Location, Store};
 use crate::tls::{self, Tls};
 
@@ -83,8 +84,8 @@ pub enum Error {
     /// The audit log cannot be written.
     #[error("{0}")]
     Audit(String, #[source] io::Error),
-    /// There are no pages.
-    #[error("{0} has no index.html")]
+    /// There are no pages, or their policy is none.
+    #[error("{0} has no index.html, or a csp.txt that is no policy of one line")]
     Pages(String),
     /// The store is not to be had.
     #[error(transparent)]
@@ -119,16 +120,14 @@ impl Server {
         if let Some(address) = options.metrics.filter(|address| !address.ip().is_loopback()) {
             return Err(Error::MetricsNotLoopback(address));
         }
-        if let Some(folder) = options.pages.as_ref().filter(|folder| !folder.join("index.html").is_file()) {
-            return Err(Error::Pages(folder.display().to_string()));
-        }
+        let policy = policy(options.pages.as_deref())?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("hearith-election")
             .enable_all()
             .build()
             .map_err(Error::Runtime)?;
-        let mut server = runtime.block_on(start(options))?;
+        let mut server = runtime.block_on(start(options, policy))?;
         server.runtime = Some(runtime);
         Ok(server)
     }
@@ -172,7 +171,21 @@ impl Drop for Server {
     }
 }
 
-async fn start(options: Options) -> Result<Server, Error> {
+/// What pages may do: as the file beside them says, if they have one, since it knows the hashes of what they carry.
+fn policy(pages: Option<&Path>) -> Result<HeaderValue, Error> {
+    let Some(folder) = pages else { return Ok(HeaderValue::from_static(security::POLICY)) };
+    let wrong = || Error::Pages(folder.display().to_string());
+    if !folder.join("index.html").is_file() {
+        return Err(wrong());
+    }
+    match fs::read_to_string(folder.join("csp.txt")) {
+        Ok(text) if text.starts_with("default-src 'none'") => HeaderValue::from_str(text.trim_end()).map_err(|_| wrong()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(HeaderValue::from_static(security::POLICY)),
+        _ => Err(wrong()),
+    }
+}
+
+async fn start(options: Options, policy: HeaderValue) -> Result<Server, Error> {
     let tls = options.tls.as_ref().map(Tls::acceptor).transpose()?;
     let audit = match &options.audit {
         Some(path) => Audit::open(path).map_err(|error| Error::Audit(path.display().to_string(), error))?,
@@ -200,7 +213,7 @@ async fn start(options: Options) -> Result<Server, Error> {
     let rates = (limits.rate > 0).then(|| Rates::new(a_second, a_second * BURST));
     let proxied = options.proxied;
     let shop = Arc::new(Shop { ledger, desk, files, metrics: metrics.clone(), limits, rates, proxied });
-    let router = http::router(shop, options.pages, tls.is_some());
+    let router = http::router(shop, options.pages, policy, tls.is_some());
 
     audit.note([("started", [("index", size.into())])]);
     let (stop, stopping) = watch::channel(false);

@@ -220,6 +220,19 @@ impl Store {
         Ok(query.fetch_optional(&self.pool).await.map_err(|error| self.failed(error))?.is_some())
     }
 
+    /// Ballots that count, from entry `first` on, at most `most`: their indices and lines.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn votes(&self, first: u64, most: u64) -> Result<Vec<(u64, String)>, Error> {
+        let text = "SELECT entries.position, entries.line FROM votes JOIN entries ON entries.position = votes.position \
+                    WHERE entries.position >= $1 ORDER BY entries.position LIMIT $2";
+        let query = sqlx::query(text).bind(signed(first)).bind(signed(most));
+        let rows = query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
+        let vote = |row: &sqlx::any::AnyRow| Ok((unsigned(row.try_get(0)?), row.try_get(1)?));
+        rows.iter().map(vote).collect::<Result<_, sqlx::Error>>().map_err(|error| self.failed(error))
+    }
+
     /// Voters from number `first` on, at most `most`, and whether each has voted.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 pub const POLICY: KeyPolicy = KeyPolicy::AllowInsecure;
 
-static KEY: LazyLock<PrivateKey> =
+pub static KEY: LazyLock<PrivateKey> =
     LazyLock::new(|| PrivateKey::generate(512, Variant::Djn, POLICY, Engine::best()).unwrap());
 
 /// Who acts in an election.

@@ -139,6 +139,7 @@ fn pages_are_this_servers_alone() {
     std::fs::write(pages.join("index.html"), "<!doctype html><title>Vote</title>").unwrap();
     std::fs::write(pages.join("assets/app.js"), "\"use strict\";").unwrap();
     std::fs::write(hall.file("secret"), "secret").unwrap();
+    let hall_pages = pages.clone();
     hall.start(|options| options.pages = Some(pages));
     let page = get(hall.address(), "/");
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html")));
@@ -157,6 +158,11 @@ fn pages_are_this_servers_alone() {
     }
     assert_eq!(page.header("set-cookie"), None);
     assert_eq!(get(hall.address(), "/assets/app.js").header("content-type"), Some("text/javascript"));
+    // A page that carries its script says by its hash what may run.
+    let own = "default-src 'none'; script-src 'sha256-x'";
+    std::fs::write(hall.file("pages/csp.txt"), format!("{own}\n")).unwrap();
+    hall.start(|options| options.pages = Some(hall_pages.clone()));
+    assert_eq!(get(hall.address(), "/").header("content-security-policy"), Some(own));
     // Addresses within the pages are theirs to understand; those of the server are not.
     assert_eq!(get(hall.address(), "/board/find").body, page.body);
     assert_eq!(get(hall.address(), "/api/nothing").status, 404);
@@ -176,6 +182,10 @@ fn pages_are_this_servers_alone() {
     assert!(hall.server.take().unwrap().stop());
     let mut options = hall.options();
     options.pages = Some(hall.file("nothing"));
+    assert!(matches!(Server::start(options), Err(Error::Pages(_))));
+    std::fs::write(hall.file("pages/csp.txt"), "script-src *").unwrap();
+    let mut options = hall.options();
+    options.pages = Some(hall_pages);
     assert!(matches!(Server::start(options), Err(Error::Pages(_))));
 }
 

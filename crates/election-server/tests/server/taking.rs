@@ -4,11 +4,15 @@ use std::collections::HashSet;
 use std::sync::Barrier;
 
 use hearith_election::signature::PublicKey;
-use hearith_election::{Board, Body, Head, Notice, Receipt, State, read_tracker, tracker};
+use hearith_election::{
+    Ballot, Board, Body, Entry, Folder, Head, Lines, Notice, Outcome, Products, Receipt, State, read_tracker, tracker,
+};
+use hearith_election_server::backup::{self, backup, restore};
+use hearith_election_server::store::Store;
 use hearith_paillier::Engine;
 use serde_json::{Value, json};
 
-use crate::common::{Hall, POLICY, ask, code, get, text, wide};
+use crate::common::{Hall, KEY, POLICY, ask, code, get, text, wide};
 
 #[test]
 fn a_ballot_is_acknowledged_and_found() {
@@ -87,10 +91,10 @@ fn the_record_is_the_board() {
     for path in ["00001000.jsonl", "00000001.jsonl", "0.jsonl", "00000000", "x.jsonl", "..%2fheads.jsonl"] {
         assert_eq!(get(hall.address(), &format!("/record/board/{path}")).status, 404, "{path}");
     }
-    // The client writes the same files.
-    let folder = hall.file("record");
-    hall.client().fetch(&folder, |_, _| ()).unwrap();
-    assert_eq!(std::fs::read(folder.join("board/00000000.jsonl")).unwrap(), answer.body);
+    // A verifier reads it by URL.
+    let report = hearith_election::verify(&hall.client(), POLICY, Engine::best(), &|_| ()).unwrap();
+    assert!(report.is_good(), "{:?}", report.checks);
+    assert_eq!((report.size, report.root), (10, board.root()));
 }
 
 #[test]
@@ -275,6 +279,96 @@ fn one_credential_counts_once() {
             assert_eq!(four.iter().filter(|ballot| counts(ballot)).count(), 1);
         }
     }
+}
+
+/// From the first entry to the result, by one who holds the key; what is wrong on the way is refused.
+#[test]
+fn an_election_comes_to_its_result() {
+    let hall = Hall::open(5, true);
+    let (cast, client) = (&hall.cast, hall.client());
+    for (voter, candidate) in [(0, 0), (1, 1), (2, 1), (3, 2), (0, 1)] {
+        client.send(&cast.ballot(voter, candidate)).unwrap();
+    }
+    let mut products = Products::new(&cast.election);
+    client.send(&cast.sign(Body::Close(cast.of()))).unwrap();
+    let record = hall.file("record");
+    let backup = |hall: &Hall| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let store = Store::open_existing(&hall.options().store).await.unwrap();
+            backup(&store, &record).await.unwrap()
+        })
+    };
+    assert_eq!(backup(&hall), 9);
+    let source = Folder(record.clone());
+    let mut lines = Lines::new(&source);
+    let mut counting = Vec::new();
+    while let Some(line) = lines.next_line().unwrap() {
+        if let Body::Ballot(ballot) = Entry::from_line(&line).unwrap().notice.into_body() {
+            counting.retain(|other: &Ballot| other.voter != ballot.voter);
+            counting.push(ballot);
+        }
+    }
+    let weighed: Vec<(&Ballot, u64)> = counting.iter().map(|ballot| (ballot, 1)).collect();
+    products.add(&weighed[..3]).unwrap();
+    assert_eq!(code(client.send(&cast.sign(Body::Tally(products.to_tally((4, 4)))))), "unproven", "not all ballots");
+    products.add(&weighed[3..]).unwrap();
+    assert_eq!(code(client.send(&cast.sign(Body::Tally(products.to_tally((5, 5)))))), "unproven");
+    let tally = products.to_tally((4, 4));
+    client.send(&cast.sign(Body::Tally(tally.clone()))).unwrap();
+    let opening = cast.election.open(&KEY, &tally).unwrap();
+    let mut wrong = opening.clone();
+    *wrong.contests[0][1].plaintext.0.last_mut().unwrap() ^= 1;
+    assert_eq!(code(client.send(&cast.sign(Body::Opening(wrong)))), "unproven");
+    let result = cast.election.check_opening(&tally, &opening).unwrap();
+    assert_eq!(result.contests, [[0, 3, 1]]);
+    assert_ne!(code(client.send(&cast.sign(Body::Result(result.clone())))), "", "not before the tally is opened");
+    client.send(&cast.sign(Body::Opening(opening))).unwrap();
+    let forged = Outcome { contests: vec![vec![1, 2, 1]], ..result.clone() };
+    assert_eq!(code(client.send(&cast.sign(Body::Result(forged)))), "unproven");
+    client.send(&cast.sign(Body::Result(result))).unwrap();
+    assert_eq!(client.election().unwrap().phase, "finished");
+    // The end signs the last head; the backup goes on where it was, and verifies.
+    let mut hall = hall;
+    hall.start(|_| ());
+    assert_eq!(backup(&hall), 12);
+    let report = hearith_election::verify(&Folder(record.clone()), POLICY, Engine::best(), &|_| ()).unwrap();
+    assert!(report.is_good() && report.result().is_some(), "{:?}", report.checks);
+
+    restores(&hall, &record);
+}
+
+/// What comes back out of a store into which a backup was put is the backup; a store with a board takes none, and none takes a false one.
+fn restores(hall: &Hall, record: &std::path::Path) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let open = |name: &str| runtime.block_on(Store::open(&format!("sqlite:{}", hall.file(name).display()).parse().unwrap())).unwrap();
+    let put = |store: &Store, record: &std::path::Path| {
+        runtime.block_on(restore(store, &Folder(record.to_owned()), POLICY, Engine::best(), &|_| ()))
+    };
+    let (again, kept) = (hall.file("again"), open("restored.db"));
+    assert_eq!(put(&kept, record).unwrap(), 12);
+    assert!(matches!(put(&kept, record), Err(backup::Error::NotEmpty(_))));
+    assert_eq!(runtime.block_on(backup(&kept, &again)).unwrap(), 12);
+    for name in ["board/00000000.jsonl", "heads.jsonl"] {
+        assert_eq!(std::fs::read(again.join(name)).unwrap(), std::fs::read(record.join(name)).unwrap());
+    }
+    assert_eq!(runtime.block_on(kept.turnout()).unwrap(), (5, 4));
+    runtime.block_on(kept.close());
+    // A changed vote is no record, and leaves the store empty.
+    let file = again.join("board/00000000.jsonl");
+    let changed = std::fs::read_to_string(&file).unwrap().replacen("voter 2", "voter 4", 1);
+    std::fs::write(&file, changed).unwrap();
+    let empty = open("empty.db");
+    assert!(matches!(put(&empty, &again), Err(backup::Error::Wrong(_))));
+    assert_eq!(runtime.block_on(empty.size()).unwrap(), 0);
+    assert!(matches!(runtime.block_on(backup(&empty, &again)), Err(backup::Error::Empty(_))));
+    // Nor is another board's backup gone on with.
+    let other = Hall::open(2, false);
+    let store = runtime.block_on(Store::open_existing(&other.options().store)).unwrap();
+    assert!(matches!(runtime.block_on(backup(&store, record)), Err(backup::Error::Other(_))));
+    // A store that is asked for must be there.
+    let missing = "sqlite:/nonexistent/board.db".parse().unwrap();
+    assert!(runtime.block_on(Store::open_existing(&missing)).is_err());
 }
 
 #[test]
