@@ -3,10 +3,12 @@
 //! `board/00000000.jsonl`, `board/00001000.jsonl` and so on have a thousand entries each, a line an entry; `heads.jsonl` has a head a line.
 
 use crate::board::{Board, Head};
+use crate::body::Tally;
 use crate::canonical::MAX_LINE;
 use crate::entry::Notice;
 use crate::error::{Error, ErrorKind};
 use crate::state::State;
+use crate::tally::tally;
 use hearith_paillier::{Engine, KeyPolicy};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -221,6 +223,19 @@ impl Record {
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;
         write_line(&mut file, &line)?;
         Ok(line)
+    }
+
+    /// The record as a verifier reads it.
+    pub fn source(&self) -> Folder {
+        Folder(self.folder.clone())
+    }
+
+    /// The tally of what is on the board ([`tally`](crate::tally)).
+    ///
+    /// # Errors
+    /// A failure to read.
+    pub fn tally(&self) -> Result<Tally, Error> {
+        tally(&self.state, &self.source())
     }
 
     /// Adds a head.

@@ -1,15 +1,50 @@
 //! What the ballots come to: products of ciphertexts, which hold sums of votes.
 
-use crate::body::{Ballot, Tally};
+use crate::body::{Ballot, Body, Tally};
 use crate::canonical::Bytes;
 use crate::election::Election;
-use crate::error::{ErrorKind, Place};
-use crate::state::MAX_WEIGHT;
+use crate::entry::Entry;
+use crate::error::{Error, ErrorKind, Place};
+use crate::record::{Lines, Source};
+use crate::state::{MAX_WEIGHT, State};
 use hearith_paillier::Ciphertexts;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Bits of a weight.
 const WEIGHT_BITS: u32 = 64 - MAX_WEIGHT.leading_zeros();
+
+/// Ballots whose product is taken together.
+const BATCH: usize = 1000;
+
+/// The tally of a record whose board a state is of: the products of the ballots that count. Their proofs are not verified again.
+///
+/// # Errors
+/// If the record cannot be read.
+pub fn tally(state: &State, source: &dyn Source) -> Result<Tally, Error> {
+    let counted: HashMap<u64, u64> =
+        state.voters().filter_map(|(_, voter)| Some((voter.counted()?, voter.weight()))).collect();
+    let (mut products, mut lines) = (Products::new(state.election()), Lines::new(source));
+    let (mut batch, mut index) = (Vec::with_capacity(BATCH), 0);
+    while let Some(line) = lines.next_line()? {
+        if let Some(&weight) = counted.get(&index)
+            && let Body::Ballot(ballot) =
+                Entry::from_line(&line).map_err(|error| error.at_entry(index))?.notice.into_body()
+        {
+            batch.push((ballot, weight));
+        }
+        index += 1;
+        if batch.len() == BATCH {
+            products.add(&borrowed(&batch))?;
+            batch.clear();
+        }
+    }
+    products.add(&borrowed(&batch))?;
+    Ok(products.to_tally(state.counted()))
+}
+
+fn borrowed(batch: &[(Ballot, u64)]) -> Vec<(&Ballot, u64)> {
+    batch.iter().map(|(ballot, weight)| (ballot, *weight)).collect()
+}
 
 /// The products of ballots so far, a row for each mark. They grow in batches, so that no more than one is in memory.
 #[derive(Clone, Debug)]
