@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-use crate::time::now;
+use hearith_election::now;
 
 /// A log, or none.
 #[derive(Debug, Default)]

@@ -44,9 +44,10 @@ pub enum Error {
 /// # Errors
 /// The store fails or is empty; a file cannot be written, or is of another board.
 pub async fn backup(store: &Store, folder: &Path) -> Result<u64, Error> {
-    // What the heads are about is there when the entries are read.
+    // As far as the newest head goes: what comes meanwhile is the next backup's.
     let heads = store.heads().await?;
-    let size = store.size().await?;
+    let newest = heads.last().map(|line| Head::from_line(line)).transpose().map_err(hearith_election::Error::from)?;
+    let size = newest.map_or(0, |head| head.size);
     if size == 0 {
         return Err(Error::Empty(store.location().clone()));
     }

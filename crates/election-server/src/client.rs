@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hearith_election::{Hash, Kind, Notice, Source};
+use hearith_election::{FILE_ENTRIES, HEADS, Hash, Head, Kind, Notice, Source};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio_rustls::rustls::crypto::ring::default_provider;
@@ -93,6 +93,9 @@ pub struct Tracked {
     pub entry: Box<RawValue>,
 }
 
+/// Bytes of all heads.
+const MOST_HEADS: u64 = 1 << 30;
+
 /// A server.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -168,6 +171,21 @@ impl Client {
         self.text(self.answered(request.send(notice.to_json()))?)
     }
 
+    /// The record as it is now.
+    ///
+    /// # Errors
+    /// The server is not to be had, or its heads are none.
+    pub fn record(&self) -> Result<Record, Error> {
+        let read = self.get("record/heads.jsonl")?.into_body().into_with_config().limit(MOST_HEADS).read_to_string();
+        let heads = read.map_err(|error| self.wrong(ErrorKind::Connection(error.to_string())))?;
+        let size = match heads.lines().next_back().map(Head::from_line) {
+            None => 0,
+            Some(Ok(head)) => head.size,
+            Some(Err(_)) => return Err(self.wrong(ErrorKind::Answer)),
+        };
+        Ok(Record { client: self.clone(), heads, size })
+    }
+
     fn wrong(&self, kind: ErrorKind) -> Error {
         Error { url: self.url.clone(), kind }
     }
@@ -198,14 +216,52 @@ impl Client {
     }
 }
 
-/// The record as the server shows it, to be verified without being kept.
-impl Source for Client {
+/// The record as a server shows it at a time, to be verified without being kept: as far as the newest head goes that was there then.
+#[derive(Debug)]
+pub struct Record {
+    client: Client,
+    heads: String,
+    size: u64,
+}
+
+impl Source for Record {
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + Send>>> {
-        match self.get(&format!("record/{name}")) {
-            Ok(answer) => Ok(Some(Box::new(answer.into_body().into_reader()))),
-            Err(Error { kind: ErrorKind::Refused { code, .. }, .. }) if code == "not_found" => Ok(None),
-            Err(error) => Err(io::Error::other(error)),
+        if name == HEADS {
+            return Ok(Some(Box::new(io::Cursor::new(self.heads.clone().into_bytes()))));
         }
+        let digits = name.rsplit('/').next().and_then(|file| file.strip_suffix(".jsonl"));
+        let Some(first) = digits.and_then(|digits| digits.parse::<u64>().ok()).filter(|first| *first < self.size) else {
+            return Ok(None);
+        };
+        let answer = self.client.get(&format!("record/{name}")).map_err(io::Error::other)?;
+        let lines = FILE_ENTRIES.min(self.size - first);
+        Ok(Some(Box::new(FirstLines { reader: answer.into_body().into_reader(), lines })))
+    }
+}
+
+/// So many lines of a file that may have grown.
+struct FirstLines<R> {
+    reader: R,
+    lines: u64,
+}
+
+impl<R: Read> Read for FirstLines<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.lines == 0 {
+            return Ok(0);
+        }
+        let read = self.reader.read(buffer)?;
+        let ends = buffer[..read].iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+        let (mut count, mut last) = (0, read);
+        for end in ends {
+            count += 1;
+            if count == self.lines {
+                last = end;
+                break;
+            }
+        }
+        self.lines -= count;
+        Ok(last)
     }
 }
 
@@ -228,6 +284,15 @@ fn roots(ca: Option<&str>) -> Result<Vec<Certificate<'static>>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_grew_is_read_as_far_as_it_was() {
+        for lines in 0..=4 {
+            let mut text = String::new();
+            FirstLines { reader: &b"one\ntwo\nthree\n"[..], lines }.read_to_string(&mut text).unwrap();
+            assert_eq!(text, ["", "one\n", "one\ntwo\n", "one\ntwo\nthree\n", "one\ntwo\nthree\n"][lines as usize]);
+        }
+    }
 
     #[test]
     fn ballots_go_to_servers_that_can_be_told_apart() {

@@ -448,7 +448,8 @@ fn refusal_of(error: &ErrorKind) -> Refusal {
         E::VotedAlready => Reason::Voted,
         E::CiphertextTwice { .. } | E::ShareTwice { .. } => Reason::Doubled,
         E::OutOfRange { .. } | E::DoesNotHold { .. } | E::WrongOpening { .. } => Reason::Unproven,
-        E::WrongTally { .. } | E::WrongCount { .. } => Reason::Unproven,
+        E::WrongTally { .. } | E::WrongCount { .. } | E::WrongResult { .. } | E::NoResult { .. } => Reason::Unproven,
+        E::Scheme(_) | E::Proof(_) | E::Shared(_) => Reason::Unproven,
         _ => Reason::BadRequest,
     };
     Refusal::new(reason, error.to_string())

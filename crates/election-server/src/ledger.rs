@@ -4,23 +4,20 @@
 //! disk, so that a transaction that fails leaves nothing to undo. Whoever reads sees what was, or what is, but nothing between.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::{Duration, Instant};
 
 use hearith_election::signature::Signer;
 use hearith_election::{
-    Ballot, Board, Body, Bytes, ErrorKind, Hash, Head, Kind, Notice, Products, Receipt, Standing, State, Tally, Voters,
+    Ballot, Board, Body, Bytes, ErrorKind, Hash, Head, Notice, Products, Receipt, Standing, State, Tally, Voters,
     canonical, read_tracker, tracker,
 };
 use hearith_paillier::{Engine, KeyPolicy};
 use serde_json::value::RawValue;
 
 use crate::store::{self, Append, Entry, Store};
-use crate::time::now;
+use hearith_election::now;
 
 /// Lines that are read at a time.
 const PAGE: u64 = 500;
-/// How old the newest head may be while ballots come.
-const HEAD: Duration = Duration::from_secs(1);
 
 /// Why an entry is not entered.
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +73,6 @@ struct Book {
     board: Board,
     state: Option<State>,
     head: Option<Head>,
-    signed: Instant,
 }
 
 impl std::fmt::Debug for Ledger {
@@ -96,7 +92,7 @@ impl Ledger {
             size: 0,
             head: None,
         };
-        let book = Book { board: Board::default(), state: None, head: None, signed: Instant::now() };
+        let book = Book { board: Board::default(), state: None, head: None };
         let (book, view) = (RwLock::new(book), RwLock::new(Arc::new(view)));
         let ledger = Self { store, signer, policy, engine, book, view };
         ledger.catch_up().await?;
@@ -247,10 +243,9 @@ impl Ledger {
             };
             entered.push(result);
         }
-        let phases = notices.iter().any(|notice| !matches!(notice.kind(), Kind::Ballot | Kind::Challenge));
-        let due = notices.is_empty() || phases;
-        let head = (due || self.read().signed.elapsed() >= HEAD).then(|| board.head(&now(), &self.signer));
-        if let Some(head) = head.as_ref().filter(|head| head.size > 0) {
+        // A head for every transaction: whatever is on disk, the board has signed.
+        let head = board.head(&now(), &self.signer);
+        if head.size > 0 {
             append.head(head.size, &head.to_line()).await?;
         }
         append.commit().await?;
@@ -259,10 +254,7 @@ impl Ledger {
             entered.iter().flatten().map(|one| (one.index, one.line.clone())).filter(|(index, _)| *index >= first).collect();
         lines.sort_unstable_by_key(|(index, _)| *index);
         self.follow(first, lines.into_iter().map(|(_, line)| line).collect())?;
-        if head.is_some() {
-            self.write().signed = Instant::now();
-        }
-        self.publish(head);
+        self.publish(Some(head).filter(|head| head.size > 0));
         Ok(entered)
     }
 
@@ -302,7 +294,7 @@ impl Ledger {
         Some((ballot, weight))
     }
 
-    /// Signs a head if the newest does not cover the board.
+    /// Signs a head if the newest does not cover the board, which was restored then.
     pub(crate) async fn sign_head(&self) -> Result<(), Error> {
         let covered = {
             let book = self.read();

@@ -22,7 +22,6 @@ pub mod refusal;
 mod security;
 pub mod server;
 pub mod store;
-mod time;
 pub mod tls;
 
 pub use ledger::Error as LedgerError;

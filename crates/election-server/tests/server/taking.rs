@@ -92,7 +92,7 @@ fn the_record_is_the_board() {
         assert_eq!(get(hall.address(), &format!("/record/board/{path}")).status, 404, "{path}");
     }
     // A verifier reads it by URL.
-    let report = hearith_election::verify(&hall.client(), POLICY, Engine::best(), &|_| ()).unwrap();
+    let report = hearith_election::verify(&hall.client().record().unwrap(), POLICY, Engine::best(), &|_| ()).unwrap();
     assert!(report.is_good(), "{:?}", report.checks);
     assert_eq!((report.size, report.root), (10, board.root()));
 }
