@@ -8,8 +8,11 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target; `make test` takes a short look.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help docs demo demo-python demo-dghv demo-service test test-full wheel sbom bench bench-python bench-everyday bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-proofs fuzz lint audit miri msrv doc hardware-tools synth \
-	synth-mesa synth-rns synth-coproc synth-memories synth-check boards formal coverage setup clean
+.PHONY: help setup clean lint audit miri msrv doc docs wheel web sbom fuzz coverage formal boards hardware-tools
+.PHONY: demo demo-python demo-dghv demo-service
+.PHONY: test test-full
+.PHONY: bench bench-python bench-everyday bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-proofs bench-web
+.PHONY: synth synth-mesa synth-rns synth-coproc synth-memories synth-check
 
 help: ## list these commands
 	@grep -hE '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /make \1\t/' | expand -t 18
@@ -34,7 +37,7 @@ test: ## run every test, the examples in the documentation, and each fuzz target
 	@scripts/setup.sh test
 	scripts/test.sh
 
-test-%: ## run one part of them: rust, python, cocotb, fuzz, or a system (`scripts/test.sh --list`)
+test-%: ## run one part of them: rust, python, web, cocotb, fuzz, or a system (`scripts/test.sh --list`)
 	@scripts/setup.sh test
 	scripts/test.sh $*
 
@@ -44,7 +47,7 @@ docs: ## build the documentation site into target/site; scripts/docs.sh --charts
 
 test-full: ## the same with the long tests, Spark, Flower, and a minute of fuzzing a target
 	@scripts/setup.sh test
-	INCLUDE_IGNORED=1 scripts/test.sh rust python cocotb
+	INCLUDE_IGNORED=1 scripts/test.sh rust python web cocotb
 	scripts/test_spark.sh
 	scripts/test_flower.sh
 	scripts/test_notebooks.sh
@@ -101,6 +104,14 @@ bench-service: ## measure the service beside the command line alone (five minute
 bench-proofs: ## measure proofs about ciphertexts beside gmpy2 (minutes; leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_proofs.sh
+
+bench-web: ## measure the election's pages in Chromium (a minute; leave the machine alone)
+	@scripts/setup.sh test
+	scripts/bench_web.sh
+
+web: ## build the election's pages in web/dist, and print their SHA-256
+	@scripts/setup.sh test
+	scripts/web.sh build
 
 fuzz: ## fuzz each parser for FUZZ_SECONDS (300)
 	@scripts/setup.sh test
@@ -162,4 +173,4 @@ setup: ## install what tests and benchmarks need, and nothing else
 
 clean: ## remove everything that was built, the Python environment too
 	$(CARGO) clean
-	rm -rf fuzz/corpus fuzz/artifacts dist .venv
+	rm -rf fuzz/corpus fuzz/artifacts dist .venv web/dist web/node_modules

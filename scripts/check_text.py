@@ -36,9 +36,11 @@ GENERATED = {"Cargo.lock"}
 #: Inputs of other programs, whose text is not this project's.
 FOREIGN = ("fuzz/seeds/", "data/", "bench/results/")
 #: Where text is in comments alone.
-CODE = {".rs", ".sv", ".c", ".cpp"}
-COMMENT = re.compile(r"//.*")
-SOURCES = {".rs", ".sv", ".md", ".py", ".sh", ".toml", ".cpp", ".c", ".yml", ".core", ".in", ".txt", ""}
+LINE = re.compile(r"//.*")
+#: Of TypeScript, whose documentation is in blocks, a line of one as well.
+BLOCK = re.compile(r"//.*|^\s*/?\*.*")
+CODE = {".rs": LINE, ".sv": LINE, ".c": LINE, ".cpp": LINE, ".ts": BLOCK, ".tsx": BLOCK, ".js": BLOCK}
+SOURCES = {*CODE, ".md", ".py", ".sh", ".toml", ".yml", ".core", ".in", ".txt", ""}
 
 
 def tracked(root):
@@ -76,7 +78,8 @@ def faults(root):
         if name == BIBLIOGRAPHY or name.startswith((*FOREIGN, "scripts/")):
             continue
         if Path(name).suffix in CODE:
-            text = "\n".join((COMMENT.search(line) or [""])[0] for line in text.split("\n"))
+            comment = CODE[Path(name).suffix]
+            text = "\n".join((comment.search(line) or [""])[0] for line in text.split("\n"))
         for line, match in lines(text, CITATION):
             used.add(match[1])
             if match[1] not in entries:

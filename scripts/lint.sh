@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Formatting, clippy with all features and warnings denied, documentation without warnings, Verible over the hardware, the dependency tree
-# against deny.toml, links and citations, and the tests of these checks. A tool that is missing and cannot be installed fails.
+# against deny.toml, links and citations, the election's pages and their packages, and the tests of these checks. A tool that is missing and cannot be installed fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PATH=$PWD/.venv/bin:$PATH
@@ -52,6 +52,8 @@ else
 fi
 scripts/check_dependencies.py
 scripts/check_text.py
+scripts/check_web.py
+scripts/web.sh lint
 scripts/registers.py --check
 python -m pytest --quiet -p no:cacheprovider --config-file=/dev/null --rootdir scripts scripts/tests
 echo "lint: passed"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs tests by parts, and says at the end how long each took. Usage: scripts/test.sh [PART...]
-#   (none)     everything: rust, python, cocotb, fuzz
+#   (none)     everything: rust, python, web, cocotb, fuzz
 #   rust       every crate, the hardware and the examples in the documentation; each benchmark once, unmeasured
 #   python     the Python package and the DuckDB extension, python-paillier's own suite among them
+#   web        the election's pages: the protocol beside the crate's vectors, and the pages in Chromium
 #   cocotb     each top of the hardware with bus models that are not ours, and oracles in Python
 #   fuzz       each fuzz target over its seeds, then for FUZZ_SECONDS (5)
 #   a system   its crates and its hardware alone: see `systems` below
@@ -38,13 +39,13 @@ declare -A systems=(
 )
 
 if [ "${1:-}" = --list ]; then
-    printf '%s\n' rust python cocotb fuzz "${!systems[@]}" | sort
+    printf '%s\n' rust python web cocotb fuzz "${!systems[@]}" | sort
     exit
 fi
 
 parts=("$@")
 if [ ${#parts[@]} -eq 0 ]; then
-    parts=(rust python cocotb fuzz)
+    parts=(rust python web cocotb fuzz)
     export HEARITH_SELECTION="--workspace --all-features"
 fi
 after=()
@@ -60,6 +61,10 @@ rust() {
 
 python() {
     scripts/test_python.sh
+}
+
+web() {
+    scripts/test_web.sh
 }
 
 cocotb() {
@@ -82,7 +87,7 @@ system() {
 times=()
 for part in "${parts[@]}"; do
     SECONDS=0
-    if [[ $part =~ ^(rust|python|cocotb|fuzz)$ ]]; then
+    if [[ $part =~ ^(rust|python|web|cocotb|fuzz)$ ]]; then
         "$part"
     elif [ -n "${systems[$part]:-}" ]; then
         system "$part"

@@ -9,6 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import check_dependencies
 import check_text
+import check_web
 
 BIBLIOGRAPHY = "# Bibliography\n\n**[Orup95]** H. Orup.\n\n**[MESA24]** Somebody.\n"
 
@@ -81,3 +82,29 @@ def test_oracles_in_what_is_shipped_are_found(tmp_path, kind, faults):
         "workspace_members": ["a"],
     }
     assert list(check_dependencies.oracle_faults(metadata)) == faults
+
+
+GOOD = {"integrity": "sha512-x", "license": "MIT"}
+
+
+@pytest.mark.parametrize(
+    ("path", "package", "fault"),
+    [
+        ("node_modules/preact", GOOD, None),
+        ("node_modules/vite", {**GOOD, "dev": True, "license": "MPL-2.0"}, None),
+        ("node_modules/preact", {**GOOD, "resolved": "https://example.org/x.tgz"}, "preact: the lock names where"),
+        ("node_modules/preact", {"license": "MIT"}, "preact: has no hash"),
+        ("node_modules/preact", {**GOOD, "license": "MPL-2.0"}, "preact: the licence MPL-2.0 is not allowed"),
+        ("node_modules/a/node_modules/@b/c", GOOD, "@b/c: is shipped, and not among what may be"),
+        ("node_modules/uqr", {**GOOD, "hasInstallScript": True}, "uqr: runs a script"),
+    ],
+)
+def test_faults_in_the_lock_of_the_pages_are_found(path, package, fault):
+    found = list(check_web.faults({"packages": {"": {}, path: package}}))
+    assert (found == []) if fault is None else (len(found) == 1 and found[0].startswith(fault))
+
+
+def test_citations_in_typescript_are_looked_for_in_comments(tree):
+    root, write = tree
+    write("web/a.ts", "/**\n * As [Dhem98] has it.\n */\nconst x = table[RADIX52];\n")
+    assert list(check_text.faults(root)) == ["web/a.ts:2: [Dhem98] is not in docs/bibliography.md"]

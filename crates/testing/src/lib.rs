@@ -11,9 +11,12 @@ pub const REQUIRE: &str = "HEARITH_REQUIRE";
 
 /// What a list may name: engines, tools, and what is in Python: the tops' second test bench
 /// (cocotb), and what the Python package's tests ask for (python-paillier, its own suite from the package
-/// index, the built command line, Flower, Spark); and Go, for the service's client in another language.
-pub const NAMES: [&str; 11] =
-    ["serial", "ifma", "verilator", "cocotb", "valgrind", "phe", "phe-suite", "command", "flower", "spark", "go"];
+/// index, the built command line, Flower, Spark); Go, for the service's client in another language; PostgreSQL, for the election's
+/// server; and Chromium, for its pages.
+pub const NAMES: [&str; 13] = [
+    "serial", "ifma", "verilator", "cocotb", "valgrind", "phe", "phe-suite", "command", "flower", "spark", "go", "postgres",
+    "chromium",
+];
 
 /// Whether a test can use what `name` stands for, `present` telling that it is there.
 ///

@@ -5,7 +5,7 @@
 //! public key in `pub`, and a comment in `kid`. Numbers are unpadded base64url of big-endian bytes: as many as `n^2` has, and none to spare for `s`.
 
 use crate::error::{Error, ErrorKind};
-use crate::key::{KeyShare, Shared, Verification, checked_unit};
+use crate::key::{KeyShare, Shared, Verification, checked_unit, checked_units};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use hearith_arith::Batch;
 use hearith_arith::natural::{bit_length, from_be, limbs_of, to_be};
@@ -148,7 +148,7 @@ fn numbers(key: PublicKey, members: SharedMembers, count: usize) -> Result<(Shar
     for number in &members.v_i {
         be.extend_from_slice(&decode("v_i", number)?);
     }
-    let of_trustees = checked_unit(shared.key(), "v_i", &be)?;
+    let of_trustees = checked_units(shared.key(), "v_i", &be)?;
     match of_trustees.len() == count {
         true => Ok((shared, of_trustees)),
         false => Err(ErrorKind::Member { member: "v_i", problem: "has a number of the wrong length" }.into()),

@@ -90,6 +90,22 @@ impl Verification {
         Verification { shared, of_trustees: of_trustees.public() }
     }
 
+    /// What is verified by under a key: `v` and all `v_i`, big-endian, of as many bytes as a ciphertext has. For formats other than [`Verification::from_json`]'s;
+    /// it must come from the dealer all the same.
+    ///
+    /// # Errors
+    /// [`BadThreshold`](ErrorKind::BadThreshold), or if a number is no unit modulo `n^2`.
+    pub fn from_be(key: PublicKey, needed: u32, base: &[u8], of_trustees: &[Vec<u8>]) -> Result<Self, Error> {
+        if of_trustees.len() > MAX_TRUSTEES as usize {
+            return Err(ErrorKind::BadThreshold.into());
+        }
+        let v = checked_unit(&key, "v", base)?;
+        let unit = |number: &Vec<u8>| checked_unit(&key, "v_i", number);
+        let units = of_trustees.iter().map(unit).collect::<Result<Vec<_>, _>>()?;
+        let shared = Shared::new(key, needed, of_trustees.len() as u32, v)?;
+        Ok(Verification::new(shared, Batch::concat(&units.iter().collect::<Vec<_>>())))
+    }
+
     /// The public key, to encrypt with.
     pub fn key(&self) -> &PublicKey {
         self.shared.key()
@@ -103,6 +119,17 @@ impl Verification {
     /// How many there are.
     pub fn trustees(&self) -> u32 {
         self.shared.trustees()
+    }
+
+    /// `v`, big-endian, of as many bytes as a ciphertext has.
+    pub fn base_be(&self) -> Vec<u8> {
+        self.shared.generator().to_be_bytes(self.key().ciphertext_bytes())
+    }
+
+    /// `v_1, v_2, ...` likewise.
+    pub fn of_trustees_be(&self) -> Vec<Vec<u8>> {
+        let width = self.key().ciphertext_bytes();
+        self.of_trustees.to_be_bytes(width).chunks_exact(width).map(<[u8]>::to_vec).collect()
     }
 
     pub(crate) fn shared(&self) -> &Shared {
@@ -197,6 +224,11 @@ impl KeyShare {
         self.shared.trustees()
     }
 
+    /// `v_i`, which shares of this trustee's are verified by: big-endian, of as many bytes as a ciphertext has.
+    pub fn verification_be(&self) -> Vec<u8> {
+        self.verification.to_be_bytes(self.key().ciphertext_bytes())
+    }
+
     /// Whether the operating system keeps the secret out of swap space.
     pub fn is_locked_in_memory(&self) -> bool {
         self.secret.is_locked()
@@ -233,8 +265,15 @@ pub(crate) fn joined(key: &PublicKey, pairs: &Pairs) -> Batch {
     key.square().join(pairs).resize(key.squared().limbs())
 }
 
-/// A number of a verification file: a unit modulo `n^2`, one row.
+/// A number that shares are verified by: a unit modulo `n^2`, one row.
 pub(crate) fn checked_unit(key: &PublicKey, member: &'static str, be: &[u8]) -> Result<Batch, Error> {
+    let unit = checked_units(key, member, be)?;
+    let wrong = ErrorKind::Member { member, problem: "has not the length of one number" };
+    if unit.len() == 1 { Ok(unit) } else { Err(wrong.into()) }
+}
+
+/// The same of any number of rows.
+pub(crate) fn checked_units(key: &PublicKey, member: &'static str, be: &[u8]) -> Result<Batch, Error> {
     let problem = |_| Error::from(ErrorKind::Member { member, problem: "is no unit modulo n^2" });
     let number = key.ciphertexts_from_be(be).map_err(problem)?;
     key.check_coprime(&number).map_err(problem)?;

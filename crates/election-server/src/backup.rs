@@ -1,0 +1,138 @@
+//! Backups: the record itself, out of a store and into one. Nothing else in a store is worth keeping, since it is made from the record.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use hearith_election::{Board, ErrorKind, HEADS, Head, Lines, Report, Source, State, board_file, verify};
+use hearith_paillier::{Engine, KeyPolicy};
+
+use crate::ledger::{insert, standing};
+use crate::record::LINES;
+use crate::store::{self, Location, Store};
+
+/// Why a backup is not made, or not restored.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The store fails.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// There is nothing to keep.
+    #[error("the store {0} is empty")]
+    Empty(Location),
+    /// There is something already.
+    #[error("the store {0} has a board: a backup is restored into an empty store")]
+    NotEmpty(Location),
+    /// A file cannot be written.
+    #[error("{0}: cannot write")]
+    Write(PathBuf, #[source] io::Error),
+    /// A file of the folder is that of another board.
+    #[error("{0}: of another board")]
+    Other(PathBuf),
+    /// The record is not right.
+    #[error("the record is not right: {0}")]
+    Wrong(String),
+    /// The record cannot be read.
+    #[error(transparent)]
+    Record(#[from] hearith_election::Error),
+}
+
+/// Writes the record of a store into a folder, and says how many entries it has. What an earlier backup of the same board left there is
+/// gone on with; files appear when they are complete and on disk.
+///
+/// # Errors
+/// The store fails or is empty; a file cannot be written, or is of another board.
+pub async fn backup(store: &Store, folder: &Path) -> Result<u64, Error> {
+    // As far as the newest head goes: what comes meanwhile is the next backup's.
+    let heads = store.heads().await?;
+    let newest = heads.last().map(|line| Head::from_line(line)).transpose().map_err(hearith_election::Error::from)?;
+    let size = newest.map_or(0, |head| head.size);
+    if size == 0 {
+        return Err(Error::Empty(store.location().clone()));
+    }
+    for first in (0..size).step_by(LINES as usize) {
+        let path = folder.join(board_file(first));
+        let text = text(&store.lines(first, LINES.min(size - first)).await?);
+        match fs::read_to_string(&path) {
+            Ok(old) if old == text => continue,
+            Ok(old) if !text.starts_with(&old) => return Err(Error::Other(path)),
+            _ => write(&path, &text)?,
+        }
+    }
+    write(&folder.join(HEADS), &text(&heads))?;
+    Ok(size)
+}
+
+fn text(lines: &[String]) -> String {
+    lines.iter().flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Writes a file under another name, and gives it its own when it is on disk.
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    let written = || -> io::Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let part = path.with_extension("part");
+        let mut file = File::create(&part)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&part, path)?;
+        File::open(folder)?.sync_all()
+    };
+    written().map_err(|error| Error::Write(path.to_owned(), error))
+}
+
+/// Puts a record into an empty store, all of it or nothing, after everything in it was verified. `progress` is told how many bytes were.
+///
+/// # Errors
+/// The record is not right or cannot be read; the store fails, or has a board.
+pub async fn restore(
+    store: &Store,
+    record: &dyn Source,
+    policy: KeyPolicy,
+    engine: Engine,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<u64, Error> {
+    let report = verify(record, policy, engine, progress)?;
+    if !report.is_good() {
+        return Err(Error::Wrong(first_fault(&report)));
+    }
+    let heads = heads(record)?;
+    let mut append = store.append().await?;
+    if !append.lines(0, 1).await?.is_empty() {
+        return Err(Error::NotEmpty(store.location().clone()));
+    }
+    let (mut lines, mut board, mut state) = (Lines::new(record), Board::default(), None);
+    while let Some(line) = lines.next_line()? {
+        let index = board.size();
+        let at = |error: ErrorKind| hearith_election::Error::from(error).at_entry(index);
+        let notice = board.follow(&line).map_err(at)?.notice;
+        let (voters, revoting) = state.as_ref().map(standing).unwrap_or_default();
+        match &mut state {
+            None => state = Some(State::begin(&notice, policy, engine).map_err(at)?),
+            Some(state) => _ = state.admit(&notice).map_err(at)?,
+        }
+        insert(&mut append, &notice, index, &line, voters, revoting).await?;
+    }
+    if (board.size(), board.root()) != (report.size, report.root) {
+        return Err(Error::Wrong("it changed while it was read".to_owned()));
+    }
+    for head in heads.iter().filter(|head| head.size > 0) {
+        append.head(head.size, &head.to_line()).await?;
+    }
+    append.commit().await?;
+    Ok(board.size())
+}
+
+fn first_fault(report: &Report) -> String {
+    let fault = report.checks.values().flat_map(|check| &check.faults).next();
+    fault.map_or_else(|| "something is".to_owned(), ToString::to_string)
+}
+
+fn heads(record: &dyn Source) -> Result<Vec<Head>, hearith_election::Error> {
+    let Some(mut file) = record.open(HEADS)? else { return Ok(Vec::new()) };
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    text.lines().map(|line| Ok(Head::from_line(line)?)).collect()
+}

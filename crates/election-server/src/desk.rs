@@ -1,0 +1,456 @@
+//! Where entries are handed in: read, verified in batches, entered, acknowledged.
+//!
+//! Two stages work at the same time. The first takes whatever has come while it was busy, so that batches grow with the load: it reads,
+//! checks signatures and rules, and verifies proofs, on all cores. The second enters what passed. Nobody gets a receipt before the entry is
+//! on disk; whoever got none may send the same again, and gets the receipt of the one entry that there is.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use hearith_election::{Body, ErrorKind, Kind, Notice, canonical};
+use rayon::prelude::*;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::audit::Audit;
+use crate::groups::groups;
+use crate::ledger::{Error, Ledger};
+use crate::limits::Limits;
+use crate::metrics::Metrics;
+use crate::proofs::verify;
+use crate::rate::Rates;
+use crate::refusal::{Reason, Refusal};
+
+/// How long to wait before the store is tried again, at first and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+
+/// What an entry that was taken is acknowledged with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Accepted {
+    /// The receipt's text.
+    pub(crate) receipt: String,
+    /// Whether it was entered now, not before.
+    pub(crate) new: bool,
+}
+
+type Answer = Result<Accepted, Refusal>;
+
+/// Where entries are handed in.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    queue: mpsc::Sender<Sent>,
+    waiting: Arc<AtomicUsize>,
+    most: usize,
+    metrics: Arc<Metrics>,
+}
+
+/// A place among those who wait, until it is dropped.
+#[derive(Debug)]
+struct Waiting {
+    all: Arc<AtomicUsize>,
+    metrics: Arc<Metrics>,
+}
+
+impl Waiting {
+    /// A place, if fewer wait than so many.
+    fn take(desk: &Desk) -> Option<Self> {
+        let before = desk.waiting.fetch_add(1, Ordering::AcqRel);
+        desk.metrics.waiting.inc();
+        let place = Self { all: desk.waiting.clone(), metrics: desk.metrics.clone() };
+        (before < desk.most).then_some(place)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.all.fetch_sub(1, Ordering::AcqRel);
+        self.metrics.waiting.dec();
+    }
+}
+
+/// The desk's two stages.
+#[derive(Debug)]
+pub(crate) struct Stages {
+    verifying: JoinHandle<()>,
+    entering: JoinHandle<()>,
+}
+
+/// What came, and who waits for the answer.
+#[derive(Debug)]
+struct Sent {
+    kind: Kind,
+    body: Bytes,
+    ticket: Ticket,
+}
+
+/// Somebody who waits for an answer.
+#[derive(Debug)]
+struct Ticket {
+    kind: Kind,
+    since: Instant,
+    answer: oneshot::Sender<Answer>,
+    _place: Waiting,
+}
+
+/// A notice that passed.
+#[derive(Debug)]
+struct Passed {
+    notice: Notice,
+    ticket: Ticket,
+}
+
+/// What both stages work with.
+#[derive(Debug)]
+struct Work {
+    ledger: Arc<Ledger>,
+    limits: Limits,
+    metrics: Arc<Metrics>,
+    audit: Arc<Audit>,
+    organiser: Option<canonical::Bytes>,
+    bad: Rates<String>,
+}
+
+impl Desk {
+    /// Opens a desk before a ledger. On an empty store, an election by this organiser may begin.
+    pub(crate) fn open(
+        ledger: Arc<Ledger>,
+        organiser: Option<canonical::Bytes>,
+        limits: Limits,
+        metrics: Arc<Metrics>,
+        audit: Arc<Audit>,
+    ) -> (Self, Stages) {
+        let (queue, sent) = mpsc::channel(limits.waiting.max(1));
+        // One batch is entered while another waits and a third is verified.
+        let (passed, entering) = mpsc::channel(1);
+        let waiting = Arc::<AtomicUsize>::default();
+        let room = f64::from(limits.bad_ballots);
+        let work = Arc::new(Work {
+            ledger,
+            limits,
+            metrics: metrics.clone(),
+            audit,
+            organiser,
+            bad: Rates::new(room / 60.0, room),
+        });
+        let stages = Stages {
+            verifying: tokio::spawn(verify_all(work.clone(), sent, passed)),
+            entering: tokio::spawn(enter_all(work, entering)),
+        };
+        (Self { queue, waiting, most: limits.waiting, metrics }, stages)
+    }
+
+    /// Hands an entry in, and waits until it is on disk or refused.
+    pub(crate) async fn send(&self, kind: Kind, body: Bytes) -> Answer {
+        let Some(place) = Waiting::take(self) else {
+            self.metrics.refuse(Reason::Busy.code());
+            let refusal = Refusal::new(Reason::Busy, "more entries wait than the server takes");
+            return Err(refusal.after(Duration::from_secs(2)));
+        };
+        let (answer, answered) = oneshot::channel();
+        let ticket = Ticket { kind, since: Instant::now(), answer, _place: place };
+        let stopping = || Refusal::new(Reason::Stopping, "the server is shutting down");
+        self.queue.send(Sent { kind, body, ticket }).await.map_err(|_| stopping())?;
+        answered.await.unwrap_or_else(|_| Err(Refusal::new(Reason::Internal, "internal error")))
+    }
+}
+
+impl Stages {
+    /// Waits until all that was handed in is answered; nobody can hand in more by then.
+    pub(crate) async fn end(self) {
+        let _ = self.verifying.await;
+        let _ = self.entering.await;
+    }
+}
+
+async fn verify_all(work: Arc<Work>, mut sent: mpsc::Receiver<Sent>, passed: mpsc::Sender<Vec<Passed>>) {
+    let mut batch = Vec::new();
+    while sent.recv_many(&mut batch, work.limits.batch.max(1)).await > 0 {
+        let batch = std::mem::take(&mut batch);
+        // What others entered may allow what is unknown here. If the store fails, entering will say so.
+        if let Err(error) = work.ledger.catch_up().await {
+            work.note_failure(&error);
+        }
+        let shared = work.clone();
+        let (good, bad) = match tokio::task::spawn_blocking(move || shared.judge(batch)).await {
+            Ok(judged) => judged,
+            // A batch on which a thread breaks down has no answers: whoever waits is told so.
+            Err(_) => continue,
+        };
+        let good = work.check_tallies(good).await;
+        for (ticket, notice, refusal) in bad {
+            work.refuse(ticket, notice.as_ref(), refusal).await;
+        }
+        if !good.is_empty() && passed.send(good).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn enter_all(work: Arc<Work>, mut passed: mpsc::Receiver<Vec<Passed>>) {
+    let mut heads = tokio::time::interval(Duration::from_secs(1));
+    heads.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            batch = passed.recv() => match batch {
+                Some(batch) => {
+                    for group in groups(batch, |one| &one.notice) {
+                        work.enter(group).await;
+                    }
+                }
+                None => break,
+            },
+            _ = heads.tick() => work.keep_up().await,
+        }
+    }
+    // The last word of this server is about all that it knows.
+    if let Err(error) = work.ledger.sign_head().await {
+        work.note_failure(&error);
+    }
+}
+
+/// A request's text.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request<'a> {
+    #[serde(borrow)]
+    body: &'a RawValue,
+    kind: Option<Kind>,
+    signature: canonical::Bytes,
+}
+
+type Judged = (Vec<Passed>, Vec<(Ticket, Option<Notice>, Refusal)>);
+
+impl Work {
+    /// Reads, checks and verifies a batch.
+    fn judge(&self, batch: Vec<Sent>) -> Judged {
+        let started = Instant::now();
+        self.metrics.batch.observe(batch.len() as f64);
+        let read: Vec<_> = batch
+            .into_par_iter()
+            .map(|sent| match read(sent.kind, &sent.body) {
+                Err(refusal) => (sent.ticket, None, Err(refusal)),
+                Ok(notice) => {
+                    let checked = self.check(&notice);
+                    (sent.ticket, Some(notice), checked)
+                }
+            })
+            .collect();
+        let (mut good, mut bad) = (Vec::new(), Vec::new());
+        for (ticket, notice, checked) in read {
+            match (notice, checked) {
+                (Some(notice), Ok(())) => good.push(Passed { notice, ticket }),
+                (notice, Err(refusal)) => bad.push((ticket, notice, refusal)),
+                (None, Ok(())) => {}
+            }
+        }
+        let notices: Vec<&Notice> = good.iter().map(|one| &one.notice).collect();
+        let verdicts = verify(&self.ledger, &notices);
+        let mut proven = Vec::with_capacity(good.len());
+        for (one, verdict) in good.into_iter().zip(verdicts) {
+            match verdict {
+                Ok(()) => proven.push(one),
+                Err(error) => {
+                    if let Some(voter) = voter_of(&one.notice) {
+                        let _ = self.bad.take(voter.to_owned(), Instant::now());
+                    }
+                    bad.push((one.ticket, Some(one.notice), refusal_of(&error)));
+                }
+            }
+        }
+        self.metrics.verifying.observe(started.elapsed().as_secs_f64());
+        (proven, bad)
+    }
+
+    /// All but proofs.
+    fn check(&self, notice: &Notice) -> Result<(), Refusal> {
+        self.check_beginning(notice)?;
+        self.ledger.check(notice).map_err(|error| refusal_of(&error))?;
+        // Signed by the voter, so that nobody can spend a voter's patience but the voter.
+        match voter_of(notice) {
+            Some(voter) if !self.bad.has(voter.to_owned(), Instant::now()) => {
+                let refusal = Refusal::new(Reason::TooMany, "too many ballots of this voter were wrong");
+                Err(refusal.after(Duration::from_secs(60)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an election may begin here, if it is one.
+    fn check_beginning(&self, notice: &Notice) -> Result<(), Refusal> {
+        if self.ledger.with_state(|_| ()).is_some() {
+            return Ok(());
+        }
+        let Body::Election(manifest) = notice.body() else {
+            return Err(Refusal::new(Reason::Phase, "there is no election here yet"));
+        };
+        if self.organiser.as_ref() != Some(&manifest.organiser) {
+            return Err(Refusal::new(Reason::NotSigned, "this server holds no election of this organiser"));
+        }
+        if manifest.board != self.ledger.signer().public() {
+            return Err(Refusal::new(Reason::BadRequest, "the board's key is not this server's"));
+        }
+        Ok(())
+    }
+
+    /// Those that are right of tallies, which are about all ballots on the board, and everything else.
+    async fn check_tallies(&self, batch: Vec<Passed>) -> Vec<Passed> {
+        let mut right = Vec::with_capacity(batch.len());
+        for one in batch {
+            let Body::Tally(tally) = one.notice.body() else {
+                right.push(one);
+                continue;
+            };
+            let refusal = match self.ledger.check_tally(tally).await {
+                Ok(Ok(())) => {
+                    right.push(one);
+                    continue;
+                }
+                Ok(Err(error)) => refusal_of(&error),
+                Err(error) => {
+                    self.note_failure(&error);
+                    Refusal::new(Reason::Store, "the store does not answer").after(Duration::from_secs(5))
+                }
+            };
+            self.refuse(one.ticket, Some(&one.notice), refusal).await;
+        }
+        right
+    }
+
+    /// Enters notices that can stand side by side, and answers. A store that fails is tried again for a while.
+    async fn enter(&self, group: Vec<Passed>) {
+        let (started, mut pause) = (Instant::now(), PAUSES.0);
+        let notices: Vec<&Notice> = group.iter().map(|one| &one.notice).collect();
+        let entered = loop {
+            match self.ledger.enter(&notices).await {
+                Ok(entered) => break Ok(entered),
+                Err(error) => {
+                    self.note_failure(&error);
+                    if started.elapsed() >= self.limits.patience {
+                        break Err(error);
+                    }
+                }
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(PAUSES.1);
+        };
+        self.metrics.committing.observe(started.elapsed().as_secs_f64());
+        self.metrics.size.set(self.ledger.view().size as i64);
+        match entered {
+            Ok(entered) => {
+                let lines = entered.iter().flatten().zip(&notices);
+                self.audit.note(lines.map(|(one, notice)| {
+                    ("entered", [("index", one.index.into()), ("kind", notice.kind().name().into())])
+                }));
+                let receipts: Vec<_> =
+                    entered.par_iter().map(|one| one.as_ref().ok().map(|one| self.ledger.receipt(one))).collect();
+                for ((one, entered), receipt) in group.into_iter().zip(entered).zip(receipts) {
+                    match (entered, receipt) {
+                        (Ok(_), Some(receipt)) => self.answer(one.ticket, Ok(Accepted { receipt, new: true })),
+                        (Err(error), _) => self.refuse(one.ticket, Some(&one.notice), refusal_of(&error)).await,
+                        (Ok(_), None) => {}
+                    }
+                }
+            }
+            Err(_) => {
+                for one in group {
+                    let text = "the store does not answer: whether this was entered is not known, and it can be sent again";
+                    let refusal = Refusal::new(Reason::Store, text).after(Duration::from_secs(5));
+                    self.refuse(one.ticket, Some(&one.notice), refusal).await;
+                }
+            }
+        }
+    }
+
+    /// Folds what others entered, and signs a head if nobody has.
+    async fn keep_up(&self) {
+        let kept = match self.ledger.catch_up().await {
+            Ok(()) => self.ledger.sign_head().await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = kept {
+            self.note_failure(&error);
+        }
+        self.metrics.size.set(self.ledger.view().size as i64);
+    }
+
+    /// Refuses, unless the very same was entered before: its receipt is given again.
+    async fn refuse(&self, ticket: Ticket, notice: Option<&Notice>, refusal: Refusal) {
+        let again = matches!(refusal.reason(), Reason::Phase | Reason::Voted | Reason::Doubled);
+        if let Some(notice) = notice.filter(|notice| again && self.is_signed(notice)) {
+            match self.ledger.entered(notice).await {
+                Ok(Some(entered)) => {
+                    let receipt = self.ledger.receipt(&entered);
+                    return self.answer(ticket, Ok(Accepted { receipt, new: false }));
+                }
+                Ok(None) => {}
+                Err(error) => self.note_failure(&error),
+            }
+        }
+        // Nobody is named who may not have sent it.
+        let voter = notice.filter(|notice| self.is_signed(notice)).and_then(voter_of);
+        let voter = voter.map_or(Value::Null, Value::from);
+        let (code, kind) = (refusal.reason().code(), ticket.kind.name());
+        self.audit.note([("refused", [("code", code.into()), ("kind", kind.into()), ("voter", voter)])]);
+        self.answer(ticket, Err(refusal));
+    }
+
+    fn is_signed(&self, notice: &Notice) -> bool {
+        let author = self.ledger.with_state(|state| state.author(notice));
+        matches!(author, Some(Ok(Some(author))) if notice.check_signature(&author).is_ok())
+    }
+
+    fn answer(&self, ticket: Ticket, answer: Answer) {
+        let outcome = answer.as_ref().map_or_else(|refusal| refusal.reason().code(), |_| "ok");
+        self.metrics.entry(ticket.kind.name(), outcome);
+        self.metrics.seconds.observe(ticket.since.elapsed().as_secs_f64());
+        // Whoever has gone is not told.
+        let _ = ticket.answer.send(answer);
+    }
+
+    fn note_failure(&self, error: &Error) {
+        self.metrics.store_failures.inc();
+        tracing::warn!(error = %crate::said(error), "the store fails");
+    }
+}
+
+/// What was sent, as a notice.
+fn read(kind: Kind, body: &[u8]) -> Result<Notice, Refusal> {
+    let wrong = |text: &str| Refusal::new(Reason::BadRequest, text);
+    let text = std::str::from_utf8(body).map_err(|_| wrong("not UTF-8"))?;
+    let request: Request<'_> = serde_json::from_str(text).map_err(|_| wrong("no JSON of body, kind and signature"))?;
+    if request.kind.is_some_and(|said| said != kind) {
+        return Err(wrong("this address takes entries of another kind"));
+    }
+    Notice::new(kind, request.body.get(), request.signature).map_err(|error| refusal_of(&error))
+}
+
+/// The voter whose ballot it is.
+fn voter_of(notice: &Notice) -> Option<&str> {
+    match notice.body() {
+        Body::Ballot(ballot) => Some(&ballot.voter),
+        Body::Challenge(challenge) => Some(&challenge.ballot.voter),
+        _ => None,
+    }
+}
+
+/// Why it is refused, in the words of the election's rules, which hold nothing secret.
+fn refusal_of(error: &ErrorKind) -> Refusal {
+    use ErrorKind as E;
+    let reason = match error {
+        E::BadSignature | E::UnknownVoter => Reason::NotSigned,
+        E::OutOfOrder { .. } | E::TooFewShares { .. } => Reason::Phase,
+        E::VotedAlready => Reason::Voted,
+        E::CiphertextTwice { .. } | E::ShareTwice { .. } => Reason::Doubled,
+        E::OutOfRange { .. } | E::DoesNotHold { .. } | E::WrongOpening { .. } => Reason::Unproven,
+        E::WrongTally { .. } | E::WrongCount { .. } | E::WrongResult { .. } | E::NoResult { .. } => Reason::Unproven,
+        E::Scheme(_) | E::Proof(_) | E::Shared(_) => Reason::Unproven,
+        _ => Reason::BadRequest,
+    };
+    Refusal::new(reason, error.to_string())
+}

@@ -1,0 +1,80 @@
+//! What can be entered in one transaction: notices none of which bears on another.
+
+use std::collections::HashSet;
+
+use hearith_election::{Ballot, Body, Notice};
+
+/// Parts a batch, in its order, into groups of notices that can stand side by side: ballots and challenges of different voters with
+/// different ciphertexts, or one notice of another kind. So each can be checked against what was entered before its group.
+pub(crate) fn groups<T>(batch: Vec<T>, notice: impl Fn(&T) -> &Notice) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    // What is in the last group; nothing may join one of another kind.
+    let mut taken: Option<HashSet<Vec<u8>>> = None;
+    for one in batch {
+        let claims = ballot(notice(&one)).map(claims);
+        match (&mut taken, claims) {
+            (Some(taken), Some(claims)) if claims.iter().all(|claim| !taken.contains(claim)) => {
+                taken.extend(claims);
+                if let Some(last) = groups.last_mut() {
+                    last.push(one);
+                }
+            }
+            (_, claims) => {
+                taken = claims.map(HashSet::from_iter);
+                groups.push(vec![one]);
+            }
+        }
+    }
+    groups
+}
+
+fn ballot(notice: &Notice) -> Option<&Ballot> {
+    match notice.body() {
+        Body::Ballot(ballot) => Some(ballot),
+        Body::Challenge(challenge) => Some(&challenge.ballot),
+        _ => None,
+    }
+}
+
+/// What only one of a group may have: the voter, and each ciphertext.
+fn claims(ballot: &Ballot) -> Vec<Vec<u8>> {
+    let marks = ballot.contests.iter().flat_map(|contest| &contest.marks);
+    let ciphertexts = marks.map(|mark| [b"c", &mark.ciphertext.0[..]].concat());
+    [[b"v", ballot.voter.as_bytes()].concat()].into_iter().chain(ciphertexts).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hearith_election::{Bytes, Hash, Mark, Of, Selection};
+
+    fn of(name: &str) -> Notice {
+        let election = Hash::of(&[]);
+        let Some((voter, ciphertext)) = name.split_once(' ') else {
+            return Notice::unsigned(Body::Close(Of { election }));
+        };
+        let mark = Mark { ciphertext: Bytes(ciphertext.into()), proof: Bytes::default() };
+        let contests = vec![Selection { marks: vec![mark], sum: None }];
+        Notice::unsigned(Body::Ballot(Ballot { contests, election, voter: voter.into() }))
+    }
+
+    #[test]
+    fn what_bears_on_another_comes_after_it() {
+        let batch = ["ann 1", "bob 2", "ann 3", "cid 4", "dan 3", "close", "eve 5", "fay 6", "close", "close"];
+        let notices: Vec<_> = batch.iter().map(|name| (*name, of(name))).collect();
+        let found: Vec<Vec<&str>> = groups(notices, |one| &one.1)
+            .into_iter()
+            .map(|group| group.into_iter().map(|one| one.0).collect())
+            .collect();
+        let expected: [&[&str]; 7] = [
+            &["ann 1", "bob 2"],
+            &["ann 3", "cid 4"],
+            &["dan 3"],
+            &["close"],
+            &["eve 5", "fay 6"],
+            &["close"],
+            &["close"],
+        ];
+        assert_eq!(found, expected);
+    }
+}

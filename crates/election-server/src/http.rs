@@ -1,0 +1,292 @@
+//! The addresses of the server: what is asked for, and what is sent.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use hearith_election::Kind;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
+use tower_http::services::{ServeDir, ServeFile};
+
+use crate::desk::{Accepted, Desk};
+use crate::ledger::{Ledger, tracker_text};
+use crate::limits::Limits;
+use crate::listener::Peer;
+use crate::metrics::Metrics;
+use crate::rate::{Rates, household};
+use crate::record::{File, Files, LINES};
+use crate::refusal::{Reason, Refusal};
+use crate::security;
+use crate::store::Error;
+
+/// Voters of an answer.
+const VOTERS: u64 = 1000;
+
+/// What the addresses are answered from.
+#[derive(Debug)]
+pub(crate) struct Shop {
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) desk: Desk,
+    pub(crate) files: Files,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) limits: Limits,
+    pub(crate) rates: Option<Rates<IpAddr>>,
+    /// Whether clients come through a proxy, which names them.
+    pub(crate) proxied: bool,
+}
+
+type Answer = Result<Response, Refusal>;
+
+/// All addresses. Whatever is none of these is a file of the pages, if there are any.
+pub(crate) fn router(shop: Arc<Shop>, pages: Option<PathBuf>, policy: HeaderValue, tls: bool) -> Router {
+    let routes = Router::new()
+        .route("/api/election", get(election))
+        .route("/api/ballots", post(ballot))
+        .route("/api/ballots/{tracker}", get(tracked))
+        .route("/api/challenges", post(challenge))
+        .route("/api/entries", post(entry))
+        .route("/api/voters", get(voters))
+        .route("/record/board/{file}", get(board_file))
+        .route("/record/heads.jsonl", get(heads))
+        .route("/health", get(health))
+        .method_not_allowed_fallback(async || Refusal::new(Reason::Method, "this address takes other methods"));
+    let missing = async || Refusal::new(Reason::NotFound, "there is no such thing here");
+    let routes = match pages {
+        None => routes.fallback(missing),
+        Some(folder) => {
+            // Addresses of the pages themselves are the first page's to understand.
+            let first = ServeFile::new(folder.join("index.html"));
+            let files = ServeDir::new(folder).append_index_html_on_directories(true).fallback(first);
+            routes
+                .route("/api/{*rest}", get(missing))
+                .route("/record/{*rest}", get(missing))
+                .fallback_service(Router::new().fallback_service(files).layer(middleware::map_response(revalidated)))
+        }
+    };
+    routes
+        .layer(DefaultBodyLimit::max(shop.limits.body_bytes))
+        .layer(middleware::from_fn_with_state(shop.clone(), admit))
+        .layer(middleware::from_fn(move |request: Request, next: Next| security::guard(policy.clone(), tls, request, next)))
+        .with_state(shop)
+}
+
+/// Pages are asked for anew each time, so that nobody votes with an old one.
+async fn revalidated(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
+}
+
+/// Whose request it is, and whether there were not too many; a body must come in time.
+async fn admit(State(shop): State<Arc<Shop>>, request: Request, next: Next) -> Response {
+    let whose = household(client(&shop, &request));
+    if let Some(Err(wait)) = shop.rates.as_ref().map(|rates| rates.take(whose, Instant::now())) {
+        shop.metrics.refuse(Reason::TooMany.code());
+        return Refusal::new(Reason::TooMany, "too many requests from one address").after(wait).into_response();
+    }
+    let request = match whole(request, &shop.limits).await {
+        Ok(request) => request,
+        Err(refusal) => {
+            shop.metrics.refuse(refusal.reason().code());
+            return refusal.into_response();
+        }
+    };
+    next.run(request).await
+}
+
+/// Who asks: the address at the other end, or whom the proxy there names last.
+fn client(shop: &Shop, request: &Request) -> IpAddr {
+    let peer = request.extensions().get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0);
+    if !shop.proxied {
+        return peer;
+    }
+    let named = request.headers().get_all("x-forwarded-for").iter().next_back();
+    let named = named.and_then(|names| names.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
+    named.unwrap_or(peer)
+}
+
+/// The request with all of its body, which is no longer than allowed and came in time.
+async fn whole(request: Request, limits: &Limits) -> Result<Request, Refusal> {
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Ok(request);
+    }
+    let (head, body) = request.into_parts();
+    let read = tokio::time::timeout(limits.slow, axum::body::to_bytes(body, limits.body_bytes)).await;
+    let read = read.map_err(|_| Refusal::new(Reason::TooSlow, "the request did not come in time"))?;
+    let body = read.map_err(|_| {
+        Refusal::new(Reason::TooLarge, format!("more than {} bytes, or broken off", limits.body_bytes))
+    })?;
+    Ok(Request::from_parts(head, Body::from(body)))
+}
+
+fn store_failed(shop: &Shop, error: &Error) -> Refusal {
+    shop.metrics.store_failures.inc();
+    tracing::warn!(error = %crate::said(error), "the store fails");
+    Refusal::new(Reason::Store, "the store does not answer").after(Duration::from_secs(5))
+}
+
+/// JSON that is as new as can be.
+fn fresh(status: StatusCode, text: String) -> Response {
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+    (status, headers, text).into_response()
+}
+
+async fn health(State(shop): State<Arc<Shop>>) -> Answer {
+    shop.ledger.store().size().await.map_err(|error| store_failed(&shop, &error))?;
+    Ok(fresh(StatusCode::OK, json!({ "status": "ok" }).to_string()))
+}
+
+#[derive(Serialize)]
+struct Election<'a> {
+    board: &'a str,
+    head: Option<&'a RawValue>,
+    id: Option<String>,
+    manifest: Option<&'a RawValue>,
+    phase: &'a str,
+    size: u64,
+    voted: u64,
+    voters: u64,
+}
+
+async fn election(State(shop): State<Arc<Shop>>) -> Answer {
+    let turnout = shop.ledger.store().turnout().await.map_err(|error| store_failed(&shop, &error))?;
+    let view = shop.ledger.view();
+    let answer = Election {
+        board: &view.board,
+        head: view.head.as_deref(),
+        id: view.id.map(|id| id.to_string()),
+        manifest: view.manifest.as_deref(),
+        phase: view.phase,
+        size: view.size,
+        voted: turnout.1,
+        voters: turnout.0,
+    };
+    Ok(fresh(StatusCode::OK, json_text(&answer)))
+}
+
+fn json_text(value: &impl Serialize) -> String {
+    // Structs of texts and numbers always have a JSON form.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+async fn ballot(State(shop): State<Arc<Shop>>, body: Bytes) -> Answer {
+    send(&shop, Kind::Ballot, body).await
+}
+
+async fn challenge(State(shop): State<Arc<Shop>>, body: Bytes) -> Answer {
+    send(&shop, Kind::Challenge, body).await
+}
+
+/// What organisers and trustees send says what it is.
+#[derive(Deserialize)]
+struct Tagged {
+    kind: Kind,
+}
+
+async fn entry(State(shop): State<Arc<Shop>>, body: Bytes) -> Answer {
+    let tagged: Result<Tagged, _> = serde_json::from_slice(&body);
+    let kind = tagged.map_err(|_| Refusal::new(Reason::BadRequest, "no JSON with body, kind and signature"))?.kind;
+    if matches!(kind, Kind::Ballot | Kind::Challenge) {
+        return Err(Refusal::new(Reason::BadRequest, "ballots and challenges have addresses of their own"));
+    }
+    send(&shop, kind, body).await
+}
+
+async fn send(shop: &Shop, kind: Kind, body: Bytes) -> Answer {
+    let Accepted { receipt, new } = shop.desk.send(kind, body).await?;
+    Ok(fresh(if new { StatusCode::CREATED } else { StatusCode::OK }, receipt))
+}
+
+#[derive(Serialize)]
+struct Tracked<'a> {
+    counts: bool,
+    entry: &'a RawValue,
+}
+
+async fn tracked(State(shop): State<Arc<Shop>>, Path(tracker): Path<String>) -> Answer {
+    let tracker = tracker_text(&tracker)
+        .ok_or_else(|| Refusal::new(Reason::BadRequest, "a tracker has 26 letters and digits, a to z and 2 to 7"))?;
+    let store = shop.ledger.store();
+    let found = store.tracked(&tracker).await.map_err(|error| store_failed(&shop, &error))?;
+    let (position, line) =
+        found.ok_or_else(|| Refusal::new(Reason::NotFound, "no ballot on the board has this tracker"))?;
+    let counts = store.counts(position).await.map_err(|error| store_failed(&shop, &error))?;
+    let entry = serde_json::from_str(&line).map_err(|_| Refusal::new(Reason::Internal, "a line is no JSON"))?;
+    Ok(fresh(StatusCode::OK, json_text(&Tracked { counts, entry })))
+}
+
+#[derive(Deserialize)]
+struct From {
+    #[serde(default)]
+    from: u64,
+}
+
+async fn voters(State(shop): State<Arc<Shop>>, query: Result<Query<From>, QueryRejection>) -> Answer {
+    let Ok(Query(From { from })) = query else {
+        return Err(Refusal::new(Reason::BadRequest, "from is a number"));
+    };
+    let voters = shop.ledger.store().voters(from, VOTERS).await.map_err(|error| store_failed(&shop, &error))?;
+    let next = (voters.len() as u64 == VOTERS).then_some(from + VOTERS);
+    let voters: Vec<_> = voters.iter().map(|(id, voted)| json!({ "id": id, "voted": voted })).collect();
+    Ok(fresh(StatusCode::OK, json!({ "next": next, "voters": voters }).to_string()))
+}
+
+async fn board_file(State(shop): State<Arc<Shop>>, Path(name): Path<String>, headers: HeaderMap) -> Answer {
+    let missing = || Refusal::new(Reason::NotFound, "there is no such file of the board");
+    let digits = name.strip_suffix(".jsonl").filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let first: u64 = digits.and_then(|digits| digits.parse().ok()).ok_or_else(missing)?;
+    if format!("{first:08}.jsonl") != name {
+        return Err(missing());
+    }
+    let file = shop.files.file(first, shop.ledger.view().size).await.map_err(|error| store_failed(&shop, &error))?;
+    Ok(lines(&headers, file.ok_or_else(missing)?))
+}
+
+async fn heads(State(shop): State<Arc<Shop>>) -> Answer {
+    let heads = shop.ledger.store().heads().await.map_err(|error| store_failed(&shop, &error))?;
+    let text: String = heads.iter().flat_map(|line| [line, "\n"]).collect();
+    Ok(([(header::CONTENT_TYPE, "application/jsonl"), (header::CACHE_CONTROL, "no-cache")], text).into_response())
+}
+
+/// A file of lines: whole, not at all where the reader has it, or from a byte on where the reader has what is before.
+fn lines(headers: &HeaderMap, file: File) -> Response {
+    let tag = format!("\"{}\"", file.lines);
+    let has = headers.get(header::IF_NONE_MATCH).is_some_and(|tags| tags.as_bytes() == tag.as_bytes());
+    let cached = if file.lines == LINES { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let from = headers.get(header::RANGE).and_then(|range| first_byte(range.to_str().ok()?));
+    let length = file.text.len();
+    let mut response = match from {
+        _ if has => StatusCode::NOT_MODIFIED.into_response(),
+        None => file.text.into_response(),
+        Some(from) if from < length => {
+            let range = format!("bytes {from}-{}/{length}", length - 1);
+            (StatusCode::PARTIAL_CONTENT, [(header::CONTENT_RANGE, range)], file.text.slice(from..)).into_response()
+        }
+        Some(_) => {
+            (StatusCode::RANGE_NOT_SATISFIABLE, [(header::CONTENT_RANGE, format!("bytes */{length}"))]).into_response()
+        }
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/jsonl"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cached));
+    headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    response
+}
+
+/// Where a range begins that goes to the end; others are answered by the whole.
+fn first_byte(range: &str) -> Option<usize> {
+    range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok()
+}

@@ -1,0 +1,369 @@
+//! The board as a server has it: the store's lines, folded. Every server over one store comes to the same.
+//!
+//! What is appended is checked once more inside the transaction that appends it, after what others appended; it is folded when it is on
+//! disk, so that a transaction that fails leaves nothing to undo. Whoever reads sees what was, or what is, but nothing between.
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use hearith_election::signature::Signer;
+use hearith_election::{
+    Ballot, Board, Body, Bytes, ErrorKind, Hash, Head, Notice, Products, Receipt, Standing, State, Tally, Voters,
+    canonical, read_tracker, tracker,
+};
+use hearith_paillier::{Engine, KeyPolicy};
+use serde_json::value::RawValue;
+
+use crate::store::{self, Append, Entry, Store};
+use hearith_election::now;
+
+/// Lines that are read at a time.
+const PAGE: u64 = 500;
+
+/// Why an entry is not entered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The store fails: whether it was entered is not known.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// A line of the store is none that can follow the lines before.
+    #[error("entry {1} of the store {0}")]
+    Line(store::Location, u64, #[source] ErrorKind),
+    /// Somebody else's election is in the store.
+    #[error("the board of the store {0} has another key: --board-key names the one that it began with")]
+    BoardKey(store::Location),
+}
+
+/// What everybody may know without asking the store.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    /// The board's public key, as base64url.
+    pub(crate) board: String,
+    /// The election's id.
+    pub(crate) id: Option<Hash>,
+    /// The first entry's body.
+    pub(crate) manifest: Option<Box<RawValue>>,
+    /// What the election is at; `empty` when there is none.
+    pub(crate) phase: &'static str,
+    /// Entries on the board.
+    pub(crate) size: u64,
+    /// The newest signed head.
+    pub(crate) head: Option<Box<RawValue>>,
+}
+
+/// A notice that was entered, or had been.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entered {
+    pub(crate) index: u64,
+    pub(crate) line: String,
+}
+
+/// The store and what is folded of it.
+pub(crate) struct Ledger {
+    store: Store,
+    signer: Signer,
+    policy: KeyPolicy,
+    engine: Engine,
+    book: RwLock<Book>,
+    view: RwLock<Arc<View>>,
+}
+
+#[derive(Debug)]
+struct Book {
+    board: Board,
+    state: Option<State>,
+    head: Option<Head>,
+}
+
+impl std::fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ledger").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+impl Ledger {
+    /// Folds what is in a store, whose board signs with this key.
+    pub(crate) async fn open(store: Store, signer: Signer, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
+        let view = View {
+            board: text(&signer.public()),
+            id: None,
+            manifest: None,
+            phase: "empty",
+            size: 0,
+            head: None,
+        };
+        let book = Book { board: Board::default(), state: None, head: None };
+        let (book, view) = (RwLock::new(book), RwLock::new(Arc::new(view)));
+        let ledger = Self { store, signer, policy, engine, book, view };
+        ledger.catch_up().await?;
+        Ok(ledger)
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The key that heads and receipts are signed with.
+    pub(crate) fn signer(&self) -> &Signer {
+        &self.signer
+    }
+
+
+    /// What is known without asking the store.
+    pub(crate) fn view(&self) -> Arc<View> {
+        self.view.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Something of the election's state; `None` when there is no election yet.
+    pub(crate) fn with_state<T>(&self, ask: impl FnOnce(&State) -> T) -> Option<T> {
+        self.read().state.as_ref().map(ask)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Book> {
+        self.book.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Book> {
+        self.book.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Folds what others appended.
+    pub(crate) async fn catch_up(&self) -> Result<(), Error> {
+        loop {
+            let first = self.read().board.size();
+            let lines = self.store.lines(first, PAGE).await?;
+            let last = (lines.len() as u64) < PAGE;
+            if !lines.is_empty() {
+                self.follow(first, lines)?;
+                let head = self.store.newest_head().await?.and_then(|line| Head::from_line(&line).ok());
+                self.publish(head);
+            }
+            if last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Folds lines of the store, but for those that were meanwhile.
+    fn follow(&self, first: u64, lines: Vec<String>) -> Result<(), Error> {
+        let mut book = self.write();
+        for (index, line) in (first..).zip(lines) {
+            if index == book.board.size() {
+                self.fold(&mut book, &line)
+                    .map_err(|error| Error::Line(self.store.location().clone(), index, error))?;
+                if index == 0 && !self.owns(&book) {
+                    return Err(Error::BoardKey(self.store.location().clone()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn fold(&self, book: &mut Book, line: &str) -> Result<(), ErrorKind> {
+        let mut board = book.board.clone();
+        let entry = board.follow(line)?;
+        match &mut book.state {
+            None => book.state = Some(State::begin(&entry.notice, self.policy, self.engine)?),
+            Some(state) => _ = state.admit(&entry.notice)?,
+        }
+        book.board = board;
+        Ok(())
+    }
+
+    fn owns(&self, book: &Book) -> bool {
+        book.state.as_ref().is_some_and(|state| state.election().manifest().board == self.signer.public())
+    }
+
+    /// Shows everybody how far the board has come.
+    fn publish(&self, head: Option<Head>) {
+        let mut book = self.write();
+        if let Some(head) = head.filter(|head| book.head.as_ref().is_none_or(|known| known.size < head.size)) {
+            book.head = Some(head);
+        }
+        let mut view = self.view.write().unwrap_or_else(PoisonError::into_inner);
+        let mut next = View::clone(&view);
+        next.size = book.board.size();
+        next.head = book.head.as_ref().and_then(|head| RawValue::from_string(head.to_line()).ok());
+        if let Some(state) = &book.state {
+            next.phase = state.phase().name();
+            next.id = Some(state.election().id());
+            if next.manifest.is_none() {
+                let manifest = canonical::to_text(state.election().manifest());
+                next.manifest = RawValue::from_string(manifest).ok();
+            }
+        }
+        *view = Arc::new(next);
+    }
+
+    /// Checks everything of a notice but proofs, as things stand here.
+    pub(crate) fn check(&self, notice: &Notice) -> Result<(), ErrorKind> {
+        match &self.read().state {
+            Some(state) => state.check(notice),
+            None => State::begin(notice, self.policy, self.engine).map(drop),
+        }
+    }
+
+    /// A ballot's or challenge's entry, if the very same is on the board.
+    pub(crate) async fn entered(&self, notice: &Notice) -> Result<Option<Entered>, Error> {
+        let Some(tracker) = tracker_of(notice) else { return Ok(None) };
+        let found = self.store.tracked(&tracker).await?;
+        Ok(found.filter(|(_, line)| is_of(line, notice)).map(|(index, line)| Entered { index, line }))
+    }
+
+    /// Enters notices that can stand side by side: ballots and challenges of different voters, or one of another kind; or none, and signs a
+    /// head. What the rules do not allow any more is refused one by one; of the others each is on disk, or none is.
+    ///
+    /// # Errors
+    /// The store fails. Whether it did before or after it wrote is not known; the next attempt finds out.
+    pub(crate) async fn enter(&self, notices: &[&Notice]) -> Result<Vec<Result<Entered, ErrorKind>>, Error> {
+        let mut append = self.store.append().await?;
+        loop {
+            let first = self.read().board.size();
+            let lines = append.lines(first, PAGE).await?;
+            if lines.is_empty() {
+                break;
+            }
+            self.follow(first, lines)?;
+        }
+        let mut board = self.read().board.clone();
+        let mut entered = Vec::with_capacity(notices.len());
+        for notice in notices {
+            let result = match self.already(&mut append, notice).await? {
+                Some(before) => Ok(before),
+                None => match self.check(notice) {
+                    Err(error) => Err(error),
+                    Ok(()) => {
+                        let index = board.size();
+                        let line = board.append(Notice::clone(notice));
+                        let (voters, revoting) = self.with_state(standing).unwrap_or_default();
+                        insert(&mut append, notice, index, &line, voters, revoting).await?;
+                        Ok(Entered { index, line })
+                    }
+                },
+            };
+            entered.push(result);
+        }
+        // A head for every transaction: whatever is on disk, the board has signed.
+        let head = board.head(&now(), &self.signer);
+        if head.size > 0 {
+            append.head(head.size, &head.to_line()).await?;
+        }
+        append.commit().await?;
+        let first = self.read().board.size();
+        let mut lines: Vec<(u64, String)> =
+            entered.iter().flatten().map(|one| (one.index, one.line.clone())).filter(|(index, _)| *index >= first).collect();
+        lines.sort_unstable_by_key(|(index, _)| *index);
+        self.follow(first, lines.into_iter().map(|(_, line)| line).collect())?;
+        self.publish(Some(head).filter(|head| head.size > 0));
+        Ok(entered)
+    }
+
+    /// An entry that an attempt before this one had entered after all.
+    async fn already(&self, append: &mut Append, notice: &Notice) -> Result<Option<Entered>, Error> {
+        if let Some(tracker) = tracker_of(notice) {
+            let found = append.tracked(&tracker).await?;
+            return Ok(found.filter(|(_, line)| is_of(line, notice)).map(|(index, line)| Entered { index, line }));
+        }
+        Ok(None)
+    }
+
+    /// Multiplies up the ballots that count, and compares: a tally that says otherwise is none.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub(crate) async fn check_tally(&self, tally: &Tally) -> Result<Result<(), ErrorKind>, Error> {
+        let Some(election) = self.with_state(|state| state.election().clone()) else { return Ok(Ok(())) };
+        let (mut products, mut next) = (Products::new(&election), 0);
+        loop {
+            let page = self.store.votes(next, PAGE).await?;
+            let Some((last, _)) = page.last() else { break };
+            next = last + 1;
+            let ballots: Vec<(Ballot, u64)> = page.iter().filter_map(|(_, line)| self.weighed(line)).collect();
+            let ballots: Vec<(&Ballot, u64)> = ballots.iter().map(|(ballot, weight)| (ballot, *weight)).collect();
+            if let Err(error) = tokio::task::block_in_place(|| products.add(&ballots)) {
+                return Ok(Err(error));
+            }
+        }
+        Ok(products.check(tally))
+    }
+
+    /// The ballot of a line, and its voter's weight.
+    fn weighed(&self, line: &str) -> Option<(Ballot, u64)> {
+        let Body::Ballot(ballot) = hearith_election::Entry::from_line(line).ok()?.notice.into_body() else { return None };
+        let weight = self.with_state(|state| state.voter(&ballot.voter).map(Standing::weight))??;
+        Some((ballot, weight))
+    }
+
+    /// Signs a head if the newest does not cover the board, which was restored then.
+    pub(crate) async fn sign_head(&self) -> Result<(), Error> {
+        let covered = {
+            let book = self.read();
+            book.board.size() == 0 || book.head.as_ref().is_some_and(|head| head.size == book.board.size())
+        };
+        if !covered {
+            self.enter(&[]).await?;
+        }
+        Ok(())
+    }
+
+    /// What the board answers for an entry with.
+    pub(crate) fn receipt(&self, entered: &Entered) -> String {
+        let id = self.view().id.unwrap_or(Hash([0; 32]));
+        Receipt::new(id, entered.index, &entered.line, &self.signer).to_json()
+    }
+}
+
+/// How many voters there are, and whether they may vote again.
+pub(crate) fn standing(state: &State) -> (u64, bool) {
+    (state.voter_count(), state.election().manifest().revoting)
+}
+
+/// Puts an entry into the store, and what is kept beside it: `voters` are listed before it.
+pub(crate) async fn insert(
+    append: &mut Append,
+    notice: &Notice,
+    index: u64,
+    line: &str,
+    voters: u64,
+    revoting: bool,
+) -> Result<(), store::Error> {
+    let kind = notice.kind().name().to_owned();
+    append.entry(&Entry { position: index, kind, tracker: tracker_of(notice), line: line.to_owned() }).await?;
+    match notice.body() {
+        Body::Ballot(ballot) => append.vote(&ballot.voter, index, revoting).await?,
+        Body::Voters(Voters { voters: more, .. }) => {
+            for (number, voter) in (voters..).zip(more) {
+                append.voter(number, &voter.id).await?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The tracker of a ballot, cast or challenged, in its 26 characters.
+fn tracker_of(notice: &Notice) -> Option<String> {
+    let hash = match notice.body() {
+        Body::Ballot(_) => notice.hash(),
+        Body::Challenge(challenge) => challenge.ballot.hash(),
+        _ => return None,
+    };
+    tracker_text(&tracker(&hash))
+}
+
+/// A tracker as people write it, in its 26 characters.
+pub(crate) fn tracker_text(text: &str) -> Option<String> {
+    read_tracker(text).map(|tracker| tracker.replace(' ', ""))
+}
+
+/// Whether a line is the notice's: the same body as the same kind.
+fn is_of(line: &str, notice: &Notice) -> bool {
+    let Some(rest) = line.strip_prefix(r#"{"body":"#).and_then(|rest| rest.strip_prefix(notice.text())) else { return false };
+    rest.starts_with(r#","index":"#) && rest.contains(&format!(r#","kind":"{}","#, notice.kind().name()))
+}
+
+/// Bytes as the record writes them.
+fn text(bytes: &Bytes) -> String {
+    let json = canonical::to_text(bytes);
+    json.trim_matches('"').to_owned()
+}

@@ -1,0 +1,41 @@
+//! The board of an election as a server, and its client.
+//!
+//! A [server](server) takes ballots over HTTP, verifies them in batches as `hearith-election` has it, and enters them in a
+//! [store](store): SQLite in a file, or PostgreSQL, over which several servers work at the same time. A receipt is given when the entry is
+//! on disk, and not before. What counts is the record's lines; whatever else the store holds is made from them, and a
+//! [backup](backup) is the record itself, which anybody can verify. `docs/election-server.md` says how to run it.
+
+mod audit;
+pub mod backup;
+pub mod client;
+mod desk;
+mod groups;
+mod http;
+mod ledger;
+pub mod limits;
+mod listener;
+pub mod metrics;
+mod proofs;
+mod rate;
+mod record;
+pub mod refusal;
+mod security;
+pub mod server;
+pub mod store;
+pub mod tls;
+
+pub use ledger::Error as LedgerError;
+
+/// An error and its causes, on one line, each said once.
+fn said(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text.replace(['\n', '\r'], " ")
+}

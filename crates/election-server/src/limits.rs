@@ -1,0 +1,48 @@
+//! How much clients may ask for. Whatever they do, the server stays within these bounds or refuses with an error of its own.
+
+use std::time::Duration;
+
+/// The bounds of a server.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Connections; further ones are closed at once.
+    pub clients: usize,
+    /// Connections from one address (or one IPv6 network of 64 bits); further ones are closed at once.
+    pub clients_an_address: usize,
+    /// Requests a second from one address; as many as in ten seconds may come at once. 0: as many as come.
+    pub rate: u32,
+    /// Ballots whose proofs were wrong that one voter may send in a minute; further ones are refused unread.
+    pub bad_ballots: u32,
+    /// Bytes of a request.
+    pub body_bytes: usize,
+    /// Entries that wait to be verified or written; further ones are refused.
+    pub waiting: usize,
+    /// Ballots that are verified in one batch.
+    pub batch: usize,
+    /// Bytes of the record that are kept in memory for readers.
+    pub record_bytes: usize,
+    /// How long a client may take for a request's head, and again for its body.
+    pub slow: Duration,
+    /// How long an entry may wait for the store, which may be restarting.
+    pub patience: Duration,
+    /// How long a shutdown waits for what was accepted.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            clients: 4096,
+            clients_an_address: 256,
+            rate: 50,
+            bad_ballots: 5,
+            body_bytes: 1 << 20,
+            waiting: 4096,
+            batch: 512,
+            record_bytes: 128 << 20,
+            slow: Duration::from_secs(20),
+            patience: Duration::from_secs(30),
+            grace: Duration::from_secs(30),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The proofs of a batch of notices: all ballots together, all challenges together, others one by one.
+
+use hearith_election::{Ballot, Body, Challenge, ErrorKind, Kind, Notice, verify_ballots, verify_challenges};
+
+use crate::ledger::Ledger;
+
+/// A verdict for each notice.
+pub(crate) fn verify(ledger: &Ledger, notices: &[&Notice]) -> Vec<Result<(), ErrorKind>> {
+    let mut verdicts: Vec<Result<(), ErrorKind>> = notices.iter().map(|_| Ok(())).collect();
+    let Some(election) = ledger.with_state(|state| state.election().clone()) else { return verdicts };
+    let bodies = || notices.iter().map(|notice| notice.body()).enumerate();
+    let ballots: Vec<(usize, &Ballot)> = bodies()
+        .filter_map(|(at, body)| if let Body::Ballot(ballot) = body { Some((at, ballot)) } else { None })
+        .collect();
+    let challenges: Vec<(usize, &Challenge)> = bodies()
+        .filter_map(|(at, body)| if let Body::Challenge(challenge) = body { Some((at, challenge)) } else { None })
+        .collect();
+    let (at, those): (Vec<usize>, Vec<&Ballot>) = ballots.into_iter().unzip();
+    at.into_iter().zip(verify_ballots(&election, &those)).for_each(|(at, verdict)| verdicts[at] = verdict);
+    let (at, those): (Vec<usize>, Vec<&Challenge>) = challenges.into_iter().unzip();
+    at.into_iter().zip(verify_challenges(&election, &those)).for_each(|(at, verdict)| verdicts[at] = verdict);
+    for (at, notice) in notices.iter().enumerate() {
+        if !matches!(notice.kind(), Kind::Ballot | Kind::Challenge) {
+            verdicts[at] = ledger.with_state(|state| state.check_proofs(notice)).unwrap_or(Ok(()));
+        }
+    }
+    verdicts
+}

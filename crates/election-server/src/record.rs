@@ -1,0 +1,101 @@
+//! The record's files of lines, as readers fetch them: a thousand entries each, kept in memory while they are asked for.
+//!
+//! Readers share what is kept. A file that is full never changes; the newest is made longer by what was added, at most once a second.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+
+use crate::store::{Error, Store};
+
+/// Entries of a file.
+pub(crate) const LINES: u64 = hearith_election::FILE_ENTRIES;
+/// How old the newest file may be.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// The files, over a store.
+#[derive(Debug)]
+pub(crate) struct Files {
+    store: Store,
+    most_bytes: usize,
+    kept: Mutex<HashMap<u64, Kept>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    file: Arc<tokio::sync::Mutex<File>>,
+    used: Instant,
+    bytes: usize,
+}
+
+/// A file, whole or so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct File {
+    /// How many lines it has.
+    pub(crate) lines: u64,
+    /// Its text.
+    pub(crate) text: Bytes,
+    made: Option<Instant>,
+}
+
+impl Files {
+    /// The files of a store, of which at most so many bytes are kept, and the one asked for last.
+    pub(crate) fn new(store: Store, most_bytes: usize) -> Self {
+        Self { store, most_bytes, kept: Mutex::default() }
+    }
+
+    /// The file that begins with entry `first`, if a board of `size` entries has it.
+    pub(crate) async fn file(&self, first: u64, size: u64) -> Result<Option<File>, Error> {
+        if first % LINES != 0 || first >= size {
+            return Ok(None);
+        }
+        let shared = self.kept().entry(first).or_insert_with(Kept::new).file.clone();
+        // Whoever comes meanwhile waits, and finds what was fetched.
+        let mut file = shared.lock().await;
+        let fresh = file.made.is_some_and(|made| made.elapsed() < FRESH);
+        if file.lines < LINES.min(size - first) && !fresh {
+            *file = self.longer(first, &file).await?;
+        }
+        let found = file.clone();
+        drop(file);
+        self.keep(first, found.text.len());
+        Ok(Some(found))
+    }
+
+    async fn longer(&self, first: u64, file: &File) -> Result<File, Error> {
+        let lines = self.store.lines(first + file.lines, LINES - file.lines).await?;
+        let more: usize = lines.iter().map(|line| line.len() + 1).sum();
+        let mut text = Vec::with_capacity(file.text.len() + more);
+        text.extend_from_slice(&file.text);
+        for line in &lines {
+            text.extend_from_slice(line.as_bytes());
+            text.push(b'\n');
+        }
+        Ok(File { lines: file.lines + lines.len() as u64, text: text.into(), made: Some(Instant::now()) })
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashMap<u64, Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that a file was used, and lets those go that were not for longest.
+    fn keep(&self, first: u64, bytes: usize) {
+        let mut kept = self.kept();
+        if let Some(file) = kept.get_mut(&first) {
+            (file.used, file.bytes) = (Instant::now(), bytes);
+        }
+        while kept.values().map(|file| file.bytes).sum::<usize>() > self.most_bytes && kept.len() > 1 {
+            let oldest = kept.iter().filter(|(at, _)| **at != first).min_by_key(|(_, file)| file.used);
+            let Some((&oldest, _)) = oldest else { return };
+            kept.remove(&oldest);
+        }
+    }
+}
+
+impl Kept {
+    fn new() -> Self {
+        Self { file: Arc::default(), used: Instant::now(), bytes: 0 }
+    }
+}

@@ -1,0 +1,168 @@
+//! Why a request is refused: a status of HTTP and a code that programs can tell apart, with words for people.
+
+use std::fmt;
+use std::time::Duration;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// Not what this address of the server takes.
+    BadRequest,
+    /// The author is unknown, or did not sign this.
+    NotSigned,
+    /// Another page than the server's own asked a browser to send this.
+    CrossSite,
+    /// There is no such thing.
+    NotFound,
+    /// The address takes other methods.
+    Method,
+    /// The client was too slow.
+    TooSlow,
+    /// The election is not at this point.
+    Phase,
+    /// The voter has voted, and votes once.
+    Voted,
+    /// A ciphertext is on the board.
+    Doubled,
+    /// The request is longer than the server takes.
+    TooLarge,
+    /// What is claimed is not so: a proof, a total, a share.
+    Unproven,
+    /// Somebody asks too often.
+    TooMany,
+    /// The server has as much to do as it takes.
+    Busy,
+    /// The store does not answer: the entry may be on the board or not, and can be sent again.
+    Store,
+    /// The server is shutting down.
+    Stopping,
+    /// The server is at fault.
+    Internal,
+}
+
+impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 16] = [
+        Self::BadRequest,
+        Self::NotSigned,
+        Self::CrossSite,
+        Self::NotFound,
+        Self::Method,
+        Self::TooSlow,
+        Self::Phase,
+        Self::Voted,
+        Self::Doubled,
+        Self::TooLarge,
+        Self::Unproven,
+        Self::TooMany,
+        Self::Busy,
+        Self::Store,
+        Self::Stopping,
+        Self::Internal,
+    ];
+
+    /// The code in answers, metrics and the audit log.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::BadRequest => "bad_request",
+            Self::NotSigned => "not_signed",
+            Self::CrossSite => "cross_site",
+            Self::NotFound => "not_found",
+            Self::Method => "method",
+            Self::TooSlow => "too_slow",
+            Self::Phase => "phase",
+            Self::Voted => "voted",
+            Self::Doubled => "doubled",
+            Self::TooLarge => "too_large",
+            Self::Unproven => "unproven",
+            Self::TooMany => "too_many",
+            Self::Busy => "busy",
+            Self::Store => "store",
+            Self::Stopping => "stopping",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// The status of HTTP.
+    pub fn status(self) -> StatusCode {
+        match self {
+            Self::BadRequest => StatusCode::BAD_REQUEST,
+            Self::NotSigned | Self::CrossSite => StatusCode::FORBIDDEN,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            Self::Phase | Self::Voted | Self::Doubled => StatusCode::CONFLICT,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Unproven => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
+            Self::Busy | Self::Store | Self::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+/// Why a request is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    reason: Reason,
+    message: String,
+    again: Option<Duration>,
+}
+
+impl Refusal {
+    /// A refusal in words, which end no sentence.
+    pub fn new(reason: Reason, message: impl Into<String>) -> Self {
+        Self { reason, message: message.into(), again: None }
+    }
+
+    /// The same with how long to wait before asking again.
+    pub fn after(mut self, wait: Duration) -> Self {
+        self.again = Some(wait);
+        self
+    }
+
+    /// What is wrong.
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let body = serde_json::json!({ "error": self.reason.code(), "message": self.message }).to_string();
+        let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+        let mut response = (self.reason.status(), headers, body).into_response();
+        if let Some(wait) = self.again {
+            let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_told_apart_and_documented() {
+        let page = include_str!("../../../docs/election-server.md");
+        for (index, reason) in Reason::ALL.into_iter().enumerate() {
+            assert!(Reason::ALL[..index].iter().all(|other| other.code() != reason.code()));
+            let row = format!("| `{}` | {} |", reason.code(), reason.status().as_u16());
+            assert!(page.contains(&row), "docs/election-server.md lacks {row}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The server: a store, a desk before it, and HTTP in front, from start to end.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use axum::Router;
+use axum::http::{HeaderValue, header};
+use axum::routing::get;
+use hearith_election::{Bytes, Signer};
+use hearith_paillier::{Engine, KeyPolicy};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::audit::Audit;
+use crate::desk::Desk;
+use crate::http::{self, Shop};
+use crate::ledger::{self, Ledger};
+use crate::limits::Limits;
+use crate::listener;
+use crate::metrics::Metrics;
+use crate::rate::Rates;
+use crate::record::Files;
+use crate::security;
+use crate::store::{self, Location, Store};
+use crate::tls::{self, Tls};
+
+/// Seconds' worth of requests that may come at once.
+const BURST: f64 = 10.0;
+
+/// What a server is started with.
+#[derive(Debug)]
+pub struct Options {
+    /// Where the board is kept.
+    pub store: Location,
+    /// Where to listen; port 0 for any that is free.
+    pub listen: SocketAddr,
+    /// Where to show metrics, at `/metrics`: an address of the loopback network, since they are not encrypted.
+    pub metrics: Option<SocketAddr>,
+    /// How connections are protected; without, only the loopback network is listened on.
+    pub tls: Option<Tls>,
+    /// Whether clients come through a proxy on this machine, which names them in `X-Forwarded-For`.
+    pub proxied: bool,
+    /// What heads and receipts are signed with.
+    pub board: Signer,
+    /// Whose election may begin on an empty store.
+    pub organiser: Option<Bytes>,
+    /// The folder of the pages.
+    pub pages: Option<PathBuf>,
+    /// The file of the audit log.
+    pub audit: Option<PathBuf>,
+    /// Which keys are taken.
+    pub policy: KeyPolicy,
+    /// What proofs are verified with.
+    pub engine: Engine,
+    /// How much clients may ask for.
+    pub limits: Limits,
+}
+
+/// Why a server cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Others than this machine could connect, unprotected.
+    #[error("{0} can be reached from other machines: that takes TLS, here or in a proxy on this machine")]
+    NotLoopback(SocketAddr),
+    /// Metrics would be shown to other machines.
+    #[error(
+        "{0} can be reached from other machines: metrics are shown on the loopback address only, since they are not encrypted"
+    )]
+    MetricsNotLoopback(SocketAddr),
+    /// The address is taken, or none of this machine.
+    #[error("cannot listen on {0}")]
+    Listen(SocketAddr, #[source] io::Error),
+    /// The run-time has no threads.
+    #[error("cannot start the server's threads")]
+    Runtime(#[source] io::Error),
+    /// The certificate or its key is not usable.
+    #[error(transparent)]
+    Tls(#[from] tls::Error),
+    /// The audit log cannot be written.
+    #[error("{0}")]
+    Audit(String, #[source] io::Error),
+    /// There are no pages, or their policy is none.
+    #[error("{0} has no index.html, or a csp.txt that is no policy of one line")]
+    Pages(String),
+    /// The store is not to be had.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// What is in the store is no board of this server's.
+    #[error(transparent)]
+    Ledger(#[from] ledger::Error),
+}
+
+/// A server that runs until it is stopped. Dropped without, it breaks off.
+#[derive(Debug)]
+pub struct Server {
+    runtime: Option<Runtime>,
+    address: SocketAddr,
+    metrics_address: Option<SocketAddr>,
+    metrics: Arc<Metrics>,
+    size: u64,
+    limits: Limits,
+    stop: watch::Sender<bool>,
+    serving: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Starts to listen, when all that is in the store is folded.
+    ///
+    /// # Errors
+    /// A store that is not to be had, or with another board; an address that is not, or not without TLS; a certificate that is not usable.
+    pub fn start(options: Options) -> Result<Self, Error> {
+        if options.tls.is_none() && !options.listen.ip().is_loopback() {
+            return Err(Error::NotLoopback(options.listen));
+        }
+        if let Some(address) = options.metrics.filter(|address| !address.ip().is_loopback()) {
+            return Err(Error::MetricsNotLoopback(address));
+        }
+        let policy = policy(options.pages.as_deref())?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("hearith-election")
+            .enable_all()
+            .build()
+            .map_err(Error::Runtime)?;
+        let mut server = runtime.block_on(start(options, policy))?;
+        server.runtime = Some(runtime);
+        Ok(server)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where it shows metrics.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics_address
+    }
+
+    /// Entries that were on the board when it started.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What it has counted.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Takes no more connections, answers what was sent, signs a last head, and ends; says whether all was done in time.
+    pub fn stop(mut self) -> bool {
+        let (Some(runtime), Some(serving)) = (self.runtime.take(), self.serving.take()) else { return true };
+        self.stop.send_replace(true);
+        let grace = self.limits.grace;
+        let ended = runtime.block_on(async { tokio::time::timeout(grace, serving).await });
+        runtime.shutdown_background();
+        matches!(ended, Ok(Ok(())))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// What pages may do: as the file beside them says, if they have one, since it knows the hashes of what they carry.
+fn policy(pages: Option<&Path>) -> Result<HeaderValue, Error> {
+    let Some(folder) = pages else { return Ok(HeaderValue::from_static(security::POLICY)) };
+    let wrong = || Error::Pages(folder.display().to_string());
+    if !folder.join("index.html").is_file() {
+        return Err(wrong());
+    }
+    match fs::read_to_string(folder.join("csp.txt")) {
+        Ok(text) if text.starts_with("default-src 'none'") => HeaderValue::from_str(text.trim_end()).map_err(|_| wrong()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(HeaderValue::from_static(security::POLICY)),
+        _ => Err(wrong()),
+    }
+}
+
+async fn start(options: Options, policy: HeaderValue) -> Result<Server, Error> {
+    let tls = options.tls.as_ref().map(Tls::acceptor).transpose()?;
+    let audit = match &options.audit {
+        Some(path) => Audit::open(path).map_err(|error| Error::Audit(path.display().to_string(), error))?,
+        None => Audit::default(),
+    };
+    let audit = Arc::new(audit);
+    let store = Store::open(&options.store).await?;
+    let ledger = Ledger::open(store.clone(), options.board, options.policy, options.engine).await?;
+    let (ledger, metrics, limits) = (Arc::new(ledger), Arc::new(Metrics::default()), options.limits);
+    let size = ledger.view().size;
+    metrics.size.set(size as i64);
+
+    let (listener, address) = bind(options.listen).await?;
+    let metrics_address = match options.metrics {
+        None => None,
+        Some(address) => {
+            let (listener, address) = bind(address).await?;
+            tokio::spawn(show_metrics(listener, metrics.clone()));
+            Some(address)
+        }
+    };
+    let (desk, stages) = Desk::open(ledger.clone(), options.organiser, limits, metrics.clone(), audit.clone());
+    let files = Files::new(store.clone(), limits.record_bytes);
+    let a_second = f64::from(limits.rate);
+    let rates = (limits.rate > 0).then(|| Rates::new(a_second, a_second * BURST));
+    let proxied = options.proxied;
+    let shop = Arc::new(Shop { ledger, desk, files, metrics: metrics.clone(), limits, rates, proxied });
+    let router = http::router(shop, options.pages, policy, tls.is_some());
+
+    audit.note([("started", [("index", size.into())])]);
+    let (stop, stopping) = watch::channel(false);
+    let serving = listener::serve(listener, tls, router, limits, metrics.clone(), stopping);
+    let serving = tokio::spawn(async move {
+        // With the last connection the desk closes, and then its stages end.
+        serving.await;
+        stages.end().await;
+        store.close().await;
+        audit.note::<0>([("stopped", [])]);
+    });
+    let serving = Some(serving);
+    Ok(Server { runtime: None, address, metrics_address, metrics, size, limits, stop, serving })
+}
+
+async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
+    let failed = |error| Error::Listen(address, error);
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let found = listener.local_addr().map_err(failed)?;
+    Ok((listener, found))
+}
+
+/// Shows metrics over HTTP.
+async fn show_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
+    const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    let show = move || {
+        let text = metrics.text();
+        async { ([(header::CONTENT_TYPE, TYPE)], text) }
+    };
+    if let Err(error) = axum::serve(listener, Router::new().route("/metrics", get(show))).await {
+        tracing::error!(%error, "metrics are not shown any more");
+    }
+}

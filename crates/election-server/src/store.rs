@@ -1,0 +1,409 @@
+//! Where the board is kept: SQLite in a file, or PostgreSQL, which several servers can share.
+//!
+//! What counts is the lines of the record, in order. Trackers, voters and votes stand beside them so that they can be asked for, and
+//! are made from them. Lines are only ever added, in transactions that are on disk before anybody is told of them: SQLite writes
+//! ahead and waits for the disk (`synchronous = FULL`), PostgreSQL likewise (`synchronous_commit = on`).
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::any::AnyPoolOptions;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::{Any, AnyConnection, AnyPool, Executor, Row, SqlSafeStr, Transaction};
+
+/// Connections of a server: those of readers and the one that writes.
+const CONNECTIONS: u32 = 8;
+/// How long a connection may take to come.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Which database, as it is named on the command line.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Location {
+    /// `sqlite:PATH`: a file, made when it is missing.
+    Sqlite(String),
+    /// `postgres://...`: the URL, with a password perhaps.
+    Postgres(String),
+}
+
+/// Why a database is not named rightly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a store is sqlite:PATH or postgres://USER@HOST/DATABASE")]
+pub struct LocationError;
+
+impl FromStr for Location {
+    type Err = LocationError;
+
+    fn from_str(text: &str) -> Result<Self, LocationError> {
+        if let Some(path) = text.strip_prefix("sqlite:") {
+            let kept = !path.is_empty() && path != ":memory:";
+            return if kept { Ok(Self::Sqlite(path.to_owned())) } else { Err(LocationError) };
+        }
+        let postgres = text.starts_with("postgres://") || text.starts_with("postgresql://");
+        if postgres { Ok(Self::Postgres(text.to_owned())) } else { Err(LocationError) }
+    }
+}
+
+/// Shows no password.
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => write!(f, "sqlite:{path}"),
+            Self::Postgres(url) => {
+                let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+                let rest = rest.split(['?', '#']).next().unwrap_or_default();
+                write!(f, "postgres://{}", rest.rsplit_once('@').map_or(rest, |(_, host)| host))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Location {
+    fn url(&self, create: bool) -> String {
+        match self {
+            Self::Postgres(url) => url.clone(),
+            Self::Sqlite(path) => {
+                let mode = if create { "rwc" } else { "rw" };
+                format!("sqlite:{}?mode={mode}", percent_encoded(path))
+            }
+        }
+    }
+}
+
+/// A path as a part of a URL.
+fn percent_encoded(path: &str) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~".contains(byte);
+    path.bytes().map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+/// Why the store does not do what it is asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The database refuses, or is not there.
+    #[error("the store {0}")]
+    Database(Location, #[source] sqlx::Error),
+    /// Its tables are another version's.
+    #[error("the tables of the store {0}")]
+    Tables(Location, #[source] sqlx::migrate::MigrateError),
+    /// An entry is missing: somebody changed the tables.
+    #[error("the store {0} lacks entry {1}")]
+    Gap(Location, u64),
+}
+
+/// An entry as it is put into the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its index on the board.
+    pub position: u64,
+    /// Its kind.
+    pub kind: String,
+    /// The tracker of a ballot, cast or challenged.
+    pub tracker: Option<String>,
+    /// The line of the record, without its end.
+    pub line: String,
+}
+
+/// The database behind a server.
+#[derive(Clone, Debug)]
+pub struct Store {
+    location: Location,
+    pool: AnyPool,
+}
+
+impl Store {
+    /// Opens a store, makes its file and its tables when they are missing.
+    ///
+    /// # Errors
+    /// The database is not to be had.
+    pub async fn open(location: &Location) -> Result<Self, Error> {
+        Self::connect(location, true).await
+    }
+
+    /// Opens a store that is there.
+    ///
+    /// # Errors
+    /// The database is not to be had.
+    pub async fn open_existing(location: &Location) -> Result<Self, Error> {
+        Self::connect(location, false).await
+    }
+
+    async fn connect(location: &Location, create: bool) -> Result<Self, Error> {
+        sqlx::any::install_default_drivers();
+        let settings = match location {
+            Location::Sqlite(_) => {
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 10000;"
+            }
+            Location::Postgres(_) => "SET synchronous_commit TO on; SET statement_timeout TO '30s';",
+        };
+        let pool = AnyPoolOptions::new()
+            .max_connections(CONNECTIONS)
+            .acquire_timeout(PATIENCE)
+            .after_connect(move |connection, _| Box::pin(async move { connection.execute(settings).await.map(|_| ()) }))
+            .connect(&location.url(create))
+            .await
+            .map_err(|error| Error::Database(location.clone(), error))?;
+        migrations(location).run(&pool).await.map_err(|error| Error::Tables(location.clone(), error))?;
+        Ok(Self { location: location.clone(), pool })
+    }
+
+    /// Which it is.
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// Closes all connections.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+
+    fn failed(&self, error: sqlx::Error) -> Error {
+        Error::Database(self.location.clone(), error)
+    }
+
+    /// Begins to append: nobody else appends to this store until the transaction ends.
+    ///
+    /// # Errors
+    /// The database is not to be had, or somebody else keeps it for too long.
+    pub async fn append(&self) -> Result<Append, Error> {
+        let begin = match self.location {
+            Location::Sqlite(_) => "BEGIN IMMEDIATE",
+            Location::Postgres(_) => "BEGIN",
+        };
+        let mut transaction = self.pool.begin_with(begin).await.map_err(|error| self.failed(error))?;
+        if matches!(self.location, Location::Postgres(_)) {
+            let lock = transaction.execute("SELECT one FROM writer FOR UPDATE").await;
+            lock.map_err(|error| self.failed(error))?;
+        }
+        Ok(Append { location: self.location.clone(), transaction })
+    }
+
+    /// How many entries there are.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn size(&self) -> Result<u64, Error> {
+        let row = self.pool.fetch_one("SELECT COALESCE(MAX(position) + 1, 0) FROM entries").await;
+        row.and_then(|row| row.try_get(0)).map(unsigned).map_err(|error| self.failed(error))
+    }
+
+    /// The lines from `first` on, at most `most`.
+    ///
+    /// # Errors
+    /// The database fails, or an entry is missing.
+    pub async fn lines(&self, first: u64, most: u64) -> Result<Vec<String>, Error> {
+        let mut connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
+        lines(&self.location, &mut connection, first, most).await
+    }
+
+    /// The entry with a tracker: its index and its line.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn tracked(&self, tracker: &str) -> Result<Option<(u64, String)>, Error> {
+        let mut connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
+        tracked(&mut connection, tracker).await.map_err(|error| self.failed(error))
+    }
+
+    /// Whether the ballot at an index is its voter's that counts.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn counts(&self, position: u64) -> Result<bool, Error> {
+        let query = sqlx::query("SELECT 1 FROM votes WHERE position = $1").bind(signed(position));
+        Ok(query.fetch_optional(&self.pool).await.map_err(|error| self.failed(error))?.is_some())
+    }
+
+    /// Ballots that count, from entry `first` on, at most `most`: their indices and lines.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn votes(&self, first: u64, most: u64) -> Result<Vec<(u64, String)>, Error> {
+        let text = "SELECT entries.position, entries.line FROM votes JOIN entries ON entries.position = votes.position \
+                    WHERE entries.position >= $1 ORDER BY entries.position LIMIT $2";
+        let query = sqlx::query(text).bind(signed(first)).bind(signed(most));
+        let rows = query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
+        let vote = |row: &sqlx::any::AnyRow| Ok((unsigned(row.try_get(0)?), row.try_get(1)?));
+        rows.iter().map(vote).collect::<Result<_, sqlx::Error>>().map_err(|error| self.failed(error))
+    }
+
+    /// Voters from number `first` on, at most `most`, and whether each has voted.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn voters(&self, first: u64, most: u64) -> Result<Vec<(String, bool)>, Error> {
+        let text = "SELECT voters.id, votes.position FROM voters LEFT JOIN votes ON votes.voter = voters.id \
+                    WHERE number >= $1 AND number < $2 ORDER BY number";
+        let query = sqlx::query(text).bind(signed(first)).bind(signed(first.saturating_add(most)));
+        let rows = query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
+        let voter = |row: &sqlx::any::AnyRow| Ok((row.try_get(0)?, row.try_get::<Option<i64>, _>(1)?.is_some()));
+        rows.iter().map(voter).collect::<Result<_, sqlx::Error>>().map_err(|error| self.failed(error))
+    }
+
+    /// How many voters there are, and how many have voted.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn turnout(&self) -> Result<(u64, u64), Error> {
+        let row = self.pool.fetch_one("SELECT (SELECT COUNT(*) FROM voters), (SELECT COUNT(*) FROM votes)").await;
+        let counted = row.and_then(|row| Ok((unsigned(row.try_get(0)?), unsigned(row.try_get(1)?))));
+        counted.map_err(|error| self.failed(error))
+    }
+
+    /// The newest head's line.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn newest_head(&self) -> Result<Option<String>, Error> {
+        let row = self.pool.fetch_optional("SELECT line FROM heads ORDER BY size DESC LIMIT 1").await;
+        row.and_then(|row| row.map(|row| row.try_get(0)).transpose()).map_err(|error| self.failed(error))
+    }
+
+    /// The signed heads, oldest first: their lines.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn heads(&self) -> Result<Vec<String>, Error> {
+        let rows = self.pool.fetch_all("SELECT line FROM heads ORDER BY size").await;
+        rows.and_then(|rows| rows.iter().map(|row| row.try_get(0)).collect()).map_err(|error| self.failed(error))
+    }
+}
+
+/// A transaction that appends. Dropped without [`Append::commit`], it has changed nothing.
+#[derive(Debug)]
+pub struct Append {
+    location: Location,
+    transaction: Transaction<'static, Any>,
+}
+
+impl Append {
+    fn failed(&self, error: sqlx::Error) -> Error {
+        Error::Database(self.location.clone(), error)
+    }
+
+    /// The lines from `first` on, at most `most`, as of now.
+    ///
+    /// # Errors
+    /// The database fails, or an entry is missing.
+    pub async fn lines(&mut self, first: u64, most: u64) -> Result<Vec<String>, Error> {
+        lines(&self.location, &mut self.transaction, first, most).await
+    }
+
+    /// The entry with a tracker: its index and its line.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn tracked(&mut self, tracker: &str) -> Result<Option<(u64, String)>, Error> {
+        tracked(&mut self.transaction, tracker).await.map_err(|error| self.failed(error))
+    }
+
+    /// Adds an entry.
+    ///
+    /// # Errors
+    /// The database fails, or has one with this index or tracker.
+    pub async fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
+        let text = "INSERT INTO entries (position, kind, tracker, line) VALUES ($1, $2, $3, $4)";
+        let query = sqlx::query(text)
+            .bind(signed(entry.position))
+            .bind(entry.kind.as_str())
+            .bind(entry.tracker.as_deref())
+            .bind(entry.line.as_str());
+        query.execute(&mut *self.transaction).await.map(|_| ()).map_err(|error| self.failed(error))
+    }
+
+    /// Adds a voter.
+    ///
+    /// # Errors
+    /// The database fails, or has one with this number or name.
+    pub async fn voter(&mut self, number: u64, id: &str) -> Result<(), Error> {
+        let query = sqlx::query("INSERT INTO voters (number, id) VALUES ($1, $2)").bind(signed(number)).bind(id);
+        query.execute(&mut *self.transaction).await.map(|_| ()).map_err(|error| self.failed(error))
+    }
+
+    /// Notes which ballot of a voter counts. A second one replaces the first only if that is allowed.
+    ///
+    /// # Errors
+    /// The database fails, or the voter has voted.
+    pub async fn vote(&mut self, voter: &str, position: u64, revoting: bool) -> Result<(), Error> {
+        let text = match revoting {
+            true => {
+                "INSERT INTO votes (voter, position) VALUES ($1, $2) ON CONFLICT (voter) DO UPDATE SET position = $2"
+            }
+            false => "INSERT INTO votes (voter, position) VALUES ($1, $2)",
+        };
+        let query = sqlx::query(text).bind(voter).bind(signed(position));
+        query.execute(&mut *self.transaction).await.map(|_| ()).map_err(|error| self.failed(error))
+    }
+
+    /// Adds a signed head.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn head(&mut self, size: u64, line: &str) -> Result<(), Error> {
+        let text = "INSERT INTO heads (size, line) VALUES ($1, $2) ON CONFLICT (size) DO NOTHING";
+        let query = sqlx::query(text).bind(signed(size)).bind(line);
+        query.execute(&mut *self.transaction).await.map(|_| ()).map_err(|error| self.failed(error))
+    }
+
+    /// Makes it last: when this returns, it is on disk.
+    ///
+    /// # Errors
+    /// The database fails; whether it did before or after is not known then.
+    pub async fn commit(self) -> Result<(), Error> {
+        let location = self.location;
+        self.transaction.commit().await.map_err(|error| Error::Database(location, error))
+    }
+}
+
+async fn lines(
+    location: &Location,
+    connection: &mut AnyConnection,
+    first: u64,
+    most: u64,
+) -> Result<Vec<String>, Error> {
+    let failed = |error| Error::Database(location.clone(), error);
+    let text = "SELECT position, line FROM entries WHERE position >= $1 AND position < $2 ORDER BY position";
+    let query = sqlx::query(text).bind(signed(first)).bind(signed(first.saturating_add(most)));
+    let rows = query.fetch_all(connection).await.map_err(failed)?;
+    let mut lines = Vec::with_capacity(rows.len());
+    for (row, expected) in rows.iter().zip(first..) {
+        if unsigned(row.try_get(0).map_err(failed)?) != expected {
+            return Err(Error::Gap(location.clone(), expected));
+        }
+        lines.push(row.try_get(1).map_err(failed)?);
+    }
+    Ok(lines)
+}
+
+async fn tracked(connection: &mut AnyConnection, tracker: &str) -> Result<Option<(u64, String)>, sqlx::Error> {
+    let query = sqlx::query("SELECT position, line FROM entries WHERE tracker = $1").bind(tracker);
+    let row = query.fetch_optional(connection).await?;
+    row.map(|row| Ok((unsigned(row.try_get(0)?), row.try_get(1)?))).transpose()
+}
+
+/// Databases count with signs; no board is that long.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+/// The tables, version by version. What was published is never changed: a new version is a new file.
+fn migrations(location: &Location) -> Migrator {
+    let board = match location {
+        Location::Sqlite(_) => include_str!("../migrations/1-board.sqlite.sql"),
+        Location::Postgres(_) => include_str!("../migrations/1-board.postgres.sql"),
+    };
+    let migration = |version, name: &'static str, sql: &'static str| {
+        Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
+    };
+    Migrator::with_migrations(vec![migration(1, "board", board)])
+}

@@ -1,0 +1,242 @@
+//! The board as its keeper has it: it takes notices, numbers and chains them, and answers for what it has with signed heads and receipts.
+
+use crate::canonical::{Bytes, Hash, from_text, to_text};
+use crate::entry::{Entry, NO_LINE, Notice, line_hash};
+use crate::error::ErrorKind;
+use crate::signature::{self, PublicKey, Signer};
+use crate::tree::{Tree, leaf_hash};
+use serde::{Deserialize, Serialize};
+
+/// The end of a board: how many lines there are, the hash of the last, and the tree over all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Board {
+    last: Hash,
+    tree: Tree,
+}
+
+impl Default for Board {
+    fn default() -> Self {
+        Board { last: NO_LINE, tree: Tree::default() }
+    }
+}
+
+impl Board {
+    /// How many entries there are.
+    pub fn size(&self) -> u64 {
+        self.tree.size()
+    }
+
+    /// The root of the tree.
+    pub fn root(&self) -> Hash {
+        self.tree.root()
+    }
+
+    /// Enters a notice: its line, without a newline. Whether it may be entered [`State`](crate::State) says.
+    pub fn append(&mut self, notice: Notice) -> String {
+        let line = Entry { notice, index: self.size(), previous: self.last }.to_line();
+        self.push(&line);
+        line
+    }
+
+    /// Takes up the next line of a board that was written before. Entry and chain are checked by [`Board::follow`].
+    pub fn push(&mut self, line: &str) {
+        self.last = line_hash(line);
+        self.tree.push(leaf_hash(line));
+    }
+
+    /// The same for a line that comes from outside, and its entry.
+    ///
+    /// # Errors
+    /// As [`Entry::from_line`]; [`WrongIndex`](ErrorKind::WrongIndex), [`BrokenChain`](ErrorKind::BrokenChain).
+    pub fn follow(&mut self, line: &str) -> Result<Entry, ErrorKind> {
+        let entry = Entry::from_line(line)?;
+        self.follow_entry(&entry, line_hash(line), leaf_hash(line))?;
+        Ok(entry)
+    }
+
+    /// The same with the line read and hashed already.
+    pub(crate) fn follow_entry(&mut self, entry: &Entry, line: Hash, leaf: Hash) -> Result<(), ErrorKind> {
+        if entry.index != self.size() {
+            return Err(ErrorKind::WrongIndex { found: entry.index });
+        }
+        if entry.previous != self.last {
+            return Err(ErrorKind::BrokenChain);
+        }
+        self.last = line;
+        self.tree.push(leaf);
+        Ok(())
+    }
+
+    /// What the board answers for now, at a time like `2026-11-22T20:15:00Z`.
+    pub fn head(&self, time: &str, key: &Signer) -> Head {
+        let unsigned = UnsignedHead { root: self.root(), size: self.size(), time: time.into() };
+        let signature = key.sign(signature::HEAD, &to_text(&unsigned));
+        Head { root: unsigned.root, signature, size: unsigned.size, time: unsigned.time }
+    }
+}
+
+/// What a board consists of at a time, signed by its keeper. Two heads of one size with different roots show that there are two boards.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// The tree's root.
+    pub root: Hash,
+    /// The board's signature.
+    pub signature: Bytes,
+    /// How many entries there are.
+    pub size: u64,
+    /// When: UTC to the second, as RFC 3339 writes it, with `Z`.
+    pub time: String,
+}
+
+/// A head as it is signed.
+#[derive(Serialize)]
+struct UnsignedHead {
+    root: Hash,
+    size: u64,
+    time: String,
+}
+
+impl Head {
+    /// The head that a line is.
+    ///
+    /// # Errors
+    /// If it is none in canonical form, or with a time in another form.
+    pub fn from_line(line: &str) -> Result<Self, ErrorKind> {
+        let head: Head = from_text("a head", line)?;
+        if is_time(&head.time) { Ok(head) } else { Err(ErrorKind::NotCanonical { what: "the time of a head" }) }
+    }
+
+    /// The head as a line, without its newline.
+    pub fn to_line(&self) -> String {
+        to_text(self)
+    }
+
+    /// Checks the board's signature.
+    ///
+    /// # Errors
+    /// [`BadSignature`](ErrorKind::BadSignature).
+    pub fn check_signature(&self, board: &PublicKey) -> Result<(), ErrorKind> {
+        let unsigned = UnsignedHead { root: self.root, size: self.size, time: self.time.clone() };
+        board.verify(signature::HEAD, &to_text(&unsigned), &self.signature)
+    }
+}
+
+/// Whether a text is a time like `2026-11-22T20:15:00Z`, as far as can be seen without a calendar.
+fn is_time(text: &str) -> bool {
+    let form = b"dddd-dd-ddTdd:dd:ddZ";
+    text.len() == form.len()
+        && text.bytes().zip(form).all(|(found, &expected)| match expected {
+            b'd' => found.is_ascii_digit(),
+            other => found == other,
+        })
+}
+
+/// The board's word that a line is on it, in its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Receipt {
+    /// The election.
+    pub election: Hash,
+    /// The line's hash as a leaf of the tree.
+    pub hash: Hash,
+    /// Its place.
+    pub index: u64,
+    /// The board's signature.
+    pub signature: Bytes,
+}
+
+/// A receipt as it is signed.
+#[derive(Serialize)]
+struct UnsignedReceipt {
+    election: Hash,
+    hash: Hash,
+    index: u64,
+}
+
+impl Receipt {
+    /// A receipt for a line.
+    pub fn new(election: Hash, index: u64, line: &str, key: &Signer) -> Self {
+        let hash = leaf_hash(line);
+        let signature = key.sign(signature::RECEIPT, &to_text(&UnsignedReceipt { election, hash, index }));
+        Receipt { election, hash, index, signature }
+    }
+
+    /// The receipt that a text is.
+    ///
+    /// # Errors
+    /// If it is none in canonical form.
+    pub fn from_json(text: &str) -> Result<Self, ErrorKind> {
+        from_text("a receipt", text)
+    }
+
+    /// The receipt as canonical JSON.
+    pub fn to_json(&self) -> String {
+        to_text(self)
+    }
+
+    /// Checks the board's signature.
+    ///
+    /// # Errors
+    /// [`BadSignature`](ErrorKind::BadSignature).
+    pub fn check_signature(&self, board: &PublicKey) -> Result<(), ErrorKind> {
+        let Receipt { election, hash, index, .. } = *self;
+        board.verify(signature::RECEIPT, &to_text(&UnsignedReceipt { election, hash, index }), &self.signature)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::{Body, Of};
+
+    fn board(lines: usize) -> (Board, Vec<String>) {
+        let (mut board, signer) = (Board::default(), Signer::generate().unwrap());
+        let open = || Notice::signed(Body::Open(Of { election: NO_LINE }), &signer);
+        let lines = (0..lines).map(|_| board.append(open())).collect();
+        (board, lines)
+    }
+
+    #[test]
+    fn lines_follow_each_other_in_one_way() {
+        let (board, lines) = board(5);
+        let mut again = Board::default();
+        for (index, line) in lines.iter().enumerate() {
+            assert_eq!(again.follow(line).unwrap().index, index as u64);
+        }
+        assert_eq!(again, board);
+        let found = |order: &[usize]| {
+            let mut board = Board::default();
+            order.iter().map(|&line| board.follow(&lines[line])).find_map(Result::err)
+        };
+        assert!(matches!(found(&[0, 2]), Some(ErrorKind::WrongIndex { found: 2 })));
+        assert!(matches!(found(&[0, 1, 1]), Some(ErrorKind::WrongIndex { found: 1 })));
+        let other = lines[1].replace(",\"index\":1,", ",\"index\":0,");
+        assert!(matches!(Board::default().follow(&other), Err(ErrorKind::BrokenChain)));
+    }
+
+    #[test]
+    fn heads_and_receipts_are_signed() {
+        let (board, lines) = board(3);
+        let key = Signer::generate().unwrap();
+        let public = PublicKey::new("the board's", &key.public()).unwrap();
+        let head = board.head("2026-11-22T20:15:00Z", &key);
+        assert_eq!((head.size, head.root), (3, board.root()));
+        assert!(head.check_signature(&public).is_ok());
+        assert_eq!(Head::from_line(&head.to_line()).unwrap(), head);
+        for other in [
+            Head { size: 2, ..head.clone() },
+            Head { root: NO_LINE, ..head.clone() },
+            Head { time: "2026-11-22T20:15:01Z".into(), ..head.clone() },
+        ] {
+            assert!(other.check_signature(&public).is_err());
+        }
+        for time in ["2026-11-22 20:15:00Z", "2026-11-22T20:15:00+00:00", "2026-11-22T20:15:00.5Z", ""] {
+            assert!(Head::from_line(&board.head(time, &key).to_line()).is_err(), "{time}");
+        }
+        let receipt = Receipt::new(NO_LINE, 1, &lines[1], &key);
+        assert!(receipt.check_signature(&public).is_ok());
+        assert_eq!(Receipt::from_json(&receipt.to_json()).unwrap(), receipt);
+        assert!(Receipt { index: 2, ..receipt }.check_signature(&public).is_err());
+    }
+}

@@ -1,0 +1,366 @@
+//! What entries say: a type for each kind, with members in the order of the alphabet, as [`canonical`](crate::canonical) asks.
+
+use crate::canonical::{Bytes, Hash, from_text, to_text};
+use crate::contest::Contest;
+use crate::error::ErrorKind;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use zeroize::Zeroize;
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The election itself: the first entry.
+    Election,
+    /// Voters, added to the list.
+    Voters,
+    /// Voting begins.
+    Open,
+    /// A ballot, which counts.
+    Ballot,
+    /// A ballot that was challenged: shown, and never counted.
+    Challenge,
+    /// Voting ends.
+    Close,
+    /// The products of all ballots that count.
+    Tally,
+    /// A trustee's share of the tally's decryption.
+    Share,
+    /// The tally's decryption by the one who holds the key.
+    Opening,
+    /// Each candidate's votes.
+    Result,
+}
+
+impl Kind {
+    /// All of them, in the order in which they come.
+    pub const ALL: [Kind; 10] = [
+        Kind::Election,
+        Kind::Voters,
+        Kind::Open,
+        Kind::Ballot,
+        Kind::Challenge,
+        Kind::Close,
+        Kind::Tally,
+        Kind::Share,
+        Kind::Opening,
+        Kind::Result,
+    ];
+
+    /// Its name in an entry.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Election => "election",
+            Kind::Voters => "voters",
+            Kind::Open => "open",
+            Kind::Ballot => "ballot",
+            Kind::Challenge => "challenge",
+            Kind::Close => "close",
+            Kind::Tally => "tally",
+            Kind::Share => "share",
+            Kind::Opening => "opening",
+            Kind::Result => "result",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The election as everybody knows it: the body of the first entry, whose hash is its id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The key that the board signs heads and receipts with.
+    pub board: Bytes,
+    /// What is voted on.
+    pub contests: Vec<Contest>,
+    /// What ballots are encrypted with.
+    pub key: ElectionKey,
+    /// The organiser's key.
+    pub organiser: Bytes,
+    /// Whether a voter may cast another ballot in place of the last.
+    pub revoting: bool,
+    /// What it is called.
+    pub title: String,
+    /// Those who decrypt, if the key is shared.
+    pub trustees: Option<Trustees>,
+}
+
+impl Manifest {
+    /// The election's id: the hash of this body.
+    pub fn id(&self) -> Hash {
+        Hash::of(&[to_text(self).as_bytes()])
+    }
+}
+
+/// The public key, and the proof about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ElectionKey {
+    /// `h`.
+    pub generator: Bytes,
+    /// `n`.
+    pub modulus: Bytes,
+    /// `n`-th roots of eleven hashed numbers.
+    pub roots: Vec<Bytes>,
+}
+
+/// What shares of a decryption are verified by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trustees {
+    /// `v`.
+    pub base: Bytes,
+    /// `v_1, v_2, ...`
+    pub keys: Vec<Bytes>,
+    /// How many of them it takes.
+    pub needed: u32,
+}
+
+/// Voters, added to the list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Voters {
+    /// The election.
+    pub election: Hash,
+    /// Who.
+    pub voters: Vec<Voter>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Voter {
+    /// A name that no other voter has.
+    pub id: String,
+    /// The key that the voter signs with.
+    pub key: Bytes,
+    /// How often the ballot counts.
+    pub weight: u64,
+}
+
+/// Nothing but which election it is of: `open` and `close`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Of {
+    /// The election.
+    pub election: Hash,
+}
+
+/// A ballot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ballot {
+    /// A part for each contest.
+    pub contests: Vec<Selection>,
+    /// The election.
+    pub election: Hash,
+    /// Whose it is.
+    pub voter: String,
+}
+
+/// A ballot's part for one contest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Selection {
+    /// The ciphertexts.
+    pub marks: Vec<Mark>,
+    /// A proof of what they add up to, where the contest asks for one.
+    pub sum: Option<Bytes>,
+}
+
+/// A ciphertext, and the proof that it holds one of the numbers that it may.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mark {
+    /// `c`.
+    pub ciphertext: Bytes,
+    /// The proof.
+    pub proof: Bytes,
+}
+
+impl Ballot {
+    /// What a voter finds the ballot by, and compares before it is cast: its hash.
+    pub fn hash(&self) -> Hash {
+        Hash::of(&[to_text(self).as_bytes()])
+    }
+}
+
+/// A ballot that was challenged, with what was in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Challenge {
+    /// The ballot.
+    pub ballot: Ballot,
+    /// The election.
+    pub election: Hash,
+    /// For each contest and mark what it was made with.
+    pub openings: Vec<Vec<Opened>>,
+}
+
+/// What a mark was made with: a secret until it is shown. Wiped when dropped; `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Opened {
+    /// The short opening `a`.
+    pub exponent: Bytes,
+    /// Which of the numbers that the mark may hold it holds, from 0.
+    pub value: usize,
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Opened")
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.exponent.0.zeroize();
+        self.value.zeroize();
+    }
+}
+
+/// What the ballots come to, encrypted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tally {
+    /// For each contest and mark the product of all ciphertexts, each to the power of its voter's weight.
+    pub contests: Vec<Vec<Bytes>>,
+    /// How many ballots count.
+    pub counted: u64,
+    /// The election.
+    pub election: Hash,
+    /// What they weigh.
+    pub weight: u64,
+}
+
+/// A trustee's share of the tally's decryption.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// The election.
+    pub election: Hash,
+    /// The shares of all marks, one after another, with their proofs.
+    pub shares: Bytes,
+    /// Whose they are, from 1.
+    pub trustee: u32,
+}
+
+/// The tally's decryption by the one who holds the key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Opening {
+    /// For each contest and mark.
+    pub contests: Vec<Vec<Decrypted>>,
+    /// The election.
+    pub election: Hash,
+}
+
+/// A mark of the tally, decrypted so that everybody can check it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decrypted {
+    /// The opening `r`.
+    pub opening: Bytes,
+    /// The number.
+    pub plaintext: Bytes,
+}
+
+/// Each candidate's votes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outcome {
+    /// For each contest and candidate.
+    pub contests: Vec<Vec<u64>>,
+    /// The election.
+    pub election: Hash,
+}
+
+/// The body of an entry of any kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Body {
+    Election(Box<Manifest>),
+    Voters(Voters),
+    Open(Of),
+    Ballot(Ballot),
+    Challenge(Challenge),
+    Close(Of),
+    Tally(Tally),
+    Share(Share),
+    Opening(Opening),
+    Result(Outcome),
+}
+
+impl Body {
+    /// The body of this kind whose canonical form a text is.
+    ///
+    /// # Errors
+    /// As [`from_text`].
+    pub fn from_text(kind: Kind, text: &str) -> Result<Self, ErrorKind> {
+        Ok(match kind {
+            Kind::Election => Body::Election(Box::new(from_text("an election", text)?)),
+            Kind::Voters => Body::Voters(from_text("a list of voters", text)?),
+            Kind::Open => Body::Open(from_text("an opening of the vote", text)?),
+            Kind::Ballot => Body::Ballot(from_text("a ballot", text)?),
+            Kind::Challenge => Body::Challenge(from_text("a challenge", text)?),
+            Kind::Close => Body::Close(from_text("a close of the vote", text)?),
+            Kind::Tally => Body::Tally(from_text("a tally", text)?),
+            Kind::Share => Body::Share(from_text("a share", text)?),
+            Kind::Opening => Body::Opening(from_text("a decryption", text)?),
+            Kind::Result => Body::Result(from_text("a result", text)?),
+        })
+    }
+
+    /// The canonical form.
+    pub fn to_text(&self) -> String {
+        match self {
+            Body::Election(body) => to_text(body),
+            Body::Voters(body) => to_text(body),
+            Body::Open(body) | Body::Close(body) => to_text(body),
+            Body::Ballot(body) => to_text(body),
+            Body::Challenge(body) => to_text(body),
+            Body::Tally(body) => to_text(body),
+            Body::Share(body) => to_text(body),
+            Body::Opening(body) => to_text(body),
+            Body::Result(body) => to_text(body),
+        }
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Body::Election(_) => Kind::Election,
+            Body::Voters(_) => Kind::Voters,
+            Body::Open(_) => Kind::Open,
+            Body::Ballot(_) => Kind::Ballot,
+            Body::Challenge(_) => Kind::Challenge,
+            Body::Close(_) => Kind::Close,
+            Body::Tally(_) => Kind::Tally,
+            Body::Share(_) => Kind::Share,
+            Body::Opening(_) => Kind::Opening,
+            Body::Result(_) => Kind::Result,
+        }
+    }
+
+    /// The election that it says it is of; the first entry says nothing of the kind.
+    pub fn election(&self) -> Option<Hash> {
+        match self {
+            Body::Election(_) => None,
+            Body::Voters(body) => Some(body.election),
+            Body::Open(body) | Body::Close(body) => Some(body.election),
+            Body::Ballot(body) => Some(body.election),
+            Body::Challenge(body) => Some(body.election),
+            Body::Tally(body) => Some(body.election),
+            Body::Share(body) => Some(body.election),
+            Body::Opening(body) => Some(body.election),
+            Body::Result(body) => Some(body.election),
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! What is voted on, and how: the marks of a ballot, what each may hold, and what they may add up to.
+
+use crate::error::ErrorKind;
+use hearith_paillier::{Plaintexts, PublicKey};
+use serde::{Deserialize, Serialize};
+
+/// Bits of a digit of a plurality contest's total: more than any sum of weights has.
+pub const DIGIT_BITS: u32 = 48;
+/// Candidates of a contest.
+pub const MAX_CANDIDATES: usize = 256;
+/// Contests of an election.
+pub const MAX_CONTESTS: usize = 64;
+/// Marks of a ballot.
+pub const MAX_MARKS: usize = 512;
+/// Bytes of a title or a candidate's name.
+const MAX_NAME: usize = 400;
+
+/// One question of the ballot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contest {
+    /// Who or what can be voted for.
+    pub candidates: Vec<String>,
+    /// How.
+    pub method: Method,
+    /// What it is about.
+    pub title: String,
+}
+
+/// How votes are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// As many candidates as one likes: a mark each.
+    Approval,
+    /// So many candidates: a mark each, and a proof of how many there are.
+    Choose(Limit),
+    /// One candidate, in one mark whose total has a digit for each.
+    Plurality,
+    /// Two candidates, yes and no, in one mark.
+    YesNo,
+}
+
+/// How many candidates are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// So many or fewer.
+    AtMost(u32),
+    /// So many, no more and no fewer.
+    Exactly(u32),
+}
+
+impl Contest {
+    /// Checks that the contest can be held under a key of so many bits.
+    pub(crate) fn check(&self, bits: u32) -> Result<(), &'static str> {
+        let count = self.candidates.len();
+        let mut names: Vec<&String> = self.candidates.iter().collect();
+        names.sort_unstable();
+        if !(1..=MAX_CANDIDATES).contains(&count) {
+            return Err("1 to 256 candidates are allowed");
+        }
+        if names.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err("a candidate is there twice");
+        }
+        if ![&self.title].into_iter().chain(names).all(|name| is_name(name, MAX_NAME)) {
+            return Err("a name is empty, longer than 400 bytes or has control characters");
+        }
+        match self.method {
+            Method::Approval => Ok(()),
+            Method::Choose(Limit::AtMost(k) | Limit::Exactly(k)) if (1..=count as u64).contains(&u64::from(k)) => {
+                Ok(())
+            }
+            Method::Choose(_) => Err("no so many candidates can be chosen"),
+            Method::Plurality if DIGIT_BITS as usize * count < bits as usize => Ok(()),
+            Method::Plurality => Err("the key is too short for so many candidates of a plurality contest"),
+            Method::YesNo if count == 2 => Ok(()),
+            Method::YesNo => Err("yes or no takes two candidates"),
+        }
+    }
+
+    /// How many ciphertexts a ballot has for it.
+    pub fn marks(&self) -> usize {
+        match self.method {
+            Method::Approval | Method::Choose(_) => self.candidates.len(),
+            Method::Plurality | Method::YesNo => 1,
+        }
+    }
+
+    /// How many numbers a mark may hold.
+    pub fn values(&self) -> usize {
+        match self.method {
+            Method::Plurality => self.candidates.len(),
+            _ => 2,
+        }
+    }
+
+    /// How many marks may be set, if a proof says so.
+    pub fn limit(&self) -> Option<Limit> {
+        match self.method {
+            Method::Choose(limit) => Some(limit),
+            _ => None,
+        }
+    }
+
+    /// The numbers that a mark may hold: 0 and 1, or a digit's place for each candidate.
+    pub(crate) fn set(&self, key: &PublicKey) -> Result<Plaintexts, ErrorKind> {
+        let every: Vec<usize> = (0..self.values()).collect();
+        self.encode(key, &every)
+    }
+
+    /// The number that each value stands for, the value being its place in the set. Constant time.
+    pub(crate) fn encode(&self, key: &PublicKey, values: &[usize]) -> Result<Plaintexts, ErrorKind> {
+        let width = key.plaintext_bytes();
+        let mut bytes = zeroize::Zeroizing::new(vec![0_u8; width * values.len()]);
+        for (row, &value) in bytes.chunks_exact_mut(width).zip(values) {
+            match self.method {
+                Method::Plurality => (0..self.values()).for_each(|digit| {
+                    // 1 for the digit that it is, without a branch.
+                    row[width - 1 - digit * DIGIT_BITS as usize / 8] =
+                        (((digit ^ value) as u64).wrapping_sub(1) >> 63) as u8;
+                }),
+                _ => row[width - 1] = value as u8,
+            }
+        }
+        Ok(key.plaintexts_from_be(&bytes)?)
+    }
+
+    /// The marks' values for the candidates that a voter chose.
+    ///
+    /// # Errors
+    /// A candidate that there is not, or is there twice; or not as many as the contest takes.
+    pub fn choose(&self, chosen: &[usize]) -> Result<Vec<usize>, &'static str> {
+        let count = self.candidates.len();
+        if chosen.iter().any(|&one| one >= count) {
+            return Err("no such candidate");
+        }
+        let mut set = zeroize::Zeroizing::new(vec![0; count]);
+        chosen.iter().for_each(|&one| set[one] += 1);
+        if set.iter().any(|&times| times > 1) {
+            return Err("a candidate is chosen twice");
+        }
+        match self.method {
+            Method::Approval => Ok(set.to_vec()),
+            Method::Choose(Limit::AtMost(k)) if chosen.len() <= k as usize => Ok(set.to_vec()),
+            Method::Choose(Limit::Exactly(k)) if chosen.len() == k as usize => Ok(set.to_vec()),
+            Method::Plurality if chosen.len() == 1 => Ok(chosen.to_vec()),
+            // The first candidate is yes, whose number is 1.
+            Method::YesNo if chosen.len() == 1 => Ok(vec![1 - chosen[0]]),
+            _ => Err("not as many candidates as the contest takes"),
+        }
+    }
+
+    /// The candidates that a ballot's values are for: what a challenged ballot shows.
+    pub fn chosen(&self, values: &[usize]) -> Vec<usize> {
+        match self.method {
+            Method::Plurality => values.to_vec(),
+            Method::YesNo => values.iter().map(|value| 1 - value).collect(),
+            _ => (0..values.len()).filter(|&candidate| values[candidate] == 1).collect(),
+        }
+    }
+
+    /// Each candidate's votes, of the plaintexts of the tally's marks (big-endian) and the weight of all ballots that count.
+    pub(crate) fn votes(&self, plaintexts: &[&[u8]], weight: u64) -> Option<Vec<u64>> {
+        let votes = match self.method {
+            Method::Plurality => {
+                let digit = |digit: usize| {
+                    let end = plaintexts[0].len() - digit * DIGIT_BITS as usize / 8;
+                    number(&plaintexts[0][end - DIGIT_BITS as usize / 8..end])
+                };
+                let top = plaintexts[0].len() - self.values() * DIGIT_BITS as usize / 8;
+                number(&plaintexts[0][..top]).filter(|&rest| rest == 0)?;
+                (0..self.values()).map(digit).collect::<Option<Vec<u64>>>()?
+            }
+            Method::YesNo => {
+                let yes = number(plaintexts[0])?;
+                vec![yes, weight.checked_sub(yes)?]
+            }
+            _ => plaintexts.iter().map(|plaintext| number(plaintext)).collect::<Option<_>>()?,
+        };
+        let each = votes.iter().all(|&votes| votes <= weight);
+        let sum: u128 = votes.iter().map(|&votes| u128::from(votes)).sum();
+        let all = match self.method {
+            Method::Approval => true,
+            Method::Choose(Limit::AtMost(k)) => sum <= u128::from(k) * u128::from(weight),
+            Method::Choose(Limit::Exactly(k)) => sum == u128::from(k) * u128::from(weight),
+            Method::Plurality | Method::YesNo => sum == u128::from(weight),
+        };
+        (each && all).then_some(votes)
+    }
+}
+
+/// Whether a text can be a name: not empty, not too long, without control characters.
+pub(crate) fn is_name(text: &str, most: usize) -> bool {
+    (1..=most).contains(&text.len()) && !text.chars().any(char::is_control)
+}
+
+/// A big-endian number that fits a word.
+fn number(be: &[u8]) -> Option<u64> {
+    let zeros = be.iter().take_while(|&&byte| byte == 0).count();
+    let digits = &be[zeros..];
+    (digits.len() <= 8).then(|| digits.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(crate) fn contest(method: Method, candidates: usize) -> Contest {
+        let candidates = (0..candidates).map(|one| format!("candidate {one}")).collect();
+        Contest { candidates, method, title: "a contest".into() }
+    }
+
+    #[test]
+    fn contests_that_cannot_be_are_refused() {
+        for (method, candidates, good) in [
+            (Method::Approval, 0, false),
+            (Method::Approval, 256, true),
+            (Method::Approval, 257, false),
+            (Method::Choose(Limit::AtMost(3)), 3, true),
+            (Method::Choose(Limit::AtMost(4)), 3, false),
+            (Method::Choose(Limit::Exactly(0)), 3, false),
+            (Method::Plurality, 10, true),
+            (Method::Plurality, 11, false),
+            (Method::YesNo, 2, true),
+            (Method::YesNo, 3, false),
+        ] {
+            assert_eq!(contest(method, candidates).check(512).is_ok(), good, "{method:?}, {candidates}");
+        }
+        for name in ["", "two\nlines", &"x".repeat(401)] {
+            let contest = Contest { candidates: vec![name.into()], ..contest(Method::Approval, 1) };
+            assert!(contest.check(512).is_err());
+        }
+        let twice = Contest { candidates: vec!["a".into(), "a".into()], ..contest(Method::Approval, 1) };
+        assert_eq!(twice.check(512), Err("a candidate is there twice"));
+    }
+
+    #[test]
+    fn choices_become_values_and_back() {
+        for (method, chosen, values) in [
+            (Method::Approval, vec![0, 2], Some(vec![1, 0, 1])),
+            (Method::Approval, vec![], Some(vec![0, 0, 0])),
+            (Method::Approval, vec![1, 1], None),
+            (Method::Approval, vec![3], None),
+            (Method::Choose(Limit::AtMost(2)), vec![], Some(vec![0, 0, 0])),
+            (Method::Choose(Limit::AtMost(2)), vec![0, 1, 2], None),
+            (Method::Choose(Limit::Exactly(2)), vec![0, 1], Some(vec![1, 1, 0])),
+            (Method::Choose(Limit::Exactly(2)), vec![0], None),
+            (Method::Plurality, vec![2], Some(vec![2])),
+            (Method::Plurality, vec![], None),
+        ] {
+            let contest = contest(method, 3);
+            assert_eq!(contest.choose(&chosen).ok(), values, "{method:?}");
+            if let Some(values) = values {
+                assert_eq!(contest.chosen(&values), chosen, "{method:?}");
+            }
+        }
+        let contest = contest(Method::YesNo, 2);
+        assert_eq!((contest.choose(&[0]), contest.choose(&[1])), (Ok(vec![1]), Ok(vec![0])));
+        assert_eq!((contest.chosen(&[1]), contest.chosen(&[0])), (vec![0], vec![1]));
+    }
+
+    #[test]
+    fn totals_become_votes_or_nothing() {
+        let total = |number: u64| [vec![0; 24], number.to_be_bytes().to_vec()].concat();
+        let votes = |contest: &Contest, numbers: &[Vec<u8>], weight| {
+            contest.votes(&numbers.iter().map(Vec::as_slice).collect::<Vec<_>>(), weight)
+        };
+        let choose = contest(Method::Choose(Limit::Exactly(1)), 3);
+        assert_eq!(votes(&choose, &[total(2), total(0), total(3)], 5), Some(vec![2, 0, 3]));
+        assert_eq!(votes(&choose, &[total(2), total(0), total(3)], 6), None);
+        let approval = contest(Method::Approval, 2);
+        assert_eq!(votes(&approval, &[total(5), total(5)], 5), Some(vec![5, 5]));
+        assert_eq!(votes(&approval, &[total(5), total(6)], 5), None);
+        let mut huge = total(1);
+        huge[0] = 1;
+        assert_eq!(votes(&approval, &[huge.clone(), total(0)], 5), None);
+        let yes = contest(Method::YesNo, 2);
+        assert_eq!(votes(&yes, &[total(2)], 5), Some(vec![2, 3]));
+        assert_eq!(votes(&yes, &[total(6)], 5), None);
+        // Digits of 48 bits: 3 + 4 M + 5 M^2.
+        let mut digits = vec![0; 32];
+        (digits[31], digits[25], digits[19]) = (3, 4, 5);
+        let plurality = contest(Method::Plurality, 3);
+        assert_eq!(votes(&plurality, &[digits.clone()], 12), Some(vec![3, 4, 5]));
+        assert_eq!(votes(&plurality, &[digits.clone()], 13), None);
+        digits[13] = 1;
+        assert_eq!(votes(&plurality, &[digits], 12), None);
+    }
+
+    #[test]
+    fn methods_are_written_as_the_page_says() {
+        for (method, text) in [
+            (Method::Choose(Limit::AtMost(2)), r#"{"choose":{"at_most":2}}"#),
+            (Method::Choose(Limit::Exactly(1)), r#"{"choose":{"exactly":1}}"#),
+            (Method::Approval, r#""approval""#),
+            (Method::Plurality, r#""plurality""#),
+            (Method::YesNo, r#""yes_no""#),
+        ] {
+            assert_eq!(crate::canonical::to_text(&method), text);
+        }
+    }
+}

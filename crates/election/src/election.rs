@@ -1,0 +1,239 @@
+//! An election ready to work with: the manifest checked, its key prepared for an engine.
+
+use crate::body::{Ballot, ElectionKey, Manifest, Trustees};
+use crate::canonical::{Bytes, Hash};
+use crate::contest::{Contest, Limit, MAX_CONTESTS, MAX_MARKS, is_name};
+use crate::error::{ErrorKind, Place};
+use crate::signature;
+use hearith_arith::Engine;
+use hearith_paillier::{KeyPolicy, Plaintexts, PrivateKey, PublicKey, Variant};
+use hearith_proofs::{Form, membership, residue, roots};
+use hearith_threshold::Verification;
+use std::fmt;
+use std::sync::Arc;
+
+/// Bytes of an election's title.
+const MAX_TITLE: usize = 400;
+/// The tag of proofs on ballots: the shared part of their contexts, before the election's id.
+const BALLOT: &str = "hearith-election 1 ";
+/// The same of shares.
+const SHARE: &str = "hearith-election 1 share ";
+
+/// An election, ready to vote in and to verify. Cloning is cheap.
+#[derive(Clone)]
+pub struct Election(Arc<Parts>);
+
+struct Parts {
+    manifest: Manifest,
+    id: Hash,
+    key: PublicKey,
+    organiser: signature::PublicKey,
+    board: signature::PublicKey,
+    trustees: Option<Verification>,
+    /// What each contest's marks may hold.
+    sets: Vec<Plaintexts>,
+}
+
+impl Election {
+    /// Checks a manifest, its key and the proof about it, and prepares the key.
+    ///
+    /// # Errors
+    /// [`Manifest`](ErrorKind::Manifest), [`Contest`](ErrorKind::Contest), [`BadKey`](ErrorKind::BadKey); a key that the policy refuses, or whose roots are
+    /// not right; trustees that cannot be.
+    pub fn new(manifest: Manifest, policy: KeyPolicy, engine: Engine) -> Result<Self, ErrorKind> {
+        let wrong = |problem| Err(ErrorKind::Manifest { problem });
+        if !is_name(&manifest.title, MAX_TITLE) {
+            return wrong("the title is empty, longer than 400 bytes or has control characters");
+        }
+        if !(1..=MAX_CONTESTS).contains(&manifest.contests.len()) {
+            return wrong("1 to 64 contests are allowed");
+        }
+        if manifest.contests.iter().map(|contest| contest.candidates.len().min(MAX_MARKS + 1)).sum::<usize>()
+            > MAX_MARKS
+        {
+            return wrong("more than 512 candidates");
+        }
+        let key = public_key(&manifest.key, policy, engine)?;
+        for (contest, one) in manifest.contests.iter().enumerate() {
+            one.check(key.bits()).map_err(|problem| ErrorKind::Contest { contest, problem })?;
+        }
+        let organiser = signature::PublicKey::new("the organiser's", &manifest.organiser)?;
+        let board = signature::PublicKey::new("the board's", &manifest.board)?;
+        if organiser == board {
+            return wrong("organiser and board have the same key");
+        }
+        let of_trustees = |trustees: &Trustees| {
+            let keys: Vec<Vec<u8>> = trustees.keys.iter().map(|key| key.0.clone()).collect();
+            Verification::from_be(key.clone(), trustees.needed, &trustees.base.0, &keys)
+        };
+        let trustees = manifest.trustees.as_ref().map(of_trustees).transpose()?;
+        let sets = manifest.contests.iter().map(|contest| contest.set(&key)).collect::<Result<_, _>>()?;
+        let id = manifest.id();
+        Ok(Election(Arc::new(Parts { manifest, id, key, organiser, board, trustees, sets })))
+    }
+
+    /// The manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.0.manifest
+    }
+
+    /// The hash of the manifest.
+    pub fn id(&self) -> Hash {
+        self.0.id
+    }
+
+    /// What ballots are encrypted with.
+    pub fn key(&self) -> &PublicKey {
+        &self.0.key
+    }
+
+    /// What is voted on.
+    pub fn contests(&self) -> &[Contest] {
+        &self.0.manifest.contests
+    }
+
+    /// The organiser's key.
+    pub fn organiser(&self) -> &signature::PublicKey {
+        &self.0.organiser
+    }
+
+    /// The board's key.
+    pub fn board(&self) -> &signature::PublicKey {
+        &self.0.board
+    }
+
+    /// What shares are verified by, if the key is shared.
+    pub fn trustees(&self) -> Option<&Verification> {
+        self.0.trustees.as_ref()
+    }
+
+    /// How many marks a ballot has.
+    pub fn marks(&self) -> usize {
+        self.contests().iter().map(Contest::marks).sum()
+    }
+
+    /// Every mark's contest and its number there, in the order of a ballot.
+    pub fn places(&self) -> Vec<Place> {
+        let of_contest = |(contest, one): (usize, &Contest)| {
+            (0..one.marks()).map(move |mark| Place { contest, mark: Some(mark) }).collect::<Vec<_>>()
+        };
+        self.contests().iter().enumerate().flat_map(of_contest).collect()
+    }
+
+    /// The numbers that a contest's marks may hold.
+    pub(crate) fn set(&self, contest: usize) -> &Plaintexts {
+        &self.0.sets[contest]
+    }
+
+    /// What all proofs on ballots are for.
+    pub(crate) fn ballot_context(&self) -> Vec<u8> {
+        format!("{BALLOT}{}", self.id()).into_bytes()
+    }
+
+    /// What all shares are for.
+    pub(crate) fn share_contexts(&self) -> hearith_proofs::Contexts {
+        let places = self.places();
+        let rows = places.iter().map(|place| crate::canonical::to_text(&(place.contest, place.mark)));
+        hearith_proofs::Contexts::new(format!("{SHARE}{}", self.id()).as_bytes(), rows)
+    }
+
+    /// The form of the proofs on marks.
+    pub(crate) fn mark_form(&self) -> Form {
+        Form::Short { bits: self.key().short_bits() }
+    }
+
+    /// The form of the proof of a contest's sum: its opening may be longer by as many bits as the number of marks less 1 has.
+    pub(crate) fn sum_form(&self, contest: &Contest) -> Form {
+        let more = usize::BITS - (contest.marks() - 1).leading_zeros();
+        Form::Short { bits: self.key().short_bits() + more }
+    }
+
+    /// Checks that a ballot has the parts that the contests ask for, each of its length.
+    ///
+    /// # Errors
+    /// [`Ballot`](ErrorKind::Ballot).
+    pub fn check_shape(&self, ballot: &Ballot) -> Result<(), ErrorKind> {
+        let (key, contests) = (self.key(), self.contests());
+        if ballot.contests.len() != contests.len() {
+            let problem = "the ballot has not as many contests as the election";
+            return Err(ErrorKind::Ballot { contest: contests.len(), problem });
+        }
+        for (contest, (one, selection)) in contests.iter().zip(&ballot.contests).enumerate() {
+            let wrong = |problem| Err(ErrorKind::Ballot { contest, problem });
+            if selection.marks.len() != one.marks() {
+                return wrong("not as many marks as the contest has");
+            }
+            let width = membership::Proofs::row_bytes(key, self.mark_form(), one.values());
+            if selection.marks.iter().any(|mark| mark.ciphertext.0.len() != key.ciphertext_bytes()) {
+                return wrong("a ciphertext has not the length of the key's");
+            }
+            if selection.marks.iter().any(|mark| mark.proof.0.len() != width) {
+                return wrong("a proof has not the length that it must have");
+            }
+            if selection.sum.as_ref().map(|sum| sum.0.len()) != self.sum_bytes(one) {
+                return wrong("the proof of the sum is missing, too many, or of another length");
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of the proof of a contest's sum, if it asks for one.
+    fn sum_bytes(&self, contest: &Contest) -> Option<usize> {
+        let (key, form) = (self.key(), self.sum_form(contest));
+        contest.limit().map(|limit| match limit {
+            Limit::Exactly(_) => residue::Proofs::row_bytes(key, form),
+            Limit::AtMost(k) => membership::Proofs::row_bytes(key, form, k as usize + 1),
+        })
+    }
+}
+
+impl fmt::Debug for Election {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Election({})", self.id())
+    }
+}
+
+impl ElectionKey {
+    /// A DJN key as an election has it, with the proof that its owner makes.
+    ///
+    /// # Errors
+    /// A standard key, which has no short openings, or as [`roots::prove`].
+    pub fn new(private: &PrivateKey) -> Result<Self, ErrorKind> {
+        let public = private.public();
+        let Some(generator) = public.generator_be() else {
+            return Err(ErrorKind::Manifest { problem: "the key is not of the variant djn" });
+        };
+        let width = public.plaintext_bytes();
+        let roots = roots::prove(private)?.to_be_bytes().chunks_exact(width).map(|root| Bytes(root.to_vec())).collect();
+        Ok(ElectionKey { generator: Bytes(generator), modulus: Bytes(public.modulus_be()), roots })
+    }
+}
+
+impl Trustees {
+    /// What a dealer made, as an election has it.
+    pub fn new(verification: &Verification) -> Self {
+        Trustees {
+            base: Bytes(verification.base_be()),
+            keys: verification.of_trustees_be().into_iter().map(Bytes).collect(),
+            needed: verification.needed(),
+        }
+    }
+}
+
+/// The key of a manifest, its numbers in the lengths that they must have, and its roots verified.
+fn public_key(parts: &ElectionKey, policy: KeyPolicy, engine: Engine) -> Result<PublicKey, ErrorKind> {
+    let wrong = |problem| Err(ErrorKind::Manifest { problem });
+    let key = PublicKey::new(&parts.modulus.0, Some(&parts.generator.0), policy, engine)?;
+    if key.variant() != Variant::Djn
+        || key.modulus_be() != parts.modulus.0
+        || key.generator_be().as_ref() != Some(&parts.generator.0)
+    {
+        return wrong("a number of the key has not the length that it must have");
+    }
+    if parts.roots.len() != roots::ROOTS || parts.roots.iter().any(|root| root.0.len() != key.plaintext_bytes()) {
+        return wrong("the key has not eleven roots of its length");
+    }
+    let bytes: Vec<u8> = parts.roots.iter().flat_map(|root| root.0.clone()).collect();
+    roots::verify(&key, &key.openings_from_be(&bytes)?)?;
+    Ok(key)
+}

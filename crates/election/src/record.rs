@@ -1,0 +1,286 @@
+//! A published record: a folder, or whatever serves its files, that holds the board's lines and the board's heads.
+//!
+//! `board/00000000.jsonl`, `board/00001000.jsonl` and so on have a thousand entries each, a line an entry; `heads.jsonl` has a head a line.
+
+use crate::board::{Board, Head};
+use crate::body::Tally;
+use crate::canonical::MAX_LINE;
+use crate::entry::Notice;
+use crate::error::{Error, ErrorKind};
+use crate::state::State;
+use crate::tally::tally;
+use hearith_paillier::{Engine, KeyPolicy};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Entries of a file of the board.
+pub const FILE_ENTRIES: u64 = 1000;
+/// The file of heads.
+pub const HEADS: &str = "heads.jsonl";
+/// The folder of the board's files.
+const BOARD: &str = "board";
+
+/// The file that an entry is in.
+pub fn board_file(entry: u64) -> String {
+    format!("{BOARD}/{:08}.jsonl", entry / FILE_ENTRIES * FILE_ENTRIES)
+}
+
+/// Where a record is read from.
+pub trait Source: Sync {
+    /// A file of the record by its name, such as [`board_file`]'s or [`HEADS`]; `None` if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + Send>>>;
+
+    /// Bytes of all files, if that is known.
+    fn bytes(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// A record in a folder.
+#[derive(Clone, Debug)]
+pub struct Folder(pub PathBuf);
+
+impl Source for Folder {
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + Send>>> {
+        match File::open(self.0.join(name)) {
+            Ok(file) => Ok(Some(Box::new(file))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        let of_files = fs::read_dir(self.0.join(BOARD)).ok()?;
+        of_files.map(|file| file.and_then(|file| file.metadata()).map(|metadata| metadata.len()).ok()).sum()
+    }
+}
+
+/// The lines of a record's board, one after another, through all files.
+pub struct Lines<'a> {
+    source: &'a dyn Source,
+    next: u64,
+    file: Option<BufReader<Box<dyn Read + Send>>>,
+}
+
+impl<'a> Lines<'a> {
+    /// All lines.
+    pub fn new(source: &'a dyn Source) -> Self {
+        Lines { source, next: 0, file: None }
+    }
+
+    /// The lines of the file that begins with this entry, and of those after it.
+    pub(crate) fn from_file(source: &'a dyn Source, first: u64) -> Self {
+        Lines { source, next: first, file: None }
+    }
+
+    /// The next line without its newline, or `None` after the last.
+    ///
+    /// # Errors
+    /// A file that cannot be read; a line that is too long, has no end, or is not UTF-8.
+    pub fn next_line(&mut self) -> Result<Option<String>, Error> {
+        let entry = self.next;
+        if entry.is_multiple_of(FILE_ENTRIES) {
+            self.end_file()?;
+            match self.source.open(&board_file(entry))? {
+                Some(file) => self.file = Some(BufReader::with_capacity(1 << 18, file)),
+                None => return Ok(None),
+            }
+        }
+        let Some(file) = &mut self.file else { return Ok(None) };
+        let line = read_line(file).map_err(|error| error.at_entry(entry))?;
+        self.next += u64::from(line.is_some());
+        if line.is_none() {
+            self.file = None;
+            // The next file may not be there where this one is not full.
+            if self.source.open(&board_file(entry + FILE_ENTRIES))?.is_some() {
+                return Err(
+                    ErrorKind::Shape { problem: "entries are missing at the end of their file" }.at_entry(entry)
+                );
+            }
+        }
+        Ok(line)
+    }
+
+    /// Fails if the file that was read has more lines than it may.
+    fn end_file(&mut self) -> Result<(), Error> {
+        match self.file.take().map(|mut file| file.fill_buf().map(<[u8]>::is_empty)).transpose()? {
+            None | Some(true) => Ok(()),
+            Some(false) => {
+                Err(ErrorKind::Shape { problem: "more than a thousand entries in a file" }.at_entry(self.next))
+            }
+        }
+    }
+}
+
+/// A line without its newline; `None` at the end.
+fn read_line(file: &mut impl BufRead) -> Result<Option<String>, Error> {
+    let mut line = Vec::new();
+    let bytes = file.take(MAX_LINE as u64 + 2).read_until(b'\n', &mut line)?;
+    if bytes == 0 {
+        return Ok(None);
+    }
+    if line.pop() != Some(b'\n') {
+        let problem = "the line has no end";
+        return Err(if bytes > MAX_LINE {
+            ErrorKind::TooLong { bytes }.into()
+        } else {
+            ErrorKind::Shape { problem }.into()
+        });
+    }
+    match String::from_utf8(line) {
+        Ok(line) => Ok(Some(line)),
+        Err(_) => Err(ErrorKind::NotCanonical { what: "a line that is not UTF-8" }.into()),
+    }
+}
+
+/// All heads of a record, in order.
+pub(crate) fn heads(source: &dyn Source) -> Result<Vec<Head>, Error> {
+    let Some(file) = source.open(HEADS)? else { return Ok(Vec::new()) };
+    let (mut file, mut heads) = (BufReader::new(file), Vec::new());
+    while let Some(line) = read_line(&mut file)? {
+        heads.push(Head::from_line(&line)?);
+    }
+    Ok(heads)
+}
+
+/// A record in a folder that is being written, by one process at a time, and what its election is at.
+#[derive(Debug)]
+pub struct Record {
+    folder: PathBuf,
+    board: Board,
+    state: State,
+    /// Held as long as the record is open, so that nobody else writes it.
+    _lock: File,
+}
+
+impl Record {
+    /// Begins a record with an election's first entry. The folder is made; there must be no record in it.
+    ///
+    /// # Errors
+    /// As [`State::begin`], or a folder that cannot be written or has a record already.
+    pub fn create(folder: &Path, first: Notice, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
+        let state = State::begin(&first, policy, engine)?;
+        fs::create_dir_all(folder.join(BOARD))?;
+        let lock = lock(folder)?;
+        let line = Board::default().append(first);
+        let mut file = OpenOptions::new().write(true).create_new(true).open(folder.join(board_file(0)))?;
+        write_line(&mut file, &line)?;
+        let mut board = Board::default();
+        board.push(&line);
+        Ok(Record { folder: folder.to_owned(), board, state, _lock: lock })
+    }
+
+    /// Opens a record to go on with it. Everything but proofs is checked; a line that a crash left without its end, which nobody was told to be on the board, is
+    /// taken away.
+    ///
+    /// # Errors
+    /// What is wrong with the record, or with the folder.
+    pub fn open(folder: &Path, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
+        let lock = lock(folder)?;
+        drop_unfinished(folder)?;
+        let source = Folder(folder.to_owned());
+        let (mut lines, mut board, mut state) = (Lines::new(&source), Board::default(), None);
+        while let Some(line) = lines.next_line()? {
+            let entry = board.size();
+            let notice = board.follow(&line).map_err(|error| error.at_entry(entry))?.notice;
+            match &mut state {
+                None => state = Some(State::begin(&notice, policy, engine).map_err(|error| error.at_entry(entry))?),
+                Some(state) => _ = state.admit(&notice).map_err(|error| error.at_entry(entry))?,
+            }
+        }
+        let state = state.ok_or(ErrorKind::Shape { problem: "there is no record here" })?;
+        Ok(Record { folder: folder.to_owned(), board, state, _lock: lock })
+    }
+
+    /// What the election is at.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The board.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Enters a notice that may come now, and gives its line. It is on the disk when this returns. Proofs are for the caller to verify beforehand
+    /// ([`State::check_proofs`]).
+    ///
+    /// # Errors
+    /// As [`State::check`], or a failure to write, after which the record has to be opened anew.
+    pub fn append(&mut self, notice: Notice) -> Result<String, Error> {
+        self.state.admit(&notice)?;
+        let path = self.folder.join(board_file(self.board.size()));
+        let line = self.board.append(notice);
+        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+        write_line(&mut file, &line)?;
+        Ok(line)
+    }
+
+    /// The record as a verifier reads it.
+    pub fn source(&self) -> Folder {
+        Folder(self.folder.clone())
+    }
+
+    /// The tally of what is on the board ([`tally`](crate::tally)).
+    ///
+    /// # Errors
+    /// A failure to read.
+    pub fn tally(&self) -> Result<Tally, Error> {
+        tally(&self.state, &self.source())
+    }
+
+    /// Adds a head.
+    ///
+    /// # Errors
+    /// A failure to write.
+    pub fn append_head(&mut self, head: &Head) -> Result<(), Error> {
+        let mut file = OpenOptions::new().append(true).create(true).open(self.folder.join(HEADS))?;
+        Ok(write_line(&mut file, &head.to_line())?)
+    }
+}
+
+fn write_line(file: &mut File, line: &str) -> io::Result<()> {
+    file.write_all([line, "\n"].concat().as_bytes())?;
+    file.sync_data()
+}
+
+/// Keeps others from writing the record.
+fn lock(folder: &Path) -> Result<File, Error> {
+    let file = File::open(folder.join(BOARD))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => {
+            Err(ErrorKind::Shape { problem: "another program writes this record" }.into())
+        }
+        Err(fs::TryLockError::Error(error)) => Err(error.into()),
+    }
+}
+
+/// Cuts what is after the last newline off the last file of the board, and off the heads.
+fn drop_unfinished(folder: &Path) -> io::Result<()> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder.join(BOARD))?.map(|file| file.map(|file| file.path())).collect::<io::Result<_>>()?;
+    files.sort();
+    for path in files.last().into_iter().chain([&folder.join(HEADS)]) {
+        let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { continue };
+        let mut reader = BufReader::new(&file);
+        let (mut whole, mut line) = (0, Vec::new());
+        while reader.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
+            whole += line.len() as u64;
+            line.clear();
+        }
+        if whole < file.metadata()?.len() {
+            file.set_len(whole)?;
+        }
+    }
+    Ok(())
+}

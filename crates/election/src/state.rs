@@ -1,0 +1,525 @@
+//! What an election is at: entries folded one by one, and everything checked of them but proofs.
+//!
+//! Of each kind of entry it says whether it may come now, whether its author is whom it must be, and whether it fits what came before. Proofs, which are
+//! verified in batches, are the business of [`verify_ballots`](crate::verify_ballots) and its siblings.
+
+use crate::body::{Ballot, Body, Challenge, Kind, Manifest, Opening, Outcome, Share, Tally, Voters};
+use crate::contest::is_name;
+use crate::election::Election;
+use crate::entry::Notice;
+use crate::error::{ErrorKind, Place};
+use crate::signature;
+use crate::verify_ballots::{verify_ballots, verify_challenges};
+use hearith_paillier::{Engine, KeyPolicy};
+use hearith_threshold::Shares;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+
+/// Voters that one entry adds.
+pub const MAX_VOTERS_AN_ENTRY: usize = 1000;
+/// Bytes of a voter's id.
+pub const MAX_VOTER_ID: usize = 128;
+/// The most that one voter weighs.
+pub const MAX_WEIGHT: u64 = 1 << 32;
+/// What all voters weigh together is less: a digit of a plurality contest's total holds it.
+const ALL_WEIGHTS: u64 = 1 << crate::contest::DIGIT_BITS;
+
+/// What an election is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Voters are listed.
+    Preparing,
+    /// Ballots are cast.
+    Open,
+    /// No more.
+    Closed,
+    /// The products are on the board, and are being decrypted.
+    Tallied,
+    /// The result is.
+    Finished,
+}
+
+impl Phase {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Preparing => "preparing",
+            Phase::Open => "open",
+            Phase::Closed => "closed",
+            Phase::Tallied => "tallied",
+            Phase::Finished => "finished",
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Phase::Preparing => "voting has not begun",
+            Phase::Open => "voting is going on",
+            Phase::Closed => "voting has ended",
+            Phase::Tallied => "the tally is being decrypted",
+            Phase::Finished => "the election is over",
+        })
+    }
+}
+
+/// A voter, as far as an election has gone.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    key: signature::PublicKey,
+    weight: u64,
+    counted: Option<u64>,
+}
+
+impl Standing {
+    /// The key that the voter signs with.
+    pub fn key(&self) -> &signature::PublicKey {
+        &self.key
+    }
+
+    /// How often the ballot counts.
+    pub fn weight(&self) -> u64 {
+        self.weight
+    }
+
+    /// The entry that counts, if the voter has voted.
+    pub fn counted(&self) -> Option<u64> {
+        self.counted
+    }
+}
+
+/// An election's board, folded.
+pub struct State {
+    election: Election,
+    size: u64,
+    phase: Phase,
+    voters: HashMap<String, Standing>,
+    all_weights: u64,
+    ciphertexts: Seen,
+    counted: u64,
+    weight: u64,
+    challenges: u64,
+    tally: Option<Tally>,
+    shares: BTreeMap<u32, Share>,
+    opening: Option<Opening>,
+    result: Option<Outcome>,
+}
+
+/// What an entry changed, beside the phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Admitted {
+    /// A ballot's weight.
+    pub weight: u64,
+    /// The entry whose ballot does not count any more.
+    pub replaced: Option<u64>,
+}
+
+impl State {
+    /// The state after the first entry, whose signature is checked too.
+    ///
+    /// # Errors
+    /// If it is none that an election begins with; as [`Election::new`]; [`BadSignature`](ErrorKind::BadSignature).
+    pub fn begin(first: &Notice, policy: KeyPolicy, engine: Engine) -> Result<Self, ErrorKind> {
+        let Body::Election(manifest) = first.body() else {
+            return Err(ErrorKind::Shape { problem: "the first entry is not that of an election" });
+        };
+        let election = Election::new(Manifest::clone(manifest), policy, engine)?;
+        first.check_signature(election.organiser())?;
+        Ok(Self::new(election))
+    }
+
+    /// The state after the first entry of an election.
+    pub fn new(election: Election) -> Self {
+        State {
+            election,
+            size: 1,
+            phase: Phase::Preparing,
+            voters: HashMap::new(),
+            all_weights: 0,
+            ciphertexts: Seen::default(),
+            counted: 0,
+            weight: 0,
+            challenges: 0,
+            tally: None,
+            shares: BTreeMap::new(),
+            opening: None,
+            result: None,
+        }
+    }
+
+    /// The election.
+    pub fn election(&self) -> &Election {
+        &self.election
+    }
+
+    /// How many entries there are.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What it is at.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// A voter.
+    pub fn voter(&self, id: &str) -> Option<&Standing> {
+        self.voters.get(id)
+    }
+
+    /// All voters, in no order.
+    pub fn voters(&self) -> impl Iterator<Item = (&str, &Standing)> {
+        self.voters.iter().map(|(id, standing)| (id.as_str(), standing))
+    }
+
+    /// How many voters there are.
+    pub fn voter_count(&self) -> u64 {
+        self.voters.len() as u64
+    }
+
+    /// How many ballots count, and what they weigh.
+    pub fn counted(&self) -> (u64, u64) {
+        (self.counted, self.weight)
+    }
+
+    /// How many ballots were challenged.
+    pub fn challenges(&self) -> u64 {
+        self.challenges
+    }
+
+    /// The trustees that have given their shares.
+    pub fn shares(&self) -> &BTreeMap<u32, Share> {
+        &self.shares
+    }
+
+    /// The tally, as the board has it.
+    pub fn tally(&self) -> Option<&Tally> {
+        self.tally.as_ref()
+    }
+
+    /// The decryption by the one who holds the key, as the board has it.
+    pub fn opening(&self) -> Option<&Opening> {
+        self.opening.as_ref()
+    }
+
+    /// Each candidate's votes, as the board has them.
+    pub fn result(&self) -> Option<&Outcome> {
+        self.result.as_ref()
+    }
+
+    /// What the tally on the board decrypts to, by the shares or the opening on the board, which are verified.
+    ///
+    /// # Errors
+    /// If it is not decrypted yet, or as [`Election::combine`] and [`Election::check_opening`].
+    pub fn outcome(&self) -> Result<Outcome, ErrorKind> {
+        match (&self.tally, &self.opening) {
+            (Some(tally), Some(opening)) => self.election.check_opening(tally, opening),
+            (Some(tally), None) => self.election.combine(tally, &self.shares.values().collect::<Vec<_>>()),
+            (None, _) => Err(ErrorKind::Shape { problem: "there is no tally yet" }),
+        }
+    }
+
+    /// Verifies the proofs of one entry that may come now. Those of a tally are the ballots, which are not kept here: see
+    /// [`Products`](crate::Products).
+    ///
+    /// # Errors
+    /// What does not hold.
+    pub fn check_proofs(&self, notice: &Notice) -> Result<(), ErrorKind> {
+        let one = |mut verdicts: Vec<Result<(), ErrorKind>>| verdicts.pop().unwrap_or(Ok(()));
+        match (notice.body(), &self.tally) {
+            (Body::Ballot(ballot), _) => one(verify_ballots(&self.election, &[ballot])),
+            (Body::Challenge(challenge), _) => one(verify_challenges(&self.election, &[challenge])),
+            (Body::Share(share), Some(tally)) => self.election.verify_share(tally, share),
+            (Body::Opening(opening), Some(tally)) => self.election.check_opening(tally, opening).map(|_| ()),
+            (Body::Result(result), _) => compare(&self.outcome()?, result),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an entry may come now, its author's signature included; proofs are not looked at.
+    ///
+    /// # Errors
+    /// Everything that can be wrong with it.
+    pub fn check(&self, notice: &Notice) -> Result<(), ErrorKind> {
+        self.check_rules(notice)?;
+        self.author(notice)?.map_or(Ok(()), |author| notice.check_signature(&author))
+    }
+
+    /// Checks an entry and takes it up.
+    ///
+    /// # Errors
+    /// As [`State::check`]; nothing has changed then.
+    pub fn admit(&mut self, notice: &Notice) -> Result<Admitted, ErrorKind> {
+        self.check(notice)?;
+        Ok(self.fold(notice.body()))
+    }
+
+    /// The same without its signature, which the caller checks by the key that comes with it.
+    pub(crate) fn admit_unsigned(
+        &mut self,
+        notice: &Notice,
+    ) -> Result<(Admitted, Option<signature::PublicKey>), ErrorKind> {
+        self.check_rules(notice)?;
+        let author = self.author(notice)?;
+        Ok((self.fold(notice.body()), author))
+    }
+
+    /// Leaves an entry out that must not have been there, but has its place.
+    pub(crate) fn pass_over(&mut self) {
+        self.size += 1;
+    }
+
+    /// Whose signature an entry needs: the organiser's, a voter's, or nobody's where proofs stand for it.
+    ///
+    /// # Errors
+    /// [`UnknownVoter`](ErrorKind::UnknownVoter), or a signature where there must be none.
+    pub fn author(&self, notice: &Notice) -> Result<Option<signature::PublicKey>, ErrorKind> {
+        let voter = |id: &str| self.voters.get(id).map(|voter| Some(voter.key)).ok_or(ErrorKind::UnknownVoter);
+        match notice.body() {
+            Body::Ballot(ballot) => voter(&ballot.voter),
+            Body::Challenge(challenge) => voter(&challenge.ballot.voter),
+            Body::Share(_) if notice.signature().0.is_empty() => Ok(None),
+            Body::Share(_) => Err(ErrorKind::BadSignature),
+            _ => Ok(Some(*self.election.organiser())),
+        }
+    }
+
+    /// Everything but signature and proofs.
+    fn check_rules(&self, notice: &Notice) -> Result<(), ErrorKind> {
+        let (body, kind) = (notice.body(), notice.kind());
+        if body.election() != Some(self.election.id()) && kind != Kind::Election {
+            return Err(ErrorKind::WrongElection);
+        }
+        let shared = self.election.trustees().is_some();
+        let now = match (kind, self.phase) {
+            (Kind::Voters | Kind::Open, Phase::Preparing) => true,
+            (Kind::Ballot | Kind::Challenge | Kind::Close, Phase::Open) => true,
+            (Kind::Tally, Phase::Closed) => true,
+            (Kind::Share, Phase::Tallied) => shared,
+            (Kind::Opening, Phase::Tallied) => !shared && self.opening.is_none(),
+            (Kind::Result, Phase::Tallied) => true,
+            _ => false,
+        };
+        if !now {
+            return Err(ErrorKind::OutOfOrder { kind, phase: self.phase });
+        }
+        match body {
+            Body::Voters(voters) => self.check_voters(voters),
+            Body::Open(_) if self.voters.is_empty() => Err(ErrorKind::Shape { problem: "there are no voters" }),
+            Body::Ballot(ballot) => self.check_ballot(ballot, true),
+            Body::Challenge(challenge) => self.check_challenge(challenge),
+            Body::Tally(tally) => {
+                if (tally.counted, tally.weight) != (self.counted, self.weight) {
+                    return Err(ErrorKind::WrongCount { counted: self.counted, weight: self.weight });
+                }
+                let width = self.election.key().ciphertext_bytes();
+                self.check_marks(&tally.contests, |number| number.0.len() == width)
+            }
+            Body::Share(share) => self.check_share(share.trustee, share.shares.0.len()),
+            Body::Opening(opening) => {
+                let width = self.election.key().plaintext_bytes();
+                self.check_marks(&opening.contests, |one| {
+                    (one.opening.0.len(), one.plaintext.0.len()) == (width, width)
+                })
+            }
+            Body::Result(result) => {
+                let given = self.shares.len() as u32;
+                let needed = self.election.trustees().map_or(0, |trustees| trustees.needed());
+                if given < needed {
+                    return Err(ErrorKind::TooFewShares { needed, given });
+                }
+                if !shared && self.opening.is_none() {
+                    return Err(ErrorKind::Shape { problem: "the tally is not decrypted yet" });
+                }
+                let contests = self.election.contests();
+                let fits = result.contests.len() == contests.len()
+                    && result
+                        .contests
+                        .iter()
+                        .zip(contests)
+                        .all(|(votes, contest)| votes.len() == contest.candidates.len());
+                if fits {
+                    Ok(())
+                } else {
+                    Err(ErrorKind::Shape { problem: "the result has not every candidate's votes" })
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_voters(&self, voters: &Voters) -> Result<(), ErrorKind> {
+        if !(1..=MAX_VOTERS_AN_ENTRY).contains(&voters.voters.len()) {
+            return Err(ErrorKind::Shape { problem: "an entry lists 1 to 1000 voters" });
+        }
+        let (mut ids, mut weights) = (HashSet::new(), self.all_weights);
+        for (voter, one) in voters.voters.iter().enumerate() {
+            let wrong = |problem| Err(ErrorKind::Voter { voter, problem });
+            if !is_name(&one.id, MAX_VOTER_ID) {
+                return wrong("the id is empty, longer than 128 bytes or has control characters");
+            }
+            if self.voters.contains_key(&one.id) || !ids.insert(&one.id) {
+                return wrong("there is a voter of this id already");
+            }
+            if !(1..=MAX_WEIGHT).contains(&one.weight) {
+                return wrong("a weight is 1 to 2^32");
+            }
+            weights += one.weight;
+            if weights >= ALL_WEIGHTS {
+                return wrong("all weights together reach 2^48");
+            }
+            if signature::PublicKey::new("a voter's", &one.key).is_err() {
+                return wrong("the key is no Ed25519 public key");
+            }
+        }
+        Ok(())
+    }
+
+    fn check_ballot(&self, ballot: &Ballot, cast: bool) -> Result<(), ErrorKind> {
+        let voter = self.voters.get(&ballot.voter).ok_or(ErrorKind::UnknownVoter)?;
+        if cast && voter.counted.is_some() && !self.election.manifest().revoting {
+            return Err(ErrorKind::VotedAlready);
+        }
+        self.election.check_shape(ballot)?;
+        self.ciphertexts.check(ballot)
+    }
+
+    fn check_challenge(&self, challenge: &Challenge) -> Result<(), ErrorKind> {
+        if challenge.ballot.election != challenge.election {
+            return Err(ErrorKind::WrongElection);
+        }
+        self.check_ballot(&challenge.ballot, false)?;
+        let width = self.election.key().short_bits().div_ceil(8) as usize;
+        self.check_marks(&challenge.openings, |one| one.exponent.0.len() == width)?;
+        for (contest, (one, openings)) in self.election.contests().iter().zip(&challenge.openings).enumerate() {
+            if let Some(mark) = openings.iter().position(|opened| opened.value >= one.values()) {
+                return Err(ErrorKind::WrongOpening { place: Place { contest, mark: Some(mark) } });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_share(&self, trustee: u32, bytes: usize) -> Result<(), ErrorKind> {
+        let trustees = self.election.trustees().map_or(0, |trustees| trustees.trustees());
+        if !(1..=trustees).contains(&trustee) {
+            return Err(ErrorKind::NoSuchTrustee { trustees });
+        }
+        if self.shares.contains_key(&trustee) {
+            return Err(ErrorKind::ShareTwice { trustee });
+        }
+        let expected = self.election.marks() * Shares::row_bytes(self.election.key());
+        if bytes == expected {
+            Ok(())
+        } else {
+            Err(ErrorKind::Shape { problem: "not a share for every mark of the tally" })
+        }
+    }
+
+    /// Checks that there is something for every mark of every contest, each of its form.
+    fn check_marks<T>(&self, contests: &[Vec<T>], form: impl Fn(&T) -> bool) -> Result<(), ErrorKind> {
+        let expected = self.election.contests();
+        let fits = contests.len() == expected.len()
+            && contests
+                .iter()
+                .zip(expected)
+                .all(|(marks, contest)| marks.len() == contest.marks() && marks.iter().all(&form));
+        if fits { Ok(()) } else { Err(ErrorKind::Shape { problem: "not a number of its length for every mark" }) }
+    }
+
+    /// Takes an entry up that was checked.
+    fn fold(&mut self, body: &Body) -> Admitted {
+        let mut admitted = Admitted::default();
+        let entry = self.size;
+        self.size += 1;
+        match body {
+            Body::Voters(voters) => voters.voters.iter().for_each(|voter| {
+                if let Ok(key) = signature::PublicKey::new("a voter's", &voter.key) {
+                    self.all_weights += voter.weight;
+                    self.voters.insert(voter.id.clone(), Standing { key, weight: voter.weight, counted: None });
+                }
+            }),
+            Body::Open(_) => self.phase = Phase::Open,
+            Body::Ballot(ballot) => {
+                self.ciphertexts.add(ballot);
+                if let Some(voter) = self.voters.get_mut(&ballot.voter) {
+                    admitted = Admitted { weight: voter.weight, replaced: voter.counted.replace(entry) };
+                    if admitted.replaced.is_none() {
+                        self.counted += 1;
+                        self.weight += voter.weight;
+                    }
+                }
+            }
+            Body::Challenge(challenge) => {
+                self.ciphertexts.add(&challenge.ballot);
+                self.challenges += 1;
+            }
+            Body::Close(_) => self.phase = Phase::Closed,
+            Body::Tally(tally) => {
+                self.tally = Some(tally.clone());
+                self.phase = Phase::Tallied;
+            }
+            Body::Share(share) => _ = self.shares.insert(share.trustee, share.clone()),
+            Body::Opening(opening) => self.opening = Some(opening.clone()),
+            Body::Result(result) => {
+                self.result = Some(result.clone());
+                self.phase = Phase::Finished;
+            }
+            Body::Election(_) => {}
+        }
+        admitted
+    }
+}
+
+/// Checks a result against what the tally decrypts to.
+fn compare(right: &Outcome, found: &Outcome) -> Result<(), ErrorKind> {
+    match right.contests.iter().zip(&found.contests).position(|(right, found)| right != found) {
+        Some(contest) => Err(ErrorKind::WrongResult { contest }),
+        None => Ok(()),
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "State({}, {} entries, {})", self.election.id(), self.size, self.phase.name())
+    }
+}
+
+/// The ciphertexts on the board, by keyed hashes of 128 bits, so that memory does not grow with their length. The key is random, so nobody finds two that
+/// hash alike; two of `2^40` do by chance once in `2^48` boards.
+#[derive(Default)]
+struct Seen {
+    keys: [RandomState; 2],
+    hashes: HashSet<u128>,
+}
+
+impl Seen {
+    fn hash(&self, ciphertext: &[u8]) -> u128 {
+        let [high, low] = [0, 1].map(|key: usize| u128::from(self.keys[key].hash_one(ciphertext)));
+        high << 64 | low
+    }
+
+    /// Every ciphertext of a ballot with its place.
+    fn all<'a>(&'a self, ballot: &'a Ballot) -> impl Iterator<Item = (Place, u128)> + 'a {
+        let of_contest = move |(contest, one): (usize, &'a crate::body::Selection)| {
+            let marks = one.marks.iter().enumerate();
+            marks.map(move |(mark, it)| (Place { contest, mark: Some(mark) }, self.hash(&it.ciphertext.0)))
+        };
+        ballot.contests.iter().enumerate().flat_map(of_contest)
+    }
+
+    /// Fails for the first that is there already, or twice in the ballot.
+    fn check(&self, ballot: &Ballot) -> Result<(), ErrorKind> {
+        let mut own = HashSet::new();
+        match self.all(ballot).find(|(_, hash)| self.hashes.contains(hash) || !own.insert(*hash)) {
+            Some((place, _)) => Err(ErrorKind::CiphertextTwice { place }),
+            None => Ok(()),
+        }
+    }
+
+    fn add(&mut self, ballot: &Ballot) {
+        let hashes: Vec<u128> = self.all(ballot).map(|(_, hash)| hash).collect();
+        self.hashes.extend(hashes);
+    }
+}

@@ -1,0 +1,126 @@
+//! What the ballots come to: products of ciphertexts, which hold sums of votes.
+
+use crate::body::{Ballot, Body, Tally};
+use crate::canonical::Bytes;
+use crate::election::Election;
+use crate::entry::Entry;
+use crate::error::{Error, ErrorKind, Place};
+use crate::record::{Lines, Source};
+use crate::state::{MAX_WEIGHT, State};
+use hearith_paillier::Ciphertexts;
+use std::collections::{BTreeMap, HashMap};
+
+/// Bits of a weight.
+const WEIGHT_BITS: u32 = 64 - MAX_WEIGHT.leading_zeros();
+
+/// Ballots whose product is taken together.
+const BATCH: usize = 1000;
+
+/// The tally of a record whose board a state is of: the products of the ballots that count. Their proofs are not verified again.
+///
+/// # Errors
+/// If the record cannot be read.
+pub fn tally(state: &State, source: &dyn Source) -> Result<Tally, Error> {
+    let counted: HashMap<u64, u64> =
+        state.voters().filter_map(|(_, voter)| Some((voter.counted()?, voter.weight()))).collect();
+    let (mut products, mut lines) = (Products::new(state.election()), Lines::new(source));
+    let (mut batch, mut index) = (Vec::with_capacity(BATCH), 0);
+    while let Some(line) = lines.next_line()? {
+        if let Some(&weight) = counted.get(&index)
+            && let Body::Ballot(ballot) =
+                Entry::from_line(&line).map_err(|error| error.at_entry(index))?.notice.into_body()
+        {
+            batch.push((ballot, weight));
+        }
+        index += 1;
+        if batch.len() == BATCH {
+            products.add(&borrowed(&batch))?;
+            batch.clear();
+        }
+    }
+    products.add(&borrowed(&batch))?;
+    Ok(products.to_tally(state.counted()))
+}
+
+fn borrowed(batch: &[(Ballot, u64)]) -> Vec<(&Ballot, u64)> {
+    batch.iter().map(|(ballot, weight)| (ballot, *weight)).collect()
+}
+
+/// The products of ballots so far, a row for each mark. They grow in batches, so that no more than one is in memory.
+#[derive(Clone, Debug)]
+pub struct Products {
+    election: Election,
+    numbers: Ciphertexts,
+}
+
+impl Products {
+    /// Those of no ballots: ones, which hold 0.
+    pub fn new(election: &Election) -> Self {
+        Products { election: election.clone(), numbers: election.key().zeros(election.marks()) }
+    }
+
+    /// Takes ballots in, each with its weight. Their shape must be right.
+    ///
+    /// # Errors
+    /// A ciphertext out of range.
+    pub fn add(&mut self, ballots: &[(&Ballot, u64)]) -> Result<(), ErrorKind> {
+        let product = self.product(ballots)?;
+        self.numbers = self.election.key().add(&self.numbers, &product)?;
+        Ok(())
+    }
+
+    /// Takes ballots out again that were replaced by others.
+    ///
+    /// # Errors
+    /// As [`Products::add`].
+    pub fn remove(&mut self, ballots: &[(&Ballot, u64)]) -> Result<(), ErrorKind> {
+        let product = self.product(ballots)?;
+        self.numbers = self.election.key().subtract(&self.numbers, &product)?;
+        Ok(())
+    }
+
+    /// The entry that says what the products are.
+    pub fn to_tally(&self, (counted, weight): (u64, u64)) -> Tally {
+        let bytes = self.numbers.to_be_bytes();
+        let mut numbers = bytes.chunks_exact(self.numbers.row_bytes()).map(|number| Bytes(number.to_vec()));
+        let contests = self.election.contests().iter().map(|contest| numbers.by_ref().take(contest.marks()).collect());
+        Tally { contests: contests.collect(), counted, election: self.election.id(), weight }
+    }
+
+    /// Checks that an entry says so.
+    ///
+    /// # Errors
+    /// [`WrongTally`](ErrorKind::WrongTally) for the first mark that differs.
+    pub fn check(&self, tally: &Tally) -> Result<(), ErrorKind> {
+        let own = self.to_tally((tally.counted, tally.weight));
+        let numbers = |tally: &Tally| tally.contests.iter().flatten().cloned().collect::<Vec<_>>();
+        let places = self.election.places();
+        let differs = numbers(&own).iter().zip(&numbers(tally)).position(|(own, other)| own != other);
+        match differs {
+            Some(mark) => Err(ErrorKind::WrongTally { place: places[mark] }),
+            None if own == *tally => Ok(()),
+            None => Err(ErrorKind::WrongTally { place: Place { contest: 0, mark: None } }),
+        }
+    }
+
+    /// The products of ballots alone: for each weight that there is a plain product, and of those a product of powers.
+    fn product(&self, ballots: &[(&Ballot, u64)]) -> Result<Ciphertexts, ErrorKind> {
+        let (key, marks) = (self.election.key(), self.election.marks());
+        let mut by_weight: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        ballots.iter().enumerate().for_each(|(row, (_, weight))| by_weight.entry(*weight).or_default().push(row));
+        let numbers = |(ballot, _): &(&'_ Ballot, u64)| -> Vec<Vec<u8>> {
+            ballot.contests.iter().flat_map(|one| &one.marks).map(|mark| mark.ciphertext.0.clone()).collect()
+        };
+        let rows: Vec<Vec<u8>> = ballots.iter().flat_map(numbers).collect();
+        let numbers = key.ciphertexts_from_be_rows(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+        let of = |mark: usize, rows: &[usize]| rows.iter().map(|row| (row * marks + mark) as u32).collect::<Vec<_>>();
+        let groups: Vec<Vec<u32>> =
+            (0..marks).flat_map(|mark| by_weight.values().map(move |rows| of(mark, rows))).collect();
+        let sums = key.sum_groups(&numbers, &groups)?;
+        if by_weight.keys().all(|&weight| weight == 1) {
+            return if by_weight.is_empty() { Ok(key.zeros(marks)) } else { Ok(sums) };
+        }
+        let weights: Vec<i128> = by_weight.keys().map(|&weight| i128::from(weight)).collect();
+        Ok(key.dot_deterministic(&sums, &weights, weights.len(), WEIGHT_BITS)?)
+    }
+}

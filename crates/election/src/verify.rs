@@ -1,0 +1,543 @@
+//! The verifier: everything that a published record claims, checked again from nothing but the record.
+//!
+//! The record is read once, in batches whose lines, signatures and proofs are checked on all cores, and memory does not grow with it but for some hundred bytes
+//! a voter and some twenty a ciphertext. Only files with ballots that others replaced are read twice.
+
+use crate::board::{Board, Head};
+use crate::body::{Ballot, Body, Challenge, Kind, Outcome, Tally};
+use crate::canonical::Hash;
+use crate::election::Election;
+use crate::entry::{Entry, line_hash};
+use crate::error::{Error, ErrorKind};
+use crate::record::{FILE_ENTRIES, Lines, Source, heads};
+use crate::signature;
+use crate::state::{Admitted, State};
+use crate::tally::Products;
+use crate::tree::leaf_hash;
+use crate::verify_ballots::{verify_ballots, verify_challenges};
+use hearith_paillier::{Engine, KeyPolicy};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Lines that are checked together: enough that a proof costs little more than it does at best.
+const BATCH_LINES: usize = 1000;
+/// Bytes of lines that are checked together.
+const BATCH_BYTES: usize = 64 << 20;
+/// Faults of a check that are told; of the others only the number.
+const TOLD: usize = 20;
+
+/// What is checked, in the order of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// Every line is an entry in its one form, in its place, and names the line before.
+    Chain,
+    /// The board's heads are signed, and have the roots of the board.
+    Heads,
+    /// The first entry: an election that can be held, its key and the proof about it.
+    Election,
+    /// Entries come in the right order and from those who may make them; no voter counts twice and no ciphertext is there twice.
+    Rules,
+    /// Every entry is signed by its author.
+    Signatures,
+    /// Every ballot holds what the contests allow.
+    Ballots,
+    /// Challenged ballots held what is shown.
+    Challenges,
+    /// The tally is the product of the ballots that count.
+    Tally,
+    /// The tally is decrypted rightly.
+    Decryption,
+    /// The result is what the tally decrypts to.
+    Result,
+}
+
+impl Step {
+    /// All of them.
+    pub const ALL: [Step; 10] = [
+        Step::Chain,
+        Step::Heads,
+        Step::Election,
+        Step::Rules,
+        Step::Signatures,
+        Step::Ballots,
+        Step::Challenges,
+        Step::Tally,
+        Step::Decryption,
+        Step::Result,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Step::Chain => "chain",
+            Step::Heads => "heads",
+            Step::Election => "election",
+            Step::Rules => "rules",
+            Step::Signatures => "signatures",
+            Step::Ballots => "ballots",
+            Step::Challenges => "challenges",
+            Step::Tally => "tally",
+            Step::Decryption => "decryption",
+            Step::Result => "result",
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What came of a check.
+#[derive(Debug, Default)]
+pub struct Check {
+    /// How many things were checked: entries, heads, signatures, ballots, marks.
+    pub checked: u64,
+    /// What is wrong, the first twenty.
+    pub faults: Vec<Error>,
+    /// How many things are.
+    pub wrong: u64,
+}
+
+/// What a verifier found.
+#[derive(Debug)]
+pub struct Report {
+    /// What the election is at, as far as the record could be followed.
+    pub state: Option<State>,
+    /// How many entries there are of each kind.
+    pub kinds: BTreeMap<Kind, u64>,
+    /// The root of the tree over all entries that were read.
+    pub root: Hash,
+    /// How many those are.
+    pub size: u64,
+    /// Votes that voters replaced by others.
+    pub replaced: u64,
+    /// Each check.
+    pub checks: BTreeMap<Step, Check>,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    pub fn is_good(&self) -> bool {
+        self.checks.values().all(|check| check.wrong == 0)
+    }
+
+    /// The result, if nothing is wrong and the election is over.
+    pub fn result(&self) -> Option<&Outcome> {
+        self.state.as_ref()?.result().filter(|_| self.is_good())
+    }
+}
+
+/// Verifies a record. `progress` is told how many bytes have been read. Nothing in a record makes this fail; faults are in the report.
+///
+/// # Errors
+/// If the record cannot be read.
+pub fn verify(
+    source: &dyn Source,
+    policy: KeyPolicy,
+    engine: Engine,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Report, Error> {
+    let mut verifier = Verifier::new(policy, engine);
+    verifier.read_heads(source)?;
+    let mut lines = Lines::new(source);
+    let mut bytes = 0;
+    loop {
+        let batch = match next_batch(&mut lines) {
+            Ok(batch) => batch,
+            Err(Failed { before, error }) => {
+                verifier.take(&before);
+                match error.kind() {
+                    ErrorKind::Io(_) => return Err(error),
+                    _ => verifier.fault(Step::Chain, error),
+                }
+                verifier.stopped = true;
+                break;
+            }
+        };
+        bytes += batch.iter().map(|line| line.len() as u64 + 1).sum::<u64>();
+        if batch.is_empty() {
+            break;
+        }
+        if !verifier.take(&batch) {
+            verifier.stopped = true;
+            break;
+        }
+        progress(bytes);
+    }
+    verifier.finish(source)
+}
+
+/// What was read before a line could not be.
+struct Failed {
+    before: Vec<String>,
+    error: Error,
+}
+
+fn next_batch(lines: &mut Lines<'_>) -> Result<Vec<String>, Failed> {
+    let (mut batch, mut bytes) = (Vec::with_capacity(BATCH_LINES), 0);
+    while batch.len() < BATCH_LINES && bytes < BATCH_BYTES {
+        match lines.next_line() {
+            Ok(Some(line)) => {
+                bytes += line.len();
+                batch.push(line);
+            }
+            Ok(None) => break,
+            Err(error) => return Err(Failed { before: batch, error }),
+        }
+    }
+    Ok(batch)
+}
+
+/// A line read and hashed.
+struct Read {
+    entry: Result<Entry, ErrorKind>,
+    line: Hash,
+    leaf: Hash,
+}
+
+/// An entry that the rules admit.
+struct Taken {
+    entry: Entry,
+    admitted: Admitted,
+    author: Option<signature::PublicKey>,
+}
+
+struct Verifier {
+    policy: KeyPolicy,
+    engine: Engine,
+    board: Board,
+    state: Option<State>,
+    products: Option<Products>,
+    kinds: BTreeMap<Kind, u64>,
+    checks: BTreeMap<Step, Check>,
+    heads: Vec<Head>,
+    /// Whether the record could not be followed to its end.
+    stopped: bool,
+    /// Heads whose root was compared.
+    compared: usize,
+    /// A hash over each file's lines, so that a file that is read again is the same.
+    files: Vec<Hash>,
+    /// Entries whose ballots others replaced, with their weight.
+    replaced: BTreeMap<u64, u64>,
+    tally: Option<(u64, Tally)>,
+    /// Where each trustee's share is, the opening, and the result.
+    shares: BTreeMap<u32, u64>,
+    opening: Option<u64>,
+    result: Option<u64>,
+}
+
+impl Verifier {
+    fn new(policy: KeyPolicy, engine: Engine) -> Self {
+        Verifier {
+            policy,
+            engine,
+            board: Board::default(),
+            state: None,
+            products: None,
+            kinds: BTreeMap::new(),
+            checks: Step::ALL.into_iter().map(|step| (step, Check::default())).collect(),
+            heads: Vec::new(),
+            stopped: false,
+            compared: 0,
+            files: Vec::new(),
+            replaced: BTreeMap::new(),
+            tally: None,
+            shares: BTreeMap::new(),
+            opening: None,
+            result: None,
+        }
+    }
+
+    fn check(&mut self, step: Step) -> &mut Check {
+        self.checks.entry(step).or_default()
+    }
+
+    fn checked(&mut self, step: Step, count: u64) {
+        self.check(step).checked += count;
+    }
+
+    fn fault(&mut self, step: Step, error: Error) {
+        let check = self.check(step);
+        check.wrong += 1;
+        if check.faults.len() < TOLD {
+            check.faults.push(error);
+        }
+    }
+
+    fn read_heads(&mut self, source: &dyn Source) -> Result<(), Error> {
+        match heads(source) {
+            Ok(heads) => self.heads = heads,
+            Err(error) => match error.kind() {
+                ErrorKind::Io(_) => return Err(error),
+                _ => self.fault(Step::Heads, error),
+            },
+        }
+        let pairs = self.heads.windows(2);
+        let back =
+            pairs.filter(|pair| pair[1].size < pair[0].size || pair[1].time < pair[0].time).map(|pair| pair[1].size);
+        for size in back.collect::<Vec<_>>() {
+            self.fault(Step::Heads, ErrorKind::WrongSize { size }.into());
+        }
+        self.checked(Step::Heads, self.heads.len() as u64);
+        Ok(())
+    }
+
+    /// Takes lines in; whether those after them can be.
+    fn take(&mut self, lines: &[String]) -> bool {
+        let read: Vec<Read> = lines
+            .par_iter()
+            .map(|line| Read { entry: Entry::from_line(line), line: line_hash(line), leaf: leaf_hash(line) })
+            .collect();
+        let mut taken = Vec::with_capacity(read.len());
+        let mut goes_on = true;
+        for Read { entry, line, leaf } in read {
+            let index = self.board.size();
+            let followed = entry.and_then(|entry| self.board.follow_entry(&entry, line, leaf).map(|()| entry));
+            match followed {
+                Ok(entry) => {
+                    self.checked(Step::Chain, 1);
+                    *self.kinds.entry(entry.notice.kind()).or_default() += 1;
+                    self.note_line(index, leaf);
+                    goes_on = self.admit(entry, &mut taken);
+                }
+                Err(error) => {
+                    self.fault(Step::Chain, error.at_entry(index));
+                    goes_on = false;
+                }
+            }
+            if !goes_on {
+                break;
+            }
+        }
+        self.check_signatures(&taken);
+        self.check_ballots(&taken);
+        self.check_challenges(&taken);
+        goes_on
+    }
+
+    /// Keeps the hash of the line's file, and compares heads of the board up to this line.
+    fn note_line(&mut self, index: u64, leaf: Hash) {
+        if index.is_multiple_of(FILE_ENTRIES) {
+            self.files.push(Hash::of(&[]));
+        }
+        if let Some(file) = self.files.last_mut() {
+            *file = Hash::of(&[&file.0, &leaf.0]);
+        }
+        while let Some(head) = self.heads.get(self.compared).filter(|head| head.size <= index + 1) {
+            let (size, right) = (head.size, head.size == index + 1 && head.root == self.board.root());
+            self.compared += 1;
+            if !right {
+                self.fault(Step::Heads, ErrorKind::WrongRoot { size }.into());
+            }
+        }
+    }
+
+    /// Applies the rules to an entry; whether the record can be followed further.
+    fn admit(&mut self, entry: Entry, taken: &mut Vec<Taken>) -> bool {
+        let index = entry.index;
+        let Some(state) = &mut self.state else {
+            self.checked(Step::Election, 1);
+            self.checked(Step::Signatures, 1);
+            match State::begin(&entry.notice, self.policy, self.engine) {
+                Ok(state) => {
+                    self.products = Some(Products::new(state.election()));
+                    self.state = Some(state);
+                    return true;
+                }
+                Err(error @ ErrorKind::BadSignature) => self.fault(Step::Signatures, error.at_entry(index)),
+                Err(error) => self.fault(Step::Election, error.at_entry(index)),
+            }
+            return false;
+        };
+        match state.admit_unsigned(&entry.notice) {
+            Ok((admitted, author)) => {
+                let weight = admitted.weight;
+                match entry.notice.body() {
+                    Body::Tally(tally) => self.tally = Some((index, tally.clone())),
+                    Body::Share(share) => _ = self.shares.insert(share.trustee, index),
+                    Body::Opening(_) => self.opening = Some(index),
+                    Body::Result(_) => self.result = Some(index),
+                    _ => {}
+                }
+                self.replaced.extend(admitted.replaced.map(|entry| (entry, weight)));
+                taken.push(Taken { entry, admitted, author });
+            }
+            Err(error) => {
+                state.pass_over();
+                self.fault(Step::Rules, error.at_entry(index));
+            }
+        }
+        self.checked(Step::Rules, 1);
+        true
+    }
+
+    fn check_signatures(&mut self, taken: &[Taken]) {
+        let wrong: Vec<Error> = taken
+            .par_iter()
+            .filter_map(|one| {
+                let found = one.author.map_or(Ok(()), |author| one.entry.notice.check_signature(&author));
+                found.err().map(|error| error.at_entry(one.entry.index))
+            })
+            .collect();
+        self.checked(Step::Signatures, taken.iter().filter(|one| one.author.is_some()).count() as u64);
+        wrong.into_iter().for_each(|error| self.fault(Step::Signatures, error));
+    }
+
+    fn check_ballots(&mut self, taken: &[Taken]) {
+        let (Some(state), Some(products)) = (&self.state, &mut self.products) else { return };
+        let those: Vec<&Taken> = taken.iter().filter(|one| ballot(&one.entry).is_some()).collect();
+        if those.is_empty() {
+            return;
+        }
+        let ballots: Vec<&Ballot> = those.iter().filter_map(|one| ballot(&one.entry)).collect();
+        let verdicts = verify_ballots(state.election(), &ballots);
+        // Numbers that are no ciphertexts have no product; their ballots are at fault already.
+        let weighed = ballots.iter().zip(&those).zip(&verdicts);
+        let good: Vec<(&Ballot, u64)> = weighed
+            .filter(|(_, verdict)| !matches!(verdict, Err(ErrorKind::OutOfRange { .. })))
+            .map(|((ballot, one), _)| (*ballot, one.admitted.weight))
+            .collect();
+        let added = products.add(&good);
+        self.checked(Step::Ballots, ballots.len() as u64);
+        for (verdict, one) in verdicts.into_iter().zip(&those) {
+            if let Err(error) = verdict {
+                self.fault(Step::Ballots, error.at_entry(one.entry.index));
+            }
+        }
+        if let Err(error) = added {
+            self.fault(Step::Tally, error.into());
+        }
+    }
+
+    fn check_challenges(&mut self, taken: &[Taken]) {
+        let Some(state) = &self.state else { return };
+        let challenges: Vec<(u64, &Challenge)> = taken
+            .iter()
+            .filter_map(|one| match one.entry.notice.body() {
+                Body::Challenge(challenge) => Some((one.entry.index, challenge)),
+                _ => None,
+            })
+            .collect();
+        if challenges.is_empty() {
+            return;
+        }
+        let verdicts = verify_challenges(state.election(), &challenges.iter().map(|(_, one)| *one).collect::<Vec<_>>());
+        self.checked(Step::Challenges, challenges.len() as u64);
+        for (verdict, (index, _)) in verdicts.into_iter().zip(challenges) {
+            if let Err(error) = verdict {
+                self.fault(Step::Challenges, error.at_entry(index));
+            }
+        }
+    }
+
+    fn finish(mut self, source: &dyn Source) -> Result<Report, Error> {
+        self.finish_heads();
+        if self.board.size() == 0 && self.checks.values().all(|check| check.wrong == 0) {
+            self.fault(Step::Chain, ErrorKind::Shape { problem: "there is no record here" }.into());
+        }
+        self.finish_tally(source)?;
+        self.finish_result();
+        Ok(Report {
+            kinds: self.kinds,
+            root: self.board.root(),
+            size: self.board.size(),
+            replaced: self.replaced.len() as u64,
+            checks: self.checks,
+            state: self.state,
+        })
+    }
+
+    fn finish_heads(&mut self) {
+        let size = self.board.size();
+        if !self.stopped {
+            let beyond: Vec<u64> = self.heads[self.compared..].iter().map(|head| head.size).collect();
+            beyond.into_iter().for_each(|size| self.fault(Step::Heads, ErrorKind::WrongSize { size }.into()));
+            let covered = self.heads.last().map_or(0, |head| head.size);
+            if covered < size {
+                self.fault(Step::Heads, ErrorKind::Unsigned { entries: size - covered }.into());
+            }
+        }
+        if let Some(board) = self.state.as_ref().map(|state| *state.election().board()) {
+            let wrong = |head: &&Head| head.check_signature(&board).is_err();
+            let unsigned = self.heads.par_iter().filter(wrong).count();
+            (0..unsigned).for_each(|_| self.fault(Step::Heads, ErrorKind::BadSignature.into()));
+        }
+    }
+
+    fn finish_tally(&mut self, source: &dyn Source) -> Result<(), Error> {
+        let (Some((index, tally)), Some(mut products)) = (self.tally.clone(), self.products.take()) else {
+            return Ok(());
+        };
+        let found = self.remove_replaced(source, &mut products)?.and_then(|()| products.check(&tally));
+        self.checked(Step::Tally, tally.contests.iter().flatten().count() as u64);
+        if let Err(error) = found {
+            self.fault(Step::Tally, error.at_entry(index));
+        }
+        Ok(())
+    }
+
+    /// Takes replaced ballots out of the products, file by file. Only a source that cannot be read is an error of the outer kind.
+    fn remove_replaced(&self, source: &dyn Source, products: &mut Products) -> Result<Result<(), ErrorKind>, Error> {
+        let files: BTreeSet<u64> = self.replaced.keys().map(|entry| entry / FILE_ENTRIES).collect();
+        for file in files {
+            let (mut lines, mut hash) = (Lines::from_file(source, file * FILE_ENTRIES), Hash::of(&[]));
+            let mut ballots = Vec::new();
+            for entry in file * FILE_ENTRIES..((file + 1) * FILE_ENTRIES).min(self.board.size()) {
+                let Some(line) = lines.next_line()? else { break };
+                hash = Hash::of(&[&hash.0, &leaf_hash(&line).0]);
+                if let Some(weight) = self.replaced.get(&entry)
+                    && let Body::Ballot(ballot) = Entry::from_line(&line)?.notice.into_body()
+                {
+                    ballots.push((ballot, *weight));
+                }
+            }
+            if self.files.get(file as usize) != Some(&hash) {
+                return Ok(Err(ErrorKind::Shape { problem: "the record changes while it is read" }));
+            }
+            if let Err(error) =
+                products.remove(&ballots.iter().map(|(ballot, weight)| (ballot, *weight)).collect::<Vec<_>>())
+            {
+                return Ok(Err(error));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn finish_result(&mut self) {
+        let Some(state) = &self.state else { return };
+        let Some(tally) = state.tally() else { return };
+        let election: &Election = state.election();
+        let share = |(trustee, share)| Some((*self.shares.get(trustee)?, election.verify_share(tally, share)));
+        let opening = |(at, opening)| (at, election.check_opening(tally, opening).map(|_| ()));
+        let given = state.shares().iter().filter_map(share).chain(self.opening.zip(state.opening()).map(opening));
+        let given: Vec<(u64, Result<(), ErrorKind>)> = given.collect();
+        let result = state.result().map(|result| {
+            let right = state.outcome()?;
+            let differs = right.contests.iter().zip(&result.contests).position(|(right, found)| right != found);
+            differs.map_or(Ok(()), |contest| Err(ErrorKind::WrongResult { contest }))
+        });
+        self.checked(Step::Decryption, given.len() as u64);
+        for (index, found) in given {
+            if let Err(error) = found {
+                self.fault(Step::Decryption, error.at_entry(index));
+            }
+        }
+        if let (Some(result), Some(index)) = (result, self.result) {
+            self.checked(Step::Result, 1);
+            if let Err(error) = result {
+                self.fault(Step::Result, error.at_entry(index));
+            }
+        }
+    }
+}
+
+/// The ballot that an entry is.
+fn ballot(entry: &Entry) -> Option<&Ballot> {
+    match entry.notice.body() {
+        Body::Ballot(ballot) => Some(ballot),
+        _ => None,
+    }
+}

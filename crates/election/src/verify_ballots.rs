@@ -1,0 +1,214 @@
+//! The proofs of many ballots in one batch; those at fault are named.
+
+use crate::body::{Ballot, Challenge, Mark};
+use crate::canonical::to_text;
+use crate::contest::{Contest, Limit};
+use crate::election::Election;
+use crate::error::{ErrorKind, Place};
+use hearith_paillier::encoding::encode_signed;
+use hearith_paillier::{Ciphertexts, PublicKey};
+use hearith_proofs::{Contexts, membership, residue, totals};
+use std::ops::Range;
+
+/// Verifies the proofs of ballots: a verdict for each, which is the same whatever ballots are verified beside it. Costs least a ballot in batches of a
+/// thousand and more; only if one is at fault, halving finds it.
+pub fn verify_ballots(election: &Election, ballots: &[&Ballot]) -> Vec<Result<(), ErrorKind>> {
+    let mut verdicts: Vec<Result<(), ErrorKind>> = ballots
+        .iter()
+        .map(|ballot| election.check_shape(ballot).and_then(|()| check_ranges(election, ballot)))
+        .collect();
+    for (number, contest) in election.contests().iter().enumerate() {
+        let sound: Vec<usize> = (0..ballots.len()).filter(|&ballot| verdicts[ballot].is_ok()).collect();
+        let those: Vec<&Ballot> = sound.iter().map(|&ballot| ballots[ballot]).collect();
+        let part = Part { election, number, contest, ballots: &those };
+        for (ballot, error) in part.at_fault() {
+            // A ballot can fail at several marks: the first is told.
+            let verdict = &mut verdicts[sound[ballot]];
+            if verdict.is_ok() {
+                *verdict = Err(error);
+            }
+        }
+    }
+    verdicts
+}
+
+/// Verifies challenged ballots: their proofs, and that every mark was made with what is shown.
+pub fn verify_challenges(election: &Election, challenges: &[&Challenge]) -> Vec<Result<(), ErrorKind>> {
+    let ballots: Vec<&Ballot> = challenges.iter().map(|challenge| &challenge.ballot).collect();
+    let verdicts = verify_ballots(election, &ballots);
+    verdicts
+        .into_iter()
+        .zip(challenges)
+        .map(|(verdict, challenge)| verdict.and_then(|()| check_openings(election, challenge)))
+        .collect()
+}
+
+/// Encrypts anew what a challenge shows.
+fn check_openings(election: &Election, challenge: &Challenge) -> Result<(), ErrorKind> {
+    let key = election.key();
+    for (contest, (one, openings)) in election.contests().iter().zip(&challenge.openings).enumerate() {
+        let place = |mark| Place { contest, mark: Some(mark) };
+        let outside = |mark| ErrorKind::WrongOpening { place: place(mark) };
+        if let Some(mark) = openings.iter().position(|opened| opened.value >= one.values()) {
+            return Err(outside(mark));
+        }
+        let values: Vec<usize> = openings.iter().map(|opened| opened.value).collect();
+        let exponents: Vec<u8> = openings.iter().flat_map(|opened| opened.exponent.0.clone()).collect();
+        let short = key
+            .short_openings_from_be(&exponents, key.short_bits())
+            .map_err(|error| outside(error.row().unwrap_or(0)))?;
+        let made = key.encrypt_with_short_openings(&one.encode(key, &values)?, &short)?.to_be_bytes();
+        let marks = &challenge.ballot.contests[contest].marks;
+        let shown = made.chunks_exact(key.ciphertext_bytes()).zip(marks);
+        if let Some(mark) = shown.into_iter().position(|(made, mark)| made != mark.ciphertext.0) {
+            return Err(outside(mark));
+        }
+    }
+    Ok(())
+}
+
+/// Fails for the first number of a ballot that no proof or ciphertext may have. Cheap, and each ballot by itself.
+fn check_ranges(election: &Election, ballot: &Ballot) -> Result<(), ErrorKind> {
+    let key = election.key();
+    for (contest, (one, selection)) in election.contests().iter().zip(&ballot.contests).enumerate() {
+        for (mark, it) in selection.marks.iter().enumerate() {
+            let good = key.ciphertexts_from_be(&it.ciphertext.0).is_ok()
+                && membership::Proofs::from_be_bytes(key, election.mark_form(), one.values(), &it.proof.0).is_ok();
+            if !good {
+                return Err(ErrorKind::OutOfRange { place: Place { contest, mark: Some(mark) } });
+            }
+        }
+        let Some((limit, sum)) = one.limit().zip(selection.sum.as_ref()) else { continue };
+        let form = election.sum_form(one);
+        let good = match limit {
+            Limit::Exactly(_) => residue::Proofs::from_be_bytes(key, form, &sum.0).is_ok(),
+            Limit::AtMost(k) => membership::Proofs::from_be_bytes(key, form, k as usize + 1, &sum.0).is_ok(),
+        };
+        if !good {
+            return Err(ErrorKind::OutOfRange { place: Place { contest, mark: None } });
+        }
+    }
+    Ok(())
+}
+
+/// One contest of ballots whose shape is right.
+struct Part<'a> {
+    election: &'a Election,
+    number: usize,
+    contest: &'a Contest,
+    ballots: &'a [&'a Ballot],
+}
+
+impl Part<'_> {
+    /// Ballots at fault, with what is wrong.
+    fn at_fault(&self) -> Vec<(usize, ErrorKind)> {
+        let marks = self.contest.marks();
+        let mut faults: Vec<(usize, ErrorKind)> =
+            failing(0..self.ballots.len() * marks, &|rows| self.verify_marks(rows))
+                .into_iter()
+                .map(|(row, error)| (row / marks, self.fault(Some(row % marks), error)))
+                .collect();
+        if self.contest.limit().is_some() {
+            let sums = failing(0..self.ballots.len(), &|rows| self.verify_sums(rows));
+            faults.extend(sums.into_iter().map(|(row, error)| (row, self.fault(None, error))));
+        }
+        faults
+    }
+
+    /// What is wrong at a place.
+    fn fault(&self, mark: Option<usize>, error: hearith_proofs::Error) -> ErrorKind {
+        let place = Place { contest: self.number, mark };
+        match error.kind() {
+            hearith_proofs::ErrorKind::DoesNotHold => ErrorKind::DoesNotHold { place },
+            hearith_proofs::ErrorKind::OutOfRange => ErrorKind::OutOfRange { place },
+            hearith_proofs::ErrorKind::Scheme(kind) if kind.is_bad_ciphertext() => ErrorKind::OutOfRange { place },
+            _ => ErrorKind::Proof(error),
+        }
+    }
+
+    fn key(&self) -> &PublicKey {
+        self.election.key()
+    }
+
+    /// Ballot and mark of a row.
+    fn mark(&self, row: usize) -> (&Ballot, usize) {
+        (self.ballots[row / self.contest.marks()], row % self.contest.marks())
+    }
+
+    /// The contexts of rows, each a voter, this contest, and the place in it.
+    fn contexts<T: serde::Serialize>(&self, rows: impl Iterator<Item = (String, T)>) -> Contexts {
+        let names = rows.map(|(voter, place)| to_text(&(voter, self.number, place)));
+        Contexts::new(&self.election.ballot_context(), names)
+    }
+
+    fn verify_marks(&self, rows: Range<usize>) -> Result<(), hearith_proofs::Error> {
+        let all: Vec<_> = rows.map(|row| self.mark(row)).collect();
+        let marks: Vec<&Mark> = all.iter().map(|&(ballot, mark)| &ballot.contests[self.number].marks[mark]).collect();
+        let contexts = self.contexts(all.iter().map(|&(ballot, mark)| (ballot.voter.clone(), mark)));
+        let ciphertexts = self.ciphertexts(&marks)?;
+        let proofs: Vec<&[u8]> = marks.iter().map(|mark| &mark.proof.0[..]).collect();
+        let set = self.election.set(self.number);
+        let proofs =
+            membership::Proofs::from_be_bytes(self.key(), self.election.mark_form(), set.len(), &proofs.concat())?;
+        membership::verify(self.key(), &contexts, set, &ciphertexts, &proofs)
+    }
+
+    fn verify_sums(&self, rows: Range<usize>) -> Result<(), hearith_proofs::Error> {
+        let Some(limit) = self.contest.limit() else { return Ok(()) };
+        let (key, form, marks) = (self.key(), self.election.sum_form(self.contest), self.contest.marks() as u32);
+        let ballots = &self.ballots[rows];
+        let selections = || ballots.iter().map(|ballot| &ballot.contests[self.number]);
+        let contexts = self.contexts(ballots.iter().map(|ballot| (ballot.voter.clone(), "sum")));
+        let ciphertexts = self.ciphertexts(&selections().flat_map(|selection| &selection.marks).collect::<Vec<_>>())?;
+        let groups: Vec<Vec<u32>> =
+            (0..ballots.len() as u32).map(|ballot| (ballot * marks..(ballot + 1) * marks).collect()).collect();
+        let proofs: Vec<&[u8]> =
+            selections().filter_map(|selection| selection.sum.as_ref().map(|sum| &sum.0[..])).collect();
+        let proofs = proofs.concat();
+        match limit {
+            Limit::Exactly(k) => {
+                let proofs = residue::Proofs::from_be_bytes(key, form, &proofs)?;
+                let totals = encode_signed(key, &vec![i128::from(k); ballots.len()])?;
+                totals::verify_exactly(key, &contexts, &ciphertexts, &groups, &totals, &proofs)
+            }
+            Limit::AtMost(k) => {
+                let proofs = membership::Proofs::from_be_bytes(key, form, k as usize + 1, &proofs)?;
+                totals::verify_at_most(key, &contexts, &ciphertexts, &groups, k, &proofs)
+            }
+        }
+    }
+
+    fn ciphertexts(&self, marks: &[&Mark]) -> Result<Ciphertexts, hearith_proofs::Error> {
+        let rows: Vec<&[u8]> = marks.iter().map(|mark| &mark.ciphertext.0[..]).collect();
+        Ok(self.key().ciphertexts_from_be_rows(&rows)?)
+    }
+}
+
+/// Every row that fails, with its error. A proof that does not hold is the first in its batch, so the rows before it are right; of other errors nothing is
+/// known of them.
+fn failing(
+    rows: Range<usize>,
+    verify: &dyn Fn(Range<usize>) -> Result<(), hearith_proofs::Error>,
+) -> Vec<(usize, hearith_proofs::Error)> {
+    let (mut found, mut pending) = (Vec::new(), vec![rows]);
+    while let Some(rows) = pending.pop() {
+        if rows.is_empty() {
+            continue;
+        }
+        let Err(error) = verify(rows.clone()) else { continue };
+        match error.row() {
+            Some(row) => {
+                let row = rows.start + row;
+                if *error.kind() != hearith_proofs::ErrorKind::DoesNotHold {
+                    pending.push(rows.start..row);
+                }
+                pending.push(row + 1..rows.end);
+                found.push((row, error));
+            }
+            // Nothing of the rows: the random generator, say. None of them was verified.
+            None => found.extend(rows.map(|row| (row, error.clone()))),
+        }
+    }
+    found.sort_by_key(|(row, _)| *row);
+    found
+}

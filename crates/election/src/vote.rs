@@ -1,0 +1,166 @@
+//! Ballots made: choices encrypted and proved, and what they were made with kept for a challenge.
+
+use crate::body::{Ballot, Challenge, Mark, Opened, Selection};
+use crate::canonical::{Bytes, to_text};
+use crate::contest::{Contest, Limit};
+use crate::election::Election;
+use crate::error::ErrorKind;
+use hearith_paillier::encoding::encode_signed;
+use hearith_paillier::{Ciphertexts, ShortOpenings};
+use hearith_proofs::{Contexts, membership, totals};
+use std::fmt;
+use zeroize::Zeroizing;
+
+/// A ballot that is not cast yet, with what it was made with. To cast it, drop the secret; to challenge it, show the secret, and make another one.
+pub struct Prepared {
+    ballot: Ballot,
+    secret: Vec<OpenedContest>,
+}
+
+/// What a contest's marks were made with.
+struct OpenedContest {
+    values: Zeroizing<Vec<usize>>,
+    openings: ShortOpenings,
+}
+
+impl Prepared {
+    /// The ballot.
+    pub fn ballot(&self) -> &Ballot {
+        &self.ballot
+    }
+
+    /// The ballot to be cast. Its secret is wiped.
+    pub fn into_ballot(self) -> Ballot {
+        self.ballot
+    }
+
+    /// The ballot with everything that was in it, never to be cast.
+    pub fn into_challenge(self) -> Challenge {
+        let openings = self.secret.iter().map(OpenedContest::shown).collect();
+        Challenge { election: self.ballot.election, ballot: self.ballot, openings }
+    }
+}
+
+impl OpenedContest {
+    fn shown(&self) -> Vec<Opened> {
+        let (bytes, width) = (self.openings.to_be_bytes(), self.openings.row_bytes());
+        let exponents = bytes.chunks_exact(width).map(|exponent| Bytes(exponent.to_vec()));
+        exponents.zip(self.values.iter()).map(|(exponent, &value)| Opened { exponent, value }).collect()
+    }
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Prepared({})", self.ballot.hash())
+    }
+}
+
+/// What voters chose: for each the id, and for each contest the marks' values ([`Contest::choose`]).
+pub type Vote = (String, Vec<Zeroizing<Vec<usize>>>);
+
+impl Election {
+    /// Encrypts and proves one voter's choices: for each contest the candidates, from 0.
+    ///
+    /// # Errors
+    /// [`Choice`](ErrorKind::Choice), or if the random generator fails.
+    pub fn prepare(&self, voter: &str, chosen: &[Vec<usize>]) -> Result<Prepared, ErrorKind> {
+        let count = self.contests().len();
+        if chosen.len() != count {
+            return Err(ErrorKind::Choice {
+                contest: count.min(chosen.len()),
+                problem: "not as many contests as the election has",
+            });
+        }
+        let values = |(contest, (one, chosen)): (usize, (&Contest, &Vec<usize>))| {
+            one.choose(chosen).map(Zeroizing::new).map_err(|problem| ErrorKind::Choice { contest, problem })
+        };
+        let values = self.contests().iter().zip(chosen).enumerate().map(values).collect::<Result<_, _>>()?;
+        let mut prepared = self.prepare_all(&[(voter.to_owned(), values)])?;
+        prepared.pop().ok_or(ErrorKind::Shape { problem: "no ballot" })
+    }
+
+    /// The same of many voters in one batch, by the values of the marks, which are not looked at: values that a contest does not take fail, or make ballots
+    /// whose proofs do not hold. Constant time in them.
+    ///
+    /// # Errors
+    /// [`Choice`](ErrorKind::Choice) if there are not as many values as marks, or one that no mark can hold; or if the random generator fails.
+    pub fn prepare_all(&self, votes: &[Vote]) -> Result<Vec<Prepared>, ErrorKind> {
+        let mut all: Vec<Prepared> = votes
+            .iter()
+            .map(|(voter, _)| Prepared {
+                ballot: Ballot { contests: Vec::new(), election: self.id(), voter: voter.clone() },
+                secret: Vec::new(),
+            })
+            .collect();
+        for (number, contest) in self.contests().iter().enumerate() {
+            let problem = "not a value for every mark";
+            if votes.iter().any(|(_, values)| values.get(number).is_none_or(|values| values.len() != contest.marks())) {
+                return Err(ErrorKind::Choice { contest: number, problem });
+            }
+            for (prepared, (selection, opened)) in all.iter_mut().zip(self.prepare_contest(number, contest, votes)?) {
+                prepared.ballot.contests.push(selection);
+                prepared.secret.push(opened);
+            }
+        }
+        Ok(all)
+    }
+
+    fn prepare_contest(
+        &self,
+        number: usize,
+        contest: &Contest,
+        votes: &[Vote],
+    ) -> Result<Vec<(Selection, OpenedContest)>, ErrorKind> {
+        let (key, marks) = (self.key(), contest.marks());
+        let values =
+            Zeroizing::new(votes.iter().flat_map(|(_, values)| values[number].iter().copied()).collect::<Vec<usize>>());
+        let (ciphertexts, openings) = key.encrypt_opened_short(&contest.encode(key, &values)?)?;
+        let places = votes.iter().flat_map(|(voter, _)| (0..marks).map(move |mark| to_text(&(voter, number, mark))));
+        let contexts = Contexts::new(&self.ballot_context(), places);
+        let proofs = membership::prove(key, &contexts, self.set(number), &ciphertexts, &openings, &values)?;
+        let (numbers, width) = (ciphertexts.to_be_bytes(), key.ciphertext_bytes());
+        let (proofs, proof_width) =
+            (proofs.to_be_bytes(), membership::Proofs::row_bytes(key, self.mark_form(), contest.values()));
+        let sums = self.prove_sums(number, contest, votes, &ciphertexts, &openings)?;
+        let mark = |row: usize| Mark {
+            ciphertext: Bytes(numbers[row * width..][..width].to_vec()),
+            proof: Bytes(proofs[row * proof_width..][..proof_width].to_vec()),
+        };
+        let one = |(row, sum): (usize, Option<Bytes>)| {
+            let rows = row * marks..(row + 1) * marks;
+            let opened =
+                OpenedContest { values: votes[row].1[number].clone(), openings: openings.range(rows.clone())? };
+            Ok((Selection { marks: rows.map(mark).collect(), sum }, opened))
+        };
+        sums.into_iter().enumerate().map(one).collect()
+    }
+
+    /// The proof of each ballot's sum, where the contest asks for one.
+    fn prove_sums(
+        &self,
+        number: usize,
+        contest: &Contest,
+        votes: &[Vote],
+        ciphertexts: &Ciphertexts,
+        openings: &ShortOpenings,
+    ) -> Result<Vec<Option<Bytes>>, ErrorKind> {
+        let Some(limit) = contest.limit() else { return Ok(vec![None; votes.len()]) };
+        let (key, marks) = (self.key(), contest.marks() as u32);
+        let groups: Vec<Vec<u32>> =
+            (0..votes.len() as u32).map(|row| (row * marks..(row + 1) * marks).collect()).collect();
+        let contexts =
+            Contexts::new(&self.ballot_context(), votes.iter().map(|(voter, _)| to_text(&(voter, number, "sum"))));
+        let bytes = match limit {
+            Limit::Exactly(k) => {
+                let totals = encode_signed(key, &vec![i128::from(k); votes.len()])?;
+                totals::prove_exactly(key, &contexts, ciphertexts, openings, &groups, &totals)?.to_be_bytes()
+            }
+            Limit::AtMost(k) => {
+                let sums: Zeroizing<Vec<usize>> =
+                    Zeroizing::new(votes.iter().map(|(_, values)| values[number].iter().sum()).collect());
+                totals::prove_at_most(key, &contexts, ciphertexts, openings, &groups, k, &sums)?.to_be_bytes()
+            }
+        };
+        Ok(bytes.chunks_exact(bytes.len() / votes.len().max(1)).map(|sum| Some(Bytes(sum.to_vec()))).collect())
+    }
+}

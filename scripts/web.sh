@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Runs one of the scripts of web/package.json: build, lint, test, test:browser, bench. Usage: scripts/web.sh SCRIPT
+# With Node from .venv, or where that has none with the machine's own; packages are installed as package-lock.json has them, if they are not.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../web"
+PATH=$PWD/../.venv/bin:$PATH
+
+if ! cmp -s package-lock.json node_modules/installed-lock.json; then
+    echo "web: packages of package-lock.json, each as its hash says"
+    npm ci --silent
+    cp package-lock.json node_modules/installed-lock.json
+fi
+[ "$1" = install ] || npm run --silent "$1"

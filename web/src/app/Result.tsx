@@ -1,0 +1,122 @@
+/** The result's page: votes as bars, and a verifier that believes nobody. */
+
+import { useState } from "preact/hooks";
+import type { Contest } from "../protocol/contest.ts";
+import type { Verdict } from "../protocol/verify.ts";
+import { RECORD } from "./api.ts";
+import { memory, rememberHead } from "./memory.ts";
+import { Alert, Progress, Title, useAct, useShared } from "./state.tsx";
+import { timed, work } from "./tasks.ts";
+import type { Verified } from "./worker.ts";
+
+export function Result(_: { rest: string }) {
+  const { texts, election, overview } = useShared();
+  const [verified, setVerified] = useState<Verified>();
+  const { busy, error, progress, setProgress, act } = useAct();
+  if (!election) {
+    return (
+      <>
+        <Title>{texts.result.title}</Title>
+        <p>{texts.noElection}</p>
+      </>
+    );
+  }
+  const verify = () =>
+    act(async () => {
+      setVerified(undefined);
+      const found = await timed("verify", work.verify([RECORD, memory(election.id)], setProgress));
+      if (found.report.good) rememberHead(election.id, found.root, found.size);
+      setVerified(found);
+    });
+  const result = verified?.report.result;
+  return (
+    <>
+      <Title>{texts.result.title}</Title>
+      {verified && !verified.report.good && <Alert>{texts.result.wrong}</Alert>}
+      {result && <Alert kind="good">{texts.result.verified}</Alert>}
+      {result
+        ? election.contests.map((contest, at) => (
+            <Plot key={contest.title} contest={contest} votes={result[at] ?? []} />
+          ))
+        : !verified && <p>{overview?.phase === "finished" ? texts.result.unverified : texts.result.none}</p>}
+      <section class="card">
+        <h3>{texts.result.verify}</h3>
+        <p class="help">{texts.result.verifyHelp}</p>
+        <button type="button" disabled={busy} onClick={verify}>
+          {texts.result.verify}
+        </button>
+        {busy && <Progress label={texts.result.verifying} progress={progress} />}
+        <Alert>{error}</Alert>
+        {verified && <Verdicts verified={verified} />}
+      </section>
+    </>
+  );
+}
+
+/** Votes of a contest as bars: text says all that they show. */
+function Plot({ contest, votes }: { contest: Contest; votes: readonly number[] }) {
+  const { texts } = useShared();
+  const most = Math.max(...votes, 1);
+  return (
+    <section class="card">
+      <h3>{contest.title}</h3>
+      <table class="plot">
+        <tbody>
+          {contest.candidates.map((candidate, at) => {
+            const count = votes[at] ?? 0;
+            return (
+              <tr key={candidate}>
+                <th scope="row">{candidate}</th>
+                <td class="bar">
+                  <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+                    <rect class={count === most ? "first" : ""} width={(100 * count) / most} height="8" />
+                  </svg>
+                </td>
+                <td>{texts.result.votes(count)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Verdicts({ verified }: { verified: Verified }) {
+  const { texts } = useShared();
+  const { report, size, root } = verified;
+  return (
+    <>
+      <Alert kind={report.good ? "good" : "error"}>
+        {report.good ? texts.result.right : texts.result.failed}
+      </Alert>
+      <ul class="verdicts">
+        {report.verdicts.map((verdict) => (
+          <Line key={verdict.check} verdict={verdict} good={report.good} />
+        ))}
+      </ul>
+      <p>
+        {texts.result.size(size)}. {texts.result.root}: <code class="hash">{root}</code>
+      </p>
+      <p class="help">{texts.result.rootHelp}</p>
+    </>
+  );
+}
+
+function Line({ verdict, good }: { verdict: Verdict; good: boolean }) {
+  const { texts } = useShared();
+  const { check, count, fault } = verdict;
+  const kind = fault !== undefined ? "fail" : count > 0 ? "pass" : good ? "empty" : "skipped";
+  return (
+    <li class={kind} data-check={check}>
+      <span class="mark" aria-hidden="true">
+        {{ fail: "✗", empty: "–", skipped: "–", pass: "✓" }[kind]}
+      </span>
+      <span>
+        {texts.result.checks[check]}: <strong>{texts.result[kind]}</strong>
+        {kind === "pass" && ` (${count})`}
+        {fault !== undefined && <span class="fault">{fault}</span>}
+      </span>
+    </li>
+  );
+}

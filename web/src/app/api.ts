@@ -1,0 +1,100 @@
+/** The server: what is asked of it and how it refuses. docs/election-server.md has its addresses. */
+
+import { canonical, type Json } from "../protocol/canonical.ts";
+import type { Phase } from "../protocol/state.ts";
+import type { Signed } from "./worker.ts";
+
+/** The server's answer about the election. */
+export interface Overview {
+  /** The key that the board signs with, before there is an election as well. */
+  readonly board: string;
+  readonly id: string | null;
+  readonly manifest: Json;
+  readonly phase: Phase;
+  readonly size: number;
+  readonly head: { root: string; size: number; time: string; signature: string } | null;
+  readonly voted: number;
+  readonly voters: number;
+}
+
+export interface Receipt {
+  readonly election: string;
+  readonly hash: string;
+  readonly index: number;
+  readonly signature: string;
+}
+
+export interface Found {
+  readonly counts: boolean;
+  readonly entry: { readonly body: Json; readonly index: number; readonly kind: string };
+}
+
+export interface VoterPage {
+  readonly next: number | null;
+  readonly voters: readonly { id: string; voted: boolean }[];
+}
+
+/** A refusal: its code, for programs, and words. Without a code the server was not reached. */
+export class Refused extends Error {
+  override name = "Refused";
+  readonly code: string | undefined;
+
+  constructor(message: string, code?: string) {
+    super(message);
+    this.code = code;
+  }
+
+  /** Whether nothing was entered for certain: sending the same again would be refused again. */
+  get definite(): boolean {
+    return this.code !== undefined && DEFINITE.has(this.code);
+  }
+}
+
+/** Refusals of what was sent, not of the moment. */
+const DEFINITE = new Set([
+  "bad_request",
+  "cross_site",
+  "doubled",
+  "not_signed",
+  "phase",
+  "too_large",
+  "unproven",
+  "voted",
+]);
+
+/** Where the server is: where the page came from, unless it was saved and is told. */
+export const SERVER = (() => {
+  const told = new URLSearchParams(location.search).get("server");
+  return (told ?? (location.protocol === "file:" ? "http://127.0.0.1:8080" : location.origin)).replace(
+    /\/$/,
+    "",
+  );
+})();
+
+export const RECORD = `${SERVER}/record`;
+
+async function ask<T>(path: string, init?: RequestInit): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(`${SERVER}/api/${path}`, { cache: "no-store", ...init });
+  } catch {
+    throw new Refused("the server cannot be reached");
+  }
+  const value = (await response.json().catch(() => ({}))) as { error?: string; message?: string };
+  if (response.ok) return value as T;
+  throw new Refused(value.message ?? `the server answers ${response.status}`, value.error ?? "unknown");
+}
+
+function post<T>(path: string, value: Json): Promise<T> {
+  // The server takes a body as it is signed: in its canonical form.
+  const body = canonical(value);
+  return ask(path, { method: "POST", body, headers: { "Content-Type": "application/json" } });
+}
+
+export const overview = () => ask<Overview>("election");
+export const voters = (from: number) => ask<VoterPage>(`voters?from=${from}`);
+export const tracked = (tracker: string) => ask<Found>(`ballots/${tracker}`);
+export const cast = ({ body, signature }: Signed) => post<Receipt>("ballots", { body, signature });
+export const challenge = ({ body, signature }: Signed) => post<Receipt>("challenges", { body, signature });
+export const publish = ({ body, kind, signature }: Signed) =>
+  post<Receipt>("entries", { body, kind, signature });

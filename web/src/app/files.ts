@@ -1,0 +1,66 @@
+/** Files that people bring and take: credentials, keys, shares. What is read is checked; what is secret is not kept. */
+
+import * as base64 from "../protocol/base64.ts";
+import { toBigint } from "../protocol/bytes.ts";
+import { canonical, type Json } from "../protocol/canonical.ts";
+import { ensure, Fault } from "../protocol/errors.ts";
+import * as read from "../protocol/readers.ts";
+import { unseal } from "./unseal.ts";
+
+export interface Secret {
+  readonly election: string | null;
+  readonly kind: "board" | "organiser" | "voter";
+  readonly secret: Uint8Array;
+  readonly voter: string | null;
+}
+
+const SECRET = read.object({
+  election: read.nullable(read.hash),
+  kind: read.oneOf("board", "organiser", "voter"),
+  secret: read.bytes(32),
+  voter: read.nullable(read.text),
+});
+
+function json(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Fault("the file is no JSON");
+  }
+}
+
+/** A voter's credential or the organiser's key. */
+export function readSecret(text: string, kind: Secret["kind"]): Secret {
+  const found = SECRET(json(text), "the file");
+  ensure(found.kind === kind, () => `the file is that of a ${found.kind}`);
+  ensure((found.kind === "voter") === (found.voter !== null), "the file does not say whose it is");
+  return found;
+}
+
+/** A new secret's file. */
+export function secretText(secret: Secret): string {
+  return canonical({ ...secret, secret: base64.encode(secret.secret) });
+}
+
+export interface KeyShare {
+  readonly trustee: number;
+  readonly secret: bigint;
+}
+
+/** A trustee's share of the key, as `hearith keygen --shares` wrote it, under a passphrase or not. */
+export async function readShareFile(text: string, passphrase: string): Promise<KeyShare> {
+  let value = json(text) as { [member: string]: Json };
+  if ("ciphertext" in value) value = json(await unseal(value, passphrase)) as { [member: string]: Json };
+  const trustee = read.integer(1, 20)(value.i ?? null, "i");
+  return { trustee, secret: toBigint(read.bytes()(value.s ?? null, "s")) };
+}
+
+/** Saves a text as a file on this device. */
+export function save(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}

@@ -1,0 +1,47 @@
+/** What the browser remembers of a board from visit to visit: nothing secret, and nothing of how anybody voted. */
+
+import type { Memory } from "../protocol/verify.ts";
+
+interface Remembered {
+  heads: { root: string; size: number }[];
+  leaves: { hash: string; index: number }[];
+}
+
+function name(election: string): string {
+  return `hearith-election ${election}`;
+}
+
+/** What is remembered of an election's board. */
+export function memory(election: string): Memory {
+  try {
+    const found = JSON.parse(localStorage.getItem(name(election)) ?? "{}") as Partial<Remembered>;
+    return { heads: found.heads ?? [], leaves: found.leaves ?? [] };
+  } catch {
+    return { heads: [], leaves: [] };
+  }
+}
+
+function remember(election: string, change: (remembered: Remembered) => void): void {
+  const { heads, leaves } = memory(election);
+  const remembered = { heads: [...heads], leaves: [...leaves] };
+  change(remembered);
+  try {
+    localStorage.setItem(name(election), JSON.stringify(remembered));
+  } catch {
+    // A browser that keeps nothing compares nothing, which the page says nowhere that it does.
+  }
+}
+
+/** Remembers the root of a board that has been verified: the last of them is enough, as it answers for all before. */
+export function rememberHead(election: string, root: string, size: number): void {
+  remember(election, (remembered) => {
+    remembered.heads = [{ root, size }];
+  });
+}
+
+/** Remembers a receipt, until the board has been seen to keep its promise and ever after. */
+export function rememberLeaf(election: string, hash: string, index: number): void {
+  remember(election, (remembered) => {
+    remembered.leaves = [...remembered.leaves.filter((leaf) => leaf.index !== index), { hash, index }];
+  });
+}

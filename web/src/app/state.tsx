@@ -1,0 +1,165 @@
+/** What all pages share: the language, the election as the server tells of it, and small parts of pages. */
+
+import { type ComponentChildren, createContext } from "preact";
+import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
+import type { Contest } from "../protocol/contest.ts";
+import { type Election, readElection } from "../protocol/entry.ts";
+import { type Overview, Refused } from "./api.ts";
+import type { Language, Texts } from "./texts.ts";
+
+export interface Shared {
+  readonly texts: Texts;
+  readonly language: Language;
+  /** The election, if there is one. */
+  readonly election: (Election & { readonly id: string }) | undefined;
+  readonly overview: Overview | undefined;
+  /** Asks the server anew. */
+  readonly refresh: () => Promise<void>;
+}
+
+export const Context = createContext<Shared | undefined>(undefined);
+
+export function useShared(): Shared {
+  const shared = useContext(Context);
+  if (!shared) throw new Error("no context");
+  return shared;
+}
+
+/** The election of an overview, read as strictly as everywhere. */
+export function electionOf(overview: Overview): (Election & { readonly id: string }) | undefined {
+  if (overview.id === null) return undefined;
+  return { ...readElection(overview.manifest), id: overview.id };
+}
+
+/** An error in the language of the page, as far as its code is known. */
+export function explained(error: unknown, texts: Texts): string {
+  if (error instanceof Refused) {
+    if (error.code === undefined) return `${texts.offline} ${texts.unsure}`;
+    return texts.errors[error.code] ?? error.message;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** An act that takes a while: whether it runs, how far it is, and how it failed. */
+export function useAct(): {
+  busy: boolean;
+  error: string | undefined;
+  progress: readonly [number, number] | undefined;
+  setProgress: (done: number, all: number) => void;
+  act: (run: () => Promise<void>) => void;
+} {
+  const { texts } = useShared();
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string>();
+  const [progress, setShown] = useState<readonly [number, number]>();
+  const act = (run: () => Promise<void>) => {
+    setBusy(true);
+    setError(undefined);
+    run()
+      .catch((reason) => setError(explained(reason, texts)))
+      .finally(() => {
+        setBusy(false);
+        setShown(undefined);
+      });
+  };
+  return { busy, error, progress, setProgress: (done, all) => setShown([done, all]), act };
+}
+
+/** A message that screen readers say at once. */
+export function Alert({
+  children,
+  kind = "error",
+}: {
+  children: ComponentChildren;
+  kind?: "error" | "good" | "warn";
+}) {
+  if (!children) return null;
+  return (
+    <p class={`message ${kind}`} role={kind === "good" ? "status" : "alert"}>
+      {children}
+    </p>
+  );
+}
+
+/** A title that takes the focus when it appears, so that whoever does not see the page hears that it has changed. */
+export function Title({ children, level = 2 }: { children: ComponentChildren; level?: 1 | 2 }) {
+  const element = useRef<HTMLHeadingElement>(null);
+  useEffect(() => element.current?.focus(), []);
+  const Heading = `h${level}` as const;
+  return (
+    <Heading tabIndex={-1} ref={element}>
+      {children}
+    </Heading>
+  );
+}
+
+/** A file to choose, read as text. */
+export function FileInput(props: { label: string; help: string; onText: (text: string) => void }) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{props.label}</label>
+      <p class="help" id={`${id}-help`}>
+        {props.help}
+      </p>
+      <input
+        id={id}
+        type="file"
+        aria-describedby={`${id}-help`}
+        onClick={(event) => {
+          // A file that is chosen again is read again.
+          event.currentTarget.value = "";
+        }}
+        onChange={async (event) => {
+          const text = await event.currentTarget.files?.[0]?.text();
+          if (text !== undefined) props.onText(text);
+        }}
+      />
+    </div>
+  );
+}
+
+/** How far something is. */
+export function Progress({
+  label,
+  progress,
+}: {
+  label: string;
+  progress: readonly [number, number] | undefined;
+}) {
+  const { texts } = useShared();
+  const id = useId();
+  const [done, all] = progress ?? [0, 0];
+  return (
+    <div class="progress" role="status">
+      <label for={id}>
+        {label} {progress && <span>({texts.result.progress(done, all)})</span>}
+      </label>
+      <progress id={id} value={progress ? done : undefined} max={progress ? Math.max(all, 1) : undefined} />
+    </div>
+  );
+}
+
+/** What was chosen, contest by contest. */
+export function Chosen({
+  contests,
+  chosen,
+}: {
+  contests: readonly Contest[];
+  chosen: readonly (readonly number[])[];
+}) {
+  const { texts } = useShared();
+  return (
+    <dl class="chosen">
+      {contests.map((contest, at) => (
+        <div key={contest.title}>
+          <dt>{contest.title}</dt>
+          <dd>
+            {(chosen[at] ?? []).map((candidate) => contest.candidates[candidate]).join(", ") ||
+              texts.board.nothing}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

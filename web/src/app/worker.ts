@@ -1,0 +1,162 @@
+/**
+ * What runs beside the page: encryption, verification, decryption of shares. Openings of ballots stay here and are
+ * dropped when the ballot is cast or shown.
+ */
+
+import { challengeBody, encrypt, type Form, type Openings, readChallenge } from "../protocol/ballot.ts";
+import * as base64 from "../protocol/base64.ts";
+import type { Json } from "../protocol/canonical.ts";
+import { KINDS, readElection } from "../protocol/entry.ts";
+import { ensure, Fault } from "../protocol/errors.ts";
+import { isSecretOf } from "../protocol/share.ts";
+import { sign } from "../protocol/signature.ts";
+import { combined, outcome, shareBody, tallyBody, totals } from "../protocol/tally.ts";
+import { tracker } from "../protocol/tracker.ts";
+import type { Memory, Report, Verifier } from "../protocol/verify.ts";
+import { type Progress, verifyFrom } from "./record.ts";
+
+/** What is to be signed and sent, as the server takes it. */
+export interface Signed {
+  readonly body: Json;
+  readonly kind: string;
+  readonly signature: string;
+}
+
+export interface Encrypted {
+  readonly tracker: string;
+  readonly milliseconds: number;
+}
+
+/** What a verification found: the verdicts, and how many entries of each kind there are. */
+export interface Verified {
+  readonly report: Report;
+  readonly size: number;
+  readonly root: string;
+  readonly counts: [string, number][];
+}
+
+const forms = new Map<string, Form>();
+let made: { body: Json; openings: Openings; form: Form } | undefined;
+/** The last record that was verified, for what is done with it next. */
+let last: Verifier | undefined;
+
+function signed(kind: string, body: Json, secret: Uint8Array): Signed {
+  return { body, kind, signature: base64.encode(sign(secret, "entry", { body, kind })) };
+}
+
+function kept(): NonNullable<typeof made> {
+  if (!made) throw new Fault("there is no encrypted ballot");
+  return made;
+}
+
+/** The verifier of a record that is right so far: for tallies, shares and results. */
+async function checked(url: string, memory: Memory, progress: Progress): Promise<Verifier> {
+  last = await verifyFrom(url, memory, progress);
+  const report = last.finish();
+  const fault = report.verdicts.find((verdict) => verdict.fault !== undefined);
+  ensure(fault === undefined, () => `the record is wrong (${fault?.check}): ${fault?.fault}`);
+  return last;
+}
+
+/** The tasks of the worker, by their names. */
+export const tasks = {
+  /** Reads an election and computes the tables of its key: once, while the voter still thinks. */
+  prepare(id: string, manifest: Json): void {
+    if (forms.has(id)) return;
+    const election = readElection(manifest);
+    election.key.basePower(1n);
+    forms.set(id, { id, key: election.key, contests: election.contests });
+  },
+
+  encrypt(id: string, voter: string, choices: readonly ReadonlySet<number>[]): Encrypted {
+    const form = forms.get(id);
+    if (!form) throw new Fault("the election is not ready");
+    const start = performance.now();
+    made = { ...encrypt(form, voter, choices), form };
+    return { tracker: tracker(made.body), milliseconds: performance.now() - start };
+  },
+
+  /** The ballot to cast. Nothing can open it after this. */
+  cast(secret: Uint8Array): Signed {
+    const { body } = kept();
+    made = undefined;
+    return signed("ballot", body, secret);
+  },
+
+  /** The ballot with what opens it, to show: it can never be cast after this. */
+  challenge(secret: Uint8Array): Signed & { values: number[][] } {
+    const { body, openings, form } = kept();
+    made = undefined;
+    const shown = challengeBody(form, body, openings);
+    return { ...signed("challenge", shown, secret), values: readChallenge(form, shown).values };
+  },
+
+  forget(): void {
+    made = undefined;
+  },
+
+  sign(kind: string, body: Json, secret: Uint8Array): Signed {
+    return signed(kind, body, secret);
+  },
+
+  async verify(url: string, memory: Memory, progress: Progress): Promise<Verified> {
+    last = await verifyFrom(url, memory, progress);
+    const counts = KINDS.map((kind): [string, number] => [kind, last?.state.counts.get(kind) ?? 0]);
+    return { report: last.finish(), size: last.size, root: last.root, counts };
+  },
+
+  async tally(url: string, memory: Memory, secret: Uint8Array, progress: Progress): Promise<Signed> {
+    const { state } = await checked(url, memory, progress);
+    return signed("tally", tallyBody(state), secret);
+  },
+
+  /** A trustee's shares. They are of the totals that are computed here, from ballots that are verified here. */
+  async share(
+    url: string,
+    memory: Memory,
+    trustee: number,
+    secret: bigint,
+    progress: Progress,
+  ): Promise<Signed> {
+    const { state } = await checked(url, memory, progress);
+    const { key, trustees } = state.election;
+    if (!trustees) throw new Fault("the election has no trustees");
+    ensure(state.phase === "tallied", "there are no totals to share in");
+    ensure(isSecretOf(key, trustees, trustee, secret), "the file is not this trustee's of this election");
+    return { body: shareBody(state, totals(state), trustee, secret), kind: "share", signature: "" };
+  },
+
+  async result(url: string, memory: Memory, secret: Uint8Array, progress: Progress): Promise<Signed> {
+    const { state, shares } = await checked(url, memory, progress);
+    const contests = outcome(state, combined(state, totals(state), shares));
+    return signed("result", { contests, election: state.id }, secret);
+  },
+};
+
+export type Tasks = typeof tasks;
+
+export interface Request {
+  readonly id: number;
+  readonly task: keyof Tasks;
+  readonly args: readonly unknown[];
+}
+
+export type Answer =
+  | { readonly id: number; readonly progress: readonly [number, number] }
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: string };
+
+/** Answers requests, one after another. */
+export function serve(): void {
+  addEventListener("message", async ({ data }: MessageEvent<Request>) => {
+    const { id, task, args } = data;
+    const answer = (answer: Answer) => postMessage(answer);
+    const progress: Progress = (done, all) => answer({ id, progress: [done, all] });
+    try {
+      const run = tasks[task] as (...args: unknown[]) => unknown;
+      answer({ id, value: await run(...args, progress) });
+    } catch (error) {
+      answer({ id, error: error instanceof Error ? error.message : String(error) });
+    }
+  });
+}

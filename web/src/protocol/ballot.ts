@@ -1,0 +1,210 @@
+/** Ballots: choices encrypted with proofs, read back, and opened for a challenge. */
+
+import * as base64 from "./base64.ts";
+import { toBigint, toBytes } from "./bytes.ts";
+import { canonical, type Json } from "./canonical.ts";
+import { allowed, type Contest, marks, places } from "./contest.ts";
+import type { Key } from "./djn.ts";
+import { ensure, Fault } from "./errors.ts";
+import {
+  type Claims,
+  type Context,
+  proveMembership,
+  proveResidue,
+  readMembership,
+  readResidue,
+  sumBits,
+} from "./proofs.ts";
+import * as read from "./readers.ts";
+
+/** What a ballot is made for and checked against. */
+export interface Form {
+  readonly id: string;
+  readonly key: Key;
+  readonly contests: readonly Contest[];
+}
+
+const BODY = read.object({
+  contests: read.list(
+    read.object({
+      marks: read.list(read.object({ ciphertext: read.bytes(), proof: read.bytes() })),
+      sum: read.nullable(read.bytes()),
+    }),
+  ),
+  election: read.hash,
+  voter: read.text,
+});
+
+/** A ballot's ciphertexts, contest by contest. */
+export type Ciphertexts = readonly (readonly bigint[])[];
+
+/** A ballot that has the form that it must: its proofs are still to be checked. */
+export interface Ballot {
+  readonly voter: string;
+  readonly ciphertexts: Ciphertexts;
+  readonly claims: Claims;
+}
+
+/** What its maker keeps to open a ballot: for each mark the short opening and which of the allowed numbers it holds. */
+export interface Openings {
+  readonly marks: { exponent: bigint; value: number }[][];
+}
+
+function context(form: Form, voter: string, contest: number, mark: number | "sum"): Context {
+  return { shared: `hearith-election 1 ${form.id}`, row: canonical([voter, contest, mark]) };
+}
+
+/** The proof of what a contest's marks add up to, or null where none is asked for. */
+function proveSum(
+  form: Form,
+  voter: string,
+  at: number,
+  ciphertexts: bigint[],
+  openings: bigint[],
+  chosen: number,
+) {
+  const contest = form.contests[at];
+  if (!contest || !("choose" in contest.method)) return null;
+  const { key } = form;
+  const bits = sumBits(key, ciphertexts.length);
+  const opening = openings.reduce((sum, one) => sum + one, 0n);
+  const where = context(form, voter, at, "sum");
+  const { kind, choose } = contest.method;
+  if (kind === "exactly") return proveResidue(key, where, key.basePower(opening), opening, bits);
+  const set = Array.from({ length: choose + 1 }, (_, total) => BigInt(total));
+  return proveMembership(key, where, set, key.sum(ciphertexts), opening, bits, chosen);
+}
+
+/** A ballot's body for these choices (candidates, contest by contest), and what opens it. */
+export function encrypt(
+  form: Form,
+  voter: string,
+  choices: readonly ReadonlySet<number>[],
+): { body: Json; openings: Openings } {
+  ensure(choices.length === form.contests.length, "not as many choices as contests");
+  const { key } = form;
+  const opened: Openings["marks"] = [];
+  const contests = form.contests.map((contest, at) => {
+    const chosen = choices[at] ?? new Set<number>();
+    const set = allowed(contest);
+    const made = places(contest, chosen).map((place, mark) => {
+      const exponent = key.drawOpening();
+      const ciphertext = key.encrypt(set[place] ?? 0n, exponent);
+      const proof = proveMembership(
+        key,
+        context(form, voter, at, mark),
+        set,
+        ciphertext,
+        exponent,
+        key.shortBits,
+        place,
+      );
+      return { exponent, value: place, ciphertext, proof };
+    });
+    opened.push(made.map(({ exponent, value }) => ({ exponent, value })));
+    const [ciphertexts, exponents] = [made.map((one) => one.ciphertext), made.map((one) => one.exponent)];
+    const sum = proveSum(form, voter, at, ciphertexts, exponents, chosen.size);
+    return {
+      marks: made.map((one) => ({
+        ciphertext: base64.encode(key.wide(one.ciphertext)),
+        proof: base64.encode(one.proof),
+      })),
+      sum: sum && base64.encode(sum),
+    };
+  });
+  return { body: { contests, election: form.id, voter }, openings: { marks: opened } };
+}
+
+/** A challenge's body: the ballot with all that is in it. The ballot can never be cast then. */
+export function challengeBody(form: Form, ballot: Json, openings: Openings): Json {
+  const width = Math.ceil(form.key.shortBits / 8);
+  const shown = openings.marks.map((contest) =>
+    contest.map(({ exponent, value }) => ({ exponent: base64.encode(toBytes(exponent, width)), value })),
+  );
+  return { ballot, election: form.id, openings: shown };
+}
+
+/** Reads a ballot: its form, and the hashes of its proofs. What it claims is checked together with other ballots. */
+export function readBallot(form: Form, body: Json): Ballot {
+  const { contests, election, voter } = BODY(body, "ballot");
+  const { key } = form;
+  ensure(election === form.id, "the ballot is for another election");
+  ensure(contests.length === form.contests.length, "the ballot has not as many contests as the election");
+  const claims: Claims[] = [];
+  const ciphertexts = form.contests.map((contest, at) => {
+    const given = contests[at];
+    if (!given) throw new Fault("a contest is missing");
+    ensure(given.marks.length === marks(contest), () => `contest ${at} has not as many marks as it must`);
+    const set = allowed(contest);
+    const numbers = given.marks.map((mark) => key.readWide(mark.ciphertext));
+    given.marks.forEach(({ proof }, mark) => {
+      const where = context(form, voter, at, mark);
+      claims.push(readMembership(key, where, set, numbers[mark] ?? 0n, key.shortBits, proof));
+    });
+    claims.push(readSum(form, voter, at, numbers, given.sum));
+    return numbers;
+  });
+  return { voter, ciphertexts, claims: claims.flat() };
+}
+
+function readSum(form: Form, voter: string, at: number, numbers: bigint[], proof: Uint8Array | null): Claims {
+  const contest = form.contests[at];
+  if (!contest || !("choose" in contest.method)) {
+    ensure(proof === null, () => `contest ${at} has a proof of a sum that nobody asks for`);
+    return [];
+  }
+  if (proof === null) throw new Fault(`contest ${at} has no proof of what its marks add up to`);
+  const { key } = form;
+  const [bits, sum, where] = [
+    sumBits(key, numbers.length),
+    key.sum(numbers),
+    context(form, voter, at, "sum"),
+  ];
+  const { kind, choose } = contest.method;
+  if (kind === "exactly") {
+    return readResidue(key, where, (sum * key.plain(-BigInt(choose))) % key.squared, bits, proof);
+  }
+  const set = Array.from({ length: choose + 1 }, (_, total) => BigInt(total));
+  return readMembership(key, where, set, sum, bits, proof);
+}
+
+const CHALLENGE = read.object({
+  ballot: read.anything,
+  election: read.hash,
+  openings: read.list(read.list(read.object({ exponent: read.bytes(), value: read.count }))),
+});
+
+/** Reads a challenge: the ballot in it, and whether its openings are those of its ciphertexts. */
+export function readChallenge(form: Form, body: Json): { ballot: Ballot; values: number[][] } {
+  const challenge = CHALLENGE(body, "challenge");
+  ensure(challenge.election === form.id, "the challenge is for another election");
+  const ballot = readBallot(form, challenge.ballot);
+  const { key } = form;
+  const width = Math.ceil(key.shortBits / 8);
+  ensure(
+    challenge.openings.length === form.contests.length,
+    "the challenge opens not as many contests as there are",
+  );
+  const values = form.contests.map((contest, at) => {
+    const [openings, set] = [challenge.openings[at] ?? [], allowed(contest)];
+    ensure(
+      openings.length === marks(contest),
+      () => `the challenge does not open every mark of contest ${at}`,
+    );
+    return openings.map(({ exponent, value }, mark) => {
+      const held = set[value];
+      ensure(
+        held !== undefined && exponent.length === width,
+        () => `the opening of mark ${mark} is out of range`,
+      );
+      const opening = toBigint(exponent);
+      ensure(opening < 1n << BigInt(key.shortBits), () => `the opening of mark ${mark} is out of range`);
+      ensure(
+        key.encrypt(held, opening) === ballot.ciphertexts[at]?.[mark],
+        () => `the opening of mark ${mark} is not its own`,
+      );
+      return value;
+    });
+  });
+  return { ballot, values };
+}

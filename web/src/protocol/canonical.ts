@@ -1,0 +1,40 @@
+/**
+ * JSON in the one form that is hashed and signed: RFC 8785, restricted to whole numbers below 2^53. A text that is
+ * not byte for byte its own canonical form is refused, so that no two lines mean the same.
+ */
+
+import { ensure, Fault } from "./errors.ts";
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+/** The canonical text of a value. */
+export function canonical(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "number") {
+    ensure(
+      Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0),
+      "a number that is no whole number below 2^53",
+    );
+    return String(value);
+  }
+  if (typeof value === "string") {
+    ensure(value.isWellFormed(), "a text that is not Unicode");
+    return JSON.stringify(value);
+  }
+  if (value === null || typeof value === "boolean") return String(value);
+  // Sorted by UTF-16 units, as RFC 8785 asks and JavaScript compares.
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${canonical(name)}:${canonical(member)}`).join(",")}}`;
+}
+
+/** The value of a text, which must be canonical. */
+export function parse(text: string): Json {
+  let value: Json;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Fault("not JSON");
+  }
+  ensure(canonical(value) === text, "not canonical JSON");
+  return value;
+}

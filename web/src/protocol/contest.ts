@@ -1,0 +1,118 @@
+/** How one votes in a contest: how many ciphertexts a ballot has for it, what each may hold, and what they say. */
+
+import type { Json } from "./canonical.ts";
+import { ensure, Fault } from "./errors.ts";
+import * as read from "./readers.ts";
+
+export type Method =
+  | { readonly kind: "at_most" | "exactly"; readonly choose: number }
+  | { readonly kind: "approval" | "plurality" | "yes_no" };
+
+export interface Contest {
+  readonly title: string;
+  readonly candidates: readonly string[];
+  readonly method: Method;
+}
+
+/** Bits between the places of a plurality's total: more than all weights together have. */
+export const PLACE_BITS = 48n;
+
+const CHOOSE = read.object({ choose: read.anything });
+
+function readMethod(value: Json, name: string): Method {
+  if (typeof value === "string") return { kind: read.oneOf("approval", "plurality", "yes_no")(value, name) };
+  const choose = CHOOSE(value, name).choose;
+  const kind = Object.keys(choose ?? {}).join();
+  if (kind !== "at_most" && kind !== "exactly")
+    throw new Fault(`${name}: neither at most nor exactly so many`);
+  const members = read.object({ [kind]: read.count })(choose, `${name}.choose`);
+  return { kind, choose: members[kind] ?? 0 };
+}
+
+const CONTEST = read.object({
+  candidates: read.list(read.name(400), 1, 256),
+  method: readMethod,
+  title: read.name(400),
+});
+
+export const readContest: read.Reader<Contest> = (value, name) => {
+  const contest = CONTEST(value, name);
+  const { candidates, method } = contest;
+  ensure(new Set(candidates).size === candidates.length, () => `${name} has a candidate twice`);
+  ensure(
+    method.kind !== "yes_no" || candidates.length === 2,
+    () => `${name}: yes or no takes two candidates`,
+  );
+  if ("choose" in method) {
+    ensure(
+      method.choose >= 1 && method.choose <= candidates.length,
+      () => `${name}: so many cannot be chosen`,
+    );
+  }
+  return contest;
+};
+
+/** Ciphertexts that a ballot has for the contest. */
+export function marks(contest: Contest): number {
+  const { kind } = contest.method;
+  return kind === "plurality" || kind === "yes_no" ? 1 : contest.candidates.length;
+}
+
+/** What each of them may hold. */
+export function allowed(contest: Contest): bigint[] {
+  if (contest.method.kind !== "plurality") return [0n, 1n];
+  return contest.candidates.map((_, place) => 1n << (PLACE_BITS * BigInt(place)));
+}
+
+/** For each mark which of the allowed numbers it holds, when these candidates are chosen. */
+export function places(contest: Contest, chosen: ReadonlySet<number>): number[] {
+  check(contest, chosen);
+  const { kind } = contest.method;
+  if (kind === "plurality") return [...chosen];
+  if (kind === "yes_no") return [chosen.has(0) ? 1 : 0];
+  return contest.candidates.map((_, candidate) => (chosen.has(candidate) ? 1 : 0));
+}
+
+/** The candidates that marks of these places choose. */
+export function candidatesOf(contest: Contest, held: readonly number[]): number[] {
+  const { kind } = contest.method;
+  if (kind === "plurality") return [...held];
+  if (kind === "yes_no") return [held[0] === 1 ? 0 : 1];
+  return held.flatMap((place, candidate) => (place === 1 ? [candidate] : []));
+}
+
+/** How many candidates may be chosen. */
+export function limits(contest: Contest): { least: number; most: number } {
+  const { method, candidates } = contest;
+  if (method.kind === "exactly") return { least: method.choose, most: method.choose };
+  if (method.kind === "at_most") return { least: 0, most: method.choose };
+  return method.kind === "approval" ? { least: 0, most: candidates.length } : { least: 1, most: 1 };
+}
+
+function check(contest: Contest, chosen: ReadonlySet<number>): void {
+  const { least, most } = limits(contest);
+  ensure(chosen.size >= least && chosen.size <= most, "not as many candidates as must be chosen");
+  ensure(
+    [...chosen].every((one) => one in contest.candidates),
+    "there is no such candidate",
+  );
+}
+
+/** Votes for each candidate, from what a contest's ciphertexts add up to and the weight of all who voted. */
+export function votes(contest: Contest, totals: readonly bigint[], weight: bigint): number[] {
+  const [first = 0n] = totals;
+  const { kind } = contest.method;
+  let found = [...totals];
+  if (kind === "yes_no") found = [first, weight - first];
+  if (kind === "plurality") {
+    found = contest.candidates.map((_, place) =>
+      BigInt.asUintN(Number(PLACE_BITS), first >> (PLACE_BITS * BigInt(place))),
+    );
+    ensure(first >> (PLACE_BITS * BigInt(found.length)) === 0n, "the total has votes for nobody");
+  }
+  ensure(
+    found.every((count) => count >= 0n && count <= weight),
+    "the totals are more than all votes",
+  );
+  return found.map(Number);
+}

@@ -1,0 +1,149 @@
+/** Entries: the lines of a board, and the heads that its keeper signs. */
+
+import { bitLength } from "./bigint.ts";
+import { equal, toBigint } from "./bytes.ts";
+import type { Json } from "./canonical.ts";
+import { parse } from "./canonical.ts";
+import { type Contest, PLACE_BITS, readContest } from "./contest.ts";
+import { Key } from "./djn.ts";
+import { ensure } from "./errors.ts";
+import * as read from "./readers.ts";
+import type { Trustees } from "./share.ts";
+import { isPublicKey } from "./signature.ts";
+
+export const KINDS = [
+  "election",
+  "voters",
+  "open",
+  "ballot",
+  "challenge",
+  "close",
+  "tally",
+  "share",
+  "opening",
+  "result",
+] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Entry {
+  readonly body: Json;
+  readonly index: number;
+  readonly kind: Kind;
+  readonly previous: string;
+  readonly signature: Uint8Array;
+}
+
+const ENTRY = read.object({
+  body: read.anything,
+  index: read.count,
+  kind: read.oneOf(...KINDS),
+  previous: read.hash,
+  signature: read.bytes(),
+});
+
+/** Reads one line of a board. */
+export function readEntry(line: string): Entry {
+  return ENTRY(parse(line), "entry");
+}
+
+/** What everything else belongs to: the first entry. */
+export interface Election {
+  readonly title: string;
+  readonly board: Uint8Array;
+  readonly organiser: Uint8Array;
+  readonly revoting: boolean;
+  readonly contests: readonly Contest[];
+  readonly key: Key;
+  readonly roots: readonly bigint[];
+  readonly trustees: Trustees | null;
+}
+
+const edKey: read.Reader<Uint8Array> = (value, name) => {
+  const key = read.bytes(32)(value, name);
+  ensure(isPublicKey(key), () => `${name} is no public key`);
+  return key;
+};
+
+const ELECTION = read.object({
+  board: edKey,
+  contests: read.list(readContest, 1, 64),
+  key: read.object({ generator: read.bytes(), modulus: read.bytes(), roots: read.list(read.bytes()) }),
+  organiser: edKey,
+  revoting: read.flag,
+  title: read.name(400),
+  trustees: read.nullable(
+    read.object({ base: read.bytes(), keys: read.list(read.bytes(), 1, 20), needed: read.integer(1, 20) }),
+  ),
+});
+
+export function readElection(body: Json): Election {
+  const { key: numbers, trustees: given, ...rest } = ELECTION(body, "election");
+  const candidates = rest.contests.reduce((sum, contest) => sum + contest.candidates.length, 0);
+  ensure(candidates <= 512, "more than 512 candidates");
+  ensure(!equal(rest.organiser, rest.board), "organiser and board have the same key");
+  const width = numbers.modulus.length;
+  for (const one of [numbers.generator, ...numbers.roots]) {
+    ensure(one.length === width, "a number of the key has not as many bytes as its modulus");
+  }
+  const key = new Key(toBigint(numbers.modulus), toBigint(numbers.generator));
+  ensure(key.bytes === width, "the key's modulus begins with a zero");
+  const trustees = given && {
+    base: key.readWide(given.base),
+    keys: given.keys.map((one) => key.readWide(one)),
+    needed: given.needed,
+  };
+  if (trustees) {
+    ensure(trustees.needed <= trustees.keys.length, "more trustees are needed than there are");
+    ensure(key.areUnits([trustees.base, ...trustees.keys]), "a trustee's number is no unit");
+  }
+  for (const contest of rest.contests) {
+    const room =
+      contest.method.kind !== "plurality" ||
+      Number(PLACE_BITS) * contest.candidates.length < bitLength(key.n);
+    ensure(room, "the key is too short for so many candidates in one ciphertext");
+  }
+  return { ...rest, key, roots: numbers.roots.map(toBigint), trustees };
+}
+
+export interface Voter {
+  readonly id: string;
+  readonly key: Uint8Array;
+  readonly weight: number;
+}
+
+export const VOTERS = read.object({
+  election: read.hash,
+  voters: read.list(
+    read.object({ id: read.name(128), key: edKey, weight: read.integer(1, 2 ** 32) }),
+    1,
+    1000,
+  ),
+});
+export const PHASE = read.object({ election: read.hash });
+export const TALLY = read.object({
+  contests: read.list(read.list(read.bytes())),
+  counted: read.count,
+  election: read.hash,
+  weight: read.count,
+});
+export const OPENING = read.object({
+  contests: read.list(read.list(read.object({ opening: read.bytes(), plaintext: read.bytes() }))),
+  election: read.hash,
+});
+export const SHARE = read.object({ election: read.hash, shares: read.bytes(), trustee: read.integer(1, 20) });
+export const RESULT = read.object({ contests: read.list(read.list(read.count)), election: read.hash });
+
+export interface Head {
+  readonly root: string;
+  readonly size: number;
+  readonly time: string;
+  readonly signature: Uint8Array;
+}
+
+const HEAD = read.object({ root: read.hash, signature: read.bytes(64), size: read.count, time: read.text });
+
+export function readHead(line: string): Head {
+  const head = HEAD(parse(line), "head");
+  ensure(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(head.time), "the time of a head is written in another way");
+  return head;
+}

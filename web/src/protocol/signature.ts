@@ -1,0 +1,52 @@
+/** Ed25519 (RFC 8032) in its strict form: no cofactor, no points of small order, one encoding only. */
+
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha512 } from "@noble/hashes/sha2.js";
+import { concat, equal, utf8 } from "./bytes.ts";
+import { canonical, type Json } from "./canonical.ts";
+
+/** What a signature is for. */
+export type Tag = "entry" | "head" | "receipt";
+
+const { Point } = ed25519;
+const ORDER = Point.Fn.ORDER;
+
+function message(tag: Tag, value: Json): Uint8Array {
+  return utf8(`hearith-election 1 ${tag}\n${canonical(value)}`);
+}
+
+function scalar(bytes: Uint8Array): bigint {
+  return bytes.reduceRight((number, byte) => (number << 8n) | BigInt(byte), 0n);
+}
+
+/** Whether a public key is a point that a signature can be trusted under. */
+export function isPublicKey(key: Uint8Array): boolean {
+  try {
+    return !Point.fromBytes(key).isSmallOrder();
+  } catch {
+    return false;
+  }
+}
+
+export function publicKey(secret: Uint8Array): Uint8Array {
+  return ed25519.getPublicKey(secret);
+}
+
+export function sign(secret: Uint8Array, tag: Tag, value: Json): Uint8Array {
+  return ed25519.sign(message(tag, value), secret);
+}
+
+/** Whether a signature is the key's, of this value for this purpose. */
+export function verify(key: Uint8Array, tag: Tag, value: Json, signature: Uint8Array): boolean {
+  if (signature.length !== 64) return false;
+  try {
+    const [r, s] = [signature.subarray(0, 32), scalar(signature.subarray(32))];
+    const [author, nonce] = [Point.fromBytes(key), Point.fromBytes(r)];
+    if (s >= ORDER || author.isSmallOrder() || nonce.isSmallOrder()) return false;
+    const e = scalar(sha512(concat(r, key, message(tag, value)))) % ORDER;
+    const found = Point.BASE.multiplyUnsafe(s).subtract(author.multiplyUnsafe(e));
+    return equal(found.toBytes(), r);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,201 @@
+/** The rules of a board: which entries may come when, from whom, and what they make of the election. Proofs are checked elsewhere. */
+
+import { type Ballot, type Ciphertexts, type Form, readBallot, readChallenge } from "./ballot.ts";
+import { canonical, type Json } from "./canonical.ts";
+import { PLACE_BITS } from "./contest.ts";
+import { type Election, type Entry, PHASE, readElection, SHARE, VOTERS, type Voter } from "./entry.ts";
+import { ensure, Fault } from "./errors.ts";
+import { hexHash } from "./hash.ts";
+import * as read from "./readers.ts";
+import { tracker } from "./tracker.ts";
+
+export type Phase = "empty" | "preparing" | "open" | "closed" | "tallied" | "finished";
+
+/** What all voters weigh together is less: a place of a plurality's total holds it. */
+const ALL_WEIGHTS = 2 ** Number(PLACE_BITS);
+
+export interface VoterState extends Voter {
+  /** The ballot that counts, while there is one. */
+  counted?: { index: number; ciphertexts: Ciphertexts };
+}
+
+/** Where a tracker is found. */
+export interface Place {
+  readonly index: number;
+  readonly kind: "ballot" | "challenge";
+  readonly voter: string;
+  /** Of a challenge: which of its allowed numbers each mark held. */
+  readonly values?: number[][];
+}
+
+/** The members that say who an entry is from. */
+const VOTER_OF = (body: Json): string => {
+  const member = (body as { voter?: Json })?.voter;
+  return read.text(member ?? null, "voter");
+};
+
+/** The ballot that a body of this kind is about. */
+export function ballotOf(entry: Pick<Entry, "kind" | "body">): Json {
+  if (entry.kind !== "challenge") return entry.body;
+  return (entry.body as { ballot?: Json })?.ballot ?? null;
+}
+
+export class State {
+  id = "";
+  phase: Phase = "empty";
+  #election: Election | undefined;
+  readonly voters = new Map<string, VoterState>();
+  readonly trackers = new Map<string, Place>();
+  readonly counts = new Map<string, number>();
+  /** Hashes of every ciphertext of the board: none may come twice. */
+  readonly #used = new Set<string>();
+  readonly #trustees = new Set<number>();
+  #opened = false;
+  #weights = 0;
+
+  get election(): Election {
+    if (!this.#election) throw new Fault("the board does not begin with an election");
+    return this.#election;
+  }
+
+  get form(): Form {
+    return { id: this.id, key: this.election.key, contests: this.election.contests };
+  }
+
+  /** The key that an entry must be signed with; undefined for shares, whose proofs are their signature. */
+  author(entry: Pick<Entry, "kind" | "body">): Uint8Array | undefined {
+    if (entry.kind === "share") return undefined;
+    if (entry.kind !== "ballot" && entry.kind !== "challenge") return this.election.organiser;
+    const voter = VOTER_OF(ballotOf(entry));
+    const found = this.voters.get(voter);
+    ensure(found !== undefined, () => `nobody knows the voter ${voter}`);
+    return found.key;
+  }
+
+  /** Ballots that count, and the weight that they have together. */
+  get turnout(): { counted: number; weight: number } {
+    const voted = [...this.voters.values()].filter((voter) => voter.counted);
+    return { counted: voted.length, weight: voted.reduce((sum, voter) => sum + voter.weight, 0) };
+  }
+
+  /** Takes an entry in; gives the ballot whose proofs are still to be checked, if it has one. */
+  admit(entry: Entry): Ballot | undefined {
+    const ballot = this.#admit(entry);
+    this.counts.set(entry.kind, (this.counts.get(entry.kind) ?? 0) + 1);
+    return ballot;
+  }
+
+  #admit(entry: Entry): Ballot | undefined {
+    const { kind, body } = entry;
+    switch (kind) {
+      case "election":
+        this.#in("empty", kind);
+        this.#election = readElection(body);
+        this.id = hexHash(canonical(body));
+        this.phase = "preparing";
+        return undefined;
+      case "voters":
+        this.#in("preparing", kind);
+        this.#register(body);
+        return undefined;
+      case "open":
+        this.#moves("preparing", "open", kind, body);
+        ensure(this.voters.size > 0, "there are no voters");
+        return undefined;
+      case "close":
+        this.#moves("open", "closed", kind, body);
+        return undefined;
+      case "ballot":
+        this.#in("open", kind);
+        return this.#cast(entry);
+      case "challenge":
+        this.#in("open", kind);
+        return this.#challenge(entry);
+      case "tally":
+        this.#in("closed", kind);
+        this.phase = "tallied";
+        return undefined;
+      case "share":
+        this.#in("tallied", kind);
+        this.#shared(body);
+        return undefined;
+      case "opening":
+        this.#in("tallied", kind);
+        ensure(!this.election.trustees && !this.#opened, "a decryption by one that is not asked for");
+        this.#opened = true;
+        return undefined;
+      case "result":
+        this.#in("tallied", kind);
+        this.#decrypted();
+        this.phase = "finished";
+        return undefined;
+    }
+  }
+
+  #in(phase: Phase, kind: string): void {
+    ensure(this.phase === phase, () => `an entry "${kind}" where the election is ${this.phase}`);
+  }
+
+  #moves(from: Phase, to: Phase, kind: string, body: Json): void {
+    this.#in(from, kind);
+    this.#belongs(PHASE(body, kind).election);
+    this.phase = to;
+  }
+
+  #belongs(election: string): void {
+    ensure(election === this.id, "the entry is for another election");
+  }
+
+  #register(body: Json): void {
+    const { election, voters } = VOTERS(body, "voters");
+    this.#belongs(election);
+    for (const voter of voters) {
+      ensure(!this.voters.has(voter.id), () => `the voter ${voter.id} is registered twice`);
+      this.#weights += voter.weight;
+      ensure(this.#weights < ALL_WEIGHTS, "all weights together reach 2^48");
+      this.voters.set(voter.id, voter);
+    }
+  }
+
+  #shared(body: Json): void {
+    const { trustee } = SHARE(body, "share");
+    const { trustees } = this.election;
+    ensure(trustees !== null && trustee <= trustees.keys.length, () => `there is no trustee ${trustee}`);
+    ensure(!this.#trustees.has(trustee), () => `trustee ${trustee} has shared before`);
+    this.#trustees.add(trustee);
+  }
+
+  #decrypted(): void {
+    const needed = this.election.trustees?.needed ?? 0;
+    ensure(this.#trustees.size >= needed, () => `${this.#trustees.size} of ${needed} shares that are needed`);
+    ensure(this.election.trustees !== null || this.#opened, "the tally is not decrypted yet");
+  }
+
+  #use(ballot: Ballot): void {
+    const { key } = this.election;
+    const hashes = ballot.ciphertexts.flat().map((one) => hexHash(key.wide(one)));
+    const free = hashes.every((one, at) => !this.#used.has(one) && hashes.indexOf(one) === at);
+    ensure(free, "a ciphertext that is on the board already");
+    for (const one of hashes) this.#used.add(one);
+  }
+
+  #cast(entry: Entry): Ballot {
+    const ballot = readBallot(this.form, entry.body);
+    const voter = this.voters.get(ballot.voter);
+    ensure(voter !== undefined, () => `nobody knows the voter ${ballot.voter}`);
+    ensure(this.election.revoting || !voter.counted, () => `the voter ${voter.id} has voted already`);
+    this.#use(ballot);
+    voter.counted = { index: entry.index, ciphertexts: ballot.ciphertexts };
+    this.trackers.set(tracker(entry.body), { index: entry.index, kind: "ballot", voter: voter.id });
+    return ballot;
+  }
+
+  #challenge(entry: Entry): Ballot {
+    const { ballot, values } = readChallenge(this.form, entry.body);
+    ensure(this.voters.has(ballot.voter), () => `nobody knows the voter ${ballot.voter}`);
+    this.#use(ballot);
+    const place = { index: entry.index, kind: "challenge", voter: ballot.voter, values } as const;
+    this.trackers.set(tracker(ballotOf(entry)), place);
+    return ballot;
+  }
+}

@@ -1,0 +1,136 @@
+/** The totals of an election: the product of the ballots that count, shared in its decryption, and put together. */
+
+import * as base64 from "./base64.ts";
+import { power } from "./bigint.ts";
+import { toBigint } from "./bytes.ts";
+import { canonical, type Json } from "./canonical.ts";
+import { marks, votes } from "./contest.ts";
+import { OPENING, RESULT, SHARE, TALLY } from "./entry.ts";
+import { ensure, Fault } from "./errors.ts";
+import type { Context } from "./proofs.ts";
+import { combine, decryptShare, joinShares, readShares } from "./share.ts";
+import type { State } from "./state.ts";
+
+/** Ciphertexts of the totals, contest by contest. */
+export type Totals = readonly (readonly bigint[])[];
+
+/** What every ballot that counts adds up to: ciphertexts raised to their voters' weights. */
+export function totals(state: State): Totals {
+  const { key, contests } = state.election;
+  const counted = [...state.voters.values()].filter((voter) => voter.counted);
+  return contests.map((contest, at) =>
+    Array.from({ length: marks(contest) }, (_, mark) =>
+      counted.reduce((product, voter) => {
+        const ciphertext = voter.counted?.ciphertexts[at]?.[mark] ?? 1n;
+        const weighed =
+          voter.weight === 1 ? ciphertext : power(ciphertext, BigInt(voter.weight), key.squared);
+        return (product * weighed) % key.squared;
+      }, 1n),
+    ),
+  );
+}
+
+/** The body of the entry that has them. */
+export function tallyBody(state: State): Json {
+  const { key } = state.election;
+  const contests = totals(state).map((marks) => marks.map((one) => base64.encode(key.wide(one))));
+  return { contests, ...state.turnout, election: state.id };
+}
+
+/** Checks a tally against the ballots that count. */
+export function checkTally(state: State, body: Json): Totals {
+  const given = TALLY(body, "tally");
+  const expected = totals(state);
+  const { counted, weight } = state.turnout;
+  ensure(given.election === state.id, "the tally is for another election");
+  ensure(
+    given.counted === counted,
+    () => `the tally counts ${given.counted} ballots, the board has ${counted}`,
+  );
+  ensure(given.weight === weight, () => `the tally has weight ${given.weight}, the board ${weight}`);
+  ensure(
+    canonical(tallyBody(state)) === canonical(body),
+    "the tally is not the product of the ballots that count",
+  );
+  return expected;
+}
+
+/** Every ciphertext of the totals with what its shares are proved for. */
+function rows(state: State, totals: Totals): { c: bigint; context: Context }[] {
+  const shared = `hearith-election 1 share ${state.id}`;
+  return totals.flatMap((marks, contest) =>
+    marks.map((c, mark) => ({ c, context: { shared, row: canonical([contest, mark]) } })),
+  );
+}
+
+/** A trustee's entry: shares of all totals. */
+export function shareBody(state: State, totals: Totals, trustee: number, secret: bigint): Json {
+  const { key, trustees } = state.election;
+  if (!trustees) throw new Fault("the election has no trustees");
+  const shares = rows(state, totals).map(({ c, context }) =>
+    decryptShare(key, trustees, trustee, secret, context, c),
+  );
+  return { election: state.id, shares: joinShares(shares), trustee };
+}
+
+/** Checks a trustee's shares of all totals. */
+export function checkShares(state: State, totals: Totals, body: Json): { trustee: number; shares: bigint[] } {
+  const { key, trustees } = state.election;
+  if (!trustees) throw new Fault("the election has no trustees");
+  const given = SHARE(body, "share");
+  ensure(given.election === state.id, "the shares are for another election");
+  const shares = readShares(key, trustees, given.trustee, rows(state, totals), given.shares);
+  return { trustee: given.trustee, shares };
+}
+
+/** What the totals decrypt to, from the shares of enough trustees. */
+export function combined(
+  state: State,
+  totals: Totals,
+  shares: ReadonlyMap<number, readonly bigint[]>,
+): Totals {
+  const { key, trustees } = state.election;
+  if (!trustees) throw new Fault("the election has no trustees");
+  let row = 0;
+  return totals.map((marks) =>
+    marks.map(() => {
+      const own = new Map([...shares].map(([trustee, numbers]) => [trustee, numbers[row] ?? 0n]));
+      row += 1;
+      return combine(key, trustees, own);
+    }),
+  );
+}
+
+/** What the totals decrypt to, as the one holder of the key shows it: each number with the opening of its ciphertext. */
+export function opened(state: State, totals: Totals, body: Json): Totals {
+  const { key } = state.election;
+  const given = OPENING(body, "opening");
+  ensure(given.election === state.id, "the decryption is for another election");
+  ensure(given.contests.length === totals.length, "the decryption has not as many contests as there are");
+  return totals.map((marks, at) => {
+    const own = given.contests[at] ?? [];
+    ensure(own.length === marks.length, "the decryption has not every mark");
+    return own.map(({ opening, plaintext }, mark) => {
+      ensure(opening.length === key.bytes && plaintext.length === key.bytes, "a number of another length");
+      const [r, m] = [toBigint(opening), toBigint(plaintext)];
+      ensure(r > 0n && r < key.n && m < key.n, "a number that is not below n");
+      const again = (key.plain(m) * power(r, key.n, key.squared)) % key.squared;
+      ensure(again === marks[mark], "a total does not hold what the decryption says");
+      return m;
+    });
+  });
+}
+
+/** Votes for every candidate, contest by contest, from what the totals decrypt to. */
+export function outcome(state: State, plaintexts: Totals): number[][] {
+  const weight = BigInt(state.turnout.weight);
+  return state.election.contests.map((contest, at) => votes(contest, plaintexts[at] ?? [], weight));
+}
+
+/** Checks that a result is what the shares combine to. */
+export function checkResult(state: State, body: Json, found: number[][]): number[][] {
+  const given = RESULT(body, "result");
+  ensure(given.election === state.id, "the result is for another election");
+  ensure(canonical(given.contests) === canonical(found), "the result is not what the totals decrypt to");
+  return given.contests;
+}

@@ -1,0 +1,332 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { challengeBody, encrypt, type Form } from "../src/protocol/ballot.ts";
+import * as base64 from "../src/protocol/base64.ts";
+import { canonical, type Json, parse } from "../src/protocol/canonical.ts";
+import { readElection } from "../src/protocol/entry.ts";
+import { sign } from "../src/protocol/signature.ts";
+import { combined, outcome, shareBody, tallyBody, totals } from "../src/protocol/tally.ts";
+import { tracker } from "../src/protocol/tracker.ts";
+import { type Check, type Report, type Verifier, verifyRecord } from "../src/protocol/verify.ts";
+import { Board, hold, member, secret } from "./support/board.ts";
+
+const CONTESTS = [
+  { candidates: ["Ada", "Blaise", "Carl"], method: { choose: { exactly: 2 } }, title: "Council" },
+  { candidates: ["Ada", "Blaise", "Carl"], method: { choose: { at_most: 2 } }, title: "Board" },
+  { candidates: ["Mon", "Tue"], method: "approval", title: "Days" },
+  { candidates: ["Red", "Green", "Blue"], method: "plurality", title: "Colour" },
+  { candidates: ["Yes", "No"], method: "yes_no", title: "Statute" },
+];
+const MEMBERS = [member("anna"), member("bert", 3), member("cleo"), member("dora")];
+const CHOICES = (...chosen: number[][]) => chosen.map((one) => new Set(one));
+const ceremony = hold(2, 3);
+
+interface Made {
+  board: Board;
+  form: Form;
+  ballots: Json[];
+}
+
+/** An election with three ballots, one of them a second one, and a challenge. */
+function voted(revoting = true): Made {
+  const board = new Board();
+  board.begin(ceremony, CONTESTS, { revoting });
+  board.register(MEMBERS.slice(0, 2));
+  board.register(MEMBERS.slice(2));
+  board.phase("open");
+  const election = readElection((parse(board.lines[0] ?? "") as { body: Json }).body);
+  const form = { id: board.id, key: election.key, contests: election.contests };
+  const ballots: Json[] = [];
+  const vote = (id: string, choices: ReadonlySet<number>[]) => {
+    const { body } = encrypt(form, id, choices);
+    ballots.push(body);
+    board.signed("ballot", body, secret(id));
+  };
+  vote("anna", CHOICES([0, 1], [], [0, 1], [2], [0]));
+  vote("bert", CHOICES([1, 2], [2], [], [0], [1]));
+  const { body, openings } = encrypt(form, "cleo", CHOICES([0, 2], [0, 1], [1], [1], [0]));
+  board.signed("challenge", challengeBody(form, body, openings), secret("cleo"));
+  if (revoting) vote("anna", CHOICES([0, 2], [0, 2], [1], [1], [0]));
+  board.head();
+  return { board, form, ballots };
+}
+
+function verified(
+  board: Board,
+  memory?: Parameters<typeof verifyRecord>[2],
+): { verifier: Verifier; report: Report } {
+  const verifier = verifyRecord(board.lines, board.heads, memory);
+  return { verifier, report: verifier.finish() };
+}
+
+function finish({ board }: Made, trustees = [1, 3]): number[][] {
+  board.phase("close");
+  const { state } = verifyRecord(board.lines, board.heads);
+  board.byOrganiser("tally", tallyBody(state));
+  const all = totals(state);
+  const shares = new Map<number, bigint[]>();
+  const verifier = () => verifyRecord(board.lines, board.heads);
+  for (const trustee of trustees) {
+    const body = shareBody(state, all, trustee, ceremony.secrets[trustee - 1] ?? 0n);
+    board.append("share", body, new Uint8Array());
+    const bytes = base64.decode((body as { shares: string }).shares);
+    const width = bytes.length / all.flat().length;
+    shares.set(
+      trustee,
+      all
+        .flat()
+        .map((_, at) =>
+          BigInt(`0x${Buffer.from(bytes.subarray(at * width, at * width + 128)).toString("hex")}`),
+        ),
+    );
+  }
+  const { state: counted } = verifier();
+  const result = outcome(counted, combined(counted, all, shares));
+  board.byOrganiser("result", { contests: result, election: board.id });
+  board.head();
+  return result;
+}
+
+function faults(report: Report): Partial<Record<Check, string>> {
+  return Object.fromEntries(report.verdicts.flatMap(({ check, fault }) => (fault ? [[check, fault]] : [])));
+}
+
+describe("a whole election", () => {
+  let made: Made;
+  let result: number[][];
+  beforeAll(() => {
+    made = voted();
+    result = finish(made);
+  });
+
+  test("counts the last ballots, weighed, of every method", () => {
+    expect(result).toEqual([
+      [1, 3, 4],
+      [1, 0, 4],
+      [0, 1],
+      [3, 1, 0],
+      [1, 3],
+    ]);
+  });
+
+  test("verifies, and knows who voted", () => {
+    const { verifier, report } = verified(made.board);
+    expect(faults(report)).toEqual({});
+    expect(report.good).toBe(true);
+    expect(report.result).toEqual(result);
+    expect(report.verdicts.find(({ check }) => check === "ballots")?.count).toBe(4);
+    expect(
+      [...verifier.state.voters.values()].filter((voter) => voter.counted).map((voter) => voter.id),
+    ).toEqual(["anna", "bert"]);
+    const place = verifier.state.trackers.get(tracker(made.ballots[1] ?? null));
+    expect(place).toEqual({ index: 5, kind: "ballot", voter: "bert" });
+    const challenge = [...verifier.state.trackers.values()].find((one) => one.kind === "challenge");
+    expect(challenge?.values).toEqual([[1, 0, 1], [1, 1, 0], [0, 1], [1], [1]]);
+  });
+
+  test("remembers what it has seen", () => {
+    const { board } = made;
+    const line = board.lines[5] ?? "";
+    const { hash, index } = board.receipt(line, 5);
+    const heads = [{ root: board.tree.root(), size: board.lines.length }];
+    expect(verified(board, { heads, leaves: [{ hash, index }] }).report.good).toBe(true);
+    const other = [{ root: "0".repeat(64), size: board.lines.length }];
+    expect(faults(verified(board, { heads: other, leaves: [] }).report).memory).toMatch("seen before");
+    expect(faults(verified(board, { heads: [], leaves: [{ hash, index: 6 }] }).report).memory).toMatch(
+      "receipt",
+    );
+    const gone = [{ root: board.tree.root(), size: board.lines.length + 1 }];
+    expect(faults(verified(board, { heads: gone, leaves: [] }).report).memory).toMatch("gone");
+  });
+
+  const altered = (change: (board: Board) => void): Partial<Record<Check, string>> => {
+    const copy = new Board();
+    copy.id = made.board.id;
+    copy.lines.push(...made.board.lines);
+    copy.heads.push(...made.board.heads);
+    change(copy);
+    return faults(verified(copy).report);
+  };
+  /** Changes one entry and mends the chain and the head: what whoever keeps the board could do. */
+  const rewritten = (
+    index: number,
+    change: (entry: { body: Json; kind: string; signature: string }) => object,
+  ) => {
+    const copy = new Board();
+    copy.id = made.board.id;
+    made.board.lines.forEach((line, at) => {
+      const entry = parse(line) as unknown as { body: Json; kind: string; signature: string };
+      const { body, kind, signature } = at === index ? { ...entry, ...change(entry) } : entry;
+      copy.append(kind, body, base64.decode(signature));
+    });
+    copy.head();
+    return faults(verified(copy).report);
+  };
+
+  test("an altered, missing or moved line breaks the chain", () => {
+    expect(
+      altered(({ lines }) => lines.splice(5, 1, (lines[5] ?? "").replace("bert", "cleo"))),
+    ).toHaveProperty("chain");
+    expect(altered(({ lines }) => lines.splice(5, 1)).chain).toMatch("entry 5");
+    expect(altered(({ lines }) => lines.splice(5, 2, lines[6] ?? "", lines[5] ?? "")).chain).toMatch(
+      "entry 5",
+    );
+    expect(altered(({ lines }) => lines.pop()).heads).toMatch("a head has");
+    expect(altered(({ lines }) => lines.splice(5, 1, (lines[5] ?? "").replace(":", ": "))).chain).toMatch(
+      "canonical",
+    );
+    expect(altered(({ lines }) => lines.splice(0)).chain).toMatch("empty");
+  });
+
+  test("a false head is found", () => {
+    expect(altered(({ heads }) => heads.splice(0)).heads).toMatch("no head");
+    expect(
+      altered(({ heads }) => heads.splice(0, 1, (heads[0] ?? "").replace("22T20", "22T21"))).heads,
+    ).toMatch("signature");
+    expect(
+      altered(({ heads }) => heads.splice(0, 1, (heads[0] ?? "").replace(/"root":"./, '"root":"z'))).heads,
+    ).toMatch("hash");
+  });
+
+  test("an entry that is not its author's is found", () => {
+    expect(rewritten(5, ({ body }) => ({ body: { ...(body as object), voter: "dora" } })).signatures).toMatch(
+      "entry 5",
+    );
+    expect(
+      rewritten(3, () => ({
+        signature: base64.encode(
+          sign(secret("anna"), "entry", { body: { election: made.board.id }, kind: "open" }),
+        ),
+      })).signatures,
+    ).toMatch("entry 3");
+  });
+
+  test("a wrong tally, share or result is found", () => {
+    const [tally, share, result] = [
+      made.board.lines.length - 4,
+      made.board.lines.length - 3,
+      made.board.lines.length - 1,
+    ];
+    expect(rewritten(tally, ({ body }) => ({ body: { ...(body as object), counted: 3 } })).tally).toMatch(
+      "counts 3",
+    );
+    expect(rewritten(share, ({ body }) => ({ body: { ...(body as object), trustee: 2 } })).shares).toMatch(
+      "hold",
+    );
+    expect(rewritten(share, ({ body }) => ({ body: { ...(body as object), trustee: 3 } }))).toHaveProperty(
+      "shares",
+    );
+    expect(
+      rewritten(result, ({ body }) => ({
+        body: {
+          ...(body as object),
+          contests: [
+            [1, 3, 4],
+            [1, 0, 4],
+            [0, 1],
+            [2, 2, 0],
+            [1, 3],
+          ],
+        },
+      })).result,
+    ).toMatch("not what");
+  });
+});
+
+describe("the rules", () => {
+  test("a second ballot is refused where revoting is not allowed", () => {
+    const made = voted(false);
+    const { body } = encrypt(made.form, "anna", CHOICES([0, 1], [], [0, 1], [2], [0]));
+    made.board.signed("ballot", body, secret("anna"));
+    expect(faults(verified(made.board).report).rules).toMatch("has voted already");
+  });
+
+  test("copies, strangers and challenged ballots are refused", () => {
+    for (const [build, message] of [
+      [
+        ({ board, ballots }: Made) => board.signed("ballot", ballots[0] ?? null, secret("anna")),
+        "on the board already",
+      ],
+      [
+        ({ board, ballots }: Made) =>
+          board.signed("ballot", { ...(ballots[0] as object), voter: "dora" }, secret("dora")),
+        "add up",
+      ],
+      [
+        ({ board, ballots }: Made) =>
+          board.signed("ballot", { ...(ballots[0] as object), voter: "eve" }, secret("eve")),
+        "add up|nobody knows",
+      ],
+      [
+        ({ board, form }: Made) =>
+          board.signed("ballot", encrypt(form, "eve", CHOICES([0, 1], [], [], [0], [0])).body, secret("eve")),
+        "nobody knows",
+      ],
+      [
+        ({ board }: Made) => {
+          const challenge = parse(board.lines[6] ?? "") as { body: { ballot: Json } };
+          return board.signed("ballot", challenge.body.ballot, secret("cleo"));
+        },
+        "on the board already",
+      ],
+      [
+        ({ board, ballots }: Made) =>
+          board.signed("ballot", { ...(ballots[0] as object), more: 1 }, secret("anna")),
+        "nobody knows, more",
+      ],
+      [
+        ({ board, ballots }: Made) =>
+          board.signed("ballot", { ...(ballots[0] as object), election: "0".repeat(64) }, secret("anna")),
+        "another election",
+      ],
+      [({ board }: Made) => board.byOrganiser("tally", { election: board.id }), "where the election is open"],
+    ] as const) {
+      const made = voted();
+      build(made);
+      expect(faults(verified(made.board).report).rules).toMatch(new RegExp(message));
+    }
+  });
+
+  test("a challenge must open what is in the ballot", () => {
+    const made = voted();
+    const { body, openings } = encrypt(made.form, "dora", CHOICES([0, 2], [0, 1], [1], [1], [0]));
+    const lie = structuredClone(openings);
+    const first = lie.marks[0]?.[0];
+    if (first) first.value = 0;
+    made.board.signed("challenge", challengeBody(made.form, body, lie), secret("dora"));
+    expect(faults(verified(made.board).report).rules).toMatch("not its own");
+  });
+
+  test("a wrong proof among good ones is named", () => {
+    const made = voted();
+    const { body } = encrypt(made.form, "dora", CHOICES([0, 2], [0, 1], [1], [1], [0]));
+    const wrong = JSON.parse(canonical(body));
+    const mark = wrong.contests[2].marks[0];
+    const proof = base64.decode(mark.proof);
+    proof[proof.length - 1] = (proof[proof.length - 1] ?? 0) ^ 1;
+    mark.proof = base64.encode(proof);
+    made.board.signed("ballot", wrong, secret("dora"));
+    const { body: last } = encrypt(made.form, "bert", CHOICES([0, 2], [0, 1], [1], [1], [0]));
+    made.board.signed("ballot", last, secret("bert"));
+    expect(faults(verified(made.board).report).ballots).toMatch("entry 8");
+  });
+
+  test("too few shares give no result", () => {
+    const made = voted();
+    expect(() => finish(made, [2])).toThrow("1 of 2");
+  });
+
+  test("choices that the contest does not allow are not encrypted", () => {
+    const made = voted();
+    for (const [at, chosen] of [
+      [0, [0]],
+      [1, [0, 1, 2]],
+      [3, []],
+      [3, [0, 1]],
+      [4, []],
+      [3, [7]],
+    ] as const) {
+      const choices = CHOICES([0, 1], [], [], [0], [0]).with(at, new Set(chosen));
+      expect(() => encrypt(made.form, "anna", choices)).toThrow();
+    }
+  });
+});

@@ -1,0 +1,484 @@
+/** The pages in a real browser: an election from its setting up to its verified result, and what must not go through. */
+
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type Browser, type BrowserContext, chromium, type Download, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as base64 from "../src/protocol/base64.ts";
+import { canonical } from "../src/protocol/canonical.ts";
+import { publicKey } from "../src/protocol/signature.ts";
+import { member } from "./support/board.ts";
+import { hold, LARGE } from "./support/ceremony.ts";
+import { CHROMIUM, chromiumIsThere } from "./support/chromium.ts";
+import { RealServer } from "./support/real.ts";
+import { TestServer } from "./support/server.ts";
+
+const SHOTS = new URL("../../target/web/", import.meta.url).pathname;
+const DIST = new URL("../dist/", import.meta.url).pathname;
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const ceremony = hold(2, 3, LARGE);
+
+const TITLE = "Garden club 2026";
+const NAMES = ["Asters", "Begonias", "Crocuses", "Dahlias"];
+const VOTERS = ["anna", "bert", "cleo"];
+
+let browser: Browser;
+let server: { start(): Promise<string>; stop(): Promise<void> };
+let url: string;
+const credentials = new Map<string, string>();
+const organiserSecret = crypto.getRandomValues(new Uint8Array(32));
+const organiserKey = canonical({
+  election: null,
+  kind: "organiser",
+  secret: base64.encode(organiserSecret),
+  voter: null,
+});
+
+function bytes(text: string) {
+  return { name: "file.json", mimeType: "application/json", buffer: Buffer.from(text) };
+}
+
+async function read(download: Download): Promise<string> {
+  return readFileSync(await download.path(), "utf8");
+}
+
+/** What the browser complained of: a policy that is broken is a fault, and so is an exception. */
+const complaints: string[] = [];
+
+async function visit(context: BrowserContext, path: string, address = url): Promise<Page> {
+  const page = await context.newPage();
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("dialog", (dialog) => dialog.accept().catch(() => {}));
+  await page.goto(`${address}/#/${path}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  return page;
+}
+
+/** Looks for what keeps people out, and takes a picture to look at. */
+async function looked(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: `${SHOTS}${name}.png`, fullPage: true });
+  // Axe comes in by the debugger, which no policy of the page concerns.
+  await page.evaluate(AXE);
+  const found = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(options: object): Promise<{ violations: object[] }> };
+    };
+    return (
+      await axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
+    ).violations;
+  });
+  expect(found, `axe on ${name}`).toEqual([]);
+}
+
+beforeAll(async () => {
+  if (!chromiumIsThere) return;
+  if (!existsSync(`${DIST}index.html`)) throw new Error("the pages are not built: npm run build");
+  mkdirSync(SHOTS, { recursive: true });
+  const command = process.env.HEARITH_COMMAND;
+  server = command ? new RealServer(command, publicKey(organiserSecret)) : new TestServer();
+  url = await server.start();
+  browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: ["--no-sandbox"],
+  });
+}, 60_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  expect(complaints).toEqual([]);
+});
+
+async function visitor(options: object = {}): Promise<BrowserContext> {
+  return browser.newContext({ locale: "en-GB", ...options });
+}
+
+async function organiser(): Promise<Page> {
+  const page = await visit(await visitor(), "organise");
+  await page.getByLabel("The organiser's key").setInputFiles(bytes(organiserKey));
+  return page;
+}
+
+async function act(page: Page, name: string): Promise<void> {
+  const sure = page.locator("section", { hasText: name }).getByRole("checkbox");
+  if ((await sure.count()) > 0) await sure.check();
+  await page.getByRole("button", { name }).click();
+}
+
+async function voter(name: string, options: object = {}): Promise<Page> {
+  const page = await visit(await visitor(options), "vote");
+  await page.getByLabel("Your credential").setInputFiles(bytes(credentials.get(name) ?? ""));
+  return page;
+}
+
+/** Chooses and encrypts; gives the tracker. */
+async function encrypt(page: Page, flowers: string[], answer: string): Promise<string> {
+  for (const flower of flowers) await page.getByRole("checkbox", { name: flower }).check();
+  await page.getByRole("radio", { name: answer }).check();
+  await page.getByRole("button", { name: "Encrypt the ballot" }).click();
+  await page.getByRole("heading", { name: "NOT CAST YET" }).waitFor();
+  return (await page.getByTestId("tracker").innerText()).replaceAll(" ", "");
+}
+
+async function cast(page: Page): Promise<void> {
+  await page.getByRole("checkbox", { name: "I have noted the tracker." }).check();
+  await page.getByRole("button", { name: "Cast this ballot" }).click();
+}
+
+/** The first ballot's tracker. */
+let first: string;
+
+/** What the server says, past the pages. */
+async function asked(path: string) {
+  return (await fetch(`${url}/api/${path}`)).json();
+}
+
+describe.runIf(chromiumIsThere)("an election", () => {
+  test("is set up by its organiser", async () => {
+    const page = await visit(await visitor(), "organise");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Make a new key" }).click(),
+    ]);
+    const made = JSON.parse(await read(download));
+    expect([made.kind, made.secret.length]).toEqual(["organiser", 43]);
+    await page.getByRole("button", { name: "Forget the key" }).click();
+    await page.getByLabel("The organiser's key").setInputFiles(bytes(organiserKey));
+    await page.getByLabel("Title").fill(TITLE);
+    await page
+      .getByLabel("Public file of the key ceremony")
+      .setInputFiles(bytes(JSON.stringify(ceremony.members)));
+    await page.getByLabel("Question").fill("Which flowers?");
+    await page.getByLabel("Candidates, one a line").fill(NAMES.join("\n"));
+    await page.getByLabel("Method").selectOption("at_most");
+    await page.getByLabel("How many").fill("2");
+    await page.getByRole("button", { name: "Add a contest" }).click();
+    await page.getByLabel("Question").nth(1).fill("A new fence?");
+    await page.getByLabel("Candidates, one a line").nth(1).fill("Yes\nNo");
+    await page.getByLabel("Method").nth(1).selectOption("yes_no");
+    await looked(page, "organise-setup");
+    await page.getByRole("button", { name: "Publish the election" }).click();
+    await page.getByRole("heading", { level: 1, name: TITLE }).waitFor();
+
+    await page.getByRole("textbox", { name: "Voters" }).fill("anna\nbert, 3\n\ncleo");
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Make credentials and register" }).click(),
+    ]);
+    await page.getByText("3 voters are registered").waitFor();
+    const lines = (await read(file)).trim().split("\n");
+    for (const line of lines) credentials.set(JSON.parse(line).voter, line);
+    expect([...credentials.keys()]).toEqual(VOTERS);
+    await looked(page, "organise-voters");
+    await act(page, "Open the election");
+    await page.getByRole("heading", { name: "Close the election" }).waitFor();
+    await page.context().close();
+  });
+
+  test("takes a ballot, which says that it is not cast until it is", async () => {
+    const page = await voter("anna");
+    await page.getByRole("group", { name: "Which flowers?" }).waitFor();
+    await looked(page, "vote-choose");
+    // No more than two can be chosen.
+    await page.getByRole("checkbox", { name: "Asters" }).check();
+    await page.getByRole("checkbox", { name: "Begonias" }).check();
+    expect(await page.getByRole("checkbox", { name: "Crocuses" }).isDisabled()).toBe(true);
+    await page.getByRole("checkbox", { name: "Begonias" }).uncheck();
+    expect(await page.getByRole("button", { name: "Encrypt the ballot" }).isDisabled()).toBe(true);
+    const tracker = await encrypt(page, ["Crocuses"], "Yes");
+    await looked(page, "vote-encrypted");
+    // Nothing has been sent, and nothing can be before the tracker is noted.
+    expect((await asked("election")).voted).toBe(0);
+    expect(await page.getByRole("button", { name: "Cast this ballot" }).isDisabled()).toBe(true);
+    await cast(page);
+    await page.getByRole("heading", { name: "Your ballot is cast." }).waitFor();
+    await looked(page, "vote-cast");
+    expect((await asked(`ballots/${tracker}`)).entry.body.voter).toBe("anna");
+    first = tracker;
+
+    await page.getByRole("link", { name: "Find it on the board" }).click();
+    await page.getByText("This ballot is on the board and counts.").waitFor();
+    await page.getByText("1 of 3 have voted").waitFor();
+    await looked(page, "board-found");
+    await page.context().close();
+  });
+
+  test("opens a challenged ballot, which does not count", async () => {
+    const page = await voter("bert");
+    const tracker = await encrypt(page, ["Dahlias", "Asters"], "No");
+    await page.getByRole("checkbox", { name: "I have noted the tracker." }).check();
+    await page.getByRole("button", { name: "Open this ballot, do not count it" }).click();
+    await page.getByRole("heading", { name: "You have NOT voted with it." }).waitFor();
+    await looked(page, "vote-challenged");
+    expect((await asked("election")).voted).toBe(1);
+
+    // Another device finds what was in it.
+    const other = await visit(await visitor({ locale: "de-DE" }), `board/${tracker}`);
+    await other.getByText("Dieser Stimmzettel wurde geprüft").waitFor();
+    await other.getByText("Asters, Dahlias").waitFor();
+    await other.getByText("No", { exact: true }).waitFor();
+    await looked(other, "board-challenged-de");
+    await other.context().close();
+
+    await page.getByRole("button", { name: "Make a new ballot" }).click();
+    expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(0);
+    await encrypt(page, ["Dahlias"], "No");
+    await cast(page);
+    await page.getByRole("heading", { name: "Your ballot is cast." }).waitFor();
+    await page.context().close();
+  });
+
+  test("counts the last ballot of a voter, on a phone", async () => {
+    const page = await voter("anna", {
+      viewport: { width: 360, height: 740 },
+      colorScheme: "dark",
+      isMobile: true,
+    });
+    await page.getByRole("group", { name: "Which flowers?" }).waitFor();
+    await looked(page, "vote-phone");
+    await encrypt(page, ["Begonias", "Asters"], "Yes");
+    await looked(page, "vote-phone-encrypted");
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBeLessThanOrEqual(360);
+    await cast(page);
+    await page.getByRole("heading", { name: "Your ballot is cast." }).waitFor();
+    await page.goto(`${url}/#/board/${first}`);
+    await page.getByText("The voter has cast another one since").waitFor();
+    expect((await asked("election")).voted).toBe(2);
+    await page.context().close();
+  });
+
+  test("needs no mouse", async () => {
+    const page = await voter("cleo");
+    await page.getByRole("checkbox", { name: "Asters" }).focus();
+    await page.keyboard.press("Space");
+    await page.getByRole("radio", { name: "Yes" }).focus();
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "NOT CAST YET" }).waitFor();
+    // The focus is where the page changed.
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("NOT CAST YET");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Cast this ballot");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Your ballot is cast." }).waitFor();
+    await page.context().close();
+  });
+
+  test("keeps a ballot that did not arrive, to be sent again", async () => {
+    const page = await voter("anna");
+    const tracker = await encrypt(page, ["Begonias"], "Yes");
+    await page.route("**/api/ballots", (route) => route.abort());
+    await cast(page);
+    await page.getByRole("heading", { name: "has not confirmed" }).waitFor();
+    complaints.splice(0);
+    await page.unroute("**/api/ballots");
+    await page.getByRole("button", { name: "Send it again" }).click();
+    await page.getByRole("heading", { name: "Your ballot is cast." }).waitFor();
+    expect((await asked(`ballots/${tracker}`)).entry.body.voter).toBe("anna");
+    await page.context().close();
+  });
+
+  test("refuses what is not the voter's", async () => {
+    const page = await visit(await visitor(), "vote");
+    const file = page.getByLabel("Your credential");
+    await file.setInputFiles(bytes(organiserKey));
+    await page.getByText("the file is that of a organiser").waitFor();
+    await file.setInputFiles(bytes("{"));
+    await page.getByText("the file is no JSON").waitFor();
+    const other = { ...JSON.parse(credentials.get("anna") ?? ""), election: "0".repeat(64) };
+    await file.setInputFiles(bytes(canonical(other)));
+    await page.getByText("This file belongs to another election.").waitFor();
+    // A key that is not the voter's is refused by the server.
+    const forged = { ...JSON.parse(credentials.get("anna") ?? ""), voter: "cleo" };
+    await file.setInputFiles(bytes(canonical(forged)));
+    await encrypt(page, [], "No");
+    await cast(page);
+    await page.getByText("The server does not know this key for this voter.").waitFor();
+    complaints.splice(0);
+    await page.context().close();
+  });
+
+  test("is closed, added up, decrypted by two of three, and verified", async () => {
+    const page = await organiser();
+    await act(page, "Close the election");
+    await page.getByRole("heading", { name: "Publish the encrypted total" }).waitFor();
+    await act(page, "Publish the encrypted total");
+    await page.getByRole("heading", { name: "Trustees' shares" }).waitFor();
+    await looked(page, "organise-shares");
+
+    const wide = (number: bigint) =>
+      Buffer.from(number.toString(16).padStart(1024, "0"), "hex").toString("base64url");
+    for (const trustee of [1, 3]) {
+      const holder = await visit(await visitor(), "trustee");
+      const sent: string[] = [];
+      holder.on("request", (request) => sent.push(request.postData() ?? ""));
+      const s = wide(ceremony.secrets[trustee - 1] ?? 0n);
+      if (trustee === 1) {
+        // A share that is another's is found out before anything is sent.
+        await holder.getByLabel("Your share of the key").setInputFiles(bytes(JSON.stringify({ i: 2, s })));
+        await holder.getByRole("button", { name: "Verify and decrypt my part" }).click();
+        await holder.getByText("not this trustee's").waitFor();
+      }
+      await holder
+        .getByLabel("Your share of the key")
+        .setInputFiles(bytes(JSON.stringify({ i: trustee, s })));
+      await holder.getByRole("button", { name: "Verify and decrypt my part" }).click();
+      await holder.getByText("Your part is on the board").waitFor();
+      expect(sent.filter((body) => body !== "")).toHaveLength(1);
+      expect(sent.some((body) => body.includes(s.replace(/^A+/, "").slice(0, 40)))).toBe(false);
+      await looked(holder, `trustee-${trustee}`);
+      await holder.context().close();
+    }
+    await act(page, "Publish the result");
+    await page.getByText("Everything is done.").waitFor();
+    await page.context().close();
+
+    const reader = await visit(await visitor(), "result");
+    await reader.getByRole("button", { name: "Verify everything now" }).click();
+    await reader.getByText("Everything holds.").waitFor({ timeout: 60_000 });
+    await looked(reader, "result");
+    const rows = await reader.locator("table.plot tr").allInnerTexts();
+    // anna's last: Begonias; bert, who counts three times: Dahlias; cleo: Asters.
+    expect(rows.map((row) => row.replace(/\s+/g, " ").trim())).toEqual([
+      "Asters 1 vote",
+      "Begonias 1 vote",
+      "Crocuses 0 votes",
+      "Dahlias 3 votes",
+      "Yes 2 votes",
+      "No 3 votes",
+    ]);
+    expect(await reader.locator("li.pass").count()).toBe(9);
+    await reader.context().close();
+  });
+});
+
+describe.runIf(chromiumIsThere)("an election in which everybody votes once", () => {
+  test("refuses a second ballot, and says that it does not count", async () => {
+    const once = new TestServer();
+    once.board.begin(ceremony, [{ candidates: ["Yes", "No"], method: "yes_no", title: "A new fence?" }]);
+    const anna = member("anna");
+    once.board.register([anna]);
+    once.board.phase("open");
+    once.follow();
+    const address = await once.start();
+    const key = { election: once.board.id, kind: "voter", secret: base64.encode(anna.secret), voter: "anna" };
+    const vote = async (answer: string) => {
+      const page = await visit(await visitor(), "vote", address);
+      await page.getByLabel("Your credential").setInputFiles(bytes(canonical(key)));
+      await encrypt(page, [], answer);
+      await page.getByText("This cannot be undone.").waitFor();
+      await cast(page);
+      return page;
+    };
+    const first = await vote("Yes");
+    await first.getByRole("heading", { name: "Your ballot is cast." }).waitFor();
+    expect(await first.getByRole("button", { name: "Vote again" }).count()).toBe(0);
+    const second = await vote("No");
+    await second.getByRole("heading", { name: "This ballot was refused. It does not count." }).waitFor();
+    await second.getByText("You have voted already.").waitFor();
+    await looked(second, "vote-refused");
+    expect(once.state.turnout.counted).toBe(1);
+    expect(once.board.lines.filter((line) => line.includes('"kind":"ballot"'))).toHaveLength(1);
+    complaints.splice(0);
+    await once.stop();
+  });
+});
+
+describe.runIf(chromiumIsThere)("what was tampered with", () => {
+  const verified = async (page: Page) => {
+    await page.getByRole("button", { name: "Verify everything now" }).click();
+    await page.getByText("Something is wrong.").waitFor({ timeout: 60_000 });
+    expect(await page.locator("table.plot").count()).toBe(0);
+    return page
+      .locator("li.fail")
+      .evaluateAll((items) => items.map((item) => item.getAttribute("data-check")));
+  };
+
+  test("a board with an altered ballot does not verify", async () => {
+    const page = await visit(await visitor(), "result");
+    await page.route("**/record/board/*", async (route) => {
+      const response = await route.fetch();
+      const text = (await response.text()).replace('"voter":"bert"', '"voter":"cleo"');
+      await route.fulfill({ response, body: text });
+    });
+    expect(await verified(page)).toContain("chain");
+    await looked(page, "result-wrong");
+    await page.context().close();
+  });
+
+  test("a board that is shorter than what was seen before does not verify, with a head of its own", async () => {
+    const page = await visit(await visitor(), "result");
+    await page.getByRole("button", { name: "Verify everything now" }).click();
+    await page.getByText("Everything holds.").waitFor({ timeout: 60_000 });
+    const cut = (text: string) => `${text.trim().split("\n").slice(0, -1).join("\n")}\n`;
+    await page.route("**/record/**", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: cut(await response.text()) });
+    });
+    expect(await verified(page)).toEqual(["memory"]);
+    await page.context().close();
+  });
+
+  test("a server that answers for another ballot is not believed", async () => {
+    const page = await visit(await visitor(), "board");
+    await page.route("**/api/ballots/*", (route) => route.continue({ url: `${url}/api/ballots/${first}` }));
+    await page.getByLabel("Tracker").fill("a".repeat(26));
+    await page.getByRole("button", { name: "Find" }).click();
+    await page.getByText("a ballot that has another tracker").waitFor();
+    await page.getByLabel("Tracker").fill("1234");
+    await page.getByRole("button", { name: "Find" }).click();
+    await page.getByText("A tracker has 26 characters").waitFor();
+    await page.context().close();
+  });
+
+  test("a page that was altered has another hash, and its script does not run", async () => {
+    const sums = readFileSync(`${DIST}SHA256SUMS`, "utf8");
+    const html = readFileSync(`${DIST}index.html`, "utf8");
+    const digest = (text: string) => createHash("sha256").update(text).digest("hex");
+    expect(sums).toContain(`${digest(html)}  index.html`);
+    const context = await visitor();
+    const page = await context.newPage();
+    const served = await (await fetch(url)).text();
+    expect(digest(served)).toBe(digest(html));
+    await page.route(`${url}/`, async (route) => {
+      const response = await route.fetch();
+      const body = html.replace("<script data-hearith>", "<script data-hearith>document.title='stolen';");
+      expect(digest(body)).not.toBe(digest(html));
+      await route.fulfill({ response, body });
+    });
+    await page.goto(url);
+    expect(await page.title()).toBe("Election");
+    expect(await page.getByRole("navigation").count()).toBe(0);
+    await context.close();
+  });
+});
+
+describe.runIf(chromiumIsThere)("the page by itself", () => {
+  test("works without a network once it was loaded", async () => {
+    const context = await visitor();
+    const page = await visit(context, "board");
+    await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+    await page.reload();
+    await context.setOffline(true);
+    await page.reload();
+    await page.getByRole("navigation").waitFor();
+    await page.getByText("The server cannot be reached.").waitFor();
+    await context.close();
+    complaints.splice(0);
+  });
+
+  test("verifies a record when it is opened from a saved file", async () => {
+    const context = await visitor();
+    const page = await context.newPage();
+    await page.goto(`file://${DIST}index.html?server=${encodeURIComponent(url)}#/result`);
+    await page.getByRole("heading", { level: 1, name: TITLE }).waitFor();
+    await page.getByRole("button", { name: "Verify everything now" }).click();
+    await page.getByText("Everything holds.").waitFor({ timeout: 60_000 });
+    await context.close();
+  });
+});

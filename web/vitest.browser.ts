@@ -1,0 +1,11 @@
+import { defineConfig } from "vitest/config";
+
+/** Tests in a real browser, over the pages as they are built; with BENCH set what is measured there. */
+export default defineConfig({
+  test: {
+    include: [process.env.BENCH ? "bench/*.ts" : "tests/*.browser.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    bail: 1,
+  },
+});
