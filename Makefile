@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 300
 .PHONY: help setup clean lint audit miri msrv doc docs wheel web sbom fuzz coverage formal boards hardware-tools
 .PHONY: demo demo-python demo-dghv demo-service
 .PHONY: test test-full
-.PHONY: bench bench-python bench-everyday bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-proofs bench-web
+.PHONY: bench bench-python bench-everyday bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-election-server bench-proofs bench-web
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-memories synth-check
 
 help: ## list these commands
@@ -100,6 +100,10 @@ bench-recryption: ## measure recryption over the integers and circuits on it (te
 bench-service: ## measure the service beside the command line alone (five minutes; leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_service.sh
+
+bench-election-server: ## measure the election's server, alone and beside readers (five minutes; leave the machine alone)
+	@scripts/setup.sh test
+	scripts/bench_election_server.sh
 
 bench-proofs: ## measure proofs about ciphertexts beside gmpy2 (minutes; leave the machine alone)
 	@scripts/setup.sh test
