@@ -222,11 +222,11 @@ fn elaborate(module: &str, settings: &[&str]) -> Option<String> {
     let program = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".into());
     let mut command = Command::new(program);
     command.args(["--lint-only", "--assert", "-Wall", "--top-module", module, "+libext+.sv"]);
-    for room in ["lib", "arith", "mesa", "coproc", "rns"] {
+    for room in ["lib", "arith", "mesa", "coproc", "ntt", "rns"] {
         command.args(["-y", room, &format!("+incdir+{room}")]);
     }
     command.args(settings.iter().map(|setting| format!("-G{setting}")));
-    let packages = ["lib/accelerator_pkg.sv", "coproc/coproc_pkg.sv", "rns/rns_pkg.sv"];
+    let packages = ["lib/accelerator_pkg.sv", "coproc/coproc_pkg.sv", "ntt/ntt_pkg.sv", "rns/rns_pkg.sv"];
     command.args(packages).arg(format!("{module}.sv"));
     let output =
         command.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("Verilator was there when this was built");
@@ -287,7 +287,7 @@ fn every_module_with_parameters_is_in_the_table() {
         "mesa_frame",
     ];
     let known: BTreeSet<&str> = BAD.iter().map(|(module, ..)| *module).chain(parts).collect();
-    for room in ["lib", "arith", "mesa", "coproc", "rns"] {
+    for room in ["lib", "arith", "mesa", "coproc", "ntt", "rns"] {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(room);
         for entry in std::fs::read_dir(directory).expect("a room of the hardware") {
             let path = entry.expect("a file").path();
