@@ -15,6 +15,15 @@ fn barrett(name: &str, m: u32, p: u64) -> Design {
     design(name, "reduce_barrett").parameter("M", m).parameter("P", format!("66'd{p}"))
 }
 
+/// The root of the modulus that has no powers of two among its roots, for transforms of length 8.
+const ROOT_8: &str = "66'd3598607238";
+
+/// The fully parallel multiplier for one of the paper's moduli.
+fn blocks(name: &str, [a, b, k, base, group]: [u32; 5]) -> Design {
+    let design = modular(name, "block_multiplier", a, b).parameter("K", k).parameter("Base", base);
+    design.parameter("Group", group)
+}
+
 pub fn designs() -> Vec<Design> {
     vec![
         design("reduce_fermat_2", "reduce_fermat").parameter("A", 2),
@@ -41,5 +50,42 @@ pub fn designs() -> Vec<Design> {
         modular("modular_pair_8_4", "modular_pair", 8, 4),
         modular("modular_pair_64_0", "modular_pair", 64, 0),
         modular("modular_pair_64_32", "modular_pair", 64, 32),
+        modular("shift_products_2_0", "shift_products", 2, 0),
+        modular("shift_products_4_0", "shift_products", 4, 0),
+        modular("shift_products_8_4", "shift_products", 8, 4),
+        modular("shift_products_64_0", "shift_products", 64, 0),
+        modular("shift_products_64_32", "shift_products", 64, 32),
+        modular("twiddles_4_0", "twiddles", 4, 0).parameter("K", 16),
+        modular("twiddles_8_4", "twiddles", 8, 4).parameter("K", 16),
+        modular("twiddles_64_32", "twiddles", 64, 32).parameter("K", 128),
+        modular("twiddles_32_20", "twiddles", 32, 20).parameter("K", 8).parameter("Root", ROOT_8),
+        modular("twiddles_barrett", "twiddles", 32, 20)
+            .parameter("K", 8)
+            .parameter("Root", ROOT_8)
+            .parameter("Barrett", 1),
+        modular("ntt_2_0", "ntt_parallel", 2, 0).parameter("K", 4),
+        modular("ntt_2_0_inverse", "ntt_parallel", 2, 0).parameter("K", 4).parameter("Inverse", 1),
+        modular("ntt_4_0", "ntt_parallel", 4, 0).parameter("K", 16),
+        modular("ntt_8_4_inverse", "ntt_parallel", 8, 4).parameter("K", 16).parameter("Inverse", 1),
+        modular("ntt_32_20", "ntt_parallel", 32, 20).parameter("K", 8).parameter("Root", ROOT_8),
+        modular("ntt_32_20_inverse", "ntt_parallel", 32, 20)
+            .parameter("K", 8)
+            .parameter("Root", ROOT_8)
+            .parameter("Barrett", 1)
+            .parameter("Inverse", 1),
+        modular("convolution_8_4", "convolution_parallel", 8, 4).parameter("K", 4).parameter("Base", 3),
+        design("pair_sums_8", "pair_sums").parameter("K", 8).parameter("Base", 3).parameter("Bound", 8),
+        design("pair_sums_2", "pair_sums")
+            .parameter("K", 4)
+            .parameter("Base", 5)
+            .parameter("Bound", 5)
+            .parameter("Group", 2),
+        design("block_rows_2", "block_rows").parameter("Half", 2).parameter("Width", 3).parameter("WordBits", 5),
+        design("block_rows_8", "block_rows"),
+        blocks("blocks_8_4", [8, 4, 8, 3, 2]),
+        blocks("blocks_32_0", [32, 0, 64, 12, 4]).optimisation(0),
+        blocks("blocks_64_0", [64, 0, 16, 30, 4]),
+        blocks("blocks_64_32", [64, 32, 128, 28, 8]).optimisation(0),
+        blocks("blocks_32_20", [32, 20, 8, 14, 2]).parameter("Root", ROOT_8).parameter("Barrett", 1),
     ]
 }

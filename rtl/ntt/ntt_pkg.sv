@@ -59,6 +59,24 @@ package ntt_pkg;
         product_latency = ProductLatency + reduction_latency(a, b, barrett);
     endfunction
 
+    // Cycles of twiddle for a root of order k: a shift takes two, the difference of two shifts four.
+    function automatic int unsigned twiddle_latency(input int unsigned a, input int unsigned b, input int unsigned k, input int unsigned barrett);
+        int unsigned t;
+        t = half_order(a, b);
+        twiddle_latency = t == 0 ? product_latency(a, b, barrett) : 4 * t / k % 2 == 0 ? 2 : 4;
+    endfunction
+
+    // Cycles of butterfly.
+    function automatic int unsigned butterfly_latency(input int unsigned a, input int unsigned b, input int unsigned k, input int unsigned barrett);
+        butterfly_latency = twiddle_latency(a, b, k, barrett) + 2;
+    endfunction
+
+    // A number of so many bits with its bits in the other order.
+    function automatic int unsigned reversed(input int unsigned number, input int unsigned bits);
+        reversed = 0;
+        for (int unsigned k = 0; k < bits; k++) reversed = 2 * reversed + ((number >> k) & 1);
+    endfunction
+
     // base^exponent mod p, p of at most 65 bits.
     function automatic logic [65:0] power(input logic [65:0] base, input int unsigned exponent, input logic [65:0] p);
         logic [131:0] result;
