@@ -18,6 +18,16 @@ fn barrett(name: &str, m: u32, p: u64) -> Design {
 /// The root of the modulus that has no powers of two among its roots, for transforms of length 8.
 const ROOT_8: &str = "66'd3598607238";
 
+/// Roots of order 16 modulo 241 and 256 modulo 2^64 - 2^32 + 1 whose powers of two are powers of 8.
+const ROOT_16: &str = "66'd44";
+const ROOT_256: &str = "66'd14041890976876060974";
+
+/// Transforms an item a cycle, of 2^high times 2^low items.
+fn folded(name: &str, top: &str, b: u32, [high, low]: [u32; 2], root: &str) -> Design {
+    let design = design(name, top).parameter("B", b).parameter("High", high).parameter("Low", low);
+    design.parameter("Root", root)
+}
+
 /// The fully parallel multiplier for one of the paper's moduli.
 fn blocks(name: &str, [a, b, k, base, group]: [u32; 5]) -> Design {
     let design = modular(name, "block_multiplier", a, b).parameter("K", k).parameter("Base", base);
@@ -82,6 +92,15 @@ pub fn designs() -> Vec<Design> {
             .parameter("Group", 2),
         design("block_rows_2", "block_rows").parameter("Half", 2).parameter("Width", 3).parameter("WordBits", 5),
         design("block_rows_8", "block_rows"),
+        design("variable_shift_4", "variable_shift").parameter("B", 4),
+        design("variable_shift_32", "variable_shift"),
+        folded("ntt_folded_16", "ntt_folded", 4, [2, 2], ROOT_16),
+        folded("ntt_folded_16_inverse", "ntt_folded", 4, [2, 2], ROOT_16).parameter("Inverse", 1).parameter("Start", 5),
+        folded("ntt_folded_256", "ntt_folded", 32, [4, 4], ROOT_256),
+        folded("ntt_folded_256_inverse", "ntt_folded", 32, [4, 4], ROOT_256).parameter("Inverse", 1),
+        folded("folded_16", "folded_multiplier", 4, [2, 2], ROOT_16).parameter("Base", 2),
+        folded("folded_256", "folded_multiplier", 32, [3, 5], ROOT_256).parameter("Base", 28),
+        design("folded_4096", "folded_multiplier"),
         blocks("blocks_8_4", [8, 4, 8, 3, 2]),
         blocks("blocks_32_0", [32, 0, 64, 12, 4]).optimisation(0),
         blocks("blocks_64_0", [64, 0, 16, 30, 4]),

@@ -77,6 +77,32 @@ package ntt_pkg;
         for (int unsigned k = 0; k < bits; k++) reversed = 2 * reversed + ((number >> k) & 1);
     endfunction
 
+    // Cycles of variable_shift.
+    localparam int unsigned ShiftLatency = 4;
+
+    // Cycles of folded_twiddle.
+    function automatic int unsigned folded_twiddle_latency(input int unsigned b);
+        folded_twiddle_latency = product_latency(2 * b, b, 0) + ShiftLatency;
+    endfunction
+
+    // Cycles of so many ranks of ntt_folded, with what is between them and the next.
+    function automatic int unsigned folded_ranks(input int unsigned b, input int unsigned high, input int unsigned low, input int unsigned inverse,
+                                                 input int unsigned ranks);
+        int unsigned rank;
+        folded_ranks = 0;
+        for (int unsigned j = 0; j < ranks; j++) begin
+            rank = inverse == 1 ? j : high + low - 1 - j;
+            folded_ranks += (1 << rank) + 2;
+            if (rank != 0 && rank != low) folded_ranks += ShiftLatency;
+            if (rank == (inverse == 1 ? low - 1 : low)) folded_ranks += folded_twiddle_latency(b);
+        end
+    endfunction
+
+    // Cycles of ntt_folded.
+    function automatic int unsigned folded_latency(input int unsigned b, input int unsigned high, input int unsigned low);
+        folded_latency = folded_ranks(b, high, low, 0, high + low);
+    endfunction
+
     // base^exponent mod p, p of at most 65 bits.
     function automatic logic [65:0] power(input logic [65:0] base, input int unsigned exponent, input logic [65:0] p);
         logic [131:0] result;

@@ -11,7 +11,7 @@ module twiddle #(
     parameter logic [65:0] Root     = 66'd0,  // of order K, where there is no T
     parameter int unsigned Barrett  = 0,      // 1: products are reduced by Barrett's reduction
     parameter int unsigned Exponent = 1,      // below K
-    parameter int unsigned Halvings = 0,      // below T where there is one
+    parameter int unsigned Halvings = 0,      // at most 2 T where there is one
     localparam int unsigned Bits    = ntt_pkg::residue_bits(A, B)
 ) (
     input  logic            clk_i,
@@ -24,7 +24,7 @@ module twiddle #(
 
     if (!ntt_pkg::is_allowed(A, B)) $error("twiddle: A is 2 to 64, B is 0 or 2 to A - 2");
     if (K < 2 || (K & (K - 1)) != 0 || (T != 0 && 4 * T % K != 0)) $error("twiddle: K is a power of two that divides 4 T");
-    if (Exponent >= K || (T != 0 && Halvings >= T)) $error("twiddle: Exponent is below K, Halvings below T");
+    if (Exponent >= K || (T != 0 && Halvings > 2 * T)) $error("twiddle: Exponent is below K, Halvings at most 2 T");
 
     // In halves, below 4 T.
     localparam int unsigned Halves = T == 0 ? 0 : (4 * T / K * Exponent + 4 * T - 2 * Halvings) % (4 * T);

@@ -18,6 +18,9 @@ impl Pipe {
     /// What comes out for each item, read exactly the latency after it went in. `held` of 256 cycles are without `en_i`; noise stands at the inputs then.
     pub fn pass(&self, items: &[Vec<Integer>], held: u64) -> Vec<Vec<Integer>> {
         let (mut model, mut random) = (self.design.model(), Random::new(held + 1));
+        if self.design.port("rst_ni").is_some() {
+            model.reset();
+        }
         let (mut step, mut results) = (0, Vec::with_capacity(items.len()));
         while results.len() < items.len() {
             let enabled = random.below(256) >= held;
