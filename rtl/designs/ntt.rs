@@ -104,7 +104,7 @@ pub fn designs() -> Vec<Design> {
         blocks("blocks_8_4", [8, 4, 8, 3, 2]),
         blocks("blocks_32_0", [32, 0, 64, 12, 4]).optimisation(0),
         blocks("blocks_64_0", [64, 0, 16, 30, 4]),
-        blocks("blocks_64_32", [64, 32, 128, 28, 8]).optimisation(0),
+        blocks("blocks_64_32", [64, 32, 16, 29, 4]),
         blocks("blocks_32_20", [32, 20, 8, 14, 2]).parameter("Root", ROOT_8).parameter("Barrett", 1),
     ]
 }

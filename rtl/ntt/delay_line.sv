@@ -17,14 +17,12 @@ module delay_line #(
         logic unused;
         assign unused = &{1'b0, clk_i, en_i};
     end else begin : gen_registers
-        logic [Cycles-1:0][Width-1:0] x_q;
+        // The latest at the low end.
+        logic [Cycles*Width-1:0] x_q;
 
         always_ff @(posedge clk_i) begin
-            if (en_i) begin
-                x_q[0] <= x_i;
-                for (int unsigned k = 1; k < Cycles; k++) x_q[k] <= x_q[k-1];
-            end
+            if (en_i) x_q <= (Cycles * Width)'({x_q, x_i});
         end
-        assign y_o = x_q[Cycles-1];
+        assign y_o = x_q[Cycles*Width-1-:Width];
     end
 endmodule

@@ -81,7 +81,7 @@ module folded_butterfly #(
         assign kept = second_qq ? difference : x;
         assign y_o  = second_qq ? sum : left;
 
-        if (Span < 32) begin : gen_registers
+        if (Span < 64) begin : gen_registers
             delay_line #(
                 .Width (Bits),
                 .Cycles(Span - 2)

@@ -11,7 +11,7 @@ module folded_twiddle #(
     parameter int unsigned Low     = 6,                       // bits of n
     parameter logic [65:0] Root    = 66'd24545942927815091,   // w
     parameter int unsigned Inverse = 0,
-    parameter int unsigned Start   = 0,
+    parameter int unsigned Start   = 2,                       // at least 2
     parameter int unsigned ATile   = 24                       // pieces of the factors (wide_product)
 ) (
     input  logic           clk_i,
@@ -30,20 +30,20 @@ module folded_twiddle #(
 
     if (High < 1 || Low < 1 || Entries < 2) $error("folded_twiddle: High and Low are at least 1, and 2^(High+Low) more than 2 B");
     if (ntt_pkg::power(Root, Entries, P) != 66'd8) $error("folded_twiddle: Root is not of the order of the transform, or of another kind");
-    if (Inverse > 1) $error("folded_twiddle: Inverse is 0 or 1");
+    if (Inverse > 1 || Start < 2) $error("folded_twiddle: Inverse is 0 or 1, Start at least 2");
 
-    function automatic logic [Entries-1:0][Bits-1:0] powers();
+    function automatic logic [Entries*Bits-1:0] powers();
         logic [131:0] power;
         power = 132'd1;
         for (int unsigned k = 0; k < Entries; k++) begin
-            powers[k] = power[Bits-1:0];
-            power     = power * 132'(Root) % 132'(P);
+            powers[k*Bits+:Bits] = power[Bits-1:0];
+            power                = power * 132'(Root) % 132'(P);
         end
     endfunction
-    localparam logic [Entries-1:0][Bits-1:0] Powers = powers();
+    localparam logic [Entries*Bits-1:0] Powers = powers();
 
-    // Two cycles ahead of the item: the exponent, then its power from the table.
-    logic [Log-1:0] place, product, exponent_q;
+    // Two cycles ahead of the item: the exponent, which grows by k from place to place, then its power from the table.
+    logic [Log-1:0] place, exponent_q;
     logic [High-1:0] k;
     logic [Bits-1:0] factor_q, x;
     logic [ShiftBits-1:0] turn, turn_q, shift;
@@ -61,7 +61,6 @@ module folded_twiddle #(
     for (genvar b = 0; b < int'(High); b++) begin : gen_reverse
         assign k[b] = place[Log-1-b];
     end
-    assign product = Log'(k) * Log'(place[Low-1:0]);
 
     // 2^3 is the root of order R.
     localparam logic [ShiftBits:0] Whole = (ShiftBits + 1)'(6 * B);
@@ -72,8 +71,9 @@ module folded_twiddle #(
 
     always_ff @(posedge clk_i) begin
         if (en_i) begin
-            exponent_q <= Inverse == 1 ? -product : product;
-            factor_q   <= Powers[exponent_q[EntryBits-1:0]];
+            if (place[Low-1:0] == '0) exponent_q <= '0;
+            else exponent_q <= Inverse == 1 ? exponent_q - Log'(k) : exponent_q + Log'(k);
+            factor_q   <= Powers[32'(exponent_q[EntryBits-1:0])*Bits+:Bits];
             turn_q     <= turn;
         end
     end

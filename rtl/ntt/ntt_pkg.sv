@@ -39,11 +39,16 @@ package ntt_pkg;
     // Folds until x is below 2 p.
     function automatic int unsigned folds(input int unsigned a, input int unsigned b);
         int unsigned high;
+        bit more;
         folds = 0;
-        do begin
-            high = fold_bits(a, b, folds) - a;
-            folds++;
-        end while (high + b > a || (high + b == a && high < b));
+        more  = 1'b1;
+        for (int unsigned k = 0; k < 64; k++) begin
+            if (more) begin
+                high  = fold_bits(a, b, k) - a;
+                folds = k + 1;
+                more  = high + b > a || (high + b == a && high < b);
+            end
+        end
     endfunction
 
     // Cycles of a reduction of a product: reduce_barrett, reduce_fermat or reduce_solinas.
@@ -92,9 +97,9 @@ package ntt_pkg;
         folded_ranks = 0;
         for (int unsigned j = 0; j < ranks; j++) begin
             rank = inverse == 1 ? j : high + low - 1 - j;
-            folded_ranks += (1 << rank) + 2;
-            if (rank != 0 && rank != low) folded_ranks += ShiftLatency;
-            if (rank == (inverse == 1 ? low - 1 : low)) folded_ranks += folded_twiddle_latency(b);
+            folded_ranks = folded_ranks + (1 << rank) + 2;
+            if (rank != 0 && rank != low) folded_ranks = folded_ranks + ShiftLatency;
+            if (rank == (inverse == 1 ? low - 1 : low)) folded_ranks = folded_ranks + folded_twiddle_latency(b);
         end
     endfunction
 

@@ -24,7 +24,7 @@ module wide_product #(
 
     logic [Columns*ATile-1:0] a_q;
     logic [Rows*BTile-1:0] b_q;
-    logic [Rows-1:0][RowBits-1:0] row_q;
+    logic [Rows*RowBits-1:0] row_q;
 
     always_ff @(posedge clk_i) begin
         if (en_i) begin
@@ -34,29 +34,29 @@ module wide_product #(
     end
 
     for (genvar r = 0; r < int'(Rows); r++) begin : gen_row
-        logic [Columns-1:0][Piece-1:0] piece_q;
+        logic [Columns*Piece-1:0] piece_q;
         logic [RowBits-1:0] row;
 
         for (genvar c = 0; c < int'(Columns); c++) begin : gen_piece
             always_ff @(posedge clk_i) begin
-                if (en_i) piece_q[c] <= Piece'(a_q[c*ATile+:ATile]) * Piece'(b_q[r*BTile+:BTile]);
+                if (en_i) piece_q[c*Piece+:Piece] <= Piece'(a_q[c*ATile+:ATile]) * Piece'(b_q[r*BTile+:BTile]);
             end
         end
 
         always_comb begin
             row = '0;
-            for (int unsigned c = 0; c < Columns; c++) row = row + (RowBits'(piece_q[c]) << (c * ATile));
+            for (int unsigned c = 0; c < Columns; c++) row = row + (RowBits'(piece_q[c*Piece+:Piece]) << (c * ATile));
         end
 
         always_ff @(posedge clk_i) begin
-            if (en_i) row_q[r] <= row;
+            if (en_i) row_q[r*RowBits+:RowBits] <= row;
         end
     end
 
     logic [2*Bits-1:0] sum;
     always_comb begin
         sum = '0;
-        for (int unsigned r = 0; r < Rows; r++) sum = sum + ((2 * Bits)'(row_q[r]) << (r * BTile));
+        for (int unsigned r = 0; r < Rows; r++) sum = sum + ((2 * Bits)'(row_q[r*RowBits+:RowBits]) << (r * BTile));
     end
 
     always_ff @(posedge clk_i) begin

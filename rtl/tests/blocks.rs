@@ -170,6 +170,6 @@ fn rows_modulo_powers_of_two_and_one() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn rows_modulo_solinas_primes() {
-    products(&rtl::BLOCKS_64_32, 2 * 7 * 6 + 7 + 3 + 1, 8);
+    products(&rtl::BLOCKS_64_32, 2 * 4 * 4 + 7 + 2 + 1, 40);
     products(&rtl::BLOCKS_32_20, 2 * 3 * 10 + 8 + 1 + 1, 40);
 }
