@@ -26,7 +26,8 @@ module folded_pace #(
 
     logic [Log-1:0] place;
     logic [Behind+1:0] live_q;
-    logic begins, lower, wanted, idle, free;
+    logic begins, lower, wanted, idle, free, live;
+    logic given_q;  // what is at the end has been taken, and all waits for an item at the beginning
 
     place_counter #(
         .Count(1 << Log)
@@ -55,10 +56,16 @@ module folded_pace #(
     assign en_o        = free && !idle && (!wanted || begins || in_valid_i);
     assign in_ready_o  = wanted && free;
     assign take_o      = wanted && in_valid_i;
-    assign out_valid_o = live_q[Behind] && (Log + 1)'(out_place_o) < (Log + 1)'(More) || live_q[Behind+1] && (Log + 1)'(out_place_o) >= (Log + 1)'(More);
+    assign live        = (Log + 1)'(out_place_o) < (Log + 1)'(More) ? live_q[Behind] : live_q[Behind+1];
+    assign out_valid_o = live && !given_q;
 
     always_ff @(posedge clk_i) begin
-        if (!rst_ni) live_q <= '0;
-        else if (en_o && begins) live_q <= {live_q[Behind:0], in_valid_i};
+        if (!rst_ni) begin
+            live_q  <= '0;
+            given_q <= 1'b0;
+        end else begin
+            if (en_o && begins) live_q <= {live_q[Behind:0], in_valid_i};
+            given_q <= !en_o && (given_q || (out_valid_o && out_ready_i));
+        end
     end
 endmodule
