@@ -34,6 +34,11 @@ fn blocks(name: &str, [a, b, k, base, group]: [u32; 5]) -> Design {
     design.parameter("Group", group)
 }
 
+/// One of the paper's table, whole: its many butterflies share their code.
+fn table(name: &str, parameters: [u32; 5]) -> Design {
+    blocks(name, parameters).shared(&["butterfly", "modular_product"]).optimisation(0)
+}
+
 pub fn designs() -> Vec<Design> {
     vec![
         design("reduce_fermat_2", "reduce_fermat").parameter("A", 2),
@@ -102,9 +107,10 @@ pub fn designs() -> Vec<Design> {
         folded("folded_256", "folded_multiplier", 32, [3, 5], ROOT_256).parameter("Base", 28),
         design("folded_4096", "folded_multiplier"),
         blocks("blocks_8_4", [8, 4, 8, 3, 2]),
-        blocks("blocks_32_0", [32, 0, 64, 12, 4]).optimisation(0),
-        blocks("blocks_64_0", [64, 0, 16, 30, 4]),
-        blocks("blocks_64_32", [64, 32, 16, 29, 4]),
-        blocks("blocks_32_20", [32, 20, 8, 14, 2]).parameter("Root", ROOT_8).parameter("Barrett", 1),
+        table("blocks_32_0", [32, 0, 64, 12, 4]),
+        table("blocks_64_0", [64, 0, 128, 28, 8]),
+        table("blocks_64_32", [64, 32, 128, 28, 8]),
+        table("blocks_32_20", [32, 20, 64, 12, 4]).parameter("Root", "66'd903718526"),
+        blocks("blocks_barrett", [32, 20, 8, 14, 2]).parameter("Root", ROOT_8).parameter("Barrett", 1),
     ]
 }

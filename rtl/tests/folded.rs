@@ -105,7 +105,13 @@ struct Products {
 
 impl Products {
     /// The products of some pairs, when their digits were taken and given; each pair is offered `pause` cycles after the one before has been taken.
-    fn pass(&self, pairs: &[[Integer; 2]], seed: u64, sides: [Pressure; 2], pause: u64) -> (Vec<Integer>, Vec<u64>, Vec<u64>) {
+    fn pass(
+        &self,
+        pairs: &[[Integer; 2]],
+        seed: u64,
+        sides: [Pressure; 2],
+        pause: u64,
+    ) -> (Vec<Integer>, Vec<u64>, Vec<u64>) {
         let mut bench = Bench::new(self.design.model(), seed);
         let source = bench.source("in_valid_i", "in_ready_o", &["x_i", "y_i"]);
         let sink = bench.sink("out_valid_o", "out_ready_i", &["out_last_o", "out_o"]);
@@ -153,8 +159,12 @@ impl Products {
 fn pairs(bits: u32, count: usize) -> Vec<[Integer; 2]> {
     let mut random = Random::new(bits.into());
     let ones = power(bits) - 1u32;
-    let fixed =
-        [[ones.clone(), ones.clone()], [ones.clone(), Integer::from(1)], [power(bits - 1), ones], [Integer::new(), power(3)]];
+    let fixed = [
+        [ones.clone(), ones.clone()],
+        [ones.clone(), Integer::from(1)],
+        [power(bits - 1), ones],
+        [Integer::new(), power(3)],
+    ];
     let mut some = || below(&mut random, &power(bits));
     let others: Vec<_> = (0..count).map(|_| [some(), some()]).collect();
     fixed.into_iter().chain(others).collect()
