@@ -19,6 +19,8 @@ import tools
 HARNESSES = tools.ROOT / "synth" / "formal"
 # The library with its monitors, whose assertions the proofs rest on.
 LIBRARY = sorted((tools.ROOT / "rtl" / "lib").glob("*.sv"))
+# And what of transforms is proved with harnesses, as it is.
+TRANSFORMS = sorted((tools.ROOT / "rtl" / "ntt").glob("*.sv"))
 
 # Core: parameters, static inputs, operands, results (name: bits), what operands satisfy, what results satisfy, depth in cycles.
 CORES = {
@@ -140,14 +142,17 @@ def prove(core):
     tools.run([*smtbmc, problem], tools.WORK / f"{name}.log")
 
 
-# Blocks of rtl/lib, each with the harness of its name in synth/formal: cycles (steps of time where there are two clocks), and a mistake that
+# Blocks of rtl/lib and rtl/ntt, each with the harness of its name in synth/formal: cycles (steps of time where there are two clocks), and a mistake that
 # the proof must find, as pieces of the block's text and what stands there instead. A form of a block, of FORMS, has a name that goes on.
 BLOCKS = {
     "accelerator_registers": (18, {"else if (busy) write_cause": "else if (1'b0) write_cause"}),
     "axil_port": (14, {"else if (axil_bready_i) axil_bvalid_o <= 1'b0;": "else axil_bvalid_o <= 1'b0;"}),
+    "butterfly": (9, {".a_i(up),": ".a_i(down),"}),
     "bit_sync": (8, {"assign bit_o = sync_q[Stages-1]": "assign bit_o = sync_q[0]"}),
     "config_register": (6, {"else if (wipe_i) word_q <= '0;": ""}),
     "crc32": (2, {"(crc_o >> 1) ^": "{crc_o[0], crc_o[31:1]} ^"}),
+    "folded_butterfly": (15, {"kept = second_qq ? difference : x": "kept = second_q ? difference : x"}),
+    "folded_pace": (22, {"given_q <= !en_o && (given_q || (out_valid_o && out_ready_i))": "given_q <= 1'b0"}),
     "packet_in": (13, {"(early && last_of_item) ? left_q - 16'd1 : left_q": "left_q"}),
     "packet_in_whole": (12, {"(beat_last || !last_of_packet)": "1'b1"}),
     "packet_keep": (14, {"s_last_i && !whole && at_end;": "s_last_i && !(&s_keep_i) && at_end;"}),
@@ -157,6 +162,10 @@ BLOCKS = {
     "pulse_sync": (36, {"sent != seen_q": "sent && !seen_q"}),
     "ram_1r1w": (14, {"ready_o ? write_address_i : clear_address": "write_address_i"}),
     "ram_2rw": (12, {"(k == 0 && clear) ? clear_address : '0": "'0"}),
+    "ram_delay": (10, {".read_address_i (next)": ".read_address_i (place_q)"}),
+    "reduce_barrett": (7, {"less[M+1] ? rest_q[M-1:0] : less[M-1:0]": "rest_q[M-1:0]"}),
+    "reduce_fermat": (5, {" + (A + 2)'(x_i[2*A])": ""}),
+    "reduce_solinas": (6, {"less[A+1] ? x_q[Folds][A-1:0] : less[A-1:0]": "x_q[Folds][A-1:0]"}),
     "reset_sync": (8, {"rst_no = sync_q[Stages-1]": "rst_no = sync_q[0]"}),
     "rom": (8, {"if (read_i) ": ""}),
     "stream_arbiter": (12, {"locked_q <= !(out_ready_i && out_last_o)": "locked_q <= 1'b0"}),
@@ -174,6 +183,7 @@ BLOCKS = {
     "stream_stage": (12, {"in_ready_o = !out_valid_o || out_ready_i": "in_ready_o = 1'b1"}),
     "stream_turns": (8, {"else if (transfer_i)": "else"}),
     "stream_widen": (18, {"skipping_q   <= !in_last_i && count_q == Final": "skipping_q   <= 1'b0"}),
+    "variable_shift": (7, {"minus_qq ? P - sum_q : sum_q": "sum_q"}),
     "stream_widen_gapless": (18, {"!out_valid_o || count_q != Final": "1'b1"}),
 }
 
@@ -197,11 +207,11 @@ def block_sources(name):
     """The harness of a block, what it needs, and the block itself."""
     harness = HARNESSES / f"{name}.sv"
     named = set(re.findall(r"^ *(\w+) #?\(|^ *(\w+) u_", harness.read_text(), re.MULTILINE))
-    files = {path for pair in named for module in pair if module for path in tools.used_sources(module, LIBRARY)}
+    files = {path for pair in named for module in pair if module for path in tools.used_sources(module, LIBRARY + TRANSFORMS)}
     # Packages first.
     files = {path.stem: path for path in sorted(files, key=lambda path: (not path.stem.endswith("_pkg"), path.stem))}
-    if "follow" in {module for pair in named for module in pair}:
-        files["follow"] = HARNESSES / "follow.sv"
+    for part in {"follow", "in_step"} & {module for pair in named for module in pair}:
+        files[part] = HARNESSES / f"{part}.sv"
     if name in TWO_CLOCKS:
         files["bit_sync"] = HARNESSES / "bit_sync_late.sv"
     return harness, files, files[name]

@@ -5,6 +5,7 @@ mod bench;
 mod boards;
 mod coproc;
 mod lib;
+mod ntt;
 mod rns;
 
 use hearith_verilated::build::Design;
@@ -13,8 +14,9 @@ use hearith_verilated::build::Design;
 pub fn all() -> impl Iterator<Item = Design> {
     let arith = if cfg!(feature = "arith") { arith::designs() } else { Vec::new() };
     let rns = if cfg!(feature = "rns") { rns::designs() } else { Vec::new() };
+    let ntt = if cfg!(feature = "ntt") { ntt::designs() } else { Vec::new() };
     // With a MESA inside.
     let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
     let coproc = if cfg!(feature = "arith") { coproc::designs() } else { Vec::new() };
-    lib::designs().into_iter().chain(bench::designs()).chain(boards).chain(coproc).chain(arith).chain(rns)
+    lib::designs().into_iter().chain(bench::designs()).chain(boards).chain(coproc).chain(arith).chain(ntt).chain(rns)
 }

