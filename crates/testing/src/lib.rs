@@ -11,10 +11,22 @@ pub const REQUIRE: &str = "HEARITH_REQUIRE";
 
 /// What a list may name: engines, tools, and what is in Python: the tops' second test bench
 /// (cocotb), and what the Python package's tests ask for (python-paillier, its own suite from the package
-/// index, the built command line, Flower, Spark); Go, for the service's client in another language; PostgreSQL, for the election's
+/// index, the built command line, Flower, Spark, notebooks); Go, for the service's client in another language; PostgreSQL, for the election's
 /// server; and Chromium, for its pages.
-pub const NAMES: [&str; 13] = [
-    "serial", "ifma", "verilator", "cocotb", "valgrind", "phe", "phe-suite", "command", "flower", "spark", "go", "postgres",
+pub const NAMES: [&str; 14] = [
+    "serial",
+    "ifma",
+    "verilator",
+    "cocotb",
+    "valgrind",
+    "phe",
+    "phe-suite",
+    "command",
+    "flower",
+    "spark",
+    "notebooks",
+    "go",
+    "postgres",
     "chromium",
 ];
 
