@@ -110,9 +110,10 @@ pub(super) fn write_new(path: &Path, access: Access, text: &str) -> Result<(), F
 }
 
 /// The record that is meant: the folder itself, or the one in the organiser's directory.
-pub(super) fn record_folder(path: &Path) -> PathBuf {
+pub(super) fn record_folder(path: &Path) -> Result<PathBuf, Failure> {
+    fs::read_dir(path).map_err(|error| Failure::reading(&name(path), error))?;
     let inside = path.join(RECORD);
-    if inside.is_dir() { inside } else { path.to_owned() }
+    Ok(if inside.is_dir() { inside } else { path.to_owned() })
 }
 
 /// What is wrong with a file or a record.

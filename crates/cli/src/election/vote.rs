@@ -141,7 +141,7 @@ fn held(election: &Election, challenge: &Challenge) -> Vec<(String, Vec<String>)
 
 /// The election of a record, by its first entry.
 fn election_of(session: &Session, path: &Path) -> Result<Election, Failure> {
-    let folder = record_folder(path);
+    let folder = record_folder(path)?;
     let source = Folder(folder.clone());
     let line = Lines::new(&source).next_line().map_err(|error| of(&folder, error))?;
     let Some(line) = line else { return Err(Failure::at(name(&folder), "there is no record here")) };
