@@ -4,7 +4,7 @@
     python3 hearith_verify.py RECORD [--insecure-key]
 
 It reads the folder of a published record, checks everything that the page says can be checked, prints a verdict for each
-check, and exits 1 if one fails. It is written to be read, not to be fast: proofs are verified one by one.
+check, and exits 1 if one fails. It is written to be read, not to be fast: proofs are verified one by one, on all cores.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import argparse
 import base64
 import hashlib
 import json
+import multiprocessing
 import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from math import factorial, gcd
+from math import factorial, gcd, isqrt
 from pathlib import Path
 from typing import Any
 
@@ -186,12 +187,28 @@ class Key:
     bits: int = 0
     square: int = 0
     base: int = 0
+    windows: list[list[int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.bits = self.n.bit_length()
         self.width = (self.bits + 7) // 8
         self.square = self.n * self.n
         self.base = pow(self.h, self.n, self.square)
+
+    def power_of_base(self, exponent: int) -> int:
+        """(h^n)^exponent, by a table of its powers to every byte in every place."""
+        result, place = 1, 0
+        while exponent:
+            if place == len(self.windows):
+                last = self.windows[-1] if place else [self.base, 1]
+                start = last[-1] * last[1 if place else 0] % self.square
+                row = [1]
+                for _ in range(255):
+                    row.append(row[-1] * start % self.square)
+                self.windows.append(row)
+            result = result * self.windows[place][exponent & 255] % self.square
+            exponent, place = exponent >> 8, place + 1
+        return result
 
     @property
     def short_bits(self) -> int:
@@ -232,10 +249,11 @@ def check_key(key: Key, roots: list[Any], insecure: bool) -> None:
     require(key.bits % 2 == 0 and 64 <= key.bits <= 8192, "the key has a size that none has")
     require(insecure or key.bits >= 2048, "the key is INSECURE: below 2048 bits")
     require(all(key.n % prime for prime in small_primes(SMALL_PRIMES_BELOW)), "the modulus has a small factor")
-    root = 1 << (key.bits // 2)
-    while (better := (root + key.n // root) // 2) < root:
-        root = better
+    root = isqrt(key.n)
     require(root * root != key.n, "the modulus is a square")
+    for above in range(root + 1, root + 101):
+        rest = above * above - key.n
+        require(insecure or isqrt(rest) ** 2 != rest, "the key is INSECURE: its primes are close")
     require(insecure or pow(2, key.n - 1, key.n) != 1, "the modulus is a prime")
     require(key.n % 4 == 1 and 1 < key.h < key.n - 1 and gcd(key.h, key.n) == 1, "the generator is none")
     require(len(roots) == 11, "the key has not eleven roots of its length")
@@ -270,7 +288,7 @@ def check_residue(key: Key, context: tuple[bytes, bytes], bits: int, u: int, dat
     z = response(data[2 * key.width :], bits)
     e = transcript("residue, short", *context, key.narrow(key.n), key.narrow(key.h), key.wide(u), key.wide(a))
     right = a * pow(u, e, key.square) % key.square
-    require(key.equal(pow(key.base, z, key.square), right), "the proof does not hold")
+    require(key.equal(key.power_of_base(z), right), "the proof does not hold")
 
 
 def check_membership(
@@ -291,7 +309,7 @@ def check_membership(
     for number, (a, e, z) in zip(numbers, sides, strict=True):
         u = c * (1 - number * key.n) % key.square
         right = a * pow(u, e, key.square) % key.square
-        require(key.equal(pow(key.base, z, key.square), right), "the proof does not hold")
+        require(key.equal(key.power_of_base(z), right), "the proof does not hold")
 
 
 # The election --------------------------------------------------------------------------------------------------------
@@ -457,7 +475,7 @@ class Election:
         for contest, (marks, _), inner in zip(self.contests, ballot.contests, openings, strict=True):
             for (ciphertext, _), (exponent, value) in zip(marks, inner, strict=True):
                 require(exponent < 1 << key.short_bits, "the opening is not that of the ciphertext")
-                made = (1 + contest.numbers[value] * key.n) * pow(key.base, exponent, key.square) % key.square
+                made = (1 + contest.numbers[value] * key.n) * key.power_of_base(exponent) % key.square
                 require(key.wide(made) == ciphertext, "the opening is not that of the ciphertext")
 
     def read_shares(self, data: bytes, trustee: int, tally: list[int]) -> list[int]:
@@ -566,6 +584,31 @@ class Voter:
 
 
 @dataclass
+class Pending:
+    """A ballot whose proofs are to be verified, cast or challenged."""
+
+    index: int
+    ballot: Ballot
+    openings: list[list[tuple[int, int]]] | None = None
+
+    def fault(self, election: Election) -> str | None:
+        try:
+            election.check_ballot(self.ballot)
+            if self.openings is not None:
+                election.check_openings(self.ballot, self.openings)
+        except Wrong as error:
+            return f"entry {self.index}: {error}"
+        return None
+
+
+WORKING_ON: list[Election] = []
+
+
+def fault_of(pending: Pending) -> str | None:
+    return pending.fault(WORKING_ON[-1])
+
+
+@dataclass
 class Verifier:
     insecure: bool = False
     faults: dict[str, list[str]] = field(default_factory=lambda: {step: [] for step in STEPS})
@@ -574,6 +617,7 @@ class Verifier:
     phase: str = "preparing"
     voters: dict[str, Voter] = field(default_factory=dict)
     seen: set[bytes] = field(default_factory=set)
+    pending: list[Pending] = field(default_factory=list)
     tally: list[int] | None = None
     weight: int = 0
     share_data: dict[int, tuple[int, bytes]] = field(default_factory=dict)
@@ -748,10 +792,7 @@ class Verifier:
         self.seen.update(ballot.ciphertexts())
         voter.counted = (index, ballot)
         self.counts["ballots"] += 1
-        try:
-            election.check_ballot(ballot)
-        except Wrong as error:
-            self.fault("ballots", f"entry {index}: {error}")
+        self.pending.append(Pending(index, ballot))
         return voter.key
 
     def take_challenge(self, index: int, body: Any) -> bytes:
@@ -764,11 +805,7 @@ class Verifier:
         openings = election.read_openings(body["openings"])
         self.seen.update(ballot.ciphertexts())
         self.counts["challenges"] += 1
-        try:
-            election.check_ballot(ballot)
-            election.check_openings(ballot, openings)
-        except Wrong as error:
-            self.fault("challenges", f"entry {index}: {error}")
+        self.pending.append(Pending(index, ballot, openings))
         return self.voters[ballot.voter].key
 
     def take_tally(self, index: int, body: Any) -> bytes:
@@ -834,8 +871,23 @@ class Verifier:
 
     # The end
 
+    def check_proofs(self, election: Election) -> None:
+        """The proofs of all ballots, on all cores: of few it is not worth the start."""
+        election.key.power_of_base((1 << (election.key.short_bits + 500)) - 1)
+        if len(self.pending) < 50:
+            faults = [one.fault(election) for one in self.pending]
+        else:
+            WORKING_ON.append(election)
+            with multiprocessing.get_context("fork").Pool() as pool:
+                faults = pool.map(fault_of, self.pending, chunksize=8)
+        for one, fault in zip(self.pending, faults, strict=True):
+            if fault is not None:
+                self.fault("ballots" if one.openings is None else "challenges", fault)
+
     def check_end(self) -> None:
         election, tally = self.election, self.tally
+        if election is not None:
+            self.check_proofs(election)
         if election is None or tally is None:
             return
         plain = self.decrypt(election, tally)

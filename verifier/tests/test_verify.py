@@ -88,7 +88,7 @@ def write_lines(folder: Path, lines: list[str], heads: list[str]) -> Path:
 
 def program() -> Path | None:
     """The first verifier, where it was built."""
-    named = os.environ.get("HEARITH_PROGRAM")
+    named = os.environ.get("HEARITH_COMMAND")
     found = Path(named) if named else ROOT / "target/debug/hearith"
     return found if found.exists() else None
 
