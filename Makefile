@@ -9,7 +9,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 FUZZ_SECONDS ?= 300
 
 .PHONY: help setup clean lint audit miri msrv doc docs wheel web sbom fuzz coverage formal boards hardware-tools
-.PHONY: demo demo-python demo-dghv demo-service
+.PHONY: demo demo-python demo-election demo-dghv demo-service
 .PHONY: test test-full
 .PHONY: bench bench-python bench-everyday bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-election-server bench-proofs bench-web
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-memories synth-check
@@ -28,6 +28,10 @@ demo-python: ## the same in Python and SQL: DuckDB, the command line and plain s
 demo-service: ## the same through a service on the loopback address, by two clients at once
 	@scripts/setup.sh build
 	@scripts/demo_service.sh
+
+demo-election: ## a thousand ballots of a known result: cast, challenged, tallied by trustees, verified by two verifiers
+	@scripts/setup.sh build
+	@scripts/demo_election.sh
 
 demo-dghv: ## add two numbers that are encrypted with FHE over the integers (broken parameters)
 	@scripts/setup.sh build

@@ -12,7 +12,7 @@ use crate::session::Session;
 
 /// Checks a record and gives a verdict for each check.
 pub(super) fn run(session: &Session, command: &ElectionVerify) -> Result<(), Failure> {
-    let folder = record_folder(&command.record);
+    let folder = record_folder(&command.record)?;
     let report = read(session, &Folder(folder.clone()), &name(&folder))?;
     show(session, &report)?;
     if !report.is_good() {
