@@ -14,7 +14,18 @@ pub const REQUIRE: &str = "HEARITH_REQUIRE";
 /// index, the built command line, Flower, Spark); Go, for the service's client in another language; and PostgreSQL, for the election's
 /// server.
 pub const NAMES: [&str; 12] = [
-    "serial", "ifma", "verilator", "cocotb", "valgrind", "phe", "phe-suite", "command", "flower", "spark", "go", "postgres",
+    "serial",
+    "ifma",
+    "verilator",
+    "cocotb",
+    "valgrind",
+    "phe",
+    "phe-suite",
+    "command",
+    "flower",
+    "spark",
+    "go",
+    "postgres",
 ];
 
 /// Whether a test can use what `name` stands for, `present` telling that it is there.

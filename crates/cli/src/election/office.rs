@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hearith_election::{
-    Board, Body, Election, Error, ErrorKind, Holder, Lines, Notice, Receipt, Record, SecretKey, Signer, State, Tally, now,
+    Board, Body, Election, Error, ErrorKind, Holder, Lines, Notice, Receipt, Record, SecretKey, Signer, State, Tally,
+    now,
 };
 use hearith_election_server::client::Client;
 use hearith_paillier::SecretText;
@@ -47,7 +48,11 @@ impl Office {
         let path = folder.join(RECORD);
         let record = Record::open(&path, session.policy, session.engine).map_err(|error| of(&path, error))?;
         session.warn_of(&name(&path), record.state().election().key());
-        Ok(Office { organiser: Some(organiser), place: Place::Here { board, record: record.into() }, name: name(&path) })
+        Ok(Office {
+            organiser: Some(organiser),
+            place: Place::Here { board, record: record.into() },
+            name: name(&path),
+        })
     }
 
     /// The organiser's keys, and the record here or at a server.
@@ -66,7 +71,11 @@ impl Office {
             taken.map_err(|error| Failure::at(url, error))?;
         }
         let state = state.ok_or_else(|| Failure::at(url, "there is no election yet"))?;
-        Ok(Office { organiser: Some(organiser), place: Place::There { client, state: state.into() }, name: url.clone() })
+        Ok(Office {
+            organiser: Some(organiser),
+            place: Place::There { client, state: state.into() },
+            name: url.clone(),
+        })
     }
 
     /// As voters find it: the organiser's directory, or a server by its URL, of which they need to know the election only.
@@ -84,7 +93,11 @@ impl Office {
         let path = folder.join(RECORD);
         let first = Notice::signed(first, &organiser);
         let record = Record::create(&path, first, session.policy, session.engine).map_err(|error| of(&path, error))?;
-        Ok(Office { organiser: Some(organiser), place: Place::Here { board, record: record.into() }, name: name(&path) })
+        Ok(Office {
+            organiser: Some(organiser),
+            place: Place::Here { board, record: record.into() },
+            name: name(&path),
+        })
     }
 
     /// What the election is at.
@@ -99,16 +112,16 @@ impl Office {
     pub(super) fn tally(&self) -> Result<Tally, Failure> {
         let tally = match &self.place {
             Place::Here { record, .. } => record.tally(),
-            Place::There { client, state } => {
-                hearith_election::tally(state, &client.record().map_err(Failure::new)?)
-            }
+            Place::There { client, state } => hearith_election::tally(state, &client.record().map_err(Failure::new)?),
         };
         tally.map_err(|error| Failure::at(&self.name, error))
     }
 
     /// Enters what the organiser says.
     pub(super) fn say(&mut self, body: Body) -> Result<(), Failure> {
-        let Some(organiser) = &self.organiser else { return Err(Failure::at(&self.name, "only its organiser says that")) };
+        let Some(organiser) = &self.organiser else {
+            return Err(Failure::at(&self.name, "only its organiser says that"));
+        };
         let notice = Notice::signed(body, organiser);
         self.enter(notice).map(|_| ())
     }
