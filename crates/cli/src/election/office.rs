@@ -1,6 +1,8 @@
 //! The organiser's directory: two secret keys, what is voted on, and the record as it grows.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use hearith_election::{
@@ -9,6 +11,7 @@ use hearith_election::{
 };
 use hearith_election_server::client::Client;
 use hearith_paillier::SecretText;
+use zeroize::Zeroizing;
 
 use crate::args::AtServer;
 use crate::failure::{Failure, eprint_line, name};
@@ -212,6 +215,24 @@ pub(super) fn secret_text(path: &Path) -> Result<SecretText, Failure> {
     Ok(text)
 }
 
+/// A file of secrets as long as it may be: credentials, or a prepared ballot. Wiped when dropped.
+pub(super) fn long_secret_text(path: &Path) -> Result<Zeroizing<String>, Failure> {
+    let called = name(path);
+    let read = || {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.permissions().mode() & 0o077 != 0 {
+            let what = "others than its owner can read this secret (chmod 600 mends it)";
+            eprint_line(&format!("{called}: warning: {what}"));
+        }
+        // With room enough from the start, so that no copy of a secret is left behind.
+        let mut text = Zeroizing::new(String::with_capacity(metadata.len() as usize + 64));
+        file.take(metadata.len()).read_to_string(&mut text)?;
+        Ok(text)
+    };
+    read().map_err(|error| Failure::reading(&called, error))
+}
+
 /// A public text of a file.
 pub(super) fn text(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|error| Failure::reading(&name(path), error))
@@ -225,9 +246,10 @@ pub(super) fn write_new(path: &Path, access: Access, text: &str) -> Result<(), F
 }
 
 /// The record that is meant: the folder itself, or the one in the organiser's directory.
-pub(super) fn record_folder(path: &Path) -> PathBuf {
+pub(super) fn record_folder(path: &Path) -> Result<PathBuf, Failure> {
+    fs::read_dir(path).map_err(|error| Failure::reading(&name(path), error))?;
     let inside = path.join(RECORD);
-    if inside.is_dir() { inside } else { path.to_owned() }
+    Ok(if inside.is_dir() { inside } else { path.to_owned() })
 }
 
 /// What is wrong with a file or a record.
