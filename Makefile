@@ -8,7 +8,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target; `make test` takes a short look.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo demo-python demo-dghv demo-service test test-full wheel sbom bench bench-python bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-proofs bench-web web fuzz lint audit miri msrv doc hardware-tools synth \
+.PHONY: help demo demo-python demo-dghv demo-service test test-full wheel sbom bench bench-python bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-election-server bench-proofs bench-web web fuzz lint audit miri msrv doc hardware-tools synth \
 	synth-mesa synth-rns synth-coproc synth-memories synth-check boards formal coverage setup clean
 
 help: ## list these commands
@@ -87,6 +87,10 @@ bench-recryption: ## measure recryption over the integers and circuits on it (te
 bench-service: ## measure the service beside the command line alone (five minutes; leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_service.sh
+
+bench-election-server: ## measure the election's server, alone and beside readers (five minutes; leave the machine alone)
+	@scripts/setup.sh test
+	scripts/bench_election_server.sh
 
 bench-proofs: ## measure proofs about ciphertexts beside gmpy2 (minutes; leave the machine alone)
 	@scripts/setup.sh test

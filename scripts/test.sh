@@ -26,6 +26,7 @@ declare -A systems=(
     [device]="--package hearith-device --package hearith-verilated --package hearith-testing --all-features
         --package hearith-rtl --no-default-features"
     [dghv]="--package hearith-dghv --all-features"
+    [election-server]="--package hearith-election-server --all-features"
     [ntt]="--package hearith-ntt --all-features"
     [service]="--package hearith-service --all-features"
     [rns]="--package hearith-rns --package hearith-golden --all-features

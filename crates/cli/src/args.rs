@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 mod dghv;
+mod election;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,6 +16,10 @@ use crate::printable::Printable;
 
 pub use dghv::{
     Dghv, DghvCombine, DghvCommand, DghvDecrypt, DghvEncrypt, DghvEvaluate, DghvInspect, DghvKeygen, DghvSwitch,
+};
+pub use election::{
+    Election, ElectionAudit, ElectionCeremony, ElectionChallenge, ElectionDecryptShare, ElectionFinish, ElectionInit,
+    ElectionRegister, ElectionTally, ElectionVerify, ElectionVote,
 };
 
 /// Threads that can be asked for: more than any machine has cores, few enough to be started in no time.
@@ -98,6 +103,9 @@ pub enum Command {
     /// Residue number systems: special primes, integers to residues and back
     #[command(subcommand)]
     Rns(Rns),
+    /// Secret ballots whose result everybody can check
+    #[command(subcommand)]
+    Election(Election),
     /// FHE over the integers: sums and products of encrypted bits, with BROKEN historical parameters
     Dghv(Dghv),
 }

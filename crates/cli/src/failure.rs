@@ -13,6 +13,8 @@ use crate::printable::Printable;
 
 /// Exit status for everything that is wrong with the input or the output.
 const BAD: u8 = 2;
+/// Exit status for something that was checked and is not so.
+const REFUTED: u8 = 1;
 /// Exit status when whoever read our output went away, as a shell reports it.
 const CLOSED_PIPE: u8 = 128 + 13;
 
@@ -30,6 +32,13 @@ pub enum Failure {
         what: Cause,
         /// What is to be said beside: an option that helps, or that there is more of the same.
         note: Option<String>,
+    },
+    /// What was checked is not so, in the file named.
+    Refuted {
+        /// The file, as the user named it.
+        file: String,
+        /// What is not so.
+        what: String,
     },
     /// The reader of our output closed it: nothing to complain about.
     ClosedPipe,
@@ -52,6 +61,11 @@ impl Failure {
             *note = Some(text.into());
         }
         self
+    }
+
+    /// Something that was checked is not so.
+    pub fn refuted(file: &str, what: String) -> Self {
+        Self::Refuted { file: file.to_owned(), what }
     }
 
     /// Something that concerns no file could not be done.
@@ -88,13 +102,21 @@ impl Failure {
                 eprint_line(self);
                 ExitCode::from(BAD)
             }
+            Self::Refuted { .. } => {
+                eprint_line(self);
+                ExitCode::from(REFUTED)
+            }
         }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Wrong { file, what, note } = self else { return f.write_str("the output was closed") };
+        let (file, what, note) = match self {
+            Self::Wrong { file, what, note } => (file, what, note),
+            Self::Refuted { file, what } => return write!(f, "{file}: {what}"),
+            Self::ClosedPipe => return f.write_str("the output was closed"),
+        };
         if let Some(file) = file {
             write!(f, "{file}: ")?;
         }
@@ -110,7 +132,7 @@ impl Error for Failure {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Wrong { what, .. } => Some(&**what),
-            Self::ClosedPipe => None,
+            Self::Refuted { .. } | Self::ClosedPipe => None,
         }
     }
 }

@@ -12,6 +12,7 @@ mod combine;
 mod decrypt;
 mod device;
 pub mod dghv;
+mod election;
 mod encrypt;
 mod engines;
 mod explain;
@@ -90,6 +91,7 @@ fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
         Command::Export(command) => phe::export(&session, &command),
         Command::Import(command) => phe::import(&session, &command),
         Command::Rns(command) => rns::run(&session, &command),
+        Command::Election(command) => election::run(&session, &command),
         Command::Dghv(command) => dghv::run(&session, &command),
     }
 }

@@ -69,6 +69,11 @@ impl Progress {
         self.bar.set_message(format!("{rows} rows"));
     }
 
+    /// Says how many bytes were read.
+    pub(crate) fn set_bytes(&self, position: u64) {
+        self.bar.set_position(position);
+    }
+
     /// Says how many of all steps are done.
     pub(crate) fn set_of(&self, done: u64, all: u64) {
         self.bar.set_length(all);

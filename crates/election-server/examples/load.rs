@@ -1,4 +1,4 @@
-//! Load on an election's server, for `bench/election_server.py`.
+//! Load on an election's server, for `bench/python/election_server.py`.
 //!
 //! `load prepare FOLDER VOTERS`: an election of ten candidates under a key of 2048 bits, and a ballot of every voter, into a new folder.
 //! `load serve FOLDER STORE`: a server of that election, until its input ends; says where.

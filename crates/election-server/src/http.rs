@@ -253,9 +253,8 @@ async fn board_file(State(shop): State<Arc<Shop>>, Path(name): Path<String>, hea
 }
 
 async fn heads(State(shop): State<Arc<Shop>>) -> Answer {
-    let heads = shop.ledger.store().heads().await.map_err(|error| store_failed(&shop, &error))?;
-    let text: String = heads.iter().flat_map(|line| [line, "\n"]).collect();
-    Ok(([(header::CONTENT_TYPE, "application/jsonl"), (header::CACHE_CONTROL, "no-cache")], text).into_response())
+    let heads = shop.files.heads().await.map_err(|error| store_failed(&shop, &error))?;
+    Ok(([(header::CONTENT_TYPE, "application/jsonl"), (header::CACHE_CONTROL, "no-cache")], heads).into_response())
 }
 
 /// A file of lines: whole, not at all where the reader has it, or from a byte on where the reader has what is before.

@@ -1,12 +1,15 @@
 //! The record's files of lines, as readers fetch them: a thousand entries each, kept in memory while they are asked for.
 //!
-//! Readers share what is kept. A file that is full never changes; the newest is made longer by what was added, at most once a second.
+//! Readers share what is kept. A file that is full never changes; the newest is made longer by what was added, at most once a second, and
+//! whenever a head was shown that covers more than it has: whoever reads the heads first finds all that they are about.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
+use hearith_election::Head;
 
 use crate::store::{Error, Store};
 
@@ -21,6 +24,15 @@ pub(crate) struct Files {
     store: Store,
     most_bytes: usize,
     kept: Mutex<HashMap<u64, Kept>>,
+    heads: tokio::sync::Mutex<Heads>,
+    /// Entries that a head covers which somebody was shown.
+    promised: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Heads {
+    text: Bytes,
+    made: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -43,11 +55,27 @@ pub(crate) struct File {
 impl Files {
     /// The files of a store, of which at most so many bytes are kept, and the one asked for last.
     pub(crate) fn new(store: Store, most_bytes: usize) -> Self {
-        Self { store, most_bytes, kept: Mutex::default() }
+        let (heads, promised) = (tokio::sync::Mutex::default(), AtomicU64::default());
+        Self { store, most_bytes, kept: Mutex::default(), heads, promised }
+    }
+
+    /// The file of heads.
+    pub(crate) async fn heads(&self) -> Result<Bytes, Error> {
+        let mut heads = self.heads.lock().await;
+        if heads.made.is_none_or(|made| made.elapsed() >= FRESH) {
+            let lines = self.store.heads().await?;
+            let newest = lines.last().and_then(|line| Head::from_line(line).ok());
+            self.promised.fetch_max(newest.map_or(0, |head| head.size), Ordering::AcqRel);
+            let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
+            *heads = Heads { text: text.into(), made: Some(Instant::now()) };
+        }
+        Ok(heads.text.clone())
     }
 
     /// The file that begins with entry `first`, if a board of `size` entries has it.
     pub(crate) async fn file(&self, first: u64, size: u64) -> Result<Option<File>, Error> {
+        let promised = self.promised.load(Ordering::Acquire);
+        let size = size.max(promised);
         if first % LINES != 0 || first >= size {
             return Ok(None);
         }
@@ -55,7 +83,8 @@ impl Files {
         // Whoever comes meanwhile waits, and finds what was fetched.
         let mut file = shared.lock().await;
         let fresh = file.made.is_some_and(|made| made.elapsed() < FRESH);
-        if file.lines < LINES.min(size - first) && !fresh {
+        let known = |size: u64| LINES.min(size.saturating_sub(first));
+        if file.lines < known(promised) || (file.lines < known(size) && !fresh) {
             *file = self.longer(first, &file).await?;
         }
         let found = file.clone();

@@ -5,7 +5,7 @@ use std::sync::Barrier;
 
 use hearith_election::signature::PublicKey;
 use hearith_election::{
-    Ballot, Board, Body, Entry, Folder, Head, Lines, Notice, Outcome, Products, Receipt, State, read_tracker, tracker,
+    Ballot, Board, Body, Entry, Folder, Head, Lines, Notice, Outcome, Products, Receipt, Source, State, read_tracker, tracker,
 };
 use hearith_election_server::backup::{self, backup, restore};
 use hearith_election_server::store::Store;
@@ -95,6 +95,22 @@ fn the_record_is_the_board() {
     let report = hearith_election::verify(&hall.client().record().unwrap(), POLICY, Engine::best(), &|_| ()).unwrap();
     assert!(report.is_good(), "{:?}", report.checks);
     assert_eq!((report.size, report.root), (10, board.root()));
+}
+
+/// Readers who come between two ballots find all that the heads which they were shown are about.
+#[test]
+fn heads_promise_no_more_than_the_board_shows() {
+    let hall = Hall::open(30, false);
+    for voter in 0..30 {
+        hall.client().send(&hall.cast.ballot(voter, 0)).unwrap();
+        let (record, mut count) = (hall.client().record().unwrap(), 0);
+        let mut lines = Lines::new(&record);
+        while lines.next_line().unwrap().is_some() {
+            count += 1;
+        }
+        let heads = std::io::read_to_string(record.open("heads.jsonl").unwrap().unwrap()).unwrap();
+        assert_eq!(Head::from_line(heads.lines().last().unwrap()).unwrap().size, count);
+    }
 }
 
 #[test]

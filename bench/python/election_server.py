@@ -1,0 +1,199 @@
+"""The election's server under load, clients and server on this machine; writes bench/results/election-server.md.
+
+Ballots of ten candidates under a key of 2048 bits, every proof verified, each acknowledged when it is on disk: alone, with readers who ask
+without pause, and over PostgreSQL where its programs are found. Afterwards the board has as many ballots as were acknowledged.
+
+Needs the release-built example `load` of hearith-election-server (scripts/bench_election_server.sh builds it). Leave the machine alone
+meanwhile.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import tempfile
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LOAD = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples/load"
+#: Goals: ballots a second alone, and while the board is read.
+ALONE, BESIDE_READERS = 500, 50
+
+
+def load(*arguments):
+    """Runs the example, and gives what it prints as numbers by name."""
+    run = subprocess.run([LOAD, *map(str, arguments)], check=True, capture_output=True, text=True)
+    return {name: float(value) for name, value in (line.split() for line in run.stdout.splitlines())}
+
+
+class Server:
+    """A server of an election, over a store."""
+
+    def __init__(self, folder, store):
+        """Starts it and begins the election."""
+        command = [LOAD, "serve", folder, store]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().split()[1]
+        load("begin", folder, self.url)
+
+    def voted(self):
+        """How many ballots count."""
+        with urllib.request.urlopen(f"{self.url}/api/election") as answer:
+            return json.load(answer)["voted"]
+
+    def processor(self):
+        """Seconds of processor time so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def end(self):
+        """Ends it in good order; MiB that it had in memory at most."""
+        out, _ = self.process.communicate()
+        assert "stopped true" in out, out
+        return int(out.split("VmHWM:")[1].split()[0]) / 1024
+
+
+class Postgres:
+    """A database of its own, for as long as it is measured."""
+
+    def __init__(self, folder):
+        """Makes and starts it; as root under the account that Debian's package has."""
+        found = [*Path("/usr/lib/postgresql").glob("*/bin"), *map(Path, os.environ["PATH"].split(":"))]
+        self.programs = next((one for one in found if (one / "initdb").exists()), None)
+        if self.programs is None:
+            raise FileNotFoundError("initdb")
+        self.data = folder / "postgres"
+        self.data.mkdir()
+        self.account = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
+        if self.account:
+            folder.chmod(0o755)
+            shutil.chown(self.data, "postgres")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.run("initdb", "--auth=trust", "--username=hearith", "--encoding=UTF8")
+        self.run("pg_ctl", "start", "--wait", "--silent", f"--options=-p {self.port} -k /tmp", f"--log={self.data}/log")
+        self.url = f"postgres://hearith@127.0.0.1:{self.port}/postgres"
+
+    def run(self, program, *arguments):
+        """Runs one of its programs."""
+        command = [*self.account, self.programs / program, "-D", self.data, *arguments]
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd="/")
+
+    def stop(self):
+        """Stops it."""
+        self.run("pg_ctl", "stop", "--mode=fast", "--silent")
+
+
+def measure(folder, store, clients, count, readers, seconds):
+    """Casts `count` ballots beside so many readers; what the clients and the readers saw."""
+    server = Server(folder, store)
+    # The server's first work is not what is measured: 2000 ballots are there when it begins.
+    before = load("cast", folder, server.url, clients, 0, 2000)["acknowledged"]
+    reading = None
+    if readers:
+        command = [LOAD, "read", server.url, str(readers), str(seconds)]
+        reading = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    spent = server.processor()
+    seen = load("cast", folder, server.url, clients, 2000, count)
+    seen["processor"] = (server.processor() - spent) / count
+    if reading:
+        out, _ = reading.communicate()
+        assert reading.returncode == 0
+        seen |= {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+        seen["read_span"] = seconds
+    assert server.voted() == before + count == before + seen["acknowledged"], "a ballot is missing"
+    seen["memory"] = server.end()
+    return seen
+
+
+def table(rows):
+    """The table's lines."""
+    yield "| what | ballots | a second | p50 | p99 | longest | processor time a ballot | memory |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for name, seen in rows:
+        times = " | ".join(f"{seen[one] / 1000:.2f} s" for one in ("p50", "p99", "longest"))
+        yield (
+            f"| {name} | {seen['acknowledged']:.0f} | {seen['a_second']:.0f} | {times} | "
+            f"{seen['processor'] * 1e3:.2f} ms | {seen['memory']:.0f} MiB |"
+        )
+
+
+def main():
+    """Measures and writes the page."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ballots", type=int, default=12_000, help="ballots that are cast alone")
+    parser.add_argument("--clients", type=int, default=256, help="clients that cast")
+    parser.add_argument("--readers", type=int, default=100, help="clients that read")
+    parser.add_argument("--seconds", type=int, default=30, help="how long they read")
+    asked = parser.parse_args()
+    beside = asked.ballots // 3
+    rows = []
+    with tempfile.TemporaryDirectory(dir=ROOT / "target") as name:
+        folder = Path(name)
+        load("prepare", folder / "election", 2000 + asked.ballots)
+        election = folder / "election"
+        stores = iter(range(9))
+
+        def one(what, count, readers=0, store=None):
+            store = store or f"sqlite:{folder}/{next(stores)}.db"
+            rows.append((what, measure(election, store, asked.clients, count, readers, asked.seconds)))
+
+        one("SQLite, alone", asked.ballots)
+        one(f"SQLite, {asked.readers} readers", beside, asked.readers)
+        try:
+            database = Postgres(folder)
+        except FileNotFoundError:
+            print("PostgreSQL is not here: not measured")
+        else:
+            one("PostgreSQL, alone", beside, store=database.url)
+            database.stop()
+    alone, read = rows[0][1], rows[1][1]
+    goals = [
+        (f"{ALONE} ballots a second, all proofs verified, on disk", alone["a_second"], ALONE),
+        (f"{BESIDE_READERS} while {asked.readers} clients read the board", read["a_second"], BESIDE_READERS),
+    ]
+    lines = [
+        "# The election's server under load",
+        "",
+        "Made by `bench/python/election_server.py` (`make bench-election-server`).",
+        "",
+        f"- Machine: {processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}; clients, readers, "
+        "database and server on it, over the loopback network without TLS",
+        f"- Date: {datetime.date.today().isoformat()}",
+        "- Ballots: one contest of ten candidates of whom one is chosen, so ten proofs of 0 or 1 and one of the sum, under a key of "
+        "2048 bits; made beforehand",
+        f"- Method: {asked.clients} clients that each wait for their receipt before they cast the next ballot; 2000 ballots are on the "
+        "board when the time begins. A receipt is given when the ballot is verified and on disk. Processor time is the server's alone; what "
+        "clients and readers take they take from the same processors.",
+        "",
+        "| goal | measured | met |",
+        "| --- | ---: | ---: |",
+        *(f"| {what} | {found:.0f} | {'yes' if found >= goal else 'no'} |" for what, found, goal in goals),
+        "",
+        *table(rows),
+        "",
+        f"The {asked.readers} readers ask without pause for the overview, the first thousand voters, and what was added to the board's newest "
+        f"file: over {asked.seconds} seconds {read['answers_a_second']:.0f} answers a second, {read['bytes_a_second'] / 1e6:.0f} MB a second. "
+        "No ballot that was acknowledged was missing afterwards.",
+        "",
+    ]
+    (ROOT / "bench/results/election-server.md").write_text("\n".join(lines))
+    print("\n".join(lines))
+
+
+def processor():
+    """The processor's name."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor()
+
+
+if __name__ == "__main__":
+    main()

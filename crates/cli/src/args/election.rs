@@ -1,0 +1,194 @@
+//! What can be said after `hearith election`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use hearith_paillier::DEFAULT_BITS;
+
+use super::Sharing;
+
+/// `hearith election`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Election {
+    /// Begin: the organiser's and the board's keys, and what is voted on
+    Init(ElectionInit),
+    /// Make the key, share it among trustees, and publish the election
+    Ceremony(ElectionCeremony),
+    /// List voters, and make a credential for each
+    Register(ElectionRegister),
+    /// Make a ballot and cast it; or first make it, then cast or challenge it
+    Vote(ElectionVote),
+    /// Show what a prepared ballot holds instead of casting it: it never counts
+    Challenge(ElectionChallenge),
+    /// End the vote, and publish the encrypted sums
+    Tally(ElectionTally),
+    /// Take a trustee's part in decrypting the sums, after verifying the record
+    DecryptShare(ElectionDecryptShare),
+    /// Publish the decryption, and the result
+    Finish(ElectionFinish),
+    /// Check everything that a published record claims
+    Verify(ElectionVerify),
+    /// Tell a record's story, and compare it with what somebody else was shown
+    Audit(ElectionAudit),
+}
+
+/// `hearith election init`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionInit {
+    /// What the election is called
+    #[arg(long)]
+    pub title: String,
+    /// What is voted on: JSON, a list of contests with title, candidates and method
+    #[arg(long, value_name = "FILE")]
+    pub contests: PathBuf,
+    /// Voters may vote again: the last ballot counts
+    #[arg(long)]
+    pub revoting: bool,
+    /// Directory of the election, for its organiser alone; made when missing
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// `hearith election ceremony`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionCeremony {
+    /// The organiser's directory
+    #[arg(value_name = "DIR")]
+    pub office: PathBuf,
+    /// Size of the key: 2048 or more, an even number up to 8192
+    #[arg(long, default_value_t = DEFAULT_BITS)]
+    pub bits: u32,
+    /// Of L trustees, at most 20, any W decrypt; without, one holder decrypts alone
+    #[arg(long, value_name = "W/L")]
+    pub shares: Option<Sharing>,
+    /// Directory for the trustees' shares or the private key; made when missing
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// `hearith election register`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionRegister {
+    /// The organiser's directory
+    #[arg(value_name = "DIR")]
+    pub office: PathBuf,
+    /// CSV with a column `voter`, and if you like `weight` and `key` (an Ed25519 key of the voter's own)
+    #[arg(value_name = "VOTERS", requires = "out")]
+    pub voters: Option<PathBuf>,
+    /// File for the new credentials, one a line: hand each voter theirs
+    #[arg(long, value_name = "FILE", requires = "voters")]
+    pub out: Option<PathBuf>,
+    /// Begin the vote: no voters can be added afterwards
+    #[arg(long)]
+    pub open: bool,
+}
+
+/// `hearith election vote`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionVote {
+    /// The organiser's directory; with --prepare the record will do
+    #[arg(value_name = "DIR")]
+    pub office: PathBuf,
+    /// The voter's credential; of several in the file the one of --voter
+    #[arg(long, value_name = "FILE")]
+    pub credential: PathBuf,
+    /// Whose credential of the file it is
+    #[arg(long, value_name = "ID")]
+    pub voter: Option<String>,
+    /// A candidate for a contest, as often as there are votes to give
+    #[arg(long, value_name = "CONTEST=CANDIDATE", conflicts_with_all = ["cast", "ballots"])]
+    pub choose: Vec<String>,
+    /// Make the ballot and cast NOTHING: the file holds what was chosen, for your eyes alone
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cast", "ballots"])]
+    pub prepare: Option<PathBuf>,
+    /// Cast a ballot that was prepared
+    #[arg(long, value_name = "FILE", conflicts_with = "ballots")]
+    pub cast: Option<PathBuf>,
+    /// Cast ballots of many voters: CSV with a column `voter` and one a contest, candidates parted by `;`
+    #[arg(long, value_name = "FILE", conflicts_with = "voter")]
+    pub ballots: Option<PathBuf>,
+    /// File for the board's receipt
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["prepare", "ballots"])]
+    pub receipt: Option<PathBuf>,
+}
+
+/// `hearith election challenge`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionChallenge {
+    /// The organiser's directory
+    #[arg(value_name = "DIR")]
+    pub office: PathBuf,
+    /// The ballot, as `vote --prepare` wrote it
+    #[arg(value_name = "PREPARED")]
+    pub prepared: PathBuf,
+    /// The voter's credential; of several in the file the one whose ballot it is
+    #[arg(long, value_name = "FILE")]
+    pub credential: PathBuf,
+}
+
+/// `hearith election tally`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionTally {
+    /// The organiser's directory
+    #[arg(value_name = "DIR")]
+    pub office: PathBuf,
+}
+
+/// `hearith election decrypt-share`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionDecryptShare {
+    /// The published record
+    #[arg(value_name = "RECORD")]
+    pub record: PathBuf,
+    /// The trustee's share of the private key, share-N.json
+    #[arg(long, value_name = "FILE")]
+    pub share: PathBuf,
+    /// The share of the decryption, for the organiser
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// `hearith election finish`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionFinish {
+    /// The organiser's directory
+    #[arg(value_name = "DIR")]
+    pub office: PathBuf,
+    /// What trustees made with `decrypt-share`, a file each
+    #[arg(value_name = "SHARES", conflicts_with = "key")]
+    pub shares: Vec<PathBuf>,
+    /// The private key, of an election whose key is not shared
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+}
+
+/// `hearith election verify`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionVerify {
+    /// The published record
+    #[arg(value_name = "RECORD")]
+    pub record: PathBuf,
+}
+
+/// `hearith election audit`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionAudit {
+    /// The published record
+    #[arg(value_name = "RECORD")]
+    pub record: PathBuf,
+    /// Another copy of it: neither may have what the other has not, but for entries at the end
+    #[arg(value_name = "OTHER")]
+    pub other: Option<PathBuf>,
+    /// Heads that somebody was shown, one a line
+    #[arg(long, value_name = "FILE")]
+    pub heads: Option<PathBuf>,
+    /// A voter's receipt
+    #[arg(long, value_name = "FILE")]
+    pub receipt: Option<PathBuf>,
+    /// A ballot's tracker
+    #[arg(long)]
+    pub tracker: Option<String>,
+    /// List who voted and who did not
+    #[arg(long)]
+    pub voters: bool,
+}

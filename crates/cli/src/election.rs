@@ -1,0 +1,28 @@
+//! `hearith election`: ballots, their board and their tally, over a folder of the organiser's.
+
+mod audit;
+mod end;
+mod office;
+mod setup;
+mod verify;
+mod vote;
+
+use crate::args::Election;
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// Runs the command.
+pub(crate) fn run(session: &Session, command: &Election) -> Result<(), Failure> {
+    match command {
+        Election::Init(command) => setup::init(session, command),
+        Election::Ceremony(command) => setup::ceremony(session, command),
+        Election::Register(command) => setup::register(session, command),
+        Election::Vote(command) => vote::vote(session, command),
+        Election::Challenge(command) => vote::challenge(session, command),
+        Election::Tally(command) => end::tally(session, command),
+        Election::DecryptShare(command) => end::decrypt_share(session, command),
+        Election::Finish(command) => end::finish(session, command),
+        Election::Verify(command) => verify::run(session, command),
+        Election::Audit(command) => audit::run(session, command),
+    }
+}

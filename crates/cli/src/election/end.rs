@@ -1,0 +1,96 @@
+//! `hearith election tally`, `decrypt-share` and `finish`.
+
+use std::path::Path;
+
+use hearith_election::{Body, Contest, Folder, Notice, Of, Outcome, Phase};
+
+use super::office::{Office, of, record_folder, text, write_new};
+use super::verify::verified;
+use crate::args::{ElectionDecryptShare, ElectionFinish, ElectionTally};
+use crate::engines::{print, print_json};
+use crate::failure::{Failure, eprint_line, name};
+use crate::keys::{Key, KeyFile};
+use crate::output::Access;
+use crate::session::Session;
+
+/// Ends the vote, and publishes the products of what counts.
+pub(super) fn tally(session: &Session, command: &ElectionTally) -> Result<(), Failure> {
+    let mut office = Office::open(session, &command.office)?;
+    if office.state().phase() == Phase::Open {
+        office.say(Body::Close(Of { election: office.state().election().id() }))?;
+    }
+    let tally = office.record().tally().map_err(|error| of(&command.office, error))?;
+    let (counted, weight) = (tally.counted, tally.weight);
+    office.say(Body::Tally(tally))?;
+    office.sign_head()?;
+    print(&format!("{counted} ballots count, of weight {weight}\n"))
+}
+
+/// A trustee's part, after everything that the record claims was verified.
+pub(super) fn decrypt_share(session: &Session, command: &ElectionDecryptShare) -> Result<(), Failure> {
+    let trustee = KeyFile::open(&command.share)?.share(session)?;
+    let folder = record_folder(&command.record);
+    let report = verified(session, &Folder(folder.clone()), &name(&folder))?;
+    let state = report.state.as_ref();
+    let Some((election, tally)) = state.and_then(|state| Some((state.election(), state.tally()?))) else {
+        return Err(Failure::at(name(&folder), "there is no tally yet"));
+    };
+    let share = election.share(&trustee, tally).map_err(|error| of(&command.share, error))?;
+    write_new(&command.out, Access::Usual, &Notice::unsigned(Body::Share(share)).to_json())
+}
+
+/// Publishes the decryption and the result.
+pub(super) fn finish(session: &Session, command: &ElectionFinish) -> Result<(), Failure> {
+    let mut office = Office::open(session, &command.office)?;
+    for path in &command.shares {
+        let notice = read_share(path)?;
+        let right = office.state().check(&notice).and_then(|()| office.state().check_proofs(&notice));
+        match right {
+            Ok(()) => drop(office.enter(notice)?),
+            // As long as there are enough without it.
+            Err(error) => eprint_line(&format!("{}: {error}: left aside", name(path))),
+        }
+    }
+    if let Some(path) = &command.key {
+        let private = Key::read_private(session, path)?;
+        let Some(tally) = office.state().tally() else {
+            return Err(Failure::at(name(&command.office), "there is no tally yet"));
+        };
+        let opening = office.state().election().open(&private, tally).map_err(|error| of(path, error))?;
+        office.say(Body::Opening(opening))?;
+    }
+    let result = office.state().outcome();
+    if result.is_err() {
+        // What was entered stays: other trustees' shares can follow.
+        office.sign_head()?;
+    }
+    let result = result.map_err(|error| of(&command.office, error))?;
+    office.say(Body::Result(result.clone()))?;
+    office.sign_head()?;
+    print_result(session, office.state().election().contests(), &result)
+}
+
+fn read_share(path: &Path) -> Result<Notice, Failure> {
+    let notice = Notice::from_json(text(path)?.trim_end()).map_err(|error| of(path, error))?;
+    match notice.body() {
+        Body::Share(_) => Ok(notice),
+        _ => Err(Failure::at(name(path), "not a trustee's share")),
+    }
+}
+
+/// Each candidate's votes.
+pub(super) fn print_result(session: &Session, contests: &[Contest], result: &Outcome) -> Result<(), Failure> {
+    if session.json {
+        let contest = |(contest, votes): (&Contest, &Vec<u64>)| serde_json::json!({ "title": contest.title, "candidates": contest.candidates, "votes": votes });
+        return print_json(&contests.iter().zip(&result.contests).map(contest).collect::<Vec<_>>());
+    }
+    let mut text = String::new();
+    for (contest, votes) in contests.iter().zip(&result.contests) {
+        text += &format!("{}\n", contest.title);
+        let width = contest.candidates.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        for (candidate, votes) in contest.candidates.iter().zip(votes) {
+            text += &format!("  {candidate:<width$}  {votes:>10}\n");
+        }
+    }
+    print(&text)
+}

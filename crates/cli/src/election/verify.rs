@@ -1,0 +1,108 @@
+//! `hearith election verify`.
+
+use hearith_election::{Check, Folder, Report, Source, Step, verify};
+
+use super::end::print_result;
+use super::office::{of, record_folder};
+use crate::args::ElectionVerify;
+use crate::engines::{print, print_json};
+use crate::failure::{Failure, eprint_line, name};
+use crate::progress::{Length, Progress};
+use crate::session::Session;
+
+/// Checks a record and gives a verdict for each check.
+pub(super) fn run(session: &Session, command: &ElectionVerify) -> Result<(), Failure> {
+    let folder = record_folder(&command.record);
+    let report = read(session, &Folder(folder.clone()), &name(&folder))?;
+    show(session, &report)?;
+    if !report.is_good() {
+        return Err(refuted(&report, &name(&folder)));
+    }
+    match (&report.state, report.result()) {
+        (Some(state), Some(result)) if !session.json => print_result(session, state.election().contests(), result),
+        (Some(state), None) if !session.json => print(&format!("no result yet: {}\n", state.phase())),
+        _ => Ok(()),
+    }
+}
+
+/// A record in which everything holds, as far as it goes.
+pub(super) fn verified(session: &Session, source: &dyn Source, name: &str) -> Result<Report, Failure> {
+    let report = read(session, source, name)?;
+    if report.is_good() { Ok(report) } else { Err(refuted(&report, name)) }
+}
+
+fn read(session: &Session, source: &dyn Source, name: &str) -> Result<Report, Failure> {
+    let length = source.bytes().map_or(Length::Unknown, Length::Bytes);
+    let progress = Progress::start("verifying", length);
+    let report = verify(source, session.policy, session.engine, &|bytes| progress.set_bytes(bytes));
+    let report = report.map_err(|error| of(name.as_ref(), error))?;
+    if let Some(state) = &report.state {
+        session.warn_of(name, state.election().key());
+    }
+    Ok(report)
+}
+
+/// The failure that says which checks failed, and with what first.
+fn refuted(report: &Report, name: &str) -> Failure {
+    let mut failed = report.checks.iter().filter(|(_, check)| check.wrong > 0);
+    let names: Vec<&str> = failed.clone().map(|(step, _)| step.name()).collect();
+    let first = failed.find_map(|(_, check)| check.faults.first()).map(ToString::to_string).unwrap_or_default();
+    Failure::refuted(name, format!("NOT VERIFIED, failed: {}; first: {first}", names.join(", ")))
+}
+
+fn show(session: &Session, report: &Report) -> Result<(), Failure> {
+    for (step, check) in &report.checks {
+        let told = check.faults.iter().map(|fault| format!("{step}: {fault}"));
+        told.for_each(|line| eprint_line(&line));
+        let more = check.wrong - check.faults.len() as u64;
+        if more > 0 {
+            eprint_line(&format!("{step}: and {more} more"));
+        }
+    }
+    if session.json {
+        let check = |(step, check): (&Step, &Check)| {
+            let faults: Vec<String> = check.faults.iter().map(ToString::to_string).collect();
+            (
+                step.name().to_owned(),
+                serde_json::json!({ "checked": check.checked, "wrong": check.wrong, "faults": faults }),
+            )
+        };
+        let checks: serde_json::Map<String, serde_json::Value> = report.checks.iter().map(check).collect();
+        let election = report.state.as_ref().map(|state| state.election().id().to_string());
+        let phase = report.state.as_ref().map(|state| state.phase().name());
+        return print_json(&serde_json::json!({
+            "election": election, "entries": report.size, "root": report.root.to_string(), "phase": phase,
+            "verified": report.is_good(), "checks": checks, "result": report.result(),
+        }));
+    }
+    let mut text = String::new();
+    if let Some(state) = &report.state {
+        text += &format!("{}\nelection {}\n", state.election().manifest().title, state.election().id());
+    }
+    text += &format!("root     {} of {} entries\n", report.root, report.size);
+    for (step, check) in &report.checks {
+        let verdict = match (check.wrong, check.checked) {
+            (0, 0) => "nothing to check".to_owned(),
+            (0, checked) => format!("good  {checked} {}", what(*step)),
+            (wrong, _) => format!("WRONG {wrong}"),
+        };
+        text += &format!("{step:<11}{verdict}\n");
+    }
+    print(&text)
+}
+
+/// What is counted in a check.
+fn what(step: Step) -> &'static str {
+    match step {
+        Step::Chain => "entries in their places",
+        Step::Heads => "heads signed by the board",
+        Step::Election => "election with its key",
+        Step::Rules => "entries that may come where they do",
+        Step::Signatures => "entries signed by their authors",
+        Step::Ballots => "ballots, all proofs",
+        Step::Challenges => "challenged ballots opened",
+        Step::Tally => "products of the ballots that count",
+        Step::Decryption => "decryptions with proofs",
+        Step::Result => "result",
+    }
+}

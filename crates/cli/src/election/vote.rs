@@ -1,0 +1,234 @@
+//! `hearith election vote` and `challenge`.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
+
+use hearith_election::{
+    Ballot, Body, Challenge, Contest, Election, ErrorKind, Folder, Holder, Lines, Notice, SecretKey, Signer, State,
+    Vote, canonical, tracker, verify_ballots,
+};
+use zeroize::Zeroizing;
+
+use super::office::{Office, of, record_folder, secret_text, write_new};
+use crate::args::{ElectionChallenge, ElectionVote};
+use crate::engines::{print, print_json};
+use crate::failure::{Failure, name};
+use crate::output::Access;
+use crate::progress::{Length, Progress};
+use crate::session::Session;
+
+/// Ballots that are made together.
+const BATCH: usize = 256;
+
+/// Makes a ballot, casts one, or both.
+pub(super) fn vote(session: &Session, command: &ElectionVote) -> Result<(), Failure> {
+    match (&command.prepare, &command.cast, &command.ballots) {
+        (Some(out), _, _) => prepare(session, command, out),
+        (_, Some(prepared), _) => {
+            let mut office = Office::open(session, &command.office)?;
+            let ballot = read_prepared(prepared)?.ballot.clone();
+            let (_, signer) = credential(&command.credential, Some(&ballot.voter), office.state().election())?;
+            cast(session, &mut office, command, ballot, &signer)
+        }
+        (_, _, Some(table)) => cast_all(session, command, table),
+        _ => {
+            let mut office = Office::open(session, &command.office)?;
+            let election = office.state().election().clone();
+            let (voter, signer) = credential(&command.credential, command.voter.as_deref(), &election)?;
+            let chosen = chosen(election.contests(), &command.choose)?;
+            let ballot = election.prepare(&voter, &chosen).map_err(Failure::new)?.into_ballot();
+            cast(session, &mut office, command, ballot, &signer)
+        }
+    }
+}
+
+/// Makes a ballot that is not cast, and keeps what is in it.
+fn prepare(session: &Session, command: &ElectionVote, out: &Path) -> Result<(), Failure> {
+    let election = election_of(session, &command.office)?;
+    let (voter, _) = credential(&command.credential, command.voter.as_deref(), &election)?;
+    let chosen = chosen(election.contests(), &command.choose)?;
+    let prepared = election.prepare(&voter, &chosen).map_err(Failure::new)?;
+    let shown = tracker(&prepared.ballot().hash());
+    let text = Zeroizing::new(canonical::to_text(&prepared.into_challenge()));
+    write_new(out, Access::Owner, &text)?;
+    match session.json {
+        true => print_json(&serde_json::json!({ "prepared": name(out), "tracker": shown })),
+        false => print(&format!("NOT CAST YET: note the tracker, then cast or challenge it\ntracker {shown}\n")),
+    }
+}
+
+fn cast(
+    session: &Session,
+    office: &mut Office,
+    command: &ElectionVote,
+    ballot: Ballot,
+    signer: &Signer,
+) -> Result<(), Failure> {
+    let shown = tracker(&ballot.hash());
+    let notice = Notice::signed(Body::Ballot(ballot), signer);
+    office.state().check(&notice).and_then(|()| office.state().check_proofs(&notice)).map_err(Failure::new)?;
+    let receipt = office.enter(notice)?;
+    office.sign_head()?;
+    if let Some(path) = &command.receipt {
+        write_new(path, Access::Usual, &receipt.to_json())?;
+    }
+    match session.json {
+        true => print_json(&serde_json::json!({ "cast": receipt.index, "tracker": shown })),
+        false => print(&format!("cast: entry {} of the board\ntracker {shown}\n", receipt.index)),
+    }
+}
+
+/// Casts the ballots of a table, as a polling station that many voters use would.
+fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(), Failure> {
+    let mut office = Office::open(session, &command.office)?;
+    let election = office.state().election().clone();
+    let mut signers = credentials(&command.credential, &election)?;
+    let votes = read_votes(table, election.contests())?;
+    let progress = Progress::start("casting", Length::Rows(votes.len() as u64));
+    let mut done = 0;
+    for votes in votes.chunks(BATCH) {
+        let prepared = election.prepare_all(votes).map_err(|error| of(table, error))?;
+        let ballots: Vec<Ballot> = prepared.into_iter().map(|one| one.into_ballot()).collect();
+        for verdict in verify_ballots(&election, &ballots.iter().collect::<Vec<_>>()) {
+            verdict.map_err(Failure::new)?;
+        }
+        for ballot in ballots {
+            let Some(signer) = signers.get_mut(&ballot.voter) else {
+                return Err(Failure::at(
+                    name(&command.credential),
+                    format!("no credential of voter '{}'", ballot.voter),
+                ));
+            };
+            office.enter(Notice::signed(Body::Ballot(ballot), signer))?;
+        }
+        done += votes.len() as u64;
+        progress.set(done, done);
+    }
+    drop(progress);
+    office.sign_head()?;
+    print(&format!("cast: {done} ballots\n"))
+}
+
+/// Shows what a prepared ballot holds; it will never count.
+pub(super) fn challenge(session: &Session, command: &ElectionChallenge) -> Result<(), Failure> {
+    let mut office = Office::open(session, &command.office)?;
+    let election = office.state().election().clone();
+    let challenge = read_prepared(&command.prepared)?;
+    let (_, signer) = credential(&command.credential, Some(&challenge.ballot.voter), &election)?;
+    let (shown, held) = (tracker(&challenge.ballot.hash()), held(&election, &challenge));
+    let notice = Notice::signed(Body::Challenge(challenge), &signer);
+    office.state().check(&notice).and_then(|()| office.state().check_proofs(&notice)).map_err(Failure::new)?;
+    let receipt = office.enter(notice)?;
+    office.sign_head()?;
+    if session.json {
+        let held: HashMap<_, _> = held.into_iter().collect();
+        return print_json(&serde_json::json!({ "challenged": receipt.index, "tracker": shown, "held": held }));
+    }
+    let lines: String = held.iter().map(|(title, names)| format!("{title}: {}\n", names.join("; "))).collect();
+    print(&format!("challenged: this ballot never counts; vote with a new one\ntracker {shown}\n{lines}"))
+}
+
+/// What a challenged ballot held, contest by contest.
+fn held(election: &Election, challenge: &Challenge) -> Vec<(String, Vec<String>)> {
+    let of_contest = |(contest, openings): (&Contest, &Vec<hearith_election::Opened>)| {
+        let values: Vec<usize> = openings.iter().map(|opened| opened.value).collect();
+        let names = contest.chosen(&values).into_iter().filter_map(|one| contest.candidates.get(one).cloned());
+        (contest.title.clone(), names.collect())
+    };
+    election.contests().iter().zip(&challenge.openings).map(of_contest).collect()
+}
+
+/// The election of a record, by its first entry.
+fn election_of(session: &Session, path: &Path) -> Result<Election, Failure> {
+    let folder = record_folder(path);
+    let source = Folder(folder.clone());
+    let line = Lines::new(&source).next_line().map_err(|error| of(&folder, error))?;
+    let Some(line) = line else { return Err(Failure::at(name(&folder), "there is no record here")) };
+    let first = hearith_election::Entry::from_line(&line).map_err(|error| of(&folder, error))?;
+    let state = State::begin(&first.notice, session.policy, session.engine).map_err(|error| of(&folder, error))?;
+    Ok(state.election().clone())
+}
+
+fn read_prepared(path: &Path) -> Result<Challenge, Failure> {
+    canonical::from_text("a prepared ballot", secret_text(path)?.as_str().trim_end()).map_err(|error| of(path, error))
+}
+
+/// A voter's credential: the only one of a file, or the one that is asked for.
+fn credential(path: &Path, voter: Option<&str>, election: &Election) -> Result<(String, Signer), Failure> {
+    let mut all = credentials(path, election)?;
+    let voter = match (voter, all.len()) {
+        (Some(voter), _) => voter.to_owned(),
+        (None, 1) => all.keys().next().cloned().unwrap_or_default(),
+        (None, _) => return Err(Failure::at(name(path), "several credentials: --voter says whose")),
+    };
+    let signer = all.remove(&voter);
+    signer
+        .map(|signer| (voter.clone(), signer))
+        .ok_or_else(|| Failure::at(name(path), format!("no credential of voter '{voter}'")))
+}
+
+/// All credentials of a file.
+fn credentials(path: &Path, election: &Election) -> Result<HashMap<String, Signer>, Failure> {
+    let text = secret_text(path)?;
+    let read = |line: &str| {
+        let key = SecretKey::from_line(line, Holder::Voter)?;
+        if key.election() != Some(election.id()) {
+            return Err(ErrorKind::WrongElection);
+        }
+        Ok((key.voter().unwrap_or_default().to_owned(), key.signer()?))
+    };
+    let all: Result<HashMap<_, _>, ErrorKind> = text.as_str().lines().map(read).collect();
+    all.map_err(|error| of(path, error))
+}
+
+/// The candidates that are chosen by name, contest by contest.
+fn chosen(contests: &[Contest], choices: &[String]) -> Result<Vec<Vec<usize>>, Failure> {
+    let mut chosen = vec![Vec::new(); contests.len()];
+    for choice in choices {
+        // Titles and names may have equal signs themselves.
+        let found = contests.iter().enumerate().find_map(|(contest, one)| {
+            let candidate = choice.strip_prefix(one.title.as_str())?.strip_prefix('=')?;
+            Some((contest, one.candidates.iter().position(|name| name == candidate)?))
+        });
+        let Some((contest, candidate)) = found else {
+            return Err(
+                Failure::new("--choose names no CONTEST=CANDIDATE of this election").noting("the choice is not shown")
+            );
+        };
+        chosen[contest].push(candidate);
+    }
+    Ok(chosen)
+}
+
+/// The votes of a table.
+fn read_votes(path: &Path, contests: &[Contest]) -> Result<Vec<Vote>, Failure> {
+    let file = File::open(path).map_err(|error| Failure::reading(&name(path), error))?;
+    let mut table = csv::Reader::from_reader(file);
+    let at = |error: csv::Error| Failure::at(name(path), error);
+    let header = table.headers().map_err(at)?.clone();
+    let column = |called: &str| header.iter().position(|name| name == called);
+    let missing = |what: &str| Failure::at(name(path), format!("there is no column '{what}'"));
+    let voter = column("voter").ok_or_else(|| missing("voter"))?;
+    let columns: Vec<usize> = contests
+        .iter()
+        .map(|contest| column(&contest.title).ok_or_else(|| missing(&contest.title)))
+        .collect::<Result<_, _>>()?;
+    let mut votes = Vec::new();
+    for (row, record) in table.records().enumerate() {
+        let record = record.map_err(at)?;
+        // Not the name itself: messages hold no votes.
+        let wrong = |contest: &Contest, what: &str| {
+            Failure::at(name(path), format!("row {}, column {}: {what}", row + 1, contest.title))
+        };
+        let values = contests.iter().zip(&columns).map(|(contest, &column)| {
+            let names = record[column].split(';').map(str::trim).filter(|name| !name.is_empty());
+            let find = |name: &str| contest.candidates.iter().position(|one| one == name);
+            let chosen: Option<Vec<usize>> = names.map(find).collect();
+            let chosen = chosen.ok_or_else(|| wrong(contest, "no such candidate"))?;
+            contest.choose(&chosen).map(Zeroizing::new).map_err(|problem| wrong(contest, problem))
+        });
+        votes.push((record[voter].to_owned(), values.collect::<Result<_, _>>()?));
+    }
+    Ok(votes)
+}
