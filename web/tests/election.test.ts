@@ -249,12 +249,12 @@ describe("the rules", () => {
       [
         ({ board, ballots }: Made) =>
           board.signed("ballot", { ...(ballots[0] as object), voter: "dora" }, secret("dora")),
-        "add up",
+        "on the board already",
       ],
       [
         ({ board, ballots }: Made) =>
           board.signed("ballot", { ...(ballots[0] as object), voter: "eve" }, secret("eve")),
-        "add up|nobody knows",
+        "nobody knows",
       ],
       [
         ({ board, form }: Made) =>
@@ -293,7 +293,18 @@ describe("the rules", () => {
     const first = lie.marks[0]?.[0];
     if (first) first.value = 0;
     made.board.signed("challenge", challengeBody(made.form, body, lie), secret("dora"));
-    expect(faults(verified(made.board).report).rules).toMatch("not its own");
+    expect(faults(verified(made.board).report).ballots).toMatch(
+      "entry 8: the opening of mark 0 of contest 0 is not its own",
+    );
+  });
+
+  test("a ballot that was made for another voter is found", () => {
+    const made = voted();
+    const { body } = encrypt(made.form, "bert", CHOICES([0, 1], [], [0, 1], [2], [0]));
+    made.board.signed("ballot", { ...(body as object), voter: "dora" }, secret("dora"));
+    expect(faults(verified(made.board).report).ballots).toMatch(
+      "entry 8: a proof's challenges do not add up",
+    );
   });
 
   test("a wrong proof among good ones is named", () => {

@@ -170,7 +170,8 @@ export class Verifier {
   }
 
   #later(index: number, ballot: Ballot): void {
-    this.#pending.push({ index, claims: ballot.claims });
+    const claims = this.#in("ballots", () => ballot.claims(), index);
+    if (claims) this.#pending.push({ index, claims });
     if (this.#pending.length >= BATCH) this.#flush();
   }
 
@@ -178,7 +179,6 @@ export class Verifier {
     const [pending, verdict] = [this.#pending, this.#verdicts.get("ballots")];
     this.#pending = [];
     if (pending.length === 0 || !verdict) return;
-    verdict.count += pending.length;
     const wrong = firstWrong(
       this.state.election.key,
       pending.map((one) => one.claims),
