@@ -1,8 +1,9 @@
-//! `hearith election`: ballots, their board and their tally, over a folder of the organiser's.
+//! `hearith election`: ballots, their board and their tally, over a folder of the organiser's or a server.
 
 mod audit;
 mod end;
 mod office;
+mod server;
 mod setup;
 mod verify;
 mod vote;
@@ -24,5 +25,8 @@ pub(crate) fn run(session: &Session, command: &Election) -> Result<(), Failure> 
         Election::Finish(command) => end::finish(session, command),
         Election::Verify(command) => verify::run(session, command),
         Election::Audit(command) => audit::run(session, command),
+        Election::Serve(command) => server::serve(session, command),
+        Election::Backup(command) => server::backup(session, command),
+        Election::Restore(command) => server::restore(session, command),
     }
 }

@@ -94,7 +94,7 @@ fn limits(limits: &ServeLimits) -> Limits {
 
 /// Logs to standard error: lines for people, or JSON. A thread that breaks down is an error like others;
 /// what it was told stays unsaid.
-fn log(session: &Session) {
+pub(crate) fn log(session: &Session) {
     let level = if session.is_quiet() { LevelFilter::WARN } else { LevelFilter::INFO };
     let log = tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(level).with_target(false);
     match session.json {

@@ -45,7 +45,7 @@ pub enum Error {
 /// The store fails or is empty; a file cannot be written, or is of another board.
 pub async fn backup(store: &Store, folder: &Path) -> Result<u64, Error> {
     // As far as the newest head goes: what comes meanwhile is the next backup's.
-    let heads = store.heads().await?;
+    let heads = store.heads(0).await?;
     let newest = heads.last().map(|line| Head::from_line(line)).transpose().map_err(hearith_election::Error::from)?;
     let size = newest.map_or(0, |head| head.size);
     if size == 0 {

@@ -32,6 +32,8 @@ pub(crate) struct Files {
 #[derive(Debug, Default)]
 struct Heads {
     text: Bytes,
+    /// Entries that the newest covers.
+    size: u64,
     made: Option<Instant>,
 }
 
@@ -63,11 +65,13 @@ impl Files {
     pub(crate) async fn heads(&self) -> Result<Bytes, Error> {
         let mut heads = self.heads.lock().await;
         if heads.made.is_none_or(|made| made.elapsed() >= FRESH) {
-            let lines = self.store.heads().await?;
-            let newest = lines.last().and_then(|line| Head::from_line(line).ok());
-            self.promised.fetch_max(newest.map_or(0, |head| head.size), Ordering::AcqRel);
-            let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
-            *heads = Heads { text: text.into(), made: Some(Instant::now()) };
+            let lines = self.store.heads(heads.size).await?;
+            if let Some(newest) = lines.last().and_then(|line| Head::from_line(line).ok()) {
+                heads.size = newest.size;
+                heads.text = longer(&heads.text, &lines);
+            }
+            heads.made = Some(Instant::now());
+            self.promised.fetch_max(heads.size, Ordering::AcqRel);
         }
         Ok(heads.text.clone())
     }
@@ -95,14 +99,8 @@ impl Files {
 
     async fn longer(&self, first: u64, file: &File) -> Result<File, Error> {
         let lines = self.store.lines(first + file.lines, LINES - file.lines).await?;
-        let more: usize = lines.iter().map(|line| line.len() + 1).sum();
-        let mut text = Vec::with_capacity(file.text.len() + more);
-        text.extend_from_slice(&file.text);
-        for line in &lines {
-            text.extend_from_slice(line.as_bytes());
-            text.push(b'\n');
-        }
-        Ok(File { lines: file.lines + lines.len() as u64, text: text.into(), made: Some(Instant::now()) })
+        let text = longer(&file.text, &lines);
+        Ok(File { lines: file.lines + lines.len() as u64, text, made: Some(Instant::now()) })
     }
 
     fn kept(&self) -> MutexGuard<'_, HashMap<u64, Kept>> {
@@ -121,6 +119,18 @@ impl Files {
             kept.remove(&oldest);
         }
     }
+}
+
+/// A text and lines after it.
+fn longer(text: &Bytes, lines: &[String]) -> Bytes {
+    let more: usize = lines.iter().map(|line| line.len() + 1).sum();
+    let mut longer = Vec::with_capacity(text.len() + more);
+    longer.extend_from_slice(text);
+    for line in lines {
+        longer.extend_from_slice(line.as_bytes());
+        longer.push(b'\n');
+    }
+    longer.into()
 }
 
 impl Kept {

@@ -265,12 +265,13 @@ impl Store {
         row.and_then(|row| row.map(|row| row.try_get(0)).transpose()).map_err(|error| self.failed(error))
     }
 
-    /// The signed heads, oldest first: their lines.
+    /// The signed heads of more than `size` entries, oldest first: their lines.
     ///
     /// # Errors
     /// The database fails.
-    pub async fn heads(&self) -> Result<Vec<String>, Error> {
-        let rows = self.pool.fetch_all("SELECT line FROM heads ORDER BY size").await;
+    pub async fn heads(&self, size: u64) -> Result<Vec<String>, Error> {
+        let query = sqlx::query("SELECT line FROM heads WHERE size > $1 ORDER BY size").bind(signed(size));
+        let rows = query.fetch_all(&self.pool).await;
         rows.and_then(|rows| rows.iter().map(|row| row.try_get(0)).collect()).map_err(|error| self.failed(error))
     }
 }

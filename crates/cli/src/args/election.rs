@@ -1,8 +1,10 @@
 //! What can be said after `hearith election`.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use hearith_election_server::store::Location;
 use hearith_paillier::DEFAULT_BITS;
 
 use super::Sharing;
@@ -30,6 +32,116 @@ pub enum Election {
     Verify(ElectionVerify),
     /// Tell a record's story, and compare it with what somebody else was shown
     Audit(ElectionAudit),
+    /// Be the board for voters who come over the network
+    Serve(Box<ElectionServe>),
+    /// Write the record of a server's store into a folder; one that is there is gone on with
+    Backup(ElectionBackup),
+    /// Put a record into an empty store, after everything in it was verified
+    Restore(ElectionRestore),
+}
+
+/// A server that holds the election, in place of the organiser's directory.
+#[derive(Clone, Debug, Default, Args)]
+pub struct AtServer {
+    /// The server that holds the election
+    #[arg(long, value_name = "URL")]
+    pub server: Option<String>,
+    /// Root of the server's certificate, in PEM, if the system does not have it
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+}
+
+/// `hearith election serve`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionServe {
+    /// Where the board is kept: sqlite:PATH or postgres://USER@HOST/DATABASE
+    #[arg(long, value_name = "STORE")]
+    pub store: Location,
+    /// What heads and receipts are signed with: board.json of the organiser's directory
+    #[arg(long, value_name = "FILE")]
+    pub board_key: PathBuf,
+    /// Whose election may begin on an empty store: the organiser's public key, as base64url
+    #[arg(long, value_name = "KEY")]
+    pub organiser: Option<String>,
+    /// Where to listen; beyond this machine with --tls-cert
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    /// The certificate to show clients, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// Its private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// A proxy on this machine names clients in X-Forwarded-For
+    #[arg(long)]
+    pub behind_proxy: bool,
+    /// The folder of the pages, built
+    #[arg(long, value_name = "DIR")]
+    pub web: Option<PathBuf>,
+    /// Where to show metrics for Prometheus, at /metrics, on this machine only
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<SocketAddr>,
+    /// The file of the audit log; what is there is kept
+    #[arg(long, value_name = "FILE")]
+    pub audit: Option<PathBuf>,
+    /// How much clients may ask for.
+    #[command(flatten)]
+    pub limits: ElectionLimits,
+}
+
+/// The limits of `hearith election serve`.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub struct ElectionLimits {
+    /// Connections
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_clients: u32,
+    /// Connections from one address
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_clients_an_address: u32,
+    /// Requests a second from one address; 0 for no limit
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub max_rate: u32,
+    /// KiB of a request
+    #[arg(long, value_name = "KIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(4..=8192))]
+    pub max_body: u32,
+    /// Entries that wait to be verified or written
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub max_waiting: u32,
+    /// Ballots of one voter in a minute whose proofs were wrong
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub max_bad_ballots: u32,
+    /// Seconds for a request's head, and again for its body
+    #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub slow: u32,
+    /// Seconds that an entry waits for a store that fails
+    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub patience: u32,
+    /// Seconds that a shutdown waits for what was accepted
+    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub grace: u32,
+}
+
+/// `hearith election backup`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionBackup {
+    /// Where the board is kept
+    #[arg(long, value_name = "STORE")]
+    pub store: Location,
+    /// The folder of the record
+    #[arg(value_name = "RECORD")]
+    pub record: PathBuf,
+}
+
+/// `hearith election restore`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionRestore {
+    /// Where the board will be kept
+    #[arg(long, value_name = "STORE")]
+    pub store: Location,
+    /// The record
+    #[arg(value_name = "RECORD")]
+    pub record: PathBuf,
 }
 
 /// `hearith election init`.
@@ -81,12 +193,15 @@ pub struct ElectionRegister {
     /// Begin the vote: no voters can be added afterwards
     #[arg(long)]
     pub open: bool,
+    /// Where the election is held.
+    #[command(flatten)]
+    pub at: AtServer,
 }
 
 /// `hearith election vote`.
 #[derive(Clone, Debug, Args)]
 pub struct ElectionVote {
-    /// The organiser's directory; with --prepare the record will do
+    /// The organiser's directory, or a server's URL; with --prepare the record will do
     #[arg(value_name = "DIR")]
     pub office: PathBuf,
     /// The voter's credential; of several in the file the one of --voter
@@ -110,12 +225,15 @@ pub struct ElectionVote {
     /// File for the board's receipt
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prepare", "ballots"])]
     pub receipt: Option<PathBuf>,
+    /// Root of the server's certificate, in PEM, if the system does not have it
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
 }
 
 /// `hearith election challenge`.
 #[derive(Clone, Debug, Args)]
 pub struct ElectionChallenge {
-    /// The organiser's directory
+    /// The organiser's directory, or a server's URL
     #[arg(value_name = "DIR")]
     pub office: PathBuf,
     /// The ballot, as `vote --prepare` wrote it
@@ -124,6 +242,9 @@ pub struct ElectionChallenge {
     /// The voter's credential; of several in the file the one whose ballot it is
     #[arg(long, value_name = "FILE")]
     pub credential: PathBuf,
+    /// Root of the server's certificate, in PEM, if the system does not have it
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
 }
 
 /// `hearith election tally`.
@@ -132,6 +253,9 @@ pub struct ElectionTally {
     /// The organiser's directory
     #[arg(value_name = "DIR")]
     pub office: PathBuf,
+    /// Where the election is held.
+    #[command(flatten)]
+    pub at: AtServer,
 }
 
 /// `hearith election decrypt-share`.
@@ -160,14 +284,20 @@ pub struct ElectionFinish {
     /// The private key, of an election whose key is not shared
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
+    /// Where the election is held.
+    #[command(flatten)]
+    pub at: AtServer,
 }
 
 /// `hearith election verify`.
 #[derive(Clone, Debug, Args)]
 pub struct ElectionVerify {
-    /// The published record
+    /// The published record: a folder, or the URL of a server that shows it
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
+    /// Root of the server's certificate, in PEM, if the system does not have it
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
 }
 
 /// `hearith election audit`.

@@ -15,11 +15,11 @@ use crate::session::Session;
 
 /// Ends the vote, and publishes the products of what counts.
 pub(super) fn tally(session: &Session, command: &ElectionTally) -> Result<(), Failure> {
-    let mut office = Office::open(session, &command.office)?;
+    let mut office = Office::open_at(session, &command.office, &command.at)?;
     if office.state().phase() == Phase::Open {
         office.say(Body::Close(Of { election: office.state().election().id() }))?;
     }
-    let tally = office.record().tally().map_err(|error| of(&command.office, error))?;
+    let tally = office.tally()?;
     let (counted, weight) = (tally.counted, tally.weight);
     office.say(Body::Tally(tally))?;
     office.sign_head()?;
@@ -41,7 +41,7 @@ pub(super) fn decrypt_share(session: &Session, command: &ElectionDecryptShare) -
 
 /// Publishes the decryption and the result.
 pub(super) fn finish(session: &Session, command: &ElectionFinish) -> Result<(), Failure> {
-    let mut office = Office::open(session, &command.office)?;
+    let mut office = Office::open_at(session, &command.office, &command.at)?;
     for path in &command.shares {
         let notice = read_share(path)?;
         let right = office.state().check(&notice).and_then(|()| office.state().check_proofs(&notice));

@@ -3,12 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hearith_election::{Body, Error, Holder, Notice, Receipt, Record, SecretKey, Signer, State, now};
+use hearith_election::{
+    Board, Body, Election, Error, ErrorKind, Holder, Lines, Notice, Receipt, Record, SecretKey, Signer, State, Tally, now,
+};
+use hearith_election_server::client::Client;
 use hearith_paillier::SecretText;
 
+use crate::args::AtServer;
 use crate::failure::{Failure, eprint_line, name};
 use crate::output::{Access, Output};
 use crate::pair::write;
+use crate::remote::pem;
 use crate::session::Session;
 
 /// The organiser's key.
@@ -20,22 +25,57 @@ pub(super) const DRAFT: &str = "draft.json";
 /// The record.
 const RECORD: &str = "record";
 
-/// An election that goes on: its record, and who signs for it.
+/// An election that goes on, here or at a server, and who signs for it.
 pub(super) struct Office {
-    organiser: Signer,
-    board: Signer,
-    record: Record,
+    /// Voters have none.
+    organiser: Option<Signer>,
+    place: Place,
     name: String,
 }
 
+enum Place {
+    /// In the organiser's directory.
+    Here { board: Signer, record: Box<Record> },
+    /// At a server, which checks everything; what it is at, as far as that is needed here.
+    There { client: Client, state: Box<State> },
+}
+
 impl Office {
-    /// Opens the directory. The record is locked for others as long as it is open.
+    /// Opens the organiser's directory. The record is locked for others as long as it is open.
     pub(super) fn open(session: &Session, folder: &Path) -> Result<Self, Failure> {
         let (organiser, board) = keys(folder)?;
         let path = folder.join(RECORD);
         let record = Record::open(&path, session.policy, session.engine).map_err(|error| of(&path, error))?;
         session.warn_of(&name(&path), record.state().election().key());
-        Ok(Office { organiser, board, record, name: name(&path) })
+        Ok(Office { organiser: Some(organiser), place: Place::Here { board, record: record.into() }, name: name(&path) })
+    }
+
+    /// The organiser's keys, and the record here or at a server.
+    pub(super) fn open_at(session: &Session, folder: &Path, at: &AtServer) -> Result<Self, Failure> {
+        let Some(url) = &at.server else { return Self::open(session, folder) };
+        let organiser = secret_key(&folder.join(ORGANISER), Holder::Organiser)?;
+        let client = client(url, at.ca.as_deref())?;
+        let record = client.record().map_err(Failure::new)?;
+        let (mut lines, mut board, mut state) = (Lines::new(&record), Board::default(), None);
+        while let Some(line) = lines.next_line().map_err(|error| Failure::at(url, error))? {
+            let notice = board.follow(&line).map_err(|error| Failure::at(url, error))?.notice;
+            let taken = match &mut state {
+                None => State::begin(&notice, session.policy, session.engine).map(|begun| state = Some(begun)),
+                Some(state) => state.admit(&notice).map(drop),
+            };
+            taken.map_err(|error| Failure::at(url, error))?;
+        }
+        let state = state.ok_or_else(|| Failure::at(url, "there is no election yet"))?;
+        Ok(Office { organiser: Some(organiser), place: Place::There { client, state: state.into() }, name: url.clone() })
+    }
+
+    /// As voters find it: the organiser's directory, or a server by its URL, of which they need to know the election only.
+    pub(super) fn visit(session: &Session, place: &Path, ca: Option<&Path>) -> Result<Self, Failure> {
+        let Some(url) = url(place) else { return Self::open(session, place) };
+        let client = client(url, ca)?;
+        let election = election_at(session, &client, url)?;
+        let state = Box::new(State::new(election));
+        Ok(Office { organiser: None, place: Place::There { client, state }, name: url.to_owned() })
     }
 
     /// Begins the record with an election's first entry.
@@ -44,37 +84,99 @@ impl Office {
         let path = folder.join(RECORD);
         let first = Notice::signed(first, &organiser);
         let record = Record::create(&path, first, session.policy, session.engine).map_err(|error| of(&path, error))?;
-        Ok(Office { organiser, board, record, name: name(&path) })
+        Ok(Office { organiser: Some(organiser), place: Place::Here { board, record: record.into() }, name: name(&path) })
     }
 
     /// What the election is at.
     pub(super) fn state(&self) -> &State {
-        self.record.state()
+        match &self.place {
+            Place::Here { record, .. } => record.state(),
+            Place::There { state, .. } => state,
+        }
     }
 
-    /// The record.
-    pub(super) fn record(&self) -> &Record {
-        &self.record
+    /// The products of what counts.
+    pub(super) fn tally(&self) -> Result<Tally, Failure> {
+        let tally = match &self.place {
+            Place::Here { record, .. } => record.tally(),
+            Place::There { client, state } => {
+                hearith_election::tally(state, &client.record().map_err(Failure::new)?)
+            }
+        };
+        tally.map_err(|error| Failure::at(&self.name, error))
     }
 
     /// Enters what the organiser says.
     pub(super) fn say(&mut self, body: Body) -> Result<(), Failure> {
-        let notice = Notice::signed(body, &self.organiser);
+        let Some(organiser) = &self.organiser else { return Err(Failure::at(&self.name, "only its organiser says that")) };
+        let notice = Notice::signed(body, organiser);
         self.enter(notice).map(|_| ())
+    }
+
+    /// Checks what somebody signed, proofs included; a server does that itself.
+    pub(super) fn check(&self, notice: &Notice) -> Result<(), Failure> {
+        match &self.place {
+            Place::Here { record, .. } => {
+                let state = record.state();
+                state.check(notice).and_then(|()| state.check_proofs(notice)).map_err(Failure::new)
+            }
+            Place::There { .. } => Ok(()),
+        }
     }
 
     /// Enters what somebody signed, whose proofs the caller has verified.
     pub(super) fn enter(&mut self, notice: Notice) -> Result<Receipt, Failure> {
-        let index = self.record.board().size();
-        let line = self.record.append(notice).map_err(|error| Failure::at(&self.name, error))?;
-        Ok(Receipt::new(self.state().election().id(), index, &line, &self.board))
+        match &mut self.place {
+            Place::Here { board, record } => {
+                let index = record.board().size();
+                let line = record.append(notice).map_err(|error| Failure::at(&self.name, error))?;
+                Ok(Receipt::new(record.state().election().id(), index, &line, board))
+            }
+            Place::There { client, state } => {
+                let text = client.send(&notice).map_err(Failure::new)?;
+                let receipt = Receipt::from_json(&text).and_then(|receipt| {
+                    receipt.check_signature(state.election().board())?;
+                    match receipt.election == state.election().id() {
+                        true => Ok(receipt),
+                        false => Err(ErrorKind::WrongElection),
+                    }
+                });
+                let receipt = receipt.map_err(|error| Failure::at(&self.name, error).noting("the server's receipt"))?;
+                // Of voters a visitor knows nothing, nor needs to.
+                let _ = state.admit(&notice);
+                Ok(receipt)
+            }
+        }
     }
 
     /// Ends a command: the board answers for what it has now.
     pub(super) fn sign_head(&mut self) -> Result<(), Failure> {
-        let head = self.record.board().head(&now(), &self.board);
-        self.record.append_head(&head).map_err(|error| Failure::at(&self.name, error))
+        let Place::Here { board, record } = &mut self.place else { return Ok(()) };
+        let head = record.board().head(&now(), board);
+        record.append_head(&head).map_err(|error| Failure::at(&self.name, error))
     }
+}
+
+/// The URL that a place is, if it is one.
+pub(super) fn url(place: &Path) -> Option<&str> {
+    place.to_str().filter(|text| text.starts_with("http://") || text.starts_with("https://"))
+}
+
+/// A server's client.
+pub(super) fn client(url: &str, ca: Option<&Path>) -> Result<Client, Failure> {
+    let ca = ca.map(pem).transpose()?;
+    Client::new(url, ca.as_deref()).map_err(Failure::new)
+}
+
+/// The election that a server holds.
+pub(super) fn election_at(session: &Session, client: &Client, url: &str) -> Result<Election, Failure> {
+    let manifest = client.election().map_err(Failure::new)?.manifest;
+    let manifest = manifest.ok_or_else(|| Failure::at(url, "there is no election yet"))?;
+    let at = |error: ErrorKind| Failure::at(url, error);
+    let manifest = hearith_election::canonical::from_text("an election", manifest.get()).map_err(at)?;
+    let election = Election::new(manifest, session.policy, session.engine).map_err(at)?;
+    session.warn_of(url, election.key());
+    Ok(election)
 }
 
 /// The organiser's and the board's key.
@@ -82,7 +184,7 @@ fn keys(folder: &Path) -> Result<(Signer, Signer), Failure> {
     Ok((secret_key(&folder.join(ORGANISER), Holder::Organiser)?, secret_key(&folder.join(BOARD), Holder::Board)?))
 }
 
-fn secret_key(path: &Path, holder: Holder) -> Result<Signer, Failure> {
+pub(super) fn secret_key(path: &Path, holder: Holder) -> Result<Signer, Failure> {
     let at = |error: hearith_election::ErrorKind| Failure::at(name(path), Error::from(error));
     SecretKey::from_line(secret_text(path)?.first_line(), holder).and_then(|key| key.signer()).map_err(at)
 }

@@ -114,7 +114,7 @@ fn check(session: &Session, manifest: &Manifest) -> Result<(), Failure> {
 
 /// Lists voters, makes their credentials, begins the vote.
 pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<(), Failure> {
-    let mut office = Office::open(session, &command.office)?;
+    let mut office = Office::open_at(session, &command.office, &command.at)?;
     let id = office.state().election().id();
     if let (Some(path), Some(out)) = (&command.voters, &command.out) {
         let (voters, credentials) = read_voters(path, id)?;

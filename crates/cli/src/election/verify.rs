@@ -3,7 +3,7 @@
 use hearith_election::{Check, Folder, Report, Source, Step, verify};
 
 use super::end::print_result;
-use super::office::{of, record_folder};
+use super::office::{client, of, record_folder, url};
 use crate::args::ElectionVerify;
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, eprint_line, name};
@@ -12,11 +12,20 @@ use crate::session::Session;
 
 /// Checks a record and gives a verdict for each check.
 pub(super) fn run(session: &Session, command: &ElectionVerify) -> Result<(), Failure> {
-    let folder = record_folder(&command.record);
-    let report = read(session, &Folder(folder.clone()), &name(&folder))?;
+    let (source, name): (Box<dyn Source>, String) = match url(&command.record) {
+        Some(url) => {
+            let record = client(url, command.ca.as_deref())?.record().map_err(Failure::new)?;
+            (Box::new(record), url.to_owned())
+        }
+        None => {
+            let folder = record_folder(&command.record);
+            (Box::new(Folder(folder.clone())), name(&folder))
+        }
+    };
+    let report = read(session, &*source, &name)?;
     show(session, &report)?;
     if !report.is_good() {
-        return Err(refuted(&report, &name(&folder)));
+        return Err(refuted(&report, &name));
     }
     match (&report.state, report.result()) {
         (Some(state), Some(result)) if !session.json => print_result(session, state.election().contests(), result),

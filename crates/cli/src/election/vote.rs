@@ -10,7 +10,7 @@ use hearith_election::{
 };
 use zeroize::Zeroizing;
 
-use super::office::{Office, of, record_folder, secret_text, write_new};
+use super::office::{Office, client, election_at, of, record_folder, secret_text, url, write_new};
 use crate::args::{ElectionChallenge, ElectionVote};
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
@@ -26,14 +26,14 @@ pub(super) fn vote(session: &Session, command: &ElectionVote) -> Result<(), Fail
     match (&command.prepare, &command.cast, &command.ballots) {
         (Some(out), _, _) => prepare(session, command, out),
         (_, Some(prepared), _) => {
-            let mut office = Office::open(session, &command.office)?;
+            let mut office = Office::visit(session, &command.office, command.ca.as_deref())?;
             let ballot = read_prepared(prepared)?.ballot.clone();
             let (_, signer) = credential(&command.credential, Some(&ballot.voter), office.state().election())?;
             cast(session, &mut office, command, ballot, &signer)
         }
         (_, _, Some(table)) => cast_all(session, command, table),
         _ => {
-            let mut office = Office::open(session, &command.office)?;
+            let mut office = Office::visit(session, &command.office, command.ca.as_deref())?;
             let election = office.state().election().clone();
             let (voter, signer) = credential(&command.credential, command.voter.as_deref(), &election)?;
             let chosen = chosen(election.contests(), &command.choose)?;
@@ -45,7 +45,7 @@ pub(super) fn vote(session: &Session, command: &ElectionVote) -> Result<(), Fail
 
 /// Makes a ballot that is not cast, and keeps what is in it.
 fn prepare(session: &Session, command: &ElectionVote, out: &Path) -> Result<(), Failure> {
-    let election = election_of(session, &command.office)?;
+    let election = election_of(session, &command.office, command.ca.as_deref())?;
     let (voter, _) = credential(&command.credential, command.voter.as_deref(), &election)?;
     let chosen = chosen(election.contests(), &command.choose)?;
     let prepared = election.prepare(&voter, &chosen).map_err(Failure::new)?;
@@ -67,7 +67,7 @@ fn cast(
 ) -> Result<(), Failure> {
     let shown = tracker(&ballot.hash());
     let notice = Notice::signed(Body::Ballot(ballot), signer);
-    office.state().check(&notice).and_then(|()| office.state().check_proofs(&notice)).map_err(Failure::new)?;
+    office.check(&notice)?;
     let receipt = office.enter(notice)?;
     office.sign_head()?;
     if let Some(path) = &command.receipt {
@@ -81,7 +81,7 @@ fn cast(
 
 /// Casts the ballots of a table, as a polling station that many voters use would.
 fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(), Failure> {
-    let mut office = Office::open(session, &command.office)?;
+    let mut office = Office::visit(session, &command.office, command.ca.as_deref())?;
     let election = office.state().election().clone();
     let mut signers = credentials(&command.credential, &election)?;
     let votes = read_votes(table, election.contests())?;
@@ -112,13 +112,13 @@ fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(
 
 /// Shows what a prepared ballot holds; it will never count.
 pub(super) fn challenge(session: &Session, command: &ElectionChallenge) -> Result<(), Failure> {
-    let mut office = Office::open(session, &command.office)?;
+    let mut office = Office::visit(session, &command.office, command.ca.as_deref())?;
     let election = office.state().election().clone();
     let challenge = read_prepared(&command.prepared)?;
     let (_, signer) = credential(&command.credential, Some(&challenge.ballot.voter), &election)?;
     let (shown, held) = (tracker(&challenge.ballot.hash()), held(&election, &challenge));
     let notice = Notice::signed(Body::Challenge(challenge), &signer);
-    office.state().check(&notice).and_then(|()| office.state().check_proofs(&notice)).map_err(Failure::new)?;
+    office.check(&notice)?;
     let receipt = office.enter(notice)?;
     office.sign_head()?;
     if session.json {
@@ -139,8 +139,11 @@ fn held(election: &Election, challenge: &Challenge) -> Vec<(String, Vec<String>)
     election.contests().iter().zip(&challenge.openings).map(of_contest).collect()
 }
 
-/// The election of a record, by its first entry.
-fn election_of(session: &Session, path: &Path) -> Result<Election, Failure> {
+/// The election of a record, by its first entry, or of a server.
+fn election_of(session: &Session, path: &Path, ca: Option<&Path>) -> Result<Election, Failure> {
+    if let Some(url) = url(path) {
+        return election_at(session, &client(url, ca)?, url);
+    }
     let folder = record_folder(path);
     let source = Folder(folder.clone());
     let line = Lines::new(&source).next_line().map_err(|error| of(&folder, error))?;

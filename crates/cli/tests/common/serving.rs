@@ -19,7 +19,12 @@ pub struct Service {
 
 impl Service {
     pub fn start(place: &Place, line: &str) -> Self {
-        let line = format!("serve --listen 127.0.0.1:0 --json {line}");
+        Self::of(place, &format!("serve {line}"))
+    }
+
+    /// Whatever command listens.
+    pub fn of(place: &Place, line: &str) -> Self {
+        let line = format!("{line} --listen 127.0.0.1:0 --json");
         let mut child = place.command(line.split_whitespace()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let log: Value = lines.find_map(|line| serde_json::from_str(&line.unwrap()).ok()).expect("it logs");

@@ -1,0 +1,116 @@
+//! `hearith election serve`, `backup` and `restore`.
+
+use std::future::Future;
+use std::time::Duration;
+
+use hearith_election::{Folder, Holder, Source, canonical};
+use hearith_election_server::backup;
+use hearith_election_server::limits::Limits;
+use hearith_election_server::server::{Options, Server};
+use hearith_election_server::store::Store;
+use hearith_election_server::tls::Tls;
+
+use super::office::{record_folder, secret_key};
+use crate::args::{ElectionBackup, ElectionLimits, ElectionRestore, ElectionServe};
+use crate::engines::{print, print_json};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::progress::{Length, Progress};
+use crate::remote::pem;
+use crate::serve::log;
+use crate::session::Session;
+
+/// Serves until it is told to end, and then finishes what it accepted.
+pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Failure> {
+    let organiser = command.organiser.as_deref().map(|key| {
+        let key = canonical::parse("a public key", &canonical::to_text(&key));
+        key.map_err(|_| Failure::new("--organiser: no public key as base64url"))
+    });
+    let tls = match (&command.tls_cert, &command.tls_key) {
+        (Some(certificate), Some(key)) => Some(Tls { certificate: pem(certificate)?, key: pem(key)? }),
+        _ => None,
+    };
+    let options = Options {
+        store: command.store.clone(),
+        listen: command.listen,
+        metrics: command.metrics,
+        tls,
+        proxied: command.behind_proxy,
+        board: secret_key(&command.board_key, Holder::Board)?,
+        organiser: organiser.transpose()?,
+        pages: command.web.clone(),
+        audit: command.audit.clone(),
+        policy: session.policy,
+        engine: session.engine,
+        limits: limits(&command.limits),
+    };
+    log(session);
+    let mut signals = interrupt::take_over().map_err(|error| Failure::because("cannot wait for signals", error))?;
+    let server = Server::start(options).map_err(Failure::new)?;
+    let (address, entries) = (server.address(), server.size());
+    match server.metrics_address() {
+        None => tracing::info!(%address, store = %command.store, entries, "listening"),
+        Some(metrics) => tracing::info!(%address, store = %command.store, entries, %metrics, "listening"),
+    }
+    signals.forever().next();
+    match server.stop() {
+        true => Ok(()),
+        false => Err(Failure::new("what was accepted was not finished in time")),
+    }
+}
+
+fn limits(limits: &ElectionLimits) -> Limits {
+    let seconds = |seconds: u32| Duration::from_secs(seconds.into());
+    Limits {
+        clients: limits.max_clients as usize,
+        clients_an_address: limits.max_clients_an_address as usize,
+        rate: limits.max_rate,
+        bad_ballots: limits.max_bad_ballots,
+        body_bytes: (limits.max_body as usize) << 10,
+        waiting: limits.max_waiting as usize,
+        slow: seconds(limits.slow),
+        patience: seconds(limits.patience),
+        grace: seconds(limits.grace),
+        ..Limits::default()
+    }
+}
+
+/// Writes the record of a store into a folder.
+pub(super) fn backup(session: &Session, command: &ElectionBackup) -> Result<(), Failure> {
+    let entries = wait(async {
+        let store = Store::open_existing(&command.store).await?;
+        let entries = backup::backup(&store, &command.record).await;
+        store.close().await;
+        entries
+    })?;
+    told(session, "kept", entries)
+}
+
+/// Puts a record into an empty store.
+pub(super) fn restore(session: &Session, command: &ElectionRestore) -> Result<(), Failure> {
+    let source = Folder(record_folder(&command.record));
+    let progress = Progress::start("verifying", source.bytes().map_or(Length::Unknown, Length::Bytes));
+    let entries = wait(async {
+        let store = Store::open(&command.store).await?;
+        let tell = |bytes| progress.set_bytes(bytes);
+        let entries = backup::restore(&store, &source, session.policy, session.engine, &tell).await;
+        store.close().await;
+        entries
+    })?;
+    drop(progress);
+    told(session, "restored", entries)
+}
+
+fn told(session: &Session, what: &str, entries: u64) -> Result<(), Failure> {
+    match session.json {
+        true => print_json(&serde_json::json!({ what: entries })),
+        false => print(&format!("{what}: {entries} entries\n")),
+    }
+}
+
+/// Waits for what a store does.
+fn wait<T>(work: impl Future<Output = Result<T, backup::Error>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::because("cannot start threads", error))?;
+    runtime.block_on(work).map_err(Failure::new)
+}
