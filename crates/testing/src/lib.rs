@@ -14,7 +14,18 @@ pub const REQUIRE: &str = "HEARITH_REQUIRE";
 /// index, the built command line, Flower, Spark); Go, for the service's client in another language; PostgreSQL, for the election's
 /// server; and Chromium, for its pages.
 pub const NAMES: [&str; 13] = [
-    "serial", "ifma", "verilator", "cocotb", "valgrind", "phe", "phe-suite", "command", "flower", "spark", "go", "postgres",
+    "serial",
+    "ifma",
+    "verilator",
+    "cocotb",
+    "valgrind",
+    "phe",
+    "phe-suite",
+    "command",
+    "flower",
+    "spark",
+    "go",
+    "postgres",
     "chromium",
 ];
 
