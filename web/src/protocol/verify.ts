@@ -118,7 +118,7 @@ export class Verifier {
     this.#compare(hex(leaf), index);
   }
 
-  /** All verdicts, after the last line. */
+  /** All verdicts, after the last line; asked again, the same. */
   finish(): Report {
     this.#flush();
     const size = this.#tree.size;
