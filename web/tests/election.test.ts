@@ -134,6 +134,9 @@ describe("a whole election", () => {
     expect(faults(verified(board, { heads: [], leaves: [{ hash, index: 6 }] }).report).memory).toMatch(
       "receipt",
     );
+    const elsewhere = { id: "0".repeat(64), heads: [], leaves: [] };
+    expect(faults(verified(board, elsewhere).report).chain).toMatch("another election");
+    expect(verified(board, { ...elsewhere, id: board.id }).report.good).toBe(true);
     const gone = [{ root: board.tree.root(), size: board.lines.length + 1 }];
     expect(faults(verified(board, { heads: gone, leaves: [] }).report).memory).toMatch("gone");
   });

@@ -32,9 +32,9 @@ function name(election: string): string {
 export function memory(election: string): Memory {
   try {
     const found = JSON.parse(localStorage.getItem(name(election)) ?? "{}") as Partial<Remembered>;
-    return { heads: found.heads ?? [], leaves: found.leaves ?? [] };
+    return { id: election, heads: found.heads ?? [], leaves: found.leaves ?? [] };
   } catch {
-    return { heads: [], leaves: [] };
+    return { id: election, heads: [], leaves: [] };
   }
 }
 

@@ -38,8 +38,9 @@ export interface Verdict {
   fault?: string;
 }
 
-/** What a browser remembers of a board: heads it saw and ballots it got receipts for. */
+/** What a browser remembers of a board: its election's id, heads that it saw, and ballots that it got receipts for. */
 export interface Memory {
+  readonly id?: string;
   readonly heads: readonly { root: string; size: number }[];
   readonly leaves: readonly { hash: string; index: number }[];
 }
@@ -60,6 +61,7 @@ export class Verifier {
   readonly #heads = new Map<number, string[]>();
   readonly #leaves = new Map<number, string>();
   readonly #remembered = new Map<number, string>();
+  readonly #id: string | undefined;
   #last = "0".repeat(64);
   #broken = false;
   #pending: { index: number; claims: Claims }[] = [];
@@ -69,6 +71,7 @@ export class Verifier {
   #result: number[][] | undefined;
 
   constructor(heads: readonly string[], memory: Memory = { heads: [], leaves: [] }) {
+    this.#id = memory.id;
     for (const { hash, index } of memory.leaves) this.#leaves.set(index, hash);
     for (const { root, size } of memory.heads) this.#remembered.set(size, root);
     for (const line of heads) {
@@ -191,6 +194,9 @@ export class Verifier {
   #special(entry: Entry, index: number): void {
     const { state } = this;
     if (entry.kind === "election") {
+      this.#in("chain", () =>
+        ensure((this.#id ?? state.id) === state.id, "the record is that of another election"),
+      );
       const { key, roots } = state.election;
       this.#in("key", () => ensure(rootsHold(key, roots), "the roots of the key do not hold"), index);
     }
