@@ -46,11 +46,11 @@ function Share() {
         {busy && <Progress label={texts.result.verifying} progress={progress} />}
         <Alert>{error}</Alert>
         <Alert>{verified && !verified.report.good && texts.result.wrong}</Alert>
-        {verified?.report.good && (
+        {verified?.report.good && verified.tallied && (
           <>
-            <p>{texts.trustee.counted(verified.counted, verified.size)}</p>
+            <p>{texts.trustee.counted(verified.counted, verified.tallied.size)}</p>
             <p>
-              {texts.result.root}: <code class="hash">{verified.root}</code>
+              {texts.result.root}: <code class="hash">{verified.tallied.root}</code>
             </p>
             <p>{texts.trustee.compare}</p>
             <label class="choice">
@@ -64,7 +64,7 @@ function Share() {
           </>
         )}
       </section>
-      {compared && verified && <Decrypt root={verified.root} />}
+      {compared && verified?.tallied && <Decrypt root={verified.tallied.root} />}
     </>
   );
 }

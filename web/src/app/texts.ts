@@ -212,7 +212,7 @@ const en = {
     passphraseHelp: "Leave it empty if the file has none.",
     verify: "Verify the board",
     counted: (ballots: number, entries: number) =>
-      `Everything holds: ${ballots} ballots count, on a board of ${entries} entries.`,
+      `Everything holds: ${ballots} ballots count, among the ${entries} entries up to the total.`,
     compare:
       "Compare the root with the other trustees and with observers before you go on. Whoever shows you another board than everybody else could have you decrypt a single ballot.",
     compared: "I have compared the root, and it is the same.",
@@ -446,7 +446,7 @@ const de: Texts = {
     passphraseHelp: "Bleibt leer, wenn die Datei keines hat.",
     verify: "Urne prüfen",
     counted: (ballots, entries) =>
-      `Alles stimmt: ${ballots} Stimmzettel zählen, in einer Urne mit ${entries} Einträgen.`,
+      `Alles stimmt: ${ballots} Stimmzettel zählen, unter ${entries} Einträgen bis zur Summe.`,
     compare:
       "Vergleichen Sie die Prüfsumme mit den anderen Treuhändern und mit Beobachtern, bevor Sie weitermachen. Wer Ihnen eine andere Urne zeigt als allen anderen, könnte Sie einen einzelnen Stimmzettel entschlüsseln lassen.",
     compared: "Ich habe die Prüfsumme verglichen, sie ist dieselbe.",

@@ -32,6 +32,8 @@ export interface Verified {
   readonly report: Report;
   readonly size: number;
   readonly root: string;
+  /** The board up to its total, if it has one. */
+  readonly tallied: Verifier["tallied"];
   /** Ballots that count. */
   readonly counted: number;
 }
@@ -102,7 +104,8 @@ export const tasks = {
 
   async verify(url: string, memory: Memory, progress: Progress): Promise<Verified> {
     last = await verifyFrom(url, memory, progress);
-    return { report: last.finish(), size: last.size, root: last.root, counted: last.state.turnout.counted };
+    const { size, root, tallied, state } = last;
+    return { report: last.finish(), size, root, tallied, counted: state.turnout.counted };
   },
 
   async tally(url: string, memory: Memory, secret: Uint8Array, progress: Progress): Promise<Signed> {
@@ -110,9 +113,9 @@ export const tasks = {
     return signed("tally", tallyBody(state), secret);
   },
 
-  /** A trustee's shares, of the totals of the record that was verified last, which has this root. */
+  /** A trustee's shares, of the totals of the record that was verified last, whose total ends this board. */
   share(root: string, trustee: number, secret: bigint): Signed {
-    ensure(last?.root === root && last.finish().good, "this record was not verified");
+    ensure(last?.tallied?.root === root && last.finish().good, "this record was not verified");
     const { state } = last;
     const { key, trustees } = state.election;
     if (!trustees) throw new Fault("the election has no trustees");

@@ -56,6 +56,8 @@ const BATCH = 64;
 
 export class Verifier {
   readonly state = new State();
+  /** The board up to its total: the same for all trustees, whoever has shared by then. */
+  tallied: { readonly root: string; readonly size: number } | undefined;
   readonly #verdicts = new Map<Check, Verdict>(CHECKS.map((check) => [check, { check, count: 0 }]));
   readonly #tree = new Tree();
   readonly #heads = new Map<number, string[]>();
@@ -202,6 +204,7 @@ export class Verifier {
     }
     if (entry.kind === "tally") {
       this.#totals = this.#in("tally", () => checkTally(state, entry.body), index);
+      this.tallied = { root: this.root, size: this.size };
     }
     if (entry.kind === "share") this.#in("shares", () => this.#share(entry), index);
     if (entry.kind === "opening") {
