@@ -8,7 +8,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target; `make test` takes a short look.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help demo demo-python demo-dghv demo-service test test-full wheel sbom bench bench-python bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-election-server bench-proofs bench-web web fuzz lint audit miri msrv doc hardware-tools synth \
+.PHONY: help demo demo-python demo-election demo-dghv demo-service test test-full wheel sbom bench bench-python bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-election-server bench-proofs bench-web web fuzz lint audit miri msrv doc hardware-tools synth \
 	synth-mesa synth-rns synth-coproc synth-memories synth-check boards formal coverage setup clean
 
 help: ## list these commands
@@ -25,6 +25,10 @@ demo-python: ## the same in Python and SQL: DuckDB, the command line and plain s
 demo-service: ## the same through a service on the loopback address, by two clients at once
 	@scripts/setup.sh build
 	@scripts/demo_service.sh
+
+demo-election: ## a thousand ballots of a known result: cast, challenged, tallied by trustees, verified by two verifiers
+	@scripts/setup.sh build
+	@scripts/demo_election.sh
 
 demo-dghv: ## add two numbers that are encrypted with FHE over the integers (broken parameters)
 	@scripts/setup.sh build

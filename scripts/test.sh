@@ -2,7 +2,7 @@
 # Runs tests by parts, and says at the end how long each took. Usage: scripts/test.sh [PART...]
 #   (none)     everything: rust, python, web, cocotb, fuzz
 #   rust       every crate, the hardware and the examples in the documentation; each benchmark once, unmeasured
-#   python     the Python package and the DuckDB extension, python-paillier's own suite among them
+#   python     the second verifier of elections, the Python package and the DuckDB extension, python-paillier's own suite among them
 #   web        the election's pages: the protocol beside the crate's vectors, and the pages in Chromium
 #   cocotb     each top of the hardware with bus models that are not ours, and oracles in Python
 #   fuzz       each fuzz target over its seeds, then for FUZZ_SECONDS (5)
@@ -20,6 +20,7 @@ declare -A systems=(
     [paillier]="--package hearith-paillier --all-features"
     [proofs]="--package hearith-proofs --all-features"
     [threshold]="--package hearith-threshold --all-features"
+    [election]="--package hearith-election --all-features"
     [columns]="--package hearith-columns --all-features"
     [cli]="--package hearith --all-features"
     [duckdb]="--package hearith-duckdb --all-features"

@@ -7,6 +7,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/extension.sh
 # The command line and the package must read each other's files.
 export HEARITH_COMMAND=${CARGO_TARGET_DIR:-$PWD/target}/debug/hearith
+
+# The second verifier of elections, which has to say what the first one says.
+.venv/bin/python -m pytest -r s verifier/tests
+
 cd crates/python
 # Modules for packages that are not installed (Flower) have no examples to run.
 PYTHONPATH=$PWD/python ../../.venv/bin/python -m pytest -r s --doctest-modules --doctest-ignore-import-errors python/hearith tests "$@"

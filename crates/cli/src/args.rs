@@ -17,7 +17,11 @@ use crate::printable::Printable;
 pub use dghv::{
     Dghv, DghvCombine, DghvCommand, DghvDecrypt, DghvEncrypt, DghvEvaluate, DghvInspect, DghvKeygen, DghvSwitch,
 };
-pub use election::{AtServer, Election, ElectionAudit, ElectionBackup, ElectionCeremony, ElectionChallenge, ElectionDecryptShare, ElectionFinish, ElectionInit, ElectionLimits, ElectionRegister, ElectionRestore, ElectionServe, ElectionTally, ElectionVerify, ElectionVote};
+pub use election::{
+    AtServer, Election, ElectionAudit, ElectionBackup, ElectionCeremony, ElectionChallenge, ElectionDecryptShare,
+    ElectionFinish, ElectionInit, ElectionLimits, ElectionRegister, ElectionRestore, ElectionServe, ElectionTally,
+    ElectionVerify, ElectionVote,
+};
 
 /// Threads that can be asked for: more than any machine has cores, few enough to be started in no time.
 pub const MAX_THREADS: u16 = 1024;

@@ -165,5 +165,5 @@ fn what_cannot_be_is_refused_in_one_line() {
         "votes.csv: row 1, column Chair: no such candidate",
     );
     place.fails("election finish club --key secret/private.json", "club: there is no tally yet");
-    place.fails("election verify nowhere", "nowhere: NOT VERIFIED") // A folder that is not there has no record.
+    place.fails("election verify nowhere", "nowhere: cannot read: No such file or directory");
 }

@@ -9,7 +9,8 @@ use std::fs;
 use common::{Place, Run};
 use serving::Service;
 
-const CONTESTS: &str = r#"[{ "title": "Chair", "candidates": ["Ada", "Bo"], "method": { "choose": { "exactly": 1 } } }]"#;
+const CONTESTS: &str =
+    r#"[{ "title": "Chair", "candidates": ["Ada", "Bo"], "method": { "choose": { "exactly": 1 } } }]"#;
 const SERVE: &str = "election serve --store sqlite:board.db --board-key club/board.json";
 
 /// An election with its first entry, in `club`.
@@ -110,7 +111,10 @@ fn what_a_server_cannot_start_with_is_one_line() {
         (start("--audit missing/audit"), "missing/audit: "),
         (start("").replace("club/board.json", "club/organiser.json"), "club/organiser.json: "),
         (start("").replace("club/board.json", "missing"), "missing: "),
-        (start("").replace("sqlite:board.db", "postgres://me:secret@127.0.0.1:1/db"), "the store postgres://127.0.0.1:1/db"),
+        (
+            start("").replace("sqlite:board.db", "postgres://me:secret@127.0.0.1:1/db"),
+            "the store postgres://127.0.0.1:1/db",
+        ),
         ("election restore --store sqlite:board.db club".to_owned(), "the store sqlite:board.db has a board"),
         ("election backup --store sqlite:missing.db kept".to_owned(), "the store sqlite:missing.db"),
     ] {
@@ -118,7 +122,11 @@ fn what_a_server_cannot_start_with_is_one_line() {
         let run = place.run(&line);
         // What it logs beside is no complaint.
         assert_eq!(run.status, Some(2), "{line}: {}", run.stderr);
-        assert!(run.stderr.lines().any(|line| line.starts_with(&format!("hearith: {expected}"))), "{line}: {}", run.stderr);
+        assert!(
+            run.stderr.lines().any(|line| line.starts_with(&format!("hearith: {expected}"))),
+            "{line}: {}",
+            run.stderr
+        );
         assert!(!run.stderr.contains("secret@"), "{}", run.stderr);
         let kept = |files: Vec<String>| files.into_iter().filter(|file| !file.contains("board.db")).collect::<Vec<_>>();
         assert_eq!(kept(place.files()), kept(before), "{line}");

@@ -41,9 +41,11 @@ fn main() -> Outcome<()> {
             cast(Path::new(folder), url, clients.parse()?, first.parse()?, count.parse()?)
         }
         ["read", url, clients, seconds] => read(url, clients.parse()?, Duration::from_secs(seconds.parse()?)),
-        _ => Err("prepare FOLDER VOTERS, serve FOLDER STORE, begin FOLDER URL, cast FOLDER URL CLIENTS FIRST COUNT, or \
+        _ => {
+            Err("prepare FOLDER VOTERS, serve FOLDER STORE, begin FOLDER URL, cast FOLDER URL CLIENTS FIRST COUNT, or \
                   read URL CLIENTS SECONDS"
-            .into()),
+                .into())
+        }
     }
 }
 
@@ -75,7 +77,8 @@ fn prepare(folder: &Path, voters: usize) -> Outcome<()> {
     let mut begin = |body: Body| writeln!(beginning, "{}", Notice::signed(body, &organiser).to_json());
     begin(Body::Election(Box::new(manifest)))?;
     for (list, signers) in signers.chunks(1000).enumerate() {
-        let voter = |(at, signer): (usize, &Signer)| Voter { id: name(list * 1000 + at), key: signer.public(), weight: 1 };
+        let voter =
+            |(at, signer): (usize, &Signer)| Voter { id: name(list * 1000 + at), key: signer.public(), weight: 1 };
         let voters = signers.iter().enumerate().map(voter).collect();
         begin(Body::Voters(Voters { election: election.id(), voters }))?;
     }
@@ -153,7 +156,11 @@ fn cast(folder: &Path, url: &str, clients: usize, first: usize, count: usize) ->
     let mut latencies = latencies.into_inner().map_err(|_| "poisoned")?;
     latencies.sort_unstable();
     let at = |part: f64| latencies[((latencies.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e3;
-    println!("acknowledged {}\nseconds {seconds:.3}\na_second {:.1}", latencies.len(), latencies.len() as f64 / seconds);
+    println!(
+        "acknowledged {}\nseconds {seconds:.3}\na_second {:.1}",
+        latencies.len(),
+        latencies.len() as f64 / seconds
+    );
     println!("p50 {:.1}\np99 {:.1}\nlongest {:.1}", at(0.5), at(0.99), at(1.0));
     Ok(())
 }

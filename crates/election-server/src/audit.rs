@@ -27,13 +27,19 @@ impl Audit {
     }
 
     /// Notes events of one kind, in one write.
-    pub(crate) fn note<const N: usize>(&self, events: impl IntoIterator<Item = (&'static str, [(&'static str, Value); N])>) {
+    pub(crate) fn note<const N: usize>(
+        &self,
+        events: impl IntoIterator<Item = (&'static str, [(&'static str, Value); N])>,
+    ) {
         let Some(file) = &self.file else { return };
         let time = now();
         let mut lines = String::new();
         for (event, fields) in events {
-            let mut line = Map::from_iter([("event".to_owned(), event.into()), ("time".to_owned(), time.clone().into())]);
-            line.extend(fields.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.to_owned(), value)));
+            let mut line =
+                Map::from_iter([("event".to_owned(), event.into()), ("time".to_owned(), time.clone().into())]);
+            line.extend(
+                fields.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.to_owned(), value)),
+            );
             lines.push_str(&Value::Object(line).to_string());
             lines.push('\n');
         }

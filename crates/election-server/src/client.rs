@@ -230,7 +230,8 @@ impl Source for Record {
             return Ok(Some(Box::new(io::Cursor::new(self.heads.clone().into_bytes()))));
         }
         let digits = name.rsplit('/').next().and_then(|file| file.strip_suffix(".jsonl"));
-        let Some(first) = digits.and_then(|digits| digits.parse::<u64>().ok()).filter(|first| *first < self.size) else {
+        let Some(first) = digits.and_then(|digits| digits.parse::<u64>().ok()).filter(|first| *first < self.size)
+        else {
             return Ok(None);
         };
         let answer = self.client.get(&format!("record/{name}")).map_err(io::Error::other)?;

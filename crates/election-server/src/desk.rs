@@ -359,7 +359,8 @@ impl Work {
             }
             Err(_) => {
                 for one in group {
-                    let text = "the store does not answer: whether this was entered is not known, and it can be sent again";
+                    let text =
+                        "the store does not answer: whether this was entered is not known, and it can be sent again";
                     let refusal = Refusal::new(Reason::Store, text).after(Duration::from_secs(5));
                     self.refuse(one.ticket, Some(&one.notice), refusal).await;
                 }

@@ -77,7 +77,9 @@ pub(crate) fn router(shop: Arc<Shop>, pages: Option<PathBuf>, policy: HeaderValu
     routes
         .layer(DefaultBodyLimit::max(shop.limits.body_bytes))
         .layer(middleware::from_fn_with_state(shop.clone(), admit))
-        .layer(middleware::from_fn(move |request: Request, next: Next| security::guard(policy.clone(), tls, request, next)))
+        .layer(middleware::from_fn(move |request: Request, next: Next| {
+            security::guard(policy.clone(), tls, request, next)
+        }))
         .with_state(shop)
 }
 
@@ -123,9 +125,8 @@ async fn whole(request: Request, limits: &Limits) -> Result<Request, Refusal> {
     let (head, body) = request.into_parts();
     let read = tokio::time::timeout(limits.slow, axum::body::to_bytes(body, limits.body_bytes)).await;
     let read = read.map_err(|_| Refusal::new(Reason::TooSlow, "the request did not come in time"))?;
-    let body = read.map_err(|_| {
-        Refusal::new(Reason::TooLarge, format!("more than {} bytes, or broken off", limits.body_bytes))
-    })?;
+    let body = read
+        .map_err(|_| Refusal::new(Reason::TooLarge, format!("more than {} bytes, or broken off", limits.body_bytes)))?;
     Ok(Request::from_parts(head, Body::from(body)))
 }
 

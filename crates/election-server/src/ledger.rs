@@ -84,14 +84,8 @@ impl std::fmt::Debug for Ledger {
 impl Ledger {
     /// Folds what is in a store, whose board signs with this key.
     pub(crate) async fn open(store: Store, signer: Signer, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
-        let view = View {
-            board: text(&signer.public()),
-            id: None,
-            manifest: None,
-            phase: "empty",
-            size: 0,
-            head: None,
-        };
+        let view =
+            View { board: text(&signer.public()), id: None, manifest: None, phase: "empty", size: 0, head: None };
         let book = Book { board: Board::default(), state: None, head: None };
         let (book, view) = (RwLock::new(book), RwLock::new(Arc::new(view)));
         let ledger = Self { store, signer, policy, engine, book, view };
@@ -107,7 +101,6 @@ impl Ledger {
     pub(crate) fn signer(&self) -> &Signer {
         &self.signer
     }
-
 
     /// What is known without asking the store.
     pub(crate) fn view(&self) -> Arc<View> {
@@ -250,8 +243,12 @@ impl Ledger {
         }
         append.commit().await?;
         let first = self.read().board.size();
-        let mut lines: Vec<(u64, String)> =
-            entered.iter().flatten().map(|one| (one.index, one.line.clone())).filter(|(index, _)| *index >= first).collect();
+        let mut lines: Vec<(u64, String)> = entered
+            .iter()
+            .flatten()
+            .map(|one| (one.index, one.line.clone()))
+            .filter(|(index, _)| *index >= first)
+            .collect();
         lines.sort_unstable_by_key(|(index, _)| *index);
         self.follow(first, lines.into_iter().map(|(_, line)| line).collect())?;
         self.publish(Some(head).filter(|head| head.size > 0));
@@ -289,7 +286,9 @@ impl Ledger {
 
     /// The ballot of a line, and its voter's weight.
     fn weighed(&self, line: &str) -> Option<(Ballot, u64)> {
-        let Body::Ballot(ballot) = hearith_election::Entry::from_line(line).ok()?.notice.into_body() else { return None };
+        let Body::Ballot(ballot) = hearith_election::Entry::from_line(line).ok()?.notice.into_body() else {
+            return None;
+        };
         let weight = self.with_state(|state| state.voter(&ballot.voter).map(Standing::weight))??;
         Some((ballot, weight))
     }
@@ -358,7 +357,9 @@ pub(crate) fn tracker_text(text: &str) -> Option<String> {
 
 /// Whether a line is the notice's: the same body as the same kind.
 fn is_of(line: &str, notice: &Notice) -> bool {
-    let Some(rest) = line.strip_prefix(r#"{"body":"#).and_then(|rest| rest.strip_prefix(notice.text())) else { return false };
+    let Some(rest) = line.strip_prefix(r#"{"body":"#).and_then(|rest| rest.strip_prefix(notice.text())) else {
+        return false;
+    };
     rest.starts_with(r#","index":"#) && rest.contains(&format!(r#","kind":"{}","#, notice.kind().name()))
 }
 

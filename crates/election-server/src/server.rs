@@ -179,7 +179,9 @@ fn policy(pages: Option<&Path>) -> Result<HeaderValue, Error> {
         return Err(wrong());
     }
     match fs::read_to_string(folder.join("csp.txt")) {
-        Ok(text) if text.starts_with("default-src 'none'") => HeaderValue::from_str(text.trim_end()).map_err(|_| wrong()),
+        Ok(text) if text.starts_with("default-src 'none'") => {
+            HeaderValue::from_str(text.trim_end()).map_err(|_| wrong())
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(HeaderValue::from_static(security::POLICY)),
         _ => Err(wrong()),
     }

@@ -21,7 +21,7 @@ struct Story {
 
 /// Reads a record, everything checked but proofs, and compares it.
 pub(super) fn run(session: &Session, command: &ElectionAudit) -> Result<(), Failure> {
-    let folder = record_folder(&command.record);
+    let folder = record_folder(&command.record)?;
     let heads = command.heads.as_deref().map(read_heads).transpose()?.unwrap_or_default();
     let receipt = command.receipt.as_deref().map(read_receipt).transpose()?;
     let wanted = command
@@ -30,7 +30,7 @@ pub(super) fn run(session: &Session, command: &ElectionAudit) -> Result<(), Fail
         .map(|text| read_tracker(text).ok_or_else(|| Failure::new("--tracker: not a tracker")));
     let wanted = wanted.transpose()?;
     let story = read(session, &folder, &heads, receipt.as_ref(), wanted.as_deref())?;
-    let compared = command.other.as_deref().map(|other| compare(&folder, &record_folder(other))).transpose()?;
+    let compared = command.other.as_deref().map(|other| compare(&folder, &record_folder(other)?)).transpose()?;
     show(session, command, &story, compared)
 }
 

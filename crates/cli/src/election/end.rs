@@ -29,7 +29,7 @@ pub(super) fn tally(session: &Session, command: &ElectionTally) -> Result<(), Fa
 /// A trustee's part, after everything that the record claims was verified.
 pub(super) fn decrypt_share(session: &Session, command: &ElectionDecryptShare) -> Result<(), Failure> {
     let trustee = KeyFile::open(&command.share)?.share(session)?;
-    let folder = record_folder(&command.record);
+    let folder = record_folder(&command.record)?;
     let report = verified(session, &Folder(folder.clone()), &name(&folder))?;
     let state = report.state.as_ref();
     let Some((election, tally)) = state.and_then(|state| Some((state.election(), state.tally()?))) else {

@@ -1,13 +1,17 @@
 //! The organiser's directory: two secret keys, what is voted on, and the record as it grows.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use hearith_election::{
-    Board, Body, Election, Error, ErrorKind, Holder, Lines, Notice, Receipt, Record, SecretKey, Signer, State, Tally, now,
+    Board, Body, Election, Error, ErrorKind, Holder, Lines, Notice, Receipt, Record, SecretKey, Signer, State, Tally,
+    now,
 };
 use hearith_election_server::client::Client;
 use hearith_paillier::SecretText;
+use zeroize::Zeroizing;
 
 use crate::args::AtServer;
 use crate::failure::{Failure, eprint_line, name};
@@ -47,7 +51,11 @@ impl Office {
         let path = folder.join(RECORD);
         let record = Record::open(&path, session.policy, session.engine).map_err(|error| of(&path, error))?;
         session.warn_of(&name(&path), record.state().election().key());
-        Ok(Office { organiser: Some(organiser), place: Place::Here { board, record: record.into() }, name: name(&path) })
+        Ok(Office {
+            organiser: Some(organiser),
+            place: Place::Here { board, record: record.into() },
+            name: name(&path),
+        })
     }
 
     /// The organiser's keys, and the record here or at a server.
@@ -66,7 +74,11 @@ impl Office {
             taken.map_err(|error| Failure::at(url, error))?;
         }
         let state = state.ok_or_else(|| Failure::at(url, "there is no election yet"))?;
-        Ok(Office { organiser: Some(organiser), place: Place::There { client, state: state.into() }, name: url.clone() })
+        Ok(Office {
+            organiser: Some(organiser),
+            place: Place::There { client, state: state.into() },
+            name: url.clone(),
+        })
     }
 
     /// As voters find it: the organiser's directory, or a server by its URL, of which they need to know the election only.
@@ -84,7 +96,11 @@ impl Office {
         let path = folder.join(RECORD);
         let first = Notice::signed(first, &organiser);
         let record = Record::create(&path, first, session.policy, session.engine).map_err(|error| of(&path, error))?;
-        Ok(Office { organiser: Some(organiser), place: Place::Here { board, record: record.into() }, name: name(&path) })
+        Ok(Office {
+            organiser: Some(organiser),
+            place: Place::Here { board, record: record.into() },
+            name: name(&path),
+        })
     }
 
     /// What the election is at.
@@ -99,16 +115,16 @@ impl Office {
     pub(super) fn tally(&self) -> Result<Tally, Failure> {
         let tally = match &self.place {
             Place::Here { record, .. } => record.tally(),
-            Place::There { client, state } => {
-                hearith_election::tally(state, &client.record().map_err(Failure::new)?)
-            }
+            Place::There { client, state } => hearith_election::tally(state, &client.record().map_err(Failure::new)?),
         };
         tally.map_err(|error| Failure::at(&self.name, error))
     }
 
     /// Enters what the organiser says.
     pub(super) fn say(&mut self, body: Body) -> Result<(), Failure> {
-        let Some(organiser) = &self.organiser else { return Err(Failure::at(&self.name, "only its organiser says that")) };
+        let Some(organiser) = &self.organiser else {
+            return Err(Failure::at(&self.name, "only its organiser says that"));
+        };
         let notice = Notice::signed(body, organiser);
         self.enter(notice).map(|_| ())
     }
@@ -199,6 +215,24 @@ pub(super) fn secret_text(path: &Path) -> Result<SecretText, Failure> {
     Ok(text)
 }
 
+/// A file of secrets as long as it may be: credentials, or a prepared ballot. Wiped when dropped.
+pub(super) fn long_secret_text(path: &Path) -> Result<Zeroizing<String>, Failure> {
+    let called = name(path);
+    let read = || {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.permissions().mode() & 0o077 != 0 {
+            let what = "others than its owner can read this secret (chmod 600 mends it)";
+            eprint_line(&format!("{called}: warning: {what}"));
+        }
+        // With room enough from the start, so that no copy of a secret is left behind.
+        let mut text = Zeroizing::new(String::with_capacity(metadata.len() as usize + 64));
+        file.take(metadata.len()).read_to_string(&mut text)?;
+        Ok(text)
+    };
+    read().map_err(|error| Failure::reading(&called, error))
+}
+
 /// A public text of a file.
 pub(super) fn text(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|error| Failure::reading(&name(path), error))
@@ -212,9 +246,10 @@ pub(super) fn write_new(path: &Path, access: Access, text: &str) -> Result<(), F
 }
 
 /// The record that is meant: the folder itself, or the one in the organiser's directory.
-pub(super) fn record_folder(path: &Path) -> PathBuf {
+pub(super) fn record_folder(path: &Path) -> Result<PathBuf, Failure> {
+    fs::read_dir(path).map_err(|error| Failure::reading(&name(path), error))?;
     let inside = path.join(RECORD);
-    if inside.is_dir() { inside } else { path.to_owned() }
+    Ok(if inside.is_dir() { inside } else { path.to_owned() })
 }
 
 /// What is wrong with a file or a record.

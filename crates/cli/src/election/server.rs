@@ -88,7 +88,7 @@ pub(super) fn backup(session: &Session, command: &ElectionBackup) -> Result<(), 
 
 /// Puts a record into an empty store.
 pub(super) fn restore(session: &Session, command: &ElectionRestore) -> Result<(), Failure> {
-    let source = Folder(record_folder(&command.record));
+    let source = Folder(record_folder(&command.record)?);
     let progress = Progress::start("verifying", source.bytes().map_or(Length::Unknown, Length::Bytes));
     let entries = wait(async {
         let store = Store::open(&command.store).await?;

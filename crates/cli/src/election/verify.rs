@@ -18,7 +18,7 @@ pub(super) fn run(session: &Session, command: &ElectionVerify) -> Result<(), Fai
             (Box::new(record), url.to_owned())
         }
         None => {
-            let folder = record_folder(&command.record);
+            let folder = record_folder(&command.record)?;
             (Box::new(Folder(folder.clone())), name(&folder))
         }
     };

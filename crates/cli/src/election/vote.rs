@@ -10,7 +10,7 @@ use hearith_election::{
 };
 use zeroize::Zeroizing;
 
-use super::office::{Office, client, election_at, of, record_folder, secret_text, url, write_new};
+use super::office::{Office, client, election_at, long_secret_text, of, record_folder, url, write_new};
 use crate::args::{ElectionChallenge, ElectionVote};
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
@@ -144,7 +144,7 @@ fn election_of(session: &Session, path: &Path, ca: Option<&Path>) -> Result<Elec
     if let Some(url) = url(path) {
         return election_at(session, &client(url, ca)?, url);
     }
-    let folder = record_folder(path);
+    let folder = record_folder(path)?;
     let source = Folder(folder.clone());
     let line = Lines::new(&source).next_line().map_err(|error| of(&folder, error))?;
     let Some(line) = line else { return Err(Failure::at(name(&folder), "there is no record here")) };
@@ -154,7 +154,7 @@ fn election_of(session: &Session, path: &Path, ca: Option<&Path>) -> Result<Elec
 }
 
 fn read_prepared(path: &Path) -> Result<Challenge, Failure> {
-    canonical::from_text("a prepared ballot", secret_text(path)?.as_str().trim_end()).map_err(|error| of(path, error))
+    canonical::from_text("a prepared ballot", long_secret_text(path)?.trim_end()).map_err(|error| of(path, error))
 }
 
 /// A voter's credential: the only one of a file, or the one that is asked for.
@@ -173,7 +173,7 @@ fn credential(path: &Path, voter: Option<&str>, election: &Election) -> Result<(
 
 /// All credentials of a file.
 fn credentials(path: &Path, election: &Election) -> Result<HashMap<String, Signer>, Failure> {
-    let text = secret_text(path)?;
+    let text = long_secret_text(path)?;
     let read = |line: &str| {
         let key = SecretKey::from_line(line, Holder::Voter)?;
         if key.election() != Some(election.id()) {
@@ -181,7 +181,7 @@ fn credentials(path: &Path, election: &Election) -> Result<HashMap<String, Signe
         }
         Ok((key.voter().unwrap_or_default().to_owned(), key.signer()?))
     };
-    let all: Result<HashMap<_, _>, ErrorKind> = text.as_str().lines().map(read).collect();
+    let all: Result<HashMap<_, _>, ErrorKind> = text.lines().map(read).collect();
     all.map_err(|error| of(path, error))
 }
 

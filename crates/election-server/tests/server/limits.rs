@@ -29,7 +29,10 @@ fn whoever_asks_too_often_waits() {
 fn a_proxy_names_its_clients() {
     let mut hall = Hall::empty(1, false, wide());
     let many = |hall: &Hall, header: &str| {
-        (0..30).map(|_| ask(hall.address(), "GET", "/health", header, b"").status).filter(|&status| status == 429).count()
+        (0..30)
+            .map(|_| ask(hall.address(), "GET", "/health", header, b"").status)
+            .filter(|&status| status == 429)
+            .count()
     };
     hall.start(|options| (options.limits.rate, options.proxied) = (1, true));
     assert!(many(&hall, "X-Forwarded-For: 192.0.2.1, 192.0.2.7\r\n") > 10);
@@ -61,7 +64,8 @@ fn bodies_end_and_come_in_time() {
     assert_eq!(&status, b"HTTP/1.1 413");
     // A body that does not come.
     let mut stream = TcpStream::connect(hall.address()).unwrap();
-    write!(stream, "POST /api/ballots HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nConnection: close\r\n\r\n1").unwrap();
+    write!(stream, "POST /api/ballots HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nConnection: close\r\n\r\n1")
+        .unwrap();
     let started = Instant::now();
     let slow = Answer::read(&mut stream);
     assert_eq!((slow.status, slow.json()["error"].as_str()), (408, Some("too_slow")));

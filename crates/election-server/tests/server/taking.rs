@@ -5,7 +5,8 @@ use std::sync::Barrier;
 
 use hearith_election::signature::PublicKey;
 use hearith_election::{
-    Ballot, Board, Body, Entry, Folder, Head, Lines, Notice, Outcome, Products, Receipt, Source, State, read_tracker, tracker,
+    Ballot, Board, Body, Entry, Folder, Head, Lines, Notice, Outcome, Products, Receipt, Source, State, read_tracker,
+    tracker,
 };
 use hearith_election_server::backup::{self, backup, restore};
 use hearith_election_server::store::Store;
@@ -357,7 +358,9 @@ fn an_election_comes_to_its_result() {
 /// What comes back out of a store into which a backup was put is the backup; a store with a board takes none, and none takes a false one.
 fn restores(hall: &Hall, record: &std::path::Path) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let open = |name: &str| runtime.block_on(Store::open(&format!("sqlite:{}", hall.file(name).display()).parse().unwrap())).unwrap();
+    let open = |name: &str| {
+        runtime.block_on(Store::open(&format!("sqlite:{}", hall.file(name).display()).parse().unwrap())).unwrap()
+    };
     let put = |store: &Store, record: &std::path::Path| {
         runtime.block_on(restore(store, &Folder(record.to_owned()), POLICY, Engine::best(), &|_| ()))
     };

@@ -1,0 +1,971 @@
+#!/usr/bin/env python3
+"""A second verifier of elections, written from docs/election.md with nothing but the standard library.
+
+    python3 hearith_verify.py RECORD [--insecure-key]
+
+It reads the folder of a published record, checks everything that the page says can be checked, prints a verdict for each
+check, and exits 1 if one fails. It is written to be read, not to be fast: proofs are verified one by one, on all cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import multiprocessing
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from math import factorial, gcd, isqrt
+from pathlib import Path
+from typing import Any
+
+STEPS = [
+    "chain", "heads", "election", "rules", "signatures", "ballots", "challenges", "tally", "decryption", "result",
+]  # fmt: skip
+DIGIT_BITS = 48
+FILE_ENTRIES = 1000
+MAX_LINE = 8 << 20
+SMALL_PRIMES_BELOW = 1 << 16
+
+
+class Wrong(Exception):
+    """Something does not hold."""
+
+
+def require(condition: bool, what: str) -> None:
+    if not condition:
+        raise Wrong(what)
+
+
+# Encodings -----------------------------------------------------------------------------------------------------------
+
+
+def canonical(value: Any) -> str:
+    """The canonical form of RFC 8785, for what records hold."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def parse(what: str, text: str) -> Any:
+    """The value whose canonical form a text is."""
+    try:
+        value = json.loads(text)
+        same = canonical(value).encode() == text.encode()
+    except (ValueError, RecursionError) as error:
+        raise Wrong(f"not the JSON of {what}") from error
+    require(same, f"{what} is not in its canonical form")
+    return value
+
+
+def base64url(text: Any, length: int | None = None) -> bytes:
+    """Bytes in base64url without padding, written in the one way there is."""
+    require(isinstance(text, str) and re.fullmatch("[A-Za-z0-9_-]*", text) is not None, "not base64url")
+    require(len(text) % 4 != 1, "not base64url")
+    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    require(base64.urlsafe_b64encode(data).rstrip(b"=").decode() == text, "base64 with bits to spare")
+    require(length is None or len(data) == length, "a number has not the length that it must have")
+    return data
+
+
+def integer(value: Any, least: int, most: int) -> int:
+    require(type(value) is int and least <= value <= most, "not a whole number in its range")
+    return value
+
+
+def members(value: Any, names: str) -> dict[str, Any]:
+    require(type(value) is dict and sorted(value) == sorted(names.split()), "not the members that there must be")
+    return value
+
+
+def listed(value: Any) -> list[Any]:
+    require(type(value) is list, "not a list")
+    return value
+
+
+def hash_text(value: Any) -> str:
+    require(isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None, "not a hash")
+    return value
+
+
+def name(value: Any, most: int) -> str:
+    require(isinstance(value, str) and 1 <= len(value.encode()) <= most, "a name is empty or too long")
+    controls = any(ord(character) < 32 or 127 <= ord(character) < 160 for character in value)
+    require(not controls, "a name has control characters")
+    return value
+
+
+def sha256(*parts: bytes) -> bytes:
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+# Ed25519 (RFC 8032) --------------------------------------------------------------------------------------------------
+
+P = 2**255 - 19
+ORDER = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, -1, P) % P
+ROOT_OF_MINUS_1 = pow(2, (P - 1) // 4, P)
+Point = tuple[int, int, int, int]
+NEUTRAL: Point = (0, 1, 1, 0)
+
+
+def add(a: Point, b: Point) -> Point:
+    left = (a[1] - a[0]) * (b[1] - b[0]) % P
+    right = (a[1] + a[0]) * (b[1] + b[0]) % P
+    c, d = 2 * a[3] * b[3] * D % P, 2 * a[2] * b[2] % P
+    e, f, g, h = right - left, d - c, d + c, right + left
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def times(scalar: int, point: Point) -> Point:
+    result = NEUTRAL
+    while scalar:
+        if scalar & 1:
+            result = add(result, point)
+        point = add(point, point)
+        scalar >>= 1
+    return result
+
+
+def same(a: Point, b: Point) -> bool:
+    return (a[0] * b[2] - b[0] * a[2]) % P == 0 and (a[1] * b[2] - b[1] * a[2]) % P == 0
+
+
+def decompress(data: bytes) -> Point | None:
+    """The point of 32 bytes, if they are written as they must be and it is not of small order."""
+    y = int.from_bytes(data, "little")
+    sign, y = y >> 255, y & ((1 << 255) - 1)
+    if y >= P:
+        return None
+    square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * ROOT_OF_MINUS_1 % P
+    if (x * x - square) % P or (x == 0 and sign):
+        return None
+    x = P - x if x & 1 != sign else x
+    point = (x, y, 1, x * y % P)
+    return None if same(times(8, point), NEUTRAL) else point
+
+
+def base_point() -> Point:
+    found = decompress((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
+    assert found is not None
+    return found
+
+
+BASE = base_point()
+
+
+def signature_holds(key: bytes, tag: str, text: str, signature: bytes) -> bool:
+    point, r = decompress(key), decompress(signature[:32]) if len(signature) == 64 else None
+    if point is None or r is None:
+        return False
+    s = int.from_bytes(signature[32:], "little")
+    digest = hashlib.sha512(signature[:32] + key + f"{tag}\n{text}".encode()).digest()
+    h = int.from_bytes(digest, "little") % ORDER
+    return s < ORDER and same(times(s, BASE), add(r, times(h, point)))
+
+
+def signing_key(value: Any) -> bytes:
+    key = base64url(value, 32)
+    require(decompress(key) is not None, "no Ed25519 public key")
+    return key
+
+
+# The key -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Key:
+    """n and h, and what follows from them."""
+
+    n: int
+    h: int
+    width: int = 0
+    bits: int = 0
+    square: int = 0
+    base: int = 0
+    windows: list[list[int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.bits = self.n.bit_length()
+        self.width = (self.bits + 7) // 8
+        self.square = self.n * self.n
+        self.base = pow(self.h, self.n, self.square)
+
+    def power_of_base(self, exponent: int) -> int:
+        """(h^n)^exponent, by a table of its powers to every byte in every place."""
+        result, place = 1, 0
+        while exponent:
+            if place == len(self.windows):
+                last = self.windows[-1] if place else [self.base, 1]
+                start = last[-1] * last[1 if place else 0] % self.square
+                row = [1]
+                for _ in range(255):
+                    row.append(row[-1] * start % self.square)
+                self.windows.append(row)
+            result = result * self.windows[place][exponent & 255] % self.square
+            exponent, place = exponent >> 8, place + 1
+        return result
+
+    @property
+    def short_bits(self) -> int:
+        return self.bits // 2
+
+    def wide(self, number: int) -> bytes:
+        """A number modulo n^2."""
+        return number.to_bytes(2 * self.width, "big")
+
+    def narrow(self, number: int) -> bytes:
+        return number.to_bytes(self.width, "big")
+
+    def unit(self, data: bytes) -> int:
+        """A ciphertext or commitment: below n^2, not 0, without a factor in common with n."""
+        number = int.from_bytes(data, "big")
+        require(0 < number < self.square and gcd(number, self.n) == 1, "a number out of range")
+        return number
+
+    def equal(self, left: int, right: int) -> bool:
+        """Whether an equation holds up to a square root of 1."""
+        return (left * left - right * right) % self.square == 0
+
+
+def small_primes(below: int) -> Iterator[int]:
+    sieve = bytearray([1]) * below
+    for number in range(2, below):
+        if sieve[number]:
+            yield number
+            sieve[number * number :: number] = bytes(len(range(number * number, below, number)))
+
+
+def transcript(proof: str, *parts: bytes) -> int:
+    everything = [f"hearith-proofs 1 {proof}".encode(), *parts]
+    return int.from_bytes(sha256(*(len(part).to_bytes(8, "big") + part for part in everything)), "big")
+
+
+def check_key(key: Key, roots: list[Any], insecure: bool) -> None:
+    require(key.bits % 2 == 0 and 64 <= key.bits <= 8192, "the key has a size that none has")
+    require(insecure or key.bits >= 2048, "the key is INSECURE: below 2048 bits")
+    require(all(key.n % prime for prime in small_primes(SMALL_PRIMES_BELOW)), "the modulus has a small factor")
+    root = isqrt(key.n)
+    require(root * root != key.n, "the modulus is a square")
+    for above in range(root + 1, root + 101):
+        rest = above * above - key.n
+        require(insecure or isqrt(rest) ** 2 != rest, "the key is INSECURE: its primes are close")
+    require(insecure or pow(2, key.n - 1, key.n) != 1, "the modulus is a prime")
+    require(key.n % 4 == 1 and 1 < key.h < key.n - 1 and gcd(key.h, key.n) == 1, "the generator is none")
+    require(len(roots) == 11, "the key has not eleven roots of its length")
+    for index, root_text in enumerate(roots):
+        wanted, block = b"", 0
+        while len(wanted) < key.width + 16:
+            counters = index.to_bytes(4, "big") + block.to_bytes(4, "big")
+            wanted += transcript("roots", key.narrow(key.n), counters).to_bytes(32, "big")
+            block += 1
+        number = int.from_bytes(wanted[: key.width + 16], "big") % key.n
+        found = int.from_bytes(base64url(root_text, key.width), "big")
+        require(0 < found < key.n and pow(found, key.n, key.n) == number, "a root of the key is none")
+
+
+# Proofs --------------------------------------------------------------------------------------------------------------
+
+
+def response_bytes(bits: int) -> int:
+    return (bits + 385 + 7) // 8
+
+
+def response(data: bytes, bits: int) -> int:
+    z = int.from_bytes(data, "big")
+    require(z < 1 << (bits + 385), "a number out of range")
+    return z
+
+
+def check_residue(key: Key, context: tuple[bytes, bytes], bits: int, u: int, data: bytes) -> None:
+    """That u is a power of h^n."""
+    require(len(data) == 2 * key.width + response_bytes(bits), "a proof has not the length that it must have")
+    a = key.unit(data[: 2 * key.width])
+    z = response(data[2 * key.width :], bits)
+    e = transcript("residue, short", *context, key.narrow(key.n), key.narrow(key.h), key.wide(u), key.wide(a))
+    right = a * pow(u, e, key.square) % key.square
+    require(key.equal(key.power_of_base(z), right), "the proof does not hold")
+
+
+def check_membership(
+    key: Key, context: tuple[bytes, bytes], bits: int, numbers: list[int], c: int, data: bytes
+) -> None:
+    """That c holds one of the numbers."""
+    side = 2 * key.width + 32 + response_bytes(bits)
+    require(len(data) == len(numbers) * side, "a proof has not the length that it must have")
+    sides = []
+    for start in range(0, len(data), side):
+        a, rest = key.unit(data[start : start + 2 * key.width]), data[start + 2 * key.width : start + side]
+        sides.append((a, int.from_bytes(rest[:32], "big"), response(rest[32:], bits)))
+    wanted = transcript(
+        "membership, short", *context, key.narrow(key.n), key.narrow(key.h),
+        b"".join(key.narrow(number) for number in numbers), key.wide(c), b"".join(key.wide(a) for a, _, _ in sides),
+    )  # fmt: skip
+    require(sum(e for _, e, _ in sides) % (1 << 256) == wanted, "the proof does not hold")
+    for number, (a, e, z) in zip(numbers, sides, strict=True):
+        u = c * (1 - number * key.n) % key.square
+        right = a * pow(u, e, key.square) % key.square
+        require(key.equal(key.power_of_base(z), right), "the proof does not hold")
+
+
+# The election --------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Contest:
+    candidates: list[str]
+    method: str
+    limit: int = 0
+
+    @property
+    def marks(self) -> int:
+        return len(self.candidates) if self.method in ("approval", "exactly", "at_most") else 1
+
+    @property
+    def numbers(self) -> list[int]:
+        """What a mark may hold."""
+        if self.method == "plurality":
+            return [1 << (DIGIT_BITS * place) for place in range(len(self.candidates))]
+        return [0, 1]
+
+    def votes(self, plain: list[int], weight: int) -> list[int]:
+        if self.method == "plurality":
+            count = len(self.candidates)
+            require(plain[0] < 1 << (DIGIT_BITS * count), "the tally decrypts to no result")
+            votes = [plain[0] >> (DIGIT_BITS * place) & ((1 << DIGIT_BITS) - 1) for place in range(count)]
+        elif self.method == "yes_no":
+            votes = [plain[0], weight - plain[0]]
+        else:
+            votes = plain
+        require(all(0 <= one <= weight for one in votes), "the tally decrypts to no result")
+        total = sum(votes)
+        fits = {
+            "approval": True, "at_most": total <= self.limit * weight, "exactly": total == self.limit * weight,
+            "plurality": total == weight, "yes_no": total == weight,
+        }[self.method]  # fmt: skip
+        require(fits, "the tally decrypts to no result")
+        return votes
+
+
+def read_contest(value: Any, bits: int) -> Contest:
+    value = members(value, "candidates method title")
+    candidates = [name(one, 400) for one in listed(value["candidates"])]
+    name(value["title"], 400)
+    require(1 <= len(candidates) <= 256 and len(set(candidates)) == len(candidates), "candidates that cannot be")
+    method, limit = value["method"], 0
+    if type(method) is dict:
+        choose = members(method, "choose")["choose"]
+        require(type(choose) is dict and len(choose) == 1, "a method that there is not")
+        method, limit = next(iter(choose.items()))
+        require(method in ("exactly", "at_most"), "a method that there is not")
+        integer(limit, 1, len(candidates))
+    else:
+        require(method in ("approval", "plurality", "yes_no"), "a method that there is not")
+    require(method != "yes_no" or len(candidates) == 2, "yes or no takes two candidates")
+    require(method != "plurality" or DIGIT_BITS * len(candidates) < bits, "the key is too short")
+    return Contest(candidates, method, limit)
+
+
+class Election:
+    def __init__(self, body: Any, text: str, insecure: bool) -> None:
+        body = members(body, "board contests key organiser revoting title trustees")
+        self.id = sha256(text.encode()).hex()
+        name(body["title"], 400)
+        require(type(body["revoting"]) is bool, "revoting is true or false")
+        self.revoting = body["revoting"]
+        parts = members(body["key"], "generator modulus roots")
+        n, h = base64url(parts["modulus"]), base64url(parts["generator"])
+        self.key = Key(int.from_bytes(n, "big"), int.from_bytes(h, "big"))
+        require(len(n) == len(h) == self.key.width, "a number of the key has not the length that it must have")
+        check_key(self.key, listed(parts["roots"]), insecure)
+        self.contests = [read_contest(one, self.key.bits) for one in listed(body["contests"])]
+        require(1 <= len(self.contests) <= 64, "1 to 64 contests are allowed")
+        require(sum(len(one.candidates) for one in self.contests) <= 512, "more than 512 candidates")
+        self.organiser, self.board = signing_key(body["organiser"]), signing_key(body["board"])
+        require(self.organiser != self.board, "organiser and board have the same key")
+        self.trustees: list[int] = []
+        self.needed = 0
+        if body["trustees"] is not None:
+            shared = members(body["trustees"], "base keys needed")
+            width = 2 * self.key.width
+            self.base = self.key.unit(base64url(shared["base"], width))
+            self.trustees = [self.key.unit(base64url(one, width)) for one in listed(shared["keys"])]
+            require(1 <= len(self.trustees) <= 20, "a key is shared by 1 to 20 trustees")
+            self.needed = integer(shared["needed"], 1, len(self.trustees))
+
+    def places(self) -> list[tuple[int, int]]:
+        return [(number, mark) for number, one in enumerate(self.contests) for mark in range(one.marks)]
+
+    def context(self, voter: str, contest: int, place: int | str) -> tuple[bytes, bytes]:
+        return f"hearith-election 1 {self.id}".encode(), canonical([voter, contest, place]).encode()
+
+    def marks(self, value: Any, read: Callable[[Any], Any]) -> list[list[Any]]:
+        """Something for every mark of every contest."""
+        lists = [listed(one) for one in listed(value)]
+        fits = len(lists) == len(self.contests)
+        fits = fits and all(len(one) == it.marks for one, it in zip(lists, self.contests, strict=True))
+        require(fits, "not a number of its length for every mark")
+        return [[read(one) for one in inner] for inner in lists]
+
+    def sum_bits(self, contest: Contest) -> int:
+        return self.key.short_bits + (contest.marks - 1).bit_length()
+
+    def read_ballot(self, value: Any) -> Ballot:
+        """A ballot whose parts have their lengths."""
+        value = members(value, "contests election voter")
+        require(value["election"] == self.id, "of another election")
+        require(isinstance(value["voter"], str), "no voter of this election")
+        parts = listed(value["contests"])
+        require(len(parts) == len(self.contests), "the ballot has not as many contests as the election")
+        key, contests = self.key, []
+        for part, contest in zip(parts, self.contests, strict=True):
+            part = members(part, "marks sum")
+            marks = [members(mark, "ciphertext proof") for mark in listed(part["marks"])]
+            require(len(marks) == contest.marks, "not as many marks as the contest has")
+            side = 2 * key.width + 32 + response_bytes(key.short_bits)
+            width = len(contest.numbers) * side
+            read = [(base64url(one["ciphertext"], 2 * key.width), base64url(one["proof"], width)) for one in marks]
+            proof_of_sum, bits = None, response_bytes(self.sum_bits(contest))
+            if contest.method == "exactly":
+                proof_of_sum = base64url(part["sum"], 2 * key.width + bits)
+            elif contest.method == "at_most":
+                proof_of_sum = base64url(part["sum"], (contest.limit + 1) * (2 * key.width + 32 + bits))
+            else:
+                require(part["sum"] is None, "a proof of a sum that is not asked for")
+            contests.append((read, proof_of_sum))
+        return Ballot(value["voter"], contests)
+
+    def check_ballot(self, ballot: Ballot) -> None:
+        """All proofs of a ballot."""
+        key = self.key
+        for number, (contest, (marks, proof)) in enumerate(zip(self.contests, ballot.contests, strict=True)):
+            product = 1
+            for place, (ciphertext, mark_proof) in enumerate(marks):
+                c = key.unit(ciphertext)
+                product = product * c % key.square
+                context = self.context(ballot.voter, number, place)
+                check_membership(key, context, key.short_bits, contest.numbers, c, mark_proof)
+            if proof is None:
+                continue
+            context, bits = self.context(ballot.voter, number, "sum"), self.sum_bits(contest)
+            if contest.method == "exactly":
+                u = product * (1 - contest.limit * key.n) % key.square
+                check_residue(key, context, bits, u, proof)
+            else:
+                check_membership(key, context, bits, list(range(contest.limit + 1)), product, proof)
+
+    def read_openings(self, value: Any) -> list[list[tuple[int, int]]]:
+        width = (self.key.short_bits + 7) // 8
+
+        def read(one: Any) -> tuple[int, int]:
+            one = members(one, "exponent value")
+            return int.from_bytes(base64url(one["exponent"], width), "big"), integer(one["value"], 0, 255)
+
+        openings = self.marks(value, read)
+        for contest, inner in zip(self.contests, openings, strict=True):
+            require(all(value < len(contest.numbers) for _, value in inner), "an opening of no number of the set")
+        return openings
+
+    def check_openings(self, ballot: Ballot, openings: list[list[tuple[int, int]]]) -> None:
+        key = self.key
+        for contest, (marks, _), inner in zip(self.contests, ballot.contests, openings, strict=True):
+            for (ciphertext, _), (exponent, value) in zip(marks, inner, strict=True):
+                require(exponent < 1 << key.short_bits, "the opening is not that of the ciphertext")
+                made = (1 + contest.numbers[value] * key.n) * key.power_of_base(exponent) % key.square
+                require(key.wide(made) == ciphertext, "the opening is not that of the ciphertext")
+
+    def read_shares(self, data: bytes, trustee: int, tally: list[int]) -> list[int]:
+        """The shares c_i of every mark, their proofs verified."""
+        key, bits = self.key, 2 * self.key.bits + 512
+        width = 2 * key.width
+        row_bytes, shares = 3 * width + (bits + 7) // 8, []
+        require(len(data) == row_bytes * len(tally), "not a share for every mark of the tally")
+        v, v_i = self.base, self.trustees[trustee - 1]
+        counters = b"".join(one.to_bytes(4, "big") for one in (self.needed, len(self.trustees), trustee))
+        for row, (c, place) in enumerate(zip(tally, self.places(), strict=True)):
+            part = data[row * row_bytes : (row + 1) * row_bytes]
+            c_i, a, b = (key.unit(part[start : start + width]) for start in (0, width, 2 * width))
+            z = int.from_bytes(part[3 * width :], "big")
+            require(z < 1 << bits, "a number out of range")
+            e = transcript(
+                "share", f"hearith-election 1 share {self.id}".encode(), canonical(list(place)).encode(),
+                key.narrow(key.n), counters, *(key.wide(one) for one in (v, v_i, c, c_i, a, b)),
+            )  # fmt: skip
+            n2 = key.square
+            holds = key.equal(pow(c, 4 * z, n2), a * pow(c_i, 2 * e, n2))
+            holds = holds and key.equal(pow(v, z, n2), b * pow(v_i, e, n2))
+            require(holds, f"mark {row}: the share is wrong")
+            shares.append(c_i)
+        return shares
+
+    def combine(self, shares: dict[int, list[int]]) -> list[int]:
+        """The plaintexts, of any so many right shares."""
+        chosen, n, n2 = sorted(shares)[: self.needed], self.key.n, self.key.square
+        delta, plain = factorial(len(self.trustees)), []
+        for row in range(len(self.places())):
+            product = 1
+            for i in chosen:
+                top, bottom = delta, 1
+                for j in chosen:
+                    if j != i:
+                        top, bottom = top * j, bottom * (j - i)
+                product = product * pow(shares[i][row], 2 * (top // bottom), n2) % n2
+            require(product % n == 1, "the shares do not combine")
+            plain.append((product - 1) // n * pow(4 * delta * delta, -1, n) % n)
+        return plain
+
+
+@dataclass
+class Ballot:
+    voter: str
+    contests: list[tuple[list[tuple[bytes, bytes]], bytes | None]]
+
+    def ciphertexts(self) -> list[bytes]:
+        return [ciphertext for marks, _ in self.contests for ciphertext, _ in marks]
+
+
+# The record ----------------------------------------------------------------------------------------------------------
+
+
+def read_lines(path: Path) -> list[str]:
+    data = path.read_bytes()
+    require(data == b"" or data.endswith(b"\n"), "the last line has no end")
+    lines = data.split(b"\n")[:-1]
+    require(all(len(line) <= MAX_LINE for line in lines), "a line is too long")
+    try:
+        return [line.decode() for line in lines]
+    except UnicodeDecodeError as error:
+        raise Wrong("a line is not UTF-8") from error
+
+
+def board_lines(record: Path) -> Iterator[str]:
+    first = 0
+    while (path := record / "board" / f"{first:08}.jsonl").exists():
+        lines = read_lines(path)
+        yield from lines
+        require(len(lines) <= FILE_ENTRIES, "more than a thousand entries in a file")
+        more = (record / "board" / f"{first + FILE_ENTRIES:08}.jsonl").exists()
+        require(len(lines) == FILE_ENTRIES or not more, "entries are missing at the end of their file")
+        first += FILE_ENTRIES
+
+
+class Tree:
+    """The tree of RFC 6962: the roots of its full subtrees, largest first."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.full: list[bytes] = []
+
+    def push(self, line: str) -> None:
+        node, size = sha256(b"\0", line.encode()), self.size
+        while size & 1:
+            node, size = sha256(b"\1", self.full.pop(), node), size >> 1
+        self.full.append(node)
+        self.size += 1
+
+    def root(self) -> str:
+        if not self.full:
+            return sha256().hex()
+        node = self.full[-1]
+        for left in reversed(self.full[:-1]):
+            node = sha256(b"\1", left, node)
+        return node.hex()
+
+
+@dataclass
+class Voter:
+    key: bytes
+    weight: int
+    counted: tuple[int, Ballot] | None = None
+
+
+@dataclass
+class Pending:
+    """A ballot whose proofs are to be verified, cast or challenged."""
+
+    index: int
+    ballot: Ballot
+    openings: list[list[tuple[int, int]]] | None = None
+
+    def fault(self, election: Election) -> str | None:
+        try:
+            election.check_ballot(self.ballot)
+            if self.openings is not None:
+                election.check_openings(self.ballot, self.openings)
+        except Wrong as error:
+            return f"entry {self.index}: {error}"
+        return None
+
+
+WORKING_ON: list[Election] = []
+
+
+def fault_of(pending: Pending) -> str | None:
+    return pending.fault(WORKING_ON[-1])
+
+
+@dataclass
+class Verifier:
+    insecure: bool = False
+    faults: dict[str, list[str]] = field(default_factory=lambda: {step: [] for step in STEPS})
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STEPS, 0))
+    election: Election | None = None
+    phase: str = "preparing"
+    voters: dict[str, Voter] = field(default_factory=dict)
+    seen: set[bytes] = field(default_factory=set)
+    pending: list[Pending] = field(default_factory=list)
+    tally: list[int] | None = None
+    weight: int = 0
+    share_data: dict[int, tuple[int, bytes]] = field(default_factory=dict)
+    opening: tuple[int, list[list[tuple[bytes, bytes]]]] | None = None
+    result: tuple[int, list[list[int]]] | None = None
+
+    def fault(self, step: str, what: str) -> None:
+        self.faults[step].append(what)
+
+    def run(self, record: Path) -> bool:
+        tree, previous, roots, whole = Tree(), "0" * 64, {}, True
+        heads = self.read_heads(record)
+        wanted = {size for size, _, _ in heads}
+        lines = board_lines(record)
+        while True:
+            index = tree.size
+            try:
+                if (line := next(lines, None)) is None:
+                    break
+                entry = members(parse("an entry", line), "body index kind previous signature")
+                require(entry["index"] == index and type(entry["index"]) is int, "not in its place")
+                require(hash_text(entry["previous"]) == previous, "the chain is broken")
+                require(isinstance(entry["kind"], str), "an entry of no kind")
+                signature = base64url(entry["signature"])
+            except Wrong as error:
+                self.fault("chain", f"entry {index}: {error}")
+                whole = False
+                break
+            self.counts["chain"] += 1
+            previous = sha256(line.encode()).hex()
+            tree.push(line)
+            if tree.size in wanted:
+                roots[tree.size] = tree.root()
+            if not self.take(index, entry, signature):
+                whole = False
+                break
+        if tree.size == 0 and whole:
+            self.fault("chain", "there is no record here")
+        self.check_heads(heads, roots, tree.size, whole)
+        self.check_end()
+        return not any(self.faults.values())
+
+    # Heads
+
+    def read_heads(self, record: Path) -> list[tuple[int, Any, str]]:
+        heads: list[tuple[int, Any, str]] = []
+        path = record / "heads.jsonl"
+        try:
+            for line in read_lines(path) if path.exists() else []:
+                head = members(parse("a head", line), "root signature size time")
+                require(isinstance(head["time"], str), "a time in another form")
+                form = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
+                require(re.fullmatch(form, head["time"]) is not None, "a time in another form")
+                hash_text(head["root"])
+                base64url(head["signature"])
+                heads.append((integer(head["size"], 0, 2**53 - 1), head, head["time"]))
+        except Wrong as error:
+            self.fault("heads", str(error))
+        for before, after in zip(heads, heads[1:], strict=False):
+            if after[0] < before[0] or after[2] < before[2]:
+                self.fault("heads", f"a head of {after[0]} entries cannot come here")
+        self.counts["heads"] = len(heads)
+        return heads
+
+    def check_heads(self, heads: list[tuple[int, Any, str]], roots: dict[int, str], size: int, whole: bool) -> None:
+        for of, head, _ in heads:
+            if of in roots and head["root"] != roots[of]:
+                self.fault("heads", f"the head of {of} entries has not the root of the board")
+            elif whole and of not in roots:
+                self.fault("heads", f"a head of {of} entries cannot come here")
+            if self.election is not None:
+                text = canonical({part: head[part] for part in ("root", "size", "time")})
+                signature = base64url(head["signature"])
+                if not signature_holds(self.election.board, "hearith-election 1 head", text, signature):
+                    self.fault("heads", f"the head of {of} entries: the signature does not hold")
+        if whole and (heads[-1][0] if heads else 0) < size:
+            self.fault("heads", "entries are after the last head")
+
+    # Entries
+
+    def take(self, index: int, entry: Any, signature: bytes) -> bool:
+        kind, body = entry["kind"], entry["body"]
+        text = canonical({"body": body, "kind": kind})
+        if self.election is None:
+            self.counts["election"] += 1
+            try:
+                require(kind == "election", "the first entry is not that of an election")
+                election = Election(body, canonical(body), self.insecure)
+            except Wrong as error:
+                self.fault("election", f"entry {index}: {error}")
+                return False
+            if not signature_holds(election.organiser, "hearith-election 1 entry", text, signature):
+                self.fault("signatures", f"entry {index}: the signature does not hold")
+                return False
+            self.election = election
+            return True
+        self.counts["rules"] += 1
+        try:
+            author = self.admit(index, kind, body, signature)
+        except Wrong as error:
+            self.fault("rules", f"entry {index}: {error}")
+            return True
+        if author is not None:
+            self.counts["signatures"] += 1
+            if not signature_holds(author, "hearith-election 1 entry", text, signature):
+                self.fault("signatures", f"entry {index}: the signature does not hold")
+        return True
+
+    def admit(self, index: int, kind: str, body: Any, signature: bytes) -> bytes | None:
+        """Applies the rules; whose signature the entry must have."""
+        election = self.election
+        assert election is not None
+        readers: dict[str, tuple[str, Callable[[int, Any], bytes | None]]] = {
+            "voters": ("preparing", self.take_voters),
+            "open": ("preparing", self.take_open),
+            "ballot": ("open", self.take_ballot),
+            "challenge": ("open", self.take_challenge),
+            "close": ("open", self.take_close),
+            "tally": ("closed", self.take_tally),
+            "share": ("tallied", self.take_share),
+            "opening": ("tallied", self.take_opening),
+            "result": ("tallied", self.take_result),
+        }
+        require(kind in readers, "an entry of no kind that may come")
+        phase, reader = readers[kind]
+        require(type(body) is dict and body.get("election") == election.id, "of another election")
+        require(self.phase == phase, f"an entry '{kind}' cannot come now")
+        require(kind != "share" or signature == b"", "a share has no signature")
+        return reader(index, body)
+
+    def take_voters(self, index: int, body: Any) -> bytes:
+        assert self.election is not None
+        voters = listed(members(body, "election voters")["voters"])
+        require(1 <= len(voters) <= 1000, "an entry lists 1 to 1000 voters")
+        added: dict[str, Voter] = {}
+        for one in voters:
+            one = members(one, "id key weight")
+            who = name(one["id"], 128)
+            require(who not in self.voters and who not in added, "there is a voter of this id already")
+            added[who] = Voter(signing_key(one["key"]), integer(one["weight"], 1, 1 << 32))
+        together = sum(one.weight for one in [*self.voters.values(), *added.values()])
+        require(together < 1 << DIGIT_BITS, "all weights together reach 2^48")
+        self.voters.update(added)
+        return self.election.organiser
+
+    def take_open(self, index: int, body: Any) -> bytes:
+        assert self.election is not None
+        members(body, "election")
+        require(bool(self.voters), "there are no voters")
+        self.phase = "open"
+        return self.election.organiser
+
+    def take_close(self, index: int, body: Any) -> bytes:
+        assert self.election is not None
+        members(body, "election")
+        self.phase = "closed"
+        return self.election.organiser
+
+    def fresh(self, ballot: Ballot) -> None:
+        """Checks that no ciphertext was there before, and keeps them."""
+        own = ballot.ciphertexts()
+        require(len(set(own)) == len(own) and not self.seen.intersection(own), "a ciphertext is on the board already")
+
+    def take_ballot(self, index: int, body: Any) -> bytes:
+        election = self.election
+        assert election is not None
+        ballot = election.read_ballot(body)
+        require(ballot.voter in self.voters, "no voter of this election")
+        voter = self.voters[ballot.voter]
+        require(voter.counted is None or election.revoting, "the voter has cast a ballot already")
+        self.fresh(ballot)
+        self.seen.update(ballot.ciphertexts())
+        voter.counted = (index, ballot)
+        self.counts["ballots"] += 1
+        self.pending.append(Pending(index, ballot))
+        return voter.key
+
+    def take_challenge(self, index: int, body: Any) -> bytes:
+        election = self.election
+        assert election is not None
+        body = members(body, "ballot election openings")
+        ballot = election.read_ballot(body["ballot"])
+        require(ballot.voter in self.voters, "no voter of this election")
+        self.fresh(ballot)
+        openings = election.read_openings(body["openings"])
+        self.seen.update(ballot.ciphertexts())
+        self.counts["challenges"] += 1
+        self.pending.append(Pending(index, ballot, openings))
+        return self.voters[ballot.voter].key
+
+    def take_tally(self, index: int, body: Any) -> bytes:
+        election = self.election
+        assert election is not None
+        body, key = members(body, "contests counted election weight"), election.key
+        counted = [voter for voter in self.voters.values() if voter.counted is not None]
+        weight = sum(voter.weight for voter in counted)
+        said = [integer(body[part], 0, 2**53 - 1) for part in ("counted", "weight")]
+        require(said == [len(counted), weight], "not the ballots that count")
+        numbers = election.marks(body["contests"], lambda one: base64url(one, 2 * key.width))
+        flat = [number for inner in numbers for number in inner]
+        products = [1] * len(flat)
+        for voter in counted:
+            assert voter.counted is not None
+            for mark, ciphertext in enumerate(voter.counted[1].ciphertexts()):
+                power = pow(int.from_bytes(ciphertext, "big"), voter.weight, key.square)
+                products[mark] = products[mark] * power % key.square
+        self.phase, self.weight = "tallied", weight
+        self.tally = [int.from_bytes(number, "big") for number in flat]
+        self.counts["tally"] = len(flat)
+        if products != self.tally:
+            self.fault("tally", f"entry {index}: not the product of the ballots on the board")
+        return election.organiser
+
+    def take_share(self, index: int, body: Any) -> None:
+        election = self.election
+        assert election is not None
+        body = members(body, "election shares trustee")
+        require(bool(election.trustees), "the key of this election is not shared")
+        trustee = integer(body["trustee"], 1, len(election.trustees))
+        require(trustee not in self.share_data, "the trustee has given a share already")
+        data = base64url(body["shares"])
+        row = 3 * 2 * election.key.width + (2 * election.key.bits + 512 + 7) // 8
+        require(len(data) == row * len(election.places()), "not a share for every mark of the tally")
+        self.share_data[trustee] = (index, data)
+
+    def take_opening(self, index: int, body: Any) -> bytes:
+        election = self.election
+        assert election is not None
+        require(not election.trustees and self.opening is None, "an opening cannot come now")
+        width = election.key.width
+
+        def read(one: Any) -> tuple[bytes, bytes]:
+            one = members(one, "opening plaintext")
+            return base64url(one["opening"], width), base64url(one["plaintext"], width)
+
+        self.opening = (index, election.marks(members(body, "contests election")["contests"], read))
+        return election.organiser
+
+    def take_result(self, index: int, body: Any) -> bytes:
+        election = self.election
+        assert election is not None
+        votes = [listed(one) for one in listed(members(body, "contests election")["contests"])]
+        require(len(self.share_data) >= election.needed, "fewer shares than it takes")
+        require(bool(election.trustees) or self.opening is not None, "the tally is not decrypted yet")
+        fits = len(votes) == len(election.contests)
+        fits = fits and all(len(one) == len(it.candidates) for one, it in zip(votes, election.contests, strict=True))
+        require(fits, "the result has not every candidate's votes")
+        self.result = (index, [[integer(one, 0, 2**53 - 1) for one in inner] for inner in votes])
+        self.phase = "finished"
+        return election.organiser
+
+    # The end
+
+    def check_proofs(self, election: Election) -> None:
+        """The proofs of all ballots, on all cores: of few it is not worth the start."""
+        election.key.power_of_base((1 << (election.key.short_bits + 500)) - 1)
+        if len(self.pending) < 50:
+            faults = [one.fault(election) for one in self.pending]
+        else:
+            WORKING_ON.append(election)
+            with multiprocessing.get_context("fork").Pool() as pool:
+                faults = pool.map(fault_of, self.pending, chunksize=8)
+        for one, fault in zip(self.pending, faults, strict=True):
+            if fault is not None:
+                self.fault("ballots" if one.openings is None else "challenges", fault)
+
+    def check_end(self) -> None:
+        election, tally = self.election, self.tally
+        if election is not None:
+            self.check_proofs(election)
+        if election is None or tally is None:
+            return
+        plain = self.decrypt(election, tally)
+        if self.result is None:
+            return
+        self.counts["result"] = 1
+        index, votes = self.result
+        try:
+            require(plain is not None, "the tally is not decrypted rightly")
+            assert plain is not None
+            for number, contest in enumerate(election.contests):
+                own = [plain.pop(0) for _ in range(contest.marks)]
+                require(contest.votes(own, self.weight) == votes[number], f"contest {number}: not what it decrypts to")
+        except Wrong as error:
+            self.fault("result", f"entry {index}: {error}")
+
+    def decrypt(self, election: Election, tally: list[int]) -> list[int] | None:
+        key, shares = election.key, {}
+        try:
+            for number in tally:
+                key.unit(key.wide(number))
+        except Wrong as error:
+            self.fault("decryption", str(error))
+            return None
+        for trustee, (index, data) in self.share_data.items():
+            self.counts["decryption"] += 1
+            try:
+                shares[trustee] = election.read_shares(data, trustee, tally)
+            except Wrong as error:
+                self.fault("decryption", f"entry {index}: trustee {trustee}: {error}")
+        if self.opening is not None:
+            self.counts["decryption"] += 1
+            return self.check_opening(key, tally)
+        if not election.trustees or len(shares) < election.needed:
+            return None
+        try:
+            return election.combine(shares)
+        except Wrong as error:
+            self.fault("decryption", str(error))
+            return None
+
+    def check_opening(self, key: Key, tally: list[int]) -> list[int] | None:
+        assert self.opening is not None
+        index, decrypted = self.opening
+        plain = []
+        for number, (opening, plaintext) in zip(tally, [one for inner in decrypted for one in inner], strict=True):
+            r, m = int.from_bytes(opening, "big"), int.from_bytes(plaintext, "big")
+            right = 0 < r < key.n and m < key.n and (1 + m * key.n) * pow(r, key.n, key.square) % key.square == number
+            if not right:
+                self.fault("decryption", f"entry {index}: the opening is not that of the ciphertext")
+                return None
+            plain.append(m)
+        return plain
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Verify the published record of an election.")
+    parser.add_argument("record", type=Path)
+    parser.add_argument("--insecure-key", action="store_true", help="take a key below 2048 bits")
+    parser.add_argument("--json", action="store_true", help="report in JSON")
+    arguments = parser.parse_args()
+    verifier = Verifier(insecure=arguments.insecure_key)
+    good = verifier.run(arguments.record)
+    result = verifier.result[1] if good and verifier.result is not None else None
+    if arguments.json:
+        print(json.dumps({"verified": good, "faults": verifier.faults, "checked": verifier.counts, "result": result}))
+        return 0 if good else 1
+    for step in STEPS:
+        faults = verifier.faults[step]
+        print(f"{step:<11}{f'WRONG {len(faults)}' if faults else f'good  {verifier.counts[step]}'}")
+        for what in faults[:20]:
+            print(f"  {what}", file=sys.stderr)
+    if result is not None and verifier.election is not None:
+        for contest, votes in zip(verifier.election.contests, result, strict=True):
+            print("; ".join(f"{one}: {count}" for one, count in zip(contest.candidates, votes, strict=True)))
+    print("verified" if good else "NOT VERIFIED")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
