@@ -62,7 +62,7 @@ wheel: ## build the Python package's wheel in dist/
 	@scripts/setup.sh test
 	scripts/wheel.sh
 
-sbom: ## write what the wheel and the command line are made of to dist/ (CycloneDX)
+sbom: ## write what the wheel, the command line and the election's pages are made of to dist/ (CycloneDX)
 	@scripts/setup.sh test
 	scripts/sbom.py --out dist
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Writes what a program is made of: every crate linked into it, as CycloneDX 1.5 in JSON, the same bytes for the same Cargo.lock.
 
-Usage: sbom.py [--out FOLDER] [PACKAGE...]. Writes FOLDER/PACKAGE.cdx.json (dist) for `hearith`, the command line, and for `hearith-python`
-and `hearith-duckdb`, the two libraries in the wheel. `sbom.py --wheel WHEEL` puts those two into a wheel, where PEP 770 has them:
-in the folder sboms of its *.dist-info.
+Usage: sbom.py [--out FOLDER] [PACKAGE...]. Writes FOLDER/PACKAGE.cdx.json (dist) for `hearith`, the command line, for `hearith-python`
+and `hearith-duckdb`, the two libraries in the wheel, and for `hearith-web`, the election's pages. `sbom.py --wheel WHEEL` puts the two
+libraries' into a wheel, where PEP 770 has them: in the folder sboms of its *.dist-info.
 
 A crate counts where normal dependencies lead to it with the features that the program is built with, on the platform it is built for, or
 on any (--target all).
-Versions and checksums come from Cargo.lock, licences from the crates' own manifests; no name of a folder gets in.
+Versions and checksums come from Cargo.lock, licences from the crates' own manifests; no name of a folder gets in. The pages' come from
+web/package-lock.json.
 """
 
 import argparse
@@ -23,6 +24,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ("hearith", "hearith-python", "hearith-duckdb")
+#: The election's pages, which are no crate.
+PAGES = "hearith-web"
 IN_WHEEL = ("hearith-python", "hearith-duckdb")
 #: The time that files in a wheel carry: the first that a ZIP archive can.
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -103,7 +106,55 @@ def bill(program, target):
             {"ref": reference(crate), "dependsOn": sorted(map(reference, edges[crate]))} for crate in sorted(edges)
         ],
     }
-    # The same content has the same number.
+    return numbered(content)
+
+
+def page_bill():
+    """The document of the election's pages: the packages of web/package-lock.json that are not for tools alone."""
+    lock = json.loads((ROOT / "web" / "package-lock.json").read_text())["packages"]
+    about = json.loads((ROOT / "web" / "package.json").read_text())
+    shipped = {
+        path.removeprefix("node_modules/"): package
+        for path, package in sorted(lock.items())
+        if path and not package.get("dev")
+    }
+
+    def purl(name):
+        return f"pkg:npm/{name.replace('@', '%40')}@{shipped[name]['version']}"
+
+    def entry(name):
+        package = shipped[name]
+        digest = base64.b64decode(package["integrity"].removeprefix("sha512-")).hex()
+        return {
+            "type": "library",
+            "bom-ref": purl(name),
+            "name": name,
+            "version": package["version"],
+            "purl": purl(name),
+            "licenses": [{"expression": package["license"]}],
+            "hashes": [{"alg": "SHA-512", "content": digest}],
+        }
+
+    root = {name: about[name] for name in ("name", "version", "description")} | {
+        "type": "application",
+        "bom-ref": PAGES,
+    }
+    edges = {purl(name): sorted(map(purl, package.get("dependencies", {}))) for name, package in shipped.items()}
+    edges[PAGES] = sorted(map(purl, about["dependencies"]))
+    return numbered(
+        {
+            "bomFormat": "CycloneDX",
+            "specVersion": "1.5",
+            "version": 1,
+            "metadata": {"component": root},
+            "components": [entry(name) for name in shipped],
+            "dependencies": [{"ref": name, "dependsOn": edges[name]} for name in sorted(edges)],
+        }
+    )
+
+
+def numbered(content):
+    """The document with its number: the same content has the same."""
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
     return {"serialNumber": f"urn:uuid:{uuid.UUID(bytes=digest[:16], version=4)}"} | content
 
@@ -149,7 +200,7 @@ def main():
     parser.add_argument("--out", type=Path, default=ROOT / "dist", metavar="FOLDER")
     parser.add_argument("--wheel", type=Path)
     parser.add_argument("--target", default=None, help="a target triple, or all; this machine's if left out")
-    parser.add_argument("package", nargs="*", default=PROGRAMS)
+    parser.add_argument("package", nargs="*", default=(*PROGRAMS, PAGES))
     arguments = parser.parse_args()
     target = arguments.target or host()
     if arguments.wheel:
@@ -158,9 +209,9 @@ def main():
     arguments.out.mkdir(parents=True, exist_ok=True)
     for package in arguments.package:
         path = arguments.out / f"{package}.cdx.json"
-        document = bill(package, target)
+        document = page_bill() if package == PAGES else bill(package, target)
         path.write_text(text(document), encoding="utf-8")
-        print(f"{path}: {len(document['components'])} crates")
+        print(f"{path}: {len(document['components'])} components")
 
 
 if __name__ == "__main__":

@@ -106,3 +106,13 @@ def test_wheels_carry_them(tmp_path, target):
             content = archive.read(name)
             assert json.loads(content)["metadata"]["component"]["name"] == program
             assert int(record[name][1]) == len(content)
+
+
+def test_what_is_in_the_pages_is_named():
+    document = sbom.page_bill()
+    assert sbom.text(document) == sbom.text(sbom.page_bill())
+    assert {one["name"] for one in document["components"]} == {"@noble/curves", "@noble/hashes", "preact", "uqr"}
+    assert all(len(one["hashes"][0]["content"]) == 128 and one["licenses"] for one in document["components"])
+    references = {one["bom-ref"] for one in document["components"]} | {sbom.PAGES}
+    assert {one["ref"] for one in document["dependencies"]} == references
+    assert all(other in references for one in document["dependencies"] for other in one["dependsOn"])

@@ -134,6 +134,9 @@ describe("a whole election", () => {
     expect(faults(verified(board, { heads: [], leaves: [{ hash, index: 6 }] }).report).memory).toMatch(
       "receipt",
     );
+    const elsewhere = { id: "0".repeat(64), heads: [], leaves: [] };
+    expect(faults(verified(board, elsewhere).report).chain).toMatch("another election");
+    expect(verified(board, { ...elsewhere, id: board.id }).report.good).toBe(true);
     const gone = [{ root: board.tree.root(), size: board.lines.length + 1 }];
     expect(faults(verified(board, { heads: gone, leaves: [] }).report).memory).toMatch("gone");
   });
@@ -249,12 +252,12 @@ describe("the rules", () => {
       [
         ({ board, ballots }: Made) =>
           board.signed("ballot", { ...(ballots[0] as object), voter: "dora" }, secret("dora")),
-        "add up",
+        "on the board already",
       ],
       [
         ({ board, ballots }: Made) =>
           board.signed("ballot", { ...(ballots[0] as object), voter: "eve" }, secret("eve")),
-        "add up|nobody knows",
+        "nobody knows",
       ],
       [
         ({ board, form }: Made) =>
@@ -293,7 +296,18 @@ describe("the rules", () => {
     const first = lie.marks[0]?.[0];
     if (first) first.value = 0;
     made.board.signed("challenge", challengeBody(made.form, body, lie), secret("dora"));
-    expect(faults(verified(made.board).report).rules).toMatch("not its own");
+    expect(faults(verified(made.board).report).ballots).toMatch(
+      "entry 8: the opening of mark 0 of contest 0 is not its own",
+    );
+  });
+
+  test("a ballot that was made for another voter is found", () => {
+    const made = voted();
+    const { body } = encrypt(made.form, "bert", CHOICES([0, 1], [], [0, 1], [2], [0]));
+    made.board.signed("ballot", { ...(body as object), voter: "dora" }, secret("dora"));
+    expect(faults(verified(made.board).report).ballots).toMatch(
+      "entry 8: a proof's challenges do not add up",
+    );
   });
 
   test("a wrong proof among good ones is named", () => {

@@ -189,6 +189,10 @@ describe.runIf(chromiumIsThere)("an election", () => {
     expect(await page.getByRole("button", { name: "Encrypt the ballot" }).isDisabled()).toBe(true);
     const tracker = await encrypt(page, ["Crocuses"], "Yes");
     await looked(page, "vote-encrypted");
+    // Looking at another page neither loses the ballot nor lets it be taken for cast.
+    await page.getByRole("link", { name: "Board" }).click();
+    await page.getByText("Your ballot has NOT been cast.").waitFor();
+    await page.getByRole("link", { name: "Back to it" }).click();
     // Nothing has been sent, and nothing can be before the tracker is noted.
     expect((await asked("election")).voted).toBe(0);
     expect(await page.getByRole("button", { name: "Cast this ballot" }).isDisabled()).toBe(true);
@@ -313,27 +317,35 @@ describe.runIf(chromiumIsThere)("an election", () => {
 
     const wide = (number: bigint) =>
       Buffer.from(number.toString(16).padStart(1024, "0"), "hex").toString("base64url");
+    const roots = new Set<string>();
     for (const trustee of [1, 3]) {
       const holder = await visit(await visitor(), "trustee");
       const sent: string[] = [];
       holder.on("request", (request) => sent.push(request.postData() ?? ""));
+      await holder.getByRole("button", { name: "Verify the board" }).click();
+      await holder.getByText("Everything holds: 3 ballots count").waitFor({ timeout: 60_000 });
+      roots.add(await holder.locator("code.hash").innerText());
+      await looked(holder, `trustee-${trustee}-verified`);
+      await holder.getByRole("checkbox", { name: "I have compared the root" }).check();
       const s = wide(ceremony.secrets[trustee - 1] ?? 0n);
       if (trustee === 1) {
         // A share that is another's is found out before anything is sent.
         await holder.getByLabel("Your share of the key").setInputFiles(bytes(JSON.stringify({ i: 2, s })));
-        await holder.getByRole("button", { name: "Verify and decrypt my part" }).click();
+        await holder.getByRole("button", { name: "Decrypt my part" }).click();
         await holder.getByText("not this trustee's").waitFor();
       }
       await holder
         .getByLabel("Your share of the key")
         .setInputFiles(bytes(JSON.stringify({ i: trustee, s })));
-      await holder.getByRole("button", { name: "Verify and decrypt my part" }).click();
+      await holder.getByRole("button", { name: "Decrypt my part" }).click();
       await holder.getByText("Your part is on the board").waitFor();
       expect(sent.filter((body) => body !== "")).toHaveLength(1);
       expect(sent.some((body) => body.includes(s.replace(/^A+/, "").slice(0, 40)))).toBe(false);
       await looked(holder, `trustee-${trustee}`);
       await holder.context().close();
     }
+    // What trustees compare does not change when one of them has shared.
+    expect(roots.size).toBe(1);
     await act(page, "Publish the result");
     await page.getByText("Everything is done.").waitFor();
     await page.context().close();
@@ -434,6 +446,31 @@ describe.runIf(chromiumIsThere)("what was tampered with", () => {
     await page.getByRole("button", { name: "Find" }).click();
     await page.getByText("A tracker has 26 characters").waitFor();
     await page.context().close();
+  });
+
+  test("a server that shows another key is not believed", async () => {
+    const other = hold(2, 3, LARGE).members;
+    for (const id of ["said", "computed"]) {
+      const page = await (await visitor()).newPage();
+      await page.route("**/api/election", async (route) => {
+        const answer = await (await route.fetch()).json();
+        const manifest = { ...answer.manifest, ...other };
+        const real = createHash("sha256").update(canonical(manifest)).digest("hex");
+        await route.fulfill({
+          json: { ...answer, manifest, id: id === "said" ? answer.id : real, phase: "open" },
+        });
+      });
+      await page.goto(`${url}/#/vote`);
+      if (id === "said") {
+        await page.getByText("the server shows another election than it says").waitFor();
+        expect(await page.getByLabel("Your credential").count()).toBe(0);
+      } else {
+        // Voters hold the election's id, which is the hash of its key too.
+        await page.getByLabel("Your credential").setInputFiles(bytes(credentials.get("anna") ?? ""));
+        await page.getByText("This file belongs to another election.").waitFor();
+      }
+      await page.context().close();
+    }
   });
 
   test("a page that was altered has another hash, and its script does not run", async () => {

@@ -68,8 +68,9 @@ describe("the crate's record", () => {
 
   test("goes with a ballot and a challenge", () => {
     const { body, challenge, choices } = given.ballot_of_voter_9;
-    expect(hold(state.election.key, readBallot(state.form, body).claims)).toBe(true);
-    const { values } = readChallenge(state.form, challenge);
+    expect(hold(state.election.key, readBallot(state.form, body).claims())).toBe(true);
+    const { ballot, values } = readChallenge(state.form, challenge);
+    expect(hold(state.election.key, ballot.claims())).toBe(true);
     expect(state.election.contests.map((contest, at) => candidatesOf(contest, values[at] ?? []))).toEqual(
       choices,
     );

@@ -3,6 +3,7 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { overview as askOverview, type Overview, SERVER } from "./api.ts";
 import { Board } from "./Board.tsx";
+import { keepSetting, setting } from "./memory.ts";
 import { Organise } from "./Organise.tsx";
 import { Result } from "./Result.tsx";
 import { Alert, Context, electionOf, type Shared } from "./state.tsx";
@@ -19,27 +20,37 @@ type Page = keyof typeof PAGES;
 /** The page and what more the address says, such as a tracker. */
 function address(): [Page, string] {
   const [name = "", rest = ""] = location.hash.replace(/^#\/?/, "").split("/");
-  return [name in PAGES ? (name as Page) : "vote", decodeURIComponent(rest)];
+  return [Object.hasOwn(PAGES, name) ? (name as Page) : "vote", rest];
 }
 
 function firstLanguage(): Language {
-  const known = localStorage.getItem("hearith-language") ?? navigator.language.slice(0, 2);
+  const known = setting("language") ?? navigator.language.slice(0, 2);
   return known === "de" ? "de" : "en";
+}
+
+/** The election of an overview, or what is wrong with it. */
+function read(overview: Overview | undefined): { election?: Shared["election"]; wrong?: string } {
+  try {
+    return { election: overview && electionOf(overview) };
+  } catch (error) {
+    return { wrong: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 export function App() {
   const [language, setLanguage] = useState(firstLanguage);
   const [[page, rest], setAddress] = useState(address);
   const [overview, setOverview] = useState<Overview>();
-  const [fault, setFault] = useState<"offline" | string>();
+  const [offline, setOffline] = useState(false);
+  const [pending, setPending] = useState(false);
   const texts = LANGUAGES[language];
 
   const refresh = useCallback(async () => {
     try {
       setOverview(await askOverview());
-      setFault(undefined);
+      setOffline(false);
     } catch {
-      setFault("offline");
+      setOffline(true);
     }
   }, []);
   useEffect(() => {
@@ -53,24 +64,17 @@ export function App() {
   }, [refresh]);
   useEffect(() => {
     document.documentElement.lang = language;
-    localStorage.setItem("hearith-language", language);
+    keepSetting("language", language);
   }, [language]);
 
-  const election = useMemo(() => {
-    try {
-      return overview && electionOf(overview);
-    } catch (error) {
-      setFault(error instanceof Error ? error.message : String(error));
-      return undefined;
-    }
-  }, [overview]);
+  const { election, wrong } = useMemo(() => read(overview), [overview]);
   useEffect(() => {
     document.title = `${texts.nav[page]} – ${election?.title ?? texts.title}`;
   }, [texts, page, election]);
 
   const bits = election ? 8 * election.key.bytes : 0;
-  const shared: Shared = { texts, language, election, overview, refresh };
-  const Shown = PAGES[page];
+  const shared: Shared = { texts, language, election, overview, setPending, refresh };
+  const Shown = page === "vote" ? undefined : PAGES[page];
   return (
     <Context.Provider value={shared}>
       <button type="button" class="skip" onClick={() => document.querySelector("main")?.focus()}>
@@ -102,9 +106,20 @@ export function App() {
         </nav>
       </header>
       <main tabIndex={-1}>
-        <Alert kind="warn">{fault === "offline" ? texts.offline : fault}</Alert>
+        <Alert kind="warn">{offline && texts.offline}</Alert>
+        <Alert>{wrong}</Alert>
         {bits > 0 && bits < LEAST_BITS && <Alert kind="warn">{texts.weakKey(bits)}</Alert>}
-        {overview || fault ? <Shown key={page} rest={rest} /> : <p role="status">{texts.loading}</p>}
+        {!overview && !offline && <p role="status">{texts.loading}</p>}
+        {pending && page !== "vote" && (
+          <Alert kind="warn">
+            {texts.vote.leave} <a href="#/vote">{texts.vote.return}</a>
+          </Alert>
+        )}
+        {/* A ballot that is being made is not lost by a look at another page. */}
+        <div hidden={page !== "vote"}>
+          <Vote />
+        </div>
+        {Shown && <Shown key={page} rest={rest} />}
       </main>
       <footer>
         <p>{texts.footer}</p>

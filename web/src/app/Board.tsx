@@ -97,7 +97,8 @@ function Ballot({ found }: { found: Found }) {
   }
   let chosen: number[][];
   try {
-    const { values } = readChallenge(election, entry.body);
+    const { ballot, values } = readChallenge(election, entry.body);
+    ballot.claims();
     chosen = election.contests.map((contest, at) => candidatesOf(contest, values[at] ?? []));
   } catch (error) {
     return <Alert>{error instanceof Error ? error.message : String(error)}</Alert>;

@@ -6,6 +6,7 @@ import { readShareFile } from "./files.ts";
 import { memory } from "./memory.ts";
 import { Alert, FileInput, Progress, Title, useAct, useShared } from "./state.tsx";
 import { work } from "./tasks.ts";
+import type { Verified } from "./worker.ts";
 
 export function Trustee(_: { rest: string }) {
   const { texts, election, overview } = useShared();
@@ -24,29 +25,69 @@ export function Trustee(_: { rest: string }) {
   );
 }
 
+/** First what is to be decrypted, for the trustee to compare with others; then the trustee's part of it. */
 function Share() {
-  const { texts, election, refresh } = useShared();
+  const { texts, election } = useShared();
+  const [verified, setVerified] = useState<Verified>();
+  const [compared, setCompared] = useState(false);
+  const { busy, error, progress, setProgress, act } = useAct();
+  if (!election) return null;
+  const verify = () =>
+    act(async () => {
+      setCompared(false);
+      setVerified(await work.verify([RECORD, memory(election.id)], setProgress));
+    });
+  return (
+    <>
+      <section class="card">
+        <button type="button" disabled={busy} onClick={verify}>
+          {texts.trustee.verify}
+        </button>
+        {busy && <Progress label={texts.result.verifying} progress={progress} />}
+        <Alert>{error}</Alert>
+        <Alert>{verified && !verified.report.good && texts.result.wrong}</Alert>
+        {verified?.report.good && verified.tallied && (
+          <>
+            <p>{texts.trustee.counted(verified.counted, verified.tallied.size)}</p>
+            <p>
+              {texts.result.root}: <code class="hash">{verified.tallied.root}</code>
+            </p>
+            <p>{texts.trustee.compare}</p>
+            <label class="choice">
+              <input
+                type="checkbox"
+                checked={compared}
+                onChange={(event) => setCompared(event.currentTarget.checked)}
+              />
+              <span>{texts.trustee.compared}</span>
+            </label>
+          </>
+        )}
+      </section>
+      {compared && verified?.tallied && <Decrypt root={verified.tallied.root} />}
+    </>
+  );
+}
+
+function Decrypt({ root }: { root: string }) {
+  const { texts, election } = useShared();
   const id = useId();
   const [file, setFile] = useState<string>();
   const [passphrase, setPassphrase] = useState("");
   const [done, setDone] = useState<number>();
-  const { busy, error, progress, setProgress, act } = useAct();
-  if (!election?.trustees) return null;
-  const all = election.trustees.keys.length;
+  const { busy, error, act } = useAct();
   const share = () =>
     act(async () => {
       const { trustee, secret } = await readShareFile(file ?? "", passphrase);
-      const signed = await work.share([RECORD, memory(election.id), trustee, secret], setProgress);
-      await publish(signed);
+      await publish(await work.share([root, trustee, secret]));
       setFile(undefined);
       setPassphrase("");
       setDone(trustee);
-      await refresh();
     });
   if (done !== undefined) {
     return (
       <Alert kind="good">
-        {texts.trustee.which(done, all)} {texts.trustee.done}
+        {texts.trustee.which(done, election?.trustees?.keys.length ?? 0)} {texts.trustee.done}
       </Alert>
     );
   }
@@ -76,7 +117,7 @@ function Share() {
       <button type="submit" disabled={busy || file === undefined}>
         {texts.trustee.share}
       </button>
-      {busy && <Progress label={texts.trustee.working} progress={progress} />}
+      {busy && <Progress label={texts.trustee.working} progress={undefined} />}
       <Alert>{error}</Alert>
     </form>
   );

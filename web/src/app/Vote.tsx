@@ -26,7 +26,7 @@ type Step =
   | { readonly name: "cast"; readonly tracker: string; readonly receipt: Receipt; readonly holds: boolean }
   | { readonly name: "shown"; readonly tracker: string; readonly values: number[][] };
 
-export function Vote(_: { rest: string }) {
+export function Vote() {
   const { texts, election, overview } = useShared();
   const [credential, setCredential] = useState<Secret>();
   if (!election) return <Nothing />;
@@ -74,7 +74,7 @@ function Credential({ onSecret }: { onSecret: (secret: Secret) => void }) {
 
 /** From the choice to what was done with it. */
 function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => void }) {
-  const { texts, election, overview } = useShared();
+  const { texts, election, overview, setPending } = useShared();
   const contests = election?.contests ?? [];
   const [choices, setChoices] = useState<Choices>(() => contests.map(() => new Set<number>()));
   const [step, setStep] = useState<Step>({ name: "choose" });
@@ -89,9 +89,13 @@ function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => voi
   }, []);
   useEffect(() => {
     if (step.name !== "encrypted" && step.name !== "sent") return undefined;
+    setPending(true);
     const warn = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener("beforeunload", warn);
-    return () => removeEventListener("beforeunload", warn);
+    return () => {
+      setPending(false);
+      removeEventListener("beforeunload", warn);
+    };
   }, [step.name]);
   if (!election) return null;
 

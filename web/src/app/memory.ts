@@ -7,6 +7,23 @@ interface Remembered {
   leaves: { hash: string; index: number }[];
 }
 
+/** A setting that is kept, such as the language; undefined where the browser keeps nothing. */
+export function setting(name: string): string | undefined {
+  try {
+    return localStorage.getItem(`hearith-${name}`) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function keepSetting(name: string, value: string): void {
+  try {
+    localStorage.setItem(`hearith-${name}`, value);
+  } catch {
+    // It will be asked for again.
+  }
+}
+
 function name(election: string): string {
   return `hearith-election ${election}`;
 }
@@ -15,9 +32,9 @@ function name(election: string): string {
 export function memory(election: string): Memory {
   try {
     const found = JSON.parse(localStorage.getItem(name(election)) ?? "{}") as Partial<Remembered>;
-    return { heads: found.heads ?? [], leaves: found.leaves ?? [] };
+    return { id: election, heads: found.heads ?? [], leaves: found.leaves ?? [] };
   } catch {
-    return { heads: [], leaves: [] };
+    return { id: election, heads: [], leaves: [] };
   }
 }
 

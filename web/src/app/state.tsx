@@ -2,8 +2,10 @@
 
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
+import { canonical } from "../protocol/canonical.ts";
 import type { Contest } from "../protocol/contest.ts";
 import { type Election, readElection } from "../protocol/entry.ts";
+import { hexHash } from "../protocol/hash.ts";
 import { type Overview, Refused } from "./api.ts";
 import type { Language, Texts } from "./texts.ts";
 
@@ -13,6 +15,8 @@ export interface Shared {
   /** The election, if there is one. */
   readonly election: (Election & { readonly id: string }) | undefined;
   readonly overview: Overview | undefined;
+  /** Told whether there is a ballot that is encrypted and not cast. */
+  readonly setPending: (pending: boolean) => void;
   /** Asks the server anew. */
   readonly refresh: () => Promise<void>;
 }
@@ -25,10 +29,12 @@ export function useShared(): Shared {
   return shared;
 }
 
-/** The election of an overview, read as strictly as everywhere. */
+/** The election of an overview, read as strictly as everywhere. Its id is computed: a credential is for this key and no other. */
 export function electionOf(overview: Overview): (Election & { readonly id: string }) | undefined {
   if (overview.id === null) return undefined;
-  return { ...readElection(overview.manifest), id: overview.id };
+  const id = hexHash(canonical(overview.manifest));
+  if (id !== overview.id) throw new Error("the server shows another election than it says");
+  return { ...readElection(overview.manifest), id };
 }
 
 /** An error in the language of the page, as far as its code is known. */

@@ -87,7 +87,8 @@ const en = {
     contents: "What was in it",
     next: "Make a new ballot",
     badReceipt: "The server's receipt does not hold. Note the tracker and tell the organiser.",
-    leave: "Your ballot has not been cast.",
+    leave: "Your ballot has NOT been cast.",
+    return: "Back to it",
   },
   board: {
     title: "Board",
@@ -209,7 +210,13 @@ const en = {
     fileHelp: "The file that the dealer gave you, share-1.json or another number.",
     passphrase: "Passphrase of the file",
     passphraseHelp: "Leave it empty if the file has none.",
-    share: "Verify and decrypt my part",
+    verify: "Verify the board",
+    counted: (ballots: number, entries: number) =>
+      `Everything holds: ${ballots} ballots count, among the ${entries} entries up to the total.`,
+    compare:
+      "Compare the root with the other trustees and with observers before you go on. Whoever shows you another board than everybody else could have you decrypt a single ballot.",
+    compared: "I have compared the root, and it is the same.",
+    share: "Decrypt my part",
     working: "Working",
     done: "Your part is on the board. Delete nothing: your share is still in its file.",
     which: (trustee: number, all: number) => `You are trustee ${trustee} of ${all}.`,
@@ -312,7 +319,8 @@ const de: Texts = {
     next: "Neuen Stimmzettel ausfüllen",
     badReceipt:
       "Die Quittung des Servers stimmt nicht. Notieren Sie die Kennung und melden Sie es der Wahlleitung.",
-    leave: "Ihr Stimmzettel ist nicht abgegeben.",
+    leave: "Ihr Stimmzettel ist NICHT abgegeben.",
+    return: "Zurück zu ihm",
   },
   board: {
     title: "Urne",
@@ -436,7 +444,13 @@ const de: Texts = {
     fileHelp: "Die Datei, die Sie bei der Zeremonie bekommen haben, share-1.json oder mit anderer Nummer.",
     passphrase: "Passwort der Datei",
     passphraseHelp: "Bleibt leer, wenn die Datei keines hat.",
-    share: "Prüfen und meinen Teil entschlüsseln",
+    verify: "Urne prüfen",
+    counted: (ballots, entries) =>
+      `Alles stimmt: ${ballots} Stimmzettel zählen, unter ${entries} Einträgen bis zur Summe.`,
+    compare:
+      "Vergleichen Sie die Prüfsumme mit den anderen Treuhändern und mit Beobachtern, bevor Sie weitermachen. Wer Ihnen eine andere Urne zeigt als allen anderen, könnte Sie einen einzelnen Stimmzettel entschlüsseln lassen.",
+    compared: "Ich habe die Prüfsumme verglichen, sie ist dieselbe.",
+    share: "Meinen Teil entschlüsseln",
     working: "Wird berechnet",
     done: "Ihr Teil ist in der Urne. Löschen Sie nichts: Ihr Anteil ist weiter in seiner Datei.",
     which: (trustee, all) => `Sie sind Treuhänder ${trustee} von ${all}.`,

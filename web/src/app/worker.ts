@@ -6,7 +6,7 @@
 import { challengeBody, encrypt, type Form, type Openings, readChallenge } from "../protocol/ballot.ts";
 import * as base64 from "../protocol/base64.ts";
 import type { Json } from "../protocol/canonical.ts";
-import { KINDS, readElection } from "../protocol/entry.ts";
+import { readElection } from "../protocol/entry.ts";
 import { ensure, Fault } from "../protocol/errors.ts";
 import { isSecretOf } from "../protocol/share.ts";
 import { sign } from "../protocol/signature.ts";
@@ -27,12 +27,15 @@ export interface Encrypted {
   readonly milliseconds: number;
 }
 
-/** What a verification found: the verdicts, and how many entries of each kind there are. */
+/** What a verification found: the verdicts, and of which board. */
 export interface Verified {
   readonly report: Report;
   readonly size: number;
   readonly root: string;
-  readonly counts: [string, number][];
+  /** The board up to its total, if it has one. */
+  readonly tallied: Verifier["tallied"];
+  /** Ballots that count. */
+  readonly counted: number;
 }
 
 const forms = new Map<string, Form>();
@@ -101,8 +104,8 @@ export const tasks = {
 
   async verify(url: string, memory: Memory, progress: Progress): Promise<Verified> {
     last = await verifyFrom(url, memory, progress);
-    const counts = KINDS.map((kind): [string, number] => [kind, last?.state.counts.get(kind) ?? 0]);
-    return { report: last.finish(), size: last.size, root: last.root, counts };
+    const { size, root, tallied, state } = last;
+    return { report: last.finish(), size, root, tallied, counted: state.turnout.counted };
   },
 
   async tally(url: string, memory: Memory, secret: Uint8Array, progress: Progress): Promise<Signed> {
@@ -110,15 +113,10 @@ export const tasks = {
     return signed("tally", tallyBody(state), secret);
   },
 
-  /** A trustee's shares. They are of the totals that are computed here, from ballots that are verified here. */
-  async share(
-    url: string,
-    memory: Memory,
-    trustee: number,
-    secret: bigint,
-    progress: Progress,
-  ): Promise<Signed> {
-    const { state } = await checked(url, memory, progress);
+  /** A trustee's shares, of the totals of the record that was verified last, whose total ends this board. */
+  share(root: string, trustee: number, secret: bigint): Signed {
+    ensure(last?.tallied?.root === root && last.finish().good, "this record was not verified");
+    const { state } = last;
     const { key, trustees } = state.election;
     if (!trustees) throw new Fault("the election has no trustees");
     ensure(state.phase === "tallied", "there are no totals to share in");

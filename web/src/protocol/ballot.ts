@@ -38,11 +38,12 @@ const BODY = read.object({
 /** A ballot's ciphertexts, contest by contest. */
 export type Ciphertexts = readonly (readonly bigint[])[];
 
-/** A ballot that has the form that it must: its proofs are still to be checked. */
+/** A ballot that has the form that it must: what it claims is still to be checked. */
 export interface Ballot {
   readonly voter: string;
   readonly ciphertexts: Ciphertexts;
-  readonly claims: Claims;
+  /** Checks the hashes of the proofs, and of a challenge its openings; gives the equations that are left. */
+  readonly claims: () => Claims;
 }
 
 /** What its maker keeps to open a ballot: for each mark the short opening and which of the allowed numbers it holds. */
@@ -124,27 +125,25 @@ export function challengeBody(form: Form, ballot: Json, openings: Openings): Jso
   return { ballot, election: form.id, openings: shown };
 }
 
-/** Reads a ballot: its form, and the hashes of its proofs. What it claims is checked together with other ballots. */
+/** Reads a ballot, and checks its form. */
 export function readBallot(form: Form, body: Json): Ballot {
   const { contests, election, voter } = BODY(body, "ballot");
   const { key } = form;
   ensure(election === form.id, "the ballot is for another election");
   ensure(contests.length === form.contests.length, "the ballot has not as many contests as the election");
-  const claims: Claims[] = [];
   const ciphertexts = form.contests.map((contest, at) => {
-    const given = contests[at];
-    if (!given) throw new Fault("a contest is missing");
-    ensure(given.marks.length === marks(contest), () => `contest ${at} has not as many marks as it must`);
-    const set = allowed(contest);
-    const numbers = given.marks.map((mark) => key.readWide(mark.ciphertext));
-    given.marks.forEach(({ proof }, mark) => {
-      const where = context(form, voter, at, mark);
-      claims.push(readMembership(key, where, set, numbers[mark] ?? 0n, key.shortBits, proof));
-    });
-    claims.push(readSum(form, voter, at, numbers, given.sum));
-    return numbers;
+    const given = contests[at]?.marks ?? [];
+    ensure(given.length === marks(contest), () => `contest ${at} has not as many marks as it must`);
+    return given.map((mark) => key.readWide(mark.ciphertext));
   });
-  return { voter, ciphertexts, claims: claims.flat() };
+  const ofContest = (contest: Contest, at: number): Claims[] => {
+    const [numbers, given, set] = [ciphertexts[at] ?? [], contests[at], allowed(contest)];
+    const ofMark = (proof: Uint8Array, mark: number) =>
+      readMembership(key, context(form, voter, at, mark), set, numbers[mark] ?? 0n, key.shortBits, proof);
+    const proofs = given?.marks.map(({ proof }, mark) => ofMark(proof, mark)) ?? [];
+    return [...proofs, readSum(form, voter, at, numbers, given?.sum ?? null)];
+  };
+  return { voter, ciphertexts, claims: () => form.contests.flatMap(ofContest).flat() };
 }
 
 function readSum(form: Form, voter: string, at: number, numbers: bigint[], proof: Uint8Array | null): Claims {
@@ -174,37 +173,45 @@ const CHALLENGE = read.object({
   openings: read.list(read.list(read.object({ exponent: read.bytes(), value: read.count }))),
 });
 
-/** Reads a challenge: the ballot in it, and whether its openings are those of its ciphertexts. */
+/** Reads a challenge, and checks its form: the ballot in it, and which of its allowed numbers each mark is said to hold. */
 export function readChallenge(form: Form, body: Json): { ballot: Ballot; values: number[][] } {
   const challenge = CHALLENGE(body, "challenge");
   ensure(challenge.election === form.id, "the challenge is for another election");
   const ballot = readBallot(form, challenge.ballot);
+  const { openings } = challenge;
+  const width = Math.ceil(form.key.shortBits / 8);
+  ensure(openings.length === form.contests.length, "the challenge opens not as many contests as there are");
+  for (const [at, contest] of form.contests.entries()) {
+    const [given, numbers] = [openings[at] ?? [], allowed(contest).length];
+    ensure(given.length === marks(contest), () => `the challenge does not open every mark of contest ${at}`);
+    const inRange = given.every(({ exponent, value }) => exponent.length === width && value < numbers);
+    ensure(inRange, () => `an opening of contest ${at} is out of range`);
+  }
+  const claims = () => {
+    checkOpenings(form, ballot, openings);
+    return ballot.claims();
+  };
+  return {
+    ballot: { ...ballot, claims },
+    values: openings.map((contest) => contest.map(({ value }) => value)),
+  };
+}
+
+/** Encrypts anew what a challenge shows. */
+function checkOpenings(
+  form: Form,
+  ballot: Ballot,
+  openings: { exponent: Uint8Array; value: number }[][],
+): void {
   const { key } = form;
-  const width = Math.ceil(key.shortBits / 8);
-  ensure(
-    challenge.openings.length === form.contests.length,
-    "the challenge opens not as many contests as there are",
-  );
-  const values = form.contests.map((contest, at) => {
-    const [openings, set] = [challenge.openings[at] ?? [], allowed(contest)];
-    ensure(
-      openings.length === marks(contest),
-      () => `the challenge does not open every mark of contest ${at}`,
-    );
-    return openings.map(({ exponent, value }, mark) => {
-      const held = set[value];
-      ensure(
-        held !== undefined && exponent.length === width,
-        () => `the opening of mark ${mark} is out of range`,
-      );
+  for (const [at, contest] of form.contests.entries()) {
+    const set = allowed(contest);
+    openings[at]?.forEach(({ exponent, value }, mark) => {
       const opening = toBigint(exponent);
-      ensure(opening < 1n << BigInt(key.shortBits), () => `the opening of mark ${mark} is out of range`);
-      ensure(
-        key.encrypt(held, opening) === ballot.ciphertexts[at]?.[mark],
-        () => `the opening of mark ${mark} is not its own`,
-      );
-      return value;
+      const right =
+        opening >> BigInt(key.shortBits) === 0n &&
+        key.encrypt(set[value] ?? 0n, opening) === ballot.ciphertexts[at]?.[mark];
+      ensure(right, () => `the opening of mark ${mark} of contest ${at} is not its own`);
     });
-  });
-  return { ballot, values };
+  }
 }

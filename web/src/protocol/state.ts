@@ -78,7 +78,7 @@ export class State {
     return { counted: voted.length, weight: voted.reduce((sum, voter) => sum + voter.weight, 0) };
   }
 
-  /** Takes an entry in; gives the ballot whose proofs are still to be checked, if it has one. */
+  /** Takes an entry in; gives the ballot whose claims are still to be checked, if it has one. */
   admit(entry: Entry): Ballot | undefined {
     const ballot = this.#admit(entry);
     this.counts.set(entry.kind, (this.counts.get(entry.kind) ?? 0) + 1);

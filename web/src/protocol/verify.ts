@@ -38,8 +38,9 @@ export interface Verdict {
   fault?: string;
 }
 
-/** What a browser remembers of a board: heads it saw and ballots it got receipts for. */
+/** What a browser remembers of a board: its election's id, heads that it saw, and ballots that it got receipts for. */
 export interface Memory {
+  readonly id?: string;
   readonly heads: readonly { root: string; size: number }[];
   readonly leaves: readonly { hash: string; index: number }[];
 }
@@ -55,11 +56,14 @@ const BATCH = 64;
 
 export class Verifier {
   readonly state = new State();
+  /** The board up to its total: the same for all trustees, whoever has shared by then. */
+  tallied: { readonly root: string; readonly size: number } | undefined;
   readonly #verdicts = new Map<Check, Verdict>(CHECKS.map((check) => [check, { check, count: 0 }]));
   readonly #tree = new Tree();
   readonly #heads = new Map<number, string[]>();
   readonly #leaves = new Map<number, string>();
   readonly #remembered = new Map<number, string>();
+  readonly #id: string | undefined;
   #last = "0".repeat(64);
   #broken = false;
   #pending: { index: number; claims: Claims }[] = [];
@@ -69,6 +73,7 @@ export class Verifier {
   #result: number[][] | undefined;
 
   constructor(heads: readonly string[], memory: Memory = { heads: [], leaves: [] }) {
+    this.#id = memory.id;
     for (const { hash, index } of memory.leaves) this.#leaves.set(index, hash);
     for (const { root, size } of memory.heads) this.#remembered.set(size, root);
     for (const line of heads) {
@@ -118,7 +123,7 @@ export class Verifier {
     this.#compare(hex(leaf), index);
   }
 
-  /** All verdicts, after the last line. */
+  /** All verdicts, after the last line; asked again, the same. */
   finish(): Report {
     this.#flush();
     const size = this.#tree.size;
@@ -170,7 +175,8 @@ export class Verifier {
   }
 
   #later(index: number, ballot: Ballot): void {
-    this.#pending.push({ index, claims: ballot.claims });
+    const claims = this.#in("ballots", () => ballot.claims(), index);
+    if (claims) this.#pending.push({ index, claims });
     if (this.#pending.length >= BATCH) this.#flush();
   }
 
@@ -178,7 +184,6 @@ export class Verifier {
     const [pending, verdict] = [this.#pending, this.#verdicts.get("ballots")];
     this.#pending = [];
     if (pending.length === 0 || !verdict) return;
-    verdict.count += pending.length;
     const wrong = firstWrong(
       this.state.election.key,
       pending.map((one) => one.claims),
@@ -191,11 +196,15 @@ export class Verifier {
   #special(entry: Entry, index: number): void {
     const { state } = this;
     if (entry.kind === "election") {
+      this.#in("chain", () =>
+        ensure((this.#id ?? state.id) === state.id, "the record is that of another election"),
+      );
       const { key, roots } = state.election;
       this.#in("key", () => ensure(rootsHold(key, roots), "the roots of the key do not hold"), index);
     }
     if (entry.kind === "tally") {
       this.#totals = this.#in("tally", () => checkTally(state, entry.body), index);
+      this.tallied = { root: this.root, size: this.size };
     }
     if (entry.kind === "share") this.#in("shares", () => this.#share(entry), index);
     if (entry.kind === "opening") {

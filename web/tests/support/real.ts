@@ -1,11 +1,11 @@
 /** The election's server itself, `hearith election serve`, on a store of its own. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { request as ask, createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { secretText } from "../../src/app/files.ts";
 import * as base64 from "../../src/protocol/base64.ts";
 
 const DIST = new URL("../../dist", import.meta.url).pathname;
@@ -13,66 +13,50 @@ const DIST = new URL("../../dist", import.meta.url).pathname;
 export class RealServer {
   readonly #command: string;
   readonly #organiser: Uint8Array;
+  readonly #folder = mkdtempSync(join(tmpdir(), "hearith-web-"));
   #child: ChildProcess | undefined;
-  #proxy: Server | undefined;
 
+  /** By the command line at this path, for an organiser with this public key. */
   constructor(command: string, organiser: Uint8Array) {
     this.#command = command;
     this.#organiser = organiser;
   }
 
   async start(): Promise<string> {
-    const board = [...crypto.getRandomValues(new Uint8Array(32))];
-    const told = {
-      board,
+    const secret = crypto.getRandomValues(new Uint8Array(32));
+    const key = join(this.#folder, "board.json");
+    writeFileSync(key, secretText({ election: null, kind: "board", secret, voter: null }), { mode: 0o600 });
+    const options = {
+      store: `sqlite:${join(this.#folder, "board.db")}`,
+      "board-key": key,
       organiser: base64.encode(this.#organiser),
-      patience: 20,
-      store: `sqlite:/tmp/real-${process.pid}.db`,
+      listen: "127.0.0.1:0",
+      web: DIST,
     };
-    const child = spawn(this.#command, ["--exact", "process::server", "--nocapture", "--quiet"], {
-      env: { ...process.env, HEARITH_ELECTION_TEST_SERVER: JSON.stringify(told) },
-      stdio: ["pipe", "pipe", "inherit"],
+    const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
+    const child = spawn(this.#command, ["election", "serve", ...args], {
+      stdio: ["ignore", "ignore", "pipe"],
     });
     this.#child = child;
-    let target = "";
-    for await (const line of createInterface({ input: child.stdout })) {
-      const found = /url (\S+)/.exec(line);
+    const said: string[] = [];
+    for await (const line of createInterface({ input: child.stderr })) {
+      const found = /\baddress\W+(127\.0\.0\.1:\d+)/.exec(line);
       if (found) {
-        target = found[1] ?? "";
-        break;
+        child.stderr.resume();
+        return `http://${found[1]}`;
       }
+      said.push(line);
     }
-    child.stdout.resume();
-    this.#proxy = createServer((request, response) => {
-      const path = request.url ?? "/";
-      if (!path.startsWith("/api") && !path.startsWith("/record")) {
-        const name = path === "/" ? "index.html" : path.slice(1);
-        const type = name.endsWith("html") ? "text/html; charset=utf-8" : "text/javascript";
-        response.writeHead(200, {
-          "Content-Type": type,
-          "Content-Security-Policy": readFileSync(join(DIST, "csp.txt"), "utf8").trim(),
-        });
-        response.end(readFileSync(join(DIST, name)));
-        return;
-      }
-      const passed = ask(
-        `${target}${path}`,
-        { method: request.method, headers: request.headers },
-        (answer) => {
-          response.writeHead(answer.statusCode ?? 500, answer.headers);
-          answer.pipe(response);
-        },
-      );
-      passed.on("error", () => response.destroy());
-      request.pipe(passed);
-    });
-    await new Promise<void>((resolve) => this.#proxy?.listen(0, "127.0.0.1", resolve));
-    return `http://127.0.0.1:${(this.#proxy.address() as AddressInfo).port}`;
+    throw new Error(`the server does not start: ${said.join("\n")}`);
   }
 
   async stop(): Promise<void> {
-    this.#proxy?.closeAllConnections();
-    this.#proxy?.close();
-    this.#child?.kill();
+    const child = this.#child;
+    if (child && child.exitCode === null) {
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGTERM");
+      await ended;
+    }
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 }

@@ -170,7 +170,7 @@ export class TestServer {
     if (entry.kind !== "election") signed(state.author(entry));
     if (entry.kind === "tally") checkTally(state, entry.body);
     const ballot = state.admit(entry);
-    if (ballot && !hold(state.election.key, ballot.claims)) throw new Fault("a proof does not hold");
+    if (ballot && !hold(state.election.key, ballot.claims())) throw new Fault("a proof does not hold");
   }
 }
 
