@@ -148,6 +148,7 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("folded_turn", &["Inverse=2"], "Inverse is 0 or 1"),
     ("folded_twiddle", &["High=1", "Low=1"], "2^(High+Low) more than 2 B"),
     ("folded_twiddle", &["Root=66'd7"], "Root is not of the order of the transform, or of another kind"),
+    ("folded_twiddle", &["Halves=1"], "Halves is 0, or 1 where Root is 2^(3/2)"),
     ("folded_twiddle", &["Start=1"], "Inverse is 0 or 1, Start at least 2"),
     ("modular_pair", &["B=1"], "A is 2 to 64, B is 0 or 2 to A - 2"),
     ("modular_pair", &["A=65", "B=0"], "A is 2 to 64, B is 0 or 2 to A - 2"),
