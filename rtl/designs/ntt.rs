@@ -37,6 +37,12 @@ fn blocks(name: &str, [a, b, k, base, group]: [u32; 5]) -> Design {
     design.parameter("Group", group)
 }
 
+/// The multiplier over memory around such blocks.
+fn long(name: &str, [a, b, k, base, group]: [u32; 5]) -> Design {
+    let design = modular(name, "long_product", a, b).parameter("K", k).parameter("Base", base);
+    design.parameter("Group", group).parameter("CountBits", 6)
+}
+
 pub fn designs() -> Vec<Design> {
     vec![
         design("reduce_fermat_2", "reduce_fermat").parameter("A", 2),
@@ -111,6 +117,8 @@ pub fn designs() -> Vec<Design> {
         folded("folded_256", "folded_multiplier", 32, [3, 5], ROOT_256).parameter("Base", 28),
         design("folded_4096", "folded_multiplier"),
         blocks("blocks_8_4", [8, 4, 8, 3, 2]),
+        long("long_product_8_4", [8, 4, 8, 3, 2]),
+        long("long_product_32_0", [32, 0, 16, 13, 2]),
         blocks("blocks_32_0", [32, 0, 64, 12, 4]).optimisation(0),
         blocks("blocks_64_0", [64, 0, 16, 30, 4]),
         blocks("blocks_64_32", [64, 32, 16, 29, 4]),
