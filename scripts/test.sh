@@ -28,7 +28,8 @@ declare -A systems=(
         --package hearith-rtl --no-default-features"
     [dghv]="--package hearith-dghv --all-features"
     [election-server]="--package hearith-election-server --all-features"
-    [ntt]="--package hearith-ntt --all-features"
+    [ntt]="--package hearith-ntt --package hearith-golden --all-features
+        --package hearith-rtl --no-default-features --features ntt"
     [service]="--package hearith-service --all-features"
     [rns]="--package hearith-rns --package hearith-golden --all-features
         --package hearith-simulated --no-default-features --features rns

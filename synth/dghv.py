@@ -27,12 +27,13 @@ PAPER = {
 }
 # Cycles of a block in the paper's design, and in ours of the same form.
 STEP = 8
-# Folded multipliers: parameters of folded_multiplier by the logarithm of their transforms' length. Roots are powers of one of order 4096.
+# Folded multipliers: parameters of folded_multiplier by the logarithm of their transforms' length. Roots are powers of one of order 4096; that of order 128
+# is made of half powers of two, without a multiplier.
 P = 2**64 - 2**32 + 1
 ROOT = 24545942927815091
 FOLDED = {
+    7: {"High": 4, "Low": 3, "Base": 28, "Halves": 1, "Root": "66'd18446741870424883713"},
     8: {"High": 4, "Low": 4, "Base": 28},
-    10: {"High": 5, "Low": 5, "Base": 27},
     12: {"High": 6, "Low": 6, "Base": 26},
 }
 KINDS = ("LUT", "FF", "DSP", "BRAM")
@@ -106,7 +107,12 @@ def whole(name):
 
 def folded(log):
     """The parameters of a folded multiplier."""
-    return {**FOLDED[log], "Root": f"66'd{pow(ROOT, 1 << 12 - log, P)}"}
+    return {"Root": f"66'd{pow(ROOT, 1 << 12 - log, P)}", **FOLDED[log]}
+
+
+def products(log):
+    """Products of residues a cycle in a folded multiplier: of points, and of each transform that has a multiplier."""
+    return 1 if FOLDED[log].get("Halves") else 4
 
 
 UNITS = {
@@ -159,7 +165,7 @@ def table_folded():
         bits = n // 2 * parameters["Base"]
         own = [used[kind] for kind in ("DSP", "LUT", "FF", "BRAM")] if used else [None] * 4
         found = rate(bits, n, used["DSP"]) if used else None
-        counted = rate(bits, n, 64)
+        counted = rate(bits, n, 16 * products(log))
         times = [f"{counted / best:.0f}", found and f"{found / mended:.0f}"]
         rows.append((n, bits, n, *own, found and f"{found:.0f}", f"{counted:.0f}", *times))
     head = ("N", "bits of a block", "cycles", "DSP", "LUT", "FF", "block RAM", "bits^2", "with 16 DSP a product", "times the paper's best", "times its best with b = 28")
@@ -197,7 +203,7 @@ shifts in ours, where the paper multiplies modulo 2^64 - 2^32 + 1. The paper's D
 
 ## Folded transforms, ours
 Modulo 2^64 - 2^32 + 1, an item a cycle: `folded_multiplier`, synthesised whole. The prediction, written down before the design (four products of residues a cycle, of 12 blocks each as Yosys cuts
-them or 16 as the paper does), was 48 blocks and N cycles. The last columns compare with the paper's best, 2^64 + 1: ours with 16 blocks a product, as it counts, with its table as printed; then ours as
+them or 16 as the paper does), was 48 blocks and N cycles; with 128 points there is no product but that of the points. The last columns compare with the paper's best, 2^64 + 1: ours with 16 blocks a product, as it counts, with its table as printed; then ours as
 synthesised with its best for digits of 28 bits.
 
 {table_folded}

@@ -22,6 +22,9 @@ const ROOT_8: &str = "66'd3598607238";
 const ROOT_16: &str = "66'd44";
 const ROOT_256: &str = "66'd14041890976876060974";
 
+/// The root of 8 that half powers of two make up, modulo the latter.
+const ROOT_128: &str = "66'd18446741870424883713";
+
 /// Transforms an item a cycle, of 2^high times 2^low items.
 fn folded(name: &str, top: &str, b: u32, [high, low]: [u32; 2], root: &str) -> Design {
     let design = design(name, top).parameter("B", b).parameter("High", high).parameter("Low", low);
@@ -34,9 +37,10 @@ fn blocks(name: &str, [a, b, k, base, group]: [u32; 5]) -> Design {
     design.parameter("Group", group)
 }
 
-/// One of the paper's table, whole: its many butterflies share their code.
-fn table(name: &str, parameters: [u32; 5]) -> Design {
-    blocks(name, parameters).shared(&["butterfly", "modular_product"]).optimisation(0)
+/// The multiplier over memory around such blocks.
+fn long(name: &str, [a, b, k, base, group]: [u32; 5]) -> Design {
+    let design = modular(name, "long_product", a, b).parameter("K", k).parameter("Base", base);
+    design.parameter("Group", group).parameter("CountBits", 6)
 }
 
 pub fn designs() -> Vec<Design> {
@@ -104,13 +108,20 @@ pub fn designs() -> Vec<Design> {
         folded("ntt_folded_256", "ntt_folded", 32, [4, 4], ROOT_256),
         folded("ntt_folded_256_inverse", "ntt_folded", 32, [4, 4], ROOT_256).parameter("Inverse", 1),
         folded("folded_16", "folded_multiplier", 4, [2, 2], ROOT_16).parameter("Base", 2),
+        folded("folded_16_halves", "folded_multiplier", 4, [2, 2], "66'd197")
+            .parameter("Halves", 1)
+            .parameter("Base", 2),
+        folded("folded_128_halves", "folded_multiplier", 32, [4, 3], ROOT_128)
+            .parameter("Halves", 1)
+            .parameter("Base", 28),
         folded("folded_256", "folded_multiplier", 32, [3, 5], ROOT_256).parameter("Base", 28),
         design("folded_4096", "folded_multiplier"),
         blocks("blocks_8_4", [8, 4, 8, 3, 2]),
-        table("blocks_32_0", [32, 0, 64, 12, 4]),
-        table("blocks_64_0", [64, 0, 128, 28, 8]),
-        table("blocks_64_32", [64, 32, 128, 28, 8]),
-        table("blocks_32_20", [32, 20, 64, 12, 4]).parameter("Root", "66'd903718526"),
+        long("long_product_8_4", [8, 4, 8, 3, 2]),
+        long("long_product_32_0", [32, 0, 16, 13, 2]),
+        blocks("blocks_32_0", [32, 0, 64, 12, 4]).optimisation(0),
+        blocks("blocks_64_0", [64, 0, 16, 30, 4]),
+        blocks("blocks_64_32", [64, 32, 16, 29, 4]),
         blocks("blocks_barrett", [32, 20, 8, 14, 2]).parameter("Root", ROOT_8).parameter("Barrett", 1),
     ]
 }

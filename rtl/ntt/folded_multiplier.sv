@@ -6,12 +6,13 @@
 // Latency 2 ntt_pkg::folded_latency + ntt_pkg::product_latency + 1 cycles from a block's first digits to its product's first; a block every N cycles, N / 2 of which
 // take digits.
 module folded_multiplier #(
-    parameter int unsigned B     = 32,                     // p = 2^(2B) - 2^B + 1; see ntt_folded, as of what follows
-    parameter int unsigned High  = 6,
-    parameter int unsigned Low   = 6,
-    parameter logic [65:0] Root  = 66'd24545942927815091,
-    parameter int unsigned Base  = 26,                     // bits of a digit
-    parameter int unsigned ATile = 24                      // pieces of the factors (wide_product)
+    parameter int unsigned B      = 32,                     // p = 2^(2B) - 2^B + 1; see ntt_folded, as of what follows
+    parameter int unsigned High   = 6,
+    parameter int unsigned Low    = 6,
+    parameter logic [65:0] Root   = 66'd24545942927815091,
+    parameter int unsigned Halves = 0,
+    parameter int unsigned Base   = 26,                     // bits of a digit
+    parameter int unsigned ATile  = 24                     // pieces of the factors (wide_product)
 ) (
     input  logic            clk_i,
     input  logic            rst_ni,
@@ -57,11 +58,12 @@ module folded_multiplier #(
     assign y = take ? Bits'(y_i) : '0;
 
     ntt_folded #(
-        .B    (B),
-        .High (High),
-        .Low  (Low),
-        .Root (Root),
-        .ATile(ATile)
+        .B     (B),
+        .High  (High),
+        .Low   (Low),
+        .Root  (Root),
+        .Halves(Halves),
+        .ATile (ATile)
     ) u_x (
         .clk_i,
         .rst_ni,
@@ -71,11 +73,12 @@ module folded_multiplier #(
     );
 
     ntt_folded #(
-        .B    (B),
-        .High (High),
-        .Low  (Low),
-        .Root (Root),
-        .ATile(ATile)
+        .B     (B),
+        .High  (High),
+        .Low   (Low),
+        .Root  (Root),
+        .Halves(Halves),
+        .ATile (ATile)
     ) u_y (
         .clk_i,
         .rst_ni,
@@ -101,6 +104,7 @@ module folded_multiplier #(
         .High   (High),
         .Low    (Low),
         .Root   (Root),
+        .Halves (Halves),
         .Inverse(1),
         .Start  (Transform + Product),
         .ATile  (ATile)

@@ -3,13 +3,15 @@
 // w^(k n), w of order N; or, with Inverse, times w^(-k n) / N.
 //
 // Where R is the largest power of two that divides 6 B, 2^(6B/R) is a root of order R, and w is chosen so that w^(N/R) is that one. So w^e is one of the N / R powers
-// in a table times a power of two: one multiplier, N / R constants. The division by N is in the power of two.
+// in a table times a power of two: one multiplier, N / R constants. The division by N is in the power of two. With Halves, where N = 2 R, w is 2^(T/4) - 2^(3T/4) times a power
+// of two (ntt_pkg), so that two shifts and their difference do, and there is no multiplier.
 // Place and Start as in folded_butterfly. Latency ntt_pkg::folded_twiddle_latency cycles with en_i; an item every cycle.
 module folded_twiddle #(
     parameter int unsigned B       = 32,                      // p = 2^(2B) - 2^B + 1
     parameter int unsigned High    = 6,                       // bits of k
     parameter int unsigned Low     = 6,                       // bits of n
     parameter logic [65:0] Root    = 66'd24545942927815091,   // w
+    parameter int unsigned Halves  = 0,                       // 1: Root is the square root of 8 that half powers of two make up
     parameter int unsigned Inverse = 0,
     parameter int unsigned Start   = 2,                       // at least 2
     parameter int unsigned ATile   = 24                       // pieces of the factors (wide_product)
@@ -27,26 +29,30 @@ module folded_twiddle #(
     localparam int unsigned Entries = (1 << Log) / Order;
     localparam int unsigned EntryBits = $clog2(Entries);
     localparam logic [65:0] P = ntt_pkg::modulus(2 * B, B);
+    // 2 (2^(T/4) - 2^(3T/4)), T = 3 B.
+    localparam int unsigned Quarter = 3 * B / 4;
+    localparam logic [131:0] Difference = 132'(P) + 132'(ntt_pkg::power(66'd2, Quarter + 1, P)) - 132'(ntt_pkg::power(66'd2, 3 * Quarter + 1, P));
+    localparam logic [65:0] HalfRoot = 66'(Difference % 132'(P));
 
     if (High < 1 || Low < 1 || Entries < 2) $error("folded_twiddle: High and Low are at least 1, and 2^(High+Low) more than 2 B");
     if (ntt_pkg::power(Root, Entries, P) != 66'd8) $error("folded_twiddle: Root is not of the order of the transform, or of another kind");
+    if (Halves > 1 || (Halves == 1 && (Entries != 2 || Root != HalfRoot))) $error("folded_twiddle: Halves is 0, or 1 where Root is 2^(3/2)");
     if (Inverse > 1 || Start < 2) $error("folded_twiddle: Inverse is 0 or 1, Start at least 2");
 
     function automatic logic [Entries*Bits-1:0] powers();
         logic [131:0] power;
         power = 132'd1;
-        for (int unsigned k = 0; k < Entries; k++) begin
-            powers[k*Bits+:Bits] = power[Bits-1:0];
+        for (int unsigned e = 0; e < Entries; e++) begin
+            powers[e*Bits+:Bits] = power[Bits-1:0];
             power                = power * 132'(Root) % 132'(P);
         end
     endfunction
     localparam logic [Entries*Bits-1:0] Powers = powers();
 
-    // Two cycles ahead of the item: the exponent, which grows by k from place to place, then its power from the table.
+    // Two cycles ahead of the item: the exponent, which grows by k from place to place, then what follows from it.
     logic [Log-1:0] place, exponent_q;
     logic [High-1:0] k;
-    logic [Bits-1:0] factor_q, x;
-    logic [ShiftBits-1:0] turn, turn_q, shift;
+    logic [ShiftBits-1:0] turn, turn_q;
 
     place_counter #(
         .Count(1 << Log),
@@ -73,40 +79,115 @@ module folded_twiddle #(
         if (en_i) begin
             if (place[Low-1:0] == '0) exponent_q <= '0;
             else exponent_q <= Inverse == 1 ? exponent_q - Log'(k) : exponent_q + Log'(k);
-            factor_q   <= Powers[32'(exponent_q[EntryBits-1:0])*Bits+:Bits];
-            turn_q     <= turn;
+            turn_q <= turn;
         end
     end
 
-    modular_product #(
-        .A    (2 * B),
-        .B    (B),
-        .ATile(ATile)
-    ) u_product (
-        .clk_i,
-        .en_i,
-        .a_i(x_i),
-        .b_i(factor_q),
-        .y_o(x)
-    );
+    if (Halves == 1) begin : gen_halves
+        // As long as the other: it is the same latency for every length of a transform.
+        localparam int unsigned Spare = ntt_pkg::folded_twiddle_latency(B) - ntt_pkg::ShiftLatency - 2;
+        logic odd_q, odd;
+        logic [ShiftBits:0] plus_turn, minus_turn;
+        logic [ShiftBits-1:0] plus_shift, minus_shift;
+        logic [Bits-1:0] plus, minus, unused_sum, y;
 
-    delay_line #(
-        .Width (ShiftBits),
-        .Cycles(ntt_pkg::product_latency(2 * B, B, 0))
-    ) u_turn (
-        .clk_i,
-        .en_i,
-        .x_i(turn_q),
-        .y_o(shift)
-    );
+        always_ff @(posedge clk_i) begin
+            if (en_i) odd_q <= exponent_q[0];
+        end
+        assign plus_turn   = {1'b0, turn_q} + (odd_q ? (ShiftBits + 1)'(Quarter + 1) : '0);
+        assign minus_turn  = {1'b0, turn_q} + (ShiftBits + 1)'(3 * Quarter + 1);
+        assign plus_shift  = ShiftBits'(plus_turn >= Whole ? plus_turn - Whole : plus_turn);
+        assign minus_shift = ShiftBits'(minus_turn >= Whole ? minus_turn - Whole : minus_turn);
 
-    variable_shift #(
-        .B(B)
-    ) u_shift (
-        .clk_i,
-        .en_i,
-        .x_i    (x),
-        .shift_i(shift),
-        .y_o
-    );
+        variable_shift #(
+            .B(B)
+        ) u_plus (
+            .clk_i,
+            .en_i,
+            .x_i,
+            .shift_i(plus_shift),
+            .y_o    (plus)
+        );
+
+        variable_shift #(
+            .B(B)
+        ) u_minus (
+            .clk_i,
+            .en_i,
+            .x_i,
+            .shift_i(minus_shift),
+            .y_o    (minus)
+        );
+
+        delay_line #(
+            .Width (1),
+            .Cycles(ntt_pkg::ShiftLatency)
+        ) u_odd (
+            .clk_i,
+            .en_i,
+            .x_i(odd_q),
+            .y_o(odd)
+        );
+
+        modular_pair #(
+            .A(Bits),
+            .B(B)
+        ) u_pair (
+            .clk_i,
+            .en_i,
+            .a_i         (plus),
+            .b_i         (odd ? minus : '0),
+            .sum_o       (unused_sum),
+            .difference_o(y)
+        );
+
+        delay_line #(
+            .Width (Bits),
+            .Cycles(Spare)
+        ) u_spare (
+            .clk_i,
+            .en_i,
+            .x_i(y),
+            .y_o
+        );
+    end else begin : gen_product
+        logic [Bits-1:0] factor_q, x;
+        logic [ShiftBits-1:0] shift;
+
+        always_ff @(posedge clk_i) begin
+            if (en_i) factor_q <= Powers[32'(exponent_q[EntryBits-1:0])*Bits+:Bits];
+        end
+
+        modular_product #(
+            .A    (2 * B),
+            .B    (B),
+            .ATile(ATile)
+        ) u_product (
+            .clk_i,
+            .en_i,
+            .a_i(x_i),
+            .b_i(factor_q),
+            .y_o(x)
+        );
+
+        delay_line #(
+            .Width (ShiftBits),
+            .Cycles(ntt_pkg::product_latency(2 * B, B, 0))
+        ) u_turn (
+            .clk_i,
+            .en_i,
+            .x_i(turn_q),
+            .y_o(shift)
+        );
+
+        variable_shift #(
+            .B(B)
+        ) u_shift (
+            .clk_i,
+            .en_i,
+            .x_i    (x),
+            .shift_i(shift),
+            .y_o
+        );
+    end
 endmodule

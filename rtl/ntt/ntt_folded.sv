@@ -13,6 +13,7 @@ module ntt_folded #(
     parameter int unsigned High    = 6,                      // High and Low are 1 to log2(2 B), and both together more
     parameter int unsigned Low     = 6,
     parameter logic [65:0] Root    = 66'd24545942927815091,  // w; w^(N / 2B) = 8
+    parameter int unsigned Halves  = 0,                      // 1: no multiplier, where N = 4 B (folded_twiddle)
     parameter int unsigned Inverse = 0,
     parameter int unsigned Start   = 0,
     parameter int unsigned ATile   = 24                      // pieces of the factors (wide_product)
@@ -91,6 +92,7 @@ module ntt_folded #(
                 .High   (High),
                 .Low    (Low),
                 .Root   (Root),
+                .Halves (Halves),
                 .Inverse(Inverse),
                 .Start  (Begin + (Inverse == 1 && Turns ? ntt_pkg::ShiftLatency : 0) + (1 << Rank) + 2),
                 .ATile  (ATile)

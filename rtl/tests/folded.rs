@@ -183,6 +183,14 @@ fn products_of_sixteen_bits() {
     }
 }
 
+/// Transforms without a multiplier.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn products_by_half_powers_of_two() {
+    Products { design: &rtl::FOLDED_16_HALVES, digits: 8, base: 2 }.check(&pairs(16, 400), 3);
+    Products { design: &rtl::FOLDED_128_HALVES, digits: 64, base: 28 }.check(&pairs(64 * 28, 30), 3);
+}
+
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn products_of_thousands_of_bits() {

@@ -153,7 +153,9 @@ def test_cores_have_every_source_once():
         if re.fullmatch(r"\s+- [\w/]+\.(sv|v)", line)
     ]
     sources = [
-        f"{path.parent.name}/{path.name}" for room in (*ROOMS, "ip") for path in (ROOT / "rtl" / room).glob("*.*v")
+        f"{path.parent.name}/{path.name}"
+        for room in (*ROOMS, "ntt", "ip")
+        for path in (ROOT / "rtl" / room).glob("*.*v")
     ]
     assert len(named) == len(set(named))
     assert set(named) <= set(sources)
