@@ -41,6 +41,7 @@ DESIGNS = {
     "mod_add": {"N": 64},
     "wide_add": {"N": 64},
     "block_multiplier": {"A": 8, "B": 4, "K": 8, "Base": 3, "Group": 2},
+    "long_product": {"A": 8, "B": 4, "K": 8, "Base": 3, "Group": 2, "CountBits": 4},
     "folded_multiplier": {"B": 4, "High": 2, "Low": 2, "Root": "66'd44", "Base": 2},
     "reduce_barrett": {},
     "dual_lane": {"N": 96, **mesa.DUAL[1024]},

@@ -31,7 +31,7 @@ module block_rows #(
     if (Half < 2 || Width < 2 || WordBits < Width) $error("block_rows: Half and Width must be at least 2, WordBits at least Width");
 
     localparam int unsigned SumBits = WordBits + 2;
-    localparam int unsigned CountBits = $clog2(Half);
+    localparam int unsigned CountBits = Half > 1 ? $clog2(Half) : 1;
     localparam logic [CountBits-1:0] Final = CountBits'(Half - 1);
 
     typedef enum logic [1:0] {

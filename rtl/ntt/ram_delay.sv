@@ -14,7 +14,7 @@ module ram_delay #(
 );
     if (Cycles < 2) $error("ram_delay: Cycles must be at least 2");
 
-    localparam int unsigned PlaceBits = $clog2(Cycles);
+    localparam int unsigned PlaceBits = Cycles > 1 ? $clog2(Cycles) : 1;
     localparam logic [PlaceBits-1:0] Last = PlaceBits'(Cycles - 1);
 
     logic [PlaceBits-1:0] place_q, next;

@@ -150,7 +150,7 @@ fn modular_sums_and_differences() {
 fn half_power(design: &Design, halves: u32) -> Integer {
     let (a, b) = (design.parameter("A"), design.parameter("B"));
     let t = if b == 0 { a } else { 3 * b };
-    let root = if halves % 2 == 0 { Integer::from(1) } else { power(t / 4) - power(3 * t / 4) };
+    let root = if halves.is_multiple_of(2) { Integer::from(1) } else { power(t / 4) - power(3 * t / 4) };
     (root * power(halves / 2)).modulo(&modulus(design))
 }
 

@@ -134,7 +134,7 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("mesa_dual_branch", &["N=64", "W=16", "Lanes=0"], "stream_turns: Takers must be at least 1"),
     ("mesa_mont_mul", &["N=64", "XBits=0"], "mont_mul_radix2: N must be at least 2, XBits at least 1"),
     // rtl/ntt
-    ("block_multiplier", &["K=8", "Group=4"], "Group is a power of two, 2 to K / 4"),
+    ("block_multiplier", &["K=8", "Base=8", "Group=4"], "Group is a power of two, 2 to K / 4"),
     ("block_multiplier", &["K=16", "Group=3"], "Group is a power of two, 2 to K / 4"),
     ("block_rows", &["Half=1"], "Half and Width must be at least 2, WordBits at least Width"),
     ("block_rows", &["WordBits=47"], "Half and Width must be at least 2, WordBits at least Width"),
