@@ -91,8 +91,9 @@ afterAll(async () => {
   expect(complaints).toEqual([]);
 });
 
+/** Without a service worker, through which what tests put in the way would not come. */
 async function visitor(options: object = {}): Promise<BrowserContext> {
-  return browser.newContext({ locale: "en-GB", ...options });
+  return browser.newContext({ locale: "en-GB", serviceWorkers: "block", ...options });
 }
 
 async function organiser(): Promise<Page> {
@@ -497,7 +498,7 @@ describe.runIf(chromiumIsThere)("what was tampered with", () => {
 
 describe.runIf(chromiumIsThere)("the page by itself", () => {
   test("works without a network once it was loaded", async () => {
-    const context = await visitor();
+    const context = await visitor({ serviceWorkers: "allow" });
     const page = await visit(context, "board");
     await page.evaluate(async () => void (await navigator.serviceWorker.ready));
     await page.reload();
