@@ -103,6 +103,7 @@ async function organiser(): Promise<Page> {
 }
 
 async function act(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name }).waitFor();
   const sure = page.locator("section", { hasText: name }).getByRole("checkbox");
   if ((await sure.count()) > 0) await sure.check();
   await page.getByRole("button", { name }).click();
