@@ -90,23 +90,23 @@ class Postgres:
         self.run("pg_ctl", "stop", "--mode=fast", "--silent")
 
 
-def measure(folder, store, clients, count, readers, seconds):
+def measure(folder, store, asked, count, readers):
     """Casts `count` ballots beside so many readers; what the clients and the readers saw."""
     server = Server(folder, store)
-    # The server's first work is not what is measured: 2000 ballots are there when it begins.
-    before = load("cast", folder, server.url, clients, 0, 2000)["acknowledged"]
+    # The server's first work is not what is measured.
+    clients, seconds = asked.clients, asked.seconds
+    before = load("cast", folder, server.url, clients, 0, asked.before)["acknowledged"]
     reading = None
     if readers:
         command = [LOAD, "read", server.url, str(readers), str(seconds)]
         reading = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     spent = server.processor()
-    seen = load("cast", folder, server.url, clients, 2000, count)
+    seen = load("cast", folder, server.url, clients, asked.before, count)
     seen["processor"] = (server.processor() - spent) / count
     if reading:
         out, _ = reading.communicate()
         assert reading.returncode == 0
         seen |= {name: float(value) for name, value in (line.split() for line in out.splitlines())}
-        seen["read_span"] = seconds
     assert server.voted() == before + count == before + seen["acknowledged"], "a ballot is missing"
     seen["memory"] = server.end()
     return seen
@@ -128,6 +128,7 @@ def main():
     """Measures and writes the page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--ballots", type=int, default=12_000, help="ballots that are cast alone")
+    parser.add_argument("--before", type=int, default=2000, help="ballots that are there when the time begins")
     parser.add_argument("--clients", type=int, default=256, help="clients that cast")
     parser.add_argument("--readers", type=int, default=100, help="clients that read")
     parser.add_argument("--seconds", type=int, default=30, help="how long they read")
@@ -136,13 +137,13 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory(dir=ROOT / "target") as name:
         folder = Path(name)
-        load("prepare", folder / "election", 2000 + asked.ballots)
+        load("prepare", folder / "election", asked.before + asked.ballots)
         election = folder / "election"
         stores = iter(range(9))
 
         def one(what, count, readers=0, store=None):
             store = store or f"sqlite:{folder}/{next(stores)}.db"
-            rows.append((what, measure(election, store, asked.clients, count, readers, asked.seconds)))
+            rows.append((what, measure(election, store, asked, count, readers)))
 
         one("SQLite, alone", asked.ballots)
         one(f"SQLite, {asked.readers} readers", beside, asked.readers)
@@ -168,7 +169,7 @@ def main():
         f"- Date: {datetime.date.today().isoformat()}",
         "- Ballots: one contest of ten candidates of whom one is chosen, so ten proofs of 0 or 1 and one of the sum, under a key of "
         "2048 bits; made beforehand",
-        f"- Method: {asked.clients} clients that each wait for their receipt before they cast the next ballot; 2000 ballots are on the "
+        f"- Method: {asked.clients} clients that each wait for their receipt before they cast the next ballot; {asked.before} ballots are on the "
         "board when the time begins. A receipt is given when the ballot is verified and on disk. Processor time is the server's alone; what "
         "clients and readers take they take from the same processors.",
         "",
