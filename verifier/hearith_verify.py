@@ -18,6 +18,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import factorial, gcd, isqrt
 from pathlib import Path
 from typing import Any
@@ -676,7 +677,7 @@ class Verifier:
                 heads.append((integer(head["size"], 0, 2**53 - 1), head, head["time"]))
         except Wrong as error:
             self.fault("heads", str(error))
-        for before, after in zip(heads, heads[1:], strict=False):
+        for before, after in pairwise(heads):
             if after[0] < before[0] or after[2] < before[2]:
                 self.fault("heads", f"a head of {after[0]} entries cannot come here")
         self.counts["heads"] = len(heads)
