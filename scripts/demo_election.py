@@ -18,6 +18,7 @@ METHODS: list[object] = ["plurality", {"choose": {"exactly": 1}}]
 
 
 def read(table: Path) -> dict[str, dict[str, int]]:
+    """Each contest's candidates with their votes."""
     contests: dict[str, dict[str, int]] = {}
     with table.open(newline="") as file:
         for row in csv.DictReader(file):
@@ -26,11 +27,13 @@ def read(table: Path) -> dict[str, dict[str, int]]:
 
 
 def write(path: Path, header: list[str], rows: list[list[str]]) -> None:
+    """A table with a header."""
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([header, *rows])
 
 
 def votes(table: Path, folder: Path) -> None:
+    """What the election's voters choose."""
     contests, chance = read(table), random.Random(2016)
     manifest = [
         {"candidates": list(candidates), "method": method, "title": title}
@@ -56,6 +59,7 @@ def votes(table: Path, folder: Path) -> None:
 
 
 def compare(table: Path, answer: Path) -> int:
+    """Whether what was counted is the truth."""
     contests, found = read(table), json.loads(answer.read_text())
     result = found["result"]["contests"] if found["verified"] and found["result"] else None
     if result is None:
@@ -72,6 +76,7 @@ def compare(table: Path, answer: Path) -> int:
 
 
 def main() -> int:
+    """Does what is asked for."""
     act, table, other = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     if act == "compare":
         return compare(table, other)

@@ -31,8 +31,9 @@ RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --workspace --all-features --no
 scripts/msrv.sh
 
 (cd crates/python && ruff check --quiet . && ruff format --quiet --check . && mypy --no-error-summary)
-ruff check --quiet scripts rtl/cocotb
-ruff format --quiet --check scripts rtl/cocotb
+ruff check --quiet scripts rtl/cocotb verifier
+ruff format --quiet --check scripts rtl/cocotb verifier
+mypy --no-error-summary --strict verifier/hearith_verify.py
 ruff check --quiet --config scripts/ruff.toml docs/site
 ruff format --quiet --check --config scripts/ruff.toml docs/site
 scripts/lint_rtl.sh

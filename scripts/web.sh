@@ -7,7 +7,9 @@ PATH=$PWD/../.venv/bin:$PATH
 
 if ! cmp -s package-lock.json node_modules/installed-lock.json; then
     echo "web: packages of package-lock.json, each as its hash says"
-    npm ci --silent
+    # Not `npm ci`: it refuses a lock without the tools' binaries for other systems, which npm leaves out of it here.
+    rm -rf node_modules
+    npm install --no-save --silent
     cp package-lock.json node_modules/installed-lock.json
 fi
 [ "$1" = install ] || npm run --silent "$1"

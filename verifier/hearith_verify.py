@@ -18,6 +18,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import factorial, gcd, isqrt
 from pathlib import Path
 from typing import Any
@@ -71,29 +72,29 @@ def base64url(text: Any, length: int | None = None) -> bytes:
 
 def integer(value: Any, least: int, most: int) -> int:
     require(type(value) is int and least <= value <= most, "not a whole number in its range")
-    return value
+    return int(value)
 
 
 def members(value: Any, names: str) -> dict[str, Any]:
     require(type(value) is dict and sorted(value) == sorted(names.split()), "not the members that there must be")
-    return value
+    return dict(value)
 
 
 def listed(value: Any) -> list[Any]:
     require(type(value) is list, "not a list")
-    return value
+    return list(value)
 
 
 def hash_text(value: Any) -> str:
     require(isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None, "not a hash")
-    return value
+    return str(value)
 
 
 def name(value: Any, most: int) -> str:
     require(isinstance(value, str) and 1 <= len(value.encode()) <= most, "a name is empty or too long")
     controls = any(ord(character) < 32 or 127 <= ord(character) < 160 for character in value)
     require(not controls, "a name has control characters")
-    return value
+    return str(value)
 
 
 def sha256(*parts: bytes) -> bytes:
@@ -676,7 +677,7 @@ class Verifier:
                 heads.append((integer(head["size"], 0, 2**53 - 1), head, head["time"]))
         except Wrong as error:
             self.fault("heads", str(error))
-        for before, after in zip(heads, heads[1:], strict=False):
+        for before, after in pairwise(heads):
             if after[0] < before[0] or after[2] < before[2]:
                 self.fault("heads", f"a head of {after[0]} entries cannot come here")
         self.counts["heads"] = len(heads)
@@ -712,6 +713,7 @@ class Verifier:
             if not signature_holds(election.organiser, "hearith-election 1 entry", text, signature):
                 self.fault("signatures", f"entry {index}: the signature does not hold")
                 return False
+            self.counts["signatures"] += 1
             self.election = election
             return True
         self.counts["rules"] += 1

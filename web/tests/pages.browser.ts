@@ -91,8 +91,9 @@ afterAll(async () => {
   expect(complaints).toEqual([]);
 });
 
+/** Without a service worker, through which what tests put in the way would not come. */
 async function visitor(options: object = {}): Promise<BrowserContext> {
-  return browser.newContext({ locale: "en-GB", ...options });
+  return browser.newContext({ locale: "en-GB", serviceWorkers: "block", ...options });
 }
 
 async function organiser(): Promise<Page> {
@@ -102,6 +103,7 @@ async function organiser(): Promise<Page> {
 }
 
 async function act(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name }).waitFor();
   const sure = page.locator("section", { hasText: name }).getByRole("checkbox");
   if ((await sure.count()) > 0) await sure.check();
   await page.getByRole("button", { name }).click();
@@ -497,7 +499,7 @@ describe.runIf(chromiumIsThere)("what was tampered with", () => {
 
 describe.runIf(chromiumIsThere)("the page by itself", () => {
   test("works without a network once it was loaded", async () => {
-    const context = await visitor();
+    const context = await visitor({ serviceWorkers: "allow" });
     const page = await visit(context, "board");
     await page.evaluate(async () => void (await navigator.serviceWorker.ready));
     await page.reload();

@@ -145,24 +145,20 @@ pub fn verify(
     let mut lines = Lines::new(source);
     let mut bytes = 0;
     loop {
-        let batch = match next_batch(&mut lines) {
-            Ok(batch) => batch,
-            Err(Failed { before, error }) => {
-                verifier.take(&before);
-                match error.kind() {
-                    ErrorKind::Io(_) => return Err(error),
-                    _ => verifier.fault(Step::Chain, error),
-                }
-                verifier.stopped = true;
-                break;
-            }
-        };
+        let (batch, error) = next_batch(&mut lines);
         bytes += batch.iter().map(|line| line.len() as u64 + 1).sum::<u64>();
-        if batch.is_empty() {
+        let goes_on = verifier.take(&batch);
+        if let Some(error) = error {
+            match error.kind() {
+                ErrorKind::Io(_) => return Err(error),
+                _ if goes_on => verifier.fault(Step::Chain, error),
+                _ => {}
+            }
+            verifier.stopped = true;
             break;
         }
-        if !verifier.take(&batch) {
-            verifier.stopped = true;
+        verifier.stopped = !goes_on;
+        if batch.is_empty() || !goes_on {
             break;
         }
         progress(bytes);
@@ -170,13 +166,8 @@ pub fn verify(
     verifier.finish(source)
 }
 
-/// What was read before a line could not be.
-struct Failed {
-    before: Vec<String>,
-    error: Error,
-}
-
-fn next_batch(lines: &mut Lines<'_>) -> Result<Vec<String>, Failed> {
+/// The next lines, and why there are no more if one cannot be read.
+fn next_batch(lines: &mut Lines<'_>) -> (Vec<String>, Option<Error>) {
     let (mut batch, mut bytes) = (Vec::with_capacity(BATCH_LINES), 0);
     while batch.len() < BATCH_LINES && bytes < BATCH_BYTES {
         match lines.next_line() {
@@ -185,10 +176,10 @@ fn next_batch(lines: &mut Lines<'_>) -> Result<Vec<String>, Failed> {
                 batch.push(line);
             }
             Ok(None) => break,
-            Err(error) => return Err(Failed { before: batch, error }),
+            Err(error) => return (batch, Some(error)),
         }
     }
-    Ok(batch)
+    (batch, None)
 }
 
 /// A line read and hashed.
