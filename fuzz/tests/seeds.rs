@@ -24,6 +24,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("proof", env!("CARGO_BIN_EXE_proof")),
     ("public_key", env!("CARGO_BIN_EXE_public_key")),
     ("service_request", env!("CARGO_BIN_EXE_service_request")),
+    ("election_line", env!("CARGO_BIN_EXE_election_line")),
     ("share", env!("CARGO_BIN_EXE_share")),
 ];
 
