@@ -54,13 +54,13 @@ pub struct AtServer {
 /// `hearith election serve`.
 #[derive(Clone, Debug, Args)]
 pub struct ElectionServe {
-    /// Where the board is kept: sqlite:PATH or postgres://USER@HOST/DATABASE
+    /// Where the board is kept: sqlite:PATH or postgres://HOST/DATABASE
     #[arg(long, value_name = "STORE")]
     pub store: Location,
-    /// What heads and receipts are signed with: board.json of the organiser's directory
+    /// The board's key: board.json of the organiser's directory
     #[arg(long, value_name = "FILE")]
     pub board_key: PathBuf,
-    /// Whose election may begin on an empty store: the organiser's public key, as base64url
+    /// Whose election may begin on an empty store: a public key, as base64url
     #[arg(long, value_name = "KEY")]
     pub organiser: Option<String>,
     /// Where to listen; beyond this machine with --tls-cert
@@ -201,7 +201,7 @@ pub struct ElectionRegister {
 /// `hearith election vote`.
 #[derive(Clone, Debug, Args)]
 pub struct ElectionVote {
-    /// The organiser's directory, or a server's URL; with --prepare the record will do
+    /// The organiser's directory or a server's URL; to --prepare, a record
     #[arg(value_name = "DIR")]
     pub office: PathBuf,
     /// The voter's credential; of several in the file the one of --voter
