@@ -253,8 +253,9 @@ async fn board_file(State(shop): State<Arc<Shop>>, Path(name): Path<String>, hea
     Ok(lines(&headers, file.ok_or_else(missing)?))
 }
 
-async fn heads(State(shop): State<Arc<Shop>>) -> Answer {
-    let heads = shop.files.heads().await.map_err(|error| store_failed(&shop, &error))?;
+async fn heads(State(shop): State<Arc<Shop>>, headers: HeaderMap) -> Answer {
+    let now = headers.get(header::CACHE_CONTROL).is_some_and(|asked| asked == "no-cache");
+    let heads = shop.files.heads(now).await.map_err(|error| store_failed(&shop, &error))?;
     Ok(([(header::CONTENT_TYPE, "application/jsonl"), (header::CACHE_CONTROL, "no-cache")], heads).into_response())
 }
 

@@ -61,10 +61,10 @@ impl Files {
         Self { store, most_bytes, kept: Mutex::default(), heads, promised }
     }
 
-    /// The file of heads.
-    pub(crate) async fn heads(&self) -> Result<Bytes, Error> {
+    /// The file of heads: as it is now, or a second ago.
+    pub(crate) async fn heads(&self, now: bool) -> Result<Bytes, Error> {
         let mut heads = self.heads.lock().await;
-        if heads.made.is_none_or(|made| made.elapsed() >= FRESH) {
+        if now || heads.made.is_none_or(|made| made.elapsed() >= FRESH) {
             let lines = self.store.heads(heads.size).await?;
             if let Some(newest) = lines.last().and_then(|line| Head::from_line(line).ok()) {
                 heads.size = newest.size;
