@@ -68,7 +68,7 @@ fn prepare(folder: &Path, voters: usize) -> Outcome<()> {
         trustees: None,
     };
     let election = Election::new(manifest.clone(), POLICY, Engine::best())?;
-    fs::write(folder.join("board.key"), &*board.secret())?;
+    fs::write(folder.join("board.key"), *board.secret())?;
     fs::write(folder.join("organiser"), hearith_election::canonical::to_text(&organiser.public()))?;
     let signers: Vec<Signer> = (0..voters).map(|_| Signer::generate()).collect::<Result<_, _>>()?;
     let name = |voter: usize| format!("voter {voter}");

@@ -28,7 +28,7 @@ pub enum Error {
     Store(#[from] store::Error),
     /// A line of the store is none that can follow the lines before.
     #[error("entry {1} of the store {0}")]
-    Line(store::Location, u64, #[source] ErrorKind),
+    Line(store::Location, u64, #[source] Box<ErrorKind>),
     /// Somebody else's election is in the store.
     #[error("the board of the store {0} has another key: --board-key names the one that it began with")]
     BoardKey(store::Location),
@@ -143,7 +143,7 @@ impl Ledger {
         for (index, line) in (first..).zip(lines) {
             if index == book.board.size() {
                 self.fold(&mut book, &line)
-                    .map_err(|error| Error::Line(self.store.location().clone(), index, error))?;
+                    .map_err(|error| Error::Line(self.store.location().clone(), index, Box::new(error)))?;
                 if index == 0 && !self.owns(&book) {
                     return Err(Error::BoardKey(self.store.location().clone()));
                 }

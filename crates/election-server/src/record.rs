@@ -80,7 +80,7 @@ impl Files {
     pub(crate) async fn file(&self, first: u64, size: u64) -> Result<Option<File>, Error> {
         let promised = self.promised.load(Ordering::Acquire);
         let size = size.max(promised);
-        if first % LINES != 0 || first >= size {
+        if !first.is_multiple_of(LINES) || first >= size {
             return Ok(None);
         }
         let shared = self.kept().entry(first).or_insert_with(Kept::new).file.clone();
