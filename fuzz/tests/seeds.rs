@@ -14,6 +14,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("dghv_bits", env!("CARGO_BIN_EXE_dghv_bits")),
     ("dghv_file", env!("CARGO_BIN_EXE_dghv_file")),
     ("dghv_parameters", env!("CARGO_BIN_EXE_dghv_parameters")),
+    ("election_line", env!("CARGO_BIN_EXE_election_line")),
     ("encrypted_key", env!("CARGO_BIN_EXE_encrypted_key")),
     ("integers", env!("CARGO_BIN_EXE_integers")),
     ("long_numbers", env!("CARGO_BIN_EXE_long_numbers")),
@@ -24,7 +25,6 @@ const TARGETS: &[(&str, &str)] = &[
     ("proof", env!("CARGO_BIN_EXE_proof")),
     ("public_key", env!("CARGO_BIN_EXE_public_key")),
     ("service_request", env!("CARGO_BIN_EXE_service_request")),
-    ("election_line", env!("CARGO_BIN_EXE_election_line")),
     ("share", env!("CARGO_BIN_EXE_share")),
 ];
 
