@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 300
 .PHONY: help setup clean lint audit miri msrv doc docs wheel web sbom fuzz coverage formal boards hardware-tools
 .PHONY: demo demo-python demo-election demo-dghv demo-service
 .PHONY: test test-full
-.PHONY: bench bench-python bench-everyday bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-election-server bench-proofs bench-web
+.PHONY: bench bench-python bench-everyday bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-memories synth-check
 
 help: ## list these commands
@@ -104,6 +104,11 @@ bench-recryption: ## measure recryption over the integers and circuits on it (te
 bench-service: ## measure the service beside the command line alone (five minutes; leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_service.sh
+
+bench-election: ## time the verification of a record of ten thousand ballots, write bench/results/election.md (minutes; leave the machine alone)
+	@scripts/setup.sh test
+	$(CARGO) build --release --quiet --package hearith
+	.venv/bin/python bench/python/election_verify.py
 
 bench-election-server: ## measure the election's server, alone and beside readers (five minutes; leave the machine alone)
 	@scripts/setup.sh test
