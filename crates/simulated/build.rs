@@ -43,6 +43,11 @@ fn effort(bits: u32) -> u32 {
     u32::from(bits < 2048)
 }
 
+/// Marks the designs that are too wide for anything but the long tests.
+fn mark(design: Design, long: bool) -> Design {
+    if long { design.long() } else { design }
+}
+
 /// The pipelined decryptors.
 fn mesa() -> Vec<Design> {
     let restoring = Design::new("mesa_128_restoring", "mesa")
@@ -53,13 +58,14 @@ fn mesa() -> Vec<Design> {
         .source(REGISTERS)
         .shared(&SHARED);
     let mesa = MESA.map(|(bits, stages, stream)| {
-        Design::new(&format!("mesa_{bits}"), "mesa")
+        let design = Design::new(&format!("mesa_{bits}"), "mesa")
             .parameter("N", width(bits))
             .parameter("Stages", stages)
             .parameter("StreamBits", stream)
             .source(REGISTERS)
             .shared(&SHARED)
-            .optimisation(effort(bits))
+            .optimisation(effort(bits));
+        mark(design, bits >= 1024)
     });
     // Shapes in which what the stages share is slower than a stage.
     let shapes = [2, 3].map(|stages| {
@@ -76,14 +82,15 @@ fn mesa() -> Vec<Design> {
 /// The decryptors in dual numbers.
 fn mesa_dual() -> Vec<Design> {
     let dual = DUAL.map(|(bits, lanes, digit, stream)| {
-        Design::new(&format!("mesa_dual_{bits}"), "mesa_dual")
+        let design = Design::new(&format!("mesa_dual_{bits}"), "mesa_dual")
             .parameter("N", width(bits))
             .parameter("Lanes", lanes)
             .parameter("W", digit)
             .parameter("StreamBits", stream)
             .source(REGISTERS)
             .shared(&SHARED)
-            .optimisation(effort(bits))
+            .optimisation(effort(bits));
+        mark(design, bits >= 2048)
     });
     // So many lanes that the product after them is slower.
     let many_lanes = Design::new("mesa_dual_64_10", "mesa_dual")
@@ -118,7 +125,7 @@ fn coproc() -> Vec<Design> {
         coprocessor("coproc_512_digit", [width(512), 1, 4, 4, 64]).parameter("Core", 1),
         coprocessor("coproc_512_dual", [width(512), 1, 4, 4, 64]).parameter("Core", 2),
         // The widest, which only a long test runs: small in all else.
-        coprocessor("coproc_4096", [width(4096), 1, 2, 4, 64]).parameter("Groups", 2).optimisation(0),
+        coprocessor("coproc_4096", [width(4096), 1, 2, 4, 64]).parameter("Groups", 2).optimisation(0).long(),
         coprocessor("coproc_64_digit", [64, 1, 2, 4, 32])
             .parameter("Core", 1)
             .parameter("Digit", 32)

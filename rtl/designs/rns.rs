@@ -55,7 +55,7 @@ pub fn designs() -> Vec<Design> {
     let mut designs = vec![
         pool("residues_pool_360", PAPER, 1 << 13, 360, 62),
         pool("residues_pool_360_compact", COMPACT, 1 << 13, 360, 62),
-        pool("residues_pool_720_compact", COMPACT, 1 << 14, 720, 63),
+        pool("residues_pool_720_compact", COMPACT, 1 << 14, 720, 63).long(),
         pool("residues_pool_1440", PAPER, 1 << 15, 1440, 63),
     ];
     for (name, architecture) in [("paper", PAPER), ("compact", COMPACT), ("roy", ROY), ("tan", TAN)] {

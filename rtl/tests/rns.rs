@@ -166,20 +166,26 @@ fn barrett_reductions_of_long_words() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wide_pools_every_prime() {
-    let pools = [
-        (&rtl::RESIDUES_POOL_360, 120, 62),
-        (&rtl::RESIDUES_POOL_360_COMPACT, 120, 62),
-        (&rtl::RESIDUES_POOL_720_COMPACT, 121, 63),
-        (&rtl::RESIDUES_POOL_1440, 70, 63),
-    ];
-    for (design, primes, longest) in pools {
-        let array = Array::new(design);
-        assert_eq!(array.primes.len(), primes);
-        array.primes.iter().for_each(|&prime| check_bounds(prime, &array, longest));
-        let mut random = Random::new(primes as u64);
-        // These have no registers: nothing to hold under pressure.
-        array.check(array.corners(&mut random, 20), 0);
-    }
+    check_pool(&rtl::RESIDUES_POOL_360, 120, 62);
+    check_pool(&rtl::RESIDUES_POOL_360_COMPACT, 120, 62);
+    check_pool(&rtl::RESIDUES_POOL_1440, 70, 63);
+}
+
+/// The largest model of all the tests.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+#[cfg_attr(verilator, ignore = "long: make test-full")]
+fn the_widest_compact_pool_every_prime() {
+    check_pool(&rtl::RESIDUES_POOL_720_COMPACT, 121, 63);
+}
+
+fn check_pool(design: &'static Design, primes: usize, longest: u32) {
+    let array = Array::new(design);
+    assert_eq!(array.primes.len(), primes);
+    array.primes.iter().for_each(|&prime| check_bounds(prime, &array, longest));
+    let mut random = Random::new(primes as u64);
+    // These have no registers: nothing to hold under pressure.
+    array.check(array.corners(&mut random, 20), 0);
 }
 
 /// The widths of `residue_unit` hold the largest number, and no word of its Barrett reduction is longer than the paper allows.

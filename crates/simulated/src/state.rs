@@ -5,11 +5,11 @@ use hearith_verilated::Design;
 
 /// The state of a system's designs, each described by its parameters.
 pub(crate) fn state(system: &System, designs: &[&Design], describe: impl Fn(&Design) -> String) -> State {
-    let available = designs.iter().any(|design| design.is_available());
-    let sizes: Vec<String> = designs.iter().map(|design| describe(design)).collect();
-    let description = match available {
-        true => format!("{}, simulated: {}", system.does, sizes.join(", ")),
-        false => String::new(),
+    let built = designs.iter().filter(|design| design.is_available());
+    let sizes: Vec<String> = built.map(|design| describe(design)).collect();
+    let description = match sizes.is_empty() {
+        false => format!("{}, simulated: {}", system.does, sizes.join(", ")),
+        true => String::new(),
     };
-    State { available, description, requires: "Verilator, when Hearith is built" }
+    State { available: !sizes.is_empty(), description, requires: "Verilator, when Hearith is built" }
 }

@@ -25,6 +25,7 @@ pub struct Design {
     shared: Vec<String>,
     memories: Vec<(String, String)>,
     waves: bool,
+    long: bool,
     optimisation: u32,
 }
 
@@ -56,6 +57,7 @@ impl Design {
             shared: Vec::new(),
             memories: Vec::new(),
             waves: false,
+            long: false,
             optimisation: 1,
         }
     }
@@ -104,6 +106,13 @@ impl Design {
         self
     }
 
+    /// Says that only long tests simulate it: with `HEARITH_SHORT` it is not compiled.
+    #[must_use]
+    pub fn long(mut self) -> Self {
+        self.long = true;
+        self
+    }
+
     fn has_waves(&self) -> bool {
         self.waves || waves()
     }
@@ -118,8 +127,12 @@ impl Design {
     }
 
     /// Whether `HEARITH_MODELS`, a list of parts of names with commas between them, lets this design be compiled; without it all are.
-    /// Who works on one design need not wait for the others, whose tests then fail for want of a model.
+    /// Who works on one design need not wait for the others, whose tests then fail for want of a model. With `HEARITH_SHORT` those that only
+    /// long tests simulate are left out.
     fn is_wanted(&self) -> bool {
+        if self.long && env::var_os("HEARITH_SHORT").is_some() {
+            return false;
+        }
         env::var("HEARITH_MODELS").map_or(true, |list| list.split(',').any(|part| self.name.contains(part.trim())))
     }
 
@@ -167,6 +180,7 @@ impl Build {
         println!("cargo::rerun-if-env-changed=HEARITH_RTL_COVERAGE");
         println!("cargo::rerun-if-env-changed=HEARITH_WAVES");
         println!("cargo::rerun-if-env-changed=HEARITH_MODELS");
+        println!("cargo::rerun-if-env-changed=HEARITH_SHORT");
         println!("cargo::rerun-if-env-changed=HEARITH_OPTIMISATION");
         println!("cargo::rerun-if-changed=build.rs");
         let directories = self.libraries.iter().chain(&self.covers);
