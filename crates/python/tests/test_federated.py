@@ -1,6 +1,7 @@
 """The aggregator: exact sums of rounded numbers, and errors in place of wrong ones."""
 
 import pickle
+import re
 import runpy
 import sys
 from fractions import Fraction
@@ -86,6 +87,36 @@ def test_updates_travel(keys):
     data = pickle.dumps(aggregator.encrypt(np.array([1.0, 2, 3])))
     assert public.n.to_bytes(64, "big") not in data
     assert aggregator.total(private, pickle.loads(data)).tolist() == [1, 2, 3]
+
+
+def test_a_sum_can_hide_what_went_in(keys, other_keys):
+    public, private = keys
+    aggregator = he.Aggregator(public, np.zeros(50), range=8, step=2**-10, clients=3, max_weight=5)
+    update = aggregator.encrypt(np.linspace(-8, 8, 50), weight=5)
+    alone = aggregator.sum([update])
+    assert alone.to_bytes() == update.to_bytes()
+    hidden = aggregator.rerandomise(alone)
+    size = len(update.to_bytes()) // aggregator.ciphertexts
+    parts = [
+        {data[start : start + size] for start in range(0, len(data), size)}
+        for data in (update.to_bytes(), hidden.to_bytes())
+    ]
+    assert parts[0].isdisjoint(parts[1])
+    assert hidden.weight == 5
+    assert aggregator.total(private, hidden).tolist() == aggregator.total(private, update).tolist()
+    other = he.Aggregator(other_keys[0], np.zeros(50), range=8, step=2**-10, clients=3, max_weight=5)
+    with pytest.raises(KeyMismatchError):
+        other.rerandomise(alone)
+
+
+def test_the_page_runs():
+    page = (Path(__file__).parents[3] / "docs" / "federated.md").read_text()
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names = {}
+    exec(program, names)
+    first, second = names["mean"]
+    assert np.allclose(first, [[1.25, -0.125]], atol=2**-20)
+    assert np.allclose(second, [0.0], atol=2**-20)
 
 
 def test_refusals(keys, other_keys):

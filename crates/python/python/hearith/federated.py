@@ -179,7 +179,7 @@ class Aggregator:
         """The sum of updates, each multiplied by its weight if there are weights. Needs no private key.
 
         The sum of a single update is that update's ciphertexts themselves, and sums are not randomised: whoever knows the
-        updates' ciphertexts can test guesses of the weights.
+        updates' ciphertexts can test guesses of the weights. `rerandomise` ends that.
 
         Raises:
             NumberError: a weight is no whole number.
@@ -213,6 +213,19 @@ class Aggregator:
 
         rows = joined(self.ciphertexts, piece, progress, "adding")
         return EncryptedUpdate(self._key.id, self._layout, total, rows)
+
+    def rerandomise(self, update: EncryptedUpdate, *, progress: bool = False) -> EncryptedUpdate:
+        """The same update, or sum of updates, in ciphertexts that nobody can link to the former without the private key.
+
+        Raises:
+            KeyMismatchError, ScaleError: the update belongs to another key, or to an aggregator with other arguments.
+        """
+        self._check(update)
+        key, rows = self._key.native, update.rows(self._key)
+        others = joined(
+            len(rows), lambda start, stop: key.rerandomise(rows.range(start, stop)), progress, "randomising"
+        )
+        return EncryptedUpdate(self._key.id, self._layout, update.weight, others)
 
     def update(self, data: bytes, *, weight: int = 1) -> EncryptedUpdate:
         """The update of which `EncryptedUpdate.to_bytes` gave the ciphertexts.
