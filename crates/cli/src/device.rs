@@ -1,14 +1,10 @@
 //! Devices as engines: those that this program was built with, and those that it could have been.
 
-use std::sync::Arc;
-
 use hearith_columns::ErrorKind;
-use hearith_device::{ComputingDevice, Device, Error, Kind, SYSTEMS, System};
-use hearith_paillier::{Compute, PublicKey};
+use hearith_device::{Device, Error, Kind, SYSTEMS, System};
 
 use crate::failure::Failure;
 use crate::remote::failed as failed_at;
-use crate::session::Session;
 
 /// How to get the devices that are not built in.
 pub(crate) const HOW: &str = "`cargo install --path crates/simulated` installs hearith-simulated, which simulates it";
@@ -60,43 +56,6 @@ pub(crate) fn failure(device: Option<&dyn Kind>, table: &str, error: hearith_col
     match (device, cause.downcast_ref::<Error>()) {
         (Some(kind), Some(cause)) => failed(kind, cause.kind().clone().into()),
         _ => failed_at(table, error),
-    }
-}
-
-/// The device chosen, in a public key's stead.
-pub(crate) struct Computing {
-    kind: &'static dyn Kind,
-    device: Arc<dyn ComputingDevice>,
-}
-
-impl Computing {
-    /// The device, loaded with the key; none if none was chosen, or a service computes.
-    pub(crate) fn load(
-        session: &Session,
-        key: &PublicKey,
-        unchecked: bool,
-        remote: bool,
-    ) -> Result<Option<Self>, Failure> {
-        let trust = session.trust(unchecked)?;
-        let Some(kind) = session.device.filter(|_| !remote) else { return Ok(None) };
-        let computes = kind.computes().expect("the session refused a device that does not compute");
-        let device = computes.load_public(key, trust).map_err(|error| failed(kind, error))?;
-        Ok(Some(Self { kind, device: device.into() }))
-    }
-
-    /// What computes.
-    pub(crate) fn key(&self) -> Arc<dyn Compute> {
-        self.device.clone()
-    }
-
-    /// Rows that it should have at a time.
-    pub(crate) fn rows(&self) -> usize {
-        self.device.batch_size()
-    }
-
-    /// What it is and how many of its clock cycles it took; nothing while somebody else holds it.
-    pub(crate) fn note(mut self) -> Result<Option<String>, Failure> {
-        Arc::get_mut(&mut self.device).map(|device| note(self.kind, device, "commands")).transpose()
     }
 }
 

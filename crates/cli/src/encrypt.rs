@@ -4,7 +4,8 @@ use arrow_array::RecordBatch;
 use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Error, Rounding};
 
 use crate::args::{Encrypt, Setting};
-use crate::device::{Computing, failure};
+use crate::computing::Computing;
+use crate::device::failure;
 use crate::failure::Failure;
 use crate::input::Table;
 use crate::keys::Key;

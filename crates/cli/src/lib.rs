@@ -9,6 +9,7 @@ pub mod args;
 mod bench;
 mod closed;
 mod combine;
+mod computing;
 mod decrypt;
 mod device;
 pub mod dghv;

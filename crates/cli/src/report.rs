@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::printable::{Printable, PrintableJson};
-use crate::session::Session;
 
 /// A step that was done.
 #[derive(Clone, Debug, Serialize)]
@@ -109,10 +108,10 @@ impl Step {
         self
     }
 
-    /// Writes the line.
-    pub(crate) fn print(&self, session: &Session) {
-        let line = Line { step: self, engine: session.engine_name(), threads: session.threads };
-        let text = match session.json {
+    /// Writes the line, with the engine and the threads that did it.
+    pub(crate) fn print(&self, engine: &str, threads: usize, json: bool) {
+        let line = Line { step: self, engine, threads };
+        let text = match json {
             true => PrintableJson(&serde_json::to_string(&line).unwrap_or_default()).to_string(),
             false => Printable(&line.text()).to_string(),
         };

@@ -112,7 +112,7 @@ impl Session {
     /// Says on standard error what a step did and how fast.
     pub(crate) fn report(&self, step: &Step) {
         if !self.quiet {
-            step.print(self);
+            step.print(self.engine_name(), self.threads, self.json);
         }
     }
 

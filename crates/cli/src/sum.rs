@@ -8,7 +8,8 @@ use hearith_columns::{EncryptionKey, Release, Totals};
 use hearith_paillier::Compute;
 
 use crate::args::Sum;
-use crate::device::{Computing, failure};
+use crate::computing::Computing;
+use crate::device::failure;
 use crate::failure::{Failure, name};
 use crate::input::{ParquetFile, Piece, rows_of};
 use crate::keys::Key;
