@@ -8,7 +8,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target; `make test` takes a short look.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help setup clean lint audit miri msrv doc docs wheel web sbom fuzz coverage formal boards hardware-tools
+.PHONY: help setup clean lint audit miri msrv doc docs wheel sdist web sbom fuzz coverage formal boards hardware-tools
 .PHONY: demo demo-python demo-election demo-dghv demo-service
 .PHONY: test test-full
 .PHONY: bench bench-python bench-everyday bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web
@@ -61,6 +61,10 @@ test-full: ## the same with the long tests, Spark, Flower, and a minute of fuzzi
 wheel: ## build the Python package's wheel in dist/
 	@scripts/setup.sh test
 	scripts/wheel.sh
+
+sdist: ## build the Python package's source distribution in dist/
+	@scripts/setup.sh test
+	scripts/sdist.sh
 
 sbom: ## write what the wheel, the command line and the election's pages are made of to dist/ (CycloneDX)
 	@scripts/setup.sh test

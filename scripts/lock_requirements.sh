@@ -19,6 +19,7 @@ lock scripts/requirements bench/requirements.txt crates/python/requirements.txt
 lock rtl/cocotb/requirements bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
 lock crates/python/requirements-full bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
 lock crates/python/requirements-notebooks bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
+lock crates/python/requirements-wheel bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
 lock synth/requirements bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
 # Away from the others.
 lock bench/peers

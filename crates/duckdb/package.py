@@ -5,7 +5,7 @@ Usage: package.py [--library LIBRARY] [FILE]. FILE is where the extension goes, 
 sources, from where the wheel takes it. The name must end in hearith.duckdb_extension: DuckDB takes the entry point's name from it.
 
 --library names the library where it has been built already; otherwise it is built here, and HEARITH_PROFILE chooses cargo's profile
-(release).
+(release). With HEARITH_GLIBC (2.28) it runs with that release of glibc, and needs cargo-zigbuild.
 
 The description is 512 bytes: eight fields of 32 bytes, the last one first, and room for a signature, which is empty here (so DuckDB
 must be told allow_unsigned_extensions).
@@ -55,17 +55,10 @@ def description(target, version):
 def build():
     """Builds the library; its path."""
     profile = os.environ.get("HEARITH_PROFILE", "release")
-    command = [
-        "cargo",
-        "rustc",
-        "--profile",
-        profile,
-        "--package",
-        "hearith-duckdb",
-        "--lib",
-        "--message-format",
-        "json-render-diagnostics",
-    ]
+    glibc = os.environ.get("HEARITH_GLIBC")
+    cargo = ["cargo-zigbuild", "rustc", "--target", f"{target()}.{glibc}"] if glibc else ["cargo", "rustc"]
+    command = [*cargo, "--profile", profile, "--package", "hearith-duckdb", "--lib"]
+    command += ["--message-format", "json-render-diagnostics"]
     # Without tables for debuggers, which are most of the file.
     command += ["--", "-C", "strip=debuginfo"]
     output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
