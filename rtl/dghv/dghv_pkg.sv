@@ -9,7 +9,7 @@ package dghv_pkg;
 
     // Segments of an element of the public key: word Lanes t + s of its stream is word t of segment s.
     localparam int unsigned Lanes = 8;
-    localparam int unsigned LaneBits = $clog2(Lanes);
+    typedef logic [$clog2(Lanes)-1:0] lane_t;
 
     typedef logic [AddressBits-1:0] address_t;
     typedef logic [LengthBits-1:0] length_t;
@@ -39,19 +39,19 @@ package dghv_pkg;
         length_t  terms;   // Product and Seeded
         index_t   first;   // Seeded
         length_t  whole;   // Seeded: words of an element
-        length_t  kept;    // Seeded: bits of its top word, 0 for all
+        logic [5:0] kept;  // Seeded: bits of its top word, 0 for all
         logic     write;   // Add and Subtract: whether z is written
         logic     masked;  // Add and Subtract: y is read, and counts as zero
         logic     carry;   // Add and Subtract: what goes into the lowest word
+        logic [5:0] tested;  // Add and Subtract: a bit of the top word
     } step_t;
 
     // What Add and Subtract find.
     typedef struct packed {
         logic carry;     // or borrow, out of the top
         logic any;       // some bit of z is set
-        logic top_bit;   // bit tested of the top word of z
-        logic above;     // a bit at tested or above is set there
-        logic beyond;    // a bit above tested is set there
+        logic at;        // bit tested of the top word of z
+        logic beyond;    // some bit above it
     } finding_t;
 
     typedef enum logic [2:0] {
@@ -79,7 +79,7 @@ package dghv_pkg;
     typedef enum logic [2:0] {
         Done,
         BadSizes,     // lengths of zero, or scratch too short
-        BadModulus,   // its top bit is not set, or one above it is
+        BadModulus,   // its top bit is not set, or one above it is, or the reciprocal is of another
         BadOperand,   // more than phi + gamma bits
         Negative,     // a sum below zero: a wrong key, coefficients or noise
         BadMemory,    // it has reported an error

@@ -40,6 +40,9 @@ module product_pairs #(
     assign column_end = pair_end && term_end;
     assign last_o     = column_end;
 
+    logic unused;
+    assign unused = &{1'b0, step_i};
+
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             valid_o   <= 1'b0;
