@@ -33,11 +33,12 @@ module cmnt_controller (
     state_e state_q;
 
     // Where things are.
-    length_t segment, inner_words;
+    length_t segment, inner_words, before_one;
     address_t one_at, outer_at_q, inner_at_q, outer_first_q;
     assign segment     = (words_i + length_t'(Lanes - 1)) / length_t'(Lanes);
     assign inner_words = words_i + command_i.x.words + length_t'(1);
-    assign one_at      = command_i.scratch.at + address_t'(length_t'(18) * segment + command_i.x.words + command_i.y.words + length_t'(1));
+    assign one_at      = command_i.scratch.at + address_t'(before_one);
+    assign before_one  = length_t'(18) * segment + command_i.x.words + command_i.y.words + length_t'(1);
     assign sum_o       = '{at: command_i.scratch.at, words: words_i + inner_words + length_t'(1), stride: '0};
 
     // Which i; where its coefficients begin, and where its correction is and those of A_j1 begin: j counts along.
@@ -71,7 +72,7 @@ module cmnt_controller (
         .z_i           (result),
         .scratch_i     (command_i.scratch.at),
         .terms_i       (state_q == Outer ? length_t'(1) : command_i.elements),
-        .first_i       (index_t'(state_q == Outer ? index_q : command_i.elements)),
+        .first_i       (state_q == Outer ? index_t'(index_q) : index_t'(command_i.elements)),
         .words_i,
         .kept_i,
         .step_valid_o  (valid[0]),

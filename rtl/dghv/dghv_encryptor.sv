@@ -73,6 +73,7 @@ module dghv_encryptor #(
     command_t command_q;
     ending_e ending_q;
     logic take, working;
+    logic busy_q;  // there is a command to answer
     assign command_ready_o = state_q == Idle;
     assign take            = command_valid_i && command_ready_o;
     assign working         = state_q == Direct || state_q == Sum || state_q == Reduction;
@@ -191,13 +192,12 @@ module dghv_encryptor #(
 
     // ---- A step at a time: it begins when it is wanted, and is done when all its words are in memory. ----
 
-    logic start, unit_done, settled_q, idle;
+    logic start, unit_done, settled_q, step_done_q, idle;
     logic [1:0] ready;
     logic [1:0] unit_done_each;
     assign start     = now_valid && !started_q && !step_done_q && (&ready) && inner_rst_n;
     assign unit_done = |unit_done_each;
     assign step_done = step_done_q;
-    logic step_done_q;
 
     // The step as it was when it began: what it is made of follows its own unit's memory ports.
     step_t step_q;
@@ -222,7 +222,7 @@ module dghv_encryptor #(
 
     // ---- Sizes that make no sense, by the command; and a step that would leave the scratch. ----
 
-    logic bad_sizes, outside;
+    logic bad_sizes, outside, is_written;
     assign bad_sizes = (command_q.operation == Multiply && (command_q.x.words == '0 || command_q.y.words == '0)) || command_q.operation > Wipe
         || (command_q.operation == Reduce && (command_q.x.words == '0 || command_q.scratch.words == '0))
         || (command_q.operation == Wipe && command_q.scratch.words == '0)
@@ -233,9 +233,8 @@ module dghv_encryptor #(
     assign scratch_end = command_q.scratch.at + address_t'(command_q.scratch.words);
     // Sums of odd segments lie behind those of even ones, eight segments and the first one's place.
     assign reach   = now.kind == Seeded ? now.odd + address_t'(length_t'(9) * now.y.words) : now.z.at + address_t'(now.z.words);
-    assign outside = start && is_product_or_write && now.z.at != command_q.z && reach > scratch_end;
-    logic is_product_or_write;
-    assign is_product_or_write = is_product || now.write;
+    assign is_written = is_product || now.write;
+    assign outside = start && is_written && now.z.at != command_q.z && reach > scratch_end;
 
     // ---- The state. ----
 
@@ -249,11 +248,13 @@ module dghv_encryptor #(
             state_q   <= Settle;
             ending_q  <= Done;
             command_q <= '0;
+            busy_q    <= 1'b0;
         end else if (error_i && state_q != Report && state_q != Clear && !(state_q == Settle && ending_q == BadMemory)) begin
             // Also while nothing is asked: the next command is answered at once.
             if (state_q != Idle || take) begin
                 state_q  <= Clear;
                 ending_q <= BadMemory;
+                busy_q   <= busy_q || take;
             end
         end else if (flush_i && working) begin
             state_q  <= Clear;
@@ -264,6 +265,7 @@ module dghv_encryptor #(
                 if (take) begin
                     command_q <= command_i;
                     ending_q  <= Done;
+                    busy_q    <= 1'b1;
                     unique case (command_i.operation)
                         Multiply: state_q <= Direct;
                         Reduce:   state_q <= Reduction;
@@ -290,7 +292,7 @@ module dghv_encryptor #(
                 Settle:
                 if (cleared) begin
                     // After reset there is no command yet.
-                    if (command_q == '0) state_q <= Idle;
+                    if (!busy_q) state_q <= Idle;
                     else if (ending_q == BadMemory || command_q.scratch.words == '0) state_q <= Report;
                     else state_q <= Scratch;
                 end
@@ -299,6 +301,7 @@ module dghv_encryptor #(
                 if (status_ready_i) begin
                     state_q   <= Idle;
                     command_q <= '0;
+                    busy_q    <= 1'b0;
                 end
             endcase
         end

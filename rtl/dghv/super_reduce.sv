@@ -43,6 +43,9 @@ module super_reduce #(
     assign size       = length_t'((excess_i + minus_beta) >> Shift) + length_t'(1);
     assign bound_word = length_t'(bound >> Shift);
 
+    logic [Shift-1:0] top_place;
+    assign top_place = bits_i[Shift-1:0] - Shift'(1);
+
     address_t quotient, rest;
     length_t more;
     assign quotient = scratch_i;
@@ -80,7 +83,7 @@ module super_reduce #(
             Modulus: begin
                 step_o.x      = number(modulus_i + address_t'(words) - address_t'(1), length_t'(1));
                 step_o.z      = number('0, length_t'(1));
-                step_o.tested = 6'(bits_i[Shift-1:0] - Shift'(1));
+                step_o.tested = 6'(top_place);
             end
             Bound: begin
                 step_o.x      = number(x_i.at + address_t'(bound_word), least(length_t'(1), less(x_i.words, bound_word)));

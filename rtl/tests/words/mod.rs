@@ -275,3 +275,118 @@ impl Unit {
         1 + self.wait("done_o", limit)
     }
 }
+
+/// `dghv_pkg::command_t`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Command {
+    pub operation: u64,
+    pub x: Operand,
+    pub y: Operand,
+    pub z: usize,
+    pub modulus: usize,
+    pub reciprocal: usize,
+    pub bits: u32,
+    pub excess: u32,
+    pub elements: usize,
+    pub noise: Operand,
+    pub scratch: Operand,
+}
+
+pub const MULTIPLY: u64 = 0;
+pub const REDUCE: u64 = 1;
+pub const ENCRYPT_CNT: u64 = 2;
+pub const ENCRYPT_CMNT: u64 = 3;
+pub const WIPE: u64 = 4;
+
+/// `dghv_pkg::ending_e`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Done,
+    BadSizes,
+    BadModulus,
+    BadOperand,
+    Negative,
+    BadMemory,
+    Flushed,
+}
+
+impl Ending {
+    pub fn of(code: u64) -> Self {
+        use Ending::*;
+        [Done, BadSizes, BadModulus, BadOperand, Negative, BadMemory, Flushed][code as usize]
+    }
+}
+
+impl Command {
+    pub fn limbs(&self) -> Vec<u64> {
+        let packed = Packed::default().with(3, self.operation).operand(self.x).operand(self.y).with(32, self.z as u64);
+        let packed = packed.with(32, self.modulus as u64).with(32, self.reciprocal as u64);
+        let packed = packed.with(32, self.bits.into()).with(32, self.excess.into()).with(24, self.elements as u64);
+        packed.operand(self.noise).operand(self.scratch).limbs()
+    }
+}
+
+/// The encryptor with its memory.
+pub struct Encryptor {
+    pub bench: Bench,
+    pub memory: Words,
+    commands: Source,
+    endings: Sink,
+}
+
+impl Encryptor {
+    pub fn new(design: &'static Design, words: usize, seed: u64, manner: Manner) -> Self {
+        let mut bench = Bench::new(design.model(), seed);
+        ["flush_i", "error_i", "wr_done_i", "rd_last_i"].iter().for_each(|port| bench.model.set(port, false));
+        let memory = Words::new(&mut bench, words, manner, true);
+        let commands = bench.source("command_valid_i", "command_ready_o", &["command_i"]);
+        let endings = bench.sink("status_valid_o", "status_ready_i", &["status_o"]);
+        Encryptor { bench, memory, commands, endings }
+    }
+
+    pub fn begin(&mut self, command: &Command) {
+        self.bench.push(self.commands, &[&command.limbs()]);
+    }
+
+    pub fn step(&mut self) {
+        self.memory.step(&mut self.bench, "status_valid_o");
+    }
+
+    /// Whether all commands have been answered.
+    pub fn answered(&self) -> usize {
+        self.bench.received(self.endings).len()
+    }
+
+    /// How the last command has ended, and the cycles from where it was taken to that.
+    pub fn end(&mut self, limit: u64) -> (Ending, u64) {
+        let (answered, start) = (self.answered(), self.bench.cycle());
+        while self.answered() == answered {
+            self.step();
+            assert!(self.bench.cycle() - start < limit, "no status within {limit} cycles");
+        }
+        let status = self.bench.received(self.endings).last().unwrap();
+        let taken = *self.bench.taken(self.commands).last().unwrap();
+        (Ending::of(status.fields[0][0]), status.cycle - taken)
+    }
+
+    pub fn carry_out(&mut self, command: &Command, limit: u64) -> (Ending, u64) {
+        self.begin(command);
+        self.end(limit)
+    }
+
+    /// Resets the design, and what the memory has to do for it.
+    pub fn reset(&mut self) {
+        self.bench.reset();
+        self.memory.forget();
+    }
+}
+
+impl Words {
+    /// As if nothing had ever been asked, after a reset of the bench.
+    pub fn forget(&mut self) {
+        self.seen = [0; 4];
+        self.reads.clear();
+        self.rows.clear();
+        self.writes.clear();
+    }
+}
