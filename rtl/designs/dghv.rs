@@ -27,7 +27,12 @@ pub fn designs() -> Vec<Design> {
         full("super_product_128", "super_product"),
         design("super_sum_8", "super_sum").parameter("Width", 8).parameter("Chunk", 4),
         design("super_sum_64", "super_sum"),
-        tiny("dghv_encryptor_16", "dghv_encryptor").parameter("Chunk", 4).memory("ram_1r1w", "word_q"),
+        tiny("dghv_encryptor_16", "dghv_encryptor")
+            .parameter("Chunk", 4)
+            .memory("ram_1r1w", "word_q")
+            .memory("folded_multiplier", "sum_q")
+            .memory("wide_product", "a_q")
+            .memory("wide_product", "b_q"),
         full("dghv_encryptor_128", "dghv_encryptor"),
     ]
 }

@@ -52,15 +52,13 @@ module block_operands #(
     output logic [Width-1:0]      x_o,
     output logic [Width-1:0]      y_o
 );
-    import dghv_pkg::*;
-
     if (Block < 2 || CountWidth < Places + 1) $error("block_operands: Block must be at least 2, CountWidth enough for it");
 
     localparam logic [Places-1:0] Final = Places'(Block - 1);
     typedef logic [Places:0] count_t;
 
     logic seeded;
-    assign seeded = step_i.kind == Seeded;
+    assign seeded = step_i.kind == dghv_pkg::Seeded;
 
     // ---- Requests: x, then y, for a pair for which there is room; then the pair waits for its words. ----
 
@@ -68,11 +66,11 @@ module block_operands #(
     logic [1:0] used_q;
     count_t x_count, y_count;
     logic free;  // a pair has gone out
-    assign x_count          = empty_i ? '0 : count_t'(least(length_t'(Block), step_i.x.words - x_word_i));
-    assign y_count          = empty_i ? '0 : count_t'(least(length_t'(Block), step_i.y.words - y_word_i));
+    assign x_count          = empty_i ? '0 : count_t'(dghv_pkg::least(dghv_pkg::length_t'(Block), step_i.x.words - x_word_i));
+    assign y_count          = empty_i ? '0 : count_t'(dghv_pkg::least(dghv_pkg::length_t'(Block), step_i.y.words - y_word_i));
     assign room             = pair_valid_i && !used_q[1] && wait_ready;
     assign rd_req_valid_o   = room && !empty_i && !(y_turn_q && seeded);
-    assign rd_req_addr_o    = AddrWidth'(y_turn_q ? y_at_i + address_t'(y_word_i) : x_at_i + address_t'(x_word_i));
+    assign rd_req_addr_o    = AddrWidth'(y_turn_q ? y_at_i + dghv_pkg::address_t'(y_word_i) : x_at_i + dghv_pkg::address_t'(x_word_i));
     assign rd_req_count_o   = y_turn_q ? CountWidth'(y_count) : CountWidth'(x_count);
     assign seed_req_valid_o = room && !empty_i && y_turn_q && seeded;
     assign seed_req_index_o = index_i;
@@ -96,7 +94,7 @@ module block_operands #(
 
     typedef struct packed {
         count_t x_count, y_count;
-        length_t row;
+        dghv_pkg::length_t row;
         logic fresh, first, last;
     } waiting_t;
     waiting_t waiting;
@@ -120,8 +118,8 @@ module block_operands #(
 
     logic in_slot_q, in_y_q, ours, given, put, row_end;
     logic [Places-1:0] in_place_q;
-    lane_t in_lane_q;
-    length_t lane_base_q, position;  // of the word in its element
+    dghv_pkg::lane_t in_lane_q;
+    dghv_pkg::length_t lane_base_q, position;  // of the word in its element
     logic beyond, at_top;
     logic [Width-1:0] word, kept;
 
@@ -131,9 +129,9 @@ module block_operands #(
     assign given        = (rd_ready_o && rd_valid_i) || (seed_ready_o && seed_valid_i);
     assign put          = waiting_valid && (given || !ours);
     assign row_end      = !(in_y_q && seeded) || (&in_lane_q);
-    assign position     = lane_base_q + waiting.row + length_t'(in_place_q);
+    assign position     = lane_base_q + waiting.row + dghv_pkg::length_t'(in_place_q);
     assign beyond       = position >= step_i.whole;
-    assign at_top       = position == step_i.whole - length_t'(1) && step_i.kept != '0;
+    assign at_top       = position == step_i.whole - dghv_pkg::length_t'(1) && step_i.kept != '0;
     assign kept         = at_top ? ~({Width{1'b1}} << step_i.kept) : {Width{1'b1}};
     assign arrived      = put && row_end && in_place_q == Final && in_y_q;
 
@@ -154,7 +152,7 @@ module block_operands #(
             lane_base_q <= '0;
         end else if (put) begin
             if (in_y_q && seeded) begin
-                in_lane_q   <= in_lane_q + lane_t'(1);
+                in_lane_q   <= in_lane_q + dghv_pkg::lane_t'(1);
                 lane_base_q <= row_end ? '0 : lane_base_q + step_i.y.words;
             end
             if (row_end) begin
@@ -171,7 +169,7 @@ module block_operands #(
     logic [2:0] tag_q[2];
     logic out_slot_q, tagged_q, have_q, read, block_end, product_end;
     logic [Places-1:0] out_place_q;
-    lane_t out_lane_q;
+    dghv_pkg::lane_t out_lane_q;
     logic [1:0] ready, unused_error;
 
     assign tag_valid_o = full_q != '0 && !tagged_q;
@@ -201,7 +199,7 @@ module block_operands #(
             else if (product_end) tagged_q <= 1'b0;
             have_q <= read || (have_q && !out_ready_i);
             if (read) out_place_q <= block_end ? '0 : out_place_q + Places'(1);
-            if (product_end && seeded) out_lane_q <= out_lane_q + lane_t'(1);
+            if (product_end && seeded) out_lane_q <= out_lane_q + dghv_pkg::lane_t'(1);
             if (free) out_slot_q <= !out_slot_q;
         end
     end
@@ -225,7 +223,7 @@ module block_operands #(
 
     ram_1r1w #(
         .Width(Width),
-        .Depth(2 * Lanes << Places)
+        .Depth(2 * dghv_pkg::Lanes << Places)
     ) u_y (
         .clk_i,
         .rst_ni,

@@ -89,12 +89,12 @@ module block_product #(
     ) u_words (
         .clk_i,
         .rst_ni,
-        .in_valid_i (product_valid && ready_o),
-        .in_ready_o (back_ready),
-        .in_data_i  (product),
+        .in_valid_i(product_valid && ready_o),
+        .in_ready_o(back_ready),
+        .in_data_i (product),
         .out_valid_o,
         .out_ready_i,
-        .out_data_o (out_o)
+        .out_data_o(out_o)
     );
 
     always_ff @(posedge clk_i) begin

@@ -20,8 +20,6 @@ module cmnt_controller (
     output dghv_pkg::operand_t  sum_o,
     output dghv_pkg::ending_e   ending_o
 );
-    import dghv_pkg::*;
-
     typedef enum logic [2:0] {
         Idle,
         One,      // the number 1, a coefficient
@@ -33,33 +31,33 @@ module cmnt_controller (
     state_e state_q;
 
     // Where things are.
-    length_t segment, inner_words, before_one;
-    address_t one_at, outer_at_q, inner_at_q, outer_first_q;
-    assign segment     = (words_i + length_t'(Lanes - 1)) / length_t'(Lanes);
-    assign inner_words = words_i + command_i.x.words + length_t'(1);
-    assign one_at      = command_i.scratch.at + address_t'(before_one);
-    assign before_one  = length_t'(18) * segment + command_i.x.words + command_i.y.words + length_t'(1);
-    assign sum_o       = '{at: command_i.scratch.at, words: words_i + inner_words + length_t'(1), stride: '0};
+    dghv_pkg::length_t segment, inner_words, before_one;
+    dghv_pkg::address_t one_at, outer_at_q, inner_at_q, outer_first_q;
+    assign segment     = (words_i + dghv_pkg::length_t'(dghv_pkg::Lanes - 1)) / dghv_pkg::length_t'(dghv_pkg::Lanes);
+    assign inner_words = words_i + command_i.x.words + dghv_pkg::length_t'(1);
+    assign one_at      = command_i.scratch.at + dghv_pkg::address_t'(before_one);
+    assign before_one  = dghv_pkg::length_t'(18) * segment + command_i.x.words + command_i.y.words + dghv_pkg::length_t'(1);
+    assign sum_o       = {command_i.scratch.at, words_i + inner_words + dghv_pkg::length_t'(1), dghv_pkg::length_t'(0)};
 
     // Which i; where its coefficients begin, and where its correction is and those of A_j1 begin: j counts along.
-    length_t index_q;
-    address_t row_q, correction_q, second_q;
+    dghv_pkg::length_t index_q;
+    dghv_pkg::address_t row_q, correction_q, second_q;
     logic last, sum_done, sum_negative, noise_done, noise_negative, start_sum_q, walking_q;
     logic [1:0] valid;
-    step_t [1:0] step;
-    step_t own;
-    assign last = index_q == command_i.elements - length_t'(1);
+    dghv_pkg::step_t [1:0] step;
+    dghv_pkg::step_t own;
+    assign last = index_q == command_i.elements - dghv_pkg::length_t'(1);
 
-    operand_t coefficients, corrections, result;
+    dghv_pkg::operand_t coefficients, corrections, result;
     always_comb begin
         if (state_q == Outer) begin
-            coefficients = '{at: one_at, words: length_t'(1), stride: length_t'(1)};
-            corrections  = '{at: correction_q, words: command_i.y.words, stride: command_i.y.words};
-            result       = '{at: outer_at_q, words: words_i, stride: '0};
+            coefficients = {one_at, dghv_pkg::length_t'(1), dghv_pkg::length_t'(1)};
+            corrections  = {correction_q, command_i.y.words, command_i.y.words};
+            result       = {outer_at_q, words_i, dghv_pkg::length_t'(0)};
         end else begin
-            coefficients = '{at: row_q, words: command_i.x.words, stride: command_i.x.words};
-            corrections  = '{at: second_q, words: command_i.y.words, stride: command_i.y.words};
-            result       = '{at: inner_at_q, words: inner_words, stride: '0};
+            coefficients = {row_q, command_i.x.words, command_i.x.words};
+            corrections  = {second_q, command_i.y.words, command_i.y.words};
+            result       = {inner_at_q, inner_words, dghv_pkg::length_t'(0)};
         end
     end
 
@@ -71,8 +69,8 @@ module cmnt_controller (
         .corrections_i (corrections),
         .z_i           (result),
         .scratch_i     (command_i.scratch.at),
-        .terms_i       (state_q == Outer ? length_t'(1) : command_i.elements),
-        .first_i       (state_q == Outer ? index_t'(index_q) : index_t'(command_i.elements)),
+        .terms_i       (state_q == Outer ? dghv_pkg::length_t'(1) : command_i.elements),
+        .first_i       (state_q == Outer ? dghv_pkg::index_t'(index_q) : dghv_pkg::index_t'(command_i.elements)),
         .words_i,
         .kept_i,
         .step_valid_o  (valid[0]),
@@ -103,28 +101,28 @@ module cmnt_controller (
     always_comb begin
         own       = '0;
         own.write = 1'b1;
-        own.kind  = Add;
+        own.kind  = dghv_pkg::Add;
         own.carry = 1'b1;
-        own.z     = '{at: one_at, words: length_t'(1), stride: '0};
+        own.z     = {one_at, dghv_pkg::length_t'(1), dghv_pkg::length_t'(0)};
         if (state_q == Products) begin
-            own.kind  = Product;
+            own.kind  = dghv_pkg::Product;
             own.terms = command_i.elements;
-            own.x     = '{at: outer_first_q, words: words_i, stride: words_i};
-            own.y     = '{at: inner_at_q, words: inner_words, stride: inner_words};
+            own.x     = {outer_first_q, words_i, words_i};
+            own.y     = {inner_at_q, inner_words, inner_words};
             own.z     = sum_o;
         end
     end
     assign step_valid_o = own_valid || (|valid);
     assign step_o       = own_valid ? own : valid[0] ? step[0] : step[1];
     assign done_o       = noise_done || (sum_done && sum_negative);
-    assign ending_o     = (noise_done && noise_negative) || (sum_done && sum_negative) ? Negative : Done;
+    assign ending_o     = (noise_done && noise_negative) || (sum_done && sum_negative) ? dghv_pkg::Negative : dghv_pkg::Done;
 
     // Cycles after a row's sum is done, an element each.
     logic stepping_q, row_end_q;
-    length_t column_q;
+    dghv_pkg::length_t column_q;
 
     // All A_i0 first, then all G_i. While walking, what depends on the number of elements is added up, an element a cycle.
-    address_t inner_first_q;
+    dghv_pkg::address_t inner_first_q;
     always_ff @(posedge clk_i) begin
         start_sum_q <= 1'b0;
         if (!rst_ni) begin
@@ -145,17 +143,17 @@ module cmnt_controller (
             row_q         <= command_i.x.at;
             correction_q  <= command_i.y.at;
             second_q      <= command_i.y.at;
-            outer_at_q    <= one_at + address_t'(1);
-            outer_first_q <= one_at + address_t'(1);
-            inner_at_q    <= one_at + address_t'(1);
+            outer_at_q    <= one_at + dghv_pkg::address_t'(1);
+            outer_first_q <= one_at + dghv_pkg::address_t'(1);
+            inner_at_q    <= one_at + dghv_pkg::address_t'(1);
         end else begin
             unique case (state_q)
                 One:
                 if (walking_q) begin
                     walking_q  <= !last;
-                    index_q    <= last ? '0 : index_q + length_t'(1);
-                    second_q   <= second_q + address_t'(command_i.y.words);
-                    inner_at_q <= inner_at_q + address_t'(words_i);
+                    index_q    <= last ? '0 : index_q + dghv_pkg::length_t'(1);
+                    second_q   <= second_q + dghv_pkg::address_t'(command_i.y.words);
+                    inner_at_q <= inner_at_q + dghv_pkg::address_t'(words_i);
                 end else if (step_done_i) begin
                     state_q       <= Outer;
                     start_sum_q   <= 1'b1;
@@ -165,9 +163,9 @@ module cmnt_controller (
                 if (sum_done) begin
                     state_q      <= sum_negative ? Idle : last ? Inner : Outer;
                     start_sum_q  <= !sum_negative;
-                    index_q      <= last ? '0 : index_q + length_t'(1);
-                    correction_q <= correction_q + address_t'(command_i.y.words);
-                    outer_at_q   <= outer_at_q + address_t'(words_i);
+                    index_q      <= last ? '0 : index_q + dghv_pkg::length_t'(1);
+                    correction_q <= correction_q + dghv_pkg::address_t'(command_i.y.words);
+                    outer_at_q   <= outer_at_q + dghv_pkg::address_t'(words_i);
                 end
                 Inner:
                 if (sum_done && sum_negative) begin
@@ -175,15 +173,15 @@ module cmnt_controller (
                 end else if (row_end_q) begin
                     state_q     <= last ? Products : Inner;
                     start_sum_q <= !last;
-                    index_q     <= index_q + length_t'(1);
-                    inner_at_q  <= last ? inner_first_q : inner_at_q + address_t'(inner_words);
+                    index_q     <= index_q + dghv_pkg::length_t'(1);
+                    inner_at_q  <= last ? inner_first_q : inner_at_q + dghv_pkg::address_t'(inner_words);
                 end
                 Products: if (step_done_i) state_q <= Noise;
                 Noise: if (noise_done) state_q <= Idle;
                 default: ;
             endcase
             // The next row's coefficients: a coefficient a cycle.
-            if (state_q == Inner && (sum_done || stepping_q)) row_q <= row_q + address_t'(command_i.x.words);
+            if (state_q == Inner && (sum_done || stepping_q)) row_q <= row_q + dghv_pkg::address_t'(command_i.x.words);
         end
     end
 
@@ -194,9 +192,9 @@ module cmnt_controller (
             row_end_q  <= 1'b0;
             column_q   <= '0;
         end else if ((state_q == Inner && sum_done) || stepping_q) begin
-            column_q   <= column_q == command_i.elements - length_t'(1) ? '0 : column_q + length_t'(1);
-            stepping_q <= column_q != command_i.elements - length_t'(1);
-            row_end_q  <= column_q == command_i.elements - length_t'(1);
+            column_q   <= column_q == command_i.elements - dghv_pkg::length_t'(1) ? '0 : column_q + dghv_pkg::length_t'(1);
+            stepping_q <= column_q != command_i.elements - dghv_pkg::length_t'(1);
+            row_end_q  <= column_q == command_i.elements - dghv_pkg::length_t'(1);
         end
     end
 

@@ -17,17 +17,15 @@ module cnt_controller (
     output dghv_pkg::operand_t  sum_o,
     output dghv_pkg::ending_e   ending_o
 );
-    import dghv_pkg::*;
-
-    length_t segment;
-    operand_t coefficients, corrections;
-    assign segment      = (words_i + length_t'(Lanes - 1)) / length_t'(Lanes);
-    assign sum_o        = '{at: command_i.scratch.at, words: length_t'(9) * segment, stride: '0};
-    assign coefficients = '{at: command_i.x.at, words: command_i.x.words, stride: command_i.x.words};
-    assign corrections  = '{at: command_i.y.at, words: command_i.y.words, stride: command_i.y.words};
+    dghv_pkg::length_t segment;
+    dghv_pkg::operand_t coefficients, corrections;
+    assign segment      = (words_i + dghv_pkg::length_t'(dghv_pkg::Lanes - 1)) / dghv_pkg::length_t'(dghv_pkg::Lanes);
+    assign sum_o        = {command_i.scratch.at, dghv_pkg::length_t'(9) * segment, dghv_pkg::length_t'(0)};
+    assign coefficients = {command_i.x.at, command_i.x.words, command_i.x.words};
+    assign corrections  = {command_i.y.at, command_i.y.words, command_i.y.words};
 
     logic [1:0] valid, done, negative;
-    step_t [1:0] step;
+    dghv_pkg::step_t [1:0] step;
     assign step_valid_o = |valid;
     assign step_o       = valid[0] ? step[0] : step[1];
 
@@ -65,7 +63,7 @@ module cnt_controller (
         .negative_o  (negative[1])
     );
     assign done_o   = done[1] || (done[0] && negative[0]);
-    assign ending_o = (done[1] && negative[1]) || (done[0] && negative[0]) ? Negative : Done;
+    assign ending_o = (done[1] && negative[1]) || (done[0] && negative[0]) ? dghv_pkg::Negative : dghv_pkg::Done;
 
     logic unused;
     assign unused = &{1'b0, command_i};

@@ -23,7 +23,7 @@ module column_sum #(
     input  logic                out_ready_i,
     output logic [Width-1:0]    out_data_o
 );
-    import dghv_pkg::*;
+    if (Block < 2) $error("column_sum: Block must be at least 2");
 
     localparam int unsigned Places = $clog2(2 * Block);
     localparam logic [Places-1:0] Final = Places'(2 * Block - 1);
@@ -32,7 +32,7 @@ module column_sum #(
     logic read_q, upper, at_half, at_end, step, wiped, unused_error;  // read_q: what the sum was is there
     logic [Places-1:0] place_q;
     logic carry_q;
-    logic [Width-1:0] top_q[Lanes];
+    logic [Width-1:0] top_q[dghv_pkg::Lanes];
     logic [Width-1:0] held, former;
     logic [Width:0] sum;
 
@@ -59,7 +59,7 @@ module column_sum #(
             read_q  <= 1'b0;
             place_q <= '0;
             carry_q <= 1'b0;
-            for (int unsigned k = 0; k < Lanes; k++) top_q[k] <= '0;
+            for (int unsigned k = 0; k < dghv_pkg::Lanes; k++) top_q[k] <= '0;
         end else begin
             read_q <= read_q ? !step : tag_valid_i && wiped;
             if (step) begin
@@ -72,7 +72,7 @@ module column_sum #(
 
     ram_1r1w #(
         .Width(Width),
-        .Depth(Lanes << Places)
+        .Depth(dghv_pkg::Lanes << Places)
     ) u_sum (
         .clk_i,
         .rst_ni,

@@ -25,7 +25,7 @@ module column_writer #(
     input  logic                  wr_ready_i,
     output logic [Width-1:0]      wr_data_o
 );
-    import dghv_pkg::*;
+    if (Block < 2) $error("column_writer: Block must be at least 2");
 
     localparam int unsigned Places = $clog2(Block);
     localparam logic [Places-1:0] Final = Places'(Block - 1);
@@ -37,23 +37,23 @@ module column_writer #(
     } state_e;
     state_e state_q;
 
-    length_t column_q, left;
-    lane_t lane_q;
+    dghv_pkg::length_t column_q, left;
+    dghv_pkg::lane_t lane_q;
     logic [Places-1:0] place_q;
-    address_t lane_at_q;
+    dghv_pkg::address_t lane_at_q;
     logic ours, take, lane_end, end_of_all;
 
     assign left           = step_i.z.words - column_q;
-    assign ours           = length_t'(place_q) < left;
+    assign ours           = dghv_pkg::length_t'(place_q) < left;
     assign wr_req_valid_o = state_q == Ask && in_valid_i;
-    assign wr_req_addr_o  = AddrWidth'((lane_q[0] ? step_i.odd : step_i.z.at) + lane_at_q + address_t'(column_q));
-    assign wr_req_count_o = CountWidth'(least(length_t'(Block), left));
+    assign wr_req_addr_o  = AddrWidth'((lane_q[0] ? step_i.odd : step_i.z.at) + lane_at_q + dghv_pkg::address_t'(column_q));
+    assign wr_req_count_o = CountWidth'(dghv_pkg::least(dghv_pkg::length_t'(Block), left));
     assign wr_valid_o     = state_q == Pass && in_valid_i && ours;
     assign wr_data_o      = in_data_i;
     assign in_ready_o     = state_q == Pass && (!ours || wr_ready_i);
     assign take           = in_valid_i && in_ready_o;
-    assign lane_end       = step_i.kind != Seeded || (&lane_q);
-    assign end_of_all     = take && place_q == Final && lane_end && left <= length_t'(Block);
+    assign lane_end       = step_i.kind != dghv_pkg::Seeded || (&lane_q);
+    assign end_of_all     = take && place_q == Final && lane_end && left <= dghv_pkg::length_t'(Block);
     assign done_o         = end_of_all;
 
     logic unused;
@@ -78,9 +78,9 @@ module column_writer #(
             place_q <= place_q == Final ? '0 : place_q + Places'(1);
             if (place_q == Final) begin
                 state_q   <= end_of_all ? Idle : Ask;
-                lane_q    <= lane_end ? '0 : lane_q + lane_t'(1);
-                lane_at_q <= lane_end ? '0 : lane_at_q + address_t'(step_i.y.words);
-                if (lane_end) column_q <= column_q + length_t'(Block);
+                lane_q    <= lane_end ? '0 : lane_q + dghv_pkg::lane_t'(1);
+                lane_at_q <= lane_end ? '0 : lane_at_q + dghv_pkg::address_t'(step_i.y.words);
+                if (lane_end) column_q <= column_q + dghv_pkg::length_t'(Block);
             end
         end
     end

@@ -53,9 +53,9 @@ module dghv_encryptor #(
     output logic                  seed_ready_o,
     input  logic [Width-1:0]      seed_data_i
 );
-    import dghv_pkg::*;
-
     localparam int unsigned Shift = $clog2(Width);
+
+    if (AddrWidth < 1 || AddrWidth > dghv_pkg::AddressBits) $error("dghv_encryptor: AddrWidth is 1 to 32");
 
     // ---- From command to status. ----
 
@@ -70,8 +70,8 @@ module dghv_encryptor #(
         Report
     } state_e;
     state_e state_q;
-    command_t command_q;
-    ending_e ending_q;
+    dghv_pkg::command_t command_q;
+    dghv_pkg::ending_e ending_q;
     logic take, working;
     logic busy_q;  // there is a command to answer
     assign command_ready_o = state_q == Idle;
@@ -82,24 +82,24 @@ module dghv_encryptor #(
 
     // ---- What the controllers want next. ----
 
-    length_t words, segment;
+    dghv_pkg::length_t words, segment;
     logic [5:0] kept;
     logic encrypts, quadratic;
-    assign encrypts  = command_q.operation == EncryptCnt || command_q.operation == EncryptCmnt;
-    assign quadratic = command_q.operation == EncryptCmnt;
-    assign words     = length_t'((command_q.bits + index_t'(Width - 1)) >> Shift);
-    assign segment   = (words + length_t'(Lanes - 1)) / length_t'(Lanes);
+    assign encrypts  = command_q.operation == dghv_pkg::EncryptCnt || command_q.operation == dghv_pkg::EncryptCmnt;
+    assign quadratic = command_q.operation == dghv_pkg::EncryptCmnt;
+    assign words     = dghv_pkg::length_t'((command_q.bits + dghv_pkg::index_t'(Width - 1)) >> Shift);
+    assign segment   = (words + dghv_pkg::length_t'(dghv_pkg::Lanes - 1)) / dghv_pkg::length_t'(dghv_pkg::Lanes);
     assign kept      = 6'(command_q.bits[Shift-1:0]);
 
     logic inner_rst_n, step_done, started_q;
     logic [2:0] valid, done;
-    step_t [2:0] step;
-    ending_e [2:0] ending;
-    operand_t [1:0] sum;
-    operand_t reduced;
-    finding_t finding;
+    dghv_pkg::step_t [2:0] step;
+    dghv_pkg::ending_e [2:0] ending;
+    dghv_pkg::operand_t [1:0] sum;
+    dghv_pkg::operand_t reduced;
+    dghv_pkg::finding_t finding;
     logic sum_done;
-    address_t reduce_scratch;
+    dghv_pkg::address_t reduce_scratch;
 
     // Begins in the cycle after the state has.
     state_e begun_q;
@@ -143,7 +143,7 @@ module dghv_encryptor #(
     );
     assign sum_done       = quadratic ? done[1] : done[0];
     assign reduced        = encrypts ? sum[quadratic] : command_q.x;
-    assign reduce_scratch = command_q.scratch.at + (encrypts ? address_t'(length_t'(18) * segment) : '0);
+    assign reduce_scratch = command_q.scratch.at + (encrypts ? dghv_pkg::address_t'(dghv_pkg::length_t'(18) * segment) : '0);
 
     super_reduce #(
         .Width(Width)
@@ -166,23 +166,23 @@ module dghv_encryptor #(
         .ending_o    (ending[2])
     );
 
-    step_t own, now;
+    dghv_pkg::step_t own, now;
     logic own_valid, now_valid, is_product;
     assign own_valid  = (state_q == Direct || state_q == Scratch) && !enter;
     assign now_valid  = own_valid || (|valid);
-    assign is_product = now.kind == Product || now.kind == Seeded;
+    assign is_product = now.kind == dghv_pkg::Product || now.kind == dghv_pkg::Seeded;
 
     always_comb begin
         own       = '0;
         own.write = 1'b1;
-        own.kind  = Add;
+        own.kind  = dghv_pkg::Add;
         own.z     = command_q.scratch;
         if (state_q == Direct) begin
-            own.kind  = Product;
-            own.terms = length_t'(1);
+            own.kind  = dghv_pkg::Product;
+            own.terms = dghv_pkg::length_t'(1);
             own.x     = command_q.x;
             own.y     = command_q.y;
-            own.z     = '{at: command_q.z, words: command_q.x.words + command_q.y.words, stride: '0};
+            own.z     = {command_q.z, command_q.x.words + command_q.y.words, dghv_pkg::length_t'(0)};
         end
         now = step[2];
         if (valid[0]) now = step[0];
@@ -200,7 +200,7 @@ module dghv_encryptor #(
     assign step_done = step_done_q;
 
     // The step as it was when it began: what it is made of follows its own unit's memory ports.
-    step_t step_q;
+    dghv_pkg::step_t step_q;
     logic start_q;
     always_ff @(posedge clk_i) begin
         if (!inner_rst_n) begin
@@ -222,17 +222,23 @@ module dghv_encryptor #(
 
     // ---- Sizes that make no sense, by the command; and a step that would leave the scratch. ----
 
-    logic bad_sizes, outside, is_written;
-    assign bad_sizes = (command_q.operation == Multiply && (command_q.x.words == '0 || command_q.y.words == '0)) || command_q.operation > Wipe
-        || (command_q.operation == Reduce && (command_q.x.words == '0 || command_q.scratch.words == '0))
-        || (command_q.operation == Wipe && command_q.scratch.words == '0)
-        || (encrypts && (command_q.bits <= index_t'(Width) || command_q.x.words == '0 || command_q.x.words >= segment || command_q.y.words == '0 || command_q.elements == '0
-            || command_q.noise.words == '0 || command_q.scratch.words == '0));
+    logic bad_sizes, bad_key, no_scratch, outside, is_written;
+    assign no_scratch = command_q.scratch.words == '0;
+    assign bad_key    = command_q.bits <= dghv_pkg::index_t'(Width) || command_q.x.words >= segment || command_q.elements == '0;
+    always_comb begin
+        unique case (command_q.operation)
+            dghv_pkg::Multiply: bad_sizes = command_q.x.words == '0 || command_q.y.words == '0;
+            dghv_pkg::Reduce:   bad_sizes = command_q.x.words == '0 || no_scratch;
+            dghv_pkg::EncryptCnt, dghv_pkg::EncryptCmnt:
+            bad_sizes = bad_key || command_q.x.words == '0 || command_q.y.words == '0 || command_q.noise.words == '0 || no_scratch;
+            default: bad_sizes = 1'b1;
+        endcase
+    end
 
-    address_t reach, scratch_end;
-    assign scratch_end = command_q.scratch.at + address_t'(command_q.scratch.words);
+    dghv_pkg::address_t reach, scratch_end;
+    assign scratch_end = command_q.scratch.at + dghv_pkg::address_t'(command_q.scratch.words);
     // Sums of odd segments lie behind those of even ones, eight segments and the first one's place.
-    assign reach   = now.kind == Seeded ? now.odd + address_t'(length_t'(9) * now.y.words) : now.z.at + address_t'(now.z.words);
+    assign reach   = now.kind == dghv_pkg::Seeded ? now.odd + dghv_pkg::address_t'(dghv_pkg::length_t'(9) * now.y.words) : now.z.at + dghv_pkg::address_t'(now.z.words);
     assign is_written = is_product || now.write;
     assign outside = start && is_written && now.z.at != command_q.z && reach > scratch_end;
 
@@ -246,42 +252,42 @@ module dghv_encryptor #(
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             state_q   <= Settle;
-            ending_q  <= Done;
+            ending_q  <= dghv_pkg::Done;
             command_q <= '0;
             busy_q    <= 1'b0;
-        end else if (error_i && state_q != Report && state_q != Clear && !(state_q == Settle && ending_q == BadMemory)) begin
+        end else if (error_i && state_q != Report && state_q != Clear && !(state_q == Settle && ending_q == dghv_pkg::BadMemory)) begin
             // Also while nothing is asked: the next command is answered at once.
             if (state_q != Idle || take) begin
                 state_q  <= Clear;
-                ending_q <= BadMemory;
+                ending_q <= dghv_pkg::BadMemory;
                 busy_q   <= busy_q || take;
             end
         end else if (flush_i && working) begin
             state_q  <= Clear;
-            ending_q <= Flushed;
+            ending_q <= dghv_pkg::Flushed;
         end else begin
             unique case (state_q)
                 Idle:
                 if (take) begin
                     command_q <= command_i;
-                    ending_q  <= Done;
+                    ending_q  <= dghv_pkg::Done;
                     busy_q    <= 1'b1;
                     unique case (command_i.operation)
-                        Multiply: state_q <= Direct;
-                        Reduce:   state_q <= Reduction;
-                        Wipe:     state_q <= Scratch;
+                        dghv_pkg::Multiply: state_q <= Direct;
+                        dghv_pkg::Reduce:   state_q <= Reduction;
+                        dghv_pkg::Wipe:     state_q <= Clear;
                         default:  state_q <= Sum;
                     endcase
                 end
                 Direct, Sum, Reduction:
                 if (bad_sizes || outside) begin
                     state_q  <= Clear;
-                    ending_q <= BadSizes;
+                    ending_q <= dghv_pkg::BadSizes;
                 end else if (state_q == Direct) begin
                     if (step_done) state_q <= Clear;
                 end else if (state_q == Sum) begin
                     if (sum_done) begin
-                        state_q  <= ending[quadratic] == Done ? Reduction : Clear;
+                        state_q  <= ending[quadratic] == dghv_pkg::Done ? Reduction : Clear;
                         ending_q <= ending[quadratic];
                     end
                 end else if (done[2]) begin
@@ -293,7 +299,7 @@ module dghv_encryptor #(
                 if (cleared) begin
                     // After reset there is no command yet.
                     if (!busy_q) state_q <= Idle;
-                    else if (ending_q == BadMemory || command_q.scratch.words == '0) state_q <= Report;
+                    else if (ending_q == dghv_pkg::BadMemory || command_q.scratch.words == '0) state_q <= Report;
                     else state_q <= Scratch;
                 end
                 Scratch: if (step_done) state_q <= Report;
@@ -315,10 +321,10 @@ module dghv_encryptor #(
     logic [CountWidth-1:0] p_rd_count, p_wr_count, s_rd_count, s_wr_count, seed_count;
     logic [Width-1:0] p_word, s_word;
     logic rd_valid, seed_valid, seed_take, seed_req_valid, seed_req_ready;
-    index_t seed_index;
-    length_t seed_row;
+    dghv_pkg::index_t seed_index;
+    dghv_pkg::length_t seed_row;
     logic multiplies;
-    assign multiplies = step_q.kind == Product || step_q.kind == Seeded;
+    assign multiplies = step_q.kind == dghv_pkg::Product || step_q.kind == dghv_pkg::Seeded;
 
     super_product #(
         .B         (B),

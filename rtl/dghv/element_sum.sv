@@ -25,8 +25,6 @@ module element_sum (
     output logic                done_o,
     output logic                negative_o       // the sum is below zero
 );
-    import dghv_pkg::*;
-
     typedef enum logic [2:0] {
         Idle,
         Segments,
@@ -36,12 +34,12 @@ module element_sum (
     } state_e;
     state_e state_q;
 
-    length_t segment, short_words;
-    address_t odd, short_at;
-    assign segment      = (words_i + length_t'(Lanes - 1)) / length_t'(Lanes);
-    assign short_words  = coefficients_i.words + corrections_i.words + length_t'(1);
-    assign odd          = scratch_i + address_t'(length_t'(9) * segment);
-    assign short_at     = odd + address_t'(length_t'(9) * segment);
+    dghv_pkg::length_t segment, short_words;
+    dghv_pkg::address_t odd, short_at;
+    assign segment      = (words_i + dghv_pkg::length_t'(dghv_pkg::Lanes - 1)) / dghv_pkg::length_t'(dghv_pkg::Lanes);
+    assign short_words  = coefficients_i.words + corrections_i.words + dghv_pkg::length_t'(1);
+    assign odd          = scratch_i + dghv_pkg::address_t'(dghv_pkg::length_t'(9) * segment);
+    assign short_at     = odd + dghv_pkg::address_t'(dghv_pkg::length_t'(9) * segment);
     assign step_valid_o = state_q != Idle;
 
     always_comb begin
@@ -54,27 +52,27 @@ module element_sum (
         step_o.odd   = odd;
         unique case (state_q)
             Segments: begin
-                step_o.kind = Seeded;
+                step_o.kind = dghv_pkg::Seeded;
                 step_o.x    = coefficients_i;
-                step_o.y    = '{at: '0, words: segment, stride: '0};
-                step_o.z    = '{at: scratch_i, words: segment + segment, stride: '0};
+                step_o.y    = {dghv_pkg::address_t'(0), segment, dghv_pkg::length_t'(0)};
+                step_o.z    = {scratch_i, segment + segment, dghv_pkg::length_t'(0)};
             end
             Join: begin
-                step_o.kind = Add;
-                step_o.x    = '{at: scratch_i + address_t'(segment), words: length_t'(7) * segment, stride: '0};
-                step_o.y    = '{at: odd + address_t'(segment), words: length_t'(8) * segment, stride: '0};
-                step_o.z    = '{at: scratch_i + address_t'(segment), words: length_t'(8) * segment, stride: '0};
+                step_o.kind = dghv_pkg::Add;
+                step_o.x    = {scratch_i + dghv_pkg::address_t'(segment), dghv_pkg::length_t'(7) * segment, dghv_pkg::length_t'(0)};
+                step_o.y    = {odd + dghv_pkg::address_t'(segment), dghv_pkg::length_t'(8) * segment, dghv_pkg::length_t'(0)};
+                step_o.z    = {scratch_i + dghv_pkg::address_t'(segment), dghv_pkg::length_t'(8) * segment, dghv_pkg::length_t'(0)};
             end
             Corrections: begin
-                step_o.kind = Product;
+                step_o.kind = dghv_pkg::Product;
                 step_o.x    = coefficients_i;
                 step_o.y    = corrections_i;
-                step_o.z    = '{at: short_at, words: short_words, stride: '0};
+                step_o.z    = {short_at, short_words, dghv_pkg::length_t'(0)};
             end
             default: begin
-                step_o.kind = Subtract;
-                step_o.x    = '{at: scratch_i, words: length_t'(9) * segment, stride: '0};
-                step_o.y    = '{at: short_at, words: short_words, stride: '0};
+                step_o.kind = dghv_pkg::Subtract;
+                step_o.x    = {scratch_i, dghv_pkg::length_t'(9) * segment, dghv_pkg::length_t'(0)};
+                step_o.y    = {short_at, short_words, dghv_pkg::length_t'(0)};
                 step_o.z    = z_i;
             end
         endcase

@@ -3,7 +3,7 @@
 // zeros.
 //
 // Words to write go out behind their requests only. A register on each way out. With drain_i nothing is taken from the inside; idle_o is high when nothing is under way. Seeds are rows of
-// Lanes words, read in the same manner. With dead_i nothing is under way any more, since nothing more will come.
+// Lanes words, read in the same manner. With dead_i nothing is under way any more, since nothing more will come; what is on offer then stays so until reset.
 module memory_gate #(
     parameter int unsigned Width       = 64,
     parameter int unsigned AddrWidth   = 32,
@@ -60,11 +60,6 @@ module memory_gate #(
     input  logic                  seed_valid_i,
     output logic                  seed_ready_o
 );
-    import dghv_pkg::*;
-
-    logic rst_n;
-    assign rst_n = rst_ni && !dead_i;
-
     // ---- Requests, each through a register. ----
 
     logic [2:0] req_valid, req_ready, out_valid;
@@ -79,7 +74,7 @@ module memory_gate #(
         .Width(AddrWidth + CountWidth)
     ) u_read (
         .clk_i,
-        .rst_ni     (rst_n),
+        .rst_ni,
         .in_valid_i (req_valid[0] && room[0]),
         .in_ready_o (req_ready[0]),
         .in_data_i  ({rd_req_addr_i, rd_req_count_i}),
@@ -94,7 +89,7 @@ module memory_gate #(
         .Width(AddrWidth + CountWidth)
     ) u_write (
         .clk_i,
-        .rst_ni     (rst_n),
+        .rst_ni,
         .in_valid_i (req_valid[1] && room[1]),
         .in_ready_o (req_ready[1]),
         .in_data_i  ({wr_req_addr_i, wr_req_count_i}),
@@ -109,7 +104,7 @@ module memory_gate #(
         .Width(SeedBits)
     ) u_seed (
         .clk_i,
-        .rst_ni     (rst_n),
+        .rst_ni,
         .in_valid_i (req_valid[2] && room[2]),
         .in_ready_o (req_ready[2]),
         .in_data_i  ({seed_req_index_i, seed_req_row_i, seed_req_count_i}),
@@ -130,7 +125,7 @@ module memory_gate #(
     assign sent     = wr_valid_o && wr_ready_i;
 
     always_ff @(posedge clk_i) begin
-        if (!rst_n) begin
+        if (!rst_ni) begin
             read_q    <= '0;
             send_q    <= '0;
             seed_q    <= '0;
@@ -144,7 +139,7 @@ module memory_gate #(
             allowed_q <= allowed_q + (accepted ? OwedBits'(wr_req_count_o) : '0) - OwedBits'(sent);
         end
     end
-    assign idle_o = {read_q, send_q, seed_q, open_q} == '0 && out_valid == '0;
+    assign idle_o = dead_i || ({read_q, send_q, seed_q, open_q} == '0 && out_valid == '0);
 
     // ---- Words. ----
 
@@ -160,7 +155,7 @@ module memory_gate #(
         .Width(Width)
     ) u_words (
         .clk_i,
-        .rst_ni     (rst_n),
+        .rst_ni,
         .in_valid_i (data_valid),
         .in_ready_o (data_ready),
         .in_data_i  (drain_i ? Width'(0) : wr_data_i),

@@ -13,8 +13,6 @@ module noise_sum (
     output logic                done_o,
     output logic                negative_o     // the sum is below zero
 );
-    import dghv_pkg::*;
-
     typedef enum logic [1:0] {
         Idle,
         Double,
@@ -29,9 +27,9 @@ module noise_sum (
         step_o.write = 1'b1;
         step_o.x     = x_i;
         step_o.z     = x_i;
-        step_o.kind  = state_q == Less ? Subtract : Add;
+        step_o.kind  = state_q == Less ? dghv_pkg::Subtract : dghv_pkg::Add;
         step_o.y     = state_q == Double ? x_i : noise_i;
-        if (state_q == Less) step_o.y.at = noise_i.at + address_t'(noise_i.words);
+        if (state_q == Less) step_o.y.at = noise_i.at + dghv_pkg::address_t'(noise_i.words);
     end
 
     always_ff @(posedge clk_i) begin

@@ -24,19 +24,19 @@ module product_pairs #(
     output logic              first_o,  // of its column
     output logic              last_o    // of its column
 );
-    import dghv_pkg::*;
+    if (Block < 2) $error("product_pairs: Block must be at least 2");
 
-    localparam length_t Step = length_t'(Block);
+    localparam dghv_pkg::length_t Step = dghv_pkg::length_t'(Block);
 
     // Where the column's first pair is; the term; what of z is left.
-    length_t x_first_q, y_first_q, term_q, left_q;
+    dghv_pkg::length_t x_first_q, y_first_q, term_q, left_q;
     logic next_x, below_x, pair_end, term_end, column_end;
 
     assign empty_o    = x_first_q >= step_i.x.words;
     assign below_x    = step_i.x.words - x_word_o > Step;
     assign next_x     = !empty_o && below_x && y_word_o != '0;
     assign pair_end   = !next_x;
-    assign term_end   = empty_o || term_q == step_i.terms - length_t'(1);
+    assign term_end   = empty_o || term_q == step_i.terms - dghv_pkg::length_t'(1);
     assign column_end = pair_end && term_end;
     assign last_o     = column_end;
 
@@ -61,10 +61,10 @@ module product_pairs #(
             first_o <= start_i || column_end;
             if (start_i || pair_end) begin
                 // The next term's first pair.
-                term_q  <= start_i || term_end ? '0 : term_q + length_t'(1);
-                x_at_o  <= start_i || term_end ? step_i.x.at : x_at_o + address_t'(step_i.x.stride);
-                y_at_o  <= start_i || term_end ? step_i.y.at : y_at_o + address_t'(step_i.y.stride);
-                index_o <= start_i || term_end ? step_i.first : index_o + index_t'(1);
+                term_q  <= start_i || term_end ? '0 : term_q + dghv_pkg::length_t'(1);
+                x_at_o  <= start_i || term_end ? step_i.x.at : x_at_o + dghv_pkg::address_t'(step_i.x.stride);
+                y_at_o  <= start_i || term_end ? step_i.y.at : y_at_o + dghv_pkg::address_t'(step_i.y.stride);
+                index_o <= start_i || term_end ? step_i.first : index_o + dghv_pkg::index_t'(1);
             end
             if (start_i) begin
                 valid_o   <= 1'b1;

@@ -49,8 +49,6 @@ module super_product #(
     input  logic                  wr_ready_i,
     output logic [Width-1:0]      wr_data_o
 );
-    import dghv_pkg::*;
-
     localparam int unsigned Block = (Base << (High + Low - 1)) / Width;
     // Products on their way through the multiplier, and one more.
     localparam int unsigned Under = (2 * ntt_pkg::folded_latency(B, High, Low) + 64 >> High + Low) + 4;
@@ -59,9 +57,9 @@ module super_product #(
     assign ready_o = &ready;
 
     logic pair_valid, pair_ready, empty, fresh, first, last;
-    address_t x_at, y_at;
-    index_t index;
-    length_t x_word, y_word;
+    dghv_pkg::address_t x_at, y_at;
+    dghv_pkg::index_t index;
+    dghv_pkg::length_t x_word, y_word;
 
     product_pairs #(
         .Block(Block)
@@ -85,7 +83,7 @@ module super_product #(
 
     typedef struct packed {
         logic fresh, first, last;
-        lane_t lane;
+        dghv_pkg::lane_t lane;
     } tag_t;
     tag_t given, tag;
     logic given_valid, given_ready, tag_valid, tag_ready;

@@ -28,29 +28,27 @@ module super_reduce #(
     output logic                done_o,
     output dghv_pkg::ending_e   ending_o
 );
-    import dghv_pkg::*;
-
     localparam int unsigned Shift = $clog2(Width);
     if (Width < 8 || Width > 64 || (Width & (Width - 1)) != 0) $error("super_reduce: Width is a power of two, 8 to 64");
 
     // Lengths in words, and places in a word.
-    index_t minus_beta, bound;
-    length_t words, below, size, bound_word;
-    assign minus_beta = index_t'(bits_i[Shift-1:0]) + (bits_i[Shift-1:0] < Shift'(3) ? index_t'(Width) : '0);
+    dghv_pkg::index_t minus_beta, bound;
+    dghv_pkg::length_t words, below, size, bound_word;
+    assign minus_beta = dghv_pkg::index_t'(bits_i[Shift-1:0]) + (bits_i[Shift-1:0] < Shift'(3) ? dghv_pkg::index_t'(Width) : '0);
     assign bound      = bits_i + excess_i;
-    assign words      = length_t'((bits_i + index_t'(Width - 1)) >> Shift);
-    assign below      = length_t'((bits_i - minus_beta) >> Shift);
-    assign size       = length_t'((excess_i + minus_beta) >> Shift) + length_t'(1);
-    assign bound_word = length_t'(bound >> Shift);
+    assign words      = dghv_pkg::length_t'((bits_i + dghv_pkg::index_t'(Width - 1)) >> Shift);
+    assign below      = dghv_pkg::length_t'((bits_i - minus_beta) >> Shift);
+    assign size       = dghv_pkg::length_t'((excess_i + minus_beta) >> Shift) + dghv_pkg::length_t'(1);
+    assign bound_word = dghv_pkg::length_t'(bound >> Shift);
 
     logic [Shift-1:0] top_place;
     assign top_place = bits_i[Shift-1:0] - Shift'(1);
 
-    address_t quotient, rest;
-    length_t more;
+    dghv_pkg::address_t quotient, rest;
+    dghv_pkg::length_t more;
     assign quotient = scratch_i;
-    assign rest     = scratch_i + address_t'(size) + address_t'(size);
-    assign more     = words + length_t'(1);
+    assign rest     = scratch_i + dghv_pkg::address_t'(size) + dghv_pkg::address_t'(size);
+    assign more     = words + dghv_pkg::length_t'(1);
 
     typedef enum logic [3:0] {
         Idle,
@@ -67,47 +65,47 @@ module super_reduce #(
     } state_e;
     state_e state_q;
     logic bad_sizes, masked_q;
-    assign bad_sizes    = bits_i <= index_t'(Width) || x_i.words < words;
+    assign bad_sizes    = bits_i <= dghv_pkg::index_t'(Width) || x_i.words < words;
     assign step_valid_o = state_q != Idle;
 
-    function automatic operand_t number(input address_t at, input length_t count);
-        number = '{at: at, words: count, stride: '0};
+    function automatic dghv_pkg::operand_t number(input dghv_pkg::address_t at, input dghv_pkg::length_t count);
+        number = {at, count, dghv_pkg::length_t'(0)};
     endfunction
 
     always_comb begin
         step_o        = '0;
-        step_o.kind   = Subtract;
-        step_o.terms  = length_t'(1);
+        step_o.kind   = dghv_pkg::Subtract;
+        step_o.terms  = dghv_pkg::length_t'(1);
         step_o.masked = masked_q;
         unique case (state_q)
             Modulus: begin
-                step_o.x      = number(modulus_i + address_t'(words) - address_t'(1), length_t'(1));
-                step_o.z      = number('0, length_t'(1));
+                step_o.x      = number(modulus_i + dghv_pkg::address_t'(words) - dghv_pkg::address_t'(1), dghv_pkg::length_t'(1));
+                step_o.z      = number('0, dghv_pkg::length_t'(1));
                 step_o.tested = 6'(top_place);
             end
             Bound: begin
-                step_o.x      = number(x_i.at + address_t'(bound_word), least(length_t'(1), less(x_i.words, bound_word)));
-                step_o.z      = number('0, length_t'(1));
+                step_o.x      = number(x_i.at + dghv_pkg::address_t'(bound_word), dghv_pkg::least(dghv_pkg::length_t'(1), dghv_pkg::less(x_i.words, bound_word)));
+                step_o.z      = number('0, dghv_pkg::length_t'(1));
                 step_o.tested = 6'(bound[Shift-1:0]);
             end
             Beyond: begin
-                step_o.x = number(x_i.at + address_t'(bound_word) + address_t'(1), less(x_i.words, bound_word + length_t'(1)));
-                step_o.z = number('0, step_o.x.words == '0 ? length_t'(1) : step_o.x.words);
+                step_o.x = number(x_i.at + dghv_pkg::address_t'(bound_word) + dghv_pkg::address_t'(1), dghv_pkg::less(x_i.words, bound_word + dghv_pkg::length_t'(1)));
+                step_o.z = number('0, step_o.x.words == '0 ? dghv_pkg::length_t'(1) : step_o.x.words);
             end
             Quotient: begin
-                step_o.kind = Product;
-                step_o.x    = number(x_i.at + address_t'(below), least(size, x_i.words - below));
+                step_o.kind = dghv_pkg::Product;
+                step_o.x    = number(x_i.at + dghv_pkg::address_t'(below), dghv_pkg::least(size, x_i.words - below));
                 step_o.y    = number(reciprocal_i, size);
                 step_o.z    = number(quotient, size + size);
             end
             Multiple: begin
-                step_o.kind = Product;
-                step_o.x    = number(quotient + address_t'(size), size);
+                step_o.kind = dghv_pkg::Product;
+                step_o.x    = number(quotient + dghv_pkg::address_t'(size), size);
                 step_o.y    = number(modulus_i, words);
                 step_o.z    = number(rest, more);
             end
             Rest: begin
-                step_o.x     = number(x_i.at, least(x_i.words, more));
+                step_o.x     = number(x_i.at, dghv_pkg::least(x_i.words, more));
                 step_o.y     = number(rest, more);
                 step_o.z     = number(rest, more);
                 step_o.write = 1'b1;
@@ -133,13 +131,13 @@ module super_reduce #(
     end
 
     // What the step that is done has shown to be wrong.
-    ending_e wrong;
+    dghv_pkg::ending_e wrong;
     always_comb begin
-        wrong = Done;
-        if (state_q == Modulus && (!finding_i.at || finding_i.beyond)) wrong = BadModulus;
-        if (state_q == Bound && (finding_i.at || finding_i.beyond)) wrong = BadOperand;
-        if (state_q == Beyond && finding_i.any) wrong = BadOperand;
-        if (state_q == Check && !finding_i.carry) wrong = BadModulus;
+        wrong = dghv_pkg::Done;
+        if (state_q == Modulus && (!finding_i.at || finding_i.beyond)) wrong = dghv_pkg::BadModulus;
+        if (state_q == Bound && (finding_i.at || finding_i.beyond)) wrong = dghv_pkg::BadOperand;
+        if (state_q == Beyond && finding_i.any) wrong = dghv_pkg::BadOperand;
+        if (state_q == Check && !finding_i.carry) wrong = dghv_pkg::BadModulus;
     end
 
     always_ff @(posedge clk_i) begin
@@ -147,17 +145,17 @@ module super_reduce #(
         if (!rst_ni) begin
             state_q  <= Idle;
             masked_q <= 1'b0;
-            ending_o <= Done;
+            ending_o <= dghv_pkg::Done;
         end else if (start_i) begin
             state_q  <= bad_sizes ? Idle : Modulus;
             masked_q <= 1'b0;
-            ending_o <= bad_sizes ? BadSizes : Done;
+            ending_o <= bad_sizes ? dghv_pkg::BadSizes : dghv_pkg::Done;
             done_o   <= bad_sizes;
         end else if (step_done_i && state_q != Idle) begin
             if (state_q == Compare) masked_q <= finding_i.carry;
             if (state_q == Correct) masked_q <= 1'b0;
             ending_o <= wrong;
-            if (wrong != Done || state_q == Give) begin
+            if (wrong != dghv_pkg::Done || state_q == Give) begin
                 state_q <= Idle;
                 done_o  <= 1'b1;
             end else begin

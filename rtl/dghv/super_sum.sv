@@ -35,15 +35,14 @@ module super_sum #(
     input  logic                  wr_ready_i,
     output logic [Width-1:0]      wr_data_o
 );
-    import dghv_pkg::*;
-
     localparam int unsigned Places = $clog2(Chunk);
-    if (Chunk < 2 || (Chunk & (Chunk - 1)) != 0 || CountWidth < Places + 1) $error("super_sum: Chunk is a power of two, at least 2, below 2^CountWidth");
+    if (Chunk < 2 || (Chunk & (Chunk - 1)) != 0 || CountWidth < Places + 1)
+        $error("super_sum: Chunk is a power of two, at least 2, below 2^CountWidth");
     typedef logic [Places:0] count_t;
 
     // Words of a piece that begins at some word of a number of so many.
-    function automatic count_t piece(input length_t words, input length_t from);
-        piece = count_t'(least(length_t'(Chunk), less(words, from)));
+    function automatic count_t piece(input dghv_pkg::length_t words, input dghv_pkg::length_t from);
+        piece = count_t'(dghv_pkg::least(dghv_pkg::length_t'(Chunk), dghv_pkg::less(words, from)));
     endfunction
 
     // ---- Requests, piece by piece: x, y, then the place of z. Two pieces are under way at most. ----
@@ -56,17 +55,17 @@ module super_sum #(
     } ask_e;
     ask_e ask_q;
 
-    length_t asked_q;
+    dghv_pkg::length_t asked_q;
     count_t x_asked, y_asked, z_asked;
     logic asked, push, wait_ready, wait_valid, wait_take;
-    assign x_asked        = piece(least(step_i.x.words, step_i.z.words), asked_q);
-    assign y_asked        = piece(least(step_i.y.words, step_i.z.words), asked_q);
+    assign x_asked        = piece(dghv_pkg::least(step_i.x.words, step_i.z.words), asked_q);
+    assign y_asked        = piece(dghv_pkg::least(step_i.y.words, step_i.z.words), asked_q);
     assign z_asked        = piece(step_i.z.words, asked_q);
     assign rd_req_valid_o = (ask_q == AskX && x_asked != '0) || (ask_q == AskY && y_asked != '0);
-    assign rd_req_addr_o  = AddrWidth'((ask_q == AskX ? step_i.x.at : step_i.y.at) + address_t'(asked_q));
+    assign rd_req_addr_o  = AddrWidth'((ask_q == AskX ? step_i.x.at : step_i.y.at) + dghv_pkg::address_t'(asked_q));
     assign rd_req_count_o = ask_q == AskX ? CountWidth'(x_asked) : CountWidth'(y_asked);
     assign wr_req_valid_o = ask_q == AskZ && step_i.write && wait_ready;
-    assign wr_req_addr_o  = AddrWidth'(step_i.z.at + address_t'(asked_q));
+    assign wr_req_addr_o  = AddrWidth'(step_i.z.at + dghv_pkg::address_t'(asked_q));
     assign wr_req_count_o = CountWidth'(z_asked);
     assign push           = ask_q == AskZ && wait_ready && (!step_i.write || wr_req_ready_i);
 
@@ -91,8 +90,8 @@ module super_sum #(
                 AskX: ask_q <= AskY;
                 AskY: ask_q <= AskZ;
                 default: begin
-                    ask_q   <= less(step_i.z.words, asked_q) > length_t'(Chunk) ? AskX : Idle;
-                    asked_q <= asked_q + length_t'(Chunk);
+                    ask_q   <= dghv_pkg::less(step_i.z.words, asked_q) > dghv_pkg::length_t'(Chunk) ? AskX : Idle;
+                    asked_q <= asked_q + dghv_pkg::length_t'(Chunk);
                 end
             endcase
         end
@@ -112,7 +111,7 @@ module super_sum #(
         .rst_ni,
         .in_valid_i (push),
         .in_ready_o (wait_ready),
-        .in_data_i  ({x_asked, y_asked, z_asked, less(step_i.z.words, asked_q) <= length_t'(Chunk)}),
+        .in_data_i  ({x_asked, y_asked, z_asked, dghv_pkg::less(step_i.z.words, asked_q) <= dghv_pkg::length_t'(Chunk)}),
         .out_valid_o(wait_valid),
         .out_ready_i(wait_take),
         .out_data_o (now)
@@ -124,14 +123,17 @@ module super_sum #(
     logic x_read_q;  // the word of x that is next is there
     count_t place_q;
     logic [Width-1:0] x, x_word, y_word;
-    logic [Width:0] sum;
+    logic [Width:0] sum, more, less, carry;
     logic z_end;
 
     assign x_in      = x_turn_q && wait_valid && place_q < now.x && rd_valid_i;
     assign y_there   = place_q < now.y;
     assign x_word    = place_q < now.x ? x : '0;
     assign y_word    = y_there && !step_i.masked ? rd_data_i : '0;
-    assign sum       = step_i.kind == Subtract ? {1'b0, x_word} - {1'b0, y_word} - (Width + 1)'(finding_o.carry) : {1'b0, x_word} + {1'b0, y_word} + (Width + 1)'(finding_o.carry);
+    assign carry     = (Width + 1)'(finding_o.carry);
+    assign more      = {1'b0, x_word} + {1'b0, y_word} + carry;
+    assign less      = {1'b0, x_word} - {1'b0, y_word} - carry;
+    assign sum       = step_i.kind == dghv_pkg::Subtract ? less : more;
     assign sum_valid = !x_turn_q && x_read_q && (!y_there || rd_valid_i);
     assign z_end     = place_q + count_t'(1) == now.z;
     assign wait_take = sum_valid && sum_ready && z_end;
@@ -152,7 +154,7 @@ module super_sum #(
             x_turn_q  <= 1'b1;
             x_read_q  <= 1'b0;
             place_q   <= '0;
-            finding_o <= '{carry: step_i.carry, default: '0};
+            finding_o <= {step_i.carry, 3'd0};
         end else if (x_turn_q) begin
             if (x_in) place_q <= place_q + count_t'(1);
             if (wait_valid && place_q == now.x) begin

@@ -36,6 +36,8 @@ pub struct Encryptor {
     pub way: u64,
     /// Cycles between steps: what was written is in memory, the next one is there.
     pub between: u64,
+    /// Cycles after the last one, in which all inside becomes zero.
+    pub clear: u64,
 }
 
 /// A pass over memory; lengths in words.
@@ -83,7 +85,7 @@ impl Step {
 
 impl Encryptor {
     /// That of 128 points modulo `2^64 - 2^32 + 1`, words of 64 bits.
-    pub const HALVES: Encryptor = Encryptor { points: 128, block: 28, word: 64, chunk: 32, way: 378, between: 5 };
+    pub const HALVES: Encryptor = Encryptor { points: 128, block: 28, word: 64, chunk: 32, way: 378, between: 5, clear: 1000 };
 
     /// That of 4096 points.
     pub const LONG: Encryptor = Encryptor { points: 4096, block: 832, way: 16 * 1024, ..Encryptor::HALVES };
@@ -149,9 +151,10 @@ impl Encryptor {
         begin.chain(self.noise(sum)).chain(self.reduction(lengths, sum)).collect()
     }
 
-    /// Cycles of steps one after another.
-    pub fn cycles(&self, steps: &[Step]) -> u64 {
-        steps.iter().map(|step| step.cycles(self) + self.between).sum()
+    /// Cycles of steps one after another, and of wiping, a scratch of so many words included.
+    pub fn cycles(&self, steps: &[Step], scratch: u64) -> u64 {
+        let wipe = [Step::Sum { x: 0, z: scratch }];
+        self.clear + steps.iter().chain(&wipe).map(|step| step.cycles(self) + self.between).sum::<u64>()
     }
 }
 
