@@ -101,7 +101,7 @@ module block_operands #(
     logic waiting_valid, arrived;
 
     stream_fifo #(
-        .Width($bits(waiting_t)),
+        .Width(2 * Places + 5 + dghv_pkg::LengthBits),
         .Depth(2)
     ) u_waiting (
         .clk_i,

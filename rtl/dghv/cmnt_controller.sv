@@ -44,8 +44,7 @@ module cmnt_controller (
     dghv_pkg::address_t row_q, correction_q, second_q;
     logic last, sum_done, sum_negative, noise_done, noise_negative, start_sum_q, walking_q;
     logic [1:0] valid;
-    dghv_pkg::step_t [1:0] step;
-    dghv_pkg::step_t own;
+    dghv_pkg::step_t element_step, noise_step, own;
     assign last = index_q == command_i.elements - dghv_pkg::length_t'(1);
 
     dghv_pkg::operand_t coefficients, corrections, result;
@@ -74,7 +73,7 @@ module cmnt_controller (
         .words_i,
         .kept_i,
         .step_valid_o  (valid[0]),
-        .step_o        (step[0]),
+        .step_o        (element_step),
         .step_done_i,
         .finding_i,
         .done_o        (sum_done),
@@ -88,7 +87,7 @@ module cmnt_controller (
         .x_i         (sum_o),
         .noise_i     (command_i.noise),
         .step_valid_o(valid[1]),
-        .step_o      (step[1]),
+        .step_o      (noise_step),
         .step_done_i,
         .finding_i,
         .done_o      (noise_done),
@@ -113,7 +112,7 @@ module cmnt_controller (
         end
     end
     assign step_valid_o = own_valid || (|valid);
-    assign step_o       = own_valid ? own : valid[0] ? step[0] : step[1];
+    assign step_o       = own_valid ? own : valid[0] ? element_step : noise_step;
     assign done_o       = noise_done || (sum_done && sum_negative);
     assign ending_o     = (noise_done && noise_negative) || (sum_done && sum_negative) ? dghv_pkg::Negative : dghv_pkg::Done;
 

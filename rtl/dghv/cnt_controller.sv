@@ -25,9 +25,9 @@ module cnt_controller (
     assign corrections  = {command_i.y.at, command_i.y.words, command_i.y.words};
 
     logic [1:0] valid, done, negative;
-    dghv_pkg::step_t [1:0] step;
+    dghv_pkg::step_t element_step, noise_step;
     assign step_valid_o = |valid;
-    assign step_o       = valid[0] ? step[0] : step[1];
+    assign step_o       = valid[0] ? element_step : noise_step;
 
     element_sum u_elements (
         .clk_i,
@@ -42,7 +42,7 @@ module cnt_controller (
         .words_i,
         .kept_i,
         .step_valid_o  (valid[0]),
-        .step_o        (step[0]),
+        .step_o        (element_step),
         .step_done_i,
         .finding_i,
         .done_o        (done[0]),
@@ -56,7 +56,7 @@ module cnt_controller (
         .x_i         (sum_o),
         .noise_i     (command_i.noise),
         .step_valid_o(valid[1]),
-        .step_o      (step[1]),
+        .step_o      (noise_step),
         .step_done_i,
         .finding_i,
         .done_o      (done[1]),

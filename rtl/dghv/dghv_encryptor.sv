@@ -93,10 +93,9 @@ module dghv_encryptor #(
 
     logic inner_rst_n, step_done, started_q;
     logic [2:0] valid, done;
-    dghv_pkg::step_t [2:0] step;
-    dghv_pkg::ending_e [2:0] ending;
-    dghv_pkg::operand_t [1:0] sum;
-    dghv_pkg::operand_t reduced;
+    dghv_pkg::step_t cnt_step, cmnt_step, reduce_step;
+    dghv_pkg::ending_e cnt_ending, cmnt_ending, sum_ending, reduce_ending;
+    dghv_pkg::operand_t cnt_sum, cmnt_sum, reduced;
     dghv_pkg::finding_t finding;
     logic sum_done;
     dghv_pkg::address_t reduce_scratch;
@@ -118,12 +117,12 @@ module dghv_encryptor #(
         .words_i     (words),
         .kept_i      (kept),
         .step_valid_o(valid[0]),
-        .step_o      (step[0]),
+        .step_o      (cnt_step),
         .step_done_i (step_done),
         .finding_i   (finding),
         .done_o      (done[0]),
-        .sum_o       (sum[0]),
-        .ending_o    (ending[0])
+        .sum_o       (cnt_sum),
+        .ending_o    (cnt_ending)
     );
 
     cmnt_controller u_cmnt (
@@ -134,15 +133,16 @@ module dghv_encryptor #(
         .words_i     (words),
         .kept_i      (kept),
         .step_valid_o(valid[1]),
-        .step_o      (step[1]),
+        .step_o      (cmnt_step),
         .step_done_i (step_done),
         .finding_i   (finding),
         .done_o      (done[1]),
-        .sum_o       (sum[1]),
-        .ending_o    (ending[1])
+        .sum_o       (cmnt_sum),
+        .ending_o    (cmnt_ending)
     );
+    assign sum_ending     = quadratic ? cmnt_ending : cnt_ending;
     assign sum_done       = quadratic ? done[1] : done[0];
-    assign reduced        = encrypts ? sum[quadratic] : command_q.x;
+    assign reduced        = !encrypts ? command_q.x : quadratic ? cmnt_sum : cnt_sum;
     assign reduce_scratch = command_q.scratch.at + (encrypts ? dghv_pkg::address_t'(dghv_pkg::length_t'(18) * segment) : '0);
 
     super_reduce #(
@@ -159,11 +159,11 @@ module dghv_encryptor #(
         .bits_i      (command_q.bits),
         .excess_i    (command_q.excess),
         .step_valid_o(valid[2]),
-        .step_o      (step[2]),
+        .step_o      (reduce_step),
         .step_done_i (step_done),
         .finding_i   (finding),
         .done_o      (done[2]),
-        .ending_o    (ending[2])
+        .ending_o    (reduce_ending)
     );
 
     dghv_pkg::step_t own, now;
@@ -184,9 +184,9 @@ module dghv_encryptor #(
             own.y     = command_q.y;
             own.z     = {command_q.z, command_q.x.words + command_q.y.words, dghv_pkg::length_t'(0)};
         end
-        now = step[2];
-        if (valid[0]) now = step[0];
-        if (valid[1]) now = step[1];
+        now = reduce_step;
+        if (valid[0]) now = cnt_step;
+        if (valid[1]) now = cmnt_step;
         if (own_valid) now = own;
     end
 
@@ -287,12 +287,12 @@ module dghv_encryptor #(
                     if (step_done) state_q <= Clear;
                 end else if (state_q == Sum) begin
                     if (sum_done) begin
-                        state_q  <= ending[quadratic] == dghv_pkg::Done ? Reduction : Clear;
-                        ending_q <= ending[quadratic];
+                        state_q  <= sum_ending == dghv_pkg::Done ? Reduction : Clear;
+                        ending_q <= sum_ending;
                     end
                 end else if (done[2]) begin
                     state_q  <= Clear;
-                    ending_q <= ending[2];
+                    ending_q <= reduce_ending;
                 end
                 Clear: state_q <= Settle;
                 Settle:
@@ -459,5 +459,5 @@ module dghv_encryptor #(
     );
 
     logic unused;
-    assign unused = &{1'b0, rd_last_i, done, sum, ending};
+    assign unused = &{1'b0, rd_last_i};
 endmodule

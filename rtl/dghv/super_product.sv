@@ -139,7 +139,7 @@ module super_product #(
     );
 
     stream_fifo #(
-        .Width($bits(tag_t)),
+        .Width(3 + $clog2(dghv_pkg::Lanes)),
         .Depth(Under)
     ) u_tags (
         .clk_i,

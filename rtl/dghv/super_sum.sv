@@ -104,7 +104,7 @@ module super_sum #(
     piece_t now;
 
     stream_fifo #(
-        .Width($bits(piece_t)),
+        .Width(3 * Places + 4),
         .Depth(2)
     ) u_pieces (
         .clk_i,
