@@ -1,4 +1,4 @@
-//! `rtl/dghv`.
+//! Super-size arithmetic and the encryptor in `rtl/dghv`.
 
 use hearith_verilated::build::Design;
 
