@@ -100,7 +100,6 @@ fn cycles_of_products() {
             // From rest: blocks begin when they come.
             multiplier.unit.bench.idle(2 * n);
             let (cycles, products) = multiplier.check(terms, x, y, x + y);
-            println!("{} {}", design.name(), cycles - products as u64 * n);
             assert_eq!(cycles, products as u64 * n + way, "{terms} times {x} by {y} words in {}", design.name());
         }
     }
