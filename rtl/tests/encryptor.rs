@@ -10,7 +10,9 @@ use hearith_rtl as rtl;
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Pressure, Random};
 use rug::Integer;
-use words::{AT_ONCE, Command, ENCRYPT_CMNT, ENCRYPT_CNT, Encryptor, Ending, MULTIPLY, Manner, Operand, REDUCE, WIPE, stream};
+use words::{
+    AT_ONCE, Command, ENCRYPT_CMNT, ENCRYPT_CNT, Encryptor, Ending, MULTIPLY, Manner, Operand, REDUCE, WIPE, stream,
+};
 
 const SLOW: Manner = Manner { delay: 20, pressure: Pressure::Random(150) };
 
@@ -61,7 +63,8 @@ impl Layout {
 
     /// Numbers of so many words each, without gaps.
     fn put_all(&mut self, words: usize, numbers: &[Integer]) -> Operand {
-        let all = numbers.iter().rev().fold(Integer::new(), |sum, number| (sum << (words as u32 * self.width)) + number);
+        let all =
+            numbers.iter().rev().fold(Integer::new(), |sum, number| (sum << (words as u32 * self.width)) + number);
         let operand = self.put(words * numbers.len(), &all);
         Operand { words, ..operand }
     }
@@ -104,7 +107,9 @@ fn encryption(random: &mut Random, width: u32, lengths: Lengths, quadratic: bool
     let mut layout = Layout { width, next: 3, parts: Vec::new() };
     let a_0 = modulus(random, bits);
     let kinds = if quadratic { 2 } else { 1 };
-    let number = |random: &mut Random, bits: u32| if random.below(4) == 0 { power(bits) - 1u32 } else { below(random, &power(bits)) };
+    let number = |random: &mut Random, bits: u32| {
+        if random.below(4) == 0 { power(bits) - 1u32 } else { below(random, &power(bits)) }
+    };
     let deltas: Vec<Integer> = (0..kinds * elements).map(|_| number(random, correction)).collect();
     let keys: Vec<Integer> = (0..kinds * elements).map(|i| chi(i, bits, width) - &deltas[i]).collect();
     let count = if quadratic { elements * elements } else { elements };
@@ -164,7 +169,8 @@ fn reduction(random: &mut Random, width: u32, bits: u32, excess: u32, kind: u64)
     let operand = layout.put(layout.words(bits + excess) + random.below(3) as usize, &x);
     let z = layout.room(w).at;
     let scratch = layout.room(reduction_scratch(size, w));
-    let command = Command { operation: REDUCE, x: operand, z, modulus, reciprocal, bits, excess, scratch, ..Command::default() };
+    let command =
+        Command { operation: REDUCE, x: operand, z, modulus, reciprocal, bits, excess, scratch, ..Command::default() };
     Case { command, expected: x % a_0, parts: layout.parts, words: layout.next }
 }
 
@@ -173,7 +179,12 @@ fn multiplication(random: &mut Random, width: u32, x_words: usize, y_words: usiz
     let [a, b] = [x_words, y_words].map(|words| below(random, &power(words as u32 * width)));
     let (x, y) = (layout.put(x_words, &a), layout.put(y_words, &b));
     let z = layout.room(x_words + y_words).at;
-    Case { command: Command { operation: MULTIPLY, x, y, z, ..Command::default() }, expected: a * b, parts: layout.parts, words: layout.next }
+    Case {
+        command: Command { operation: MULTIPLY, x, y, z, ..Command::default() },
+        expected: a * b,
+        parts: layout.parts,
+        words: layout.next,
+    }
 }
 
 struct Device {
@@ -203,7 +214,11 @@ impl Device {
     /// Words of the result.
     fn result(&self, case: &Case) -> usize {
         let command = &case.command;
-        if command.operation == MULTIPLY { command.x.words + command.y.words } else { command.bits.div_ceil(self.width) as usize }
+        if command.operation == MULTIPLY {
+            command.x.words + command.y.words
+        } else {
+            command.bits.div_ceil(self.width) as usize
+        }
     }
 
     fn scratch(&self, case: &Case) -> &[u64] {
@@ -220,7 +235,10 @@ impl Device {
         assert_eq!(self.encryptor.memory.number(case.command.z, words), case.expected, "{:?}", case.command);
         assert!(self.scratch(case).iter().all(|&word| word == 0), "the scratch is wiped");
         // Nothing else is touched.
-        let own = |at: usize| (case.command.z..case.command.z + words).contains(&at) || (case.command.scratch.at..case.command.scratch.at + case.command.scratch.words).contains(&at);
+        let own = |at: usize| {
+            (case.command.z..case.command.z + words).contains(&at)
+                || (case.command.scratch.at..case.command.scratch.at + case.command.scratch.words).contains(&at)
+        };
         let now = &self.encryptor.memory.words;
         assert!((0..now.len()).all(|at| own(at) || now[at] == before[at]), "nothing else is written");
         cycles
@@ -300,7 +318,10 @@ fn bad_input_gives_an_error_and_no_number() {
     let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_16, 5, SLOW);
     let mut random = Random::new(8);
     let width = 8;
-    let kinds = [|random: &mut Random| encryption(random, 8, TINY, false), |random: &mut Random| encryption(random, 8, TINY, true)];
+    let kinds = [
+        |random: &mut Random| encryption(random, 8, TINY, false),
+        |random: &mut Random| encryption(random, 8, TINY, true),
+    ];
     for kind in kinds {
         // A modulus without its top bit, or with one above it.
         let mut case = kind(&mut random);
@@ -387,7 +408,9 @@ impl Device {
     /// How many words inside are not zero.
     fn left(&self) -> usize {
         let model = &self.encryptor.bench.model;
-        let words = |name: &&str| (0..model.memory_words(name)).filter(|&word| model.peek(name, word).iter().any(|&limb| limb != 0)).count();
+        let words = |name: &&str| {
+            (0..model.memory_words(name)).filter(|&word| model.peek(name, word).iter().any(|&limb| limb != 0)).count()
+        };
         MEMORIES.iter().map(words).sum()
     }
 }
@@ -491,7 +514,11 @@ fn cycles_follow_the_model() {
             };
             let steps = if quadratic { Model::HALVES.cmnt(&lengths) } else { Model::HALVES.cnt(&lengths) };
             let expected = Model::HALVES.cycles(&steps, case.command.scratch.words as u64);
-            println!("{modulus} {quadratic}: {cycles}, by the model {expected}, {} steps, products {}", steps.len(), steps.iter().map(|s| s.products(28)).sum::<u64>());
+            println!(
+                "{modulus} {quadratic}: {cycles}, by the model {expected}, {} steps, products {}",
+                steps.len(),
+                steps.iter().map(|s| s.products(28)).sum::<u64>()
+            );
         }
     }
 }

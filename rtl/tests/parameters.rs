@@ -289,7 +289,8 @@ fn elaborate(module: &str, settings: &[&str]) -> Option<String> {
         command.args(["-y", room, &format!("+incdir+{room}")]);
     }
     command.args(settings.iter().map(|setting| format!("-G{setting}")));
-    let packages = ["lib/accelerator_pkg.sv", "coproc/coproc_pkg.sv", "ntt/ntt_pkg.sv", "rns/rns_pkg.sv", "dghv/dghv_pkg.sv"];
+    let packages =
+        ["lib/accelerator_pkg.sv", "coproc/coproc_pkg.sv", "ntt/ntt_pkg.sv", "rns/rns_pkg.sv", "dghv/dghv_pkg.sv"];
     command.args(packages).arg(format!("{module}.sv"));
     let output =
         command.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("Verilator was there when this was built");

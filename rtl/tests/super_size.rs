@@ -53,7 +53,14 @@ impl Multiplier {
     fn check(&mut self, terms: usize, x: usize, y: usize, z: usize) -> (u64, usize) {
         let operand = |at, words| Operand { at, words, stride: words + 1 };
         let (y_at, z_at) = (terms * (x + 1), terms * (x + y + 2));
-        let step = Step { kind: PRODUCT, x: operand(0, x), y: operand(y_at, y), z: operand(z_at, z), terms, ..Step::default() };
+        let step = Step {
+            kind: PRODUCT,
+            x: operand(0, x),
+            y: operand(y_at, y),
+            z: operand(z_at, z),
+            terms,
+            ..Step::default()
+        };
         let mut sum = Integer::new();
         // What was there before must not matter, nor what is behind a number.
         let guard = self.random.next() & u64::MAX >> (64 - self.width);
@@ -96,13 +103,29 @@ fn cycles_of_products() {
     for (design, n, way) in [(&rtl::SUPER_PRODUCT_16, 16, 96), (&rtl::SUPER_PRODUCT_128, 128, 378)] {
         let mut multiplier = Multiplier::new(design, 3, AT_ONCE);
         let b = multiplier.block;
-        for (terms, x, y) in [(1, b, b), (1, b, 5 * b), (1, 4 * b, 7 * b), (3, 2 * b, 3 * b - 1), (1, 5 * b - 1, 5 * b)] {
+        for (terms, x, y) in [(1, b, b), (1, b, 5 * b), (1, 4 * b, 7 * b), (3, 2 * b, 3 * b - 1), (1, 5 * b - 1, 5 * b)]
+        {
             // From rest: blocks begin when they come.
             multiplier.unit.bench.idle(2 * n);
             let (cycles, products) = multiplier.check(terms, x, y, x + y);
             assert_eq!(cycles, products as u64 * n + way, "{terms} times {x} by {y} words in {}", design.name());
         }
     }
+}
+
+/// A memory that answers late, but within a product's time, adds that once, and at most a product's time.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn late_answers_cost_nothing_more() {
+    let shape = (1, 112, 140, 252);
+    let mut cycles = [0, 20, 40].map(|delay| {
+        let mut multiplier = Multiplier::new(&rtl::SUPER_PRODUCT_128, 4, Manner { delay, pressure: Pressure::None });
+        multiplier.unit.bench.idle(256);
+        multiplier.check(shape.0, shape.1, shape.2, shape.3).0
+    });
+    let least = cycles[0];
+    cycles.iter_mut().for_each(|each| *each -= least);
+    assert!(cycles[1] <= 20 + 128 && cycles[2] <= 40 + 128, "{cycles:?}");
 }
 
 /// Element `index` of so many bits, by the definition in `hearith-dghv`: word `8 t + s` of its stream is word `t` of segment `s`.
@@ -114,7 +137,13 @@ fn element(index: usize, bits: u32, width: u32) -> Integer {
 }
 
 /// Sums over elements from the seed: a segment each, and all of them together.
-fn check_seeded(multiplier: &mut Multiplier, bits: u32, coefficient: usize, terms: usize, first: usize) -> (u64, usize) {
+fn check_seeded(
+    multiplier: &mut Multiplier,
+    bits: u32,
+    coefficient: usize,
+    terms: usize,
+    first: usize,
+) -> (u64, usize) {
     let width = multiplier.width;
     let whole = bits.div_ceil(width) as usize;
     let segment = whole.div_ceil(8);
@@ -172,12 +201,26 @@ impl Adder {
         let tested = self.random.below(width.into()) as u32;
         let operand = |at, words| Operand { at, words, stride: 0 };
         let z_at = [1000, 100, 500][place];
-        let step = Step { kind, x: operand(100, x), y: operand(500, y), z: operand(z_at, z), write, masked, carry, tested, ..Step::default() };
+        let step = Step {
+            kind,
+            x: operand(100, x),
+            y: operand(500, y),
+            z: operand(z_at, z),
+            write,
+            masked,
+            carry,
+            tested,
+            ..Step::default()
+        };
         let guard = self.random.next() & u64::MAX >> (64 - width);
         self.unit.memory.words.fill(guard);
         let a = some(&mut self.random, x as u32 * width);
         // Often equal, so that differences are zero and carries go far.
-        let b = if self.random.below(3) == 0 { a.clone().keep_bits(y as u32 * width) } else { some(&mut self.random, y as u32 * width) };
+        let b = if self.random.below(3) == 0 {
+            a.clone().keep_bits(y as u32 * width)
+        } else {
+            some(&mut self.random, y as u32 * width)
+        };
         self.unit.memory.put(100, x, &a);
         self.unit.memory.put(500, y, &b);
         let before = self.unit.memory.words.clone();
@@ -242,7 +285,16 @@ fn sums_and_differences_of_all_words() {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn cycles_of_sums() {
     let mut adder = Adder::new(&rtl::SUPER_SUM_64, 5, AT_ONCE);
-    for [x, y, z] in [[0, 0, 1], [0, 0, 200], [200, 0, 200], [0, 200, 200], [200, 200, 200], [32, 32, 32], [40, 1, 40], [100, 10, 70]] {
+    for [x, y, z] in [
+        [0, 0, 1],
+        [0, 0, 200],
+        [200, 0, 200],
+        [0, 200, 200],
+        [200, 200, 200],
+        [32, 32, 32],
+        [40, 1, 40],
+        [100, 10, 70],
+    ] {
         let expected = x.min(z) + z + 2 * usize::div_ceil(z, 32) + 4;
         assert_eq!(adder.check(SUBTRACT, [x, y, z], 0, 1), expected as u64, "{x} and {y} words, {z} of the result");
     }
