@@ -6,6 +6,7 @@ whole. A result is kept in target/synth until a source that it depends on change
 
 import argparse
 import collections
+import subprocess
 import sys
 
 import tools
@@ -130,6 +131,22 @@ UNITS = {
     "a shift that comes along, 2^64 - 2^32 + 1": ("variable_shift", {}),
 }
 
+# What computes over memory, and whatever it is made of: as built, with blocks of 64 digits of 28 bits and words of 64.
+ENCRYPTOR = {
+    "which blocks meet": ("product_pairs", {}),
+    "their words from memory and from the seed": ("block_operands", {}),
+    "products of blocks, in words": ("block_product", {}),
+    "sums of columns": ("column_sum", {}),
+    "columns to memory": ("column_writer", {}),
+    "sums of products over memory": ("super_product", {}),
+    "sums and differences over memory": ("super_sum", {}),
+    "steps of a reduction": ("super_reduce", {}),
+    "steps of CNT": ("cnt_controller", {}),
+    "steps of CMNT": ("cmnt_controller", {}),
+    "the way to memory": ("memory_gate", {}),
+    "the whole encryptor": ("dghv_encryptor", {}),
+}
+
 
 def rate(bits, cycles, dsp):
     """Products of single bits a cycle and DSP block."""
@@ -172,18 +189,27 @@ def table_folded():
     return table(head, rows)
 
 
-def table_units():
+def table_units(units, kinds):
     rows = []
-    for name, (top, parameters) in UNITS.items():
+    for name, (top, parameters) in units.items():
         used = area(top, parameters)
-        rows.append((name, f"`{top}`", *([used[kind] for kind in ("LUT", "FF", "DSP")] if used else [None] * 3)))
-    return table(("unit", "module", "LUT", "FF", "DSP"), rows)
+        rows.append((name, f"`{top}`", *([used[kind] for kind in kinds] if used else [None] * len(kinds))))
+    return table(("unit", "module", *("block RAM" if kind == "BRAM" else kind for kind in kinds)), rows)
+
+
+def table_6():
+    """The golden model's rows: crates/golden/examples/table_6.rs."""
+    command = ["cargo", "run", "--quiet", "--package", "hearith-golden", "--example", "table_6"]
+    lines = subprocess.run(command, cwd=tools.ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    head = ("", "seconds, printed", "by equation 12", "cycles by it", "with b = 28", "cycles, ours", "times theirs", "products a DSP block, times theirs")
+    return table(head, [line.split("|") for line in lines])
 
 
 TEXT = """# Encryption for FHE over the integers in hardware: the paper's tables and ours
 
 Written by `synth/dghv.py` ({tools}). *Paper* is Cao, Moore, O'Neill, O'Sullivan and Hanley, "Accelerating Fully Homomorphic Encryption over the Integers with
-Super-size Hardware Multiplier and Modular Reduction". So far the multiplier of blocks; the designs are in [docs/integer-fft.md](../../docs/integer-fft.md).
+Super-size Hardware Multiplier and Modular Reduction". The designs are in
+[docs/integer-fft.md](../../docs/integer-fft.md) and [docs/dghv-encryptor.md](../../docs/dghv-encryptor.md).
 
 **What cannot be compared.** The paper's figures come from ISE on a Virtex-7, placed and routed or said to be too large for it. Ours are Yosys's, mapped to the same
 primitives (LUT6, flip-flop, DSP48E1) before placement, and have no clock yet. Yosys leaves the additions between a product's pieces to LUTs, where ISE may use
@@ -208,6 +234,19 @@ synthesised with its best for digits of 28 bits.
 
 {table_folded}
 
+## Table 5: the encryptor
+Both schemes in one: the paper's, with 2^32 + 1, take 256 DSP blocks, 237 031 LUTs and 191 176 flip-flops (CMNT), all of it but the controllers the multiplier's; ours is synthesised whole, with
+one folded multiplier of 128 points.
+
+{table_encryptor}
+
+## Table 6: encryptions
+The paper's best design by DSP blocks, 2^64 + 1 (2048 blocks, 179.346 MHz): its seconds, what equation 12 with its number of blocks put right gives, and that with digits of 28 bits. Ours are cycles
+by the golden model (`integer_fft::encryption`), which tests hold against simulation, for a memory that answers at once, with 16 DSP blocks as the paper counts them. **CMNT is not the same work**: ours makes every
+product A_i0 A_j1 from the seed, the paper takes those products modulo A_0 as given. The table shows what one multiplier of 16 blocks does, not what fills a device.
+
+{table_6}
+
 ## Units
 {table_units}
 """
@@ -221,6 +260,7 @@ def main():
     parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
     arguments = parser.parse_args()
     jobs = {f"unit {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in UNITS.items()}
+    jobs |= {f"encryptor {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in ENCRYPTOR.items()}
     for name in SETS:
         jobs[f"parallel {name}"] = lambda name=name: whole(name)
     for log in FOLDED:
@@ -238,7 +278,9 @@ def main():
             table_3=table_3(),
             table_4=table_4(),
             table_folded=table_folded(),
-            table_units=table_units(),
+            table_units=table_units(UNITS, KINDS[:3]),
+            table_encryptor=table_units(ENCRYPTOR, KINDS),
+            table_6=table_6(),
         )
         (tools.ROOT / "bench" / "results" / "dghv-hardware.md").write_text(page)
     if failures:

@@ -4,6 +4,7 @@ mod arith;
 mod bench;
 mod boards;
 mod coproc;
+mod encryptor;
 mod lib;
 mod ntt;
 mod rns;
@@ -15,8 +16,10 @@ pub fn all() -> impl Iterator<Item = Design> {
     let arith = if cfg!(feature = "arith") { arith::designs() } else { Vec::new() };
     let rns = if cfg!(feature = "rns") { rns::designs() } else { Vec::new() };
     let ntt = if cfg!(feature = "ntt") { ntt::designs() } else { Vec::new() };
+    let encryptor = if cfg!(feature = "dghv") { encryptor::designs() } else { Vec::new() };
     // With a MESA inside.
     let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
     let coproc = if cfg!(feature = "arith") { coproc::designs() } else { Vec::new() };
-    lib::designs().into_iter().chain(bench::designs()).chain(boards).chain(coproc).chain(arith).chain(ntt).chain(rns)
+    let systems = boards.into_iter().chain(coproc).chain(encryptor);
+    lib::designs().into_iter().chain(bench::designs()).chain(systems).chain(arith).chain(ntt).chain(rns)
 }

@@ -1,9 +1,10 @@
 //! Products of long integers by transforms over a finite ring, as the hardware of the design for FHE over the integers \[CMOOH13\] computes
-//! them: blocks of `k / 2` digits of `b` bits, transforms of length `k` modulo `p`, and what the blocks of a long product cost ([`cost`]).
+//! them: blocks of `k / 2` digits of `b` bits, transforms of length `k` modulo `p`, and what the blocks of a long product ([`cost`]) and whole encryptions ([`encryption`]) cost.
 //!
 //! Transforms are computed by their definition, with `k^2` products, so that they share nothing with what they are compared with.
 
 pub mod cost;
+pub mod encryption;
 
 /// Integers modulo `2^a + 1` (`b` = 0) or `2^a - 2^b + 1`, `a` at most 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,221 @@
+//! What an encryption over the integers takes: cycles of the encryptor in `rtl/dghv`, step by step, and of the paper's, by its equation 12 corrected.
+
+use super::Parameters;
+use super::cost::Blocks;
+
+/// Segments of an element that come out of the seed side by side.
+const LANES: u64 = 8;
+
+/// Lengths of a key, in bits but for the elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    /// The modulus, `phi`.
+    pub modulus: u64,
+    /// `tau`, or the elements of each kind.
+    pub elements: u64,
+    /// Coefficients.
+    pub coefficient: u64,
+    /// Corrections of a compressed key.
+    pub correction: u64,
+    /// What the sum before its reduction has more than the modulus, `gamma`.
+    pub excess: u64,
+}
+
+/// How the encryptor is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Encryptor {
+    /// Cycles of a product of blocks: the length of its transforms.
+    pub points: u64,
+    /// Words of a block.
+    pub block: u64,
+    /// Bits of a word.
+    pub word: u64,
+    /// Words of a piece of the adder.
+    pub chunk: u64,
+    /// Cycles from the start of a product to its end besides those of its products of blocks.
+    pub way: u64,
+    /// Cycles between steps: what was written is in memory, the next one is there.
+    pub between: u64,
+    /// Cycles after the last one, in which all inside becomes zero.
+    pub clear: u64,
+}
+
+/// A pass over memory; lengths in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// `terms` products of `x` by `y` words, the lowest `z` of their sum.
+    Product {
+        /// Of the one factor.
+        x: u64,
+        /// Of the other.
+        y: u64,
+        /// Of the result.
+        z: u64,
+        /// Pairs of factors.
+        terms: u64,
+        /// Sums side by side, with the same `x`.
+        lanes: u64,
+    },
+    /// A sum or difference of `z` words, the first operand of `x`.
+    Sum {
+        /// Of the first operand.
+        x: u64,
+        /// Of the result.
+        z: u64,
+    },
+}
+
+impl Step {
+    /// Products of blocks: those of every column, and one of zeros for a column that has none.
+    pub fn products(&self, block: u64) -> u64 {
+        let Step::Product { x, y, z, terms, lanes } = *self else { return 0 };
+        let [i, j, columns] = [x, y, z].map(|words| words.div_ceil(block));
+        let pairs = |c: u64| (c.min(i - 1) + 1).saturating_sub((c + 1).saturating_sub(j));
+        lanes * (0..columns).map(|c| (pairs(c) * terms).max(1)).sum::<u64>()
+    }
+
+    /// Cycles, for a memory that answers at once.
+    pub fn cycles(&self, design: &Encryptor) -> u64 {
+        match *self {
+            Step::Product { .. } => self.products(design.block) * design.points + design.way,
+            Step::Sum { x, z } => x.min(z) + z + 2 * z.div_ceil(design.chunk) + 4,
+        }
+    }
+}
+
+impl Encryptor {
+    /// That of 128 points modulo `2^64 - 2^32 + 1`, words of 64 bits.
+    pub const HALVES: Encryptor =
+        Encryptor { points: 128, block: 28, word: 64, chunk: 32, way: 378, between: 5, clear: 1000 };
+
+    /// That of 4096 points.
+    pub const LONG: Encryptor = Encryptor { points: 4096, block: 832, way: 16 * 1024, ..Encryptor::HALVES };
+
+    fn words(&self, bits: u64) -> u64 {
+        bits.div_ceil(self.word)
+    }
+
+    /// `sum of b_i A_i` of coefficients of so many words, into `z` words.
+    fn elements(&self, lengths: &Lengths, coefficient: u64, terms: u64, z: u64) -> [Step; 4] {
+        let segment = self.words(lengths.modulus).div_ceil(LANES);
+        let short = coefficient + self.words(lengths.correction) + 1;
+        [
+            Step::Product { x: coefficient, y: segment, z: 2 * segment, terms, lanes: LANES },
+            Step::Sum { x: 7 * segment, z: 8 * segment },
+            Step::Product { x: coefficient, y: short - coefficient - 1, z: short, terms, lanes: 1 },
+            Step::Sum { x: 9 * segment, z },
+        ]
+    }
+
+    /// Barrett's reduction of a number of `x` words.
+    pub fn reduction(&self, lengths: &Lengths, x: u64) -> Vec<Step> {
+        let (words, rest) = (self.words(lengths.modulus), lengths.modulus % self.word);
+        let minus_beta = if rest < 3 { rest + self.word } else { rest };
+        let (below, size) = ((lengths.modulus - minus_beta) / self.word, (lengths.excess + minus_beta) / self.word + 1);
+        let bound = (lengths.modulus + lengths.excess) / self.word;
+        let sum = |x: u64, z: u64| Step::Sum { x, z };
+        vec![
+            sum(1, 1),
+            sum(x.saturating_sub(bound).min(1), 1),
+            sum(x.saturating_sub(bound + 1), x.saturating_sub(bound + 1).max(1)),
+            Step::Product { x: size.min(x - below), y: size, z: 2 * size, terms: 1, lanes: 1 },
+            Step::Product { x: size, y: words, z: words + 1, terms: 1, lanes: 1 },
+            sum(x.min(words + 1), words + 1),
+            sum(words + 1, words + 1),
+            sum(words + 1, words + 1),
+            sum(words + 1, words + 1),
+            sum(words, words),
+        ]
+    }
+
+    /// Doubling, and the noise.
+    fn noise(&self, x: u64) -> [Step; 3] {
+        [Step::Sum { x, z: x }; 3]
+    }
+
+    /// An encryption by CNT.
+    pub fn cnt(&self, lengths: &Lengths) -> Vec<Step> {
+        let sum = 9 * self.words(lengths.modulus).div_ceil(LANES);
+        let elements = self.elements(lengths, self.words(lengths.coefficient), lengths.elements, sum);
+        elements.into_iter().chain(self.noise(sum)).chain(self.reduction(lengths, sum)).collect()
+    }
+
+    /// An encryption by CMNT, with all its products.
+    pub fn cmnt(&self, lengths: &Lengths) -> Vec<Step> {
+        let (words, coefficient, count) =
+            (self.words(lengths.modulus), self.words(lengths.coefficient), lengths.elements);
+        let inner = words + coefficient + 1;
+        let sum = words + inner + 1;
+        let outer = (0..count).flat_map(|_| self.elements(lengths, 1, 1, words));
+        let inners = (0..count).flat_map(|_| self.elements(lengths, coefficient, count, inner));
+        let products = Step::Product { x: words, y: inner, z: sum, terms: count, lanes: 1 };
+        let begin = [Step::Sum { x: 0, z: 1 }].into_iter().chain(outer).chain(inners).chain([products]);
+        begin.chain(self.noise(sum)).chain(self.reduction(lengths, sum)).collect()
+    }
+
+    /// Cycles of steps one after another, and of wiping, a scratch of so many words included.
+    pub fn cycles(&self, steps: &[Step], scratch: u64) -> u64 {
+        let wipe = [Step::Sum { x: 0, z: scratch }];
+        self.clear + steps.iter().chain(&wipe).map(|step| step.cycles(self) + self.between).sum::<u64>()
+    }
+}
+
+/// The paper's encryption: so many products of a coefficient by an element, and the two products of a reduction, each by equation 12 with its number of blocks put right. For CMNT the products
+/// `A_i0 A_j1` modulo `A_0` are taken as given, `elements^2` of them, which is what its Table 6 counts.
+pub fn paper(parameters: &Parameters, products: u64, coefficient: u64, modulus: u64) -> u64 {
+    let step = u64::from(parameters.block_bits() / parameters.bus_bits());
+    let way = 16 * u64::from(parameters.k.ilog2() + 1);
+    (products + 2) * (way + Blocks::new(parameters, coefficient, modulus).cycles(step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::integer_fft::PRINTED;
+
+    /// Counted by hand: blocks of two words.
+    #[test]
+    fn products_of_blocks() {
+        let product = |x, y, z, terms, lanes| Step::Product { x, y, z, terms, lanes }.products(2);
+        assert_eq!(product(2, 2, 4, 1, 1), 1 + 1);
+        assert_eq!(product(3, 5, 8, 1, 1), 2 * 3);
+        assert_eq!(product(3, 6, 9, 4, 1), 4 * 6 + 1);
+        assert_eq!(product(6, 6, 6, 1, 8), 8 * (1 + 2 + 3));
+        assert_eq!(product(1, 1, 9, 1, 1), 1 + 4);
+    }
+
+    /// Table 6 of \[CMOOH13\] follows from equation 12: seconds at the clocks of its Table 5. The rows of `2^32 - 2^20 + 1` were run with digits of 8 bits.
+    #[test]
+    fn table_6_follows() {
+        let sets = [(0, 292.410, 8), (3, 254.054, 8), (1, 179.346, 24), (2, 166.450, 28)];
+        let cmnt = [(42, 160_000, 12), (52, 860_000, 23), (62, 4_200_000, 44), (72, 19_000_000, 88)];
+        let cnt = [(936, 150_000, 158), (1476, 830_000, 572), (2016, 4_200_000, 2110), (2556, 19_350_000, 7695)];
+        let seconds = |set: usize, products: u64, coefficient: u64, modulus: u64| {
+            let (index, clock, base) = sets[set];
+            let parameters = Parameters { base, ..PRINTED[index] };
+            paper(&parameters, products, coefficient, modulus) as f64 / clock / 1e6
+        };
+        let printed_cmnt = [
+            [0.003, 0.050, 0.872, 15.735],
+            [0.003, 0.057, 1.003, 18.110],
+            [0.000854, 0.0139, 0.239, 4.284],
+            [0.000815, 0.0130, 0.221, 3.958],
+        ];
+        let printed_cnt = [
+            [0.011, 0.306, 7.586, 159.173],
+            [0.012, 0.352, 8.731, 183.204],
+            [0.000786, 0.0142, 0.5165, 8.655],
+            [0.000739, 0.0132, 0.4772, 7.994],
+        ];
+        // What surrounds products weighs less the longer they are; printed seconds have two digits at first.
+        for (size, tolerance) in [0.15, 0.03, 0.006, 0.002].into_iter().enumerate() {
+            for set in 0..4 {
+                let ((alpha, gamma, beta), (delta, phi, tau)) = (cmnt[size], cnt[size]);
+                let found = [seconds(set, beta * beta, alpha, gamma), seconds(set, tau, delta, phi)];
+                for (found, printed) in found.into_iter().zip([printed_cmnt[set][size], printed_cnt[set][size]]) {
+                    assert!((found / printed - 1.0).abs() < tolerance, "{found} s, printed {printed} s");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Super-size arithmetic and the encryptor in `rtl/dghv`.
+
+use hearith_verilated::build::Design;
+
+/// A root of order 16 modulo 241 that half powers of two make up, and that of 128 modulo 2^64 - 2^32 + 1.
+const ROOT_16: &str = "66'd197";
+const ROOT_128: &str = "66'd18446741870424883713";
+
+fn design(name: &str, top: &str) -> Design {
+    Design::new(name, top).source("dghv/dghv_pkg.sv").source("ntt/ntt_pkg.sv")
+}
+
+/// Around blocks of 8 digits of 2 bits, in words of 8: everything as short as can be.
+fn tiny(name: &str, top: &str) -> Design {
+    let design = design(name, top).parameter("B", 4).parameter("High", 2).parameter("Low", 2);
+    design.parameter("Root", ROOT_16).parameter("Halves", 1).parameter("Base", 2).parameter("Width", 8)
+}
+
+/// Around blocks of 64 digits of 28 bits, in words of 64: the design's own size.
+fn full(name: &str, top: &str) -> Design {
+    design(name, top).parameter("Root", ROOT_128)
+}
+
+pub fn designs() -> Vec<Design> {
+    vec![
+        tiny("super_product_16", "super_product"),
+        full("super_product_128", "super_product"),
+        design("super_sum_8", "super_sum").parameter("Width", 8).parameter("Chunk", 4),
+        design("super_sum_64", "super_sum"),
+        tiny("dghv_encryptor_16", "dghv_encryptor")
+            .parameter("Chunk", 4)
+            .memory("ram_1r1w", "word_q")
+            .memory("folded_multiplier", "sum_q")
+            .memory("wide_product", "a_q")
+            .memory("wide_product", "b_q"),
+        full("dghv_encryptor_128", "dghv_encryptor"),
+    ]
+}

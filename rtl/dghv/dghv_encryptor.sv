@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Encryption over the integers, CNT and CMNT, with products and reductions of super-size numbers: commands (dghv_pkg) over numbers in memory.
+//
+// One multiplier (super_product) and one adder (super_sum) carry out the steps of the controllers, one after another; each step's words are in memory before the next begins.
+// After every command, whatever its end, all that is inside becomes zero, and so does the scratch unless memory has failed; then status_ says how it ended. flush_i does that at once, and so does an
+// error of the memory, which ends all: nothing is answered but that, until reset. A result is written only where all went well.
+// The time that a command takes depends on its lengths, on the memory, and on nothing else, but for how it ends.
+module dghv_encryptor #(
+    parameter int unsigned B          = 32,                        // those of super_product
+    parameter int unsigned High       = 4,
+    parameter int unsigned Low        = 3,
+    parameter logic [65:0] Root       = 66'd18446741870424883713,
+    parameter int unsigned Halves     = 1,
+    parameter int unsigned Base       = 28,
+    parameter int unsigned ATile      = 24,
+    parameter int unsigned Width      = 64,
+    parameter int unsigned Chunk      = 32,                        // of super_sum
+    parameter int unsigned AddrWidth  = 32,
+    parameter int unsigned CountWidth = 11
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_ni,
+    input  logic                  flush_i,
+    input  logic                  command_valid_i,
+    output logic                  command_ready_o,
+    input  dghv_pkg::command_t    command_i,
+    output logic                  status_valid_o,
+    input  logic                  status_ready_i,
+    output dghv_pkg::ending_e     status_o,
+    output logic                  rd_req_valid_o,
+    input  logic                  rd_req_ready_i,
+    output logic [AddrWidth-1:0]  rd_req_addr_o,
+    output logic [CountWidth-1:0] rd_req_count_o,
+    input  logic                  rd_valid_i,
+    output logic                  rd_ready_o,
+    input  logic [Width-1:0]      rd_data_i,
+    input  logic                  rd_last_i,
+    output logic                  wr_req_valid_o,
+    input  logic                  wr_req_ready_i,
+    output logic [AddrWidth-1:0]  wr_req_addr_o,
+    output logic [CountWidth-1:0] wr_req_count_o,
+    output logic                  wr_valid_o,
+    input  logic                  wr_ready_i,
+    output logic [Width-1:0]      wr_data_o,
+    input  logic                  wr_done_i,
+    input  logic                  error_i,           // of the memory, or of what makes elements
+    output logic                  seed_req_valid_o,
+    input  logic                  seed_req_ready_i,
+    output dghv_pkg::index_t      seed_req_index_o,  // of the element
+    output dghv_pkg::length_t     seed_req_row_o,    // the first of the rows, of Lanes words each
+    output logic [CountWidth-1:0] seed_req_count_o,  // rows
+    input  logic                  seed_valid_i,
+    output logic                  seed_ready_o,
+    input  logic [Width-1:0]      seed_data_i
+);
+    localparam int unsigned Shift = $clog2(Width);
+
+    if (AddrWidth < 1 || AddrWidth > dghv_pkg::AddressBits) $error("dghv_encryptor: AddrWidth is 1 to 32");
+
+    // ---- From command to status. ----
+
+    typedef enum logic [3:0] {
+        Idle,
+        Direct,   // Multiply
+        Sum,      // of an encryption
+        Reduction,
+        Clear,    // all inside is reset,
+        Settle,   // what is under way comes in, memories become zero,
+        Scratch,  // and the scratch
+        Report
+    } state_e;
+    state_e state_q;
+    dghv_pkg::command_t command_q;
+    dghv_pkg::ending_e ending_q;
+    logic take, working;
+    logic busy_q;  // there is a command to answer
+    assign command_ready_o = state_q == Idle;
+    assign take            = command_valid_i && command_ready_o;
+    assign working         = state_q == Direct || state_q == Sum || state_q == Reduction;
+    assign status_valid_o  = state_q == Report;
+    assign status_o        = ending_q;
+
+    // ---- What the controllers want next. ----
+
+    dghv_pkg::length_t words, segment;
+    logic [5:0] kept;
+    logic encrypts, quadratic;
+    assign encrypts  = command_q.operation == dghv_pkg::EncryptCnt || command_q.operation == dghv_pkg::EncryptCmnt;
+    assign quadratic = command_q.operation == dghv_pkg::EncryptCmnt;
+    assign words     = dghv_pkg::length_t'((command_q.bits + dghv_pkg::index_t'(Width - 1)) >> Shift);
+    assign segment   = (words + dghv_pkg::length_t'(dghv_pkg::Lanes - 1)) / dghv_pkg::length_t'(dghv_pkg::Lanes);
+    assign kept      = 6'(command_q.bits[Shift-1:0]);
+
+    logic inner_rst_n, step_done, started_q;
+    logic [2:0] valid, done;
+    dghv_pkg::step_t cnt_step, cmnt_step, reduce_step;
+    dghv_pkg::ending_e cnt_ending, cmnt_ending, sum_ending, reduce_ending;
+    dghv_pkg::operand_t cnt_sum, cmnt_sum, reduced;
+    dghv_pkg::finding_t finding;
+    logic sum_done;
+    dghv_pkg::address_t reduce_scratch;
+
+    // Begins in the cycle after the state has.
+    state_e begun_q;
+    logic enter;
+    assign enter = state_q != begun_q;
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begun_q <= Idle;
+        else begun_q <= state_q;
+    end
+
+    cnt_controller u_cnt (
+        .clk_i,
+        .rst_ni      (inner_rst_n),
+        .start_i     (state_q == Sum && enter && !quadratic),
+        .command_i   (command_q),
+        .words_i     (words),
+        .kept_i      (kept),
+        .step_valid_o(valid[0]),
+        .step_o      (cnt_step),
+        .step_done_i (step_done),
+        .finding_i   (finding),
+        .done_o      (done[0]),
+        .sum_o       (cnt_sum),
+        .ending_o    (cnt_ending)
+    );
+
+    cmnt_controller u_cmnt (
+        .clk_i,
+        .rst_ni      (inner_rst_n),
+        .start_i     (state_q == Sum && enter && quadratic),
+        .command_i   (command_q),
+        .words_i     (words),
+        .kept_i      (kept),
+        .step_valid_o(valid[1]),
+        .step_o      (cmnt_step),
+        .step_done_i (step_done),
+        .finding_i   (finding),
+        .done_o      (done[1]),
+        .sum_o       (cmnt_sum),
+        .ending_o    (cmnt_ending)
+    );
+    assign sum_ending     = quadratic ? cmnt_ending : cnt_ending;
+    assign sum_done       = quadratic ? done[1] : done[0];
+    assign reduced        = !encrypts ? command_q.x : quadratic ? cmnt_sum : cnt_sum;
+    assign reduce_scratch = command_q.scratch.at + (encrypts ? dghv_pkg::address_t'(dghv_pkg::length_t'(18) * segment) : '0);
+
+    super_reduce #(
+        .Width(Width)
+    ) u_reduce (
+        .clk_i,
+        .rst_ni      (inner_rst_n),
+        .start_i     (state_q == Reduction && enter),
+        .x_i         (reduced),
+        .z_i         (command_q.z),
+        .scratch_i   (reduce_scratch),
+        .modulus_i   (command_q.modulus),
+        .reciprocal_i(command_q.reciprocal),
+        .bits_i      (command_q.bits),
+        .excess_i    (command_q.excess),
+        .step_valid_o(valid[2]),
+        .step_o      (reduce_step),
+        .step_done_i (step_done),
+        .finding_i   (finding),
+        .done_o      (done[2]),
+        .ending_o    (reduce_ending)
+    );
+
+    dghv_pkg::step_t own, now;
+    logic own_valid, now_valid, is_product;
+    assign own_valid  = (state_q == Direct || state_q == Scratch) && !enter;
+    assign now_valid  = own_valid || (|valid);
+    assign is_product = now.kind == dghv_pkg::Product || now.kind == dghv_pkg::Seeded;
+
+    always_comb begin
+        own       = '0;
+        own.write = 1'b1;
+        own.kind  = dghv_pkg::Add;
+        own.z     = command_q.scratch;
+        if (state_q == Direct) begin
+            own.kind  = dghv_pkg::Product;
+            own.terms = dghv_pkg::length_t'(1);
+            own.x     = command_q.x;
+            own.y     = command_q.y;
+            own.z     = {command_q.z, command_q.x.words + command_q.y.words, dghv_pkg::length_t'(0)};
+        end
+        now = reduce_step;
+        if (valid[0]) now = cnt_step;
+        if (valid[1]) now = cmnt_step;
+        if (own_valid) now = own;
+    end
+
+    // ---- A step at a time: it begins when it is wanted, and is done when all its words are in memory. ----
+
+    logic start, unit_done, settled_q, step_done_q, idle;
+    logic [1:0] ready;
+    logic [1:0] unit_done_each;
+    assign start     = now_valid && !started_q && !step_done_q && (&ready) && inner_rst_n;
+    assign unit_done = |unit_done_each;
+    assign step_done = step_done_q;
+
+    // The step as it was when it began: what it is made of follows its own unit's memory ports.
+    dghv_pkg::step_t step_q;
+    logic start_q;
+    always_ff @(posedge clk_i) begin
+        if (!inner_rst_n) begin
+            started_q   <= 1'b0;
+            settled_q   <= 1'b0;
+            step_done_q <= 1'b0;
+            start_q     <= 1'b0;
+            step_q      <= '0;
+        end else begin
+            start_q     <= start;
+            step_done_q <= settled_q && idle;
+            if (start) step_q <= now;
+            if (start) started_q <= 1'b1;
+            else if (settled_q && idle) started_q <= 1'b0;
+            if (unit_done) settled_q <= 1'b1;
+            else if (idle) settled_q <= 1'b0;
+        end
+    end
+
+    // ---- Sizes that make no sense, by the command; and a step that would leave the scratch. ----
+
+    logic bad_sizes, bad_key, no_scratch, outside, is_written;
+    assign no_scratch = command_q.scratch.words == '0;
+    assign bad_key    = command_q.bits <= dghv_pkg::index_t'(Width) || command_q.x.words >= segment || command_q.elements == '0;
+    always_comb begin
+        unique case (command_q.operation)
+            dghv_pkg::Multiply: bad_sizes = command_q.x.words == '0 || command_q.y.words == '0;
+            dghv_pkg::Reduce:   bad_sizes = command_q.x.words == '0 || no_scratch;
+            dghv_pkg::EncryptCnt, dghv_pkg::EncryptCmnt:
+            bad_sizes = bad_key || command_q.x.words == '0 || command_q.y.words == '0 || command_q.noise.words == '0 || no_scratch;
+            default: bad_sizes = 1'b1;
+        endcase
+    end
+
+    dghv_pkg::address_t reach, scratch_end;
+    assign scratch_end = command_q.scratch.at + dghv_pkg::address_t'(command_q.scratch.words);
+    // Sums of odd segments lie behind those of even ones, eight segments and the first one's place.
+    assign reach   = now.kind == dghv_pkg::Seeded ? now.odd + dghv_pkg::address_t'(dghv_pkg::length_t'(9) * now.y.words) : now.z.at + dghv_pkg::address_t'(now.z.words);
+    assign is_written = is_product || now.write;
+    assign outside = start && is_written && now.z.at != command_q.z && reach > scratch_end;
+
+    // ---- The state. ----
+
+    logic cleared, units_ready;
+    assign units_ready = &ready;
+    assign cleared     = idle && units_ready;
+    assign inner_rst_n = rst_ni && state_q != Clear;
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            state_q   <= Settle;
+            ending_q  <= dghv_pkg::Done;
+            command_q <= '0;
+            busy_q    <= 1'b0;
+        end else if (error_i && state_q != Report && state_q != Clear && !(state_q == Settle && ending_q == dghv_pkg::BadMemory)) begin
+            // Also while nothing is asked: the next command is answered at once.
+            if (state_q != Idle || take) begin
+                state_q  <= Clear;
+                ending_q <= dghv_pkg::BadMemory;
+                busy_q   <= busy_q || take;
+            end
+        end else if (flush_i && working) begin
+            state_q  <= Clear;
+            ending_q <= dghv_pkg::Flushed;
+        end else begin
+            unique case (state_q)
+                Idle:
+                if (take) begin
+                    command_q <= command_i;
+                    ending_q  <= dghv_pkg::Done;
+                    busy_q    <= 1'b1;
+                    unique case (command_i.operation)
+                        dghv_pkg::Multiply: state_q <= Direct;
+                        dghv_pkg::Reduce:   state_q <= Reduction;
+                        dghv_pkg::Wipe:     state_q <= Clear;
+                        default:  state_q <= Sum;
+                    endcase
+                end
+                Direct, Sum, Reduction:
+                if (bad_sizes || outside) begin
+                    state_q  <= Clear;
+                    ending_q <= dghv_pkg::BadSizes;
+                end else if (state_q == Direct) begin
+                    if (step_done) state_q <= Clear;
+                end else if (state_q == Sum) begin
+                    if (sum_done) begin
+                        state_q  <= sum_ending == dghv_pkg::Done ? Reduction : Clear;
+                        ending_q <= sum_ending;
+                    end
+                end else if (done[2]) begin
+                    state_q  <= Clear;
+                    ending_q <= reduce_ending;
+                end
+                Clear: state_q <= Settle;
+                Settle:
+                if (cleared) begin
+                    // After reset there is no command yet.
+                    if (!busy_q) state_q <= Idle;
+                    else if (ending_q == dghv_pkg::BadMemory || command_q.scratch.words == '0) state_q <= Report;
+                    else state_q <= Scratch;
+                end
+                Scratch: if (step_done) state_q <= Report;
+                default:
+                if (status_ready_i) begin
+                    state_q   <= Idle;
+                    command_q <= '0;
+                    busy_q    <= 1'b0;
+                end
+            endcase
+        end
+    end
+
+    // ---- The units, and the way to memory. ----
+
+    logic p_rd_valid, p_rd_ready, p_rd_take, p_wr_valid, p_wr_ready, p_word_valid, p_word_ready;
+    logic s_rd_valid, s_rd_ready, s_rd_take, s_wr_valid, s_wr_ready, s_word_valid, s_word_ready;
+    logic [AddrWidth-1:0] p_rd_addr, p_wr_addr, s_rd_addr, s_wr_addr;
+    logic [CountWidth-1:0] p_rd_count, p_wr_count, s_rd_count, s_wr_count, seed_count;
+    logic [Width-1:0] p_word, s_word;
+    logic rd_valid, seed_valid, seed_take, seed_req_valid, seed_req_ready;
+    dghv_pkg::index_t seed_index;
+    dghv_pkg::length_t seed_row;
+    logic multiplies;
+    assign multiplies = step_q.kind == dghv_pkg::Product || step_q.kind == dghv_pkg::Seeded;
+
+    super_product #(
+        .B         (B),
+        .High      (High),
+        .Low       (Low),
+        .Root      (Root),
+        .Halves    (Halves),
+        .Base      (Base),
+        .ATile     (ATile),
+        .Width     (Width),
+        .AddrWidth (AddrWidth),
+        .CountWidth(CountWidth)
+    ) u_product (
+        .clk_i,
+        .rst_ni          (inner_rst_n),
+        .ready_o         (ready[0]),
+        .start_i         (start_q && multiplies),
+        .step_i          (step_q),
+        .done_o          (unit_done_each[0]),
+        .rd_req_valid_o  (p_rd_valid),
+        .rd_req_ready_i  (p_rd_ready),
+        .rd_req_addr_o   (p_rd_addr),
+        .rd_req_count_o  (p_rd_count),
+        .rd_valid_i      (rd_valid && multiplies),
+        .rd_ready_o      (p_rd_take),
+        .rd_data_i,
+        .seed_req_valid_o(seed_req_valid),
+        .seed_req_ready_i(seed_req_ready),
+        .seed_req_index_o(seed_index),
+        .seed_req_row_o  (seed_row),
+        .seed_req_count_o(seed_count),
+        .seed_valid_i    (seed_valid),
+        .seed_ready_o    (seed_take),
+        .seed_data_i,
+        .wr_req_valid_o  (p_wr_valid),
+        .wr_req_ready_i  (p_wr_ready),
+        .wr_req_addr_o   (p_wr_addr),
+        .wr_req_count_o  (p_wr_count),
+        .wr_valid_o      (p_word_valid),
+        .wr_ready_i      (p_word_ready),
+        .wr_data_o       (p_word)
+    );
+
+    super_sum #(
+        .Width     (Width),
+        .Chunk     (Chunk),
+        .AddrWidth (AddrWidth),
+        .CountWidth(CountWidth)
+    ) u_sum (
+        .clk_i,
+        .rst_ni        (inner_rst_n),
+        .ready_o       (ready[1]),
+        .start_i       (start_q && !multiplies),
+        .step_i        (step_q),
+        .done_o        (unit_done_each[1]),
+        .finding_o     (finding),
+        .rd_req_valid_o(s_rd_valid),
+        .rd_req_ready_i(s_rd_ready),
+        .rd_req_addr_o (s_rd_addr),
+        .rd_req_count_o(s_rd_count),
+        .rd_valid_i    (rd_valid && !multiplies),
+        .rd_ready_o    (s_rd_take),
+        .rd_data_i,
+        .wr_req_valid_o(s_wr_valid),
+        .wr_req_ready_i(s_wr_ready),
+        .wr_req_addr_o (s_wr_addr),
+        .wr_req_count_o(s_wr_count),
+        .wr_valid_o    (s_word_valid),
+        .wr_ready_i    (s_word_ready),
+        .wr_data_o     (s_word)
+    );
+
+    logic rd_ready, wr_ready, word_ready;
+    assign p_rd_ready   = rd_ready && multiplies;
+    assign s_rd_ready   = rd_ready && !multiplies;
+    assign p_wr_ready   = wr_ready && multiplies;
+    assign s_wr_ready   = wr_ready && !multiplies;
+    assign p_word_ready = word_ready && multiplies;
+    assign s_word_ready = word_ready && !multiplies;
+
+    memory_gate #(
+        .Width     (Width),
+        .AddrWidth (AddrWidth),
+        .CountWidth(CountWidth)
+    ) u_gate (
+        .clk_i,
+        .rst_ni,
+        .drain_i         (state_q == Clear || state_q == Settle),
+        .dead_i          (error_i && (state_q == Clear || state_q == Settle)),
+        .idle_o          (idle),
+        .rd_req_valid_i  (multiplies ? p_rd_valid : s_rd_valid),
+        .rd_req_ready_o  (rd_ready),
+        .rd_req_addr_i   (multiplies ? p_rd_addr : s_rd_addr),
+        .rd_req_count_i  (multiplies ? p_rd_count : s_rd_count),
+        .rd_valid_o      (rd_valid),
+        .rd_ready_i      (multiplies ? p_rd_take : s_rd_take),
+        .wr_req_valid_i  (multiplies ? p_wr_valid : s_wr_valid),
+        .wr_req_ready_o  (wr_ready),
+        .wr_req_addr_i   (multiplies ? p_wr_addr : s_wr_addr),
+        .wr_req_count_i  (multiplies ? p_wr_count : s_wr_count),
+        .wr_valid_i      (multiplies ? p_word_valid : s_word_valid),
+        .wr_ready_o      (word_ready),
+        .wr_data_i       (multiplies ? p_word : s_word),
+        .seed_req_valid_i(seed_req_valid),
+        .seed_req_ready_o(seed_req_ready),
+        .seed_req_index_i(seed_index),
+        .seed_req_row_i  (seed_row),
+        .seed_req_count_i(seed_count),
+        .seed_valid_o    (seed_valid),
+        .seed_ready_i    (seed_take),
+        .rd_req_valid_o,
+        .rd_req_ready_i,
+        .rd_req_addr_o,
+        .rd_req_count_o,
+        .rd_valid_i,
+        .rd_ready_o,
+        .wr_req_valid_o,
+        .wr_req_ready_i,
+        .wr_req_addr_o,
+        .wr_req_count_o,
+        .wr_valid_o,
+        .wr_ready_i,
+        .wr_data_o,
+        .wr_done_i,
+        .seed_req_valid_o,
+        .seed_req_ready_i,
+        .seed_req_index_o,
+        .seed_req_row_o,
+        .seed_req_count_o,
+        .seed_valid_i,
+        .seed_ready_o
+    );
+
+    logic unused;
+    assign unused = &{1'b0, rd_last_i};
+endmodule

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The end of an encryption's sum, three steps: x becomes 2 x + noise - shift, where the noise is m + 2 R + shift and so above zero, and lies in memory before the shift.
+module noise_sum (
+    input  logic                clk_i,
+    input  logic                rst_ni,
+    input  logic                start_i,
+    input  dghv_pkg::operand_t  x_i,           // these are stable from start_i to done_o
+    input  dghv_pkg::operand_t  noise_i,
+    output logic                step_valid_o,
+    output dghv_pkg::step_t     step_o,
+    input  logic                step_done_i,
+    input  dghv_pkg::finding_t  finding_i,
+    output logic                done_o,
+    output logic                negative_o     // the sum is below zero
+);
+    typedef enum logic [1:0] {
+        Idle,
+        Double,
+        More,
+        Less
+    } state_e;
+    state_e state_q;
+    assign step_valid_o = state_q != Idle;
+
+    always_comb begin
+        step_o       = '0;
+        step_o.write = 1'b1;
+        step_o.x     = x_i;
+        step_o.z     = x_i;
+        step_o.kind  = state_q == Less ? dghv_pkg::Subtract : dghv_pkg::Add;
+        step_o.y     = state_q == Double ? x_i : noise_i;
+        if (state_q == Less) step_o.y.at = noise_i.at + dghv_pkg::address_t'(noise_i.words);
+    end
+
+    always_ff @(posedge clk_i) begin
+        done_o <= 1'b0;
+        if (!rst_ni) begin
+            state_q    <= Idle;
+            negative_o <= 1'b0;
+        end else if (start_i) begin
+            state_q <= Double;
+        end else if (step_done_i && state_q != Idle) begin
+            state_q    <= state_q == Less ? Idle : state_e'(state_q + 2'd1);
+            done_o     <= state_q == Less;
+            negative_o <= finding_i.carry;
+        end
+    end
+
+    logic unused;
+    assign unused = &{1'b0, finding_i};
+endmodule

@@ -1,0 +1,524 @@
+//! The encryptor over the integers against GMP: products, reductions, encryptions of both schemes as `hearith-dghv` computes them, bad input, and what is left behind.
+
+mod golden;
+mod words;
+
+use golden::{below, power};
+use hearith_golden::integer_fft::encryption::Encryptor as Model;
+use hearith_golden::integer_fft::encryption::Lengths as ModelLengths;
+use hearith_rtl as rtl;
+use hearith_verilated::Design;
+use hearith_verilated::bench::{Pressure, Random};
+use rug::Integer;
+use words::{
+    AT_ONCE, Command, ENCRYPT_CMNT, ENCRYPT_CNT, Encryptor, Ending, MULTIPLY, Manner, Operand, REDUCE, WIPE, stream,
+};
+
+const SLOW: Manner = Manner { delay: 20, pressure: Pressure::Random(150) };
+
+/// Lengths of a key, in bits.
+#[derive(Clone, Copy)]
+struct Lengths {
+    modulus: u32,
+    elements: usize,
+    coefficient: u32,
+    correction: u32,
+    noise: u32,
+}
+
+const TINY: Lengths = Lengths { modulus: 405, elements: 4, coefficient: 14, correction: 37, noise: 20 };
+const SMALL: Lengths = Lengths { modulus: 2005, elements: 5, coefficient: 60, correction: 1031, noise: 168 };
+
+/// What lies in memory for a command, and what it must leave there.
+struct Case {
+    command: Command,
+    expected: Integer,
+    /// Everything that is put there: a place, its words, the number.
+    parts: Vec<(usize, usize, Integer)>,
+    words: usize,
+}
+
+/// Puts numbers one after another.
+struct Layout {
+    width: u32,
+    next: usize,
+    parts: Vec<(usize, usize, Integer)>,
+}
+
+impl Layout {
+    fn words(&self, bits: u32) -> usize {
+        bits.div_ceil(self.width) as usize
+    }
+
+    fn room(&mut self, words: usize) -> Operand {
+        self.next += words + 1;
+        Operand { at: self.next - words - 1, words, stride: 0 }
+    }
+
+    fn put(&mut self, words: usize, number: &Integer) -> Operand {
+        let operand = self.room(words);
+        self.parts.push((operand.at, words, number.clone()));
+        operand
+    }
+
+    /// Numbers of so many words each, without gaps.
+    fn put_all(&mut self, words: usize, numbers: &[Integer]) -> Operand {
+        let all =
+            numbers.iter().rev().fold(Integer::new(), |sum, number| (sum << (words as u32 * self.width)) + number);
+        let operand = self.put(words * numbers.len(), &all);
+        Operand { words, ..operand }
+    }
+}
+
+/// A modulus of so many bits: the least, the greatest, or any.
+fn modulus(random: &mut Random, bits: u32) -> Integer {
+    match random.below(4) {
+        0 => power(bits - 1),
+        1 => power(bits) - 1u32,
+        _ => power(bits - 1) + below(random, &power(bits - 1)),
+    }
+}
+
+/// Words of the reciprocal, and the number: super_reduce's formulas.
+fn reciprocal(modulus: &Integer, excess: u32, d: u32) -> (usize, Integer) {
+    let phi = modulus.significant_bits();
+    let minus_beta = if phi % d < 3 { phi % d + d } else { phi % d };
+    let size = (excess + minus_beta) / d + 1;
+    let alpha = size * d - minus_beta;
+    (size as usize, power(phi + alpha) / modulus)
+}
+
+/// Words of scratch that a reduction takes.
+fn reduction_scratch(size: usize, words: usize) -> usize {
+    2 * size + words + 1
+}
+
+/// Element `index` of a key before its correction, by the definition in `hearith-dghv`.
+fn chi(index: usize, bits: u32, width: u32) -> Integer {
+    let words = bits.div_ceil(width) as usize;
+    let segment = words.div_ceil(8);
+    let word = |k: usize| stream(index as u64, (8 * (k % segment) + k / segment) as u64) & u64::MAX >> (64 - width);
+    (0..words).rev().fold(Integer::new(), |sum, k| (sum << width) + word(k)).keep_bits(bits)
+}
+
+/// An encryption of a bit under a random key, as `PublicKey::encrypt` defines it.
+fn encryption(random: &mut Random, width: u32, lengths: Lengths, quadratic: bool) -> Case {
+    let Lengths { modulus: bits, elements, coefficient, correction, noise } = lengths;
+    let mut layout = Layout { width, next: 3, parts: Vec::new() };
+    let a_0 = modulus(random, bits);
+    let kinds = if quadratic { 2 } else { 1 };
+    let number = |random: &mut Random, bits: u32| {
+        if random.below(4) == 0 { power(bits) - 1u32 } else { below(random, &power(bits)) }
+    };
+    let deltas: Vec<Integer> = (0..kinds * elements).map(|_| number(random, correction)).collect();
+    let keys: Vec<Integer> = (0..kinds * elements).map(|i| chi(i, bits, width) - &deltas[i]).collect();
+    let count = if quadratic { elements * elements } else { elements };
+    let coefficients: Vec<Integer> = (0..count).map(|_| number(random, coefficient)).collect();
+    let sum = if quadratic {
+        (0..count).fold(Integer::new(), |sum, at| {
+            let (i, j) = (at / elements, at % elements);
+            sum + Integer::from(&coefficients[at] * &keys[i]) * &keys[elements + j]
+        })
+    } else {
+        coefficients.iter().zip(&keys).fold(Integer::new(), |sum, (b, a)| sum + Integer::from(b * a))
+    };
+    // m + 2 R with R from -2^noise on.
+    let shift = power(noise + 1);
+    let raised = number(random, noise + 2);
+    let expected = (sum * 2u32 + &raised - &shift).modulo(&a_0);
+    // Of the sum before its reduction, doubled.
+    let longer = elements.ilog2() + 2;
+    let excess = if quadratic { bits + coefficient + 2 * longer } else { coefficient + longer };
+    let (size, mu) = reciprocal(&a_0, excess, width);
+    let w = layout.words(bits);
+    let (cw, dw) = (layout.words(coefficient), layout.words(correction));
+    let noise_words = layout.words(noise + 3);
+    let modulus = layout.put(w, &a_0).at;
+    let reciprocal = layout.put(size, &mu).at;
+    let x = layout.put_all(cw, &coefficients);
+    let y = layout.put_all(dw, &deltas);
+    let noise = layout.put_all(noise_words, &[raised, shift]);
+    let z = layout.room(w).at;
+    let between = if quadratic { 1 + elements * (2 * w + cw + 1) } else { 0 };
+    let sums = 18 * w.div_ceil(8) + (cw + dw + 1 + between).max(reduction_scratch(size, w));
+    let scratch = layout.room(sums);
+    let operation = if quadratic { ENCRYPT_CMNT } else { ENCRYPT_CNT };
+    let command = Command { operation, x, y, z, modulus, reciprocal, bits, excess, elements, noise, scratch };
+    Case { command, expected, parts: layout.parts, words: layout.next }
+}
+
+/// A reduction of a number of so many bits more than the modulus at most.
+fn reduction(random: &mut Random, width: u32, bits: u32, excess: u32, kind: u64) -> Case {
+    let mut layout = Layout { width, next: 1, parts: Vec::new() };
+    let a_0 = modulus(random, bits);
+    let most = power(bits + excess) - 1u32;
+    let multiple = Integer::from(&most / &a_0) * &a_0;
+    let x = match kind {
+        0 => most,
+        1 => multiple,
+        2 => Integer::from(&multiple - 1),
+        3 => Integer::new(),
+        4 => Integer::from(&a_0 - 1),
+        5 => a_0.clone(),
+        _ => below(random, &(most + 1u32)),
+    };
+    let (size, mu) = reciprocal(&a_0, excess, width);
+    let w = layout.words(bits);
+    let modulus = layout.put(w, &a_0).at;
+    let reciprocal = layout.put(size, &mu).at;
+    let operand = layout.put(layout.words(bits + excess) + random.below(3) as usize, &x);
+    let z = layout.room(w).at;
+    let scratch = layout.room(reduction_scratch(size, w));
+    let command =
+        Command { operation: REDUCE, x: operand, z, modulus, reciprocal, bits, excess, scratch, ..Command::default() };
+    Case { command, expected: x % a_0, parts: layout.parts, words: layout.next }
+}
+
+fn multiplication(random: &mut Random, width: u32, x_words: usize, y_words: usize) -> Case {
+    let mut layout = Layout { width, next: 1, parts: Vec::new() };
+    let [a, b] = [x_words, y_words].map(|words| below(random, &power(words as u32 * width)));
+    let (x, y) = (layout.put(x_words, &a), layout.put(y_words, &b));
+    let z = layout.room(x_words + y_words).at;
+    Case {
+        command: Command { operation: MULTIPLY, x, y, z, ..Command::default() },
+        expected: a * b,
+        parts: layout.parts,
+        words: layout.next,
+    }
+}
+
+struct Device {
+    encryptor: Encryptor,
+    width: u32,
+    random: Random,
+}
+
+impl Device {
+    fn new(design: &'static Design, seed: u64, manner: Manner) -> Self {
+        let encryptor = Encryptor::new(design, 1 << 13, seed, manner);
+        let width = encryptor.bench.model.width("wr_data_o");
+        Device { encryptor, width, random: Random::new(seed + 3) }
+    }
+
+    /// Lays a case out in memory; what else is there is noise.
+    fn lay(&mut self, case: &Case) {
+        let memory = &mut self.encryptor.memory;
+        assert!(case.words < memory.words.len(), "{} words", case.words);
+        let mask = u64::MAX >> (64 - self.width);
+        memory.words.iter_mut().for_each(|word| *word = self.random.next() & mask);
+        for (at, words, number) in &case.parts {
+            memory.put(*at, *words, number);
+        }
+    }
+
+    /// Words of the result.
+    fn result(&self, case: &Case) -> usize {
+        let command = &case.command;
+        if command.operation == MULTIPLY {
+            command.x.words + command.y.words
+        } else {
+            command.bits.div_ceil(self.width) as usize
+        }
+    }
+
+    fn scratch(&self, case: &Case) -> &[u64] {
+        &self.encryptor.memory.words[case.command.scratch.at..][..case.command.scratch.words]
+    }
+
+    /// Carries a case out; its cycles.
+    fn check(&mut self, case: &Case) -> u64 {
+        self.lay(case);
+        let before = self.encryptor.memory.words.clone();
+        let (ending, cycles) = self.encryptor.carry_out(&case.command, 40_000_000);
+        assert_eq!(ending, Ending::Done, "{:?}", case.command);
+        let words = self.result(case);
+        assert_eq!(self.encryptor.memory.number(case.command.z, words), case.expected, "{:?}", case.command);
+        assert!(self.scratch(case).iter().all(|&word| word == 0), "the scratch is wiped");
+        // Nothing else is touched.
+        let own = |at: usize| {
+            (case.command.z..case.command.z + words).contains(&at)
+                || (case.command.scratch.at..case.command.scratch.at + case.command.scratch.words).contains(&at)
+        };
+        let now = &self.encryptor.memory.words;
+        assert!((0..now.len()).all(|at| own(at) || now[at] == before[at]), "nothing else is written");
+        cycles
+    }
+
+    /// Carries out what must be refused: an error, and no number.
+    fn refused(&mut self, case: &Case, ending: Ending) {
+        self.lay(case);
+        self.refused_as_it_lies(case, ending);
+    }
+
+    fn refused_as_it_lies(&mut self, case: &Case, ending: Ending) {
+        let words = self.result(case);
+        let before = self.encryptor.memory.words[case.command.z..][..words].to_vec();
+        assert_eq!(self.encryptor.carry_out(&case.command, 40_000_000).0, ending, "{:?}", case.command);
+        assert!(self.encryptor.memory.words[case.command.z..][..words] == before, "no result");
+        assert!(self.scratch(case).iter().all(|&word| word == 0), "the scratch is wiped");
+    }
+}
+
+fn devices(design: &'static Design) -> [Device; 2] {
+    [Device::new(design, 1, AT_ONCE), Device::new(design, 2, SLOW)]
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn products_and_reductions() {
+    for mut device in devices(&rtl::DGHV_ENCRYPTOR_16) {
+        let mut random = Random::new(4);
+        for (x, y) in [(1, 1), (1, 5), (6, 7), (9, 2)] {
+            device.check(&multiplication(&mut random, 8, x, y));
+        }
+        // All places of the modulus' top bit in a word.
+        for bits in 40..=56 {
+            for (kind, excess) in (0..8).map(|kind| (kind, [0, 3, 17, bits][kind as usize % 4])) {
+                device.check(&reduction(&mut random, 8, bits, excess, kind));
+            }
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn encryptions_equal_their_definition() {
+    for mut device in devices(&rtl::DGHV_ENCRYPTOR_16) {
+        let mut random = Random::new(6);
+        for more in 0..6 {
+            for quadratic in [false, true] {
+                let lengths = Lengths { modulus: TINY.modulus + more, elements: 1 + more as usize % 4, ..TINY };
+                device.check(&encryption(&mut random, 8, lengths, quadratic));
+            }
+        }
+    }
+}
+
+/// The time says nothing about the numbers.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn cycles_depend_on_lengths_alone() {
+    let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_16, 3, AT_ONCE);
+    let mut random = Random::new(7);
+    let mut case = |quadratic| encryption(&mut random, 8, TINY, quadratic);
+    for quadratic in [false, true] {
+        let cases = [(); 6].map(|()| case(quadratic));
+        // From rest, so that blocks begin when they come.
+        let cycles = cases.map(|case| {
+            device.encryptor.bench.idle(64);
+            device.check(&case)
+        });
+        assert!(cycles.iter().all(|&each| each == cycles[0]), "{cycles:?}");
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn bad_input_gives_an_error_and_no_number() {
+    let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_16, 5, SLOW);
+    let mut random = Random::new(8);
+    let width = 8;
+    let kinds = [
+        |random: &mut Random| encryption(random, 8, TINY, false),
+        |random: &mut Random| encryption(random, 8, TINY, true),
+    ];
+    for kind in kinds {
+        // A modulus without its top bit, or with one above it.
+        let mut case = kind(&mut random);
+        let top = power(case.command.bits - 1);
+        case.parts[0].2 = Integer::from(&top - 1u32);
+        device.refused(&case, Ending::BadModulus);
+        case.parts[0].2 = Integer::from(&top << 1) | top;
+        device.refused(&case, Ending::BadModulus);
+        // The reciprocal of another modulus: r is not below 2 A.
+        let mut case = kind(&mut random);
+        case.parts[1].2 = Integer::new();
+        device.refused(&case, Ending::BadModulus);
+        // Coefficients that are too long: the sum is, then.
+        let mut case = kind(&mut random);
+        case.command.excess -= 8;
+        let (size, mu) = reciprocal(&case.parts[0].2, case.command.excess, width);
+        case.parts[1] = (case.parts[1].0, size, mu);
+        let words = case.parts[2].1;
+        case.parts[2].2 = power(words as u32 * width) - 1u32;
+        device.refused(&case, Ending::BadOperand);
+        // A sum below zero: coefficients of zero, and no noise.
+        let mut case = kind(&mut random);
+        case.parts[2].2 = Integer::new();
+        let (at, words, noise) = case.parts[4].clone();
+        let half = words as u32 / 2 * width;
+        case.parts[4] = (at, words, Integer::from(&noise >> half) << half);
+        device.refused(&case, Ending::Negative);
+        // No room.
+        let mut case = kind(&mut random);
+        case.command.scratch.words -= 1;
+        device.refused(&case, Ending::BadSizes);
+        // Lengths that make no sense.
+        let case = kind(&mut random);
+        let segment = case.command.bits.div_ceil(8).div_ceil(8) as usize;
+        let wrong: [fn(&mut Command); 6] = [
+            |command| command.bits = 8,
+            |command| command.elements = 0,
+            |command| command.x.words = 0,
+            |command| command.y.words = 0,
+            |command| command.noise.words = 0,
+            |command| command.operation = 7,
+        ];
+        for change in wrong {
+            let mut command = case.command;
+            change(&mut command);
+            device.lay(&case);
+            assert_eq!(device.encryptor.carry_out(&command, 100_000).0, Ending::BadSizes, "{command:?}");
+        }
+        let mut command = case.command;
+        command.x.words = segment;
+        assert_eq!(device.encryptor.carry_out(&command, 100_000).0, Ending::BadSizes, "{command:?}");
+        // And it goes on working.
+        device.check(&kind(&mut random));
+    }
+    let mut case = reduction(&mut random, width, 50, 20, 6);
+    let (at, words, _) = case.parts[2];
+    for bits in [70, words as u32 * width - 1] {
+        case.parts[2] = (at, words, power(bits));
+        device.refused(&case, Ending::BadOperand);
+    }
+    case.parts[2] = (at, words, power(69));
+    case.expected = power(69) % &case.parts[0].2;
+    device.check(&case);
+    case.command.x.words = 6;
+    device.refused_as_it_lies(&case, Ending::BadSizes);
+    let mut nothing = multiplication(&mut random, width, 3, 3);
+    nothing.command.x.words = 0;
+    assert_eq!(device.encryptor.carry_out(&nothing.command, 10_000).0, Ending::BadSizes);
+    assert_eq!(device.encryptor.carry_out(&Command::default(), 10_000).0, Ending::BadSizes);
+}
+
+/// Memories and registers inside, by their instances.
+const MEMORIES: [&str; 7] = [
+    "u_product.u_operands.u_x.word_q",
+    "u_product.u_operands.u_y.word_q",
+    "u_product.u_sum.u_sum.word_q",
+    "u_sum.u_x.word_q",
+    "u_product.u_product.u_multiplier.sum_q",
+    "u_product.u_product.u_multiplier.u_point.u_product.a_q",
+    "u_product.u_product.u_multiplier.u_point.u_product.b_q",
+];
+
+impl Device {
+    /// How many words inside are not zero.
+    fn left(&self) -> usize {
+        let model = &self.encryptor.bench.model;
+        let words = |name: &&str| {
+            (0..model.memory_words(name)).filter(|&word| model.peek(name, word).iter().any(|&limb| limb != 0)).count()
+        };
+        MEMORIES.iter().map(words).sum()
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn nothing_is_left_behind() {
+    let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_16, 6, SLOW);
+    let mut random = Random::new(9);
+    let whole = {
+        let case = encryption(&mut random, 8, TINY, false);
+        device.check(&case)
+    };
+    assert_eq!(device.left(), 0, "after a command");
+    let mut most = 0;
+    for round in 0..12 {
+        let case = encryption(&mut random, 8, TINY, round % 4 == 3);
+        device.lay(&case);
+        device.encryptor.begin(&case.command);
+        let moment = random.below(whole * 3 / 4) + 20;
+        (0..moment).for_each(|_| device.encryptor.step());
+        most = most.max(device.left());
+        if round % 2 == 0 {
+            device.encryptor.bench.model.set("flush_i", true);
+            device.encryptor.step();
+            device.encryptor.bench.model.set("flush_i", false);
+            assert_eq!(device.encryptor.end(100_000).0, Ending::Flushed);
+            assert!(device.scratch(&case).iter().all(|&word| word == 0), "the scratch is wiped");
+        } else {
+            device.encryptor.reset();
+            let wipe = Command { operation: WIPE, scratch: case.command.scratch, ..Command::default() };
+            assert_eq!(device.encryptor.carry_out(&wipe, 100_000).0, Ending::Done);
+            assert!(device.scratch(&case).iter().all(|&word| word == 0), "the scratch is wiped");
+        }
+        assert_eq!(device.left(), 0, "after {moment} cycles");
+        device.check(&multiplication(&mut random, 8, 5, 4));
+    }
+    assert!(most > 20, "there was something to wipe: {most} words");
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_memory_that_fails_ends_all() {
+    let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_16, 7, SLOW);
+    let mut random = Random::new(10);
+    for _ in 0..8 {
+        let case = encryption(&mut random, 8, TINY, false);
+        device.lay(&case);
+        let before = device.encryptor.memory.words[case.command.z..][..51].to_vec();
+        device.encryptor.begin(&case.command);
+        let moment = random.below(3000) + 20;
+        (0..moment).for_each(|_| device.encryptor.step());
+        // Silent, until whoever watches says so.
+        device.encryptor.memory.silent = true;
+        (0..200).for_each(|_| device.encryptor.step());
+        assert_eq!(device.encryptor.answered(), 0);
+        device.encryptor.bench.model.set("error_i", true);
+        assert_eq!(device.encryptor.end(10_000).0, Ending::BadMemory, "after {moment} cycles");
+        assert_eq!(device.left(), 0, "after {moment} cycles");
+        assert!(device.encryptor.memory.words[case.command.z..][..51] == before, "no result");
+        // Nothing works until reset.
+        assert_eq!(device.encryptor.carry_out(&case.command, 10_000).0, Ending::BadMemory);
+        device.encryptor.bench.model.set("error_i", false);
+        device.encryptor.memory.silent = false;
+        device.encryptor.reset();
+        device.check(&case);
+        device.encryptor.reset();
+    }
+}
+
+/// The design's own words and blocks.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn encryptions_with_words_of_64_bits() {
+    let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_128, 8, AT_ONCE);
+    let mut random = Random::new(11);
+    device.check(&reduction(&mut random, 64, 4000, 4000, 0));
+    for quadratic in [false, true] {
+        device.check(&encryption(&mut random, 64, SMALL, quadratic));
+    }
+}
+
+/// The golden model says how many cycles an encryption takes, so that those of keys too long to simulate follow.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn cycles_follow_the_model() {
+    let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_128, 9, AT_ONCE);
+    let mut random = Random::new(12);
+    for (modulus, elements, coefficient) in [(2005, 5, 60), (9000, 3, 400), (30_000, 2, 936)] {
+        let lengths = Lengths { modulus, elements, coefficient, ..SMALL };
+        for quadratic in [false, true] {
+            let case = encryption(&mut random, 64, lengths, quadratic);
+            device.encryptor.bench.idle(1000);
+            let cycles = device.check(&case);
+            let lengths = ModelLengths {
+                modulus: modulus.into(),
+                elements: elements as u64,
+                coefficient: coefficient.into(),
+                correction: SMALL.correction.into(),
+                excess: case.command.excess.into(),
+            };
+            let steps = if quadratic { Model::HALVES.cmnt(&lengths) } else { Model::HALVES.cnt(&lengths) };
+            let expected = Model::HALVES.cycles(&steps, case.command.scratch.words as u64);
+            println!(
+                "{modulus} {quadratic}: {cycles}, by the model {expected}, {} steps, products {}",
+                steps.len(),
+                steps.iter().map(|s| s.products(28)).sum::<u64>()
+            );
+        }
+    }
+}

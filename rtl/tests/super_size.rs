@@ -1,0 +1,301 @@
+//! Arithmetic over memory for encryption over the integers, against GMP.
+
+mod golden;
+mod words;
+
+use golden::{below, power};
+use hearith_rtl as rtl;
+use hearith_verilated::Design;
+use hearith_verilated::bench::{Pressure, Random};
+use rug::Integer;
+use words::{ADD, AT_ONCE, Manner, Operand, PRODUCT, SEEDED, SUBTRACT, Step, Unit, stream};
+
+const SLOW: [Manner; 3] = [
+    Manner { delay: 3, pressure: Pressure::Random(60) },
+    Manner { delay: 40, pressure: Pressure::Random(200) },
+    Manner { delay: 0, pressure: Pressure::Random(20) },
+];
+
+/// A number of so many bits: all ones, a single one, zero, or random ones.
+fn some(random: &mut Random, bits: u32) -> Integer {
+    match random.below(6) {
+        _ if bits == 0 => Integer::new(),
+        0 => power(bits) - 1u32,
+        1 => power(bits - 1),
+        2 => Integer::new(),
+        _ => below(random, &power(bits)),
+    }
+}
+
+/// Products of blocks that a step takes, those of zeros included.
+fn products(step: &Step, block: usize) -> usize {
+    let [i, j, columns] = [step.x.words, step.y.words, step.z.words].map(|words| words.div_ceil(block));
+    let pairs = |c: usize| (c.min(i - 1) + 1).saturating_sub((c + 1).saturating_sub(j));
+    (0..columns).map(|c| (pairs(c) * step.terms).max(1)).sum()
+}
+
+struct Multiplier {
+    unit: Unit,
+    block: usize,
+    width: u32,
+    random: Random,
+}
+
+impl Multiplier {
+    fn new(design: &'static Design, seed: u64, manner: Manner) -> Self {
+        let unit = Unit::new(design, 4096, seed, manner, true);
+        let width = unit.bench.model.width("wr_data_o");
+        let block = if width == 8 { 2 } else { 28 };
+        Multiplier { unit, block, width, random: Random::new(seed + 9) }
+    }
+
+    /// A sum of products of random numbers, its lowest words; cycles, and products of blocks.
+    fn check(&mut self, terms: usize, x: usize, y: usize, z: usize) -> (u64, usize) {
+        let operand = |at, words| Operand { at, words, stride: words + 1 };
+        let (y_at, z_at) = (terms * (x + 1), terms * (x + y + 2));
+        let step = Step {
+            kind: PRODUCT,
+            x: operand(0, x),
+            y: operand(y_at, y),
+            z: operand(z_at, z),
+            terms,
+            ..Step::default()
+        };
+        let mut sum = Integer::new();
+        // What was there before must not matter, nor what is behind a number.
+        let guard = self.random.next() & u64::MAX >> (64 - self.width);
+        self.unit.memory.words.fill(guard);
+        for term in 0..terms {
+            let [a, b] = [x, y].map(|words| some(&mut self.random, words as u32 * self.width));
+            self.unit.memory.put(term * (x + 1), x, &a);
+            self.unit.memory.put(y_at + term * (y + 1), y, &b);
+            sum += a * b;
+        }
+        let before = self.unit.memory.written;
+        let cycles = self.unit.carry_out(&step, 1_000_000);
+        let expected = sum.keep_bits(z as u32 * self.width);
+        assert_eq!(self.unit.memory.number(z_at, z), expected, "{terms} times {x} by {y} words, {z} of them");
+        assert_eq!(self.unit.memory.words[z_at + z], guard, "nothing behind it is written");
+        assert_eq!(self.unit.memory.written - before, z as u64, "a word is written once");
+        (cycles, products(&step, self.block))
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn products_of_every_small_shape() {
+    for (seed, manner) in [AT_ONCE].into_iter().chain(SLOW).enumerate() {
+        let mut multiplier = Multiplier::new(&rtl::SUPER_PRODUCT_16, seed as u64, manner);
+        for terms in 1..=3 {
+            for (x, y) in (1..=7).flat_map(|x| (1..=7).map(move |y| (x, y))) {
+                for z in [x + y + 1, x + y, 1 + (x + y) / 2] {
+                    multiplier.check(terms, x, y, z);
+                }
+            }
+        }
+    }
+}
+
+/// Every product of blocks takes N cycles, and the way through the same every time.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn cycles_of_products() {
+    for (design, n, way) in [(&rtl::SUPER_PRODUCT_16, 16, 96), (&rtl::SUPER_PRODUCT_128, 128, 378)] {
+        let mut multiplier = Multiplier::new(design, 3, AT_ONCE);
+        let b = multiplier.block;
+        for (terms, x, y) in [(1, b, b), (1, b, 5 * b), (1, 4 * b, 7 * b), (3, 2 * b, 3 * b - 1), (1, 5 * b - 1, 5 * b)]
+        {
+            // From rest: blocks begin when they come.
+            multiplier.unit.bench.idle(2 * n);
+            let (cycles, products) = multiplier.check(terms, x, y, x + y);
+            assert_eq!(cycles, products as u64 * n + way, "{terms} times {x} by {y} words in {}", design.name());
+        }
+    }
+}
+
+/// A memory that answers late, but within a product's time, adds that once, and at most a product's time.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn late_answers_cost_nothing_more() {
+    let shape = (1, 112, 140, 252);
+    let mut cycles = [0, 20, 40].map(|delay| {
+        let mut multiplier = Multiplier::new(&rtl::SUPER_PRODUCT_128, 4, Manner { delay, pressure: Pressure::None });
+        multiplier.unit.bench.idle(256);
+        multiplier.check(shape.0, shape.1, shape.2, shape.3).0
+    });
+    let least = cycles[0];
+    cycles.iter_mut().for_each(|each| *each -= least);
+    assert!(cycles[1] <= 20 + 128 && cycles[2] <= 40 + 128, "{cycles:?}");
+}
+
+/// Element `index` of so many bits, by the definition in `hearith-dghv`: word `8 t + s` of its stream is word `t` of segment `s`.
+fn element(index: usize, bits: u32, width: u32) -> Integer {
+    let words = bits.div_ceil(width) as usize;
+    let segment = words.div_ceil(8);
+    let word = |k: usize| stream(index as u64, (8 * (k % segment) + k / segment) as u64) & u64::MAX >> (64 - width);
+    (0..words).rev().fold(Integer::new(), |sum, k| (sum << width) + word(k)).keep_bits(bits)
+}
+
+/// Sums over elements from the seed: a segment each, and all of them together.
+fn check_seeded(
+    multiplier: &mut Multiplier,
+    bits: u32,
+    coefficient: usize,
+    terms: usize,
+    first: usize,
+) -> (u64, usize) {
+    let width = multiplier.width;
+    let whole = bits.div_ceil(width) as usize;
+    let segment = whole.div_ceil(8);
+    let x = Operand { at: 0, words: coefficient, stride: coefficient };
+    let even = terms * coefficient;
+    let odd = even + 9 * segment;
+    let z = Operand { at: even, words: 2 * segment, stride: 0 };
+    let y = Operand { at: 0, words: segment, stride: 0 };
+    let step = Step { kind: SEEDED, x, y, z, odd, terms, first, whole, kept: bits % width, ..Step::default() };
+    multiplier.unit.memory.words.fill(0);
+    let mut sum = Integer::new();
+    for term in 0..terms {
+        let factor = some(&mut multiplier.random, coefficient as u32 * width);
+        multiplier.unit.memory.put(term * coefficient, coefficient, &factor);
+        sum += factor * element(first + term, bits, width);
+    }
+    let cycles = multiplier.unit.carry_out(&step, 1_000_000);
+    let memory = &multiplier.unit.memory;
+    let total = memory.number(even, 9 * segment) + memory.number(odd, 9 * segment);
+    assert_eq!(total, sum, "{terms} elements of {bits} bits times {coefficient} words");
+    (cycles, 8 * products(&step, multiplier.block))
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn sums_over_elements_from_the_seed() {
+    for (seed, manner) in [AT_ONCE].into_iter().chain(SLOW).enumerate() {
+        let mut multiplier = Multiplier::new(&rtl::SUPER_PRODUCT_16, seed as u64, manner);
+        for bits in [200, 201, 250, 255, 256, 257, 400, 511] {
+            for (coefficient, terms) in [(1, 1), (1, 3), (2, 2)] {
+                check_seeded(&mut multiplier, bits, coefficient, terms, 5 + seed);
+            }
+        }
+    }
+}
+
+/// Sums, differences, comparisons and tests, with lengths of all kinds.
+struct Adder {
+    unit: Unit,
+    width: u32,
+    random: Random,
+}
+
+impl Adder {
+    fn new(design: &'static Design, seed: u64, manner: Manner) -> Self {
+        let unit = Unit::new(design, 2048, seed, manner, false);
+        let width = unit.bench.model.width("wr_data_o");
+        Adder { unit, width, random: Random::new(seed + 17) }
+    }
+
+    /// One step of so many words, in place where `place` says so; its cycles.
+    fn check(&mut self, kind: u64, [x, y, z]: [usize; 3], place: usize, flags: u64) -> u64 {
+        let [write, masked, carry] = [0, 1, 2].map(|bit| flags >> bit & 1 == 1);
+        let width = self.width;
+        let tested = self.random.below(width.into()) as u32;
+        let operand = |at, words| Operand { at, words, stride: 0 };
+        let z_at = [1000, 100, 500][place];
+        let step = Step {
+            kind,
+            x: operand(100, x),
+            y: operand(500, y),
+            z: operand(z_at, z),
+            write,
+            masked,
+            carry,
+            tested,
+            ..Step::default()
+        };
+        let guard = self.random.next() & u64::MAX >> (64 - width);
+        self.unit.memory.words.fill(guard);
+        let a = some(&mut self.random, x as u32 * width);
+        // Often equal, so that differences are zero and carries go far.
+        let b = if self.random.below(3) == 0 {
+            a.clone().keep_bits(y as u32 * width)
+        } else {
+            some(&mut self.random, y as u32 * width)
+        };
+        self.unit.memory.put(100, x, &a);
+        self.unit.memory.put(500, y, &b);
+        let before = self.unit.memory.words.clone();
+        let cycles = self.unit.carry_out(&step, 100_000);
+        let bits = z as u32 * width;
+        let (a, b) = (a.keep_bits(bits), if masked { Integer::new() } else { b.keep_bits(bits) });
+        let exact = if kind == ADD { a + b + u32::from(carry) } else { a - b - u32::from(carry) };
+        let result = exact.clone().keep_bits(bits);
+        let top = Integer::from(&result >> (bits - width));
+        let out = exact < 0 || exact >= power(bits);
+        let expected = u64::from(out) << 3
+            | u64::from(result != 0) << 2
+            | u64::from(top.get_bit(tested)) << 1
+            | u64::from(Integer::from(&top >> (tested + 1)) != 0);
+        self.unit.bench.model.settle();
+        assert_eq!(self.unit.bench.model.get_u64("finding_o"), expected, "{step:?}");
+        if write {
+            assert_eq!(self.unit.memory.number(z_at, z), result, "{step:?}");
+            assert_eq!(self.unit.memory.words[z_at + z], before[z_at + z], "nothing behind it is written");
+        } else {
+            assert!(self.unit.memory.words == before, "nothing is written");
+        }
+        cycles
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn sums_and_differences_of_every_small_shape() {
+    for (seed, manner) in [AT_ONCE].into_iter().chain(SLOW).enumerate() {
+        let mut adder = Adder::new(&rtl::SUPER_SUM_8, seed as u64, manner);
+        for shape in (0..1000).map(|k| [k / 100, k / 10 % 10, 1 + k % 10]) {
+            let (kind, flags) = ([ADD, SUBTRACT][adder.random.below(2) as usize], adder.random.below(8));
+            let place = adder.random.below(3) as usize;
+            adder.check(kind, shape, place, flags);
+        }
+    }
+}
+
+/// All pairs of words, with and without a carry.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn sums_and_differences_of_all_words() {
+    let mut unit = Unit::new(&rtl::SUPER_SUM_8, 1024, 3, AT_ONCE, false);
+    let numbers = (0..256).fold(Integer::new(), |sum, k| sum + (Integer::from(k) << (8 * k)));
+    unit.memory.put(0, 256, &numbers);
+    for (kind, carry) in [(ADD, false), (ADD, true), (SUBTRACT, false), (SUBTRACT, true)] {
+        for y in 0..256_u64 {
+            // Words of y on their own, a step each would be too many: x has them all, y the same in every one.
+            let same = (0..256).fold(Integer::new(), |sum, k| sum + (Integer::from(y) << (8 * k)));
+            unit.memory.put(256, 256, &same);
+            let [x, y_at, z] = [0, 256, 512].map(|at| Operand { at, words: 256, stride: 0 });
+            unit.carry_out(&Step { kind, x, y: y_at, z, carry, write: true, ..Step::default() }, 10_000);
+            let more = same + u32::from(carry);
+            let exact = if kind == ADD { Integer::from(&numbers + &more) } else { Integer::from(&numbers - &more) };
+            assert_eq!(unit.memory.number(512, 256), exact.keep_bits(2048));
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn cycles_of_sums() {
+    let mut adder = Adder::new(&rtl::SUPER_SUM_64, 5, AT_ONCE);
+    for [x, y, z] in [
+        [0, 0, 1],
+        [0, 0, 200],
+        [200, 0, 200],
+        [0, 200, 200],
+        [200, 200, 200],
+        [32, 32, 32],
+        [40, 1, 40],
+        [100, 10, 70],
+    ] {
+        let expected = x.min(z) + z + 2 * usize::div_ceil(z, 32) + 4;
+        assert_eq!(adder.check(SUBTRACT, [x, y, z], 0, 1), expected as u64, "{x} and {y} words, {z} of the result");
+    }
+}
