@@ -2,6 +2,7 @@
 
 mod arith;
 mod bench;
+mod blocks;
 mod boards;
 mod coproc;
 mod lib;
@@ -15,8 +16,9 @@ pub fn all() -> impl Iterator<Item = Design> {
     let arith = if cfg!(feature = "arith") { arith::designs() } else { Vec::new() };
     let rns = if cfg!(feature = "rns") { rns::designs() } else { Vec::new() };
     let ntt = if cfg!(feature = "ntt") { ntt::designs() } else { Vec::new() };
+    let blocks = if cfg!(feature = "blocks") { blocks::designs() } else { Vec::new() };
     // With a MESA inside.
     let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
     let coproc = if cfg!(feature = "arith") { coproc::designs() } else { Vec::new() };
-    lib::designs().into_iter().chain(bench::designs()).chain(boards).chain(coproc).chain(arith).chain(ntt).chain(rns)
+    lib::designs().into_iter().chain(bench::designs()).chain(boards).chain(coproc).chain(arith).chain(ntt).chain(rns).chain(blocks)
 }
