@@ -5,6 +5,7 @@
 // the blocks up to its own: the first ones leave while operands still come. Lanes products with neighbouring i are added a cycle; the blocks of b are in as many memories, by
 // their place modulo Lanes, and turned to where they belong.
 //
+// Column k begins when b_k is there, and ends when a_k is.
 // Operands have at most Blocks blocks, what is above is left out; a shorter one counts as if zeros followed. c has 2 Blocks blocks; with Low those below 2^(Bits Blocks)
 // alone, c modulo it. With Square b must be the same number as a: products with i < k - i count twice, those with i > k - i are not made.
 //
@@ -72,10 +73,14 @@ module block_columns #(
 
     // ---- Steps: a column and a row of a. ----
 
-    logic [CountBits-1:0] column_q, row_q, row_last, next_row;
-    logic here, step, column_end, last_column, move;
+    logic [CountBits-1:0] column_q, row_q, row_last, next_row, a_need;
+    logic a_here, b_here, here, step, column_end, last_column, move;
     assign last_column = column_q == CountBits'(Columns - 1);
-    assign here        = (a_done_q || (a_count_q > column_q && 32'(column_q) + 1 < Blocks)) && (b_done_q || (b_count_q > column_q && 32'(column_q) + 1 < Blocks));
+    // A column's steps go up in a and down in b: its own block of a is needed last, so that a may be a product that comes no faster.
+    assign a_need      = 32'(row_q) * Lanes + Lanes - 1 < 32'(column_q) ? CountBits'(32'(row_q) * Lanes + Lanes - 1) : column_q;
+    assign a_here      = a_done_q || (a_count_q > a_need && 32'(a_need) + 1 < Blocks);
+    assign b_here      = b_done_q || (b_count_q > column_q && 32'(column_q) + 1 < Blocks);
+    assign here        = a_here && b_here && (!last_column || (a_done_q && b_done_q));
     assign step        = here && move;
     assign column_end  = row_q >= row_last;
     assign release_it  = step && column_end && last_column;

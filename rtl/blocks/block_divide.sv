@@ -5,8 +5,8 @@
 // for shift = w + log2(d) - 1, d not a power of two, one of the two always holds, as their remainders add up to d, and M has no more bits than x where d has
 // more than half of w less one. So numbers below n^2 are divided by n with x and M of as many blocks as n^2.
 //
-// After a reset M comes, of at most Blocks blocks. Quotients have max(1, 2 Blocks - shift / Bits) blocks. With C as in block_columns the last block leaves C + 7 cycles after x's first
-// block is taken, if blocks come one a cycle: of 4096 bits by 2048 after 16 392 cycles. Multipliers: Lanes.
+// After a reset M comes, of at most Blocks blocks. Quotients have max(1, 2 Blocks - shift / Bits) blocks. With C as in block_columns the last block leaves C + 8 cycles after x's first
+// block is taken, if blocks come one a cycle: of 4096 bits by 2048 after 16 394 cycles. Multipliers: Lanes.
 module block_divide #(
     parameter int unsigned Bits      = 32,   // of a block, and the others as in block_columns
     parameter int unsigned Blocks    = 128,

@@ -51,7 +51,7 @@ module block_shift #(
         {step_valid, take} = '0;
         unique case (state_q)
             Skip: begin
-                step_valid = skipping && Left == 1;
+                step_valid = skipping && Left == 1 && in_valid_i;
                 take       = skipping && Left == 0;
             end
             First: take = Left == 0;

@@ -40,5 +40,10 @@ pub fn designs() -> Vec<Design> {
         lanes("block_power_4", "block_power", [4, 4, 2]),
         lanes("block_power_4096_parallel", "block_power", [32, wide, 4]),
         lanes("block_encryptor_512", "block_encryptor", [32, 16, 4]),
+        Design::new("dual_encryptor_64", "dual_encryptor").parameter("N", 64),
+        Design::new("dual_encryptor_comb_64", "dual_encryptor")
+            .parameter("N", 64)
+            .parameter("Teeth", 3)
+            .parameter("Exponent", 40),
     ]
 }

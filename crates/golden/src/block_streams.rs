@@ -58,12 +58,12 @@ impl Shape {
 
     /// `block_reduce`, of a number of twice as many blocks.
     pub fn reduction(self) -> u64 {
-        self.columns(Products::All) + self.blocks + 19
+        self.columns(Products::All) + self.blocks + 15
     }
 
     /// `block_divide`, by a divisor of half as many blocks.
     pub fn division(self) -> u64 {
-        self.columns(Products::All) + 8
+        self.columns(Products::All) + 9
     }
 
     /// Cycles from one square of `block_power` to the next.
@@ -101,5 +101,38 @@ pub struct Printed {
 impl fmt::Display for Printed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} cycles, {} block memories", self.name, self.cycles, self.memories)
+    }
+}
+
+/// The dual encryptor: bits of `n`, the row's delay of a quotient digit, cycles of a step. Its digits have 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dual {
+    /// Bits of `n`.
+    pub bits: u64,
+    /// `D`.
+    pub delay: u64,
+    /// `Fold`.
+    pub fold: u64,
+}
+
+impl Dual {
+    /// Digits of a part of a number.
+    pub fn digits(self) -> u64 {
+        (self.bits + 18) / 16 + self.delay + 1
+    }
+
+    /// Steps of a product modulo `n`: a square of dual numbers takes two such jobs, a product three.
+    pub fn job(self) -> u64 {
+        self.digits() + self.delay + 2
+    }
+
+    /// Cycles of two encryptions by `r^n`.
+    pub fn windows(self) -> u64 {
+        2 * self.fold * self.job() * (self.bits / 4 - 1) * 11
+    }
+
+    /// Cycles of two encryptions by a comb.
+    pub fn comb(self, teeth: u64, exponent: u64) -> u64 {
+        2 * self.fold * self.job() * (exponent.div_ceil(teeth) - 1) * 5
     }
 }
