@@ -64,7 +64,7 @@ def reduction(lanes):
 
 def interval(lanes):
     """From one square of block_power to the next."""
-    return columns(lanes) + POWER
+    return columns(lanes) + BLOCKS // lanes + POWER
 
 
 def power(lanes, bits):
@@ -72,7 +72,11 @@ def power(lanes, bits):
 
 
 # What the pipelines add to a reduction and to an interval (rtl/tests/block_streams.rs counts them).
-REDUCE, POWER = 15, 52
+REDUCE, POWER = 15, 20
+
+
+# No more than that for numbers in and the way out of dual numbers (coproc_core_dual).
+WAY_OUT = 4000
 
 
 def digits(bits=2048):
@@ -86,11 +90,11 @@ def job():
 
 def by_windows():
     """Cycles of one of two encryptions side by side: a product every three jobs, a square every two (dual_encryptor)."""
-    return job() * (11 * (2048 // 4 - 1) + 3 * 16)
+    return job() * (11 * (2048 // 4 - 1) + 3 * 16) + WAY_OUT
 
 
 def by_comb(teeth, exponent=1024):
-    return job() * (5 * (math.ceil(exponent / teeth) - 1) + 3)
+    return job() * (5 * (math.ceil(exponent / teeth) - 1) + 3) + WAY_OUT
 
 
 def cells(name):

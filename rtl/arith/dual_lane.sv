@@ -429,7 +429,7 @@ module dual_lane #(
     ) u_digits (
         .clk_i,
         .rst_ni,
-        .step_i     (1'b1),
+        .step_i (1'b1),
         .hold_i (clear_q),
         .y_i    (y),
         .q_i    (q),

@@ -142,7 +142,7 @@ module dual_mul #(
             if (take) {held_square_q, held_enter_q} <= {square_i, enter_i};
             if (start) {square_q, enter_q} <= {held_square_q, held_enter_q};
             if (clear_q) row_low_q <= now.low;
-            load_q    <= phase_q == PhaseBits'(2) && active_q && job_q != 2'd1;
+            load_q <= phase_q == PhaseBits'(2) && active_q && job_q != 2'd1;
         end
     end
     always_ff @(posedge clk_i) begin

@@ -70,11 +70,11 @@ module block_add #(
     ) u_out (
         .clk_i,
         .rst_ni,
-        .in_valid_i (pair_valid),
-        .in_ready_o (pair_ready),
-        .in_data_i  ({last, sum}),
+        .in_valid_i(pair_valid),
+        .in_ready_o(pair_ready),
+        .in_data_i ({last, sum}),
         .out_valid_o,
         .out_ready_i,
-        .out_data_o ({out_last_o, out_carry_o, out_block_o})
+        .out_data_o({out_last_o, out_carry_o, out_block_o})
     );
 endmodule

@@ -190,8 +190,8 @@ module block_columns #(
                 b_q[l]       <= b_read[(32'(turn_q)+Lanes-l)%Lanes];
                 product_q[l] <= (2 * Bits)'(a_q[l]) * (2 * Bits)'(b_q[l]);
             end
-            sum_q       <= sum;
-            if (valid_q[4]) acc_q <= end_q[4] ? last_q[4] ? '0 : acc >> Bits : acc;
+            sum_q <= sum;
+            if (valid_q[4]) acc_q <= !end_q[4] ? acc : last_q[4] ? '0 : acc >> Bits;
             out_valid_o <= valid_q[4] && end_q[4];
             out_last_o  <= last_q[4];
             out_block_o <= acc[Bits-1:0];

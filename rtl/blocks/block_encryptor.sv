@@ -79,8 +79,8 @@ module block_encryptor #(
     );
 
     // 1 + m n: a carry into m n + 0.
-    logic mn_valid, mn_ready, mn_last, factor_valid, factor_ready, factor_last, zero_ready, no_carry;
-    logic [Bits-1:0] mn, factor;
+    logic mn_valid, mn_ready, mn_last, one_valid, one_ready, one_last, factor_valid, factor_ready, factor_last, zero_ready, no_carry;
+    logic [Bits-1:0] mn, one, factor;
     block_mul #(
         .Bits  (Bits),
         .Blocks(Blocks / 2)
@@ -115,11 +115,25 @@ module block_encryptor #(
         .b_ready_o  (zero_ready),
         .b_block_i  ('0),
         .b_last_i   (1'b1),
+        .out_valid_o(one_valid),
+        .out_ready_i(one_ready),
+        .out_block_o(one),
+        .out_carry_o(no_carry),
+        .out_last_o (one_last)
+    );
+    stream_fifo #(
+        .Width (Bits + 1),
+        .Depth (Blocks),
+        .Memory(1)
+    ) u_wait (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i (one_valid),
+        .in_ready_o (one_ready),
+        .in_data_i  ({one_last, one}),
         .out_valid_o(factor_valid),
         .out_ready_i(factor_ready),
-        .out_block_o(factor),
-        .out_carry_o(no_carry),
-        .out_last_o (factor_last)
+        .out_data_o ({factor_last, factor})
     );
 
     block_power #(

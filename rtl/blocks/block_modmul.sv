@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A Montgomery product: a b R^-1 mod N, by block_mul and, as its blocks leave, block_reduce.
 //
-// Constants and bounds: block_reduce; a b < R N. With C and U as there, the result's first block leaves U + Blocks + 26 cycles after the first blocks of both operands are taken,
-// the last one C + Blocks + 24 cycles after. Multipliers: three times Lanes.
+// Constants and bounds: block_reduce; a b < R N. The product's columns and those of the reduction are made at once: block_power, in which a result's blocks are the next product's, has a
+// product every C + Blocks / Lanes + 20 cycles. Multipliers: three times Lanes.
 module block_modmul #(
     parameter int unsigned Bits   = 32,   // of a block, and the others as in block_columns
     parameter int unsigned Blocks = 128,

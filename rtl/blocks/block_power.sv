@@ -8,8 +8,8 @@
 // After a reset the constants come, one number after the other: N, N', R^2 mod N, R mod N and e. Of e all Bits bits of each of its blocks are looked at, zeros above included.
 // x and f are below R; x is asked for when the power begins, f when its last product does.
 //
-// Cycles from x's first block's being taken to the last one's leaving, if f is there: (E + 2) P + 8 and one less for each ... see docs/block-streams.md; P = C + Blocks + 27 the interval of
-// products, E the bits of e. No number decides when anything happens.
+// Cycles from x's first block's being taken to the last one's leaving, both included, if f is there: (E + 2) P + Blocks, for E bits of e and P = C + Blocks / Lanes + 20 cycles from square
+// to square, C as in block_columns: 8 702 378 for 4096 over 2048 bits with Lanes = 4. No number decides when anything happens.
 // Multipliers: six times Lanes.
 module block_power #(
     parameter int unsigned Bits   = 32,   // of a block, and the others as in block_columns

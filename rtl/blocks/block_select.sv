@@ -48,11 +48,11 @@ module block_select #(
     ) u_out (
         .clk_i,
         .rst_ni,
-        .in_valid_i (in_valid_i && !given),
-        .in_ready_o (keep_ready),
-        .in_data_i  ({last || in_last_i, in_block_i & mask}),
+        .in_valid_i(in_valid_i && !given),
+        .in_ready_o(keep_ready),
+        .in_data_i ({last || in_last_i, in_block_i & mask}),
         .out_valid_o,
         .out_ready_i,
-        .out_data_o ({out_last_o, out_block_o})
+        .out_data_o({out_last_o, out_block_o})
     );
 endmodule

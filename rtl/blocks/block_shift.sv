@@ -111,11 +111,11 @@ module block_shift #(
     ) u_out (
         .clk_i,
         .rst_ni,
-        .in_valid_i (step_valid),
-        .in_ready_o (step_ready),
-        .in_data_i  ({state_q == Flush, Bits'(both >> down)}),
+        .in_valid_i(step_valid),
+        .in_ready_o(step_ready),
+        .in_data_i ({state_q == Flush, Bits'(both >> down)}),
         .out_valid_o,
         .out_ready_i,
-        .out_data_o ({out_last_o, out_block_o})
+        .out_data_o({out_last_o, out_block_o})
     );
 endmodule

@@ -120,7 +120,7 @@ module dual_encryptor #(
     logic [1:0] squares_q;      // of this window, that are done
     logic [RoundBits-1:0] left_q;  // columns or windows after this one
     logic running_q, issue, load_x, next_kind;
-    logic [1:0] here_q;         // x of a vote is there for its next operation
+    logic [1:0] here_q;  // x of a vote is there for its next operation
     assign next_kind  = (issue || load_x) && vote_q;
     assign rotate_n   = Teeth == 0 && next_kind && (kind_q == Load || kind_q == Entry);
 

@@ -498,7 +498,9 @@ fn wide_reductions() {
             let numbers = [bound.clone() - 1u32, Integer::new(), below(&mut random, &bound)];
             let passage = check_reductions(&module, &modulus, &in_blocks(numbers, 256), false);
             let cycles = passage.results[0].last - passage.taken[1][0] + 1;
-            println!("REDUCE {lanes} {cycles} {} {}", passage.results[0].first - passage.taken[1][0], passage.results[1].last - passage.results[0].last);
+            assert_eq!(cycles, Shape::of_4096_bits(lanes).reduction());
+            let interval = Shape::of_4096_bits(lanes).columns(Products::All) + 1;
+            assert!(passage.results.windows(2).all(|pair| pair[1].last - pair[0].last == interval));
             assert!(cycles <= most, "{cycles} cycles of {}", design.name());
         }
     }
@@ -583,22 +585,22 @@ fn powers_of_small_numbers() {
             let (x, f) = (numbers(), numbers());
             let passage = check_powers(&rtl::BLOCK_POWER_4, 4, &modulus, &(Integer::from(e), blocks), &x, &f);
             let cycles = passage.results[0].last - passage.taken[1][0] + 1;
-            println!("POWER {blocks} {cycles}");
+            assert_eq!(cycles, Shape { blocks: 4, lanes: 1 }.power(4 * blocks as u64), "{e} in {blocks} blocks");
         }
     }
 }
 
-/// Exponents of 32 bits modulo numbers of 4096: as many cycles for each of them, whatever the bits.
+/// Exponents of 32 and 64 bits modulo numbers of 4096: as many cycles for each of them, whatever the bits.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wide_powers() {
     let mut random = Random::new(8);
     let modulus = Modulus::new(&odd(&mut random, 4096), 32, 128);
-    for e in [0xffff_ffff, 0x8000_0001_u32] {
+    for (e, blocks) in [(0xffff_ffff, 1), (0x8000_0001_u64, 1), (0x8000_0001_0000_0000, 2)] {
         let [x, f] = [0; 2].map(|_| [below(&mut random, &modulus.n)]);
-        let passage = check_powers(&rtl::BLOCK_POWER_4096_PARALLEL, 32, &modulus, &(Integer::from(e), 1), &x, &f);
+        let passage = check_powers(&rtl::BLOCK_POWER_4096_PARALLEL, 32, &modulus, &(Integer::from(e), blocks), &x, &f);
         let cycles = passage.results[0].last - passage.taken[1][0] + 1;
-        println!("POWER 4096 {cycles}");
+        assert_eq!(cycles, Shape::of_4096_bits(4).power(32 * blocks as u64));
     }
     assert!(Shape::of_4096_bits(4).power(2048) <= 25_989_120 && Shape::of_4096_bits(1).power(2048) <= 102_273_024);
 }
@@ -639,6 +641,7 @@ fn encryptions() {
         seen.push((passage.results[0].first - passage.taken[1][0], passage.results[0].last, passage.busy));
     }
     assert!(seen.iter().all(|one| *one == seen[0]), "{seen:?}");
+    assert_eq!(seen[0].0, Shape { blocks: 16, lanes: 4 }.power(256) - 16);
     // One after the other, with all ports waiting: a vote of one block too.
     let inputs = [set, vec![(randoms[2].clone(), 8), (randoms[3].clone(), 8)], vec![(votes[3].clone(), 8), (votes[1].clone(), 1)]];
     for slow in [60, 200] {

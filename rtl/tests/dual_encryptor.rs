@@ -147,16 +147,18 @@ fn check(design: &'static Design, key: &Key, votes: &[(Integer, Integer)], base:
     cycles
 }
 
-/// Products of both votes without a gap: those of so many rounds begin as the golden model says.
-fn check_rounds(cycles: &[u64], squares: usize, rounds: usize, opening: usize) {
-    println!("CYCLES {cycles:?}");
-    let job = SHAPE.job() * 2;
-    let per = 2 * (squares + 1);
-    for round in 0..rounds - 1 {
-        let begins = &cycles[opening + round * per..][..per + 1];
-        let between: Vec<u64> = begins.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        println!("ROUND {between:?} {job}");
+/// Both votes' products follow each other without a gap: so many rounds, from the one that begins as number `opening`, of so many squares and a product.
+fn check_rounds(cycles: &[u64], opening: usize, rounds: usize, squares: usize) {
+    let operations = 2 * (squares + 1);
+    let begins = &cycles[opening..=opening + rounds * operations];
+    for (at, pair) in begins.windows(2).enumerate() {
+        let square = at % operations < 2 * squares;
+        let expected = if square { SHAPE.square() } else { SHAPE.product() };
+        assert_eq!(pair[1] - pair[0], expected, "operation {at}");
     }
+    assert_eq!(begins[begins.len() - 1] - begins[0], SHAPE.rounds(rounds as u64, squares as u64));
+    // After them come two ways out, and the last block.
+    assert_eq!(cycles.len(), opening + rounds * operations + 3);
 }
 
 #[test]
@@ -169,8 +171,10 @@ fn windows_of_the_public_exponent() {
         let mut votes = ends.to_vec();
         votes.extend((0..4).map(|_| (below(&mut random, &n), below(&mut random, &n))));
         let cycles = check(&DUAL_ENCRYPTOR_64, &key, &votes, None);
-        check_rounds(&cycles, 4, N as usize / 4, 2 * 16);
-        assert_eq!(*cycles.last().expect("a cycle"), SHAPE.windows());
+        // The way in, R^3 and entries 2 to 15 come before.
+        let opening = cycles[..2 * 16].windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(opening.into_iter().all(|cycles| cycles == SHAPE.product()));
+        check_rounds(&cycles, 2 * 16, N as usize / 4 - 1, 4);
     }
 }
 
@@ -185,6 +189,5 @@ fn combs_of_secret_exponents() {
     let mut votes = vec![(Integer::from(1), Integer::new()), (n.clone() - 1u32, ones.clone())];
     votes.extend((0..6).map(|_| (below(&mut random, &n), below(&mut random, &ones))));
     let cycles = check(&DUAL_ENCRYPTOR_COMB_64, &key, &votes, Some(&base));
-    check_rounds(&cycles, 1, COLUMNS as usize, 0);
-    assert_eq!(*cycles.last().expect("a cycle"), SHAPE.comb(TEETH.into(), EXPONENT.into()));
+    check_rounds(&cycles, 0, COLUMNS as usize - 1, 1);
 }

@@ -68,12 +68,12 @@ impl Shape {
 
     /// Cycles from one square of `block_power` to the next.
     pub fn interval(self) -> u64 {
-        self.columns(Products::All) + self.blocks + 27
+        self.columns(Products::All) + self.blocks / self.lanes + 20
     }
 
     /// `block_power`, with so many bits of the exponent.
     pub fn power(self, bits: u64) -> u64 {
-        self.interval() * (bits + 2)
+        self.interval() * (bits + 2) + self.blocks
     }
 
     /// `block_karatsuba`, which has one multiplier: `C`.
@@ -126,13 +126,18 @@ impl Dual {
         self.digits() + self.delay + 2
     }
 
-    /// Cycles of two encryptions by `r^n`.
-    pub fn windows(self) -> u64 {
-        2 * self.fold * self.job() * (self.bits / 4 - 1) * 11
+    /// Cycles from one vote's square to the other one's.
+    pub fn square(self) -> u64 {
+        2 * self.fold * self.job()
     }
 
-    /// Cycles of two encryptions by a comb.
-    pub fn comb(self, teeth: u64, exponent: u64) -> u64 {
-        2 * self.fold * self.job() * (exponent.div_ceil(teeth) - 1) * 5
+    /// The same of products.
+    pub fn product(self) -> u64 {
+        3 * self.fold * self.job()
+    }
+
+    /// Cycles of so many rounds of two votes side by side, each of so many squares and a product.
+    pub fn rounds(self, count: u64, squares: u64) -> u64 {
+        2 * count * (squares * self.square() + self.product())
     }
 }
