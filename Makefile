@@ -12,7 +12,7 @@ FUZZ_SECONDS ?= 300
 .PHONY: demo demo-python demo-election demo-dghv demo-service
 .PHONY: test test-full
 .PHONY: bench bench-python bench-everyday bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web
-.PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-memories synth-check
+.PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-check
 
 help: ## list these commands
 	@grep -hE '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## /make \1\t/' | expand -t 18
@@ -158,7 +158,7 @@ hardware-tools:
 	@scripts/setup.sh test
 	@$(HARDWARE_PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement synth/requirements.txt
 
-synth: synth-mesa synth-rns synth-coproc synth-dghv synth-memories ## synthesise, place and route all hardware, write bench/results/{mesa,rns,coproc,dghv-hardware,memories}.md (many hours)
+synth: synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories ## synthesise, place and route all hardware, write bench/results/{mesa,rns,coproc,dghv-hardware,ballot-machine,memories}.md (many hours)
 
 synth-mesa: hardware-tools ## the same of the arithmetic cores and MESA alone
 	$(HARDWARE_PYTHON) synth/mesa.py --jobs $(SYNTH_JOBS)
@@ -171,6 +171,9 @@ synth-coproc: hardware-tools ## the same of the Paillier co-processor's cores al
 
 synth-dghv: hardware-tools ## synthesise the multipliers of FHE over the integers, write bench/results/dghv-hardware.md (an hour)
 	$(HARDWARE_PYTHON) synth/dghv.py --jobs $(SYNTH_JOBS)
+
+synth-ballot: hardware-tools ## synthesise the block streams of the ballot machine, write bench/results/ballot-machine.md (an hour)
+	$(HARDWARE_PYTHON) synth/ballot.py --jobs $(SYNTH_JOBS)
 
 synth-memories: hardware-tools ## count the block RAMs that the library's memories become, write bench/results/memories.md (minutes)
 	$(HARDWARE_PYTHON) synth/memories.py --jobs $(SYNTH_JOBS)

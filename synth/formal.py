@@ -21,6 +21,8 @@ HARNESSES = tools.ROOT / "synth" / "formal"
 LIBRARY = sorted((tools.ROOT / "rtl" / "lib").glob("*.sv"))
 # And what of transforms is proved with harnesses, as it is.
 TRANSFORMS = sorted((tools.ROOT / "rtl" / "ntt").glob("*.sv"))
+# And of block streams.
+STREAMS = sorted((tools.ROOT / "rtl" / "blocks").glob("*.sv"))
 
 # Core: parameters, static inputs, operands, results (name: bits), what operands satisfy, what results satisfy, depth in cycles.
 CORES = {
@@ -147,6 +149,10 @@ def prove(core):
 BLOCKS = {
     "accelerator_registers": (18, {"else if (busy) write_cause": "else if (1'b0) write_cause"}),
     "axil_port": (14, {"else if (axil_bready_i) axil_bvalid_o <= 1'b0;": "else axil_bvalid_o <= 1'b0;"}),
+    "block_add": (12, {"first_q <= last;": "first_q <= 1'b0;"}),
+    "block_add_sub": (12, {"{1'b0, a} - {1'b0, b} - (Bits + 1)'(carry)": "{1'b0, a} - {1'b0, b}"}),
+    "block_compare": (12, {"<= last ? '0 : {less, greater}": "<= {less, greater}"}),
+    "block_select": (12, {"given_q <= last;": "given_q <= 1'b0;"}),
     "butterfly": (9, {".a_i(up),": ".a_i(down),"}),
     "bit_sync": (8, {"assign bit_o = sync_q[Stages-1]": "assign bit_o = sync_q[0]"}),
     "config_register": (6, {"else if (wipe_i) word_q <= '0;": ""}),
@@ -192,7 +198,7 @@ TWO_CLOCKS = {"pulse_sync", "stream_cdc"}
 
 
 # How the name of a form of a block ends, and the parameter of its harness that is 1 then.
-FORMS = {"_gapless": "Gapless", "_memory": "Memory", "_whole": "Whole"}
+FORMS = {"_sub": "Sub", "_gapless": "Gapless", "_memory": "Memory", "_whole": "Whole"}
 
 
 def block_and_form(name):
@@ -207,7 +213,7 @@ def block_sources(name):
     """The harness of a block, what it needs, and the block itself."""
     harness = HARNESSES / f"{name}.sv"
     named = set(re.findall(r"^ *(\w+) #?\(|^ *(\w+) u_", harness.read_text(), re.MULTILINE))
-    files = {path for pair in named for module in pair if module for path in tools.used_sources(module, LIBRARY + TRANSFORMS)}
+    files = {path for pair in named for module in pair if module for path in tools.used_sources(module, LIBRARY + TRANSFORMS + STREAMS)}
     # Packages first.
     files = {path.stem: path for path in sorted(files, key=lambda path: (not path.stem.endswith("_pkg"), path.stem))}
     for part in {"follow", "in_step"} & {module for pair in named for module in pair}:

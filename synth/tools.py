@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "synth"
 # Without what only simulations have.
 SOURCES = sorted(
-    path for room in ("lib", "arith", "mesa", "coproc", "ntt", "rns", "dghv") for path in (ROOT / "rtl" / room).glob("*.sv") if "_monitor" not in path.stem
+    path for room in ("lib", "arith", "blocks", "mesa", "coproc", "ntt", "rns", "dghv") for path in (ROOT / "rtl" / room).glob("*.sv") if "_monitor" not in path.stem
 )
 
 

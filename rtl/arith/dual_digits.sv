@@ -22,6 +22,7 @@ module dual_digits #(
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
+    input  logic                 step_i,   // as in dual_row
     input  logic                 hold_i,
     input  logic [Upper*B-1:0]   y_i,
     input  logic [W-1:0]         q_i,
@@ -85,7 +86,7 @@ module dual_digits #(
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) y_q <= '0;
-        else if (hold_i) y_q <= y_i;
+        else if (step_i && hold_i) y_q <= y_i;
     end
 
     always_ff @(posedge clk_i) begin
@@ -95,7 +96,7 @@ module dual_digits #(
             bump_q  <= '0;
             carry_q <= '0;
             digit_o <= '0;
-        end else begin
+        end else if (step_i) begin
             line_q  <= q_i;
             digit_q <= digit;
             bump_q  <= $signed(bump);

@@ -407,6 +407,7 @@ module dual_lane #(
     ) u_row (
         .clk_i,
         .rst_ni,
+        .step_i     (1'b1),
         .mt_i,
         .put_i      (put_q),
         .put_index_i(put_index_q),
@@ -428,6 +429,7 @@ module dual_lane #(
     ) u_digits (
         .clk_i,
         .rst_ni,
+        .step_i (1'b1),
         .hold_i (clear_q),
         .y_i    (y),
         .q_i    (q),

@@ -16,12 +16,13 @@
 // while a result waits. Latency from taking operands to giving the result: 5 Job + 6 - 2 D cycles, of a square 4 Job + 6 - 2 D. While nothing is inside operands are taken at once.
 // Time and order of jobs depend on enter_i and square_i, on no number.
 //
-// Multipliers: those of dual_row.
+// With Fold = 2 every cycle above is two, and there are half as many multipliers. Multipliers: those of dual_row.
 module dual_mul #(
     parameter int unsigned H = 1024,  // bits of the modulus n, and the others as in dual_row
     parameter int unsigned W = 18,
     parameter int unsigned V = 24,
     parameter int unsigned D = 2,
+    parameter int unsigned Fold = 1,
     localparam int unsigned MtBits = (H + W - 1) / W * W,
     localparam int unsigned Digits = (H + W + 2) / W + D + 1,
     localparam int unsigned OpBits = Digits * W
@@ -49,6 +50,19 @@ module dual_mul #(
     localparam int unsigned IndexBits = $clog2(Digits);
     localparam int unsigned PhaseBits = $clog2(Job);
 
+    // Steps of Fold cycles: everything moves with the last one.
+    logic step;
+    if (Fold == 1) begin : gen_always
+        assign step = 1'b1;
+    end else begin : gen_second
+        logic step_q;
+        assign step = step_q;
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) step_q <= 1'b0;
+            else step_q <= !step_q;
+        end
+    end
+
     // ---- The phase of a job, and what is done in which; the row's cycle is 6 less (dual_row). ----
 
     logic [PhaseBits-1:0] phase_q, result_q;
@@ -62,7 +76,7 @@ module dual_mul #(
         if (!rst_ni) begin
             {phase_q, result_q, index_0_q, index_1_q, row_index_q} <= '0;
             {valid_0_q, valid_1_q, valid_2_q, clear_q, take_q, upper_q, result_valid_q, result_last_q} <= '0;
-        end else begin
+        end else if (step) begin
             phase_q   <= phase_q == PhaseBits'(Job - 1) || waiting ? '0 : phase_q + 1'b1;
             index_0_q <= IndexBits'(phase_q);
             index_1_q <= index_0_q;
@@ -99,7 +113,7 @@ module dual_mul #(
     assign last_job      = job_q == (square_q ? 2'd1 : 2'd2);
     assign entering_last = job_q == (square_q ? 2'd0 : 2'd1);
     assign quiet         = !active_q && !held_q && drain_q == '0;
-    assign in_ready_o    = boundary && !held_q && (!active_q || entering_last || last_job);
+    assign in_ready_o    = step && boundary && !held_q && (!active_q || entering_last || last_job);
     assign take          = in_valid_i && in_ready_o;
     assign start         = boundary && held_q && (!active_q || last_job) && !out_valid_o && !full_q;
 
@@ -115,8 +129,8 @@ module dual_mul #(
         if (!rst_ni) begin
             {held_q, held_square_q, held_enter_q, put_low_q, active_q, square_q, enter_q} <= '0;
             {job_q, drain_q} <= '0;
-            {past_q, row_low_q, load_q, product_o} <= '0;
-        end else begin
+            {past_q, row_low_q, load_q} <= '0;
+        end else if (step) begin
             if (boundary) begin
                 put_low_q <= take;
                 held_q    <= take || (held_q && !start);
@@ -128,9 +142,12 @@ module dual_mul #(
             if (take) {held_square_q, held_enter_q} <= {square_i, enter_i};
             if (start) {square_q, enter_q} <= {held_square_q, held_enter_q};
             if (clear_q) row_low_q <= now.low;
-            load_q    <= phase_q == PhaseBits'(2) && active_q && job_q != 2'd1;
-            product_o <= start;
+            load_q <= phase_q == PhaseBits'(2) && active_q && job_q != 2'd1;
         end
+    end
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) product_o <= 1'b0;
+        else product_o <= start && step;
     end
 
     // ---- Operands: of the next product, then of this one. A register's lowest digit is the one that leaves. ----
@@ -154,7 +171,7 @@ module dual_mul #(
             factor_high_q <= OpBits'(0);
             digits_low_q  <= OpBits'(0);
             digits_high_q <= OpBits'(0);
-        end else begin
+        end else if (step) begin
             if (take) begin
                 held_low_q  <= enter_i ? OpBits'(a_i[2*H-1:H]) : a_i[OpBits-1:0];
                 held_high_q <= enter_i ? OpBits'(a_i[H-1:0]) : a_i[2*OpBits-1:OpBits];
@@ -193,7 +210,7 @@ module dual_mul #(
             {carry_q, top_q, put_q} <= '0;
             quotients_q <= OpBits'(0);
             addend_q    <= '0;
-        end else begin
+        end else if (step) begin
             digit_q    <= valid_1_q ? raised[W-1:0] : '0;
             carry_q    <= valid_1_q && (raised[W] || raised[W-1]);
             top_q      <= valid_1_q && digits_high_q[W-1];
@@ -215,10 +232,12 @@ module dual_mul #(
         .H(H),
         .W(W),
         .V(V),
-        .D(D)
+        .D(D),
+        .Fold(Fold)
     ) u_row (
         .clk_i,
         .rst_ni,
+        .step_i     (step),
         .mt_i,
         .put_i      (put_q),
         .put_index_i(put_index_q),
@@ -239,6 +258,7 @@ module dual_mul #(
     ) u_digits (
         .clk_i,
         .rst_ni,
+        .step_i (step),
         .hold_i (clear_q),
         .y_i    (y),
         .q_i    (q),
@@ -263,13 +283,15 @@ module dual_mul #(
             out_valid_o <= 1'b0;
             r_o         <= (2 * OpBits)'(0);
         end else begin
-            sum_carry_q <= result_valid_q && sum[W];
-            if (result_valid_q && past_q.low) low_q <= {result, low_q[OpBits-1:W]};
-            if (result_valid_q && (past_q.high || past_q.add)) high_q <= {sum[W-1:0], high_q[OpBits-1:W]};
-            if (result_last_q && past_q.finish) full_q <= 1'b1;
-            else if (!out_valid_o) full_q <= 1'b0;
+            if (step) begin
+                sum_carry_q <= result_valid_q && sum[W];
+                if (result_valid_q && past_q.low) low_q <= {result, low_q[OpBits-1:W]};
+                if (result_valid_q && (past_q.high || past_q.add)) high_q <= {sum[W-1:0], high_q[OpBits-1:W]};
+                if (result_last_q && past_q.finish) full_q <= 1'b1;
+                else if (!out_valid_o) full_q <= 1'b0;
+            end
             if (!out_valid_o) begin
-                out_valid_o <= full_q;
+                out_valid_o <= full_q && step;
                 r_o         <= {high_q, low_q};
             end else if (out_ready_i) begin
                 out_valid_o <= 1'b0;

@@ -21,12 +21,15 @@
 // i - 3, z_i as addend_i in cycle i - 1, clear_i in cycle 0, take_i in cycles 1 to T - 1. q_o = q_i in cycle i: digits of the quotient (balanced) in cycles 1 to
 // T - 1, of the result (not balanced) in cycles T to Job. y_o in cycle Job.
 //
-// Cost: Words + ceil(H Period / Span) multipliers. D is 2 without any register but those of the multipliers; above, q has D - 2 more. Source: [Orup95].
+// With Fold = 2 all cycles above are steps of two cycles, step_i being high in the second one, at the end of which everything moves; y_o and q_o stay for both.
+//
+// Cost: Words + ceil(H Period / Span) multipliers, with Fold = 2 Words. D is 2 without any register but those of the multipliers; above, q has D - 2 more. Source: [Orup95].
 module dual_row #(
     parameter int unsigned H = 512,  // bits of the modulus, at least W
     parameter int unsigned W = 18,   // bits of a digit, 4 to 32
     parameter int unsigned V = 24,   // bits of a word, at least W
     parameter int unsigned D = 2,    // cycles a quotient digit has to reach the sum, 2 to 4
+    parameter int unsigned Fold = 1, // cycles of a step, 1 or 2
     localparam int unsigned MtBits    = (H + W - 1) / W * W,
     localparam int unsigned Digits    = (H + W + 2) / W + D + 1,
     localparam int unsigned Span      = W * (D + 2),
@@ -38,6 +41,7 @@ module dual_row #(
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
+    input  logic                 step_i,
     input  logic [MtBits-1:0]    mt_i,
     input  logic                 put_i,
     input  logic [IndexBits-1:0] put_index_i,
@@ -54,6 +58,8 @@ module dual_row #(
         $error("dual_row: W must be 4 to 32, V at least W, D 2 to 4, H at least W");
     end
 
+    if (Fold < 1 || Fold > 2) $error("dual_row: Fold is 1 or 2");
+
     // Words that mt has, and mt with room above.
     localparam int unsigned MtWords = (H * Period + Span - 1) / Span;
     localparam int unsigned MtRoom = (Words + 1) * V + MtBits;
@@ -68,7 +74,7 @@ module dual_row #(
     for (genvar k = 0; k < Digits; k++) begin : gen_next
         always_ff @(posedge clk_i) begin
             if (!rst_ni) next_q[k] <= '0;
-            else if (put_i && put_index_i == IndexBits'(k)) next_q[k] <= put_digit_i;
+            else if (step_i && put_i && put_index_i == IndexBits'(k)) next_q[k] <= put_digit_i;
         end
     end
     assign next = WordBits'($signed(OpBits'(next_q)));
@@ -85,7 +91,7 @@ module dual_row #(
             if (!rst_ni) begin
                 q_q    <= '0;
                 take_q <= 1'b0;
-            end else begin
+            end else if (step_i) begin
                 q_q    <= q[k-1];
                 take_q <= take[k-1];
             end
@@ -106,10 +112,12 @@ module dual_row #(
             .W    (W),
             .V    (Bits),
             .HasM (j < MtWords),
-            .First(j == 0)
+            .First(j == 0),
+            .Fold (Fold)
         ) u_word (
             .clk_i,
             .rst_ni,
+            .step_i,
             .load_i,
             .a_i    ({j == Words - 1 ? next[At+Bits-1] : 1'b0, next[At+:Bits]}),
             .b_i    (digit_i),

@@ -13,15 +13,18 @@
 // 3 gamma / 2 + 4 gamma / beta now, and y_o from -gamma to 2 gamma - 1: as dual_digits wants it.
 //
 // Registers: a, mt (A), b, q (B), the products (M), the product b a and x (P); by Yosys on xc7 two DSP48E1 with AREG, BREG, MREG and PREG.
-// b_i to x 4 cycles, q_i to x 3. The longest path: x, y's addition, that of the product, the addition in the multiplier's block. All registers are reset.
+// With Fold = 2 a step takes two cycles, and one multiplier makes both products: b a in a step's first cycle, q mt in its second one, in which step_i is high and everything else moves.
+// b_i to x 4 steps, q_i to x 3. The longest path: x, y's addition, that of the product, the addition in the multiplier's block. All registers are reset.
 module dual_word #(
     parameter int unsigned W     = 16,    // bits of a digit, 4 to 32
     parameter int unsigned V     = 16,    // bits of the word, at least W
     parameter bit          HasM  = 1'b1,  // whether mt has a word here
-    parameter bit          First = 1'b0   // whether the addend and the carry come in here
+    parameter bit          First = 1'b0,  // whether the addend and the carry come in here
+    parameter int unsigned Fold  = 1      // cycles of a step: 1, or 2 for half the multipliers
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
+    input  logic                step_i,    // the last cycle of a step: always, or every second cycle
     input  logic                load_i,    // a_i is taken
     input  logic signed [V:0]   a_i,
     input  logic [W-1:0]        b_i,
@@ -44,28 +47,23 @@ module dual_word #(
     logic signed [PBits-1:0] ba_m_q, ba_p_q;
     always_ff @(posedge clk_i) begin
         if (!rst_ni) a_q <= '0;
-        else if (load_i) a_q <= a_i;
+        else if (step_i && load_i) a_q <= a_i;
     end
     always_ff @(posedge clk_i) begin
-        if (!rst_ni) begin
-            b_q    <= '0;
-            ba_m_q <= '0;
-        end else begin
-            b_q    <= $signed(b_i);
-            ba_m_q <= PBits'(b_q) * PBits'(a_q);
-        end
+        if (!rst_ni) b_q <= '0;
+        else if (step_i) b_q <= $signed(b_i);
     end
     if (First) begin : gen_addend
         always_ff @(posedge clk_i) begin
             if (!rst_ni) ba_p_q <= '0;
-            else ba_p_q <= ba_m_q + PBits'(addend_i);
+            else if (step_i) ba_p_q <= ba_m_q + PBits'(addend_i);
         end
     end else begin : gen_no_addend
         logic unused;
         assign unused = ^addend_i;
         always_ff @(posedge clk_i) begin
             if (!rst_ni) ba_p_q <= '0;
-            else ba_p_q <= ba_m_q;
+            else if (step_i) ba_p_q <= ba_m_q;
         end
     end
 
@@ -88,33 +86,62 @@ module dual_word #(
     end
     assign rest = XBits'(ba_p_q) + (clear_i ? '0 : XBits'(y));
 
+    // The products.
+    logic signed [PBits-1:0] qm_m_q;
     if (HasM) begin : gen_q
         logic signed [V:0] mt_q;
         logic signed [W-1:0] q_q;
-        logic signed [PBits-1:0] qm_m_q;
         always_ff @(posedge clk_i) begin
             if (!rst_ni) mt_q <= '0;
             else mt_q <= $signed({1'b0, mt_i});
         end
         always_ff @(posedge clk_i) begin
-            if (!rst_ni || !take_i) q_q <= '0;
-            else q_q <= $signed(q_i);
+            if (!rst_ni) q_q <= '0;
+            else if (step_i) q_q <= take_i ? $signed(q_i) : '0;
+        end
+        if (Fold == 1) begin : gen_two
+            always_ff @(posedge clk_i) begin
+                if (!rst_ni) begin
+                    ba_m_q <= '0;
+                    qm_m_q <= '0;
+                end else begin
+                    ba_m_q <= PBits'(b_q) * PBits'(a_q);
+                    qm_m_q <= PBits'(q_q) * PBits'(mt_q);
+                end
+            end
+        end else begin : gen_one
+            logic signed [PBits-1:0] product_q;
+            logic signed [V:0] wide;
+            logic signed [W-1:0] digit;
+            assign wide  = step_i ? mt_q : a_q;
+            assign digit = step_i ? q_q : b_q;
+            always_ff @(posedge clk_i) begin
+                if (!rst_ni) begin
+                    product_q <= '0;
+                    ba_m_q    <= '0;
+                    qm_m_q    <= '0;
+                end else begin
+                    product_q <= PBits'(digit) * PBits'(wide);
+                    if (step_i) ba_m_q <= product_q;
+                    else qm_m_q <= product_q;
+                end
+            end
         end
         always_ff @(posedge clk_i) begin
-            if (!rst_ni) begin
-                qm_m_q <= '0;
-                x_q    <= '0;
-            end else begin
-                qm_m_q <= PBits'(q_q) * PBits'(mt_q);
-                x_q    <= XBits'(qm_m_q) + rest;
-            end
+            if (!rst_ni) x_q <= '0;
+            else if (step_i) x_q <= XBits'(qm_m_q) + rest;
         end
     end else begin : gen_no_q
         logic unused;
-        assign unused = ^{take_i, q_i, mt_i};
+        assign unused = ^{take_i, q_i, mt_i, qm_m_q};
+        assign qm_m_q = '0;
+        always_ff @(posedge clk_i) begin
+            if (!rst_ni) ba_m_q <= '0;
+            else if (step_i) ba_m_q <= PBits'(b_q) * PBits'(a_q);
+        end
         always_ff @(posedge clk_i) begin
             if (!rst_ni) x_q <= '0;
-            else x_q <= rest;
+            else if (step_i) x_q <= rest;
         end
     end
 endmodule

@@ -18,6 +18,7 @@ module coproc_core_dual #(
     parameter int unsigned V       = 24,
     parameter int unsigned D       = 2,
     parameter int unsigned TagBits = 8,
+    parameter int unsigned Fold    = 1,     // as in dual_mul
     localparam int unsigned MtBits   = (N + W - 1) / W * W,
     localparam int unsigned UnitBits = W * (D + 1),
     localparam int unsigned OpBits   = ((N + W + 2) / W + D + 1) * W,
@@ -70,7 +71,8 @@ module coproc_core_dual #(
         .H(N),
         .W(W),
         .V(V),
-        .D(D)
+        .D(D),
+        .Fold(Fold)
     ) u_mul (
         .clk_i,
         .rst_ni,

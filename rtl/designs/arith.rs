@@ -81,6 +81,7 @@ pub fn designs() -> Vec<Design> {
             .optimisation(2),
         dual_mul("dual_mul_5", 5, [4, 4, 2]),
         dual_mul("dual_mul_20", 20, [4, 6, 3]),
+        dual_mul("dual_mul_20_folded", 20, [4, 6, 3]).parameter("Fold", 2),
         dual_mul("dual_mul_128", 128, [17, 23, 4]),
         dual_mul("dual_mul_512", wide(512), [18, 26, 2]),
         Design::new("radix2_5", "mont_mul_radix2").parameter("N", 5).parameter("XBits", 7).parameter("Word", 4),

@@ -2,6 +2,7 @@
 
 mod arith;
 mod bench;
+mod blocks;
 mod boards;
 mod coproc;
 mod encryptor;
@@ -17,9 +18,10 @@ pub fn all() -> impl Iterator<Item = Design> {
     let rns = if cfg!(feature = "rns") { rns::designs() } else { Vec::new() };
     let ntt = if cfg!(feature = "ntt") { ntt::designs() } else { Vec::new() };
     let encryptor = if cfg!(feature = "dghv") { encryptor::designs() } else { Vec::new() };
+    let blocks = if cfg!(feature = "blocks") { blocks::designs() } else { Vec::new() };
     // With a MESA inside.
     let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
     let coproc = if cfg!(feature = "arith") { coproc::designs() } else { Vec::new() };
-    let systems = boards.into_iter().chain(coproc).chain(encryptor);
+    let systems = boards.into_iter().chain(coproc).chain(encryptor).chain(blocks);
     lib::designs().into_iter().chain(bench::designs()).chain(systems).chain(arith).chain(ntt).chain(rns)
 }

@@ -5,7 +5,7 @@
 mod golden;
 
 use golden::{below, limbs, number, odd, power};
-use hearith_rtl::{COPROC_CORE_DUAL_33, DUAL_MUL_5, DUAL_MUL_20, DUAL_MUL_128, DUAL_MUL_512};
+use hearith_rtl::{COPROC_CORE_DUAL_33, DUAL_MUL_5, DUAL_MUL_20, DUAL_MUL_20_FOLDED, DUAL_MUL_128, DUAL_MUL_512};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random};
 use rug::Integer;
@@ -238,6 +238,26 @@ fn products_take_three_jobs_and_squares_two() {
             }
             for pair in given.windows(2).skip(1) {
                 assert_eq!(pair[1].2 - pair[0].2, jobs * row.job, "{}", design.name());
+            }
+        }
+    }
+}
+
+/// With half the multipliers every cycle is two: the same results, squares every four jobs' cycles, products every six.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn folded_products_take_twice_as_long() {
+    let mut random = Random::new(6);
+    for bits in [20, 19, 7] {
+        let row = Row::new(&odd(&mut random, bits), 20, [4, 3]);
+        row.check(&DUAL_MUL_20_FOLDED, &works(&row, &mut random, 60));
+        let operands = row.operands(&mut random, 5);
+        let products = operands.iter().map(|a| Work::Product(a.clone(), operands[0].clone())).collect::<Vec<_>>();
+        let squares = operands.iter().map(|a| Work::Square(a.clone())).collect::<Vec<_>>();
+        for (works, jobs) in [(products, 3), (squares, 2)] {
+            let given = row.check(&DUAL_MUL_20_FOLDED, &works);
+            for pair in given.windows(2).skip(1) {
+                assert_eq!(pair[1].2 - pair[0].2, 2 * jobs * row.job);
             }
         }
     }

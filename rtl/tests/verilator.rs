@@ -18,7 +18,7 @@ fn cover_points_fit_their_modules() {
         let module = name.strip_suffix("_cover").expect("named after its module");
         let mut command = std::process::Command::new(&verilator);
         command.args(["--lint-only", "-Wall", "--coverage-user", "--top-module", module, "+libext+.sv"]);
-        command.args(["-y", "lib", "-y", "arith", "-y", "mesa", "-y", "rns"]);
+        command.args(["-y", "lib", "-y", "arith", "-y", "blocks", "-y", "coproc", "-y", "mesa", "-y", "rns"]);
         let output = command.arg(&file).arg(format!("{module}.sv")).output().unwrap();
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A number shifted by any count of bits: to the right, x / 2^amount rounded down, or with Left x 2^amount.
+//
+// Of a number of n blocks, whole blocks of the amount are left out at the low end, and max(n - amount / Bits, 1) blocks given; to the left that many blocks of zeros
+// come first, and one more block than the number has after them.
+// Latency: to the right, a block leaves 1 cycle after the one above it is taken, and the last one a cycle later; to the left a block leaves 1 cycle after it
+// is taken. A block every cycle but for one of every number.
+module block_shift #(
+    parameter int unsigned Bits       = 32,  // of a block, at least 2
+    parameter int unsigned Left       = 0,   // 1: to the left
+    parameter int unsigned AmountBits = 14
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_ni,
+    input  logic [AmountBits-1:0] amount_i,     // stable while a number is inside
+    input  logic                  in_valid_i,
+    output logic                  in_ready_o,
+    input  logic [Bits-1:0]       in_block_i,
+    input  logic                  in_last_i,
+    output logic                  out_valid_o,
+    input  logic                  out_ready_i,
+    output logic [Bits-1:0]       out_block_o,
+    output logic                  out_last_o
+);
+    if (Bits < 2 || AmountBits < 1) $error("block_shift: Bits must be at least 2, AmountBits at least 1");
+    if (Left > 1) $error("block_shift: Left is 0 or 1");
+
+    // How far down the block above and the one that is held are moved, together: to the left by what is missing to a whole block.
+    localparam int unsigned DownBits = $clog2(Bits + 1);
+    logic [AmountBits-1:0] whole;
+    logic [DownBits-1:0] part, down;
+    assign whole = AmountBits'(32'(amount_i) / Bits);
+    assign part  = DownBits'(32'(amount_i) % Bits);
+    assign down  = Left == 1 ? DownBits'(Bits) - part : part;
+
+    typedef enum logic [1:0] {
+        Skip,   // blocks that are left out, or zeros that come first
+        First,  // the first block is to be held; to the left there is a zero in its stead
+        Inner,
+        Flush
+    } state_e;
+    state_e state_q, state;
+    logic [AmountBits-1:0] count_q;
+    logic [Bits-1:0] held_q, held;
+    logic [2*Bits-1:0] both;
+    logic step_valid, step_ready, take, move, skipping;
+
+    // Whether a block leaves, and whether one is taken.
+    assign skipping = state_q == Skip && count_q != whole;
+    always_comb begin
+        {step_valid, take} = '0;
+        unique case (state_q)
+            Skip: begin
+                step_valid = skipping && Left == 1 && in_valid_i;
+                take       = skipping && Left == 0;
+            end
+            First: take = Left == 0;
+            Inner: begin
+                step_valid = in_valid_i;
+                take       = step_ready;
+            end
+            default: step_valid = 1'b1;
+        endcase
+    end
+    assign in_ready_o = take;
+    assign move       = (step_valid && step_ready) || (in_valid_i && take);
+    assign both       = {state_q == Flush || state_q == Skip ? Bits'(0) : in_block_i, held_q};
+
+    always_comb begin
+        state = state_q;
+        held  = held_q;
+        unique case (state_q)
+            Skip: begin
+                if (!skipping) state = Left == 1 ? Inner : First;
+                else if (move && in_last_i && Left == 0) state = Flush;
+                held = '0;
+            end
+            First:
+            if (move) begin
+                state = in_last_i ? Flush : Inner;
+                held  = in_block_i;
+            end
+            Inner:
+            if (move) begin
+                state = in_last_i ? Flush : Inner;
+                held  = in_block_i;
+            end
+            default:
+            if (move) begin
+                state = Skip;
+                held  = '0;
+            end
+        endcase
+    end
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            state_q <= Skip;
+            count_q <= '0;
+            held_q  <= '0;
+        end else begin
+            state_q <= state;
+            held_q  <= held;
+            if (state_q == Flush) count_q <= '0;
+            else if (skipping && move) count_q <= count_q + 1'b1;
+        end
+    end
+
+    stream_stage #(
+        .Width(Bits + 1)
+    ) u_out (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i(step_valid),
+        .in_ready_o(step_ready),
+        .in_data_i ({state_q == Flush, Bits'(both >> down)}),
+        .out_valid_o,
+        .out_ready_i,
+        .out_data_o({out_last_o, out_block_o})
+    );
+endmodule
