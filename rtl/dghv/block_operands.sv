@@ -9,7 +9,7 @@ module block_operands #(
     parameter int unsigned Block       = 28,  // words of a block
     parameter int unsigned AddrWidth   = 32,
     parameter int unsigned CountWidth  = 11,
-    localparam int unsigned Places     = $clog2(Block)
+    localparam int unsigned Places     = Block > 1 ? $clog2(Block) : 1
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,

@@ -27,7 +27,7 @@ module column_writer #(
 );
     if (Block < 2) $error("column_writer: Block must be at least 2");
 
-    localparam int unsigned Places = $clog2(Block);
+    localparam int unsigned Places = Block > 1 ? $clog2(Block) : 1;
     localparam logic [Places-1:0] Final = Places'(Block - 1);
 
     typedef enum logic [1:0] {
