@@ -246,6 +246,9 @@ fn shifts_by_every_amount() {
                 std::slice::from_ref(list),
                 list.len(),
             );
+            if amount < 4 {
+                assert_eq!(right.results[0].last - right.taken[0][0], list[0].1 as u64 + 1);
+            }
             for ((x, blocks), (right, left)) in list.iter().zip(right.results.iter().zip(&left.results)) {
                 let whole = (amount / 4) as usize;
                 assert_eq!(right.number, Integer::from(x >> amount), "{x} >> {amount}");
