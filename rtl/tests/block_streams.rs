@@ -429,7 +429,7 @@ fn products_of_all_small_numbers() {
     }
     let module = one(&rtl::BLOCK_SQUARE_2, 2);
     let numbers = every(2, &[4, 1, 3]);
-    let passage = module.results(&[], &[numbers.clone()], numbers.len());
+    let passage = module.results(&[], std::slice::from_ref(&numbers), numbers.len());
     for (given, (x, _)) in passage.results.iter().zip(&numbers) {
         assert_eq!((given.number.clone(), given.blocks), (x.clone().square(), 8), "{x} squared");
     }
