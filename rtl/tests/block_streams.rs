@@ -80,10 +80,12 @@ impl Module {
         let mut passage = Passage::default();
         let mut open: Option<Given> = None;
         let mut seen = 0;
-        let limit = 4_000_000 + 40 * sources.iter().map(|&source| bench.queued(source) as u64).sum::<u64>();
+        let limit = 20_000_000 + 40 * sources.iter().map(|&source| bench.queued(source) as u64).sum::<u64>();
         while passage.results.len() < count {
             assert!(bench.cycle() < limit, "{}: {} of {count} results", self.design.name(), passage.results.len());
-            bench.step_watching(|model| passage.busy += if watched { model.get_u64("mul_o").count_ones().into() } else { 0 });
+            bench.step_watching(|model| {
+                passage.busy += if watched { model.get_u64("mul_o").count_ones().into() } else { 0 }
+            });
             for block in &bench.received(sink)[seen..] {
                 let given = open.get_or_insert_with(|| Given {
                     number: Integer::new(),
@@ -197,7 +199,9 @@ fn sums_and_differences() {
 fn comparisons() {
     let numbers = every(2, &[1, 2]);
     let both = pairs(&numbers, &numbers);
-    for pressures in [[EAGER; 3], [Pressure::Random(90), EAGER, Pressure::Random(200)], [EAGER, Pressure::Random(40), EAGER]] {
+    for pressures in
+        [[EAGER; 3], [Pressure::Random(90), EAGER, Pressure::Random(200)], [EAGER, Pressure::Random(40), EAGER]]
+    {
         let mut bench = Bench::new(rtl::BLOCK_COMPARE_2.model(), 1);
         let mut sources = Vec::new();
         for (at, port) in ["a", "b"].iter().enumerate() {
@@ -232,8 +236,19 @@ fn shifts_by_every_amount() {
     let long = in_blocks(some(&mut Random::new(5), 4, 4, 20), 4);
     for (list, amounts) in [(&numbers, 0..10_u32), (&long, 0..19)] {
         for amount in amounts {
-            let right = one(&rtl::BLOCK_SHIFT_4, 4).results(&[("amount_i", amount.into())], std::slice::from_ref(list), list.len());
-            let left = one(&rtl::BLOCK_SHIFT_LEFT_4, 4).results(&[("amount_i", amount.into())], std::slice::from_ref(list), list.len());
+            let right = one(&rtl::BLOCK_SHIFT_4, 4).results(
+                &[("amount_i", amount.into())],
+                std::slice::from_ref(list),
+                list.len(),
+            );
+            let left = one(&rtl::BLOCK_SHIFT_LEFT_4, 4).results(
+                &[("amount_i", amount.into())],
+                std::slice::from_ref(list),
+                list.len(),
+            );
+            if amount < 4 {
+                assert_eq!(right.results[0].last - right.taken[0][0], list[0].1 as u64 + 1);
+            }
             for ((x, blocks), (right, left)) in list.iter().zip(right.results.iter().zip(&left.results)) {
                 let whole = (amount / 4) as usize;
                 assert_eq!(right.number, Integer::from(x >> amount), "{x} >> {amount}");
@@ -252,7 +267,11 @@ fn selections_of_every_count() {
     let long = in_blocks(some(&mut Random::new(5), 4, 4, 20), 4);
     for (list, counts) in [(&numbers, 0..10_u32), (&long, 0..19)] {
         for count in counts {
-            let passage = one(&rtl::BLOCK_SELECT_4, 4).results(&[("count_i", count.into())], std::slice::from_ref(list), list.len());
+            let passage = one(&rtl::BLOCK_SELECT_4, 4).results(
+                &[("count_i", count.into())],
+                std::slice::from_ref(list),
+                list.len(),
+            );
             for ((x, blocks), given) in list.iter().zip(&passage.results) {
                 assert_eq!(given.number, x.clone().keep_bits(count), "{x} modulo 2^{count}");
                 assert_eq!(given.blocks, (*blocks).min((count as usize).div_ceil(4).max(1)));
@@ -299,7 +318,9 @@ fn a_constant_comes_again_and_again() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn running_sums() {
-    for (seed, sides) in [[EAGER, EAGER], [Pressure::Random(90), EAGER], [EAGER, Pressure::Random(60)]].iter().enumerate() {
+    for (seed, sides) in
+        [[EAGER, EAGER], [Pressure::Random(90), EAGER], [EAGER, Pressure::Random(60)]].iter().enumerate()
+    {
         let mut random = Random::new(seed as u64);
         let mut bench = Bench::new(rtl::BLOCK_ACCUMULATE_4.model(), 1);
         let source = bench.source("in_valid_i", "in_ready_o", &["in_block_i", "in_last_i", "in_give_i"]);
@@ -336,7 +357,10 @@ fn running_sums() {
         }
         if *sides == [EAGER; 2] {
             let taken = bench.taken(source);
-            assert!(taken[taken.len() - 1] - taken[0] < cycles, "a number in as many cycles as it has blocks, or the sum");
+            assert!(
+                taken[taken.len() - 1] - taken[0] < cycles,
+                "a number in as many cycles as it has blocks, or the sum"
+            );
         }
     }
 }
@@ -348,11 +372,21 @@ fn product(bits: u32, blocks: u32, a: &Integer, b: &Integer) -> Integer {
 }
 
 /// Products of numbers of any length, and at full length the first block after `latency` cycles, the last one and the next operands after `columns` more.
-fn check_products(module: &Module, [blocks, kept]: [u32; 2], numbers: &[Vec<Blocks>], [latency, columns]: [u64; 2]) -> Passage {
+fn check_products(
+    module: &Module,
+    [blocks, kept]: [u32; 2],
+    numbers: &[Vec<Blocks>],
+    [latency, columns]: [u64; 2],
+) -> Passage {
     let passage = module.results(&[], numbers, numbers[0].len());
     for (given, ((a, _), (b, _))) in passage.results.iter().zip(numbers[0].iter().zip(&numbers[1])) {
         let expected = product(module.bits, blocks, a, b).keep_bits(module.bits * kept);
-        assert_eq!((&given.number, given.blocks), (&expected, kept as usize), "{}: {a} times {b}", module.design.name());
+        assert_eq!(
+            (&given.number, given.blocks),
+            (&expected, kept as usize),
+            "{}: {a} times {b}",
+            module.design.name()
+        );
     }
     let begin = passage.taken[0][0].max(passage.taken[1][0]);
     assert_eq!(passage.results[0].first - begin, latency, "latency of {}", module.design.name());
@@ -385,7 +419,8 @@ fn products_of_all_small_numbers() {
             assert_eq!((&given.number, given.blocks), (&Integer::from(a * b), 6), "{}: {a} times {b}", design.name());
         }
         // Shorter and longer ones, under pressure.
-        let others: Vec<Blocks> = every(2, &[1, 2]).into_iter().chain((0..4).map(|k| (Integer::from(k * 71), 4))).collect();
+        let others: Vec<Blocks> =
+            every(2, &[1, 2]).into_iter().chain((0..4).map(|k| (Integer::from(k * 71), 4))).collect();
         let mut mixed = pairs(&others, &others);
         for (side, list) in mixed.iter_mut().zip(&full) {
             side.splice(0..0, list[4000..].iter().cloned());
@@ -394,7 +429,7 @@ fn products_of_all_small_numbers() {
     }
     let module = one(&rtl::BLOCK_SQUARE_2, 2);
     let numbers = every(2, &[4, 1, 3]);
-    let passage = module.results(&[], &[numbers.clone()], numbers.len());
+    let passage = module.results(&[], std::slice::from_ref(&numbers), numbers.len());
     for (given, (x, _)) in passage.results.iter().zip(&numbers) {
         assert_eq!((given.number.clone(), given.blocks), (x.clone().square(), 8), "{x} squared");
     }
@@ -533,7 +568,8 @@ fn quotients() {
     // Numbers below d^2 by some d of eight bits, and any of eight bits by any d.
     for d in [129_u32, 171, 181, 200, 239, 254, 255].map(Integer::from) {
         let square = d.clone().square();
-        let near = [square.clone() - 1u32, square.clone() - &d, square.clone() - &d - 1u32, d.clone(), d.clone() - 1u32];
+        let near =
+            [square.clone() - 1u32, square.clone() - &d, square.clone() - &d - 1u32, d.clone(), d.clone() - 1u32];
         let numbers = in_blocks((0..square.to_u32().expect("small")).step_by(97).map(Integer::from).chain(near), 4);
         check_quotients(&rtl::BLOCK_DIVIDE_4, 4, &d, 16, &numbers);
     }
@@ -557,7 +593,14 @@ fn wide_quotients() {
 }
 
 /// `x^e f mod N` for all `x` and `f`, one after the other; the passage of the first exponent, nobody waiting.
-fn check_powers(design: &'static Design, bits: u32, modulus: &Modulus, e: &Blocks, x: &[Integer], f: &[Integer]) -> Passage {
+fn check_powers(
+    design: &'static Design,
+    bits: u32,
+    modulus: &Modulus,
+    e: &Blocks,
+    x: &[Integer],
+    f: &[Integer],
+) -> Passage {
     let module = Module { design, bits, ports: &["set", "in", "factor"], beside: None };
     let set = [modulus.set_power(), vec![e.clone()]].concat();
     let inputs = [set, in_blocks(x.to_vec(), modulus.blocks), in_blocks(f.to_vec(), modulus.blocks)];
@@ -643,7 +686,11 @@ fn encryptions() {
     assert!(seen.iter().all(|one| *one == seen[0]), "{seen:?}");
     assert_eq!(seen[0].0, Shape { blocks: 16, lanes: 4 }.power(256) - 16);
     // One after the other, with all ports waiting: a vote of one block too.
-    let inputs = [set, vec![(randoms[2].clone(), 8), (randoms[3].clone(), 8)], vec![(votes[3].clone(), 8), (votes[1].clone(), 1)]];
+    let inputs = [
+        set,
+        vec![(randoms[2].clone(), 8), (randoms[3].clone(), 8)],
+        vec![(votes[3].clone(), 8), (votes[1].clone(), 1)],
+    ];
     for slow in [60, 200] {
         let passage = module.pass(&[], &inputs, 2, &[Pressure::Random(slow); 4]);
         for (given, (r, m)) in passage.results.iter().zip([(&randoms[2], &votes[3]), (&randoms[3], &votes[1])]) {

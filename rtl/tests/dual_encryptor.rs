@@ -79,7 +79,12 @@ impl Key {
 }
 
 /// The ciphertexts of votes with their randomness, and the cycles after the first number in which products began and the last block came.
-fn encrypt(design: &'static Design, key: &Key, votes: &[(Integer, Integer)], pressure: Pressure) -> (Vec<Integer>, Vec<u64>) {
+fn encrypt(
+    design: &'static Design,
+    key: &Key,
+    votes: &[(Integer, Integer)],
+    pressure: Pressure,
+) -> (Vec<Integer>, Vec<u64>) {
     let mut bench = Bench::new(design.model(), 1);
     let ports = ["set", "r", "m"].map(|port| {
         let names = ["valid_i", "ready_o", "block_i", "last_i"].map(|name| format!("{port}_{name}"));

@@ -43,12 +43,12 @@ module formal #(
     );
 
     // Of each stream which number comes, and which block of it; the numbers that are looked at.
-    logic [2:0] a_number_q = '0, b_number_q = '0, out_number_q = '0;
+    logic [3:0] a_number_q = '0, b_number_q = '0, out_number_q = '0;
     logic [1:0] a_place_q = '0, b_place_q = '0, out_place_q = '0;
     logic [7:0] a_q = '0, b_q = '0, sum;
     logic a_ended, b_ended;
-    assign a_ended = a_number_q > {1'b0, target};
-    assign b_ended = b_number_q > {1'b0, target};
+    assign a_ended = a_number_q > {2'b0, target};
+    assign b_ended = b_number_q > {2'b0, target};
     assign sum     = Sub == 1 ? a_q - b_q - 8'(carry) : a_q + b_q + 8'(carry);
 
     always_ff @(posedge clk_i) begin
@@ -61,20 +61,20 @@ module formal #(
             {a_q, b_q} <= '0;
         end else begin
             if (a_valid && a_ready) begin
-                if (a_number_q == {1'b0, target}) a_q[2*a_place_q+:2] <= a_block;
+                if (a_number_q == {2'b0, target}) a_q[2*a_place_q+:2] <= a_block;
                 a_place_q <= a_last ? '0 : a_place_q + 2'd1;
-                if (a_last) a_number_q <= a_number_q + 3'd1;
+                if (a_last) a_number_q <= a_number_q + 4'd1;
             end
             if (b_valid && b_ready) begin
-                if (b_number_q == {1'b0, target}) b_q[2*b_place_q+:2] <= b_block;
+                if (b_number_q == {2'b0, target}) b_q[2*b_place_q+:2] <= b_block;
                 b_place_q <= b_last ? '0 : b_place_q + 2'd1;
-                if (b_last) b_number_q <= b_number_q + 3'd1;
+                if (b_last) b_number_q <= b_number_q + 4'd1;
             end
             if (out_valid && out_ready) begin
                 out_place_q <= out_last ? '0 : out_place_q + 2'd1;
-                if (out_last) out_number_q <= out_number_q + 3'd1;
+                if (out_last) out_number_q <= out_number_q + 4'd1;
             end
-            if (out_valid && out_number_q == {1'b0, target}) begin
+            if (out_valid && out_number_q == {2'b0, target}) begin
                 assert (out_block == sum[2*out_place_q+:2]);
                 assert (out_last == (a_ended && b_ended));
                 if (out_last) assert (out_carry == sum[2*out_place_q+2]);

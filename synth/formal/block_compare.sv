@@ -37,7 +37,7 @@ module formal (
     );
 
     // As in the harness of block_add.
-    logic [2:0] a_number_q = '0, b_number_q = '0, out_number_q = '0;
+    logic [3:0] a_number_q = '0, b_number_q = '0, out_number_q = '0;
     logic [1:0] a_place_q = '0, b_place_q = '0;
     logic [5:0] a_q = '0, b_q = '0;
 
@@ -51,18 +51,18 @@ module formal (
             {a_q, b_q} <= '0;
         end else begin
             if (a_valid && a_ready) begin
-                if (a_number_q == {1'b0, target}) a_q[2*a_place_q+:2] <= a_block;
+                if (a_number_q == {2'b0, target}) a_q[2*a_place_q+:2] <= a_block;
                 a_place_q <= a_last ? '0 : a_place_q + 2'd1;
-                if (a_last) a_number_q <= a_number_q + 3'd1;
+                if (a_last) a_number_q <= a_number_q + 4'd1;
             end
             if (b_valid && b_ready) begin
-                if (b_number_q == {1'b0, target}) b_q[2*b_place_q+:2] <= b_block;
+                if (b_number_q == {2'b0, target}) b_q[2*b_place_q+:2] <= b_block;
                 b_place_q <= b_last ? '0 : b_place_q + 2'd1;
-                if (b_last) b_number_q <= b_number_q + 3'd1;
+                if (b_last) b_number_q <= b_number_q + 4'd1;
             end
-            if (out_valid && out_ready) out_number_q <= out_number_q + 3'd1;
+            if (out_valid && out_ready) out_number_q <= out_number_q + 4'd1;
             if (out_valid) assert (a_number_q > out_number_q && b_number_q > out_number_q);
-            if (out_valid && out_number_q == {1'b0, target}) begin
+            if (out_valid && out_number_q == {2'b0, target}) begin
                 assert (less == (a_q < b_q) && greater == (a_q > b_q));
                 cover (less && target == 2'd1 && a_q[1:0] > b_q[1:0]);
             end

@@ -36,7 +36,7 @@ module formal (
     );
 
     // Which number comes and which block of it, and which leaves; the one that is looked at.
-    logic [2:0] in_number_q = '0, out_number_q = '0, last_place;
+    logic [3:0] in_number_q = '0, out_number_q = '0, last_place;
     logic [1:0] in_place_q = '0, out_place_q = '0;
     logic [7:0] in_q = '0, kept;
     assign kept       = in_q & ~(8'hff << count);
@@ -51,18 +51,18 @@ module formal (
             in_q <= '0;
         end else begin
             if (in_valid && in_ready) begin
-                if (in_number_q == {1'b0, target}) in_q[2*in_place_q+:2] <= in_block;
+                if (in_number_q == {2'b0, target}) in_q[2*in_place_q+:2] <= in_block;
                 in_place_q <= in_last ? '0 : in_place_q + 2'd1;
-                if (in_last) in_number_q <= in_number_q + 3'd1;
+                if (in_last) in_number_q <= in_number_q + 4'd1;
             end
             if (out_valid && out_ready) begin
                 out_place_q <= out_last ? '0 : out_place_q + 2'd1;
-                if (out_last) out_number_q <= out_number_q + 3'd1;
+                if (out_last) out_number_q <= out_number_q + 4'd1;
             end
-            if (out_valid && out_number_q == {1'b0, target}) begin
+            if (out_valid && out_number_q == {2'b0, target}) begin
                 assert (out_block == kept[2*out_place_q+:2]);
                 assert ({1'b0, out_place_q} <= last_place);
-                if (out_last) assert ({1'b0, out_place_q} == last_place || in_number_q > {1'b0, target});
+                if (out_last) assert ({1'b0, out_place_q} == last_place || in_number_q > {2'b0, target});
                 if ({1'b0, out_place_q} == last_place) assert (out_last);
                 cover (out_last && count == 3'd3 && target == 2'd1 && out_place_q == 2'd1);
             end

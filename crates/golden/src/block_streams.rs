@@ -1,10 +1,8 @@
 //! The election machine \[GTG24\], whose numbers move as blocks of 32 bits: what its modules compute, and in how many cycles those of `rtl/blocks`
-//! do, beside what the paper's Tables I and II print.
+//! do.
 //!
 //! Cycles are counted from that of the first block's being taken to that of the last one's being given, both of them included, where blocks
 //! come and go one a cycle.
-
-use std::fmt;
 
 /// The shape of a product: blocks of an operand, and multipliers of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,23 +82,6 @@ impl Shape {
     /// `block_karatsuba`.
     pub fn karatsuba(self) -> u64 {
         self.karatsuba_columns() + 5
-    }
-}
-
-/// A figure of the paper: a component, its cycles and its blocks of memory.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Printed {
-    /// The component's name.
-    pub name: &'static str,
-    /// Cycles.
-    pub cycles: u64,
-    /// Block memories of 36 kbit.
-    pub memories: f64,
-}
-
-impl fmt::Display for Printed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} cycles, {} block memories", self.name, self.cycles, self.memories)
     }
 }
 

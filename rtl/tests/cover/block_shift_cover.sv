@@ -19,9 +19,9 @@ module block_shift_cover (
 endmodule
 
 bind block_shift block_shift_cover u_cover (
-    .clk_i(clk_i),
-    .rst_ni(rst_ni),
-    .skip_i(state_q == Skip),
+    .clk_i  (clk_i),
+    .rst_ni (rst_ni),
+    .skip_i (state_q == Skip),
     .first_i(state_q == First),
     .inner_i(state_q == Inner),
     .flush_i(state_q == Flush)
