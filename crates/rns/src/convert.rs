@@ -29,7 +29,7 @@ pub(crate) trait ResidueKernel: Send + Sync {
 
 /// The engine's kernel.
 pub(crate) fn kernel(engine: Available, system: &System) -> Box<dyn ResidueKernel> {
-    dispatch!(engine, K in { serial: serial::Serial, ifma: ifma::Ifma } => Box::new(K::new(system)))
+    dispatch!(engine, K in { serial: serial::Serial, avx2: serial::Serial, ifma: ifma::Ifma } => Box::new(K::new(system)))
 }
 
 /// Numbers as they lie in memory.
