@@ -1,6 +1,10 @@
 //! Products, squares and Montgomery reductions of four numbers at a time, in blocks of up to six limbs held in registers.
 
+// Unrolled loops add zero to an index, or compare it with itself, now and then.
+#![allow(clippy::identity_op, clippy::eq_op, clippy::erasing_op)]
+
 use super::{MASK, Quad, RADIX};
+use seq_macro::seq;
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_andnot_si256, _mm256_load_si256, _mm256_mul_epu32,
     _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_srli_epi64, _mm256_store_si256, _mm256_sub_epi64,
@@ -38,6 +42,20 @@ fn add_product(sum: __m256i, x: __m256i, y: __m256i) -> __m256i {
 #[inline]
 fn ones() -> __m256i {
     _mm256_set1_epi64x(MASK as i64)
+}
+
+/// One digit of `y`, the one at `$j`, meets the block: it completes the column `$j` of `sums`, and a further one comes in.
+macro_rules! slide {
+    ($size:ident, $j:literal, $t:ident, $sums:ident, $limbs:ident, $digits:ident) => {
+        let digit = get(&$digits[$j]);
+        $sums[$j + $size - 1] = get(&$t[$j + $size - 1]);
+        seq!(I in 0..6 {
+            if I < $size {
+                $sums[$j + I] = add_product($sums[$j + I], $limbs[I], digit);
+            }
+        });
+        set(&mut $t[$j], $sums[$j]);
+    };
 }
 
 /// Calls a function generic over the limbs of a block for each block of `$k` limbs, the first limb of a block being `$at`.
@@ -154,47 +172,34 @@ fn multiply_block<const SIZE: usize>(t: &mut [Quad], x: &[Quad; SIZE], y: &[Quad
         return;
     }
     let t = &mut t[..y.len() + SIZE - 1];
-    let x: [__m256i; SIZE] = std::array::from_fn(|i| get(&x[i]));
-    let mut sums = [_mm256_setzero_si256(); SIZE];
-    for i in 0..SIZE - 1 {
-        sums[i] = get(&t[i]);
-    }
+    let zero = _mm256_setzero_si256();
+    let (mut limbs, mut sums) = ([zero; BLOCK], [zero; 2 * BLOCK]);
+    seq!(I in 0..6 {
+        if I < SIZE {
+            limbs[I] = get(&x[I]);
+        }
+        if I + 1 < SIZE {
+            sums[I] = get(&t[I]);
+        }
+    });
     let (whole, rest) = y.as_chunks::<BLOCK>();
     let mut at = 0;
     for digits in whole {
-        slide(&mut t[at..], &mut sums, &x, digits);
+        let t = &mut t[at..at + BLOCK + SIZE - 1];
+        seq!(J in 0..6 {
+            slide!(SIZE, J, t, sums, limbs, digits);
+        });
+        seq!(I in 0..5 { if I + 1 < SIZE { sums[I] = sums[I + 6]; } });
         at += BLOCK;
     }
     for digits in rest.as_chunks::<2>().0 {
-        slide(&mut t[at..], &mut sums, &x, digits);
+        let t = &mut t[at..at + 2 + SIZE - 1];
+        slide!(SIZE, 0, t, sums, limbs, digits);
+        slide!(SIZE, 1, t, sums, limbs, digits);
+        seq!(I in 0..5 { if I + 1 < SIZE { sums[I] = sums[I + 2]; } });
         at += 2;
     }
-    for i in 0..SIZE - 1 {
-        set(&mut t[at + i], sums[i]);
-    }
-}
-
-/// The digits of `y` in turn meet the block `x`: each completes the lowest column of `sums`, and a further one comes in.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn slide<const SIZE: usize, const DIGITS: usize>(
-    t: &mut [Quad],
-    sums: &mut [__m256i; SIZE],
-    x: &[__m256i; SIZE],
-    y: &[Quad; DIGITS],
-) {
-    let t = &mut t[..DIGITS + SIZE - 1];
-    for j in 0..DIGITS {
-        let digit = get(&y[j]);
-        sums[SIZE - 1] = get(&t[j + SIZE - 1]);
-        for i in 0..SIZE {
-            sums[i] = add_product(sums[i], x[i], digit);
-        }
-        set(&mut t[j], sums[0]);
-        for i in 1..SIZE {
-            sums[i - 1] = sums[i];
-        }
-    }
+    seq!(I in 0..5 { if I + 1 < SIZE { set(&mut t[at + I], sums[I]); } });
 }
 
 /// `t = t + x^2` for one block.
@@ -202,17 +207,19 @@ fn slide<const SIZE: usize, const DIGITS: usize>(
 #[inline]
 fn triangle<const SIZE: usize>(t: &mut [Quad], x: &[Quad; SIZE], twice: &[Quad; SIZE]) {
     let t = &mut t[..2 * SIZE];
-    for column in 0..2 * SIZE - 1 {
-        let mut sum = get(&t[column]);
-        for i in 0..SIZE {
-            if 2 * i == column {
-                sum = add_product(sum, get(&x[i]), get(&x[i]));
-            } else if 2 * i < column && column - i < SIZE {
-                sum = add_product(sum, get(&x[i]), get(&twice[column - i]));
-            }
+    seq!(COLUMN in 0..11 {
+        if COLUMN + 1 < 2 * SIZE {
+            let mut sum = get(&t[COLUMN]);
+            seq!(I in 0..6 {
+                if I < SIZE && 2 * I == COLUMN {
+                    sum = add_product(sum, get(&x[I]), get(&x[I]));
+                } else if 2 * I < COLUMN && COLUMN - I < SIZE {
+                    sum = add_product(sum, get(&x[I]), get(&twice[COLUMN - I]));
+                }
+            });
+            set(&mut t[COLUMN], sum);
         }
-        set(&mut t[column], sum);
-    }
+    });
 }
 
 /// A Montgomery reduction, one digit after another: from the column that is next its digit, and the carry of that column.
@@ -225,12 +232,14 @@ fn digit_of(column: __m256i, neg_inverse: __m256i) -> __m256i {
 /// Adds the digit's products with the block of the modulus to the columns from `j` on and carries column `j` into the next.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn absorb<const SIZE: usize>(sums: &mut [__m256i], j: usize, digit: __m256i, m: &[Quad; SIZE]) {
+fn absorb<const SIZE: usize>(sums: &mut [__m256i; 2 * BLOCK], j: usize, digit: __m256i, m: &[Quad; SIZE]) {
     let zero = add_product(sums[j], digit, get(&m[0]));
     sums[j + 1] = _mm256_add_epi64(sums[j + 1], _mm256_srli_epi64::<{ RADIX as i32 }>(zero));
-    for i in 1..SIZE {
-        sums[j + i] = add_product(sums[j + i], digit, get(&m[i]));
-    }
+    seq!(I in 1..6 {
+        if I < SIZE {
+            sums[j + I] = add_product(sums[j + I], digit, get(&m[I]));
+        }
+    });
 }
 
 /// Reduces the lowest columns of `t` in the lowest limbs of `m`, a block of them, and gives the digits.
@@ -238,18 +247,24 @@ fn absorb<const SIZE: usize>(sums: &mut [__m256i], j: usize, digit: __m256i, m: 
 #[inline]
 fn reduce_block<const SIZE: usize>(t: &mut [Quad], m: &[Quad; SIZE], neg_inverse: __m256i) -> [Quad; SIZE] {
     let mut sums = [_mm256_setzero_si256(); 2 * BLOCK];
-    for i in 0..2 * SIZE {
-        sums[i] = get(&t[i]);
-    }
+    seq!(I in 0..12 {
+        if I < 2 * SIZE {
+            sums[I] = get(&t[I]);
+        }
+    });
     let mut digits = [Quad::default(); SIZE];
-    for j in 0..SIZE {
-        let digit = digit_of(sums[j], neg_inverse);
-        absorb(&mut sums, j, digit, m);
-        set(&mut digits[j], digit);
-    }
-    for i in SIZE..2 * SIZE {
-        set(&mut t[i], sums[i]);
-    }
+    seq!(J in 0..6 {
+        if J < SIZE {
+            let digit = digit_of(sums[J], neg_inverse);
+            absorb(&mut sums, J, digit, m);
+            set(&mut digits[J], digit);
+        }
+    });
+    seq!(I in 0..12 {
+        if I >= SIZE && I < 2 * SIZE {
+            set(&mut t[I], sums[I]);
+        }
+    });
     digits
 }
 
@@ -264,24 +279,30 @@ fn reduce_block_pair<const SIZE: usize>(
     neg_inverse: __m256i,
 ) -> [[Quad; SIZE]; 2] {
     let (mut t_sums, mut u_sums) = ([_mm256_setzero_si256(); 2 * BLOCK], [_mm256_setzero_si256(); 2 * BLOCK]);
-    for i in 0..2 * SIZE {
-        t_sums[i] = get(&t[i]);
-        u_sums[i] = get(&u[i]);
-    }
+    seq!(I in 0..12 {
+        if I < 2 * SIZE {
+            t_sums[I] = get(&t[I]);
+            u_sums[I] = get(&u[I]);
+        }
+    });
     let mut digits = [[Quad::default(); SIZE]; 2];
-    for j in 0..SIZE {
-        let digit = digit_of(t_sums[j], neg_inverse);
-        absorb(&mut t_sums, j, digit, m);
-        set(&mut digits[0][j], digit);
-        u_sums[j] = _mm256_add_epi64(u_sums[j], _mm256_andnot_si256(digit, ones()));
-        let digit = digit_of(u_sums[j], neg_inverse);
-        absorb(&mut u_sums, j, digit, m);
-        set(&mut digits[1][j], digit);
-    }
-    for i in SIZE..2 * SIZE {
-        set(&mut t[i], t_sums[i]);
-        set(&mut u[i], u_sums[i]);
-    }
+    seq!(J in 0..6 {
+        if J < SIZE {
+            let digit = digit_of(t_sums[J], neg_inverse);
+            absorb(&mut t_sums, J, digit, m);
+            set(&mut digits[0][J], digit);
+            u_sums[J] = _mm256_add_epi64(u_sums[J], _mm256_andnot_si256(digit, ones()));
+            let digit = digit_of(u_sums[J], neg_inverse);
+            absorb(&mut u_sums, J, digit, m);
+            set(&mut digits[1][J], digit);
+        }
+    });
+    seq!(I in 0..12 {
+        if I >= SIZE && I < 2 * SIZE {
+            set(&mut t[I], t_sums[I]);
+            set(&mut u[I], u_sums[I]);
+        }
+    });
     digits
 }
 
