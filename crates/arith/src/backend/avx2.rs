@@ -6,7 +6,7 @@
 //! bits are added up in columns of 64, so carries can wait for some 250 products; numbers of more limbs carry on the way.
 //!
 //! # Bounds
-//! A limb is below 2^28. `R >= 16 m`. A residue is below `2 m`, the high part of a dual residue below `3 m`; the low part of what
+//! A limb is below 2^28. `R >= 2^28 m`. A residue is below `2 m`, the high part of a dual residue below `3 m`; the low part of what
 //! [`Kernel::add_chunk`] makes is below `R / 2`, and its other factor then is canonical or, of a plain product, a residue.
 //! - low: `(2 m 2 m + R m) / R < 2 m`, and `(R/2 2 m + R m) / R = 2 m`, which is not reached;
 //! - high: `a d + b c + R m - Q` reduces to less than `(12 m^2 + 2 R m) / R < 3 m`, and to less than
@@ -36,8 +36,8 @@ impl DefaultIsZeroes for Quad {}
 const RADIX: u32 = 28;
 /// The bits of a limb.
 const MASK: u64 = (1 << RADIX) - 1;
-/// Bits that `R` has more than the modulus, at least.
-const SPARE: u32 = 4;
+/// Bits that `R` has more than the modulus, at least: so many that a number as long as the modulus fits into one chunk.
+const SPARE: u32 = RADIX;
 
 // Every call into `blocks`, `lanes` and `tables` needs the instructions of the engine. A kernel only runs with `Lanes`, which come
 // from `Constants`, and those hold their engine as `Available`.
