@@ -37,8 +37,7 @@ fn main() -> Result<()> {
     let plan = if options.quick { Plan { seconds: 0.01, rounds: 3 } } else { Plan { seconds: 0.1, rounds: 7 } };
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
     let mut versions = String::new();
-    let found: Vec<Found> =
-        sizes.iter().map(|&bits| measure(bits, &plan, &mut versions)).collect::<Result<_>>()?;
+    let found: Vec<Found> = sizes.iter().map(|&bits| measure(bits, &plan, &mut versions)).collect::<Result<_>>()?;
     std::fs::write(options.out.join("everywhere.md"), markdown(&plan, &versions, &found)?)?;
     Ok(())
 }
@@ -65,7 +64,8 @@ fn measure(bits: u32, plan: &Plan, versions: &mut String) -> Result<Found> {
                 true => WAYS.contains(way) || *way == Way::DecryptCrt && index == own_results - 1,
                 false => true,
             };
-            for way in contestant.ways().to_vec().into_iter().filter(|way| way.operation() == operation && wanted(way)) {
+            for way in contestant.ways().to_vec().into_iter().filter(|way| way.operation() == operation && wanted(way))
+            {
                 if index < own_results {
                     check(contestant.as_mut(), way, &workload)?;
                 }
@@ -83,7 +83,8 @@ fn measure(bits: u32, plan: &Plan, versions: &mut String) -> Result<Found> {
 impl Found {
     /// The seconds of a library's way, or of its only way of that operation.
     fn seconds(&self, library: &str, way: Way) -> Option<&[f64]> {
-        let of = |fits: &dyn Fn(Way) -> bool| self.entries.iter().find(|(name, found, _)| name == library && fits(*found));
+        let of =
+            |fits: &dyn Fn(Way) -> bool| self.entries.iter().find(|(name, found, _)| name == library && fits(*found));
         let only = |found: Way| found.operation() == way.operation() && way != Way::EncryptPublic;
         of(&|found| found == way).or_else(|| of(&only)).map(|(_, _, seconds)| &seconds[..])
     }

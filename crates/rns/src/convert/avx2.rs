@@ -28,7 +28,7 @@ const ABREAST: usize = 4;
 /// Numbers side by side.
 const NUMBERS: usize = 8;
 
-/// One word of eight numbers.
+/// One word of eight numbers. Adaptors of arrays and iterators are not compiled with the vector instructions, so nothing here maps.
 type Pair = [__m256i; 2];
 
 /// Both ways for one basis.
@@ -167,8 +167,9 @@ impl Narrow {
                     let rows = TERMS * at..TERMS * at + limbs.len();
                     let sums = sums(limbs, self.powers.part(column, rows));
                     for (g, modulus) in self.moduli[members.clone()].iter().enumerate() {
-                        let more = sums[g].map(|sum| reduce(sum, modulus));
-                        found[g] = [0, 1].map(|half| add(found[g][half], more[half], modulus));
+                        for half in 0..2 {
+                            found[g][half] = add(found[g][half], reduce(sums[g][half], modulus), modulus);
+                        }
                     }
                 }
                 for (column, residues) in columns[members].iter_mut().zip(found) {
@@ -202,14 +203,14 @@ impl Narrow {
             for half in 0..2 {
                 y[half] = reduce(_mm256_mul_epu32(residues[half], broadcast(modulus.scale)), modulus);
                 let (part, bits) = modulus.part;
-                let fraction = _mm256_srl_epi64(
-                    _mm256_mul_epu32(y[half], broadcast(part)),
-                    _mm_cvtsi64_si128(bits.into()),
-                );
+                let fraction =
+                    _mm256_srl_epi64(_mm256_mul_epu32(y[half], broadcast(part)), _mm_cvtsi64_si128(bits.into()));
                 quotient[half] = _mm256_add_epi64(quotient[half], fraction);
             }
         }
-        y[self.moduli.len()] = quotient.map(|sum| _mm256_srli_epi64::<31>(sum));
+        for half in 0..2 {
+            y[self.moduli.len()][half] = _mm256_srli_epi64::<31>(quotient[half]);
+        }
     }
 
     /// The sum of all multiples of cofactors, in columns below 2^40.
@@ -241,10 +242,10 @@ impl Narrow {
 fn sums(x: &[Pair], table: &[u64]) -> [Pair; ABREAST] {
     let mut sums = [[_mm256_setzero_si256(); 2]; ABREAST];
     for (x, entries) in x.iter().zip(table.as_chunks::<ABREAST>().0) {
-        let factors = entries.map(|entry| broadcast(entry));
         for g in 0..ABREAST {
-            sums[g][0] = _mm256_add_epi64(sums[g][0], _mm256_mul_epu32(x[0], factors[g]));
-            sums[g][1] = _mm256_add_epi64(sums[g][1], _mm256_mul_epu32(x[1], factors[g]));
+            let factor = broadcast(entries[g]);
+            sums[g][0] = _mm256_add_epi64(sums[g][0], _mm256_mul_epu32(x[0], factor));
+            sums[g][1] = _mm256_add_epi64(sums[g][1], _mm256_mul_epu32(x[1], factor));
         }
     }
     sums

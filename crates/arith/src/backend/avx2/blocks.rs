@@ -261,7 +261,7 @@ fn reduce_block<const SIZE: usize>(t: &mut [Quad], m: &[Quad; SIZE], neg_inverse
         }
     });
     seq!(I in 0..12 {
-        if I >= SIZE && I < 2 * SIZE {
+        if (SIZE..2 * SIZE).contains(&I) {
             set(&mut t[I], sums[I]);
         }
     });
@@ -298,7 +298,7 @@ fn reduce_block_pair<const SIZE: usize>(
         }
     });
     seq!(I in 0..12 {
-        if I >= SIZE && I < 2 * SIZE {
+        if (SIZE..2 * SIZE).contains(&I) {
             set(&mut t[I], t_sums[I]);
             set(&mut u[I], u_sums[I]);
         }

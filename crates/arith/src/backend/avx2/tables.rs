@@ -69,8 +69,8 @@ pub(super) fn select_shared(out: &mut [Quad], table: &[u64], index: &Quad) {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn choose(which: __m256i, a: __m256i, b: __m256i) -> __m256i {
-    let [which, a, b] = [which, a, b].map(|x| _mm256_castsi256_pd(x));
-    _mm256_castpd_si256(_mm256_blendv_pd(a, b, which))
+    let (a, b) = (_mm256_castsi256_pd(a), _mm256_castsi256_pd(b));
+    _mm256_castpd_si256(_mm256_blendv_pd(a, b, _mm256_castsi256_pd(which)))
 }
 
 /// For each lane the one of eight limbs that stands at `place`, in the lower half of the lane.
