@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 300
 .PHONY: help setup clean lint audit miri msrv doc docs wheel sdist web sbom fuzz coverage formal boards hardware-tools
 .PHONY: demo demo-python demo-election demo-dghv demo-service
 .PHONY: test test-full
-.PHONY: bench bench-python bench-everyday bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web
+.PHONY: bench bench-python bench-everyday bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-check
 
 help: ## list these commands
@@ -84,6 +84,9 @@ bench-python: ## measure arrays in Python beside python-paillier (a quarter of a
 bench-everyday: ## what thirty everyday lines of Python give here and in other libraries, write bench/results/everyday.md (minutes)
 	@scripts/setup.sh test
 	scripts/bench_everyday.sh
+
+bench-everywhere: ## measure the engines without AVX-512 beside GMP and HEU (two minutes; leave the machine alone)
+	scripts/bench_everywhere.sh
 
 bench-sql: ## measure he_sum in DuckDB and a node in Spark (leave the machine alone)
 	@scripts/setup.sh test

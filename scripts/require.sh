@@ -4,6 +4,9 @@
 set -euo pipefail
 list=(serial verilator cocotb valgrind phe phe-suite command chromium postgres)
 flags=" $(sed -n 's/^flags[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1 || true) "
+if [[ $flags == *" avx2 "* ]]; then
+    list+=(avx2)
+fi
 if [[ $flags == *" avx512f "* && $flags == *" avx512dq "* && $flags == *" avx512ifma "* ]]; then
     list+=(ifma)
 fi

@@ -1,6 +1,7 @@
 //! The measuring instruments of the project: what its programs share.
 //!
 //! - `compare`: every way of every operation beside python-paillier and GMP, on one thread (`results/paillier.md`);
+//! - `everywhere`: the engines of machines without AVX-512 beside GMP and HEU (`results/everywhere.md`);
 //! - `seeds`: the papers' figures beside ours (`results/seeds.md`);
 //! - `rns`: residue conversion beside NTL and FLINT (`results/rns-software.md`);
 //! - `ntt`: products and remainders of very long numbers beside FLINT, GMP and tfhe-ntt (`results/ntt.md`, `ntt.svg`);
@@ -9,6 +10,7 @@
 
 pub mod contestant;
 pub mod gmp;
+pub mod heu;
 pub mod machine;
 pub mod number;
 pub mod options;
@@ -16,6 +18,7 @@ pub mod ours;
 pub mod phe;
 pub mod plot;
 pub mod report;
+pub mod rounds;
 pub mod shares;
 pub mod statistics;
 pub mod welch;

@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::contestant::{Contestant, Operation, Way};
+use crate::heu::request;
 use crate::workload::Workload;
 use rug::Integer;
 use serde::Deserialize;
@@ -12,10 +13,15 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// Starts a program of `bench/` in the interpreter that `HEARITH_PHE_PYTHON` names, or in that of `.venv`, with pipes in and out.
 pub fn python(program: &str) -> Result<Child> {
+    interpreter("HEARITH_PHE_PYTHON", ".venv/bin/python", program)
+}
+
+/// The same with the interpreter that `variable` names, or else the one at `usual` in the project's folder.
+fn interpreter(variable: &str, usual: &str, program: &str) -> Result<Child> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let python = std::env::var_os("HEARITH_PHE_PYTHON")
+    let python = std::env::var_os(variable)
         .filter(|value| !value.is_empty())
-        .unwrap_or_else(|| folder.join("../.venv/bin/python").into());
+        .unwrap_or_else(|| folder.join("..").join(usual).into());
     let mut command = Command::new(&python);
     command.arg(folder.join(program)).stdin(Stdio::piped()).stdout(Stdio::piped());
     Ok(command.spawn().map_err(|error| format!("{}: {error}; `make setup` installs it", python.display()))?)
@@ -42,9 +48,17 @@ struct Answer {
 }
 
 impl Worker {
-    /// Starts the interpreter that `HEARITH_PHE_PYTHON` names, or that of `.venv`.
-    pub fn start() -> Result<Self> {
-        let mut process = python("phe_worker.py")?;
+    /// Starts python-paillier in the interpreter that `HEARITH_PHE_PYTHON` names, or in that of `.venv`.
+    pub fn python_paillier() -> Result<Self> {
+        Worker::of(python("phe_worker.py")?)
+    }
+
+    /// Starts a program of `bench/` in the interpreter that `variable` names, or in the one at `usual` in the project's folder.
+    pub fn start(variable: &str, usual: &str, program: &str) -> Result<Self> {
+        Worker::of(interpreter(variable, usual, program)?)
+    }
+
+    fn of(mut process: Child) -> Result<Self> {
         let requests = process.stdin.take().ok_or("no pipe to Python")?;
         let answers = BufReader::new(process.stdout.take().ok_or("no pipe from Python")?);
         let mut worker = Worker { process, requests, answers, versions: String::new() };
@@ -52,7 +66,17 @@ impl Worker {
         Ok(worker)
     }
 
-    fn ask<T: for<'de> Deserialize<'de>>(&mut self, request: &Value) -> Result<T> {
+    /// Seconds that an operation takes on the first `rows` rows, `repeats` times over.
+    pub fn measure(&mut self, operation: Operation, rows: usize, repeats: usize) -> Result<f64> {
+        Ok(self.run(operation, rows, repeats)?.seconds)
+    }
+
+    fn run(&mut self, operation: Operation, rows: usize, repeats: usize) -> Result<Answer> {
+        self.ask(&json!({ "run": request(operation), "rows": rows, "repeats": repeats }))
+    }
+
+    /// The answer to a request.
+    pub fn ask<T: for<'de> Deserialize<'de>>(&mut self, request: &Value) -> Result<T> {
         writeln!(self.requests, "{request}")?;
         self.requests.flush()?;
         self.read()
@@ -92,16 +116,6 @@ impl<'a> Phe<'a> {
         }))?;
         Ok(Phe(worker))
     }
-
-    fn ask(&mut self, way: Way, rows: usize, repeats: usize) -> Result<Answer> {
-        let name = match way.operation() {
-            Operation::Encrypt => "encrypt",
-            Operation::Decrypt => "decrypt",
-            Operation::Add => "add",
-            Operation::Scale => "scale",
-        };
-        self.0.ask(&json!({ "run": name, "rows": rows, "repeats": repeats }))
-    }
 }
 
 impl Contestant for Phe<'_> {
@@ -118,11 +132,11 @@ impl Contestant for Phe<'_> {
     }
 
     fn run(&mut self, way: Way, rows: usize, repeats: usize) -> Result<f64> {
-        Ok(self.ask(way, rows, repeats)?.seconds)
+        self.0.measure(way.operation(), rows, repeats)
     }
 
     fn output(&mut self, way: Way, rows: usize) -> Result<Vec<Integer>> {
-        let answer = self.ask(way, rows, 1)?;
+        let answer = self.0.run(way.operation(), rows, 1)?;
         answer.output.iter().map(|text| Ok(Integer::from_str_radix(text, 16)?)).collect()
     }
 }

@@ -14,26 +14,12 @@ use hearith_bench::options::Options;
 use hearith_bench::ours::Ours;
 use hearith_bench::phe::{Phe, Worker};
 use hearith_bench::report::{Table, rate, ratio};
+use hearith_bench::rounds::{Entry, Plan, calibrate, measure_round};
 use hearith_bench::statistics::Spread;
-use hearith_bench::workload::{ROWS, Workload};
+use hearith_bench::workload::Workload;
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write;
-
-/// How long and how often to measure.
-struct Plan {
-    seconds: f64,
-    rounds: usize,
-}
-
-/// A way of a library, how much of it makes a sample, and the seconds a row took in each round.
-struct Entry {
-    contestant: usize,
-    way: Way,
-    rows: usize,
-    repeats: usize,
-    seconds: Vec<f64>,
-}
 
 /// One of our ways on one engine, and how many times faster it is than each library that is no part of this project.
 #[derive(Serialize)]
@@ -58,7 +44,7 @@ fn main() -> Result<()> {
     let sizes = if options.bits.is_empty() { vec![1024, 2048, 3072, 4096] } else { options.bits.clone() };
     let plan = if options.quick { Plan { seconds: 0.01, rounds: 3 } } else { Plan { seconds: 0.15, rounds: 9 } };
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
-    let mut worker = Worker::start()?;
+    let mut worker = Worker::python_paillier()?;
     let mut outcomes = Vec::new();
     for &bits in &sizes {
         eprintln!("{bits} bits");
@@ -103,37 +89,6 @@ fn measure_size(bits: u32, worker: &mut Worker, plan: &Plan) -> Result<Vec<Outco
         eprintln!("  {operation:?}");
     }
     Ok(outcomes(bits, &contestants, ours, &entries))
-}
-
-/// Finds how many rows and repeats make a sample of the planned length.
-fn calibrate(contestant: &mut dyn Contestant, index: usize, way: Way, plan: &Plan) -> Result<Entry> {
-    let fewest = contestant.fewest_rows();
-    let (mut rows, mut repeats) = (fewest, 1);
-    loop {
-        let seconds = contestant.run(way, rows, repeats)?;
-        // Randomisers are used once: repeats of the online part would cost more to prepare than to measure.
-        if seconds > 0.7 * plan.seconds || way == Way::EncryptOnline && rows == ROWS {
-            return Ok(Entry { contestant: index, way, rows, repeats, seconds: Vec::new() });
-        }
-        let growth = (plan.seconds / seconds.max(1e-9)).clamp(1.1, 16.0);
-        let wanted = ((rows * repeats) as f64 * growth).ceil() as usize;
-        rows = wanted.next_multiple_of(fewest).min(ROWS);
-        repeats = if way == Way::EncryptOnline { 1 } else { wanted.div_ceil(rows) };
-    }
-}
-
-/// One sample of every entry, in one order in even rounds and in the other in odd ones.
-fn measure_round(contestants: &mut [Box<dyn Contestant + '_>], entries: &mut [Entry], round: usize) -> Result<()> {
-    let mut sample = |entry: &mut Entry| -> Result<()> {
-        let seconds = contestants[entry.contestant].run(entry.way, entry.rows, entry.repeats)?;
-        entry.seconds.push(seconds / (entry.rows * entry.repeats) as f64);
-        Ok(())
-    };
-    if round.is_multiple_of(2) {
-        entries.iter_mut().try_for_each(&mut sample)
-    } else {
-        entries.iter_mut().rev().try_for_each(sample)
-    }
 }
 
 /// The rates of all entries and, for those of ours, the ratios to the others.

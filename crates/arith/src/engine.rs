@@ -10,13 +10,15 @@ use std::str::FromStr;
 pub enum Engine {
     /// Portable code on 64-bit words, one operation at a time on each core.
     Serial,
+    /// Four operations side by side on each core, with AVX2.
+    Avx2,
     /// Eight operations side by side on each core, with AVX-512 IFMA.
     Ifma,
 }
 
 impl Engine {
     /// Every engine of this build, the preferred one last.
-    pub const ALL: &[Engine] = &[Engine::Serial, Engine::Ifma];
+    pub const ALL: &[Engine] = &[Engine::Serial, Engine::Avx2, Engine::Ifma];
 
     /// Name of the environment variable that forces an engine.
     pub const VARIABLE: &str = "HEARITH_ENGINE";
@@ -25,6 +27,7 @@ impl Engine {
     pub fn name(self) -> &'static str {
         match self {
             Engine::Serial => "serial",
+            Engine::Avx2 => "avx2",
             Engine::Ifma => "ifma",
         }
     }
@@ -33,6 +36,7 @@ impl Engine {
     pub fn requires(self) -> &'static str {
         match self {
             Engine::Serial => "any 64-bit CPU",
+            Engine::Avx2 => "an x86-64 CPU with AVX2",
             Engine::Ifma => "an x86-64 CPU with AVX-512 F, DQ and IFMA",
         }
     }
@@ -41,6 +45,7 @@ impl Engine {
     pub fn lanes(self) -> usize {
         match self {
             Engine::Serial => 1,
+            Engine::Avx2 => 4,
             Engine::Ifma => 8,
         }
     }
@@ -51,13 +56,15 @@ impl Engine {
             Engine::Serial => true,
             // What a kernel of this engine may enable in `target_feature`, and nothing else.
             #[cfg(target_arch = "x86_64")]
+            Engine::Avx2 => std::arch::is_x86_feature_detected!("avx2"),
+            #[cfg(target_arch = "x86_64")]
             Engine::Ifma => {
                 std::arch::is_x86_feature_detected!("avx512f")
                     && std::arch::is_x86_feature_detected!("avx512dq")
                     && std::arch::is_x86_feature_detected!("avx512ifma")
             }
             #[cfg(not(target_arch = "x86_64"))]
-            Engine::Ifma => false,
+            Engine::Avx2 | Engine::Ifma => false,
         }
     }
 
@@ -141,6 +148,9 @@ impl Available {
 ///     }
 /// }
 ///
+/// // A crate without a kernel for some engine names that of another which runs wherever the engine does.
+/// type Avx2 = Serial;
+///
 /// #[cfg(target_arch = "x86_64")]
 /// struct Ifma(u64);
 /// #[cfg(target_arch = "x86_64")]
@@ -162,7 +172,7 @@ impl Available {
 ///
 /// fn kernel(engine: Engine, m: u64) -> Result<Box<dyn Sum>, ArithError> {
 ///     let engine: Available = engine.available()?;
-///     Ok(dispatch!(engine, K in { serial: Serial, ifma: Ifma } => Box::new(K::new(m))))
+///     Ok(dispatch!(engine, K in { serial: Serial, avx2: Avx2, ifma: Ifma } => Box::new(K::new(m))))
 /// }
 ///
 /// for engine in Engine::ALL.iter().filter(|engine| engine.is_available()) {
@@ -172,10 +182,15 @@ impl Available {
 /// ```
 #[macro_export]
 macro_rules! dispatch {
-    ($engine:expr, $kernel:ident in { serial: $serial:ty, ifma: $ifma:ty $(,)? } => $call:expr) => {
+    ($engine:expr, $kernel:ident in { serial: $serial:ty, avx2: $avx2:ty, ifma: $ifma:ty $(,)? } => $call:expr) => {
         match $crate::Available::engine($engine) {
             $crate::Engine::Serial => {
                 type $kernel = $serial;
+                $call
+            }
+            #[cfg(target_arch = "x86_64")]
+            $crate::Engine::Avx2 => {
+                type $kernel = $avx2;
                 $call
             }
             #[cfg(target_arch = "x86_64")]
@@ -222,7 +237,7 @@ mod tests {
         for &engine in Engine::ALL {
             assert_eq!(engine.available().is_ok(), engine.is_available());
         }
-        let lanes = |engine: Available| dispatch!(engine, K in { serial: [u8; 1], ifma: [u8; 8] } => size_of::<K>());
+        let lanes = |engine: Available| dispatch!(engine, K in { serial: [u8; 1], avx2: [u8; 4], ifma: [u8; 8] } => size_of::<K>());
         for engine in Engine::ALL.iter().filter_map(|engine| engine.available().ok()) {
             assert_eq!(lanes(engine), engine.engine().lanes());
         }

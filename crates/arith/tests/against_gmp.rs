@@ -7,8 +7,9 @@ use rug::ops::Pow;
 use rug::rand::RandState;
 use rug::{Complete, Integer};
 
-/// Bit lengths that fill their limbs, fall just short of it, and just pass it, in radix 2^64 and 2^52.
-const BITS: &[u32] = &[64, 65, 100, 127, 128, 129, 192, 256, 416, 512, 513, 520, 1000, 1024, 1025, 1536, 2048, 2049];
+/// Bit lengths that fill their limbs, fall just short of it, and just pass it, in radix 2^64, 2^52 and 2^28.
+const BITS: &[u32] =
+    &[52, 53, 64, 65, 100, 127, 128, 129, 192, 256, 416, 512, 513, 520, 1000, 1024, 1025, 1060, 1061, 1536, 2048, 2049];
 /// Lengths tried with fewer and shorter exponents.
 const LONG: &[u32] = &[3072, 4096, 4097, 6144, 8192];
 

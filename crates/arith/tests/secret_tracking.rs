@@ -1,4 +1,4 @@
-//! Secrets decide no branch and no address: the portable engine under valgrind, which is told that the secrets are
+//! Secrets decide no branch and no address: the engines that valgrind can run, under valgrind, which is told that the secrets are
 //! undefined and reports every jump and every access that depends on them (the method of ctgrind \[Langley10\]).
 //!
 //! The test runs its own executable under valgrind, once plainly, where nothing may be reported, and once with a
@@ -6,6 +6,7 @@
 #![cfg(target_arch = "x86_64")]
 
 use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square, pow_pairs};
+use hearith_testing::has;
 use std::process::Command;
 
 /// Names the part that the inner run plays.
@@ -55,14 +56,14 @@ fn modulus(limbs: usize, seed: usize) -> Vec<u64> {
 }
 
 /// Every operation that meets secrets, on odd and even, usual and unusual limb counts.
-fn operate() {
+fn operate(engine: Engine) {
     let residue = |limbs: usize| {
         let mut rows = numbers(3, limbs);
         rows.rows_mut().for_each(|row| row[limbs - 1] >>= 1);
         secret(rows)
     };
     for limbs in [2, 3, 8] {
-        let m = Modulus::new(Engine::Serial, &modulus(limbs, 0)).unwrap();
+        let m = Modulus::new(engine, &modulus(limbs, 0)).unwrap();
         let (x, y) = (residue(limbs), residue(limbs));
         let exponents = secret(numbers(3, 2));
         for result in [
@@ -81,7 +82,7 @@ fn operate() {
             mark(bytes(result.as_limbs()), true);
         }
         let (p, q) = (modulus(limbs, 1), modulus(limbs, 2));
-        let (p, q) = (Square::new(Engine::Serial, &p).unwrap(), Square::new(Engine::Serial, &q).unwrap());
+        let (p, q) = (Square::new(engine, &p).unwrap(), Square::new(engine, &q).unwrap());
         let wide = secret(numbers(3, 4 * limbs));
         let power = pow_pairs(&[&p, &q, &p], &wide, Exponents::Each(&exponents, 100));
         _ = p.join(&p.split(&wide));
@@ -100,12 +101,12 @@ fn leak() {
 }
 
 /// Runs one test of this executable under valgrind in a role; whether valgrind had nothing to report.
-fn clean_under_valgrind(role: &str) -> bool {
+fn clean_under_valgrind(role: &str, engine: Engine) -> bool {
     let output = Command::new("valgrind")
         .args(["--error-exitcode=99", "--quiet", "--undef-value-errors=yes"])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", "secrets_decide_no_branch_and_no_address", "--test-threads=1", "--nocapture"])
-        .envs([(ROLE, role), ("RAYON_NUM_THREADS", "1"), ("HEARITH_ENGINE", "serial")])
+        .envs([(ROLE, role), ("RAYON_NUM_THREADS", "1"), ("HEARITH_ENGINE", engine.name())])
         .output()
         .expect("this test needs valgrind: `make test` installs it, or `apt-get install valgrind`");
     let report = String::from_utf8_lossy(&output.stderr);
@@ -124,11 +125,16 @@ fn clean_under_valgrind(role: &str) -> bool {
 #[test]
 fn secrets_decide_no_branch_and_no_address() {
     match std::env::var(ROLE).as_deref() {
-        Ok("operate") => operate(),
+        Ok("operate") => operate(Engine::from_env().unwrap()),
         Ok(_) => leak(),
         Err(_) => {
-            assert!(!clean_under_valgrind("leak"), "a deliberate leak went unnoticed");
-            assert!(clean_under_valgrind("operate"), "valgrind saw a secret decide a branch or an address");
+            assert!(!clean_under_valgrind("leak", Engine::Serial), "a deliberate leak went unnoticed");
+            for engine in [Engine::Serial, Engine::Avx2] {
+                if has(engine.name(), engine.is_available()) {
+                    let clean = clean_under_valgrind("operate", engine);
+                    assert!(clean, "{engine}: valgrind saw a secret decide a branch or an address");
+                }
+            }
         }
     }
 }

@@ -116,7 +116,9 @@ fn integers_become_residues_and_come_back() {
         let residues: Vec<String> = moduli.iter().map(|&modulus| residue(number, modulus).to_string()).collect();
         writeln!(expected, "{}", residues.join(",")).unwrap();
     }
-    for engine in ["cpu", "serial", "ifma"].into_iter().filter(|name| Engine::named(name).is_ok() || *name == "cpu") {
+    for engine in
+        ["cpu", "serial", "avx2", "ifma"].into_iter().filter(|name| Engine::named(name).is_ok() || *name == "cpu")
+    {
         let run = place.ok(&format!("rns convert --engine {engine} in.txt --out out.csv"));
         assert!(run.stderr.starts_with("convert: 9000 rows in "), "{}", run.stderr);
         assert_eq!(place.read("out.csv"), expected, "{engine}");

@@ -65,7 +65,7 @@ pub(crate) fn sums(
     coefficients: &[Coefficients],
     limbs: usize,
 ) -> Vec<Secret> {
-    dispatch!(engine, K in { serial: serial::Serial, ifma: ifma::Ifma } => K::sums(elements, first, coefficients, limbs))
+    dispatch!(engine, K in { serial: serial::Serial, avx2: serial::Serial, ifma: ifma::Ifma } => K::sums(elements, first, coefficients, limbs))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use hearith_arith::{Available, dispatch};
 
 /// The transforms of a shape on an engine.
 pub(crate) fn transforms(engine: Available, shape: Shape) -> Box<dyn Transforms> {
-    dispatch!(engine, K in { serial: serial::Serial, ifma: ifma::Ifma } => Box::new(transform::Engine::<K>::new(shape)))
+    dispatch!(engine, K in { serial: serial::Serial, avx2: serial::Serial, ifma: ifma::Ifma } => Box::new(transform::Engine::<K>::new(shape)))
 }
 
 /// The inner loops. Bounds stand with each in [`loops`] and [`digits`].

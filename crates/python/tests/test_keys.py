@@ -150,7 +150,7 @@ def test_the_owner_encrypts_too(keys, judge):
     assert judge(keys[1].encrypt([1, -2, 3])) == [1, -2, 3]
 
 
-@pytest.mark.parametrize("engine", ["serial", "ifma"])
+@pytest.mark.parametrize("engine", ["serial", "avx2", "ifma"])
 def test_engines(engine, keys):
     try:
         private = he.PrivateKey.from_jwk(keys[1].to_jwk(), insecure=True, engine=engine)

@@ -1,6 +1,8 @@
 //! What an engine has to provide: the conversion of a piece of a batch, into residues and back.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod ifma;
 mod serial;
 
@@ -29,7 +31,7 @@ pub(crate) trait ResidueKernel: Send + Sync {
 
 /// The engine's kernel.
 pub(crate) fn kernel(engine: Available, system: &System) -> Box<dyn ResidueKernel> {
-    dispatch!(engine, K in { serial: serial::Serial, ifma: ifma::Ifma } => Box::new(K::new(system)))
+    dispatch!(engine, K in { serial: serial::Serial, avx2: avx2::Avx2, ifma: ifma::Ifma } => Box::new(K::new(system)))
 }
 
 /// Numbers as they lie in memory.

@@ -13,8 +13,9 @@ pub const REQUIRE: &str = "HEARITH_REQUIRE";
 /// (cocotb), and what the Python package's tests ask for (python-paillier, its own suite from the package
 /// index, the built command line, Flower, Spark, notebooks); Go, for the service's client in another language; PostgreSQL, for the election's
 /// server; and Chromium, for its pages.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "serial",
+    "avx2",
     "ifma",
     "verilator",
     "cocotb",

@@ -1,0 +1,166 @@
+//! The vector kernel of machines without AVX-512: four numbers side by side in AVX2 registers, limbs of 28 bits, lazily reduced
+//! residues.
+//!
+//! `vpmuludq` multiplies 32-bit numbers, two instructions a cycle on most cores, where the scalar multiplier takes one 64-bit
+//! number a cycle: eight products of 28-bit limbs in the time of one of 64-bit limbs, which is the work of five. Products of 56
+//! bits are added up in columns of 64, so carries can wait for some 250 products; numbers of more limbs carry on the way.
+//!
+//! # Bounds
+//! A limb is below 2^28. `R >= 2^28 m`. A residue is below `2 m`, the high part of a dual residue below `3 m`; the low part of what
+//! [`Kernel::add_chunk`] makes is below `R / 2`, and its other factor then is canonical or, of a plain product, a residue.
+//! - low: `(2 m 2 m + R m) / R < 2 m`, and `(R/2 2 m + R m) / R = 2 m`, which is not reached;
+//! - high: `a d + b c + R m - Q` reduces to less than `(12 m^2 + 2 R m) / R < 3 m`, and to less than
+//!   `(R/2 m + 3 m^2 + 2 R m) / R < 3 m`.
+//!
+//! What is added to a column is counted in products of two limbs ([`blocks::Columns`]): never more than 255 of them.
+
+mod blocks;
+mod lanes;
+mod tables;
+
+use crate::kernel::{Kernel, Lanes};
+use blocks::{Columns, normalise, reduce, reduce_pair};
+use zeroize::DefaultIsZeroes;
+
+/// The kernel of the AVX2 engine.
+pub(crate) struct Avx2;
+
+/// One limb of each of four numbers.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(32))]
+pub(crate) struct Quad(pub(crate) [u64; 4]);
+
+impl DefaultIsZeroes for Quad {}
+
+/// Bits of a limb.
+const RADIX: u32 = 28;
+/// The bits of a limb.
+const MASK: u64 = (1 << RADIX) - 1;
+/// Bits that `R` has more than the modulus, at least: so many that a number as long as the modulus fits into one chunk.
+const SPARE: u32 = RADIX;
+
+// Every call into `blocks`, `lanes` and `tables` needs the instructions of the engine. A kernel only runs with `Lanes`, which come
+// from `Constants`, and those hold their engine as `Available`.
+impl Kernel for Avx2 {
+    type Word = Quad;
+    const LANES: usize = 4;
+    const RADIX_BITS: u32 = RADIX;
+    const WINDOW: u32 = crate::pow::VECTOR_WINDOW;
+
+    /// An even number: blocks have two, four or six limbs.
+    fn limbs(bits: u32) -> usize {
+        ((bits + SPARE).div_ceil(RADIX) as usize).next_multiple_of(2)
+    }
+
+    fn chunk_limbs(k: usize) -> usize {
+        k - 1
+    }
+
+    fn scratch(k: usize) -> usize {
+        5 * k
+    }
+
+    fn set_lane(word: &mut Quad, lane: usize, limb: u64) {
+        word.0[lane] = limb;
+    }
+
+    fn lane(word: &Quad, lane: usize) -> u64 {
+        word.0[lane]
+    }
+
+    fn load(words: &mut [Quad], rows: &[&[u64]], start: usize) {
+        lanes::load(words, rows, start);
+    }
+
+    fn store(words: &[Quad], rows: &mut [&mut [u64]]) {
+        // SAFETY: the instructions are there.
+        unsafe { lanes::store(words, rows) }
+    }
+
+    /// The low part is below `2 m`; the `m` that it may hold too much is one more in the high part, which is below
+    /// `3 m` and so at most `3 m` then.
+    fn canonical(m: &Lanes<Self>, residue: &mut [Quad]) {
+        let (low, high) = residue.split_at_mut(m.k);
+        // SAFETY: the instructions are there.
+        unsafe {
+            let carried = blocks::reduce_once(low, &m.m);
+            if !high.is_empty() {
+                blocks::add(high, &[carried]);
+                (0..3).for_each(|_| _ = blocks::reduce_once(high, &m.m));
+            }
+        }
+    }
+
+    fn starts(m: &[Quad]) -> [Vec<Quad>; 2] {
+        [vec![Quad::default(); 2 * m.len()], blocks::start_high(m)]
+    }
+
+    fn mul(m: &Lanes<Self>, out: &mut [Quad], a: &[Quad], b: &[Quad], scratch: &mut [Quad]) {
+        // SAFETY: the instructions are there; lengths are checked by the callees.
+        unsafe {
+            let mut t = Columns::new(&mut scratch[..2 * m.k], &m.starts[0]);
+            t.multiply(a, b);
+            reduce(&mut t, &m.m, m.neg_inverse);
+            normalise(out, &scratch[m.k..2 * m.k]);
+        }
+    }
+
+    fn sqr(m: &Lanes<Self>, out: &mut [Quad], a: &[Quad], scratch: &mut [Quad]) {
+        let (columns, twice) = scratch.split_at_mut(2 * m.k);
+        // SAFETY: as in `mul`.
+        unsafe {
+            let mut t = Columns::new(columns, &m.starts[0]);
+            t.square(a, &mut twice[..m.k]);
+            reduce(&mut t, &m.m, m.neg_inverse);
+            normalise(out, &columns[m.k..]);
+        }
+    }
+
+    fn dual_mul(m: &Lanes<Self>, out: &mut [Quad], a: &[Quad], b: &[Quad], scratch: &mut [Quad]) {
+        let (low, high) = scratch[..4 * m.k].split_at_mut(2 * m.k);
+        let ((a_low, a_high), (b_low, b_high)) = (a.split_at(m.k), b.split_at(m.k));
+        let (out_low, out_high) = out.split_at_mut(m.k);
+        // SAFETY: as in `mul`.
+        unsafe {
+            let (mut t, mut u) = (Columns::new(low, &m.starts[0]), Columns::new(high, &m.starts[1]));
+            t.multiply(a_low, b_low);
+            u.multiply(a_low, b_high);
+            u.multiply(a_high, b_low);
+            reduce_pair(&mut t, &mut u, &m.m, m.neg_inverse);
+            normalise(out_low, &low[m.k..]);
+            normalise(out_high, &high[m.k..]);
+        }
+    }
+
+    fn dual_sqr(m: &Lanes<Self>, out: &mut [Quad], a: &[Quad], scratch: &mut [Quad]) {
+        let (low, rest) = scratch.split_at_mut(2 * m.k);
+        let (high, twice) = rest.split_at_mut(2 * m.k);
+        let ((a_low, a_high), twice) = (a.split_at(m.k), &mut twice[..m.k]);
+        let (out_low, out_high) = out.split_at_mut(m.k);
+        // SAFETY: as in `mul`.
+        unsafe {
+            let (mut t, mut u) = (Columns::new(low, &m.starts[0]), Columns::new(high, &m.starts[1]));
+            t.square(a_low, twice);
+            u.multiply_twice(a_high, twice);
+            reduce_pair(&mut t, &mut u, &m.m, m.neg_inverse);
+            normalise(out_low, &low[m.k..]);
+            normalise(out_high, &high[m.k..]);
+        }
+    }
+
+    /// `2 m + 2^(28 (k-1)) < R / 2`: no carry leaves the low part.
+    fn add_chunk(m: &Lanes<Self>, a: &mut [Quad], chunk: &[Quad]) {
+        // SAFETY: as in `mul`.
+        unsafe { blocks::add(&mut a[..m.k], chunk) }
+    }
+
+    fn select(out: &mut [Quad], table: &[Quad], index: &Quad) {
+        // SAFETY: as in `mul`.
+        unsafe { tables::select(out, table, index) }
+    }
+
+    fn select_shared(out: &mut [Quad], table: &[u64], index: &Quad) {
+        // SAFETY: as in `mul`.
+        unsafe { tables::select_shared(out, table, index) }
+    }
+}
