@@ -5,6 +5,7 @@ mod bench;
 mod boards;
 mod coproc;
 mod lib;
+mod links;
 mod ntt;
 mod rns;
 
@@ -18,5 +19,7 @@ pub fn all() -> impl Iterator<Item = Design> {
     // With a MESA inside.
     let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
     let coproc = if cfg!(feature = "arith") { coproc::designs() } else { Vec::new() };
-    lib::designs().into_iter().chain(bench::designs()).chain(boards).chain(coproc).chain(arith).chain(ntt).chain(rns)
+    let links = if cfg!(feature = "election") { links::designs() } else { Vec::new() };
+    let all = [lib::designs(), bench::designs(), boards, coproc, arith, ntt, rns, links];
+    all.into_iter().flatten()
 }
