@@ -4,6 +4,7 @@ mod arith;
 mod bench;
 mod boards;
 mod coproc;
+mod election;
 mod lib;
 mod links;
 mod ntt;
@@ -20,6 +21,7 @@ pub fn all() -> impl Iterator<Item = Design> {
     let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
     let coproc = if cfg!(feature = "arith") { coproc::designs() } else { Vec::new() };
     let links = if cfg!(feature = "election") { links::designs() } else { Vec::new() };
-    let all = [lib::designs(), bench::designs(), boards, coproc, arith, ntt, rns, links];
+    let election = if cfg!(feature = "election") { election::designs() } else { Vec::new() };
+    let all = [lib::designs(), bench::designs(), boards, coproc, arith, ntt, rns, links, election];
     all.into_iter().flatten()
 }

@@ -10,7 +10,7 @@
 module health_tests #(
     parameter int unsigned Repetition = 81,    // at least 2
     parameter int unsigned Window     = 1024,  // samples: 1024 is the standard's for a source of bits
-    parameter int unsigned Proportion = 821    // at least 2, at most Window
+    parameter int unsigned Proportion = 824    // at least 2, at most Window
 ) (
     input  logic clk_i,
     input  logic rst_ni,

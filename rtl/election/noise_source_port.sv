@@ -12,7 +12,7 @@ module noise_source_port #(
     parameter int unsigned StartUp    = 1024,     // 1024 at least by the standard
     parameter int unsigned Repetition = 81,       // the cutoffs of health_tests
     parameter int unsigned Window     = 1024,
-    parameter int unsigned Proportion = 821,
+    parameter int unsigned Proportion = 824,
     parameter int unsigned Quiet      = 1 << 20   // cycles without a sample
 ) (
     input  logic        clk_i,
