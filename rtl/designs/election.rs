@@ -13,5 +13,18 @@ pub fn designs() -> Vec<Design> {
             .parameter("Samples", 576)
             .parameter("StartUp", 1024)
             .parameter("Quiet", 400),
+        Design::new("vote_processor", "vote_processor")
+            .source("election/ballot_pkg.sv")
+            .parameter("Voters", 5)
+            .parameter("Contests", 3)
+            .parameter("Candidates", 6),
+        // Two sectors of slots, so that a table is full soon.
+        Design::new("vote_log", "vote_log")
+            .source("election/ballot_pkg.sv")
+            .parameter("Body", 5)
+            .parameter("SlotLog", 8)
+            .parameter("Slots", 32)
+            .parameter("Half", 3)
+            .parameter("Patience", 200),
     ]
 }
