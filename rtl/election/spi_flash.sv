@@ -136,7 +136,9 @@ module spi_flash #(
                     left_q    <= words_i;
                     byte_q    <= '0;
                     asks_q    <= '0;
-                    state_q   <= command_i == Read ? Order : Allow;
+                    state_q   <= Allow;
+                    if (command_i == Read) state_q <= Order;
+                    if (command_i == Status) state_q <= Ask;
                 end
                 Allow: if (sent) state_q <= Order;
                 Order:

@@ -46,6 +46,8 @@ module vote_log #(
     typedef logic [WordBits-1:0] word_t;
 
     typedef enum logic [3:0] {
+        Settle,   // orders to wait: this side alone may have been reset, in the middle of a write
+        Settling,
         Scan,     // orders a slot
         Scanned,  // reads it
         Rest,
@@ -67,7 +69,7 @@ module vote_log #(
     logic [31:0] id_q, crc_q, crc, write_word;
     logic [32*(Body+1)-1:0] record_q;
     word_t word_q;
-    logic blank_q, same_q, failed_q;
+    logic blank_q, same_q;
     logic [$clog2(Attempts+1)-1:0] attempt_q;
     ballot_pkg::log_answer_e answer_q;
 
@@ -78,10 +80,11 @@ module vote_log #(
     logic [31:0] flash_word;
     logic ordered;
 
-    assign flash_valid = state_q == Scan || state_q == Write || state_q == Verify || state_q == Read || state_q == Wipe;
+    assign flash_valid = (state_q == Settle && table_ready) || state_q == Scan || state_q == Write || state_q == Verify || state_q == Read || state_q == Wipe;
     assign ordered = flash_valid && flash_ready;
     always_comb begin
         flash_command = 8'h03;
+        if (state_q == Settle) flash_command = 8'h05;
         if (state_q == Write) flash_command = 8'h02;
         if (state_q == Wipe) flash_command = 8'h20;
     end
@@ -139,7 +142,7 @@ module vote_log #(
         .ready_o        (table_ready),
         .write_i        (table_write),
         .write_address_i(SlotBits'(slot_q)),
-        .write_data_i   ({whole && (state_q == Scanned || same_q), record_id}),
+        .write_data_i   ({whole && (state_q == Scanned || (state_q == Verified && same_q)), record_id}),
         .read_i         (state_q == Search),
         .read_address_i (SlotBits'(slot_q)),
         .read_data_o    ({table_good, table_id}),
@@ -154,7 +157,7 @@ module vote_log #(
     assign read_over = (state_q == Scanned || state_q == Verified || state_q == Reading) && last_back;
     assign whole = crc == 32'hdebb20e3;
     assign record_id = record_q[31:0];
-    assign table_write = (state_q == Scanned || state_q == Verified) && last_back;
+    assign table_write = ((state_q == Scanned || state_q == Verified) && last_back) || (state_q == Writing && flash_done);
     assign found = asked_valid_q && table_good && table_id == id_q;
 
     // ---- what is done ------------------------------------------------------------------------------------------------------------------
@@ -164,7 +167,7 @@ module vote_log #(
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            state_q       <= Scan;
+            state_q       <= Settle;
             slot_q        <= '0;
             used_q        <= '0;
             command_q     <= '0;
@@ -174,7 +177,6 @@ module vote_log #(
             word_q        <= '0;
             blank_q       <= 1'b0;
             same_q        <= 1'b0;
-            failed_q      <= 1'b0;
             attempt_q     <= '0;
             asked_q       <= '0;
             asked_valid_q <= 1'b0;
@@ -200,8 +202,9 @@ module vote_log #(
                 if (!at_check) same_q <= same_q && flash_word == record_q[31:0];
             end
             unique case (state_q)
-                Scan:
-                if (table_ready && ordered) state_q <= Scanned;
+                Settle: if (ordered) state_q <= Settling;
+                Settling: if (flash_done) state_q <= flash_failed ? Settle : Scan;
+                Scan: if (ordered) state_q <= Scanned;
                 Scanned:
                 if (read_over) begin
                     if ((blank_q && flash_word == '1) || slot_q == slot_t'(Slots - 1)) begin
@@ -213,7 +216,6 @@ module vote_log #(
                     end
                 end
                 Rest: begin
-                    failed_q  <= 1'b0;
                     attempt_q <= '0;
                     slot_q    <= '0;
                     if (command_valid_i && command_ready_o) begin
@@ -251,19 +253,19 @@ module vote_log #(
                 Write: if (ordered) state_q <= Writing;
                 Writing:
                 if (flash_done) begin
-                    failed_q <= flash_failed;
+                    answer_q <= ballot_pkg::Fault;
                     used_q   <= slot_q + slot_t'(1);
-                    state_q  <= Verify;
+                    state_q  <= flash_failed ? Answer : Verify;
                 end
                 Verify: if (ordered) state_q <= Verified;
                 Verified:
                 if (read_over) begin
                     attempt_q <= attempt_q + ($clog2(Attempts + 1))'(1);
-                    if (same_q && whole && !failed_q) begin
+                    if (same_q && whole) begin
                         id_o     <= 32'(slot_q);
                         answer_q <= ballot_pkg::Done;
                         state_q  <= Answer;
-                    end else if (attempt_q == ($clog2(Attempts + 1))'(Attempts - 1) || slot_q == slot_t'(Slots - 1) || failed_q) begin
+                    end else if (attempt_q == ($clog2(Attempts + 1))'(Attempts - 1) || slot_q == slot_t'(Slots - 1)) begin
                         answer_q <= ballot_pkg::Fault;
                         state_q  <= Answer;
                     end else begin
