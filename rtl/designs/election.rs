@@ -2,6 +2,16 @@
 
 use hearith_verilated::build::Design;
 
+/// A board for n of 256 bits.
+fn board(name: &str) -> Design {
+    let sources = ["links/link_pkg.sv", "election/ballot_pkg.sv"];
+    let design = sources.into_iter().fold(Design::new(name, name), Design::source);
+    let sizes = [("Contests", 2), ("Candidates", 2), ("Slots", 16)];
+    let times = [("Period", 8), ("Timeout", 40_000), ("Retries", 4)];
+    let design = sizes.into_iter().chain(times).fold(design, |design, (name, value)| design.parameter(name, value));
+    design.shared(&["mod_exp_pair"])
+}
+
 pub fn designs() -> Vec<Design> {
     vec![
         Design::new("sha256", "sha256"),
@@ -26,5 +36,21 @@ pub fn designs() -> Vec<Design> {
             .parameter("Slots", 32)
             .parameter("Half", 3)
             .parameter("Patience", 200),
+        board("encryptor_board")
+            .parameter("Voters", 6)
+            .parameter("Half", 5)
+            .parameter("FlashHalf", 3)
+            .parameter("Patience", 200)
+            .parameter("Samples", 640)
+            .parameter("Quiet", 4000)
+            .memory("mark_encryptor", "exponent_q"),
+        board("tally_board"),
+        // What a terminal has for its end of a board's line.
+        Design::new("terminal", "uart_link")
+            .source("links/link_pkg.sv")
+            .parameter("Period", 8)
+            .parameter("Words", 48)
+            .parameter("Timeout", 40_000)
+            .parameter("Retries", 4),
     ]
 }

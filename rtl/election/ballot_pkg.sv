@@ -11,7 +11,7 @@ package ballot_pkg;
         TooFewChoices   = 8'd5,
         OutOfRange      = 8'd6,  // a candidate that the contest does not have
         RepeatedChoice  = 8'd7,  // a candidate twice
-        RepeatedVote    = 8'd8,  // an identifier that is in the log
+        RepeatedVote    = 8'd8,  // the voter's vote in this contest is in the log
         NoRandomness    = 8'd9,  // the noise source failed: nothing is encrypted
         Unequal         = 8'd10, // two units came to two ciphertexts
         NotStored       = 8'd11  // the log is full, or its memory failed

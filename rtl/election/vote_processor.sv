@@ -6,10 +6,11 @@
 // ballot_pkg that holds. Nothing of a vote is given before all of it was looked at, so what is out of range cannot reach the encryptor; and nothing is given
 // while blocked_i says that there is no randomness.
 //
-// Whether an identifier was used is asked of the log: ask_valid_o stays high until known_valid_i, which says so with known_i. The next message is taken when the
+// A voter has one vote in a contest: whether {contest, voter}, 8 and 24 bits, is in the log is asked of it, and ask_valid_o stays high until known_valid_i says so with
+// known_i. The next message is taken when the
 // vote or the refusal was. A word is taken every cycle; 3 cycles from the last word to the question. Marks are wiped when they are taken.
 module vote_processor #(
-    parameter int unsigned Voters     = 1000,  // at least 1
+    parameter int unsigned Voters     = 1000,  // 1 to 2^24
     parameter int unsigned Contests   = 1,     // 1 to 256
     parameter int unsigned Candidates = 8      // of a contest at most, 1 to 64
 ) (
@@ -25,7 +26,7 @@ module vote_processor #(
     input  logic [31:0]             in_data_i,
     input  logic                    in_last_i,
     output logic                    ask_valid_o,
-    output logic [31:0]             ask_id_o,
+    output logic [31:0]             ask_key_o,
     input  logic                    known_valid_i,
     input  logic                    known_i,
     output logic                    vote_valid_o,
@@ -39,7 +40,7 @@ module vote_processor #(
     output logic [31:0]             refused_id_o,     // 0 where the message did not come to it
     output logic [7:0]              refused_code_o    // a refusal_e of ballot_pkg
 );
-    if (Voters < 1) $error("vote_processor: Voters must be at least 1");
+    if (Voters < 1 || Voters > (1 << 24)) $error("vote_processor: Voters must be from 1 to 2^24");
     if (Contests < 1 || Contests > 256) $error("vote_processor: Contests must be from 1 to 256");
     if (Candidates < 1 || Candidates > 64) $error("vote_processor: Candidates must be from 1 to 64");
 
@@ -167,7 +168,7 @@ module vote_processor #(
     end
 
     assign ask_valid_o = state_q == Ask;
-    assign ask_id_o = id_q;
+    assign ask_key_o = {contest_q[7:0], voter_q[23:0]};
     assign vote_id_o = id_q;
     assign vote_voter_o = voter_q;
     assign vote_contest_o = contest_q;

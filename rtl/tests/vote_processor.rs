@@ -41,7 +41,7 @@ fn judge(message: &[u64], used: &HashSet<u64>, blocked: bool) -> Outcome {
     if choices.iter().collect::<HashSet<_>>().len() < choices.len() {
         return refused(7);
     }
-    if used.contains(&id) {
+    if used.contains(&(contest << 24 | voter)) {
         return refused(8);
     }
     match blocked {
@@ -83,7 +83,7 @@ impl Processor {
         let before = [self.votes, self.refusals].map(|sink| self.bench.received(sink).len());
         for _ in 0..2000 {
             let asks = self.bench.model.bit("ask_valid_o") && self.bench.random().below(4) == 0;
-            let known = self.used.contains(&self.bench.model.get_u64("ask_id_o"));
+            let known = self.used.contains(&self.bench.model.get_u64("ask_key_o"));
             self.bench.model.set("known_valid_i", asks);
             self.bench.model.set("known_i", known);
             self.bench.step();
@@ -139,14 +139,17 @@ fn votes_become_marks_and_all_else_is_refused() {
         let mut processor = Processor::new(seed, pressure);
         let mut random = Random::new(seed + 10);
         for _ in 0..1500 {
+            if random.below(8) == 0 {
+                processor.used.clear();
+            }
             let blocked = random.below(12) == 0;
             processor.bench.model.set("blocked_i", blocked);
             let message = message(&mut random);
             let expected = judge(&message, &processor.used, blocked);
             assert_eq!(processor.process(&message), expected, "{message:x?}");
             match expected {
-                Outcome::Vote { id, contest, marks, .. } => {
-                    processor.used.insert(id);
+                Outcome::Vote { voter, contest, marks, .. } => {
+                    processor.used.insert(contest << 24 | voter);
                     seen.insert((contest, marks));
                 }
                 Outcome::Refused { code, .. } => {
