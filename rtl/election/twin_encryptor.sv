@@ -34,29 +34,51 @@ module twin_encryptor #(
     assign equal_o = out_valid_o && c[0] == c[1];
     assign c_o = equal_o ? c[0] : N'(0);
 
-    for (genvar k = 0; k < 2; k++) begin : gen_unit
-        mark_encryptor #(
-            .N    (N),
-            .ABits(ABits),
-            .Digit(Digit),
-            .Width(Width),
-            .Tile (Tile)
-        ) u_unit (
-            .clk_i,
-            .rst_ni,
-            .modulus_i,
-            .inverse_i,
-            .enter_i,
-            .zero_i,
-            .one_i,
-            .base_i,
-            .in_valid_i (in_valid_i && ready[1-k]),
-            .in_ready_o (ready[k]),
-            .mark_i,
-            .exponent_i,
-            .out_valid_o(valid[k]),
-            .out_ready_i(out_ready_i && valid[1-k]),
-            .c_o        (c[k])
-        );
-    end
+    mark_encryptor #(
+        .N    (N),
+        .ABits(ABits),
+        .Digit(Digit),
+        .Width(Width),
+        .Tile (Tile)
+    ) u_first (
+        .clk_i,
+        .rst_ni,
+        .modulus_i,
+        .inverse_i,
+        .enter_i,
+        .zero_i,
+        .one_i,
+        .base_i,
+        .in_valid_i (in_valid_i && ready[1]),
+        .in_ready_o (ready[0]),
+        .mark_i,
+        .exponent_i,
+        .out_valid_o(valid[0]),
+        .out_ready_i(out_ready_i && valid[1]),
+        .c_o        (c[0])
+    );
+
+    mark_encryptor #(
+        .N    (N),
+        .ABits(ABits),
+        .Digit(Digit),
+        .Width(Width),
+        .Tile (Tile)
+    ) u_second (
+        .clk_i,
+        .rst_ni,
+        .modulus_i,
+        .inverse_i,
+        .enter_i,
+        .zero_i,
+        .one_i,
+        .base_i,
+        .in_valid_i (in_valid_i && ready[0]),
+        .in_ready_o (ready[1]),
+        .mark_i,
+        .exponent_i,
+        .out_valid_o(valid[1]),
+        .out_ready_i(out_ready_i && valid[0]),
+        .c_o        (c[1])
+    );
 endmodule

@@ -331,7 +331,7 @@ fn units_that_differ_encrypt_nothing() {
     let mut machine = Machine::new(2, 0.0);
     machine.booth.say(&[1 << 16, 3, 1, 0]);
     // In the middle of the power a bit of one unit's exponent turns over.
-    let path = "u_twin.gen_unit[1].u_unit.exponent_q";
+    let path = "u_twin.u_second.exponent_q";
     while machine.encryptor.model.peek(path, 0) == [0, 0] {
         machine.step();
         assert!(machine.cycle < 100_000);
