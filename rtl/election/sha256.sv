@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// SHA-256 of a message of 32-bit words: FIPS 180-4, a round a cycle, the padding made here.
+// SHA-256 of a message of 32-bit words [FIPS180]: a round a cycle, the padding made here.
 //
 // Words are as the standard has them, the first byte at the high end; a message is any number of them from 1 to 2^27 - 1. Sixteen words are taken in sixteen cycles, and 64
 // rounds and one more cycle follow, in which none is taken; behind the last word a block more where its padding needs one. Latency from the last word of a message of w words to
