@@ -50,7 +50,7 @@ impl Key {
         let r = Integer::from(1) << 544_u32;
         let digit = Integer::from(1) << 32_u32;
         let inverse = digit.clone() - m.clone().invert(&digit).expect("n^2 is odd");
-        let power = |k: u32| Integer::from(rug::ops::Pow::pow(r.clone(), k)) % m;
+        let power = |k: u32| rug::ops::Pow::pow(r.clone(), k) % m;
         [
             ("modulus_i", m.clone()),
             ("inverse_i", inverse),
@@ -193,7 +193,13 @@ impl Machine {
         let flash = ["flash_cs_no", "flash_sck_o", "flash_copi_o"].map(|port| bit(&self.encryptor, port));
         let flash = self.flash.step(flash[0], flash[1], flash[2]);
         let noise = !self.stuck && self.random.next() & 1 == 1;
-        let inputs = [("rx_i", to_encryptor), ("cipo_i", cipo), ("flash_cipo_i", flash), ("noise_i", noise), ("noise_valid_i", true)];
+        let inputs = [
+            ("rx_i", to_encryptor),
+            ("cipo_i", cipo),
+            ("flash_cipo_i", flash),
+            ("noise_i", noise),
+            ("noise_valid_i", true),
+        ];
         inputs.into_iter().for_each(|(port, level)| self.encryptor.model.set(port, level));
         let inputs = [("rx_i", to_tally), ("copi_i", copi), ("sck_i", sck), ("cs_ni", cs)];
         inputs.into_iter().for_each(|(port, level)| self.tally.model.set(port, level));

@@ -37,9 +37,11 @@ fn bytes_go_onto_the_line_as_the_form_says() {
         let mut expected = vec![true; line.len()];
         for (byte, start) in (0..=255).zip(taken) {
             let place = start as usize + 1;
-            levels([byte], 11.0).into_iter().enumerate().filter(|(at, _)| place + at < line.len()).for_each(|(at, level)| {
-                expected[place + at] = level;
-            });
+            levels([byte], 11.0).into_iter().enumerate().filter(|(at, _)| place + at < line.len()).for_each(
+                |(at, level)| {
+                    expected[place + at] = level;
+                },
+            );
         }
         assert!(line == expected);
     }
@@ -126,8 +128,10 @@ impl Spi {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn bytes_are_exchanged() {
     for (seed, pressure) in [(1, Pressure::None), (2, Pressure::Random(9))] {
-        let mut spi =
-            Spi { controller: Bench::new(SPI_CONTROLLER.model(), seed), peripheral: Bench::new(SPI_PERIPHERAL.model(), seed) };
+        let mut spi = Spi {
+            controller: Bench::new(SPI_CONTROLLER.model(), seed),
+            peripheral: Bench::new(SPI_PERIPHERAL.model(), seed),
+        };
         spi.peripheral.model.set("cs_ni", true);
         let out = spi.controller.source("in_valid_i", "in_ready_o", &["in_data_i", "in_last_i"]);
         let back = spi.controller.sink("out_valid_o", "out_ready_i", &["out_data_o"]);
@@ -247,7 +251,9 @@ fn messages_arrive_once_and_in_order() {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn messages_arrive_over_noisy_lines() {
     for wires in [Wires::Uart, Wires::Spi] {
-        for (rate, messages, limit) in [(1e-6, 6, 200_000), (1e-4, 6, 200_000), (1e-3, 6, 400_000), (1e-2, 1, 1_500_000)] {
+        for (rate, messages, limit) in
+            [(1e-6, 6, 200_000), (1e-4, 6, 200_000), (1e-3, 6, 400_000), (1e-2, 1, 1_500_000)]
+        {
             let pair = arrives(wires, rate, None, messages, limit);
             assert!(pair.ends.iter().all(|end| end.doubled == 0), "{wires:?} at {rate}");
             if rate >= 1e-2 {

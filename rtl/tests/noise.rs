@@ -58,7 +58,8 @@ fn digests_follow_each_other() {
     let source = bench.source("in_valid_i", "in_ready_o", &["in_data_i", "in_last_i"]);
     let sink = bench.sink("out_valid_o", "out_ready_i", &["out_data_o"]);
     bench.set_sink_pressure(sink, Pressure::Random(5));
-    let messages: Vec<Vec<u32>> = (1..8).map(|length| (0..3 * length).map(|word| word * 0x0101_4567).collect()).collect();
+    let messages: Vec<Vec<u32>> =
+        (1..8).map(|length| (0..3 * length).map(|word| word * 0x0101_4567).collect()).collect();
     for words in &messages {
         for (at, &word) in words.iter().enumerate() {
             bench.push(source, &[&[word.into()], &[u64::from(at + 1 == words.len())]]);
@@ -131,18 +132,24 @@ fn critical(window: u32, chance: f64, alpha: i32) -> u32 {
         (ways(count) + f64::from(count) * chance.ln() + f64::from(window - count) * (1.0 - chance).ln()).exp()
     };
     let mut tail = 0.0;
-    (0..=window).rev().find(|&count| { tail += share(count); tail > 2_f64.powi(-alpha) }).unwrap()
+    (0..=window)
+        .rev()
+        .find(|&count| {
+            tail += share(count);
+            tail > 2_f64.powi(-alpha)
+        })
+        .unwrap()
 }
 
 #[test]
 fn cutoffs_are_those_of_the_standard() {
-    let sources = ["health_tests.sv", "noise_source_port.sv"].map(|file| {
-        std::fs::read_to_string(format!("{}/election/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap()
-    });
+    let sources = ["health_tests.sv", "noise_source_port.sv"]
+        .map(|file| std::fs::read_to_string(format!("{}/election/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap());
     let [repetition, proportion] = [1 + 40 * 2, 1 + critical(1024, 0.5_f64.sqrt(), 40)];
     for source in sources {
         for (name, value) in [("Repetition", repetition), ("Proportion", proportion), ("Window", 1024)] {
-            let line = source.lines().find(|line| line.contains("parameter") && line.contains(&format!(" {name} "))).unwrap();
+            let line =
+                source.lines().find(|line| line.contains("parameter") && line.contains(&format!(" {name} "))).unwrap();
             let set = line.split('=').nth(1).unwrap().split(',').next().unwrap().split("//").next().unwrap().trim();
             assert_eq!(set.parse(), Ok(value), "{name}");
         }

@@ -165,10 +165,16 @@ fn survives(rounds: u64, seed: u64) {
                 Some(other) => panic!("{other:?}"),
                 None => {
                     failures += 1;
-                    if random.below(4) == 0 { log.reset() } else { log.power() }
+                    if random.below(4) == 0 {
+                        log.reset()
+                    } else {
+                        log.power()
+                    }
                     // Sometimes again while it reads what is there.
                     let soon = random.below(30_000);
-                    if random.below(3) == 0 && !(0..soon).any(|_| log.bench.model.bit("command_ready_o") || log.step().is_some()) {
+                    if random.below(3) == 0
+                        && !(0..soon).any(|_| log.bench.model.bit("command_ready_o") || log.step().is_some())
+                    {
                         log.power();
                     }
                 }

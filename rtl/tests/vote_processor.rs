@@ -121,7 +121,8 @@ fn message(random: &mut Random) -> Vec<u64> {
     if wrong == 2 && choices.len() > 1 {
         choices[1] = choices[0];
     }
-    let voter = if random.below(8) == 0 { [5, 6, 0x1_0000, 0xffff_ffff][random.below(4) as usize] } else { random.below(5) };
+    let voter =
+        if random.below(8) == 0 { [5, 6, 0x1_0000, 0xffff_ffff][random.below(4) as usize] } else { random.below(5) };
     let said = if random.below(8) == 0 { random.below(0x1_0000) } else { count };
     let mut message = vec![said << 16 | contest, random.below(3000), voter];
     message.extend(choices);

@@ -138,15 +138,19 @@ impl Flash {
     /// So many of 256 bits that were to change do, at random.
     fn finish(&mut self, work: &Work, share: u64) {
         let random = &mut self.random;
-        let mut some = |bits: u8| (0..8).filter(|_| random.next() % 256 < share).fold(0, |kept, bit| kept | bits & 1 << bit);
+        let mut some =
+            |bits: u8| (0..8).filter(|_| random.next() % 256 < share).fold(0, |kept, bit| kept | bits & 1 << bit);
         match work {
             Work::Program { base, data } => {
                 for &(place, byte) in data {
-                    let worn = self.worn.as_ref().filter(|(pages, _)| pages.contains(&(base / PAGE))).map_or(0, |worn| worn.1);
+                    let worn =
+                        self.worn.as_ref().filter(|(pages, _)| pages.contains(&(base / PAGE))).map_or(0, |worn| worn.1);
                     self.content[base + place] &= !some(!byte & !worn);
                 }
             }
-            Work::Erase { base } => self.content[*base..base + SECTOR].iter_mut().for_each(|byte| *byte |= some(!*byte)),
+            Work::Erase { base } => {
+                self.content[*base..base + SECTOR].iter_mut().for_each(|byte| *byte |= some(!*byte))
+            }
         }
     }
 

@@ -26,7 +26,16 @@ impl Fault {
     fn new(code: u64) -> Self {
         use Fault::*;
         let all = [
-            BadFrame, WrongLength, FrameTooLong, UnknownKind, Sequence, Flooding, Silent, PartnerReset, LongMessage, Line,
+            BadFrame,
+            WrongLength,
+            FrameTooLong,
+            UnknownKind,
+            Sequence,
+            Flooding,
+            Silent,
+            PartnerReset,
+            LongMessage,
+            Line,
         ];
         all.into_iter().find(|&fault| fault as u64 == code).unwrap_or_else(|| panic!("there is no fault {code}"))
     }
