@@ -6,7 +6,7 @@
 //
 //   Repetition = 1 + ceil(-log2(alpha) / H)       Proportion = 1 + critbinom(Window, 2^-H, 1 - alpha)
 //
-// Those here are for H = 0.5 and alpha = 2^-40. Source: [SP80090B], 4.4.
+// Those here are for H = 0.5 and alpha = 2^-40. Source: [TBKMBB18], 4.4.
 module health_tests #(
     parameter int unsigned Repetition = 81,    // at least 2
     parameter int unsigned Window     = 1024,  // samples: 1024 is the standard's for a source of bits

@@ -2,7 +2,7 @@
 // Random numbers from a noise source outside: health tests, a start-up test, and a conditioner. There is no generator in here: without a source there are no numbers.
 //
 // The source gives bits, each with a pulse of noise_valid_i. After reset, StartUp samples must pass the health tests before anything is made of samples, and
-// they are thrown away. From then on every Samples of them go through SHA-256 (a vetted conditioning, [SP80090B], 3.1.5), whose digest is given as
+// they are thrown away. From then on every Samples of them go through SHA-256 (a vetted conditioning, [TBKMBB18], 3.1.5), whose digest is given as
 // eight words. Words of 256 bits have full entropy where Samples times the entropy of a sample is at least 320 bits.
 //
 // A failed test is for good: failed_o stays high until reset, what was collected is dropped, and no word is given any more, not even one that was on offer. So it is

@@ -186,7 +186,7 @@ impl Port {
             self.bench.step();
             self.bench.model.set("noise_valid_i", false);
             // Long enough for the conditioner, so that all samples are used.
-            let pause = if self.samples.len() % 32 == 0 { 170 } else { self.random.below(3) };
+            let pause = if self.samples.len().is_multiple_of(32) { 170 } else { self.random.below(3) };
             self.bench.idle(pause);
         }
     }
