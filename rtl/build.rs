@@ -12,6 +12,8 @@ fn main() {
         "blocks",
         "mesa",
         "coproc",
+        "election",
+        "links",
         "ntt",
         "rns",
         "dghv",

@@ -17,9 +17,8 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "synth"
 # Without what only simulations have.
-SOURCES = sorted(
-    path for room in ("lib", "arith", "blocks", "mesa", "coproc", "ntt", "rns", "dghv") for path in (ROOT / "rtl" / room).glob("*.sv") if "_monitor" not in path.stem
-)
+ROOMS = ("lib", "arith", "blocks", "mesa", "coproc", "links", "election", "ntt", "rns", "dghv")
+SOURCES = sorted(path for room in ROOMS for path in (ROOT / "rtl" / room).glob("*.sv") if "_monitor" not in path.stem)
 
 
 def version(name):

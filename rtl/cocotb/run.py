@@ -1,4 +1,6 @@
-"""Tests each top with cocotb and cocotbext-axi, bus models that no one here wrote. Usage: run.py [--seed N] [TOP...]
+"""Tests each top, and serial lines, with cocotb, cocotbext-axi and cocotbext-uart, models that no one here wrote.
+
+Usage: run.py [--seed N] [TOP...]
 
 Verilator compiles the tops, at their smallest sizes, into target/cocotb. Nothing is printed of a test that passes but its name.
 """
@@ -43,11 +45,16 @@ TOPS = {
 # Tests of one top alone.
 OWN = {"coproc": ["commands"]}
 
+# What is no top, with tests of its own alone: the wires of rtl/links.
+PARTS = {"line_echo": {"Period": 20}}
+PART_TESTS = {"line_echo": "wires"}
+
 
 def missing():
     """The name and the reason of what is not here, or nothing."""
     try:
-        import cocotbext.axi  # noqa: F401
+        import cocotbext.axi
+        import cocotbext.uart  # noqa: F401
         from find_libpython import find_libpython
     except ImportError as error:
         return "cocotb", str(error)
@@ -61,6 +68,8 @@ def missing():
 def sources(name):
     """The wrapper, packages, and the assertions that are bound to the top: other modules are found by their names."""
     rtl = ROOT / "rtl"
+    if name in PARTS:
+        return [rtl / "tests" / "designs" / f"{name}.sv"]
     return [*sorted(rtl.glob("*/*_pkg.sv")), *rtl.glob(f"*/{name}_monitors.sv"), rtl / "ip" / f"hearith_{name}.v"]
 
 
@@ -78,10 +87,11 @@ def run(name, seed):
         from cocotb import runner
 
     module = name.split("-")[0]
-    top = f"hearith_{module}"
+    top = module if module in PARTS else f"hearith_{module}"
+    tests = [PART_TESTS[module]] if module in PARTS else ["tops", *OWN.get(module, ())]
     build = ROOT / "target" / "cocotb" / name
     build.mkdir(parents=True, exist_ok=True)
-    rooms = [str(ROOT / "rtl" / room) for room in ("lib", "arith", "mesa", "rns", "coproc")]
+    rooms = [str(ROOT / "rtl" / room) for room in ("lib", "arith", "mesa", "rns", "coproc", "links")]
     libraries = [word for room in rooms for word in ("-y", room, f"+incdir+{room}")]
     simulator = runner.get_runner("verilator")
     common = {"hdl_toplevel": top, "build_dir": build}
@@ -93,11 +103,11 @@ def run(name, seed):
                 os.dup2(out.fileno(), descriptor)
             simulator.build(
                 verilog_sources=sources(module),
-                parameters=TOPS[name],
+                parameters=(TOPS | PARTS)[name],
                 build_args=[*libraries, "+libext+.sv", "-Wall", "--assert"],
                 **common,
             )
-            path = simulator.test(test_module=["tops", *OWN.get(module, ())], seed=seed, test_dir=build, **common)
+            path = simulator.test(test_module=tests, seed=seed, test_dir=build, **common)
         except (SystemExit, subprocess.CalledProcessError):
             path = pathlib.Path("/nonexistent")
         finally:
@@ -116,10 +126,10 @@ def main():
     """Runs the tops that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("tops", nargs="*", metavar="TOP", help=", ".join(TOPS))
+    parser.add_argument("tops", nargs="*", metavar="TOP", help=", ".join(TOPS | PARTS))
     arguments = parser.parse_args()
-    if unknown := set(arguments.tops) - set(TOPS):
-        parser.error(f"there is no top {', '.join(unknown)}; there are {', '.join(TOPS)}")
+    if unknown := set(arguments.tops) - set(TOPS | PARTS):
+        parser.error(f"there is no top {', '.join(unknown)}; there are {', '.join(TOPS | PARTS)}")
     if lacking := missing():
         name, reason = lacking
         if name in (entry.strip() for entry in os.environ.get("HEARITH_REQUIRE", "").split(",")):
@@ -127,7 +137,7 @@ def main():
         print(f"cocotb: without {name} the tops are not tested with it: {reason}")
         return
     bad = False
-    for name in arguments.tops or TOPS:
+    for name in arguments.tops or TOPS | PARTS:
         passed, failed = run(name, arguments.seed)
         bad |= bool(failed) or not passed
         print(

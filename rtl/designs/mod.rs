@@ -5,8 +5,10 @@ mod bench;
 mod blocks;
 mod boards;
 mod coproc;
+mod election;
 mod encryptor;
 mod lib;
+mod links;
 mod ntt;
 mod rns;
 
@@ -22,6 +24,8 @@ pub fn all() -> impl Iterator<Item = Design> {
     // With a MESA inside.
     let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
     let coproc = if cfg!(feature = "arith") { coproc::designs() } else { Vec::new() };
-    let systems = boards.into_iter().chain(coproc).chain(encryptor).chain(blocks);
-    lib::designs().into_iter().chain(bench::designs()).chain(systems).chain(arith).chain(ntt).chain(rns)
+    let links = if cfg!(feature = "election") { links::designs() } else { Vec::new() };
+    let election = if cfg!(feature = "election") { election::designs() } else { Vec::new() };
+    let all = [lib::designs(), bench::designs(), boards, coproc, encryptor, blocks, arith, ntt, rns, links, election];
+    all.into_iter().flatten()
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Codes of the ballot machine.
+package ballot_pkg;
+    // Why a vote was refused.
+    typedef enum logic [7:0] {
+        NotRefused      = 8'd0,
+        BadForm         = 8'd1,  // a message that is no vote: its length is not what it says
+        UnknownVoter    = 8'd2,
+        UnknownContest  = 8'd3,
+        TooManyChoices  = 8'd4,
+        TooFewChoices   = 8'd5,
+        OutOfRange      = 8'd6,  // a candidate that the contest does not have
+        RepeatedChoice  = 8'd7,  // a candidate twice
+        RepeatedVote    = 8'd8,  // the voter's vote in this contest is in the log
+        NoRandomness    = 8'd9,  // the noise source failed: nothing is encrypted
+        Unequal         = 8'd10, // two units came to two ciphertexts
+        NotStored       = 8'd11  // the log is full, or its memory failed
+    } refusal_e;
+
+    // What a log is asked.
+    typedef enum logic [1:0] {
+        Find   = 2'd0,  // whether a record with an identifier is there, and where
+        Append = 2'd1,
+        Fetch  = 2'd2,  // a record by its place
+        Format = 2'd3   // erases everything
+    } log_command_e;
+
+    // What it answers.
+    typedef enum logic [2:0] {
+        Done   = 3'd0,
+        Known  = 3'd1,  // an identifier that is there already: nothing was written
+        Absent = 3'd2,  // no such record, or none that is whole
+        Full   = 3'd3,
+        Fault  = 3'd4   // what was read back is not what was written, or the memory does not answer
+    } log_answer_e;
+endpackage

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The encryptor board: votes come over a serial line, ballots go to the tally board over a peripheral interface and are kept in a flash memory.
+//
+// Over the line (uart_link) a vote is what vote_processor takes. The board answers with a word {code, kind} of 16 bits each, the vote's identifier, and
+//
+//   kind 1, receipt   eight words, SHA-256 of {key, voter, contest, ciphertexts}: the ballot is made, and not yet cast
+//   kind 2, stored    nothing: the ballot is in the log and counts, whatever happens from then on
+//   kind 3, opened    marks, the exponents and the ballot's words: the ballot was challenged, everybody can make its ciphertexts again, and it never counts
+//   kind 4, refused   nothing; code is why (ballot_pkg)
+//
+// After a receipt the voter's terminal says {0, identifier} to cast or {1, identifier} to challenge; whatever else it says drops the ballot. The receipt
+// comes before the decision, so the board cannot know which ballots will be looked into.
+//
+// Every mark of the board's Candidates is encrypted, those that the contest does not have as 0, each with a fresh exponent, by twin_encryptor. When the noise source
+// has failed nothing is encrypted. Ballots are forwarded to the tally board in the order of the log, all of them again after a reset of either board: the tally
+// counts each key once.
+module encryptor_board #(
+    parameter int unsigned N          = 512,   // bits of n^2, a multiple of 32
+    parameter int unsigned ABits      = 128,   // bits of an exponent, a multiple of 32
+    parameter int unsigned Voters     = 1000,
+    parameter int unsigned Contests   = 1,
+    parameter int unsigned Candidates = 2,     // a ballot must fit a page of the flash memory
+    parameter int unsigned Slots      = 1024,  // ballots in the log
+    parameter int unsigned Period     = 868,   // of the serial line
+    parameter int unsigned Half       = 8,     // of the peripheral interface
+    parameter int unsigned FlashHalf  = 4,
+    parameter int unsigned Patience   = 1 << 20,
+    parameter int unsigned Timeout    = 1 << 20,
+    parameter int unsigned Retries    = 8,
+    parameter int unsigned Samples    = 1024,  // of noise_source_port
+    parameter int unsigned Quiet      = 1 << 20
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_ni,
+    input  logic [15:0]           tag_i,         // another one after each reset
+    input  logic [N-1:0]          modulus_i,     // the key, as in mark_encryptor
+    input  logic [31:0]           inverse_i,
+    input  logic [N-1:0]          enter_i,
+    input  logic [N-1:0]          zero_i,
+    input  logic [N-1:0]          one_i,
+    input  logic [N-1:0]          base_i,
+    input  logic [Contests*8-1:0] candidates_i,  // the contests, as in vote_processor
+    input  logic [Contests*8-1:0] most_i,
+    input  logic [Contests*8-1:0] least_i,
+    input  logic                  noise_valid_i,
+    input  logic                  noise_i,
+    output logic                  tx_o,
+    input  logic                  rx_i,
+    output logic                  cs_no,
+    output logic                  sck_o,
+    output logic                  copi_o,
+    input  logic                  cipo_i,
+    output logic                  flash_cs_no,
+    output logic                  flash_sck_o,
+    output logic                  flash_copi_o,
+    input  logic                  flash_cipo_i,
+    output logic                  noise_failed_o,
+    output logic                  fault_o,       // of either link, with its code (link_pkg); the line first
+    output logic [3:0]            fault_code_o
+);
+    localparam int unsigned CWords = N / 32;
+    localparam int unsigned AWords = ABits / 32;
+    localparam int unsigned Body = 2 + Candidates * CWords;
+    localparam int unsigned Said = 3 + Candidates * AWords + Body;  // words of the longest answer
+    localparam int unsigned SaidBits = $clog2(Said + 1);
+    localparam int unsigned MarkBits = $clog2(Candidates + 1);
+    if (N % 32 != 0 || ABits % 32 != 0) $error("encryptor_board: N and ABits must be multiples of 32");
+    if (Body > 62) $error("encryptor_board: a ballot must fit a page");
+
+    typedef logic [SaidBits-1:0] said_t;
+    typedef enum logic [3:0] {
+        Rest,
+        Asking,    // whether a voter has voted
+        Draw,      // an exponent
+        Order,     // a mark's encryption
+        Encrypt,
+        Hash,      // words of the ballot
+        Receipt,   // the digest
+        Say,       // a message on the line
+        Decide,    // the terminal's word
+        Append,
+        Appending,
+        Fetch,     // a ballot of the log
+        Fetching,
+        Forward,   // its words to the tally board
+        Forwarded
+    } state_e;
+
+    state_e state_q;
+    logic [31:0] id_q, key_q;
+    logic [32*Body-1:0] ballot_q;
+    logic [32*Said-1:0] said_q;
+    said_t left_q;
+    logic [Candidates*ABits-1:0] openings_q;
+    logic [Candidates-1:0] marks_q, kept_marks_q;
+    logic [ABits-1:0] exponent_q;
+    logic [MarkBits-1:0] mark_q;
+    logic [$clog2(AWords+1)-1:0] drawn_q;
+    logic decide_q, bad_q, first_q, decision_q;
+    ballot_pkg::refusal_e refusal;
+    logic refuse;
+
+    // ---- the line -----------------------------------------------------------------------------------------------------------------------
+
+    logic line_in_valid, line_in_ready, line_in_last, line_out_valid, line_out_ready, line_delivered, line_out_last, unused_line_up, line_fault;
+    logic [31:0] line_out_data;
+    logic [3:0] line_code;
+
+    uart_link #(
+        .Period (Period),
+        .Words  (Said),
+        .Timeout(Timeout),
+        .Retries(Retries)
+    ) u_line (
+        .clk_i,
+        .rst_ni,
+        .tag_i,
+        .in_valid_i  (line_in_valid),
+        .in_ready_o  (line_in_ready),
+        .in_data_i   (said_q[31:0]),
+        .in_last_i   (line_in_last),
+        .delivered_o (line_delivered),
+        .out_valid_o (line_out_valid),
+        .out_ready_i (line_out_ready),
+        .out_data_o  (line_out_data),
+        .out_last_o  (line_out_last),
+        .tx_o,
+        .rx_i,
+        .up_o        (unused_line_up),
+        .fault_o     (line_fault),
+        .fault_code_o(line_code)
+    );
+    assign line_in_valid = state_q == Say && left_q != '0;
+    assign line_in_last = left_q == said_t'(1);
+
+    // ---- votes ----------------------------------------------------------------------------------------------------------------------------
+
+    logic vote_in_ready, ask_valid, known_valid, known, vote_valid, vote_ready, refused_valid, refused_ready;
+    logic [31:0] ask_key, vote_id, vote_voter, refused_id;
+    logic [15:0] vote_contest;
+    logic [Candidates-1:0] vote_marks;
+    logic [7:0] refused_code;
+    logic noise_ready, blocked;
+
+    assign blocked = !noise_ready;
+    vote_processor #(
+        .Voters    (Voters),
+        .Contests  (Contests),
+        .Candidates(Candidates)
+    ) u_votes (
+        .clk_i,
+        .rst_ni,
+        .candidates_i,
+        .most_i,
+        .least_i,
+        .blocked_i      (blocked),
+        .in_valid_i     (line_out_valid && !decide_q),
+        .in_ready_o     (vote_in_ready),
+        .in_data_i      (line_out_data),
+        .in_last_i      (line_out_last),
+        .ask_valid_o    (ask_valid),
+        .ask_key_o      (ask_key),
+        .known_valid_i  (known_valid),
+        .known_i        (known),
+        .vote_valid_o   (vote_valid),
+        .vote_ready_i   (vote_ready),
+        .vote_id_o      (vote_id),
+        .vote_voter_o   (vote_voter),
+        .vote_contest_o (vote_contest),
+        .vote_marks_o   (vote_marks),
+        .refused_valid_o(refused_valid),
+        .refused_ready_i(refused_ready),
+        .refused_id_o   (refused_id),
+        .refused_code_o (refused_code)
+    );
+    assign line_out_ready = decide_q ? state_q == Decide : vote_in_ready;
+    assign vote_ready = state_q == Rest && vote_valid;
+    assign refused_ready = state_q == Rest && refused_valid;
+
+    // ---- randomness and encryption ------------------------------------------------------------------------------------------------------------
+
+    logic noise_out_valid;
+    logic [31:0] noise_word;
+    logic [2:0] unused_cause;
+    noise_source_port #(
+        .Samples(Samples),
+        .Quiet  (Quiet)
+    ) u_noise (
+        .clk_i,
+        .rst_ni,
+        .noise_valid_i,
+        .noise_i,
+        .out_valid_o(noise_out_valid),
+        .out_ready_i(state_q == Draw),
+        .out_data_o (noise_word),
+        .ready_o    (noise_ready),
+        .failed_o   (noise_failed_o),
+        .cause_o    (unused_cause)
+    );
+
+    logic twin_ready, twin_valid, equal;
+    logic [N-1:0] c;
+    twin_encryptor #(
+        .N    (N),
+        .ABits(ABits)
+    ) u_twin (
+        .clk_i,
+        .rst_ni,
+        .modulus_i,
+        .inverse_i,
+        .enter_i,
+        .zero_i,
+        .one_i,
+        .base_i,
+        .in_valid_i (state_q == Order),
+        .in_ready_o (twin_ready),
+        .mark_i     (marks_q[0]),
+        .exponent_i (exponent_q),
+        .out_valid_o(twin_valid),
+        .out_ready_i(state_q == Encrypt),
+        .equal_o    (equal),
+        .c_o        (c)
+    );
+
+    logic hash_ready, digest_valid;
+    logic [255:0] digest;
+    sha256 u_hash (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i (state_q == Hash),
+        .in_ready_o (hash_ready),
+        .in_data_i  (first_q ? key_q : ballot_q[31:0]),
+        .in_last_i  (left_q == said_t'(1)),
+        .out_valid_o(digest_valid),
+        .out_ready_i(state_q == Receipt),
+        .out_data_o (digest)
+    );
+
+    // ---- the log ------------------------------------------------------------------------------------------------------------------------------
+
+    logic log_ready, log_done;
+    logic [1:0] log_command;
+    logic [2:0] log_answer;
+    logic [31:0] log_id;
+    logic [32*Body-1:0] log_body;
+    logic [$clog2(Slots):0] used;
+    // Records that the tally board has; and that it was reset, and has none.
+    logic [$clog2(Slots):0] forwarded_q;
+    logic anew_q;
+
+    always_comb begin
+        log_command = ballot_pkg::Find;
+        if (state_q == Append) log_command = ballot_pkg::Append;
+        if (state_q == Fetch) log_command = ballot_pkg::Fetch;
+    end
+    vote_log #(
+        .Body    (Body),
+        .SlotLog (8),
+        .Slots   (Slots),
+        .Half    (FlashHalf),
+        .Patience(Patience)
+    ) u_log (
+        .clk_i,
+        .rst_ni,
+        .command_valid_i((state_q == Rest && ask_valid) || state_q == Append || state_q == Fetch),
+        .command_ready_o(log_ready),
+        .command_i      (log_command),
+        .id_i           (state_q == Append ? key_q : state_q == Fetch ? 32'(forwarded_q) : ask_key),
+        .body_i         (ballot_q),
+        .done_o         (log_done),
+        .answer_o       (log_answer),
+        .id_o           (log_id),
+        .body_o         (log_body),
+        .used_o         (used),
+        .cs_no          (flash_cs_no),
+        .sck_o          (flash_sck_o),
+        .copi_o         (flash_copi_o),
+        .cipo_i         (flash_cipo_i)
+    );
+    assign known_valid = state_q == Asking && log_done;
+    assign known = log_answer == ballot_pkg::Done;
+
+    // ---- the tally board -------------------------------------------------------------------------------------------------------------------------
+
+    logic tally_ready, tally_delivered, unused_tally_valid, unused_tally_last, tally_up, tally_fault;
+    logic [31:0] unused_tally_data;
+    logic [3:0] tally_code;
+    spi_controller_link #(
+        .Half   (Half),
+        .Words  (Body + 1),
+        .Timeout(Timeout),
+        .Retries(Retries)
+    ) u_tally (
+        .clk_i,
+        .rst_ni,
+        .tag_i,
+        .in_valid_i  (state_q == Forward),
+        .in_ready_o  (tally_ready),
+        .in_data_i   (said_q[31:0]),
+        .in_last_i   (line_in_last),
+        .delivered_o (tally_delivered),
+        .out_valid_o (unused_tally_valid),
+        .out_ready_i (1'b1),
+        .out_data_o  (unused_tally_data),
+        .out_last_o  (unused_tally_last),
+        .cs_no,
+        .sck_o,
+        .copi_o,
+        .cipo_i,
+        .up_o        (tally_up),
+        .fault_o     (tally_fault),
+        .fault_code_o(tally_code)
+    );
+    assign fault_o = line_fault || tally_fault;
+    assign fault_code_o = line_fault ? line_code : tally_code;
+
+    // ---- what is done -------------------------------------------------------------------------------------------------------------------------------
+
+    // Why the ballot that is under way is refused now.
+    always_comb begin
+        refusal = ballot_pkg::NotRefused;
+        unique case (state_q)
+            Draw: if (noise_failed_o) refusal = ballot_pkg::NoRandomness;
+            Encrypt:
+            if (twin_valid) begin
+                if (!equal) refusal = ballot_pkg::Unequal;
+                else if (noise_failed_o) refusal = ballot_pkg::NoRandomness;
+            end
+            Decide: if (line_out_valid && line_out_last && !decided) refusal = ballot_pkg::BadForm;
+            Appending: if (log_done && log_answer != ballot_pkg::Done) refusal = ballot_pkg::NotStored;
+            default: ;
+        endcase
+    end
+    assign refuse = refusal != ballot_pkg::NotRefused;
+
+    // The second word of two is the identifier, and the first was 0 or 1.
+    logic decided;
+    assign decided = !first_q && !bad_q && line_out_data == id_q;
+
+    logic [32*Said-1:0] opened;
+    assign opened = {ballot_q, openings_q, 32'(kept_marks_q), id_q, 32'd3};
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            state_q      <= Rest;
+            id_q         <= '0;
+            key_q        <= '0;
+            ballot_q     <= '0;
+            said_q       <= '0;
+            left_q       <= '0;
+            openings_q   <= '0;
+            marks_q      <= '0;
+            kept_marks_q <= '0;
+            exponent_q   <= '0;
+            mark_q       <= '0;
+            drawn_q      <= '0;
+            decide_q     <= 1'b0;
+            bad_q        <= 1'b0;
+            first_q      <= 1'b0;
+            decision_q   <= 1'b0;
+            forwarded_q  <= '0;
+            anew_q       <= 1'b0;
+        end else begin
+            if (tally_fault && tally_code == link_pkg::PartnerReset) anew_q <= 1'b1;
+            unique case (state_q)
+                Rest: begin
+                    if (ask_valid) begin
+                        if (log_ready) state_q <= Asking;
+                    end else if (refused_valid) begin
+                        said_q  <= (32 * Said)'({refused_id, 8'd0, refused_code, 16'd4});
+                        left_q  <= said_t'(2);
+                        state_q <= Say;
+                    end else if (vote_valid) begin
+                        id_q         <= vote_id;
+                        key_q        <= {vote_contest[7:0], vote_voter[23:0]};
+                        ballot_q     <= (32 * Body)'({16'd0, vote_contest, vote_voter}) << (32 * (Body - 2));
+                        marks_q      <= vote_marks;
+                        kept_marks_q <= vote_marks;
+                        mark_q       <= '0;
+                        drawn_q      <= '0;
+                        state_q      <= Draw;
+                    end else if (anew_q) begin
+                        anew_q      <= 1'b0;
+                        forwarded_q <= '0;
+                    end else if (log_ready && tally_up && forwarded_q != used) begin
+                        state_q <= Fetch;
+                    end
+                end
+                Asking: if (log_done) state_q <= Rest;
+                Draw:
+                if (noise_out_valid) begin
+                    exponent_q <= {noise_word, exponent_q[ABits-1:32]};
+                    drawn_q    <= drawn_q + ($clog2(AWords + 1))'(1);
+                    if (drawn_q == ($clog2(AWords + 1))'(AWords - 1)) state_q <= Order;
+                end
+                Order:
+                if (twin_ready) begin
+                    openings_q <= {exponent_q, openings_q[Candidates*ABits-1:ABits]};
+                    marks_q    <= marks_q >> 1;
+                    state_q    <= Encrypt;
+                end
+                Encrypt:
+                if (twin_valid) begin
+                    exponent_q <= '0;
+                    drawn_q    <= '0;
+                    ballot_q   <= {c, ballot_q[32*Body-1:N]};
+                    mark_q     <= mark_q + MarkBits'(1);
+                    state_q    <= Draw;
+                    if (mark_q == MarkBits'(Candidates - 1)) begin
+                        // Voter and contest are back at the low end.
+                        first_q <= 1'b1;
+                        left_q  <= said_t'(Body + 1);
+                        state_q <= Hash;
+                    end
+                end
+                Hash:
+                if (hash_ready) begin
+                    first_q <= 1'b0;
+                    if (!first_q) ballot_q <= {ballot_q[31:0], ballot_q[32*Body-1:32]};
+                    left_q <= left_q - said_t'(1);
+                    if (left_q == said_t'(1)) state_q <= Receipt;
+                end
+                Receipt:
+                if (digest_valid) begin
+                    said_q <= '0;
+                    for (int k = 0; k < 8; k++) said_q[32*(k+2)+:32] <= digest[255-32*k-:32];
+                    said_q[63:0] <= {id_q, 32'd1};
+                    left_q       <= said_t'(10);
+                    decide_q     <= 1'b1;
+                    state_q      <= Say;
+                end
+                Say: begin
+                    if (line_in_valid && line_in_ready) begin
+                        said_q <= said_q >> 32;
+                        left_q <= left_q - said_t'(1);
+                    end
+                    if (line_delivered && left_q == '0) begin
+                        first_q <= 1'b1;
+                        bad_q   <= 1'b0;
+                        state_q <= decide_q ? Decide : Rest;
+                    end
+                end
+                Decide:
+                if (line_out_valid) begin
+                    first_q <= 1'b0;
+                    if (first_q) decision_q <= line_out_data[0];
+                    bad_q <= bad_q || (first_q ? line_out_data[31:1] != '0 : !line_out_last);
+                    if (line_out_last) begin
+                        decide_q <= 1'b0;
+                        said_q   <= opened;
+                        left_q   <= said_t'(Said);
+                        state_q  <= decision_q ? Say : Append;
+                    end
+                end
+                Append: if (log_ready) state_q <= Appending;
+                Appending:
+                if (log_done) begin
+                    said_q  <= (32 * Said)'({id_q, 32'd2});
+                    left_q  <= said_t'(2);
+                    state_q <= Say;
+                end
+                Fetch: if (log_ready) state_q <= Fetching;
+                Fetching:
+                if (log_done) begin
+                    said_q  <= (32 * Said)'({log_body, log_id});
+                    left_q  <= said_t'(Body + 1);
+                    state_q <= Forward;
+                    if (log_answer != ballot_pkg::Done) begin
+                        forwarded_q <= forwarded_q + ($clog2(Slots) + 1)'(1);
+                        state_q     <= Rest;
+                    end
+                end
+                Forward:
+                if (tally_ready) begin
+                    said_q <= said_q >> 32;
+                    left_q <= left_q - said_t'(1);
+                    if (line_in_last) state_q <= Forwarded;
+                end
+                default:
+                if (tally_delivered) begin
+                    forwarded_q <= forwarded_q + ($clog2(Slots) + 1)'(1);
+                    state_q     <= Rest;
+                end
+            endcase
+            if (refuse) begin
+                said_q   <= (32 * Said)'({id_q, 8'd0, refusal, 16'd4});
+                left_q   <= said_t'(2);
+                decide_q <= 1'b0;
+                state_q  <= Say;
+            end
+            // What could open a ballot goes when it is decided on, one way or the other.
+            if (refuse || (state_q == Decide && line_out_valid && line_out_last)) begin
+                openings_q   <= '0;
+                kept_marks_q <= '0;
+                marks_q      <= '0;
+                exponent_q   <= '0;
+            end
+        end
+    end
+
+    `include "assertions.svh"
+    `ASSERT_NEXT(NoBallotWithoutRandomness, noise_failed_o && state_q == Encrypt, state_q != Hash)
+    `ASSERT(OpenedOnlyWhenChallenged, !(state_q == Append && openings_q != '0))
+
+    logic unused;
+    assign unused = &{1'b0, unused_line_up, unused_cause, unused_tally_valid, unused_tally_last, unused_tally_data};
+endmodule

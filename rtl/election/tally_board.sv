@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The tally board: ballots come from the encryptor board, their product is kept, and decrypted in part with what this board's trustee holds.
+//
+// A ballot is {key, voter, contest, ciphertexts} of encryptor_board; each key counts once. Of every mark of every contest the product of all ciphertexts modulo n^2 is
+// kept. Over a serial line (uart_link) whoever closes the election says
+//
+//   {0}                  and is told {0, ballots counted}
+//   {1, contest, mark}   {1, contest, mark, product}
+//   {2, contest, mark}   {2, contest, mark, product^d}, for the secret exponent d: of a whole key, lambda (1 / lambda mod n), product^d = 1 + total n; of a share, a part
+//
+// and of anything else, {3}. Nothing but products is ever raised to d. All exponents are EBits long; time does not depend on them. Nothing is kept over a reset: the
+// encryptor board then sends all ballots again. A ballot that does not fit the table of keys, or has another length, is not counted, and dropped_o is high for a
+// cycle.
+module tally_board #(
+    parameter int unsigned N          = 512,   // bits of n^2, a multiple of 32
+    parameter int unsigned EBits      = 512,   // bits of d
+    parameter int unsigned Contests   = 1,
+    parameter int unsigned Candidates = 2,     // marks of a ballot, at least 2
+    parameter int unsigned Slots      = 1024,  // ballots at most
+    parameter int unsigned Period     = 868,   // of the serial line
+    parameter int unsigned Timeout    = 1 << 20,
+    parameter int unsigned Retries    = 8
+) (
+    input  logic             clk_i,
+    input  logic             rst_ni,
+    input  logic [15:0]      tag_i,        // another one after each reset
+    input  logic [N-1:0]     modulus_i,    // n^2
+    input  logic [31:0]      inverse_i,    // -1 / n^2 mod 2^32
+    input  logic [N-1:0]     enter_i,      // R^2 mod n^2
+    input  logic [N-1:0]     cube_i,       // R^3 mod n^2
+    input  logic [N-1:0]     unit_i,       // R mod n^2
+    input  logic [EBits-1:0] exponent_i,   // d
+    input  logic             cs_ni,
+    input  logic             sck_i,
+    input  logic             copi_i,
+    output logic             cipo_o,
+    output logic             tx_o,
+    input  logic             rx_i,
+    output logic             dropped_o,
+    output logic             fault_o,      // of either link, with its code (link_pkg); the line first
+    output logic [3:0]       fault_code_o
+);
+    localparam int unsigned CWords = N / 32;
+    localparam int unsigned Words = 3 + Candidates * CWords;  // of a ballot
+    localparam int unsigned WordBits = $clog2(Words + 2);
+    localparam int unsigned Totals = Contests * Candidates;
+    localparam int unsigned TotalBits = $clog2(Totals);
+    localparam int unsigned Said = 3 + CWords;
+    localparam int unsigned SaidBits = $clog2(Said + 1);
+    localparam int unsigned SlotBits = $clog2(Slots);
+    localparam int unsigned BitBits = $clog2(EBits + 1);
+    if (N % 32 != 0) $error("tally_board: N must be a multiple of 32");
+    if (Candidates < 2) $error("tally_board: Candidates must be at least 2");
+    if (Slots < 2) $error("tally_board: Slots must be at least 2");
+
+    typedef enum logic [3:0] {
+        Rest,
+        Search,    // the table of keys
+        Multiply,  // begins a product
+        Product,
+        Look,      // at what is asked
+        Judge,     // whether it can be answered
+        Power,     // begins a power
+        Powered,
+        Say
+    } state_e;
+
+    state_e state_q;
+    logic [32*Words-1:0] ballot_q;
+    logic [WordBits-1:0] count_q;
+    logic whole_q;
+    logic [SlotBits:0] counted_q, slot_q, asked_slot_q;
+    logic asked_valid_q, table_ready, table_error;
+    logic [31:0] table_key, key, contest;
+    logic [TotalBits-1:0] total_q;
+    logic [TotalBits:0] left_marks_q;
+    logic [N-1:0] totals_q[Totals];
+
+    // ---- ballots ---------------------------------------------------------------------------------------------------------------------------
+
+    logic ballot_valid, ballot_ready, ballot_last, unused_ready, unused_delivered, unused_up, ballot_fault;
+    logic [31:0] ballot_word;
+    logic [3:0] ballot_code;
+    spi_peripheral_link #(
+        .Words  (Words),
+        .Timeout(Timeout),
+        .Retries(Retries)
+    ) u_ballots (
+        .clk_i,
+        .rst_ni,
+        .tag_i,
+        .in_valid_i  (1'b0),
+        .in_ready_o  (unused_ready),
+        .in_data_i   ('0),
+        .in_last_i   (1'b0),
+        .delivered_o (unused_delivered),
+        .out_valid_o (ballot_valid),
+        .out_ready_i (ballot_ready),
+        .out_data_o  (ballot_word),
+        .out_last_o  (ballot_last),
+        .cs_ni,
+        .sck_i,
+        .copi_i,
+        .cipo_o,
+        .up_o        (unused_up),
+        .fault_o     (ballot_fault),
+        .fault_code_o(ballot_code)
+    );
+    assign ballot_ready = state_q == Rest && !whole_q && table_ready;
+    // The words have gone through from the top: the key is at the low end.
+    assign key = ballot_q[31:0];
+    assign contest = ballot_q[95:64];
+
+    ram_1r1w #(
+        .Width(32),
+        .Depth(Slots)
+    ) u_keys (
+        .clk_i,
+        .rst_ni,
+        .wipe_i         (1'b0),
+        .ready_o        (table_ready),
+        .write_i        (state_q == Search && absent),
+        .write_address_i(SlotBits'(counted_q)),
+        .write_data_i   (key),
+        .read_i         (state_q == Search),
+        .read_address_i (SlotBits'(slot_q)),
+        .read_data_o    (table_key),
+        .error_o        (table_error)
+    );
+    logic absent, right, there;
+    assign right = count_q == WordBits'(Words) && contest < Contests;
+    assign there = asked_valid_q && table_key == key;
+    assign absent = right && !there && slot_q == counted_q && !asked_valid_q && counted_q != (SlotBits + 1)'(Slots);
+
+    // ---- the line -----------------------------------------------------------------------------------------------------------------------------
+
+    logic line_in_ready, line_delivered, line_out_valid, line_out_last, unused_line_up, line_fault;
+    logic [31:0] line_word;
+    logic [3:0] line_code;
+    logic [32*Said-1:0] said_q;
+    logic [SaidBits-1:0] left_q;
+    logic [31:0] order_q, order_contest_q, order_mark_q;
+    logic [2:0] order_words_q;
+    logic line_taken;
+    uart_link #(
+        .Period (Period),
+        .Words  (Said),
+        .Timeout(Timeout),
+        .Retries(Retries)
+    ) u_line (
+        .clk_i,
+        .rst_ni,
+        .tag_i,
+        .in_valid_i  (state_q == Say && left_q != '0),
+        .in_ready_o  (line_in_ready),
+        .in_data_i   (said_q[31:0]),
+        .in_last_i   (left_q == SaidBits'(1)),
+        .delivered_o (line_delivered),
+        .out_valid_o (line_out_valid),
+        .out_ready_i (line_taken),
+        .out_data_o  (line_word),
+        .out_last_o  (line_out_last),
+        .tx_o,
+        .rx_i,
+        .up_o        (unused_line_up),
+        .fault_o     (line_fault),
+        .fault_code_o(line_code)
+    );
+    assign line_taken = state_q == Look;
+    assign fault_o = line_fault || ballot_fault;
+    assign fault_code_o = line_fault ? line_code : ballot_code;
+
+    // ---- products and powers ----------------------------------------------------------------------------------------------------------------------
+
+    // A product is a power with the exponent 1 that begins with the total in place of 1, and brings the ciphertext in with a factor R too many for it.
+    logic power_ready, bit_ready, r_valid, unused_mul, powering;
+    logic [BitBits-1:0] bits_q;
+    logic [EBits-1:0] exponent_q;
+    logic [N-1:0] r, total;
+    assign powering = state_q == Power || state_q == Powered;
+    assign total = totals_q[total_q];
+
+    mod_exp_pair #(
+        .N    (N),
+        .Digit(32),
+        .Width(32),
+        .Tile (16)
+    ) u_power (
+        .clk_i,
+        .rst_ni,
+        .modulus_i,
+        .inverse_i,
+        .enter_i    (powering ? enter_i : cube_i),
+        .one_i      (powering ? unit_i : total),
+        .in_valid_i (state_q == Multiply || state_q == Power),
+        .in_ready_o (power_ready),
+        .base_i     (powering ? total : ballot_q[96+:N]),
+        .bit_valid_i(bits_q != '0),
+        .bit_ready_o(bit_ready),
+        .bit_i      (exponent_q[0]),
+        .bit_last_i (bits_q == BitBits'(1)),
+        .out_valid_o(r_valid),
+        .out_ready_i(1'b1),
+        .r_o        (r),
+        .mul_o      (unused_mul)
+    );
+
+    // ---- what is done ------------------------------------------------------------------------------------------------------------------------------
+
+    logic order_known;
+    assign order_known = order_words_q == 3'd3 && (order_q == 32'd1 || order_q == 32'd2) && order_contest_q < Contests && order_mark_q < Candidates;
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            state_q         <= Rest;
+            ballot_q        <= '0;
+            count_q         <= '0;
+            whole_q         <= 1'b0;
+            counted_q       <= '0;
+            slot_q          <= '0;
+            asked_slot_q    <= '0;
+            asked_valid_q   <= 1'b0;
+            total_q         <= '0;
+            left_marks_q    <= '0;
+            said_q          <= '0;
+            left_q          <= '0;
+            order_q         <= '0;
+            order_contest_q <= '0;
+            order_mark_q    <= '0;
+            order_words_q   <= '0;
+            bits_q          <= '0;
+            exponent_q      <= '0;
+            dropped_o       <= 1'b0;
+            for (int k = 0; k < int'(Totals); k++) totals_q[k] <= N'(1);
+        end else begin
+            dropped_o     <= 1'b0;
+            asked_valid_q <= 1'b0;
+            if (bits_q != '0 && bit_ready) begin
+                bits_q     <= bits_q - BitBits'(1);
+                exponent_q <= exponent_q >> 1;
+            end
+            unique case (state_q)
+                Rest: begin
+                    slot_q <= '0;
+                    if (ballot_valid && ballot_ready) begin
+                        ballot_q <= {ballot_word, ballot_q[32*Words-1:32]};
+                        if (count_q != WordBits'(Words + 1)) count_q <= count_q + WordBits'(1);
+                        whole_q <= ballot_last;
+                    end
+                    if (whole_q) state_q <= Search;
+                    else if (line_out_valid && count_q == '0 && !ballot_valid) begin
+                        order_words_q <= '0;
+                        state_q       <= Look;
+                    end
+                end
+                Search: begin
+                    asked_slot_q  <= slot_q;
+                    asked_valid_q <= slot_q != counted_q;
+                    if (slot_q != counted_q) slot_q <= slot_q + (SlotBits + 1)'(1);
+                    if (absent) begin
+                        counted_q    <= counted_q + (SlotBits + 1)'(1);
+                        total_q      <= TotalBits'(contest * Candidates);
+                        left_marks_q <= (TotalBits + 1)'(Candidates);
+                        state_q      <= Multiply;
+                    end else if (!right || there || (slot_q == counted_q && !asked_valid_q)) begin
+                        // Counted before, or not to be counted.
+                        dropped_o <= !right || !there;
+                        whole_q   <= 1'b0;
+                        count_q   <= '0;
+                        state_q   <= Rest;
+                    end
+                end
+                Multiply:
+                if (power_ready) begin
+                    bits_q     <= BitBits'(1);
+                    exponent_q <= EBits'(1);
+                    state_q    <= Product;
+                end
+                Product:
+                if (r_valid) begin
+                    totals_q[total_q] <= r;
+                    total_q           <= total_q + TotalBits'(1);
+                    left_marks_q      <= left_marks_q - (TotalBits + 1)'(1);
+                    ballot_q          <= {N'(0), ballot_q[32*Words-1:96+N], ballot_q[95:0]};
+                    state_q           <= Multiply;
+                    if (left_marks_q == (TotalBits + 1)'(1)) begin
+                        whole_q <= 1'b0;
+                        count_q <= '0;
+                        state_q <= Rest;
+                    end
+                end
+                Look:
+                if (line_out_valid) begin
+                    if (order_words_q == 3'd0) order_q <= line_word;
+                    if (order_words_q == 3'd1) order_contest_q <= line_word;
+                    if (order_words_q == 3'd2) order_mark_q <= line_word;
+                    if (order_words_q != 3'd4) order_words_q <= order_words_q + 3'd1;
+                    if (line_out_last) state_q <= Judge;
+                end
+                Judge: begin
+                    said_q  <= (32 * Said)'(32'd3);
+                    left_q  <= SaidBits'(1);
+                    total_q <= TotalBits'(order_contest_q * Candidates + order_mark_q);
+                    state_q <= Say;
+                    if (order_words_q == 3'd1 && order_q == '0) begin
+                        said_q <= (32 * Said)'({32'(counted_q), 32'd0});
+                        left_q <= SaidBits'(2);
+                    end else if (order_known) begin
+                        state_q <= order_q == 32'd1 ? Powered : Power;
+                    end
+                end
+                Power:
+                if (power_ready) begin
+                    bits_q     <= BitBits'(EBits);
+                    exponent_q <= exponent_i;
+                    state_q    <= Powered;
+                end
+                Powered: begin
+                    if (r_valid || order_q == 32'd1) begin
+                        said_q  <= {order_q == 32'd1 ? total : r, order_mark_q, order_contest_q, order_q};
+                        left_q  <= SaidBits'(Said);
+                        state_q <= Say;
+                    end
+                end
+                default: begin
+                    if (left_q != '0 && line_in_ready) begin
+                        said_q <= said_q >> 32;
+                        left_q <= left_q - SaidBits'(1);
+                    end
+                    if (line_delivered && left_q == '0) state_q <= Rest;
+                end
+            endcase
+        end
+    end
+
+    logic unused;
+    assign unused = &{1'b0, unused_ready, unused_delivered, unused_up, unused_line_up, unused_mul, table_error, asked_slot_q};
+endmodule

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A log of records with identifiers in a serial flash memory: none that was acknowledged is lost, and none is there twice, whenever the power fails.
+//
+// A record is an identifier, Body words, and their CRC-32, in a slot of its own; slots are used one after another. A record is acknowledged when it was read
+// back as it was written, so a write that was cut short leaves a slot whose checksum is wrong, and nobody was told that it was stored. After reset all slots
+// are read up to the first that is empty, bit by bit; identifiers of whole records are kept in a table, and an identifier that is in it is not written again. So whoever got no
+// answer sends the same record again, and it is there once.
+//
+// A slot that does not read back as it was written is left and the next one taken, Attempts times. Format erases the sectors from the last to the first, so
+// that one that is cut short leaves the records of the sectors before. command_ready_o is high when what is in the memory is known; it comes Slots times a read after reset.
+module vote_log #(
+    parameter int unsigned Body     = 18,       // words of a record beside identifier and checksum, at least 1
+    parameter int unsigned SlotLog  = 7,        // 2^SlotLog bytes a slot: at least the record, at most a page, 256
+    parameter int unsigned Slots    = 1024,     // whole sectors of 4096 bytes, at least 2 slots
+    parameter int unsigned Attempts = 3,
+    parameter int unsigned Half     = 4,
+    parameter int unsigned Patience = 1 << 20
+) (
+    input  logic                     clk_i,
+    input  logic                     rst_ni,
+    input  logic                     command_valid_i,
+    output logic                     command_ready_o,
+    input  logic [1:0]               command_i,       // a log_command_e of ballot_pkg
+    input  logic [31:0]              id_i,            // an identifier, or the place of a record
+    // The body of a record, for Append; of the last record that was fetched, for Fetch.
+    input  logic [32*Body-1:0]       body_i,
+    output logic                     done_o,          // for a cycle, with what follows
+    output logic [2:0]               answer_o,        // a log_answer_e of ballot_pkg
+    output logic [31:0]              id_o,            // Fetch: its identifier; Find and Append: its place
+    output logic [32*Body-1:0]       body_o,
+    output logic [$clog2(Slots):0]   used_o,          // slots that are no longer empty
+    output logic                     cs_no,
+    output logic                     sck_o,
+    output logic                     copi_o,
+    input  logic                     cipo_i
+);
+    localparam int unsigned Words = Body + 2;
+    localparam int unsigned SlotBits = $clog2(Slots);
+    localparam int unsigned SectorLog = 12 - SlotLog;
+    if (Body < 1) $error("vote_log: Body must be at least 1");
+    if (SlotLog > 8 || 4 * Words > (1 << SlotLog)) $error("vote_log: a slot must hold a record, and be at most a page");
+    if (Slots < 2 || Slots % (1 << SectorLog) != 0 || SlotBits + SlotLog > 24) $error("vote_log: Slots must fill sectors");
+
+    typedef logic [SlotBits:0] slot_t;
+    localparam int unsigned WordBits = $clog2(Words + 1);
+    typedef logic [WordBits-1:0] word_t;
+
+    typedef enum logic [3:0] {
+        Settle,   // orders to wait: this side alone may have been reset, in the middle of a write
+        Settling,
+        Scan,     // orders a slot
+        Scanned,  // reads it
+        Rest,
+        Search,   // the table
+        Write,    // orders a program
+        Writing,
+        Verify,   // orders it back
+        Verified,
+        Read,
+        Reading,
+        Wipe,     // orders a sector's erasure
+        Wiping,
+        Answer
+    } state_e;
+
+    state_e state_q;
+    slot_t slot_q, used_q;
+    logic [1:0] command_q;
+    logic [31:0] id_q, crc_q, crc, write_word;
+    logic [32*(Body+1)-1:0] record_q;
+    word_t word_q;
+    logic blank_q, same_q;
+    logic [$clog2(Attempts+1)-1:0] attempt_q;
+    ballot_pkg::log_answer_e answer_q;
+
+    // ---- the memory ----------------------------------------------------------------------------------------------------------------
+
+    logic flash_valid, flash_ready, flash_in, flash_taken, flash_out, flash_done, flash_failed;
+    logic [7:0] flash_command;
+    logic [31:0] flash_word;
+    logic ordered;
+
+    assign flash_valid = (state_q == Settle && table_ready) || state_q == Scan || state_q == Write || state_q == Verify || state_q == Read || state_q == Wipe;
+    assign ordered = flash_valid && flash_ready;
+    always_comb begin
+        flash_command = 8'h03;
+        if (state_q == Settle) flash_command = 8'h05;
+        if (state_q == Write) flash_command = 8'h02;
+        if (state_q == Wipe) flash_command = 8'h20;
+    end
+    assign flash_in = state_q == Writing;
+
+    spi_flash #(
+        .Half    (Half),
+        .Patience(Patience)
+    ) u_flash (
+        .clk_i,
+        .rst_ni,
+        .command_valid_i(flash_valid),
+        .command_ready_o(flash_ready),
+        .command_i      (flash_command),
+        .address_i      (24'(slot_q) << SlotLog),
+        .words_i        (8'(Words)),
+        .in_valid_i     (flash_in),
+        .in_ready_o     (flash_taken),
+        .in_data_i      (write_word),
+        .out_valid_o    (flash_out),
+        .out_ready_i    (1'b1),
+        .out_data_o     (flash_word),
+        .done_o         (flash_done),
+        .failed_o       (flash_failed),
+        .cs_no,
+        .sck_o,
+        .copi_o,
+        .cipo_i
+    );
+
+    logic at_check;
+    assign at_check = word_q == word_t'(Words - 1);
+    assign write_word = at_check ? ~crc_q : record_q[31:0];
+
+    crc32 u_crc (
+        .crc_i (crc_q),
+        .data_i(state_q == Writing ? write_word : flash_word),
+        .crc_o (crc)
+    );
+
+    // ---- the table of identifiers ---------------------------------------------------------------------------------------------------
+
+    logic table_write, table_ready, table_good, unused_error, found;
+    logic [31:0] table_id;
+    slot_t asked_q;
+    logic asked_valid_q;
+
+    ram_1r1w #(
+        .Width(33),
+        .Depth(Slots)
+    ) u_table (
+        .clk_i,
+        .rst_ni,
+        .wipe_i         (1'b0),
+        .ready_o        (table_ready),
+        .write_i        (table_write),
+        .write_address_i(SlotBits'(slot_q)),
+        .write_data_i   ({whole && (state_q == Scanned || (state_q == Verified && same_q)), record_id}),
+        .read_i         (state_q == Search),
+        .read_address_i (SlotBits'(slot_q)),
+        .read_data_o    ({table_good, table_id}),
+        .error_o        (unused_error)
+    );
+
+    logic whole, read_over;
+    logic [31:0] record_id;
+    // All words came back, and with their checksum; not where they are all ones, whose checksum is not.
+    logic last_back;
+    assign last_back = flash_out && at_check;
+    assign read_over = (state_q == Scanned || state_q == Verified || state_q == Reading) && last_back;
+    assign whole = crc == 32'hdebb20e3;
+    assign record_id = record_q[31:0];
+    assign table_write = ((state_q == Scanned || state_q == Verified) && last_back) || (state_q == Writing && flash_done);
+    assign found = asked_valid_q && table_good && table_id == id_q;
+
+    // ---- what is done ------------------------------------------------------------------------------------------------------------------
+
+    assign command_ready_o = state_q == Rest && table_ready;
+    assign used_o = used_q;
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            state_q       <= Settle;
+            slot_q        <= '0;
+            used_q        <= '0;
+            command_q     <= '0;
+            id_q          <= '0;
+            crc_q         <= '1;
+            record_q      <= '0;
+            word_q        <= '0;
+            blank_q       <= 1'b0;
+            same_q        <= 1'b0;
+            attempt_q     <= '0;
+            asked_q       <= '0;
+            asked_valid_q <= 1'b0;
+            answer_q      <= ballot_pkg::Done;
+            id_o          <= '0;
+            body_o        <= '0;
+        end else begin
+            asked_valid_q <= 1'b0;
+            if (ordered) begin
+                word_q  <= '0;
+                crc_q   <= '1;
+                blank_q <= 1'b1;
+                same_q  <= 1'b1;
+            end
+            // The record goes round while it is written or compared, and is filled while it is read.
+            if ((state_q == Writing && flash_taken) || flash_out) begin
+                word_q <= word_q + word_t'(1);
+                crc_q  <= crc;
+                if (!at_check) record_q <= {(state_q == Writing || state_q == Verified) ? record_q[31:0] : flash_word, record_q[32*(Body+1)-1:32]};
+            end
+            if (flash_out) begin
+                blank_q <= blank_q && flash_word == '1;
+                if (!at_check) same_q <= same_q && flash_word == record_q[31:0];
+            end
+            unique case (state_q)
+                Settle: if (ordered) state_q <= Settling;
+                Settling: if (flash_done) state_q <= flash_failed ? Settle : Scan;
+                Scan: if (ordered) state_q <= Scanned;
+                Scanned:
+                if (read_over) begin
+                    if ((blank_q && flash_word == '1) || slot_q == slot_t'(Slots - 1)) begin
+                        used_q  <= slot_q + slot_t'(!(blank_q && flash_word == '1));
+                        state_q <= Rest;
+                    end else begin
+                        slot_q  <= slot_q + slot_t'(1);
+                        state_q <= Scan;
+                    end
+                end
+                Rest: begin
+                    attempt_q <= '0;
+                    slot_q    <= '0;
+                    if (command_valid_i && command_ready_o) begin
+                        command_q <= command_i;
+                        id_q      <= id_i;
+                        if (command_i == ballot_pkg::Append) record_q <= {body_i, id_i};
+                        unique case (command_i)
+                            ballot_pkg::Find, ballot_pkg::Append: state_q <= Search;
+                            ballot_pkg::Fetch: begin
+                                slot_q   <= slot_t'(id_i);
+                                answer_q <= ballot_pkg::Absent;
+                                state_q  <= id_i < 32'(used_q) ? Read : Answer;
+                            end
+                            default: begin
+                                slot_q  <= slot_t'(Slots - (1 << SectorLog));
+                                state_q <= Wipe;
+                            end
+                        endcase
+                    end
+                end
+                Search: begin
+                    // A place a cycle; what is asked in one is there in the next.
+                    asked_q       <= slot_q;
+                    asked_valid_q <= slot_q != used_q;
+                    if (slot_q != used_q) slot_q <= slot_q + slot_t'(1);
+                    if (found) begin
+                        id_o     <= 32'(asked_q);
+                        answer_q <= command_q == ballot_pkg::Find ? ballot_pkg::Done : ballot_pkg::Known;
+                        state_q  <= Answer;
+                    end else if (slot_q == used_q && !asked_valid_q) begin
+                        answer_q <= command_q == ballot_pkg::Find ? ballot_pkg::Absent : ballot_pkg::Full;
+                        state_q  <= (command_q == ballot_pkg::Find || used_q == slot_t'(Slots)) ? Answer : Write;
+                    end
+                end
+                Write: if (ordered) state_q <= Writing;
+                Writing:
+                if (flash_done) begin
+                    answer_q <= ballot_pkg::Fault;
+                    used_q   <= slot_q + slot_t'(1);
+                    state_q  <= flash_failed ? Answer : Verify;
+                end
+                Verify: if (ordered) state_q <= Verified;
+                Verified:
+                if (read_over) begin
+                    attempt_q <= attempt_q + ($clog2(Attempts + 1))'(1);
+                    if (same_q && whole) begin
+                        id_o     <= 32'(slot_q);
+                        answer_q <= ballot_pkg::Done;
+                        state_q  <= Answer;
+                    end else if (attempt_q == ($clog2(Attempts + 1))'(Attempts - 1) || slot_q == slot_t'(Slots - 1)) begin
+                        answer_q <= ballot_pkg::Fault;
+                        state_q  <= Answer;
+                    end else begin
+                        slot_q  <= slot_q + slot_t'(1);
+                        state_q <= Write;
+                    end
+                end
+                Read: if (ordered) state_q <= Reading;
+                Reading:
+                if (read_over) begin
+                    answer_q <= whole ? ballot_pkg::Done : ballot_pkg::Absent;
+                    id_o     <= record_id;
+                    body_o   <= record_q[32*(Body+1)-1:32];
+                    state_q  <= Answer;
+                end
+                Wipe: if (ordered) state_q <= Wiping;
+                Wiping:
+                if (flash_done) begin
+                    slot_q   <= slot_q - slot_t'(1 << SectorLog);
+                    answer_q <= flash_failed ? ballot_pkg::Fault : ballot_pkg::Done;
+                    used_q   <= '0;
+                    state_q  <= (flash_failed || slot_q == '0) ? Answer : Wipe;
+                end
+                default: state_q <= Rest;
+            endcase
+        end
+    end
+
+    assign done_o = state_q == Answer;
+    assign answer_o = answer_q;
+
+    `include "assertions.svh"
+    `ASSERT(WrittenIntoEmpty, !(state_q == Write && slot_q != used_q))
+    `COVER(SecondAttempt, state_q == Write && attempt_q != '0)
+endmodule

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Sends bytes over an asynchronous line: a start bit, eight bits, least significant first, a stop bit (8N1).
+//
+// tx_o is registered and high where nothing is sent. A byte every 10 Period cycles; its start bit is on the line in the cycle after it was taken.
+module uart_tx #(
+    parameter int unsigned Period = 868  // cycles of a bit, at least 8: 115 200 baud at 100 MHz
+) (
+    input  logic       clk_i,
+    input  logic       rst_ni,
+    input  logic       in_valid_i,
+    output logic       in_ready_o,
+    input  logic [7:0] in_data_i,
+    output logic       tx_o
+);
+    if (Period < 8) $error("uart_tx: Period must be at least 8");
+
+    localparam int unsigned CountBits = $clog2(Period);
+
+    logic [CountBits-1:0] count_q;
+    // Bits that are not over, the one on the line among them; and those behind it.
+    logic [3:0] left_q;
+    logic [8:0] behind_q;
+    logic over;
+
+    assign over = count_q == CountBits'(Period - 1);
+    assign in_ready_o = rst_ni && (left_q == 4'd0 || (left_q == 4'd1 && over));
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            count_q  <= '0;
+            left_q   <= '0;
+            behind_q <= '1;
+            tx_o     <= 1'b1;
+        end else if (in_valid_i && in_ready_o) begin
+            count_q  <= '0;
+            left_q   <= 4'd10;
+            behind_q <= {1'b1, in_data_i};
+            tx_o     <= 1'b0;
+        end else if (left_q != 4'd0) begin
+            count_q <= over ? '0 : count_q + CountBits'(1);
+            if (over) begin
+                left_q   <= left_q - 4'd1;
+                behind_q <= {1'b1, behind_q[8:1]};
+                tx_o     <= behind_q[0];
+            end
+        end
+    end
+endmodule
