@@ -96,7 +96,7 @@ impl PublicKey {
         self.check(sum)?;
         let ring = &self.0.ring;
         let own = sum.noise.saturating_add(noise::fresh_public(sum.set));
-        let hiding = noise::hiding_bits(own, sum.set, sum.bits)?;
+        let hiding = noise::hiding_bits(own, own, sum.set, sum.bits)?;
         let mut stream = Stream::fresh()?;
         let [mut b, a] = self.zero(&mut stream);
         ring.inverse(&mut b);

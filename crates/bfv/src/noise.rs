@@ -40,10 +40,10 @@ pub(crate) fn check(noise: Option<u128>, set: Set, bits: u32) -> Result<u128, Er
     noise.filter(|&noise| noise < limit(set, bits)).ok_or_else(|| ErrorKind::Noise.into())
 }
 
-/// The bits of noise, uniform, that hide a result's own.
-pub(crate) fn hiding_bits(noise: u128, set: Set, bits: u32) -> Result<u32, Error> {
-    let own = u128::BITS - noise.leading_zeros();
-    let room = limit(set, bits).ilog2() - 1;
+/// The bits of noise, uniform, that hide noise bounded by `open`; all of a result's is bounded by `noise`.
+pub(crate) fn hiding_bits(open: u128, noise: u128, set: Set, bits: u32) -> Result<u32, Error> {
+    let own = u128::BITS - open.leading_zeros();
+    let room = limit(set, bits).checked_sub(noise).and_then(u128::checked_ilog2).map_or(0, |room| room.saturating_sub(1));
     let [least, wanted] = HIDING.map(|by| own + by);
     match wanted.min(room.saturating_sub(SPARE_BITS)).max(least) {
         hiding if hiding <= room => Ok(hiding),
@@ -61,9 +61,11 @@ mod tests {
         let (set, bits) = (Set::Degree8192, 97);
         // 2^32 addends of 64 bits, encrypted by anybody, are hidden by 40 bits and more.
         let noise = check(fresh_public(set).checked_mul(1 << 32), set, bits).unwrap();
-        assert_eq!(hiding_bits(noise, set, bits).unwrap(), 45 + 40);
-        assert_eq!(hiding_bits(fresh_public(set), set, bits).unwrap(), 13 + 64);
+        assert_eq!(hiding_bits(noise, noise, set, bits).unwrap(), 45 + 40);
+        assert_eq!(hiding_bits(fresh_public(set), fresh_public(set), set, bits).unwrap(), 13 + 64);
         assert!(check(None, set, bits).is_err() && check(Some(limit(set, bits)), set, bits).is_err());
-        assert!(hiding_bits(1 << 61, set, bits).is_err());
+        // What is hidden already needs room, but no noise in proportion.
+        assert_eq!(hiding_bits(4979, 1 << 98, set, bits).unwrap(), 13 + 64);
+        assert!(hiding_bits(1 << 61, 1 << 61, set, bits).is_err());
     }
 }

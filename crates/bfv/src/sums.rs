@@ -26,6 +26,8 @@ pub struct Total {
     key: KeyId,
     bits: u32,
     noise: u128,
+    /// The noise of what was added since the last release.
+    open: u128,
     /// The coefficient, a residue a prime.
     b: Vec<u64>,
     /// By values.
@@ -111,6 +113,7 @@ impl Sums {
         }
         let (ring, sum) = (&self.key.0.ring, &mut self.totals[group]);
         sum.noise = noise::check(sum.noise.checked_add(total.noise), sum.set, sum.bits)?;
+        sum.open += total.open;
         ring.add(&mut sum.a, &total.a);
         for ((sum, b), prime) in sum.b.iter_mut().zip(&total.b).zip(&ring.primes) {
             *sum = (*sum + b) % prime.q;
@@ -137,7 +140,7 @@ impl Sums {
 impl Total {
     fn zero(key: &PublicKey, bits: u32) -> Self {
         let ring = &key.0.ring;
-        Total { set: ring.set, key: key.id(), bits, noise: 0, b: vec![0; ring.primes.len()], a: ring.zeros() }
+        Total { set: ring.set, key: key.id(), bits, noise: 0, open: 0, b: vec![0; ring.primes.len()], a: ring.zeros() }
     }
 
     /// Adds numbers of a ciphertext, times their weights.
@@ -149,8 +152,10 @@ impl Total {
         mask: &mut [Lanes],
     ) -> Result<(), Error> {
         let weight = rows.iter().map(|&(_, weight)| u128::from(weight.unsigned_abs())).sum::<u128>();
-        let noise = weight.checked_mul(ciphertext.noise).and_then(|noise| noise.checked_add(self.noise));
+        let added = weight.checked_mul(ciphertext.noise);
+        let noise = added.and_then(|noise| noise.checked_add(self.noise));
         self.noise = noise::check(noise, self.set, self.bits)?;
+        self.open += added.unwrap_or(0);
         let degree = ring.set.degree();
         for (i, prime) in ring.primes.iter().enumerate() {
             let q = prime.q;
@@ -178,8 +183,8 @@ impl Total {
 
     fn released(mut self, key: &PublicKey) -> Result<Self, Error> {
         let ring = &key.0.ring;
-        let own = self.noise.saturating_add(noise::fresh_public(self.set));
-        let hiding = noise::hiding_bits(own, self.set, self.bits)?;
+        let fresh = noise::fresh_public(self.set);
+        let hiding = noise::hiding_bits(self.open + fresh, self.noise + fresh, self.set, self.bits)?;
         let mut stream = Stream::fresh()?;
         let [mut b, a] = key.zero(&mut stream);
         ring.inverse(&mut b);
@@ -191,7 +196,7 @@ impl Total {
         for (i, (sum, prime)) in self.b.iter_mut().zip(&ring.primes).enumerate() {
             *sum = (*sum + b.residue(i, 0)) % prime.q;
         }
-        self.noise = own + (1 << hiding);
+        (self.noise, self.open) = (self.noise + fresh + (1 << hiding), 0);
         Ok(self)
     }
 
@@ -284,6 +289,62 @@ impl Total {
             return Err(malformed("a number is not below its modulus"));
         }
         let a = unpack(second, primes, ring.vectors())?;
-        Ok(Total { set: ring.set, key: key.id(), bits, noise, b, a })
+        Ok(Total { set: ring.set, key: key.id(), bits, noise, open: 0, b, a })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hearith_arith::Engine;
+
+    /// The noise of a total of zero: its phase, as a number with sign, in units of `q / 2^128`.
+    fn noise_of(key: &PrivateKey, total: &Total) -> i128 {
+        let ring = &key.public().0.ring;
+        let mut masks = ring.zeros();
+        ring.multiply_add(&mut masks, &total.a, &key.s);
+        ring.inverse(&mut masks);
+        let phase: Vec<u64> =
+            (0..ring.primes.len()).map(|i| (total.b[i] + ring.primes[i].q - masks.residue(i, 0)) % ring.primes[i].q).collect();
+        // With plaintexts of 127 bits the noise is what the number shows, to the last place.
+        ring.number(&phase, 127, u128::MAX >> 2).0
+    }
+
+    #[test]
+    fn the_noise_of_a_total_says_nothing_of_its_addends() {
+        let key = PrivateKey::generate(Set::Degree8192, Engine::best()).unwrap();
+        let (public, bits) = (key.public(), 97);
+        let encrypted = public.encrypt(&vec![0; 8192], bits).unwrap();
+        let sums = |group| {
+            let mut sums = Sums::new(public, bits).unwrap();
+            sums.add(&encrypted, &[group; 8192], None).unwrap();
+            sums
+        };
+        let plain = noise_of(&key, &sums(0).totals[0]);
+        let drawn: Vec<i128> = (0..64).map(|_| noise_of(&key, &sums(0).release().unwrap()[0])).collect();
+        let own = 8193 * noise::fresh_public(Set::Degree8192);
+        let hiding = noise::hiding_bits(own, own, Set::Degree8192, bits).unwrap();
+        // Uniform within 2^hiding, which is 2^(127 - 200 + hiding) here, and far beyond what the sum itself has.
+        let scale = 2_f64.powi(127 - 200 + hiding as i32);
+        assert!(hiding >= 26 + 40 && (plain as f64).abs() < scale / 2_f64.powi(10));
+        assert!(drawn.iter().all(|&noise| (noise as f64).abs() <= 1.01 * scale));
+        for quarter in [-1.0, -0.5, 0.0, 0.5] {
+            let within = |noise: f64| noise >= quarter * scale && noise < (quarter + 0.5) * scale;
+            let hits = drawn.iter().filter(|&&noise| within(noise as f64)).count();
+            assert!((3..=35).contains(&hits), "{hits} of 64 in a quarter");
+        }
+    }
+
+    #[test]
+    fn a_total_holds_one_coefficient_and_no_trace_of_its_ciphertext() {
+        let key = PrivateKey::generate(Set::Degree4096, Engine::best()).unwrap();
+        let encrypted = key.public().encrypt(&[5, 6, 7], 30).unwrap();
+        let mut sums = Sums::new(key.public(), 30).unwrap();
+        sums.add(&encrypted, &[0, NO_GROUP, NO_GROUP], None).unwrap();
+        let total = sums.release().unwrap().remove(0);
+        assert_eq!(total.b.len(), Set::Degree4096.primes());
+        let same = |prime: usize| total.a.of(prime).iter().zip(encrypted.a.of(prime)).filter(|(x, y)| x == y).count();
+        assert_eq!((same(0), same(1)), (0, 0));
+        assert_eq!(key.decrypt_total(&total).unwrap(), 5);
     }
 }
