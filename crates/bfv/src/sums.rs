@@ -132,8 +132,17 @@ impl Sums {
     /// # Errors
     /// [`ErrorKind::NoRoom`]; no random numbers.
     pub fn release(self) -> Result<Vec<Total>, Error> {
+        Ok(self.release_only(|_| true)?.into_iter().flatten().collect())
+    }
+
+    /// The same of some groups alone; the others are dropped.
+    ///
+    /// # Errors
+    /// As [`Sums::release`].
+    pub fn release_only(self, wanted: impl Fn(u32) -> bool + Sync) -> Result<Vec<Option<Total>>, Error> {
         let key = self.key;
-        self.totals.into_par_iter().map(|total| total.released(&key)).collect()
+        let released = |(group, total): (usize, Total)| wanted(group as u32).then(|| total.released(&key)).transpose();
+        self.totals.into_par_iter().enumerate().map(released).collect()
     }
 }
 

@@ -25,6 +25,7 @@ use parquet::schema::types::ColumnPath;
 use crate::error::{Error, ErrorKind, ParquetFault, one_line};
 use crate::guard::guarded;
 use crate::limits::{BATCH_BYTES, MAX_BATCH_BYTES, MAX_CELL_BYTES, MAX_DELTA_PAGE_BYTES};
+use crate::lattice::LatticeColumn;
 use crate::metadata::EncryptedColumn;
 use pages::Pages;
 
@@ -353,8 +354,11 @@ fn properties(schema: &Schema) -> WriterProperties {
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_statistics_enabled(EnabledStatistics::Chunk);
     let encrypted = |field: &&Arc<Field>| {
-        matches!(field.data_type(), DataType::FixedSizeBinary(_))
-            && matches!(EncryptedColumn::from_field(field), Ok(Some(_)))
+        match field.data_type() {
+            DataType::FixedSizeBinary(_) => matches!(EncryptedColumn::from_field(field), Ok(Some(_))),
+            DataType::Binary => matches!(LatticeColumn::from_field(field), Ok(Some(_))),
+            _ => false,
+        }
     };
     let properties = schema.fields().iter().filter(encrypted).fold(plain, |properties, field| {
         let path = ColumnPath::new(vec![field.name().clone()]);
