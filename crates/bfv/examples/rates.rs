@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         let (column, public) = all(&|values| key.public().encrypt(values, bits))?;
         let (owned, private) = all(&|values| key.encrypt(values, bits))?;
-        let bytes = |column: &[Ciphertext]| column.iter().map(|c| c.to_bytes().len()).sum::<usize>() as f64 / rows as f64;
+        let bytes =
+            |column: &[Ciphertext]| column.iter().map(|c| c.to_bytes().len()).sum::<usize>() as f64 / rows as f64;
 
         let start = Instant::now();
         for (ciphertext, values) in column.iter().zip(values.chunks(set.degree())) {

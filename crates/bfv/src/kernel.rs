@@ -38,14 +38,7 @@ pub(crate) trait Kernel: Send + Sync {
     /// `a` and small numbers with sign, below the prime in magnitude.
     fn add_small(&self, a: &mut [Lanes], small: &[Lanes], prime: &Prime);
     /// `a + start + sum of limbs[j] constants[j]`, the limbs of 52 bits.
-    fn add_limbs(
-        &self,
-        a: &mut [Lanes],
-        limbs: [&[Lanes]; 3],
-        constants: [Constant; 3],
-        start: u64,
-        prime: &Prime,
-    );
+    fn add_limbs(&self, a: &mut [Lanes], limbs: [&[Lanes]; 3], constants: [Constant; 3], start: u64, prime: &Prime);
     /// `a - b`.
     fn subtract(&self, a: &mut [Lanes], b: &[Lanes], prime: &Prime);
     /// `a + b`.

@@ -118,7 +118,9 @@ impl PrivateKey {
         let seed = Base64UrlUnpadded::encode(&*self.seed, &mut *seed).unwrap_or_default();
         let (set, id) = (self.public.set(), self.public.id());
         let mut text = Zeroizing::new(String::with_capacity(256));
-        for part in ["{\"kty\":\"", KEY_TYPE, "\",\"set\":\"", set.name(), "\",\"kid\":\"", &id.to_string(), "\",\"d\":\""] {
+        for part in
+            ["{\"kty\":\"", KEY_TYPE, "\",\"set\":\"", set.name(), "\",\"kid\":\"", &id.to_string(), "\",\"d\":\""]
+        {
             text.push_str(part);
         }
         text.push_str(seed);

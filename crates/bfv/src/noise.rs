@@ -43,7 +43,8 @@ pub(crate) fn check(noise: Option<u128>, set: Set, bits: u32) -> Result<u128, Er
 /// The bits of noise, uniform, that hide noise bounded by `open`; all of a result's is bounded by `noise`.
 pub(crate) fn hiding_bits(open: u128, noise: u128, set: Set, bits: u32) -> Result<u32, Error> {
     let own = u128::BITS - open.leading_zeros();
-    let room = limit(set, bits).checked_sub(noise).and_then(u128::checked_ilog2).map_or(0, |room| room.saturating_sub(1));
+    let room =
+        limit(set, bits).checked_sub(noise).and_then(u128::checked_ilog2).map_or(0, |room| room.saturating_sub(1));
     let [least, wanted] = HIDING.map(|by| own + by);
     match wanted.min(room.saturating_sub(SPARE_BITS)).max(least) {
         hiding if hiding <= room => Ok(hiding),

@@ -188,13 +188,7 @@ impl Ring {
             let per_t = inverse(power(2, u64::from(bits), q), q);
             let constant = |limb: u64| Constant::new(times(q - per_t, power(2, limb * u64::from(RADIX), q), q), q);
             let start = times(per_t, power(2, u64::from(bits) - 1, q), q);
-            kernel.add_limbs(
-                &mut a[..vectors],
-                [&*first, &*second, &*third],
-                [0, 1, 2].map(constant),
-                start,
-                prime,
-            );
+            kernel.add_limbs(&mut a[..vectors], [&*first, &*second, &*third], [0, 1, 2].map(constant), start, prime);
         });
     }
 
@@ -387,7 +381,8 @@ mod tests {
 
     #[test]
     fn plaintexts_lie_at_multiples_of_q_over_t() {
-        for (set, bits) in [(Set::Degree4096, 40), (Set::Degree8192, 2), (Set::Degree8192, 127), (Set::Degree16384, 97)] {
+        for (set, bits) in [(Set::Degree4096, 40), (Set::Degree8192, 2), (Set::Degree8192, 127), (Set::Degree16384, 97)]
+        {
             let largest = i128::MAX >> (127 - (bits - 1));
             let numbers: Vec<i128> = vec![0, 1, -1, largest, -largest - 1, largest / 3, -largest / 5];
             for ring in rings(set) {

@@ -5,8 +5,8 @@
 //! coefficients of it, the key's owner included: they have no second half.
 
 use crate::ciphertext::Ciphertext;
-use crate::key::{KeyId, PrivateKey, PublicKey};
 use crate::kernel::{LANES, Lanes};
+use crate::key::{KeyId, PrivateKey, PublicKey};
 use crate::packing::{pack_into, packed_bytes, unpack};
 use crate::parameters::Set;
 use crate::prime::times;
@@ -313,8 +313,9 @@ mod tests {
         let mut masks = ring.zeros();
         ring.multiply_add(&mut masks, &total.a, &key.s);
         ring.inverse(&mut masks);
-        let phase: Vec<u64> =
-            (0..ring.primes.len()).map(|i| (total.b[i] + ring.primes[i].q - masks.residue(i, 0)) % ring.primes[i].q).collect();
+        let phase: Vec<u64> = (0..ring.primes.len())
+            .map(|i| (total.b[i] + ring.primes[i].q - masks.residue(i, 0)) % ring.primes[i].q)
+            .collect();
         // With plaintexts of 127 bits the noise is what the number shows, to the last place.
         ring.number(&phase, 127, u128::MAX >> 2).0
     }

@@ -8,8 +8,7 @@ fn engines() -> impl Iterator<Item = Engine> {
     Engine::ALL.iter().copied().filter(|engine| engine.is_available())
 }
 
-static KEY: LazyLock<PrivateKey> =
-    LazyLock::new(|| PrivateKey::generate(Set::Degree8192, Engine::best()).unwrap());
+static KEY: LazyLock<PrivateKey> = LazyLock::new(|| PrivateKey::generate(Set::Degree8192, Engine::best()).unwrap());
 
 /// Numbers of so many bits with their sign, the largest and the smallest among them.
 fn numbers(count: usize, bits: u32) -> Vec<i128> {
@@ -64,7 +63,9 @@ fn engines_read_each_others_files() {
 
 #[test]
 fn a_value_takes_as_many_bytes_as_documented() {
-    for (set, public, private) in [(Set::Degree4096, 25.0, 12.5), (Set::Degree8192, 50.0, 25.0), (Set::Degree16384, 100.0, 50.0)] {
+    for (set, public, private) in
+        [(Set::Degree4096, 25.0, 12.5), (Set::Degree8192, 50.0, 25.0), (Set::Degree16384, 100.0, 50.0)]
+    {
         let key = PrivateKey::generate(set, Engine::best()).unwrap();
         let numbers = vec![3; set.degree()];
         let per_value = |ciphertext: Ciphertext| ciphertext.to_bytes().len() as f64 / set.degree() as f64;
@@ -179,7 +180,10 @@ fn bad_numbers_are_refused() {
     let error = sums.add(&encrypted, &[0, 0], Some(&[1])).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Rows { what: "weights", .. }));
     let mut others = Sums::new(key, 21).unwrap();
-    assert_eq!(others.add(&encrypted, &[0, 0], None).unwrap_err().kind(), &ErrorKind::Differs("the length of plaintexts"));
+    assert_eq!(
+        others.add(&encrypted, &[0, 0], None).unwrap_err().kind(),
+        &ErrorKind::Differs("the length of plaintexts")
+    );
 }
 
 #[test]
@@ -205,7 +209,8 @@ fn altered_bytes_are_refused_or_found_out() {
         }
         assert!(Ciphertext::from_bytes(&[&bytes[..], &[0]].concat(), key.public()).is_err());
         // Wherever a bit changes: in the header, the seed or `a`, and `b`. (Byte 6, the length of plaintexts, says what is meant.)
-        for at in (0..6).chain(7..24).chain([26, 27, 43, 44, 70, bytes.len() / 2, bytes.len() - 30, bytes.len() - 600]) {
+        for at in (0..6).chain(7..24).chain([26, 27, 43, 44, 70, bytes.len() / 2, bytes.len() - 30, bytes.len() - 600])
+        {
             let mut altered = bytes.clone();
             altered[at] ^= 64;
             let read = Ciphertext::from_bytes(&altered, key.public()).and_then(|read| key.decrypt(&read).map(|_| ()));
@@ -261,4 +266,18 @@ fn nothing_secret_is_shown() {
     assert!(!format!("{encrypted:?}").contains("123456789"));
     let error = KEY.encrypt(&[123_456_789], 20).unwrap_err();
     assert!(!format!("{error:?} {error}").contains("123456789"));
+}
+
+proptest! {
+    #[test]
+    fn parsers_take_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200), text in ".{0,80}", cut in 0_usize..300) {
+        let key = KEY.public();
+        prop_assert!(Ciphertext::from_bytes(&bytes, key).is_err());
+        prop_assert!(Total::from_bytes(&bytes, key).is_err());
+        prop_assert!(PublicKey::from_text(&text, Engine::Serial).is_err());
+        // A header that is right with anything behind it.
+        let whole = KEY.encrypt(&[1, 2, 3], 30).unwrap().to_bytes();
+        let front = &whole[..cut.min(whole.len() - 1)];
+        prop_assert!(Ciphertext::from_bytes(&[front, &bytes[..]].concat(), key).is_err() || front.len() + bytes.len() == whole.len());
+    }
 }

@@ -61,7 +61,8 @@ fn totals(
         totals.begin(&batches[0].schema())?;
         let mut row = 0;
         for batch in *batches {
-            let kept = keep.map(|keep| BooleanArray::from_iter((row..row + batch.num_rows()).map(|row| Some(keep(row)))));
+            let kept =
+                keep.map(|keep| BooleanArray::from_iter((row..row + batch.num_rows()).map(|row| Some(keep(row)))));
             totals.update(batch, kept.as_ref())?;
             row += batch.num_rows();
         }

@@ -114,7 +114,9 @@ impl Chunks {
     pub(super) fn end(&self, column: &LatticeColumn) -> Result<(), Error> {
         match self.open {
             None => Ok(()),
-            Some(_) => Err(ErrorKind::Chunk("has fewer rows than numbers: the table ends too early").in_column(&column.name)),
+            Some(_) => {
+                Err(ErrorKind::Chunk("has fewer rows than numbers: the table ends too early").in_column(&column.name))
+            }
         }
     }
 }

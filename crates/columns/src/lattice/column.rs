@@ -189,9 +189,8 @@ pub(super) fn under(key: &PublicKey, schema: &Schema) -> Result<Vec<LatticeColum
             return Err(ErrorKind::Differs { what, here, before }.in_column(&column.name));
         }
     }
-    let other = |field: &&arrow_schema::FieldRef| {
-        field.metadata().get(metadata::SCHEME).is_some_and(|scheme| scheme != BFV)
-    };
+    let other =
+        |field: &&arrow_schema::FieldRef| field.metadata().get(metadata::SCHEME).is_some_and(|scheme| scheme != BFV);
     match schema.fields().iter().find(other) {
         None => Ok(columns),
         Some(field) => {

@@ -131,7 +131,9 @@ impl<'a> LatticeDecryptor<'a> {
         }
         let scale = column.part.scale;
         Ok(match self.text {
-            true => Arc::new(StringArray::from_iter(cells.iter().map(|cell| cell.map(|number| format_decimal(number, scale))))),
+            true => Arc::new(StringArray::from_iter(
+                cells.iter().map(|cell| cell.map(|number| format_decimal(number, scale))),
+            )),
             false => Arc::new(Decimal128Array::from_iter(cells).with_precision_and_scale(DIGITS, scale as i8)?),
         })
     }

@@ -67,8 +67,7 @@ impl<'a> LatticeEncryptor<'a> {
         metadata::check_names(schema)?;
         let mut table = [0; 16];
         getrandom::fill(&mut table).map_err(hearith_bfv::ErrorKind::from).map_err(ErrorKind::from)?;
-        let column =
-            |part| LatticeColumn::new(key.public(), part, options.max_additions, Form::Chunks { table });
+        let column = |part| LatticeColumn::new(key.public(), part, options.max_additions, Form::Chunks { table });
         let parts = encrypt::parts(schema, options)?;
         let columns = parts.into_iter().map(column).collect::<Result<Vec<_>, _>>()?;
         let mut fields = Vec::new();

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
 use arrow_array::builder::BinaryBuilder;
+use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt64Array};
 use arrow_cast::{CastOptions, cast_with_options};
@@ -101,7 +101,8 @@ impl LatticeTotals {
         let absent = |name: &str, here: &str, before: &str| {
             ErrorKind::Differs { what: "the column", here: here.into(), before: before.into() }.in_column(name)
         };
-        if let Some(more) = found.iter().find(|found| self.columns.iter().all(|column| column.first.name != found.name)) {
+        if let Some(more) = found.iter().find(|found| self.columns.iter().all(|column| column.first.name != found.name))
+        {
             return Err(absent(&more.name, "encrypted", "absent"));
         }
         for field in &self.by {
@@ -116,7 +117,8 @@ impl LatticeTotals {
         }
         for column in &mut self.columns {
             let name = &column.first.name;
-            let here = found.iter().find(|found| found.name == *name).ok_or_else(|| absent(name, "absent", "encrypted"))?;
+            let here =
+                found.iter().find(|found| found.name == *name).ok_or_else(|| absent(name, "absent", "encrypted"))?;
             here.check_adds_to(&column.first)?;
             (column.here, column.chunks) = (here.clone(), Chunks::new());
         }
@@ -176,10 +178,13 @@ impl LatticeTotals {
             let wanted: HashSet<u32> =
                 order.iter().copied().filter(|&group| column.additions[group as usize] > 0).collect();
             let first = &column.first;
-            let totals = column.sums.release_only(|group| wanted.contains(&group)).map_err(|error| fault(first, &error))?;
+            let totals =
+                column.sums.release_only(|group| wanted.contains(&group)).map_err(|error| fault(first, &error))?;
             let mut cells = BinaryBuilder::new();
             for &group in &order {
-                cells.append_option(wanted.contains(&group).then(|| totals[group as usize].as_ref()).flatten().map(Total::to_bytes));
+                cells.append_option(
+                    wanted.contains(&group).then(|| totals[group as usize].as_ref()).flatten().map(Total::to_bytes),
+                );
             }
             arrays.extend([Arc::new(cells.finish()), gather(&column.additions)]);
         }
@@ -199,7 +204,9 @@ impl LatticeTotals {
         let kept = |row: usize| keep.is_valid(row) && keep.value(row);
         let count = (0..batch.num_rows()).filter(|&row| kept(row)).count();
         let mut assigned = self.groups.assign(&keys, count)?.into_iter();
-        Ok((0..batch.num_rows()).map(|row| if kept(row) { assigned.next().unwrap_or(NO_GROUP) } else { NO_GROUP }).collect())
+        Ok((0..batch.num_rows())
+            .map(|row| if kept(row) { assigned.next().unwrap_or(NO_GROUP) } else { NO_GROUP })
+            .collect())
     }
 
     /// Makes room for the groups that there are.
@@ -230,7 +237,10 @@ impl LatticeTotals {
 impl fmt::Debug for LatticeTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.columns.iter().map(|column| column.first.name.as_str()).collect();
-        f.debug_struct("LatticeTotals").field("columns", &names).field("groups", &self.groups.len()).finish_non_exhaustive()
+        f.debug_struct("LatticeTotals")
+            .field("columns", &names)
+            .field("groups", &self.groups.len())
+            .finish_non_exhaustive()
     }
 }
 
