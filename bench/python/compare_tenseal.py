@@ -95,8 +95,8 @@ def page(found: dict[str, list[dict[str, float]]], rounds: int, rows: int) -> st
         f"- Date: {datetime.now(UTC).date()}",
         f"- Versions: hearith 0.1.0, TenSEAL {found['TenSEAL 8192'][0]['version']}",
         f"- Method: {rows:,} numbers, {rounds} rounds; medians, with the least and greatest in brackets. Ours: `bfv-8192`, numbers of 64 "
-        "bits in plaintexts of 97. TenSEAL: `bfv_vector` from and to lists of Python, numbers of 20 bits. A ratio is that of times within a "
-        "round; above 1 Hearith is faster.",
+        "bits in plaintexts of 97. TenSEAL: `bfv_vector` from and to lists of Python, numbers of 20 bits. A ratio is that of times "
+        "within a round; above 1 Hearith is faster.",
         "",
         "| | million numbers a second | to TenSEAL 8192 | to TenSEAL 4096 | bytes a number |",
         "| --- | ---: | ---: | ---: | ---: |",
@@ -116,7 +116,11 @@ def page(found: dict[str, list[dict[str, float]]], rounds: int, rows: int) -> st
         for what, key, size in operations:
             rate = spread([1e-6 / run[key] for run in found[name]])
             lines.append(f"| {name}: {what} | {rate} | | | {found[name][0][size]:.1f} |")
-    lines += ["", f"| adding up {rows:,} numbers by {GROUPS} groups | seconds | decrypting the {GROUPS} totals |", "| --- | ---: | ---: |"]
+    lines += [
+        "",
+        f"| adding up {rows:,} numbers by {GROUPS} groups | seconds | decrypting the {GROUPS} totals |",
+        "| --- | ---: | ---: |",
+    ]
     for engine in ("ifma", "serial"):
         sums, totals = ([run[key] for run in found[engine]] for key in ("sum", "totals"))
         lines.append(f"| {engine} | {spread(sums, '{:.2f}')} | {spread(totals, '{:.4f}')} |")
