@@ -42,7 +42,7 @@ fn options(range: &str, max_additions: u64) -> EncryptOptions {
 fn encrypted(rows: usize, owner: bool) -> Vec<RecordBatch> {
     let key = if owner { LatticeKey::Owner(&KEY) } else { LatticeKey::Public(KEY.public()) };
     let table = table(rows);
-    let mut encryptor = LatticeEncryptor::new(key, &table.schema(), &options("100", 5000)).unwrap();
+    let mut encryptor = LatticeEncryptor::new(key, &table.schema(), &options("100", 20_000)).unwrap();
     let chunk = encryptor.chunk_rows();
     (0..rows).step_by(chunk).map(|row| encryptor.encrypt(&table.slice(row, chunk.min(rows - row))).unwrap()).collect()
 }
@@ -160,7 +160,7 @@ fn files_keep_chunks_apart_and_descriptions_whole() {
     std::io::Write::write_all(&mut file, &bytes).unwrap();
     let source = ParquetSource::open(file).unwrap();
     let column = LatticeColumn::from_field(source.schema().field_with_name("value").unwrap()).unwrap().unwrap();
-    assert_eq!((column.set, column.max_additions, column.part.range), (Set::Degree4096, 5000, 100));
+    assert_eq!((column.set, column.max_additions, column.part.range), (Set::Degree4096, 20_000, 100));
     let read: Vec<RecordBatch> = source.batches(1000, None).unwrap().map(Result::unwrap).collect();
     assert_eq!(by_dept(&totals(&[&read], &["dept"], None, None, 0).unwrap()), expected(|_| true, |_| 1));
 }
