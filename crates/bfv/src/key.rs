@@ -95,7 +95,7 @@ impl PrivateKey {
         Stream::new(seed, SECRET).ternary(&mut small);
         let mut s = ring.small(&small);
         ring.forward(&mut s);
-        ring.into_montgomery(&mut s);
+        ring.make_montgomery(&mut s);
 
         let public_seed = *Stream::new(seed, UNIFORM).seed();
         let a = expanded(&ring, &public_seed);
@@ -152,8 +152,8 @@ impl PublicKey {
         let digest = Sha256::new().chain_update(ring.set.name()).chain_update(seed).chain_update(&packed).finalize();
         let mut id = [0; 16];
         id.copy_from_slice(&digest[..16]);
-        ring.into_montgomery(&mut b);
-        ring.into_montgomery(&mut a);
+        ring.make_montgomery(&mut b);
+        ring.make_montgomery(&mut a);
         PublicKey(Arc::new(PublicParts { ring, id: KeyId(id), seed, packed, b, a }))
     }
 

@@ -35,7 +35,7 @@ fn packed(lanes: &Lanes) -> [u8; VECTOR_BYTES] {
     for (half, words) in lanes.0.as_chunks::<4>().0.iter().enumerate() {
         let [a, b, c, d] = words.map(u128::from);
         let low = a | b << 50 | c << 100;
-        let high = (c >> 28 | d << 22) as u128;
+        let high = c >> 28 | d << 22;
         bytes[25 * half..][..16].copy_from_slice(&low.to_le_bytes());
         bytes[25 * half + 16..][..9].copy_from_slice(&high.to_le_bytes()[..9]);
     }

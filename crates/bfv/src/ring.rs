@@ -136,7 +136,7 @@ impl Ring {
     }
 
     /// Values to Montgomery's form, as one factor of a product has it.
-    pub(crate) fn into_montgomery(&self, a: &mut Poly) {
+    pub(crate) fn make_montgomery(&self, a: &mut Poly) {
         self.each(a, |kernel, _, a, prime| kernel.scale(a, prime.radix, prime));
     }
 
@@ -228,7 +228,7 @@ impl Ring {
             let (sum, carry) = low.overflowing_add(lower as u64);
             low = sum;
             let upper = y * u128::from(reciprocal[1]) + (lower >> 64) + u128::from(carry);
-            high = high.wrapping_add(upper).wrapping_add(y * u128::from(reciprocal[2]) << 64);
+            high = high.wrapping_add(upper).wrapping_add((y * u128::from(reciprocal[2])) << 64);
         }
         let rounded = high.wrapping_add(1 << (127 - bits));
         let number = (rounded as i128) >> (128 - bits);
@@ -321,7 +321,7 @@ mod tests {
                 let (mut x, mut y, mut sum) = (a.clone(), b.clone(), ring.zeros());
                 ring.forward(&mut x);
                 ring.forward(&mut y);
-                ring.into_montgomery(&mut y);
+                ring.make_montgomery(&mut y);
                 ring.multiply_add(&mut sum, &x, &y);
                 ring.inverse(&mut sum);
                 for (i, prime) in ring.primes.iter().enumerate() {
@@ -357,7 +357,7 @@ mod tests {
                     ring.add(&mut a, &c);
                     ring.inverse(&mut a);
                     ring.subtract(&mut a, &b);
-                    ring.into_montgomery(&mut a);
+                    ring.make_montgomery(&mut a);
                     ring.add_small(&mut a, &[Lanes([u64::MAX, 1, 0, 20, 21, 0_u64.wrapping_sub(21), 3, 4]); 5]);
                     ring.add_plain(&mut a, &[-1, 1, 0, 12345, -(1 << 70), (1 << 70) - 1, 7, 8, 9], 71);
                     a.lanes.to_vec()
