@@ -477,7 +477,7 @@ pub fn counts_rows(field: &Field) -> bool {
 }
 
 /// What a property is called and how it reads.
-type Property<T> = (&'static str, fn(&T) -> String);
+pub(crate) type Property<T> = (&'static str, fn(&T) -> String);
 
 /// Metadata being read.
 pub(crate) struct Entries<'a>(pub(crate) &'a Metadata);

@@ -5,7 +5,7 @@ use hearith_bfv::{PublicKey, Set};
 
 use crate::error::{CompanionFault, Error, ErrorKind};
 use crate::limits::MAX_DESCRIPTION_BYTES;
-use crate::metadata::{self, Encoding, Entries, MetadataError, Part};
+use crate::metadata::{self, Encoding, Entries, MetadataError, Part, Property};
 
 const BFV: &str = "bfv";
 const SET: &str = "hearith.set";
@@ -134,7 +134,7 @@ impl LatticeColumn {
 
     /// Checks that sums of this column and of `before` mean something.
     pub(super) fn check_adds_to(&self, before: &Self) -> Result<(), Error> {
-        let properties: [(&'static str, fn(&Self) -> String); 6] = [
+        let properties: [Property<Self>; 6] = [
             ("the key", |column| column.key.clone()),
             ("the parameter set", |column| column.set.to_string()),
             ("the column encrypted", |column| column.part.name.clone()),
