@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 300
 .PHONY: help setup clean lint audit miri msrv doc docs wheel sdist web sbom fuzz coverage formal boards hardware-tools
 .PHONY: demo demo-python demo-election demo-dghv demo-service
 .PHONY: test test-full
-.PHONY: bench bench-python bench-everyday bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web
+.PHONY: bench bench-python bench-everyday bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-check
 
 help: ## list these commands
@@ -103,6 +103,9 @@ bench-ntt: ## measure very long products beside FLINT and GMP (leave the machine
 bench-dghv: ## measure encryption over the integers beside GMP and the papers (ten minutes; leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_dghv.sh
+
+bench-lattice: ## measure the lattice scheme beside TenSEAL, in HEARITH_TENSEAL_PYTHON (two minutes; leave the machine alone)
+	scripts/bench_lattice.sh
 
 bench-recryption: ## measure recryption over the integers and circuits on it (ten minutes; leave the machine alone)
 	@scripts/setup.sh test

@@ -17,6 +17,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # What `cargo test` is called with for each system, a call a line: its crates, then its hardware and nothing else of the hardware.
 declare -A systems=(
     [arith]="--package hearith-arith --all-features"
+    [bfv]="--package hearith-bfv --all-features"
     [paillier]="--package hearith-paillier --all-features"
     [proofs]="--package hearith-proofs --all-features"
     [threshold]="--package hearith-threshold --all-features"

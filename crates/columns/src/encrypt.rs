@@ -224,17 +224,7 @@ pub(crate) fn batch_of(schema: &SchemaRef, arrays: Vec<ArrayRef>) -> Result<Reco
 
 /// The encrypted columns that the options ask for.
 fn describe(key: &PublicKey, schema: &Schema, options: &EncryptOptions) -> Result<Vec<EncryptedColumn>, Error> {
-    if options.columns.is_empty() {
-        return Err(ErrorKind::NoColumns.into());
-    }
-    let mut seen = HashSet::new();
-    let mut parts = Vec::new();
-    for spec in &options.columns {
-        if !seen.insert(&spec.name) {
-            return Err(ErrorKind::DuplicateColumn.in_column(&spec.name));
-        }
-        parts.push(part(schema, spec)?);
-    }
+    let parts = parts(schema, options)?;
     let column = |name: String, encoding: Encoding, parts: Vec<Part>| EncryptedColumn {
         name,
         key: key.id(),
@@ -258,6 +248,22 @@ fn describe(key: &PublicKey, schema: &Schema, options: &EncryptOptions) -> Resul
     };
     columns.iter().try_for_each(|column| column.layout().map(drop))?;
     Ok(columns)
+}
+
+/// The original columns that the options ask for.
+pub(crate) fn parts(schema: &Schema, options: &EncryptOptions) -> Result<Vec<Part>, Error> {
+    if options.columns.is_empty() {
+        return Err(ErrorKind::NoColumns.into());
+    }
+    let mut seen = HashSet::new();
+    let mut parts = Vec::new();
+    for spec in &options.columns {
+        if !seen.insert(&spec.name) {
+            return Err(ErrorKind::DuplicateColumn.in_column(&spec.name));
+        }
+        parts.push(part(schema, spec)?);
+    }
+    Ok(parts)
 }
 
 fn part(schema: &Schema, spec: &ColumnSpec) -> Result<Part, Error> {

@@ -176,6 +176,15 @@ pub enum ErrorKind {
     /// The operation on plaintexts or ciphertexts failed.
     #[error("{0}")]
     Paillier(#[from] hearith_paillier::ErrorKind),
+    /// The operation of the lattice scheme failed.
+    #[error("{0}")]
+    Lattice(#[from] hearith_bfv::ErrorKind),
+    /// A chunk of a column that is encrypted whole is not the one that should stand here.
+    #[error("the chunk here {0}")]
+    Chunk(&'static str),
+    /// Columns that are encrypted whole cannot be packed.
+    #[error("columns encrypted whole cannot be packed as well")]
+    Packed,
     /// What decrypts is a device, and it failed.
     #[error("{0}")]
     Device(#[source] Source),

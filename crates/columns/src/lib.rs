@@ -49,6 +49,7 @@ mod encrypt;
 mod error;
 mod groups;
 pub mod guard;
+pub mod lattice;
 pub mod limits;
 pub mod metadata;
 mod numbers;

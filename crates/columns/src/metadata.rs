@@ -37,15 +37,15 @@ use crate::error::{CompanionFault, Error, ErrorKind};
 use crate::limits::MAX_DESCRIPTION_BYTES;
 
 const PREFIX: &str = "hearith.";
-const SCHEME: &str = "hearith.scheme";
-const KEY: &str = "hearith.key";
-const BITS: &str = "hearith.bits";
+pub(crate) const SCHEME: &str = "hearith.scheme";
+pub(crate) const KEY: &str = "hearith.key";
+pub(crate) const BITS: &str = "hearith.bits";
 const ENCODING: &str = "hearith.encoding";
-const COLUMNS: &str = "hearith.columns";
-const ADDITIONS: &str = "hearith.additions";
-const SCALE: &str = "hearith.scale";
-const RANGE: &str = "hearith.range";
-const MAX_ADDITIONS: &str = "hearith.max_additions";
+pub(crate) const COLUMNS: &str = "hearith.columns";
+pub(crate) const ADDITIONS: &str = "hearith.additions";
+pub(crate) const SCALE: &str = "hearith.scale";
+pub(crate) const RANGE: &str = "hearith.range";
+pub(crate) const MAX_ADDITIONS: &str = "hearith.max_additions";
 const SLOTS: &str = "hearith.slots";
 const EXPONENT: &str = "hearith.exponent";
 const ROLE: &str = "hearith.role";
@@ -477,22 +477,22 @@ pub fn counts_rows(field: &Field) -> bool {
 }
 
 /// What a property is called and how it reads.
-type Property<T> = (&'static str, fn(&T) -> String);
+pub(crate) type Property<T> = (&'static str, fn(&T) -> String);
 
 /// Metadata being read.
-struct Entries<'a>(&'a Metadata);
+pub(crate) struct Entries<'a>(pub(crate) &'a Metadata);
 
 impl Entries<'_> {
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let ours = self.0.iter().filter(|(key, _)| key.starts_with(PREFIX));
         ours.map(|(key, value)| key.len() + value.len()).sum()
     }
 
-    fn text(&self, key: &'static str) -> Result<&str, MetadataError> {
+    pub(crate) fn text(&self, key: &'static str) -> Result<&str, MetadataError> {
         self.0.get(key).map(String::as_str).ok_or(MetadataError::Missing(key))
     }
 
-    fn invalid(&self, key: &'static str) -> MetadataError {
+    pub(crate) fn invalid(&self, key: &'static str) -> MetadataError {
         let value = self.0.get(key).map(String::as_str).unwrap_or_default();
         MetadataError::Invalid { key, value: value.chars().take(60).collect() }
     }
@@ -505,7 +505,7 @@ impl Entries<'_> {
         }
     }
 
-    fn number<T: std::str::FromStr + ToString>(&self, key: &'static str) -> Result<T, MetadataError> {
+    pub(crate) fn number<T: std::str::FromStr + ToString>(&self, key: &'static str) -> Result<T, MetadataError> {
         self.decimal(key, self.text(key)?)
     }
 
@@ -544,7 +544,7 @@ impl Entries<'_> {
         }
     }
 
-    fn parts(&self, encoding: Encoding) -> Result<Vec<Part>, MetadataError> {
+    pub(crate) fn parts(&self, encoding: Encoding) -> Result<Vec<Part>, MetadataError> {
         let names = self.names(COLUMNS)?;
         let additions = self.names(ADDITIONS)?;
         let count = names.len();

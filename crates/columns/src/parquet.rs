@@ -24,6 +24,7 @@ use parquet::schema::types::ColumnPath;
 
 use crate::error::{Error, ErrorKind, ParquetFault, one_line};
 use crate::guard::guarded;
+use crate::lattice::LatticeColumn;
 use crate::limits::{BATCH_BYTES, MAX_BATCH_BYTES, MAX_CELL_BYTES, MAX_DELTA_PAGE_BYTES};
 use crate::metadata::EncryptedColumn;
 use pages::Pages;
@@ -352,9 +353,10 @@ fn properties(schema: &Schema) -> WriterProperties {
         .set_created_by(concat!("hearith ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_statistics_enabled(EnabledStatistics::Chunk);
-    let encrypted = |field: &&Arc<Field>| {
-        matches!(field.data_type(), DataType::FixedSizeBinary(_))
-            && matches!(EncryptedColumn::from_field(field), Ok(Some(_)))
+    let encrypted = |field: &&Arc<Field>| match field.data_type() {
+        DataType::FixedSizeBinary(_) => matches!(EncryptedColumn::from_field(field), Ok(Some(_))),
+        DataType::Binary => matches!(LatticeColumn::from_field(field), Ok(Some(_))),
+        _ => false,
     };
     let properties = schema.fields().iter().filter(encrypted).fold(plain, |properties, field| {
         let path = ColumnPath::new(vec![field.name().clone()]);

@@ -1,0 +1,256 @@
+//! Ciphertexts: up to `N` numbers each, made by either key, added up, decrypted; and their bytes.
+
+use crate::key::{KeyId, PrivateKey, PublicKey, expanded};
+use crate::noise;
+use crate::packing::{pack_into, packed_bytes, unpack};
+use crate::parameters::Set;
+use crate::random::{SEED_BYTES, Seed, Stream, seed};
+use crate::ring::Poly;
+use crate::{Error, ErrorKind};
+use std::fmt;
+use zeroize::Zeroizing;
+
+/// Up to `N` encrypted numbers, one a coefficient.
+#[derive(Clone)]
+pub struct Ciphertext {
+    pub(crate) set: Set,
+    pub(crate) key: KeyId,
+    pub(crate) bits: u32,
+    pub(crate) count: usize,
+    pub(crate) noise: u128,
+    /// `a s + e + (q / t) m`: coefficients, as many as there are numbers.
+    pub(crate) b: Poly,
+    /// `a`, by values.
+    pub(crate) a: Poly,
+    /// What `a` was drawn from.
+    seed: Option<Seed>,
+}
+
+impl fmt::Debug for Ciphertext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ciphertext({}, {}, {} numbers of {} bits)", self.set, self.key, self.count, self.bits)
+    }
+}
+
+impl PublicKey {
+    /// Encrypts numbers of `bits` bits with their sign.
+    ///
+    /// # Errors
+    /// A number that does not fit, more numbers than the degree or none, no random numbers.
+    pub fn encrypt(&self, numbers: &[i128], bits: u32) -> Result<Ciphertext, Error> {
+        let ring = &self.0.ring;
+        let vectors = ring.check(numbers, bits)?;
+        let mut stream = Stream::fresh()?;
+        let [mut b, a] = self.zero(&mut stream);
+        ring.inverse(&mut b);
+        let mut small = Zeroizing::new(vec![Default::default(); ring.vectors()]);
+        stream.errors(&mut small);
+        ring.add_small(&mut b, &small);
+        ring.add_plain(&mut b, numbers, bits);
+        let noise = noise::fresh_public(ring.set);
+        let b = if vectors < ring.vectors() { b.truncated(vectors) } else { b };
+        Ok(Ciphertext { set: ring.set, key: self.id(), bits, count: numbers.len(), noise, b, a, seed: None })
+    }
+
+    /// The halves of an encryption of zero by values, the first without its own error.
+    pub(crate) fn zero(&self, stream: &mut Stream) -> [Poly; 2] {
+        let parts = &self.0;
+        let ring = &parts.ring;
+        let mut small = Zeroizing::new(vec![Default::default(); ring.vectors()]);
+        stream.ternary(&mut small);
+        let mut u = ring.small(&small);
+        ring.forward(&mut u);
+        stream.errors(&mut small);
+        let mut a = ring.small(&small);
+        ring.forward(&mut a);
+        ring.multiply_add(&mut a, &u, &parts.a);
+        let mut b = ring.zeros();
+        ring.multiply_add(&mut b, &u, &parts.b);
+        [b, a]
+    }
+
+    /// Adds two ciphertexts, number by number.
+    ///
+    /// # Errors
+    /// Ciphertexts that are not alike; [`ErrorKind::Noise`].
+    pub fn add(&self, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext, Error> {
+        self.check(x)?;
+        self.check(y)?;
+        if (x.bits, x.count) != (y.bits, y.count) {
+            let what = if x.bits == y.bits { "the number of numbers" } else { "the length of plaintexts" };
+            return Err(ErrorKind::Differs(what).into());
+        }
+        let noise = noise::check(x.noise.checked_add(y.noise), x.set, x.bits)?;
+        let mut sum = Ciphertext { noise, seed: None, ..x.clone() };
+        self.0.ring.add(&mut sum.b, &y.b);
+        self.0.ring.add(&mut sum.a, &y.a);
+        Ok(sum)
+    }
+
+    /// Makes what the key's owner sees of sums, number by number, the numbers alone: adds an encryption of zero, and noise that hides
+    /// theirs.
+    ///
+    /// # Errors
+    /// A ciphertext of another key; [`ErrorKind::NoRoom`]; no random numbers.
+    pub fn release(&self, sum: &Ciphertext) -> Result<Ciphertext, Error> {
+        self.check(sum)?;
+        let ring = &self.0.ring;
+        let own = sum.noise.saturating_add(noise::fresh_public(sum.set));
+        let hiding = noise::hiding_bits(own, own, sum.set, sum.bits)?;
+        let mut stream = Stream::fresh()?;
+        let [mut b, a] = self.zero(&mut stream);
+        ring.inverse(&mut b);
+        let mut errors = Zeroizing::new(vec![Default::default(); ring.vectors()]);
+        stream.errors(&mut errors);
+        ring.add_small(&mut b, &errors);
+        let mut b = b.truncated(sum.b.vectors());
+        for place in 0..sum.count {
+            b.add_signed(place, stream.signed(hiding), &ring.primes);
+        }
+        let mut released = Ciphertext { noise: own + (1 << hiding), seed: None, ..sum.clone() };
+        ring.add(&mut released.b, &b);
+        ring.add(&mut released.a, &a);
+        Ok(released)
+    }
+
+    pub(crate) fn check(&self, ciphertext: &Ciphertext) -> Result<(), Error> {
+        match (ciphertext.set == self.set(), ciphertext.key == self.id()) {
+            (true, true) => Ok(()),
+            (false, _) => Err(ErrorKind::Differs("the parameter set").into()),
+            _ => Err(ErrorKind::Differs("the key").into()),
+        }
+    }
+}
+
+impl PrivateKey {
+    /// Encrypts numbers of `bits` bits with their sign, in half the room.
+    ///
+    /// # Errors
+    /// As [`PublicKey::encrypt`].
+    pub fn encrypt(&self, numbers: &[i128], bits: u32) -> Result<Ciphertext, Error> {
+        let ring = &self.public().0.ring;
+        let vectors = ring.check(numbers, bits)?;
+        let public_seed = *seed()?;
+        let a = expanded(ring, &public_seed);
+        let mut b = ring.zeros();
+        ring.multiply_add(&mut b, &a, &self.s);
+        ring.inverse(&mut b);
+        let mut errors = Zeroizing::new(vec![Default::default(); ring.vectors()]);
+        Stream::fresh()?.errors(&mut errors);
+        ring.add_small(&mut b, &errors);
+        ring.add_plain(&mut b, numbers, bits);
+        let b = if vectors < ring.vectors() { b.truncated(vectors) } else { b };
+        let (set, key, count) = (ring.set, self.public().id(), numbers.len());
+        Ok(Ciphertext { set, key, bits, count, noise: noise::FRESH_PRIVATE, b, a, seed: Some(public_seed) })
+    }
+
+    /// Decrypts all numbers.
+    ///
+    /// # Errors
+    /// A ciphertext of another key, or one whose noise is beyond the bound that it carries: it was altered.
+    pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Zeroizing<Vec<i128>>, Error> {
+        self.public().check(ciphertext)?;
+        noise::check(Some(ciphertext.noise), ciphertext.set, ciphertext.bits)?;
+        let ring = &self.public().0.ring;
+        let mut masks = ring.zeros();
+        ring.multiply_add(&mut masks, &ciphertext.a, &self.s);
+        ring.inverse(&mut masks);
+        let mut phase = ciphertext.b.clone();
+        ring.subtract(&mut phase, &masks);
+        match ring.numbers(&phase, ciphertext.count, ciphertext.bits, ciphertext.noise) {
+            (numbers, true) => Ok(numbers),
+            _ => Err(ErrorKind::Altered.into()),
+        }
+    }
+}
+
+/// What the bytes of a ciphertext begin with.
+const MAGIC: &[u8; 4] = b"HBC1";
+/// Bytes before the seed or `a`.
+const HEADER: usize = 4 + 4 + 16 + 4 + 16;
+
+impl Ciphertext {
+    /// How many numbers it holds.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Bits of a plaintext, with its sign.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// The key that it is under.
+    pub fn key(&self) -> KeyId {
+        self.key
+    }
+
+    /// The parameters.
+    pub fn set(&self) -> Set {
+        self.set
+    }
+
+    /// Whether nothing was added to it yet: its noise is that of encryption.
+    pub fn is_fresh(&self) -> bool {
+        self.noise == if self.seed.is_some() { noise::FRESH_PRIVATE } else { noise::fresh_public(self.set) }
+    }
+
+    /// The bytes: `HBC1`; set, 1 if there is a seed, bits of a plaintext, 0; key id; how many numbers; the bound on the noise,
+    /// numbers little end first; the seed of `a` or its residues, then those of `b`, 50 bits each, prime after prime.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let a = if self.seed.is_some() { SEED_BYTES } else { packed_bytes(self.set.primes(), self.a.vectors()) };
+        let mut bytes = Vec::with_capacity(HEADER + a + packed_bytes(self.set.primes(), self.b.vectors()));
+        bytes.extend(MAGIC);
+        bytes.extend([self.set as u8, u8::from(self.seed.is_some()), self.bits as u8, 0]);
+        bytes.extend(self.key.0);
+        bytes.extend((self.count as u32).to_le_bytes());
+        bytes.extend(self.noise.to_le_bytes());
+        match &self.seed {
+            Some(seed) => bytes.extend(seed),
+            None => pack_into(&mut bytes, &self.a),
+        }
+        pack_into(&mut bytes, &self.b);
+        bytes
+    }
+
+    /// Reads the bytes of a ciphertext under this key.
+    ///
+    /// # Errors
+    /// Bytes that are none, or of another key.
+    pub fn from_bytes(bytes: &[u8], key: &PublicKey) -> Result<Self, Error> {
+        let malformed = |what| Error::from(ErrorKind::Malformed(what));
+        let (header, body) = bytes.split_at_checked(HEADER).ok_or_else(|| malformed("the ciphertext is cut short"))?;
+        let [set, seeded, bits] = [header[4], header[5], header[6]];
+        if header[..4] != *MAGIC || seeded > 1 || header[7] != 0 {
+            return Err(malformed("this is no ciphertext"));
+        }
+        let ring = &key.0.ring;
+        if set != ring.set as u8 {
+            return Err(ErrorKind::Differs("the parameter set").into());
+        }
+        if header[8..24] != key.id().0 {
+            return Err(ErrorKind::Differs("the key").into());
+        }
+        let bits = u32::from(bits);
+        ring.set.check_bits(bits)?;
+        let count = u32::from_le_bytes([header[24], header[25], header[26], header[27]]) as usize;
+        if !(1..=ring.set.degree()).contains(&count) {
+            return Err(ErrorKind::Count { count, most: ring.set.degree() }.into());
+        }
+        let noise = header[28..44].iter().rev().fold(0, |noise, &byte| noise << 8 | u128::from(byte));
+        let noise = noise::check(Some(noise), ring.set, bits)?;
+        let (primes, vectors) = (&ring.primes, count.div_ceil(crate::kernel::LANES));
+        let first = if seeded == 1 { SEED_BYTES } else { packed_bytes(primes.len(), ring.vectors()) };
+        if body.len() != first + packed_bytes(primes.len(), vectors) {
+            return Err(malformed("the ciphertext is not as long as it says"));
+        }
+        let (first, second) = body.split_at(first);
+        let seed = Seed::try_from(first).ok().filter(|_| seeded == 1);
+        let a = match &seed {
+            Some(seed) => expanded(ring, seed),
+            None => unpack(first, primes, ring.vectors())?,
+        };
+        let b = unpack(second, primes, vectors)?;
+        Ok(Ciphertext { set: ring.set, key: key.id(), bits, count, noise, b, a, seed })
+    }
+}

@@ -1,0 +1,250 @@
+//! Keys, and the texts of their files.
+//!
+//! A private key is a seed: the secret, the public key's uniform half and its error come out of the seed's streams, so a private
+//! key's file is short and the public key can be made again.
+
+use crate::packing::{pack, packed_bytes, unpack};
+use crate::parameters::Set;
+use crate::random::{SEED_BYTES, Seed, Stream, seed};
+use crate::ring::{Poly, Ring};
+use crate::{Error, ErrorKind};
+use base64ct::{Base64UrlUnpadded, Encoding};
+use hearith_arith::Engine;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::sync::Arc;
+use zeroize::{Zeroize, Zeroizing};
+
+/// What the files of this scheme's keys say that they are.
+pub const KEY_TYPE: &str = "HEARITH-BFV";
+
+/// Names a key pair: the first 16 bytes of the SHA-256 of the set's name and the public key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KeyId(pub(crate) [u8; 16]);
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Encrypts, and adds up what is encrypted. Cheap to clone.
+#[derive(Clone)]
+pub struct PublicKey(pub(crate) Arc<PublicParts>);
+
+pub(crate) struct PublicParts {
+    pub(crate) ring: Arc<Ring>,
+    pub(crate) id: KeyId,
+    seed: Seed,
+    packed: Vec<u8>,
+    /// `a s + e` and `a` by values, in Montgomery's form.
+    pub(crate) b: Poly,
+    pub(crate) a: Poly,
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({}, {})", self.set(), self.id())
+    }
+}
+
+/// Decrypts. It is never printed and wiped when dropped.
+pub struct PrivateKey {
+    public: PublicKey,
+    seed: Zeroizing<Seed>,
+    /// The secret by values, in Montgomery's form.
+    pub(crate) s: Poly,
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PrivateKey({}, {})", self.public.set(), self.public.id())
+    }
+}
+
+/// Streams of a private key's seed.
+const SECRET: u64 = 0;
+const UNIFORM: u64 = 1;
+const ERROR: u64 = 2;
+
+/// The uniform polynomial, by values, that a public seed stands for.
+pub(crate) fn expanded(ring: &Ring, seed: &Seed) -> Poly {
+    let mut a = ring.zeros();
+    ring.each(&mut a, |_, i, a, prime| Stream::new(seed, i as u64).uniform(a, prime.q));
+    a
+}
+
+impl PrivateKey {
+    /// A new key.
+    ///
+    /// # Errors
+    /// If the engine cannot be had or the operating system gives no random numbers.
+    pub fn generate(set: Set, engine: Engine) -> Result<Self, Error> {
+        Self::from_seed(&*seed()?, Ring::new(set, engine)?)
+    }
+
+    fn from_seed(seed: &Seed, ring: Arc<Ring>) -> Result<Self, Error> {
+        let mut small = Zeroizing::new(vec![Default::default(); ring.vectors()]);
+        Stream::new(seed, SECRET).ternary(&mut small);
+        let mut s = ring.small(&small);
+        ring.forward(&mut s);
+        ring.make_montgomery(&mut s);
+
+        let public_seed = *Stream::new(seed, UNIFORM).seed();
+        let a = expanded(&ring, &public_seed);
+        Stream::new(seed, ERROR).errors(&mut small);
+        let mut b = ring.small(&small);
+        ring.forward(&mut b);
+        ring.multiply_add(&mut b, &a, &s);
+        Ok(PrivateKey { public: PublicKey::new(ring, public_seed, b, a), seed: Zeroizing::new(*seed), s })
+    }
+
+    /// The public half.
+    pub fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// The text of the key's file, JSON.
+    pub fn to_text(&self) -> Zeroizing<String> {
+        let mut seed = Zeroizing::new([0; 43]);
+        // The room is as long as the text of 32 bytes, so this cannot fail.
+        let seed = Base64UrlUnpadded::encode(&*self.seed, &mut *seed).unwrap_or_default();
+        let (set, id) = (self.public.set(), self.public.id());
+        let mut text = Zeroizing::new(String::with_capacity(256));
+        for part in
+            ["{\"kty\":\"", KEY_TYPE, "\",\"set\":\"", set.name(), "\",\"kid\":\"", &id.to_string(), "\",\"d\":\""]
+        {
+            text.push_str(part);
+        }
+        text.push_str(seed);
+        text.push_str("\"}\n");
+        text
+    }
+
+    /// Reads the text of a key's file.
+    ///
+    /// # Errors
+    /// A text that is none, or whose parts contradict each other.
+    pub fn from_text(text: &str, engine: Engine) -> Result<Self, Error> {
+        let fields = Fields::parse(text)?;
+        let encoded = fields.d.as_deref().ok_or(ErrorKind::Malformed("the key has no private part"))?;
+        let mut seed = Zeroizing::new([0; SEED_BYTES]);
+        let decoded = Base64UrlUnpadded::decode(encoded, &mut *seed).map(<[u8]>::len);
+        if decoded != Ok(SEED_BYTES) {
+            return Err(ErrorKind::Malformed("d is not 32 bytes in base64url").into());
+        }
+        let key = Self::from_seed(&seed, Ring::new(fields.set.parse()?, engine)?)?;
+        fields.check_id(key.public.id())?;
+        Ok(key)
+    }
+}
+
+impl PublicKey {
+    fn new(ring: Arc<Ring>, seed: Seed, mut b: Poly, mut a: Poly) -> Self {
+        let packed = pack(&b);
+        let digest = Sha256::new().chain_update(ring.set.name()).chain_update(seed).chain_update(&packed).finalize();
+        let mut id = [0; 16];
+        id.copy_from_slice(&digest[..16]);
+        ring.make_montgomery(&mut b);
+        ring.make_montgomery(&mut a);
+        PublicKey(Arc::new(PublicParts { ring, id: KeyId(id), seed, packed, b, a }))
+    }
+
+    /// The parameters.
+    pub fn set(&self) -> Set {
+        self.0.ring.set
+    }
+
+    /// The key's name.
+    pub fn id(&self) -> KeyId {
+        self.0.id
+    }
+
+    /// What computes.
+    pub fn engine(&self) -> Engine {
+        self.0.ring.engine
+    }
+
+    /// The text of the key's file, JSON.
+    pub fn to_text(&self) -> String {
+        let fields = Fields {
+            kty: KEY_TYPE.into(),
+            set: self.set().name().into(),
+            kid: self.id().to_string(),
+            d: None,
+            seed: Some(Base64UrlUnpadded::encode_string(&self.0.seed)),
+            b: Some(Base64UrlUnpadded::encode_string(&self.0.packed)),
+        };
+        serde_json::to_string(&fields).unwrap_or_default() + "\n"
+    }
+
+    /// Reads the text of a key's file: a public key's, or a private one's, of which the public half is made again.
+    ///
+    /// # Errors
+    /// A text that is none, or whose parts contradict each other.
+    pub fn from_text(text: &str, engine: Engine) -> Result<Self, Error> {
+        let fields = Fields::parse(text)?;
+        if fields.d.is_some() {
+            return Ok(PrivateKey::from_text(text, engine)?.public);
+        }
+        let (Some(seed), Some(b)) = (&fields.seed, &fields.b) else {
+            return Err(ErrorKind::Malformed("the key has no public part").into());
+        };
+        let ring = Ring::new(fields.set.parse()?, engine)?;
+        let bytes = |text: &str, count: usize| {
+            let bytes = Base64UrlUnpadded::decode_vec(text).ok().filter(|bytes| bytes.len() == count);
+            bytes.ok_or_else(|| Error::from(ErrorKind::Malformed("a part of the key is not as long as its set says")))
+        };
+        let seed = Seed::try_from(bytes(seed, SEED_BYTES)?).unwrap_or_default();
+        let b = unpack(&bytes(b, packed_bytes(ring.primes.len(), ring.vectors()))?, &ring.primes, ring.vectors())?;
+        let a = expanded(&ring, &seed);
+        let key = PublicKey::new(ring, seed, b, a);
+        fields.check_id(key.id())?;
+        Ok(key)
+    }
+}
+
+/// The members of a key's file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    kty: String,
+    set: String,
+    kid: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    d: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b: Option<String>,
+}
+
+impl Drop for Fields {
+    fn drop(&mut self) {
+        self.d.zeroize();
+    }
+}
+
+impl Fields {
+    fn parse(text: &str) -> Result<Self, Error> {
+        let fields: Fields = serde_json::from_str(text).map_err(|_| ErrorKind::Malformed("this is no key"))?;
+        match fields.kty == KEY_TYPE {
+            true => Ok(fields),
+            false => Err(ErrorKind::Malformed("the key is of another scheme").into()),
+        }
+    }
+
+    fn check_id(&self, id: KeyId) -> Result<(), Error> {
+        match self.kid == id.to_string() {
+            true => Ok(()),
+            false => Err(ErrorKind::Malformed("the key's id is not that of its parts").into()),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Bounds on noise, counted in every ciphertext.
+//!
+//! The phase of a ciphertext is `(q / t) m + e`, and `m` comes out right while `|e| < q / (2 t)`. A fresh ciphertext's `e` is bounded
+//! once; sums add the bounds up, times the magnitudes of weights. So a total is right unless one of its addends was beyond its own
+//! bound, which has a probability below 2^-102: below 2^-64 for all totals of fewer than 2^38 addends.
+
+use crate::parameters::Set;
+use crate::{Error, ErrorKind};
+
+/// Largest magnitude of an error: half of the bits that it is drawn from.
+pub(crate) const MAX_ERROR: u64 = 21;
+
+/// Bits by which what hides the noise of a result exceeds that noise, at least and if there is room.
+pub(crate) const HIDING: [u32; 2] = [40, 64];
+
+/// Bits that a result's noise leaves for results to be added up, if there is room.
+const SPARE_BITS: u32 = 16;
+
+/// A bound on the noise of encryption with the private key: an error, and what rounding `q m / t` adds.
+pub(crate) const FRESH_PRIVATE: u128 = MAX_ERROR as u128 + 1;
+
+/// A bound on the noise of encryption with the public key, `e u + e_1 - e_2 s`.
+///
+/// An error is a sum of 42 halves with random signs, so it is subgaussian with variance 10.5; `u` and `s` have coefficients of
+/// magnitude 0 and 1, so the sum has a variance of at most `10.5 (2 N + 1)` whatever they are. It exceeds twelve deviations with a
+/// probability below `2 exp(-72)`.
+pub(crate) fn fresh_public(set: Set) -> u128 {
+    let square = 144 * 21 * (2 * set.degree() as u128 + 1) / 2;
+    square.isqrt() + 2
+}
+
+/// What noise may not exceed: `q / (2 t)`, less what decryption itself rounds. Every prime is above `2^50 (1 - 2^-27)`.
+pub(crate) fn limit(set: Set, bits: u32) -> u128 {
+    let half = set.modulus_bits() - bits - 1;
+    if half > 126 { 1 << 126 } else { (1_u128 << half) - (1 << (half - 16)) }
+}
+
+/// Checks that a plaintext is right despite so much noise.
+pub(crate) fn check(noise: Option<u128>, set: Set, bits: u32) -> Result<u128, Error> {
+    noise.filter(|&noise| noise < limit(set, bits)).ok_or_else(|| ErrorKind::Noise.into())
+}
+
+/// The bits of noise, uniform, that hide noise bounded by `open`; all of a result's is bounded by `noise`.
+pub(crate) fn hiding_bits(open: u128, noise: u128, set: Set, bits: u32) -> Result<u32, Error> {
+    let own = u128::BITS - open.leading_zeros();
+    let room =
+        limit(set, bits).checked_sub(noise).and_then(u128::checked_ilog2).map_or(0, |room| room.saturating_sub(1));
+    let [least, wanted] = HIDING.map(|by| own + by);
+    match wanted.min(room.saturating_sub(SPARE_BITS)).max(least) {
+        hiding if hiding <= room => Ok(hiding),
+        _ => Err(ErrorKind::NoRoom.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_as_documented() {
+        assert_eq!(Set::ALL.map(fresh_public), [3521, 4979, 7040]);
+        let (set, bits) = (Set::Degree8192, 97);
+        // 2^32 addends of 64 bits, encrypted by anybody, are hidden by 40 bits and more.
+        let noise = check(fresh_public(set).checked_mul(1 << 32), set, bits).unwrap();
+        assert_eq!(hiding_bits(noise, noise, set, bits).unwrap(), 45 + 40);
+        assert_eq!(hiding_bits(fresh_public(set), fresh_public(set), set, bits).unwrap(), 13 + 64);
+        assert!(check(None, set, bits).is_err() && check(Some(limit(set, bits)), set, bits).is_err());
+        // What is hidden already needs room, but no noise in proportion.
+        assert_eq!(hiding_bits(4979, 1 << 98, set, bits).unwrap(), 13 + 64);
+        assert!(hiding_bits(1 << 61, 1 << 61, set, bits).is_err());
+    }
+}

@@ -1,0 +1,212 @@
+//! The description of a column that is encrypted whole, kept as metadata of its field.
+
+use arrow_schema::{DataType, Field, Metadata, Schema};
+use hearith_bfv::{PublicKey, Set};
+
+use crate::error::{CompanionFault, Error, ErrorKind};
+use crate::limits::MAX_DESCRIPTION_BYTES;
+use crate::metadata::{self, Encoding, Entries, MetadataError, Part, Property};
+
+const BFV: &str = "bfv";
+const SET: &str = "hearith.set";
+const FORM: &str = "hearith.form";
+const TABLE: &str = "hearith.table";
+
+/// What the cells of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Chunks of a table with this id.
+    Chunks {
+        /// Random, one a table.
+        table: [u8; 16],
+    },
+    /// A total each.
+    Totals,
+}
+
+/// A column encrypted whole: which field holds it, under which key, encoding what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatticeColumn {
+    /// Name of the field.
+    pub name: String,
+    /// Id of the key, 32 hexadecimal digits.
+    pub key: String,
+    /// The parameters.
+    pub set: Set,
+    /// Bits of a plaintext, with its sign.
+    pub bits: u32,
+    /// The original column.
+    pub part: Part,
+    /// Additions that there is headroom for, at least 1.
+    pub max_additions: u64,
+    /// What the cells are.
+    pub form: Form,
+}
+
+impl LatticeColumn {
+    /// A column of `part`, its plaintexts as long as sums of `max_additions` need.
+    ///
+    /// # Errors
+    /// Sums that need longer plaintexts than the set takes.
+    pub(super) fn new(key: &PublicKey, part: Part, max_additions: u64, form: Form) -> Result<Self, Error> {
+        let at = part.name.clone();
+        let largest = part.range.checked_mul(u128::from(max_additions));
+        let bits = largest.map_or(u32::MAX, |largest| u128::BITS - largest.leading_zeros() + 1).max(2);
+        let fault = |kind: hearith_bfv::ErrorKind| ErrorKind::from(kind).in_column(&at);
+        key.set().check_bits(bits).map_err(|error| fault(error.kind().clone()))?;
+        let (set, key) = (key.set(), key.id().to_string());
+        Ok(Self { name: at, key, set, bits, part, max_additions, form })
+    }
+
+    /// The description kept in a field's metadata; `None` for a field that is not encrypted by this scheme.
+    ///
+    /// # Errors
+    /// [`MetadataError`] as for Paillier's columns.
+    pub fn from_field(field: &Field) -> Result<Option<Self>, MetadataError> {
+        let entries = Entries(field.metadata());
+        if field.metadata().get(metadata::SCHEME).is_none_or(|scheme| scheme != BFV) {
+            return Ok(None);
+        }
+        if entries.bytes() > MAX_DESCRIPTION_BYTES {
+            return Err(MetadataError::TooLong { limit: MAX_DESCRIPTION_BYTES });
+        }
+        if *field.data_type() != DataType::Binary {
+            return Err(MetadataError::Type { found: field.data_type().to_string(), expected: 0 });
+        }
+        let mut parts = entries.parts(Encoding::Fixed)?;
+        let part = parts.pop().ok_or(MetadataError::Missing(metadata::COLUMNS))?;
+        let set: Set = entries.text(SET)?.parse().map_err(|_| entries.invalid(SET))?;
+        let bits = entries.number(metadata::BITS)?;
+        set.check_bits(bits).map_err(|_| entries.invalid(metadata::BITS))?;
+        let max_additions: u64 = entries.number(metadata::MAX_ADDITIONS)?;
+        let fits = part.range.checked_mul(u128::from(max_additions)).is_some_and(|largest| largest >> (bits - 1) == 0);
+        if !fits || max_additions == 0 {
+            return Err(entries.invalid(metadata::MAX_ADDITIONS));
+        }
+        let form = match entries.text(FORM)? {
+            "totals" => Form::Totals,
+            "chunks" => Form::Chunks { table: id(entries.text(TABLE)?).ok_or_else(|| entries.invalid(TABLE))? },
+            _ => return Err(entries.invalid(FORM)),
+        };
+        let key = entries.text(metadata::KEY)?;
+        if id(key).is_none() {
+            return Err(entries.invalid(metadata::KEY));
+        }
+        let (name, key) = (field.name().clone(), key.to_owned());
+        Ok(Some(Self { name, key, set, bits, part, max_additions, form }))
+    }
+
+    /// The field: type, name and metadata.
+    pub fn field(&self) -> Field {
+        let list = |name: &str| serde_json::Value::from(vec![name]).to_string();
+        let mut entries = vec![
+            (metadata::SCHEME, BFV.to_owned()),
+            (metadata::KEY, self.key.clone()),
+            (SET, self.set.to_string()),
+            (metadata::BITS, self.bits.to_string()),
+            (metadata::COLUMNS, list(&self.part.name)),
+            (metadata::ADDITIONS, list(&self.part.additions)),
+            (metadata::SCALE, self.part.scale.to_string()),
+            (metadata::RANGE, self.part.range.to_string()),
+            (metadata::MAX_ADDITIONS, self.max_additions.to_string()),
+            (FORM, if self.form == Form::Totals { "totals" } else { "chunks" }.to_owned()),
+        ];
+        if let Form::Chunks { table } = self.form {
+            entries.push((TABLE, hex(&table)));
+        }
+        let entries = entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Metadata>();
+        Field::new(&self.name, DataType::Binary, true).with_metadata(entries)
+    }
+
+    /// The companion field.
+    pub(super) fn companion_field(&self) -> Field {
+        Field::new(&self.part.additions, DataType::UInt64, false)
+    }
+
+    /// Checks that the column is encrypted under `key`.
+    pub(super) fn check_key(&self, key: &PublicKey) -> Result<(), Error> {
+        let (found, given) = (&self.key, key.id().to_string());
+        match *found == given && self.set == key.set() {
+            true => Ok(()),
+            false => Err(ErrorKind::WrongKey { found: found.clone(), given }.in_column(&self.name)),
+        }
+    }
+
+    /// Checks that sums of this column and of `before` mean something.
+    pub(super) fn check_adds_to(&self, before: &Self) -> Result<(), Error> {
+        let properties: [Property<Self>; 6] = [
+            ("the key", |column| column.key.clone()),
+            ("the parameter set", |column| column.set.to_string()),
+            ("the column encrypted", |column| column.part.name.clone()),
+            ("the scale", |column| column.part.scale.to_string()),
+            ("the range", |column| column.part.range.to_string()),
+            ("the number of additions allowed", |column| column.max_additions.to_string()),
+        ];
+        for (what, of) in properties {
+            let (here, before) = (of(self), of(before));
+            if here != before {
+                return Err(ErrorKind::Differs { what, here, before }.in_column(&self.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The columns of a table that are encrypted whole, in order.
+///
+/// # Errors
+/// A damaged description; a companion column missing, not `UInt64`, or shared; two fields of one name; columns of both schemes.
+pub fn lattice_columns(schema: &Schema) -> Result<Vec<LatticeColumn>, Error> {
+    metadata::check_names(schema)?;
+    let mut columns: Vec<LatticeColumn> = Vec::new();
+    for field in schema.fields() {
+        let described = LatticeColumn::from_field(field);
+        let Some(column) = described.map_err(|error| Error::from(error).in_column(field.name()))? else { continue };
+        let companion = &column.part.additions;
+        let fault = match schema.field_with_name(companion) {
+            Err(_) => Some(CompanionFault::Missing),
+            Ok(field) if *field.data_type() != DataType::UInt64 => Some(CompanionFault::Type),
+            Ok(_) if columns.iter().any(|before| before.part.additions == *companion) => Some(CompanionFault::Shared),
+            Ok(_) => None,
+        };
+        if let Some(fault) = fault {
+            return Err(ErrorKind::Companion { companion: companion.clone(), fault }.in_column(&column.name));
+        }
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+/// Those of a table under this key: one at least, and all chunks or all totals.
+pub(super) fn under(key: &PublicKey, schema: &Schema) -> Result<Vec<LatticeColumn>, Error> {
+    let columns = lattice_columns(schema)?;
+    let first = columns.first().ok_or(ErrorKind::NothingEncrypted)?;
+    for column in &columns {
+        column.check_key(key)?;
+        let form = |column: &LatticeColumn| if column.form == Form::Totals { "totals" } else { "chunks" }.to_owned();
+        if form(column) != form(first) {
+            let (what, here, before) = ("the form", form(column), form(first));
+            return Err(ErrorKind::Differs { what, here, before }.in_column(&column.name));
+        }
+    }
+    let other =
+        |field: &&arrow_schema::FieldRef| field.metadata().get(metadata::SCHEME).is_some_and(|scheme| scheme != BFV);
+    match schema.fields().iter().find(other) {
+        None => Ok(columns),
+        Some(field) => {
+            let (here, before) = ("another".to_owned(), BFV.to_owned());
+            Err(ErrorKind::Differs { what: "the scheme", here, before }.in_column(field.name()))
+        }
+    }
+}
+
+fn hex(id: &[u8; 16]) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// 32 lower-case hexadecimal digits.
+fn id(text: &str) -> Option<[u8; 16]> {
+    let number = u128::from_str_radix(text, 16).ok()?;
+    let id = number.to_be_bytes();
+    (hex(&id) == text).then_some(id)
+}

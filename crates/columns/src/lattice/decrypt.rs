@@ -1,0 +1,161 @@
+//! Decrypting columns that are encrypted whole, and their totals.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, Decimal128Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use hearith_bfv::{Ciphertext, PrivateKey, Total};
+use hearith_paillier::encoding::format_decimal;
+use zeroize::Zeroizing;
+
+use super::chunk::{self, Chunks};
+use super::column::{self, Form, LatticeColumn};
+use super::totals::{additions, fault};
+use crate::encrypt::batch_of;
+use crate::error::{Error, ErrorKind};
+use crate::metadata;
+
+/// Digits of the type in which numbers come out.
+const DIGITS: u8 = 38;
+
+/// Decrypts one table, from its first row to its last. Rows come out as the chunks that they are of end: a batch may give more rows than it
+/// has, or fewer.
+#[derive(Debug)]
+pub struct LatticeDecryptor<'a> {
+    key: &'a PrivateKey,
+    columns: Vec<(LatticeColumn, Chunks)>,
+    schema: SchemaRef,
+    text: bool,
+    /// Rows whose chunks have not ended.
+    waiting: Vec<RecordBatch>,
+}
+
+impl<'a> LatticeDecryptor<'a> {
+    /// Prepares to decrypt a table of this schema, into text or into `Decimal128(38, scale)`.
+    ///
+    /// # Errors
+    /// No encrypted column, one under another key or with a damaged description.
+    pub fn new(key: &'a PrivateKey, schema: &Schema, text: bool) -> Result<Self, Error> {
+        let columns = column::under(key.public(), schema)?;
+        let companion = |field: &Field| columns.iter().any(|column| column.part.additions == *field.name());
+        let mut fields = Vec::new();
+        for field in schema.fields().iter().filter(|field| !companion(field)) {
+            let kind = |column: &LatticeColumn| match text {
+                true => DataType::Utf8,
+                false => DataType::Decimal128(DIGITS, column.part.scale as i8),
+            };
+            match columns.iter().find(|column| column.name == *field.name()) {
+                Some(column) => fields.push(Field::new(&column.part.name, kind(column), true)),
+                None => fields.push(metadata::kept(field)?),
+            }
+        }
+        let columns = columns.into_iter().map(|column| (column, Chunks::new())).collect();
+        Ok(Self { key, columns, schema: Arc::new(Schema::new(fields)), text, waiting: Vec::new() })
+    }
+
+    /// The schema of the decrypted table, without companions.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// Takes the next rows in; the rows that can be decrypted now come out.
+    ///
+    /// # Errors
+    /// A chunk or total that is not the one expected or was altered; a total that exceeds what its additions and range admit.
+    pub fn decrypt(&mut self, batch: &RecordBatch) -> Result<Option<RecordBatch>, Error> {
+        let mut numbers = Vec::new();
+        for (column, chunks) in &mut self.columns {
+            let mut decrypted = Zeroizing::new(Vec::new());
+            match column.form {
+                Form::Totals => totals(self.key, column, batch, &mut decrypted)?,
+                Form::Chunks { .. } => {
+                    let whole = |out: &mut Zeroizing<Vec<i128>>, ciphertext: &Ciphertext| {
+                        let numbers = self.key.decrypt(ciphertext).map_err(|error| fault(column, &error))?;
+                        out.extend_from_slice(&numbers);
+                        Ok(())
+                    };
+                    chunks.pass((self.key.public(), column, batch), &mut decrypted, |_, _| {}, whole)?;
+                }
+            }
+            numbers.push(decrypted);
+        }
+        self.waiting.push(batch.clone());
+        let ready = numbers.first().map_or(0, |numbers| numbers.len());
+        if numbers.iter().any(|numbers| numbers.len() != ready) {
+            return Err(ErrorKind::Chunk("ends in another row than that of another column").into());
+        }
+        if ready == 0 && batch.num_rows() > 0 {
+            return Ok(None);
+        }
+        let held = arrow_select::concat::concat_batches(batch.schema_ref(), &self.waiting)?;
+        self.waiting = vec![held.slice(ready, held.num_rows() - ready)];
+        self.shown(&held.slice(0, ready), &numbers).map(Some)
+    }
+
+    /// Checks that the table was whole.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Chunk`].
+    pub fn end(&self) -> Result<(), Error> {
+        self.columns.iter().try_for_each(|(column, chunks)| chunks.end(column))
+    }
+
+    /// Rows with the numbers in their places.
+    fn shown(&self, rows: &RecordBatch, numbers: &[Zeroizing<Vec<i128>>]) -> Result<RecordBatch, Error> {
+        let mut arrays: Vec<ArrayRef> = Vec::new();
+        for (field, array) in rows.schema_ref().fields().iter().zip(rows.columns()) {
+            if self.columns.iter().any(|(column, _)| column.part.additions == *field.name()) {
+                continue;
+            }
+            let place = self.columns.iter().position(|(column, _)| column.name == *field.name());
+            arrays.push(match place {
+                None => array.clone(),
+                Some(place) => self.numbers(&self.columns[place].0, rows, &numbers[place])?,
+            });
+        }
+        batch_of(&self.schema, arrays)
+    }
+
+    fn numbers(&self, column: &LatticeColumn, rows: &RecordBatch, numbers: &[i128]) -> Result<ArrayRef, Error> {
+        let additions = additions(column, rows)?;
+        let mut cells = Vec::with_capacity(numbers.len());
+        for (row, (&number, &added)) in numbers.iter().zip(additions.values()).enumerate() {
+            if added > column.max_additions {
+                let max_additions = column.max_additions;
+                return Err(ErrorKind::Headroom { additions: added, max_additions }.at(row, &column.name));
+            }
+            if number.unsigned_abs() > column.part.range.saturating_mul(u128::from(added)) {
+                return Err(ErrorKind::Overflow.at(row, &column.name));
+            }
+            cells.push((added > 0).then_some(number));
+        }
+        let scale = column.part.scale;
+        Ok(match self.text {
+            true => Arc::new(StringArray::from_iter(
+                cells.iter().map(|cell| cell.map(|number| format_decimal(number, scale))),
+            )),
+            false => Arc::new(Decimal128Array::from_iter(cells).with_precision_and_scale(DIGITS, scale as i8)?),
+        })
+    }
+}
+
+/// The numbers of a table of totals, 0 where there is none.
+fn totals(key: &PrivateKey, column: &LatticeColumn, batch: &RecordBatch, out: &mut Vec<i128>) -> Result<(), Error> {
+    let (cells, additions) = (chunk::cells(column, batch)?, additions(column, batch)?);
+    for row in 0..batch.num_rows() {
+        let at = |error: hearith_bfv::Error| fault(column, &error).at_row(row as u64);
+        if cells.is_null(row) {
+            if additions.value(row) > 0 {
+                return Err(ErrorKind::CountedNull.at(row, &column.name));
+            }
+            out.push(0);
+            continue;
+        }
+        let total = Total::from_bytes(cells.value(row), key.public()).map_err(at)?;
+        if total.bits() != column.bits {
+            return Err(ErrorKind::Chunk("is not what its column's description says").at(row, &column.name));
+        }
+        out.push(key.decrypt_total(&total).map_err(at)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! Encrypting columns whole: as many rows in as make a chunk, the same rows out.
+
+use std::sync::Arc;
+
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_schema::{Schema, SchemaRef};
+use hearith_bfv::{Ciphertext, PrivateKey, PublicKey};
+use zeroize::Zeroizing;
+
+use super::chunk;
+use super::column::{Form, LatticeColumn};
+use crate::encrypt::{self, EncryptOptions, batch_of};
+use crate::error::{Error, ErrorKind};
+use crate::metadata;
+use crate::numbers::{Rounding, Rules};
+
+/// The key to encrypt with.
+#[derive(Clone, Copy, Debug)]
+pub enum LatticeKey<'a> {
+    /// Anybody's.
+    Public(&'a PublicKey),
+    /// The key owner's, whose chunks are half as long.
+    Owner(&'a PrivateKey),
+}
+
+impl<'a> LatticeKey<'a> {
+    /// The public key.
+    pub fn public(self) -> &'a PublicKey {
+        match self {
+            Self::Public(key) => key,
+            Self::Owner(key) => key.public(),
+        }
+    }
+
+    fn encrypt(self, numbers: &[i128], bits: u32) -> Result<Ciphertext, hearith_bfv::Error> {
+        match self {
+            Self::Public(key) => key.encrypt(numbers, bits),
+            Self::Owner(key) => key.encrypt(numbers, bits),
+        }
+    }
+}
+
+/// Encrypts the rows of one table, from the first to the last.
+#[derive(Debug)]
+pub struct LatticeEncryptor<'a> {
+    key: LatticeKey<'a>,
+    table: [u8; 16],
+    rounding: Rounding,
+    show_cells: bool,
+    columns: Vec<LatticeColumn>,
+    input: SchemaRef,
+    schema: SchemaRef,
+    row: u64,
+    ended: bool,
+}
+
+impl<'a> LatticeEncryptor<'a> {
+    /// Prepares to encrypt a table of this schema.
+    ///
+    /// # Errors
+    /// As [`Encryptor::new`](crate::Encryptor::new); [`ErrorKind::Packed`].
+    pub fn new(key: LatticeKey<'a>, schema: &Schema, options: &EncryptOptions) -> Result<Self, Error> {
+        if options.pack {
+            return Err(ErrorKind::Packed.into());
+        }
+        metadata::check_names(schema)?;
+        let mut table = [0; 16];
+        getrandom::fill(&mut table).map_err(hearith_bfv::ErrorKind::from).map_err(ErrorKind::from)?;
+        let column = |part| LatticeColumn::new(key.public(), part, options.max_additions, Form::Chunks { table });
+        let parts = encrypt::parts(schema, options)?;
+        let columns = parts.into_iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        let mut fields = Vec::new();
+        for field in schema.fields() {
+            if LatticeColumn::from_field(field)?.is_some() {
+                return Err(ErrorKind::AlreadyEncrypted.in_column(field.name()));
+            }
+            match columns.iter().find(|column| column.name == *field.name()) {
+                None => fields.push(metadata::kept(field)?),
+                Some(column) => fields.extend([column.field(), column.companion_field()]),
+            }
+        }
+        let output = Schema::new(fields);
+        metadata::check_names(&output)?;
+        let (input, schema) = (Arc::new(schema.clone()), Arc::new(output));
+        let (rounding, show_cells) = (options.rounding, options.show_cells);
+        Ok(Self { key, table, rounding, show_cells, columns, input, schema, row: 0, ended: false })
+    }
+
+    /// The schema of the encrypted table.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// How many rows every batch but the last must have.
+    pub fn chunk_rows(&self) -> usize {
+        self.key.public().set().degree()
+    }
+
+    /// Encrypts the next rows. Numbers read from them are wiped; the batch is the caller's.
+    ///
+    /// # Errors
+    /// As [`Encryptor::encrypt`](crate::Encryptor::encrypt).
+    ///
+    /// # Panics
+    /// If a batch but the last has other than [`chunk_rows`](Self::chunk_rows) rows, or any has more.
+    pub fn encrypt(&mut self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
+        let rows = batch.num_rows();
+        assert!(!self.ended && rows <= self.chunk_rows(), "rows come as many as make a chunk");
+        self.ended = rows < self.chunk_rows();
+        metadata::check_batch(&self.input, batch.schema_ref())?;
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
+        for (field, array) in self.input.fields().iter().zip(batch.columns()) {
+            match self.columns.iter().find(|column| column.name == *field.name()) {
+                None => arrays.push(array.clone()),
+                Some(column) => arrays.extend(self.encrypt_column(column, array)?),
+            }
+        }
+        self.row += rows as u64;
+        batch_of(&self.schema, arrays)
+    }
+
+    fn encrypt_column(&self, column: &LatticeColumn, array: &ArrayRef) -> Result<[ArrayRef; 2], Error> {
+        let rules = Rules {
+            column: column.name.clone(),
+            scale: column.part.scale,
+            range: column.part.range,
+            rounding: self.rounding,
+            show_cells: self.show_cells,
+        };
+        let numbers = rules.read(array)?;
+        let fresh = numbers.iter().map(|number| u64::from(number.is_some()));
+        let additions: ArrayRef = Arc::new(UInt64Array::from_iter_values(fresh));
+        let mut cells = BinaryBuilder::with_capacity(numbers.len(), 0);
+        if !numbers.is_empty() {
+            let mut values = Zeroizing::new(Vec::with_capacity(numbers.len()));
+            values.extend(numbers.iter().map(|number| number.unwrap_or_default()));
+            let fault = |error: hearith_bfv::Error| ErrorKind::from(error.kind().clone()).in_column(&column.name);
+            let ciphertext = self.key.encrypt(&values, column.bits).map_err(fault)?;
+            cells.append_value(chunk::write(&column.name, self.table, self.row, &ciphertext));
+            cells.append_nulls(numbers.len() - 1);
+        }
+        Ok([Arc::new(cells.finish()), additions])
+    }
+}

@@ -1,0 +1,367 @@
+//! Adding up columns that are encrypted whole, by groups and with weights, without the private key.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt64Array};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_select::filter::filter;
+use hearith_bfv::{Ciphertext, NO_GROUP, PublicKey, Sums, Total};
+
+use super::chunk::{self, Chunks};
+use super::column::{self, Form, LatticeColumn};
+use crate::ciphers;
+use crate::encrypt::{batch_of, find};
+use crate::error::{CompanionFault, Error, ErrorKind};
+use crate::groups::{Groups, as_plain, plain};
+use crate::limits::GROUP_BYTES;
+use crate::metadata::{self, counts_rows, rows_field};
+use crate::totals::{Released, Withheld};
+
+/// Running totals, by groups, of columns that are encrypted whole.
+///
+/// After an error the totals are of no use: a part may have been added.
+pub struct LatticeTotals {
+    key: PublicKey,
+    by: Vec<Field>,
+    weight: Option<String>,
+    columns: Vec<Running>,
+    groups: Groups,
+    rows: Vec<u64>,
+    schema: SchemaRef,
+    tables: HashSet<[u8; 16]>,
+}
+
+/// One column: as the table at hand has it, and its sums.
+struct Running {
+    first: LatticeColumn,
+    here: LatticeColumn,
+    sums: Sums,
+    additions: Vec<u64>,
+    chunks: Chunks,
+    /// Of the rows of the chunk that goes by.
+    groups: Vec<u32>,
+    weights: Vec<i64>,
+}
+
+impl LatticeTotals {
+    /// Starts totals of all columns of tables like this one, grouped by the values of the columns `by`; each number times that of the
+    /// plain column `weight` in its row, if one is named.
+    ///
+    /// # Errors
+    /// As [`Totals::new`](crate::Totals::new); a weight that is encrypted or holds no integers.
+    pub fn new(key: &PublicKey, schema: &Schema, by: &[String], weight: Option<&str>) -> Result<Self, Error> {
+        let found = column::under(key, schema)?;
+        let by = by.iter().map(|name| group_field(schema, &found, by, name)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(name) = weight {
+            weight_field(schema, &found, name)?;
+        }
+        let types: Vec<DataType> = by.iter().map(|field| field.data_type().clone()).collect();
+        let groups = Groups::new(&types)?;
+        let mut fields: Vec<Field> = by.iter().cloned().chain([rows_field()]).collect();
+        let mut columns = Vec::new();
+        for here in found {
+            let first = LatticeColumn { form: Form::Totals, ..here.clone() };
+            fields.extend([first.field(), first.companion_field()]);
+            let sums = Sums::new(key, first.bits).map_err(|error| fault(&first, &error))?;
+            let (groups, weights) = (Vec::new(), Vec::new());
+            columns.push(Running { first, here, sums, additions: vec![], chunks: Chunks::new(), groups, weights });
+        }
+        let schema = Arc::new(Schema::new(fields));
+        metadata::check_names(&schema)?;
+        let (key, weight) = (key.clone(), weight.map(str::to_owned));
+        Ok(Self { key, by, weight, columns, groups, rows: vec![], schema, tables: HashSet::new() })
+    }
+
+    /// The schema of the totals.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// The names of the columns of a table that are read, beside those of a predicate.
+    pub fn needed(&self, schema: &Schema) -> HashSet<String> {
+        let counting = schema.fields().iter().filter(|field| counts_rows(field)).map(|field| field.name());
+        let encrypted = self.columns.iter().flat_map(|column| [&column.first.name, &column.first.part.additions]);
+        let grouping = self.by.iter().map(Field::name);
+        grouping.chain(&self.weight).chain(counting).chain(encrypted).cloned().collect()
+    }
+
+    /// Turns to the next table.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Differs`] when its encrypted columns or group columns are others or under another key;
+    /// [`ErrorKind::Chunk`] if it was added already.
+    pub fn begin(&mut self, schema: &Schema) -> Result<(), Error> {
+        let found = column::under(&self.key, schema)?;
+        let absent = |name: &str, here: &str, before: &str| {
+            ErrorKind::Differs { what: "the column", here: here.into(), before: before.into() }.in_column(name)
+        };
+        if let Some(more) = found.iter().find(|found| self.columns.iter().all(|column| column.first.name != found.name))
+        {
+            return Err(absent(&more.name, "encrypted", "absent"));
+        }
+        for field in &self.by {
+            let here = plain(find(schema, field.name())?.data_type());
+            if !here.equals_datatype(field.data_type()) {
+                let (here, before) = (here.to_string(), field.data_type().to_string());
+                return Err(ErrorKind::Differs { what: "the type", here, before }.in_column(field.name()));
+            }
+        }
+        if let Some(name) = &self.weight {
+            weight_field(schema, &found, name)?;
+        }
+        for column in &mut self.columns {
+            let name = &column.first.name;
+            let here =
+                found.iter().find(|found| found.name == *name).ok_or_else(|| absent(name, "absent", "encrypted"))?;
+            here.check_adds_to(&column.first)?;
+            (column.here, column.chunks) = (here.clone(), Chunks::new());
+        }
+        if let Some(Form::Chunks { table }) = found.first().map(|column| column.form)
+            && !self.tables.insert(table)
+        {
+            return Err(ErrorKind::Chunk("is of a table that was added already").into());
+        }
+        Ok(())
+    }
+
+    /// Adds the next rows of the table; those for which `keep` does not say true are left out.
+    ///
+    /// # Errors
+    /// A chunk that is not the one expected; the first row whose weight is none, or with which a total has more additions than
+    /// there is headroom for; more groups than [`GROUP_BYTES`] hold.
+    pub fn update(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<(), Error> {
+        let groups = self.assign(batch, keep)?;
+        self.grow()?;
+        self.count_rows(batch, &groups)?;
+        let weights = self.weight.as_ref().map(|name| weights(name, batch)).transpose()?;
+        for column in &mut self.columns {
+            match column.here.form {
+                Form::Totals => column.add_totals(&self.key, batch, &groups, weights.as_deref())?,
+                Form::Chunks { .. } => column.add_chunks(&self.key, batch, &groups, weights.as_deref())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the table was whole.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Chunk`].
+    pub fn end(&mut self) -> Result<(), Error> {
+        self.columns.iter().try_for_each(|column| column.chunks.end(&column.here))
+    }
+
+    /// The totals, one row a group in ascending order, of groups of at least `min_rows` rows; totals of fewer values are null. What the
+    /// key's owner sees of them is the numbers alone.
+    ///
+    /// # Errors
+    /// [`hearith_bfv::ErrorKind::NoRoom`]; a failure of the random generator.
+    pub fn release(self, min_rows: u64) -> Result<Released, Error> {
+        let small: Vec<u64> = self.rows.iter().copied().filter(|&rows| rows < min_rows).collect();
+        let rows = small.iter().fold(0_u64, |sum, &rows| sum.saturating_add(rows));
+        let mut withheld = Withheld { groups: small.len() as u64, rows, totals: 0 };
+        let (order, mut arrays) = self.groups.sorted(|group| self.rows[group as usize] >= min_rows)?;
+        let gather = |counts: &[u64]| -> ArrayRef {
+            Arc::new(UInt64Array::from_iter_values(order.iter().map(|&group| counts[group as usize])))
+        };
+        arrays.push(gather(&self.rows));
+        for mut column in self.columns {
+            let few = |additions: u64| 0 < additions && additions < min_rows;
+            withheld.totals += order.iter().filter(|&&group| few(column.additions[group as usize])).count() as u64;
+            column.additions.iter_mut().filter(|additions| few(**additions)).for_each(|additions| *additions = 0);
+            let wanted: HashSet<u32> =
+                order.iter().copied().filter(|&group| column.additions[group as usize] > 0).collect();
+            let first = &column.first;
+            let totals =
+                column.sums.release_only(|group| wanted.contains(&group)).map_err(|error| fault(first, &error))?;
+            let mut cells = BinaryBuilder::new();
+            for &group in &order {
+                cells.append_option(
+                    wanted.contains(&group).then(|| totals[group as usize].as_ref()).flatten().map(Total::to_bytes),
+                );
+            }
+            arrays.extend([Arc::new(cells.finish()), gather(&column.additions)]);
+        }
+        Ok(Released { batch: batch_of(&self.schema, arrays)?, withheld })
+    }
+
+    /// The group of each row, [`NO_GROUP`] where it is left out.
+    fn assign(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<Vec<u32>, Error> {
+        let array = |field: &Field| {
+            let array = find(batch.schema_ref(), field.name()).map(|_| batch.column_by_name(field.name()))?;
+            let array = array.ok_or(ErrorKind::NothingEncrypted)?;
+            let array = keep.map_or(Ok(array.clone()), |keep| filter(array, keep))?;
+            as_plain(&array).map_err(|error| Error::from(error).in_column(field.name()))
+        };
+        let keys = self.by.iter().map(array).collect::<Result<Vec<_>, _>>()?;
+        let Some(keep) = keep else { return Ok(self.groups.assign(&keys, batch.num_rows())?) };
+        let kept = |row: usize| keep.is_valid(row) && keep.value(row);
+        let count = (0..batch.num_rows()).filter(|&row| kept(row)).count();
+        let mut assigned = self.groups.assign(&keys, count)?.into_iter();
+        Ok((0..batch.num_rows())
+            .map(|row| if kept(row) { assigned.next().unwrap_or(NO_GROUP) } else { NO_GROUP })
+            .collect())
+    }
+
+    /// Makes room for the groups that there are.
+    fn grow(&mut self) -> Result<(), Error> {
+        let groups = self.groups.len();
+        let sums = self.columns.len() * Sums::group_bytes(self.key.set());
+        if self.groups.bytes() + groups as u64 * sums as u64 > GROUP_BYTES {
+            return Err(ErrorKind::TooLarge { what: "bytes of groups", limit: GROUP_BYTES }.into());
+        }
+        self.rows.resize(groups, 0);
+        self.columns.iter_mut().for_each(|column| column.additions.resize(groups, 0));
+        Ok(())
+    }
+
+    /// Counts rows; a row of totals counts for the rows that it counts.
+    fn count_rows(&mut self, batch: &RecordBatch, groups: &[u32]) -> Result<(), Error> {
+        let counting = batch.schema_ref().fields().iter().find(|field| counts_rows(field));
+        let counted = counting.map(|field| ciphers::counts(field.name(), batch)).transpose()?.flatten();
+        for (row, &group) in groups.iter().enumerate().filter(|(_, group)| **group != NO_GROUP) {
+            let total = &mut self.rows[group as usize];
+            let more = total.checked_add(counted.map_or(1, |counted| counted.value(row)));
+            *total = more.ok_or_else(|| ErrorKind::TooManyRows.at_row(row as u64))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for LatticeTotals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.first.name.as_str()).collect();
+        f.debug_struct("LatticeTotals")
+            .field("columns", &names)
+            .field("groups", &self.groups.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Running {
+    /// Counts additions, a number times a weight as so many; where there is nothing to add the group is [`NO_GROUP`].
+    fn count(&mut self, batch: &RecordBatch, groups: &[u32], weights: Option<&[i64]>) -> Result<Vec<u32>, Error> {
+        let additions = additions(&self.here, batch)?;
+        let (name, max_additions) = (&self.here.name, self.first.max_additions);
+        let mut counted = Vec::with_capacity(groups.len());
+        for (row, (&group, &added)) in groups.iter().zip(additions.values()).enumerate() {
+            if self.here.form != Form::Totals && added > 1 {
+                return Err(ErrorKind::Headroom { additions: added, max_additions: 1 }.at(row, name));
+            }
+            if group == NO_GROUP || added == 0 {
+                counted.push(NO_GROUP);
+                continue;
+            }
+            let times = weights.map_or(1, |weights| weights[row].unsigned_abs());
+            let total = &mut self.additions[group as usize];
+            let more = added.checked_mul(times).and_then(|added| total.checked_add(added));
+            *total = more.filter(|&additions| additions <= max_additions).ok_or_else(|| {
+                ErrorKind::Headroom { additions: more.unwrap_or(u64::MAX), max_additions }.at(row, name)
+            })?;
+            counted.push(group);
+        }
+        Ok(counted)
+    }
+
+    fn add_chunks(
+        &mut self,
+        key: &PublicKey,
+        batch: &RecordBatch,
+        groups: &[u32],
+        weights: Option<&[i64]>,
+    ) -> Result<(), Error> {
+        let groups = self.count(batch, groups, weights)?;
+        let Running { here, sums, chunks, groups: held, weights: held_weights, .. } = self;
+        let mut state = (held, held_weights, sums);
+        let each = |state: &mut (&mut Vec<u32>, &mut Vec<i64>, &mut Sums), row: usize| {
+            state.0.push(groups[row]);
+            state.1.extend(weights.map(|weights| weights[row]));
+        };
+        let whole = |state: &mut (&mut Vec<u32>, &mut Vec<i64>, &mut Sums), ciphertext: &Ciphertext| {
+            let added = state.2.add(ciphertext, state.0, weights.map(|_| &state.1[..]));
+            state.0.clear();
+            state.1.clear();
+            added.map_err(|error| fault(here, &error))
+        };
+        chunks.pass((key, here, batch), &mut state, each, whole)
+    }
+
+    fn add_totals(
+        &mut self,
+        key: &PublicKey,
+        batch: &RecordBatch,
+        groups: &[u32],
+        weights: Option<&[i64]>,
+    ) -> Result<(), Error> {
+        if weights.is_some() {
+            return Err(ErrorKind::Chunk("is of single numbers: totals take no weights").in_column(&self.here.name));
+        }
+        let groups = self.count(batch, groups, None)?;
+        let cells = chunk::cells(&self.here, batch)?;
+        for (row, &group) in groups.iter().enumerate().filter(|(_, group)| **group != NO_GROUP) {
+            let at = |error: hearith_bfv::Error| fault(&self.here, &error).at_row(row as u64);
+            if cells.is_null(row) {
+                return Err(ErrorKind::CountedNull.at(row, &self.here.name));
+            }
+            let total = Total::from_bytes(cells.value(row), key).map_err(at)?;
+            self.sums.add_total(&total, group).map_err(at)?;
+        }
+        Ok(())
+    }
+}
+
+/// The error of the scheme in this column.
+pub(super) fn fault(column: &LatticeColumn, error: &hearith_bfv::Error) -> Error {
+    ErrorKind::from(error.kind().clone()).in_column(&column.name)
+}
+
+/// The companion column.
+pub(super) fn additions<'a>(column: &LatticeColumn, batch: &'a RecordBatch) -> Result<&'a UInt64Array, Error> {
+    let companion = &column.part.additions;
+    ciphers::counts(companion, batch)?.ok_or_else(|| {
+        let (companion, fault) = (companion.clone(), CompanionFault::Missing);
+        ErrorKind::Companion { companion, fault }.in_column(&column.name)
+    })
+}
+
+fn group_field(schema: &Schema, columns: &[LatticeColumn], by: &[String], name: &String) -> Result<Field, Error> {
+    if by.iter().filter(|other| *other == name).count() > 1 {
+        return Err(ErrorKind::DuplicateColumn.in_column(name));
+    }
+    if columns.iter().any(|column| column.name == *name) {
+        return Err(ErrorKind::GroupEncrypted.in_column(name));
+    }
+    if *name == *rows_field().name() || columns.iter().any(|column| column.part.additions == *name) {
+        return Err(ErrorKind::ReservedName.in_column(name));
+    }
+    let field = find(schema, name)?;
+    Ok(Field::new(name, plain(metadata::bare(field).data_type()), true))
+}
+
+fn weight_field(schema: &Schema, columns: &[LatticeColumn], name: &str) -> Result<(), Error> {
+    if columns.iter().any(|column| column.name == name) {
+        return Err(ErrorKind::GroupEncrypted.in_column(name));
+    }
+    match find(schema, name)?.data_type() {
+        kind if kind.is_integer() => Ok(()),
+        kind => Err(ErrorKind::NotNumeric { found: kind.to_string() }.in_column(name)),
+    }
+}
+
+/// The weights of a batch.
+fn weights(name: &str, batch: &RecordBatch) -> Result<Vec<i64>, Error> {
+    find(batch.schema_ref(), name)?;
+    let array = batch.column_by_name(name).ok_or(ErrorKind::NothingEncrypted)?;
+    let options = CastOptions { safe: true, ..CastOptions::default() };
+    let array = cast_with_options(array, &DataType::Int64, &options)?;
+    match (0..array.len()).find(|&row| array.is_null(row)) {
+        Some(row) => Err(ErrorKind::NotANumber.at(row, name)),
+        None => Ok(array.as_primitive::<Int64Type>().values().to_vec()),
+    }
+}

@@ -1,0 +1,239 @@
+//! Columns encrypted whole: tables in memory, and through Parquet.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, Int64Array, RecordBatch, StringArray};
+use arrow_schema::Schema;
+use arrow_select::concat::concat_batches;
+use hearith_bfv::{Engine, PrivateKey, Set};
+use hearith_columns::lattice::{LatticeColumn, LatticeDecryptor, LatticeEncryptor, LatticeKey, LatticeTotals};
+use hearith_columns::parquet::{ParquetSink, ParquetSource};
+use hearith_columns::{ColumnSpec, EncryptOptions, Error};
+
+const ROWS: usize = 10_000;
+const GROUPS: [&str; 3] = ["lab", "shop", "yard"];
+
+static KEY: LazyLock<PrivateKey> = LazyLock::new(|| PrivateKey::generate(Set::Degree4096, Engine::best()).unwrap());
+
+fn value(row: usize) -> Option<i64> {
+    (row % 7 != 3).then_some(row as i64 % 201 - 100)
+}
+
+fn weight(row: usize) -> i64 {
+    row as i64 % 5 - 2
+}
+
+fn table(rows: usize) -> RecordBatch {
+    let dept: ArrayRef = Arc::new(StringArray::from_iter_values((0..rows).map(|row| GROUPS[row % 3])));
+    let weights: ArrayRef = Arc::new(Int64Array::from_iter_values((0..rows).map(weight)));
+    let values: ArrayRef = Arc::new(Int64Array::from_iter((0..rows).map(value)));
+    RecordBatch::try_from_iter([("dept", dept), ("weight", weights), ("value", values)]).unwrap()
+}
+
+fn options(range: &str, max_additions: u64) -> EncryptOptions {
+    let column = ColumnSpec { name: "value".into(), range: Some(range.into()), ..Default::default() };
+    EncryptOptions { max_additions, ..EncryptOptions::new(vec![column]) }
+}
+
+/// The table encrypted, chunk by chunk.
+fn encrypted(rows: usize, owner: bool) -> Vec<RecordBatch> {
+    let key = if owner { LatticeKey::Owner(&KEY) } else { LatticeKey::Public(KEY.public()) };
+    let table = table(rows);
+    let mut encryptor = LatticeEncryptor::new(key, &table.schema(), &options("100", 20_000)).unwrap();
+    let chunk = encryptor.chunk_rows();
+    (0..rows).step_by(chunk).map(|row| encryptor.encrypt(&table.slice(row, chunk.min(rows - row))).unwrap()).collect()
+}
+
+fn totals(
+    tables: &[&[RecordBatch]],
+    by: &[&str],
+    weight: Option<&str>,
+    keep: Option<fn(usize) -> bool>,
+    min_rows: u64,
+) -> Result<RecordBatch, Error> {
+    let by: Vec<String> = by.iter().map(|&name| name.to_owned()).collect();
+    let schema = tables[0][0].schema();
+    let mut totals = LatticeTotals::new(KEY.public(), &schema, &by, weight)?;
+    for batches in tables {
+        totals.begin(&batches[0].schema())?;
+        let mut row = 0;
+        for batch in *batches {
+            let kept =
+                keep.map(|keep| BooleanArray::from_iter((row..row + batch.num_rows()).map(|row| Some(keep(row)))));
+            totals.update(batch, kept.as_ref())?;
+            row += batch.num_rows();
+        }
+        totals.end()?;
+    }
+    Ok(totals.release(min_rows)?.batch)
+}
+
+fn decrypted(batches: &[RecordBatch]) -> Result<RecordBatch, Error> {
+    let mut decryptor = LatticeDecryptor::new(&KEY, &batches[0].schema(), false)?;
+    let mut out = Vec::new();
+    for batch in batches {
+        out.extend(decryptor.decrypt(batch)?);
+    }
+    decryptor.end()?;
+    Ok(concat_batches(&decryptor.schema(), &out)?)
+}
+
+fn by_dept(totals: &RecordBatch) -> BTreeMap<String, (u64, Option<i128>)> {
+    let totals = decrypted(std::slice::from_ref(totals)).unwrap();
+    let names = totals.column_by_name("dept").unwrap().as_string::<i32>();
+    let rows = totals.column(1).as_primitive::<UInt64Type>();
+    let values = totals.column_by_name("value").unwrap().as_primitive::<Decimal128Type>();
+    let value = |row| values.is_valid(row).then(|| values.value(row));
+    (0..totals.num_rows()).map(|row| (names.value(row).to_owned(), (rows.value(row), value(row)))).collect()
+}
+
+fn expected(keep: impl Fn(usize) -> bool, weight: impl Fn(usize) -> i64) -> BTreeMap<String, (u64, Option<i128>)> {
+    let mut sums = BTreeMap::new();
+    for row in (0..ROWS).filter(|&row| keep(row)) {
+        let sum = sums.entry(GROUPS[row % 3].to_owned()).or_insert((0, None));
+        sum.0 += 1;
+        if let Some(value) = value(row) {
+            sum.1 = Some(sum.1.unwrap_or(0) + i128::from(value * weight(row)));
+        }
+    }
+    sums
+}
+
+#[test]
+fn columns_come_back_with_their_nulls() {
+    for owner in [false, true] {
+        // In batches that are none of the chunks'.
+        let all = concat_batches(&encrypted(ROWS, owner)[0].schema(), &encrypted(ROWS, owner)[..1]).unwrap();
+        assert_eq!(all.num_rows(), 4096);
+        let batches = encrypted(ROWS, owner);
+        let all = concat_batches(&batches[0].schema(), &batches).unwrap();
+        let pieces: Vec<RecordBatch> =
+            (0..ROWS).step_by(1111).map(|row| all.slice(row, 1111.min(ROWS - row))).collect();
+        let back = decrypted(&pieces).unwrap();
+        assert_eq!((back.num_rows(), back.num_columns()), (ROWS, 3));
+        assert_eq!(back.column_by_name("dept").unwrap(), table(ROWS).column_by_name("dept").unwrap());
+        let values = back.column_by_name("value").unwrap().as_primitive::<Decimal128Type>();
+        assert!(values.iter().enumerate().all(|(row, found)| found == value(row).map(i128::from)));
+    }
+}
+
+#[test]
+fn totals_are_those_of_the_plain_column() {
+    for owner in [false, true] {
+        let batches = encrypted(ROWS, owner);
+        assert_eq!(by_dept(&totals(&[&batches], &["dept"], None, None, 0).unwrap()), expected(|_| true, |_| 1));
+        let keep = |row: usize| row % 4 == 1 && row > 100;
+        assert_eq!(by_dept(&totals(&[&batches], &["dept"], None, Some(keep), 0).unwrap()), expected(keep, |_| 1));
+    }
+    let small = encrypted(3000, true);
+    let weighted = by_dept(&totals(&[&small], &["dept"], Some("weight"), None, 0).unwrap());
+    assert_eq!(weighted, expected(|row| row < 3000, weight));
+}
+
+#[test]
+fn totals_of_tables_are_added_up_again_and_small_groups_left_out() {
+    let parts = [encrypted(ROWS, true), encrypted(ROWS, true)];
+    let [a, b] = [0, 1].map(|i| totals(&[&parts[i]], &["dept"], None, None, 0).unwrap());
+    let twice: BTreeMap<_, _> = expected(|_| true, |_| 1)
+        .into_iter()
+        .map(|(name, (rows, sum))| (name, (2 * rows, sum.map(|sum| 2 * sum))))
+        .collect();
+    assert_eq!(by_dept(&totals(&[&[a], &[b]], &["dept"], None, None, 0).unwrap()), twice);
+    assert_eq!(by_dept(&totals(&[&parts[0], &parts[1]], &["dept"], None, None, 0).unwrap()), twice);
+    let few: fn(usize) -> bool = |row| row == 0 || row % 3 == 1;
+    let released = by_dept(&totals(&[&parts[0]], &["dept"], None, Some(few), 2).unwrap());
+    assert_eq!(released.keys().collect::<Vec<_>>(), ["shop"]);
+}
+
+#[test]
+fn files_keep_chunks_apart_and_descriptions_whole() {
+    let batches = encrypted(ROWS, true);
+    let mut sink = ParquetSink::new(Vec::new(), batches[0].schema()).unwrap();
+    batches.iter().for_each(|batch| sink.write(batch).unwrap());
+    let bytes = sink.finish().unwrap();
+    // Two primes: 12.5 bytes a number under the private key, and little beside.
+    assert!(bytes.len() < 16 * ROWS + 4096 * 13);
+    let mut file = tempfile::tempfile().unwrap();
+    std::io::Write::write_all(&mut file, &bytes).unwrap();
+    let source = ParquetSource::open(file).unwrap();
+    let column = LatticeColumn::from_field(source.schema().field_with_name("value").unwrap()).unwrap().unwrap();
+    assert_eq!((column.set, column.max_additions, column.part.range), (Set::Degree4096, 20_000, 100));
+    let read: Vec<RecordBatch> = source.batches(1000, None).unwrap().map(Result::unwrap).collect();
+    assert_eq!(by_dept(&totals(&[&read], &["dept"], None, None, 0).unwrap()), expected(|_| true, |_| 1));
+}
+
+/// The batches with the encrypted column's cells changed.
+fn with_cells(batch: &RecordBatch, change: impl Fn(Vec<Option<Vec<u8>>>) -> Vec<Option<Vec<u8>>>) -> RecordBatch {
+    let cells = batch.column_by_name("value").unwrap().as_binary::<i32>();
+    let cells = change(cells.iter().map(|cell| cell.map(<[u8]>::to_vec)).collect());
+    let mut columns = batch.columns().to_vec();
+    columns[batch.schema().index_of("value").unwrap()] = Arc::new(BinaryArray::from_iter(cells));
+    RecordBatch::try_new(batch.schema(), columns).unwrap()
+}
+
+#[test]
+fn tables_that_were_changed_are_refused_by_sums_and_decryption() {
+    let whole = encrypted(ROWS, true);
+    let altered = |at: usize| {
+        let change = |mut cells: Vec<Option<Vec<u8>>>| {
+            let cell = cells[0].as_mut().unwrap();
+            let at = at.min(cell.len() - 1);
+            cell[at] ^= 1;
+            cells
+        };
+        with_cells(&whole[0], change)
+    };
+    let cut = with_cells(&whole[0], |mut cells| {
+        let short = cells[0].as_ref().unwrap().len() / 2;
+        cells[0].as_mut().unwrap().truncate(short);
+        cells
+    });
+    let [a, b, c] = [&whole[0], &whole[1], &whole[2]].map(Clone::clone);
+    let bad: Vec<(&str, Vec<RecordBatch>)> = vec![
+        ("is none", vec![altered(0), b.clone(), c.clone()]),
+        ("of another table", vec![altered(5), b.clone(), c.clone()]),
+        ("was altered", vec![altered(40), b.clone(), c.clone()]),
+        ("was altered", vec![altered(usize::MAX), b.clone(), c.clone()]),
+        ("was altered", vec![cut, b.clone(), c.clone()]),
+        ("moved, left out or repeated", vec![b.clone(), a.clone(), c.clone()]),
+        ("moved, left out or repeated", vec![a.clone(), a.clone(), b.clone()]),
+        ("moved, left out or repeated", vec![a.clone(), c.clone()]),
+        ("begins before", vec![a.slice(0, 4000), b.clone(), c.clone()]),
+        ("is missing", vec![a.slice(1, 4095), b.clone(), c.clone()]),
+        ("is missing", vec![a.clone(), b.clone(), c.clone(), a.slice(1, 10)]),
+        ("ends too early", vec![a.clone(), b.clone(), c.slice(0, 1000)]),
+    ];
+    for (what, batches) in bad {
+        let sum = totals(&[&batches], &["dept"], None, None, 0).unwrap_err().to_string();
+        assert!(sum.contains(what), "{what}: {sum}");
+        let back = decrypted(&batches).unwrap_err().to_string();
+        assert!(back.contains(what), "{what}: {back}");
+    }
+    let twice = totals(&[&whole, &whole], &[], None, None, 0).unwrap_err().to_string();
+    assert!(twice.contains("added already"), "{twice}");
+}
+
+#[test]
+fn headroom_ranges_and_noise_are_kept() {
+    let table = table(6000);
+    let refused = |options: &EncryptOptions| {
+        LatticeEncryptor::new(LatticeKey::Owner(&KEY), &table.schema(), options).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(refused(&options("9223372036854775807", 1 << 32)).contains("bfv-4096 takes 2 to 40"));
+    assert!(refused(&EncryptOptions { pack: true, ..options("100", 10) }).contains("cannot be packed"));
+    let mut encryptor = LatticeEncryptor::new(LatticeKey::Owner(&KEY), &table.schema(), &options("99", 10)).unwrap();
+    let error = encryptor.encrypt(&table.slice(0, 4096)).unwrap_err();
+    assert!(error.to_string().contains("out of range"), "{error}");
+    let mut encryptor = LatticeEncryptor::new(LatticeKey::Owner(&KEY), &table.schema(), &options("100", 10)).unwrap();
+    let batch = encryptor.encrypt(&table.slice(0, 4096)).unwrap();
+    let error = totals(&[&[batch]], &[], None, None, 0).unwrap_err().to_string();
+    assert!(error.contains("11 additions exceed the 10"), "{error}");
+    let other = PrivateKey::generate(Set::Degree4096, Engine::best()).unwrap();
+    let error = LatticeTotals::new(other.public(), &encrypted(10, true)[0].schema(), &[], None).unwrap_err();
+    assert!(error.to_string().contains("but the key given is"), "{error}");
+    let error = LatticeTotals::new(KEY.public(), &Schema::empty(), &[], None).unwrap_err();
+    assert!(error.to_string().contains("no encrypted column"), "{error}");
+}
