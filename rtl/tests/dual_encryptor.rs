@@ -54,7 +54,7 @@ impl Key {
     /// A dual number, a block a digit of both parts.
     fn dual(&self, value: &Integer) -> Vec<u64> {
         let whole = self.scaled.clone().square();
-        let (high, low) = Integer::from(value % whole).div_rem(self.scaled.clone());
+        let (high, low) = (value % whole).div_rem(self.scaled.clone());
         let digit = |part: &Integer, at: u32| Integer::from(part >> (W * at)).keep_bits(W).to_u64().expect("a digit");
         (0..self.digits).map(|at| digit(&high, at) << W | digit(&low, at)).collect()
     }
