@@ -96,8 +96,8 @@ module dual_word #(
             else mt_q <= $signed({1'b0, mt_i});
         end
         always_ff @(posedge clk_i) begin
-            if (!rst_ni) q_q <= '0;
-            else if (step_i) q_q <= take_i ? $signed(q_i) : '0;
+            if (!rst_ni || (step_i && !take_i)) q_q <= '0;
+            else if (step_i) q_q <= $signed(q_i);
         end
         if (Fold == 1) begin : gen_two
             always_ff @(posedge clk_i) begin
