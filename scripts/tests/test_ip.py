@@ -154,7 +154,7 @@ def test_cores_have_every_source_once():
     ]
     sources = [
         f"{path.parent.name}/{path.name}"
-        for room in (*ROOMS, "ntt", "ip")
+        for room in (*ROOMS, "election", "links", "ntt", "ip")
         for path in (ROOT / "rtl" / room).glob("*.*v")
     ]
     assert len(named) == len(set(named))
