@@ -1,6 +1,6 @@
 //! `hearith election verify`.
 
-use hearith_election::{Check, Folder, Report, Source, Step, verify};
+use hearith_election::{Folder, Report, Source, Step, verify};
 
 use super::end::print_result;
 use super::office::{client, of, record_folder, url};
@@ -69,20 +69,7 @@ fn show(session: &Session, report: &Report) -> Result<(), Failure> {
         }
     }
     if session.json {
-        let check = |(step, check): (&Step, &Check)| {
-            let faults: Vec<String> = check.faults.iter().map(ToString::to_string).collect();
-            (
-                step.name().to_owned(),
-                serde_json::json!({ "checked": check.checked, "wrong": check.wrong, "faults": faults }),
-            )
-        };
-        let checks: serde_json::Map<String, serde_json::Value> = report.checks.iter().map(check).collect();
-        let election = report.state.as_ref().map(|state| state.election().id().to_string());
-        let phase = report.state.as_ref().map(|state| state.phase().name());
-        return print_json(&serde_json::json!({
-            "election": election, "entries": report.size, "root": report.root.to_string(), "phase": phase,
-            "verified": report.is_good(), "checks": checks, "result": report.result(),
-        }));
+        return print_json(&report.to_json());
     }
     let mut text = String::new();
     if let Some(state) = &report.state {
