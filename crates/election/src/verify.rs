@@ -1,6 +1,7 @@
 //! The verifier: everything that a published record claims, checked again from nothing but the record.
 //!
-//! The record is read once, in batches whose lines, signatures and proofs are checked on all cores, and memory does not grow with it but for some hundred bytes
+//! The record is read once, in batches whose lines, signatures and proofs are checked on all cores; ballots wait until there are enough for one equation, and
+//! are verified while the lines after them are read. Memory does not grow with the record but for some hundred bytes
 //! a voter and some twenty a ciphertext. Only files with ballots that others replaced are read twice.
 
 use crate::board::{Board, Head};
