@@ -29,13 +29,18 @@ CANDIDATES = [f"Candidate {number}" for number in range(1, 11)]
 def run(command: str, *words: object) -> float:
     """Seconds that a command of `hearith election` takes."""
     began = time.monotonic()
-    subprocess.run([command, "election", *map(str, words)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [command, "election", *map(str, words)], check=True, stdout=subprocess.DEVNULL
+    )
     return time.monotonic() - began
 
 
 def peak(command: str, record: Path) -> int:
     """MiB that a verification takes at most, as the system counts it."""
-    process = subprocess.Popen([command, "election", "verify", "--quiet", str(record)], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [command, "election", "verify", "--quiet", str(record)],
+        stdout=subprocess.DEVNULL,
+    )
     _, status, usage = os.wait4(process.pid, 0)
     assert status == 0
     return round(usage.ru_maxrss / 1024)
@@ -52,7 +57,15 @@ def record(command: str, folder: Path, ballots: int) -> tuple[Path, float]:
     folder.mkdir()
     contests, office = folder / "contests.json", folder / "office"
     contests.write_text(
-        json.dumps([{"candidates": CANDIDATES, "method": {"choose": {"exactly": 1}}, "title": "Chair"}])
+        json.dumps(
+            [
+                {
+                    "candidates": CANDIDATES,
+                    "method": {"choose": {"exactly": 1}},
+                    "title": "Chair",
+                }
+            ]
+        )
     )
     voters = [f"voter {number}" for number in range(ballots)]
     rows(folder / "voters.csv", ["voter"], [[voter] for voter in voters])
@@ -62,10 +75,36 @@ def record(command: str, folder: Path, ballots: int) -> tuple[Path, float]:
         [[voter, CANDIDATES[place % 10]] for place, voter in enumerate(voters)],
     )
     run(command, "init", "--title", "Bench", "--contests", contests, "--out", office)
-    run(command, "ceremony", office, "--bits", 2048, "--shares", "3/5", "--out", folder / "trustees")
+    run(
+        command,
+        "ceremony",
+        office,
+        "--bits",
+        2048,
+        "--shares",
+        "3/5",
+        "--out",
+        folder / "trustees",
+    )
     credentials = folder / "credentials.jsonl"
-    run(command, "register", office, folder / "voters.csv", "--out", credentials, "--open")
-    casting = run(command, "vote", office, "--credential", credentials, "--ballots", folder / "votes.csv")
+    run(
+        command,
+        "register",
+        office,
+        folder / "voters.csv",
+        "--out",
+        credentials,
+        "--open",
+    )
+    casting = run(
+        command,
+        "vote",
+        office,
+        "--credential",
+        credentials,
+        "--ballots",
+        folder / "votes.csv",
+    )
     run(command, "tally", office)
     shares = [folder / f"share-{trustee}.json" for trustee in (1, 2, 3)]
     for trustee, share in enumerate(shares, 1):
@@ -84,12 +123,18 @@ def record(command: str, folder: Path, ballots: int) -> tuple[Path, float]:
 
 def cast(found: Path) -> int:
     """How many ballots a record has."""
-    return sum('"kind":"ballot"' in line for file in found.glob("board/*") for line in file.open())
+    return sum(
+        '"kind":"ballot"' in line
+        for file in found.glob("board/*")
+        for line in file.open()
+    )
 
 
 def size(folder: Path) -> float:
     """MB of a folder's files."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+    return (
+        sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+    )
 
 
 def cpu() -> str:
@@ -99,11 +144,15 @@ def cpu() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--ballots", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--records", nargs=2, type=Path)
-    parser.add_argument("--command", default=str(ROOT / "target" / "release" / "hearith"))
+    parser.add_argument(
+        "--command", default=str(ROOT / "target" / "release" / "hearith")
+    )
     arguments = parser.parse_args()
     lines, seconds = [], {}
     with tempfile.TemporaryDirectory() as holder:
@@ -113,7 +162,10 @@ def main() -> None:
         ]
         for found, casting in made:
             ballots = cast(found)
-            taken = sorted(run(arguments.command, "verify", "--quiet", found) for _ in range(arguments.rounds))
+            taken = sorted(
+                run(arguments.command, "verify", "--quiet", found)
+                for _ in range(arguments.rounds)
+            )
             seconds[ballots] = statistics.median(taken)
             memory = peak(arguments.command, found)
             line = (
