@@ -194,7 +194,7 @@ Made by `bench/python/election_verify.py` (`make bench-election`).
 {body}
 
 A ballot takes {1000 * each:.2f} ms; the rest is what every record takes. By that 100 000 ballots, which were not made here, would take {100_000 * each:.0f} s: the goal is
-{"met" if 100_000 * each <= 60 else "60 s, and it is missed"}. Memory grows until the first batch of some 4000 ballots is full, and then by 20 bytes a ciphertext.
+{"met" if 100_000 * each <= 60 else "60 s, and it is missed"}. Memory is largest while a batch of some 4000 ballots is verified and the lines after it are read, as in the longer record only.
 
 On Spark (`hearith.spark.verify`), 10^8 ballots would take 100 machines like this one {1e8 * each / 100 / 60:.0f} minutes for signatures and proofs, as computed from the figure above; the first
 reading, and what the driver does with every ballot, come to that and were not measured.
