@@ -276,20 +276,19 @@ def executors(spark):
 
 
 class Killer(threading.Thread):
-    """Kills an executor when all of them are at work, until a task has failed."""
+    """Kills an executor, once, as soon as all of them are at work."""
 
     def __init__(self, spark):
         super().__init__()
-        self.spark, self.failed, self.ended = spark, 0, threading.Event()
+        self.spark, self.killed, self.ended = spark, None, threading.Event()
 
     def run(self):
         tracker = self.spark.sparkContext.statusTracker()
-        while not self.ended.wait(0.01):
-            stages = [stage for number in tracker.getActiveStageIds() if (stage := tracker.getStageInfo(number))]
-            self.failed = max([self.failed, *(stage.numFailedTasks for stage in stages)])
-            if not self.failed and any(stage.numActiveTasks == EXECUTORS for stage in stages):
-                os.kill(executors(self.spark)[0], signal.SIGKILL)
-                self.ended.wait(1)
+        while self.killed is None and not self.ended.wait(0.01):
+            stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+            if any(stage and stage.numActiveTasks == EXECUTORS for stage in stages):
+                self.killed = executors(self.spark)[0]
+                os.kill(self.killed, signal.SIGKILL)
 
 
 def test_an_election_is_verified_as_by_the_command(spark, record, command):
@@ -310,7 +309,8 @@ def test_an_executor_dies_while_an_election_is_verified(spark, record, command):
     finally:
         killer.ended.set()
         killer.join()
-    assert killer.failed > 0
+    assert killer.killed is not None
+    assert killer.killed not in executors(spark)
     assert found == json.loads(said(command, "verify", record))
 
 
