@@ -29,7 +29,7 @@ demo-service: ## the same through a service on the loopback address, by two clie
 	@scripts/setup.sh build
 	@scripts/demo_service.sh
 
-demo-election: ## a thousand ballots of a known result: cast, challenged, tallied by trustees, verified by two verifiers
+demo-election: ## a thousand ballots of a known result through a server (SERVE=1 leaves it up), verified by two verifiers
 	@scripts/setup.sh build
 	@scripts/demo_election.sh
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # An election whose result is known: 538 simulated voters cast what data/electors.csv says, 450 of them after they had voted otherwise before, and
 # 12 ballots are challenged: a thousand ballots. Three of five trustees decrypt, two verifiers that share no code check the record, and the result is
-# held against the truth. Ends with status 1 if it differs. BITS (2048) chooses the key size. The record stays in target/demo-election/record.
+# held against the truth. Ends with status 1 if it differs. Everybody works over HTTP with a server on SQLite. BITS (2048) chooses the key size;
+# SERVE=1 leaves the server up, at the URL that is printed, until Ctrl-C. The record stays in target/demo-election/record.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -24,12 +25,45 @@ step() {
     "$hearith" "${insecure[@]}" election "$@"
 }
 
+# The server, which is asked to end when this script does.
+serve() {
+    "$hearith" "${insecure[@]}" election serve --store "sqlite:$folder/board.db" --board-key "$office/board.json" \
+        --listen 127.0.0.1:0 --max-rate 0 "${pages[@]}" 2>"$folder/server.log" &
+    server=$!
+    trap 'kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true' EXIT
+    for _ in {1..200}; do
+        url=$(sed -nE 's/.*listening.* address=([0-9.:]+).*/http:\/\/\1/p' "$folder/server.log")
+        [ -n "$url" ] && return
+        kill -0 "$server" 2>/dev/null || break
+        sleep 0.1
+    done
+    cat "$folder/server.log" >&2
+    exit 1
+}
+
+# cast TABLE: its voters vote, eight at a time.
+cast() {
+    local parts=() part
+    printf '\n$ hearith election vote %s --ballots ... (%s.csv, eight voters at a time)\n' "$url" "$1"
+    for part in {0..7}; do
+        awk -v part="$part" 'NR == 1 || NR % 8 == part' "$folder/$1.csv" >"$folder/$1-$part.csv"
+        "$hearith" "${insecure[@]}" --quiet election "${vote[@]}" --ballots "$folder/$1-$part.csv" &
+        parts+=($!)
+    done
+    for part in "${parts[@]}"; do wait "$part"; done
+}
+
+pages=()
+[ ! -f web/dist/index.html ] || pages=(--web web/dist)
 python3 scripts/demo_election.py votes "$table" "$folder"
 step init --title "Electors of 2016" --contests "$folder/contests.json" --revoting --out "$office"
 step ceremony "$office" --bits "$bits" --shares 3/5 --out "$folder/trustees"
-step register "$office" "$folder/voters.csv" --out "$folder/credentials.jsonl" --open
-vote=(vote "$office" --credential "$folder/credentials.jsonl")
-step "${vote[@]}" --ballots "$folder/first.csv"
+step restore --store "sqlite:$folder/board.db" "$office"
+serve
+printf '\ndemo: the server is %s\n' "$url"
+step register "$office" "$folder/voters.csv" --out "$folder/credentials.jsonl" --open --server "$url"
+vote=(vote "$url" --credential "$folder/credentials.jsonl")
+cast first
 
 printf '\nTwelve voters challenge a ballot before they vote, one of them shown:\n'
 for number in {1..12}; do
@@ -38,17 +72,19 @@ for number in {1..12}; do
     show=$([ "$number" = 1 ] && echo step || echo quiet)
     quiet() { "$hearith" "${insecure[@]}" election "$@" >"$folder/said.txt" 2>&1 || { cat "$folder/said.txt" >&2; exit 1; }; }
     "$show" "${vote[@]}" --voter "$voter" "${chosen[@]}" --prepare "$folder/prepared.json"
-    "$show" challenge "$office" "$folder/prepared.json" --credential "$folder/credentials.jsonl"
+    "$show" challenge "$url" "$folder/prepared.json" --credential "$folder/credentials.jsonl"
     rm "$folder/prepared.json"
 done
 
-step "${vote[@]}" --ballots "$folder/last.csv"
-step tally "$office"
+cast last
+step tally "$office" --server "$url"
+step backup --store "sqlite:$folder/board.db" "$folder/record"
 for trustee in 1 3 5; do
-    step decrypt-share "$office/record" --share "$folder/trustees/share-$trustee.json" --out "$folder/share-$trustee.json"
+    step decrypt-share "$folder/record" --share "$folder/trustees/share-$trustee.json" --out "$folder/share-$trustee.json"
 done
-step finish "$office" "$folder/share-1.json" "$folder/share-3.json" "$folder/share-5.json"
-cp -r "$office/record" "$folder/record"
+step finish "$office" "$folder/share-1.json" "$folder/share-3.json" "$folder/share-5.json" --server "$url"
+step verify "$url"
+step backup --store "sqlite:$folder/board.db" "$folder/record"
 
 step verify "$folder/record"
 printf '\n$ python3 verifier/hearith_verify.py %s\n' "$folder/record"
@@ -56,3 +92,7 @@ python3 verifier/hearith_verify.py "${insecure[@]}" "$folder/record"
 "$hearith" "${insecure[@]}" --json election verify "$folder/record" >"$folder/verified.json"
 python3 scripts/demo_election.py compare "$table" "$folder/verified.json"
 printf 'demo: the published record is %s\n' "$folder/record"
+if [ "${SERVE:-0}" = 1 ]; then
+    printf 'demo: the election is shown at %s until Ctrl-C\n' "$url"
+    wait "$server"
+fi

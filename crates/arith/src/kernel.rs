@@ -51,6 +51,9 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// row's end.
     fn load(words: &mut [Self::Word], rows: &[&[u64]], start: usize);
 
+    /// Says that these rows will be loaded soon, so that memory can bring them meanwhile.
+    fn prefetch(_rows: &[&[u64]]) {}
+
     /// Puts the limbs in lane `i` of `words` together to row `i`, of as many 64-bit limbs as the modulus.
     fn store(words: &[Self::Word], rows: &mut [&mut [u64]]);
 

@@ -59,9 +59,18 @@ fn chain_products<R: Ring>(constants: &Constants, factors: &Batch, chains: &[(us
             load_parts::<R>(m, words, chains.iter().map(|(_, chain)| row(chain)), &mut lanes);
         };
         let longest = chains[0].1.len();
+        // Rows lie anywhere in more memory than a cache holds.
+        let mut ahead = Vec::with_capacity(chains.len());
+        let mut prefetch = |step: usize| {
+            ahead.clear();
+            ahead.extend(chains.iter().filter_map(|(_, chain)| chain.get(step)).map(|&row| factors.row(row as usize)));
+            R::Kernel::prefetch(&ahead);
+        };
         load(&mut product, 0);
+        prefetch(1);
         for step in 1..longest {
             load(&mut factor, step);
+            prefetch(step + 1);
             work.mul_assign(m, &mut product, &factor);
         }
         load_parts::<R>(m, &mut factor, repeat_n(&powers[longest - 1][..], R::Kernel::LANES), &mut lanes);

@@ -59,7 +59,13 @@ fn an_election_at_a_server_comes_to_its_result() {
     assert!(place.ok("election backup --store sqlite:board.db kept").text().starts_with("kept: "));
     place.ok("election audit kept --receipt receipt.json");
 
+    // Whoever was given something compares it with what the server shows, or with a copy.
+    place.ok(&format!("election audit {url} --receipt receipt.json"));
+    let run = place.ok(&format!("election audit kept {url}"));
+    assert!(run.text().contains("both copies have the same "), "{}", run.text());
     place.ok(&format!("election tally club --server {url}"));
+    let run = place.ok(&format!("election audit kept {url}"));
+    assert!(run.text().contains(" in common, and the second goes on"), "{}", run.text());
     let run = place.ok(&format!("election finish club --key secret/private.json --server {url}"));
     assert!(run.text().contains("Ada           1") && run.text().contains("Bo            2"), "{}", run.text());
     let verified = place.ok(&format!("election verify {url}")).text();
@@ -79,6 +85,30 @@ fn an_election_at_a_server_comes_to_its_result() {
 }
 
 #[test]
+fn trustees_decrypt_what_a_server_shows() {
+    let place = Place::new();
+    place.write("contests.json", CONTESTS);
+    place.write("voters.csv", "voter\nann\n");
+    place.ok("election init --title Club --contests contests.json --out club");
+    place.ok("election ceremony club --bits 512 --shares 2/3 --out secret");
+    place.ok("election restore --store sqlite:board.db club");
+    let service = Service::of(&place, SERVE);
+    let url = &service.url.clone();
+    place.ok(&format!("election register club voters.csv --out credentials --open --server {url}"));
+    assert_eq!(vote(&place, url, "ann", "--choose Chair=Bo").status, Some(0));
+    let share =
+        |trustee: u32| format!("election decrypt-share {url} --share secret/share-{trustee}.json --out {trustee}");
+    place.fails(&share(1), &format!("{url}: there is no tally yet"));
+    place.ok(&format!("election tally club --server {url}"));
+    place.ok(&share(1));
+    place.ok(&share(3));
+    let run = place.ok(&format!("election finish club 1 3 --server {url}"));
+    assert!(run.text().contains("Bo            1"), "{}", run.text());
+    assert_eq!(service.end("-TERM"), Some(0));
+    place.fails(&share(2), &format!("{url}: cannot connect"));
+}
+
+#[test]
 fn what_a_server_refuses_is_one_line() {
     let place = begun();
     place.ok("election restore --store sqlite:board.db club");
@@ -92,7 +122,9 @@ fn what_a_server_refuses_is_one_line() {
     place.fails("election verify http://example.org", "http://example.org: http is for servers on this machine");
     place.fails(&format!("{SERVE} --listen {}", service.address), &format!("cannot listen on {}", service.address));
     assert_eq!(service.end("-INT"), Some(0));
-    place.fails(&format!("election verify {url}"), &format!("{url}: cannot connect"));
+    for command in ["verify", "audit"] {
+        place.fails(&format!("election {command} {url}"), &format!("{url}: cannot connect"));
+    }
 }
 
 #[test]

@@ -50,16 +50,22 @@ impl Board {
     /// As [`Entry::from_line`]; [`WrongIndex`](ErrorKind::WrongIndex), [`BrokenChain`](ErrorKind::BrokenChain).
     pub fn follow(&mut self, line: &str) -> Result<Entry, ErrorKind> {
         let entry = Entry::from_line(line)?;
-        self.follow_entry(&entry, line_hash(line), leaf_hash(line))?;
+        self.follow_hashed(entry.index, &entry.previous, line_hash(line), leaf_hash(line))?;
         Ok(entry)
     }
 
     /// The same with the line read and hashed already.
-    pub(crate) fn follow_entry(&mut self, entry: &Entry, line: Hash, leaf: Hash) -> Result<(), ErrorKind> {
-        if entry.index != self.size() {
-            return Err(ErrorKind::WrongIndex { found: entry.index });
+    pub(crate) fn follow_hashed(
+        &mut self,
+        index: u64,
+        previous: &Hash,
+        line: Hash,
+        leaf: Hash,
+    ) -> Result<(), ErrorKind> {
+        if index != self.size() {
+            return Err(ErrorKind::WrongIndex { found: index });
         }
-        if entry.previous != self.last {
+        if *previous != self.last {
             return Err(ErrorKind::BrokenChain);
         }
         self.last = line;

@@ -1,6 +1,6 @@
 //! An election ready to work with: the manifest checked, its key prepared for an engine.
 
-use crate::body::{Ballot, ElectionKey, Manifest, Trustees};
+use crate::body::{Ballot, Challenge, ElectionKey, Manifest, Trustees};
 use crate::canonical::{Bytes, Hash};
 use crate::contest::{Contest, Limit, MAX_CONTESTS, MAX_MARKS, is_name};
 use crate::error::{ErrorKind, Place};
@@ -175,6 +175,36 @@ impl Election {
             }
         }
         Ok(())
+    }
+
+    /// Checks the form of a challenged ballot and of its openings.
+    ///
+    /// # Errors
+    /// As [`Election::check_shape`]; [`WrongElection`](ErrorKind::WrongElection), [`WrongOpening`](ErrorKind::WrongOpening).
+    pub(crate) fn check_challenge(&self, challenge: &Challenge) -> Result<(), ErrorKind> {
+        if challenge.ballot.election != challenge.election {
+            return Err(ErrorKind::WrongElection);
+        }
+        self.check_shape(&challenge.ballot)?;
+        let width = self.key().short_bits().div_ceil(8) as usize;
+        self.check_marks(&challenge.openings, |one| one.exponent.0.len() == width)?;
+        for (contest, (one, openings)) in self.contests().iter().zip(&challenge.openings).enumerate() {
+            if let Some(mark) = openings.iter().position(|opened| opened.value >= one.values()) {
+                return Err(ErrorKind::WrongOpening { place: Place { contest, mark: Some(mark) } });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that there is something for every mark of every contest, each of its form.
+    pub(crate) fn check_marks<T>(&self, contests: &[Vec<T>], form: impl Fn(&T) -> bool) -> Result<(), ErrorKind> {
+        let expected = self.contests();
+        let fits = contests.len() == expected.len()
+            && contests
+                .iter()
+                .zip(expected)
+                .all(|(marks, contest)| marks.len() == contest.marks() && marks.iter().all(&form));
+        if fits { Ok(()) } else { Err(ErrorKind::Shape { problem: "not a number of its length for every mark" }) }
     }
 
     /// Bytes of the proof of a contest's sum, if it asks for one.

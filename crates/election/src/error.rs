@@ -278,6 +278,9 @@ pub enum ErrorKind {
     /// The random generator.
     #[error("the system's random generator fails: {0}")]
     Randomness(#[from] getrandom::Error),
+    /// What another machine found that verifies a part of the record, in its words.
+    #[error("{0}")]
+    Elsewhere(String),
     /// Reading or writing a record.
     #[error("{0}")]
     Io(#[from] std::io::Error),

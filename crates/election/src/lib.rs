@@ -23,6 +23,7 @@ mod error;
 mod record;
 mod secret;
 pub mod signature;
+pub mod spread;
 mod state;
 mod tally;
 mod time;

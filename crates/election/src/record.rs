@@ -117,7 +117,7 @@ impl<'a> Lines<'a> {
 }
 
 /// A line without its newline; `None` at the end.
-fn read_line(file: &mut impl BufRead) -> Result<Option<String>, Error> {
+pub(crate) fn read_line(file: &mut impl BufRead) -> Result<Option<String>, Error> {
     let mut line = Vec::new();
     let bytes = file.take(MAX_LINE as u64 + 2).read_until(b'\n', &mut line)?;
     if bytes == 0 {
@@ -140,7 +140,12 @@ fn read_line(file: &mut impl BufRead) -> Result<Option<String>, Error> {
 /// All heads of a record, in order.
 pub(crate) fn heads(source: &dyn Source) -> Result<Vec<Head>, Error> {
     let Some(file) = source.open(HEADS)? else { return Ok(Vec::new()) };
-    let (mut file, mut heads) = (BufReader::new(file), Vec::new());
+    heads_of(BufReader::new(file))
+}
+
+/// The heads of a file.
+pub(crate) fn heads_of(mut file: impl BufRead) -> Result<Vec<Head>, Error> {
+    let mut heads = Vec::new();
     while let Some(line) = read_line(&mut file)? {
         heads.push(Head::from_line(&line)?);
     }

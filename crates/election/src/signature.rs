@@ -83,6 +83,11 @@ impl PublicKey {
         }
     }
 
+    /// The key as [`PublicKey::new`] reads it.
+    pub fn to_bytes(&self) -> Bytes {
+        Bytes(self.0.to_vec())
+    }
+
     /// Checks a signature of a text for what the tag says.
     ///
     /// # Errors

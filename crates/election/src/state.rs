@@ -3,11 +3,12 @@
 //! Of each kind of entry it says whether it may come now, whether its author is whom it must be, and whether it fits what came before. Proofs, which are
 //! verified in batches, are the business of [`verify_ballots`](crate::verify_ballots) and its siblings.
 
-use crate::body::{Ballot, Body, Challenge, Kind, Manifest, Opening, Outcome, Share, Tally, Voters};
+use crate::body::{Body, Kind, Manifest, Opening, Outcome, Share, Tally, Voters};
+use crate::canonical::Hash;
 use crate::contest::is_name;
 use crate::election::Election;
 use crate::entry::Notice;
-use crate::error::{ErrorKind, Place};
+use crate::error::ErrorKind;
 use crate::signature;
 use crate::verify_ballots::{verify_ballots, verify_challenges};
 use hearith_paillier::{Engine, KeyPolicy};
@@ -97,7 +98,9 @@ pub struct State {
     phase: Phase,
     voters: HashMap<String, Standing>,
     all_weights: u64,
-    ciphertexts: Seen,
+    outliner: Outliner,
+    /// The ciphertexts on the board, by their keyed hashes.
+    seen: HashSet<u128>,
     counted: u64,
     weight: u64,
     challenges: u64,
@@ -133,12 +136,13 @@ impl State {
     /// The state after the first entry of an election.
     pub fn new(election: Election) -> Self {
         State {
+            outliner: Outliner::new(&election),
             election,
             size: 1,
             phase: Phase::Preparing,
             voters: HashMap::new(),
             all_weights: 0,
-            ciphertexts: Seen::default(),
+            seen: HashSet::new(),
             counted: 0,
             weight: 0,
             challenges: 0,
@@ -253,7 +257,7 @@ impl State {
     /// As [`State::check`]; nothing has changed then.
     pub fn admit(&mut self, notice: &Notice) -> Result<Admitted, ErrorKind> {
         self.check(notice)?;
-        Ok(self.fold(notice.body()))
+        Ok(self.admit_unsigned(notice)?.0)
     }
 
     /// The same without its signature, which the caller checks by the key that comes with it.
@@ -261,9 +265,30 @@ impl State {
         &mut self,
         notice: &Notice,
     ) -> Result<(Admitted, Option<signature::PublicKey>), ErrorKind> {
+        if let Some((outline, form)) = self.outliner.outline(notice) {
+            let (admitted, author) = self.admit_outline(&outline, form)?;
+            return Ok((admitted, Some(author)));
+        }
         self.check_rules(notice)?;
         let author = self.author(notice)?;
-        Ok((self.fold(notice.body()), author))
+        self.fold(notice.body());
+        Ok((Admitted::default(), author))
+    }
+
+    /// The same of a ballot, cast or challenged, of which no more than the outline is here.
+    pub(crate) fn admit_outline(
+        &mut self,
+        outline: &Outline,
+        form: Result<(), ErrorKind>,
+    ) -> Result<(Admitted, signature::PublicKey), ErrorKind> {
+        self.check_outline(outline, form)?;
+        let author = self.voters.get(&outline.voter).ok_or(ErrorKind::UnknownVoter)?.key;
+        Ok((self.fold_outline(outline), author))
+    }
+
+    /// What makes outlines for this state.
+    pub(crate) fn outliner(&self) -> &Outliner {
+        &self.outliner
     }
 
     /// Leaves an entry out that must not have been there, but has its place.
@@ -288,39 +313,28 @@ impl State {
 
     /// Everything but signature and proofs.
     fn check_rules(&self, notice: &Notice) -> Result<(), ErrorKind> {
+        if let Some((outline, form)) = self.outliner.outline(notice) {
+            return self.check_outline(&outline, form);
+        }
         let (body, kind) = (notice.body(), notice.kind());
         if body.election() != Some(self.election.id()) && kind != Kind::Election {
             return Err(ErrorKind::WrongElection);
         }
-        let shared = self.election.trustees().is_some();
-        let now = match (kind, self.phase) {
-            (Kind::Voters | Kind::Open, Phase::Preparing) => true,
-            (Kind::Ballot | Kind::Challenge | Kind::Close, Phase::Open) => true,
-            (Kind::Tally, Phase::Closed) => true,
-            (Kind::Share, Phase::Tallied) => shared,
-            (Kind::Opening, Phase::Tallied) => !shared && self.opening.is_none(),
-            (Kind::Result, Phase::Tallied) => true,
-            _ => false,
-        };
-        if !now {
-            return Err(ErrorKind::OutOfOrder { kind, phase: self.phase });
-        }
+        self.check_order(kind)?;
         match body {
             Body::Voters(voters) => self.check_voters(voters),
             Body::Open(_) if self.voters.is_empty() => Err(ErrorKind::Shape { problem: "there are no voters" }),
-            Body::Ballot(ballot) => self.check_ballot(ballot, true),
-            Body::Challenge(challenge) => self.check_challenge(challenge),
             Body::Tally(tally) => {
                 if (tally.counted, tally.weight) != (self.counted, self.weight) {
                     return Err(ErrorKind::WrongCount { counted: self.counted, weight: self.weight });
                 }
                 let width = self.election.key().ciphertext_bytes();
-                self.check_marks(&tally.contests, |number| number.0.len() == width)
+                self.election.check_marks(&tally.contests, |number| number.0.len() == width)
             }
             Body::Share(share) => self.check_share(share.trustee, share.shares.0.len()),
             Body::Opening(opening) => {
                 let width = self.election.key().plaintext_bytes();
-                self.check_marks(&opening.contests, |one| {
+                self.election.check_marks(&opening.contests, |one| {
                     (one.opening.0.len(), one.plaintext.0.len()) == (width, width)
                 })
             }
@@ -330,7 +344,7 @@ impl State {
                 if given < needed {
                     return Err(ErrorKind::TooFewShares { needed, given });
                 }
-                if !shared && self.opening.is_none() {
+                if self.election.trustees().is_none() && self.opening.is_none() {
                     return Err(ErrorKind::Shape { problem: "the tally is not decrypted yet" });
                 }
                 let contests = self.election.contests();
@@ -348,6 +362,21 @@ impl State {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether an entry of this kind can come now.
+    fn check_order(&self, kind: Kind) -> Result<(), ErrorKind> {
+        let shared = self.election.trustees().is_some();
+        let now = match (kind, self.phase) {
+            (Kind::Voters | Kind::Open, Phase::Preparing) => true,
+            (Kind::Ballot | Kind::Challenge | Kind::Close, Phase::Open) => true,
+            (Kind::Tally, Phase::Closed) => true,
+            (Kind::Share, Phase::Tallied) => shared,
+            (Kind::Opening, Phase::Tallied) => !shared && self.opening.is_none(),
+            (Kind::Result, Phase::Tallied) => true,
+            _ => false,
+        };
+        if now { Ok(()) } else { Err(ErrorKind::OutOfOrder { kind, phase: self.phase }) }
     }
 
     fn check_voters(&self, voters: &Voters) -> Result<(), ErrorKind> {
@@ -377,28 +406,22 @@ impl State {
         Ok(())
     }
 
-    fn check_ballot(&self, ballot: &Ballot, cast: bool) -> Result<(), ErrorKind> {
-        let voter = self.voters.get(&ballot.voter).ok_or(ErrorKind::UnknownVoter)?;
-        if cast && voter.counted.is_some() && !self.election.manifest().revoting {
-            return Err(ErrorKind::VotedAlready);
-        }
-        self.election.check_shape(ballot)?;
-        self.ciphertexts.check(ballot)
-    }
-
-    fn check_challenge(&self, challenge: &Challenge) -> Result<(), ErrorKind> {
-        if challenge.ballot.election != challenge.election {
+    /// The rules for a ballot, cast or challenged, whose form was checked where it was read.
+    fn check_outline(&self, outline: &Outline, form: Result<(), ErrorKind>) -> Result<(), ErrorKind> {
+        if outline.election != self.election.id() {
             return Err(ErrorKind::WrongElection);
         }
-        self.check_ballot(&challenge.ballot, false)?;
-        let width = self.election.key().short_bits().div_ceil(8) as usize;
-        self.check_marks(&challenge.openings, |one| one.exponent.0.len() == width)?;
-        for (contest, (one, openings)) in self.election.contests().iter().zip(&challenge.openings).enumerate() {
-            if let Some(mark) = openings.iter().position(|opened| opened.value >= one.values()) {
-                return Err(ErrorKind::WrongOpening { place: Place { contest, mark: Some(mark) } });
-            }
+        self.check_order(outline.kind)?;
+        let voter = self.voters.get(&outline.voter).ok_or(ErrorKind::UnknownVoter)?;
+        if outline.kind == Kind::Ballot && voter.counted.is_some() && !self.election.manifest().revoting {
+            return Err(ErrorKind::VotedAlready);
         }
-        Ok(())
+        form?;
+        let mut own = HashSet::new();
+        match outline.marks.iter().position(|hash| self.seen.contains(hash) || !own.insert(hash)) {
+            Some(mark) => Err(ErrorKind::CiphertextTwice { place: self.election.places()[mark] }),
+            None => Ok(()),
+        }
     }
 
     fn check_share(&self, trustee: u32, bytes: usize) -> Result<(), ErrorKind> {
@@ -417,21 +440,8 @@ impl State {
         }
     }
 
-    /// Checks that there is something for every mark of every contest, each of its form.
-    fn check_marks<T>(&self, contests: &[Vec<T>], form: impl Fn(&T) -> bool) -> Result<(), ErrorKind> {
-        let expected = self.election.contests();
-        let fits = contests.len() == expected.len()
-            && contests
-                .iter()
-                .zip(expected)
-                .all(|(marks, contest)| marks.len() == contest.marks() && marks.iter().all(&form));
-        if fits { Ok(()) } else { Err(ErrorKind::Shape { problem: "not a number of its length for every mark" }) }
-    }
-
     /// Takes an entry up that was checked.
-    fn fold(&mut self, body: &Body) -> Admitted {
-        let mut admitted = Admitted::default();
-        let entry = self.size;
+    fn fold(&mut self, body: &Body) {
         self.size += 1;
         match body {
             Body::Voters(voters) => voters.voters.iter().for_each(|voter| {
@@ -441,20 +451,6 @@ impl State {
                 }
             }),
             Body::Open(_) => self.phase = Phase::Open,
-            Body::Ballot(ballot) => {
-                self.ciphertexts.add(ballot);
-                if let Some(voter) = self.voters.get_mut(&ballot.voter) {
-                    admitted = Admitted { weight: voter.weight, replaced: voter.counted.replace(entry) };
-                    if admitted.replaced.is_none() {
-                        self.counted += 1;
-                        self.weight += voter.weight;
-                    }
-                }
-            }
-            Body::Challenge(challenge) => {
-                self.ciphertexts.add(&challenge.ballot);
-                self.challenges += 1;
-            }
             Body::Close(_) => self.phase = Phase::Closed,
             Body::Tally(tally) => {
                 self.tally = Some(tally.clone());
@@ -466,7 +462,24 @@ impl State {
                 self.result = Some(result.clone());
                 self.phase = Phase::Finished;
             }
-            Body::Election(_) => {}
+            Body::Election(_) | Body::Ballot(_) | Body::Challenge(_) => {}
+        }
+    }
+
+    /// The same of a ballot's outline.
+    fn fold_outline(&mut self, outline: &Outline) -> Admitted {
+        let entry = self.size;
+        self.size += 1;
+        self.seen.extend(&outline.marks);
+        let voter = self.voters.get_mut(&outline.voter).filter(|_| outline.kind == Kind::Ballot);
+        let Some(voter) = voter else {
+            self.challenges += 1;
+            return Admitted::default();
+        };
+        let admitted = Admitted { weight: voter.weight, replaced: voter.counted.replace(entry) };
+        if admitted.replaced.is_none() {
+            self.counted += 1;
+            self.weight += voter.weight;
         }
         admitted
     }
@@ -486,40 +499,56 @@ impl fmt::Debug for State {
     }
 }
 
-/// The ciphertexts on the board, by keyed hashes of 128 bits, so that memory does not grow with their length. The key is random, so nobody finds two that
-/// hash alike; two of `2^40` do by chance once in `2^48` boards.
-#[derive(Default)]
-struct Seen {
-    keys: [RandomState; 2],
-    hashes: HashSet<u128>,
+/// What the rules look at in a ballot, cast or challenged: little, and made wherever the entry is read.
+#[derive(Debug)]
+pub(crate) struct Outline {
+    pub(crate) election: Hash,
+    pub(crate) kind: Kind,
+    pub(crate) voter: String,
+    /// Keyed hashes of the ciphertexts, in order.
+    pub(crate) marks: Vec<u128>,
 }
 
-impl Seen {
-    fn hash(&self, ciphertext: &[u8]) -> u128 {
-        let [high, low] = [0, 1].map(|key: usize| u128::from(self.keys[key].hash_one(ciphertext)));
-        high << 64 | low
+/// Makes outlines. Ciphertexts are told apart by keyed hashes of 128 bits, so that memory does not grow with their length. The key is random, so nobody finds
+/// two that hash alike; two of `2^40` do by chance once in `2^48` boards.
+#[derive(Clone)]
+pub(crate) struct Outliner {
+    election: Election,
+    key: [u64; 4],
+}
+
+impl Outliner {
+    fn new(election: &Election) -> Self {
+        let source = RandomState::new();
+        Self::with_key(election, std::array::from_fn(|word| source.hash_one(word)))
     }
 
-    /// Every ciphertext of a ballot with its place.
-    fn all<'a>(&'a self, ballot: &'a Ballot) -> impl Iterator<Item = (Place, u128)> + 'a {
-        let of_contest = move |(contest, one): (usize, &'a crate::body::Selection)| {
-            let marks = one.marks.iter().enumerate();
-            marks.map(move |(mark, it)| (Place { contest, mark: Some(mark) }, self.hash(&it.ciphertext.0)))
+    /// One whose outlines are for a state elsewhere.
+    pub(crate) fn with_key(election: &Election, key: [u64; 4]) -> Self {
+        Outliner { election: election.clone(), key }
+    }
+
+    pub(crate) fn key(&self) -> [u64; 4] {
+        self.key
+    }
+
+    /// The outline of a ballot, cast or challenged, and whether its form is right; other entries have none.
+    pub(crate) fn outline(&self, notice: &Notice) -> Option<(Outline, Result<(), ErrorKind>)> {
+        let (election, ballot, form) = match notice.body() {
+            Body::Ballot(ballot) => (ballot.election, ballot, self.election.check_shape(ballot)),
+            Body::Challenge(challenge) => {
+                (challenge.election, &challenge.ballot, self.election.check_challenge(challenge))
+            }
+            _ => return None,
         };
-        ballot.contests.iter().enumerate().flat_map(of_contest)
+        let marks = ballot.contests.iter().flat_map(|one| &one.marks).map(|mark| self.hash(&mark.ciphertext.0));
+        let outline = Outline { election, kind: notice.kind(), voter: ballot.voter.clone(), marks: marks.collect() };
+        Some((outline, form))
     }
 
-    /// Fails for the first that is there already, or twice in the ballot.
-    fn check(&self, ballot: &Ballot) -> Result<(), ErrorKind> {
-        let mut own = HashSet::new();
-        match self.all(ballot).find(|(_, hash)| self.hashes.contains(hash) || !own.insert(*hash)) {
-            Some((place, _)) => Err(ErrorKind::CiphertextTwice { place }),
-            None => Ok(()),
-        }
-    }
-
-    fn add(&mut self, ballot: &Ballot) {
-        let hashes: Vec<u128> = self.all(ballot).map(|(_, hash)| hash).collect();
-        self.hashes.extend(hashes);
+    fn hash(&self, ciphertext: &[u8]) -> u128 {
+        let key = self.key.map(u64::to_be_bytes);
+        let Hash(hash) = Hash::of(&[key.as_flattened(), ciphertext]);
+        u128::from_be_bytes(std::array::from_fn(|byte| hash[byte]))
     }
 }

@@ -69,6 +69,15 @@ impl Products {
         Ok(())
     }
 
+    /// Takes in the products of other ballots.
+    ///
+    /// # Errors
+    /// Products of another election.
+    pub fn multiply(&mut self, other: &Products) -> Result<(), ErrorKind> {
+        self.numbers = self.election.key().add(&self.numbers, &other.numbers)?;
+        Ok(())
+    }
+
     /// Takes ballots out again that were replaced by others.
     ///
     /// # Errors
@@ -79,10 +88,26 @@ impl Products {
         Ok(())
     }
 
+    /// The products, a number each.
+    pub(crate) fn to_bytes(&self) -> Vec<Bytes> {
+        self.numbers.to_be_bytes().chunks_exact(self.numbers.row_bytes()).map(|one| Bytes(one.to_vec())).collect()
+    }
+
+    /// Products that another machine made.
+    ///
+    /// # Errors
+    /// A number out of range, too many or too few of them.
+    pub(crate) fn from_bytes(election: &Election, products: &[Bytes]) -> Result<Self, ErrorKind> {
+        if products.len() != election.marks() {
+            return Err(ErrorKind::Shape { problem: "not a product for every mark" });
+        }
+        let rows: Vec<&[u8]> = products.iter().map(|one| &one.0[..]).collect();
+        Ok(Products { numbers: election.key().ciphertexts_from_be_rows(&rows)?, election: election.clone() })
+    }
+
     /// The entry that says what the products are.
     pub fn to_tally(&self, (counted, weight): (u64, u64)) -> Tally {
-        let bytes = self.numbers.to_be_bytes();
-        let mut numbers = bytes.chunks_exact(self.numbers.row_bytes()).map(|number| Bytes(number.to_vec()));
+        let mut numbers = self.to_bytes().into_iter();
         let contests = self.election.contests().iter().map(|contest| numbers.by_ref().take(contest.marks()).collect());
         Tally { contests: contests.collect(), counted, election: self.election.id(), weight }
     }

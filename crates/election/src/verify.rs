@@ -1,6 +1,7 @@
 //! The verifier: everything that a published record claims, checked again from nothing but the record.
 //!
-//! The record is read once, in batches whose lines, signatures and proofs are checked on all cores, and memory does not grow with it but for some hundred bytes
+//! The record is read once, in batches whose lines, signatures and proofs are checked on all cores; ballots wait until there are enough for one equation, and
+//! are verified while the lines after them are read. Memory does not grow with the record but for some hundred bytes
 //! a voter and some twenty a ciphertext. Only files with ballots that others replaced are read twice.
 
 use crate::board::{Board, Head};
@@ -11,7 +12,7 @@ use crate::entry::{Entry, line_hash};
 use crate::error::{Error, ErrorKind};
 use crate::record::{FILE_ENTRIES, Lines, Source, heads};
 use crate::signature;
-use crate::state::{Admitted, State};
+use crate::state::{Admitted, Outline, State};
 use crate::tally::Products;
 use crate::tree::leaf_hash;
 use crate::verify_ballots::{verify_ballots, verify_challenges};
@@ -19,11 +20,14 @@ use hearith_paillier::{Engine, KeyPolicy};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::mem;
 
-/// Lines that are checked together: enough that a proof costs little more than it does at best.
+/// Lines that are read together.
 const BATCH_LINES: usize = 1000;
-/// Bytes of lines that are checked together.
+/// Bytes of lines that are read together.
 const BATCH_BYTES: usize = 64 << 20;
+/// Bytes of ballots whose proofs are verified together: enough that a proof costs little more than it does at best.
+const WAITING_BYTES: usize = 108 << 20;
 /// Faults of a check that are told; of the others only the number.
 const TOLD: usize = 20;
 
@@ -124,6 +128,22 @@ impl Report {
         self.checks.values().all(|check| check.wrong == 0)
     }
 
+    /// The report as programs read it.
+    pub fn to_json(&self) -> serde_json::Value {
+        let check = |(step, check): (&Step, &Check)| {
+            let faults: Vec<String> = check.faults.iter().map(ToString::to_string).collect();
+            let found = serde_json::json!({ "checked": check.checked, "wrong": check.wrong, "faults": faults });
+            (step.name().to_owned(), found)
+        };
+        let checks: serde_json::Map<String, serde_json::Value> = self.checks.iter().map(check).collect();
+        let election = self.state.as_ref().map(|state| state.election().id().to_string());
+        let phase = self.state.as_ref().map(|state| state.phase().name());
+        serde_json::json!({
+            "election": election, "entries": self.size, "root": self.root.to_string(), "phase": phase,
+            "verified": self.is_good(), "checks": checks, "result": self.result(),
+        })
+    }
+
     /// The result, if nothing is wrong and the election is over.
     pub fn result(&self) -> Option<&Outcome> {
         self.state.as_ref()?.result().filter(|_| self.is_good())
@@ -141,13 +161,17 @@ pub fn verify(
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Report, Error> {
     let mut verifier = Verifier::new(policy, engine);
-    verifier.read_heads(source)?;
+    verifier.read_heads(heads(source))?;
     let mut lines = Lines::new(source);
     let mut bytes = 0;
     loop {
-        let (batch, error) = next_batch(&mut lines);
-        bytes += batch.iter().map(|line| line.len() as u64 + 1).sum::<u64>();
-        let goes_on = verifier.take(&batch);
+        let ready = verifier.take_ready();
+        // While ballots are verified, what comes after them is read.
+        let ((read, error), verified) = rayon::join(|| next_lines(&mut lines), || ready.map(Ready::verify));
+        verifier.note_verified(verified);
+        bytes += read.iter().map(|line| line.bytes as u64 + 1).sum::<u64>();
+        let at_end = read.is_empty();
+        let goes_on = verifier.take(read);
         if let Some(error) = error {
             match error.kind() {
                 ErrorKind::Io(_) => return Err(error),
@@ -158,12 +182,18 @@ pub fn verify(
             break;
         }
         verifier.stopped = !goes_on;
-        if batch.is_empty() || !goes_on {
+        if at_end || !goes_on {
             break;
         }
         progress(bytes);
     }
-    verifier.finish(source)
+    verifier.finish(Some(source))
+}
+
+/// The next lines, read and hashed, and why there are no more if one cannot be read.
+fn next_lines(lines: &mut Lines<'_>) -> (Vec<Read>, Option<Error>) {
+    let (batch, error) = next_batch(lines);
+    (batch.into_par_iter().map(|line| Read::new(&line)).collect(), error)
 }
 
 /// The next lines, and why there are no more if one cannot be read.
@@ -183,10 +213,46 @@ fn next_batch(lines: &mut Lines<'_>) -> (Vec<String>, Option<Error>) {
 }
 
 /// A line read and hashed.
-struct Read {
-    entry: Result<Entry, ErrorKind>,
-    line: Hash,
-    leaf: Hash,
+pub(crate) struct Read {
+    pub(crate) item: Result<Item, ErrorKind>,
+    pub(crate) line: Hash,
+    pub(crate) leaf: Hash,
+    pub(crate) bytes: usize,
+}
+
+impl Read {
+    pub(crate) fn new(line: &str) -> Self {
+        let item = Entry::from_line(line).map(Item::Whole);
+        Read { item, line: line_hash(line), leaf: leaf_hash(line), bytes: line.len() }
+    }
+}
+
+/// An entry as the rules look at it.
+pub(crate) enum Item {
+    Whole(Entry),
+    /// A ballot that is on another machine, with its place, and whether its form is right.
+    Outline {
+        index: u64,
+        previous: Hash,
+        outline: Outline,
+        form: Result<(), ErrorKind>,
+    },
+}
+
+impl Item {
+    fn place(&self) -> (u64, &Hash) {
+        match self {
+            Item::Whole(entry) => (entry.index, &entry.previous),
+            Item::Outline { index, previous, .. } => (*index, previous),
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Item::Whole(entry) => entry.notice.kind(),
+            Item::Outline { outline, .. } => outline.kind,
+        }
+    }
 }
 
 /// An entry that the rules admit.
@@ -196,23 +262,74 @@ struct Taken {
     author: Option<signature::PublicKey>,
 }
 
-struct Verifier {
+/// A ballot that waits for its proofs to be verified. One of no weight is not counted.
+pub(crate) struct Waiting {
+    pub(crate) entry: u64,
+    pub(crate) weight: u64,
+    pub(crate) ballot: Ballot,
+}
+
+/// A ballot, cast or challenged, whose signature and proofs another machine checks.
+pub(crate) struct Errand {
+    pub(crate) entry: u64,
+    pub(crate) author: signature::PublicKey,
+    pub(crate) weight: u64,
+}
+
+/// Ballots that are verified together.
+pub(crate) struct Ready {
+    pub(crate) election: Election,
+    pub(crate) ballots: Vec<Waiting>,
+}
+
+/// What came of them: a verdict for each, with its entry, and their product.
+pub(crate) struct Verified {
+    pub(crate) verdicts: Vec<(u64, Result<(), ErrorKind>)>,
+    pub(crate) product: Result<Products, ErrorKind>,
+}
+
+impl Ready {
+    pub(crate) fn verify(self) -> Verified {
+        let ballots: Vec<&Ballot> = self.ballots.iter().map(|one| &one.ballot).collect();
+        let verdicts = verify_ballots(&self.election, &ballots);
+        // Numbers that are no ciphertexts have no product; their ballots are at fault already.
+        let multiplied = |verdict: &Result<(), ErrorKind>| !verdict.as_ref().is_err_and(is_left_out);
+        let weighed = self.ballots.iter().zip(&verdicts).filter(|(one, verdict)| one.weight > 0 && multiplied(verdict));
+        let weighed: Vec<(&Ballot, u64)> = weighed.map(|(one, _)| (&one.ballot, one.weight)).collect();
+        let mut product = Products::new(&self.election);
+        let product = product.add(&weighed).map(|()| product);
+        Verified { verdicts: self.ballots.iter().map(|one| one.entry).zip(verdicts).collect(), product }
+    }
+}
+
+fn is_left_out(error: &ErrorKind) -> bool {
+    matches!(error, ErrorKind::OutOfRange { .. })
+}
+
+pub(crate) struct Verifier {
     policy: KeyPolicy,
     engine: Engine,
     board: Board,
-    state: Option<State>,
+    pub(crate) state: Option<State>,
     products: Option<Products>,
+    /// Ballots whose proofs are not verified yet, and the bytes of their bodies.
+    waiting: Vec<Waiting>,
+    waiting_bytes: usize,
+    /// Ballots that are on other machines.
+    pub(crate) errands: Vec<Errand>,
     kinds: BTreeMap<Kind, u64>,
     checks: BTreeMap<Step, Check>,
-    heads: Vec<Head>,
+    pub(crate) heads: Vec<Head>,
     /// Whether the record could not be followed to its end.
-    stopped: bool,
+    pub(crate) stopped: bool,
     /// Heads whose root was compared.
     compared: usize,
     /// A hash over each file's lines, so that a file that is read again is the same.
-    files: Vec<Hash>,
+    pub(crate) files: Vec<Hash>,
     /// Entries whose ballots others replaced, with their weight.
-    replaced: BTreeMap<u64, u64>,
+    pub(crate) replaced: BTreeMap<u64, u64>,
+    /// Entries whose ballots are in no product, since their numbers are none.
+    left_out: BTreeSet<u64>,
     tally: Option<(u64, Tally)>,
     /// Where each trustee's share is, the opening, and the result.
     shares: BTreeMap<u32, u64>,
@@ -221,13 +338,16 @@ struct Verifier {
 }
 
 impl Verifier {
-    fn new(policy: KeyPolicy, engine: Engine) -> Self {
+    pub(crate) fn new(policy: KeyPolicy, engine: Engine) -> Self {
         Verifier {
             policy,
             engine,
             board: Board::default(),
             state: None,
             products: None,
+            waiting: Vec::new(),
+            waiting_bytes: 0,
+            errands: Vec::new(),
             kinds: BTreeMap::new(),
             checks: Step::ALL.into_iter().map(|step| (step, Check::default())).collect(),
             heads: Vec::new(),
@@ -235,6 +355,7 @@ impl Verifier {
             compared: 0,
             files: Vec::new(),
             replaced: BTreeMap::new(),
+            left_out: BTreeSet::new(),
             tally: None,
             shares: BTreeMap::new(),
             opening: None,
@@ -246,11 +367,16 @@ impl Verifier {
         self.checks.entry(step).or_default()
     }
 
-    fn checked(&mut self, step: Step, count: u64) {
+    /// How many entries were taken.
+    pub(crate) fn size(&self) -> u64 {
+        self.board.size()
+    }
+
+    pub(crate) fn checked(&mut self, step: Step, count: u64) {
         self.check(step).checked += count;
     }
 
-    fn fault(&mut self, step: Step, error: Error) {
+    pub(crate) fn fault(&mut self, step: Step, error: Error) {
         let check = self.check(step);
         check.wrong += 1;
         if check.faults.len() < TOLD {
@@ -258,8 +384,8 @@ impl Verifier {
         }
     }
 
-    fn read_heads(&mut self, source: &dyn Source) -> Result<(), Error> {
-        match heads(source) {
+    pub(crate) fn read_heads(&mut self, heads: Result<Vec<Head>, Error>) -> Result<(), Error> {
+        match heads {
             Ok(heads) => self.heads = heads,
             Err(error) => match error.kind() {
                 ErrorKind::Io(_) => return Err(error),
@@ -277,22 +403,24 @@ impl Verifier {
     }
 
     /// Takes lines in; whether those after them can be.
-    fn take(&mut self, lines: &[String]) -> bool {
-        let read: Vec<Read> = lines
-            .par_iter()
-            .map(|line| Read { entry: Entry::from_line(line), line: line_hash(line), leaf: leaf_hash(line) })
-            .collect();
+    pub(crate) fn take(&mut self, read: Vec<Read>) -> bool {
         let mut taken = Vec::with_capacity(read.len());
         let mut goes_on = true;
-        for Read { entry, line, leaf } in read {
+        for Read { item, line, leaf, .. } in read {
             let index = self.board.size();
-            let followed = entry.and_then(|entry| self.board.follow_entry(&entry, line, leaf).map(|()| entry));
+            let followed = item.and_then(|item| {
+                let (index, previous) = item.place();
+                self.board.follow_hashed(index, previous, line, leaf).map(|()| item)
+            });
             match followed {
-                Ok(entry) => {
+                Ok(item) => {
                     self.checked(Step::Chain, 1);
-                    *self.kinds.entry(entry.notice.kind()).or_default() += 1;
+                    *self.kinds.entry(item.kind()).or_default() += 1;
                     self.note_line(index, leaf);
-                    goes_on = self.admit(entry, &mut taken);
+                    goes_on = match item {
+                        Item::Whole(entry) => self.admit(entry, &mut taken),
+                        Item::Outline { outline, form, .. } => self.admit_outline(index, &outline, form),
+                    };
                 }
                 Err(error) => {
                     self.fault(Step::Chain, error.at_entry(index));
@@ -304,8 +432,8 @@ impl Verifier {
             }
         }
         self.check_signatures(&taken);
-        self.check_ballots(&taken);
         self.check_challenges(&taken);
+        self.keep_ballots(taken);
         goes_on
     }
 
@@ -365,6 +493,23 @@ impl Verifier {
         true
     }
 
+    /// The same for a ballot of which only the outline is here: signature and proofs are left to the machine that has it.
+    fn admit_outline(&mut self, entry: u64, outline: &Outline, form: Result<(), ErrorKind>) -> bool {
+        let Some(state) = &mut self.state else { return false };
+        match state.admit_outline(outline, form) {
+            Ok((Admitted { weight, replaced }, author)) => {
+                self.errands.push(Errand { entry, author, weight });
+                self.replaced.extend(replaced.map(|entry| (entry, weight)));
+            }
+            Err(error) => {
+                state.pass_over();
+                self.fault(Step::Rules, error.at_entry(entry));
+            }
+        }
+        self.checked(Step::Rules, 1);
+        true
+    }
+
     fn check_signatures(&mut self, taken: &[Taken]) {
         let wrong: Vec<Error> = taken
             .par_iter()
@@ -377,25 +522,39 @@ impl Verifier {
         wrong.into_iter().for_each(|error| self.fault(Step::Signatures, error));
     }
 
-    fn check_ballots(&mut self, taken: &[Taken]) {
-        let (Some(state), Some(products)) = (&self.state, &mut self.products) else { return };
-        let those: Vec<&Taken> = taken.iter().filter(|one| ballot(&one.entry).is_some()).collect();
-        if those.is_empty() {
-            return;
+    /// Keeps ballots until there are enough of them.
+    fn keep_ballots(&mut self, taken: Vec<Taken>) {
+        for Taken { entry, admitted, .. } in taken {
+            let (index, bytes) = (entry.index, entry.notice.text().len());
+            if let Body::Ballot(ballot) = entry.notice.into_body() {
+                self.waiting.push(Waiting { entry: index, weight: admitted.weight, ballot });
+                self.waiting_bytes += bytes;
+            }
         }
-        let ballots: Vec<&Ballot> = those.iter().filter_map(|one| ballot(&one.entry)).collect();
-        let verdicts = verify_ballots(state.election(), &ballots);
-        // Numbers that are no ciphertexts have no product; their ballots are at fault already.
-        let weighed = ballots.iter().zip(&those).zip(&verdicts);
-        let good: Vec<(&Ballot, u64)> = weighed
-            .filter(|(_, verdict)| !matches!(verdict, Err(ErrorKind::OutOfRange { .. })))
-            .map(|((ballot, one), _)| (*ballot, one.admitted.weight))
-            .collect();
-        let added = products.add(&good);
-        self.checked(Step::Ballots, ballots.len() as u64);
-        for (verdict, one) in verdicts.into_iter().zip(&those) {
+    }
+
+    /// The ballots that wait, if there are enough.
+    fn take_ready(&mut self) -> Option<Ready> {
+        if self.waiting_bytes < WAITING_BYTES { None } else { self.take_waiting() }
+    }
+
+    /// The ballots that wait, if there are any.
+    fn take_waiting(&mut self) -> Option<Ready> {
+        let election = self.state.as_ref().filter(|_| !self.waiting.is_empty())?.election().clone();
+        self.waiting_bytes = 0;
+        Some(Ready { election, ballots: mem::take(&mut self.waiting) })
+    }
+
+    pub(crate) fn note_verified(&mut self, verified: Option<Verified>) {
+        let Some((Verified { verdicts, product }, products)) = verified.zip(self.products.as_mut()) else { return };
+        let added = product.and_then(|product| products.multiply(&product));
+        self.checked(Step::Ballots, verdicts.len() as u64);
+        for (entry, verdict) in verdicts {
             if let Err(error) = verdict {
-                self.fault(Step::Ballots, error.at_entry(one.entry.index));
+                if is_left_out(&error) {
+                    self.left_out.insert(entry);
+                }
+                self.fault(Step::Ballots, error.at_entry(entry));
             }
         }
         if let Err(error) = added {
@@ -424,7 +583,9 @@ impl Verifier {
         }
     }
 
-    fn finish(mut self, source: &dyn Source) -> Result<Report, Error> {
+    pub(crate) fn finish(mut self, source: Option<&dyn Source>) -> Result<Report, Error> {
+        let last = self.take_waiting().map(Ready::verify);
+        self.note_verified(last);
         self.finish_heads();
         if self.board.size() == 0 && self.checks.values().all(|check| check.wrong == 0) {
             self.fault(Step::Chain, ErrorKind::Shape { problem: "there is no record here" }.into());
@@ -458,11 +619,13 @@ impl Verifier {
         }
     }
 
-    fn finish_tally(&mut self, source: &dyn Source) -> Result<(), Error> {
+    /// Without a source, ballots that others replaced were not counted in the first place.
+    fn finish_tally(&mut self, source: Option<&dyn Source>) -> Result<(), Error> {
         let (Some((index, tally)), Some(mut products)) = (self.tally.clone(), self.products.take()) else {
             return Ok(());
         };
-        let found = self.remove_replaced(source, &mut products)?.and_then(|()| products.check(&tally));
+        let counted = source.map_or(Ok(Ok(())), |source| self.remove_replaced(source, &mut products))?;
+        let found = counted.and_then(|()| products.check(&tally));
         self.checked(Step::Tally, tally.contests.iter().flatten().count() as u64);
         if let Err(error) = found {
             self.fault(Step::Tally, error.at_entry(index));
@@ -479,7 +642,7 @@ impl Verifier {
             for entry in file * FILE_ENTRIES..((file + 1) * FILE_ENTRIES).min(self.board.size()) {
                 let Some(line) = lines.next_line()? else { break };
                 hash = Hash::of(&[&hash.0, &leaf_hash(&line).0]);
-                if let Some(weight) = self.replaced.get(&entry)
+                if let Some(weight) = self.replaced.get(&entry).filter(|_| !self.left_out.contains(&entry))
                     && let Body::Ballot(ballot) = Entry::from_line(&line)?.notice.into_body()
                 {
                     ballots.push((ballot, *weight));
@@ -522,13 +685,5 @@ impl Verifier {
                 self.fault(Step::Result, error.at_entry(index));
             }
         }
-    }
-}
-
-/// The ballot that an entry is.
-fn ballot(entry: &Entry) -> Option<&Ballot> {
-    match entry.notice.body() {
-        Body::Ballot(ballot) => Some(ballot),
-        _ => None,
     }
 }

@@ -8,13 +8,14 @@ use crate::error::{ErrorKind, Place};
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, PublicKey};
 use hearith_proofs::{Contexts, membership, residue, totals};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Verifies the proofs of ballots: a verdict for each, which is the same whatever ballots are verified beside it. Costs least a ballot in batches of a
 /// thousand and more; only if one is at fault, halving finds it.
 pub fn verify_ballots(election: &Election, ballots: &[&Ballot]) -> Vec<Result<(), ErrorKind>> {
     let mut verdicts: Vec<Result<(), ErrorKind>> = ballots
-        .iter()
+        .par_iter()
         .map(|ballot| election.check_shape(ballot).and_then(|()| check_ranges(election, ballot)))
         .collect();
     for (number, contest) in election.contests().iter().enumerate() {

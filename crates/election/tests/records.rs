@@ -3,11 +3,13 @@
 mod common;
 
 use common::{Memory, POLICY, Running, choices, contests, key, plain, whole, whole_result};
+use hearith_election::spread::{Overseer, Worker};
 use hearith_election::{
-    Board, Body, Bytes, Entry, ErrorKind, Folder, Kind, Notice, Of, Outcome, Phase, Record, Report, Signer, Source,
-    Step, verify,
+    Board, Body, Bytes, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Kind, Notice, Of, Outcome, Phase, Record,
+    Report, Signer, Source, Step, board_file, verify,
 };
 use hearith_paillier::Engine;
+use std::io::Read as _;
 use std::sync::OnceLock;
 
 /// One good election for all tests that spoil its record.
@@ -16,8 +18,63 @@ fn good() -> &'static Running {
     GOOD.get_or_init(whole)
 }
 
+/// The verifier's report; that of the verifier in parts must be the same.
 fn report(source: &dyn Source) -> Report {
-    verify(source, POLICY, Engine::best(), &|_| {}).unwrap()
+    let report = verify(source, POLICY, Engine::best(), &|_| {}).unwrap();
+    let parts = in_parts(source);
+    assert_eq!(parts.to_json(), report.to_json());
+    assert_eq!((parts.replaced, &parts.kinds), (report.replaced, &report.kinds));
+    report
+}
+
+/// The report of an overseer and a worker for each file.
+fn in_parts(source: &dyn Source) -> Report {
+    let read = |name: &str| {
+        let mut bytes = Vec::new();
+        source.open(name).unwrap().map(|mut file| file.read_to_end(&mut bytes).map(|_| bytes).unwrap())
+    };
+    let files: Vec<Vec<u8>> = (0..).map_while(|file| read(&board_file(file * FILE_ENTRIES))).collect();
+    let (first, heads) = (files.first().map_or(&[][..], |file| file), read(HEADS).unwrap_or_default());
+    let mut overseer = Overseer::new(first, &heads, POLICY, Engine::best()).unwrap();
+    if let Some(setup) = overseer.setup() {
+        let worker = Worker::new(setup, POLICY, Engine::best()).unwrap();
+        for (file, bytes) in files.iter().enumerate() {
+            if !overseer.take(&worker.outline(bytes), file + 1 == files.len()).unwrap() {
+                break;
+            }
+        }
+        for (file, bytes) in files.iter().enumerate() {
+            if let Some(task) = overseer.task(file as u64) {
+                overseer.note(&worker.check(&[(&task, bytes)]).unwrap()).unwrap();
+            }
+        }
+    }
+    overseer.finish().unwrap()
+}
+
+#[test]
+fn a_part_that_changes_between_its_two_readings_is_refused() {
+    let record = good().record();
+    let read = |name: &str| {
+        let mut bytes = Vec::new();
+        record.open(name).unwrap().unwrap().read_to_end(&mut bytes).unwrap();
+        bytes
+    };
+    let (file, heads) = (read(&board_file(0)), read(HEADS));
+    let mut overseer = Overseer::new(&file, &heads, POLICY, Engine::best()).unwrap();
+    let worker = Worker::new(overseer.setup().unwrap(), POLICY, Engine::best()).unwrap();
+    assert!(overseer.take(&worker.outline(&file), true).unwrap());
+    let task = overseer.task(0).unwrap();
+    let shorter = file.iter().rposition(|&byte| byte == b'{').unwrap();
+    for other in [&file[..shorter], &file[..file.len() - 1], b""] {
+        assert!(worker.check(&[(&task, other)]).unwrap_err().to_string().contains("changes"));
+    }
+    // Nor is anything else taken for what passes between them.
+    assert!(worker.check(&[("{}", &file)]).is_err());
+    assert!(overseer.take("{}", true).is_err() && overseer.note("[]").is_err());
+    assert!(Worker::new("{}", POLICY, Engine::best()).is_err());
+    // Without the verdicts of workers there is no product, so the tally is wrong.
+    assert!(failures(&overseer.finish().unwrap()).iter().any(|(step, _)| *step == Step::Tally));
 }
 
 /// The steps at which a record fails, each with its first fault.

@@ -8,6 +8,7 @@
 mod batches;
 mod columns;
 mod dghv;
+mod election;
 mod errors;
 mod integers;
 mod keys;
@@ -42,6 +43,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sharing::Sharer>()?;
     module.add_class::<sharing::Combiner>()?;
     module.add_function(wrap_pyfunction!(sharing::deal, module)?)?;
+    module.add_class::<election::ElectionWorker>()?;
+    module.add_class::<election::ElectionOverseer>()?;
     module.add_class::<dghv::DghvPublicKey>()?;
     module.add_class::<dghv::DghvPrivateKey>()?;
     module.add_class::<dghv::DghvCiphertexts>()?;

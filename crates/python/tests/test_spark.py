@@ -1,8 +1,13 @@
 """Spark, on a cluster of three executors on this machine, one of which dies in mid-job."""
 
+import contextlib
+import json
 import os
+import shutil
 import signal
+import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pyarrow as pa
@@ -213,3 +218,116 @@ def test_what_is_refused(spark, plain, encrypted, keys, other_keys):
 def test_keys_that_protect_nothing_are_asked_for(encrypted):
     with pytest.raises(InvalidKeyError, match="insecure"):
         hs.sum_columns(encrypted, by="dept")
+
+
+def said(command, *words):
+    """What `hearith election` prints; a record at fault is no failure of the command."""
+    words = [command, "--insecure-key", "--quiet", "--json", "election", *map(str, words)]
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout
+
+
+@pytest.fixture(scope="module")
+def command():
+    if "HEARITH_COMMAND" not in os.environ:
+        missing("command", "needs the built command line in HEARITH_COMMAND")
+    return os.environ["HEARITH_COMMAND"]
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory, command):
+    """The record of a finished election over three files, in which some vote twice; one ballot is challenged."""
+    folder = tmp_path_factory.mktemp("election")
+    office, credentials = folder / "office", folder / "credentials.jsonl"
+    voters = [f"voter {number}" for number in range(1500)]
+    rows = {"voters": [["voter"]], "first": [["voter", "Chair"]], "last": [["voter", "Chair"]]}
+    rows["voters"] += [[voter] for voter in voters]
+    rows["first"] += [[voter, "Ada"] for voter in voters[:700]]
+    rows["last"] += [[voter, "Bo" if number % 3 else "Ada"] for number, voter in enumerate(voters)]
+    for name, lines in rows.items():
+        (folder / f"{name}.csv").write_text("".join(",".join(line) + "\n" for line in lines))
+    contests = [{"title": "Chair", "candidates": ["Ada", "Bo"], "method": {"choose": {"exactly": 1}}}]
+    (folder / "contests.json").write_text(json.dumps(contests))
+    vote = ["vote", office, "--credential", credentials]
+    for words in [
+        ["init", "--title", "Spread", "--contests", folder / "contests.json", "--revoting", "--out", office],
+        ["ceremony", office, "--bits", 512, "--out", folder / "holder"],
+        ["register", office, folder / "voters.csv", "--out", credentials, "--open"],
+        [*vote, "--voter", "voter 3", "--choose", "Chair=Ada", "--prepare", folder / "prepared.json"],
+        ["challenge", office, folder / "prepared.json", "--credential", credentials],
+        [*vote, "--ballots", folder / "first.csv"],
+        [*vote, "--ballots", folder / "last.csv"],
+        ["tally", office],
+        ["finish", office, "--key", folder / "holder" / "private.json"],
+    ]:
+        subprocess.run([command, "--insecure-key", "--quiet", "election", *map(str, words)], check=True)
+    return office / "record"
+
+
+def executors(spark):
+    """The processes of this session's executors."""
+    name = spark.sparkContext.applicationId
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if any(b"CoarseGrainedExecutorBackend" in word for word in words) and name.encode() in words:
+                found.append(int(process.name))
+    return found
+
+
+class Killer(threading.Thread):
+    """Kills an executor, once, as soon as all of them are at work."""
+
+    def __init__(self, spark):
+        super().__init__()
+        self.spark, self.killed, self.ended = spark, None, threading.Event()
+
+    def run(self):
+        tracker = self.spark.sparkContext.statusTracker()
+        while self.killed is None and not self.ended.wait(0.01):
+            stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+            if any(stage and stage.numActiveTasks == EXECUTORS for stage in stages):
+                self.killed = executors(self.spark)[0]
+                os.kill(self.killed, signal.SIGKILL)
+
+
+def test_an_election_is_verified_as_by_the_command(spark, record, command):
+    steps = []
+    found = hs.verify(spark, str(record), insecure=True, progress=lambda done, of: steps.append((done, of)))
+    assert found == json.loads(said(command, "verify", record))
+    assert found["verified"]
+    assert found["result"]["contests"] == [[500, 1000]]
+    assert found["checks"]["ballots"]["checked"] == 2200
+    assert steps[-1] == (6, 6)
+
+
+def test_an_executor_dies_while_an_election_is_verified(spark, record, command):
+    killer = Killer(spark)
+    killer.start()
+    try:
+        found = hs.verify(spark, str(record), insecure=True)
+    finally:
+        killer.ended.set()
+        killer.join()
+    assert killer.killed is not None
+    assert killer.killed not in executors(spark)
+    assert found == json.loads(said(command, "verify", record))
+
+
+def test_what_is_wrong_with_an_election_is_found(spark, record, command, tmp_path):
+    spoilt = tmp_path / "record"
+    shutil.copytree(record, spoilt)
+    # One digit of a proof in the second file: the chain breaks after it, and nothing of it is signed.
+    file = spoilt / "board" / "00001000.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    at = lines[500].index('"proof":"') + 100
+    lines[500] = lines[500][:at] + ("A" if lines[500][at] != "A" else "B") + lines[500][at + 1 :]
+    file.write_text("".join(lines))
+    found = hs.verify(spark, str(spoilt), insecure=True)
+    assert not found["verified"]
+    assert found == json.loads(said(command, "verify", spoilt))
+    assert {name for name, check in found["checks"].items() if check["wrong"]} >= {"chain", "ballots", "signatures"}
+    file.unlink()
+    assert hs.verify(spark, str(spoilt), insecure=True) == json.loads(said(command, "verify", spoilt))
+    with pytest.raises(he.HearithError, match="no record"):
+        hs.verify(spark, str(tmp_path / "nothing"))

@@ -73,6 +73,10 @@ impl Kernel for Ifma {
         unsafe { lanes::load(words, rows, start) }
     }
 
+    fn prefetch(rows: &[&[u64]]) {
+        lanes::prefetch(rows);
+    }
+
     fn store(words: &[Octet], rows: &mut [&mut [u64]]) {
         // SAFETY: the instructions are there.
         unsafe { lanes::store(words, rows) }

@@ -261,9 +261,12 @@ pub struct ElectionTally {
 /// `hearith election decrypt-share`.
 #[derive(Clone, Debug, Args)]
 pub struct ElectionDecryptShare {
-    /// The published record
+    /// The published record: a folder, or the URL of a server that shows it
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
+    /// Root of the server's certificate, in PEM, if the system does not have it
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
     /// The trustee's share of the private key, share-N.json
     #[arg(long, value_name = "FILE")]
     pub share: PathBuf,
@@ -303,12 +306,15 @@ pub struct ElectionVerify {
 /// `hearith election audit`.
 #[derive(Clone, Debug, Args)]
 pub struct ElectionAudit {
-    /// The published record
+    /// The published record: a folder, or the URL of a server that shows it
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
     /// Another copy of it: neither may have what the other has not, but for entries at the end
     #[arg(value_name = "OTHER")]
     pub other: Option<PathBuf>,
+    /// Root of the servers' certificates, in PEM, if the system does not have it
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
     /// Heads that somebody was shown, one a line
     #[arg(long, value_name = "FILE")]
     pub heads: Option<PathBuf>,

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hearith_election::{Board, Body, Folder, Head, Kind, Lines, Receipt, State, leaf_hash, read_tracker, tracker};
+use hearith_election::{Board, Body, Head, Kind, Lines, Receipt, Source, State, leaf_hash, read_tracker, tracker};
 
-use super::office::{of, record_folder, text};
+use super::office::{of, record, text};
 use crate::args::ElectionAudit;
 use crate::engines::{print, print_json};
-use crate::failure::{Failure, name};
+use crate::failure::Failure;
 use crate::session::Session;
 
 /// What was found.
@@ -21,7 +21,7 @@ struct Story {
 
 /// Reads a record, everything checked but proofs, and compares it.
 pub(super) fn run(session: &Session, command: &ElectionAudit) -> Result<(), Failure> {
-    let folder = record_folder(&command.record)?;
+    let (source, place) = record(&command.record, command.ca.as_deref())?;
     let heads = command.heads.as_deref().map(read_heads).transpose()?.unwrap_or_default();
     let receipt = command.receipt.as_deref().map(read_receipt).transpose()?;
     let wanted = command
@@ -29,26 +29,31 @@ pub(super) fn run(session: &Session, command: &ElectionAudit) -> Result<(), Fail
         .as_deref()
         .map(|text| read_tracker(text).ok_or_else(|| Failure::new("--tracker: not a tracker")));
     let wanted = wanted.transpose()?;
-    let story = read(session, &folder, &heads, receipt.as_ref(), wanted.as_deref())?;
-    let compared = command.other.as_deref().map(|other| compare(&folder, &record_folder(other)?)).transpose()?;
+    let story = read(session, &*source, &place, &heads, receipt.as_ref(), wanted.as_deref())?;
+    let compared = command.other.as_deref().map(|other| {
+        let (other, other_place) = record(other, command.ca.as_deref())?;
+        compare((&*source, &place), (&*other, &other_place))
+    });
+    let compared = compared.transpose()?;
     show(session, command, &story, compared)
 }
 
 fn read(
     session: &Session,
-    folder: &Path,
+    source: &dyn Source,
+    place_name: &str,
     heads: &[Head],
     receipt: Option<&Receipt>,
     wanted: Option<&str>,
 ) -> Result<Story, Failure> {
-    let source = Folder(folder.to_owned());
-    let (mut lines, mut board, mut state) = (Lines::new(&source), Board::default(), None);
+    let of = |error: hearith_election::Error| Failure::at(place_name, error);
+    let (mut lines, mut board, mut state) = (Lines::new(source), Board::default(), None);
     let (mut kinds, mut found, mut place) = (BTreeMap::new(), Vec::new(), None);
     let mut roots = BTreeMap::new();
     let mut leaf = None;
-    while let Some(line) = lines.next_line().map_err(|error| of(folder, error))? {
+    while let Some(line) = lines.next_line().map_err(of)? {
         let index = board.size();
-        let at = |error: hearith_election::ErrorKind| of(folder, error.at_entry(index));
+        let at = |error: hearith_election::ErrorKind| of(error.at_entry(index));
         let notice = board.follow(&line).map_err(at)?.notice;
         match &mut state {
             None => state = Some(State::begin(&notice, session.policy, session.engine).map_err(at)?),
@@ -72,8 +77,8 @@ fn read(
             place = Some((index, notice.kind(), ballot.voter.clone()));
         }
     }
-    let Some(state) = state else { return Err(Failure::at(name(folder), "there is no record here")) };
-    let refuted = |what: String| Failure::refuted(&name(folder), what);
+    let Some(state) = state else { return Err(Failure::at(place_name, "there is no record here")) };
+    let refuted = |what: String| Failure::refuted(place_name, what);
     for head in heads {
         head.check_signature(state.election().board())
             .map_err(|error| refuted(format!("a head of {} entries: {error}", head.size)))?;
@@ -143,16 +148,15 @@ fn show(session: &Session, command: &ElectionAudit, story: &Story, compared: Opt
 }
 
 /// Compares two copies line by line; what they have in common.
-fn compare(one: &Path, other: &Path) -> Result<String, Failure> {
-    let (left, right) = (Folder(one.to_owned()), Folder(other.to_owned()));
-    let (mut left, mut right) = (Lines::new(&left), Lines::new(&right));
+fn compare(one: (&dyn Source, &str), other: (&dyn Source, &str)) -> Result<String, Failure> {
+    let (mut left, mut right) = (Lines::new(one.0), Lines::new(other.0));
     let mut common = 0;
     loop {
-        let line = left.next_line().map_err(|error| of(one, error))?;
-        match (line, right.next_line().map_err(|error| of(other, error))?) {
+        let line = left.next_line().map_err(|error| Failure::at(one.1, error))?;
+        match (line, right.next_line().map_err(|error| Failure::at(other.1, error))?) {
             (Some(left), Some(right)) if left == right => common += 1,
             (Some(_), Some(_)) => {
-                return Err(Failure::refuted(&name(other), format!("differs from {} at entry {common}", name(one))));
+                return Err(Failure::refuted(other.1, format!("differs from {} at entry {common}", one.1)));
             }
             (None, None) => return Ok(format!("both copies have the same {common} entries")),
             (left, _) => {

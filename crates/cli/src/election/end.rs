@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use hearith_election::{Body, Contest, Folder, Notice, Of, Outcome, Phase};
+use hearith_election::{Body, Contest, Notice, Of, Outcome, Phase};
 
-use super::office::{Office, of, record_folder, text, write_new};
+use super::office::{Office, of, record, text, write_new};
 use super::verify::verified;
 use crate::args::{ElectionDecryptShare, ElectionFinish, ElectionTally};
 use crate::engines::{print, print_json};
@@ -29,11 +29,11 @@ pub(super) fn tally(session: &Session, command: &ElectionTally) -> Result<(), Fa
 /// A trustee's part, after everything that the record claims was verified.
 pub(super) fn decrypt_share(session: &Session, command: &ElectionDecryptShare) -> Result<(), Failure> {
     let trustee = KeyFile::open(&command.share)?.share(session)?;
-    let folder = record_folder(&command.record)?;
-    let report = verified(session, &Folder(folder.clone()), &name(&folder))?;
+    let (source, place) = record(&command.record, command.ca.as_deref())?;
+    let report = verified(session, &*source, &place)?;
     let state = report.state.as_ref();
     let Some((election, tally)) = state.and_then(|state| Some((state.election(), state.tally()?))) else {
-        return Err(Failure::at(name(&folder), "there is no tally yet"));
+        return Err(Failure::at(place, "there is no tally yet"));
     };
     let share = election.share(&trustee, tally).map_err(|error| of(&command.share, error))?;
     write_new(&command.out, Access::Usual, &Notice::unsigned(Body::Share(share)).to_json())

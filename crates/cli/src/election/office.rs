@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use hearith_election::{
-    Board, Body, Election, Error, ErrorKind, Holder, Lines, Notice, Receipt, Record, SecretKey, Signer, State, Tally,
-    now,
+    Board, Body, Election, Error, ErrorKind, Folder, Holder, Lines, Notice, Receipt, Record, SecretKey, Signer, Source,
+    State, Tally, now,
 };
 use hearith_election_server::client::Client;
 use hearith_paillier::SecretText;
@@ -250,6 +250,16 @@ pub(super) fn record_folder(path: &Path) -> Result<PathBuf, Failure> {
     fs::read_dir(path).map_err(|error| Failure::reading(&name(path), error))?;
     let inside = path.join(RECORD);
     Ok(if inside.is_dir() { inside } else { path.to_owned() })
+}
+
+/// The record that is meant, a folder or the one that a server shows, and what to call it.
+pub(super) fn record(place: &Path, ca: Option<&Path>) -> Result<(Box<dyn Source>, String), Failure> {
+    if let Some(url) = url(place) {
+        return Ok((Box::new(client(url, ca)?.record().map_err(Failure::new)?), url.to_owned()));
+    }
+    let folder = record_folder(place)?;
+    let name = name(&folder);
+    Ok((Box::new(Folder(folder)), name))
 }
 
 /// What is wrong with a file or a record.

@@ -1,27 +1,18 @@
 //! `hearith election verify`.
 
-use hearith_election::{Check, Folder, Report, Source, Step, verify};
+use hearith_election::{Report, Source, Step, verify};
 
 use super::end::print_result;
-use super::office::{client, of, record_folder, url};
+use super::office::{of, record};
 use crate::args::ElectionVerify;
 use crate::engines::{print, print_json};
-use crate::failure::{Failure, eprint_line, name};
+use crate::failure::{Failure, eprint_line};
 use crate::progress::{Length, Progress};
 use crate::session::Session;
 
 /// Checks a record and gives a verdict for each check.
 pub(super) fn run(session: &Session, command: &ElectionVerify) -> Result<(), Failure> {
-    let (source, name): (Box<dyn Source>, String) = match url(&command.record) {
-        Some(url) => {
-            let record = client(url, command.ca.as_deref())?.record().map_err(Failure::new)?;
-            (Box::new(record), url.to_owned())
-        }
-        None => {
-            let folder = record_folder(&command.record)?;
-            (Box::new(Folder(folder.clone())), name(&folder))
-        }
-    };
+    let (source, name) = record(&command.record, command.ca.as_deref())?;
     let report = read(session, &*source, &name)?;
     show(session, &report)?;
     if !report.is_good() {
@@ -69,20 +60,7 @@ fn show(session: &Session, report: &Report) -> Result<(), Failure> {
         }
     }
     if session.json {
-        let check = |(step, check): (&Step, &Check)| {
-            let faults: Vec<String> = check.faults.iter().map(ToString::to_string).collect();
-            (
-                step.name().to_owned(),
-                serde_json::json!({ "checked": check.checked, "wrong": check.wrong, "faults": faults }),
-            )
-        };
-        let checks: serde_json::Map<String, serde_json::Value> = report.checks.iter().map(check).collect();
-        let election = report.state.as_ref().map(|state| state.election().id().to_string());
-        let phase = report.state.as_ref().map(|state| state.phase().name());
-        return print_json(&serde_json::json!({
-            "election": election, "entries": report.size, "root": report.root.to_string(), "phase": phase,
-            "verified": report.is_good(), "checks": checks, "result": report.result(),
-        }));
+        return print_json(&report.to_json());
     }
     let mut text = String::new();
     if let Some(state) = &report.state {

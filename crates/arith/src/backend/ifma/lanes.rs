@@ -2,9 +2,9 @@
 
 use super::{MASK, Octet, RADIX};
 use std::arch::x86_64::{
-    __m512i, _mm512_and_si512, _mm512_load_si512, _mm512_mask_storeu_epi64, _mm512_maskz_loadu_epi64, _mm512_or_si512,
-    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shuffle_i64x2, _mm512_sllv_epi64, _mm512_srlv_epi64,
-    _mm512_store_si512, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
+    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_and_si512, _mm512_load_si512, _mm512_mask_storeu_epi64,
+    _mm512_maskz_loadu_epi64, _mm512_or_si512, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shuffle_i64x2,
+    _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_store_si512, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 
 /// Cuts row `i` into limbs, from bit `start` on, into lane `i` of `words`; zeros beyond a row's end, and in lanes
@@ -57,6 +57,14 @@ fn eight_limbs(rows: &[&[u64]], lane: usize, from: usize) -> __m512i {
 #[inline]
 fn read(out: &mut [__m512i], rows: &[&[u64]], from: usize) {
     out[..8].copy_from_slice(&transpose(std::array::from_fn(|lane| eight_limbs(rows, lane, from))));
+}
+
+/// Brings rows into the cache while something else is computed.
+pub fn prefetch(rows: &[&[u64]]) {
+    for line in rows.iter().flat_map(|row| row.chunks(8)) {
+        // SAFETY: the instruction is part of every x86-64 CPU, and reads nothing that the program sees.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
+    }
 }
 
 /// Puts lane `i` of `words`, limbs below 2^52, together to the 64-bit limbs of row `i`.

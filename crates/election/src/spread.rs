@@ -1,0 +1,327 @@
+//! The verifier in parts, for records that take too long on one machine: workers read files of the board, an overseer joins what they find.
+//!
+//! 1. A worker reads a file and gives its *outline*: hashes of every line, whatever is no ballot in full, and of a ballot its voter and keyed hashes of its
+//!    ciphertexts ([`Worker::outline`]).
+//! 2. The overseer takes outlines in the order of the files: chain, tree, heads, rules, and what is no ballot ([`Overseer::take`]).
+//! 3. A worker reads files again and checks what only it can: the signatures and proofs of ballots, with the keys of their voters, and the product of
+//!    those that count ([`Worker::check`]).
+//! 4. The overseer takes the verdicts and products, and ends with the same report as [`verify`](crate::verify) ([`Overseer::finish`]).
+//!
+//! Whatever passes between them is text. A worker's part depends on nothing but what it is given, so one that is lost can be done again elsewhere.
+
+use crate::body::{Body, Kind, Manifest};
+use crate::canonical::{Bytes, Hash, parse, to_text};
+use crate::election::Election;
+use crate::entry::{Entry, line_hash};
+use crate::error::{Error, ErrorKind};
+use crate::record::{FILE_ENTRIES, heads_of, read_line};
+use crate::signature::PublicKey;
+use crate::state::{Outline, Outliner};
+use crate::tally::Products;
+use crate::tree::leaf_hash;
+use crate::verify::{Item, Read, Ready, Report, Step, Verified, Verifier, Waiting};
+use crate::verify_ballots::verify_challenges;
+use hearith_paillier::{Engine, KeyPolicy};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What every worker needs.
+#[derive(Serialize, Deserialize)]
+struct Setup {
+    hashing: [u64; 4],
+    manifest: Manifest,
+}
+
+/// A line of a file, as the overseer gets it.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    leaf: Hash,
+    line: Hash,
+    what: What,
+}
+
+#[derive(Serialize, Deserialize)]
+enum What {
+    Whole(String),
+    Ballot {
+        election: Hash,
+        index: u64,
+        kind: Kind,
+        marks: Bytes,
+        previous: Hash,
+        problem: Option<String>,
+        voter: String,
+    },
+    /// A line that cannot be read.
+    Fault(String),
+}
+
+/// What a worker is to check of a file.
+#[derive(Serialize, Deserialize)]
+struct Task {
+    ballots: Vec<Asked>,
+    /// How many entries of the file were taken, and a hash over their lines, so that they are those that were outlined.
+    entries: usize,
+    file: u64,
+    hash: Hash,
+}
+
+/// A ballot, cast or challenged, with its voter's key. Of no weight, it does not count.
+#[derive(Serialize, Deserialize)]
+struct Asked {
+    entry: u64,
+    key: Bytes,
+    weight: u64,
+}
+
+/// What a worker found in some files.
+#[derive(Default, Serialize, Deserialize)]
+struct Found {
+    ballots: Vec<Verdict>,
+    challenges: Vec<Verdict>,
+    product: Vec<Bytes>,
+    signatures: Vec<Verdict>,
+}
+
+/// What is wrong with an entry, if anything is.
+type Verdict = (u64, Option<String>);
+
+fn verdict(entry: u64, found: Result<(), ErrorKind>) -> Verdict {
+    (entry, found.err().map(|error| error.to_string()))
+}
+
+fn result((entry, problem): Verdict) -> (u64, Result<(), ErrorKind>) {
+    (entry, problem.map_or(Ok(()), |problem| Err(ErrorKind::Elsewhere(problem))))
+}
+
+/// One that reads files.
+pub struct Worker {
+    election: Election,
+    outliner: Outliner,
+}
+
+impl Worker {
+    /// A worker by what [`Overseer::setup`] gave.
+    ///
+    /// # Errors
+    /// If that is no such text, or the election cannot be.
+    pub fn new(setup: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
+        let Setup { hashing, manifest } = parse("a worker's part", setup)?;
+        let election = Election::new(manifest, policy, engine)?;
+        Ok(Worker { outliner: Outliner::with_key(&election, hashing), election })
+    }
+
+    /// The outline of a file. What is wrong with it is in there.
+    pub fn outline(&self, file: &[u8]) -> String {
+        let (lines, error) = lines(file);
+        let mut outline: Vec<Line> = lines.par_iter().map(|line| self.outline_line(line)).collect();
+        if let Some(error) = error {
+            outline.push(Line {
+                leaf: Hash::of(&[]),
+                line: Hash::of(&[]),
+                what: What::Fault(error.kind().to_string()),
+            });
+        }
+        to_text(&outline)
+    }
+
+    fn outline_line(&self, line: &str) -> Line {
+        let what = match Entry::from_line(line) {
+            Err(error) => What::Fault(error.to_string()),
+            Ok(Entry { notice, index, previous }) => match self.outliner.outline(&notice) {
+                None => What::Whole(line.to_owned()),
+                Some((Outline { election, kind, voter, marks }, form)) => {
+                    let marks = Bytes(marks.iter().flat_map(|mark| mark.to_be_bytes()).collect());
+                    let problem = form.err().map(|error| error.to_string());
+                    What::Ballot { election, index, kind, marks, previous, problem, voter }
+                }
+            },
+        };
+        Line { leaf: leaf_hash(line), line: line_hash(line), what }
+    }
+
+    /// Checks the ballots of files, each with the text that [`Overseer::task`] gave for it.
+    ///
+    /// # Errors
+    /// A text that is none; a file that is not the one that was outlined.
+    pub fn check(&self, files: &[(&str, &[u8])]) -> Result<String, Error> {
+        let mut ballots = Ready { election: self.election.clone(), ballots: Vec::new() };
+        let (mut challenges, mut found) = (Vec::new(), Found::default());
+        for (task, file) in files {
+            let asked = asked(&parse("a worker's part", task)?, file)?;
+            let signatures = asked.par_iter().map(|(asked, entry)| {
+                let found = PublicKey::new("a voter's", &asked.key).and_then(|key| entry.notice.check_signature(&key));
+                verdict(asked.entry, found)
+            });
+            found.signatures.par_extend(signatures);
+            for (Asked { entry, weight, .. }, Entry { notice, .. }) in asked {
+                match notice.into_body() {
+                    Body::Ballot(ballot) => ballots.ballots.push(Waiting { entry, weight, ballot }),
+                    Body::Challenge(challenge) => challenges.push((entry, challenge)),
+                    _ => {}
+                }
+            }
+        }
+        let verdicts = verify_challenges(&self.election, &challenges.iter().map(|(_, one)| one).collect::<Vec<_>>());
+        found.challenges = challenges.iter().zip(verdicts).map(|((entry, _), found)| verdict(*entry, found)).collect();
+        let Verified { verdicts, product } = ballots.verify();
+        found.ballots = verdicts.into_iter().map(|(entry, found)| verdict(entry, found)).collect();
+        found.product = product?.to_bytes();
+        Ok(to_text(&found))
+    }
+}
+
+/// The entries of a file that are asked for.
+fn asked(task: &Task, file: &[u8]) -> Result<Vec<(Asked, Entry)>, Error> {
+    let changes = || Error::from(ErrorKind::Shape { problem: "the record changes while it is read" });
+    let (mut lines, _) = lines(file);
+    lines.truncate(task.entries);
+    let hash = lines.iter().fold(Hash::of(&[]), |hash, line| Hash::of(&[&hash.0, &leaf_hash(line).0]));
+    if hash != task.hash {
+        return Err(changes());
+    }
+    let read = |one: &Asked| {
+        let line = lines.get(one.entry.checked_sub(task.file * FILE_ENTRIES)? as usize)?;
+        let asked = Asked { entry: one.entry, key: one.key.clone(), weight: one.weight };
+        Some((asked, Entry::from_line(line).ok()?))
+    };
+    task.ballots.par_iter().map(read).collect::<Option<Vec<_>>>().ok_or_else(changes)
+}
+
+/// The lines of a file, and why there are no more if one cannot be read.
+fn lines(mut file: &[u8]) -> (Vec<String>, Option<Error>) {
+    let mut lines = Vec::new();
+    loop {
+        match read_line(&mut file) {
+            Ok(Some(_)) if lines.len() as u64 == FILE_ENTRIES => {
+                let problem = "more than a thousand entries in a file";
+                return (lines, Some(ErrorKind::Shape { problem }.into()));
+            }
+            Ok(Some(line)) => lines.push(line),
+            Ok(None) => return (lines, None),
+            Err(error) => return (lines, Some(error)),
+        }
+    }
+}
+
+/// One that joins what workers find.
+pub struct Overseer {
+    verifier: Verifier,
+    setup: Option<String>,
+    file: u64,
+    goes_on: bool,
+}
+
+impl Overseer {
+    /// Begins with the board's first file, of which only the first line is looked at, and the file of heads.
+    ///
+    /// # Errors
+    /// None but of reading, which cannot fail here.
+    pub fn new(first: &[u8], heads: &[u8], policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
+        let mut verifier = Verifier::new(policy, engine);
+        verifier.read_heads(heads_of(heads))?;
+        let mut rest = first;
+        let goes_on = match read_line(&mut rest) {
+            Ok(Some(line)) => verifier.take(vec![Read::new(&line)]),
+            Ok(None) => false,
+            Err(error) => {
+                verifier.fault(Step::Chain, error.at_entry(0));
+                false
+            }
+        };
+        let setup = |outliner: &Outliner, election: &Election| {
+            to_text(&Setup { hashing: outliner.key(), manifest: election.manifest().clone() })
+        };
+        let setup = verifier.state.as_ref().map(|state| setup(state.outliner(), state.election()));
+        Ok(Overseer { verifier, setup, file: 0, goes_on })
+    }
+
+    /// What every worker needs; nothing if the record does not begin with an election.
+    pub fn setup(&self) -> Option<&str> {
+        self.setup.as_deref()
+    }
+
+    /// Takes the outline of the next file; whether those after it can be taken. `last` says that there are none.
+    ///
+    /// # Errors
+    /// If the text is no outline.
+    pub fn take(&mut self, outline: &str, last: bool) -> Result<bool, Error> {
+        // Longer than a line of the board may be.
+        let lines: Vec<Line> =
+            serde_json::from_str(outline).map_err(|error| ErrorKind::Elsewhere(error.to_string()))?;
+        let full = lines.len() as u64 == FILE_ENTRIES;
+        let skipped = usize::from(self.file == 0);
+        if self.goes_on {
+            self.goes_on = self.verifier.take(lines.into_iter().skip(skipped).map(read).collect());
+        }
+        if self.goes_on && !last && !full {
+            let problem = "entries are missing at the end of their file";
+            self.verifier.fault(Step::Chain, ErrorKind::Shape { problem }.into());
+            self.goes_on = false;
+        }
+        self.file += 1;
+        Ok(self.goes_on)
+    }
+
+    /// What a worker is to check of a file, after all outlines were taken; nothing if there is nothing.
+    pub fn task(&self, file: u64) -> Option<String> {
+        let errands = &self.verifier.errands;
+        let at = |entry: u64| errands.partition_point(|errand| errand.entry < entry);
+        let of_file = &errands[at(file * FILE_ENTRIES)..at((file + 1) * FILE_ENTRIES)];
+        let counted = |entry, weight| if self.verifier.replaced.contains_key(&entry) { 0 } else { weight };
+        let asked = of_file.iter().map(|errand| Asked {
+            entry: errand.entry,
+            key: errand.author.to_bytes(),
+            weight: counted(errand.entry, errand.weight),
+        });
+        let hash = *self.verifier.files.get(file as usize)?;
+        let entries = self.verifier.size().saturating_sub(file * FILE_ENTRIES).min(FILE_ENTRIES) as usize;
+        Some(to_text(&Task { ballots: asked.collect(), entries, file, hash })).filter(|_| !of_file.is_empty())
+    }
+
+    /// Takes what a worker found.
+    ///
+    /// # Errors
+    /// If the text is nothing of the kind.
+    pub fn note(&mut self, found: &str) -> Result<(), Error> {
+        let found: Found = serde_json::from_str(found).map_err(|error| ErrorKind::Elsewhere(error.to_string()))?;
+        let Some(election) = self.verifier.state.as_ref().map(|state| state.election().clone()) else { return Ok(()) };
+        for (step, verdicts) in [(Step::Signatures, found.signatures), (Step::Challenges, found.challenges)] {
+            self.verifier.checked(step, verdicts.len() as u64);
+            for (entry, verdict) in verdicts.into_iter().map(result) {
+                if let Err(error) = verdict {
+                    self.verifier.fault(step, error.at_entry(entry));
+                }
+            }
+        }
+        let verdicts = found.ballots.into_iter().map(result).collect();
+        let product = Products::from_bytes(&election, &found.product);
+        self.verifier.note_verified(Some(Verified { verdicts, product }));
+        Ok(())
+    }
+
+    /// The report.
+    ///
+    /// # Errors
+    /// None but of reading, which cannot fail here.
+    pub fn finish(mut self) -> Result<Report, Error> {
+        self.verifier.stopped = !self.goes_on;
+        self.verifier.finish(None)
+    }
+}
+
+/// A line as the verifier takes it.
+fn read(line: Line) -> Read {
+    let Line { leaf, line, what } = line;
+    let item = match what {
+        What::Whole(text) => Entry::from_line(&text).map(Item::Whole),
+        What::Fault(problem) => Err(ErrorKind::Elsewhere(problem)),
+        What::Ballot { election, index, kind, marks, previous, problem, voter } => {
+            let (marks, _) = marks.0.as_chunks::<16>();
+            let marks = marks.iter().map(|mark| u128::from_be_bytes(*mark)).collect();
+            let form = problem.map_or(Ok(()), |problem| Err(ErrorKind::Elsewhere(problem)));
+            Ok(Item::Outline { index, previous, outline: Outline { election, kind, voter, marks }, form })
+        }
+    };
+    Read { item, line, leaf, bytes: 0 }
+}
