@@ -18,7 +18,7 @@ from systemrdl.node import MemNode
 
 SOURCES = "rtl/registers"
 COMMON = "accelerator.rdl"
-SYSTEMS = ["mesa", "mesa_dual", "residue_bank", "coproc"]
+SYSTEMS = ["mesa", "mesa_dual", "residue_bank", "coproc", "dghv"]
 #: What a line of a page may have.
 COLUMNS = 100
 #: The parameters that formulas may name.

@@ -4,6 +4,7 @@ mod arith;
 mod bench;
 mod boards;
 mod coproc;
+mod dghv;
 mod lib;
 mod ntt;
 mod rns;
@@ -17,6 +18,7 @@ pub fn all() -> impl Iterator<Item = Design> {
     let ntt = if cfg!(feature = "ntt") { ntt::designs() } else { Vec::new() };
     // With a MESA inside.
     let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
+    let dghv = if cfg!(feature = "dghv") { dghv::designs() } else { Vec::new() };
     let coproc = if cfg!(feature = "arith") { coproc::designs() } else { Vec::new() };
-    lib::designs().into_iter().chain(bench::designs()).chain(boards).chain(coproc).chain(arith).chain(ntt).chain(rns)
+    lib::designs().into_iter().chain(bench::designs()).chain(boards).chain(coproc).chain(arith).chain(ntt).chain(rns).chain(dghv)
 }
