@@ -2,7 +2,7 @@
 
 use crate::number::lift;
 use crate::reduction::Reduction;
-use crate::sums::{Coefficients, SumRequest, sums};
+use crate::sums::{Coefficients, SumRequest};
 use crate::{Ciphertext, Error, Parameters, PublicKey, Scheme, random};
 use hearith_arith::natural::{Secret, add_assign, add_multiple, reduce_once, resized, sub_assign};
 use hearith_ntt::{Barrett, NttError, Ring, Transformed};
@@ -61,9 +61,7 @@ impl PublicKey {
     /// [`ErrorKind::Random`](crate::ErrorKind::Random).
     pub fn encrypt(&self, bits: &[bool]) -> Result<Vec<Ciphertext>, Error> {
         self.encrypt_by(bits, &mut |request, corrections: &mut (dyn FnMut() + Send)| {
-            let engine = self.engine().available()?;
-            let (first, coefficients, limbs) = (request.first, request.coefficients, request.limbs);
-            Ok(rayon::join(|| sums(engine, self.elements(), first, coefficients, limbs), corrections).0)
+            rayon::join(|| request.compute(self.engine()), corrections).0
         })
     }
 

@@ -4,6 +4,7 @@ use super::Coefficients;
 use crate::elements::{Elements, SEED_BYTES};
 use crate::number::Residues;
 use crate::{Error, random};
+use hearith_arith::Engine;
 use hearith_arith::natural::{Secret, add_multiple};
 use rayon::prelude::*;
 use std::fmt;
@@ -60,6 +61,14 @@ impl SumRequest<'_> {
         self.limbs
     }
 
+    /// What an engine of this CPU makes of it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Arith`](crate::ErrorKind::Arith) for an engine that this machine cannot run.
+    pub fn compute(&self, engine: Engine) -> Result<Vec<Secret>, Error> {
+        Ok(super::sums(engine.available()?, self.elements, self.first, self.coefficients, self.limbs))
+    }
+
     /// Whether these are the sums: modulo a prime of 64 bits that is drawn now. Wrong sums of toy keys pass with a probability below
     /// `2^-46`, of large ones below `2^-39`: no more primes divide a difference. The time depends on lengths only.
     ///
@@ -97,8 +106,6 @@ impl fmt::Debug for SumRequest<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sums::sums;
-    use hearith_arith::Engine;
 
     /// Right sums pass; every single wrong bit of one, a sum too few, and one that is a limb short do not.
     #[test]
@@ -106,7 +113,7 @@ mod tests {
         let elements = Elements::new(&[3; 16], 1000);
         let coefficients: Vec<_> = (0..3).map(|_| Coefficients::random(5, 100).unwrap()).collect();
         let request = SumRequest { elements: &elements, first: 7, coefficients: &coefficients, limbs: 19 };
-        let right = sums(Engine::Serial.available().unwrap(), &elements, 7, &coefficients, 19);
+        let right = request.compute(Engine::Serial).unwrap();
         assert!(request.check(&right).unwrap());
         for bit in (0..19 * 64).step_by(37) {
             let mut wrong = right.clone();
