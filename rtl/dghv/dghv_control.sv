@@ -239,7 +239,11 @@ module dghv_control #(
     logic unused;
     assign unused = &{1'b0, item_i[31:24], item_i[15:9], item_i[7:4]};
 
+    // Nothing is said before the first reset.
+    logic settled_q = 1'b0;
+    always_ff @(posedge clk_i) if (!rst_ni) settled_q <= 1'b1;
+
     `include "assertions.svh"
-    `ASSERT(WrittenWhereRequested, !(state_q == Await) || write_sent_q)
-    `COVER(Overflows, status_q[6])
+    `ASSERT(WrittenWhereRequested, !(state_q == Await) || write_sent_q, clk_i, !rst_ni || !settled_q)
+    `COVER(Overflows, status_q[6], clk_i, !rst_ni || !settled_q)
 endmodule

@@ -2,4 +2,4 @@
 // Monitors on every port of `dghv`, for simulations.
 `include "monitors.svh"
 `BIND_MONITORS(dghv)
-`include "memory_port_monitors.sv"
+`BIND_MEMORY_MONITOR(dghv, 2)

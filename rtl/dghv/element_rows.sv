@@ -80,6 +80,10 @@ module element_rows #(
         else if (valid_o && ready_i) upper_q <= !upper_q;
     end
 
+    // Nothing is said before the first reset.
+    logic settled_q = 1'b0;
+    always_ff @(posedge clk_i) if (!rst_ni) settled_q <= 1'b1;
+
     `include "assertions.svh"
-    `ASSERT(SomethingRequested, !(req_valid_i && req_ready_o) || req_count_i != '0)
+    `ASSERT(SomethingRequested, !(req_valid_i && req_ready_o) || req_count_i != '0, clk_i, !rst_ni || !settled_q)
 endmodule

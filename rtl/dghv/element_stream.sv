@@ -158,9 +158,13 @@ module element_stream #(
         end
     end
 
+    // Nothing is said before the first reset.
+    logic settled_q = 1'b0;
+    always_ff @(posedge clk_i) if (!rst_ni) settled_q <= 1'b1;
+
     `include "assertions.svh"
-    `ASSERT(NoteBesideBlock, !block_valid || note_valid)
-    `ASSERT(SomethingRequested, !(req_valid_i && req_ready_o) || req_count_i != '0)
+    `ASSERT(NoteBesideBlock, !block_valid || note_valid, clk_i, !rst_ni || !settled_q)
+    `ASSERT(SomethingRequested, !(req_valid_i && req_ready_o) || req_count_i != '0, clk_i, !rst_ni || !settled_q)
 
     logic unused;
     assign unused = note_valid;

@@ -264,9 +264,7 @@ package accelerator_pkg;
         DghvParameterTimeout = 6,
         DghvParameterReserved7 = 7
     } dghv_parameter_e;
-    typedef enum int unsigned {
-        DghvSeed = 0
-    } dghv_region_e;
+    typedef enum int unsigned {DghvSeed = 0} dghv_region_e;
 
     // Words of each region, 10 bits each, region 0 at the low end; 0 where there is none.
     function automatic logic [319:0] dghv_region_words();

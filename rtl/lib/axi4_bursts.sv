@@ -63,8 +63,12 @@ module axi4_bursts #(
         end
     end
 
+    // Nothing is said before the first reset.
+    logic settled_q = 1'b0;
+    always_ff @(posedge clk_i) if (!rst_ni) settled_q <= 1'b1;
+
     `include "assertions.svh"
-    `ASSERT(SomethingRequested, !(req_valid_i && req_ready_o) || req_count_i != '0)
-    `ASSERT(WithinBounds, !burst_valid_o || (burst_beats_o >= 9'd1 && burst_beats_o <= Most))
-    `ASSERT(WithinBlock, !burst_valid_o || (addr_q[8:0] & (Most - 9'd1)) + burst_beats_o <= Most)
+    `ASSERT(SomethingRequested, !(req_valid_i && req_ready_o) || req_count_i != '0, clk_i, !rst_ni || !settled_q)
+    `ASSERT(WithinBounds, !burst_valid_o || (burst_beats_o >= 9'd1 && burst_beats_o <= Most), clk_i, !rst_ni || !settled_q)
+    `ASSERT(WithinBlock, !burst_valid_o || (addr_q[8:0] & (Most - 9'd1)) + burst_beats_o <= Most, clk_i, !rst_ni || !settled_q)
 endmodule

@@ -42,7 +42,7 @@ module axi4_monitor #(
     localparam int unsigned ByteBits = $clog2(Width / 8);
 
     stream_monitor #(
-        .Width(AddrBits + 13),
+        .Width (AddrBits + 13),
         .Settle(Settle)
     ) u_ar (
         .clk_i,
@@ -53,7 +53,7 @@ module axi4_monitor #(
         .last_i (1'b0)
     );
     stream_monitor #(
-        .Width(AddrBits + 13),
+        .Width (AddrBits + 13),
         .Settle(Settle)
     ) u_aw (
         .clk_i,
@@ -64,7 +64,7 @@ module axi4_monitor #(
         .last_i (1'b0)
     );
     stream_monitor #(
-        .Width(Width + Width / 8),
+        .Width (Width + Width / 8),
         .Settle(Settle)
     ) u_w (
         .clk_i,

@@ -195,11 +195,15 @@ module axi4_reader
         .out_data_o ({last_o, data_o})
     );
 
+    // Nothing is said before the first reset.
+    logic settled_q = 1'b0;
+    always_ff @(posedge clk_i) if (!rst_ni) settled_q <= 1'b1;
+
     `include "assertions.svh"
-    `ASSERT(RoomForWords, !good || words_ready)
-    `ASSERT(RoomForBursts, !(axi_arvalid_o && axi_arready_i) || unused_ready)
-    `ASSERT(Promised, room_q <= RoomBits'(Depth))
-    `COVER(FullyPromised, under_way_q == BurstBits'(Bursts))
+    `ASSERT(RoomForWords, !good || words_ready, clk_i, !rst_ni || !settled_q)
+    `ASSERT(RoomForBursts, !(axi_arvalid_o && axi_arready_i) || unused_ready, clk_i, !rst_ni || !settled_q)
+    `ASSERT(Promised, room_q <= RoomBits'(Depth), clk_i, !rst_ni || !settled_q)
+    `COVER(FullyPromised, under_way_q == BurstBits'(Bursts), clk_i, !rst_ni || !settled_q)
 
     logic unused;
     assign unused = &{1'b0, unused_ready};

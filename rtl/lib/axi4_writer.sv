@@ -242,9 +242,13 @@ module axi4_writer
         .fault_o
     );
 
+    // Nothing is said before the first reset.
+    logic settled_q = 1'b0;
+    always_ff @(posedge clk_i) if (!rst_ni) settled_q <= 1'b1;
+
     `include "assertions.svh"
-    `ASSERT(RoomForBursts, (!addressed || unused_ready) && (!closed || unused_room))
-    `COVER(FullyUnderWay, under_way_q == BurstBits'(Bursts))
+    `ASSERT(RoomForBursts, (!addressed || unused_ready) && (!closed || unused_room), clk_i, !rst_ni || !settled_q)
+    `COVER(FullyUnderWay, under_way_q == BurstBits'(Bursts), clk_i, !rst_ni || !settled_q)
 
     logic unused;
     assign unused = &{1'b0, unused_ready, unused_room};

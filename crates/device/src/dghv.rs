@@ -198,7 +198,7 @@ impl Dghv {
     fn forget(&mut self) {
         self.loaded = None;
         let longest = self.parameters.longest() + self.parameters.limbs;
-        let _ = self.device.flush();
+        let _ = self.device.restart();
         let _ = self.clear(longest.min(self.parameters.memory_words));
     }
 

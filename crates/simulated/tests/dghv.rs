@@ -153,8 +153,10 @@ fn what_is_wrong_with_the_memory_is_reported() {
         shared.simulated().set_external_lie(Some(lie));
         let error = fails(&mut device, &key.public);
         assert!(matches!(error, ErrorKind::MemoryFailed { fault, .. } if fault == expected), "{lie:?}: {error}");
+        drop(device);
         shared.simulated().set_external_lie(None);
         shared.simulated().reset();
+        let mut device = Dghv::open(Box::new(shared.clone())).unwrap();
         encrypts(&mut device, &key, &[true, false]);
     }
 }
@@ -226,12 +228,13 @@ fn nothing_stays_behind() {
         }
         let mut simulated = shared.simulated();
         simulated.idle(300);
-        assert!(simulated.external().iter().all(|&byte| byte == 0), "the memory after a disturbance");
-        for place in WAITING {
+        let stays = simulated.external().iter().any(|&byte| byte != 0);
+        let waits = WAITING.map(|place| {
             let words = simulated.memory(&format!("u_memory.{place}.u_words.gen_memory.u_items.word_q"));
-            assert!(words.iter().flatten().all(|&limb| limb == 0), "{place}");
-        }
+            words.iter().flatten().any(|&limb| limb != 0)
+        });
         drop(simulated);
+        assert_eq!((stays, waits), (false, [false; 2]), "{fault:?}");
         encrypts(&mut device, &key, &[true]);
     }
 }
