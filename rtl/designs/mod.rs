@@ -20,5 +20,13 @@ pub fn all() -> impl Iterator<Item = Design> {
     let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
     let dghv = if cfg!(feature = "dghv") { dghv::designs() } else { Vec::new() };
     let coproc = if cfg!(feature = "arith") { coproc::designs() } else { Vec::new() };
-    lib::designs().into_iter().chain(bench::designs()).chain(boards).chain(coproc).chain(arith).chain(ntt).chain(rns).chain(dghv)
+    lib::designs()
+        .into_iter()
+        .chain(bench::designs())
+        .chain(boards)
+        .chain(coproc)
+        .chain(arith)
+        .chain(ntt)
+        .chain(rns)
+        .chain(dghv)
 }

@@ -116,8 +116,7 @@ fn words_are_those_of_the_elements() {
     for design in [&ELEMENT_STREAM_1, &ELEMENT_STREAM_10] {
         for (round, bits) in [1, 63, 64, 65, 511, 512, 513, 700, 1024, 2000, 4096, 4100].into_iter().enumerate() {
             let mut bench = Bench::new(design.model(), bits);
-            let requests =
-                bench.source("req_valid_i", "req_ready_o", &["req_index_i", "req_first_i", "req_count_i"]);
+            let requests = bench.source("req_valid_i", "req_ready_o", &["req_index_i", "req_first_i", "req_count_i"]);
             let sink = bench.sink("valid_o", "ready_i", &["word_o", "last_o"]);
             bench.set_source_pressure(requests, PRESSURES[round % 4]);
             bench.set_sink_pressure(sink, PRESSURES[round / 4 + round % 2]);
@@ -131,7 +130,9 @@ fn words_are_those_of_the_elements() {
                 for (first, count) in [(0, words), (from, count), (words - 1, 4)] {
                     bench.push(requests, &[&[index.into()], &[first], &[count]]);
                     let word = |at: u64| element.get(at as usize).copied().unwrap_or(0);
-                    expected.extend((first..first + count).map(|at| vec![vec![word(at)], vec![(at + 1 == first + count).into()]]));
+                    expected.extend(
+                        (first..first + count).map(|at| vec![vec![word(at)], vec![(at + 1 == first + count).into()]]),
+                    );
                 }
             }
             let found = bench.run(sink, expected.len(), 100_000);
@@ -147,8 +148,7 @@ fn words_come_as_fast_as_said() {
     for (design, interval) in [(&ELEMENT_STREAM_1, 10), (&ELEMENT_STREAM_10, 1)] {
         for first in [0, 99, 100, 799] {
             let mut bench = Bench::new(design.model(), 4);
-            let requests =
-                bench.source("req_valid_i", "req_ready_o", &["req_index_i", "req_first_i", "req_count_i"]);
+            let requests = bench.source("req_valid_i", "req_ready_o", &["req_index_i", "req_first_i", "req_count_i"]);
             let sink = bench.sink("valid_o", "ready_i", &["word_o", "last_o"]);
             bench.model.set("bits_i", 64 * 800_u64);
             load(&mut bench, ["seed_load_i", "seed_i"], &[7; 16]);
@@ -170,8 +170,7 @@ fn a_wiped_seed_is_gone() {
     for after in 0..40 {
         for way in ["wipe_i", "rst_ni", "seed_load_i"] {
             let mut bench = Bench::new(ELEMENT_STREAM_10.model(), after);
-            let requests =
-                bench.source("req_valid_i", "req_ready_o", &["req_index_i", "req_first_i", "req_count_i"]);
+            let requests = bench.source("req_valid_i", "req_ready_o", &["req_index_i", "req_first_i", "req_count_i"]);
             let sink = bench.sink("valid_o", "ready_i", &["word_o", "last_o"]);
             bench.set_sink_pressure(sink, Pressure::Stalled);
             bench.model.set("bits_i", 3000_u64);
@@ -195,7 +194,10 @@ fn a_wiped_seed_is_gone() {
             bench.idle(100);
             let expected: &[u64] = if way == "seed_load_i" { &element(&[8; 16], 3000, 2)[..3] } else { &[] };
             let found = bench.received(sink);
-            assert!(found.iter().map(|transfer| transfer.fields[0][0]).eq(expected.iter().copied()), "{way} after {after}");
+            assert!(
+                found.iter().map(|transfer| transfer.fields[0][0]).eq(expected.iter().copied()),
+                "{way} after {after}"
+            );
         }
     }
 }
@@ -249,9 +251,9 @@ fn multiples_are_those_of_gmp() {
             let (mut expected, mut words) = (Vec::new(), 0);
             for length in [1, 2, 7, 30, 1] {
                 let (x, a, room) = (number(length), number(length + limbs), length + limbs);
-                for at in 0..room {
+                for (at, word) in a.iter().enumerate() {
                     let of_x = x.get(at).copied().unwrap_or(0);
-                    bench.push(source, &[&[a[at]], &[of_x], &[u64::from(at + 1 == room)]]);
+                    bench.push(source, &[&[*word], &[of_x], &[u64::from(at + 1 == room)]]);
                 }
                 let sum = integer(&a) + integer(&b) * integer(&x);
                 expected.push((room, sum));

@@ -126,7 +126,9 @@ impl Port {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn words_come_and_go_in_order() {
     for design in [&MEMORY_PORT_32X2, &MEMORY_PORT_64X16, &MEMORY_PORT_512X8] {
-        for (round, rows) in [None, None, Some(Rows::DDR4), Some(Rows { bytes: 256, banks: 2, ..Rows::DDR4 })].iter().enumerate() {
+        for (round, rows) in
+            [None, None, Some(Rows::DDR4), Some(Rows { bytes: 256, banks: 2, ..Rows::DDR4 })].iter().enumerate()
+        {
             let settings = MemorySettings { latency: 1 + 7 * round as u64, rows: *rows, ..Default::default() };
             let mut port = Port::new(design, round as u64, settings);
             port.set_pressure(round);
@@ -138,9 +140,12 @@ fn words_come_and_go_in_order() {
                 let count = 1 + random.below(longest);
                 let address = random.below(half - count);
                 port.read(address, count);
-                expected.extend(port.words(address, count).into_iter().enumerate().map(|(at, word)| {
-                    vec![word, vec![u64::from(at as u64 + 1 == count)]]
-                }));
+                expected.extend(
+                    port.words(address, count)
+                        .into_iter()
+                        .enumerate()
+                        .map(|(at, word)| vec![word, vec![u64::from(at as u64 + 1 == count)]]),
+                );
                 let words = port.random_words(&mut random, count);
                 port.write(half + address, &words);
                 written.push((half + address, words));
@@ -188,7 +193,9 @@ fn cycles_are_as_said() {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_bandwidth_of_the_memory_is_used() {
     let short_rows = Rows { bytes: 128, ..Rows::DDR4 };
-    for (interval, latency, rows) in [(1, 20, Rows::DDR4), (1, 60, Rows::DDR4), (1, 30, short_rows), (2, 40, Rows::DDR4)] {
+    for (interval, latency, rows) in
+        [(1, 20, Rows::DDR4), (1, 60, Rows::DDR4), (1, 30, short_rows), (2, 40, Rows::DDR4)]
+    {
         let settings = MemorySettings { interval, latency, rows: Some(rows), ..Default::default() };
         let mut port = Port::new(&MEMORY_PORT_64X16, 3, settings);
         let most = rows.bandwidth() / interval as f64;
@@ -201,7 +208,10 @@ fn the_bandwidth_of_the_memory_is_used() {
         let start = port.bench.cycle();
         port.run_until(20_000, |port| port.done == 1);
         let written = count as f64 / (port.bench.cycle() - start) as f64;
-        println!("every {interval}, latency {latency}, rows of {}: {read:.3} and {written:.3} words a cycle of {most:.3}", rows.bytes);
+        println!(
+            "every {interval}, latency {latency}, rows of {}: {read:.3} and {written:.3} words a cycle of {most:.3}",
+            rows.bytes
+        );
         assert!(read >= 0.95 * most && written >= 0.95 * most, "{read} and {written} of {most}");
     }
 }

@@ -77,7 +77,8 @@ impl DghvParameters {
 
     /// The longest element, in words: with room for a coefficient's words behind it.
     fn longest(&self) -> u32 {
-        (self.memory_words.min((1 << self.count_bits) - 1) / DATA_WORDS as u32 * DATA_WORDS as u32).saturating_sub(self.limbs)
+        (self.memory_words.min((1 << self.count_bits) - 1) / DATA_WORDS as u32 * DATA_WORDS as u32)
+            .saturating_sub(self.limbs)
     }
 }
 
@@ -88,7 +89,8 @@ impl Dghv {
     /// There is no such accelerator, or it does not answer.
     pub fn open(transport: Box<dyn Transport>) -> Result<Self, Error> {
         let device = Accelerator::open(transport, NAME, IDENTITY)?;
-        let parameters = DghvParameters::read(device.parameters()).ok_or(ErrorKind::UnknownParameters { name: NAME })?;
+        let parameters =
+            DghvParameters::read(device.parameters()).ok_or(ErrorKind::UnknownParameters { name: NAME })?;
         Ok(Self { device, parameters, loaded: None, trust: Trust::Check })
     }
 

@@ -232,7 +232,9 @@ pub enum ErrorKind {
         largest: u32,
     },
     /// The coefficients of an encryption over the integers are longer than the accelerator takes.
-    #[error("coefficients of {bits} bits do not fit: the device takes at most {largest}, less those of the number of elements")]
+    #[error(
+        "coefficients of {bits} bits do not fit: the device takes at most {largest}, less those of the number of elements"
+    )]
     CoefficientTooLong {
         /// Bits of a coefficient.
         bits: u32,

@@ -10,8 +10,7 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 /// Computes sums, and does what it is given besides, which may be done at the same time.
-type Summing<'a, E> =
-    &'a mut dyn for<'r> FnMut(&SumRequest<'r>, &mut (dyn FnMut() + Send)) -> Result<Vec<Secret>, E>;
+type Summing<'a, E> = &'a mut dyn for<'r> FnMut(&SumRequest<'r>, &mut (dyn FnMut() + Send)) -> Result<Vec<Secret>, E>;
 
 /// Messages of a batch that are encrypted together.
 const TOGETHER: usize = 32;
@@ -127,12 +126,7 @@ impl PublicKey {
     }
 
     /// `m + 2 R + 2 sum of B_ij A_i0 A_j1` modulo `A_0`.
-    fn quadratic<E: From<Error>>(
-        &self,
-        prepared: &Quadratic,
-        bit: bool,
-        sums: Summing<'_, E>,
-    ) -> Result<Secret, E> {
+    fn quadratic<E: From<Error>>(&self, prepared: &Quadratic, bit: bool, sums: Summing<'_, E>) -> Result<Secret, E> {
         let Quadratic { ring, elements, .. } = prepared;
         let lengths = self.parameters().lengths();
         let draw = |_| Coefficients::random(elements.len(), lengths.coefficient);

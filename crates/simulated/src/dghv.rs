@@ -21,9 +21,7 @@ impl Kind for Dghvs {
     }
 
     fn state(&self) -> State {
-        state(&DGHV, &DGHVS, |design| {
-            format!("{} bits by {}", longest(design), 64 * design.parameter("Limbs"))
-        })
+        state(&DGHV, &DGHVS, |design| format!("{} bits by {}", longest(design), 64 * design.parameter("Limbs")))
     }
 
     fn encrypts_integers(&self) -> Option<&dyn EncryptsIntegers> {

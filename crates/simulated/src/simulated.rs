@@ -78,9 +78,7 @@ impl Simulated {
         let beat = design.parameter("StreamBits") as usize / 8;
         let mut bench = Bench::new(model, MEMORY_SEED);
         let words = design.parameters().iter().any(|(name, _)| *name == MEMORY_WORDS);
-        let memory = words.then(|| {
-            bench.axi_memory("m_axi_", 0, 8 * design.parameter(MEMORY_WORDS) as usize, MEMORY)
-        });
+        let memory = words.then(|| bench.axi_memory("m_axi_", 0, 8 * design.parameter(MEMORY_WORDS) as usize, MEMORY));
         let mut device = Self {
             bench,
             memory,

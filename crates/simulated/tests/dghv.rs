@@ -215,7 +215,13 @@ const WAITING: [&str; 2] = ["u_reader", "u_writer"];
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn nothing_stays_behind() {
     let key = tiny(Scheme::Cnt, 3000, 20, 100);
-    for fault in [None, Some(Fault::GivenUp(150)), Some(Fault::Reset(150)), Some(Fault::Abandoned(300)), Some(Fault::CutInput(77))] {
+    for fault in [
+        None,
+        Some(Fault::GivenUp(150)),
+        Some(Fault::Reset(150)),
+        Some(Fault::Abandoned(300)),
+        Some(Fault::CutInput(77)),
+    ] {
         let shared = Shared::new(&DGHV_TINY);
         let mut device = Dghv::open(Box::new(shared.clone())).unwrap();
         device.load(&[1; 16]).unwrap();

@@ -3,9 +3,9 @@
 use hearith_dghv::InsecureHistoricalParameters;
 use zeroize::Zeroizing;
 
+use super::bits;
 use super::engines::Encryptor;
 use super::files::{Bits, BitsSink, private_key, public_key, rows_at_a_time};
-use super::bits;
 use crate::args::{DghvDecrypt, DghvEncrypt};
 use crate::failure::Failure;
 use crate::input::open;

@@ -1,7 +1,7 @@
 //! What encrypts bits: this CPU, or a device.
 
-use hearith_dghv::{Ciphertext, PublicKey};
 use hearith_device::{IntegerEncryptingDevice, Kind, Trust};
+use hearith_dghv::{Ciphertext, PublicKey};
 
 use super::offset;
 use crate::device::{failed, note};

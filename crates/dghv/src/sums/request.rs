@@ -79,7 +79,8 @@ impl SumRequest<'_> {
             return Ok(false);
         }
         let prime = random::prime(64);
-        let (long, each) = (Residues::new(&prime, self.elements.words()), self.coefficients.first().map_or(1, |c| c.each));
+        let (long, each) =
+            (Residues::new(&prime, self.elements.words()), self.coefficients.first().map_or(1, |c| c.each));
         let (short, few) = (Residues::new(&prime, each), Residues::new(&prime, 3));
         let elements: Vec<u64> = (self.first..self.first + self.terms())
             .into_par_iter()

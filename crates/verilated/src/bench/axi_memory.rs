@@ -391,17 +391,7 @@ impl Memory {
         let fails = random.next() % 256 < self.settings.failing.into();
         let id = if self.ids { fields[4][0] } else { 0 };
         let due = self.row_open(address, cycle) + self.settings.latency;
-        Burst {
-            id,
-            address,
-            beats,
-            size,
-            wraps,
-            at: 0,
-            due,
-            fails,
-            worst: Response::Okay,
-        }
+        Burst { id, address, beats, size, wraps, at: 0, due, fails, worst: Response::Okay }
     }
 
     /// What an access to these addresses meets.
