@@ -146,6 +146,8 @@ def prove(core):
 # the proof must find, as pieces of the block's text and what stands there instead. A form of a block, of FORMS, has a name that goes on.
 BLOCKS = {
     "accelerator_registers": (18, {"else if (busy) write_cause": "else if (1'b0) write_cause"}),
+    "axi4_bursts": (12, {"Most - (addr_q[8:0] & (Most - 9'd1))": "Most"}),
+    "axi4_reader": (14, {"room_q >= RoomBits'(burst_beats)": "1'b1"}),
     "axil_port": (14, {"else if (axil_bready_i) axil_bvalid_o <= 1'b0;": "else axil_bvalid_o <= 1'b0;"}),
     "butterfly": (9, {".a_i(up),": ".a_i(down),"}),
     "bit_sync": (8, {"assign bit_o = sync_q[Stages-1]": "assign bit_o = sync_q[0]"}),
