@@ -7,9 +7,7 @@
 // After a fault (axi4_watch) no further word is passed on and nothing is asked for; words that came before it may still be taken.
 // clear_i forgets requests and words. What is under way is awaited and dropped, and requests are taken again when idle_o is high and the memory for words is
 // wiped (Depth + 2 cycles). Reset forgets everything at once: the memory must be reset with it.
-module axi4_reader
-    import axi4_pkg::*;
-#(
+module axi4_reader #(
     parameter int unsigned Width      = 64,   // bits of a word, and of the bus
     parameter int unsigned AddrWidth  = 32,   // bits of a word's address
     parameter int unsigned CountWidth = 16,   // bits of a request's length
@@ -23,7 +21,7 @@ module axi4_reader
     input  logic                          rst_ni,
     input  logic                          clear_i,
     output logic                          idle_o,
-    output fault_e                        fault_o,
+    output logic [2:0] fault_o,
     // Requests and words.
     input  logic                          req_valid_i,
     output logic                          req_ready_o,
@@ -61,7 +59,7 @@ module axi4_reader
     logic clearing_q;
 
     assign cutting = rst_ni && !clear_i && !clearing_q;
-    assign req_ready_o = cut_ready && fault_o == Sound;
+    assign req_ready_o = cut_ready && fault_o == axi4_pkg::Sound;
 
     axi4_bursts #(
         .Width     (Width),
@@ -71,7 +69,7 @@ module axi4_reader
     ) u_bursts (
         .clk_i,
         .rst_ni       (cutting),
-        .req_valid_i  (req_valid_i && fault_o == Sound),
+        .req_valid_i  (req_valid_i && fault_o == axi4_pkg::Sound),
         .req_ready_o  (cut_ready),
         .req_addr_i,
         .req_count_i,
@@ -87,7 +85,7 @@ module axi4_reader
     logic [BurstBits-1:0] under_way_q;
     logic asked, answered, ended, taken, words_ready, last_q;
 
-    assign burst_ready = fault_o == Sound && words_ready && under_way_q != BurstBits'(Bursts) && room_q >= RoomBits'(burst_beats) &&
+    assign burst_ready = fault_o == axi4_pkg::Sound && words_ready && under_way_q != BurstBits'(Bursts) && room_q >= RoomBits'(burst_beats) &&
                          (!axi_arvalid_o || axi_arready_i);
     assign asked = burst_valid && burst_ready && cutting;
     assign taken = valid_o && ready_i;
@@ -141,20 +139,20 @@ module axi4_reader
     );
 
     // What comes. A burst ends with the beat that is its last by its length.
-    fault_e seen;
+    logic [2:0] seen;
     logic last_beat, good;
 
     assign answered = axi_rvalid_i && axi_rready_o;
     assign last_beat = beat_q == expected_len;
     assign ended = answered && expected_valid && last_beat;
-    assign good = answered && seen == Sound && fault_o == Sound && cutting;
+    assign good = answered && seen == axi4_pkg::Sound && fault_o == axi4_pkg::Sound && cutting;
 
     always_comb begin
-        seen = Sound;
+        seen = axi4_pkg::Sound;
         if (answered) begin
-            seen = response_fault(axi_rresp_i);
-            if (axi_rlast_i != last_beat) seen = Misplaced;
-            if (!expected_valid || axi_rid_i != axi_arid_o) seen = Unasked;
+            seen = axi4_pkg::response_fault(axi_rresp_i);
+            if (axi_rlast_i != last_beat) seen = axi4_pkg::Misplaced;
+            if (!expected_valid || axi_rid_i != axi_arid_o) seen = axi4_pkg::Unasked;
         end
     end
 

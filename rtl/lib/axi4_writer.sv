@@ -7,9 +7,7 @@
 // After a fault (axi4_watch) no burst is begun and done_o stays low; the bursts that were begun are ended. clear_i forgets requests and words; of bursts that were begun
 // the rest is sent without strobes, and requests are taken again when idle_o is high and the memory for words is wiped (Depth + 2 cycles).
 // Reset forgets everything at once: the memory must be reset with it.
-module axi4_writer
-    import axi4_pkg::*;
-#(
+module axi4_writer #(
     parameter int unsigned Width      = 64,   // bits of a word, and of the bus
     parameter int unsigned AddrWidth  = 32,   // bits of a word's address
     parameter int unsigned CountWidth = 16,   // bits of a request's length
@@ -23,7 +21,7 @@ module axi4_writer
     input  logic                          rst_ni,
     input  logic                          clear_i,
     output logic                          idle_o,
-    output fault_e                        fault_o,
+    output logic [2:0] fault_o,
     // Requests and words.
     input  logic                          req_valid_i,
     output logic                          req_ready_o,
@@ -63,7 +61,7 @@ module axi4_writer
     logic [8:0] burst_beats;
 
     assign cutting = rst_ni && !clear_i && !clearing_q;
-    assign req_ready_o = cut_ready && fault_o == Sound;
+    assign req_ready_o = cut_ready && fault_o == axi4_pkg::Sound;
 
     axi4_bursts #(
         .Width     (Width),
@@ -73,7 +71,7 @@ module axi4_writer
     ) u_bursts (
         .clk_i,
         .rst_ni       (cutting),
-        .req_valid_i  (req_valid_i && fault_o == Sound),
+        .req_valid_i  (req_valid_i && fault_o == axi4_pkg::Sound),
         .req_ready_o  (cut_ready),
         .req_addr_i,
         .req_count_i,
@@ -109,7 +107,7 @@ module axi4_writer
     logic [BurstBits-1:0] under_way_q;
     logic begun, addressed, answered, responded, last_q;
 
-    assign burst_ready = fault_o == Sound && under_way_q != BurstBits'(Bursts) && held_q >= HeldBits'(burst_beats) && (!axi_awvalid_o || axi_awready_i);
+    assign burst_ready = fault_o == axi4_pkg::Sound && under_way_q != BurstBits'(Bursts) && held_q >= HeldBits'(burst_beats) && (!axi_awvalid_o || axi_awready_i);
     assign begun = burst_valid && burst_ready && cutting;
     assign addressed = axi_awvalid_o && axi_awready_i;
     assign idle_o = !clearing_q && under_way_q == '0;
@@ -208,15 +206,15 @@ module axi4_writer
         .out_data_o (expected_last)
     );
 
-    fault_e seen;
+    logic [2:0] seen;
     assign answered = axi_bvalid_i && axi_bready_o;
     assign responded = answered && expected_valid;
 
     always_comb begin
-        seen = Sound;
+        seen = axi4_pkg::Sound;
         if (answered) begin
-            seen = response_fault(axi_bresp_i);
-            if (!expected_valid || axi_bid_i != axi_awid_o) seen = Unasked;
+            seen = axi4_pkg::response_fault(axi_bresp_i);
+            if (!expected_valid || axi_bid_i != axi_awid_o) seen = axi4_pkg::Unasked;
         end
     end
 
@@ -226,7 +224,7 @@ module axi4_writer
             done_o       <= 1'b0;
         end else begin
             axi_bready_o <= 1'b1;
-            done_o       <= responded && expected_last && seen == Sound && fault_o == Sound && cutting;
+            done_o       <= responded && expected_last && seen == axi4_pkg::Sound && fault_o == axi4_pkg::Sound && cutting;
         end
     end
 

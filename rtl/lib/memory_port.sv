@@ -3,9 +3,7 @@
 //
 // Reads and writes do not wait for each other: whoever reads what it has written waits for wr_done_o first. error_o is 0 while the memory is sound; otherwise
 // its low bits are a fault (axi4_pkg) and the top bit says that it befell a write. Whoever sees it stops; clear_i and then idle_o begin anew.
-module memory_port
-    import axi4_pkg::*;
-#(
+module memory_port #(
     parameter int unsigned Width      = 64,
     parameter int unsigned AddrWidth  = 32,
     parameter int unsigned CountWidth = 16,
@@ -69,11 +67,11 @@ module memory_port
     input  logic                          m_axi_bvalid_i,
     output logic                          m_axi_bready_o
 );
-    fault_e read_fault, write_fault;
+    logic [2:0] read_fault, write_fault;
     logic reader_idle, writer_idle;
 
     assign idle_o = reader_idle && writer_idle;
-    assign error_o = (read_fault != Sound) ? {1'b0, read_fault} : {write_fault != Sound, write_fault};
+    assign error_o = (read_fault != axi4_pkg::Sound) ? {1'b0, read_fault} : {write_fault != axi4_pkg::Sound, write_fault};
 
     axi4_reader #(
         .Width     (Width),

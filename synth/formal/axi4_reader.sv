@@ -4,7 +4,6 @@
 module formal (
     input logic clk_i
 );
-    import axi4_pkg::*;
     (* anyseq *) logic req_valid, ready, clear, arready, rvalid, rlast, rid;
     (* anyconst *) logic keeps;
     (* anyseq *) logic [8:0] req_addr;
@@ -12,7 +11,7 @@ module formal (
     (* anyseq *) logic [7:0] rdata;
     (* anyseq *) logic [1:0] rresp;
     logic req_ready, valid, last, idle, arid, arvalid, rready;
-    fault_e fault;
+    logic [2:0] fault;
     logic [7:0] data, arlen;
     logic [8:0] araddr;
     logic [2:0] arsize;
@@ -84,7 +83,7 @@ module formal (
             beat_q <= !ends;
             if (ends) given_q <= given_q + 3'd1;
         end
-        if (started && keeps) assert (fault == Sound || fault == Silent);
+        if (started && keeps) assert (fault == axi4_pkg::Sound || fault == axi4_pkg::Silent);
         if (started) cover (valid && ready && last && given_q == 3'd2);
     end
 endmodule
