@@ -75,11 +75,11 @@ module formal (
         if (keeps) assume (!rvalid || (asked_q != given_q && rlast == ends && !rid && rresp == 2'b00));
     end
     always_ff @(posedge clk_i) begin
-        if (arvalid && arready) begin
+        if (started && arvalid && arready) begin
             lens_q[asked_q] <= arlen;
             asked_q <= asked_q + 3'd1;
         end
-        if (keeps && rvalid && rready) begin
+        if (started && keeps && rvalid && rready) begin
             beat_q <= !ends;
             if (ends) given_q <= given_q + 3'd1;
         end
