@@ -6,9 +6,7 @@
 // Rounds blocks in it. Blocks come in order. Latency: 11 cycles.
 //
 // load_i takes a key, which is expanded in 10 cycles; ready is low meanwhile, and until a key is there. wipe_i and reset clear the keys and every block.
-module aes_ctr
-    import aes_pkg::*;
-#(
+module aes_ctr #(
     parameter int unsigned Rounds = 1  // 1, 2, 5 or 10
 ) (
     input  logic         clk_i,
@@ -51,9 +49,9 @@ module aes_ctr
             expanded_q  <= 1'b0;
         end else if (expanding_q != '0) begin
             // Keys come in on top, and the first is at the low end when all are there.
-            keys_q      <= {next_key(keys_q[11*128-1-:128], constant_q), keys_q[11*128-1:128]};
+            keys_q      <= {aes_pkg::next_key(keys_q[11*128-1-:128], constant_q), keys_q[11*128-1:128]};
             expanding_q <= expanding_q - 4'd1;
-            constant_q  <= double(constant_q);
+            constant_q  <= aes_pkg::double(constant_q);
             expanded_q  <= expanding_q == 4'd1;
         end
     end
@@ -106,7 +104,7 @@ module aes_ctr
             end else begin
                 valid_q[k] <= from_valid;
                 pass_q[k]  <= from_pass + 4'd1;
-                if (from_valid) state_q[k] <= encrypt_round(from_state, keys_q[128*number+:128], number == 4'd10);
+                if (from_valid) state_q[k] <= aes_pkg::encrypt_round(from_state, keys_q[128*number+:128], number == 4'd10);
             end
         end
     end

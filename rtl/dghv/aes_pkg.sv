@@ -3,7 +3,7 @@
 package aes_pkg;
     // A byte times x modulo x^8 + x^4 + x^3 + x + 1.
     function automatic logic [7:0] double(input logic [7:0] a);
-        return {a[6:0], 1'b0} ^ (a[7] ? 8'h1b : 8'h00);
+        double = {a[6:0], 1'b0} ^ (a[7] ? 8'h1b : 8'h00);
     endfunction
 
     // The substitution, byte k at bits 8 k + 7 .. 8 k: the inverse of each byte, through the powers of x + 1, and then the affine map.
@@ -16,7 +16,7 @@ package aes_pkg;
         substitutions[7:0] = 8'h63;
         for (int k = 0; k < 255; k++) begin
             sum = inverse ^ {inverse[6:0], inverse[7]} ^ {inverse[5:0], inverse[7:6]} ^ {inverse[4:0], inverse[7:5]} ^ {inverse[3:0], inverse[7:4]};
-            substitutions[8*int'(power)+:8] = sum ^ 8'h63;
+            substitutions[{power, 3'd0}+:8] = sum ^ 8'h63;
             power = power ^ double(power);
             inverse = third(inverse);
         end
@@ -28,13 +28,13 @@ package aes_pkg;
         b = a ^ {a[6:0], 1'b0};
         b = b ^ {b[5:0], 2'b00};
         b = b ^ {b[3:0], 4'b0000};
-        return b ^ (b[7] ? 8'h09 : 8'h00);
+        third = b ^ (b[7] ? 8'h09 : 8'h00);
     endfunction
 
     localparam logic [2047:0] Substitutions = substitutions();
 
     function automatic logic [7:0] substitute(input logic [7:0] a);
-        return Substitutions[8*int'(a)+:8];
+        substitute = Substitutions[{a, 3'd0}+:8];
     endfunction
 
     function automatic logic [31:0] substitute_word(input logic [31:0] a);
@@ -53,7 +53,7 @@ package aes_pkg;
         logic [127:0] shifted;
         for (int k = 0; k < 16; k++) shifted[8*k+:8] = substitute(state[8*((5*k)%16)+:8]);
         if (!last) for (int c = 0; c < 4; c++) shifted[32*c+:32] = mix(shifted[32*c+:32]);
-        return shifted ^ key;
+        encrypt_round = shifted ^ key;
     endfunction
 
     // The key of the next round, whose constant is given.
