@@ -18,7 +18,7 @@ from systemrdl.node import MemNode
 
 SOURCES = "rtl/registers"
 COMMON = "accelerator.rdl"
-SYSTEMS = ["mesa", "mesa_dual", "residue_bank", "coproc"]
+SYSTEMS = ["mesa", "mesa_dual", "residue_bank", "coproc", "dghv"]
 #: What a line of a page may have.
 COLUMNS = 100
 #: The parameters that formulas may name.
@@ -139,6 +139,8 @@ GENERATED = "Written by scripts/registers.py from rtl/registers: change those, t
 def enum(kind, name, values, digits=None):
     """An enumeration: the one kind of constant of which Verilator lets a design use a part."""
     items = [f"        {key} = {value if digits is None else f'{digits}{value:02x}'}" for key, value in values.items()]
+    if len(items) == 1:
+        return [f"    typedef enum {kind} {{{items[0].strip()}}} {name}_e;"]
     return [f"    typedef enum {kind} {{", *[f"{item}," for item in items[:-1]], items[-1], f"    }} {name}_e;"]
 
 

@@ -28,6 +28,7 @@ declare -A systems=(
     [device]="--package hearith-device --package hearith-verilated --package hearith-testing --all-features
         --package hearith-rtl --no-default-features"
     [dghv]="--package hearith-dghv --package hearith-golden --all-features
+        --package hearith-simulated --no-default-features --features dghv
         --package hearith-rtl --no-default-features --features dghv"
     [election-server]="--package hearith-election-server --all-features"
     [ntt]="--package hearith-ntt --package hearith-golden --all-features

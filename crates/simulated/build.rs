@@ -141,15 +141,39 @@ fn coproc() -> Vec<Design> {
     ]
 }
 
+/// A simulated accelerator of encryption over the integers: limbs of a coefficient, rounds of AES, words of memory, bits of a beat.
+fn integers(name: &str, [limbs, rounds, words, stream]: [u32; 4]) -> Design {
+    Design::new(name, "dghv")
+        .parameter("Limbs", limbs)
+        .parameter("Rounds", rounds)
+        .parameter("MemoryWords", words)
+        .parameter("StreamBits", stream)
+        .parameter("Timeout", 1000)
+        .source(REGISTERS)
+        .source("../../rtl/lib/axi4_pkg.sv")
+        .source("../../rtl/dghv/aes_pkg.sv")
+        .optimisation(1)
+}
+
+/// The accelerators of encryption over the integers.
+fn dghv() -> Vec<Design> {
+    vec![
+        integers("dghv_tiny", [8, 1, 256, 32]).memory("ram_1r1w", "word_q"),
+        integers("dghv_toy", [16, 10, 4096, 64]),
+        integers("dghv_small", [24, 10, 16384, 64]),
+    ]
+}
+
 /// A feature, and its designs.
 type System = (&'static str, fn() -> Vec<Design>);
 
 /// The systems. The longest to compile come first.
-const SYSTEMS: [System; 4] = [("MESA_DUAL", mesa_dual), ("MESA", mesa), ("RNS", banks::designs), ("COPROC", coproc)];
+const SYSTEMS: [System; 5] =
+    [("MESA_DUAL", mesa_dual), ("MESA", mesa), ("RNS", banks::designs), ("COPROC", coproc), ("DGHV", dghv)];
 
 fn main() {
     println!("cargo::rerun-if-changed=banks.rs");
-    let build = ["lib", "arith", "mesa", "rns", "coproc"].map(|directory| format!("../../rtl/{directory}"));
+    let build = ["lib", "arith", "mesa", "rns", "coproc", "dghv"].map(|directory| format!("../../rtl/{directory}"));
     let build = build.into_iter().fold(Build::new(), Build::library);
     let wanted = SYSTEMS.into_iter().filter(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some());
     build.covers("../../rtl/tests/cover").designs(wanted.flat_map(|(_, designs)| designs())).finish();

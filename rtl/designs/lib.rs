@@ -65,5 +65,19 @@ pub fn designs() -> Vec<Design> {
             .parameter("Words", "192'h082f06c70581045d035b027b01bd012100a7004f00190005"),
         Design::new("config_register_70", "config_register").parameter("Bits", 70).parameter("IndexBits", 3),
         Design::new("axil_port_8", "axil_port").parameter("AddressBits", 8),
+        memory_port("memory_port_32x2", [32, 2, 2, 4]),
+        memory_port("memory_port_64x16", [64, 16, 8, 128]),
+        memory_port("memory_port_512x8", [512, 8, 4, 32]),
     ]
+}
+
+/// A port to a memory: bits of a word, words of a burst, bursts under way, words that have room.
+fn memory_port(name: &str, [width, beats, bursts, depth]: [u32; 4]) -> Design {
+    Design::new(name, "memory_port")
+        .parameter("Width", width)
+        .parameter("Beats", beats)
+        .parameter("Bursts", bursts)
+        .parameter("Depth", depth)
+        .parameter("Timeout", 300)
+        .source("lib/axi4_pkg.sv")
 }

@@ -5,6 +5,7 @@ mod bench;
 mod blocks;
 mod boards;
 mod coproc;
+mod dghv;
 mod election;
 mod encryptor;
 mod lib;
@@ -23,9 +24,11 @@ pub fn all() -> impl Iterator<Item = Design> {
     let blocks = if cfg!(feature = "blocks") { blocks::designs() } else { Vec::new() };
     // With a MESA inside.
     let boards = if cfg!(feature = "arith") { boards::designs() } else { Vec::new() };
+    let dghv = if cfg!(feature = "dghv") { dghv::designs() } else { Vec::new() };
     let coproc = if cfg!(feature = "arith") { coproc::designs() } else { Vec::new() };
     let links = if cfg!(feature = "election") { links::designs() } else { Vec::new() };
     let election = if cfg!(feature = "election") { election::designs() } else { Vec::new() };
-    let all = [lib::designs(), bench::designs(), boards, coproc, encryptor, blocks, arith, ntt, rns, links, election];
+    let all =
+        [lib::designs(), bench::designs(), boards, coproc, encryptor, blocks, arith, ntt, rns, links, election, dghv];
     all.into_iter().flatten()
 }

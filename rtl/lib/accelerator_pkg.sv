@@ -80,7 +80,8 @@ package accelerator_pkg;
         MesaIdentity = 32'h4d455341,
         MesaDualIdentity = 32'h4455414c,
         ResidueBankIdentity = 32'h52455342,
-        CoprocIdentity = 32'h434f5052
+        CoprocIdentity = 32'h434f5052,
+        DghvIdentity = 32'h44474856
     } identity_e;
 
     // mesa: its parameters by number, its regions by number.
@@ -250,5 +251,24 @@ package accelerator_pkg;
         coproc_region_words[10*11+:10] = 10'(((2 * N) + 31) / 32);
         coproc_region_words[10*12+:10] = 10'(((2 * N) + 31) / 32);
         coproc_region_words[10*13+:10] = 10'(((2 * N) + 31) / 32);
+    endfunction
+
+    // dghv: its parameters by number, its regions by number.
+    typedef enum int unsigned {
+        DghvParameterLimbs = 0,
+        DghvParameterRounds = 1,
+        DghvParameterMemoryWords = 2,
+        DghvParameterStreamBits = 3,
+        DghvParameterCountBits = 4,
+        DghvParameterInterval = 5,
+        DghvParameterTimeout = 6,
+        DghvParameterReserved7 = 7
+    } dghv_parameter_e;
+    typedef enum int unsigned {DghvSeed = 0} dghv_region_e;
+
+    // Words of each region, 10 bits each, region 0 at the low end; 0 where there is none.
+    function automatic logic [319:0] dghv_region_words();
+        dghv_region_words = '0;
+        dghv_region_words[10*0+:10] = 10'((128 + 31) / 32);
     endfunction
 endpackage

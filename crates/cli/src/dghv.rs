@@ -4,6 +4,7 @@ pub mod bits;
 mod compute;
 mod crypt;
 mod describe;
+mod engines;
 mod files;
 mod keygen;
 mod parameters;

@@ -12,7 +12,7 @@ fn devices_that_are_not_built_in_say_how_to_get_them() {
     let place = Place::new();
     place.write("in.csv", STAFF);
     place.write("in.txt", "1\n");
-    for engine in ["mesa", "mesa-dual", "residue-bank"] {
+    for engine in ["mesa", "mesa-dual", "residue-bank", "dghv"] {
         for command in [
             "encrypt --key keys/public.json --column salary in.csv --out rows.parquet",
             "rns convert in.txt --out out.csv",

@@ -210,8 +210,8 @@ impl Accelerator {
     fn packet(&mut self, rows: &Batch, epoch: u16, shape: Shape) -> Result<Zeroizing<Vec<u8>>, Error> {
         let (input_item, output_item) = (shape.bytes(shape.input_bits), shape.bytes(shape.output_bits));
         let header = self.next_header(epoch, rows.len());
-        let mut input = header.clone();
-        input.resize(self.header + rows.len() * input_item, 0);
+        let mut input = Zeroizing::new(vec![0; self.header + rows.len() * input_item]);
+        input[..self.header].copy_from_slice(&header);
         for (packet, row) in input[self.header..].chunks_exact_mut(input_item).zip(rows.rows()) {
             let bytes = row.iter().flat_map(|limb| limb.to_le_bytes());
             packet.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);

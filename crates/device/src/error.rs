@@ -8,6 +8,7 @@ use std::sync::Arc;
 use hearith_paillier::ErrorKind as SchemeErrorKind;
 
 use crate::coproc::Refusal;
+use crate::dghv::MemoryFault;
 
 /// A device, or the way to it, failed: what is wrong, and in which row of the batch. Nothing of a batch is given out then; the device
 /// has been flushed and can be used again unless it has stopped answering.
@@ -222,6 +223,35 @@ pub enum ErrorKind {
         /// The modulus.
         modulus: u64,
     },
+    /// The elements of a key over the integers are longer than the accelerator takes.
+    #[error("elements of {bits} bits do not fit: the device takes at most {largest}")]
+    ElementTooLong {
+        /// Bits of an element.
+        bits: u32,
+        /// The most that fit.
+        largest: u32,
+    },
+    /// The coefficients of an encryption over the integers are longer than the accelerator takes.
+    #[error(
+        "coefficients of {bits} bits do not fit: the device takes at most {largest}, less those of the number of elements"
+    )]
+    CoefficientTooLong {
+        /// Bits of a coefficient.
+        bits: u32,
+        /// The most that fit, with the bits that a sum has more.
+        largest: u32,
+    },
+    /// The memory of the accelerator failed; nothing of the batch is given out.
+    #[error("the device's memory {fault} while the device was {}", if *.writing { "writing" } else { "reading" })]
+    MemoryFailed {
+        /// What is wrong with it.
+        fault: MemoryFault,
+        /// Whether it was being written.
+        writing: bool,
+    },
+    /// Encryption over the integers itself failed.
+    #[error(transparent)]
+    Integers(hearith_dghv::ErrorKind),
     /// The batch is not one for this key, or the key's constants cannot be computed.
     #[error(transparent)]
     Scheme(#[from] SchemeErrorKind),
@@ -231,5 +261,12 @@ impl From<hearith_paillier::Error> for Error {
     /// Keeps the row.
     fn from(error: hearith_paillier::Error) -> Self {
         Self { row: error.row(), kind: error.kind().clone().into() }
+    }
+}
+
+impl From<hearith_dghv::Error> for Error {
+    /// Keeps the row.
+    fn from(error: hearith_dghv::Error) -> Self {
+        Self { row: error.row(), kind: ErrorKind::Integers(error.kind().clone()) }
     }
 }

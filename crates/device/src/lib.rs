@@ -2,6 +2,7 @@
 
 mod accelerator;
 pub mod coproc;
+pub mod dghv;
 mod error;
 #[cfg(unix)]
 mod mapped;
@@ -17,8 +18,8 @@ pub use error::{Error, ErrorKind};
 #[cfg(unix)]
 pub use mapped::{Mapping, MemoryMapped, Window};
 pub use system::{
-    Computes, ComputingDevice, ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, Kind, SYSTEMS, State,
-    System,
+    Computes, ComputingDevice, ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, EncryptsIntegers,
+    IntegerEncryptingDevice, Kind, SYSTEMS, State, System,
 };
 pub use transport::{Exchange, Marks, Transport};
 pub use trust::Trust;

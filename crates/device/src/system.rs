@@ -7,10 +7,11 @@
 use std::fmt;
 
 use hearith_arith::Batch;
+use hearith_dghv::Ciphertext;
 use hearith_paillier::{Compute, Decrypt, PrivateKey, PublicKey};
 use hearith_rns::Residues;
 
-use crate::{Counters, Error, Trust, coproc, mesa, residue_bank};
+use crate::{Counters, Error, Trust, coproc, dghv, mesa, residue_bank};
 
 /// A system that this crate has a driver for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,8 @@ pub struct System {
 }
 
 /// All of them, whether or not there are such devices.
-pub static SYSTEMS: [&System; 4] = [&mesa::MESA, &mesa::MESA_DUAL, &residue_bank::RESIDUE_BANK, &coproc::COPROC];
+pub static SYSTEMS: [&System; 5] =
+    [&mesa::MESA, &mesa::MESA_DUAL, &residue_bank::RESIDUE_BANK, &coproc::COPROC, &dghv::DGHV];
 
 /// The devices of a system that are to be had in one way: simulated, or on a board.
 pub trait Kind: fmt::Debug + Sync {
@@ -44,6 +46,11 @@ pub trait Kind: fmt::Debug + Sync {
 
     /// The capability of computing with a public key.
     fn computes(&self) -> Option<&dyn Computes> {
+        None
+    }
+
+    /// The capability of encrypting over the integers.
+    fn encrypts_integers(&self) -> Option<&dyn EncryptsIntegers> {
         None
     }
 }
@@ -86,6 +93,20 @@ pub trait Computes {
     fn load_public(&self, key: &PublicKey, trust: Trust) -> Result<Box<dyn ComputingDevice>, Error>;
 }
 
+/// The capability of encrypting over the integers.
+pub trait EncryptsIntegers {
+    /// The smallest device that keys of these parameters fit, loaded with the key's seed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ElementTooLong`](crate::ErrorKind::ElementTooLong),
+    /// [`ErrorKind::CoefficientTooLong`](crate::ErrorKind::CoefficientTooLong), or the device cannot be reached or fails.
+    fn load_integers(
+        &self,
+        key: &hearith_dghv::PublicKey,
+        trust: Trust,
+    ) -> Result<Box<dyn IntegerEncryptingDevice>, Error>;
+}
+
 /// A device that is ready for batches.
 pub trait Device {
     /// What and where the device is, in words.
@@ -118,3 +139,13 @@ pub trait ConvertingDevice: Device {
 /// A device that computes with a public key: what it offers is [`Compute`]'s, with the same results as the key's own but for what is random. Its failures are
 /// [`ComputeError::Service`](hearith_paillier::ComputeError::Service)s that hold an [`Error`].
 pub trait ComputingDevice: Device + Compute {}
+
+/// A device that encrypts over the integers, with the same results as the key's own encryption but for what is random.
+pub trait IntegerEncryptingDevice: Device {
+    /// Encrypts bits.
+    ///
+    /// # Errors
+    /// [`ErrorKind::MemoryFailed`](crate::ErrorKind::MemoryFailed), [`ErrorKind::FailedCheck`](crate::ErrorKind::FailedCheck), and
+    /// whatever befalls the device; then no ciphertexts are given out.
+    fn encrypt(&mut self, key: &hearith_dghv::PublicKey, bits: &[bool]) -> Result<Vec<Ciphertext>, Error>;
+}

@@ -2,12 +2,15 @@
 
 use crate::number::lift;
 use crate::reduction::Reduction;
-use crate::sums::{Coefficients, sums};
+use crate::sums::{Coefficients, SumRequest};
 use crate::{Ciphertext, Error, Parameters, PublicKey, Scheme, random};
 use hearith_arith::natural::{Secret, add_assign, add_multiple, reduce_once, resized, sub_assign};
 use hearith_ntt::{Barrett, NttError, Ring, Transformed};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
+
+/// Computes sums, and does what it is given besides, which may be done at the same time.
+type Summing<'a, E> = &'a mut dyn for<'r> FnMut(&SumRequest<'r>, &mut (dyn FnMut() + Send)) -> Result<Vec<Secret>, E>;
 
 /// Messages of a batch that are encrypted together.
 const TOGETHER: usize = 32;
@@ -56,13 +59,36 @@ impl PublicKey {
     /// # Errors
     /// [`ErrorKind::Random`](crate::ErrorKind::Random).
     pub fn encrypt(&self, bits: &[bool]) -> Result<Vec<Ciphertext>, Error> {
+        self.encrypt_by(bits, &mut |request, corrections: &mut (dyn FnMut() + Send)| {
+            rayon::join(|| request.compute(self.engine()), corrections).0
+        })
+    }
+
+    /// The same with the sums of multiples of the key's elements from elsewhere: an accelerator, which may be checked
+    /// ([`SumRequest::check`]). All else is done here.
+    ///
+    /// # Errors
+    /// As [`PublicKey::encrypt`], and whatever befalls the sums.
+    pub fn encrypt_with<E: From<Error>>(
+        &self,
+        bits: &[bool],
+        sums: &mut dyn FnMut(&SumRequest<'_>) -> Result<Vec<Secret>, E>,
+    ) -> Result<Vec<Ciphertext>, E> {
+        self.encrypt_by(bits, &mut |request, corrections: &mut (dyn FnMut() + Send)| {
+            corrections();
+            sums(request)
+        })
+    }
+
+    /// Encrypts with sums from a function, which also does what it is given besides.
+    fn encrypt_by<E: From<Error>>(&self, bits: &[bool], sums: Summing<'_, E>) -> Result<Vec<Ciphertext>, E> {
         let noise = self.parameters().fresh_noise();
         let mut ciphertexts = Vec::with_capacity(bits.len());
         for bits in bits.chunks(TOGETHER) {
             let values = match self.prepared()? {
-                Prepared::Cnt(reduction) => self.linear(reduction, bits)?,
+                Prepared::Cnt(reduction) => self.linear(reduction, bits, sums)?,
                 Prepared::Cmnt(quadratic) => {
-                    bits.iter().map(|&bit| self.quadratic(quadratic, bit)).collect::<Result<_, _>>()?
+                    bits.iter().map(|&bit| self.quadratic(quadratic, bit, sums)).collect::<Result<_, _>>()?
                 }
             };
             for value in values {
@@ -73,47 +99,71 @@ impl PublicKey {
     }
 
     /// `m + 2 R + 2 sum of B_i A_i` modulo `A_0`.
-    fn linear(&self, reduction: &Reduction, bits: &[bool]) -> Result<Vec<Secret>, Error> {
-        let (lengths, limbs) = (self.parameters().lengths(), self.sum_limbs(self.parameters().limbs()));
+    fn linear<E: From<Error>>(
+        &self,
+        reduction: &Reduction,
+        bits: &[bool],
+        sums: Summing<'_, E>,
+    ) -> Result<Vec<Secret>, E> {
+        let lengths = self.parameters().lengths();
         let draw = |_| Coefficients::random(lengths.elements as usize, lengths.coefficient);
         let coefficients: Vec<Coefficients> = (0..bits.len()).map(draw).collect::<Result<_, _>>()?;
-        let engine = self.engine().available()?;
-        let (sums, corrections) = rayon::join(
-            || sums(engine, self.elements(), 0, &coefficients, limbs),
-            || coefficients.par_iter().map(|coefficients| self.corrections_sum(0, coefficients)).collect::<Vec<_>>(),
-        );
+        let mut corrections: Vec<Secret> = Vec::new();
+        let sums = sums(&self.request(0, &coefficients), &mut || {
+            corrections = coefficients.par_iter().map(|coefficients| self.corrections_sum(0, coefficients)).collect();
+        })?;
         let rows = sums.par_iter().zip(&corrections).zip(bits);
-        rows.map(|((sum, correction), &bit)| {
-            let mut value = reduction.reduce(sum);
-            self.subtract(&mut value, correction);
-            self.double(&mut value);
-            self.add_noise(&mut value, bit, lengths.encryption_noise)?;
-            Ok(value)
-        })
-        .collect()
+        let values: Result<_, Error> = rows
+            .map(|((sum, correction), &bit)| {
+                let mut value = reduction.reduce(sum);
+                self.subtract(&mut value, correction);
+                self.double(&mut value);
+                self.add_noise(&mut value, bit, lengths.encryption_noise)?;
+                Ok(value)
+            })
+            .collect();
+        Ok(values?)
     }
 
     /// `m + 2 R + 2 sum of B_ij A_i0 A_j1` modulo `A_0`.
-    fn quadratic(&self, prepared: &Quadratic, bit: bool) -> Result<Secret, Error> {
-        let Quadratic { ring, elements, barrett } = prepared;
-        let (lengths, limbs) = (self.parameters().lengths(), self.sum_limbs(self.parameters().limbs()));
+    fn quadratic<E: From<Error>>(&self, prepared: &Quadratic, bit: bool, sums: Summing<'_, E>) -> Result<Secret, E> {
+        let Quadratic { ring, elements, .. } = prepared;
+        let lengths = self.parameters().lengths();
         let draw = |_| Coefficients::random(elements.len(), lengths.coefficient);
         let coefficients: Vec<Coefficients> = (0..elements.len()).map(draw).collect::<Result<_, _>>()?;
-        let mut inner = sums(self.engine().available()?, self.elements(), elements.len(), &coefficients, limbs);
+        let mut inner = sums(&self.request(elements.len(), &coefficients), &mut || ())?;
+        let mut sum = Zeroizing::new(vec![0; ring.limbs()]);
+        self.outer_sum(prepared, &mut inner, &coefficients, &mut sum).map_err(Error::from)?;
+        let mut value = Zeroizing::new(vec![0; self.parameters().limbs()]);
+        prepared.barrett.reduce(&sum, &mut value).map_err(Error::from)?;
+        self.double(&mut value);
+        self.add_noise(&mut value, bit, lengths.encryption_noise)?;
+        Ok(value)
+    }
+
+    /// The sum of the products of `A_i0` and the inner sums, less the corrections of these.
+    fn outer_sum(
+        &self,
+        prepared: &Quadratic,
+        inner: &mut [Secret],
+        coefficients: &[Coefficients],
+        sum: &mut [u64],
+    ) -> Result<(), NttError> {
+        let Quadratic { ring, elements, .. } = prepared;
         let (mut total, mut transform) = (ring.sum(), ring.transform(&[])?);
-        for ((inner, coefficients), element) in inner.iter_mut().zip(&coefficients).zip(elements) {
+        for ((inner, coefficients), element) in inner.iter_mut().zip(coefficients).zip(elements) {
             // An inner sum below zero has a probability of 2^-(gamma - eta - lambda).
             sub_assign(inner, &self.corrections_sum(elements.len(), coefficients));
             ring.transform_into(inner, &mut transform)?;
             ring.add_product(&mut total, &transform, element)?;
         }
-        let mut sum = Zeroizing::new(vec![0; ring.limbs()]);
-        ring.number(total, &mut sum)?;
-        let mut value = Zeroizing::new(vec![0; self.parameters().limbs()]);
-        barrett.reduce(&sum, &mut value)?;
-        self.double(&mut value);
-        self.add_noise(&mut value, bit, lengths.encryption_noise)?;
-        Ok(value)
+        ring.number(total, sum)
+    }
+
+    /// What is asked for: sums of multiples of the elements from one on.
+    fn request<'a>(&'a self, first: usize, coefficients: &'a [Coefficients]) -> SumRequest<'a> {
+        let limbs = self.sum_limbs(self.parameters().limbs());
+        SumRequest { elements: self.elements(), first, coefficients, limbs }
     }
 
     /// `sum of b_i delta_(first + i)`.

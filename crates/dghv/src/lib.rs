@@ -46,6 +46,7 @@ pub use parameters::{Lengths, Parameters, Scheme, Size};
 pub use private_keys::PrivateKeys;
 pub use public_keys::PublicKeys;
 pub use squash::RecryptionKey;
+pub use sums::SumRequest;
 
 /// The example of this crate's page, compiled and run.
 #[cfg(doctest)]

@@ -18,3 +18,7 @@ pub static RESIDUE_BANKS: [&hearith_verilated::Design; 3] = [&RESIDUE_BANK_60, &
 /// The co-processors, smallest first.
 #[cfg(feature = "coproc")]
 pub static COPROCS: [&hearith_verilated::Design; 3] = [&COPROC_64, &COPROC_256, &COPROC_512];
+
+/// The accelerators of encryption over the integers, smallest first.
+#[cfg(feature = "dghv")]
+pub static DGHVS: [&hearith_verilated::Design; 3] = [&DGHV_TINY, &DGHV_TOY, &DGHV_SMALL];

@@ -4,7 +4,7 @@
 //! - [`Simulated`] is a [`Transport`](hearith_device::Transport) to a model of any [`designs`].
 //! - [`KINDS`] are the simulated devices that users choose by name. The program `hearith-simulated` is the command line with them.
 //!
-//! Each system is a feature (`coproc`, `mesa`, `mesa-dual`, `rns`), all of them on unless others are asked for: models take minutes to compile. Without
+//! Each system is a feature (`coproc`, `dghv`, `mesa`, `mesa-dual`, `rns`), all of them on unless others are asked for: models take minutes to compile. Without
 //! Verilator the crate builds all the same, and every device says what is missing.
 
 #[cfg(feature = "coproc")]
@@ -12,6 +12,8 @@ mod coproc;
 #[cfg(any(feature = "mesa", feature = "mesa-dual"))]
 mod decryptors;
 pub mod designs;
+#[cfg(feature = "dghv")]
+mod dghv;
 #[cfg(feature = "mesa")]
 mod mesa;
 #[cfg(feature = "mesa-dual")]
@@ -19,7 +21,7 @@ mod mesa_dual;
 #[cfg(feature = "rns")]
 mod residue_bank;
 mod simulated;
-#[cfg(any(feature = "coproc", feature = "mesa", feature = "mesa-dual", feature = "rns"))]
+#[cfg(any(feature = "coproc", feature = "dghv", feature = "mesa", feature = "mesa-dual", feature = "rns"))]
 mod state;
 
 pub use simulated::Simulated;
@@ -36,4 +38,6 @@ pub static KINDS: &[&dyn Kind] = &[
     &residue_bank::KIND,
     #[cfg(feature = "coproc")]
     &coproc::KIND,
+    #[cfg(feature = "dghv")]
+    &dghv::KIND,
 ];

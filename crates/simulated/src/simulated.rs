@@ -4,12 +4,19 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hearith_device::{Error, ErrorKind, Exchange, Marks, Transport, registers};
-use hearith_verilated::bench::Random;
-use hearith_verilated::{Design, Model};
+use hearith_verilated::Design;
+use hearith_verilated::bench::{AxiMemory, Bench, Lie, MemorySettings, Pressure, Random, Rows};
 
 /// Cycles that a register access may take.
 const REGISTER_CYCLES: u32 = 1000;
 const OKAY: u64 = 0;
+/// The parameter that designs with a memory have: its words of 64 bits.
+const MEMORY_WORDS: &str = "MemoryWords";
+/// What decides about random choices of the memory.
+const MEMORY_SEED: u64 = 1;
+/// A memory of DDR4 behind its controller, seen from a design of 200 MHz.
+const MEMORY: MemorySettings =
+    MemorySettings { latency: 30, interval: 1, outstanding: 16, failing: 0, rows: Some(Rows::DDR4) };
 const WHOLE_WORD: u64 = 0xf;
 /// Registers that somebody else reads under pressure.
 const LOOKED_AT: [u32; 5] =
@@ -21,7 +28,9 @@ const LOOKED_AT: [u32; 5] =
 /// it has failed.
 #[derive(Debug)]
 pub struct Simulated {
-    model: Model,
+    bench: Bench,
+    /// The memory that the device reaches, if it has a port to one.
+    memory: Option<AxiMemory>,
     /// Bytes of a beat of either stream.
     beat: usize,
     cycles: u64,
@@ -67,8 +76,12 @@ impl Simulated {
     pub fn new(design: &'static Design) -> Result<Self, Error> {
         let model = design.instantiate().map_err(|error| ErrorKind::Transport(Arc::new(error)))?;
         let beat = design.parameter("StreamBits") as usize / 8;
+        let mut bench = Bench::new(model, MEMORY_SEED);
+        let words = design.parameters().iter().any(|(name, _)| *name == MEMORY_WORDS);
+        let memory = words.then(|| bench.axi_memory("m_axi_", 0, 8 * design.parameter(MEMORY_WORDS) as usize, MEMORY));
         let mut device = Self {
-            model,
+            bench,
+            memory,
             beat,
             cycles: 0,
             pressure: None,
@@ -91,7 +104,11 @@ impl Simulated {
     /// # Errors
     /// As [`Simulated::new`].
     pub fn under_pressure(design: &'static Design, seed: u64) -> Result<Self, Error> {
-        Ok(Self { pressure: Some(Random::new(seed)), ..Self::new(design)? })
+        let mut device = Self { pressure: Some(Random::new(seed)), ..Self::new(design)? };
+        if let Some(memory) = device.memory {
+            device.bench.set_memory_pressure(memory, Pressure::Random(100));
+        }
+        Ok(device)
     }
 
     /// Clock cycles since the reset.
@@ -101,15 +118,17 @@ impl Simulated {
 
     /// Pulls the device's reset, as a board's reset button does; what is queued before the device stays.
     pub fn reset(&mut self) {
+        // The memory's port with it.
+        self.bench.reset();
         for valid in ["s_axis_tvalid_i", "m_axis_tready_i", "axil_awvalid_i", "axil_wvalid_i", "axil_arvalid_i"] {
-            self.model.set(valid, false);
+            self.bench.model.set(valid, false);
         }
         // Long enough to have come through the synchroniser and settled before it is over.
-        self.model.set("rst_ni", false);
-        (0..6).for_each(|_| self.model.clock());
-        self.model.reset();
+        self.bench.model.set("rst_ni", false);
+        (0..6).for_each(|_| self.bench.model.clock());
+        self.bench.model.reset();
         // The reset comes out of its synchroniser later than it goes in.
-        (0..4).for_each(|_| self.model.clock());
+        (0..4).for_each(|_| self.bench.model.clock());
         (self.reading, self.writing) = (None, None);
         self.offering = false;
     }
@@ -124,12 +143,32 @@ impl Simulated {
     /// # Panics
     /// If there is no such memory.
     pub fn memory(&self, path: &str) -> Vec<Vec<u64>> {
-        (0..self.model.memory_words(path)).map(|word| self.model.peek(path, word)).collect()
+        (0..self.bench.model.memory_words(path)).map(|word| self.bench.model.peek(path, word)).collect()
+    }
+
+    /// The content of the memory that the device reaches; nothing if it has no port to one.
+    pub fn external(&self) -> &[u8] {
+        self.memory.map_or(&[], |memory| self.bench.content(memory))
+    }
+
+    /// The same, to be changed behind the device's back.
+    pub fn external_mut(&mut self) -> &mut [u8] {
+        match self.memory {
+            Some(memory) => self.bench.content_mut(memory),
+            None => &mut [],
+        }
+    }
+
+    /// Lets the memory that the device reaches break the protocol from now on, or stop doing so.
+    pub fn set_external_lie(&mut self, lie: Option<Lie>) {
+        if let Some(memory) = self.memory {
+            self.bench.set_memory_lie(memory, lie);
+        }
     }
 
     /// Whether the device's interrupt is raised.
     pub fn interrupt(&self) -> bool {
-        self.model.bit("irq_o")
+        self.bench.model.bit("irq_o")
     }
 
     /// Writes a register of which not all bytes may be meant.
@@ -202,17 +241,17 @@ impl Simulated {
     fn step(&mut self) {
         self.offer();
         let takes = self.taking && self.acts();
-        self.model.set("m_axis_tready_i", takes);
+        self.bench.model.set("m_axis_tready_i", takes);
         self.offer_accesses();
-        self.model.settle();
-        let sent = self.offering && self.model.bit("s_axis_tready_o");
-        if takes && self.model.bit("m_axis_tvalid_o") {
-            let data = self.model.get("m_axis_tdata_o");
+        self.bench.settle();
+        let sent = self.offering && self.bench.model.bit("s_axis_tready_o");
+        if takes && self.bench.model.bit("m_axis_tvalid_o") {
+            let data = self.bench.model.get("m_axis_tdata_o");
             let bytes = data.iter().flat_map(|limb| limb.to_le_bytes()).take(self.beat).collect();
-            self.downstream.push_back(Beat { bytes, last: self.model.bit("m_axis_tlast_o") });
+            self.downstream.push_back(Beat { bytes, last: self.bench.model.bit("m_axis_tlast_o") });
         }
         self.note_accesses();
-        self.model.edge();
+        self.bench.edge();
         self.cycles += 1;
         if sent {
             self.upstream.pop_front();
@@ -225,12 +264,12 @@ impl Simulated {
         if !self.offering && !self.upstream.is_empty() {
             self.offering = self.acts();
         }
-        self.model.set("s_axis_tvalid_i", self.offering);
+        self.bench.model.set("s_axis_tvalid_i", self.offering);
         if let (true, Some(beat)) = (self.offering, self.upstream.front()) {
             let limb = |bytes: &[u8]| bytes.iter().rev().fold(0, |limb, &byte| limb << 8 | u64::from(byte));
             let limbs: Vec<u64> = beat.bytes.chunks(8).map(limb).collect();
-            self.model.set("s_axis_tdata_i", limbs);
-            self.model.set("s_axis_tlast_i", beat.last);
+            self.bench.model.set("s_axis_tdata_i", limbs);
+            self.bench.model.set("s_axis_tlast_i", beat.last);
         }
     }
 
@@ -242,27 +281,27 @@ impl Simulated {
             access.address_offered = !access.address_taken && (access.address_offered || acts());
             access.data_offered = !access.data_taken && (access.data_offered || acts());
             (address_valid, data_valid) = (access.address_offered, access.data_offered);
-            self.model.set("axil_awaddr_i", access.address);
+            self.bench.model.set("axil_awaddr_i", access.address);
             // Nothing secret stays on the bus.
-            self.model.set("axil_wdata_i", if data_valid { access.data } else { 0 });
-            self.model.set("axil_wstrb_i", access.strobes);
+            self.bench.model.set("axil_wdata_i", if data_valid { access.data } else { 0 });
+            self.bench.model.set("axil_wstrb_i", access.strobes);
         }
         if let Some(access) = &mut self.reading {
             access.address_offered = !access.address_taken && (access.address_offered || acts());
             read_valid = access.address_offered;
-            self.model.set("axil_araddr_i", access.address);
+            self.bench.model.set("axil_araddr_i", access.address);
         }
         let (takes_response, takes_data) = (acts(), acts());
-        self.model.set("axil_awvalid_i", address_valid);
-        self.model.set("axil_wvalid_i", data_valid);
-        self.model.set("axil_arvalid_i", read_valid);
-        self.model.set("axil_bready_i", self.writing.is_some() && takes_response);
-        self.model.set("axil_rready_i", self.reading.is_some() && takes_data);
+        self.bench.model.set("axil_awvalid_i", address_valid);
+        self.bench.model.set("axil_wvalid_i", data_valid);
+        self.bench.model.set("axil_arvalid_i", read_valid);
+        self.bench.model.set("axil_bready_i", self.writing.is_some() && takes_response);
+        self.bench.model.set("axil_rready_i", self.reading.is_some() && takes_data);
     }
 
     /// Notes what the device takes of the register accesses in this cycle, and what it answers.
     fn note_accesses(&mut self) {
-        let model = &self.model;
+        let model = &self.bench.model;
         if let Some(access) = &mut self.writing {
             access.address_taken |= access.address_offered && model.bit("axil_awready_o");
             access.data_taken |= access.data_offered && model.bit("axil_wready_o");
@@ -394,7 +433,7 @@ impl Simulated {
 
 impl Transport for Simulated {
     fn describe(&self) -> String {
-        format!("simulated {}", self.model.design().name())
+        format!("simulated {}", self.bench.model.design().name())
     }
 
     fn read(&mut self, address: u32) -> Result<u32, Error> {

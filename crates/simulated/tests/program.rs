@@ -186,3 +186,27 @@ fn the_residue_bank_refuses_what_it_was_not_built_for() {
     );
     place.fails("rns convert --engine mesa in.txt --out out.csv", "the engine 'mesa' only decrypts");
 }
+
+/// Bits that the accelerator helped to encrypt decrypt with the CPU; commands that it cannot carry out are refused.
+#[test]
+fn bits_are_encrypted_over_the_integers() {
+    let place = Place::new();
+    place.write("bits.txt", "1\n0\n");
+    let dghv = "dghv --insecure-historical-parameters";
+    place.ok(&format!("{dghv} keygen --scheme cnt --parameters toy --without-recryption --out key"));
+    let encrypt = format!("{dghv} encrypt --key key/public.dghv bits.txt --out bits.dghv --json --engine dghv");
+    let kind = KINDS.iter().find(|kind| kind.system().name == "dghv").unwrap();
+    if !kind.state().available {
+        place.fails(&encrypt, "engine dghv: the design");
+        return;
+    }
+    let run = place.ok(&encrypt);
+    let report = run.stderr.lines().find(|line| line.starts_with('{')).unwrap();
+    let report: Value = serde_json::from_str(report).unwrap();
+    assert_eq!(report["engine"], "dghv");
+    assert!(report["note"].as_str().unwrap().contains(" cycles for "), "{report}");
+    let decrypted = place.ok(&format!("{dghv} decrypt --key key/private.dghv bits.dghv"));
+    assert_eq!(decrypted.text(), "1\n0\n");
+    let refused = format!("{dghv} decrypt --key key/private.dghv bits.dghv --engine dghv");
+    place.fails(&refused, "the engine 'dghv' only adds up multiples of the elements of keys over the integers");
+}

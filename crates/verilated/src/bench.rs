@@ -24,7 +24,7 @@ use std::fs;
 use std::path::Path;
 
 pub use axi_lite::{AxiLite, ReadAnswer};
-pub use axi_memory::{AxiMemory, MemoryCounts, MemorySettings};
+pub use axi_memory::{AxiMemory, Lie, MemoryCounts, MemorySettings, Rows};
 pub use packet::{Packet, PacketSink, PacketSource};
 pub use random::Random;
 pub use response::{BusError, Response};
@@ -108,6 +108,16 @@ impl Bench {
         self.streams.source(source).push(fields);
     }
 
+    /// Forgets what is queued, also the item on offer: what a client does that is reset with the model's part.
+    pub fn forget(&mut self, source: Source) {
+        self.streams.source(source).reset(&mut self.model);
+    }
+
+    /// Lets the model withdraw what it offered in the last cycle: a part of it has been reset.
+    pub fn excuse(&mut self, sink: Sink) {
+        self.streams.sink(sink).waiting = None;
+    }
+
     /// The cycles in which the model took items.
     pub fn taken(&self, source: Source) -> &[u64] {
         &self.streams.sources[source.0].taken
@@ -150,6 +160,13 @@ impl Bench {
 
     /// One clock cycle, with a look at the settled model before the edge.
     pub fn step_watching(&mut self, mut watch: impl FnMut(&Model)) {
+        self.settle();
+        watch(&self.model);
+        self.edge();
+    }
+
+    /// The first half of a cycle: everything is on offer, and the model has settled.
+    pub fn settle(&mut self) {
         for source in &mut self.streams.sources {
             source.offer(&mut self.model, &mut self.random);
         }
@@ -157,7 +174,10 @@ impl Bench {
             sink.accept(&mut self.model, &mut self.random);
         }
         self.model.settle();
-        watch(&self.model);
+    }
+
+    /// The second half: what passes is noted, and the clock ticks.
+    pub fn edge(&mut self) {
         for source in &mut self.streams.sources {
             source.note(&self.model, self.cycle);
         }

@@ -74,6 +74,9 @@ pub struct DghvEncrypt {
     /// The encrypted bits; - for standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// Believe the device that --engine names, whose sums are checked otherwise
+    #[arg(long)]
+    pub unchecked_device: bool,
 }
 
 /// `hearith dghv add` and `hearith dghv multiply`.

@@ -3,8 +3,9 @@
 use hearith_dghv::InsecureHistoricalParameters;
 use zeroize::Zeroizing;
 
+use super::bits;
+use super::engines::Encryptor;
 use super::files::{Bits, BitsSink, private_key, public_key, rows_at_a_time};
-use super::{bits, offset};
 use crate::args::{DghvDecrypt, DghvEncrypt};
 use crate::failure::Failure;
 use crate::input::open;
@@ -23,21 +24,21 @@ pub(super) fn encrypt(
     let (file, input) = open(&command.input)?;
     let bits = bits::read(&file, input)?;
     let rows = bits.len() as u64;
+    let mut encryptor = Encryptor::open(session, &key, session.trust(command.unchecked_device)?)?;
     let mut sink = BitsSink::create(&command.out, &[&command.key, &command.input], &key, rows)?;
 
     let mut watch = Stopwatch::start();
     let progress = Progress::start("encrypting", Length::Rows(rows));
     let mut done = 0;
-    for batch in bits.chunks(rows_at_a_time(session, key.parameters())) {
-        let encrypted =
-            watch.compute(|| key.encrypt(batch)).map_err(|error| Failure::at(&file, offset(&error, done)))?;
+    for batch in bits.chunks(encryptor.rows(rows_at_a_time(session, key.parameters()))) {
+        let encrypted = watch.compute(|| encryptor.encrypt(batch, &file, done))?;
         sink.write(&encrypted)?;
         done += batch.len() as u64;
         progress.set(done, done);
     }
     sink.finish()?;
     drop(progress);
-    session.report(&watch.stop("encrypt", rows, rows, None));
+    session.report(&watch.stop("encrypt", rows, rows, encryptor.note()?));
     Ok(())
 }
 

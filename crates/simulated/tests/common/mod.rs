@@ -23,7 +23,7 @@ pub struct Shared {
 }
 
 /// What happens to the next exchange.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Fault {
     /// It is given up when so many beats of the answer have come; the rest stays in flight.
     GivenUp(usize),

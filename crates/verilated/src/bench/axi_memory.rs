@@ -7,6 +7,8 @@
 //!
 //! Errors come by address ([`Bench::set_memory_fault`]) or at random ([`MemorySettings::failing`]); beyond the memory there is DECERR. What is
 //! read beside an error is random, and what is written is not written.
+//!
+//! With [`Rows`] it takes as long as memory with banks, rows and refreshes; with [`Lie`] it breaks the protocol.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -40,13 +42,68 @@ pub struct MemorySettings {
     pub outstanding: usize,
     /// In so many of 256 bursts, at random, every beat fails with SLVERR.
     pub failing: u8,
+    /// Banks and rows, if it has any.
+    pub rows: Option<Rows>,
 }
 
 impl Default for MemorySettings {
-    /// As fast as can be: latency 1, a beat a cycle, 16 outstanding bursts, no failures.
+    /// As fast as can be: latency 1, a beat a cycle, 16 outstanding bursts, no failures, no rows.
     fn default() -> Self {
-        Self { latency: 1, interval: 1, outstanding: 16, failing: 0 }
+        Self { latency: 1, interval: 1, outstanding: 16, failing: 0, rows: None }
     }
+}
+
+/// What dynamic memory takes its time for, in cycles of the bus. Rows are spread over banks in turns, so that a bank opens its next row while
+/// others are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// Bytes of a row.
+    pub bytes: u64,
+    /// Banks, each with one open row.
+    pub banks: usize,
+    /// Cycles to close a row and open another: what a miss costs beyond the latency.
+    pub miss: u64,
+    /// Cycles from a refresh to the next, which closes all rows.
+    pub refresh_every: u64,
+    /// Cycles of a refresh, in which nothing is moved.
+    pub refresh: u64,
+}
+
+impl Rows {
+    /// DDR4-2400 behind a controller, seen from a bus of 200 MHz: 16 banks of rows of 8 KiB, 32 ns from a row to another of its bank, and
+    /// every 7.8 us a refresh of 350 ns.
+    pub const DDR4: Self = Self { bytes: 8192, banks: 16, miss: 7, refresh_every: 1560, refresh: 70 };
+
+    /// The part of the time in which nothing is refreshed: the most of its bandwidth that a memory gives.
+    pub fn bandwidth(&self) -> f64 {
+        1.0 - self.refresh as f64 / self.refresh_every as f64
+    }
+
+    /// The cycles of a refresh.
+    fn refreshes(&self, cycle: u64) -> bool {
+        cycle % self.refresh_every >= self.refresh_every - self.refresh
+    }
+}
+
+/// How a memory breaks the protocol ([`Bench::set_memory_lie`]), from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lie {
+    /// Reads are taken and never answered.
+    SilentReads,
+    /// Writes are taken and never answered.
+    SilentWrites,
+    /// Nothing is taken.
+    Deaf,
+    /// The beat before the last of a burst is marked as the last.
+    LastEarly,
+    /// The last beat is not marked.
+    LastMissing,
+    /// A beat that nobody asked for.
+    StrayBeat,
+    /// A response that nobody asked for.
+    StrayResponse,
+    /// Answers have another identifier, where there are any.
+    WrongId,
 }
 
 /// What a memory has done. Bytes are those that were really moved: strobed ones, and none beside an error.
@@ -80,6 +137,9 @@ pub(super) struct Memory {
     base: u64,
     content: Vec<u8>,
     faults: Vec<(Range<u64>, Response)>,
+    lie: Option<Lie>,
+    /// For each bank its open row, and when it can open another.
+    banks: Vec<(Option<u64>, u64)>,
     counts: MemoryCounts,
     writes: VecDeque<Burst>,
     /// Beats that were taken: data, strobes, last.
@@ -171,6 +231,8 @@ impl Bench {
             base,
             content: vec![0; bytes],
             faults: Vec::new(),
+            lie: None,
+            banks: vec![(None, 0); settings.rows.map_or(0, |rows| rows.banks)],
             counts: MemoryCounts::default(),
             writes: VecDeque::new(),
             beats: VecDeque::new(),
@@ -195,6 +257,11 @@ impl Bench {
     /// Lets beats of these addresses fail.
     pub fn set_memory_fault(&mut self, memory: AxiMemory, addresses: Range<u64>, response: Response) {
         self.memories[memory.index].faults.push((addresses, response));
+    }
+
+    /// Lets a memory break the protocol from now on, or stop doing so.
+    pub fn set_memory_lie(&mut self, memory: AxiMemory, lie: Option<Lie>) {
+        self.memories[memory.index].lie = lie;
     }
 
     /// The content, from the memory's first address on.
@@ -235,14 +302,60 @@ impl Memory {
     /// Takes in what has come in this cycle, and goes on with what is due.
     pub fn act(&mut self, streams: &mut Streams, random: &mut Random, cycle: u64) {
         self.take(streams, random, cycle);
+        let refreshes = self.refresh(cycle);
         self.write(cycle);
         self.respond(streams, cycle);
-        self.read(streams, random, cycle);
+        if !refreshes && self.lie != Some(Lie::SilentReads) {
+            self.read(streams, random, cycle);
+        }
+        self.stray(streams);
         let outstanding = self.settings.outstanding;
         let answers = streams.source(self.bus.write_response).queue.len();
-        streams.sink(self.bus.write_address).open = self.writes.len() + self.responses.len() + answers < outstanding;
-        streams.sink(self.bus.write_data).open = cycle + 1 >= self.write_from;
-        streams.sink(self.bus.read_address).open = self.reads.len() < outstanding;
+        let hears = self.lie != Some(Lie::Deaf);
+        streams.sink(self.bus.write_address).open =
+            hears && self.writes.len() + self.responses.len() + answers < outstanding;
+        streams.sink(self.bus.write_data).open = hears && !refreshes && cycle + 1 >= self.write_from;
+        streams.sink(self.bus.read_address).open = hears && self.reads.len() < outstanding;
+    }
+
+    /// Whether the memory is being refreshed, which closes its rows.
+    fn refresh(&mut self, cycle: u64) -> bool {
+        let refreshes = self.settings.rows.is_some_and(|rows| rows.refreshes(cycle + 1));
+        if refreshes {
+            self.banks.fill((None, 0));
+        }
+        refreshes
+    }
+
+    /// When the row of an address is open, for a burst that comes now.
+    fn row_open(&mut self, address: u64, cycle: u64) -> u64 {
+        let Some(rows) = self.settings.rows else { return cycle };
+        let row = address / rows.bytes;
+        let (open, ready) = &mut self.banks[(row % rows.banks as u64) as usize];
+        if *open != Some(row) {
+            (*open, *ready) = (Some(row), cycle.max(*ready) + rows.miss);
+        }
+        cycle.max(*ready)
+    }
+
+    /// Gives what nobody asked for, once nothing else is under way.
+    fn stray(&mut self, streams: &mut Streams) {
+        let width = vec![0; self.width.div_ceil(8) as usize];
+        let (source, fields): (_, &[&[u64]]) = match self.lie {
+            Some(Lie::StrayBeat) if self.reads.is_empty() => (self.bus.read_data, &[&width, &[0], &[1], &[0]]),
+            Some(Lie::StrayResponse) if self.writes.is_empty() => (self.bus.write_response, &[&[0], &[0]]),
+            _ => return,
+        };
+        let source = streams.source(source);
+        if source.queue.is_empty() {
+            source.push(&fields[..source.fields()]);
+            self.lie = None;
+        }
+    }
+
+    /// The identifier of an answer.
+    fn id(&self, burst: u64) -> u64 {
+        burst ^ u64::from(self.lie == Some(Lie::WrongId))
     }
 
     fn take(&mut self, streams: &mut Streams, random: &mut Random, cycle: u64) {
@@ -262,7 +375,7 @@ impl Memory {
     }
 
     /// Checks a burst's address against the rules.
-    fn burst(&self, fields: &[Vec<u64>], random: &mut Random, cycle: u64) -> Burst {
+    fn burst(&mut self, fields: &[Vec<u64>], random: &mut Random, cycle: u64) -> Burst {
         let (address, beats, size, kind) = (fields[0][0], fields[1][0] + 1, 1 << fields[2][0], fields[3][0]);
         let place = format!("{} in cycle {cycle}: a burst of {beats} beats of {size} bytes at {address:#x}", self.name);
         assert!(size <= self.width, "{place}, on a bus of {} bytes", self.width);
@@ -277,17 +390,8 @@ impl Memory {
         }
         let fails = random.next() % 256 < self.settings.failing.into();
         let id = if self.ids { fields[4][0] } else { 0 };
-        Burst {
-            id,
-            address,
-            beats,
-            size,
-            wraps,
-            at: 0,
-            due: cycle + self.settings.latency,
-            fails,
-            worst: Response::Okay,
-        }
+        let due = self.row_open(address, cycle) + self.settings.latency;
+        Burst { id, address, beats, size, wraps, at: 0, due, fails, worst: Response::Okay }
     }
 
     /// What an access to these addresses meets.
@@ -327,7 +431,7 @@ impl Memory {
             if last {
                 self.counts.write_bursts += 1;
                 self.counts.failed += u64::from(burst.worst != Response::Okay);
-                self.responses.push_back((cycle + self.settings.latency, burst.id, burst.worst));
+                self.responses.push_back((burst.due.max(cycle + self.settings.latency), burst.id, burst.worst));
             } else {
                 self.writes.push_front(burst);
             }
@@ -335,13 +439,16 @@ impl Memory {
     }
 
     fn respond(&mut self, streams: &mut Streams, cycle: u64) {
+        if self.lie == Some(Lie::SilentWrites) {
+            return;
+        }
         while let Some(&(due, id, response)) = self.responses.front() {
             // What is queued now is offered in the next cycle.
             if due > cycle + 1 {
                 return;
             }
             self.responses.pop_front();
-            let fields: &[&[u64]] = &[&[response.code()], &[id]];
+            let fields: &[&[u64]] = &[&[response.code()], &[self.id(id)]];
             let source = streams.source(self.bus.write_response);
             source.push(&fields[..source.fields()]);
         }
@@ -370,7 +477,12 @@ impl Memory {
             self.counts.read_bytes += addresses.end - addresses.start;
         }
         let last = burst.at + 1 == burst.beats;
-        let fields: &[&[u64]] = &[&data, &[response.code()], &[u64::from(last)], &[burst.id]];
+        let marked = match self.lie {
+            Some(Lie::LastEarly) => last || burst.at + 2 == burst.beats,
+            Some(Lie::LastMissing) => false,
+            _ => last,
+        };
+        let fields: &[&[u64]] = &[&data, &[response.code()], &[u64::from(marked)], &[self.id(burst.id)]];
         source.push(&fields[..source.fields()]);
         self.counts.read_beats += 1;
         self.read_from = cycle + 1 + self.settings.interval;

@@ -91,7 +91,7 @@ pub(super) struct SinkState {
     /// Whether a bus model has room; if not, nothing is taken whatever the pressure.
     pub open: bool,
     /// What the model offered in the last cycle and was not taken.
-    waiting: Option<Vec<Vec<u64>>>,
+    pub waiting: Option<Vec<Vec<u64>>>,
     /// Whether the model offered anything in the last cycle.
     pub offered: bool,
     pub received: Vec<Transfer>,

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// AES-128 in counter mode: block after block of the stream of a key.
+//
+// A block's number is 128 bits, the first byte of the cipher's input on top (so numbers are big-endian), and the stream's first byte is at the low end of
+// what comes out. Rounds circuits, each a round in a cycle, stand in a ring that a block goes round 10 / Rounds times: a block every 10 / Rounds cycles on average,
+// Rounds blocks in it. Blocks come in order. Latency: 11 cycles.
+//
+// load_i takes a key, which is expanded in 10 cycles; ready is low meanwhile, and until a key is there. wipe_i and reset clear the keys and every block.
+module aes_ctr #(
+    parameter int unsigned Rounds = 1  // 1, 2, 5 or 10
+) (
+    input  logic         clk_i,
+    input  logic         rst_ni,
+    input  logic         wipe_i,
+    input  logic         load_i,
+    input  logic [127:0] key_i,         // the first byte at the low end
+    input  logic         in_valid_i,
+    output logic         in_ready_o,
+    input  logic [127:0] number_i,
+    output logic         out_valid_o,
+    input  logic         out_ready_i,
+    output logic [127:0] block_o
+);
+    if (Rounds != 1 && Rounds != 2 && Rounds != 5 && Rounds != 10) $error("aes_ctr: Rounds is 1, 2, 5 or 10");
+
+    localparam int unsigned Passes = 10 / Rounds;
+    // Blocks that the queue has room for, and so the most under way.
+    localparam int unsigned Depth = Rounds + 4;
+    localparam int unsigned CountBits = $clog2(Depth + 1);
+
+    // The keys of the rounds, 0 at the low end.
+    logic [11*128-1:0] keys_q;
+    logic [3:0] expanding_q;
+    logic [7:0] constant_q;
+    logic expanded_q, live;
+
+    assign live = rst_ni && !wipe_i && !load_i;
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni || wipe_i) begin
+            keys_q      <= '0;
+            expanding_q <= '0;
+            constant_q  <= '0;
+            expanded_q  <= 1'b0;
+        end else if (load_i) begin
+            keys_q      <= {key_i, 1280'd0};
+            expanding_q <= 4'd10;
+            constant_q  <= 8'h01;
+            expanded_q  <= 1'b0;
+        end else if (expanding_q != '0) begin
+            // Keys come in on top, and the first is at the low end when all are there.
+            keys_q      <= {aes_pkg::next_key(keys_q[11*128-1-:128], constant_q), keys_q[11*128-1:128]};
+            expanding_q <= expanding_q - 4'd1;
+            constant_q  <= aes_pkg::double(constant_q);
+            expanded_q  <= expanding_q == 4'd1;
+        end
+    end
+
+    // The ring. A block that has gone round often enough leaves; in its place, or where there is none, the next begins.
+    logic [Rounds-1:0] valid_q;
+    logic [Rounds-1:0][3:0] pass_q;
+    logic [Rounds-1:0][127:0] state_q;
+    logic returns, leaves, enters;
+    logic [CountBits-1:0] promised_q;
+    logic [127:0] input_block;
+
+    for (genvar k = 0; k < 16; k++) begin : gen_byte
+        assign input_block[8*k+:8] = number_i[8*(15-k)+:8];
+    end
+
+    logic last_valid;
+    logic [3:0] last_pass;
+    logic [127:0] last_state;
+    assign last_valid = valid_q[Rounds-1];
+    assign last_pass  = pass_q[Rounds-1];
+    assign last_state = state_q[Rounds-1];
+
+    assign leaves = last_valid && last_pass == 4'(Passes);
+    assign returns = last_valid && !leaves;
+    assign in_ready_o = expanded_q && !returns && promised_q != CountBits'(Depth);
+    assign enters = in_valid_i && in_ready_o && live;
+
+    // What a circuit begins with: its place in the ring says which rounds it makes.
+    for (genvar k = 0; k < int'(Rounds); k++) begin : gen_round
+        logic from_valid;
+        logic [3:0] from_pass, number;
+        logic [127:0] from_state;
+        if (k == 0) begin : gen_first
+            assign from_valid = returns || enters;
+            assign from_pass  = returns ? last_pass : 4'd0;
+            assign from_state = returns ? last_state : input_block ^ keys_q[127:0];
+        end else begin : gen_next
+            assign from_valid = valid_q[k-1];
+            assign from_pass  = pass_q[k-1] - 4'd1;
+            assign from_state = state_q[k-1];
+        end
+        assign number = 4'(from_pass * 4'(Rounds)) + 4'(k + 1);
+
+        always_ff @(posedge clk_i) begin
+            if (!live) begin
+                valid_q[k] <= 1'b0;
+                pass_q[k]  <= '0;
+                state_q[k] <= '0;
+            end else begin
+                valid_q[k] <= from_valid;
+                pass_q[k]  <= from_pass + 4'd1;
+                if (from_valid) state_q[k] <= aes_pkg::encrypt_round(from_state, keys_q[128*number+:128], number == 4'd10);
+            end
+        end
+    end
+
+    // Room in the queue is promised to every block that begins.
+    logic unused_ready;
+    always_ff @(posedge clk_i) begin
+        if (!live) promised_q <= '0;
+        else promised_q <= promised_q + CountBits'(enters) - CountBits'(out_valid_o && out_ready_i);
+    end
+
+    stream_fifo #(
+        .Width(128),
+        .Depth(Depth)
+    ) u_blocks (
+        .clk_i,
+        .rst_ni    (live),
+        .in_valid_i(leaves),
+        .in_ready_o(unused_ready),
+        .in_data_i (last_state),
+        .out_valid_o,
+        .out_ready_i,
+        .out_data_o(block_o)
+    );
+
+    // Nothing is said before the first reset.
+    logic settled_q = 1'b0;
+    always_ff @(posedge clk_i) if (!rst_ni) settled_q <= 1'b1;
+
+    `include "assertions.svh"
+    `ASSERT(RoomForBlocks, !leaves || unused_ready || !live, clk_i, !rst_ni || !settled_q)
+
+    logic unused;
+    assign unused = unused_ready;
+endmodule

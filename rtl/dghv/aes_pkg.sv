@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The steps of AES-128's encryption (FIPS 197). Byte k of a block is at bits 8 k + 7 .. 8 k: the first byte of the standard's text is at the low end.
+package aes_pkg;
+    // A byte times x modulo x^8 + x^4 + x^3 + x + 1.
+    function automatic logic [7:0] double(input logic [7:0] a);
+        double = {a[6:0], 1'b0} ^ (a[7] ? 8'h1b : 8'h00);
+    endfunction
+
+    // The substitution, byte k at bits 8 k + 7 .. 8 k: the inverse of each byte, through the powers of x + 1, and then the affine map.
+    function automatic logic [2047:0] substitutions();
+        logic [7:0] power, inverse, sum;
+        // 3^-1 = 0xf6: one power goes up while the other goes down.
+        power   = 8'h01;
+        inverse = 8'h01;
+        substitutions = '0;
+        substitutions[7:0] = 8'h63;
+        for (int k = 0; k < 255; k++) begin
+            sum = inverse ^ {inverse[6:0], inverse[7]} ^ {inverse[5:0], inverse[7:6]} ^ {inverse[4:0], inverse[7:5]} ^ {inverse[3:0], inverse[7:4]};
+            substitutions[{power, 3'd0}+:8] = sum ^ 8'h63;
+            power = power ^ double(power);
+            inverse = third(inverse);
+        end
+    endfunction
+
+    // A byte divided by x + 1: the sums of its bits from the top, and their own sum where they wrap around.
+    function automatic logic [7:0] third(input logic [7:0] a);
+        logic [7:0] b;
+        b = a ^ {a[6:0], 1'b0};
+        b = b ^ {b[5:0], 2'b00};
+        b = b ^ {b[3:0], 4'b0000};
+        third = b ^ (b[7] ? 8'h09 : 8'h00);
+    endfunction
+
+    localparam logic [2047:0] Substitutions = substitutions();
+
+    function automatic logic [7:0] substitute(input logic [7:0] a);
+        substitute = Substitutions[{a, 3'd0}+:8];
+    endfunction
+
+    function automatic logic [31:0] substitute_word(input logic [31:0] a);
+        for (int k = 0; k < 4; k++) substitute_word[8*k+:8] = substitute(a[8*k+:8]);
+    endfunction
+
+    // A column times the standard's matrix.
+    function automatic logic [31:0] mix(input logic [31:0] a);
+        for (int k = 0; k < 4; k++) begin
+            mix[8*k+:8] = double(a[8*k+:8]) ^ double(a[8*((k+1)%4)+:8]) ^ a[8*((k+1)%4)+:8] ^ a[8*((k+2)%4)+:8] ^ a[8*((k+3)%4)+:8];
+        end
+    endfunction
+
+    // A round; the last one mixes nothing.
+    function automatic logic [127:0] encrypt_round(input logic [127:0] state, input logic [127:0] key, input logic last);
+        logic [127:0] shifted;
+        for (int k = 0; k < 16; k++) shifted[8*k+:8] = substitute(state[8*((5*k)%16)+:8]);
+        if (!last) for (int c = 0; c < 4; c++) shifted[32*c+:32] = mix(shifted[32*c+:32]);
+        encrypt_round = shifted ^ key;
+    endfunction
+
+    // The key of the next round, whose constant is given.
+    function automatic logic [127:0] next_key(input logic [127:0] key, input logic [7:0] constant);
+        next_key[31:0] = key[31:0] ^ substitute_word({key[103:96], key[127:104]}) ^ {24'd0, constant};
+        for (int k = 1; k < 4; k++) next_key[32*k+:32] = key[32*k+:32] ^ next_key[32*(k-1)+:32];
+    endfunction
+endpackage

@@ -1,0 +1,280 @@
+//! The elements of a DGHV key, made from its seed: AES against its standard's known answers and another implementation, words against the definition
+//! of `hearith-dghv`.
+
+use aes::Aes128;
+use aes::cipher::{BlockCipherEncrypt, KeyInit};
+use hearith_rtl::{
+    AES_CTR_1, AES_CTR_2, AES_CTR_5, AES_CTR_10, ELEMENT_MAC_1, ELEMENT_MAC_8, ELEMENT_ROWS_5, ELEMENT_STREAM_1,
+    ELEMENT_STREAM_10,
+};
+use hearith_verilated::Design;
+use hearith_verilated::bench::{Bench, Pressure, Random};
+use rug::{Integer, integer::Order};
+
+const PRESSURES: [Pressure; 4] = [Pressure::None, Pressure::Random(150), Pressure::Random(40), Pressure::AfterValid];
+
+fn ciphers() -> [(&'static Design, u64); 4] {
+    [(&AES_CTR_1, 1), (&AES_CTR_2, 2), (&AES_CTR_5, 5), (&AES_CTR_10, 10)]
+}
+
+/// Bytes as limbs, the first at the low end.
+fn limbs(bytes: &[u8; 16]) -> [u64; 2] {
+    let number = u128::from_le_bytes(*bytes);
+    [number as u64, (number >> 64) as u64]
+}
+
+/// A block's number as limbs.
+fn number(number: u128) -> [u64; 2] {
+    [number as u64, (number >> 64) as u64]
+}
+
+/// A block of the stream of a seed, as limbs.
+fn block(seed: &[u8; 16], number: u128) -> [u64; 2] {
+    let mut block = number.to_be_bytes().into();
+    Aes128::new(seed.into()).encrypt_block(&mut block);
+    limbs(&block.into())
+}
+
+fn load(bench: &mut Bench, [valid, value]: [&str; 2], key: &[u8; 16]) {
+    bench.model.set(value, limbs(key));
+    bench.model.set(valid, true);
+    bench.step();
+    bench.model.set(valid, false);
+    bench.model.set(value, 0_u64);
+}
+
+/// The standard's example (FIPS 197, appendix B), and the first blocks of SP 800-38A's for counter mode (F.5.1), less their plaintexts.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn known_answers() {
+    let key = 0x2b7e_1516_28ae_d2a6_abf7_1588_09cf_4f3c_u128.to_be_bytes();
+    let counter = 0xf0f1_f2f3_f4f5_f6f7_f8f9_fafb_fcfd_feff_u128;
+    let known = [
+        (0x3243_f6a8_885a_308d_3131_98a2_e037_0734, 0x3925_841d_02dc_09fb_dc11_8597_196a_0b32_u128),
+        (counter, 0xec8c_df73_9860_7cb0_f2d2_1675_ea9e_a1e4),
+        (counter + 1, 0x362b_7c3c_6773_5163_18a0_77d7_fc50_73ae),
+    ];
+    for (design, _) in ciphers() {
+        let mut bench = Bench::new(design.model(), 1);
+        let source = bench.source("in_valid_i", "in_ready_o", &["number_i"]);
+        let sink = bench.sink("out_valid_o", "out_ready_i", &["block_o"]);
+        load(&mut bench, ["load_i", "key_i"], &key);
+        known.iter().for_each(|&(plain, _)| bench.push(source, &[&number(plain)]));
+        let found = bench.run(sink, known.len(), 200);
+        assert!(found.iter().zip(&known).all(|(found, (_, block))| found.fields[0] == limbs(&block.to_be_bytes())));
+    }
+}
+
+/// Random keys and numbers under every pressure; without any, a block every 10 / Rounds cycles.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn blocks_are_those_of_another_implementation() {
+    let mut random = Random::new(2);
+    for (design, rounds) in ciphers() {
+        for pressure in PRESSURES {
+            let mut bench = Bench::new(design.model(), random.next());
+            let source = bench.source("in_valid_i", "in_ready_o", &["number_i"]);
+            let sink = bench.sink("out_valid_o", "out_ready_i", &["block_o"]);
+            bench.set_source_pressure(source, pressure);
+            bench.set_sink_pressure(sink, pressure);
+            for round in 0..3 {
+                let key: [u8; 16] = std::array::from_fn(|_| random.next() as u8);
+                load(&mut bench, ["load_i", "key_i"], &key);
+                let numbers: Vec<u128> =
+                    (0..60).map(|_| u128::from(random.next()) << 64 | u128::from(random.next())).collect();
+                numbers.iter().for_each(|&value| bench.push(source, &[&number(value)]));
+                let found = bench.run(sink, 60 * (round + 1), 60_000)[60 * round..].to_vec();
+                assert!(found.iter().zip(&numbers).all(|(found, &number)| found.fields[0] == block(&key, number)));
+                if pressure == Pressure::None {
+                    let cycles = found[50].cycle - found[0].cycle;
+                    assert_eq!(cycles, 50 * 10 / rounds, "{}", design.name());
+                    assert_eq!(found[0].cycle - bench.taken(source)[60 * round], 11);
+                }
+            }
+        }
+    }
+}
+
+/// An element's words by the definition.
+fn element(seed: &[u8; 16], bits: u64, index: u32) -> Vec<u64> {
+    let words = bits.div_ceil(64);
+    let segment = words.div_ceil(8);
+    let word = |at: u64| {
+        let place = 8 * (at % segment) + at / segment;
+        let drawn = block(seed, u128::from(index) << 64 | u128::from(place / 2))[place as usize % 2];
+        drawn & u64::MAX >> (64 - (bits - 64 * at).min(64))
+    };
+    (0..words).map(word).collect()
+}
+
+/// Whole elements, parts from any word on, and zeros beyond the end, of lengths on both sides of words and segments.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn words_are_those_of_the_elements() {
+    let seed = std::array::from_fn(|byte| (17 * byte) as u8 ^ 3);
+    let mut random = Random::new(3);
+    for design in [&ELEMENT_STREAM_1, &ELEMENT_STREAM_10] {
+        for (round, bits) in [1, 63, 64, 65, 511, 512, 513, 700, 1024, 2000, 4096, 4100].into_iter().enumerate() {
+            let mut bench = Bench::new(design.model(), bits);
+            let requests = bench.source("req_valid_i", "req_ready_o", &["req_index_i", "req_first_i", "req_count_i"]);
+            let sink = bench.sink("valid_o", "ready_i", &["word_o", "last_o"]);
+            bench.set_source_pressure(requests, PRESSURES[round % 4]);
+            bench.set_sink_pressure(sink, PRESSURES[round / 4 + round % 2]);
+            bench.model.set("bits_i", bits);
+            load(&mut bench, ["seed_load_i", "seed_i"], &seed);
+            let words = bits.div_ceil(64);
+            let mut expected = Vec::new();
+            for index in [0, 5, u32::MAX] {
+                let element = element(&seed, bits, index);
+                let (from, count) = (random.below(words), 1 + random.below(words + 5));
+                for (first, count) in [(0, words), (from, count), (words - 1, 4)] {
+                    bench.push(requests, &[&[index.into()], &[first], &[count]]);
+                    let word = |at: u64| element.get(at as usize).copied().unwrap_or(0);
+                    expected.extend(
+                        (first..first + count).map(|at| vec![vec![word(at)], vec![(at + 1 == first + count).into()]]),
+                    );
+                }
+            }
+            let found = bench.run(sink, expected.len(), 100_000);
+            assert!(found.iter().map(|transfer| &transfer.fields).eq(&expected), "{bits} bits");
+        }
+    }
+}
+
+/// A word every cycle with ten circuits, every ten with one; up to ten more find the segment.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn words_come_as_fast_as_said() {
+    for (design, interval) in [(&ELEMENT_STREAM_1, 10), (&ELEMENT_STREAM_10, 1)] {
+        for first in [0, 99, 100, 799] {
+            let mut bench = Bench::new(design.model(), 4);
+            let requests = bench.source("req_valid_i", "req_ready_o", &["req_index_i", "req_first_i", "req_count_i"]);
+            let sink = bench.sink("valid_o", "ready_i", &["word_o", "last_o"]);
+            bench.model.set("bits_i", 64 * 800_u64);
+            load(&mut bench, ["seed_load_i", "seed_i"], &[7; 16]);
+            // The seed's keys are made.
+            bench.idle(12);
+            bench.push(requests, &[&[1], &[first], &[200]]);
+            let found = bench.run(sink, 200, 5000);
+            assert_eq!(found[199].cycle - found[0].cycle, 199 * interval);
+            let from = bench.taken(requests)[0];
+            assert_eq!(bench.received(sink)[0].cycle - from, 14 + first / 100);
+        }
+    }
+}
+
+/// Reset, a wipe and another seed drop what is under way, and without a seed nothing comes.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_wiped_seed_is_gone() {
+    for after in 0..40 {
+        for way in ["wipe_i", "rst_ni", "seed_load_i"] {
+            let mut bench = Bench::new(ELEMENT_STREAM_10.model(), after);
+            let requests = bench.source("req_valid_i", "req_ready_o", &["req_index_i", "req_first_i", "req_count_i"]);
+            let sink = bench.sink("valid_o", "ready_i", &["word_o", "last_o"]);
+            bench.set_sink_pressure(sink, Pressure::Stalled);
+            bench.model.set("bits_i", 3000_u64);
+            load(&mut bench, ["seed_load_i", "seed_i"], &[9; 16]);
+            bench.push(requests, &[&[1], &[0], &[40]]);
+            bench.idle(after);
+            match way {
+                "seed_load_i" => load(&mut bench, ["seed_load_i", "seed_i"], &[8; 16]),
+                _ => {
+                    bench.model.set(way, way != "rst_ni");
+                    bench.step();
+                    bench.model.set(way, way == "rst_ni");
+                }
+            }
+            bench.excuse(sink);
+            bench.step();
+            assert_eq!((bench.model.bit("valid_o"), bench.model.get_u64("word_o")), (false, 0), "{way} after {after}");
+            bench.set_sink_pressure(sink, Pressure::None);
+            bench.forget(requests);
+            bench.push(requests, &[&[2], &[0], &[3]]);
+            bench.idle(100);
+            let expected: &[u64] = if way == "seed_load_i" { &element(&[8; 16], 3000, 2)[..3] } else { &[] };
+            let found = bench.received(sink);
+            assert!(
+                found.iter().map(|transfer| transfer.fields[0][0]).eq(expected.iter().copied()),
+                "{way} after {after}"
+            );
+        }
+    }
+}
+
+/// Rows of several elements, from any row on; without stalls a word a cycle.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn rows_are_those_of_the_streams() {
+    let seed = [0x5a; 16];
+    for pressure in PRESSURES {
+        let mut bench = Bench::new(ELEMENT_ROWS_5.model(), 8);
+        let requests = bench.source("req_valid_i", "req_ready_o", &["req_index_i", "req_row_i", "req_count_i"]);
+        let sink = bench.sink("valid_o", "ready_i", &["word_o"]);
+        bench.set_source_pressure(requests, pressure);
+        bench.set_sink_pressure(sink, pressure);
+        load(&mut bench, ["seed_load_i", "seed_i"], &seed);
+        let mut expected = Vec::new();
+        for (index, row, count) in [(0_u32, 0_u64, 1_u64), (7, 1000, 20), (u32::MAX, (1 << 24) - 2, 2)] {
+            bench.push(requests, &[&[index.into()], &[row], &[count]]);
+            let blocks = (4 * row..4 * (row + count)).map(|at| u128::from(index) << 64 | u128::from(at));
+            expected.extend(blocks.flat_map(|number| block(&seed, number)));
+        }
+        let found = bench.run(sink, expected.len(), 50_000);
+        assert!(found.iter().map(|transfer| transfer.fields[0][0]).eq(expected.iter().copied()));
+        if pressure == Pressure::None {
+            assert_eq!(found[167].cycle - found[8].cycle, 159);
+        }
+    }
+}
+
+/// Sums of multiples against GMP: random numbers, and the largest there are, one number right behind another under every pressure; a word a cycle.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn multiples_are_those_of_gmp() {
+    let integer = |words: &[u64]| Integer::from_digits(words, Order::Lsf);
+    let mut random = Random::new(9);
+    for (design, limbs) in [(&ELEMENT_MAC_1, 1), (&ELEMENT_MAC_8, 8)] {
+        for pressure in PRESSURES {
+            let mut bench = Bench::new(design.model(), random.next());
+            let source = bench.source("valid_i", "ready_o", &["a_i", "x_i", "last_i"]);
+            let sink = bench.sink("valid_o", "ready_i", &["z_o", "last_o", "carry_o"]);
+            bench.set_source_pressure(source, pressure);
+            bench.set_sink_pressure(sink, pressure);
+            let largest = pressure == Pressure::AfterValid;
+            let mut number = |words: usize| match largest {
+                true => vec![u64::MAX; words],
+                false => random.bits(64 * words),
+            };
+            let b = number(limbs);
+            bench.model.set("b_i", b.clone());
+            let (mut expected, mut words) = (Vec::new(), 0);
+            for length in [1, 2, 7, 30, 1] {
+                let (x, a, room) = (number(length), number(length + limbs), length + limbs);
+                for (at, word) in a.iter().enumerate() {
+                    let of_x = x.get(at).copied().unwrap_or(0);
+                    bench.push(source, &[&[*word], &[of_x], &[u64::from(at + 1 == room)]]);
+                }
+                let sum = integer(&a) + integer(&b) * integer(&x);
+                expected.push((room, sum));
+                words += room;
+            }
+            let found = bench.run(sink, words, 50_000).to_vec();
+            let mut from = 0;
+            for (room, sum) in expected {
+                let part = &found[from..from + room];
+                let z: Vec<u64> = part.iter().map(|transfer| transfer.fields[0][0]).collect();
+                let carry = Integer::from(&sum >> (64 * room as u32));
+                assert_eq!(integer(&z), sum.keep_bits(64 * room as u32), "{limbs} limbs");
+                let ends: Vec<_> = part.iter().map(|transfer| (transfer.fields[1][0], transfer.fields[2][0])).collect();
+                assert!(ends[..room - 1].iter().all(|&end| end == (0, 0)));
+                assert_eq!(ends[room - 1], (1, u64::from(carry != 0)));
+                from += room;
+            }
+            if pressure == Pressure::None {
+                assert_eq!(found[0].cycle - bench.taken(source)[0], 3);
+                assert_eq!(found[words - 1].cycle - found[0].cycle, words as u64 - 1);
+            }
+        }
+    }
+}
