@@ -97,7 +97,7 @@ impl Found {
 fn markdown(plan: &Plan, versions: &str, found: &[Found]) -> Result<String> {
     let mut text = String::from("# Without AVX-512, beside GMP and HEU\n\n");
     write!(text, "Made by `make bench-everywhere` (`bench/src/bin/everywhere.rs`).\n\n")?;
-    write!(text, "{}- Versions: {versions}\n", Machine::here().to_markdown())?;
+    writeln!(text, "{}- Versions: {versions}", Machine::here().to_markdown())?;
     write!(
         text,
         "- Method: one thread, engines forced; {} rounds of about {} s a sample in alternating order. Rates are medians, a ratio \
