@@ -19,7 +19,7 @@ ULX3S = ["--85k", "--speed", "6", "--package", "CABGA381", "--seed", "1"]
 
 def read(top):
     """The part of a Yosys script that reads a board's top."""
-    return f"read_verilog -sv {' '.join(str(path) for path in tools.used_sources(top, SOURCES))}"
+    return tools.reading(tools.used_sources(top, SOURCES))
 
 
 def ulx3s():

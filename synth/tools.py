@@ -79,11 +79,15 @@ def used_sources(top, sources=None):
     return [found[name] for name in sorted(found, key=lambda name: (not name.endswith("_pkg"), name))]
 
 
+def reading(paths):
+    """The part of a Yosys script that reads files; what they include is in rtl/lib."""
+    return " ".join(["read_verilog -sv", f"-I{ROOT / 'rtl' / 'lib'}", *map(str, paths)])
+
+
 def read(top, parameters):
     """The part of a Yosys script that reads a module with its parameters."""
-    files = " ".join(str(path) for path in used_sources(top))
     settings = " ".join(f"-set {name} {value}" for name, value in parameters.items())
-    return f"read_verilog -sv {files}; chparam {settings} {top}; hierarchy -check -top {top}; rename -top {top}"
+    return f"{reading(used_sources(top))}; chparam {settings} {top}; hierarchy -check -top {top}; rename -top {top}"
 
 
 def essence(text):
@@ -356,8 +360,7 @@ def netlist(top, parameters):
 
     def work(name):
         wrapper = harness(top, name, parameters)
-        files = " ".join(str(path) for path in used_sources(top))
-        design = f"read_verilog -sv {files} {wrapper}"
+        design = reading([*used_sources(top), wrapper])
         yosys(f"{design}; synth_ecp5 -top harness -json {WORK / name}.json", WORK / f"{name}.log")
         # The same without what is inside.
         alone = WORK / f"{name}-alone.json"
