@@ -254,7 +254,8 @@ module dual_mul #(
         .H(H),
         .W(W),
         .V(V),
-        .D(D)
+        .D(D),
+        .Fold(Fold)
     ) u_digits (
         .clk_i,
         .rst_ni,

@@ -41,29 +41,33 @@ module dual_word #(
     localparam int unsigned PBits = W + V + 1;
     localparam int unsigned XBits = W + V + 2;
 
+    // A constant where every cycle is a step: tools that keep the hierarchy spend nothing on it.
+    logic step;
+    assign step = Fold == 1 || step_i;
+
     // b a.
     logic signed [V:0] a_q;
     logic signed [W-1:0] b_q;
     logic signed [PBits-1:0] ba_m_q, ba_p_q;
     always_ff @(posedge clk_i) begin
         if (!rst_ni) a_q <= '0;
-        else if (step_i && load_i) a_q <= a_i;
+        else if (step && load_i) a_q <= a_i;
     end
     always_ff @(posedge clk_i) begin
         if (!rst_ni) b_q <= '0;
-        else if (step_i) b_q <= $signed(b_i);
+        else if (step) b_q <= $signed(b_i);
     end
     if (First) begin : gen_addend
         always_ff @(posedge clk_i) begin
             if (!rst_ni) ba_p_q <= '0;
-            else if (step_i) ba_p_q <= ba_m_q + PBits'(addend_i);
+            else if (step) ba_p_q <= ba_m_q + PBits'(addend_i);
         end
     end else begin : gen_no_addend
         logic unused;
         assign unused = ^addend_i;
         always_ff @(posedge clk_i) begin
             if (!rst_ni) ba_p_q <= '0;
-            else if (step_i) ba_p_q <= ba_m_q;
+            else if (step) ba_p_q <= ba_m_q;
         end
     end
 
@@ -96,8 +100,8 @@ module dual_word #(
             else mt_q <= $signed({1'b0, mt_i});
         end
         always_ff @(posedge clk_i) begin
-            if (!rst_ni || (step_i && !take_i)) q_q <= '0;
-            else if (step_i) q_q <= $signed(q_i);
+            if (!rst_ni || (step && !take_i)) q_q <= '0;
+            else if (step) q_q <= $signed(q_i);
         end
         if (Fold == 1) begin : gen_two
             always_ff @(posedge clk_i) begin
@@ -113,8 +117,8 @@ module dual_word #(
             logic signed [PBits-1:0] product_q;
             logic signed [V:0] wide;
             logic signed [W-1:0] digit;
-            assign wide  = step_i ? mt_q : a_q;
-            assign digit = step_i ? q_q : b_q;
+            assign wide  = step ? mt_q : a_q;
+            assign digit = step ? q_q : b_q;
             always_ff @(posedge clk_i) begin
                 if (!rst_ni) begin
                     product_q <= '0;
@@ -122,14 +126,14 @@ module dual_word #(
                     qm_m_q    <= '0;
                 end else begin
                     product_q <= PBits'(digit) * PBits'(wide);
-                    if (step_i) ba_m_q <= product_q;
+                    if (step) ba_m_q <= product_q;
                     else qm_m_q <= product_q;
                 end
             end
         end
         always_ff @(posedge clk_i) begin
             if (!rst_ni) x_q <= '0;
-            else if (step_i) x_q <= XBits'(qm_m_q) + rest;
+            else if (step) x_q <= XBits'(qm_m_q) + rest;
         end
     end else begin : gen_no_q
         logic unused;
@@ -137,11 +141,11 @@ module dual_word #(
         assign qm_m_q = '0;
         always_ff @(posedge clk_i) begin
             if (!rst_ni) ba_m_q <= '0;
-            else if (step_i) ba_m_q <= PBits'(b_q) * PBits'(a_q);
+            else if (step) ba_m_q <= PBits'(b_q) * PBits'(a_q);
         end
         always_ff @(posedge clk_i) begin
             if (!rst_ni) x_q <= '0;
-            else if (step_i) x_q <= rest;
+            else if (step) x_q <= rest;
         end
     end
 endmodule

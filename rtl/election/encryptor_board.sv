@@ -16,7 +16,7 @@
 // counts each key once.
 module encryptor_board #(
     parameter int unsigned N          = 512,   // bits of n^2, a multiple of 32
-    parameter int unsigned ABits      = 128,   // bits of an exponent, a multiple of 32
+    parameter int unsigned ABits      = 128,   // bits of an exponent, a multiple of 32, at least 64
     parameter int unsigned Voters     = 1000,
     parameter int unsigned Contests   = 1,
     parameter int unsigned Candidates = 2,     // a ballot must fit a page of the flash memory
@@ -64,7 +64,7 @@ module encryptor_board #(
     localparam int unsigned Said = 3 + Candidates * AWords + Body;  // words of the longest answer
     localparam int unsigned SaidBits = $clog2(Said + 1);
     localparam int unsigned MarkBits = $clog2(Candidates + 1);
-    if (N % 32 != 0 || ABits % 32 != 0) $error("encryptor_board: N and ABits must be multiples of 32");
+    if (N % 32 != 0 || ABits % 32 != 0 || ABits < 64) $error("encryptor_board: N and ABits must be multiples of 32, ABits at least 64");
     if (Body > 62) $error("encryptor_board: a ballot must fit a page");
 
     typedef logic [SaidBits-1:0] said_t;

@@ -93,7 +93,8 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("uart_rx", &["Period=7"], "Period must be at least 8"),
     ("uart_tx", &["Period=7"], "Period must be at least 8"),
     // rtl/election
-    ("encryptor_board", &["N=520"], "N and ABits must be multiples of 32"),
+    ("encryptor_board", &["N=520"], "N and ABits must be multiples of 32, ABits at least 64"),
+    ("encryptor_board", &["ABits=32"], "N and ABits must be multiples of 32, ABits at least 64"),
     ("encryptor_board", &["Candidates=4"], "a ballot must fit a page"),
     ("health_tests", &["Repetition=1"], "Repetition must be at least 2"),
     ("health_tests", &["Proportion=1"], "Proportion must be from 2 to Window"),
