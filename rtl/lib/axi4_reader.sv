@@ -107,7 +107,7 @@ module axi4_reader #(
             clearing_q  <= clear_i || (clearing_q && under_way_q != '0);
             if (asked) begin
                 axi_arvalid_o <= 1'b1;
-                axi_araddr_o  <= {burst_addr, ByteBits'(0)};
+                axi_araddr_o  <= (AddrWidth + ByteBits)'(burst_addr) << ByteBits;
                 axi_arlen_o   <= 8'(burst_beats - 9'd1);
                 last_q        <= burst_last;
             end else if (axi_arready_i) begin

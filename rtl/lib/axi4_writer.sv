@@ -128,7 +128,7 @@ module axi4_writer #(
             clearing_q  <= clear_i || (clearing_q && under_way_q != '0);
             if (begun) begin
                 axi_awvalid_o <= 1'b1;
-                axi_awaddr_o  <= {burst_addr, ByteBits'(0)};
+                axi_awaddr_o  <= (AddrWidth + ByteBits)'(burst_addr) << ByteBits;
                 axi_awlen_o   <= 8'(burst_beats - 9'd1);
                 last_q        <= burst_last;
             end else if (axi_awready_i) begin
