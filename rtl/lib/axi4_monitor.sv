@@ -152,7 +152,8 @@ module axi4_monitor #(
 
     `include "assertions.svh"
     `ASSERT(ReadKind, !arvalid_i || (arburst_i == 2'b01 && arsize_i == 3'(ByteBits) && araddr_i >> ByteBits << ByteBits == araddr_i), clk_i, !running)
-    `ASSERT(WriteKind, !awvalid_i || (awburst_i == 2'b01 && awsize_i == 3'(ByteBits) && awaddr_i >> ByteBits << ByteBits == awaddr_i), clk_i, !running)
+    `ASSERT(WriteKind, !awvalid_i || (awburst_i == 2'b01 && awsize_i == 3'(ByteBits) && awaddr_i >> ByteBits << ByteBits == awaddr_i), clk_i,
+            !running)
     `ASSERT(ReadInPage, !arvalid_i || 32'(12'(araddr_i)) + ((32'(arlen_i) + 32'd1) << ByteBits) <= 32'd4096, clk_i, !running)
     `ASSERT(WriteInPage, !awvalid_i || 32'(12'(awaddr_i)) + ((32'(awlen_i) + 32'd1) << ByteBits) <= 32'd4096, clk_i, !running)
     `ASSERT(DataAfterAddress, !wvalid_i || write_in_q != write_out_q, clk_i, !running)
