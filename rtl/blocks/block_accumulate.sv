@@ -24,7 +24,7 @@ module block_accumulate #(
 );
     if (Blocks < 2) $error("block_accumulate: Blocks must be at least 2");
 
-    localparam int unsigned AddressBits = $clog2(Blocks);
+    localparam int unsigned AddressBits = Blocks > 1 ? $clog2(Blocks) : 1;
     localparam logic [AddressBits-1:0] Top = AddressBits'(Blocks - 1);
 
     // A place of the sum is read while the number's block of it is taken, or zeros after its last one, and written a cycle later. Blocks above the sum are only looked at.

@@ -20,7 +20,7 @@ module block_repeat #(
 );
     if (Blocks < 2) $error("block_repeat: Blocks must be at least 2");
 
-    localparam int unsigned AddressBits = $clog2(Blocks);
+    localparam int unsigned AddressBits = Blocks > 1 ? $clog2(Blocks) : 1;
     localparam logic [AddressBits-1:0] Top = AddressBits'(Blocks - 1);
 
     logic [AddressBits-1:0] put_q, last_q, get_q;
