@@ -17,6 +17,8 @@ __all__ = [
     "DghvCiphertexts",
     "DghvPrivateKey",
     "DghvPublicKey",
+    "ElectionOverseer",
+    "ElectionWorker",
     "Encryptor",
     "KeyShare",
     "Plaintexts",

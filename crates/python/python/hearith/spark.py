@@ -23,10 +23,7 @@ command line and DuckDB read too. The companions that count additions, `NAME.add
 
 from __future__ import annotations
 
-import functools
-import itertools
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hearith import _native
@@ -41,24 +38,17 @@ try:
     import pyarrow.fs as filesystems
     import pyarrow.parquet as pq
     from pyspark import TaskContext
-    from pyspark.errors import PySparkException
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
-    from pyspark.sql.types import StructField, StructType
+    from pyspark.sql.types import StructField
 except ImportError as error:
     raise ImportError("this module needs pyspark and pyarrow: pip install 'hearith[spark]'") from error
 
 from hearith import _descriptions, _spark_schema
+from hearith._spark_election import verify as verify
+from hearith._spark_tasks import Batches, Task, broadcast, mapped, open_path, take_cores
 from hearith.columns import ColumnOptions, column_names, encryptor_of
-
-_Batches = Iterator[pa.RecordBatch]
-_Task = Callable[[_Batches], _Batches]
-
-# Files of a board whose ballots are verified together: more make a proof little cheaper, and take memory (some 80 MB each).
-_FILES_TOGETHER = 4
-# Tasks between two looks of the driver at what came.
-_TASKS_AT_A_TIME = 256
 
 
 def encrypt_columns(
@@ -80,15 +70,15 @@ def encrypt_columns(
     """
     if not isinstance(public, PublicKey):
         raise TypeError("encrypt with the public key: the workers must not have the private one")
-    key = _broadcast(df, public)
+    key = broadcast(df, public)
 
     def encryptor(public: PublicKey, schema: pa.Schema) -> _native.Encryptor:
         return encryptor_of(public.native, schema, columns, pack, rounding, max_additions)
 
     result = encryptor(public, _spark_schema.arrow_schema(df.schema)).schema
 
-    def task(batches: _Batches) -> _Batches:
-        _take_cores()
+    def task(batches: Batches) -> Batches:
+        take_cores()
         kernel, rows = None, 0
         for batch in batches:
             kernel = kernel or encryptor(key.value, batch.schema)
@@ -97,7 +87,7 @@ def encrypt_columns(
             rows += batch.num_rows
             yield _spark_schema.to_spark(encrypted)
 
-    return _map(df, task, _spark_schema.spark_schema(result, df.schema, public.to_jwk()))
+    return mapped(df, task, _spark_schema.spark_schema(result, df.schema, public.to_jwk()))
 
 
 def sum_columns(
@@ -142,8 +132,8 @@ def sum_columns(
     # Whatever is wrong with key, descriptions and groups is found here, in the driver.
     nothing = _native.Totals(key.native, schema, groups).finish()
     returned = _spark_schema.spark_schema(nothing.schema, df.schema, key.to_jwk())
-    shared = _broadcast(df, key)
-    partial = _map(used, _adding(shared, groups, _spark_schema.described_entries(used.schema)), returned)
+    shared = broadcast(df, key)
+    partial = mapped(used, _adding(shared, groups, _spark_schema.described_entries(used.schema)), returned)
     if groups:
         spread = partial.repartition(*(_column(partial, name) for name in groups))
     else:
@@ -152,7 +142,7 @@ def sum_columns(
         spread = partial.union(zero).repartition(1)
     least = whole("min_rows", min_rows, 0)
     last = _adding(shared, groups, _spark_schema.described_entries(returned), min_rows=least, rerandomise=rerandomise)
-    return _map(spread, last, returned)
+    return mapped(spread, last, returned)
 
 
 def decrypt_columns(df: DataFrame, private: PrivateKey, *, on_workers: bool = False) -> DataFrame:
@@ -169,10 +159,10 @@ def decrypt_columns(df: DataFrame, private: PrivateKey, *, on_workers: bool = Fa
         return df.sparkSession.createDataFrame(plain.cast(_spark_schema.plain_schema(plain.schema)))
     entries = _spark_schema.described_entries(df.schema)
     result = _native.Decryptor(private.native, _spark_schema.described_schema(df.schema)).schema
-    jwk = _broadcast(df, private.to_jwk())
+    jwk = broadcast(df, private.to_jwk())
 
-    def task(batches: _Batches) -> _Batches:
-        _take_cores()
+    def task(batches: Batches) -> Batches:
+        take_cores()
         key = _native.PrivateKey.from_jwk(jwk.value, insecure=True)
         rows = 0
         for batch in batches:
@@ -182,7 +172,7 @@ def decrypt_columns(df: DataFrame, private: PrivateKey, *, on_workers: bool = Fa
             rows += batch.num_rows
             yield _spark_schema.to_spark(plain)
 
-    return _map(df, task, from_arrow_schema(_spark_schema.plain_schema(result)))
+    return mapped(df, task, from_arrow_schema(_spark_schema.plain_schema(result)))
 
 
 def describe(df: DataFrame, like: pa.Schema | DataFrame | str, public: PublicKey | None = None) -> DataFrame:
@@ -221,16 +211,16 @@ def write_parquet(df: DataFrame, path: str) -> None:
     Raises:
         HearithError: there is something at `path` already.
     """
-    system, folder = _open(path)
+    system, folder = open_path(path)
     if system.get_file_info(folder).type != filesystems.FileType.NotFound:
         raise HearithError(f"{path}: exists already")
     system.create_dir(folder)
     entries = _spark_schema.described_entries(df.schema)
 
-    def task(batches: _Batches) -> _Batches:
+    def task(batches: Batches) -> Batches:
         context = TaskContext.get()
         assert context is not None, "within a task"
-        system, folder = _open(path)
+        system, folder = open_path(path)
         name = f"{folder}/part-{context.partitionId():05}.parquet"
         temporary = f"{folder}/_{context.taskAttemptId()}.temporary"
         rows, writer = 0, None
@@ -244,70 +234,11 @@ def write_parquet(df: DataFrame, path: str) -> None:
             system.move(temporary, name)
         yield pa.RecordBatch.from_pydict({"rows": [rows]})
 
-    _map(df, task, "rows bigint").collect()
+    mapped(df, task, "rows bigint").collect()
     if not any(info.base_name.startswith("part-") for info in system.get_file_info(filesystems.FileSelector(folder))):
         empty = _spark_schema.described_schema(df.schema).empty_table()
         pq.write_table(empty, f"{folder}/part-00000.parquet", filesystem=system)
     system.open_output_stream(f"{folder}/_SUCCESS").close()
-
-
-def verify(
-    spark: SparkSession,
-    record: str,
-    *,
-    insecure: bool = False,
-    progress: Callable[[int, int], None] | None = None,
-) -> dict[str, Any]:
-    """Verifies an election's published record on all executors: what `hearith election verify --json` says.
-
-    `record` is the record's folder, as all workers and the driver see it, or a URI that pyarrow understands. Every file of the board
-    is read twice, by whichever worker is free: once for hashes of its lines and of ciphertexts, which the driver joins into chain,
-    tree and rules, and once for signatures, proofs and the product of the ballots that count. A task that is lost runs again. The
-    driver's memory grows by some hundred bytes a voter and some twenty a ciphertext. `progress` is told how many files of both
-    readings are done, and of how many.
-
-    Raises:
-        HearithError: there is no record, or it changes while it is read. What is wrong with it is in the report (`verified`,
-            `checks`).
-    """
-    system, folder = _open(record)
-    files = _board_files(system, folder)
-    if not files:
-        raise HearithError(f"{record}: there is no record here")
-    heads = _contents(system, f"{folder}/heads.jsonl")
-    overseer = _native.ElectionOverseer(_contents(system, files[0]), heads, insecure=insecure)
-    setup = overseer.setup()
-    if setup is None:
-        return _report(overseer)
-    shared = _broadcast(spark, setup)
-
-    def outline(rows: _Batches) -> _Batches:
-        worker = _election_worker(shared.value, insecure)
-        for file, _ in _parts(rows):
-            yield _part(file, worker.outline(_read_file(record, file)))
-
-    def check(rows: _Batches) -> _Batches:
-        worker = _election_worker(shared.value, insecure)
-        parts = list(_parts(rows))
-        if not parts:
-            return
-        found = worker.check([(task, _read_file(record, file)) for file, task in parts])
-        yield _part(parts[0][0], found)
-
-    done, last = 0, len(files) - 1
-    for file, text in _in_turns(spark, outline, ((file, "") for file in range(len(files))), 1):
-        done += 1
-        if progress:
-            progress(done, 2 * len(files))
-        if not overseer.take(text, file == last):
-            break
-    tasks = ((file, task) for file in range(len(files)) if (task := overseer.task(file)) is not None)
-    for _, found in _in_turns(spark, check, tasks, _FILES_TOGETHER):
-        overseer.note(found)
-        done = min(done + _FILES_TOGETHER, 2 * len(files))
-        if progress:
-            progress(done, 2 * len(files))
-    return _report(overseer)
 
 
 def to_arrow(df: DataFrame) -> pa.Table:
@@ -326,11 +257,11 @@ def _adding(
     *,
     min_rows: int = 0,
     rerandomise: bool = False,
-) -> _Task:
+) -> Task:
     """The task that adds up the rows of a partition."""
 
-    def task(batches: _Batches) -> _Batches:
-        _take_cores()
+    def task(batches: Batches) -> Batches:
+        take_cores()
         totals, rows = None, 0
         for batch in batches:
             described = _spark_schema.from_spark(batch, entries)
@@ -342,100 +273,6 @@ def _adding(
             yield _spark_schema.to_spark(totals.finish(min_rows=min_rows, rerandomise=rerandomise))
 
     return task
-
-
-def _map(df: DataFrame, task: _Task, schema: StructType | str) -> DataFrame:
-    """`DataFrame.mapInArrow`, which cannot do with dots in names, for columns of any names."""
-    names = df.columns
-
-    def renamed(batches: _Batches) -> _Batches:
-        return task(batch.rename_columns(names) for batch in batches)
-
-    return df.toDF(*(f"c{index}" for index in range(len(names)))).mapInArrow(renamed, schema)
-
-
-def _take_cores() -> None:
-    """Uses as many threads as Spark gives the task cores."""
-    context = TaskContext.get()
-    _native.set_threads(max(1, context.cpus() if context else 1))
-
-
-def _board_files(system: Any, folder: str) -> list[str]:
-    """The board's files in order, up to the first that is not there."""
-    found = system.get_file_info(filesystems.FileSelector(f"{folder}/board", allow_not_found=True))
-    there = {info.base_name for info in found}
-    names = (f"{1000 * file:08}.jsonl" for file in itertools.count())
-    return [f"{folder}/board/{name}" for name in itertools.takewhile(there.__contains__, names)]
-
-
-def _contents(system: Any, path: str) -> bytes:
-    """A file's bytes; none if it is not there."""
-    if system.get_file_info(path).type == filesystems.FileType.NotFound:
-        return b""
-    with system.open_input_stream(path) as stream:
-        return bytes(stream.read())
-
-
-def _read_file(record: str, file: int) -> bytes:
-    system, folder = _open(record)
-    return _contents(system, f"{folder}/board/{1000 * file:08}.jsonl")
-
-
-@functools.lru_cache(maxsize=1)
-def _election_worker(setup: str, insecure: bool) -> _native.ElectionWorker:
-    """The election, prepared once in a worker's process."""
-    _take_cores()
-    return _native.ElectionWorker(setup, insecure=insecure)
-
-
-def _parts(rows: _Batches) -> Iterator[tuple[int, str]]:
-    for batch in rows:
-        yield from zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
-
-
-def _part(file: int, text: str) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pydict({"file": [file], "text": [text]})
-
-
-def _in_turns(
-    spark: SparkSession, task: _Task, parts: Iterable[tuple[int, str]], together: int
-) -> Iterator[tuple[int, str]]:
-    """What a task makes of parts, in their order: `together` of them a task, and as many tasks at a time as keep all cores busy."""
-    parts = iter(parts)
-    while turn := list(itertools.islice(parts, together * _TASKS_AT_A_TIME)):
-        tasks = -(-len(turn) // together)
-        rows = [(index // together, file, text) for index, (file, text) in enumerate(turn)]
-        # Ranges are estimated, so a partition may have the parts of two tasks or of none: it is one task either way.
-        spread = spark.createDataFrame(rows, "task int, file bigint, text string").repartitionByRange(tasks, "task")
-        found = _map(spread.select("file", "text"), task, "file bigint, text string").collect()
-        yield from sorted((row.file, row.text) for row in found)
-
-
-def _report(overseer: _native.ElectionOverseer) -> dict[str, Any]:
-    report: dict[str, Any] = json.loads(overseer.finish())
-    return report
-
-
-class _Local:
-    """What a broadcast variable is, for sessions that have none (Spark Connect): the value travels with the task."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def _broadcast(of: DataFrame | SparkSession, value: Any) -> Any:
-    try:
-        context = (of.sparkSession if isinstance(of, DataFrame) else of).sparkContext
-    except (AttributeError, NotImplementedError, PySparkException):
-        return _Local(value)
-    return context.broadcast(value)
-
-
-def _open(path: str) -> tuple[Any, str]:
-    if "://" in path or path.startswith("file:"):
-        system, name = filesystems.FileSystem.from_uri(path)
-        return system, str(name).rstrip("/")
-    return filesystems.LocalFileSystem(), path.rstrip("/")
 
 
 def _key(fields: Sequence[StructField], public: PublicKey | None, insecure: bool) -> PublicKey:

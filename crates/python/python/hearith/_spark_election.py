@@ -1,0 +1,140 @@
+"""The record of an election, verified on all of Spark's executors."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from hearith import _native
+from hearith._spark_tasks import Batches, Task, broadcast, mapped, open_path, take_cores
+from hearith.errors import HearithError
+
+try:
+    import pyarrow as pa
+    import pyarrow.fs as filesystems
+    from pyspark.sql import SparkSession
+except ImportError as error:
+    raise ImportError("this module needs pyspark and pyarrow: pip install 'hearith[spark]'") from error
+
+# Files of a board whose ballots are verified together: more make a proof little cheaper, and take memory (some 80 MB each).
+_FILES_TOGETHER = 4
+# Tasks between two looks of the driver at what came.
+_TASKS_AT_A_TIME = 256
+
+
+def verify(
+    spark: SparkSession,
+    record: str,
+    *,
+    insecure: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Verifies an election's published record on all executors: what `hearith election verify --json` says.
+
+    `record` is the record's folder, as all workers and the driver see it, or a URI that pyarrow understands. Every file of the board
+    is read twice, by whichever worker is free: once for hashes of its lines and of ciphertexts, which the driver joins into chain,
+    tree and rules, and once for signatures, proofs and the product of the ballots that count. A task that is lost runs again. The
+    driver's memory grows by some hundred bytes a voter and some twenty a ciphertext. `progress` is told how many files of both
+    readings are done, and of how many.
+
+    Raises:
+        HearithError: there is no record, or it changes while it is read. What is wrong with it is in the report (`verified`,
+            `checks`).
+    """
+    system, folder = open_path(record)
+    files = _board_files(system, folder)
+    if not files:
+        raise HearithError(f"{record}: there is no record here")
+    heads = _contents(system, f"{folder}/heads.jsonl")
+    overseer = _native.ElectionOverseer(_contents(system, files[0]), heads, insecure=insecure)
+    setup = overseer.setup()
+    if setup is None:
+        return _report(overseer)
+    shared = broadcast(spark, setup)
+
+    def outline(rows: Batches) -> Batches:
+        worker = _election_worker(shared.value, insecure)
+        for file, _ in _parts(rows):
+            yield _part(file, worker.outline(_read_file(record, file)))
+
+    def check(rows: Batches) -> Batches:
+        worker = _election_worker(shared.value, insecure)
+        parts = list(_parts(rows))
+        if not parts:
+            return
+        found = worker.check([(task, _read_file(record, file)) for file, task in parts])
+        yield _part(parts[0][0], found)
+
+    done, last = 0, len(files) - 1
+    for file, text in _in_turns(spark, outline, ((file, "") for file in range(len(files))), 1):
+        done += 1
+        if progress:
+            progress(done, 2 * len(files))
+        if not overseer.take(text, file == last):
+            break
+    tasks = ((file, task) for file in range(len(files)) if (task := overseer.task(file)) is not None)
+    for _, found in _in_turns(spark, check, tasks, _FILES_TOGETHER):
+        overseer.note(found)
+        done = min(done + _FILES_TOGETHER, 2 * len(files))
+        if progress:
+            progress(done, 2 * len(files))
+    return _report(overseer)
+
+
+def _board_files(system: Any, folder: str) -> list[str]:
+    """The board's files in order, up to the first that is not there."""
+    found = system.get_file_info(filesystems.FileSelector(f"{folder}/board", allow_not_found=True))
+    there = {info.base_name for info in found}
+    names = (f"{1000 * file:08}.jsonl" for file in itertools.count())
+    return [f"{folder}/board/{name}" for name in itertools.takewhile(there.__contains__, names)]
+
+
+def _contents(system: Any, path: str) -> bytes:
+    """A file's bytes; none if it is not there."""
+    if system.get_file_info(path).type == filesystems.FileType.NotFound:
+        return b""
+    with system.open_input_stream(path) as stream:
+        return bytes(stream.read())
+
+
+def _read_file(record: str, file: int) -> bytes:
+    system, folder = open_path(record)
+    return _contents(system, f"{folder}/board/{1000 * file:08}.jsonl")
+
+
+@functools.lru_cache(maxsize=1)
+def _election_worker(setup: str, insecure: bool) -> _native.ElectionWorker:
+    """The election, prepared once in a worker's process."""
+    take_cores()
+    return _native.ElectionWorker(setup, insecure=insecure)
+
+
+def _parts(rows: Batches) -> Iterator[tuple[int, str]]:
+    for batch in rows:
+        yield from zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
+
+
+def _part(file: int, text: str) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({"file": [file], "text": [text]})
+
+
+def _in_turns(
+    spark: SparkSession, task: Task, parts: Iterable[tuple[int, str]], together: int
+) -> Iterator[tuple[int, str]]:
+    """What a task makes of parts, in their order: `together` of them a task, and as many tasks at a time as keep all cores busy."""
+    parts = iter(parts)
+    while turn := list(itertools.islice(parts, together * _TASKS_AT_A_TIME)):
+        tasks = -(-len(turn) // together)
+        rows = [(index // together, file, text) for index, (file, text) in enumerate(turn)]
+        # Ranges are estimated, so a partition may have the parts of two tasks or of none: it is one task either way.
+        spread = spark.createDataFrame(rows, "task int, file bigint, text string").repartitionByRange(tasks, "task")
+        found = mapped(spread.select("file", "text"), task, "file bigint, text string").collect()
+        yield from sorted((row.file, row.text) for row in found)
+
+
+def _report(overseer: _native.ElectionOverseer) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads(overseer.finish())
+    return report
