@@ -50,6 +50,10 @@ PARTS = {"line_echo": {"Period": 20}}
 PART_TESTS = {"line_echo": "wires"}
 
 
+# What the tops are made of; the parts may be of rtl/links too.
+ROOMS = ("lib", "arith", "mesa", "rns", "coproc")
+
+
 def missing():
     """The name and the reason of what is not here, or nothing."""
     try:
@@ -70,7 +74,8 @@ def sources(name):
     rtl = ROOT / "rtl"
     if name in PARTS:
         return [rtl / "tests" / "designs" / f"{name}.sv"]
-    return [*sorted(rtl.glob("*/*_pkg.sv")), *rtl.glob(f"*/{name}_monitors.sv"), rtl / "ip" / f"hearith_{name}.v"]
+    packages = [package for room in ROOMS for package in sorted((rtl / room).glob("*_pkg.sv"))]
+    return [*packages, *rtl.glob(f"*/{name}_monitors.sv"), rtl / "ip" / f"hearith_{name}.v"]
 
 
 def results(path):
@@ -91,7 +96,7 @@ def run(name, seed):
     tests = [PART_TESTS[module]] if module in PARTS else ["tops", *OWN.get(module, ())]
     build = ROOT / "target" / "cocotb" / name
     build.mkdir(parents=True, exist_ok=True)
-    rooms = [str(ROOT / "rtl" / room) for room in ("lib", "arith", "mesa", "rns", "coproc", "links")]
+    rooms = [str(ROOT / "rtl" / room) for room in (*ROOMS, "links")]
     libraries = [word for room in rooms for word in ("-y", room, f"+incdir+{room}")]
     simulator = runner.get_runner("verilator")
     common = {"hdl_toplevel": top, "build_dir": build}
