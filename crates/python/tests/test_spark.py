@@ -26,6 +26,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import hearith.spark as hs
+from hearith import _spark_tasks
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
 
@@ -85,10 +86,19 @@ def rows_of(df):
     return sorted((tuple(row) for row in df.collect()), key=repr)
 
 
-def executor():
+def parent(process):
+    """The process that started another."""
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def executor_of(worker):
     """The process of the executor under a Python worker: the worker's grandparent."""
-    stat = Path(f"/proc/{os.getppid()}/stat").read_text()
-    return int(stat.rpartition(")")[2].split()[1])
+    return parent(parent(worker))
+
+
+def executor():
+    """The same of this worker."""
+    return executor_of(os.getpid())
 
 
 def deadly(df, mark, partition):
@@ -101,12 +111,12 @@ def deadly(df, mark, partition):
                 mark.write_text(str(executor()))
                 os.kill(executor(), signal.SIGKILL)
 
-    return hs._map(df, task, df.schema)
+    return _spark_tasks.mapped(df, task, df.schema)
 
 
-def is_gone(mark):
-    process = Path(f"/proc/{mark.read_text()}/stat")
-    return not process.exists() or process.read_text().rpartition(")")[2].split()[0] == "Z"
+def is_gone(process):
+    stat = Path(f"/proc/{process}/stat")
+    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 @pytest.mark.parametrize("by", [[], ["dept"], ["site", "dept"]], ids=["all", "dept", "both"])
@@ -124,7 +134,7 @@ def test_packed_columns(plain, keys):
 
 
 def test_several_executors_take_part(spark, encrypted):
-    workers = hs._map(
+    workers = _spark_tasks.mapped(
         encrypted, lambda batches: (pa.RecordBatch.from_pydict({"e": [executor()]}) for _ in batches), "e bigint"
     )
     assert len({row.e for row in workers.collect()}) > 1
@@ -138,7 +148,7 @@ def test_an_executor_dies(plain, encrypted, keys, tmp_path, when):
     else:
         totals = added(deadly(encrypted, mark, 2), by=["dept", "site"])
     found = rows_of(hs.decrypt_columns(totals, keys[1]))
-    assert is_gone(mark)
+    assert is_gone(int(mark.read_text()))
     assert found == totals_of(plain, ["dept", "site"])
 
 
@@ -263,32 +273,38 @@ def record(tmp_path_factory, command):
     return office / "record"
 
 
-def executors(spark):
-    """The processes of this session's executors."""
-    name = spark.sparkContext.applicationId
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
+def waiting(spark):
+    """The workers of this session's executors that wait for somebody to write into a pipe."""
+    name = spark.sparkContext.applicationId.encode()
+    for thread in Path("/proc").glob("[0-9]*/task/*/wchan"):
+        # Processes come and go, and some are not ours to look at.
         with contextlib.suppress(OSError):
-            words = (process / "cmdline").read_bytes().split(b"\0")
-            if any(b"CoarseGrainedExecutorBackend" in word for word in words) and name.encode() in words:
-                found.append(int(process.name))
-    return found
+            worker = int(thread.parts[2])
+            if (
+                thread.read_text() == "wait_for_partner"
+                and name in Path(f"/proc/{executor_of(worker)}/cmdline").read_bytes()
+            ):
+                yield worker
 
 
 class Killer(threading.Thread):
-    """Kills an executor, once, as soon as all of them are at work."""
+    """Lets the first who reads a file wait, and kills the executor for which that is; the next reads what stood there."""
 
-    def __init__(self, spark):
+    def __init__(self, spark, file):
         super().__init__()
-        self.spark, self.killed, self.ended = spark, None, threading.Event()
+        self.spark, self.file, self.contents = spark, file, file.with_suffix(".kept")
+        self.killed, self.ended = None, threading.Event()
+        file.rename(self.contents)
+        os.mkfifo(file)
 
     def run(self):
-        tracker = self.spark.sparkContext.statusTracker()
         while self.killed is None and not self.ended.wait(0.01):
-            stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
-            if any(stage and stage.numActiveTasks == EXECUTORS for stage in stages):
-                self.killed = executors(self.spark)[0]
+            for worker in waiting(self.spark):
+                self.killed = executor_of(worker)
                 os.kill(self.killed, signal.SIGKILL)
+                os.kill(worker, signal.SIGKILL)
+                break
+        os.replace(self.contents, self.file)
 
 
 def test_an_election_is_verified_as_by_the_command(spark, record, command):
@@ -301,17 +317,20 @@ def test_an_election_is_verified_as_by_the_command(spark, record, command):
     assert steps[-1] == (6, 6)
 
 
-def test_an_executor_dies_while_an_election_is_verified(spark, record, command):
-    killer = Killer(spark)
+def test_an_executor_dies_while_an_election_is_verified(spark, record, command, tmp_path):
+    copy = tmp_path / "record"
+    shutil.copytree(record, copy)
+    killer = Killer(spark, copy / "board" / "00001000.jsonl")
     killer.start()
     try:
-        found = hs.verify(spark, str(record), insecure=True)
+        found = hs.verify(spark, str(copy), insecure=True)
     finally:
         killer.ended.set()
         killer.join()
     assert killer.killed is not None
-    assert killer.killed not in executors(spark)
-    assert found == json.loads(said(command, "verify", record))
+    assert is_gone(killer.killed)
+    assert found == json.loads(said(command, "verify", copy))
+    assert found["verified"]
 
 
 def test_what_is_wrong_with_an_election_is_found(spark, record, command, tmp_path):
