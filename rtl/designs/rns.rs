@@ -54,7 +54,7 @@ fn barrett(name: &str, q: u64, k: u32, truncated: u32) -> Design {
 pub fn designs() -> Vec<Design> {
     let mut designs = vec![
         pool("residues_pool_360", PAPER, 1 << 13, 360, 62),
-        pool("residues_pool_360_compact", COMPACT, 1 << 13, 360, 62),
+        pool("residues_pool_360_compact", COMPACT, 1 << 13, 360, 62).long(),
         pool("residues_pool_720_compact", COMPACT, 1 << 14, 720, 63).long(),
         pool("residues_pool_1440", PAPER, 1 << 15, 1440, 63),
     ];
