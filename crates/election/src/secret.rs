@@ -1,11 +1,12 @@
 //! Secret keys in files: the organiser's, the board's, and voters' credentials.
 
-use crate::canonical::{Bytes, Hash, from_text, to_text};
+use crate::canonical::{Hash, parse, to_text};
 use crate::error::ErrorKind;
 use crate::signature::Signer;
+use base64ct::{Base64UrlUnpadded, Encoding};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 /// Whose a secret key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,25 +20,33 @@ pub enum Holder {
     Voter,
 }
 
-/// A secret key as a line of a file. Wiped when dropped; `Debug` does not show it.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A secret key as a line of a file. Wiped when dropped, and so is every copy that reading and writing make; `Debug` does not show it.
 pub struct SecretKey {
     election: Option<Hash>,
     kind: Holder,
-    secret: Bytes,
+    secret: Zeroizing<Vec<u8>>,
+    voter: Option<String>,
+}
+
+/// A line as it is read: the secret is borrowed, so that the parser copies nothing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line<'a> {
+    election: Option<Hash>,
+    kind: Holder,
+    secret: &'a str,
     voter: Option<String>,
 }
 
 impl SecretKey {
     /// The organiser's or the board's, made before there is an election.
     pub fn of_office(kind: Holder, signer: &Signer) -> Self {
-        SecretKey { election: None, kind, secret: Bytes(signer.secret().to_vec()), voter: None }
+        SecretKey { election: None, kind, secret: secret_of(signer), voter: None }
     }
 
     /// A voter's credential.
     pub fn of_voter(election: Hash, voter: &str, signer: &Signer) -> Self {
-        let secret = Bytes(signer.secret().to_vec());
+        let secret = secret_of(signer);
         SecretKey { election: Some(election), kind: Holder::Voter, secret, voter: Some(voter.to_owned()) }
     }
 
@@ -46,7 +55,12 @@ impl SecretKey {
     /// # Errors
     /// If it is none in canonical form, or not one of this holder.
     pub fn from_line(line: &str, kind: Holder) -> Result<Self, ErrorKind> {
-        let key: SecretKey = from_text("a secret key", line)?;
+        let what = "a secret key";
+        let Line { election, kind: found, secret, voter } = parse(what, line)?;
+        let key = SecretKey { election, kind: found, secret: decoded(secret), voter };
+        if *key.to_line() != *line {
+            return Err(ErrorKind::NotCanonical { what });
+        }
         let problem = match kind {
             Holder::Board => "not the board's key",
             Holder::Organiser => "not the organiser's key",
@@ -58,7 +72,15 @@ impl SecretKey {
 
     /// The line, in the clear.
     pub fn to_line(&self) -> Zeroizing<String> {
-        Zeroizing::new(to_text(self))
+        let (election, kind, voter) = (to_text(&self.election), to_text(&self.kind), to_text(&self.voter));
+        let mut text = Zeroizing::new(vec![0; Base64UrlUnpadded::encoded_len(&self.secret)]);
+        let secret = Base64UrlUnpadded::encode(&self.secret, &mut text).unwrap_or_default();
+        let parts =
+            ["{\"election\":", &election, ",\"kind\":", &kind, ",\"secret\":\"", secret, "\",\"voter\":", &voter, "}"];
+        // All of it at once: a string that grows leaves its former text behind.
+        let mut line = Zeroizing::new(String::with_capacity(parts.iter().map(|part| part.len()).sum()));
+        parts.into_iter().for_each(|part| line.push_str(part));
+        line
     }
 
     /// The election that it is for, if that was known.
@@ -76,13 +98,7 @@ impl SecretKey {
     /// # Errors
     /// If it has not 32 bytes.
     pub fn signer(&self) -> Result<Signer, ErrorKind> {
-        Signer::from_secret(&self.secret.0)
-    }
-}
-
-impl Drop for SecretKey {
-    fn drop(&mut self) {
-        self.secret.0.zeroize();
+        Signer::from_secret(&self.secret)
     }
 }
 
@@ -90,6 +106,18 @@ impl fmt::Debug for SecretKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SecretKey({:?})", self.kind)
     }
+}
+
+fn secret_of(signer: &Signer) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(signer.secret().to_vec())
+}
+
+/// The bytes of a text in base64url; none of one that is not, which is written otherwise than it was read.
+fn decoded(text: &str) -> Zeroizing<Vec<u8>> {
+    let mut bytes = Zeroizing::new(vec![0; text.len()]);
+    let length = Base64UrlUnpadded::decode(text, &mut bytes).map_or(0, <[u8]>::len);
+    bytes.truncate(length);
+    bytes
 }
 
 #[cfg(test)]
