@@ -6,6 +6,9 @@ pub(crate) mod avx2;
 pub(crate) mod ifma;
 pub(crate) mod serial;
 
+use crate::Engine;
+use crate::constants::Constants;
+
 /// Calls a function generic over the [`Kernel`](crate::kernel::Kernel) with that of an engine.
 macro_rules! with_kernel {
     ($engine:expr, $kernel:ident => $call:expr) => {
@@ -17,3 +20,28 @@ macro_rules! with_kernel {
     };
 }
 pub(crate) use with_kernel;
+
+/// The same for so many rows of an operation, with the constants of a modulus: few rows have kernels of their own, which need no
+/// other constants.
+macro_rules! with_kernel_for {
+    ($constants:expr, $rows:expr, $kernel:ident => $call:expr) => {
+        match $crate::backend::few($constants, $rows) {
+            #[cfg(target_arch = "x86_64")]
+            true => {
+                type $kernel = $crate::backend::ifma::across::Across;
+                $call
+            }
+            _ => $crate::backend::with_kernel!($constants.engine, $kernel => $call),
+        }
+    };
+}
+pub(crate) use with_kernel_for;
+
+/// Whether so many rows are few, for the modulus and its engine.
+pub(crate) fn few(constants: &Constants, rows: usize) -> bool {
+    match constants.engine.engine() {
+        #[cfg(target_arch = "x86_64")]
+        Engine::Ifma => ifma::across::few(constants.k, rows),
+        _ => false,
+    }
+}

@@ -57,7 +57,7 @@ impl Batch {
         let mut batch = Batch::secret(limbs, Vec::with_capacity(rows.size_hint().0 * limbs));
         for row in rows {
             if batch.words.len() + limbs > batch.words.capacity() {
-                batch.grow();
+                batch.grow((2 * batch.words.capacity()).max(4 * limbs));
             }
             batch.words.extend_from_slice(row);
             let padded = batch.words.len() + limbs - row.len();
@@ -182,16 +182,38 @@ impl Batch {
         Batch { limbs, words, secret: batches.iter().any(|batch| batch.secret) }
     }
 
+    /// Puts numbers of the same width after these, which become secret if those are. Whoever knows how many will come says so to
+    /// [`Batch::reserve`] first.
+    ///
+    /// # Panics
+    /// If the others have another number of limbs.
+    pub fn append(&mut self, other: &Batch) {
+        assert_eq!(self.limbs, other.limbs, "batches of different widths");
+        self.secret |= other.secret;
+        self.reserve(other.len());
+        self.words.extend_from_slice(&other.words);
+    }
+
+    /// Makes room for so many more numbers.
+    pub fn reserve(&mut self, rows: usize) {
+        let words = self.words.len() + rows * self.limbs;
+        if words > self.words.capacity() {
+            self.grow(words);
+        }
+    }
+
     /// What was taken from this batch, as secret as it.
     fn part(&self, taken: Batch) -> Self {
         if self.secret { taken } else { taken.public() }
     }
 
-    /// Doubles the room, wiping the place that the numbers leave.
-    fn grow(&mut self) {
-        let mut larger = Vec::with_capacity((2 * self.words.capacity()).max(4 * self.limbs));
+    /// Moves to a place with room for so many words; the place that the numbers leave is wiped if they are secret.
+    fn grow(&mut self, words: usize) {
+        let mut larger = Vec::with_capacity(words);
         larger.extend_from_slice(&self.words);
-        self.words.zeroize();
+        if self.secret {
+            self.words.zeroize();
+        }
         self.words = larger;
     }
 }
@@ -253,7 +275,10 @@ mod tests {
         let secret = Batch::from_rows(1, [&[1][..], &[2]]);
         let public = secret.clone().public();
         let taken = |batch: &Batch| {
-            [batch.clone(), batch.select(&[1]), batch.range(0..1), batch.resize(3), Batch::concat(&[batch, batch])]
+            let mut twice = batch.clone();
+            twice.append(batch);
+            assert_eq!(twice, Batch::concat(&[batch, batch]));
+            [twice, batch.select(&[1]), batch.range(0..1), batch.resize(3), Batch::concat(&[batch, batch])]
         };
         assert!(taken(&secret).iter().all(Batch::is_secret));
         assert!(!taken(&public).iter().any(Batch::is_secret));

@@ -1,52 +1,90 @@
 //! Products of powers whose exponents everybody knows: what a batch of proofs is verified by.
 
 use crate::Batch;
+use crate::backend::{few, with_kernel, with_kernel_for};
 use crate::constants::Constants;
 use crate::groups::{Moduli, for_groups};
 use crate::kernel::{Kernel, Space};
 use crate::natural::bits_at;
-use crate::product::{load_parts, products};
-use crate::ring::{Ring, Workspace};
+use crate::product::{Form, entered, load_parts, products_in};
+use crate::ring::{Ring, Rings, Workspace};
+use crate::sliding::product_of_few;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Widest digit: beyond it the buckets of a window outgrow the bases of any batch that fits in memory.
 const WIDEST: u32 = 16;
-/// Products that a bucket costs beside those of the bases in it: out of the product of its chain, into Montgomery form, and into the
-/// two running products.
-const BUCKET: usize = 4;
+/// Most bases that share squarings.
+const FEW: usize = 16;
+/// Products that a bucket costs beside those of the bases in it: into the two running products.
+const BUCKET: usize = 2;
 
-/// The product of `base^exponent` over all rows, bases canonical numbers or pairs, exponents below `2^bits`; one row.
+/// The product of `base^exponent` over all rows, bases of any width, exponents below `2^bits`; one row.
 ///
 /// Exponents are cut into digits. For each digit's place, bases are multiplied up by the value of their digit, a bucket a value; the
 /// product of `bucket^value` is that of the running products from the highest value down, a place a lane; and the places are put
-/// together by squarings (\[BDLO12\], section 4, after \[Pippenger80\]).
-pub(crate) fn product_of_powers<R: Ring>(constants: &Constants, bases: &Batch, exponents: &Batch, bits: u32) -> Batch {
+/// together by squarings (\[BDLO12\], section 4, after \[Pippenger80\]), one after the other. Few bases share squarings instead, where
+/// one product alone is cheap: their tables and windows cost less than buckets.
+pub(crate) fn product_of_powers<R: Rings>(constants: &Constants, bases: &Batch, exponents: &Batch, bits: u32) -> Batch {
     assert_eq!(bases.len(), exponents.len(), "one exponent a base");
+    if shares_squarings(constants, bases.len()) {
+        return with_kernel_for!(constants, 1, K => product_of_few::<R::Of<K>>(constants, bases, exponents));
+    }
     let width = digit_width(bases.len(), bits);
-    let places = bits.div_ceil(width) as usize;
-    let values = 1 << width;
-    let lists: Vec<Vec<u32>> =
-        (0..places).into_par_iter().flat_map_iter(|place| lists(exponents, place, width)).collect();
-    let buckets = products::<R>(constants, bases, &lists);
+    let places = with_kernel!(constants.engine, K => of_places::<R::Of<K>>(constants, bases, exponents, bits, width));
+    with_kernel_for!(constants, 1, K => joined::<R::Of<K>>(constants, &places, width))
+}
 
-    let limbs = bases.limbs();
-    let mut of_places = Batch::zeros(places, limbs);
+/// Whether so many bases share squarings.
+pub(crate) fn shares_squarings(constants: &Constants, bases: usize) -> bool {
+    bases <= FEW && (constants.engine.engine().lanes() == 1 || few(constants, 1))
+}
+
+/// The product of the powers in each digit's place, a place a row, in Montgomery form.
+fn of_places<R: Ring>(constants: &Constants, bases: &Batch, exponents: &Batch, bits: u32, width: u32) -> Batch {
+    let places = bits.div_ceil(width) as usize;
+    // Everything stays in Montgomery form up to the end.
+    let bases = entered::<R>(constants, bases).public();
+    // As many places at once as there are lanes for: buckets take memory.
+    let parts = places.div_ceil(R::Kernel::LANES * rayon::current_num_threads()).max(1);
+    let of_part = |part: usize| {
+        let places = places * part / parts..places * (part + 1) / parts;
+        products_of_places::<R>(constants, &bases, exponents, places, width)
+    };
+    let of_places: Vec<Batch> = (0..parts).map(of_part).collect();
+    Batch::concat(&of_places.iter().collect::<Vec<_>>())
+}
+
+/// For each place the product of the bases, each to the power of its digit there.
+fn products_of_places<R: Ring>(
+    constants: &Constants,
+    bases: &Batch,
+    exponents: &Batch,
+    places: Range<usize>,
+    width: u32,
+) -> Batch {
+    let (count, values, limbs) = (places.len(), 1 << width, bases.limbs());
+    let lists: Vec<Vec<u32>> = places.into_par_iter().flat_map_iter(|place| lists(exponents, place, width)).collect();
+    let buckets = products_in::<R>(Form::Montgomery, constants, bases, &lists).public();
+    let mut of_places = Batch::zeros(count, limbs);
     for_groups::<R>(Moduli::Shared(constants), &mut of_places, |m, work, range, rows| {
         let space = || Space::<R::Kernel>::new(R::width(m));
         let (mut bucket, mut running, mut total) = (space(), space(), space());
         running.copy_from_slice(R::one(m));
         total.copy_from_slice(R::one(m));
         let mut lanes = Vec::with_capacity(R::Kernel::LANES);
+        let of_value = |value: usize| range.clone().map(|place| buckets.row(place * values + value)).collect();
+        let mut rows_of_value: Vec<&[u64]> = of_value(values - 1);
         for value in (1..values).rev() {
-            let rows = range.clone().map(|place| buckets.row(place * values + value));
-            load_parts::<R>(m, &mut bucket, rows, &mut lanes);
-            work.mul_assign(m, &mut bucket, &m.r2[..R::width(m)]);
+            load_parts::<R>(m, &mut bucket, rows_of_value.iter().copied(), &mut lanes);
+            rows_of_value = of_value(value - 1);
+            R::Kernel::prefetch(&rows_of_value);
             work.mul_assign(m, &mut running, &bucket);
             work.mul_assign(m, &mut total, &running);
         }
-        work.exit(m, rows.chunks_exact_mut(limbs), &total);
+        work.settle(m, rows.chunks_exact_mut(limbs), &total);
     });
-    joined::<R>(constants, &of_places, width)
+    of_places
 }
 
 /// For each value of a digit the rows whose exponents have it in this place; none for 0.
@@ -73,7 +111,6 @@ fn joined<R: Ring>(constants: &Constants, of_places: &Batch, width: u32) -> Batc
         for place in of_places.rows().rev() {
             work.sqr_assign(m, &mut total, width as usize);
             load_parts::<R>(m, &mut factor, std::iter::once(place), &mut lanes);
-            work.mul_assign(m, &mut factor, &m.r2[..R::width(m)]);
             work.mul_assign(m, &mut total, &factor);
         }
         work.exit(m, rows.chunks_exact_mut(limbs), &total);
@@ -104,7 +141,9 @@ mod tests {
 
     #[test]
     fn products_of_powers_are_those_of_gmp_on_every_engine() {
-        for (modulus_bits, rows, bits) in [(64, 0, 5), (130, 1, 128), (512, 7, 1), (320, 40, 200), (1024, 300, 131)] {
+        for (modulus_bits, rows, bits) in
+            [(64, 0, 5), (130, 1, 128), (512, 7, 1), (257, 16, 250), (320, 17, 90), (320, 40, 200), (1024, 300, 131)]
+        {
             let limbs = modulus_bits / 64 + 1;
             let mut m = random::bits(1, limbs, modulus_bits as u32).unwrap();
             m.row_mut(0)[0] |= 1;

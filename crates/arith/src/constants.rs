@@ -2,9 +2,9 @@
 
 use crate::backend::with_kernel;
 use crate::kernel::Kernel;
-use crate::natural::{bit_length, double, inverse_word};
+use crate::natural::{Secret, bit_length, double, inverse_word, limbs_of, resized, shift_in};
 use crate::{ArithError, Available, Engine};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A number `low + high m` with both parts below `m`, in limbs of 64 bits.
@@ -25,6 +25,10 @@ pub(crate) struct Constants {
     pub(crate) one: Pair,
     pub(crate) r2: Pair,
     pub(crate) shift: Pair,
+    /// [`Constants::reciprocal`], which wipes itself; empty until it is made. Unlike a cell for it, no number has no bytes that are
+    /// not its own.
+    #[zeroize(skip)]
+    reciprocal: Mutex<Secret>,
 }
 
 impl Constants {
@@ -46,7 +50,7 @@ impl Constants {
         let m = modulus[..bits.div_ceil(64) as usize].to_vec();
         let (k, chunk_bits, r_bits) = with_kernel!(engine, K => {
             let k = K::limbs(bits);
-            (k, K::RADIX_BITS * K::chunk_limbs(k) as u32, K::RADIX_BITS * k as u32)
+            (k, K::chunk_bits(k), K::RADIX_BITS * k as u32)
         });
         let mut power = (vec![0; m.len()], vec![0; m.len()]);
         power.0[0] = 1;
@@ -56,7 +60,23 @@ impl Constants {
         let shift = power.clone();
         double_times(&mut power, r_bits - chunk_bits, &m);
         let neg_inverse = inverse_word(m[0]).wrapping_neg();
-        Ok(Arc::new(Constants { engine, bits, k, m, neg_inverse, one, r2: power, shift }))
+        Ok(Arc::new(Constants { engine, bits, k, m, neg_inverse, one, r2: power, shift, reciprocal: Mutex::default() }))
+    }
+
+    /// `floor(2^(2 radix_bits digits) / m)` for the modulus' `digits` limbs of the kernel's radix, made when it is first asked for.
+    pub(crate) fn reciprocal(&self, radix_bits: u32, digits: usize) -> MutexGuard<'_, Secret> {
+        // Whoever panicked while it was made left it empty.
+        let mut reciprocal = self.reciprocal.lock().unwrap_or_else(PoisonError::into_inner);
+        if reciprocal.is_empty() {
+            let bits = radix_bits * digits as u32;
+            let (mut rest, mut quotient) = (resized(&[1], self.limbs()), resized(&[], limbs_of(bits + radix_bits)));
+            for _ in 0..2 * bits {
+                let carried = double(&mut rest, 0, &self.m);
+                shift_in(&mut quotient, carried);
+            }
+            *reciprocal = quotient;
+        }
+        reciprocal
     }
 
     /// 64-bit limbs of the modulus.

@@ -5,7 +5,8 @@
 //! reads and conversions are not in them. An operation's count at the peak rate is its physical limit, and the quotient
 //! of that time and the measured one is the share of the limit that it reaches.
 
-use crate::pow::{VECTOR_WINDOW, sliding_width, window_width};
+use crate::pow::{VECTOR_WINDOW, window_width};
+use crate::sliding::sliding_width;
 
 /// IFMA instructions for eight operations modulo numbers of one size.
 ///

@@ -1,6 +1,6 @@
 //! Powers of one base by a comb: almost no squarings.
 
-use crate::backend::with_kernel;
+use crate::backend::{with_kernel, with_kernel_for};
 use crate::constants::Constants;
 use crate::groups::{Moduli, for_groups};
 use crate::kernel::{Kernel, Lanes, SHARED_ENTRIES, Space};
@@ -73,7 +73,7 @@ impl FixedBase {
     /// Bits at and above the length given to [`FixedBase::new`], rounded up to the comb, are ignored.
     pub fn pow(&self, exponents: &Batch) -> Pairs {
         let constants = self.square.constants();
-        Pairs::from_rows(with_kernel!(constants.engine, K => {
+        Pairs::from_rows(with_kernel_for!(constants, exponents.len(), K => {
             comb::<Dual<K>>(constants, &self.tables, self.shape, exponents)
         }))
     }

@@ -53,7 +53,7 @@ pub(crate) fn for_groups<R: Ring>(
         }
     };
     // With nothing to share out, handing the work to another thread would cost more than some of it.
-    if out.len() <= lanes || rayon::current_num_threads() == 1 {
+    if out.len() <= R::Kernel::ALONE || rayon::current_num_threads() == 1 {
         let mut workspace = Workspace::new(k);
         return out.as_limbs_mut().chunks_mut(size).enumerate().for_each(|group| run(&mut workspace, group));
     }

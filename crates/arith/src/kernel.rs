@@ -26,6 +26,8 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     type Word: DefaultIsZeroes + Send + Sync;
     /// Numbers side by side.
     const LANES: usize;
+    /// Most rows that are not worth another thread.
+    const ALONE: usize = Self::LANES;
     /// Bits of a limb.
     const RADIX_BITS: u32;
 
@@ -35,8 +37,8 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// Limbs `k` that residues modulo a modulus of `bits` bits take.
     fn limbs(bits: u32) -> usize;
 
-    /// Limbs of the pieces into which longer numbers are cut; see [`Kernel::add_chunk`].
-    fn chunk_limbs(k: usize) -> usize;
+    /// Bits of the pieces into which longer numbers are cut, at most those of `k` limbs; see [`Kernel::add_chunk`].
+    fn chunk_bits(k: usize) -> u32;
 
     /// Words of scratch space that the products need.
     fn scratch(k: usize) -> usize;
@@ -78,8 +80,32 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     fn dual_sqr(m: &Lanes<Self>, out: &mut [Self::Word], a: &[Self::Word], scratch: &mut [Self::Word]);
 
     /// `a = a + chunk` for a residue or dual residue `a`, modulo `m` or `m^2`, and a number
-    /// `chunk < 2^(RADIX_BITS chunk_limbs)`, not necessarily reduced: only good as the first factor of a product.
+    /// `chunk < 2^chunk_bits`, not necessarily reduced: only good as the first factor of a product.
     fn add_chunk(m: &Lanes<Self>, a: &mut [Self::Word], chunk: &[Self::Word]);
+
+    /// Whether the kernel has what [`crate::barrett`] needs: the four functions that follow.
+    const TRUNCATES: bool = false;
+
+    /// `t = a b` in `2 k` columns, of which those from `from` on are complete, but for what carries from below would bring; those below
+    /// are undefined.
+    fn product_from(_t: &mut [Self::Word], _a: &[Self::Word], _b: &[Self::Word], _from: usize) {
+        unreachable!("a kernel that truncates")
+    }
+
+    /// `t = a b` in `2 k` columns, of which the lowest `k` are complete; those above are undefined.
+    fn product_below(_t: &mut [Self::Word], _a: &[Self::Word], _b: &[Self::Word]) {
+        unreachable!("a kernel that truncates")
+    }
+
+    /// Carries columns up into limbs. What leaves the last one is dropped.
+    fn carry(_columns: &mut [Self::Word]) {
+        unreachable!("a kernel that truncates")
+    }
+
+    /// `a = a - b mod 2^(RADIX_BITS k)`, and then `a - m` where that is not negative.
+    fn remainder(_m: &Lanes<Self>, _a: &mut [Self::Word], _b: &[Self::Word]) {
+        unreachable!("a kernel that truncates")
+    }
 
     /// `out` = the entry of `table` (entries of `out.len()` words one after another) that `index` gives for each lane.
     /// Reads the whole table whatever the index.
@@ -109,7 +135,7 @@ pub(crate) struct Lanes<K: Kernel> {
     pub(crate) one: Vec<K::Word>,
     /// `R^2 mod m^2`: multiplying by it brings a number into Montgomery form.
     pub(crate) r2: Vec<K::Word>,
-    /// `R B mod m^2`, `B = 2^(RADIX_BITS chunk_limbs)`: multiplying by it shifts a number up by a chunk.
+    /// `R B mod m^2`, `B = 2^chunk_bits`: multiplying by it shifts a number up by a chunk.
     pub(crate) shift: Vec<K::Word>,
 }
 

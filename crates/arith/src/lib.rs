@@ -12,6 +12,7 @@
 //! Numbers are slices of 64-bit limbs, least significant first.
 
 mod backend;
+mod barrett;
 mod batch;
 mod buckets;
 mod constants;
@@ -33,6 +34,7 @@ mod pow;
 mod product;
 pub mod random;
 mod ring;
+mod sliding;
 mod square;
 
 pub use batch::Batch;

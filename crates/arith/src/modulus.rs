@@ -1,6 +1,7 @@
 //! Arithmetic modulo `m` on batches.
 
-use crate::backend::with_kernel;
+use crate::backend::with_kernel_for;
+use crate::barrett;
 use crate::buckets::product_of_powers;
 use crate::constants::Constants;
 use crate::groups::{Moduli, for_groups, rows_of};
@@ -8,8 +9,8 @@ use crate::kernel::{Kernel, Space};
 use crate::ladder::ladder;
 use crate::natural::{add_assign, mask, reduce_once, sub_assign};
 use crate::pow::{pow, pow_by};
-use crate::product::products;
-use crate::ring::Plain;
+use crate::product::{chains_of, products};
+use crate::ring::{Plain, Plains};
 use crate::{ArithError, Batch, Engine, Exponents};
 use std::fmt;
 use std::sync::Arc;
@@ -63,28 +64,29 @@ impl Modulus {
 
     /// Numbers of any width, reduced.
     pub fn reduce(&self, numbers: &Batch) -> Batch {
-        with_kernel!(self.0.engine, K => reduce::<K>(&self.0, numbers))
+        with_kernel_for!(&self.0, numbers.len(), K => reduce::<K>(&self.0, numbers))
     }
 
-    /// The products row by row of numbers of any width: two Montgomery multiplications for numbers as wide as the modulus.
+    /// The products row by row of numbers of any width: for numbers as wide as the modulus a multiplication and, where the engine has
+    /// room, Barrett's reduction, or else two Montgomery multiplications.
     ///
     /// # Panics
     /// If the batches differ in length.
     pub fn mul(&self, a: &Batch, b: &Batch) -> Batch {
         assert_eq!(a.len(), b.len(), "one factor a row");
-        with_kernel!(self.0.engine, K => mul::<K>(&self.0, a, b))
+        with_kernel_for!(&self.0, a.len(), K => mul::<K>(&self.0, a, b))
     }
 
     /// Prepares a number of any width to be a factor of many products.
     pub fn factor(&self, number: &[u64]) -> Factor {
         let number = Batch::from_rows(number.len(), [number]);
-        Factor(with_kernel!(self.0.engine, K => montgomery::<K>(&self.0, &number)))
+        Factor(with_kernel_for!(&self.0, 1, K => montgomery::<K>(&self.0, &number)))
     }
 
     /// Numbers of any width, each multiplied by one prepared factor: for numbers as wide as the modulus, one Montgomery
     /// multiplication each.
     pub fn mul_by(&self, a: &Batch, factor: &Factor) -> Batch {
-        with_kernel!(self.0.engine, K => mul_by::<K>(&self.0, a, factor))
+        with_kernel_for!(&self.0, a.len(), K => mul_by::<K>(&self.0, a, factor))
     }
 
     /// The sums row by row of residues.
@@ -113,12 +115,12 @@ impl Modulus {
 
     /// Powers of numbers of any width, by windows; constant time in secret exponents and in the bases.
     pub fn pow(&self, bases: &Batch, exponents: Exponents<'_>) -> Batch {
-        with_kernel!(self.0.engine, K => pow::<Plain<K>>(Moduli::Shared(&self.0), bases, exponents))
+        with_kernel_for!(&self.0, bases.len(), K => pow::<Plain<K>>(Moduli::Shared(&self.0), bases, exponents))
     }
 
     /// Powers as [`Modulus::pow`], by the Montgomery ladder, in about 1.7 times the products.
     pub fn pow_ladder(&self, bases: &Batch, exponents: Exponents<'_>) -> Batch {
-        with_kernel!(self.0.engine, K => pow_by::<Plain<K>>(ladder, Moduli::Shared(&self.0), bases, exponents))
+        with_kernel_for!(&self.0, bases.len(), K => pow_by::<Plain<K>>(ladder, Moduli::Shared(&self.0), bases, exponents))
     }
 
     /// For each group the product of the residues whose row numbers it lists, one Montgomery multiplication a residue;
@@ -128,7 +130,7 @@ impl Modulus {
     /// If a group lists a row that is not there, or the residues have not the width of the modulus.
     pub fn products<G: AsRef<[u32]> + Sync>(&self, residues: &Batch, groups: &[G]) -> Batch {
         assert_eq!(residues.limbs(), self.limbs(), "residues of the modulus' width");
-        with_kernel!(self.0.engine, K => products::<Plain<K>>(&self.0, residues, groups))
+        with_kernel_for!(&self.0, chains_of(groups), K => products::<Plain<K>>(&self.0, residues, groups))
     }
 
     /// The product of the powers `base^exponent` of all rows, exponents below `2^bits`; 1 if there are none. For numbers that
@@ -137,8 +139,7 @@ impl Modulus {
     /// # Panics
     /// If there is not one exponent a base.
     pub fn product_of_powers(&self, bases: &Batch, exponents: &Batch, bits: u32) -> Batch {
-        let residues = self.reduce(bases);
-        with_kernel!(self.0.engine, K => product_of_powers::<Plain<K>>(&self.0, &residues, exponents, bits))
+        product_of_powers::<Plains>(&self.0, bases, exponents, bits)
     }
 
     /// Applies `step` to the rows of a copy of `a` and of `b`.
@@ -166,7 +167,7 @@ pub fn pow_each(moduli: &[&Modulus], bases: &Batch, exponents: Exponents<'_>) ->
         return Batch::zeros(0, 1);
     };
     let constants: Vec<&Constants> = moduli.iter().map(|modulus| &*modulus.0).collect();
-    with_kernel!(first.0.engine, K => pow::<Plain<K>>(Moduli::Each(&constants), bases, exponents))
+    with_kernel_for!(&first.0, bases.len(), K => pow::<Plain<K>>(Moduli::Each(&constants), bases, exponents))
 }
 
 fn reduce<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {
@@ -180,6 +181,9 @@ fn reduce<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {
 }
 
 fn mul<K: Kernel>(constants: &Constants, a: &Batch, b: &Batch) -> Batch {
+    if let Some(digits) = barrett::digits::<K>(constants, a.limbs().max(b.limbs())) {
+        return barrett::mul::<K>(constants, a, b, digits);
+    }
     let mut out = Batch::zeros(a.len(), constants.limbs());
     for_groups::<Plain<K>>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
         let (mut x, mut y) = (Space::<K>::new(m.k), Space::<K>::new(m.k));

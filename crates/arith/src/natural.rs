@@ -275,13 +275,20 @@ pub fn divide_exact(a: &[u64], d: &[u64], limbs: usize) -> Zeroizing<Vec<u64>> {
 
 /// `a = 2 a + bit mod m` for `a < m`; returns 1 if `m` was subtracted.
 pub(crate) fn double(a: &mut [u64], bit: u64, m: &[u64]) -> u64 {
+    let carry = shift_in(a, bit);
+    reduce_once(a, carry, m)
+}
+
+/// `a = 2 a + bit`; returns the bit that leaves it.
+#[inline]
+pub(crate) fn shift_in(a: &mut [u64], bit: u64) -> u64 {
     let mut carry = bit;
     for x in a.iter_mut() {
         let shifted = *x << 1 | carry;
         carry = *x >> 63;
         *x = shifted;
     }
-    reduce_once(a, carry, m)
+    carry
 }
 
 // GMP, which is C, does not run in Miri.

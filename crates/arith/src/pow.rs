@@ -1,11 +1,12 @@
-//! Exponentiation by windows: constant time for secret exponents, sliding for public ones.
+//! Exponentiation by windows: fixed ones, in constant time, for secret exponents; public ones have [`crate::sliding`].
 
 use crate::Batch;
 use crate::exponents::Exponents;
 use crate::groups::{Moduli, for_groups, rows_of};
 use crate::kernel::{Kernel, Space};
-use crate::natural::{bit_at, bit_length, bits_at};
+use crate::natural::bits_at;
 use crate::ring::{LanesOf, Ring, Word, Workspace};
+use crate::sliding::{Term, product_of_terms};
 
 /// Widest window of the vector engine: its tables hold a number in every lane, and 16 dual numbers fill the first cache.
 pub(crate) const VECTOR_WINDOW: u32 = 4;
@@ -17,7 +18,7 @@ pub(crate) type Method<R> =
 /// Every row's power by windows, each row of the result a canonical number or pair.
 pub(crate) fn pow<R: Ring>(moduli: Moduli<'_>, bases: &Batch, exponents: Exponents<'_>) -> Batch {
     let method: Method<R> = match exponents {
-        Exponents::Public(_) => sliding_window,
+        Exponents::Public(_) => sliding,
         Exponents::Shared(..) | Exponents::Each(..) => fixed_window,
     };
     pow_by(method, moduli, bases, exponents)
@@ -37,6 +38,19 @@ pub(crate) fn pow_by<R: Ring>(method: Method<R>, moduli: Moduli<'_>, bases: &Bat
         work.exit(m, rows.chunks_exact_mut(limbs), &power);
     });
     out
+}
+
+/// Sliding windows, for an exponent that everybody knows; all lanes have the same one.
+fn sliding<R: Ring>(
+    m: &LanesOf<R>,
+    work: &mut Workspace<R>,
+    power: &mut [Word<R>],
+    base: &[Word<R>],
+    exponents: &[&[u64]],
+    _bits: u32,
+) {
+    let term = Term::<R>::new(m, work, base, exponents[0]);
+    product_of_terms(m, work, power, &[term]);
 }
 
 /// Fixed windows from the top, `w` bits a step: `w` squarings and one multiplication by a table entry, read by masks
@@ -102,46 +116,4 @@ pub(crate) fn powers<R: Ring>(
         }
     }
     table
-}
-
-/// Sliding windows over odd powers, for an exponent that everybody knows; all lanes have the same one (Handbook of
-/// Applied Cryptography, algorithm 14.85).
-fn sliding_window<R: Ring>(
-    m: &LanesOf<R>,
-    work: &mut Workspace<R>,
-    power: &mut [Word<R>],
-    base: &[Word<R>],
-    exponents: &[&[u64]],
-    bits: u32,
-) {
-    let (exponent, length) = (exponents[0], R::width(m));
-    let width = sliding_width(bits);
-    let mut odd = Space::<R::Kernel>::new(length << (width - 1));
-    odd[..length].copy_from_slice(base);
-    let mut square = Space::<R::Kernel>::new(length);
-    R::sqr(m, &mut square, base, &mut work.scratch);
-    for entry in 1..1 << (width - 1) {
-        let (done, next) = odd.split_at_mut(entry * length);
-        R::mul(m, &mut next[..length], &done[(entry - 1) * length..], &square, &mut work.scratch);
-    }
-    power.copy_from_slice(R::one(m));
-    let mut remaining = bit_length(exponent);
-    while remaining > 0 {
-        if bit_at(exponent, remaining as usize - 1) == 0 {
-            work.sqr_assign(m, power, 1);
-            remaining -= 1;
-            continue;
-        }
-        let taken = width.min(remaining);
-        let digit = bits_at(exponent, (remaining - taken) as usize, taken);
-        let zeros = digit.trailing_zeros();
-        work.sqr_assign(m, power, (taken - zeros) as usize);
-        work.mul_assign(m, power, &odd[(digit >> zeros) as usize / 2 * length..][..length]);
-        remaining -= taken - zeros;
-    }
-}
-
-/// The width of sliding windows that needs the fewest multiplications.
-pub(crate) fn sliding_width(bits: u32) -> u32 {
-    (1..=7).min_by_key(|width| (1 << (width - 1)) + bits / (width + 1)).expect("the range is not empty")
 }

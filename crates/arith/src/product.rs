@@ -2,8 +2,9 @@
 
 use crate::Batch;
 use crate::constants::{Constants, Pair};
-use crate::groups::{Moduli, for_groups};
+use crate::groups::{Moduli, for_groups, rows_of};
 use crate::kernel::{Kernel, Lanes, Space};
+use crate::natural::resized;
 use crate::ring::{Ring, Word, Workspace};
 use std::iter::repeat_n;
 use zeroize::Zeroizing;
@@ -19,6 +20,30 @@ const SHORTEST: usize = 16;
 /// are the factors of the next pass. A chain of `t` factors loses `R^(t-1)`, given back at its end; shorter
 /// chains beside it are filled up with the number 1, so that all lanes lose the same.
 pub(crate) fn products<R: Ring>(constants: &Constants, factors: &Batch, groups: &[impl AsRef<[u32]> + Sync]) -> Batch {
+    products_in::<R>(Form::Plain, constants, factors, groups)
+}
+
+/// How many lanes the chains of so short groups fill.
+pub(crate) fn chains_of(groups: &[impl AsRef<[u32]>]) -> usize {
+    groups.iter().map(|group| group.as_ref().len().div_ceil(SHORTEST)).sum()
+}
+
+/// What numbers stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Themselves.
+    Plain,
+    /// Their `R`-th part, as [`Workspace::settle`] leaves it: of such chains nothing is lost.
+    Montgomery,
+}
+
+/// The same for factors and products in either form.
+pub(crate) fn products_in<R: Ring>(
+    form: Form,
+    constants: &Constants,
+    factors: &Batch,
+    groups: &[impl AsRef<[u32]> + Sync],
+) -> Batch {
     let limbs = R::PARTS * constants.limbs();
     let rows: usize = groups.iter().map(|group| group.as_ref().len()).sum();
     let workers = R::Kernel::LANES * rayon::current_num_threads();
@@ -28,53 +53,69 @@ pub(crate) fn products<R: Ring>(constants: &Constants, factors: &Batch, groups: 
         chains.extend(rows.as_ref().chunks(longest).map(|chain| (group, chain)));
     }
     chains.sort_by_key(|(_, chain)| std::cmp::Reverse(chain.len()));
-    let partial = chain_products::<R>(constants, factors, &chains, limbs);
+    let one = match form {
+        Form::Plain => resized(&[1], limbs),
+        Form::Montgomery => row_of::<R>(&constants.one),
+    };
+    let partial = chain_products::<R>(form, constants, factors, &chains, &one);
 
     let mut lists = vec![Vec::new(); groups.len()];
     for (row, (group, _)) in chains.iter().enumerate() {
         lists[*group].push(row as u32);
     }
     if lists.iter().any(|list| list.len() > 1) {
-        return products::<R>(constants, &partial, &lists);
+        return products_in::<R>(form, constants, &partial, &lists);
     }
-    let mut one = vec![0; limbs];
-    one[0] = 1;
     Batch::from_rows(limbs, lists.iter().map(|list| list.first().map_or(&one[..], |&row| partial.row(row as usize))))
 }
 
-/// The product of each chain.
-fn chain_products<R: Ring>(constants: &Constants, factors: &Batch, chains: &[(usize, &[u32])], limbs: usize) -> Batch {
+/// The product of each chain; shorter ones are filled up with `one`.
+fn chain_products<R: Ring>(
+    form: Form,
+    constants: &Constants,
+    factors: &Batch,
+    chains: &[(usize, &[u32])],
+    one: &[u64],
+) -> Batch {
+    let limbs = one.len();
     let mut out = Batch::zeros(chains.len(), limbs);
     let moduli = Moduli::Shared(constants);
-    let powers = powers::<R>(constants, chains.first().map_or(0, |(_, chain)| chain.len()));
-    let mut one = vec![0; limbs];
-    one[0] = 1;
+    let powers = match form {
+        Form::Plain => powers::<R>(constants, chains.first().map_or(0, |(_, chain)| chain.len())),
+        Form::Montgomery => Vec::new(),
+    };
     for_groups::<R>(moduli, &mut out, |m, work, range, rows| {
         let width = R::width(m);
         let (mut product, mut factor) = (Space::<R::Kernel>::new(width), Space::<R::Kernel>::new(width));
+        // The group that this core is likely to take next.
+        let next = &chains[range.end..chains.len().min(range.end + R::Kernel::LANES)];
         let chains = &chains[range];
         let mut lanes = Vec::with_capacity(chains.len());
         let mut load = |words: &mut [Word<R>], step: usize| {
-            let row = |chain: &[u32]| chain.get(step).map_or(&one[..], |&row| factors.row(row as usize));
+            let row = |chain: &[u32]| chain.get(step).map_or(one, |&row| factors.row(row as usize));
             load_parts::<R>(m, words, chains.iter().map(|(_, chain)| row(chain)), &mut lanes);
         };
         let longest = chains[0].1.len();
         // Rows lie anywhere in more memory than a cache holds.
         let mut ahead = Vec::with_capacity(chains.len());
         let mut prefetch = |step: usize| {
+            let (chains, step) = if step < longest { (chains, step) } else { (next, step - longest) };
             ahead.clear();
             ahead.extend(chains.iter().filter_map(|(_, chain)| chain.get(step)).map(|&row| factors.row(row as usize)));
             R::Kernel::prefetch(&ahead);
         };
+        // Two steps ahead: the first product of a chain follows its first two factors at once.
         load(&mut product, 0);
-        prefetch(1);
+        prefetch(2);
         for step in 1..longest {
             load(&mut factor, step);
-            prefetch(step + 1);
+            prefetch(step + 2);
             work.mul_assign(m, &mut product, &factor);
         }
-        load_parts::<R>(m, &mut factor, repeat_n(&powers[longest - 1][..], R::Kernel::LANES), &mut lanes);
-        work.finish(m, rows.chunks_exact_mut(limbs), &product, &factor);
+        let rows = rows.chunks_exact_mut(limbs);
+        let Some(power) = powers.get(longest - 1) else { return work.settle(m, rows, &product) };
+        load_parts::<R>(m, &mut factor, repeat_n(&power[..], R::Kernel::LANES), &mut lanes);
+        work.finish(m, rows, &product, &factor);
     });
     out
 }
@@ -98,8 +139,7 @@ pub(crate) fn load_parts<'a, R: Ring>(
 ///
 /// Of `s` powers, the Montgomery products with the last one are `s - 1` more, side by side in lanes.
 fn powers<R: Ring>(constants: &Constants, most: usize) -> Vec<Zeroizing<Vec<u64>>> {
-    let pair = |(low, high): &Pair| Zeroizing::new([&low[..], &high[..]][..R::PARTS].concat());
-    let mut powers = vec![pair(&constants.one), pair(&constants.r2)];
+    let mut powers = vec![row_of::<R>(&constants.one), row_of::<R>(&constants.r2)];
     let m = Lanes::<R::Kernel>::new(&[constants]);
     let mut work = Workspace::<R>::new(m.k);
     let (mut a, mut b) = (Space::<R::Kernel>::new(R::width(&m)), Space::<R::Kernel>::new(R::width(&m)));
@@ -115,4 +155,20 @@ fn powers<R: Ring>(constants: &Constants, most: usize) -> Vec<Zeroizing<Vec<u64>
         }
     }
     powers
+}
+
+/// A constant as a row.
+fn row_of<R: Ring>((low, high): &Pair) -> Zeroizing<Vec<u64>> {
+    Zeroizing::new([&low[..], &high[..]][..R::PARTS].concat())
+}
+
+/// The Montgomery residues of numbers of any width, canonical: factors of [`Form::Montgomery`].
+pub(crate) fn entered<R: Ring>(constants: &Constants, numbers: &Batch) -> Batch {
+    let mut out = Batch::zeros(numbers.len(), R::PARTS * constants.limbs());
+    for_groups::<R>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
+        let mut residues = Space::<R::Kernel>::new(R::width(m));
+        work.enter(m, &mut residues, &rows_of(numbers, range));
+        work.settle(m, rows.chunks_exact_mut(R::PARTS * m.limbs), &residues);
+    });
+    out
 }

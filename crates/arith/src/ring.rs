@@ -1,6 +1,7 @@
 //! The two rings of a kernel behind one interface, so that every exponentiation is written once for both.
 
 use crate::kernel::{Kernel, Lanes, Space};
+use crate::natural::low_bits;
 use std::marker::PhantomData;
 
 /// The words of a ring's kernel.
@@ -64,6 +65,26 @@ impl<K: Kernel> Ring for Dual<K> {
     }
 }
 
+/// One of the two rings, whatever the kernel: for work whose parts suit different kernels.
+pub(crate) trait Rings {
+    /// The ring of a kernel.
+    type Of<K: Kernel>: Ring<Kernel = K>;
+}
+
+/// [`Plain`] rings.
+pub(crate) struct Plains;
+
+/// [`Dual`] rings.
+pub(crate) struct Duals;
+
+impl Rings for Plains {
+    type Of<K: Kernel> = Plain<K>;
+}
+
+impl Rings for Duals {
+    type Of<K: Kernel> = Dual<K>;
+}
+
 /// The working memory of one group of lanes; wiped when dropped.
 pub(crate) struct Workspace<R: Ring> {
     /// For the kernel's products.
@@ -108,14 +129,14 @@ impl<R: Ring> Workspace<R> {
     /// The numbers in `rows`, one a lane and of any length, reduced but not in Montgomery form, good as the first
     /// factor of a product: Horner's rule over chunks from the top, one product a chunk after the first.
     pub(crate) fn reduce(&mut self, m: &LanesOf<R>, out: &mut [Word<R>], rows: &[&[u64]]) {
-        let bits = R::Kernel::RADIX_BITS as usize * R::Kernel::chunk_limbs(m.k);
+        let bits = R::Kernel::chunk_bits(m.k) as usize;
         let longest = rows.iter().map(|row| 64 * row.len()).max().unwrap_or(0);
         let top = longest.div_ceil(bits).saturating_sub(1);
         out.fill(Default::default());
-        R::Kernel::load(&mut out[..R::Kernel::chunk_limbs(m.k)], rows, top * bits);
+        load_chunk::<R::Kernel>(&mut out[..m.k], rows, top * bits);
         for index in (0..top).rev() {
             self.mul_assign(m, out, &m.shift[..R::width(m)]);
-            R::Kernel::load(&mut self.chunk[..R::Kernel::chunk_limbs(m.k)], rows, index * bits);
+            load_chunk::<R::Kernel>(&mut self.chunk, rows, index * bits);
             R::Kernel::add_chunk(m, out, &self.chunk);
         }
     }
@@ -145,6 +166,12 @@ impl<R: Ring> Workspace<R> {
         self.canonical(m, rows);
     }
 
+    /// Brings residues as they are into canonical numbers or pairs: in Montgomery form they stay so.
+    pub(crate) fn settle<'a>(&mut self, m: &LanesOf<R>, rows: impl Iterator<Item = &'a mut [u64]>, a: &[Word<R>]) {
+        self.spare.copy_from_slice(a);
+        self.canonical(m, rows);
+    }
+
     fn canonical<'a>(&mut self, m: &LanesOf<R>, rows: impl Iterator<Item = &'a mut [u64]>) {
         R::Kernel::canonical(m, &mut self.spare);
         let mut rows: Vec<_> = rows.collect();
@@ -153,5 +180,18 @@ impl<R: Ring> Workspace<R> {
                 rows.iter_mut().map(|row| row.split_off_mut(..m.limbs).expect("a whole number")).collect();
             R::Kernel::store(part, &mut heads);
         }
+    }
+}
+
+/// The chunk from bit `start` on of each row.
+fn load_chunk<K: Kernel>(words: &mut [K::Word], rows: &[&[u64]], start: usize) {
+    K::load(words, rows, start);
+    let mut bits = K::chunk_bits(words.len());
+    for word in words {
+        let here = bits.min(K::RADIX_BITS);
+        if here < K::RADIX_BITS {
+            (0..K::LANES).for_each(|lane| K::set_lane(word, lane, K::lane(word, lane) & low_bits(here)));
+        }
+        bits -= here;
     }
 }

@@ -1,17 +1,20 @@
 //! Arithmetic modulo `m^2` on batches, carried out modulo `m`: dual Montgomery.
 
-use crate::backend::with_kernel;
-use crate::buckets::product_of_powers;
+use crate::backend::with_kernel_for;
+use crate::buckets::{product_of_powers, shares_squarings};
 use crate::constants::Constants;
 use crate::groups::{Moduli, for_groups, rows_of};
 use crate::kernel::{Kernel, Space};
 use crate::multi_pow::multi_pow;
 use crate::natural::{add_assign, product};
 use crate::pow::pow;
-use crate::ring::{Dual, Ring};
+use crate::ring::{Dual, Duals, Ring};
 use crate::{ArithError, Batch, Engine, Exponents, Modulus};
 use rayon::prelude::*;
 use std::fmt;
+
+/// Rows that are joined sooner than another thread would take them.
+const FEW: usize = 8;
 
 /// The square `m^2` of an odd modulus, as a modulus. Numbers modulo `m^2` come out as [`Pairs`].
 ///
@@ -53,25 +56,30 @@ impl Square {
     /// Numbers of any width reduced modulo `m^2` and divided by `m`: remainders low, quotients high. No division is
     /// carried out.
     pub fn split(&self, numbers: &Batch) -> Pairs {
-        Pairs::from_rows(with_kernel!(self.constants().engine, K => split::<K>(self.constants(), numbers)))
+        Pairs::from_rows(with_kernel_for!(self.constants(), numbers.len(), K => split::<K>(self.constants(), numbers)))
     }
 
     /// The numbers `low + high m`, in twice the limbs of `m`.
     pub fn join(&self, pairs: &Pairs) -> Batch {
         let limbs = self.0.limbs();
         let mut out = Batch::zeros(pairs.low.len(), 2 * limbs);
-        out.as_limbs_mut().par_chunks_exact_mut(2 * limbs).enumerate().for_each(|(row, number)| {
+        let join = |(row, number): (usize, &mut [u64])| {
             let above = zeroize::Zeroizing::new(product(pairs.high.row(row), self.0.as_limbs()));
             number.copy_from_slice(&above);
             add_assign(number, pairs.low.row(row));
-        });
+        };
+        if out.len() <= FEW {
+            out.as_limbs_mut().chunks_exact_mut(2 * limbs).enumerate().for_each(join);
+        } else {
+            out.as_limbs_mut().par_chunks_exact_mut(2 * limbs).enumerate().for_each(join);
+        }
         out
     }
 
     /// Powers of numbers of any width, by windows; constant time in secret exponents and in the bases.
     pub fn pow(&self, bases: &Batch, exponents: Exponents<'_>) -> Pairs {
         let moduli = Moduli::Shared(self.constants());
-        Pairs::from_rows(with_kernel!(self.constants().engine, K => pow::<Dual<K>>(moduli, bases, exponents)))
+        Pairs::from_rows(with_kernel_for!(self.constants(), bases.len(), K => pow::<Dual<K>>(moduli, bases, exponents)))
     }
 
     /// For each group the product of the powers `base^exponent` of the rows that it lists, all exponents secret and
@@ -87,7 +95,7 @@ impl Square {
         groups: &[G],
     ) -> Pairs {
         assert_eq!(bases.len(), exponents.len(), "one exponent a base");
-        let rows = with_kernel!(self.constants().engine, K => multi_pow::<Dual<K>>(self.constants(), bases, exponents, bits, groups));
+        let rows = with_kernel_for!(self.constants(), groups.len(), K => multi_pow::<Dual<K>>(self.constants(), bases, exponents, bits, groups));
         Pairs::from_rows(rows)
     }
 
@@ -97,11 +105,14 @@ impl Square {
     /// # Panics
     /// If there is not one exponent a base.
     pub fn product_of_powers(&self, bases: &Batch, exponents: &Batch, bits: u32) -> Pairs {
-        let rows = with_kernel!(self.constants().engine, K => {
-            let pairs = split::<K>(self.constants(), bases).public();
-            product_of_powers::<Dual<K>>(self.constants(), &pairs, exponents, bits)
-        });
+        let rows = product_of_powers::<Duals>(self.constants(), bases, exponents, bits);
         Pairs::from_rows(rows)
+    }
+
+    /// Whether [`Square::product_of_powers`] of so many bases shares all squarings, on a kernel for one number: then a product
+    /// takes less than its powers side by side.
+    pub fn shares_squarings(&self, bases: usize) -> bool {
+        shares_squarings(self.constants(), bases)
     }
 
     pub(crate) fn constants(&self) -> &Constants {
@@ -146,7 +157,7 @@ pub fn pow_pairs(squares: &[&Square], bases: &Batch, exponents: Exponents<'_>) -
     };
     let constants: Vec<&Constants> = squares.iter().map(|square| square.constants()).collect();
     let moduli = Moduli::Each(&constants);
-    Pairs::from_rows(with_kernel!(first.constants().engine, K => pow::<Dual<K>>(moduli, bases, exponents)))
+    Pairs::from_rows(with_kernel_for!(first.constants(), bases.len(), K => pow::<Dual<K>>(moduli, bases, exponents)))
 }
 
 fn split<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {

@@ -2,6 +2,7 @@
 
 use crate::{Error, ErrorKind};
 use std::sync::Arc;
+use zeroize::Zeroize;
 
 /// The residues of `len` numbers modulo each of `t` moduli: one column a modulus, column after column, so that each is the
 /// batch's (or the polynomial's) residue modulo its modulus. Every residue is below its modulus.
@@ -73,6 +74,13 @@ impl Residues {
     pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
         let all = self.moduli.len() * self.len;
         self.words[self.start..][..all].chunks_mut(self.len.max(1))
+    }
+}
+
+/// Residues are public, mostly; those that are not are wiped by whoever knows it. They are zeros then.
+impl Zeroize for Residues {
+    fn zeroize(&mut self) {
+        self.words.as_mut_slice().zeroize();
     }
 }
 

@@ -52,8 +52,8 @@ impl Kernel for Avx2 {
         ((bits + SPARE).div_ceil(RADIX) as usize).next_multiple_of(2)
     }
 
-    fn chunk_limbs(k: usize) -> usize {
-        k - 1
+    fn chunk_bits(k: usize) -> u32 {
+        RADIX * (k as u32 - 1)
     }
 
     fn scratch(k: usize) -> usize {
@@ -152,6 +152,33 @@ impl Kernel for Avx2 {
     fn add_chunk(m: &Lanes<Self>, a: &mut [Quad], chunk: &[Quad]) {
         // SAFETY: as in `mul`.
         unsafe { blocks::add(&mut a[..m.k], chunk) }
+    }
+
+    const TRUNCATES: bool = true;
+
+    fn product_from(t: &mut [Quad], a: &[Quad], b: &[Quad], from: usize) {
+        t.fill(Quad::default());
+        // SAFETY: as in `mul`.
+        unsafe { Columns::of(t).multiply_from(a, b, from) }
+    }
+
+    fn product_below(t: &mut [Quad], a: &[Quad], b: &[Quad]) {
+        t.fill(Quad::default());
+        // SAFETY: as in `mul`.
+        unsafe { Columns::of(t).multiply_below(a, b) }
+    }
+
+    fn carry(columns: &mut [Quad]) {
+        // SAFETY: as in `mul`.
+        unsafe { blocks::carry(columns) }
+    }
+
+    fn remainder(m: &Lanes<Self>, a: &mut [Quad], b: &[Quad]) {
+        // SAFETY: as in `mul`.
+        unsafe {
+            blocks::subtract(a, b);
+            _ = blocks::reduce_once(a, &m.m);
+        }
     }
 
     fn select(out: &mut [Quad], table: &[Quad], index: &Quad) {

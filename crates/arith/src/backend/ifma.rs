@@ -16,6 +16,7 @@
 //! below 2^52, and a carry: below `(6 k + 3) 2^52`; with `k = 320` limbs (plain products only: `4 k + 3`) or 160 this stays
 //! below 2^63.
 
+pub(crate) mod across;
 mod blocks;
 pub(crate) mod lanes;
 mod peak;
@@ -52,8 +53,9 @@ impl Kernel for Ifma {
         ((bits + 8).div_ceil(RADIX) as usize).next_multiple_of(BLOCK)
     }
 
-    fn chunk_limbs(k: usize) -> usize {
-        k - 1
+    /// All that the bounds allow: the square of a number of 2048 bits is cut in two.
+    fn chunk_bits(k: usize) -> u32 {
+        RADIX * k as u32 - 2
     }
 
     fn scratch(k: usize) -> usize {
@@ -150,10 +152,37 @@ impl Kernel for Ifma {
         }
     }
 
-    /// `2 m + 2^(52 (k-1)) < R / 2`: no carry leaves the low part.
+    /// `2 m + R / 4 < R / 2`: no carry leaves the low part.
     fn add_chunk(m: &Lanes<Self>, a: &mut [Octet], chunk: &[Octet]) {
         // SAFETY: as in `mul`.
         unsafe { blocks::add(&mut a[..m.k], chunk) }
+    }
+
+    const TRUNCATES: bool = true;
+
+    fn product_from(t: &mut [Octet], a: &[Octet], b: &[Octet], from: usize) {
+        t.fill(Octet::default());
+        // SAFETY: as in `mul`.
+        unsafe { blocks::multiply_from(t, a, b, from) }
+    }
+
+    fn product_below(t: &mut [Octet], a: &[Octet], b: &[Octet]) {
+        t.fill(Octet::default());
+        // SAFETY: as in `mul`.
+        unsafe { blocks::multiply_below(t, a, b) }
+    }
+
+    fn carry(columns: &mut [Octet]) {
+        // SAFETY: as in `mul`.
+        unsafe { blocks::carry(columns) }
+    }
+
+    fn remainder(m: &Lanes<Self>, a: &mut [Octet], b: &[Octet]) {
+        // SAFETY: as in `mul`.
+        unsafe {
+            blocks::subtract(a, b);
+            _ = blocks::reduce_once(a, &m.m);
+        }
     }
 
     fn select(out: &mut [Octet], table: &[Octet], index: &Octet) {

@@ -36,8 +36,8 @@ impl Kernel for Serial {
         bits.div_ceil(64) as usize
     }
 
-    fn chunk_limbs(k: usize) -> usize {
-        k
+    fn chunk_bits(k: usize) -> u32 {
+        Self::RADIX_BITS * k as u32
     }
 
     fn scratch(k: usize) -> usize {

@@ -10,8 +10,9 @@ use crate::basis::System;
 use hearith_arith::natural::{bit_length, bits_at, inverse_word, sub_assign};
 use std::arch::x86_64::{
     __m256i, _mm_cvtsi64_si128, _mm256_add_epi64, _mm256_and_si256, _mm256_blendv_epi8, _mm256_loadu_si256,
-    _mm256_min_epu32, _mm256_mul_epu32, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi64x, _mm256_setzero_si256,
-    _mm256_sll_epi64, _mm256_srl_epi64, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_sub_epi32, _mm256_sub_epi64,
+    _mm256_min_epu32, _mm256_mul_epu32, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi32, _mm256_set1_epi64x,
+    _mm256_setzero_si256, _mm256_sll_epi64, _mm256_sllv_epi64, _mm256_srl_epi64, _mm256_srli_epi64, _mm256_srlv_epi64,
+    _mm256_storeu_si256, _mm256_sub_epi32, _mm256_sub_epi64,
 };
 use std::ops::Range;
 
@@ -87,7 +88,8 @@ pub(super) struct Narrow {
 struct Table {
     columns: usize,
     rows: usize,
-    entries: Vec<u64>,
+    /// A product takes 32 bits only, and 32 bits come into all lanes from memory in one instruction.
+    entries: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
@@ -103,7 +105,7 @@ struct Modulus {
 
 impl Table {
     fn new(rows: usize, columns: usize, entry: impl Fn(usize, usize) -> u64) -> Self {
-        let at = |row, column| if column < columns { entry(row, column) } else { 0 };
+        let at = |row, column| if column < columns { entry(row, column) as u32 } else { 0 };
         let block = |first: usize| {
             let at = &at;
             (0..rows).flat_map(move |row| (first..first + ABREAST).map(move |column| at(row, column)))
@@ -113,7 +115,7 @@ impl Table {
     }
 
     /// The rows `range` of the columns from `first`, a multiple of [`ABREAST`], on.
-    fn part(&self, first: usize, range: Range<usize>) -> &[u64] {
+    fn part(&self, first: usize, range: Range<usize>) -> &[u32] {
         let start = first * self.rows;
         &self.entries[start + ABREAST * range.start..start + ABREAST * range.end]
     }
@@ -168,7 +170,8 @@ impl Narrow {
                     let sums = sums(limbs, self.powers.part(column, rows));
                     for (g, modulus) in self.moduli[members.clone()].iter().enumerate() {
                         for half in 0..2 {
-                            found[g][half] = add(found[g][half], reduce(sums[g][half], modulus), modulus);
+                            let part = reduce(sums[g][half], modulus);
+                            found[g][half] = if at == 0 { part } else { add(found[g][half], part, modulus) };
                         }
                     }
                 }
@@ -239,11 +242,11 @@ impl Narrow {
 /// For each of [`ABREAST`] columns of a table the sum of its products with `x`.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn sums(x: &[Pair], table: &[u64]) -> [Pair; ABREAST] {
+fn sums(x: &[Pair], table: &[u32]) -> [Pair; ABREAST] {
     let mut sums = [[_mm256_setzero_si256(); 2]; ABREAST];
     for (x, entries) in x.iter().zip(table.as_chunks::<ABREAST>().0) {
         for g in 0..ABREAST {
-            let factor = broadcast(entries[g]);
+            let factor = _mm256_set1_epi32(entries[g] as i32);
             sums[g][0] = _mm256_add_epi64(sums[g][0], _mm256_mul_epu32(x[0], factor));
             sums[g][1] = _mm256_add_epi64(sums[g][1], _mm256_mul_epu32(x[1], factor));
         }
@@ -303,12 +306,18 @@ fn eight(words: &[u64]) -> Pair {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn put(places: &mut [u64], words: Pair) {
-    let mut whole = [0_u64; NUMBERS];
-    // SAFETY: there are places for eight words.
-    unsafe {
-        _mm256_storeu_si256(whole.as_mut_ptr().cast(), words[0]);
-        _mm256_storeu_si256(whole[4..].as_mut_ptr().cast(), words[1]);
+    let store = |places: &mut [u64; NUMBERS]| {
+        // SAFETY: there are places for eight words.
+        unsafe {
+            _mm256_storeu_si256(places.as_mut_ptr().cast(), words[0]);
+            _mm256_storeu_si256(places[4..].as_mut_ptr().cast(), words[1]);
+        }
+    };
+    if let Some(places) = places.first_chunk_mut() {
+        return store(places);
     }
+    let mut whole = [0; NUMBERS];
+    store(&mut whole);
     places.copy_from_slice(&whole[..places.len()]);
 }
 
@@ -333,10 +342,10 @@ fn load(x: &mut [Pair], numbers: &Numbers<'_>, range: Range<usize>) {
         if place > at {
             (at, below, above) = (place, above, wide(place + 1));
         }
+        // A shift by 64 gives zero.
+        let (down, up) = (broadcast(shift as u64), broadcast(64 - shift as u64));
         for half in 0..2 {
-            let low = _mm256_srl_epi64(below[half], _mm_cvtsi64_si128(shift as i64));
-            // A shift by 64 gives zero.
-            let high = _mm256_sll_epi64(above[half], _mm_cvtsi64_si128(64 - shift as i64));
+            let (low, high) = (_mm256_srlv_epi64(below[half], down), _mm256_sllv_epi64(above[half], up));
             limb[half] = _mm256_and_si256(_mm256_or_si256(low, high), broadcast(MASK));
         }
     }

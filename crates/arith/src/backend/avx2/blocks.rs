@@ -94,6 +94,11 @@ impl<'a> Columns<'a> {
     /// Columns that hold `start`, limbs.
     pub(super) fn new(columns: &'a mut [Quad], start: &[Quad]) -> Self {
         columns.copy_from_slice(start);
+        Columns::of(columns)
+    }
+
+    /// Columns that hold limbs.
+    pub(super) fn of(columns: &'a mut [Quad]) -> Self {
         Columns { columns, held: 0 }
     }
 
@@ -127,6 +132,27 @@ impl<'a> Columns<'a> {
         for_blocks!(a.len(), at, SIZE => {
             self.make_room(0, weight * SIZE);
             multiply_block::<SIZE>(&mut self.columns[at..], block(a, at), b);
+        });
+    }
+
+    /// Adds what of `a b` reaches column `from` or lies above it; the columns below are undefined then.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn multiply_from(&mut self, a: &[Quad], b: &[Quad], from: usize) {
+        for_blocks!(a.len(), at, SIZE => {
+            self.make_room(0, SIZE);
+            // An even number of limbs that meet none of the block's in column `from` or above.
+            let skipped = from.saturating_sub(at + SIZE - 1) / 2 * 2;
+            multiply_block::<SIZE>(&mut self.columns[at + skipped..], block(a, at), &b[skipped..]);
+        });
+    }
+
+    /// Adds what of `a b` lies below column `k`; the columns from there on are undefined then.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn multiply_below(&mut self, a: &[Quad], b: &[Quad]) {
+        let k = b.len();
+        for_blocks!(a.len(), at, SIZE => {
+            self.make_room(0, SIZE);
+            multiply_block::<SIZE>(&mut self.columns[at..], block(a, at), &b[..k - at]);
         });
     }
 
@@ -341,6 +367,28 @@ pub(super) fn normalise(out: &mut [Quad], columns: &[Quad]) {
         let sum = _mm256_add_epi64(get(column), carry);
         set(out, _mm256_and_si256(sum, ones()));
         carry = _mm256_srli_epi64::<{ RADIX as i32 }>(sum);
+    }
+}
+
+/// Carries columns up where they stand into limbs. What leaves the last limb is dropped.
+#[target_feature(enable = "avx2")]
+pub(super) fn carry(columns: &mut [Quad]) {
+    let mut carry = _mm256_setzero_si256();
+    for column in columns {
+        let sum = _mm256_add_epi64(get(column), carry);
+        set(column, _mm256_and_si256(sum, ones()));
+        carry = _mm256_srli_epi64::<{ RADIX as i32 }>(sum);
+    }
+}
+
+/// `a = a - b` in limbs; what is borrowed at the end is forgotten.
+#[target_feature(enable = "avx2")]
+pub(super) fn subtract(a: &mut [Quad], b: &[Quad]) {
+    let mut borrow = _mm256_setzero_si256();
+    for (limb, b) in a.iter_mut().zip(b) {
+        let difference = _mm256_sub_epi64(_mm256_sub_epi64(get(limb), get(b)), borrow);
+        set(limb, _mm256_and_si256(difference, ones()));
+        borrow = _mm256_srli_epi64::<63>(difference);
     }
 }
 

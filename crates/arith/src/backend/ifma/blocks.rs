@@ -134,6 +134,27 @@ pub(super) fn multiply_add(t: &mut [Octet], a: &[Octet], b: &[Octet]) {
     }
 }
 
+/// `t = t + a b` in `2 k` columns, complete from column `from` on: products of limbs that lie wholly below are left out, block by block.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn multiply_from(t: &mut [Octet], a: &[Octet], b: &[Octet], from: usize) {
+    let columns = t.len();
+    for (block, x) in a.chunks_exact(BLOCK).enumerate() {
+        let first = block * BLOCK;
+        let y = &b[from.saturating_sub(first + BLOCK - 1) / STEP * STEP..];
+        multiply_block(&mut t[first + b.len() - y.len()..], x, y, &y[0], columns, &[]);
+    }
+}
+
+/// `t = t + a b` in `2 k` columns, complete below column `k`.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn multiply_below(t: &mut [Octet], a: &[Octet], b: &[Octet]) {
+    let columns = t.len();
+    for (block, x) in a.chunks_exact(BLOCK).enumerate() {
+        let first = block * BLOCK;
+        multiply_block(&mut t[first..], x, &b[..b.len() - first], &b[0], columns, &[]);
+    }
+}
+
 /// `t = start + a^2` in `2 k` columns, and the limbs of `2 a` in `twice`.
 ///
 /// Limb `i` meets itself and twice what lies above it: the limbs of `2 a`, except that the nearest, `i + 1`, must not
@@ -439,6 +460,30 @@ pub(super) fn normalise(out: &mut [Octet], columns: &[Octet]) {
         let sum = _mm512_add_epi64(get(columns, i), carry);
         set(out, i, sum);
         carry = _mm512_srli_epi64::<RADIX>(sum);
+    }
+}
+
+/// Carries columns up where they stand into limbs below 2^52. What leaves the last limb is dropped.
+#[target_feature(enable = "avx512f")]
+pub(super) fn carry(columns: &mut [Octet]) {
+    let ones = _mm512_set1_epi64(MASK as i64);
+    let mut carry = _mm512_setzero_si512();
+    for i in 0..columns.len() {
+        let sum = _mm512_add_epi64(get(columns, i), carry);
+        set(columns, i, _mm512_and_si512(sum, ones));
+        carry = _mm512_srli_epi64::<RADIX>(sum);
+    }
+}
+
+/// `a = a - b` in limbs below 2^52; what is borrowed at the end is forgotten.
+#[target_feature(enable = "avx512f")]
+pub(super) fn subtract(a: &mut [Octet], b: &[Octet]) {
+    let ones = _mm512_set1_epi64(MASK as i64);
+    let mut borrow = _mm512_setzero_si512();
+    for i in 0..a.len() {
+        let difference = _mm512_add_epi64(_mm512_sub_epi64(get(a, i), get(b, i)), borrow);
+        set(a, i, _mm512_and_si512(difference, ones));
+        borrow = _mm512_srai_epi64::<RADIX>(difference);
     }
 }
 

@@ -61,9 +61,10 @@ fn read(out: &mut [__m512i], rows: &[&[u64]], from: usize) {
 
 /// Brings rows into the cache while something else is computed.
 pub fn prefetch(rows: &[&[u64]]) {
-    for line in rows.iter().flat_map(|row| row.chunks(8)) {
+    // A row may begin inside a line, and then ends in one more.
+    for limb in rows.iter().flat_map(|row| row.iter().step_by(8).chain(row.last())) {
         // SAFETY: the instruction is part of every x86-64 CPU, and reads nothing that the program sees.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
+        unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *limb).cast()) }
     }
 }
 

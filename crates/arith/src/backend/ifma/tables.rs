@@ -4,7 +4,8 @@ use super::Octet;
 use crate::kernel::SHARED_ENTRIES;
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_cmpeq_epi64_mask, _mm512_load_si512, _mm512_loadu_si512, _mm512_mask_mov_epi64,
-    _mm512_permutex2var_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_store_si512, _mm512_test_epi64_mask,
+    _mm512_mask_storeu_epi64, _mm512_maskz_loadu_epi64, _mm512_permutex2var_epi64, _mm512_set1_epi64,
+    _mm512_setzero_si512, _mm512_store_si512, _mm512_test_epi64_mask,
 };
 
 /// Each lane's entry of a table whose entries have `out.len()` words, a multiple of ten.
@@ -64,6 +65,71 @@ pub(super) fn select_shared(out: &mut [Octet], table: &[u64], index: &Octet) {
 #[inline]
 fn among_sixteen(row: &[u64], index: __m512i) -> __m512i {
     _mm512_permutex2var_epi64(load(&row[..8]), index, load(&row[8..16]))
+}
+
+/// The entry of a table whose entries have `out.len()` words, for one number.
+#[target_feature(enable = "avx512f")]
+pub(super) fn select_across(out: &mut [u64], table: &[u64], index: u64) {
+    let width = out.len();
+    for (strip, out) in out.chunks_mut(40).enumerate() {
+        let table = &table[40 * strip..];
+        match out.len().div_ceil(8) {
+            5 => select_registers::<5>(out, table, width, index),
+            4 => select_registers::<4>(out, table, width, index),
+            3 => select_registers::<3>(out, table, width, index),
+            2 => select_registers::<2>(out, table, width, index),
+            _ => select_registers::<1>(out, table, width, index),
+        }
+    }
+}
+
+/// The words of one entry, kept in registers while every entry of the table, one every `width` words, goes by.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn select_registers<const REGISTERS: usize>(out: &mut [u64], table: &[u64], width: usize, index: u64) {
+    let (index, one) = (_mm512_set1_epi64(index as i64), _mm512_set1_epi64(1));
+    let mut entry = _mm512_setzero_si512();
+    let mut found = [_mm512_setzero_si512(); REGISTERS];
+    for words in table.chunks(width) {
+        let words = &words[..out.len()];
+        let take = _mm512_cmpeq_epi64_mask(index, entry);
+        entry = _mm512_add_epi64(entry, one);
+        for v in 0..REGISTERS {
+            found[v] = _mm512_mask_mov_epi64(found[v], take, load_some(&words[8 * v..]));
+        }
+    }
+    for v in 0..REGISTERS {
+        store_some(&mut out[8 * v..], found[v]);
+    }
+}
+
+/// The entry of a table of [`SHARED_ENTRIES`], limb after limb, for one number: eight limbs, each in all lanes, are put together.
+#[target_feature(enable = "avx512f")]
+pub(super) fn select_shared_across(out: &mut [u64], table: &[u64], index: u64) {
+    let mut one = [Octet::default()];
+    let index = Octet([index; 8]);
+    for (word, row) in out.iter_mut().zip(table.chunks_exact(SHARED_ENTRIES)) {
+        select_shared(&mut one, row, &index);
+        *word = one[0].0[0];
+    }
+}
+
+/// The first eight words, zeros beyond the end.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub(super) fn load_some(words: &[u64]) -> __m512i {
+    let there = ((1_u32 << words.len().min(8)) - 1) as u8;
+    // SAFETY: only the words that are there are read.
+    unsafe { _mm512_maskz_loadu_epi64(there, words.as_ptr().cast()) }
+}
+
+/// Eight words, as far as there is room.
+#[target_feature(enable = "avx512f")]
+#[inline]
+pub(super) fn store_some(words: &mut [u64], eight: __m512i) {
+    let there = ((1_u32 << words.len().min(8)) - 1) as u8;
+    // SAFETY: only the words that are there are written.
+    unsafe { _mm512_mask_storeu_epi64(words.as_mut_ptr().cast(), there, eight) }
 }
 
 #[target_feature(enable = "avx512f")]

@@ -1,0 +1,479 @@
+//! The vector kernel for few numbers: the limbs of one number across the lanes of AVX-512 registers.
+//!
+//! Eight numbers side by side fill the lanes of [`Ifma`](super::Ifma) and take no longer than one. One number alone has its limbs
+//! side by side here: a digit of one factor meets eight limbs of the other at a time, as in the exponentiations of \[GK12\] and
+//! of the RSA code of OpenSSL. Limbs, `R`, constants and bounds are those of `Ifma`, so that whatever was prepared for it serves
+//! here; [`few`] says when this kernel is the faster one.
+//!
+//! A product and its Montgomery reduction go together, digit by digit from below (\[KAK96\]'s CIOS). A digit of the quotient waits
+//! for the one before: for a broadcast, two products, a shift of lanes and two additions, some sixteen cycles. What a product adds
+//! without regard to the quotient is added up meanwhile, and the two halves of a dual product, each with its own quotient, fill
+//! each other's waiting.
+
+// Registers are named by their places in arrays, here as in `blocks`: closures would hide the instructions from the compiler.
+#![allow(clippy::needless_range_loop)]
+
+use super::{MASK, RADIX, tables};
+use crate::kernel::{Kernel, Lanes};
+use crate::natural::{bits_at, mask};
+use std::arch::x86_64::{
+    __m512i, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512, _mm512_broadcastq_epi64, _mm512_castsi512_si128,
+    _mm512_cmpeq_epi64_mask, _mm512_cmpgt_epi64_mask, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64,
+    _mm512_mask_add_epi64, _mm512_mask_sub_epi64, _mm512_maskz_srai_epi64, _mm512_set1_epi64, _mm512_setzero_si512,
+    _mm512_slli_epi64, _mm512_srli_epi64,
+};
+
+/// Most rows that are done sooner one after the other here than side by side: a product here takes about a fifth of the time that
+/// eight take there.
+const FEW: usize = 4;
+
+/// Whether so many rows of `k` limbs are done sooner here than by [`Ifma`](super::Ifma). The sums of more than fifteen registers no
+/// longer stay in registers, and a product takes half of the time that eight take there.
+pub(crate) fn few(k: usize, rows: usize) -> bool {
+    match k.div_ceil(8) {
+        ..=15 => rows <= FEW,
+        16..=20 => rows <= FEW / 2,
+        _ => false,
+    }
+}
+
+/// The kernel.
+pub(crate) struct Across;
+
+/// A number, or columns of a sum: limb `8 v + l` in lane `l` of register `v`.
+type Limbs<const V: usize> = [__m512i; V];
+
+/// Calls a function generic over the registers of a number of `$k` limbs, a multiple of ten.
+macro_rules! with_width {
+    ($k:expr, $width:ident => $call:expr) => {
+        with_width!($k, $width => $call, 2 3 4 5 7 8 9 10 12 13 14 15 17 18 19 20)
+    };
+    ($k:expr, $width:ident => $call:expr, $($registers:literal)*) => {
+        match $k.div_ceil(8) {
+            $($registers => {
+                const $width: usize = $registers;
+                $call
+            })*
+            registers => unreachable!("numbers of {registers} registers"),
+        }
+    };
+}
+
+// As in `Ifma`, the instructions are there wherever a kernel is reached.
+impl Kernel for Across {
+    type Word = u64;
+    const LANES: usize = 1;
+    const ALONE: usize = FEW;
+    const RADIX_BITS: u32 = RADIX;
+    /// Reading a table of 32 entries takes a quarter of a product.
+    const WINDOW: u32 = 5;
+
+    fn limbs(bits: u32) -> usize {
+        super::Ifma::limbs(bits)
+    }
+
+    fn chunk_bits(k: usize) -> u32 {
+        super::Ifma::chunk_bits(k)
+    }
+
+    fn scratch(_k: usize) -> usize {
+        0
+    }
+
+    fn set_lane(word: &mut u64, _lane: usize, limb: u64) {
+        *word = limb;
+    }
+
+    fn lane(word: &u64, _lane: usize) -> u64 {
+        *word
+    }
+
+    fn load(words: &mut [u64], rows: &[&[u64]], start: usize) {
+        for (index, word) in words.iter_mut().enumerate() {
+            *word = bits_at(rows[0], start + index * RADIX as usize, RADIX);
+        }
+    }
+
+    fn store(words: &[u64], rows: &mut [&mut [u64]]) {
+        for (index, limb) in rows[0].iter_mut().enumerate() {
+            let (first, shift) = (64 * index / RADIX as usize, 64 * index % RADIX as usize);
+            let word = |at: usize| u128::from(words.get(at).copied().unwrap_or(0));
+            // Up to three limbs overlap these 64 bits.
+            *limb = (word(first) >> shift | word(first + 1) << (52 - shift) | word(first + 2) << (104 - shift)) as u64;
+        }
+    }
+
+    fn canonical(m: &Lanes<Self>, residue: &mut [u64]) {
+        let (low, high) = residue.split_at_mut(m.k);
+        let carried = reduce_once(low, &m.m);
+        if !high.is_empty() {
+            add(high, std::iter::once(carried));
+            (0..3).for_each(|_| _ = reduce_once(high, &m.m));
+        }
+    }
+
+    fn mul(m: &Lanes<Self>, out: &mut [u64], a: &[u64], b: &[u64], _scratch: &mut [u64]) {
+        // SAFETY: the instructions are there.
+        with_width!(m.k, V => unsafe { product::<V>(m, out, a, b) });
+    }
+
+    fn sqr(m: &Lanes<Self>, out: &mut [u64], a: &[u64], scratch: &mut [u64]) {
+        Self::mul(m, out, a, a, scratch);
+    }
+
+    fn dual_mul(m: &Lanes<Self>, out: &mut [u64], a: &[u64], b: &[u64], _scratch: &mut [u64]) {
+        let (low, high) = b.split_at(m.k);
+        // SAFETY: as in `mul`.
+        with_width!(m.k, V => unsafe { dual_product::<V, false>(m, out, a, low, high) });
+    }
+
+    fn dual_sqr(m: &Lanes<Self>, out: &mut [u64], a: &[u64], _scratch: &mut [u64]) {
+        // SAFETY: as in `mul`.
+        with_width!(m.k, V => unsafe { dual_product::<V, true>(m, out, a, &a[..m.k], &[]) });
+    }
+
+    fn add_chunk(m: &Lanes<Self>, a: &mut [u64], chunk: &[u64]) {
+        add(&mut a[..m.k], chunk.iter().copied());
+    }
+
+    fn select(out: &mut [u64], table: &[u64], index: &u64) {
+        // SAFETY: as in `mul`.
+        unsafe { tables::select_across(out, table, *index) }
+    }
+
+    fn select_shared(out: &mut [u64], table: &[u64], index: &u64) {
+        // SAFETY: as in `mul`.
+        unsafe { tables::select_shared_across(out, table, *index) }
+    }
+}
+
+/// `a = a + b` for limbs below 2^52, the sum's too; what leaves the last limb is dropped: by the bounds, nothing.
+fn add(a: &mut [u64], b: impl Iterator<Item = u64>) {
+    let mut carry = 0;
+    for (limb, more) in a.iter_mut().zip(b.chain(std::iter::repeat(0))) {
+        let sum = *limb + more + carry;
+        *limb = sum & MASK;
+        carry = sum >> RADIX;
+    }
+}
+
+/// `a = a - m` if that is not negative; gives 1 then, else 0.
+fn reduce_once(a: &mut [u64], m: &[u64]) -> u64 {
+    let borrow_of = |borrow: u64, (&a, &m): (&u64, &u64)| a.wrapping_sub(m).wrapping_sub(borrow) >> 63;
+    let less = a.iter().zip(m).fold(0, borrow_of);
+    let taken = !mask(less);
+    let mut borrow = 0;
+    for (limb, &m) in a.iter_mut().zip(m) {
+        let difference = limb.wrapping_sub(m & taken).wrapping_sub(borrow);
+        *limb = difference & MASK;
+        borrow = difference >> 63;
+    }
+    taken & 1
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn read<const V: usize>(words: &[u64]) -> Limbs<V> {
+    assert!(words.len() > 8 * (V - 1) && words.len() <= 8 * V);
+    let mut limbs = [_mm512_setzero_si512(); V];
+    for v in 0..V {
+        limbs[v] = tables::load_some(&words[8 * v..]);
+    }
+    limbs
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn write<const V: usize>(words: &mut [u64], limbs: &Limbs<V>) {
+    assert!(words.len() > 8 * (V - 1) && words.len() <= 8 * V);
+    for v in 0..V {
+        tables::store_some(&mut words[8 * v..], limbs[v]);
+    }
+}
+
+/// `sum = sum + digit x`, the lower halves of the products.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn add_low<const V: usize>(sum: &mut Limbs<V>, x: &Limbs<V>, digit: __m512i) {
+    for v in 0..V {
+        sum[v] = _mm512_madd52lo_epu64(sum[v], x[v], digit);
+    }
+}
+
+/// `sum = sum + digit x`, the upper halves of the products, which belong a column higher.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn add_high<const V: usize>(sum: &mut Limbs<V>, x: &Limbs<V>, digit: __m512i) {
+    for v in 0..V {
+        sum[v] = _mm512_madd52hi_epu64(sum[v], x[v], digit);
+    }
+}
+
+/// `sum = sum + x`, column by column.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn add_columns<const V: usize>(sum: &mut Limbs<V>, x: &Limbs<V>) {
+    for v in 0..V {
+        sum[v] = _mm512_add_epi64(sum[v], x[v]);
+    }
+}
+
+/// Every limb in the lane below its own; the lowest is dropped.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn down<const V: usize>(x: &mut Limbs<V>) {
+    for v in 0..V {
+        let above = if v + 1 < V { x[v + 1] } else { _mm512_setzero_si512() };
+        x[v] = _mm512_alignr_epi64::<1>(above, x[v]);
+    }
+}
+
+/// Every limb in the lane above its own; the highest is dropped, and the lowest lane gets zero.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn up<const V: usize>(x: &mut Limbs<V>) {
+    for v in (0..V).rev() {
+        let below = if v > 0 { x[v - 1] } else { _mm512_setzero_si512() };
+        x[v] = _mm512_alignr_epi64::<7>(x[v], below);
+    }
+}
+
+/// A digit in every lane.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn spread(digit: u64) -> __m512i {
+    _mm512_set1_epi64(digit as i64)
+}
+
+/// The modulus as the steps of a reduction read it.
+struct Modulus<const V: usize> {
+    limbs: Limbs<V>,
+    /// `-m^-1 mod 2^52` in every lane.
+    inverse: __m512i,
+}
+
+impl<const V: usize> Modulus<V> {
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn new(m: &Lanes<Across>) -> Self {
+        Modulus { limbs: read(&m.m), inverse: spread(m.neg_inverse) }
+    }
+
+    /// The digit of the quotient that makes the lowest column a multiple of 2^52, in every lane.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    fn digit(&self, columns: &Limbs<V>) -> __m512i {
+        let lowest = _mm512_broadcastq_epi64(_mm512_castsi512_si128(columns[0]));
+        _mm512_madd52lo_epu64(_mm512_setzero_si512(), lowest, self.inverse)
+    }
+
+    /// Adds `digit m`, drops the lowest column with its carry in the next, and adds `pending` to what is left. The lowest column
+    /// may be negative.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    fn reduce(&self, columns: &mut Limbs<V>, digit: __m512i, mut pending: Limbs<V>) {
+        add_low(columns, &self.limbs, digit);
+        add_high(&mut pending, &self.limbs, digit);
+        let carry = _mm512_maskz_srai_epi64::<RADIX>(1, columns[0]);
+        down(columns);
+        pending[0] = _mm512_add_epi64(pending[0], carry);
+        add_columns(columns, &pending);
+    }
+}
+
+/// Carries columns, none of them negative, up into limbs. What leaves the last limb is dropped: by the bounds, nothing.
+///
+/// After one step of all carries at once a limb is below `2^52 + 2^12`: it passes at most 1 on, if it is too large or is [`MASK`]
+/// and gets 1. An addition of the lanes' bits does that for all: a carry runs through the ones of `full` as carries do.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn carry_up<const V: usize>(columns: &mut Limbs<V>) {
+    let ones = spread(MASK);
+    let mut carries = *columns;
+    for v in 0..V {
+        carries[v] = _mm512_srli_epi64::<RADIX>(columns[v]);
+        columns[v] = _mm512_and_si512(columns[v], ones);
+    }
+    up(&mut carries);
+    add_columns(columns, &carries);
+    let (mut over, mut full) = (Bits::ZERO, Bits::ZERO);
+    for v in 0..V {
+        over.put(v, _mm512_cmpgt_epi64_mask(columns[v], ones));
+        full.put(v, _mm512_cmpeq_epi64_mask(columns[v], ones));
+    }
+    let carried = full.carries(over);
+    for v in 0..V {
+        let sum = _mm512_mask_add_epi64(columns[v], carried.of(v), columns[v], spread(1));
+        columns[v] = _mm512_and_si512(sum, ones);
+    }
+}
+
+/// A bit a limb, of up to 160 limbs.
+#[derive(Clone, Copy)]
+struct Bits(u128, u64);
+
+impl Bits {
+    const ZERO: Bits = Bits(0, 0);
+
+    /// Puts the bits of register `v` where they belong.
+    #[inline]
+    fn put(&mut self, v: usize, bits: u8) {
+        if v < 16 {
+            self.0 |= u128::from(bits) << (8 * v);
+        } else {
+            self.1 |= u64::from(bits) << (8 * v - 128);
+        }
+    }
+
+    /// The bits of register `v`.
+    #[inline]
+    fn of(self, v: usize) -> u8 {
+        if v < 16 { (self.0 >> (8 * v)) as u8 } else { (self.1 >> (8 * v - 128)) as u8 }
+    }
+
+    /// The limbs that get a carry, where those that are `over` pass one on and these pass on what they get.
+    #[inline]
+    fn carries(self, over: Bits) -> Bits {
+        let (low, carry) = self.0.overflowing_add(over.0 << 1);
+        let high = self.1.wrapping_add(over.1 << 1 | (over.0 >> 127) as u64).wrapping_add(u64::from(carry));
+        Bits(low ^ self.0, high ^ self.1)
+    }
+}
+
+/// `x = 2 x` for a number below `R / 2`.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn double<const V: usize>(x: &mut Limbs<V>) {
+    let mut carries = *x;
+    for v in 0..V {
+        carries[v] = _mm512_srli_epi64::<{ RADIX - 1 }>(x[v]);
+        x[v] = _mm512_and_si512(_mm512_slli_epi64::<1>(x[v]), spread(MASK));
+    }
+    up(&mut carries);
+    add_columns(x, &carries);
+}
+
+/// The digits of a number in turn, each with the next one; 0 follows the last.
+fn digits(number: &[u64]) -> impl Iterator<Item = (u64, u64)> {
+    number.iter().copied().zip(number[1..].iter().copied().chain([0]))
+}
+
+/// `out = a b / R mod m`.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn product<const V: usize>(m: &Lanes<Across>, out: &mut [u64], a: &[u64], b: &[u64]) {
+    let (modulus, a) = (Modulus::<V>::new(m), read(&a[..m.k]));
+    let zero = [_mm512_setzero_si512(); V];
+    let mut t = zero;
+    add_low(&mut t, &a, spread(b[0]));
+    for (digit, next) in digits(&b[..m.k]) {
+        let quotient = modulus.digit(&t);
+        let mut pending = zero;
+        add_high(&mut pending, &a, spread(digit));
+        add_low(&mut pending, &a, spread(next));
+        modulus.reduce(&mut t, quotient, pending);
+    }
+    carry_up(&mut t);
+    write(&mut out[..m.k], &t);
+}
+
+/// `out = a b / R mod m^2` for dual residues, `b` in its two halves, or `out = a^2 / R mod m^2`, for which `b_low` is the low half of
+/// `a` and there is no `b_high`.
+///
+/// The digits of the first quotient are subtracted from the columns of the high part one by one. The `R m` that keeps it from
+/// becoming negative is added where it stands then: as `m`, at the end.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn dual_product<const V: usize, const SQUARE: bool>(
+    m: &Lanes<Across>,
+    out: &mut [u64],
+    a: &[u64],
+    b_low: &[u64],
+    b_high: &[u64],
+) {
+    let modulus = Modulus::<V>::new(m);
+    let (a_low, mut a_high) = (read(&a[..m.k]), read(&a[m.k..2 * m.k]));
+    if SQUARE {
+        double(&mut a_high);
+    }
+    let zero = [_mm512_setzero_si512(); V];
+    let (mut t, mut u) = (zero, zero);
+    let second = |at: usize| if SQUARE { 0 } else { b_high.get(at).copied().unwrap_or(0) };
+    add_low(&mut t, &a_low, spread(b_low[0]));
+    add_low(&mut u, &a_high, spread(b_low[0]));
+    if !SQUARE {
+        add_low(&mut u, &a_low, spread(second(0)));
+    }
+    for (at, (digit, next)) in digits(&b_low[..m.k]).enumerate() {
+        let (digit, next) = (spread(digit), spread(next));
+        let quotient = modulus.digit(&t);
+        let (mut t_pending, mut u_pending) = (zero, zero);
+        add_high(&mut t_pending, &a_low, digit);
+        add_low(&mut t_pending, &a_low, next);
+        modulus.reduce(&mut t, quotient, t_pending);
+        u[0] = _mm512_mask_sub_epi64(u[0], 1, u[0], quotient);
+        let quotient = modulus.digit(&u);
+        add_high(&mut u_pending, &a_high, digit);
+        add_low(&mut u_pending, &a_high, next);
+        if !SQUARE {
+            add_high(&mut u_pending, &a_low, spread(second(at)));
+            add_low(&mut u_pending, &a_low, spread(second(at + 1)));
+        }
+        modulus.reduce(&mut u, quotient, u_pending);
+    }
+    add_columns(&mut u, &modulus.limbs);
+    carry_up(&mut t);
+    carry_up(&mut u);
+    write(&mut out[..m.k], &t);
+    write(&mut out[m.k..2 * m.k], &u);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Engine;
+
+    /// Columns that carry far, and what they add up to by the school's method.
+    #[test]
+    fn carries_run_as_far_as_they_must() {
+        if !hearith_testing::has("ifma", Engine::Ifma.is_available()) {
+            return;
+        }
+        let parts = [0, 1, MASK - 1, MASK, MASK + 1, MASK << 10, u64::MAX >> 1];
+        let mut state = 1_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state >> 33
+        };
+        fn check<const V: usize>(columns: &[u64]) {
+            let mut expected = columns.to_vec();
+            add(&mut expected, [].into_iter());
+            let mut out = vec![0; columns.len()];
+            // SAFETY: the instructions are there.
+            unsafe {
+                let mut limbs = read::<V>(columns);
+                carry_up(&mut limbs);
+                write(&mut out, &limbs);
+            }
+            assert_eq!(out, expected, "{columns:x?}");
+        }
+        for round in 0..20_000 {
+            // Mostly full limbs: a carry then runs through many of them.
+            let columns: Vec<u64> =
+                (0..160).map(|_| if next() % 8 < 6 { MASK } else { parts[next() as usize % parts.len()] }).collect();
+            match round % 4 {
+                0 => check::<2>(&columns[..10]),
+                1 => check::<5>(&columns[..40]),
+                2 => check::<15>(&columns[..120]),
+                _ => check::<20>(&columns),
+            }
+        }
+    }
+
+    #[test]
+    fn all_lengths_that_are_few_have_registers() {
+        let lengths: Vec<usize> = (1..=32).map(|tens| 10 * tens).filter(|&k| few(k, 1)).collect();
+        assert_eq!(lengths.last(), Some(&160));
+        let registers = |k: usize| with_width!(k, V => V);
+        assert!(lengths.iter().all(|&k| registers(k) == k.div_ceil(8)));
+        assert!(few(120, 4) && !few(120, 5) && few(160, 2) && !few(160, 3) && !few(170, 1));
+    }
+}
