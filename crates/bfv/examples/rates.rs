@@ -1,61 +1,131 @@
-//! What one thread does: seconds to encrypt, add up and decrypt a column, as JSON, for `bench/python/compare_tenseal.py`.
+//! What one thread does: seconds to encrypt, add up and decrypt a column, as JSON, for `bench/python/compare_lattice.py`.
 //!
-//! `cargo run --release --package hearith-bfv --example rates -- SET ENGINE ROWS GROUPS ROUNDS`
+//! `cargo run --release --package hearith-bfv --example rates -- SET ENGINE ROWS GROUPS`
 
-use hearith_bfv::{Ciphertext, Engine, Error, PrivateKey, Set, Sums};
+use hearith_bfv::{Ciphertext, Engine, Error, PrivateKey, Set, Sums, Total};
 use std::time::Instant;
 
-const BITS: u32 = 97;
+/// How many partial sums a column is added up in, to be added up again.
+const PARTS: usize = 10;
+
+/// Bits of a plaintext, and the largest number: 20 bits and room for 2^32 additions and more, or what the smallest set takes.
+fn plaintexts(set: Set) -> (u32, i128) {
+    if set == Set::Degree4096 { (28, 500) } else { (97, 500_000) }
+}
+
+/// What work gives, and its seconds.
+fn timed<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<(T, f64), Error> {
+    let start = Instant::now();
+    let made = work()?;
+    Ok((made, start.elapsed().as_secs_f64()))
+}
+
+/// A column encrypted, with what it is added up by.
+struct Column<'a> {
+    key: &'a PrivateKey,
+    bits: u32,
+    pieces: Vec<Ciphertext>,
+    groups: Vec<u32>,
+    weights: Vec<i64>,
+}
+
+impl Column<'_> {
+    /// The sums of some of the pieces by groups.
+    fn sums(&self, pieces: std::ops::Range<usize>, weighted: bool) -> Result<Vec<Total>, Error> {
+        let degree = self.key.public().set().degree();
+        let (groups, weights) = (self.groups.chunks(degree), self.weights.chunks(degree));
+        let mut sums = Sums::new(self.key.public(), self.bits)?;
+        for ((piece, groups), weights) in
+            self.pieces.iter().zip(groups).zip(weights).take(pieces.end).skip(pieces.start)
+        {
+            sums.add(piece, groups, weighted.then_some(weights))?;
+        }
+        sums.release()
+    }
+
+    /// The same in parts, each of which is released, as workers apart would do.
+    fn parts(&self) -> Result<Vec<Vec<Total>>, Error> {
+        let each = self.pieces.len().div_ceil(PARTS);
+        (0..PARTS).map(|part| self.sums(part * each..(part + 1) * each, true)).collect()
+    }
+
+    /// Adds parts up again.
+    fn again(&self, parts: &[Vec<Total>]) -> Result<Vec<Total>, Error> {
+        let mut sums = Sums::new(self.key.public(), self.bits)?;
+        for (group, total) in parts.iter().flat_map(|part| part.iter().enumerate()) {
+            sums.add_total(total, group as u32)?;
+        }
+        sums.release()
+    }
+
+    /// Compares totals with what they should be, and gives the seconds that it took to decrypt them.
+    fn check(&self, totals: &[Total], values: &[i128], weighted: bool) -> Result<f64, Error> {
+        let decrypted =
+            || totals.iter().map(|total| self.key.decrypt_total(total)).collect::<Result<Vec<i128>, Error>>();
+        let (found, seconds) = timed(decrypted)?;
+        let mut expected = vec![0; totals.len()];
+        for ((value, &group), &weight) in values.iter().zip(&self.groups).zip(&self.weights) {
+            expected[group as usize] += value * if weighted { i128::from(weight) } else { 1 };
+        }
+        assert_eq!(found, expected);
+        Ok(seconds)
+    }
+}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [set, engine, rows, groups, rounds] = &arguments[..] else {
-        return Err("SET ENGINE ROWS GROUPS ROUNDS".into());
+    let [set, engine, rows, groups] = &arguments[..] else {
+        return Err("SET ENGINE ROWS GROUPS".into());
     };
     let (set, engine): (Set, Engine) = (set.parse()?, Engine::named(engine)?);
-    let (rows, groups, rounds): (usize, usize, usize) = (rows.parse()?, groups.parse()?, rounds.parse()?);
+    let (rows, groups): (usize, usize) = (rows.parse()?, groups.parse()?);
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
     let key = PrivateKey::generate(set, engine)?;
-    let bits = if set == Set::Degree4096 { 40 } else { BITS };
-    let values: Vec<i128> = (0..rows as i128).map(|i| i * 7919 % 1_000_003 - 500_000).collect();
-    let group_of: Vec<u32> = (0..rows).map(|i| (i * 31 % groups) as u32).collect();
-    for _ in 0..rounds {
-        let all = |encrypt: &dyn Fn(&[i128]) -> Result<Ciphertext, Error>| {
-            let start = Instant::now();
-            let column: Result<Vec<Ciphertext>, Error> = values.chunks(set.degree()).map(encrypt).collect();
-            column.map(|column| (column, start.elapsed().as_secs_f64()))
-        };
-        let (column, public) = all(&|values| key.public().encrypt(values, bits))?;
-        let (owned, private) = all(&|values| key.encrypt(values, bits))?;
-        let bytes =
-            |column: &[Ciphertext]| column.iter().map(|c| c.to_bytes().len()).sum::<usize>() as f64 / rows as f64;
+    let (bits, largest) = plaintexts(set);
+    let values: Vec<i128> = (0..rows as i128).map(|i| i * 7919 % (2 * largest + 1) - largest).collect();
+    let encrypted = |encrypt: &dyn Fn(&[i128]) -> Result<Ciphertext, Error>| {
+        timed(|| values.chunks(set.degree()).map(encrypt).collect::<Result<Vec<Ciphertext>, Error>>())
+    };
+    let (pieces, encrypt) = encrypted(&|values| key.public().encrypt(values, bits))?;
+    let (owned, encrypt_private) = encrypted(&|values| key.encrypt(values, bits))?;
+    let column = Column {
+        key: &key,
+        bits,
+        pieces,
+        groups: (0..rows).map(|i| (i * 31 % groups) as u32).collect(),
+        weights: (0..rows as i64).map(|i| i * 37 % 21 - 10).collect(),
+    };
 
-        let start = Instant::now();
-        for (ciphertext, values) in column.iter().zip(values.chunks(set.degree())) {
-            assert_eq!(&**key.decrypt(ciphertext)?, values);
-        }
-        let decrypt = start.elapsed().as_secs_f64();
-
-        let start = Instant::now();
-        let mut sums = Sums::new(key.public(), bits)?;
-        for (ciphertext, group_of) in column.iter().zip(group_of.chunks(set.degree())) {
-            sums.add(ciphertext, group_of, None)?;
-        }
-        let totals = sums.release()?;
-        let sum = start.elapsed().as_secs_f64();
-
-        let start = Instant::now();
-        let found: Result<Vec<i128>, Error> = totals.iter().map(|total| key.decrypt_total(total)).collect();
-        let totals = start.elapsed().as_secs_f64();
-        let mut expected = vec![0; groups];
-        values.iter().zip(&group_of).for_each(|(value, &group)| expected[group as usize] += value);
-        assert_eq!(found?, expected);
-        println!(
-            "{{\"encrypt\":{public},\"encrypt_private\":{private},\"decrypt\":{decrypt},\"sum\":{sum},\"totals\":{totals},\
-             \"bytes\":{},\"bytes_private\":{}}}",
-            bytes(&column),
-            bytes(&owned)
-        );
+    let pairs = || column.pieces.iter().zip(&owned).map(|(x, y)| key.public().add(x, y)).collect::<Result<Vec<_>, _>>();
+    let (added, add) = timed(pairs)?;
+    for (sum, values) in added.iter().zip(values.chunks(set.degree())) {
+        assert!(key.decrypt(sum)?.iter().zip(values).all(|(sum, value)| *sum == 2 * value));
     }
+    let decrypt = || column.pieces.iter().map(|piece| key.decrypt(piece)).collect::<Result<Vec<_>, _>>();
+    let (found, decrypt) = timed(decrypt)?;
+    assert!(found.iter().zip(values.chunks(set.degree())).all(|(found, values)| **found == values));
+
+    let all = 0..column.pieces.len();
+    let (totals, sum) = timed(|| column.sums(all.clone(), false))?;
+    let seconds_totals = column.check(&totals, &values, false)?;
+    let (weighted, sum_weighted) = timed(|| column.sums(all, true))?;
+    column.check(&weighted, &values, true)?;
+    let (parts, sum_parts) = timed(|| column.parts())?;
+    let (whole, again) = timed(|| column.again(&parts))?;
+    column.check(&whole, &values, true)?;
+
+    let bytes = |column: &[Ciphertext]| column.iter().map(|c| c.to_bytes().len()).sum::<usize>() as f64 / rows as f64;
+    let least = |totals: &[Total]| totals.iter().map(Total::budget).min().unwrap_or(0);
+    println!(
+        "{{\"encrypt\":{encrypt},\"encrypt_private\":{encrypt_private},\"decrypt\":{decrypt},\"add\":{add},\"sum\":{sum},\
+         \"totals\":{seconds_totals},\"weighted\":{sum_weighted},\"parts\":{sum_parts},\"again\":{again},\"bytes\":{},\"bytes_private\":{},\
+         \"bits\":{bits},\"budgets\":{{\"fresh\":{},\"sum\":{},\"weighted\":{},\"again\":{}}}}}",
+        bytes(&column.pieces),
+        bytes(&owned),
+        column.pieces[0].budget(),
+        least(&totals),
+        least(&weighted),
+        least(&whole),
+    );
     Ok(())
 }

@@ -18,6 +18,8 @@ pub struct Ciphertext {
     pub(crate) bits: u32,
     pub(crate) count: usize,
     pub(crate) noise: u128,
+    /// The part of it that nothing hides from the key's owner: of what was added since the last release.
+    open: u128,
     /// `a s + e + (q / t) m`: coefficients, as many as there are numbers.
     pub(crate) b: Poly,
     /// `a`, by values.
@@ -38,23 +40,37 @@ impl PublicKey {
     /// # Errors
     /// A number that does not fit, more numbers than the degree or none, no random numbers.
     pub fn encrypt(&self, numbers: &[i128], bits: u32) -> Result<Ciphertext, Error> {
-        let ring = &self.0.ring;
+        self.encrypt_from(&mut Stream::fresh()?, numbers, bits)
+    }
+
+    /// The same with this randomness.
+    fn encrypt_from(&self, stream: &mut Stream, numbers: &[i128], bits: u32) -> Result<Ciphertext, Error> {
+        let ring = &self.parts.ring;
         let vectors = ring.check(numbers, bits)?;
-        let mut stream = Stream::fresh()?;
-        let [mut b, a] = self.zero(&mut stream);
+        let [mut b, a] = self.zero(stream);
         ring.inverse(&mut b);
         let mut small = Zeroizing::new(vec![Default::default(); ring.vectors()]);
         stream.errors(&mut small);
         ring.add_small(&mut b, &small);
-        ring.add_plain(&mut b, numbers, bits);
+        self.add_plain(&mut b, numbers, bits)?;
         let noise = noise::fresh_public(ring.set);
         let b = if vectors < ring.vectors() { b.truncated(vectors) } else { b };
-        Ok(Ciphertext { set: ring.set, key: self.id(), bits, count: numbers.len(), noise, b, a, seed: None })
+        Ok(Ciphertext {
+            set: ring.set,
+            key: self.id(),
+            bits,
+            count: numbers.len(),
+            noise,
+            open: noise,
+            b,
+            a,
+            seed: None,
+        })
     }
 
     /// The halves of an encryption of zero by values, the first without its own error.
     pub(crate) fn zero(&self, stream: &mut Stream) -> [Poly; 2] {
-        let parts = &self.0;
+        let parts = &self.parts;
         let ring = &parts.ring;
         let mut small = Zeroizing::new(vec![Default::default(); ring.vectors()]);
         stream.ternary(&mut small);
@@ -81,10 +97,25 @@ impl PublicKey {
             return Err(ErrorKind::Differs(what).into());
         }
         let noise = noise::check(x.noise.checked_add(y.noise), x.set, x.bits)?;
-        let mut sum = Ciphertext { noise, seed: None, ..x.clone() };
-        self.0.ring.add(&mut sum.b, &y.b);
-        self.0.ring.add(&mut sum.a, &y.a);
+        let mut sum = Ciphertext { noise, open: x.open + y.open, seed: None, ..x.clone() };
+        self.parts.ring.add(&mut sum.b, &y.b);
+        self.parts.ring.add(&mut sum.a, &y.a);
         Ok(sum)
+    }
+
+    /// Multiplies all numbers by one, which is public.
+    ///
+    /// # Errors
+    /// A ciphertext of another key; [`ErrorKind::Noise`].
+    pub fn multiply(&self, x: &Ciphertext, factor: i64) -> Result<Ciphertext, Error> {
+        self.check(x)?;
+        let noise = noise::check(x.noise.checked_mul(u128::from(factor.unsigned_abs())), x.set, x.bits)?;
+        // Noise that hid all shows the factor afterwards.
+        let open = if factor.unsigned_abs() > 1 { noise } else { x.open.min(noise) };
+        let mut product = Ciphertext { noise, open, seed: None, ..x.clone() };
+        self.parts.ring.multiply(&mut product.b, factor);
+        self.parts.ring.multiply(&mut product.a, factor);
+        Ok(product)
     }
 
     /// Makes what the key's owner sees of sums, number by number, the numbers alone: adds an encryption of zero, and noise that hides
@@ -94,9 +125,10 @@ impl PublicKey {
     /// A ciphertext of another key; [`ErrorKind::NoRoom`]; no random numbers.
     pub fn release(&self, sum: &Ciphertext) -> Result<Ciphertext, Error> {
         self.check(sum)?;
-        let ring = &self.0.ring;
-        let own = sum.noise.saturating_add(noise::fresh_public(sum.set));
-        let hiding = noise::hiding_bits(own, own, sum.set, sum.bits)?;
+        let ring = &self.parts.ring;
+        let fresh = noise::fresh_public(sum.set);
+        let all = sum.noise.saturating_add(fresh);
+        let hiding = noise::hiding_bits(sum.open + fresh, all, sum.set, sum.bits)?;
         let mut stream = Stream::fresh()?;
         let [mut b, a] = self.zero(&mut stream);
         ring.inverse(&mut b);
@@ -107,7 +139,7 @@ impl PublicKey {
         for place in 0..sum.count {
             b.add_signed(place, stream.signed(hiding), &ring.primes);
         }
-        let mut released = Ciphertext { noise: own + (1 << hiding), seed: None, ..sum.clone() };
+        let mut released = Ciphertext { noise: all + (1 << hiding), open: 0, seed: None, ..sum.clone() };
         ring.add(&mut released.b, &b);
         ring.add(&mut released.a, &a);
         Ok(released)
@@ -128,20 +160,31 @@ impl PrivateKey {
     /// # Errors
     /// As [`PublicKey::encrypt`].
     pub fn encrypt(&self, numbers: &[i128], bits: u32) -> Result<Ciphertext, Error> {
-        let ring = &self.public().0.ring;
+        self.encrypt_from(*seed()?, Stream::fresh()?, numbers, bits)
+    }
+
+    /// The same with this randomness: the seed is public, the stream gives the errors.
+    fn encrypt_from(
+        &self,
+        public_seed: Seed,
+        mut stream: Stream,
+        numbers: &[i128],
+        bits: u32,
+    ) -> Result<Ciphertext, Error> {
+        let ring = &self.public().parts.ring;
         let vectors = ring.check(numbers, bits)?;
-        let public_seed = *seed()?;
         let a = expanded(ring, &public_seed);
         let mut b = ring.zeros();
         ring.multiply_add(&mut b, &a, &self.s);
         ring.inverse(&mut b);
         let mut errors = Zeroizing::new(vec![Default::default(); ring.vectors()]);
-        Stream::fresh()?.errors(&mut errors);
+        stream.errors(&mut errors);
         ring.add_small(&mut b, &errors);
-        ring.add_plain(&mut b, numbers, bits);
+        self.public().add_plain(&mut b, numbers, bits)?;
         let b = if vectors < ring.vectors() { b.truncated(vectors) } else { b };
         let (set, key, count) = (ring.set, self.public().id(), numbers.len());
-        Ok(Ciphertext { set, key, bits, count, noise: noise::FRESH_PRIVATE, b, a, seed: Some(public_seed) })
+        let noise = noise::FRESH_PRIVATE;
+        Ok(Ciphertext { set, key, bits, count, noise, open: noise, b, a, seed: Some(public_seed) })
     }
 
     /// Decrypts all numbers.
@@ -151,7 +194,7 @@ impl PrivateKey {
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Zeroizing<Vec<i128>>, Error> {
         self.public().check(ciphertext)?;
         noise::check(Some(ciphertext.noise), ciphertext.set, ciphertext.bits)?;
-        let ring = &self.public().0.ring;
+        let ring = &self.public().parts.ring;
         let mut masks = ring.zeros();
         ring.multiply_add(&mut masks, &ciphertext.a, &self.s);
         ring.inverse(&mut masks);
@@ -190,18 +233,23 @@ impl Ciphertext {
         self.set
     }
 
+    /// Bits by which its noise may still grow: it can be multiplied by 2 to this power, and no further.
+    pub fn budget(&self) -> u32 {
+        noise::budget(self.noise, self.set, self.bits)
+    }
+
     /// Whether nothing was added to it yet: its noise is that of encryption.
     pub fn is_fresh(&self) -> bool {
         self.noise == if self.seed.is_some() { noise::FRESH_PRIVATE } else { noise::fresh_public(self.set) }
     }
 
-    /// The bytes: `HBC1`; set, 1 if there is a seed, bits of a plaintext, 0; key id; how many numbers; the bound on the noise,
-    /// numbers little end first; the seed of `a` or its residues, then those of `b`, 50 bits each, prime after prime.
+    /// The bytes: `HBC1`; set, 1 if there is a seed, bits of a plaintext, 1 if all noise is hidden ([`PublicKey::release`]); key id; how
+    /// many numbers; the bound on the noise, numbers little end first; the seed of `a` or its residues, then those of `b`, 50 bits each, prime after prime.
     pub fn to_bytes(&self) -> Vec<u8> {
         let a = if self.seed.is_some() { SEED_BYTES } else { packed_bytes(self.set.primes(), self.a.vectors()) };
         let mut bytes = Vec::with_capacity(HEADER + a + packed_bytes(self.set.primes(), self.b.vectors()));
         bytes.extend(MAGIC);
-        bytes.extend([self.set as u8, u8::from(self.seed.is_some()), self.bits as u8, 0]);
+        bytes.extend([self.set as u8, u8::from(self.seed.is_some()), self.bits as u8, u8::from(self.open == 0)]);
         bytes.extend(self.key.0);
         bytes.extend((self.count as u32).to_le_bytes());
         bytes.extend(self.noise.to_le_bytes());
@@ -221,10 +269,10 @@ impl Ciphertext {
         let malformed = |what| Error::from(ErrorKind::Malformed(what));
         let (header, body) = bytes.split_at_checked(HEADER).ok_or_else(|| malformed("the ciphertext is cut short"))?;
         let [set, seeded, bits] = [header[4], header[5], header[6]];
-        if header[..4] != *MAGIC || seeded > 1 || header[7] != 0 {
+        if header[..4] != *MAGIC || seeded > 1 || header[7] > 1 {
             return Err(malformed("this is no ciphertext"));
         }
-        let ring = &key.0.ring;
+        let ring = &key.parts.ring;
         if set != ring.set as u8 {
             return Err(ErrorKind::Differs("the parameter set").into());
         }
@@ -237,8 +285,8 @@ impl Ciphertext {
         if !(1..=ring.set.degree()).contains(&count) {
             return Err(ErrorKind::Count { count, most: ring.set.degree() }.into());
         }
-        let noise = header[28..44].iter().rev().fold(0, |noise, &byte| noise << 8 | u128::from(byte));
-        let noise = noise::check(Some(noise), ring.set, bits)?;
+        let noise = noise::stated(&header[28..44], ring.set, bits)?;
+        let open = if header[7] == 1 { 0 } else { noise };
         let (primes, vectors) = (&ring.primes, count.div_ceil(crate::kernel::LANES));
         let first = if seeded == 1 { SEED_BYTES } else { packed_bytes(primes.len(), ring.vectors()) };
         if body.len() != first + packed_bytes(primes.len(), vectors) {
@@ -251,6 +299,16 @@ impl Ciphertext {
             None => unpack(first, primes, ring.vectors())?,
         };
         let b = unpack(second, primes, vectors)?;
-        Ok(Ciphertext { set: ring.set, key: key.id(), bits, count, noise, b, a, seed })
+        Ok(Ciphertext { set: ring.set, key: key.id(), bits, count, noise, open, b, a, seed })
+    }
+}
+
+#[cfg(test)]
+impl PrivateKey {
+    /// The bytes of encryptions under both keys, with the same randomness every time.
+    pub(crate) fn encrypted_alike(&self, numbers: &[i128], bits: u32) -> Result<[Vec<u8>; 2], Error> {
+        let stream = |seed| Stream::new(&[seed; SEED_BYTES], 0);
+        let own = self.encrypt_from([1; SEED_BYTES], stream(2), numbers, bits)?;
+        Ok([own.to_bytes(), self.public().encrypt_from(&mut stream(3), numbers, bits)?.to_bytes()])
     }
 }

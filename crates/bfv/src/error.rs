@@ -1,5 +1,6 @@
 //! Everything that can be wrong with the input. No error carries a plaintext or key material.
 
+use crate::convert::Cause;
 use crate::parameters::Set;
 use hearith_arith::ArithError;
 use std::fmt;
@@ -104,10 +105,10 @@ pub enum ErrorKind {
     #[error("{0} differs")]
     Differs(&'static str),
     /// Noise could make the result wrong.
-    #[error("the noise is exhausted: the result could be wrong")]
+    #[error("the noise is exhausted: the result could be wrong; a larger parameter set has room for more")]
     Noise,
     /// There is no room for what hides the noise.
-    #[error("too little room is left to hide the noise of the result")]
+    #[error("too little room is left to hide the noise of the result: a larger parameter set has more")]
     NoRoom,
     /// Decryption found more noise than there can be: the key is another, or the ciphertext was changed.
     #[error("the ciphertext was altered, or is of another key")]
@@ -115,6 +116,9 @@ pub enum ErrorKind {
     /// Bytes that are no ciphertext, or a text that is no key.
     #[error("{0}")]
     Malformed(&'static str),
+    /// What turns plaintexts into residues in this CPU's stead failed.
+    #[error(transparent)]
+    Converter(#[from] Cause),
     /// The operating system gave no random numbers.
     #[error("the operating system gave no random numbers")]
     Random(#[from] getrandom::Error),

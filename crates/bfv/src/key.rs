@@ -3,6 +3,7 @@
 //! A private key is a seed: the secret, the public key's uniform half and its error come out of the seed's streams, so a private
 //! key's file is short and the public key can be made again.
 
+use crate::convert::{self, Convert};
 use crate::packing::{pack, packed_bytes, unpack};
 use crate::parameters::Set;
 use crate::random::{SEED_BYTES, Seed, Stream, seed};
@@ -18,6 +19,18 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// What the files of this scheme's keys say that they are.
 pub const KEY_TYPE: &str = "HEARITH-BFV";
+/// Bytes that the text of a key may have: the public key of the largest set takes 1.1 million.
+pub const MAX_KEY_TEXT: usize = 1 << 21;
+
+/// Whether a text says that it is a key of this scheme; it may be a damaged one.
+pub fn is_key(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Kind<'a> {
+        #[serde(borrow)]
+        kty: std::borrow::Cow<'a, str>,
+    }
+    serde_json::from_str::<Kind<'_>>(text).is_ok_and(|kind| kind.kty == KEY_TYPE)
+}
 
 /// Names a key pair: the first 16 bytes of the SHA-256 of the set's name and the public key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,7 +50,11 @@ impl fmt::Debug for KeyId {
 
 /// Encrypts, and adds up what is encrypted. Cheap to clone.
 #[derive(Clone)]
-pub struct PublicKey(pub(crate) Arc<PublicParts>);
+pub struct PublicKey {
+    pub(crate) parts: Arc<PublicParts>,
+    /// What turns plaintexts into residues; this CPU if nothing else does.
+    converter: Option<Arc<dyn Convert>>,
+}
 
 pub(crate) struct PublicParts {
     pub(crate) ring: Arc<Ring>,
@@ -111,6 +128,12 @@ impl PrivateKey {
         &self.public
     }
 
+    /// As [`PublicKey::with_converter`].
+    pub fn with_converter(mut self, converter: Arc<dyn Convert>) -> Self {
+        self.public.converter = Some(converter);
+        self
+    }
+
     /// The text of the key's file, JSON.
     pub fn to_text(&self) -> Zeroizing<String> {
         let mut seed = Zeroizing::new([0; 43]);
@@ -154,22 +177,40 @@ impl PublicKey {
         id.copy_from_slice(&digest[..16]);
         ring.make_montgomery(&mut b);
         ring.make_montgomery(&mut a);
-        PublicKey(Arc::new(PublicParts { ring, id: KeyId(id), seed, packed, b, a }))
+        PublicKey { parts: Arc::new(PublicParts { ring, id: KeyId(id), seed, packed, b, a }), converter: None }
     }
 
     /// The parameters.
     pub fn set(&self) -> Set {
-        self.0.ring.set
+        self.parts.ring.set
     }
 
     /// The key's name.
     pub fn id(&self) -> KeyId {
-        self.0.id
+        self.parts.id
     }
 
     /// What computes.
     pub fn engine(&self) -> Engine {
-        self.0.ring.engine
+        self.parts.ring.engine
+    }
+
+    /// The same key, by which plaintexts become residues elsewhere. Ciphertexts are the same, byte by byte for the same randomness.
+    pub fn with_converter(mut self, converter: Arc<dyn Convert>) -> Self {
+        self.converter = Some(converter);
+        self
+    }
+
+    /// Adds plaintexts to an encryption of zeros.
+    pub(crate) fn add_plain(&self, a: &mut Poly, numbers: &[i128], bits: u32) -> Result<(), Error> {
+        let ring = &self.parts.ring;
+        match &self.converter {
+            Some(converter) => convert::add_plain(ring, a, numbers, bits, &**converter),
+            None => {
+                ring.add_plain(a, numbers, bits);
+                Ok(())
+            }
+        }
     }
 
     /// The text of the key's file, JSON.
@@ -179,8 +220,8 @@ impl PublicKey {
             set: self.set().name().into(),
             kid: self.id().to_string(),
             d: None,
-            seed: Some(Base64UrlUnpadded::encode_string(&self.0.seed)),
-            b: Some(Base64UrlUnpadded::encode_string(&self.0.packed)),
+            seed: Some(Base64UrlUnpadded::encode_string(&self.parts.seed)),
+            b: Some(Base64UrlUnpadded::encode_string(&self.parts.packed)),
         };
         serde_json::to_string(&fields).unwrap_or_default() + "\n"
     }
@@ -234,6 +275,9 @@ impl Drop for Fields {
 
 impl Fields {
     fn parse(text: &str) -> Result<Self, Error> {
+        if text.len() > MAX_KEY_TEXT {
+            return Err(ErrorKind::Malformed("this is longer than any key").into());
+        }
         let fields: Fields = serde_json::from_str(text).map_err(|_| ErrorKind::Malformed("this is no key"))?;
         match fields.kty == KEY_TYPE {
             true => Ok(fields),

@@ -6,13 +6,14 @@
 //!
 //! - [`Set`]: named parameters of 128-bit security;
 //! - [`PrivateKey`], [`PublicKey`]: both encrypt, a private key in half the bytes;
-//! - [`Ciphertext`]: numbers, added one by one;
+//! - [`Ciphertext`]: numbers, added one by one and multiplied by public ones;
 //! - [`Sums`], [`Total`]: sums by groups and weights, of which the key's owner sees the numbers alone.
 //!
 //! Every ciphertext carries a bound on its noise. What could be wrong with a probability above 2^-64 is an error, and so is a ciphertext in
 //! which decryption finds more noise than its bound.
 
 mod ciphertext;
+mod convert;
 mod error;
 mod kernel;
 mod key;
@@ -25,9 +26,10 @@ mod ring;
 mod sums;
 
 pub use ciphertext::Ciphertext;
+pub use convert::{Cause, Convert, Reason};
 pub use error::{Error, ErrorKind};
 pub use hearith_arith::Engine;
-pub use key::{KEY_TYPE, KeyId, PrivateKey, PublicKey};
+pub use key::{KEY_TYPE, KeyId, MAX_KEY_TEXT, PrivateKey, PublicKey, is_key};
 pub use parameters::{MAX_BITS, Set};
 pub use random::SEED_BYTES;
 pub use sums::{NO_GROUP, Sums, Total};

@@ -40,6 +40,20 @@ pub(crate) fn check(noise: Option<u128>, set: Set, bits: u32) -> Result<u128, Er
     noise.filter(|&noise| noise < limit(set, bits)).ok_or_else(|| ErrorKind::Noise.into())
 }
 
+/// The bits by which noise that is within its limit may still grow.
+pub(crate) fn budget(noise: u128, set: Set, bits: u32) -> u32 {
+    ((limit(set, bits) - 1) / noise.max(1)).checked_ilog2().unwrap_or(0)
+}
+
+/// The bound that a file states in 16 bytes, little end first. What is below the bound of any encryption is none.
+pub(crate) fn stated(bytes: &[u8], set: Set, bits: u32) -> Result<u128, Error> {
+    let noise = bytes.iter().rev().fold(0, |noise, &byte| noise << 8 | u128::from(byte));
+    if noise < FRESH_PRIVATE {
+        return Err(ErrorKind::Malformed("the bound on the noise is below that of any encryption").into());
+    }
+    check(Some(noise), set, bits)
+}
+
 /// The bits of noise, uniform, that hide noise bounded by `open`; all of a result's is bounded by `noise`.
 pub(crate) fn hiding_bits(open: u128, noise: u128, set: Set, bits: u32) -> Result<u32, Error> {
     let own = u128::BITS - open.leading_zeros();
@@ -65,6 +79,10 @@ mod tests {
         assert_eq!(hiding_bits(noise, noise, set, bits).unwrap(), 45 + 40);
         assert_eq!(hiding_bits(fresh_public(set), fresh_public(set), set, bits).unwrap(), 13 + 64);
         assert!(check(None, set, bits).is_err() && check(Some(limit(set, bits)), set, bits).is_err());
+        // As a file states it: what leaves the noise of every encryption out is no bound.
+        let read = |noise: u128| stated(&noise.to_le_bytes(), set, bits);
+        assert_eq!(read(FRESH_PRIVATE).unwrap(), FRESH_PRIVATE);
+        assert!(read(0).is_err() && read(FRESH_PRIVATE - 1).is_err() && read(limit(set, bits)).is_err());
         // What is hidden already needs room, but no noise in proportion.
         assert_eq!(hiding_bits(4979, 1 << 98, set, bits).unwrap(), 13 + 64);
         assert!(hiding_bits(1 << 61, 1 << 61, set, bits).is_err());

@@ -1,6 +1,6 @@
 //! The named parameter sets, and how much noise and how large numbers they take.
 
-use crate::prime::PRIME_BITS;
+use crate::prime::{PRIME_BITS, PRIMES};
 use crate::{Error, ErrorKind};
 use std::fmt;
 use std::str::FromStr;
@@ -46,6 +46,11 @@ impl Set {
     /// Bits of `q`.
     pub fn modulus_bits(self) -> u32 {
         self.primes() as u32 * PRIME_BITS
+    }
+
+    /// The primes whose product is `q`.
+    pub fn moduli(self) -> &'static [u64] {
+        &PRIMES[..self.primes()]
     }
 
     /// How many primes `q` has.

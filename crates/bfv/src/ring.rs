@@ -2,7 +2,7 @@
 
 use crate::kernel::{Kernel, LANES, Lanes, RADIX, kernel};
 use crate::parameters::Set;
-use crate::prime::{Constant, PRIME_BITS, PRIMES, Prime, inverse, power, times};
+use crate::prime::{Constant, PRIME_BITS, Prime, inverse, power, times};
 use crate::{Error, noise};
 use hearith_arith::Engine;
 use std::sync::Arc;
@@ -54,6 +54,13 @@ impl Poly {
         self.of(prime)[place / LANES].0[place % LANES]
     }
 
+    /// Writes the first residues of one prime.
+    pub(crate) fn set(&mut self, prime: usize, residues: &[u64]) {
+        for (lanes, residues) in self.of_mut(prime).iter_mut().zip(residues.chunks(LANES)) {
+            lanes.0[..residues.len()].copy_from_slice(residues);
+        }
+    }
+
     /// All vectors, prime after prime.
     pub(crate) fn lanes(&self) -> &[Lanes] {
         &self.lanes
@@ -95,7 +102,7 @@ impl Ring {
     /// Prepares the tables.
     pub(crate) fn new(set: Set, engine: Engine) -> Result<Arc<Self>, Error> {
         let available = engine.available()?;
-        let moduli = &PRIMES[..set.primes()];
+        let moduli = set.moduli();
         let fraction = |&q: &u64| {
             let others = moduli.iter().filter(|&&other| other != q);
             let rest = others.fold(1, |product, &other| times(product, other % q, q));
@@ -162,6 +169,14 @@ impl Ring {
 
     pub(crate) fn subtract(&self, a: &mut Poly, b: &Poly) {
         self.each(a, |kernel, i, a, prime| kernel.subtract(a, b.of(i), prime));
+    }
+
+    /// The multiple by a public number.
+    pub(crate) fn multiply(&self, a: &mut Poly, factor: i64) {
+        self.each(a, |kernel, _, a, prime| {
+            let residue = i128::from(factor).rem_euclid(i128::from(prime.q)) as u64;
+            kernel.scale(a, Constant::new(residue, prime.q), prime);
+        });
     }
 
     /// Adds `q m / t`, rounded to the nearest, for numbers `m` of so many bits: `(q m - r) / t` where `r` is the remainder of `q m`

@@ -80,7 +80,7 @@ impl Sums {
                 return Err(ErrorKind::Rows { what, found, count }.into());
             }
         }
-        let ring = self.key.0.ring.clone();
+        let ring = self.key.parts.ring.clone();
         let named = groups.iter().filter(|&&group| group != NO_GROUP).max().map_or(0, |&last| last as usize + 1);
         let empty = || Total::zero(&self.key, self.bits);
         if named > self.totals.len() {
@@ -111,7 +111,7 @@ impl Sums {
         if group >= self.totals.len() {
             self.totals.resize_with(group + 1, || Total::zero(&self.key, self.bits));
         }
-        let (ring, sum) = (&self.key.0.ring, &mut self.totals[group]);
+        let (ring, sum) = (&self.key.parts.ring, &mut self.totals[group]);
         sum.noise = noise::check(sum.noise.checked_add(total.noise), sum.set, sum.bits)?;
         sum.open += total.open;
         ring.add(&mut sum.a, &total.a);
@@ -148,7 +148,7 @@ impl Sums {
 
 impl Total {
     fn zero(key: &PublicKey, bits: u32) -> Self {
-        let ring = &key.0.ring;
+        let ring = &key.parts.ring;
         Total { set: ring.set, key: key.id(), bits, noise: 0, open: 0, b: vec![0; ring.primes.len()], a: ring.zeros() }
     }
 
@@ -191,7 +191,7 @@ impl Total {
     }
 
     fn released(mut self, key: &PublicKey) -> Result<Self, Error> {
-        let ring = &key.0.ring;
+        let ring = &key.parts.ring;
         let fresh = noise::fresh_public(self.set);
         let hiding = noise::hiding_bits(self.open + fresh, self.noise + fresh, self.set, self.bits)?;
         let mut stream = Stream::fresh()?;
@@ -218,6 +218,11 @@ impl Total {
     pub fn bits(&self) -> u32 {
         self.bits
     }
+
+    /// Bits by which its noise may still grow: 2 to this power of totals with as much can be added up.
+    pub fn budget(&self) -> u32 {
+        noise::budget(self.noise, self.set, self.bits)
+    }
 }
 
 impl PrivateKey {
@@ -230,7 +235,7 @@ impl PrivateKey {
             return Err(ErrorKind::Differs("the key").into());
         }
         noise::check(Some(total.noise), total.set, total.bits)?;
-        let ring = &self.public().0.ring;
+        let ring = &self.public().parts.ring;
         let mut masks = ring.zeros();
         ring.multiply_add(&mut masks, &total.a, &self.s);
         // The sum of all values of a polynomial is its constant coefficient times the degree.
@@ -273,7 +278,7 @@ impl Total {
     /// Bytes that are none, or of another key.
     pub fn from_bytes(bytes: &[u8], key: &PublicKey) -> Result<Self, Error> {
         let malformed = |what| Error::from(ErrorKind::Malformed(what));
-        let ring = &key.0.ring;
+        let ring = &key.parts.ring;
         let (header, body) = bytes.split_at_checked(HEADER).ok_or_else(|| malformed("the total is cut short"))?;
         if header[..4] != *MAGIC || header[5] != 0 || header[7] != 0 {
             return Err(malformed("this is no total"));
@@ -286,8 +291,7 @@ impl Total {
         }
         let bits = u32::from(header[6]);
         ring.set.check_bits(bits)?;
-        let noise = header[24..40].iter().rev().fold(0, |noise, &byte| noise << 8 | u128::from(byte));
-        let noise = noise::check(Some(noise), ring.set, bits)?;
+        let noise = noise::stated(&header[24..40], ring.set, bits)?;
         let primes = &ring.primes;
         if body.len() != 8 * primes.len() + packed_bytes(primes.len(), ring.vectors()) {
             return Err(malformed("the total is not as long as it says"));
@@ -309,7 +313,7 @@ mod tests {
 
     /// The noise of a total of zero: its phase, as a number with sign, in units of `q / 2^128`.
     fn noise_of(key: &PrivateKey, total: &Total) -> i128 {
-        let ring = &key.public().0.ring;
+        let ring = &key.public().parts.ring;
         let mut masks = ring.zeros();
         ring.multiply_add(&mut masks, &total.a, &key.s);
         ring.inverse(&mut masks);

@@ -1,6 +1,8 @@
 //! The scheme as others use it, on every engine that the machine has.
 
-use hearith_bfv::{Ciphertext, Engine, ErrorKind, NO_GROUP, PrivateKey, PublicKey, Set, Sums, Total};
+use hearith_bfv::{
+    Ciphertext, Engine, ErrorKind, MAX_KEY_TEXT, NO_GROUP, PrivateKey, PublicKey, Set, Sums, Total, is_key,
+};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -39,6 +41,22 @@ fn what_is_encrypted_is_decrypted() {
                 }
             }
         }
+    }
+}
+
+/// Under the key beside it, by the public key that the crate `fhe` 0.1.1 made of the same secret: `bench/fhe` wrote it, and has the other direction.
+#[test]
+fn what_another_library_encrypted_is_decrypted() {
+    let numbers = [5, -7, (1 << 39) - 1, -(1 << 39), 0, 123_456_789, -1, 1];
+    for engine in engines() {
+        let key = PrivateKey::from_text(include_str!("fhe/private.json"), engine).unwrap();
+        let theirs = Ciphertext::from_bytes(include_bytes!("fhe/ciphertext"), key.public()).unwrap();
+        assert_eq!(*key.decrypt(&theirs).unwrap(), numbers);
+        let mut sums = Sums::new(key.public(), 40).unwrap();
+        sums.add(&theirs, &[0, 0, NO_GROUP, NO_GROUP, 1, 1, 0, NO_GROUP], Some(&[1, -2, 9, 9, 1, -2, 1, 9])).unwrap();
+        let totals = sums.release().unwrap();
+        let found: Vec<i128> = totals.iter().map(|total| key.decrypt_total(total).unwrap()).collect();
+        assert_eq!(found, [18, -246_913_578]);
     }
 }
 
@@ -122,6 +140,38 @@ fn ciphertexts_are_added_number_by_number() {
 }
 
 #[test]
+fn ciphertexts_are_multiplied_by_public_numbers() {
+    let (key, bits) = (&*KEY, 80);
+    let numbers: Vec<i128> = (-4100..4090).map(|i| i * i * i - 5).collect();
+    let encrypted = key.encrypt(&numbers, bits).unwrap();
+    for factor in [0, 1, -1, 3, -(1 << 33), i64::from(i32::MIN)] {
+        let product = key.public().multiply(&encrypted, factor).unwrap();
+        let expected: Vec<i128> = numbers.iter().map(|number| number * i128::from(factor)).collect();
+        assert_eq!(*key.decrypt(&product).unwrap(), expected, "{factor}");
+    }
+    let one = key.encrypt(&[1], 120).unwrap();
+    let far = key.public().multiply(&one, i64::MIN).unwrap();
+    assert_eq!(*key.decrypt(&far).unwrap(), [-(1 << 63)]);
+    assert_eq!(key.public().multiply(&far, 1 << 40).unwrap_err().kind(), &ErrorKind::Noise);
+    let other = PrivateKey::generate(Set::Degree8192, Engine::best()).unwrap();
+    assert_eq!(other.public().multiply(&one, 2).unwrap_err().kind(), &ErrorKind::Differs("the key"));
+}
+
+#[test]
+fn what_is_hidden_is_hidden_again_at_little_cost() {
+    let (key, bits) = (&*KEY, 97);
+    let public = key.public();
+    let mut sum = public.release(&key.encrypt(&[7, -7], bits).unwrap()).unwrap();
+    for _ in 0..20 {
+        sum = Ciphertext::from_bytes(&public.release(&sum).unwrap().to_bytes(), public).unwrap();
+    }
+    assert_eq!(*key.decrypt(&sum).unwrap(), [7, -7]);
+    // A factor shows in noise that hid everything before.
+    let tripled = public.multiply(&sum, 3).unwrap();
+    assert_eq!(public.release(&tripled).unwrap_err().kind(), &ErrorKind::NoRoom);
+}
+
+#[test]
 fn totals_are_added_up_again() {
     let (key, bits) = (&*KEY, 97);
     let totals: Vec<Total> = (0..3)
@@ -160,6 +210,52 @@ fn noise_that_could_make_a_total_wrong_is_an_error() {
     });
     assert_eq!(refused.unwrap().kind(), &ErrorKind::Noise);
     assert!(key.decrypt(&doubled).is_ok());
+}
+
+/// A ciphertext's noise may grow by its budget, and not by a bit more.
+#[test]
+fn budgets_are_exact() {
+    for (set, bits) in [(Set::Degree4096, 40), (Set::Degree4096, 36)] {
+        let key = PrivateKey::generate(set, Engine::best()).unwrap();
+        for encrypted in [key.encrypt(&[1], bits).unwrap(), key.public().encrypt(&[1], bits).unwrap()] {
+            let budget = encrypted.budget();
+            let most = key.public().multiply(&encrypted, 1 << budget).unwrap();
+            assert_eq!(most.budget(), 0, "{set} {bits}");
+            assert!(key.decrypt(&most).is_ok());
+            let error = key.public().multiply(&encrypted, 1 << (budget + 1)).unwrap_err();
+            assert_eq!(error.kind(), &ErrorKind::Noise, "{set} {bits}");
+        }
+    }
+}
+
+/// In the smallest set: weighted sums, added up again until that is refused, are right to the last.
+#[test]
+fn the_smallest_set_refuses_before_a_total_is_wrong() {
+    let key = PrivateKey::generate(Set::Degree4096, Engine::best()).unwrap();
+    let (public, bits) = (key.public(), 28);
+    let (numbers, weights) = ([100, -30, 7], [9, -10, 1000]);
+    let weighted = |encrypted: &Ciphertext, weights: &[i64]| {
+        let mut sums = Sums::new(public, bits).unwrap();
+        sums.add(encrypted, &[0; 3], Some(weights)).and_then(|()| sums.release())
+    };
+    let by_anybody = public.encrypt(&numbers, bits).unwrap();
+    let total = weighted(&by_anybody, &weights).unwrap().remove(0);
+    assert_eq!(key.decrypt_total(&total).unwrap(), 8200);
+    let spare = total.budget();
+    let mut sums = Sums::new(public, bits).unwrap();
+    let added = (0..1_u64 << 20).find(|_| sums.add_total(&total, 0).is_err()).unwrap();
+    assert!(added >= 1 << spare && added < 2 << spare, "{added} totals with {spare} bits to spare");
+    // As many as there is room for, which must hide them again.
+    let mut sums = Sums::new(public, bits).unwrap();
+    (0..1_i128 << (spare - 1)).for_each(|_| sums.add_total(&total, 0).unwrap());
+    assert_eq!(key.decrypt_total(&sums.release().unwrap()[0]).unwrap(), 8200 << (spare - 1));
+
+    // Weights that leave no room to hide, and such as could make the total wrong; the owner's noise is smaller.
+    let heavy = [1 << 20, 0, 0];
+    assert_eq!(weighted(&by_anybody, &heavy).unwrap_err().kind(), &ErrorKind::NoRoom);
+    let owned = weighted(&key.encrypt(&numbers, bits).unwrap(), &heavy).unwrap();
+    assert_eq!(key.decrypt_total(&owned[0]).unwrap(), 100 << 20);
+    assert_eq!(weighted(&by_anybody, &[1 << 60, 0, 0]).unwrap_err().kind(), &ErrorKind::Noise);
 }
 
 #[test]
@@ -255,6 +351,18 @@ fn keys_are_read_as_they_are_written() {
         assert!(PublicKey::from_text(&bad, Engine::best()).is_err(), "{}", &bad[..bad.len().min(80)]);
     }
     assert!(PrivateKey::from_text(&public, Engine::best()).is_err());
+    assert!(is_key(&private) && is_key(&public) && is_key(&flipped(&public)));
+    assert!(!is_key("{\"kty\":\"DAJ\"}") && !is_key("") && !is_key(&public[..public.len() / 2]));
+    let long = private.trim_end().to_owned() + &" ".repeat(MAX_KEY_TEXT);
+    assert!(PrivateKey::from_text(&long, Engine::best()).unwrap_err().to_string().contains("longer than any key"));
+}
+
+#[test]
+fn the_longest_key_is_read() {
+    let key = PrivateKey::generate(Set::Degree16384, Engine::best()).unwrap();
+    let text = key.public().to_text();
+    assert!(text.len() < MAX_KEY_TEXT);
+    assert_eq!(PublicKey::from_text(&text, Engine::best()).unwrap().id(), key.public().id());
 }
 
 #[test]
