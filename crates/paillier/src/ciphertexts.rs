@@ -90,6 +90,21 @@ impl Ciphertexts {
         Ok(first.with(Batch::concat(&parts)))
     }
 
+    /// Puts others after these. [`Ciphertexts::reserve`] spares copies where many follow.
+    ///
+    /// # Errors
+    /// [`WrongKey`](crate::ErrorKind::WrongKey) if they belong to another key; nothing is added then.
+    pub fn append(&mut self, others: &Ciphertexts) -> Result<(), Error> {
+        check_key(self.key, others.key)?;
+        self.batch.append(&others.batch);
+        Ok(())
+    }
+
+    /// Makes room for so many more.
+    pub fn reserve(&mut self, rows: usize) {
+        self.batch.reserve(rows);
+    }
+
     /// Other numbers of the same key.
     fn with(&self, batch: Batch) -> Self {
         Ciphertexts { key: self.key, row_bytes: self.row_bytes, batch }

@@ -34,8 +34,8 @@
 //! Sums, differences and negatives are functions of the ciphertexts that go in, and nothing in them is random: whoever
 //! has those can recognise what was done with which. The sum of one row is that row, a plaintext added by
 //! [`PublicKey::add_plain`] can be read off. [`PublicKey::rerandomise`] makes results that nobody can link to anything
-//! without the private key; the key's owner does it faster ([`PrivateKey::rerandomise`]), and a pool of [`Randomisers`] at
-//! once. Multiples and weighted sums ([`PublicKey::multiply`], [`PublicKey::dot`]) are re-randomised, since a small factor
+//! without the private key; the key's owner does it faster ([`PrivateKey::rerandomise`]), and a pool of [`Randomisers`], or a
+//! [`Stock`] that fills itself, at once. Multiples and weighted sums ([`PublicKey::multiply`], [`PublicKey::dot`]) are re-randomised, since a small factor
 //! could be found by trying.
 //!
 //! # Faults
@@ -69,6 +69,7 @@ mod plaintexts;
 mod random;
 mod randomisers;
 mod short;
+mod stock;
 
 pub use check::Checked;
 pub use ciphertexts::Ciphertexts;
@@ -87,6 +88,7 @@ pub use openings::Openings;
 pub use plaintexts::Plaintexts;
 pub use randomisers::Randomisers;
 pub use short::ShortOpenings;
+pub use stock::Stock;
 
 /// The examples of the README, compiled and run with the others.
 #[cfg(doctest)]

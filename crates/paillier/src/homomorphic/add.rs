@@ -3,6 +3,8 @@
 use super::inverse::inverses;
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::{Ciphertexts, Error, Plaintexts, PublicKey};
+use hearith_arith::natural::resized;
+use hearith_arith::{Batch, Pairs};
 
 impl PublicKey {
     /// Ciphertexts of the sums row by row: the products modulo `n^2`. They are not randomised anew: whoever has all three can
@@ -53,7 +55,7 @@ impl PublicKey {
         }
     }
 
-    /// Ciphertexts of the sums with plaintexts, row by row: one multiplication modulo `n` each. The ciphertexts are not
+    /// Ciphertexts of the sums with plaintexts, row by row: one multiplication modulo `n^2` each. The ciphertexts are not
     /// randomised anew: whoever knows both the old and the new ones can read the plaintexts added. Where they are secret,
     /// add [`PublicKey::encrypt`]ed ones, or [`PublicKey::rerandomise`] the result.
     ///
@@ -63,6 +65,10 @@ impl PublicKey {
         check_key(self.id(), ciphertexts.key_id())?;
         check_key(self.id(), added.key_id())?;
         check_lengths(ciphertexts.len(), added.len())?;
-        Ok(self.shifted(self.square().split(ciphertexts.batch()), added.batch()))
+        // `1 + m n`: the ciphertexts of randomiser 1.
+        let one = resized(&[1], self.root().limbs());
+        let low = Batch::repeat(&one, added.len());
+        let trivial = self.square().join(&Pairs { low, high: added.batch().clone() });
+        Ok(self.ciphertexts(self.squared().mul(ciphertexts.batch(), &trivial)))
     }
 }

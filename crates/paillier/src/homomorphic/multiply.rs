@@ -101,6 +101,22 @@ impl PublicKey {
         self.multiply_by(ciphertexts, &Scalars::of_signed(scalars, bits)?)
     }
 
+    /// The multiples of all rows by one scalar that everybody may know, not randomised anew: the time depends on it. Negative
+    /// ones alone take inverses.
+    ///
+    /// # Errors
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or, for a negative scalar,
+    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for a row that shares a factor with `n`.
+    pub fn multiply_public(&self, ciphertexts: &Ciphertexts, scalar: &Signed) -> Result<Ciphertexts, Error> {
+        check_key(self.id(), ciphertexts.key_id())?;
+        let inverses = if scalar.is_negative() { Some(self.negate(ciphertexts)?) } else { None };
+        let bases = inverses.as_ref().unwrap_or(ciphertexts);
+        if natural::bit_length(scalar.magnitude()) == 1 {
+            return Ok(bases.clone());
+        }
+        Ok(self.ciphertexts(self.squared().pow(bases.batch(), Exponents::Public(scalar.magnitude()))))
+    }
+
     fn multiply_by(&self, ciphertexts: &Ciphertexts, scalars: &Scalars) -> Result<Ciphertexts, Error> {
         let bases = self.signed_bases(ciphertexts, scalars)?;
         Ok(self.joined(&self.square().pow(&bases, Exponents::Each(&scalars.magnitudes, scalars.bits))))
@@ -243,6 +259,25 @@ impl Scalars {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encoding::encode_signed;
+    use crate::{Engine, KeyPolicy, PrivateKey, Variant};
+
+    #[test]
+    fn public_scalars_give_what_secret_ones_give() {
+        for &engine in Engine::ALL.iter().filter(|engine| engine.is_available()) {
+            let key = PrivateKey::generate(256, Variant::Standard, KeyPolicy::AllowInsecure, engine).unwrap();
+            let public = key.public();
+            let numbers = public.encrypt(&encode_signed(public, &[5, -7, 0]).unwrap()).unwrap();
+            for scalar in [0i128, 1, -1, 2, 16, -16, 1 << 40, 12345, -(1 << 126)] {
+                let scalars: Vec<Signed> = (0..3).map(|_| scalar.into()).collect();
+                let expected = public.multiply_wide_deterministic(&numbers, &scalars, 127).unwrap();
+                assert_eq!(public.multiply_public(&numbers, &scalar.into()).unwrap(), expected, "{scalar}");
+            }
+            let other = PrivateKey::generate(256, Variant::Standard, KeyPolicy::AllowInsecure, engine).unwrap();
+            let refused = other.public().multiply_public(&numbers, &3.into()).unwrap_err();
+            assert!(matches!(refused.kind(), ErrorKind::WrongKey { .. }));
+        }
+    }
 
     #[test]
     fn scalars_are_measured() {

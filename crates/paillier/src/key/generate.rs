@@ -1,13 +1,13 @@
 //! The random parts of a key: primes, and the generator of a DJN key.
 
 use super::factors::Factors;
-use super::prime::{ROUNDS, is_probably_prime, rounds_for_random};
+use super::prime::{ROUNDS, is_probably_prime, may_be_prime, rounds_for_random};
 use crate::boxed::boxed;
 use crate::random::{SystemRandom, unit};
 use crate::{Error, ErrorKind};
 use crypto_bigint::{BoxedUint, Gcd};
-use crypto_primes::hazmat::{SetBits, SmallFactorsSieveFactory};
-use crypto_primes::{Flavor, is_prime, sieve_and_find};
+use crypto_primes::hazmat::{SetBits, SieveFactory, SmallFactorsSieveFactory};
+use crypto_primes::{Flavor, is_prime};
 use hearith_arith::natural::{self, Secret, from_be, is_one, limbs_of, shifted_down};
 use hearith_arith::{Batch, Engine, Exponents, Modulus};
 use zeroize::Zeroizing;
@@ -40,7 +40,7 @@ pub(crate) fn primes(bits: u32, kind: Primes, engine: Engine) -> Result<(Secret,
 fn prime(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
     let rounds = rounds_for_random(bits);
     loop {
-        let found = candidate(bits, kind)?;
+        let found = candidate(bits, kind, engine)?;
         let is_prime = |number: &[u64]| is_probably_prime(number, rounds, engine);
         if is_prime(&found)? && (kind != Primes::Safe || is_prime(&half(&found))?) {
             return Ok(found);
@@ -59,18 +59,42 @@ pub(crate) fn are_safe(factors: &Factors, engine: Engine) -> Result<bool, Error>
     Ok(is_probably_prime(&half(&factors.p), ROUNDS, engine)? && is_probably_prime(&half(&factors.q), ROUNDS, engine)?)
 }
 
-/// A number that has passed the strengthened Baillie-PSW test, and its half where safe primes are asked for.
-fn candidate(bits: u32, kind: Primes) -> Result<Secret, Error> {
+/// A number that has passed the strengthened Baillie-PSW test, and its half where safe primes are asked for. Fermat's test on
+/// the engine, of as many candidates at once as it has lanes, spares almost all composite numbers that test.
+fn candidate(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
     let mut random = SystemRandom::default();
-    // The builder fails for lengths below 2 and finding for lengths beyond the type, which has none: neither can be.
+    // The builder fails for lengths below 2 and making a sieve for lengths beyond the type, which has none: neither can be.
+    let out_of_range = || ErrorKind::KeySizeOutOfRange { bits };
     let flavor = if kind == Primes::Safe { Flavor::Safe } else { Flavor::Any };
-    let candidates = SmallFactorsSieveFactory::<BoxedUint>::new(flavor, bits, SetBits::TwoMsb);
-    let suits = |_: &mut SystemRandom, candidate: &BoxedUint| {
-        (kind == Primes::Any || candidate.as_words()[0] & 3 == 3) && is_prime(flavor, candidate)
-    };
-    let found = candidates.and_then(|sieve| sieve_and_find(&mut random, sieve, suits)).ok().flatten();
-    let found = Zeroizing::new(found.ok_or(ErrorKind::KeySizeOutOfRange { bits })?);
-    Ok(random.vouch(Zeroizing::new(found.as_words().to_vec()))?)
+    let mut sieves =
+        SmallFactorsSieveFactory::<BoxedUint>::new(flavor, bits, SetBits::TwoMsb).map_err(|_| out_of_range())?;
+    let of_kind = |number: &Zeroizing<BoxedUint>| kind == Primes::Any || number.as_words()[0] & 3 == 3;
+    loop {
+        let sieve = sieves.make_sieve(&mut random, None).ok().flatten().ok_or_else(out_of_range)?;
+        let mut numbers = sieve.map(Zeroizing::new).filter(of_kind);
+        loop {
+            let some: Vec<_> = numbers.by_ref().take(engine.lanes()).collect();
+            if some.is_empty() {
+                break;
+            }
+            if let Some(found) = first_prime(&some, kind, engine)? {
+                return Ok(random.vouch(found)?);
+            }
+        }
+    }
+}
+
+/// The first of some numbers of one length that passes both tests, and its half where safe primes are asked for.
+fn first_prime(numbers: &[Zeroizing<BoxedUint>], kind: Primes, engine: Engine) -> Result<Option<Secret>, Error> {
+    let (flavor, safe) = if kind == Primes::Safe { (Flavor::Safe, true) } else { (Flavor::Any, false) };
+    let may_be_prime = may_be_prime(&numbers.iter().map(|number| number.as_words()).collect::<Vec<_>>(), engine)?;
+    for number in numbers.iter().zip(may_be_prime).filter_map(|(number, may_be)| may_be.then_some(number)) {
+        let words = number.as_words();
+        if (!safe || is_probably_prime(&half(words), 1, engine)?) && is_prime(flavor, &**number) {
+            return Ok(Some(Zeroizing::new(words.to_vec())));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether the primes differ, and far enough that Fermat's method cannot find them: \[FIPS186\], A.1.3, asks for more

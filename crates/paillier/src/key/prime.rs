@@ -4,7 +4,7 @@
 use crate::Error;
 use crate::random::residues;
 use hearith_arith::natural::{self, Secret, difference, is_one, shifted_down};
-use hearith_arith::{ArithError, Batch, Engine, Exponents, Modulus};
+use hearith_arith::{ArithError, Batch, Engine, Exponents, Modulus, pow_each};
 
 /// The chance of taking a composite number for a prime is below 2 to minus this.
 pub(super) const SECURITY: u32 = 128;
@@ -36,6 +36,23 @@ pub(super) fn is_probably_prime(number: &[u64], rounds: usize, engine: Engine) -
     };
     let bases = residues(&m, rounds)?;
     Ok(passes(&m, &bases))
+}
+
+/// Fermat's test to the base 2, of several odd numbers above 2 of one length side by side: primes pass, and hardly any other random
+/// numbers do. A composite number that passes can be found, so this says nothing about numbers of somebody else's.
+///
+/// # Errors
+/// If a number is even or longer than the arithmetic goes.
+pub(super) fn may_be_prime(numbers: &[&[u64]], engine: Engine) -> Result<Vec<bool>, Error> {
+    let moduli = numbers.iter().map(|number| Modulus::new(engine, number)).collect::<Result<Vec<_>, _>>()?;
+    let moduli: Vec<&Modulus> = moduli.iter().collect();
+    let Some(first) = moduli.first() else { return Ok(Vec::new()) };
+    let mut two = vec![0; first.limbs()];
+    two[0] = 2;
+    let less_one: Vec<Secret> = moduli.iter().map(|m| difference(m.as_limbs(), &[1])).collect();
+    let less_one = Batch::from_rows(first.limbs(), less_one.iter().map(|number| &number[..]));
+    let powers = pow_each(&moduli, &Batch::repeat(&two, moduli.len()), Exponents::Each(&less_one, first.bits()));
+    Ok(powers.rows().map(|power| is_one(power) == 1).collect())
 }
 
 /// Whether for every base `a` in `[1, m)`, with `m - 1 = 2^s d` and an odd `d`, the powers `a^d, a^(2 d), ...,
@@ -78,6 +95,25 @@ mod tests {
         }
         for number in [0, 1, 2, 4, 1 << 63] {
             assert_eq!(is_probably_prime(&[number], 1, Engine::best()), Ok(false), "{number}");
+        }
+    }
+
+    /// The smallest numbers that pass although they are composite: Sarrus, 1819; Poulet, 1926.
+    #[test]
+    fn fermats_test_is_wrong_about_the_known_numbers_only() {
+        let odd: Vec<u64> = (1 << 10..1 << 11).filter(|number| number & 1 == 1).collect();
+        for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
+            for some in odd.chunks(5) {
+                let limbs: Vec<[u64; 1]> = some.iter().map(|&number| [number]).collect();
+                let found = may_be_prime(&limbs.iter().map(|one| &one[..]).collect::<Vec<_>>(), engine).unwrap();
+                for (number, found) in some.iter().zip(found) {
+                    let prime = (2..50).all(|d| number % d != 0);
+                    let pseudoprime = [1105, 1387, 1729, 1905, 2047].contains(number);
+                    assert_eq!(found, prime || pseudoprime, "{number}, {engine}");
+                }
+            }
+            assert_eq!(may_be_prime(&[], engine), Ok(vec![]));
+            assert!(may_be_prime(&[&[1024]], engine).is_err());
         }
     }
 

@@ -48,6 +48,25 @@ impl SecretText {
         Ok(Self { shared, ..Self::read(file)? })
     }
 
+    /// Reads a text that may have up to `limit` bytes, where keys of other schemes are taken: their public keys are long. What is longer
+    /// than [`MAX_KEY_TEXT`] is public and not kept out of swap space.
+    ///
+    /// # Errors
+    /// As [`SecretText::open`], with this limit.
+    pub fn open_long(path: &Path, limit: usize) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let shared = is_shared(&file.metadata()?);
+        let (mut buffer, lock) = fill(&mut file, |_| false)?;
+        if buffer.len() > MAX_KEY_TEXT {
+            let mut long = Vec::with_capacity(limit + 1);
+            long.extend_from_slice(&buffer);
+            let more = (limit + 1).saturating_sub(long.len());
+            file.take(more as u64).read_to_end(&mut long)?;
+            buffer = Zeroizing::new(long);
+        }
+        Ok(Self { shared, ..Self::checked(buffer, lock, limit)? })
+    }
+
     /// Reads the first line of a file, a pipe or a device, and does not wait for more.
     ///
     /// # Errors
@@ -74,22 +93,15 @@ impl SecretText {
         Self::read_until(input, |read| read.contains(&b'\n'))
     }
 
-    fn read_until(mut input: impl Read, is_enough: impl Fn(&[u8]) -> bool) -> io::Result<Self> {
-        let mut buffer = Zeroizing::new(vec![0; MAX_KEY_TEXT + 1]);
-        let lock = lock(&buffer);
-        let mut filled = 0;
-        while filled < buffer.len() && !is_enough(&buffer[..filled]) {
-            match input.read(&mut buffer[filled..]) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        if filled > MAX_KEY_TEXT {
+    fn read_until(input: impl Read, is_enough: impl Fn(&[u8]) -> bool) -> io::Result<Self> {
+        let (buffer, lock) = fill(input, is_enough)?;
+        Self::checked(buffer, lock, MAX_KEY_TEXT)
+    }
+
+    fn checked(mut buffer: Zeroizing<Vec<u8>>, lock: Lock, limit: usize) -> io::Result<Self> {
+        if buffer.len() > limit {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it is longer than any key"));
         }
-        buffer.truncate(filled);
         if std::str::from_utf8(&buffer).is_err() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not text"));
         }
@@ -142,6 +154,23 @@ impl fmt::Debug for SecretText {
     }
 }
 
+/// Reads up to one byte more than [`MAX_KEY_TEXT`] into a buffer that does not move.
+fn fill(mut input: impl Read, is_enough: impl Fn(&[u8]) -> bool) -> io::Result<(Zeroizing<Vec<u8>>, Lock)> {
+    let mut buffer = Zeroizing::new(vec![0; MAX_KEY_TEXT + 1]);
+    let lock = lock(&buffer);
+    let mut filled = 0;
+    while filled < buffer.len() && !is_enough(&buffer[..filled]) {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    buffer.truncate(filled);
+    Ok((buffer, lock))
+}
+
 /// Keeps bytes out of swap space.
 fn lock(bytes: &[u8]) -> Lock {
     let start = bytes.as_ptr().addr();
@@ -155,6 +184,7 @@ pub(crate) fn kind(text: &str) -> KeyKind {
     struct Members {
         p: Option<IgnoredAny>,
         q: Option<IgnoredAny>,
+        d: Option<IgnoredAny>,
         s: Option<IgnoredAny>,
         r#pub: Option<IgnoredAny>,
         ciphertext: Option<IgnoredAny>,
@@ -162,7 +192,7 @@ pub(crate) fn kind(text: &str) -> KeyKind {
     match serde_json::from_str::<Members>(text) {
         Ok(key) if key.ciphertext.is_some() => KeyKind::Encrypted,
         Ok(key) if key.s.is_some() => KeyKind::Share,
-        Ok(key) if key.p.is_some() || key.q.is_some() || key.r#pub.is_some() => KeyKind::Private,
+        Ok(key) if key.p.is_some() || key.q.is_some() || key.d.is_some() || key.r#pub.is_some() => KeyKind::Private,
         Err(_) if EncryptedJwk::is_compact(text) => KeyKind::Encrypted,
         _ => KeyKind::Public,
     }
@@ -220,11 +250,29 @@ mod tests {
     }
 
     #[test]
+    fn a_long_text_is_read_up_to_its_limit() {
+        let path = std::env::temp_dir().join(format!("hearith-long-text-{}", std::process::id()));
+        let open = |length: usize, limit: usize| {
+            std::fs::write(&path, vec![b'x'; length]).unwrap();
+            SecretText::open_long(&path, limit).map(|text| text.as_str().len()).map_err(|error| error.to_string())
+        };
+        let limit = 3 * MAX_KEY_TEXT;
+        for length in [0, 1, MAX_KEY_TEXT, MAX_KEY_TEXT + 1, MAX_KEY_TEXT + 2, limit] {
+            assert_eq!(open(length, limit), Ok(length));
+        }
+        assert_eq!(open(limit + 1, limit), Err("it is longer than any key".to_owned()));
+        assert_eq!(open(2 * limit, limit), Err("it is longer than any key".to_owned()));
+        assert_eq!(open(MAX_KEY_TEXT + 1, MAX_KEY_TEXT), Err("it is longer than any key".to_owned()));
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
     fn kinds_are_told_apart() {
         let kind = |text: &str| SecretText::from(text.to_owned()).kind();
         assert_eq!(kind(r#"{"kty": "DAJ", "n": "AQ"}"#), KeyKind::Public);
         assert_eq!(kind(r#"{"kty": "DAJ", "p": 1}"#), KeyKind::Private);
         assert_eq!(kind(r#"{"pub": {}, "q": ""}"#), KeyKind::Private);
+        assert_eq!(kind(r#"{"kty": "HEARITH-BFV", "d": ""}"#), KeyKind::Private);
         assert_eq!(kind(r#"{"pub": {}, "s": ""}"#), KeyKind::Share);
         assert_eq!(kind(r#"{"protected": "e30", "ciphertext": "AA"}"#), KeyKind::Encrypted);
         assert_eq!(kind("e30.AA.AA.AA.AA\n"), KeyKind::Encrypted);

@@ -1,0 +1,207 @@
+//! Randomisers that are made while nobody waits for them.
+
+use crate::{Error, PublicKey, Randomisers};
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+
+/// A pool of randomisers that a thread of its own fills up again, so that numbers that come one at a time are encrypted by
+/// one multiplication each.
+///
+/// The thread has the lowest priority where the operating system lets threads have one (Linux), and makes as many at once as
+/// the engine has lanes. What is left is wiped when the stock is dropped. The child of a `fork` finds its parent's stock
+/// empty: no randomiser serves twice.
+///
+/// ```
+/// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let private = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best())?;
+/// # let public = private.public();
+/// let stock = public.stock(100)?;
+/// for reading in [17, -4] {
+///     let reading = encode_signed(public, &[reading])?;
+///     public.encrypt_with(&reading, &mut stock.take(1)?)?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct Stock {
+    shared: Arc<Shared>,
+    filler: Option<JoinHandle<()>>,
+    /// The process that the filler belongs to.
+    process: u32,
+}
+
+struct Shared {
+    key: PublicKey,
+    capacity: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    kept: Randomisers,
+    closed: bool,
+}
+
+impl PublicKey {
+    /// A stock of `len` randomisers, rounded up to full lanes of the engine. It is empty at first.
+    ///
+    /// # Errors
+    /// If the operating system gives no thread.
+    pub fn stock(&self, len: usize) -> Result<Stock, std::io::Error> {
+        let none = self.randomisers(0).map_err(std::io::Error::other)?;
+        let shared = Arc::new(Shared {
+            key: self.clone(),
+            capacity: len.next_multiple_of(self.engine().lanes()),
+            state: Mutex::new(State { kept: none, closed: false }),
+            changed: Condvar::new(),
+        });
+        let its = Arc::clone(&shared);
+        let filler = Builder::new().name("randomisers".into()).spawn(move || its.fill())?;
+        Ok(Stock { shared, filler: Some(filler), process: std::process::id() })
+    }
+}
+
+impl Stock {
+    /// Randomisers that are there.
+    pub fn len(&self) -> usize {
+        if self.is_foreign() { 0 } else { self.shared.state().kept.len() }
+    }
+
+    /// Whether none are there: those that are taken are made at once.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes `len` randomisers; what is not there is made at once.
+    ///
+    /// # Errors
+    /// If the random generator fails.
+    pub fn take(&self, len: usize) -> Result<Randomisers, Error> {
+        if self.is_foreign() {
+            return self.shared.key.randomisers(len);
+        }
+        let mut taken = {
+            let mut state = self.shared.state();
+            let there = state.kept.len().min(len);
+            state.kept.take(there)?
+        };
+        self.shared.changed.notify_one();
+        if taken.len() < len {
+            taken.append(self.shared.key.randomisers(len - taken.len())?)?;
+        }
+        Ok(taken)
+    }
+
+    /// Whether this is the child of the process that made it. The lock may have been held when that was forked, so nothing
+    /// behind it is touched.
+    fn is_foreign(&self) -> bool {
+        self.process != std::process::id()
+    }
+}
+
+impl Drop for Stock {
+    fn drop(&mut self) {
+        let filler = self.filler.take();
+        if self.is_foreign() {
+            // No such thread runs here.
+            return std::mem::forget(filler);
+        }
+        self.shared.state().closed = true;
+        self.shared.changed.notify_one();
+        // A filler that panicked has nothing more to say.
+        let _ = filler.map(JoinHandle::join);
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Fills the stock whenever there is room for a full lane's worth, until it is closed.
+    fn fill(&self) {
+        wait_for_others();
+        let lanes = self.key.engine().lanes();
+        let full = |state: &mut State| !state.closed && state.kept.len() + lanes > self.capacity;
+        loop {
+            let state = self.changed.wait_while(self.state(), full).unwrap_or_else(PoisonError::into_inner);
+            if state.closed {
+                return;
+            }
+            drop(state);
+            // Where the generator fails, whoever encrypts hears of it: it finds the stock empty and makes its own.
+            let Ok(made) = self.key.randomisers(lanes) else { return };
+            if self.state().kept.append(made).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Gives this thread the lowest priority.
+fn wait_for_others() {
+    // Where that is refused, the thread does its work all the same.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    let _ = rustix::process::setpriority_process(None, 19);
+}
+
+impl fmt::Debug for Stock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stock({} of {} of key {})", self.len(), self.shared.capacity, self.shared.key.id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::encoding::encode_signed;
+    use crate::{Engine, KeyPolicy, PrivateKey, Variant};
+    use std::collections::HashSet;
+    use std::time::Duration;
+
+    #[test]
+    fn a_stock_fills_up_and_every_randomiser_serves_once() {
+        let key = PrivateKey::generate(128, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+        let public = key.public();
+        let stock = public.stock(20).unwrap();
+        let capacity = 20usize.next_multiple_of(public.engine().lanes());
+        let filled = || {
+            while stock.len() < capacity {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        let mut seen = HashSet::new();
+        for round in 0..3 {
+            filled();
+            // One at a time, some of a lane, then more than there are.
+            for len in [1, 1, 3, capacity, capacity + 5] {
+                let plaintexts = encode_signed(public, &vec![round - 1; len]).unwrap();
+                let encrypted = public.encrypt_with(&plaintexts, &mut stock.take(len).unwrap()).unwrap();
+                assert_eq!(key.decrypt(&encrypted).unwrap(), plaintexts);
+                let zeros = public.subtract(&encrypted, &public.zeros(len)).unwrap();
+                seen.extend(zeros.to_be_bytes().chunks(public.ciphertext_bytes()).map(<[u8]>::to_vec));
+            }
+        }
+        assert_eq!(seen.len(), 3 * (1 + 1 + 3 + capacity + capacity + 5));
+        filled();
+        assert_eq!(stock.len(), capacity);
+        assert_eq!(format!("{stock:?}"), format!("Stock({capacity} of {capacity} of key {})", public.id()));
+    }
+
+    #[test]
+    fn nothing_is_kept_where_nothing_is_asked_for() {
+        let key = PrivateKey::generate(128, Variant::Djn, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+        let stock = key.public().stock(0).unwrap();
+        assert_eq!(stock.take(2).unwrap().len(), 2);
+        assert!(stock.is_empty() && stock.take(0).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_stock_is_closed_in_the_middle_of_its_work() {
+        let key = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+        for _ in 0..20 {
+            drop(key.public().stock(10_000).unwrap());
+        }
+    }
+}
