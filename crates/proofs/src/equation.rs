@@ -6,6 +6,7 @@ use crate::witness::Responses;
 use hearith_arith::natural::{add_assign, add_multiple, bit_length, mac_row, resized};
 use hearith_arith::{Batch, Exponents, Pairs, random};
 use hearith_paillier::{Plaintexts, PublicKey};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Limbs of a weight: 127 random bits above a zero.
@@ -28,6 +29,18 @@ pub(crate) struct Claims<'a> {
     pub(crate) challenges: &'a Batch,
     /// `z_j`, likewise.
     pub(crate) responses: &'a Responses,
+}
+
+/// What claims multiply up to.
+struct Combined {
+    hold: bool,
+    numbers: Batch,
+    commitments: Batch,
+}
+
+/// Rows of a batch, without a copy if they are all.
+fn part(batch: &Batch, rows: Range<usize>) -> Cow<'_, Batch> {
+    if rows == (0..batch.len()) { Cow::Borrowed(batch) } else { Cow::Owned(batch.range(rows)) }
 }
 
 impl Claims<'_> {
@@ -55,23 +68,51 @@ impl Claims<'_> {
     /// An equation that is wrong by a factor `d` passes if `d^g = 1`. Weights are even: `d = -1` passes always, and so do the other roots of 1,
     /// which are `n`-th powers of themselves. If the order of `d` has a prime factor above `2^127`, at most one weight lets it pass.
     fn hold(&self, rows: Range<usize>) -> Result<bool, Error> {
-        let (square, sides) = (self.key.square(), self.set.len());
+        let sides = self.set.len();
         let claims = rows.start * sides..rows.end * sides;
-        if claims.len() <= self.responses.few() {
+        if self.one_by_one(claims.len()) {
             return self.hold_one_by_one(claims);
         }
+        Ok(self.combined(rows)?.hold)
+    }
+
+    /// Whether all claims hold and all numbers and commitments, of which nothing is known yet, are units; what [`Claims::hold`] multiplies up shows both.
+    /// False for few claims too, which are not combined.
+    pub(crate) fn hold_of_units(&self) -> Result<bool, Error> {
+        if self.one_by_one(self.numbers.len() * self.set.len()) {
+            return Ok(false);
+        }
+        // No exponent is 0 but with a probability of `2^-127`: the hash is not, so one challenge of a number is not.
+        let combined = self.combined(0..self.numbers.len())?;
+        let bytes = self.key.ciphertext_bytes();
+        let products = [&combined.numbers, &combined.commitments].map(|one| one.to_be_bytes(bytes)).concat();
+        let products = self.key.ciphertexts_from_be(&products);
+        Ok(combined.hold && products.is_ok_and(|products| self.key.check_coprime(&products).is_ok()))
+    }
+
+    /// Whether so many claims are checked faster one by one, in lanes, than combined. By openings the powers to the `n` become one,
+    /// which pays at once where one number alone is cheap.
+    fn one_by_one(&self, claims: usize) -> bool {
+        let alone = matches!(self.responses, Responses::Openings(_)) && self.key.square().shares_squarings(claims);
+        claims <= if alone { 1 } else { self.responses.few() }
+    }
+
+    /// Claims multiplied up with random weights.
+    fn combined(&self, rows: Range<usize>) -> Result<Combined, Error> {
+        let (square, sides) = (self.key.square(), self.set.len());
+        let claims = rows.start * sides..rows.end * sides;
         let mut weights = random::bits(claims.len(), WEIGHT_LIMBS, WEIGHT_BITS)?.public();
         weights.rows_mut().for_each(|weight| weight[0] &= !1);
 
         let left = self.left(&claims, &weights)?;
         let (of_numbers, of_set) = self.exponents(&rows, &weights);
         let bits = 64 * (SUM_LIMBS as u32 - 1) + bit_length(&[sides as u64]);
-        let numbers = square.join(&square.product_of_powers(&self.numbers.range(rows), &of_numbers, bits));
-        let commitments =
-            square.join(&square.product_of_powers(&self.commitments.range(claims), &weights, WEIGHT_BITS));
+        let numbers = square.join(&square.product_of_powers(&part(self.numbers, rows), &of_numbers, bits));
+        let commitments = part(self.commitments, claims);
+        let commitments = square.join(&square.product_of_powers(&commitments, &weights, WEIGHT_BITS));
         let right = self.key.squared().mul(&self.key.squared().mul(&numbers, &commitments), &self.shift(&of_set));
         // For some lengths of n its square takes a limb less than both parts.
-        Ok(left.resize(right.limbs()) == right)
+        Ok(Combined { hold: left.resize(right.limbs()) == right, numbers, commitments })
     }
 
     /// The same claim by claim, in the lanes of one batch: of few that is less work. The squares of both sides are compared.

@@ -93,6 +93,9 @@ pub enum ErrorKind {
         /// Numbers of the set.
         numbers: usize,
     },
+    /// A key whose primes are not both 3 modulo 4 is none of a Blum number.
+    #[error("the primes of the key are not both 3 modulo 4")]
+    NotBlum,
     /// The key, a ciphertext or the random generator.
     #[error(transparent)]
     Scheme(paillier::ErrorKind),

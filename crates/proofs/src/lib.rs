@@ -3,7 +3,8 @@
 //! - [`residue`]: a number is an `n`-th power: a ciphertext holds 0, two hold the same, a product of several holds a known sum;
 //! - [`membership`]: a ciphertext holds one of a few known numbers, and nobody learns which;
 //! - [`totals`]: what several ciphertexts add up to, exactly or at most;
-//! - [`roots`]: a public key's `n` has no factor in common with the order of its group.
+//! - [`roots`]: a public key's `n` has no factor in common with the order of its group;
+//! - [`blum`]: it has two prime factors, both 3 modulo 4.
 //!
 //! That a total is right needs no proof of this kind: its owner publishes its opening, and anybody encrypts anew
 //! ([`PrivateKey::open`](hearith_paillier::PrivateKey::open), [`PublicKey::check_openings`](hearith_paillier::PublicKey::check_openings)).
@@ -34,7 +35,7 @@
 //!
 //! # What they rest on
 //! A prover who cannot find a prime factor of `n` cheats with a probability of `2^-256` for every hash tried, if every prime factor of `n` is above
-//! `2^256`. A verifier who does not know the key's maker has to be shown that too; [`roots`] shows a part.
+//! `2^256`. A verifier who does not know the key's maker has to be shown that too; [`roots`] and [`blum`] show a part.
 //!
 //! # Batches
 //! Proofs of many rows are verified by one equation, the product of all of theirs, each to a random power (\[BGR98\]); only if it fails, halving
@@ -44,8 +45,10 @@
 //! # Secrets
 //! Provers are constant time in openings, randomness and in which number of a set it is; all of it is wiped. Verifiers see nothing secret.
 
+pub mod blum;
 mod equation;
 mod error;
+mod hashed;
 pub mod membership;
 pub mod residue;
 pub mod roots;

@@ -2,7 +2,8 @@
 
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Openings, Plaintexts, PrivateKey, PublicKey, Variant};
-use hearith_proofs::{Contexts, Error, ErrorKind, Form, membership, residue, roots, totals};
+use hearith_proofs::{Contexts, Error, ErrorKind, Form, Transcript, membership, residue, roots, totals};
+use rug::{Integer, integer::Order};
 use std::sync::OnceLock;
 
 /// One key for all tests that change proofs.
@@ -255,6 +256,53 @@ fn residues_are_proved_and_nothing_else() {
     );
 }
 
+/// Who knows a factor `p` can have every number divisible by it: 0 = 0 modulo `p^2` whatever the exponents, and a true proof modulo `q^2`.
+#[test]
+fn numbers_that_share_a_factor_are_found_in_a_batch() {
+    let (key, rows, bad) = (private().public(), 40, 29);
+    let (numbers, openings) = key.encrypt_opened(&encode(key, &[0; 40])).unwrap();
+    let [p, n] = [private().primes()[0], key.root().as_limbs()].map(|one| Integer::from_digits(one, Order::Lsf));
+    let (width, half) = (key.ciphertext_bytes(), key.plaintext_bytes());
+    let proofs = residue::prove(key, &contexts(rows), &numbers, &openings).unwrap().to_be_bytes();
+    let number = |bytes: &[u8]| Integer::from_digits(bytes, Order::Msf);
+    let bytes = |number: &Integer, width: usize| {
+        let digits = number.to_digits::<u8>(Order::Msf);
+        [vec![0; width - digits.len()], digits].concat()
+    };
+    // p (p^-1 mod q) is 0 modulo p and 1 modulo q; its square likewise modulo p^2, and the same to q^2.
+    let q = n.clone() / &p;
+    let kill = |p: Integer, q: &Integer| p.clone() * p.invert(q).unwrap();
+    let squared = n.clone().square();
+    let at_square = |x: Integer| x * kill(p.clone().square(), &q.clone().square()) % &squared;
+    let rho = Integer::from(1_234_567);
+    let (u, a) = (
+        at_square(number(&numbers.to_be_bytes()[bad * width..][..width])),
+        at_square(rho.clone().pow_mod(&n, &squared).unwrap()),
+    );
+    let [u_bytes, a_bytes] = [&u, &a].map(|one| bytes(one, width));
+    let transcript = Transcript::new("residue").with(b"election").with(format!("ballot {bad}").as_bytes());
+    let e = number(&transcript.with(&key.modulus_be()).with(&u_bytes).with(&a_bytes).challenge());
+    let r = number(&openings.to_be_bytes()[bad * half..][..half]);
+    let z = rho * r.pow_mod(&e, &n).unwrap() * kill(p.clone(), &q) % &n;
+    assert_eq!(
+        z.clone().pow_mod(&n, &squared).unwrap(),
+        a * u.pow_mod(&e, &squared).unwrap() % &squared,
+        "it is forged well"
+    );
+
+    let (mut forged, mut statement) = (proofs.clone(), numbers.to_be_bytes());
+    statement[bad * width..][..width].copy_from_slice(&u_bytes);
+    forged[bad * (width + half)..][..width + half].copy_from_slice(&[a_bytes, bytes(&z, half)].concat());
+    let verify = |statement: &[u8], proofs: &[u8]| {
+        let proofs = residue::Proofs::from_be_bytes(key, Form::Openings, proofs)?;
+        residue::verify(key, &contexts(rows), &key.ciphertexts_from_be(statement).unwrap(), &proofs)
+    };
+    assert_eq!(verify(&numbers.to_be_bytes(), &proofs), Ok(()));
+    let (kind, row) = at(verify(&statement, &forged));
+    let shares = ErrorKind::Scheme(hearith_paillier::ErrorKind::CiphertextSharesFactor);
+    assert_eq!((kind, row), (shares, Some(bad)));
+}
+
 #[test]
 fn keys_are_proved_by_roots() {
     let (key, other) =
@@ -267,6 +315,144 @@ fn keys_are_proved_by_roots() {
     let changed = key.public().openings_from_be(&bytes).unwrap();
     assert_eq!(at(roots::verify(key.public(), &changed)), (ErrorKind::DoesNotHold, Some(5)));
     assert_eq!(at(roots::verify(key.public(), &proof.range(0..10).unwrap())).0, ErrorKind::DoesNotHold);
+}
+
+/// Keys that are products of two primes, both 3 modulo 4.
+mod blum {
+    use super::*;
+    use hearith_proofs::blum::{ROUNDS, prove, verify};
+
+    /// The numbers that a key is asked for, as the page has them.
+    fn asked(n: &Integer) -> Vec<Integer> {
+        let bytes = n.to_digits::<u8>(Order::Msf);
+        let number = |index: u32| {
+            let block = |block: u32| {
+                let counters = [index.to_be_bytes(), block.to_be_bytes()].concat();
+                Transcript::new("blum").with(&bytes).with(&counters).challenge()
+            };
+            let digits: Vec<u8> = (0..).flat_map(block).take(bytes.len() + 16).collect();
+            Integer::from_digits(&digits, Order::Msf) % n
+        };
+        (0..ROUNDS as u32).map(number).collect()
+    }
+
+    /// `y`, `w y`, `-y`, `-w y`.
+    fn candidates(y: &Integer, n: &Integer) -> [Integer; 4] {
+        let w = (2..).map(Integer::from).find(|w| w.jacobi(n) == -1).unwrap();
+        let multiple = w * y % n;
+        [y.clone(), multiple.clone(), n.clone() - y, n.clone() - multiple]
+    }
+
+    /// Primes of so many bits with this rest modulo 8.
+    fn primes(bits: u32, rest: u32, count: usize) -> Vec<Integer> {
+        let mut prime = Integer::from(7) << (bits - 3);
+        let mut next = || {
+            prime.next_prime_mut();
+            prime.clone()
+        };
+        std::iter::from_fn(|| Some(next())).filter(|prime| prime.mod_u(8) == rest).take(count).collect()
+    }
+
+    /// A square root modulo a prime that is 3, 5 or 7 modulo 8.
+    fn root(y: &Integer, p: &Integer) -> Option<Integer> {
+        let pow = |base: &Integer, exponent: Integer| base.clone().pow_mod(&exponent, p).unwrap();
+        let found = match p.mod_u(8) {
+            5 => {
+                let found = pow(y, (p.clone() + 3u32) / 8);
+                let turn = pow(&Integer::from(2), (p.clone() - 1u32) / 4);
+                if (found.clone().square() - y).is_divisible(p) { found } else { found * turn % p }
+            }
+            _ => pow(y, (p.clone() + 1u32) / 4),
+        };
+        (found.clone().square() - y).is_divisible(p).then_some(found)
+    }
+
+    /// What the best of provers shows for a product of these primes, and how many of the numbers that are asked for have a root.
+    fn best_proof(primes: &[Integer]) -> (PublicKey, Openings, usize) {
+        let n = primes.iter().fold(Integer::from(1), |product, prime| product * prime);
+        let width = n.significant_digits::<u8>();
+        let of_candidate = |x: &Integer| {
+            let parts = primes.iter().map(|p| {
+                let others = n.clone() / p;
+                let inverse = others.clone().invert(p).unwrap();
+                Some(root(x, p)? * inverse * others)
+            });
+            parts.sum::<Option<Integer>>().map(|sum| sum % &n)
+        };
+        let roots: Vec<Option<Integer>> =
+            asked(&n).iter().map(|y| candidates(y, &n).iter().find_map(of_candidate)).collect();
+        let key =
+            PublicKey::new(&n.to_digits::<u8>(Order::Msf), None, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+        let bytes = roots.iter().flat_map(|root| {
+            let digits = root.clone().unwrap_or(Integer::from(7)).to_digits::<u8>(Order::Msf);
+            [vec![0; width - digits.len()], digits].concat()
+        });
+        let proof = key.openings_from_be(&bytes.collect::<Vec<u8>>()).unwrap();
+        (key, proof, roots.iter().flatten().count())
+    }
+
+    fn private_of(primes: &[Integer], engine: Engine) -> PrivateKey {
+        let [p, q] = [0, 1].map(|one| primes[one].to_digits::<u8>(Order::Msf));
+        PrivateKey::from_primes(&p, &q, None, KeyPolicy::AllowInsecure, engine).unwrap()
+    }
+
+    #[test]
+    fn products_of_two_primes_that_are_3_modulo_4_are_proved_on_every_engine() {
+        for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
+            for rests in [[3, 3], [3, 7], [7, 7]] {
+                let mut both = primes(256, rests[0], 1);
+                both.push(primes(256, rests[1], 2).pop().unwrap());
+                let key = private_of(&both, engine);
+                let proof = prove(&key).unwrap();
+                assert_eq!(verify(key.public(), &proof), Ok(()), "{rests:?}, {engine}");
+                // Two different roots of one number would give the key away.
+                assert_eq!(prove(&key).unwrap(), proof);
+                let n = Integer::from_digits(key.public().root().as_limbs(), Order::Lsf);
+                for (root, y) in proof.batch().rows().zip(asked(&n)) {
+                    let root = Integer::from_digits(root, Order::Lsf);
+                    assert!(candidates(&y, &n).contains(&(root.clone().square() % &n)));
+                    assert!(both.iter().all(|p| root.legendre(p) == 1), "a square itself");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_numbers_have_no_proof() {
+        for (primes, what) in [
+            (primes(256, 5, 2), "two primes that are 1 modulo 4"),
+            (primes(128, 3, 4), "four primes"),
+            ([primes(128, 7, 2), primes(256, 5, 1)].concat(), "three primes"),
+        ] {
+            let (key, proof, roots) = best_proof(&primes);
+            // A half at most, give or take what chance does.
+            assert!((8..ROUNDS * 3 / 4).contains(&roots), "{what}: {roots}");
+            let (kind, row) = at(verify(&key, &proof));
+            assert!(kind == ErrorKind::DoesNotHold && row.is_some(), "{what}: {kind}, {row:?}");
+        }
+        let (key, proof, roots) = best_proof(&primes(256, 3, 2));
+        assert_eq!((roots, verify(&key, &proof)), (ROUNDS, Ok(())), "the prover is a good one");
+        // 3 modulo 4 is no product of two such primes.
+        let mixed = [primes(256, 3, 1), primes(256, 5, 1)].concat();
+        assert_eq!(at(verify(&best_proof(&mixed).0, &best_proof(&mixed).1)), (ErrorKind::DoesNotHold, None));
+        let found = prove(&private_of(&primes(256, 5, 2), Engine::best()));
+        assert_eq!(at(found.map(drop)).0, ErrorKind::NotBlum);
+    }
+
+    #[test]
+    fn every_root_counts() {
+        let (key, other) =
+            (private_of(&primes(256, 3, 2), Engine::best()), private_of(&primes(256, 7, 2), Engine::best()));
+        let proof = prove(&key).unwrap();
+        assert_eq!(at(verify(other.public(), &proof)).0, ErrorKind::DoesNotHold);
+        for row in [0, 77, ROUNDS - 1] {
+            let mut bytes = proof.to_be_bytes();
+            bytes[row * 64 + 63] ^= 1;
+            let changed = key.public().openings_from_be(&bytes).unwrap();
+            assert_eq!(at(verify(key.public(), &changed)), (ErrorKind::DoesNotHold, Some(row)));
+        }
+        assert_eq!(at(verify(key.public(), &proof.range(0..ROUNDS - 1).unwrap())), (ErrorKind::DoesNotHold, None));
+    }
 }
 
 /// Fast ballots: the same proofs with exponents for openings.
