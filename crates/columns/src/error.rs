@@ -11,6 +11,7 @@ use parquet::errors::ParquetError;
 
 use crate::csv::CsvFault;
 use crate::metadata::MetadataError;
+use crate::predicate::PredicateError;
 
 /// An error of somebody else's type.
 pub type Source = Box<dyn std::error::Error + Send + Sync>;
@@ -62,6 +63,12 @@ impl Error {
     /// The same error in this row, counted from 0.
     pub fn at_row(mut self, row: u64) -> Self {
         self.0.row = Some(row);
+        self
+    }
+
+    /// The same error without a row.
+    pub(crate) fn at_no_row(mut self) -> Self {
+        self.0.row = None;
         self
     }
 
@@ -191,6 +198,14 @@ pub enum ErrorKind {
     /// What computes is a service, or a device, and it failed.
     #[error("{0}")]
     Service(#[source] Source),
+    /// A column is encrypted by another scheme than that of the key, or what is done to it.
+    #[error("encrypted by {found}, but the key given is of {given}")]
+    Scheme {
+        /// The scheme that the column names.
+        found: &'static str,
+        /// The scheme of the key given.
+        given: &'static str,
+    },
     /// A column is encrypted under another key.
     #[error("encrypted under key {found}, but the key given is {given}")]
     WrongKey {
@@ -260,6 +275,9 @@ pub enum ErrorKind {
     /// A column of this name would collide with one that totals have.
     #[error("the name is taken by a column of the totals")]
     ReservedName,
+    /// A condition is none, or not one for its column.
+    #[error("{0}")]
+    Predicate(#[from] PredicateError),
     /// The row count of a group exceeds 64 bits.
     #[error("the number of rows exceeds 64 bits")]
     TooManyRows,

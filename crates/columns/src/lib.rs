@@ -56,6 +56,7 @@ mod numbers;
 mod openings;
 pub mod parquet;
 pub mod phe;
+mod predicate;
 mod shares;
 mod totals;
 mod wipe;
@@ -67,6 +68,7 @@ pub use error::{CompanionFault, Error, ErrorKind, ParquetFault, Source};
 pub use metadata::{Encoding, EncryptedColumn, MetadataError, Part, encrypted_columns};
 pub use numbers::Rounding;
 pub use openings::{Checker, Opener};
+pub use predicate::{BoundPredicate, Predicate, PredicateError};
 pub use shares::{Combined, Combiner, Sharer};
 pub use totals::{Release, Released, Totals, Withheld};
 

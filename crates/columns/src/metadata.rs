@@ -49,7 +49,8 @@ pub(crate) const MAX_ADDITIONS: &str = "hearith.max_additions";
 const SLOTS: &str = "hearith.slots";
 const EXPONENT: &str = "hearith.exponent";
 const ROLE: &str = "hearith.role";
-const PAILLIER: &str = "paillier";
+pub(crate) const PAILLIER: &str = "paillier";
+pub(crate) const BFV: &str = "bfv";
 const ROWS: &str = "rows";
 
 /// Additions that a ciphertext has headroom for unless another number is declared.
@@ -335,8 +336,8 @@ impl EncryptedColumn {
 /// The encrypted columns of a table, in order.
 ///
 /// # Errors
-/// A damaged description; a companion column missing, not `UInt64`, or shared; two fields of one
-/// name.
+/// A damaged description; a column of another scheme; a companion column missing, not `UInt64`, or shared; two fields
+/// of one name.
 pub fn encrypted_columns(schema: &Schema) -> Result<Vec<EncryptedColumn>, Error> {
     check_names(schema)?;
     let mut columns = Vec::new();
@@ -360,7 +361,15 @@ pub fn encrypted_columns(schema: &Schema) -> Result<Vec<EncryptedColumn>, Error>
 
 /// The description of a field, if it is encrypted; an error names the field.
 pub(crate) fn described(field: &Field) -> Result<Option<EncryptedColumn>, Error> {
+    if field.metadata().get(SCHEME).is_some_and(|scheme| scheme == BFV) {
+        return Err(ErrorKind::Scheme { found: BFV, given: PAILLIER }.in_column(field.name()));
+    }
     EncryptedColumn::from_field(field).map_err(|error| Error::from(error).in_column(field.name()))
+}
+
+/// Whether a field says that it is encrypted, by whichever scheme.
+pub(crate) fn is_encrypted(field: &Field) -> bool {
+    field.metadata().contains_key(SCHEME)
 }
 
 /// What is kept of a field that passes through: see the head of this module.

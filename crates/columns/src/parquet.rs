@@ -7,6 +7,7 @@ mod thrift;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -70,6 +71,29 @@ impl ParquetSource {
     /// # Errors
     /// As [`ParquetSource::open`]; the iterator's items fail when the file is damaged.
     pub fn batches(self, batch_rows: usize, only: Option<&HashSet<String>>) -> Result<ParquetBatches, Error> {
+        let groups = 0..self.row_groups();
+        self.batches_of(groups, batch_rows, only)
+    }
+
+    /// The rows of some row groups alone. Errors name rows of the file.
+    ///
+    /// # Errors
+    /// As [`ParquetSource::batches`].
+    ///
+    /// # Panics
+    /// If there are no such row groups.
+    pub fn batches_of(
+        self,
+        groups: Range<usize>,
+        batch_rows: usize,
+        only: Option<&HashSet<String>>,
+    ) -> Result<ParquetBatches, Error> {
+        let rows_of = |groups: &[RowGroupMetaData]| -> u64 {
+            groups.iter().fold(0, |rows, group| rows.saturating_add(group.num_rows().max(0).unsigned_abs()))
+        };
+        let found = self.metadata.metadata().row_groups();
+        let row = rows_of(&found[..groups.start]);
+        let end_row = if groups.end == found.len() { self.rows() } else { row + rows_of(&found[groups.clone()]) };
         let schema = self.schema();
         let fields = schema.fields().iter().enumerate();
         let wanted = fields.filter(|(_, field)| only.is_none_or(|only| only.contains(field.name())));
@@ -79,8 +103,9 @@ impl ParquetSource {
         let leaves = (0..columns.num_columns()).filter(|&leaf| mask.leaf_included(leaf)).collect();
         let schema = schema.project(&wanted).map_err(|error| ErrorKind::NotParquet(error.into()))?;
         let batch_rows = batch_rows.max(1);
-        let group = Group { source: self, mask, leaves, schema: Arc::new(schema), next: 0 };
-        Ok(ParquetBatches { groups: group, open: None, pending: None, failed: None, batch_rows, row: 0, ended: false })
+        let Range { start: next, end } = groups;
+        let groups = Group { source: self, mask, leaves, schema: Arc::new(schema), next, end, end_row };
+        Ok(ParquetBatches { groups, open: None, pending: None, failed: None, batch_rows, row, ended: false })
     }
 }
 
@@ -92,6 +117,9 @@ struct Group {
     leaves: Vec<usize>,
     schema: SchemaRef,
     next: usize,
+    /// Where to stop: the row group, and its row as the file counts them.
+    end: usize,
+    end_row: u64,
 }
 
 /// A row group being read.
@@ -104,7 +132,7 @@ impl Group {
     /// Opens the next row group, if there is one.
     fn open(&mut self, batch_rows: usize) -> Result<Option<Open>, ErrorKind> {
         let metadata = self.source.metadata.metadata().clone();
-        let Some(group) = metadata.row_groups().get(self.next) else { return Ok(None) };
+        let Some(group) = metadata.row_groups()[..self.end].get(self.next) else { return Ok(None) };
         let open =
             guarded(|| self.reader(group, batch_rows)).ok_or(ErrorKind::NotParquet(ParquetFault::Panicked))??;
         self.next += 1;
@@ -220,7 +248,7 @@ impl ParquetBatches {
                 if self.open.is_some() {
                     continue;
                 }
-                let rows = self.groups.source.rows();
+                let rows = self.groups.end_row;
                 let missing = || ErrorKind::Damaged(ParquetFault::RowsMissing { rows }).at_row(row);
                 return if row == rows { Ok(None) } else { Err(missing()) };
             };

@@ -12,9 +12,10 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_select::filter::filter_record_batch;
 use hearith_paillier::{Ciphertexts, Compute, ComputeError, PublicKey};
 
 use crate::ciphers::{self, Present};
@@ -184,6 +185,19 @@ impl Totals {
             sums.add(&*self.key, column, &Present::read(self.key.public(), column, batch)?, &groups)?;
         }
         Ok(())
+    }
+
+    /// Adds those rows of a batch for which `keep` says true.
+    ///
+    /// # Errors
+    /// As [`Totals::update`].
+    pub fn update_where(&mut self, batch: &RecordBatch, keep: &BooleanArray) -> Result<(), Error> {
+        let kept = filter_record_batch(batch, keep)?;
+        let row_of = |row: u64| (0..keep.len()).filter(|&row| keep.is_valid(row) && keep.value(row)).nth(row as usize);
+        self.update(&kept).map_err(|error| match error.row().and_then(row_of) {
+            Some(row) => error.at_row(row as u64),
+            None => error,
+        })
     }
 
     /// Adds other totals, of another part of the data, to these.

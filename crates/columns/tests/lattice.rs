@@ -11,7 +11,8 @@ use arrow_select::concat::concat_batches;
 use hearith_bfv::{Engine, PrivateKey, Set};
 use hearith_columns::lattice::{LatticeColumn, LatticeDecryptor, LatticeEncryptor, LatticeKey, LatticeTotals};
 use hearith_columns::parquet::{ParquetSink, ParquetSource};
-use hearith_columns::{ColumnSpec, EncryptOptions, Error};
+use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Error, Totals};
+use parquet::arrow::arrow_writer::ArrowWriter;
 
 const ROWS: usize = 10_000;
 const GROUPS: [&str; 3] = ["lab", "shop", "yard"];
@@ -163,6 +164,94 @@ fn files_keep_chunks_apart_and_descriptions_whole() {
     assert_eq!((column.set, column.max_additions, column.part.range), (Set::Degree4096, 20_000, 100));
     let read: Vec<RecordBatch> = source.batches(1000, None).unwrap().map(Result::unwrap).collect();
     assert_eq!(by_dept(&totals(&[&read], &["dept"], None, None, 0).unwrap()), expected(|_| true, |_| 1));
+}
+
+/// A file of these batches, a row group each.
+fn file(batches: &[RecordBatch]) -> std::fs::File {
+    let mut file = tempfile::tempfile().unwrap();
+    let mut writer = ArrowWriter::try_new(file.try_clone().unwrap(), batches[0].schema(), None).unwrap();
+    for batch in batches {
+        writer.write(batch).unwrap();
+        writer.flush().unwrap();
+    }
+    writer.close().unwrap();
+    std::io::Seek::rewind(&mut file).unwrap();
+    file
+}
+
+#[test]
+fn nothing_at_all_has_a_total_too() {
+    let schema = encrypted(1, false)[0].schema();
+    for (by, rows) in [(vec![], 1), (vec!["dept".to_owned()], 0)] {
+        let totals = LatticeTotals::new(KEY.public(), &schema, &by, None).unwrap();
+        assert_eq!(totals.release(0).unwrap().batch.num_rows(), rows);
+    }
+}
+
+#[test]
+fn row_groups_are_added_up_apart_and_once_each() {
+    let whole = encrypted(ROWS, false);
+    let file = file(&whole);
+    let part = |groups: std::ops::Range<usize>| -> Vec<RecordBatch> {
+        let source = ParquetSource::open(file.try_clone().unwrap()).unwrap();
+        source.batches_of(groups, 1500, None).unwrap().map(Result::unwrap).collect()
+    };
+    let started = || LatticeTotals::new(KEY.public(), &whole[0].schema(), &["dept".to_owned()], None).unwrap();
+    let add = |totals: &mut LatticeTotals, groups: std::ops::Range<usize>| {
+        totals.begin_part(&whole[0].schema())?;
+        part(groups).iter().try_for_each(|batch| totals.update(batch, None))?;
+        totals.end()
+    };
+    // Two partial sums, the later rows first, as two workers would make them.
+    let (mut first, mut second) = (started(), started());
+    add(&mut first, 2..3).unwrap();
+    add(&mut first, 0..1).unwrap();
+    add(&mut second, 1..2).unwrap();
+    let partial = [first, second].map(|totals| vec![totals.release(0).unwrap().batch]);
+    assert_eq!(
+        by_dept(&totals(&[&partial[0], &partial[1]], &["dept"], None, None, 0).unwrap()),
+        expected(|_| true, |_| 1)
+    );
+
+    let mut again = started();
+    add(&mut again, 1..3).unwrap();
+    let error = add(&mut again, 0..2).unwrap_err().to_string();
+    assert!(error.contains("added already"), "{error}");
+    let mut again = started();
+    add(&mut again, 1..3).unwrap();
+    assert!(again.begin(&whole[0].schema()).unwrap_err().to_string().contains("added already"));
+    // A part that begins within a chunk is none.
+    let mut cut = started();
+    cut.begin_part(&whole[0].schema()).unwrap();
+    assert!(cut.update(&whole[1].slice(1, 50), None).unwrap_err().to_string().contains("is missing"));
+    assert_eq!(part(0..0).len(), 0);
+    // Nor is one that begins elsewhere than it should.
+    let first = (whole[0].num_rows() * 2) as u64;
+    for (row, expected) in [(first, true), (first + 1, false), (0, false)] {
+        let mut sums = started();
+        sums.begin_part_at(&whole[0].schema(), row).unwrap();
+        assert_eq!(sums.update(&whole[2], None).is_ok(), expected, "{row}");
+    }
+}
+
+#[test]
+fn columns_of_another_scheme_are_named() {
+    let paillier = hearith_paillier::PrivateKey::generate(
+        512,
+        hearith_paillier::Variant::Djn,
+        hearith_paillier::KeyPolicy::AllowInsecure,
+        Engine::best(),
+    )
+    .unwrap();
+    let lattice = &encrypted(10, true)[0];
+    let error = Totals::new(paillier.public(), &lattice.schema(), &[]).unwrap_err().to_string();
+    assert_eq!(error, "column value: encrypted by bfv, but the key given is of paillier");
+    let options = EncryptOptions::new(vec![ColumnSpec { name: "value".into(), ..Default::default() }]);
+    let rows = Encryptor::new(EncryptionKey::Owner(&paillier), &table(10).schema(), &options).unwrap();
+    let error = LatticeTotals::new(KEY.public(), &rows.schema(), &[], None).unwrap_err().to_string();
+    assert_eq!(error, "column value: encrypted by paillier, but the key given is of bfv");
+    let twice = LatticeEncryptor::new(LatticeKey::Owner(&KEY), &lattice.schema(), &options).unwrap_err().to_string();
+    assert_eq!(twice, "column value: is already encrypted");
 }
 
 /// The batches with the encrypted column's cells changed.

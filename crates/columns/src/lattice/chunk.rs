@@ -1,5 +1,7 @@
 //! Chunks: where a ciphertext of many rows stands, and what it belongs to.
 
+use std::ops::Range;
+
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BinaryArray, RecordBatch};
 use arrow_schema::DataType;
@@ -22,6 +24,12 @@ pub(super) fn write(column: &str, table: [u8; 16], row: u64, ciphertext: &Cipher
     bytes.extend(digest(column, &bytes[4..28], &ciphertext));
     bytes.extend(ciphertext);
     bytes
+}
+
+/// The row at which a chunk says that it begins; [`read`] says whether it is right.
+fn first_row(bytes: &[u8]) -> Result<u64, ErrorKind> {
+    let row = bytes.get(20..28).and_then(|row| row.try_into().ok());
+    row.map(u64::from_le_bytes).ok_or(ErrorKind::Chunk("is cut short"))
 }
 
 /// The ciphertext of the chunk of a column that begins at `row`.
@@ -64,6 +72,8 @@ pub fn check_chunk(bytes: &[u8], key: &PublicKey, column: &LatticeColumn) -> Res
 /// The chunks of a column as its rows come by.
 #[derive(Debug)]
 pub(super) struct Chunks {
+    /// Where the first chunk must begin; unknown until it comes where a part of the table is read.
+    first: Option<u64>,
     row: u64,
     open: Option<Open>,
 }
@@ -75,8 +85,24 @@ struct Open {
 }
 
 impl Chunks {
+    /// Those of a whole table.
     pub(super) fn new() -> Self {
-        Chunks { row: 0, open: None }
+        Chunks { first: Some(0), row: 0, open: None }
+    }
+
+    /// Those of a part, which begins where its first chunk says.
+    pub(super) fn of_part() -> Self {
+        Chunks { first: None, row: 0, open: None }
+    }
+
+    /// Those of a part that begins in this row.
+    pub(super) fn from_row(row: u64) -> Self {
+        Chunks { first: Some(row), row, open: None }
+    }
+
+    /// The rows that went by.
+    pub(super) fn rows(&self) -> Range<u64> {
+        self.first.unwrap_or(0)..self.row
     }
 
     /// Passes over the rows of a batch. `row` hears of each; `whole` of a chunk once all its rows went by.
@@ -92,7 +118,12 @@ impl Chunks {
             let fault = |kind: ErrorKind| kind.at(row, &column.name);
             let mut open = match (self.open.take(), cells.is_valid(row)) {
                 (None, true) => {
-                    let ciphertext = read(cells.value(row), key, column, self.row).map_err(fault)?;
+                    let bytes = cells.value(row);
+                    if self.first.is_none() {
+                        self.row = first_row(bytes).map_err(fault)?;
+                        self.first = Some(self.row);
+                    }
+                    let ciphertext = read(bytes, key, column, self.row).map_err(fault)?;
                     Open { ciphertext, rows: 0 }
                 }
                 (Some(open), false) => open,
@@ -100,7 +131,7 @@ impl Chunks {
                 (Some(_), true) => return Err(fault(ErrorKind::Chunk("begins before the last one ends"))),
             };
             each(state, row);
-            self.row += 1;
+            self.row = self.row.checked_add(1).ok_or_else(|| fault(ErrorKind::TooManyRows))?;
             open.rows += 1;
             match open.rows == open.ciphertext.count() {
                 true => whole(state, &open.ciphertext).map_err(|error| error.in_column(&column.name))?,

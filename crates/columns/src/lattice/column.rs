@@ -5,9 +5,8 @@ use hearith_bfv::{PublicKey, Set};
 
 use crate::error::{CompanionFault, Error, ErrorKind};
 use crate::limits::MAX_DESCRIPTION_BYTES;
-use crate::metadata::{self, Encoding, Entries, MetadataError, Part, Property};
+use crate::metadata::{self, BFV, Encoding, Entries, MetadataError, Part, Property};
 
-const BFV: &str = "bfv";
 const SET: &str = "hearith.set";
 const FORM: &str = "hearith.form";
 const TABLE: &str = "hearith.table";
@@ -179,6 +178,7 @@ pub fn lattice_columns(schema: &Schema) -> Result<Vec<LatticeColumn>, Error> {
 
 /// Those of a table under this key: one at least, and all chunks or all totals.
 pub(super) fn under(key: &PublicKey, schema: &Schema) -> Result<Vec<LatticeColumn>, Error> {
+    check_scheme(schema)?;
     let columns = lattice_columns(schema)?;
     let first = columns.first().ok_or(ErrorKind::NothingEncrypted)?;
     for column in &columns {
@@ -189,15 +189,20 @@ pub(super) fn under(key: &PublicKey, schema: &Schema) -> Result<Vec<LatticeColum
             return Err(ErrorKind::Differs { what, here, before }.in_column(&column.name));
         }
     }
-    let other =
-        |field: &&arrow_schema::FieldRef| field.metadata().get(metadata::SCHEME).is_some_and(|scheme| scheme != BFV);
-    match schema.fields().iter().find(other) {
-        None => Ok(columns),
-        Some(field) => {
-            let (here, before) = ("another".to_owned(), BFV.to_owned());
-            Err(ErrorKind::Differs { what: "the scheme", here, before }.in_column(field.name()))
-        }
+    Ok(columns)
+}
+
+/// Refuses a table with columns of another scheme.
+pub(super) fn check_scheme(schema: &Schema) -> Result<(), Error> {
+    for field in schema.fields() {
+        let found = match field.metadata().get(metadata::SCHEME).map(String::as_str) {
+            None | Some(BFV) => continue,
+            Some(metadata::PAILLIER) => metadata::PAILLIER,
+            Some(_) => "another scheme",
+        };
+        return Err(ErrorKind::Scheme { found, given: BFV }.in_column(field.name()));
     }
+    Ok(())
 }
 
 fn hex(id: &[u8; 16]) -> String {

@@ -26,6 +26,9 @@ pub struct LatticeDecryptor<'a> {
     columns: Vec<(LatticeColumn, Chunks)>,
     schema: SchemaRef,
     text: bool,
+    /// Rows that came in, and that went out.
+    taken: u64,
+    given: u64,
     /// Rows whose chunks have not ended.
     waiting: Vec<RecordBatch>,
 }
@@ -50,7 +53,7 @@ impl<'a> LatticeDecryptor<'a> {
             }
         }
         let columns = columns.into_iter().map(|column| (column, Chunks::new())).collect();
-        Ok(Self { key, columns, schema: Arc::new(Schema::new(fields)), text, waiting: Vec::new() })
+        Ok(Self { key, columns, schema: Arc::new(Schema::new(fields)), text, taken: 0, given: 0, waiting: Vec::new() })
     }
 
     /// The schema of the decrypted table, without companions.
@@ -85,11 +88,21 @@ impl<'a> LatticeDecryptor<'a> {
             return Err(ErrorKind::Chunk("ends in another row than that of another column").into());
         }
         if ready == 0 && batch.num_rows() > 0 {
+            self.taken += batch.num_rows() as u64;
             return Ok(None);
         }
         let held = arrow_select::concat::concat_batches(batch.schema_ref(), &self.waiting)?;
         self.waiting = vec![held.slice(ready, held.num_rows() - ready)];
-        self.shown(&held.slice(0, ready), &numbers).map(Some)
+        let shown = self.shown(&held.slice(0, ready), &numbers);
+        // Rows that are shown may have come with batches before: their place in this one is none then.
+        let before = self.taken - self.given;
+        let shown = shown.map_err(|error| match error.row().map(|row| row.checked_sub(before)) {
+            Some(Some(row)) => error.at_row(row),
+            Some(None) => error.at_no_row(),
+            None => error,
+        });
+        (self.taken, self.given) = (self.taken + batch.num_rows() as u64, self.given + ready as u64);
+        shown.map(Some)
     }
 
     /// Checks that the table was whole.

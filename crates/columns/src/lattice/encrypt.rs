@@ -9,7 +9,7 @@ use hearith_bfv::{Ciphertext, PrivateKey, PublicKey};
 use zeroize::Zeroizing;
 
 use super::chunk;
-use super::column::{Form, LatticeColumn};
+use super::column::{self, Form, LatticeColumn};
 use crate::encrypt::{self, EncryptOptions, batch_of};
 use crate::error::{Error, ErrorKind};
 use crate::metadata;
@@ -65,6 +65,10 @@ impl<'a> LatticeEncryptor<'a> {
             return Err(ErrorKind::Packed.into());
         }
         metadata::check_names(schema)?;
+        column::check_scheme(schema)?;
+        if let Some(column) = column::lattice_columns(schema)?.first() {
+            return Err(ErrorKind::AlreadyEncrypted.in_column(&column.name));
+        }
         let mut table = [0; 16];
         getrandom::fill(&mut table).map_err(hearith_bfv::ErrorKind::from).map_err(ErrorKind::from)?;
         let column = |part| LatticeColumn::new(key.public(), part, options.max_additions, Form::Chunks { table });
@@ -72,9 +76,6 @@ impl<'a> LatticeEncryptor<'a> {
         let columns = parts.into_iter().map(column).collect::<Result<Vec<_>, _>>()?;
         let mut fields = Vec::new();
         for field in schema.fields() {
-            if LatticeColumn::from_field(field)?.is_some() {
-                return Err(ErrorKind::AlreadyEncrypted.in_column(field.name()));
-            }
             match columns.iter().find(|column| column.name == *field.name()) {
                 None => fields.push(metadata::kept(field)?),
                 Some(column) => fields.extend([column.field(), column.companion_field()]),

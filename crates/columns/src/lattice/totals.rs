@@ -1,7 +1,8 @@
 //! Adding up columns that are encrypted whole, by groups and with weights, without the private key.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
@@ -34,7 +35,8 @@ pub struct LatticeTotals {
     groups: Groups,
     rows: Vec<u64>,
     schema: SchemaRef,
-    tables: HashSet<[u8; 16]>,
+    /// The rows that were added of each table.
+    tables: HashMap<[u8; 16], Vec<Range<u64>>>,
 }
 
 /// One column: as the table at hand has it, and its sums.
@@ -75,7 +77,10 @@ impl LatticeTotals {
         let schema = Arc::new(Schema::new(fields));
         metadata::check_names(&schema)?;
         let (key, weight) = (key.clone(), weight.map(str::to_owned));
-        Ok(Self { key, by, weight, columns, groups, rows: vec![], schema, tables: HashSet::new() })
+        let mut totals = Self { key, by, weight, columns, groups, rows: vec![], schema, tables: HashMap::new() };
+        // What is not grouped has one total, whether rows come or not.
+        totals.grow()?;
+        Ok(totals)
     }
 
     /// The schema of the totals.
@@ -97,6 +102,31 @@ impl LatticeTotals {
     /// [`ErrorKind::Differs`] when its encrypted columns or group columns are others or under another key;
     /// [`ErrorKind::Chunk`] if it was added already.
     pub fn begin(&mut self, schema: &Schema) -> Result<(), Error> {
+        self.turn_to(schema, Chunks::new)?;
+        match self.columns.iter().filter_map(Running::table).any(|table| self.tables.contains_key(&table)) {
+            true => Err(added_already()),
+            false => Ok(()),
+        }
+    }
+
+    /// Turns to a part of a table: whole chunks, one after another, from any of them on, as the row groups of a file have.
+    /// Parts of a table may come in any order, each once; whether they are all there nobody checks.
+    ///
+    /// # Errors
+    /// As [`LatticeTotals::begin`]; that a part was added already comes from [`LatticeTotals::end`].
+    pub fn begin_part(&mut self, schema: &Schema) -> Result<(), Error> {
+        self.turn_to(schema, Chunks::of_part)
+    }
+
+    /// Turns to a part of a table of which it is known in which row it begins.
+    ///
+    /// # Errors
+    /// As [`LatticeTotals::begin_part`]; a part that begins elsewhere is refused when its rows come.
+    pub fn begin_part_at(&mut self, schema: &Schema, row: u64) -> Result<(), Error> {
+        self.turn_to(schema, || Chunks::from_row(row))
+    }
+
+    fn turn_to(&mut self, schema: &Schema, chunks: impl Fn() -> Chunks) -> Result<(), Error> {
         let found = column::under(&self.key, schema)?;
         let absent = |name: &str, here: &str, before: &str| {
             ErrorKind::Differs { what: "the column", here: here.into(), before: before.into() }.in_column(name)
@@ -120,12 +150,7 @@ impl LatticeTotals {
             let here =
                 found.iter().find(|found| found.name == *name).ok_or_else(|| absent(name, "absent", "encrypted"))?;
             here.check_adds_to(&column.first)?;
-            (column.here, column.chunks) = (here.clone(), Chunks::new());
-        }
-        if let Some(Form::Chunks { table }) = found.first().map(|column| column.form)
-            && !self.tables.insert(table)
-        {
-            return Err(ErrorKind::Chunk("is of a table that was added already").into());
+            (column.here, column.chunks) = (here.clone(), chunks());
         }
         Ok(())
     }
@@ -149,12 +174,26 @@ impl LatticeTotals {
         Ok(())
     }
 
-    /// Checks that the table was whole.
+    /// Checks that the table, or the part, was whole and came once.
     ///
     /// # Errors
     /// [`ErrorKind::Chunk`].
     pub fn end(&mut self) -> Result<(), Error> {
-        self.columns.iter().try_for_each(|column| column.chunks.end(&column.here))
+        self.columns.iter().try_for_each(|column| column.chunks.end(&column.here))?;
+        let here = self.columns.iter().filter_map(|column| Some((column.table()?, column.chunks.rows())));
+        let here: Vec<([u8; 16], Range<u64>)> = here.collect();
+        if here.iter().any(|(_, rows)| *rows != here[0].1) {
+            return Err(ErrorKind::Chunk("is of other rows than that of another column").into());
+        }
+        let tables: HashMap<[u8; 16], Range<u64>> = here.into_iter().collect();
+        for (table, rows) in tables {
+            let added = self.tables.entry(table).or_default();
+            if added.iter().any(|before| before.start < rows.end && rows.start < before.end) {
+                return Err(added_already());
+            }
+            added.push(rows);
+        }
+        Ok(())
     }
 
     /// The totals, one row a group in ascending order, of groups of at least `min_rows` rows; totals of fewer values are null. What the
@@ -245,6 +284,14 @@ impl fmt::Debug for LatticeTotals {
 }
 
 impl Running {
+    /// The table at hand, if it is one of chunks.
+    fn table(&self) -> Option<[u8; 16]> {
+        match self.here.form {
+            Form::Chunks { table } => Some(table),
+            Form::Totals => None,
+        }
+    }
+
     /// Counts additions, a number times a weight as so many; where there is nothing to add the group is [`NO_GROUP`].
     fn count(&mut self, batch: &RecordBatch, groups: &[u32], weights: Option<&[i64]>) -> Result<Vec<u32>, Error> {
         let additions = additions(&self.here, batch)?;
@@ -316,6 +363,10 @@ impl Running {
     }
 }
 
+fn added_already() -> Error {
+    ErrorKind::Chunk("is of a table that was added already").into()
+}
+
 /// The error of the scheme in this column.
 pub(super) fn fault(column: &LatticeColumn, error: &hearith_bfv::Error) -> Error {
     ErrorKind::from(error.kind().clone()).in_column(&column.name)
@@ -349,7 +400,8 @@ fn weight_field(schema: &Schema, columns: &[LatticeColumn], name: &str) -> Resul
         return Err(ErrorKind::GroupEncrypted.in_column(name));
     }
     match find(schema, name)?.data_type() {
-        kind if kind.is_integer() => Ok(()),
+        // A column of text, as CSV has it, holds integers or an error.
+        kind if kind.is_integer() || plain(kind) == DataType::Utf8 => Ok(()),
         kind => Err(ErrorKind::NotNumeric { found: kind.to_string() }.in_column(name)),
     }
 }
