@@ -1,15 +1,42 @@
-//! Writes an election under a key of 512 bits as the test vectors of other implementations: `tests/vectors/election.json`. Every run makes another one.
+//! Writes an election under a key of 512 bits as the test vectors of other implementations: `tests/vectors/election.json`, or with the argument
+//! `one-holder` one whose tally the organiser opens: `tests/vectors/one_holder.json`. Every run makes another one.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::{choices, key, whole};
-use hearith_election::{Body, Bytes, Entry, Receipt, tracker};
+use common::{Running, choices, key, opened, opened_result, whole};
+use hearith_election::{Body, Bytes, Entry, Receipt, Signer, tracker};
 use serde_json::{Value, json};
 
 fn main() {
-    let running = whole();
-    let secret = |signer: &hearith_election::Signer| json!(Bytes(signer.secret().to_vec()));
+    let vectors = match std::env::args().nth(1).as_deref() {
+        None => shared(&whole()),
+        Some("one-holder") => one_holder(&opened()),
+        Some(other) => panic!("there is no election '{other}'"),
+    };
+    println!("{}", serde_json::to_string_pretty(&vectors).unwrap());
+}
+
+fn secret(signer: &Signer) -> Value {
+    json!(Bytes(signer.secret().to_vec()))
+}
+
+fn head(running: &Running) -> String {
+    running.board.head("2026-11-22T20:30:00Z", &running.cast.board).to_line()
+}
+
+fn one_holder(running: &Running) -> Value {
+    json!({
+        "about": "An election whose key one holder has, of 512 bits; see docs/election.md. Written by examples/vectors.rs.",
+        "board_secret": secret(&running.cast.board),
+        "heads": [head(running)],
+        "organiser_secret": secret(&running.cast.organiser),
+        "record": running.lines,
+        "result": opened_result(),
+    })
+}
+
+fn shared(running: &Running) -> Value {
     let entries: Vec<Entry> = running.lines.iter().map(|line| Entry::from_line(line).unwrap()).collect();
     let ballots = entries.iter().filter(|entry| matches!(entry.notice.body(), Body::Ballot(_)));
     let trackers: Vec<Value> = ballots
@@ -22,11 +49,11 @@ fn main() {
     let made = prepared.ballot().clone();
     let receipt = Receipt::new(running.election.id(), 4, &running.lines[4], &running.cast.board);
     let shares: Vec<Value> = key().shares.iter().map(|share| serde_json::from_str(&share.to_json()).unwrap()).collect();
-    let vectors = json!({
+    json!({
         "about": "An election under a key of 512 bits that has no secrets left; see docs/election.md. Written by examples/vectors.rs.",
         "ballot_of_voter_9": { "body": made, "challenge": prepared.into_challenge(), "choices": choices(4) },
         "board_secret": secret(&running.cast.board),
-        "heads": [running.board.head("2026-11-22T20:30:00Z", &running.cast.board).to_line()],
+        "heads": [head(running)],
         "id": running.election.id(),
         "organiser_secret": secret(&running.cast.organiser),
         "receipt": receipt,
@@ -36,6 +63,5 @@ fn main() {
         "shares_of_key": shares,
         "trackers": trackers,
         "voters": running.cast.voters.iter().map(|(id, signer)| json!({ "id": id, "secret": secret(signer) })).collect::<Vec<_>>(),
-    });
-    println!("{}", serde_json::to_string_pretty(&vectors).unwrap());
+    })
 }

@@ -323,5 +323,5 @@ fn read(line: Line) -> Read {
             Ok(Item::Outline { index, previous, outline: Outline { election, kind, voter, marks }, form })
         }
     };
-    Read { item, line, leaf, bytes: 0 }
+    Read { item, line, leaf }
 }

@@ -133,11 +133,9 @@ impl Products {
         let (key, marks) = (self.election.key(), self.election.marks());
         let mut by_weight: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         ballots.iter().enumerate().for_each(|(row, (_, weight))| by_weight.entry(*weight).or_default().push(row));
-        let numbers = |(ballot, _): &(&'_ Ballot, u64)| -> Vec<Vec<u8>> {
-            ballot.contests.iter().flat_map(|one| &one.marks).map(|mark| mark.ciphertext.0.clone()).collect()
-        };
-        let rows: Vec<Vec<u8>> = ballots.iter().flat_map(numbers).collect();
-        let numbers = key.ciphertexts_from_be_rows(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+        let contests = ballots.iter().flat_map(|(ballot, _)| &ballot.contests);
+        let rows: Vec<&[u8]> = contests.flat_map(|one| &one.marks).map(|mark| &mark.ciphertext.0[..]).collect();
+        let numbers = key.ciphertexts_from_be_rows(&rows)?;
         let of = |mark: usize, rows: &[usize]| rows.iter().map(|row| (row * marks + mark) as u32).collect::<Vec<_>>();
         let groups: Vec<Vec<u32>> =
             (0..marks).flat_map(|mark| by_weight.values().map(move |rows| of(mark, rows))).collect();

@@ -1,8 +1,8 @@
 //! The verifier: everything that a published record claims, checked again from nothing but the record.
 //!
-//! The record is read once, in batches whose lines, signatures and proofs are checked on all cores; ballots wait until there are enough for one equation, and
-//! are verified while the lines after them are read. Memory does not grow with the record but for some hundred bytes
-//! a voter and some twenty a ciphertext. Only files with ballots that others replaced are read twice.
+//! The record is read once. Lines and signatures are checked on all cores; ballots wait until there are enough for one equation, and are verified while
+//! those of the next one are read. Memory does not grow beyond two such batches but for some hundred bytes a voter and some twenty a ciphertext. Only files
+//! with ballots that others replaced are read twice.
 
 use crate::board::{Board, Head};
 use crate::body::{Ballot, Body, Challenge, Kind, Outcome, Tally};
@@ -23,7 +23,7 @@ use std::fmt;
 use std::mem;
 
 /// Lines that are read together.
-const BATCH_LINES: usize = 1000;
+const BATCH_LINES: usize = 250;
 /// Bytes of lines that are read together.
 const BATCH_BYTES: usize = 64 << 20;
 /// Bytes of ballots whose proofs are verified together: enough that a proof costs little more than it does at best.
@@ -162,38 +162,34 @@ pub fn verify(
 ) -> Result<Report, Error> {
     let mut verifier = Verifier::new(policy, engine);
     verifier.read_heads(heads(source))?;
-    let mut lines = Lines::new(source);
-    let mut bytes = 0;
+    let mut reader = Reader { lines: Lines::new(source), bytes: 0, progress };
     loop {
-        let ready = verifier.take_ready();
-        // While ballots are verified, what comes after them is read.
-        let ((read, error), verified) = rayon::join(|| next_lines(&mut lines), || ready.map(Ready::verify));
+        let ready = verifier.take_waiting();
+        // While ballots are verified, those of the next batch are read, hashed, and held against the rules.
+        let (goes_on, verified) = rayon::join(|| verifier.gather(&mut reader), || ready.map(Ready::verify));
         verifier.note_verified(verified);
-        bytes += read.iter().map(|line| line.bytes as u64 + 1).sum::<u64>();
-        let at_end = read.is_empty();
-        let goes_on = verifier.take(read);
-        if let Some(error) = error {
-            match error.kind() {
-                ErrorKind::Io(_) => return Err(error),
-                _ if goes_on => verifier.fault(Step::Chain, error),
-                _ => {}
-            }
-            verifier.stopped = true;
+        if !goes_on? {
             break;
         }
-        verifier.stopped = !goes_on;
-        if at_end || !goes_on {
-            break;
-        }
-        progress(bytes);
     }
     verifier.finish(Some(source))
 }
 
-/// The next lines, read and hashed, and why there are no more if one cannot be read.
-fn next_lines(lines: &mut Lines<'_>) -> (Vec<Read>, Option<Error>) {
-    let (batch, error) = next_batch(lines);
-    (batch.into_par_iter().map(|line| Read::new(&line)).collect(), error)
+/// A record being read.
+struct Reader<'a> {
+    lines: Lines<'a>,
+    bytes: u64,
+    progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl Reader<'_> {
+    /// The next lines, read and hashed, and why there are no more if one cannot be read.
+    fn next(&mut self) -> (Vec<Read>, Option<Error>) {
+        let (batch, error) = next_batch(&mut self.lines);
+        self.bytes += batch.iter().map(|line| line.len() as u64 + 1).sum::<u64>();
+        (self.progress)(self.bytes);
+        (batch.into_par_iter().map(|line| Read::new(&line)).collect(), error)
+    }
 }
 
 /// The next lines, and why there are no more if one cannot be read.
@@ -217,13 +213,12 @@ pub(crate) struct Read {
     pub(crate) item: Result<Item, ErrorKind>,
     pub(crate) line: Hash,
     pub(crate) leaf: Hash,
-    pub(crate) bytes: usize,
 }
 
 impl Read {
     pub(crate) fn new(line: &str) -> Self {
         let item = Entry::from_line(line).map(Item::Whole);
-        Read { item, line: line_hash(line), leaf: leaf_hash(line), bytes: line.len() }
+        Read { item, line: line_hash(line), leaf: leaf_hash(line) }
     }
 }
 
@@ -402,11 +397,30 @@ impl Verifier {
         Ok(())
     }
 
+    /// Takes lines in until as many ballots wait as are verified together; whether there may be more lines.
+    fn gather(&mut self, reader: &mut Reader<'_>) -> Result<bool, Error> {
+        while self.waiting_bytes < WAITING_BYTES {
+            let (read, error) = reader.next();
+            let at_end = read.is_empty();
+            let goes_on = self.take(read);
+            self.stopped = !goes_on || error.is_some();
+            match error {
+                Some(error) if matches!(error.kind(), ErrorKind::Io(_)) => return Err(error),
+                Some(error) if goes_on => self.fault(Step::Chain, error),
+                _ => {}
+            }
+            if at_end || self.stopped {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Takes lines in; whether those after them can be.
     pub(crate) fn take(&mut self, read: Vec<Read>) -> bool {
         let mut taken = Vec::with_capacity(read.len());
         let mut goes_on = true;
-        for Read { item, line, leaf, .. } in read {
+        for Read { item, line, leaf } in read {
             let index = self.board.size();
             let followed = item.and_then(|item| {
                 let (index, previous) = item.place();
@@ -531,11 +545,6 @@ impl Verifier {
                 self.waiting_bytes += bytes;
             }
         }
-    }
-
-    /// The ballots that wait, if there are enough.
-    fn take_ready(&mut self) -> Option<Ready> {
-        if self.waiting_bytes < WAITING_BYTES { None } else { self.take_waiting() }
     }
 
     /// The ballots that wait, if there are any.

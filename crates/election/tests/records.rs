@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Memory, POLICY, Running, choices, contests, key, plain, whole, whole_result};
+use common::{Memory, POLICY, Running, choices, contests, key, opened, opened_result, plain, whole, whole_result};
 use hearith_election::spread::{Overseer, Worker};
 use hearith_election::{
-    Board, Body, Bytes, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Kind, Notice, Of, Outcome, Phase, Record,
-    Report, Signer, Source, Step, board_file, verify,
+    Board, Body, Bytes, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Kind, Notice, Of, Opening, Outcome, Phase,
+    Record, Report, Signer, Source, Step, board_file, verify,
 };
 use hearith_paillier::Engine;
 use std::io::Read as _;
@@ -98,11 +98,16 @@ fn first(kind: Kind) -> usize {
 
 /// The record with notices in place of the good one's, chained and signed anew by a board that goes along with it.
 fn forged(change: impl FnOnce(&mut Vec<Notice>)) -> Memory {
-    let mut notices: Vec<Notice> = good().lines.iter().map(|line| Entry::from_line(line).unwrap().notice).collect();
+    forged_of(good(), change)
+}
+
+/// The same of another election.
+fn forged_of(running: &Running, change: impl FnOnce(&mut Vec<Notice>)) -> Memory {
+    let mut notices: Vec<Notice> = running.lines.iter().map(|line| Entry::from_line(line).unwrap().notice).collect();
     change(&mut notices);
     let mut board = Board::default();
     let lines: Vec<String> = notices.into_iter().map(|notice| board.append(notice)).collect();
-    Memory::new(&lines, &[board.head("2026-11-22T20:30:00Z", &good().cast.board).to_line()])
+    Memory::new(&lines, &[board.head("2026-11-22T20:30:00Z", &running.cast.board).to_line()])
 }
 
 /// The same with one body changed and signed anew.
@@ -154,6 +159,40 @@ fn an_election_of_one_holder_ends_too() {
         assert_eq!(failures(&report), []);
         assert_eq!(report.result().unwrap().contests, expected);
     }
+}
+
+#[test]
+fn openings_are_those_of_the_tally() {
+    let running = opened();
+    let good = report(&running.record());
+    assert_eq!((failures(&good), good.result().unwrap().contests.clone()), (vec![], opened_result()));
+    // Entries are the election, voters, the vote's opening, three ballots, its end, the tally, the opening, the result.
+    let at = 8;
+    let changed = |change: &dyn Fn(&mut Opening)| {
+        let record = forged_of(&running, |notices| {
+            let Body::Opening(mut opening) = notices[at].body().clone() else { panic!("an opening") };
+            change(&mut opening);
+            notices[at] = running.cast.sign(Body::Opening(opening));
+        });
+        failures(&report(&record))
+    };
+    let wrong = |change: &dyn Fn(&mut Opening), text: &str| {
+        let found = changed(change);
+        assert_eq!(found[0], (Step::Decryption, format!("entry {at}: {text}")), "{found:?}");
+        assert!(found.iter().any(|(step, _)| *step == Step::Result), "{found:?}");
+    };
+    let not_its_own = "contest 0, mark 0: the opening is not that of the ciphertext";
+    wrong(&|opening| opening.contests[0].swap(0, 1), not_its_own);
+    wrong(&|opening| opening.contests[0][0].opening.0[40] ^= 1, not_its_own);
+    wrong(&|opening| opening.contests[0][0].plaintext.0[63] ^= 1, not_its_own);
+    wrong(&|opening| opening.contests[0][0].opening.0.fill(0), "contest 0, mark 0: a number out of range");
+    wrong(&|opening| opening.contests[1][0].plaintext.0.fill(255), "contest 1, mark 0: a number out of range");
+    let found = changed(&|opening| _ = opening.contests[0].pop());
+    assert!(found[0].0 == Step::Rules && found[0].1.contains("not a number of its length for every mark"), "{found:?}");
+    let found = failures(&report(&forged_of(&running, |notices| _ = notices.remove(at))));
+    assert_eq!(found[0].0, Step::Rules, "{found:?}");
+    let twice = failures(&report(&forged_of(&running, |notices| notices.insert(at, notices[at].clone()))));
+    assert_eq!(twice[0].0, Step::Rules, "{twice:?}");
 }
 
 #[test]
@@ -486,6 +525,12 @@ fn manifests_that_cannot_be_are_refused() {
     wrong(&|manifest| _ = manifest.key.roots.pop(), at, "the key has not eleven roots");
     wrong(&|manifest| manifest.key.roots.swap(0, 1), at, "the proof does not hold");
     wrong(&|manifest| manifest.key.modulus.0.insert(0, 0), at, "has not the length that it must have");
+    // 256 is 1 modulo 3: as their sum, the number is divisible by 3.
+    let divisible_by_3 = |bytes: &mut [u8]| {
+        let rest = bytes.iter().map(|&byte| u32::from(byte)).sum::<u32>() % 3;
+        *bytes[1..63].iter_mut().find(|byte| **byte >= 2).unwrap() -= rest as u8;
+    };
+    wrong(&|manifest| divisible_by_3(&mut manifest.key.modulus.0), at, "divisible by 3");
     wrong(&|manifest| manifest.trustees.as_mut().unwrap().needed = 6, at, "a key is shared by");
     wrong(&|manifest| manifest.trustees.as_mut().unwrap().keys.clear(), at, "a key is shared by");
     wrong(&|manifest| manifest.trustees.as_mut().unwrap().base.0.fill(0), at, "is no unit modulo n^2");

@@ -47,28 +47,45 @@ struct Known {
     secret: Bytes,
 }
 
+/// An election whose key one holder has.
+#[derive(Deserialize)]
+struct Opened {
+    heads: Vec<String>,
+    record: Vec<String>,
+    result: Vec<Vec<u64>>,
+}
+
 fn vectors() -> Vectors {
     canonical::parse("test vectors", include_str!("vectors/election.json")).unwrap()
 }
 
-fn folder(vectors: &Vectors) -> tempfile::TempDir {
+fn folder(record: &[String], heads: &[String]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let text = |lines: &[String]| lines.iter().map(|line| [line, "\n"].concat()).collect::<String>();
     std::fs::create_dir(folder.path().join("board")).unwrap();
-    std::fs::write(folder.path().join("board/00000000.jsonl"), text(&vectors.record)).unwrap();
-    std::fs::write(folder.path().join("heads.jsonl"), text(&vectors.heads)).unwrap();
+    std::fs::write(folder.path().join("board/00000000.jsonl"), text(record)).unwrap();
+    std::fs::write(folder.path().join("heads.jsonl"), text(heads)).unwrap();
     folder
 }
 
 #[test]
 fn the_record_is_good() {
     let vectors = vectors();
-    let folder = folder(&vectors);
+    let folder = folder(&vectors.record, &vectors.heads);
     for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
         let report = verify(&Folder(folder.path().to_owned()), POLICY, engine, &|_| {}).unwrap();
         assert_eq!(report.result().expect("a good record").contests, vectors.result);
         assert_eq!((report.root, report.state.unwrap().election().id()), (vectors.root, vectors.id));
     }
+}
+
+#[test]
+fn the_record_of_one_holder_is_good() {
+    let vectors: Opened = canonical::parse("test vectors", include_str!("vectors/one_holder.json")).unwrap();
+    let folder = folder(&vectors.record, &vectors.heads);
+    let report = verify(&Folder(folder.path().to_owned()), POLICY, Engine::best(), &|_| {}).unwrap();
+    assert_eq!(report.result().expect("a good record").contests, vectors.result);
+    assert!(vectors.record.iter().any(|line| line.contains("\"kind\":\"opening\"")));
 }
 
 #[test]

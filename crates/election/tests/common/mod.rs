@@ -264,3 +264,27 @@ pub fn plain(votes: &[(usize, u64)]) -> Vec<Vec<u64>> {
 pub fn whole_result() -> Vec<Vec<u64>> {
     plain(&[(5, 1), (1, 1), (9, 3), (3, 1), (4, 1), (5, 3), (6, 1), (7, 1), (8, 3)])
 }
+
+/// An election whose key one holder has: four voters, one of whom stays at home, two contests; the organiser opens the tally.
+pub fn opened() -> Running {
+    let contests = vec![
+        contest("Chair", &["Ada", "Bo", "Cy"], Method::Choose(Limit::Exactly(1))),
+        contest("A new roof?", &["yes", "no"], Method::YesNo),
+    ];
+    let mut running = Running::new(4, false, false, contests);
+    for (voter, chosen) in [(0, [0, 0]), (1, [1, 1]), (2, [1, 0])] {
+        let notice = running.cast.ballot(voter, running.make(voter, &chosen.map(|one| vec![one])));
+        running.enter(notice);
+    }
+    running.tally();
+    let opening = running.election.open(&key().private, running.state.tally().unwrap()).unwrap();
+    let notice = running.cast.sign(Body::Opening(opening));
+    running.enter(notice);
+    running.finish();
+    running
+}
+
+/// Its result: the third voter weighs 3.
+pub fn opened_result() -> Vec<Vec<u64>> {
+    vec![vec![1, 4, 0], vec![4, 1]]
+}
