@@ -9,14 +9,26 @@ const POOLS: [PrimeSearch; 2] = [
     PrimeSearch { degree: 1 << 15, modulus_bits: 1440, word_bits: 30, max_word: 63, terms: 5, bounds: Bounds::Paper },
 ];
 
+/// The primes of the lattice scheme, the largest of 50 bits that are 1 modulo 2^15: a test compares them with its parameter sets.
+const LATTICE: [u64; 8] = [
+    1_125_899_904_679_937,
+    1_125_899_903_991_809,
+    1_125_899_903_827_969,
+    1_125_899_903_795_201,
+    1_125_899_903_500_289,
+    1_125_899_903_107_073,
+    1_125_899_902_124_033,
+    1_125_899_901_665_281,
+];
+
 /// A bank. Counting coverage makes the models of many units too long for the C++ compiler to improve.
 fn bank(name: &str, primes: &[u64], v: u32, words: u32, stream_bits: u32) -> Design {
-    let digits: String = primes.iter().rev().map(|prime| format!("{prime:08x}")).collect();
+    let digits: String = primes.iter().rev().map(|prime| format!("{prime:016x}")).collect();
     Design::new(name, "residue_bank")
         .source("../../rtl/lib/accelerator_pkg.sv")
         .source("../../rtl/rns/rns_pkg.sv")
         .parameter("Count", primes.len())
-        .parameter("Primes", format!("{}'h{digits}", 32 * primes.len()))
+        .parameter("Primes", format!("{}'h{digits}", 64 * primes.len()))
         .parameter("V", v)
         .parameter("Words", words)
         .parameter("StreamBits", stream_bits)
@@ -35,6 +47,9 @@ pub fn designs() -> Vec<Design> {
         bank("residue_bank_60", &[59, 47, 37], 6, 10, 32),
         // A coefficient in a beat, its residues in another.
         bank("residue_bank_60_wide", &[59, 47, 37], 6, 10, 96),
+        // Those of `bfv-4096` and `bfv-8192`, and of `bfv-16384`.
+        bank("residue_bank_200", &LATTICE[..4], 50, 4, 64),
+        bank("residue_bank_400", &LATTICE, 50, 8, 64),
         bank("residue_bank_360", &primes_360, 30, 12, 64),
         // A coefficient every cycle.
         bank("residue_bank_360_wide", &primes_360, 30, 12, 384),

@@ -6,7 +6,7 @@ use hearith_verilated::build::Design;
 fn board(name: &str) -> Design {
     let sources = ["links/link_pkg.sv", "election/ballot_pkg.sv"];
     let design = sources.into_iter().fold(Design::new(name, name), Design::source);
-    let sizes = [("Contests", 2), ("Candidates", 2), ("Slots", 16)];
+    let sizes = [("Contests", 3), ("Candidates", 2), ("Slots", 16), ("Digit", 64)];
     let times = [("Period", 8), ("Timeout", 40_000), ("Retries", 4)];
     let design = sizes.into_iter().chain(times).fold(design, |design, (name, value)| design.parameter(name, value));
     design.shared(&["mod_exp_pair"])
@@ -43,7 +43,7 @@ pub fn designs() -> Vec<Design> {
             .parameter("Patience", 200)
             .parameter("Samples", 640)
             .parameter("Quiet", 4000)
-            .memory("mark_encryptor", "exponent_q"),
+            .memory("secret_power", "exponent_q"),
         board("tally_board"),
         // What a terminal has for its end of a board's line.
         Design::new("terminal", "uart_link")

@@ -12,13 +12,19 @@ const TAN: u32 = 3;
 /// The primes that the paper evaluates.
 const EVALUATED: [u64; 2] = [1_073_692_673, 1_073_479_681];
 
+/// Those of the lattice scheme's set of 200 bits.
+const LATTICE: [u64; 4] = [(1 << 50) - 0x20_ffff, (1 << 50) - 0x2b_7fff, (1 << 50) - 0x2d_ffff, (1 << 50) - 0x2e_7fff];
+
+/// The longest there are, which need not be primes: of the shortest beta that is not 1, and of one as long as a word allows.
+const LONGEST: [u64; 2] = [(1 << 62) - 3, (1 << 61) + 1];
+
 /// Units side by side for primes of `v` bits.
 fn array(name: &str, architecture: u32, primes: &[u64], v: u32, words: u32, stages: u32) -> Design {
-    let digits: String = primes.iter().rev().map(|prime| format!("{prime:08x}")).collect();
+    let digits: String = primes.iter().rev().map(|prime| format!("{prime:016x}")).collect();
     Design::new(name, "residue_array")
         .source("rns/rns_pkg.sv")
         .parameter("Count", primes.len())
-        .parameter("Primes", format!("{}'h{digits}", 32 * primes.len()))
+        .parameter("Primes", format!("{}'h{digits}", 64 * primes.len()))
         .parameter("V", v)
         .parameter("Words", words)
         .parameter("Stages", stages)
@@ -46,7 +52,7 @@ fn tiny(name: &str, architecture: u32, stages: u32) -> Design {
 fn barrett(name: &str, q: u64, k: u32, truncated: u32) -> Design {
     Design::new(name, "barrett_flex")
         .source("rns/rns_pkg.sv")
-        .parameter("Q", q)
+        .parameter("Q", format!("64'd{q}"))
         .parameter("K", k)
         .parameter("Truncated", truncated)
 }
@@ -70,11 +76,16 @@ pub fn designs() -> Vec<Design> {
             }
         }
     }
+    designs.push(array("residues_200_compact", COMPACT, &LATTICE, 50, 4, 4).optimisation(0));
+    for (name, architecture) in [("paper", PAPER), ("compact", COMPACT), ("roy", ROY), ("tan", TAN)] {
+        let design = array(&format!("residues_long_{name}"), architecture, &LONGEST, 62, 5, 5).optimisation(0);
+        designs.push(if architecture == COMPACT { design } else { design.long() });
+    }
     // Units alone, with the stages that the array does not reach.
     let unit = |name: &str, top: &str, q: u64, words: u32, stages: u32| {
         Design::new(name, top)
             .source("rns/rns_pkg.sv")
-            .parameter("Q", q)
+            .parameter("Q", format!("64'd{q}"))
             .parameter("Words", words)
             .parameter("Stages", stages)
     };

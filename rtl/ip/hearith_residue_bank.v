@@ -7,9 +7,9 @@
 // verilog_lint: waive-start explicit-parameter-storage-type  // plain Verilog has none for vectors
 `default_nettype none
 module hearith_residue_bank #(
-    parameter integer Count = 2,  // primes, 1 to 256
-    parameter [32*Count-1:0] Primes = {32'd1073479681, 32'd1073692673},
-    parameter integer V = 30,  // bits of a prime, 2 to 31
+    parameter integer Count = 2,  // primes, 1 to 256; 128 at most of more than 31 bits
+    parameter [64*Count-1:0] Primes = {64'd1073479681, 64'd1073692673},
+    parameter integer V = 30,  // bits of a prime, 2 to 62
     parameter integer Words = 12,  // words of a coefficient, at least 2
     parameter integer Stages = 4,  // registers of a unit, 0 to 7
     parameter integer Architecture = 1,  // of the units: residue_array

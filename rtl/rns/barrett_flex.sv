@@ -13,7 +13,7 @@
 //
 // Latency: the stages present; an item every cycle. Sources: [CP24], figs. 2 and 4; [Dhem98] (alpha = gamma + 1, beta = -2) for 1.
 module barrett_flex #(
-    parameter logic [31:0] Q          = 32'd1073692673,  // the prime
+    parameter logic [63:0] Q          = 64'd1073692673,  // the prime
     parameter int unsigned K          = 56,              // bits of x, more than V, at most 2 V + 16
     parameter int unsigned Truncated  = 0,
     parameter int unsigned Tiled      = 0,               // whether the product is cut for DSP blocks (constant_product)
@@ -33,10 +33,10 @@ module barrett_flex #(
     output logic [V-1:0] r_o          // below q
 );
     if (Truncated > 1 || Tiled > 1) $error("barrett_flex: Truncated and Tiled are 0 or 1");
-    if (V < 2 || V > 31) $error("barrett_flex: Q must have 2 to 31 bits");
+    if (V < 2 || V > 62) $error("barrett_flex: Q must have 2 to 62 bits");
     if (K <= V || K > 2 * V + 16) $error("barrett_flex: K must be more than V, at most 2 V + 16");
 
-    localparam logic [31:0] Beta = rns_pkg::beta(Q);
+    localparam logic [63:0] Beta = rns_pkg::beta(Q);
     // The multiplier: what is cut off x, then the rest of the shift.
     localparam int unsigned Cut = (Truncated != 0) ? V - 2 : 0;
     localparam int unsigned Scale = (Truncated != 0) ? K + 1 : K;

@@ -46,7 +46,7 @@ module constant_product #(
         end else begin : gen_soft
             logic [YBits-1:0] product;
             shift_add #(
-                .Factor (32'(Factor[FactorBits-1-:Soft])),
+                .Factor (64'(Factor[FactorBits-1-:Soft])),
                 .InBits (XBits),
                 .OutBits(YBits)
             ) u_soft (

@@ -6,7 +6,7 @@
 // S makes both summands of y equally long, and y as short as one fold can. XBits > V.
 // Latency: the stages present; an item every cycle. Source: [CP24], algorithm 1, lines 6 to 8.
 module fold_barrett #(
-    parameter logic [31:0] Q          = 32'd1073692673,  // the prime
+    parameter logic [63:0] Q          = 64'd1073692673,  // the prime
     parameter int unsigned XBits      = 79,
     parameter int unsigned Truncated  = 0,               // the Barrett reduction's form
     parameter int unsigned Tiled      = 0,               // whether products are cut for DSP blocks (constant_product)

@@ -3,7 +3,7 @@
 //
 // The last word stands alone if there is an odd number of them. s_j < 2^(V+L), L the bits of beta. Combinational.
 module pair_words #(
-    parameter logic [31:0] Q     = 32'd1073692673,     // the prime
+    parameter logic [63:0] Q     = 64'd1073692673,     // the prime
     parameter int unsigned Words = 12,                 // words of V bits, at least 2
     // Derived.
     parameter int unsigned V     = rns_pkg::word_bits(Q),

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // One coefficient modulo several primes at once: units side by side, in step.
 //
-// Primes holds one prime in every 32 bits, the first at the low end, all of V bits. Architecture: 0 residue_unit, as the paper's;
+// Primes holds one prime in every 64 bits, the first at the low end, all of V bits. Architecture: 0 residue_unit, as the paper's;
 // 1 our compact residue_unit; 2 residue_unit_roy; 3 residue_unit_tan.
 //
 // Latency Stages cycles; a coefficient every cycle.
 module residue_array #(
     parameter int unsigned           Count        = 2,                               // primes, at least 1
-    parameter logic [32*Count-1:0]   Primes       = {32'd1073479681, 32'd1073692673},
-    parameter int unsigned           V            = 30,                              // bits of a prime, 2 to 31
+    parameter logic [64*Count-1:0]   Primes       = {64'd1073479681, 64'd1073692673},
+    parameter int unsigned           V            = 30,                              // bits of a prime, 2 to 62
     parameter int unsigned           Words        = 12,                              // words of a coefficient, at least 2
     parameter int unsigned           Stages       = 4,                               // registers from end to end, 0 to 7
     parameter int unsigned           Architecture = 1
@@ -23,7 +23,7 @@ module residue_array #(
     output logic [Count*V-1:0] r_o
 );
     if (Count < 1) $error("residue_array: Count must be at least 1");
-    if (V < 2 || V > 31) $error("residue_array: V is 2 to 31");
+    if (V < 2 || V > 62) $error("residue_array: V is 2 to 62");
     if (Words < 2) $error("residue_array: Words must be at least 2");
     if (Stages > 7) $error("residue_array: Stages is 0 to 7");
     if (Architecture > 3) $error("residue_array: Architecture is 0, 1, 2 or 3");
@@ -31,7 +31,7 @@ module residue_array #(
     logic [Count-1:0] ready, valid;
 
     for (genvar i = 0; i < int'(Count); i++) begin : gen_unit
-        localparam logic [31:0] Q = Primes[32*i+:32];
+        localparam logic [63:0] Q = Primes[64*i+:64];
         if (rns_pkg::word_bits(Q) != V) $error("residue_array: every prime must have V bits");
 
         if (Architecture == 2) begin : gen_roy

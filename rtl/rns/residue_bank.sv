@@ -2,16 +2,17 @@
 // A residue bank: a stream of long integers in, their residues modulo Count primes out.
 //
 // Coefficients of Words words of V bits come in packets (docs/registers.md), little end first and padded to whole beats; the answer to each is its
-// Count residues of 32 bits, in the order of Primes, likewise padded. Coefficients of a polynomial need not be reduced: any number of Words V bits has
-// residues. There is no key and nothing secret: CONTROL.ready starts the bank, and until then, and after a wipe, it holds what arrives. INDEX and VALUE
-// show the primes, 0 beyond the last. PRODUCTS counts residues.
+// Count residues, in the order of Primes, likewise padded. A residue takes 32 bits, or 64 where V is more than 31. Coefficients of a polynomial need
+// not be reduced: any number of Words V bits has residues. There is no key: CONTROL.ready starts the bank, and until then, and after a wipe, it holds
+// what arrives. INDEX and VALUE show the primes, 0 beyond the last: a word each, or two, the lower first, where V is more than 31. PRODUCTS counts
+// residues.
 //
 // Throughput inside a packet: a coefficient every Interval cycles, that is every cycle if a beat holds a coefficient and another all its residues.
 // Otherwise the longer of the two in beats, and one more without Gapless. The header of a packet takes ceil(64 / StreamBits) beats more.
 module residue_bank #(
-    parameter int unsigned           Count        = 2,                               // primes, 1 to 256
-    parameter logic [32*Count-1:0]   Primes       = {32'd1073479681, 32'd1073692673},
-    parameter int unsigned           V            = 30,                              // bits of a prime, 2 to 31
+    parameter int unsigned           Count        = 2,                               // primes, 1 to 256; 128 at most of more than 31 bits
+    parameter logic [64*Count-1:0]   Primes       = {64'd1073479681, 64'd1073692673},
+    parameter int unsigned           V            = 30,                              // bits of a prime, 2 to 62
     parameter int unsigned           Words        = 12,                              // words of a coefficient, at least 2
     parameter int unsigned           Stages       = 4,                               // registers of a unit, 0 to 7
     parameter int unsigned           Architecture = 1,                               // of the units: residue_array
@@ -52,7 +53,10 @@ module residue_bank #(
 );
     localparam int unsigned Bits = Words * V;
     localparam int unsigned InBeats = (Bits + StreamBits - 1) / StreamBits;
-    localparam int unsigned OutBeats = (32 * Count + StreamBits - 1) / StreamBits;
+    // Words that a residue takes in an answer, and a prime in the table.
+    localparam int unsigned Slot = (V > 31) ? 2 : 1;
+    localparam int unsigned OutBits = 32 * Slot * Count;
+    localparam int unsigned OutBeats = (OutBits + StreamBits - 1) / StreamBits;
     localparam int unsigned InCycles = (InBeats == 1) ? 1 : InBeats + 1 - Gapless;
     localparam int unsigned OutCycles = (OutBeats == 1) ? 1 : OutBeats + 1 - Gapless;
     localparam int unsigned Interval = (InCycles > OutCycles) ? InCycles : OutCycles;
@@ -60,8 +64,8 @@ module residue_bank #(
     localparam int unsigned Latency = Stages + 2 + (InBeats == 1 ? 0 : 1) + (OutBeats == 1 ? 0 : 1);
     localparam int unsigned CountBits = $clog2(Count + 1);
 
-    if (Count < 1 || Count > 256) $error("residue_bank: Count is 1 to 256");
-    if (V < 2 || V > 31) $error("residue_bank: V is 2 to 31");
+    if (Count < 1 || Slot * Count > 256) $error("residue_bank: Count is 1 to 256, or 128 of more than 31 bits");
+    if (V < 2 || V > 62) $error("residue_bank: V is 2 to 62");
     if (Words < 2) $error("residue_bank: Words must be at least 2");
     if (Stages > 7) $error("residue_bank: Stages is 0 to 7");
     if (StreamBits < 32 || StreamBits % 32 != 0) $error("residue_bank: StreamBits must be a multiple of 32");
@@ -70,13 +74,17 @@ module residue_bank #(
     logic datapath_rst_n, item_valid, item_ready, residues_valid, residues_ready;
     logic [Bits-1:0] item;
     logic [Count*V-1:0] residues;
-    logic [32*Count-1:0] answer;
+    logic [OutBits-1:0] answer;
 
-    // The prime that VALUE shows.
+    // What VALUE shows: a prime, or half of one.
+    function automatic logic [32*256-1:0] table_words();
+        table_words = '0;
+        for (int i = 0; i < int'(Count); i++) table_words[32*int'(Slot)*i+:32*Slot] = Primes[64*i+:32*Slot];
+    endfunction
     logic [15:0] index;
     logic [31:0] value;
     logic [255:0][31:0] primes;
-    assign primes = (32 * 256)'(Primes);
+    assign primes = table_words();
     assign value = (index[15:8] == '0) ? primes[index[7:0]] : '0;
 
     logic [7:0][31:0] parameters;
@@ -96,7 +104,7 @@ module residue_bank #(
     accelerator_frame #(
         .Identity  (accelerator_pkg::ResidueBankIdentity),
         .InBits    (Bits),
-        .OutBits   (32 * Count),
+        .OutBits   (OutBits),
         .StreamBits(StreamBits),
         .Branches  (1),
         .CountBits (CountBits),
@@ -169,7 +177,7 @@ module residue_bank #(
 
     always_comb begin
         answer = '0;
-        for (int i = 0; i < int'(Count); i++) answer[32*i+:V] = residues[i*V+:V];
+        for (int i = 0; i < int'(Count); i++) answer[32*int'(Slot)*i+:V] = residues[i*V+:V];
     end
 
     logic unused;

@@ -11,7 +11,7 @@
 //
 // Latency Stages cycles; an item every cycle. Source: [CP24], algorithm 1.
 module residue_unit #(
-    parameter logic [31:0] Q         = 32'd1073692673,  // the prime, of 2 to 31 bits
+    parameter logic [63:0] Q         = 64'd1073692673,  // the prime, of 2 to 62 bits
     parameter int unsigned Words     = 12,              // at least 2
     parameter int unsigned Stages    = 4,               // registers from end to end, 0 to 8
     parameter int unsigned Compact   = 0,
@@ -47,7 +47,7 @@ module residue_unit #(
     localparam int unsigned SBits = V + rns_pkg::beta_bits(Q);
     localparam int unsigned SumBits = SBits + V + $clog2(Pairs);
 
-    if (V < 2 || V > 31 || Q <= 32'd1 << (V - 1)) $error("residue_unit: Q must have 2 to 31 bits");
+    if (V < 2 || V > 62 || Q <= 64'd1 << (V - 1)) $error("residue_unit: Q must have 2 to 62 bits");
     if (Words < 2) $error("residue_unit: Words must be at least 2");
     if (Stages > 8) $error("residue_unit: Stages must be at most 8");
 

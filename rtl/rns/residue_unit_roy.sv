@@ -6,7 +6,7 @@
 //
 // Latency Stages cycles; an item every cycle. Source: HEPCloud [RJVVV18], as [CP24] compares with it (its supplement, fig. 1).
 module residue_unit_roy #(
-    parameter logic [31:0] Q      = 32'd1073692673,  // the prime, of 2 to 31 bits
+    parameter logic [63:0] Q      = 64'd1073692673,  // the prime, of 2 to 62 bits
     parameter int unsigned Words  = 12,              // at least 2
     parameter int unsigned Stages = 4,               // registers from end to end, 0 to 7
     // Derived.
@@ -37,7 +37,7 @@ module residue_unit_roy #(
     localparam logic [6:0] Cuts = cuts(Stages);
     localparam int unsigned SumBits = 2 * V + $clog2(Words);
 
-    if (V < 2 || V > 31 || Q <= 32'd1 << (V - 1)) $error("residue_unit_roy: Q must have 2 to 31 bits");
+    if (V < 2 || V > 62 || Q <= 64'd1 << (V - 1)) $error("residue_unit_roy: Q must have 2 to 62 bits");
     if (Words < 2) $error("residue_unit_roy: Words must be at least 2");
     if (Stages > 7) $error("residue_unit_roy: Stages must be at most 7");
 

@@ -7,7 +7,7 @@
 //
 // Latency Stages cycles; an item every cycle. Source: PaReNTT [TCWLP24], as [CP24] compares with it (its supplement, fig. 2).
 module residue_unit_tan #(
-    parameter logic [31:0] Q      = 32'd1073692673,  // the prime, of 2 to 31 bits
+    parameter logic [63:0] Q      = 64'd1073692673,  // the prime, of 2 to 62 bits
     parameter int unsigned Words  = 12,              // at least 2
     parameter int unsigned Stages = 4,               // registers from end to end, 0 to 9
     // Derived.
@@ -43,7 +43,7 @@ module residue_unit_tan #(
     localparam int unsigned SBits = V + rns_pkg::beta_bits(Q);
     localparam int unsigned SumBits = 2 * V + $clog2(Pairs);
 
-    if (V < 2 || V > 31 || Q <= 32'd1 << (V - 1)) $error("residue_unit_tan: Q must have 2 to 31 bits");
+    if (V < 2 || V > 62 || Q <= 64'd1 << (V - 1)) $error("residue_unit_tan: Q must have 2 to 62 bits");
     if (Words < 2) $error("residue_unit_tan: Words must be at least 2");
     if (Stages > 9) $error("residue_unit_tan: Stages must be at most 9");
 

@@ -4,7 +4,7 @@
 // The weight of x_0 is 1: Items - 1 multipliers. r < 2^(XBits + V + ceil(log2 Items)).
 // Latency: the stages present; an item every cycle.
 module weighted_sum #(
-    parameter logic [31:0] Q        = 32'd1073692673,  // the prime
+    parameter logic [63:0] Q        = 64'd1073692673,  // the prime
     parameter int unsigned Items    = 6,               // at least 1
     parameter int unsigned XBits    = 46,              // bits of an x_j
     parameter int unsigned Step     = 60,

@@ -12,7 +12,7 @@ use rug::Integer;
 /// What an array of units was built for.
 struct Array {
     design: &'static Design,
-    primes: Vec<u32>,
+    primes: Vec<u64>,
     v: u32,
     words: u32,
 }
@@ -22,8 +22,8 @@ impl Array {
         let value =
             |name| design.parameters().iter().find(|(parameter, _)| *parameter == name).map(|&(_, value)| value);
         let (_, digits) = value("Primes").and_then(|primes| primes.split_once("'h")).expect("a list of primes");
-        let prime = |at| u32::from_str_radix(&digits[at..at + 8], 16).expect("hexadecimal digits");
-        let primes: Vec<u32> = (0..digits.len()).step_by(8).rev().map(prime).collect();
+        let prime = |at| u64::from_str_radix(&digits[at..at + 16], 16).expect("hexadecimal digits");
+        let primes: Vec<u64> = (0..digits.len()).step_by(16).rev().map(prime).collect();
         Self { design, primes, v: design.parameter("V"), words: design.parameter("Words") }
     }
 
@@ -189,7 +189,7 @@ fn check_pool(design: &'static Design, primes: usize, longest: u32) {
 }
 
 /// The widths of `residue_unit` hold the largest number, and no word of its Barrett reduction is longer than the paper allows.
-fn check_bounds(prime: u32, array: &Array, longest: u32) {
+fn check_bounds(prime: u64, array: &Array, longest: u32) {
     let (v, pairs) = (array.v, array.words.div_ceil(2));
     let beta = power(v) - prime;
     let s = (power(v) - 1u32) * (Integer::from(&beta) + 1u32);
@@ -222,6 +222,26 @@ fn wide_evaluated_primes_at_1440_bits() {
     {
         let array = Array::new(design);
         array.check(array.corners(&mut Random::new(1440), 300), 3);
+    }
+}
+
+/// The primes of the lattice scheme, and words as long as a bank takes, with the smallest beta and one as long as a word.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn primes_of_more_than_a_word() {
+    for (design, seed) in [(&rtl::RESIDUES_200_COMPACT, 200), (&rtl::RESIDUES_LONG_COMPACT, 62)] {
+        let array = Array::new(design);
+        array.check(array.corners(&mut Random::new(seed), 1000), 3);
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+#[cfg_attr(verilator, ignore = "long: make test-full")]
+fn primes_of_more_than_a_word_in_every_architecture() {
+    for design in [&rtl::RESIDUES_LONG_PAPER, &rtl::RESIDUES_LONG_ROY, &rtl::RESIDUES_LONG_TAN] {
+        let array = Array::new(design);
+        array.check(array.corners(&mut Random::new(63), 1000), 3);
     }
 }
 

@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 
 mod accelerator;
+pub mod ballot;
 pub mod coproc;
 pub mod dghv;
 mod error;
+mod lattice;
 #[cfg(unix)]
 mod mapped;
 pub mod mesa;
@@ -15,6 +17,7 @@ mod trust;
 
 pub use accelerator::Counters;
 pub use error::{Error, ErrorKind};
+pub use lattice::PlaintextConverter;
 #[cfg(unix)]
 pub use mapped::{Mapping, MemoryMapped, Window};
 pub use system::{

@@ -2,8 +2,12 @@
 
 mod check;
 
+use std::mem;
+
+use hearith_arith::natural::bits_at;
 use hearith_arith::{Batch, natural};
 use hearith_rns::Residues;
+use zeroize::Zeroizing;
 
 use crate::accelerator::{Accelerator, Shape};
 use crate::registers::residue_bank::IDENTITY;
@@ -62,8 +66,13 @@ impl ResidueBank {
         let unknown = ErrorKind::UnknownParameters { name: NAME };
         let parameters = ResidueBankParameters::read(device.parameters()).ok_or_else(|| unknown.clone())?;
         let mut moduli = Vec::new();
+        let words = parameters.residue_bits() / 32;
         for number in 0..parameters.moduli {
-            moduli.push(device.entry(number)?.into());
+            let mut modulus = 0;
+            for word in 0..words {
+                modulus |= u64::from(device.entry(words * number + word)?) << (32 * word);
+            }
+            moduli.push(modulus);
         }
         let fitting = |&modulus: &u64| natural::bit_length(&[modulus]) == parameters.word_bits;
         if !moduli.iter().all(fitting) {
@@ -108,11 +117,11 @@ impl ResidueBank {
         };
         let units = moduli.iter().map(unit).collect::<Result<Vec<_>, _>>()?;
         let bits = self.parameters.bits;
-        let too_long = numbers.rows().position(|row| natural::bit_length(row) > bits);
+        let too_long = numbers.rows().position(|row| natural::has_bits_from(row, bits));
         if let Some(row) = too_long {
             return Err(Error::from(ErrorKind::NumberTooLong { bits }).at_row(row));
         }
-        if !std::mem::take(&mut self.started) {
+        if !mem::take(&mut self.started) {
             self.device.restart()?;
         }
         let words = self.converted(moduli, &units, numbers)?;
@@ -122,13 +131,16 @@ impl ResidueBank {
 
     /// The residues modulo these moduli, which are those of these units, one modulus after the other.
     fn converted(&mut self, moduli: &[u64], units: &[usize], numbers: &Batch) -> Result<Vec<u64>, Error> {
-        let mut words = vec![0; moduli.len() * numbers.len()];
+        // Whoever asked may have secrets to convert: what is not given out is wiped.
+        let mut words = Zeroizing::new(vec![0; moduli.len() * numbers.len()]);
+        let slot = self.parameters.residue_bits();
+        let limbs = (slot * self.parameters.moduli).div_ceil(64) as usize;
         for start in (0..numbers.len()).step_by(CHUNK) {
             let chunk = numbers.range(start..numbers.len().min(start + CHUNK));
-            let answers = self.device.process(&chunk, units_limbs(self.parameters.moduli), self.parameters.shape())?;
+            let answers = self.device.process(&chunk, limbs, self.parameters.shape())?;
             for (row, answer) in (start..).zip(answers.rows()) {
                 for (index, &unit) in units.iter().enumerate() {
-                    let residue = answer[unit / 2] >> (32 * (unit % 2)) & u64::from(u32::MAX);
+                    let residue = bits_at(answer, unit * slot as usize, slot);
                     if residue >= moduli[index] {
                         let error = ErrorKind::NotAResidue { modulus: moduli[index] };
                         return Err(Error::from(error).at_row(row));
@@ -143,7 +155,7 @@ impl ResidueBank {
                 checker.check(&chunk, units, &columns)?;
             }
         }
-        Ok(words)
+        Ok(mem::take(&mut *words))
     }
 
     /// What the device has counted; a product is a residue.
@@ -178,10 +190,10 @@ impl ConvertingDevice for ResidueBank {
 impl ResidueBankParameters {
     fn read([bits, moduli, kinds, stream_bits, interval, latency, _, _]: [u32; 8]) -> Option<Self> {
         let [word_bits, stages, architecture, _] = kinds.to_le_bytes().map(u32::from);
-        let known = (2..=31).contains(&word_bits)
+        let known = (2..=62).contains(&word_bits)
             && bits.is_multiple_of(word_bits)
             && (2 * word_bits..=1 << 16).contains(&bits)
-            && (1..=256).contains(&moduli)
+            && (1..=if word_bits > 31 { 128 } else { 256 }).contains(&moduli)
             && stages <= 64
             && architecture <= 3
             && (32..=1 << 16).contains(&stream_bits)
@@ -192,15 +204,15 @@ impl ResidueBankParameters {
         known.then_some(read)
     }
 
+    /// Bits that a residue takes in an answer, and a modulus in the device's table.
+    fn residue_bits(&self) -> u32 {
+        if self.word_bits > 31 { 64 } else { 32 }
+    }
+
     fn shape(&self) -> Shape {
         let ResidueBankParameters { bits, moduli, stream_bits, interval, latency, .. } = *self;
         // Several times what the way through the bank takes.
         let quiet_cycles = 8 * u64::from(interval + latency) + 1000;
-        Shape { stream_bits, input_bits: bits, output_bits: 32 * moduli, quiet_cycles }
+        Shape { stream_bits, input_bits: bits, output_bits: self.residue_bits() * moduli, quiet_cycles }
     }
-}
-
-/// Limbs that hold a residue in every 32 bits.
-fn units_limbs(units: u32) -> usize {
-    units.div_ceil(2) as usize
 }

@@ -126,7 +126,7 @@ pub trait Device {
 pub trait DecryptingDevice: Device + Decrypt + Send {}
 
 /// A device that converts integers to residues.
-pub trait ConvertingDevice: Device {
+pub trait ConvertingDevice: Device + Send {
     /// The residues of every number modulo some of the device's moduli, in the order asked for.
     ///
     /// # Errors

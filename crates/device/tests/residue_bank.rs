@@ -3,11 +3,16 @@
 mod common;
 
 use common::is;
-use hearith_arith::Batch;
-use hearith_device::residue_bank::ResidueBank;
-use hearith_device::{ConvertingDevice, Error, ErrorKind, Exchange, Marks, Transport, Trust};
+use std::sync::Arc;
 
-const PRIMES: [u32; 3] = [59, 47, 37];
+use hearith_arith::{Batch, Engine};
+use hearith_bfv::{PrivateKey, Set};
+use hearith_device::residue_bank::ResidueBank;
+use hearith_device::{ConvertingDevice, Error, ErrorKind, Exchange, Marks, PlaintextConverter, Transport, Trust};
+
+const PRIMES: [u64; 3] = [59, 47, 37];
+/// Bytes of a beat.
+const BEAT: usize = 4;
 const IDENTITY: u32 = 0x00;
 const VERSION: u32 = 0x04;
 const EPOCH: u32 = 0x0c;
@@ -20,15 +25,25 @@ const READY: u32 = 1;
 const FLUSH_OR_WIPE: u32 = 6;
 const WIPE: u32 = 4;
 
-/// A bank for numbers of 60 bits over streams of 32.
+/// A bank over streams of 32 bits.
 struct Bank {
+    primes: &'static [u64],
+    /// Bits of a number, and of a prime.
+    bits: [u32; 2],
     index: u32,
     epoch: u32,
     ready: bool,
     /// What is added to the second prime's residue of this number.
-    lie: Option<(usize, u32)>,
+    lie: Option<(usize, u64)>,
     /// Whether it is reset before the next packet.
     reset: bool,
+}
+
+impl Bank {
+    /// A residue, or a prime, as it lies in an answer, or in the table.
+    fn slot(&self, residue: u64) -> Vec<u8> {
+        residue.to_le_bytes()[..if self.bits[1] > 31 { 8 } else { 4 }].to_vec()
+    }
 }
 
 impl Transport for Bank {
@@ -42,9 +57,15 @@ impl Transport for Bank {
             VERSION => 2,
             EPOCH => self.epoch,
             STATUS => self.ready.into(),
-            VALUE => PRIMES.get(self.index as usize).copied().unwrap_or(0),
-            // 60 bits, three primes, words of six bits, beats of 32 bits, four cycles.
-            PARAMETERS..0xa0 => [60, 3, 6, 32, 4, 0, 0, 0][(address - PARAMETERS) as usize / 4],
+            VALUE => {
+                let words: Vec<u8> = self.primes.iter().flat_map(|&prime| self.slot(prime)).collect();
+                words.as_chunks::<BEAT>().0.get(self.index as usize).map_or(0, |&word| u32::from_le_bytes(word))
+            }
+            // Beats of 32 bits, four cycles.
+            PARAMETERS..0xa0 => {
+                let [bits, word_bits] = self.bits;
+                [bits, self.primes.len() as u32, word_bits, 32, 4, 0, 0, 0][(address - PARAMETERS) as usize / 4]
+            }
             _ => 0,
         })
     }
@@ -62,7 +83,9 @@ impl Transport for Bank {
     }
 
     fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
-        assert_eq!((exchange.header, exchange.input_item, exchange.output_item), (8, 8, 12));
+        let (taken, given) = (exchange.input_item, exchange.output_item);
+        assert_eq!((exchange.header, taken), (8, self.bits[0].div_ceil(32) as usize * BEAT));
+        assert_eq!(given, self.primes.len() * self.slot(0).len());
         if std::mem::take(&mut self.reset) {
             (self.epoch, self.ready) = (0, false);
         }
@@ -72,16 +95,16 @@ impl Transport for Bank {
             return Err(exchange.stalled(0, 0));
         }
         assert_eq!(header[..4], [0x48, 0x45, self.epoch as u8, 0]);
-        assert_eq!(usize::from(u16::from_le_bytes([header[6], header[7]])), numbers.len() / 8);
+        assert_eq!(usize::from(u16::from_le_bytes([header[6], header[7]])), numbers.len() / taken);
         let (echo, answers) = exchange.output.split_at_mut(8);
         echo.copy_from_slice(header);
-        let packets = numbers.chunks_exact(8).zip(answers.chunks_exact_mut(12));
+        let packets = numbers.chunks_exact(taken).zip(answers.chunks_exact_mut(given));
         for (row, (number, residues)) in packets.enumerate() {
-            let number = u64::from_le_bytes(number.try_into().unwrap());
-            for (index, prime) in PRIMES.into_iter().enumerate() {
+            let number = number.iter().rev().fold(0, |number, &byte| number << 8 | u128::from(byte));
+            for (index, &prime) in self.primes.iter().enumerate() {
                 let lie = self.lie.filter(|&(at, _)| (at, 1) == (row, index)).map_or(0, |(_, lie)| lie);
-                let residue = (number % u64::from(prime)) as u32 + lie;
-                residues[4 * index..][..4].copy_from_slice(&residue.to_le_bytes());
+                let residue = self.slot((number % u128::from(prime)) as u64 + lie);
+                residues[residue.len() * index..][..residue.len()].copy_from_slice(&residue);
             }
         }
         Ok(())
@@ -96,12 +119,18 @@ impl Transport for Bank {
     }
 }
 
-fn bank(lie: Option<(usize, u32)>) -> Box<dyn ConvertingDevice> {
+fn bank(lie: Option<(usize, u64)>) -> Box<dyn ConvertingDevice> {
     Box::new(ResidueBank::open(software(lie)).unwrap())
 }
 
-fn software(lie: Option<(usize, u32)>) -> Box<Bank> {
-    Box::new(Bank { index: 0, epoch: 0, ready: false, lie, reset: false })
+fn software(lie: Option<(usize, u64)>) -> Box<Bank> {
+    Box::new(Bank { primes: &PRIMES, bits: [60, 6], index: 0, epoch: 0, ready: false, lie, reset: false })
+}
+
+/// A bank for numbers of 100 bits, of the primes of a set of the lattice scheme.
+fn long(lie: Option<(usize, u64)>) -> ResidueBank {
+    let primes = Set::Degree4096.moduli();
+    ResidueBank::open(Box::new(Bank { primes, bits: [100, 50], ..*software(lie) })).unwrap()
 }
 
 fn numbers(numbers: &[u64]) -> Batch {
@@ -176,4 +205,45 @@ fn a_number_that_is_too_long_is_named_with_its_row() {
         error.offset_rows(4096).to_string(),
         "row 4098: the number is longer than the 60 bits that the residue bank takes"
     );
+}
+
+/// Residues of 50 bits take 64 each, and so do primes in the table.
+#[test]
+fn residues_of_more_than_a_word() {
+    let primes = Set::Degree4096.moduli();
+    let product = u128::from(primes[0]) * u128::from(primes[1]);
+    let rows = [0, 1, product - 1, product, (1 << 100) - 1, 12345 << 80]
+        .map(|number: u128| [number as u64, (number >> 64) as u64]);
+    let batch = Batch::from_rows(2, rows.iter().map(|row| &row[..]));
+    let mut right = long(None);
+    assert_eq!((right.moduli(), right.parameters().word_bits), (primes, 50));
+    let residues = right.residues(&[primes[1], primes[0]], &batch).unwrap();
+    for (column, prime) in residues.columns().zip([primes[1], primes[0]]) {
+        let expected = rows.map(|[low, high]| (u128::from(high) << 64 | u128::from(low)) % u128::from(prime));
+        assert!(column.iter().copied().map(u128::from).eq(expected));
+    }
+    is(&long(Some((0, 1))).residues(primes, &batch).unwrap_err(), ErrorKind::FailedCheck);
+    is(&long(Some((0, 1 << 49))).residues(primes, &batch).unwrap_err(), ErrorKind::FailedCheck);
+    let error = long(Some((0, primes[1]))).residues(primes, &batch).unwrap_err();
+    is(&error, ErrorKind::NotAResidue { modulus: primes[1] });
+}
+
+/// Whoever has a bank encrypts by it, under either key; a bank that lies gives no ciphertext.
+#[test]
+fn plaintexts_of_the_lattice_scheme() {
+    let converter = |lie| Arc::new(PlaintextConverter::new(Box::new(long(lie))));
+    let own = || PrivateKey::generate(Set::Degree4096, Engine::best()).unwrap();
+    let numbers: Vec<i128> = (0..5000).map(|row| (row - 2000) * 0x0123_4567).take(4096).collect();
+    let bank = converter(None);
+    let key = own().with_converter(bank.clone());
+    for ciphertext in [key.encrypt(&numbers, 40), key.public().encrypt(&numbers, 40)] {
+        assert_eq!(key.decrypt(&ciphertext.unwrap()).unwrap()[..], numbers);
+    }
+    let error = own().with_converter(converter(Some((4000, 1)))).encrypt(&numbers, 40).unwrap_err();
+    let hearith_bfv::ErrorKind::Converter(_) = error.kind() else { panic!("{error}") };
+    assert_eq!(error.to_string(), Error::from(ErrorKind::FailedCheck).to_string());
+    // A set whose primes the bank lacks.
+    let other = PrivateKey::generate(Set::Degree8192, Engine::best()).unwrap().with_converter(bank);
+    let error = other.encrypt(&[1], 40).unwrap_err();
+    assert!(error.to_string().starts_with("the residue bank has no unit for the modulus 1125899903827969"), "{error}");
 }

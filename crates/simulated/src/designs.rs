@@ -13,7 +13,8 @@ pub static MESAS_DUAL: [&hearith_verilated::Design; 5] =
 
 /// The residue banks, smallest first.
 #[cfg(feature = "rns")]
-pub static RESIDUE_BANKS: [&hearith_verilated::Design; 3] = [&RESIDUE_BANK_60, &RESIDUE_BANK_360, &RESIDUE_BANK_1440];
+pub static RESIDUE_BANKS: [&hearith_verilated::Design; 5] =
+    [&RESIDUE_BANK_60, &RESIDUE_BANK_200, &RESIDUE_BANK_360, &RESIDUE_BANK_400, &RESIDUE_BANK_1440];
 
 /// The co-processors, smallest first.
 #[cfg(feature = "coproc")]

@@ -48,10 +48,10 @@ fn longest(design: &Design) -> u32 {
     design.parameter("V") * design.parameter("Words")
 }
 
-/// The primes that a design was built for, in the order of its units: 8 hexadecimal digits each, the last first.
+/// The primes that a design was built for, in the order of its units: 16 hexadecimal digits each, the last first.
 fn primes(design: &Design) -> Vec<u64> {
     let value = design.parameters().iter().find(|(name, _)| *name == "Primes").map(|&(_, value)| value);
     let digits = value.and_then(|value| value.split_once("'h")).map_or("", |(_, digits)| digits);
-    let starts = (0..digits.len()).step_by(8).rev();
-    starts.filter_map(|at| u64::from_str_radix(digits.get(at..at + 8)?, 16).ok()).collect()
+    let starts = (0..digits.len()).step_by(16).rev();
+    starts.filter_map(|at| u64::from_str_radix(digits.get(at..at + 16)?, 16).ok()).collect()
 }

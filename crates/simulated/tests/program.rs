@@ -187,6 +187,47 @@ fn the_residue_bank_refuses_what_it_was_not_built_for() {
     place.fails("rns convert --engine mesa in.txt --out out.csv", "the engine 'mesa' only decrypts");
 }
 
+/// What was encrypted by the bank's residues decrypts, is added up and looks as the CPU's; whatever else has no use for a bank refuses it.
+#[test]
+fn the_residue_bank_encrypts_columns_whole() {
+    let place = totals();
+    place.ok("keygen --scheme bfv --out lattice");
+    let bank = "--engine residue-bank --json";
+    let line = |key: &str, options: &str| ENCRYPT.replace("keys/public", &format!("lattice/{key}")) + " " + options;
+    let paillier = format!("{ENCRYPT} {bank}");
+    place.fails(&paillier, "the engine 'residue-bank' only converts integers to residues");
+    let coproc = "the engine 'coproc' knows no keys of bfv";
+    place.fails(&line("public", "--engine coproc"), coproc);
+    for command in [
+        "sum --key lattice/public.json rows.parquet --out totals.parquet",
+        "decrypt --key lattice/private.json rows.parquet",
+    ] {
+        place.fails(&format!("{command} {bank}"), "the engine 'residue-bank' only converts integers to residues");
+    }
+    let kind = KINDS.iter().find(|kind| kind.system().name == "residue-bank").unwrap();
+    if !kind.state().available {
+        return place.fails(&line("public", bank), "engine residue-bank: the design residue_bank_200 has no model");
+    }
+    let looks = |key: &str, options: &str| {
+        place.ok(&line(key, options));
+        let rows = place.ok("decrypt --key lattice/private.json rows.parquet").text();
+        (fs::metadata(place.file("rows.parquet")).unwrap().len(), rows)
+    };
+    for key in ["public", "private"] {
+        let expected = looks(key, "--engine cpu");
+        assert_eq!(expected.1, STAFF);
+        let report = place.ok(&line(key, bank)).stderr;
+        let report: Value = serde_json::from_str(report.lines().last().unwrap()).unwrap();
+        assert_eq!(report["engine"], "residue-bank");
+        assert!(report["note"].as_str().unwrap().ends_with(" cycles for 10 coefficients"), "{report}");
+        assert_eq!(looks(key, bank), expected);
+        assert_eq!(looks(key, &format!("{bank} --unchecked-device")), expected);
+        place.ok("sum --key lattice/public.json --by dept rows.parquet --out totals.parquet");
+        let totals = place.ok("decrypt --key lattice/private.json totals.parquet").text();
+        assert_eq!(totals, "dept,rows,salary,bonus\n,1,-7,1.25\nlab,3,1480,-2.49\nshop,1,900,\n");
+    }
+}
+
 /// Bits that the accelerator helped to encrypt decrypt with the CPU; commands that it cannot carry out are refused.
 #[test]
 fn bits_are_encrypted_over_the_integers() {

@@ -3,15 +3,20 @@
 mod common;
 
 use common::{Fault, Shared, header, is};
-use hearith_arith::{Batch, natural};
+use std::sync::Arc;
+
+use hearith_arith::{Batch, Engine, natural};
+use hearith_bfv::{Convert, PrivateKey, Reason, Set};
 use hearith_device::residue_bank::{RESIDUE_BANK, ResidueBank};
-use hearith_device::{Converts, ErrorKind, Transport, Trust};
+use hearith_device::{Converts, ErrorKind, PlaintextConverter, Transport, Trust};
 use hearith_simulated::designs::{
-    RESIDUE_BANK_60, RESIDUE_BANK_60_WIDE, RESIDUE_BANK_360, RESIDUE_BANK_360_WIDE, RESIDUE_BANK_1440,
+    RESIDUE_BANK_60, RESIDUE_BANK_60_WIDE, RESIDUE_BANK_200, RESIDUE_BANK_360, RESIDUE_BANK_360_WIDE, RESIDUE_BANK_400,
+    RESIDUE_BANK_1440,
 };
 use hearith_simulated::{KINDS, Simulated};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
+use zeroize::Zeroizing;
 
 fn bank(design: &'static Design) -> ResidueBank {
     ResidueBank::open(Box::new(Simulated::new(design).unwrap())).unwrap()
@@ -55,9 +60,14 @@ fn converts(bank: &mut ResidueBank, numbers: &Batch) {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn converts_batches() {
-    for (design, count) in
-        [(&RESIDUE_BANK_60, 5000), (&RESIDUE_BANK_360, 500), (&RESIDUE_BANK_360_WIDE, 500), (&RESIDUE_BANK_1440, 60)]
-    {
+    for (design, count) in [
+        (&RESIDUE_BANK_60, 5000),
+        (&RESIDUE_BANK_200, 500),
+        (&RESIDUE_BANK_360, 500),
+        (&RESIDUE_BANK_360_WIDE, 500),
+        (&RESIDUE_BANK_400, 500),
+        (&RESIDUE_BANK_1440, 60),
+    ] {
         let mut bank = bank(design);
         let parameters = bank.parameters();
         assert_eq!(parameters.moduli as usize, bank.moduli().len());
@@ -82,9 +92,13 @@ fn busy(bank: &mut ResidueBank, numbers: &Batch) -> u64 {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_coefficient_every_interval_and_every_cycle_over_wide_streams() {
-    for (design, interval) in
-        [(&RESIDUE_BANK_60, 4), (&RESIDUE_BANK_360, 7), (&RESIDUE_BANK_360_WIDE, 1), (&RESIDUE_BANK_60_WIDE, 1)]
-    {
+    for (design, interval) in [
+        (&RESIDUE_BANK_60, 4),
+        (&RESIDUE_BANK_200, 5),
+        (&RESIDUE_BANK_360, 7),
+        (&RESIDUE_BANK_360_WIDE, 1),
+        (&RESIDUE_BANK_60_WIDE, 1),
+    ] {
         let mut bank = bank(design);
         let parameters = bank.parameters();
         let buffers = if interval == 1 { 0 } else { 2 };
@@ -100,12 +114,13 @@ fn a_coefficient_every_interval_and_every_cycle_over_wide_streams() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn converts_under_pressure() {
-    for design in [&RESIDUE_BANK_60, &RESIDUE_BANK_60_WIDE] {
+    for design in [&RESIDUE_BANK_60, &RESIDUE_BANK_60_WIDE, &RESIDUE_BANK_200] {
+        let bits = design.parameter("V") * design.parameter("Words");
         for seed in 0..6 {
             let transport = Simulated::under_pressure(design, seed).unwrap();
             let mut bank = ResidueBank::open(Box::new(transport)).unwrap();
-            converts(&mut bank, &numbers(60, 200));
-            converts(&mut bank, &numbers(60, 1));
+            converts(&mut bank, &numbers(bits, 200));
+            converts(&mut bank, &numbers(bits, 1));
         }
     }
 }
@@ -163,7 +178,7 @@ fn another_device_is_told_apart() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn batches_that_break_off_leave_nothing_behind() {
-    for design in [&RESIDUE_BANK_60, &RESIDUE_BANK_360] {
+    for design in [&RESIDUE_BANK_60, &RESIDUE_BANK_200, &RESIDUE_BANK_360] {
         let shared = Shared::new(design);
         let mut bank = ResidueBank::open(Box::new(shared.clone())).unwrap();
         let (moduli, numbers) = (bank.moduli().to_vec(), numbers(bank.parameters().bits, 10));
@@ -229,4 +244,52 @@ fn primes_are_read_one_at_a_time_and_there_is_no_key() {
     // A wipe stops it.
     shared.write(CONTROL, 4).unwrap();
     assert_eq!(shared.read(STATUS).unwrap() & 3, 0);
+}
+
+/// Primes of more than 31 bits take two words of the table.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn long_primes_are_read_in_halves() {
+    let mut shared = Shared::new(&RESIDUE_BANK_200);
+    let moduli = Set::Degree8192.moduli();
+    let words = moduli.iter().flat_map(|&prime| [prime as u32, (prime >> 32) as u32]).chain([0]);
+    for (number, word) in (0..).zip(words).chain([(255, 0), (256, 0)]) {
+        shared.write(INDEX, number).unwrap();
+        assert_eq!(shared.read(VALUE).unwrap(), word, "word {number}");
+    }
+}
+
+/// A bank, each of whose residues is compared with that of division.
+#[derive(Debug)]
+struct Compared(PlaintextConverter);
+
+impl Convert for Compared {
+    fn residues(&self, moduli: &[u64], numbers: &Batch) -> Result<Zeroizing<Vec<u64>>, Reason> {
+        let words = self.0.residues(moduli, numbers)?;
+        let expected = moduli.iter().flat_map(|&modulus| numbers.rows().map(move |number| remainder(number, modulus)));
+        assert!(words.iter().copied().eq(expected));
+        Ok(words)
+    }
+}
+
+/// Every set has a bank; its residues are those that this CPU would take (`hearith_bfv`'s tests compare ciphertexts byte by byte).
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn plaintexts_of_the_lattice_scheme() {
+    for (set, bits, name) in [
+        (Set::Degree4096, 40, "residue_bank_200"),
+        (Set::Degree8192, 97, "residue_bank_200"),
+        (Set::Degree16384, 127, "residue_bank_400"),
+    ] {
+        let device = simulated().open(set.moduli(), set.modulus_bits(), Trust::default()).unwrap();
+        assert_eq!(device.describe(), format!("simulated {name}"));
+        let converter = Arc::new(Compared(PlaintextConverter::new(device)));
+        let key = PrivateKey::generate(set, Engine::best()).unwrap().with_converter(converter.clone());
+        let largest = i128::MAX >> (128 - bits);
+        let numbers: Vec<i128> = (0..200).map(|row| largest / (row / 3 + 1) * (row % 3 - 1)).collect();
+        for ciphertext in [key.encrypt(&numbers, bits), key.public().encrypt(&numbers, bits)] {
+            assert_eq!(key.decrypt(&ciphertext.unwrap()).unwrap()[..], numbers);
+        }
+        assert_eq!(converter.0.device().counters().unwrap().delivered, 400);
+    }
 }

@@ -106,13 +106,14 @@ impl Design {
         self.parameters
     }
 
-    /// A parameter that was set to a decimal number.
+    /// A parameter that was set to a decimal number, or to one with its width (`64'd17`).
     ///
     /// # Panics
     /// If it was not.
     pub fn parameter(&self, name: &str) -> u32 {
         let value = self.parameters.iter().find(|(parameter, _)| *parameter == name).map(|(_, value)| value);
-        value.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{}: no number {name}", self.name))
+        let digits = value.map(|value| value.split_once("'d").map_or(*value, |(_, digits)| digits));
+        digits.and_then(|digits| digits.parse().ok()).unwrap_or_else(|| panic!("{}: no number {name}", self.name))
     }
 
     /// The ports of the top module; empty without Verilator.

@@ -15,7 +15,9 @@ use crate::{Error, ErrorKind};
 
 /// Combinations that let a wrong batch pass with a probability of `2^-64` at most, or a little less, for primes of so many bits.
 const SURE_BITS: u32 = 65;
-/// Rows that can be combined at most: so that sums of products of factors and residues fit in two limbs.
+/// Limbs of a sum of products of factors and residues.
+const CLAIM_LIMBS: usize = 3;
+/// Rows that can be combined at most, so that the sum fits.
 const MOST_ROWS: usize = 1 << 32;
 
 /// What knows the residues modulo some primes.
@@ -26,7 +28,7 @@ pub(super) struct Checker {
 }
 
 impl Checker {
-    /// For primes of `word_bits` bits each, at most 32.
+    /// For primes of `word_bits` bits each, at most 64.
     pub(super) fn new(primes: &[u64], word_bits: u32) -> Result<Self, ArithError> {
         let engine = Engine::best();
         let primes = primes.iter().map(|&prime| Modulus::new(engine, &[prime])).collect::<Result<_, _>>()?;
@@ -38,7 +40,7 @@ impl Checker {
         assert!(numbers.len() <= MOST_ROWS, "more rows than are sent at a time");
         let mut factors = Zeroizing::new(vec![0_u8; 8 * numbers.len()]);
         let mut sums = Batch::zeros(self.combinations, numbers.limbs() + 2);
-        let mut claims: Vec<Batch> = units.iter().map(|_| Batch::zeros(self.combinations, 2)).collect();
+        let mut claims: Vec<Batch> = units.iter().map(|_| Batch::zeros(self.combinations, CLAIM_LIMBS)).collect();
         for combination in 0..self.combinations {
             getrandom::fill(&mut factors).map_err(|error| ErrorKind::Scheme(SchemeErrorKind::Randomness(error)))?;
             let factor = |row: usize| factors[8 * row..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
@@ -65,7 +67,7 @@ mod tests {
 
     #[test]
     fn as_many_combinations_as_make_sure() {
-        for (word_bits, combinations) in [(2, 65), (6, 13), (14, 5), (30, 3), (31, 3)] {
+        for (word_bits, combinations) in [(2, 65), (6, 13), (14, 5), (30, 3), (31, 3), (50, 2), (62, 2)] {
             assert_eq!(Checker::new(&[3], word_bits).unwrap().combinations, combinations);
         }
     }
