@@ -23,7 +23,7 @@ TOPS = {
     "mesa_dual": {"N": 64, "Lanes": 1, "W": 16, "StreamBits": 32},
     "residue_bank": {
         "Count": len(PRIMES),
-        "Primes": f"{32 * len(PRIMES)}'h{sum(prime << 32 * at for at, prime in enumerate(PRIMES)):x}",
+        "Primes": f"{64 * len(PRIMES)}'h{sum(prime << 64 * at for at, prime in enumerate(PRIMES)):x}",
         "V": 6,
         "Words": 10,
         "StreamBits": 32,

@@ -17,6 +17,13 @@ package ballot_pkg;
         NotStored       = 8'd11  // the log is full, or its memory failed
     } refusal_e;
 
+    // What is shown of a number that is encrypted (docs/proofs.md).
+    typedef enum logic [1:0] {
+        MarkIsBit   = 2'd0,  // a mark holds 0 or 1
+        SumIsBit    = 2'd1,  // the marks of a contest add up to 0 or 1
+        SumIsKnown  = 2'd2   // they add up to what the contest asks for
+    } proof_e;
+
     // What a log is asked.
     typedef enum logic [1:0] {
         Find   = 2'd0,  // whether a record with an identifier is there, and where

@@ -3,22 +3,27 @@
 //
 // Over the line (uart_link) a vote is what vote_processor takes. The board answers with a word {code, kind} of 16 bits each, the vote's identifier, and
 //
-//   kind 1, receipt   eight words, SHA-256 of {key, voter, contest, ciphertexts}: the ballot is made, and not yet cast
+//   kind 5, proof     words of mark_prover for the mark that the code says, a piece a message: its ciphertext, then its proof, a side each. A contest that asks for a
+//                     sum has its proof behind those of all marks, with Candidates for its code
+//   kind 1, receipt   eight words, SHA-256 of {key, voter, contest, ciphertexts}: the ballot is made and all of it was given, and it is not yet cast
 //   kind 2, stored    nothing: the ballot is in the log and counts, whatever happens from then on
 //   kind 3, opened    marks, the exponents and the ballot's words: the ballot was challenged, everybody can make its ciphertexts again, and it never counts
 //   kind 4, refused   nothing; code is why (ballot_pkg)
 //
-// After a receipt the voter's terminal says {0, identifier} to cast or {1, identifier} to challenge; whatever else it says drops the ballot. The receipt
+// A contest whose least is its most asks for the proof that the marks add up to it; one of most 1 and least 0 with more than one candidate for the proof that they add up
+// to at most 1. After a receipt the voter's terminal says {0, identifier} to cast or {1, identifier} to challenge; whatever else it says drops the ballot. The receipt
 // comes before the decision, so the board cannot know which ballots will be looked into.
 //
-// Every mark of the board's Candidates is encrypted, those that the contest does not have as 0, each with a fresh exponent, by twin_encryptor. When the noise source
+// Every mark of the board's Candidates is encrypted and proved, those that the contest does not have as 0, by mark_prover. The context of its proofs is the election's, and
+// the voter's name is the voter's number in eight hexadecimal digits (proof_challenge). When the noise source
 // has failed nothing is encrypted. Ballots are forwarded to the tally board in the order of the log, all of them again after a reset of either board: the tally
 // counts each key once.
 module encryptor_board #(
     parameter int unsigned N          = 512,   // bits of n^2, a multiple of 32
     parameter int unsigned ABits      = 128,   // bits of an exponent, a multiple of 32, at least 64
+    parameter int unsigned Digit      = 32,    // of products, as in mont_mul_digit
     parameter int unsigned Voters     = 1000,
-    parameter int unsigned Contests   = 1,
+    parameter int unsigned Contests   = 1,     // 10 at most, as candidates
     parameter int unsigned Candidates = 2,     // a ballot must fit a page of the flash memory
     parameter int unsigned Slots      = 1024,  // ballots in the log
     parameter int unsigned Period     = 868,   // of the serial line
@@ -33,12 +38,17 @@ module encryptor_board #(
     input  logic                  clk_i,
     input  logic                  rst_ni,
     input  logic [15:0]           tag_i,         // another one after each reset
-    input  logic [N-1:0]          modulus_i,     // the key, as in mark_encryptor
-    input  logic [31:0]           inverse_i,
+    input  logic [N-1:0]          modulus_i,     // the key, as in mark_prover
+    input  logic [Digit-1:0]      inverse_i,
     input  logic [N-1:0]          enter_i,
     input  logic [N-1:0]          zero_i,
     input  logic [N-1:0]          one_i,
+    input  logic [N-1:0]          plus_i,
+    input  logic [N-1:0]          minus_i,
     input  logic [N-1:0]          base_i,
+    input  logic [N/2-1:0]        n_i,
+    input  logic [N/2-1:0]        h_i,
+    input  logic [255:0]          election_i,    // its id
     input  logic [Contests*8-1:0] candidates_i,  // the contests, as in vote_processor
     input  logic [Contests*8-1:0] most_i,
     input  logic [Contests*8-1:0] least_i,
@@ -65,15 +75,23 @@ module encryptor_board #(
     localparam int unsigned SaidBits = $clog2(Said + 1);
     localparam int unsigned MarkBits = $clog2(Candidates + 1);
     if (N % 32 != 0 || ABits % 32 != 0 || ABits < 64) $error("encryptor_board: N and ABits must be multiples of 32, ABits at least 64");
+    localparam int unsigned More = $clog2(Candidates) + 1;  // bits that a sum of openings is longer
+    localparam int unsigned MoreBits = $clog2(More + 1);
+    localparam int unsigned OBits = ABits + 32;
+    localparam int unsigned Piece = CWords + ABits / 32 + 22;  // words of the longest piece of a proof: commitment, challenge, answer
+    localparam int unsigned Longest = Said > Piece ? Said : Piece + 2;  // of a message
+    if (Contests > 10 || Candidates > 9) $error("encryptor_board: Contests must be at most 10, Candidates 9");
     if (Body > 62) $error("encryptor_board: a ballot must fit a page");
 
     typedef logic [SaidBits-1:0] said_t;
-    typedef enum logic [3:0] {
+    typedef enum logic [4:0] {
         Rest,
         Asking,    // whether a voter has voted
-        Draw,      // an exponent
-        Order,     // a mark's encryption
-        Encrypt,
+        Order,     // a mark's encryption and proof, or a sum's
+        Prove,
+        Head,      // a piece of a proof on the line
+        Words,
+        Sent,
         Hash,      // words of the ballot
         Receipt,   // the digest
         Say,       // a message on the line
@@ -92,10 +110,11 @@ module encryptor_board #(
     logic [32*Said-1:0] said_q;
     said_t left_q;
     logic [Candidates*ABits-1:0] openings_q;
+    logic [OBits-1:0] sum_q;
     logic [Candidates-1:0] marks_q, kept_marks_q;
-    logic [ABits-1:0] exponent_q;
     logic [MarkBits-1:0] mark_q;
-    logic [$clog2(AWords+1)-1:0] drawn_q;
+    logic [31:0] voter_q;
+    logic [3:0] contest_q;
     logic decide_q, bad_q, first_q, decision_q;
     ballot_pkg::refusal_e refusal;
     logic refuse;
@@ -108,7 +127,7 @@ module encryptor_board #(
 
     uart_link #(
         .Period (Period),
-        .Words  (Said),
+        .Words  (Longest),
         .Timeout(Timeout),
         .Retries(Retries)
     ) u_line (
@@ -117,8 +136,8 @@ module encryptor_board #(
         .tag_i,
         .in_valid_i  (line_in_valid),
         .in_ready_o  (line_in_ready),
-        .in_data_i   (said_q[31:0]),
-        .in_last_i   (line_in_last),
+        .in_data_i   (state_q == Words ? piece_word : said_q[31:0]),
+        .in_last_i   (state_q == Words ? piece_last : state_q == Say && line_in_last),
         .delivered_o (line_delivered),
         .out_valid_o (line_out_valid),
         .out_ready_i (line_out_ready),
@@ -130,7 +149,7 @@ module encryptor_board #(
         .fault_o     (line_fault),
         .fault_code_o(line_code)
     );
-    assign line_in_valid = state_q == Say && left_q != '0;
+    assign line_in_valid = ((state_q == Say || state_q == Head) && left_q != '0) || (state_q == Words && piece_valid);
     assign line_in_last = left_q == said_t'(1);
 
     // ---- votes ----------------------------------------------------------------------------------------------------------------------------
@@ -191,36 +210,75 @@ module encryptor_board #(
         .noise_valid_i,
         .noise_i,
         .out_valid_o(noise_out_valid),
-        .out_ready_i(state_q == Draw),
+        .out_ready_i(noise_taken),
         .out_data_o (noise_word),
         .ready_o    (noise_ready),
         .failed_o   (noise_failed_o),
         .cause_o    (unused_cause)
     );
 
-    logic twin_ready, twin_valid, equal;
+    logic prove_ready, piece_valid, piece_last, proved, unequal, noise_taken;
+    logic [31:0] piece_word;
+    logic [ABits-1:0] opening;
     logic [N-1:0] c;
-    twin_encryptor #(
+    ballot_pkg::proof_e proof;
+    mark_prover #(
         .N    (N),
-        .ABits(ABits)
-    ) u_twin (
+        .ABits(ABits),
+        .More (More),
+        .Digit(Digit)
+    ) u_prover (
         .clk_i,
-        .rst_ni,
+        .rst_ni        (rst_ni && !refuse),
         .modulus_i,
         .inverse_i,
         .enter_i,
         .zero_i,
         .one_i,
+        .plus_i,
+        .minus_i,
         .base_i,
-        .in_valid_i (state_q == Order),
-        .in_ready_o (twin_ready),
-        .mark_i     (marks_q[0]),
-        .exponent_i (exponent_q),
-        .out_valid_o(twin_valid),
-        .out_ready_i(state_q == Encrypt),
-        .equal_o    (equal),
-        .c_o        (c)
+        .n_i,
+        .h_i,
+        .election_i,
+        .voter_i       (voter_q),
+        .contest_i     (contest_q),
+        .place_i       (4'(mark_q)),
+        .random_valid_i(noise_out_valid),
+        .random_ready_o(noise_taken),
+        .random_i      (noise_word),
+        .in_valid_i    (state_q == Order),
+        .in_ready_o    (prove_ready),
+        .proof_i       (proof),
+        .value_i       (of_sum ? kept_marks_q != '0 : marks_q[0]),
+        .sum_i         (of_sum ? sum_q : '0),
+        .more_i        (of_sum ? more : '0),
+        .word_valid_o  (piece_valid),
+        .word_ready_i  (state_q == Words && line_in_ready),
+        .word_o        (piece_word),
+        .word_last_o   (piece_last),
+        .out_valid_o   (proved),
+        .out_ready_i   (state_q == Prove),
+        .opening_o     (opening),
+        .c_o           (c),
+        .unequal_o     (unequal)
     );
+
+    // What the contest asks for beside marks of 0 or 1: a proof of their sum, whose opening is longer by as many bits as one mark less has.
+    logic of_sum, asks_sum;
+    logic [7:0] candidates, most, least;
+    logic [MoreBits-1:0] more;
+    assign candidates = candidates_i[8*contest_q+:8];
+    assign most = most_i[8*contest_q+:8];
+    assign least = least_i[8*contest_q+:8];
+    assign of_sum = mark_q == MarkBits'(Candidates);
+    assign asks_sum = least == most || (most == 8'd1 && candidates != 8'd1);
+    always_comb begin
+        proof = ballot_pkg::MarkIsBit;
+        if (of_sum) proof = least == most ? ballot_pkg::SumIsKnown : ballot_pkg::SumIsBit;
+        more = '0;
+        for (int k = 0; k < int'(More); k++) if ((candidates - 8'd1) >> k != '0) more = MoreBits'(k + 1);
+    end
 
     logic hash_ready, digest_valid;
     logic [255:0] digest;
@@ -231,6 +289,7 @@ module encryptor_board #(
         .in_ready_o (hash_ready),
         .in_data_i  (first_q ? key_q : ballot_q[31:0]),
         .in_last_i  (left_q == said_t'(1)),
+        .in_bytes_i (2'd0),
         .out_valid_o(digest_valid),
         .out_ready_i(state_q == Receipt),
         .out_data_o (digest)
@@ -320,12 +379,9 @@ module encryptor_board #(
     always_comb begin
         refusal = ballot_pkg::NotRefused;
         unique case (state_q)
-            Draw: if (noise_failed_o) refusal = ballot_pkg::NoRandomness;
-            Encrypt:
-            if (twin_valid) begin
-                if (!equal) refusal = ballot_pkg::Unequal;
-                else if (noise_failed_o) refusal = ballot_pkg::NoRandomness;
-            end
+            Prove:
+            if (unequal) refusal = ballot_pkg::Unequal;
+            else if (noise_failed_o) refusal = ballot_pkg::NoRandomness;
             Decide: if (line_out_valid && line_out_last && !decided) refusal = ballot_pkg::BadForm;
             Appending: if (log_done && log_answer != ballot_pkg::Done) refusal = ballot_pkg::NotStored;
             default: ;
@@ -351,9 +407,10 @@ module encryptor_board #(
             openings_q   <= '0;
             marks_q      <= '0;
             kept_marks_q <= '0;
-            exponent_q   <= '0;
+            sum_q        <= '0;
             mark_q       <= '0;
-            drawn_q      <= '0;
+            voter_q      <= '0;
+            contest_q    <= '0;
             decide_q     <= 1'b0;
             bad_q        <= 1'b0;
             first_q      <= 1'b0;
@@ -377,8 +434,10 @@ module encryptor_board #(
                         marks_q      <= vote_marks;
                         kept_marks_q <= vote_marks;
                         mark_q       <= '0;
-                        drawn_q      <= '0;
-                        state_q      <= Draw;
+                        sum_q        <= '0;
+                        voter_q      <= vote_voter;
+                        contest_q    <= vote_contest[3:0];
+                        state_q      <= Order;
                     end else if (anew_q) begin
                         anew_q      <= 1'b0;
                         forwarded_q <= '0;
@@ -387,32 +446,37 @@ module encryptor_board #(
                     end
                 end
                 Asking: if (log_done) state_q <= Rest;
-                Draw:
-                if (noise_out_valid) begin
-                    exponent_q <= {noise_word, exponent_q[ABits-1:32]};
-                    drawn_q    <= drawn_q + ($clog2(AWords + 1))'(1);
-                    if (drawn_q == ($clog2(AWords + 1))'(AWords - 1)) state_q <= Order;
-                end
-                Order:
-                if (twin_ready) begin
-                    openings_q <= {exponent_q, openings_q[Candidates*ABits-1:ABits]};
-                    marks_q    <= marks_q >> 1;
-                    state_q    <= Encrypt;
-                end
-                Encrypt:
-                if (twin_valid) begin
-                    exponent_q <= '0;
-                    drawn_q    <= '0;
-                    ballot_q   <= {c, ballot_q[32*Body-1:N]};
-                    mark_q     <= mark_q + MarkBits'(1);
-                    state_q    <= Draw;
-                    if (mark_q == MarkBits'(Candidates - 1)) begin
+                Order: if (prove_ready) state_q <= Prove;
+                Prove:
+                if (piece_valid) begin
+                    said_q  <= (32 * Said)'({id_q, 16'(mark_q), 16'd5});
+                    left_q  <= said_t'(2);
+                    state_q <= Head;
+                end else if (proved) begin
+                    mark_q  <= mark_q + MarkBits'(1);
+                    state_q <= Order;
+                    if (!of_sum) begin
+                        ballot_q   <= {c, ballot_q[32*Body-1:N]};
+                        openings_q <= {opening, openings_q[Candidates*ABits-1:ABits]};
+                        marks_q    <= marks_q >> 1;
+                        if (8'(mark_q) < candidates) sum_q <= sum_q + OBits'(opening);
+                    end
+                    if (of_sum || (mark_q == MarkBits'(Candidates - 1) && !asks_sum)) begin
                         // Voter and contest are back at the low end.
+                        sum_q   <= '0;
                         first_q <= 1'b1;
                         left_q  <= said_t'(Body + 1);
                         state_q <= Hash;
                     end
                 end
+                Head:
+                if (line_in_ready) begin
+                    said_q <= said_q >> 32;
+                    left_q <= left_q - said_t'(1);
+                    if (line_in_last) state_q <= Words;
+                end
+                Words: if (piece_valid && line_in_ready && piece_last) state_q <= Sent;
+                Sent: if (line_delivered) state_q <= Prove;
                 Hash:
                 if (hash_ready) begin
                     first_q <= 1'b0;
@@ -493,13 +557,13 @@ module encryptor_board #(
                 openings_q   <= '0;
                 kept_marks_q <= '0;
                 marks_q      <= '0;
-                exponent_q   <= '0;
+                sum_q        <= '0;
             end
         end
     end
 
     `include "assertions.svh"
-    `ASSERT_NEXT(NoBallotWithoutRandomness, noise_failed_o && state_q == Encrypt, state_q != Hash)
+    `ASSERT_NEXT(NoBallotWithoutRandomness, noise_failed_o && state_q == Prove, state_q != Hash)
     `ASSERT(OpenedOnlyWhenChallenged, !(state_q == Append && openings_q != '0))
 
     logic unused;

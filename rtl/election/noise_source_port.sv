@@ -108,6 +108,7 @@ module noise_source_port #(
         .in_ready_o (hash_ready),
         .in_data_i  (bits_q),
         .in_last_i  (word_q == WordBits'(Words - 1)),
+        .in_bytes_i (2'd0),
         .out_valid_o(digest_valid),
         .out_ready_i(digest_ready),
         .out_data_o (digest)

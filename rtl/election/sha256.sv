@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // SHA-256 of a message of 32-bit words [FIPS180]: a round a cycle, the padding made here.
 //
-// Words are as the standard has them, the first byte at the high end; a message is any number of them from 1 to 2^27 - 1. Sixteen words are taken in sixteen cycles, and 64
-// rounds and one more cycle follow, in which none is taken; behind the last word a block more where its padding needs one. Latency from the last word of a message of w words to
-// the digest: (16 - (w - 1) mod 16 - 1) + 65 cycles and one more, and 81 more where less than three words are left of its block. The digest stays on offer until
-// it is taken; the next message is taken afterwards. Everything is cleared when a digest is taken.
+// Words are as the standard has them, the first byte at the high end; a message is any number of them from 1 to 2^27 - 1, and the last one may have 1, 2 or 3 bytes only (its
+// others are not looked at). Sixteen words are taken in sixteen cycles, and 64 rounds and one more cycle follow, in which none is taken; behind the last word a block more where its
+// padding needs one. Latency from the last word of a message of w words to the digest: (16 - (w - 1) mod 16 - 1) + 65 cycles and one more, and 81 more where less than three words are
+// left of its block; two are enough behind a word that is not full. The digest stays on offer until it is taken; the next message is taken afterwards. Everything is cleared when a
+// digest is taken.
 module sha256 (
     input  logic         clk_i,
     input  logic         rst_ni,
@@ -12,6 +13,7 @@ module sha256 (
     output logic         in_ready_o,
     input  logic [31:0]  in_data_i,
     input  logic         in_last_i,
+    input  logic [1:0]   in_bytes_i,   // of the last word; 0 stands for all four
     output logic         out_valid_o,
     input  logic         out_ready_i,
     output logic [255:0] out_data_o    // the first word of the digest at the high end
@@ -43,12 +45,13 @@ module sha256 (
     // How far the message has come: not at its end, at its padding's first bit, at zeros.
     logic ended_q, marked_q, final_q;
     logic [26:0] words_q;
+    logic [1:0] bytes_q;
     logic [511:0] schedule_q;
     logic [255:0] hash_q;
     logic [31:0] a_q, b_q, c_q, d_q, e_q, f_q, g_q, h_q;
 
-    logic shift, length_fits;
-    logic [31:0] padding, word, next;
+    logic shift, length_fits, partial;
+    logic [31:0] padding, word, next, marked, length;
 
     assign in_ready_o = rst_ni && state_q == Take && !ended_q;
     assign shift = state_q == Take && (ended_q || in_valid_i);
@@ -58,9 +61,20 @@ module sha256 (
     always_comb begin
         padding = '0;
         if (!marked_q) padding = 32'h8000_0000;
-        else if (final_q && place_q == 4'd15) padding = {words_q, 5'd0};
+        else if (final_q && place_q == 4'd15) padding = length;
     end
-    assign word = ended_q ? padding : in_data_i;
+    assign length = {words_q, 5'd0} - (bytes_q == 2'd0 ? 32'd0 : 32'd32 - {27'd0, bytes_q, 3'd0});
+    // A last word that is not full has the mark behind its bytes.
+    assign partial = in_last_i && in_bytes_i != 2'd0;
+    always_comb begin
+        unique case (in_bytes_i)
+            2'd1: marked = {in_data_i[31:24], 24'h80_0000};
+            2'd2: marked = {in_data_i[31:16], 16'h8000};
+            2'd3: marked = {in_data_i[31:8], 8'h80};
+            default: marked = in_data_i;
+        endcase
+    end
+    assign word = ended_q ? padding : in_last_i ? marked : in_data_i;
 
     // The schedule: sixteen words, the one of this round at the high end.
     function automatic logic [31:0] small0(input logic [31:0] x);
@@ -94,6 +108,7 @@ module sha256 (
             marked_q   <= 1'b0;
             final_q    <= 1'b0;
             words_q    <= '0;
+            bytes_q    <= '0;
             schedule_q <= '0;
             hash_q     <= Initial;
             {a_q, b_q, c_q, d_q, e_q, f_q, g_q, h_q} <= '0;
@@ -106,6 +121,11 @@ module sha256 (
                         if (!ended_q) begin
                             words_q <= words_q + 27'd1;
                             ended_q <= in_last_i;
+                            if (partial) begin
+                                bytes_q  <= in_bytes_i;
+                                marked_q <= 1'b1;
+                                final_q  <= place_q < 4'd14;
+                            end
                         end else begin
                             marked_q <= 1'b1;
                             final_q  <= length_fits;

@@ -7,13 +7,16 @@
 //   {0}                  and is told {0, ballots counted}
 //   {1, contest, mark}   {1, contest, mark, product}
 //   {2, contest, mark}   {2, contest, mark, product^d}, for the secret exponent d: of a whole key, lambda (1 / lambda mod n), product^d = 1 + total n; of a share, a part
+//   {4, contest, mark}   {4, contest, mark, product^e mod n}, for the secret exponent e = 1 / n mod lambda of a whole key: the opening of the total, its proof
 //
-// and of anything else, {3}. Nothing but products is ever raised to d. All exponents are EBits long; time does not depend on them. Nothing is kept over a reset: the
+// and of anything else, {3}. Nothing but products is ever raised to d or e, and to e modulo n alone: modulo n^2 it would show the key. All exponents are EBits long;
+// time does not depend on them. Nothing is kept over a reset: the
 // encryptor board then sends all ballots again. A ballot that does not fit the table of keys, or has another length, is not counted, and dropped_o is high for a
 // cycle.
 module tally_board #(
     parameter int unsigned N          = 512,   // bits of n^2, a multiple of 32
-    parameter int unsigned EBits      = 512,   // bits of d
+    parameter int unsigned EBits      = 512,   // bits of d and e
+    parameter int unsigned Digit      = 32,    // of products, as in mont_mul_digit
     parameter int unsigned Contests   = 1,
     parameter int unsigned Candidates = 2,     // marks of a ballot, at least 2
     parameter int unsigned Slots      = 1024,  // ballots at most
@@ -25,11 +28,17 @@ module tally_board #(
     input  logic             rst_ni,
     input  logic [15:0]      tag_i,        // another one after each reset
     input  logic [N-1:0]     modulus_i,    // n^2
-    input  logic [31:0]      inverse_i,    // -1 / n^2 mod 2^32
+    input  logic [Digit-1:0] inverse_i,    // -1 / n^2 mod 2^Digit
     input  logic [N-1:0]     enter_i,      // R^2 mod n^2
     input  logic [N-1:0]     cube_i,       // R^3 mod n^2
     input  logic [N-1:0]     unit_i,       // R mod n^2
     input  logic [EBits-1:0] exponent_i,   // d
+    // The same modulo n, for openings.
+    input  logic [N-1:0]     n_i,
+    input  logic [Digit-1:0] n_inverse_i,
+    input  logic [N-1:0]     n_enter_i,
+    input  logic [N-1:0]     n_unit_i,
+    input  logic [EBits-1:0] root_i,       // e
     input  logic             cs_ni,
     input  logic             sck_i,
     input  logic             copi_i,
@@ -173,25 +182,26 @@ module tally_board #(
     // ---- products and powers ----------------------------------------------------------------------------------------------------------------------
 
     // A product is a power with the exponent 1 that begins with the total in place of 1, and brings the ciphertext in with a factor R too many for it.
-    logic power_ready, bit_ready, r_valid, unused_mul, powering;
+    logic power_ready, bit_ready, r_valid, unused_mul, powering, opens;
     logic [BitBits-1:0] bits_q;
     logic [EBits-1:0] exponent_q;
     logic [N-1:0] r, total;
     assign powering = state_q == Power || state_q == Powered;
+    assign opens = powering && order_q == 32'd4;
     assign total = totals_q[total_q];
 
     mod_exp_pair #(
         .N    (N),
-        .Digit(32),
-        .Width(32),
+        .Digit(Digit),
+        .Width(Digit),
         .Tile (16)
     ) u_power (
         .clk_i,
         .rst_ni,
-        .modulus_i,
-        .inverse_i,
-        .enter_i    (powering ? enter_i : cube_i),
-        .one_i      (powering ? unit_i : total),
+        .modulus_i  (opens ? n_i : modulus_i),
+        .inverse_i  (opens ? n_inverse_i : inverse_i),
+        .enter_i    (opens ? n_enter_i : powering ? enter_i : cube_i),
+        .one_i      (opens ? n_unit_i : powering ? unit_i : total),
         .in_valid_i (state_q == Multiply || state_q == Power),
         .in_ready_o (power_ready),
         .base_i     (powering ? total : ballot_q[96+:N]),
@@ -208,7 +218,7 @@ module tally_board #(
     // ---- what is done ------------------------------------------------------------------------------------------------------------------------------
 
     logic order_known;
-    assign order_known = order_words_q == 3'd3 && (order_q == 32'd1 || order_q == 32'd2) && order_contest_q < Contests && order_mark_q < Candidates;
+    assign order_known = order_words_q == 3'd3 && (order_q == 32'd1 || order_q == 32'd2 || order_q == 32'd4) && order_contest_q < Contests && order_mark_q < Candidates;
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
@@ -312,7 +322,7 @@ module tally_board #(
                 Power:
                 if (power_ready) begin
                     bits_q     <= BitBits'(EBits);
-                    exponent_q <= exponent_i;
+                    exponent_q <= opens ? root_i : exponent_i;
                     state_q    <= Powered;
                 end
                 Powered: begin

@@ -1,73 +1,96 @@
 //! The two boards of the ballot machine together (`rtl/election`), for n of 256 bits: votes enter over a serial line, ballots cross the peripheral interface, and the
-//! totals come out right, over wires with noise, with resets and power failures at random. Ciphertexts, products and totals are compared with GMP.
+//! totals come out right, over wires with noise, with resets and power failures at random. Ciphertexts, products and totals are compared with GMP, and what the boards
+//! make is put into the record of an election, which is verified as everybody would.
 
 mod flash;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{Cursor, Read};
 
 use flash::Flash;
+use hearith_device::ballot::{Answer, Booth, Form, Refusal, Sealed, Sum};
+use hearith_election::{
+    Ballot, Board, Body, Bytes, Challenge, Contest, Decrypted, Election, ElectionKey, HEADS, Limit, Manifest, Mark,
+    Method, Notice, Of, Opened, Opening, Products, Selection, Signer, Source as Files, State, Voter, Voters,
+    board_file, verify,
+};
+use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
 use hearith_rtl::{ENCRYPTOR_BOARD, TALLY_BOARD, TERMINAL};
 use hearith_verilated::bench::{Bench, Random, Sink, Source};
 use rug::{Integer, integer::Order};
-use sha2::{Digest, Sha256};
 
 const CANDIDATES: usize = 2;
-/// Words of n^2, of an exponent, and of a ballot.
+/// Words of n^2.
 const C_WORDS: usize = 16;
-const A_WORDS: usize = 4;
-const BODY: usize = 2 + CANDIDATES * C_WORDS;
+const POLICY: KeyPolicy = KeyPolicy::AllowInsecure;
 
-const RECEIPT: u64 = 1;
-const STORED: u64 = 2;
-const OPENED: u64 = 3;
-const REFUSED: u64 = 4;
-
-/// A Paillier key, for tests alone.
+/// A key, for tests alone.
 struct Key {
+    private: PrivateKey,
     n: Integer,
+    h: Integer,
     square: Integer,
     base: Integer,
-    /// lambda (1 / lambda mod n).
+    /// lambda (1 / lambda mod n), and 1 / n mod lambda.
     exponent: Integer,
+    root: Integer,
 }
 
 impl Key {
     fn new() -> Self {
-        let p = ((Integer::from(1) << 127_u32) + 12_345_678_u64).next_prime();
-        let q = ((Integer::from(1) << 128_u32) - 987_654_321_u64).next_prime();
-        assert_eq!(q.significant_bits(), 128);
+        // p = q = 3 mod 4, as the election asks for.
+        let prime = |from: u128| {
+            let mut prime = Integer::from(from).next_prime();
+            while prime.mod_u(4) != 3 {
+                prime.next_prime_mut();
+            }
+            prime
+        };
+        let (p, q) = (prime(0xc8 << 120), prime(0xf3 << 120));
         let n = p.clone() * &q;
+        let h = n.clone() - Integer::from(123_456_789_123_u64).square();
+        let be = |number: &Integer| number.to_digits::<u8>(Order::Msf);
+        let private = PrivateKey::from_primes(&be(&p), &be(&q), Some(&be(&h)), POLICY, Engine::best()).unwrap();
         let square = n.clone() * &n;
         let lambda = (p - 1_u32).lcm(&(q - 1_u32));
         let inverse = lambda.clone().invert(&n).expect("lambda is a unit");
-        let base = Integer::from(123_456_789_u64).pow_mod(&(n.clone() * 2_u32), &square).expect("n is not negative");
-        Self { n, square, base, exponent: lambda * inverse }
+        let root = n.clone().invert(&lambda).expect("n is a unit");
+        let base = h.clone().pow_mod(&n, &square).expect("n is not negative");
+        Self { private, n, h, square, base, exponent: lambda * inverse, root }
     }
 
     /// What the boards are given.
     fn ports(&self) -> HashMap<&'static str, Integer> {
-        let m = &self.square;
-        let r = Integer::from(1) << 544_u32;
-        let digit = Integer::from(1) << 32_u32;
-        let inverse = digit.clone() - m.clone().invert(&digit).expect("n^2 is odd");
-        let power = |k: u32| rug::ops::Pow::pow(r.clone(), k) % m;
+        let (m, n) = (&self.square, &self.n);
+        let r = Integer::from(1) << 576_u32;
+        let digit = Integer::from(1) << 64_u32;
+        let inverse = |of: &Integer| digit.clone() - of.clone().invert(&digit).expect("it is odd");
+        let power = |k: u32, of: &Integer| rug::ops::Pow::pow(r.clone(), k) % of;
         [
             ("modulus_i", m.clone()),
-            ("inverse_i", inverse),
-            ("enter_i", power(2)),
-            ("cube_i", power(3)),
-            ("zero_i", power(1)),
-            ("unit_i", power(1)),
-            ("one_i", power(1) * (self.n.clone() + 1_u32) % m),
+            ("inverse_i", inverse(m)),
+            ("enter_i", power(2, m)),
+            ("cube_i", power(3, m)),
+            ("zero_i", power(1, m)),
+            ("unit_i", power(1, m)),
+            ("one_i", power(1, m) * (n.clone() + 1_u32) % m),
+            ("plus_i", n.clone() + 1_u32),
+            ("minus_i", m.clone() + 1_u32 - n),
             ("base_i", self.base.clone()),
             ("exponent_i", self.exponent.clone()),
+            ("n_i", n.clone()),
+            ("h_i", self.h.clone()),
+            ("n_inverse_i", inverse(n)),
+            ("n_enter_i", power(2, n)),
+            ("n_unit_i", power(1, n)),
+            ("root_i", self.root.clone()),
         ]
         .into()
     }
 
-    fn encrypt(&self, mark: u64, exponent: &Integer) -> Integer {
+    fn encrypt(&self, mark: bool, exponent: &Integer) -> Integer {
         let power = self.base.clone().pow_mod(exponent, &self.square).expect("an exponent");
-        (self.n.clone() * mark + 1_u32) * power % &self.square
+        (self.n.clone() * u32::from(mark) + 1_u32) * power % &self.square
     }
 
     /// The plaintext of what the tally board gave.
@@ -80,6 +103,128 @@ impl Key {
 fn number(words: &[u64]) -> Integer {
     let words: Vec<u32> = words.iter().map(|&word| word as u32).collect();
     Integer::from_digits(&words, Order::Lsf)
+}
+
+fn big_endian(number: &Integer, width: usize) -> Bytes {
+    let digits = number.to_digits::<u8>(Order::Msf);
+    Bytes([vec![0; width - digits.len()], digits].concat())
+}
+
+/// A way to vote that the machine knows, for two candidates.
+#[derive(Clone, Copy)]
+struct Way {
+    method: Method,
+    sum: Sum,
+    most: u64,
+    least: u64,
+}
+
+const ONE: Way = Way { method: Method::Choose(Limit::Exactly(1)), sum: Sum::Known, most: 1, least: 1 };
+const ANY: Way = Way { method: Method::Approval, sum: Sum::Free, most: 2, least: 0 };
+const ONE_OR_NONE: Way = Way { method: Method::Choose(Limit::AtMost(1)), sum: Sum::AtMostOne, most: 1, least: 0 };
+
+impl Way {
+    /// Whom voters choose.
+    fn choices(self, random: &mut Random) -> &'static [u32] {
+        let allowed = [&[0][..], &[1], &[], &[0, 1]].into_iter();
+        let allowed: Vec<_> = allowed.filter(|one| (self.least..=self.most).contains(&(one.len() as u64))).collect();
+        allowed[random.below(allowed.len() as u64) as usize]
+    }
+}
+
+fn selection(sealed: Sealed) -> Selection {
+    let mark =
+        |mark: hearith_device::ballot::Mark| Mark { ciphertext: Bytes(mark.ciphertext), proof: Bytes(mark.proof) };
+    Selection { marks: sealed.marks.into_iter().map(mark).collect(), sum: sealed.sum.map(Bytes) }
+}
+
+/// The election that the machine is set up for, as its organiser runs it.
+struct Office {
+    organiser: Signer,
+    keeper: Signer,
+    voters: Vec<Signer>,
+    state: State,
+    board: Board,
+    lines: Vec<String>,
+}
+
+impl Office {
+    fn new(key: &Key, ways: &[Way], voters: usize) -> Self {
+        let signer = || Signer::generate().unwrap();
+        let (organiser, keeper) = (signer(), signer());
+        let candidates: Vec<String> = ["Ada", "Bo"].map(String::from).into();
+        let contest = |(number, way): (usize, &Way)| Contest {
+            candidates: candidates.clone(),
+            method: way.method,
+            title: format!("contest {number}"),
+        };
+        let manifest = Manifest {
+            board: keeper.public(),
+            contests: ways.iter().enumerate().map(contest).collect(),
+            key: ElectionKey::new(&key.private).unwrap(),
+            organiser: organiser.public(),
+            revoting: false,
+            title: "An election by machine".into(),
+            trustees: None,
+        };
+        let first = Notice::signed(Body::Election(Box::new(manifest)), &organiser);
+        let state = State::begin(&first, POLICY, Engine::best()).unwrap();
+        let mut board = Board::default();
+        let lines = vec![board.append(first)];
+        let voters = (0..voters).map(|_| signer()).collect();
+        let mut office = Self { organiser, keeper, voters, state, board, lines };
+        let list = office.voters.iter().enumerate();
+        let list = list.map(|(at, signer)| Voter { id: Self::name(at), key: signer.public(), weight: 1 }).collect();
+        let election = office.election().id();
+        office.publish(Body::Voters(Voters { election, voters: list }));
+        office.publish(Body::Open(Of { election }));
+        office
+    }
+
+    fn election(&self) -> &Election {
+        self.state.election()
+    }
+
+    /// A voter as the machine writes it into the proofs.
+    fn name(voter: usize) -> String {
+        format!("{voter:08x}")
+    }
+
+    fn enter(&mut self, notice: Notice) {
+        self.state.check_proofs(&notice).unwrap();
+        self.state.admit(&notice).unwrap();
+        self.lines.push(self.board.append(notice));
+    }
+
+    fn publish(&mut self, body: Body) {
+        let notice = Notice::signed(body, &self.organiser);
+        self.enter(notice);
+    }
+
+    fn ballot(&self, voter: usize, contests: Vec<Selection>) -> Ballot {
+        Ballot { contests, election: self.election().id(), voter: Self::name(voter) }
+    }
+
+    /// A voter's ballot or challenge.
+    fn enter_for(&mut self, voter: usize, body: Body) {
+        let notice = Notice::signed(body, &self.voters[voter]);
+        self.enter(notice);
+    }
+
+    /// The record as it is published.
+    fn record(&self) -> Record {
+        let head = self.board.head("2026-11-23T04:00:00Z", &self.keeper).to_line();
+        let text = |lines: &[String]| lines.iter().flat_map(|line| [line, "\n"].concat().into_bytes()).collect();
+        Record([(board_file(0), text(&self.lines)), (HEADS.to_owned(), text(&[head]))].into())
+    }
+}
+
+struct Record(BTreeMap<String, Vec<u8>>);
+
+impl Files for Record {
+    fn open(&self, name: &str) -> std::io::Result<Option<Box<dyn Read + Send>>> {
+        Ok(self.0.get(name).map(|bytes| Box::new(Cursor::new(bytes.clone())) as Box<dyn Read + Send>))
+    }
 }
 
 /// The end of a board's line that the test holds.
@@ -101,9 +246,9 @@ impl Terminal {
         Self { bench, source, sink, taken: 0, tag: 0x4000 + seed }
     }
 
-    fn say(&mut self, words: &[u64]) {
+    fn say(&mut self, words: &[u32]) {
         for (at, &word) in words.iter().enumerate() {
-            self.bench.push(self.source, &[&[word], &[u64::from(at + 1 == words.len())]]);
+            self.bench.push(self.source, &[&[word.into()], &[u64::from(at + 1 == words.len())]]);
         }
     }
 
@@ -127,6 +272,7 @@ impl Terminal {
 /// Both boards, their terminals, the memory, the wires between.
 struct Machine {
     key: Key,
+    ways: Vec<Way>,
     encryptor: Bench,
     tally: Bench,
     flash: Flash,
@@ -143,9 +289,10 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(seed: u64, rate: f64) -> Self {
+    fn new(seed: u64, rate: f64, ways: &[Way]) -> Self {
         let mut machine = Self {
             key: Key::new(),
+            ways: ways.to_vec(),
             encryptor: Bench::new(ENCRYPTOR_BOARD.model(), seed),
             tally: Bench::new(TALLY_BOARD.model(), seed),
             flash: Flash::new(4096, seed),
@@ -159,7 +306,13 @@ impl Machine {
             tags: 1,
             faults: 0,
         };
-        let contests = [("candidates_i", 0x0202), ("most_i", 0x0201), ("least_i", 0x0001)];
+        // A contest that is not there has no candidates.
+        let limits = |of: fn(&Way) -> u64| ways.iter().rev().fold(0, |all, way| all << 8 | of(way));
+        let contests = [
+            ("candidates_i", limits(|_| CANDIDATES as u64)),
+            ("most_i", limits(|way| way.most)),
+            ("least_i", limits(|way| way.least)),
+        ];
         contests.into_iter().for_each(|(port, limits)| machine.encryptor.model.set(port, limits));
         for (port, value) in machine.key.ports() {
             for board in [&mut machine.encryptor, &mut machine.tally] {
@@ -228,36 +381,59 @@ impl Machine {
         self.tally.model.set("tag_i", 0x8000 + self.tags);
     }
 
-    /// What the encryptor board says within so many cycles.
-    fn answer(&mut self, limit: u64) -> Option<Vec<u64>> {
-        for _ in 0..limit {
+    /// A vote in a contest.
+    fn booth(&self, id: u32, voter: u32, contest: u16) -> Booth {
+        let sum = self.ways.get(usize::from(contest)).map_or(Sum::Free, |way| way.sum);
+        Booth::new(Form { key_bytes: 32, candidates: CANDIDATES, marks: CANDIDATES, sum }, id, voter, contest)
+    }
+
+    /// The board's answer to a vote or a decision, once it is whole, within so many cycles for each of its messages.
+    fn answer(&mut self, booth: &mut Booth, limit: u64) -> Option<Answer> {
+        let mut left = limit;
+        while left > 0 {
             self.step();
+            left -= 1;
             if let Some(words) = self.booth.hear() {
-                return Some(words);
+                let words: Vec<u32> = words.iter().map(|&word| word as u32).collect();
+                match booth.hear(&words) {
+                    Answer::Part => left = limit,
+                    answer => return Some(answer),
+                }
             }
         }
         None
     }
 
-    fn ask(&mut self, words: &[u64]) -> Vec<u64> {
+    fn ask(&mut self, booth: &mut Booth, words: &[u32]) -> Answer {
         self.booth.say(words);
-        self.answer(2_000_000).expect("an answer of the encryptor board")
+        self.answer(booth, 2_000_000).expect("an answer of the encryptor board")
     }
 
-    /// A vote up to its receipt.
-    fn prepare(&mut self, id: u64, voter: u64, contest: u64, choices: &[u64]) -> Vec<u64> {
-        let message = [&[(choices.len() as u64) << 16 | contest, id, voter], choices].concat();
-        self.ask(&message)
+    fn vote(&mut self, booth: &mut Booth, choices: &[u32]) -> Answer {
+        let words = booth.vote(choices);
+        self.ask(booth, &words)
     }
 
-    fn cast(&mut self, id: u64, voter: u64, contest: u64, choices: &[u64]) {
-        let receipt = self.prepare(id, voter, contest, choices);
-        assert_eq!((&receipt[..2], receipt.len()), (&[RECEIPT, id][..], 10));
-        assert_eq!(self.ask(&[0, id]), [STORED, id]);
+    /// What the board says to a vote that it must not take; what it says to others before it is let pass.
+    fn refusal(&mut self, mut booth: Booth, choices: &[u32]) -> Refusal {
+        loop {
+            match self.vote(&mut booth, choices) {
+                Answer::Refused(refusal) => return refusal,
+                Answer::Lost => (),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    fn seal(&mut self, booth: &mut Booth, choices: &[u32]) -> Sealed {
+        match self.vote(booth, choices) {
+            Answer::Sealed(sealed) => sealed,
+            other => panic!("{other:?}"),
+        }
     }
 
     /// What the tally board says.
-    fn office(&mut self, words: &[u64]) -> Vec<u64> {
+    fn office(&mut self, words: &[u32]) -> Vec<u64> {
         self.office.say(words);
         for _ in 0..4_000_000 {
             self.step();
@@ -269,9 +445,9 @@ impl Machine {
     }
 
     /// Waits until so many ballots are counted.
-    fn wait_for(&mut self, ballots: u64) {
+    fn wait_for(&mut self, ballots: u32) {
         for _ in 0..60 {
-            if self.office(&[0]) == [0, ballots] {
+            if self.office(&[0]) == [0, ballots.into()] {
                 return;
             }
             (0..20_000).for_each(|_| self.step());
@@ -279,129 +455,202 @@ impl Machine {
         panic!("{:?} and not {ballots} ballots were counted", self.office(&[0]));
     }
 
+    /// What the office is told of a mark: its product, the product raised to the key's exponent, or the opening.
+    fn told(&mut self, order: u32, contest: usize, mark: usize) -> Integer {
+        let question = [order, contest as u32, mark as u32];
+        let answer = self.office(&question);
+        assert_eq!((&answer[..3], answer.len()), (&question.map(u64::from)[..], 3 + C_WORDS));
+        number(&answer[3..])
+    }
+
     /// The total of a mark, decrypted.
-    fn total(&mut self, contest: u64, mark: u64) -> Integer {
-        let answer = self.office(&[2, contest, mark]);
-        assert_eq!((&answer[..3], answer.len()), (&[2, contest, mark][..], 3 + C_WORDS));
-        self.key.plaintext(&number(&answer[3..]))
+    fn total(&mut self, contest: usize, mark: usize) -> Integer {
+        let power = self.told(2, contest, mark);
+        self.key.plaintext(&power)
+    }
+
+    /// The election that this machine is set up for.
+    fn set_up(&mut self, voters: usize) -> Office {
+        let office = Office::new(&self.key, &self.ways, voters);
+        let id = Integer::from_digits(&office.election().id().0, Order::Msf);
+        self.encryptor.model.set_limbs("election_i", &id.to_digits(Order::Lsf));
+        office
     }
 }
 
-#[test]
-#[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn votes_are_counted_challenged_and_refused() {
-    let mut machine = Machine::new(1, 1e-5);
-    machine.cast(7, 2, 0, &[1]);
-    // A second vote of the voter, a voter that there is not, a candidate that there is not.
-    for (id, voter, contest, choices, code) in [(8, 2, 0, 0, 8), (9, 6, 0, 0, 2), (10, 3, 0, 2, 6), (11, 3, 5, 0, 3)] {
-        assert_eq!(machine.prepare(id, voter, contest, &[choices]), [code << 16 | REFUSED, id]);
-    }
-    // A challenged ballot is what its receipt said, encrypts what the voter chose, and does not count.
-    let receipt = machine.prepare(12, 4, 1, &[1]);
-    let opened = machine.ask(&[1, 12]);
-    assert_eq!((&opened[..3], opened.len()), (&[OPENED, 12, 0b10][..], 3 + CANDIDATES * A_WORDS + BODY));
-    let (exponents, ballot) = opened[3..].split_at(CANDIDATES * A_WORDS);
-    assert_eq!(ballot[..2], [4, 1]);
-    for mark in 0..CANDIDATES {
-        let exponent = number(&exponents[mark * A_WORDS..][..A_WORDS]);
+/// A ballot that is opened is what the receipt said, encrypts what the voter chose, and goes into the record as challenged.
+fn challenge(machine: &mut Machine, office: &mut Office, voter: usize) {
+    let mut booth = machine.booth(12, voter as u32, 0);
+    let sealed = machine.seal(&mut booth, &[1]);
+    let challenge = booth.challenge();
+    let Answer::Opened(openings) = machine.ask(&mut booth, &challenge) else { panic!("openings") };
+    for (mark, (opening, published)) in openings.iter().zip(&sealed.marks).enumerate() {
+        let exponent = Integer::from_digits(&opening.exponent, Order::Msf);
         assert!(exponent.significant_bits() > 90, "random");
-        let expected = machine.key.encrypt((mark == 1).into(), &exponent);
-        assert_eq!(number(&ballot[2 + mark * C_WORDS..][..C_WORDS]), expected);
+        assert_eq!(opening.value, mark == 1);
+        let ciphertext = Integer::from_digits(&published.ciphertext, Order::Msf);
+        assert_eq!(ciphertext, machine.key.encrypt(mark == 1, &exponent));
     }
-    let hashed = [&[1 << 24 | 4], ballot].concat();
-    let digest = Sha256::digest(hashed.iter().flat_map(|&word| (word as u32).to_be_bytes()).collect::<Vec<u8>>());
-    assert!(receipt[2..].iter().flat_map(|&word| (word as u32).to_be_bytes()).eq(digest));
-    // A terminal that says neither has its ballot dropped, and may begin again.
-    machine.prepare(13, 4, 1, &[0]);
-    assert_eq!(machine.ask(&[2, 13]), [1 << 16 | REFUSED, 13]);
-    machine.cast(14, 4, 1, &[0, 1]);
-    machine.wait_for(2);
-    // The tally board loses everything, and gets it again.
-    machine.reset_tally();
-    machine.wait_for(2);
-    let totals = [(0, 1), (1, 0), (1, 1)].map(|(contest, mark)| machine.total(contest, mark));
-    assert_eq!(totals, [1, 1, 1]);
-    assert_eq!(machine.office(&[2, 2, 0]), [3]);
-    assert_eq!(machine.office(&[4]), [3]);
-    // A source that is stuck: the machine refuses to encrypt, and says so.
-    machine.stuck = true;
-    (0..200).for_each(|_| machine.step());
-    assert!(machine.encryptor.model.bit("noise_failed_o"));
-    assert_eq!(machine.prepare(15, 5, 0, &[0]), [9 << 16 | REFUSED, 15]);
-    assert_eq!(machine.flash.programs, 2);
+    let opened = |one: &hearith_device::ballot::Opening| Opened {
+        exponent: Bytes(one.exponent.to_vec()),
+        value: usize::from(one.value),
+    };
+    let openings = vec![openings.iter().map(opened).collect()];
+    let ballot = office.ballot(voter, vec![selection(sealed)]);
+    office.enter_for(voter, Body::Challenge(Challenge { ballot, election: office.election().id(), openings }));
 }
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn units_that_differ_encrypt_nothing() {
-    let mut machine = Machine::new(2, 0.0);
-    machine.booth.say(&[1 << 16, 3, 1, 0]);
+    let mut machine = Machine::new(2, 0.0, &[ONE]);
+    let mut vote = machine.booth(3, 1, 0);
+    machine.booth.say(&vote.vote(&[0]));
     // In the middle of the power a bit of one unit's exponent turns over.
-    let path = "u_twin.u_second.exponent_q";
-    while machine.encryptor.model.peek(path, 0) == [0, 0] {
+    let path = "u_prover.u_twin.u_second.exponent_q";
+    while machine.encryptor.model.peek(path, 0).iter().all(|&limb| limb == 0) {
         machine.step();
         assert!(machine.cycle < 100_000);
     }
     let mut exponent = machine.encryptor.model.peek(path, 0);
     exponent[1] ^= 1 << 17;
     machine.encryptor.model.poke(path, 0, &exponent);
-    assert_eq!(machine.answer(2_000_000), Some(vec![10 << 16 | REFUSED, 3]));
-    machine.cast(4, 1, 0, &[0]);
-    machine.wait_for(1);
+    assert_eq!(machine.answer(&mut vote, 2_000_000), Some(Answer::Refused(Refusal::Unequal)));
+    // The next vote is encrypted as any other.
+    machine.booth.say(&vote.vote(&[0]));
+    let part = (0..200_000).find_map(|_| {
+        machine.step();
+        machine.booth.hear()
+    });
+    assert_eq!(part.map(|words| (words[0], words.len())), Some((5, 2 + C_WORDS)));
 }
 
-/// An election in which any board may be reset, or lose its power, at any time, and wires are noisy; terminals that got no answer begin again.
-fn holds(voters: u64, rate: f64, every: u64, seed: u64) {
-    let mut machine = Machine::new(seed, rate);
-    let mut random = Random::new(seed);
-    let mut votes = [0_u64; 2];
-    let mut resets = 0;
-    for voter in 0..voters {
-        let choice = random.below(2);
-        let id = 50 + voter;
-        let vote = [1 << 16, id, voter, choice];
-        machine.booth.say(&vote);
-        loop {
-            let limit = random.below(every);
-            match machine.answer(limit).as_deref() {
-                Some([RECEIPT, told, ..]) if *told == id => machine.booth.say(&[0, id]),
-                Some([STORED, told]) if *told == id => break,
-                // It was stored, and the answer lost.
-                Some([code, told]) if *code == 8 << 16 | REFUSED && *told == id => break,
-                // The decision of a ballot that was lost: no vote, so it begins again.
-                Some([code, _]) if *code & 0xffff == REFUSED => machine.booth.say(&vote),
-                Some(_) => (),
-                None => {
-                    resets += 1;
-                    match random.below(3) {
-                        0 => machine.reset_tally(),
-                        1 => machine.reset_encryptor(true),
-                        _ => machine.reset_encryptor(false),
-                    }
-                    // The terminal's end as well, so that it begins with its vote again.
-                    machine.booth.reset();
-                    machine.booth.say(&vote);
+/// A vote up to its place in the log, on a machine whose boards are reset, or lose their power, at any time: a terminal that gets no answer begins again.
+fn persist(machine: &mut Machine, random: &mut Random, every: u64, mut booth: Booth, choices: &[u32]) -> (Sealed, u32) {
+    let (mut cast, mut resets) = (None, 0);
+    machine.booth.say(&booth.vote(choices));
+    loop {
+        match machine.answer(&mut booth, random.below(every)) {
+            Some(Answer::Sealed(sealed)) => {
+                cast = Some(sealed);
+                machine.booth.say(&booth.cast());
+            }
+            Some(Answer::Stored) => return (cast.expect("it was cast"), resets),
+            // It was stored, and the answer lost.
+            Some(Answer::Refused(Refusal::RepeatedVote)) => return (cast.expect("it was cast"), resets),
+            // A decision about a ballot that was lost is no vote; the vote comes behind it.
+            Some(Answer::Refused(_) | Answer::Lost) => machine.booth.say(&booth.vote(choices)),
+            Some(_) => (),
+            None => {
+                resets += 1;
+                match random.below(3) {
+                    0 => machine.reset_tally(),
+                    1 => machine.reset_encryptor(true),
+                    _ => machine.reset_encryptor(false),
                 }
+                // The terminal's end as well, so that it begins with its vote again.
+                machine.booth.reset();
+                machine.booth.say(&booth.vote(choices));
             }
         }
-        votes[choice as usize] += 1;
+    }
+}
+
+/// An election over noisy wires, with resets, whose number it gives: what the terminals have of it, and the tally board, makes a record that holds.
+fn holds(mut machine: Machine, mut office: Office, every: u64, seed: u64) -> u32 {
+    let (ways, voters) = (machine.ways.clone(), office.voters.len());
+    let mut random = Random::new(seed);
+    let mut votes = vec![vec![0_u64; CANDIDATES]; ways.len()];
+    let (mut resets, mut id) = (0, 0);
+    let mut products = Products::new(office.election());
+    for voter in 0..voters {
+        let mut selections = Vec::new();
+        for (contest, (way, votes)) in ways.iter().zip(&mut votes).enumerate() {
+            let choices = way.choices(&mut random);
+            choices.iter().for_each(|&choice| votes[choice as usize] += 1);
+            id += 1000;
+            let vote = machine.booth(id, voter as u32, contest as u16);
+            let (sealed, more) = persist(&mut machine, &mut random, every, vote, choices);
+            selections.push(selection(sealed));
+            resets += more;
+        }
+        let ballot = office.ballot(voter, selections);
+        products.add(&[(&ballot, 1)]).unwrap();
+        office.enter_for(voter, Body::Ballot(ballot));
     }
     machine.rate /= 8;
-    machine.wait_for(voters);
-    assert_eq!([0, 1].map(|mark| machine.total(0, mark)), votes, "{resets} resets");
-    assert!(resets > 0);
+    let again = machine.booth(80_000, 0, 0);
+    assert_eq!(machine.refusal(again, &[0]), Refusal::RepeatedVote);
+    let ballots = (voters * ways.len()) as u32;
+    machine.wait_for(ballots);
+    // The tally board loses everything, and gets it again.
+    machine.reset_tally();
+    machine.wait_for(ballots);
+    assert_eq!(machine.office(&[2, 3, 0]), [3]);
+    assert_eq!(machine.office(&[4]), [3]);
+    let election = office.election().id();
+    office.publish(Body::Close(Of { election }));
+    let tally = products.to_tally(office.state.counted());
+    // What the tally board says is what everybody computes from the ballots.
+    let mut decrypted = |contest: usize, mark: usize| {
+        assert_eq!(big_endian(&machine.told(1, contest, mark), 64), tally.contests[contest][mark], "{contest} {mark}");
+        let plaintext = machine.total(contest, mark);
+        Decrypted { opening: big_endian(&machine.told(4, contest, mark), 32), plaintext: big_endian(&plaintext, 32) }
+    };
+    let contests = (0..ways.len()).map(|contest| (0..CANDIDATES).map(|mark| decrypted(contest, mark)).collect());
+    let contests = contests.collect();
+    office.publish(Body::Tally(tally));
+    office.publish(Body::Opening(Opening { contests, election }));
+    let outcome = office.state.outcome().unwrap();
+    assert_eq!(outcome.contests, votes, "{resets} resets");
+    office.publish(Body::Result(outcome));
+    let report = verify(&office.record(), POLICY, Engine::best(), &|_| {}).unwrap();
+    assert!(report.is_good(), "{:?}", report.to_json());
+    assert_eq!(report.result().map(|result| &result.contests), Some(&votes));
+    // A source that is stuck: the machine refuses to encrypt, and says so.
+    machine.stuck = true;
+    (0..200).for_each(|_| machine.step());
+    assert!(machine.encryptor.model.bit("noise_failed_o"));
+    let late = machine.booth(90_000, voters as u32, 0);
+    assert_eq!(machine.refusal(late, &[0]), Refusal::NoRandomness);
+    resets
 }
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn an_election_survives_resets_and_noise() {
-    holds(2, 1e-4, 900_000, 7);
+fn an_election_survives_resets_and_noise_and_its_record_holds() {
+    let mut machine = Machine::new(7, 1e-4, &[ONE]);
+    let office = machine.set_up(2);
+    assert!(holds(machine, office, 900_000, 7) > 0);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn votes_are_refused_challenged_and_counted() {
+    let mut machine = Machine::new(1, 1e-5, &[ONE_OR_NONE]);
+    let mut office = machine.set_up(2);
+    // A voter that there is not, a candidate that there is not, one twice, too many, a contest that there is not.
+    let wrong: [(u32, u16, &[u32], Refusal); 5] = [
+        (6, 0, &[0], Refusal::UnknownVoter),
+        (1, 0, &[2], Refusal::OutOfRange),
+        (1, 0, &[0, 1], Refusal::TooManyChoices),
+        (1, 1, &[0], Refusal::TooManyChoices),
+        (1, 5, &[0], Refusal::UnknownContest),
+    ];
+    for (id, (voter, contest, choices, refusal)) in wrong.into_iter().enumerate() {
+        let booth = machine.booth(id as u32, voter, contest);
+        assert_eq!(machine.refusal(booth, choices), refusal);
+    }
+    challenge(&mut machine, &mut office, 1);
+    holds(machine, office, 2_000_000, 3);
 }
 
 #[test]
 #[ignore = "a long test: minutes of simulation"]
-fn elections_survive_resets_and_noise() {
+fn elections_survive_resets_and_noise_and_their_records_hold() {
     for (seed, rate) in [(8, 1e-6), (9, 1e-4), (10, 3e-4)] {
-        holds(6, rate, 1_200_000, seed);
+        let mut machine = Machine::new(seed, rate, &[ONE, ANY, ONE_OR_NONE]);
+        let office = machine.set_up(4);
+        assert!(holds(machine, office, 2_000_000, seed) > 0);
     }
 }
