@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-VECTORS = json.loads((HERE / "../crates/election/tests/vectors/election.json").read_text())
+FOLDER = HERE / "../crates/election/tests/vectors"
+VECTORS = json.loads((FOLDER / "election.json").read_text())
+ONE_HOLDER = json.loads((FOLDER / "one_holder.json").read_text())
 SEEDS = HERE / "seeds/election_line"
 
 
@@ -15,7 +17,7 @@ def write(name: str, what: int, line: str) -> None:
 
 SEEDS.mkdir(parents=True, exist_ok=True)
 kinds = set()
-for text in VECTORS["record"]:
+for text in VECTORS["record"] + ONE_HOLDER["record"]:
     kind = json.loads(text)["kind"]
     if kind not in kinds:
         kinds.add(kind)

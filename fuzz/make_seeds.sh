@@ -40,6 +40,20 @@ encrypt slots --column salary,bonus --scale bonus=2 --pack
 "$hearith" --quiet sum "${key[@]}" --by dept seeds/parquet_table/slots --out seeds/parquet_table/totals
 "$hearith" --quiet export "${key[@]}" --column salary seeds/parquet_table/integer --out seeds/phe_json/lines
 
+# Chunks and totals of the lattice scheme.
+lattice() {
+    "$hearith" --quiet encrypt --column salary --range 1000000 --max-additions 1000 "$work/table.csv" "$@"
+}
+if [ ! -f key/lattice.json ]; then
+    "$hearith" --quiet keygen --scheme bfv --set bfv-4096 --out "$work/lattice"
+    cp "$work/lattice/private.json" key/lattice.json
+fi
+"$hearith" --quiet key public key/lattice.json --out "$work/lattice.json"
+lattice --key "$work/lattice.json" --out "$work/public"
+lattice --key key/lattice.json --out "$work/private"
+"$hearith" --quiet sum --key "$work/lattice.json" "$work/private" --out "$work/total"
+../.venv/bin/python make_chunk_seeds.py public="$work/public" private="$work/private" total="$work/total"
+
 # Keys and bits of FHE over the integers, without the checksum, which the target puts right.
 dghv=(--quiet --insecure-historical-parameters)
 printf "{'lam':8,'rho':3,'eta':64,'gam':600,'alpha':10,'tau':3}" >"$work/tiny.txt"

@@ -7,6 +7,7 @@ use std::process::Command;
 /// The executables of the targets, by the folder of their seeds.
 const TARGETS: &[(&str, &str)] = &[
     ("arguments", env!("CARGO_BIN_EXE_arguments")),
+    ("chunk", env!("CARGO_BIN_EXE_chunk")),
     ("ciphertexts", env!("CARGO_BIN_EXE_ciphertexts")),
     ("circuit", env!("CARGO_BIN_EXE_circuit")),
     ("csv_table", env!("CARGO_BIN_EXE_csv_table")),

@@ -8,8 +8,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use hearith_bfv::Set;
+use hearith_columns::Predicate;
 use hearith_columns::metadata::DEFAULT_MAX_ADDITIONS;
-use hearith_paillier::{DEFAULT_BITS, Variant};
+use hearith_paillier::Variant;
 use hearith_threshold::MAX_TRUSTEES;
 
 use crate::printable::Printable;
@@ -114,16 +116,22 @@ pub enum Command {
 /// `hearith keygen`.
 #[derive(Clone, Debug, Args)]
 pub struct Keygen {
-    /// Size of the key: 2048 or more, an even number up to 8192
-    #[arg(long, default_value_t = DEFAULT_BITS)]
-    pub bits: u32,
+    /// Scheme: paillier, row by row, or bfv, whole columns
+    #[arg(long, default_value = "paillier", hide_possible_values = true)]
+    pub scheme: Scheme,
+    /// Parameters of a bfv key: bfv-4096, bfv-8192 or bfv-16384 [default: bfv-8192]
+    #[arg(long, value_name = "NAME", value_parser = set)]
+    pub set: Option<Set>,
+    /// Size of a Paillier key: 2048 or more, an even number up to 8192 [default: 3072]
+    #[arg(long)]
+    pub bits: Option<u32>,
     /// Directory for the two files; made when missing
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Variant of the scheme: standard, or djn, which encrypts faster
-    #[arg(long, default_value = "standard", value_parser = variant)]
-    pub variant: Variant,
-    /// Share the private key: of L trustees, at most 20, any W decrypt; takes minutes
+    /// Variant of Paillier: standard, or djn, which encrypts faster [default: standard]
+    #[arg(long, value_parser = variant)]
+    pub variant: Option<Variant>,
+    /// Share a Paillier key: of L trustees, at most 20, any W decrypt; takes minutes
     #[arg(long, value_name = "W/L")]
     pub shares: Option<Sharing>,
     /// Encrypt the private key under a passphrase, from the terminal or as given below
@@ -132,6 +140,15 @@ pub struct Keygen {
     /// Replace a key that is there: what it encrypted is lost unless a copy is kept
     #[arg(long)]
     pub force: bool,
+}
+
+/// Schemes for columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Scheme {
+    /// Paillier
+    Paillier,
+    /// BFV
+    Bfv,
 }
 
 /// `hearith key`.
@@ -209,6 +226,12 @@ pub struct Sum {
     /// Columns whose values make the groups; one total for all rows when left out
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub by: Vec<String>,
+    /// Add up only rows that meet a condition on plain columns, as "age >= 30"
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub conditions: Vec<Predicate>,
+    /// Multiply each number by that of a plain column of integers in its row (bfv alone)
+    #[arg(long, value_name = "NAME")]
+    pub weight: Option<String>,
     /// Leave out groups of fewer rows, and totals of fewer values
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub min_rows: Option<u64>,
@@ -628,6 +651,10 @@ pub(crate) fn read() -> Arguments {
             Arguments::try_parse_from(printable).err().unwrap_or(error).exit()
         }
     }
+}
+
+fn set(text: &str) -> Result<Set, String> {
+    text.parse().map_err(|error: hearith_bfv::Error| error.to_string())
 }
 
 fn variant(text: &str) -> Result<Variant, String> {

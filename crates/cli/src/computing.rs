@@ -7,7 +7,7 @@ use hearith_paillier::{Compute, PublicKey};
 
 use crate::device::{failed, note};
 use crate::failure::Failure;
-use crate::session::Session;
+use crate::session::{Session, only};
 
 /// The device chosen, in a public key's stead.
 pub(crate) struct Computing {
@@ -25,7 +25,7 @@ impl Computing {
     ) -> Result<Option<Self>, Failure> {
         let trust = session.trust(unchecked)?;
         let Some(kind) = session.device.filter(|_| !remote) else { return Ok(None) };
-        let computes = kind.computes().expect("the session refused a device that does not compute");
+        let computes = kind.computes().ok_or_else(|| only(kind))?;
         let device = computes.load_public(key, trust).map_err(|error| failed(kind, error))?;
         Ok(Some(Self { kind, device: device.into() }))
     }

@@ -12,7 +12,8 @@ use crate::args::{Decrypt, Format};
 use crate::device::{failed, failure, note};
 use crate::failure::Failure;
 use crate::input::{ParquetFile, Piece, fixed_bytes};
-use crate::keys::Key;
+use crate::keys::AnyKey;
+use crate::lattice;
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_behind};
 use crate::progress::{Length, Progress};
@@ -23,9 +24,13 @@ use crate::sink::Sink;
 /// Decrypts a table. As text it is complete even when totals overflowed, with a mark in their
 /// place; the exit status tells of it all the same.
 pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
+    let key = match AnyKey::read(session, &command.key)? {
+        AnyKey::Paillier(key) => key,
+        AnyKey::Lattice(key) => return lattice::decrypt(session, command, key),
+    };
     let (key, remote) = match command.remote.is_asked_for() {
-        true => (None, command.remote.key(Key::read(session, &command.key)?.public())?),
-        false => (Some(Key::read_private(session, &command.key)?), None),
+        true => (None, command.remote.key(key.public())?),
+        false => (Some(key.private(&command.key)?), None),
     };
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;

@@ -3,6 +3,7 @@
 mod audit;
 mod end;
 mod office;
+mod outcome;
 mod server;
 mod setup;
 mod verify;

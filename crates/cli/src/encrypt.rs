@@ -1,16 +1,16 @@
 //! `hearith encrypt`.
 
-use arrow_array::RecordBatch;
-use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Error, Rounding};
+use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Rounding};
 
 use crate::args::{Encrypt, Setting};
 use crate::computing::Computing;
 use crate::device::failure;
 use crate::failure::Failure;
 use crate::input::Table;
-use crate::keys::Key;
+use crate::keys::AnyKey;
+use crate::lattice;
 use crate::output::Output;
-use crate::pipeline::{ReadAhead, write_behind};
+use crate::pipeline::{ReadAhead, write_each};
 use crate::progress::Progress;
 use crate::report::Stopwatch;
 use crate::session::Session;
@@ -18,7 +18,10 @@ use crate::sink::Sink;
 
 /// Encrypts columns of a table.
 pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
-    let key = Key::read(session, &command.key)?;
+    let key = match AnyKey::read(session, &command.key)? {
+        AnyKey::Paillier(key) => key,
+        AnyKey::Lattice(key) => return lattice::encrypt(session, command, key),
+    };
     let ciphertexts = command.column.len() * key.public().ciphertext_bytes();
     let remote = command.remote.key(key.public())?;
     let device = Computing::load(session, key.public(), command.unchecked_device, remote.is_some())?;
@@ -36,22 +39,10 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
 
     let mut watch = Stopwatch::start();
     let progress = Progress::start("encrypting", table.length);
-    let mut rows = 0;
-    write_behind(
-        |batch: RecordBatch| sink.write(&batch),
-        |pass| {
-            for piece in ReadAhead::start(table.pieces) {
-                let piece = piece?;
-                let encrypted = watch.compute(|| encryptor.encrypt(&piece.batch));
-                let at = |error: Error| failure(session.device, &table.name, error.offset_rows(piece.first_row));
-                let encrypted = encrypted.map_err(at)?;
-                pass(encrypted)?;
-                rows = piece.end_row();
-                progress.set(piece.position, rows);
-            }
-            Ok(())
-        },
-    )?;
+    let rows = write_each(ReadAhead::start(table.pieces), &mut sink, &progress, |piece| {
+        let made = watch.compute(|| encryptor.encrypt(&piece.batch));
+        made.map_err(|error| failure(session.device, &table.name, error.offset_rows(piece.first_row)))
+    })?;
     sink.finish()?;
     drop(progress);
     drop(computing);
@@ -60,7 +51,7 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     Ok(())
 }
 
-fn options(command: &Encrypt) -> Result<EncryptOptions, Failure> {
+pub(crate) fn options(command: &Encrypt) -> Result<EncryptOptions, Failure> {
     let scale = Settings::new("--scale", &command.scale, &command.column)?;
     let range = Settings::new("--range", &command.range, &command.column)?;
     let spec = |name: &String| ColumnSpec { name: name.clone(), scale: scale.of(name), range: range.of(name) };

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
+use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -133,11 +134,28 @@ impl ParquetFile {
 pub(crate) struct Rows {
     pieces: Pieces,
     held: RecordBatch,
+    position: u64,
 }
 
 impl Rows {
     pub(crate) fn new(pieces: Pieces, schema: SchemaRef) -> Self {
-        Self { pieces, held: RecordBatch::new_empty(schema) }
+        Self { pieces, held: RecordBatch::new_empty(schema), position: 0 }
+    }
+
+    /// Pieces of `len` rows each, but for the last.
+    pub(crate) fn by(mut self, len: usize) -> impl Iterator<Item = Result<Piece, Failure>> + Send {
+        let mut first_row = 0;
+        iter::from_fn(move || {
+            let taken = self.take(len).map(|batch| Piece { batch, first_row, position: self.position });
+            match taken {
+                Ok(piece) if piece.batch.num_rows() == 0 => None,
+                Ok(piece) => {
+                    first_row = piece.end_row();
+                    Some(Ok(piece))
+                }
+                Err(failure) => Some(Err(failure)),
+            }
+        })
     }
 
     /// The next `len` rows; fewer at the end.
@@ -145,7 +163,8 @@ impl Rows {
         while self.held.num_rows() < len {
             let Some(piece) = self.pieces.next() else { break };
             let schema: SchemaRef = self.held.schema();
-            let batch = piece?.batch;
+            let Piece { batch, position, .. } = piece?;
+            self.position = position;
             self.held =
                 concat_batches(&schema, [&self.held, &batch]).map_err(|error| Failure::new(error.to_string()))?;
         }

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use arrow_schema::Field;
+use hearith_columns::lattice::{LatticeColumn, lattice_columns};
 use hearith_columns::metadata::counts_rows;
 use hearith_columns::{Encoding, EncryptedColumn, Part, encrypted_columns};
 use hearith_paillier::encoding::format_decimal;
@@ -17,7 +18,8 @@ use crate::dghv;
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
 use crate::input::ParquetFile;
-use crate::keys::{Key, Shown};
+use crate::keys::{AnyKey, Key, Shown};
+use crate::lattice;
 use crate::printable::Printable;
 use crate::session::Session;
 
@@ -28,8 +30,11 @@ pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
         b'P' => describe_table(&ParquetFile::open(path)?)?,
         // An encrypted key in compact form begins with the brace of its header in base64url.
         byte if byte == b'{' || byte == b'e' || byte.is_ascii_whitespace() => match Key::show(session, path)? {
-            Shown::Key(Key::Public(key)) => describe_key(&name(path), "public key", &key, None),
-            Shown::Key(Key::Private(key)) => describe_key(&name(path), "private key", key.public(), None),
+            Shown::Key(AnyKey::Paillier(Key::Public(key))) => describe_key(&name(path), "public key", &key, None),
+            Shown::Key(AnyKey::Paillier(Key::Private(key))) => {
+                describe_key(&name(path), "private key", key.public(), None)
+            }
+            Shown::Key(AnyKey::Lattice(key)) => lattice::describe_key(&name(path), &key),
             Shown::Shared(key) => {
                 let sharing = format!("{} of {} trustees decrypt", key.needed(), key.trustees());
                 describe_key(&name(path), "public key, shared", key.key(), Some(sharing))
@@ -63,9 +68,9 @@ fn first_byte(path: &Path) -> io::Result<u8> {
 }
 
 /// The same said twice: for people and for programs.
-struct Description {
-    text: String,
-    json: Value,
+pub(crate) struct Description {
+    pub(crate) text: String,
+    pub(crate) json: Value,
 }
 
 fn describe_key(file: &str, kind: &str, public: &PublicKey, sharing: Option<String>) -> Description {
@@ -119,7 +124,7 @@ fn describe_encrypted(file: &str, key: &EncryptedJwk) -> Description {
     Description { text, json }
 }
 
-fn listed(file: &str, kind: &str, lines: &[(&str, String)]) -> String {
+pub(crate) fn listed(file: &str, kind: &str, lines: &[(&str, String)]) -> String {
     let mut text = format!("{}: {kind}\n", Printable(file));
     for (what, value) in lines {
         let _ = writeln!(text, "  {what:<8} {}", Printable(value));
@@ -130,9 +135,14 @@ fn listed(file: &str, kind: &str, lines: &[(&str, String)]) -> String {
 fn describe_table(table: &ParquetFile) -> Result<Description, Failure> {
     let source = table.source()?;
     let schema = source.schema();
-    let encrypted = encrypted_columns(&schema).map_err(|error| Failure::at(&table.name, error))?;
+    let at = |error| Failure::at(&table.name, error);
+    let encrypted = match lattice_columns(&schema).map_err(at)? {
+        none if none.is_empty() => Encrypted::Paillier(encrypted_columns(&schema).map_err(at)?),
+        columns => Encrypted::Lattice(columns),
+    };
     let (rows, row_groups) = (source.rows(), source.row_groups());
-    let kind = if encrypted.is_empty() { "table, not encrypted" } else { "encrypted table" };
+    let scheme = encrypted.scheme();
+    let kind = if scheme.is_none() { "table, not encrypted" } else { "encrypted table" };
     let mut text = format!("{}: {kind}, {rows} rows in {row_groups} row groups\n", Printable(&table.name));
     let names: Vec<String> = schema.fields().iter().map(|field| Printable(field.name()).to_string()).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
@@ -144,7 +154,7 @@ fn describe_table(table: &ParquetFile) -> Result<Description, Failure> {
     }
     let json = json!({
         "kind": kind,
-        "scheme": if encrypted.is_empty() { Value::Null } else { "paillier".into() },
+        "scheme": scheme,
         "rows": rows,
         "row_groups": row_groups,
         "columns": columns,
@@ -152,8 +162,30 @@ fn describe_table(table: &ParquetFile) -> Result<Description, Failure> {
     Ok(Description { text, json })
 }
 
-fn describe_column(field: &Field, encrypted: &[EncryptedColumn]) -> (String, Value) {
+/// The encrypted columns of a table.
+enum Encrypted {
+    Paillier(Vec<EncryptedColumn>),
+    Lattice(Vec<LatticeColumn>),
+}
+
+impl Encrypted {
+    fn scheme(&self) -> Option<&'static str> {
+        match self {
+            Self::Paillier(columns) => (!columns.is_empty()).then_some("paillier"),
+            Self::Lattice(_) => Some("bfv"),
+        }
+    }
+}
+
+fn describe_column(field: &Field, encrypted: &Encrypted) -> (String, Value) {
     let kind = field.data_type().to_string();
+    let encrypted = match encrypted {
+        Encrypted::Paillier(columns) => &columns[..],
+        Encrypted::Lattice(columns) => match lattice::describe_column(field, columns) {
+            Some(described) => return described,
+            None => &[],
+        },
+    };
     if let Some(column) = encrypted.iter().find(|column| column.name == *field.name()) {
         return (says(column), says_json(column));
     }
@@ -226,6 +258,6 @@ fn range(part: &Part) -> String {
 }
 
 /// The range in the column's own units.
-fn range_text(part: &Part) -> String {
+pub(crate) fn range_text(part: &Part) -> String {
     format_decimal(i128::try_from(part.range).unwrap_or(i128::MAX), part.scale)
 }

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use hearith_paillier::{KeyKind, PrivateKey};
+use hearith_paillier::{KeyKind, SecretText};
+use zeroize::Zeroizing;
 
 use crate::args::{Key as Command, KeyFiles};
 use crate::failure::{Failure, name};
 use crate::keygen::private_text;
-use crate::keys::{Key, KeyFile};
+use crate::keys::{AnyKey, Key, KeyFile};
+use crate::lattice;
 use crate::output::{Access, Output};
 use crate::pair::write;
 use crate::session::Session;
@@ -26,10 +28,11 @@ fn encrypt(session: &Session, files: &KeyFiles) -> Result<(), Failure> {
     if file.kind() == KeyKind::Encrypted {
         return Err(Failure::at(file.name(), "encrypted already: `hearith key decrypt` opens it"));
     }
-    let key = private(file.key(session)?, &files.input)?;
+    let key = file.any(session)?;
+    check_private(&key, &files.input)?;
     let output = begin(files, Access::Owner)?;
     let passphrase = session.passphrases.choose(&name(&files.out))?;
-    finish(output, &private_text(&key, Some(&passphrase))?)
+    finish(output, &text(&key, Some(&passphrase))?)
 }
 
 fn decrypt(session: &Session, files: &KeyFiles) -> Result<(), Failure> {
@@ -37,19 +40,33 @@ fn decrypt(session: &Session, files: &KeyFiles) -> Result<(), Failure> {
     if file.kind() != KeyKind::Encrypted {
         return Err(Failure::at(file.name(), "not an encrypted key"));
     }
-    let key = private(file.key(session)?, &files.input)?;
-    finish(begin(files, Access::Owner)?, &key.to_jwk())
+    let key = file.any(session)?;
+    check_private(&key, &files.input)?;
+    finish(begin(files, Access::Owner)?, &text(&key, None)?)
 }
 
 fn public(session: &Session, files: &KeyFiles) -> Result<(), Failure> {
-    let key = Key::read(session, &files.input)?;
-    finish(begin(files, Access::Usual)?, &key.public().to_jwk())
+    let key = AnyKey::read(session, &files.input)?;
+    let public = match &key {
+        AnyKey::Paillier(key) => key.public().to_jwk(),
+        AnyKey::Lattice(key) => key.public().to_text(),
+    };
+    finish(begin(files, Access::Usual)?, &public)
 }
 
-fn private(key: Key, path: &Path) -> Result<PrivateKey, Failure> {
+fn check_private(key: &AnyKey, path: &Path) -> Result<(), Failure> {
     match key {
-        Key::Private(key) => Ok(*key),
-        Key::Public(_) => Err(Failure::at(name(path), "a public key: there is nothing to encrypt")),
+        AnyKey::Paillier(Key::Private(_)) | AnyKey::Lattice(lattice::Key::Private(_)) => Ok(()),
+        _ => Err(Failure::at(name(path), "a public key: there is nothing to encrypt")),
+    }
+}
+
+/// A private key as its file holds it, encrypted if there is a passphrase; nothing of a public one.
+fn text(key: &AnyKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
+    match key {
+        AnyKey::Paillier(Key::Private(key)) => private_text(key, passphrase),
+        AnyKey::Lattice(lattice::Key::Private(key)) => lattice::private_text(key, passphrase),
+        _ => Ok(Zeroizing::default()),
     }
 }
 

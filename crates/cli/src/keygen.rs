@@ -1,12 +1,13 @@
 //! `hearith keygen`.
 
-use hearith_paillier::{DEFAULT_ITERATIONS, PrivateKey, SecretText};
+use hearith_paillier::{DEFAULT_BITS, DEFAULT_ITERATIONS, PrivateKey, SecretText, Variant};
 use hearith_threshold::deal;
 use zeroize::Zeroizing;
 
-use crate::args::{Keygen, Sharing};
+use crate::args::{Keygen, Scheme, Sharing};
 use crate::failure::{Failure, name};
 use crate::keys::hinting;
+use crate::lattice;
 use crate::pair::{JSON, Pair};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
@@ -15,10 +16,24 @@ use crate::shared_key::{SharedKey, VERIFICATION, share_file};
 
 /// Makes a key pair and writes its two files, or a shared key's.
 pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
+    check_options(command)?;
     match command.shares {
         None => pair(session, command),
         Some(sharing) => shared(session, command, sharing),
     }
+}
+
+/// Refuses options of the other scheme.
+fn check_options(command: &Keygen) -> Result<(), Failure> {
+    let given = |option: &'static str, is_given: bool| is_given.then_some(option);
+    let foreign = match command.scheme {
+        Scheme::Paillier => given("--set", command.set.is_some()),
+        Scheme::Bfv => given("--bits", command.bits.is_some())
+            .or(given("--variant", command.variant.is_some()))
+            .or(given("--shares", command.shares.is_some())),
+    };
+    let other = if command.scheme == Scheme::Bfv { "paillier" } else { "bfv" };
+    foreign.map_or(Ok(()), |option| Err(Failure::new(format!("{option} is for keys of --scheme {other}"))))
 }
 
 fn pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
@@ -32,11 +47,24 @@ fn pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
     let passphrase = passphrase(session, command, &private_file)?;
 
     let mut watch = Stopwatch::start();
-    let key = watch.compute(|| generate(session, command))?;
-    session.warn_of(&private_file, key.public());
-    pair.write(&private_text(&key, passphrase.as_ref())?, &key.public().to_jwk())?;
-    pair.commit()?;
-    session.report(&watch.stop_key(key.public().id(), key.public().bits()));
+    let step = match command.scheme {
+        Scheme::Paillier => {
+            let key = watch.compute(|| generate(session, command))?;
+            session.warn_of(&private_file, key.public());
+            pair.write(&private_text(&key, passphrase.as_ref())?, &key.public().to_jwk())?;
+            pair.commit()?;
+            watch.stop_key(key.public().id(), key.public().bits())
+        }
+        Scheme::Bfv => {
+            let set = command.set.unwrap_or_default();
+            let made = watch.compute(|| hearith_bfv::PrivateKey::generate(set, session.engine));
+            let key = made.map_err(Failure::new)?;
+            pair.write(&lattice::private_text(&key, passphrase.as_ref())?, &key.public().to_text())?;
+            pair.commit()?;
+            watch.stop_set(key.public().id(), set.name())
+        }
+    };
+    session.report(&step);
     Ok(())
 }
 
@@ -67,9 +95,10 @@ fn passphrase(session: &Session, command: &Keygen, file: &str) -> Result<Option<
 fn generate(session: &Session, command: &Keygen) -> Result<PrivateKey, Failure> {
     let what = if command.shares.is_some() { "searching safe primes" } else { "searching primes" };
     let _progress = Progress::start(what, Length::Unknown);
+    let (bits, variant) = (command.bits.unwrap_or(DEFAULT_BITS), command.variant.unwrap_or(Variant::Standard));
     let made = match command.shares {
-        None => PrivateKey::generate(command.bits, command.variant, session.policy, session.engine),
-        Some(_) => PrivateKey::generate_safe(command.bits, command.variant, session.policy, session.engine),
+        None => PrivateKey::generate(bits, variant, session.policy, session.engine),
+        Some(_) => PrivateKey::generate_safe(bits, variant, session.policy, session.engine),
     };
     made.map_err(|error| hinting(Failure::new(error.clone()), &error))
 }

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use hearith_bfv::MAX_KEY_TEXT;
 use hearith_columns::EncryptionKey;
 use hearith_paillier::{EncryptedJwk, Error, ErrorKind, KeyKind, KeyPolicy, PrivateKey, PublicKey, SecretText};
 use hearith_threshold::{KeyShare, Verification};
 
 use crate::failure::{Failure, eprint_line, name};
+use crate::lattice;
 use crate::session::Session;
 
 /// A key file that was read, not yet understood.
@@ -19,7 +21,7 @@ impl KeyFile {
     /// Reads a file, with a warning if it holds a private key that others can read.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let name = name(path);
-        let text = SecretText::open(path).map_err(|error| Failure::reading(&name, error))?;
+        let text = SecretText::open_long(path, MAX_KEY_TEXT).map_err(|error| Failure::reading(&name, error))?;
         if text.is_shared() && text.kind() != KeyKind::Public {
             let what = "others than its owner can read this private key (chmod 600 mends it)";
             eprint_line(&format!("{name}: warning: {what}"));
@@ -38,10 +40,20 @@ impl KeyFile {
     }
 
     /// The key, after its passphrase was asked for, with a warning if it is insecure.
-    pub(crate) fn key(&self, session: &Session) -> Result<Key, Failure> {
-        let key = self.opened(session, |text| self.parse(text, session))?;
-        session.warn_of(&self.name, key.public());
+    pub(crate) fn any(&self, session: &Session) -> Result<AnyKey, Failure> {
+        let key = self.opened(session, |text| self.parse(text, session.policy, session))?;
+        if let AnyKey::Paillier(key) = &key {
+            session.warn_of(&self.name, key.public());
+        }
         Ok(key)
+    }
+
+    /// The same of Paillier's scheme.
+    pub(crate) fn key(&self, session: &Session) -> Result<Key, Failure> {
+        match self.any(session)? {
+            AnyKey::Paillier(key) => Ok(key),
+            AnyKey::Lattice(_) => Err(Failure::at(&self.name, "a key of bfv: this command takes one of Paillier")),
+        }
     }
 
     /// What `read` makes of the text, after its passphrase was asked for if it has one.
@@ -93,8 +105,13 @@ impl KeyFile {
         }
     }
 
-    fn parse(&self, text: &SecretText, session: &Session) -> Result<Key, Failure> {
-        Key::parse(text, session.policy, session).map_err(|error| self.fault(&error))
+    fn parse(&self, text: &SecretText, policy: KeyPolicy, session: &Session) -> Result<AnyKey, Failure> {
+        match hearith_bfv::is_key(text.as_str()) {
+            true => lattice::Key::parse(text, session.engine)
+                .map(AnyKey::Lattice)
+                .map_err(|error| Failure::at(&self.name, error)),
+            false => Key::parse(text, policy, session).map(AnyKey::Paillier).map_err(|error| self.fault(&error)),
+        }
     }
 
     fn fault(&self, error: &Error) -> Failure {
@@ -110,6 +127,24 @@ pub(crate) fn hinting(failure: Failure, error: &Error) -> Failure {
     }
 }
 
+/// What is wrong with a public key where a private one is needed.
+pub(crate) const PUBLIC: &str = "a public key: decrypting takes the private key";
+
+/// A key of either scheme.
+pub(crate) enum AnyKey {
+    /// Paillier's.
+    Paillier(Key),
+    /// The lattice scheme's.
+    Lattice(lattice::Key),
+}
+
+impl AnyKey {
+    /// Reads a key of either scheme and either kind, and warns if it is insecure.
+    pub(crate) fn read(session: &Session, path: &Path) -> Result<Self, Failure> {
+        KeyFile::open(path)?.any(session)
+    }
+}
+
 /// A key of either kind.
 pub(crate) enum Key {
     /// To encrypt and add with.
@@ -121,7 +156,7 @@ pub(crate) enum Key {
 /// A key as anybody may see it.
 pub(crate) enum Shown {
     /// One that is in the clear, insecure or not.
-    Key(Key),
+    Key(AnyKey),
     /// A public key whose private half is shared.
     Shared(Verification),
     /// A trustee's share, in the clear.
@@ -147,7 +182,7 @@ impl Key {
             KeyKind::Public if text.contains("\"shared\"") => {
                 Verification::from_json(text, policy, session.engine).map(Shown::Shared).map_err(sharing)
             }
-            _ => Self::parse(&file.text, policy, session).map(Shown::Key).map_err(|error| file.fault(&error)),
+            _ => file.parse(&file.text, policy, session).map(Shown::Key),
         }
     }
 
@@ -164,12 +199,14 @@ impl Key {
 
     /// Reads a private key.
     pub(crate) fn read_private(session: &Session, path: &Path) -> Result<PrivateKey, Failure> {
-        match Self::read(session, path)? {
+        Self::read(session, path)?.private(path)
+    }
+
+    /// The private key, which this file must hold.
+    pub(crate) fn private(self, path: &Path) -> Result<PrivateKey, Failure> {
+        match self {
             Self::Private(key) => Ok(*key),
-            Self::Public(_) => {
-                let what = "a public key: decrypting takes the private key";
-                Err(Failure::at(name(path), what))
-            }
+            Self::Public(_) => Err(Failure::at(name(path), PUBLIC)),
         }
     }
 

@@ -18,6 +18,7 @@ mod encrypt;
 mod engines;
 mod explain;
 pub mod failure;
+mod heap;
 mod input;
 mod inspect;
 mod interrupt;
@@ -25,6 +26,7 @@ mod json_values;
 mod key;
 mod keygen;
 mod keys;
+mod lattice;
 mod openings;
 pub mod output;
 mod pair;
@@ -49,7 +51,7 @@ use std::process::ExitCode;
 
 use hearith_device::Kind;
 
-use args::{Arguments, Command, Prove, Verify};
+use args::{Arguments, Command, Election, Prove, Verify};
 use device::Devices;
 use failure::Failure;
 use session::Session;
@@ -64,11 +66,20 @@ pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
     // Before anything secret is read. A system that has no such thing is no reason to stop.
     let _ = hearith_paillier::forbid_core_dumps();
     let arguments = args::read();
+    if verifies(&arguments.command) {
+        // It verifies as well where there is no such thing.
+        let _ = heap::share();
+    }
     interrupt::install();
     match run(arguments, Devices(devices)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// Whether a command verifies an election's record, however long.
+fn verifies(command: &Command) -> bool {
+    matches!(command, Command::Election(Election::Verify(_) | Election::DecryptShare(_) | Election::Restore(_)))
 }
 
 fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {

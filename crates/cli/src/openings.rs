@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::input::{ParquetFile, Rows, fixed_bytes};
 use crate::keys::Key;
 use crate::output::Output;
-use crate::pipeline::{ReadAhead, write_behind};
+use crate::pipeline::{ReadAhead, write_behind, write_each};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
@@ -29,20 +29,10 @@ pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), 
     let rows_at_a_time = session.slow_rows(fixed_bytes(&source.schema()));
     let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
     let progress = Progress::start("proving", length);
-    let mut rows = 0;
-    write_behind(
-        |batch: RecordBatch| sink.write(&batch),
-        |pass| {
-            for piece in pieces {
-                let piece = piece?;
-                let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
-                pass(watch.compute(|| opener.open(&piece.batch)).map_err(at)?)?;
-                rows = piece.end_row();
-                progress.set(piece.position, rows);
-            }
-            Ok(())
-        },
-    )?;
+    let rows = write_each(pieces, &mut sink, &progress, |piece| {
+        let made = watch.compute(|| opener.open(&piece.batch));
+        made.map_err(|error| Failure::at(&table.name, error.offset_rows(piece.first_row)))
+    })?;
     sink.finish()?;
     drop(progress);
     session.report(&watch.stop("prove", rows, rows, None));

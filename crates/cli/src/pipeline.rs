@@ -7,7 +7,12 @@ use std::iter;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use arrow_array::RecordBatch;
+
 use crate::failure::Failure;
+use crate::input::Piece;
+use crate::progress::Progress;
+use crate::sink::Sink;
 
 /// Batches that may wait at a side.
 const WAITING: usize = 2;
@@ -71,6 +76,32 @@ pub fn write_behind<T: Send>(
         let written = writer.join();
         written.unwrap_or_else(|_| Err(Failure::new("internal error while writing"))).and(produced)
     })
+}
+
+/// Writes the batch that `make` makes of each piece, in their order, and shows how far it is; the number of rows in the end.
+///
+/// # Errors
+/// As [`write_behind`].
+pub(crate) fn write_each(
+    pieces: impl Iterator<Item = Result<Piece, Failure>>,
+    sink: &mut Sink,
+    progress: &Progress,
+    mut make: impl FnMut(&Piece) -> Result<RecordBatch, Failure>,
+) -> Result<u64, Failure> {
+    let mut rows = 0;
+    write_behind(
+        |batch| sink.write(&batch),
+        |pass| {
+            for piece in pieces {
+                let piece = piece?;
+                pass(make(&piece)?)?;
+                rows = piece.end_row();
+                progress.set(piece.position, rows);
+            }
+            Ok(())
+        },
+    )?;
+    Ok(rows)
 }
 
 #[cfg(test)]

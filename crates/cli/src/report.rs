@@ -25,7 +25,11 @@ pub(crate) struct Step {
 enum Work {
     Key {
         key: String,
-        bits: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bits: Option<u32>,
+        /// Named parameters, of a lattice key.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        set: Option<&'static str>,
     },
     Rows {
         /// Rows read.
@@ -90,7 +94,12 @@ impl Stopwatch {
 
     /// The making of a key with this id and size, done.
     pub(crate) fn stop_key(self, id: impl ToString, bits: u32) -> Step {
-        self.step("keygen", Work::Key { key: id.to_string(), bits })
+        self.step("keygen", Work::Key { key: id.to_string(), bits: Some(bits), set: None })
+    }
+
+    /// The making of a key with this id and these parameters, done.
+    pub(crate) fn stop_set(self, id: impl ToString, set: &'static str) -> Step {
+        self.step("keygen", Work::Key { key: id.to_string(), bits: None, set: Some(set) })
     }
 
     fn step(self, step: &'static str, work: Work) -> Step {
@@ -123,7 +132,10 @@ impl Line<'_> {
     fn text(&self) -> String {
         let Step { step, work, seconds, arithmetic_seconds } = self.step;
         let done = match work {
-            Work::Key { key, bits } => format!("{bits} bits, key {key}, in {seconds:.2} s"),
+            Work::Key { key, bits, set } => {
+                let size = bits.map_or_else(|| set.unwrap_or_default().to_owned(), |bits| format!("{bits} bits"));
+                format!("{size}, key {key}, in {seconds:.2} s")
+            }
             Work::Rows { rows, rows_out, rows_per_second, .. } => {
                 let out = if rows == rows_out { String::new() } else { format!(" to {rows_out}") };
                 format!("{rows} rows{out} in {seconds:.2} s, {rows_per_second:.0} rows/s")

@@ -67,14 +67,15 @@ impl Session {
         let Some(device) = self.device else { return Ok(()) };
         let able = match command {
             Command::Engines(_) => true,
-            Command::Encrypt(_) | Command::Sum(_) => device.computes().is_some(),
+            // Keys of the lattice scheme encrypt with what converts: the key's kind is not known yet.
+            Command::Encrypt(_) => device.computes().is_some() || device.converts().is_some(),
+            Command::Sum(_) => device.computes().is_some(),
             Command::Decrypt(_) | Command::Serve(_) => device.decrypts().is_some(),
             Command::Rns(Rns::Convert(_)) => device.converts().is_some(),
             Command::Dghv(Dghv { command: DghvCommand::Encrypt(_), .. }) => device.encrypts_integers().is_some(),
             _ => false,
         };
-        let system = device.system();
-        if able { Ok(()) } else { Err(Failure::new(format!("the engine '{}' only {}", system.name, system.does))) }
+        if able { Ok(()) } else { Err(only(device)) }
     }
 
     /// How far the device chosen is believed; to believe one, it takes one.
@@ -123,6 +124,12 @@ impl Session {
             eprint_line(&format!("{file}: warning: {weakness} is INSECURE"));
         }
     }
+}
+
+/// A device was chosen for what it does not do.
+pub(crate) fn only(device: &dyn Kind) -> Failure {
+    let system = device.system();
+    Failure::new(format!("the engine '{}' only {}", system.name, system.does))
 }
 
 /// The threads to start: those asked for, else those that the environment asks for, else one a core.

@@ -29,6 +29,17 @@ pub(crate) struct SharedKey {
     replace: bool,
 }
 
+/// What happens one after the other when the files of a key are committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    RemoveOld,
+    PlaceShare(u32),
+    RemoveShares,
+    PlaceVerification,
+    PlacePublic,
+    Done,
+}
+
 /// The name of a trustee's file.
 pub(crate) fn share_file(trustee: u32) -> String {
     format!("share-{trustee}.json")
@@ -85,17 +96,20 @@ impl SharedKey {
     /// # Errors
     /// A failure to rename. Unless another key was to be replaced, nothing is left then.
     pub(crate) fn commit(self) -> Result<(), Failure> {
-        interrupt::undisturbed(|| self.place())
+        interrupt::undisturbed(|| self.commit_stepwise(|_| ()))
     }
 
-    fn place(self) -> Result<(), Failure> {
+    /// Commits, and lets `before` see every step.
+    fn commit_stepwise(self, mut before: impl FnMut(Step)) -> Result<(), Failure> {
         let Self { shares, verification, public, directory, made, replace } = self;
+        before(Step::RemoveOld);
         let old = [VERIFICATION, JSON.public].map(|file| Removed::file(&directory.join(file)));
         let [old_verification, old_public] = old;
         let (old_verification, old_public) = (old_verification?, old_public?);
         let mut placed = Vec::with_capacity(shares.len());
         for share in shares {
             let path = PathBuf::from(share.name());
+            before(Step::PlaceShare(placed.len() as u32 + 1));
             if let Err(failure) = share.commit() {
                 if placed.is_empty() {
                     old_verification.restore()?;
@@ -108,17 +122,24 @@ impl SharedKey {
             placed.push(path);
         }
         // Trustees that the old key had and the new has not.
+        before(Step::RemoveShares);
         for trustee in placed.len() as u32 + 1..=MAX_TRUSTEES {
             let _ = fs::remove_file(directory.join(share_file(trustee)));
         }
         made.keep();
+        before(Step::PlaceVerification);
         verification.commit()?;
-        public.commit()
+        before(Step::PlacePublic);
+        public.commit()?;
+        before(Step::Done);
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use hearith_paillier::{Engine, KeyPolicy, PrivateKey, PublicKey, Variant};
     use hearith_threshold::deal;
 
@@ -158,6 +179,91 @@ mod tests {
             let share = KeyShare::from_json(&read(&share_file(trustee)), policy, engine).unwrap();
             assert_eq!((share.trustee(), share.key()), (trustee, verification.key()));
         }
+    }
+
+    /// Tell the victim of a kill where to write and when to die.
+    const DIRECTORY: &str = "HEARITH_TEST_SHARED_KEY";
+    const LAST: &str = "HEARITH_TEST_SHARED_STEP";
+    const STEPS: [Step; 7] = [
+        Step::RemoveOld,
+        Step::PlaceShare(1),
+        Step::PlaceShare(2),
+        Step::RemoveShares,
+        Step::PlaceVerification,
+        Step::PlacePublic,
+        Step::Done,
+    ];
+
+    /// The key of every file that has its name, each of which must be whole, by the name.
+    fn keys(directory: &Path) -> Vec<(String, PublicKey)> {
+        let (policy, engine) = (KeyPolicy::AllowInsecure, Engine::Serial);
+        let key = |file: &str, text: &str| match file {
+            "public.json" => PublicKey::from_jwk(text, policy, engine).unwrap(),
+            VERIFICATION => Verification::from_json(text, policy, engine).unwrap().key().clone(),
+            _ => KeyShare::from_json(text, policy, engine).unwrap().key().clone(),
+        };
+        let named = files(directory).into_iter().filter(|file| !file.ends_with(".part"));
+        named.map(|file| (file.clone(), key(&file, &fs::read_to_string(directory.join(&file)).unwrap()))).collect()
+    }
+
+    /// The key that a directory offers to encrypt with, after a look at everything that it takes to decrypt.
+    fn offered(directory: &Path, trustees: u32) -> Option<PublicKey> {
+        let keys = keys(directory);
+        let public = keys.iter().find(|(file, _)| file == "public.json")?.1.clone();
+        let of_it = keys.iter().filter(|(_, key)| *key == public).count() as u32;
+        assert_eq!((keys.len() as u32, of_it), (trustees + 2, trustees + 2), "files of two keys beside a public one");
+        Some(public)
+    }
+
+    #[test]
+    fn a_kill_at_any_step_leaves_whole_files_and_no_key_without_its_shares() {
+        for (number, last) in STEPS.into_iter().enumerate() {
+            for replaces in [false, true] {
+                let directory = tempfile::tempdir().unwrap();
+                let old = replaces.then(|| {
+                    let (pending, verification) = written(directory.path(), 3, false).unwrap();
+                    pending.commit().unwrap();
+                    verification.key().clone()
+                });
+                let killed = Command::new(std::env::current_exe().unwrap())
+                    .args(["shared_key::tests::victim", "--exact", "--test-threads=1"])
+                    .env(DIRECTORY, directory.path())
+                    .env(LAST, number.to_string())
+                    .output()
+                    .unwrap();
+                assert_eq!(killed.status.code(), None, "{killed:?}");
+                let left = match last {
+                    Step::RemoveOld => offered(directory.path(), 3),
+                    _ => offered(directory.path(), 2),
+                };
+                // The old key until its public half goes, then none, then the new one.
+                match last {
+                    Step::RemoveOld => assert_eq!(left, old),
+                    Step::Done => assert!(left.is_some() && left != old),
+                    _ => assert_eq!(left, None, "{last:?}"),
+                }
+                // Whatever lies there, a later key takes its place, and what was begun is cleared away.
+                let (pending, verification) = written(directory.path(), 2, true).unwrap();
+                pending.commit().unwrap();
+                assert_eq!(files(directory.path()), ["public.json", "share-1.json", "share-2.json", VERIFICATION]);
+                assert_eq!(offered(directory.path(), 2).as_ref(), Some(verification.key()));
+            }
+        }
+    }
+
+    /// The process that [`a_kill_at_any_step_leaves_whole_files_and_no_key_without_its_shares`] starts; nothing otherwise.
+    #[test]
+    fn victim() {
+        let (Some(directory), Ok(last)) = (std::env::var_os(DIRECTORY), std::env::var(LAST)) else { return };
+        let last = STEPS[last.parse::<usize>().unwrap()];
+        let (pending, _) = written(Path::new(&directory), 2, true).unwrap();
+        let die = |step| {
+            if step == last {
+                let _ = Command::new("kill").args(["-KILL", &std::process::id().to_string()]).status();
+                std::thread::sleep(std::time::Duration::from_secs(20));
+            }
+        };
+        pending.commit_stepwise(die).unwrap();
     }
 
     #[test]

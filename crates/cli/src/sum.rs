@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hearith_columns::{EncryptionKey, Release, Totals};
+use arrow_array::BooleanArray;
+use arrow_schema::Schema;
+use hearith_columns::{BoundPredicate, EncryptionKey, Predicate, Release, Totals};
 use hearith_paillier::Compute;
 
 use crate::args::Sum;
@@ -12,7 +14,8 @@ use crate::computing::Computing;
 use crate::device::failure;
 use crate::failure::{Failure, name};
 use crate::input::{ParquetFile, Piece, rows_of};
-use crate::keys::Key;
+use crate::keys::AnyKey;
+use crate::lattice;
 use crate::output::{Output, identity};
 use crate::pipeline::ReadAhead;
 use crate::progress::{Length, Progress};
@@ -25,8 +28,15 @@ const BATCH_BYTES: usize = 8 << 20;
 
 /// Adds up the encrypted columns of tables.
 pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
-    let key = Key::read(session, &command.key)?;
+    let key = AnyKey::read(session, &command.key)?;
     check_different(&command.input)?;
+    let key = match key {
+        AnyKey::Paillier(key) => key,
+        AnyKey::Lattice(key) => return lattice::sum(session, command, &key),
+    };
+    if command.weight.is_some() {
+        return Err(Failure::at(name(&command.key), "a key of Paillier: --weight takes one of bfv"));
+    }
     let remote = command.remote.key(key.public())?;
     let device = Computing::load(session, key.public(), command.unchecked_device, remote.is_some())?;
     let adding: Arc<dyn Compute> = match (&remote, &device) {
@@ -44,10 +54,12 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     let progress = Progress::start("adding", Length::Rows(rows));
     let mut done = 0;
     for piece in ReadAhead::start(files.into_iter().flat_map(File::pieces)) {
-        let (file, piece) = piece?;
-        watch
-            .compute(|| totals.update(&piece.batch))
-            .map_err(|error| failure(session.device, &file, error.offset_rows(piece.first_row)))?;
+        let FilePiece { file, piece, keep } = piece?;
+        let update = || match &keep {
+            None => totals.update(&piece.batch),
+            Some(keep) => totals.update_where(&piece.batch, keep),
+        };
+        watch.compute(update).map_err(|error| failure(session.device, &file, error.offset_rows(piece.first_row)))?;
         done += piece.batch.num_rows() as u64;
         progress.set(done, done);
     }
@@ -99,9 +111,11 @@ struct Inputs {
     rows: u64,
 }
 
-struct File {
-    table: ParquetFile,
+/// A table to add up, and what of it.
+pub(crate) struct File {
+    pub(crate) table: ParquetFile,
     needed: HashSet<String>,
+    conditions: Option<BoundPredicate>,
 }
 
 impl Inputs {
@@ -121,7 +135,7 @@ impl Inputs {
             let totals = totals.map_err(|error| Failure::at(&table.name, error))?;
             let needed = totals.needed(&schema);
             started = Some(totals);
-            files.push(File { table, needed });
+            files.push(File::new(table, &schema, needed, &command.conditions)?);
         }
         match started {
             Some(totals) => Ok(Self { files, totals, rows }),
@@ -130,19 +144,43 @@ impl Inputs {
     }
 }
 
-/// A piece of the file named, or why there is none.
-type FilePiece = Result<(Arc<str>, Piece), Failure>;
+/// A piece of the file named, and which of its rows meet the conditions if there are any.
+pub(crate) struct FilePiece {
+    pub(crate) file: Arc<str>,
+    pub(crate) piece: Piece,
+    pub(crate) keep: Option<BooleanArray>,
+}
 
 impl File {
-    /// The pieces of the file, each with its name.
-    fn pieces(self) -> Box<dyn Iterator<Item = FilePiece> + Send> {
-        let name: Arc<str> = self.table.name.as_str().into();
+    /// A table of which these columns are needed, and those that conditions look at.
+    pub(crate) fn new(
+        table: ParquetFile,
+        schema: &Schema,
+        mut needed: HashSet<String>,
+        conditions: &[Predicate],
+    ) -> Result<Self, Failure> {
+        let all = conditions.iter().cloned().reduce(Predicate::and);
+        needed.extend(all.iter().flat_map(Predicate::columns).map(str::to_owned));
+        let bound = all.map(|all| all.bind(schema)).transpose();
+        let conditions = bound.map_err(|error| Failure::at(&table.name, error))?;
+        Ok(Self { table, needed, conditions })
+    }
+
+    /// The pieces of the file.
+    pub(crate) fn pieces(self) -> Box<dyn Iterator<Item = Result<FilePiece, Failure>> + Send> {
+        let file: Arc<str> = self.table.name.as_str().into();
         let pieces = self.table.source().and_then(|source| {
             let rows = rows_of(&source.schema(), BATCH_BYTES);
             self.table.pieces(source, rows, Some(&self.needed))
         });
+        let conditions = self.conditions;
+        let piece = move |piece: Piece| {
+            let keep = conditions.as_ref().map(|conditions| conditions.keep(&piece.batch)).transpose();
+            let keep = keep.map_err(|error| Failure::at(&*file, error))?;
+            Ok(FilePiece { file: file.clone(), piece, keep })
+        };
         match pieces {
-            Ok(pieces) => Box::new(pieces.map(move |piece| Ok((name.clone(), piece?)))),
+            Ok(pieces) => Box::new(pieces.map(move |found| piece(found?))),
             Err(failure) => Box::new(std::iter::once(Err(failure))),
         }
     }

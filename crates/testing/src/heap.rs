@@ -1,15 +1,16 @@
-//! Searching the heap for secrets: every block is kept when it is freed, and searched afterwards.
+//! Searching the heap for secrets: every block is kept when it is freed, and searched afterwards. And counting what is on it.
 //!
 //! A test program makes [`Recorder`] its allocator. It keeps a copy of every block that is freed (or moved, where it grows) while
 //! [`freed_by`] runs something, and hands out zeroed memory, so that whatever the copies hold was put there by the code that is
 //! tested. [`Secrets`] are then looked for, at every byte.
 //!
-//! Blocks are recorded whatever thread frees them, so such a program has a single test.
+//! Blocks are recorded whatever thread frees them, so such a program has a single test. One that has [`Counter`] for its allocator asks how many bytes
+//! are [`live`].
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The allocator: the system's, with a copy of what is freed.
 #[derive(Debug)]
@@ -92,6 +93,32 @@ pub fn freed_by<T>(work: impl FnOnce() -> T) -> (T, Vec<u8>) {
     let result = work();
     RECORDING.store(false, Ordering::SeqCst);
     (result, FREED.lock().unwrap().take())
+}
+
+/// The system's allocator, counting.
+#[derive(Debug)]
+pub struct Counter;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes that are taken and not freed, with [`Counter`] for an allocator.
+pub fn live() -> usize {
+    LIVE.load(Ordering::SeqCst)
+}
+
+// SAFETY: everything is handed on to the system's allocator. `realloc` is the provided one, which allocates, copies and frees.
+unsafe impl GlobalAlloc for Counter {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LIVE.fetch_add(layout.size(), Ordering::SeqCst);
+        // SAFETY: the caller's obligations are ours.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::SeqCst);
+        // SAFETY: the caller's obligations are ours.
+        unsafe { System.dealloc(block, layout) }
+    }
 }
 
 /// Byte strings to be found nowhere.

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use hearith_election::{Body, Contest, Notice, Of, Outcome, Phase};
+use hearith_election::{Body, Notice, Of, Phase};
 
 use super::office::{Office, of, record, text, write_new};
+use super::outcome::print_outcome;
 use super::verify::verified;
 use crate::args::{ElectionDecryptShare, ElectionFinish, ElectionTally};
-use crate::engines::{print, print_json};
+use crate::engines::print;
 use crate::failure::{Failure, eprint_line, name};
 use crate::keys::{Key, KeyFile};
 use crate::output::Access;
@@ -67,7 +68,7 @@ pub(super) fn finish(session: &Session, command: &ElectionFinish) -> Result<(), 
     let result = result.map_err(|error| of(&command.office, error))?;
     office.say(Body::Result(result.clone()))?;
     office.sign_head()?;
-    print_result(session, office.state().election().contests(), &result)
+    print_outcome(session, office.state().election().contests(), &result)
 }
 
 fn read_share(path: &Path) -> Result<Notice, Failure> {
@@ -76,21 +77,4 @@ fn read_share(path: &Path) -> Result<Notice, Failure> {
         Body::Share(_) => Ok(notice),
         _ => Err(Failure::at(name(path), "not a trustee's share")),
     }
-}
-
-/// Each candidate's votes.
-pub(super) fn print_result(session: &Session, contests: &[Contest], result: &Outcome) -> Result<(), Failure> {
-    if session.json {
-        let contest = |(contest, votes): (&Contest, &Vec<u64>)| serde_json::json!({ "title": contest.title, "candidates": contest.candidates, "votes": votes });
-        return print_json(&contests.iter().zip(&result.contests).map(contest).collect::<Vec<_>>());
-    }
-    let mut text = String::new();
-    for (contest, votes) in contests.iter().zip(&result.contests) {
-        text += &format!("{}\n", contest.title);
-        let width = contest.candidates.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        for (candidate, votes) in contest.candidates.iter().zip(votes) {
-            text += &format!("  {candidate:<width$}  {votes:>10}\n");
-        }
-    }
-    print(&text)
 }

@@ -2,8 +2,8 @@
 
 use hearith_election::{Report, Source, Step, verify};
 
-use super::end::print_result;
 use super::office::{of, record};
+use super::outcome::print_outcome;
 use crate::args::ElectionVerify;
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, eprint_line};
@@ -19,7 +19,7 @@ pub(super) fn run(session: &Session, command: &ElectionVerify) -> Result<(), Fai
         return Err(refuted(&report, &name));
     }
     match (&report.state, report.result()) {
-        (Some(state), Some(result)) if !session.json => print_result(session, state.election().contests(), result),
+        (Some(state), Some(result)) if !session.json => print_outcome(session, state.election().contests(), result),
         (Some(state), None) if !session.json => print(&format!("no result yet: {}\n", state.phase())),
         _ => Ok(()),
     }

@@ -1,0 +1,94 @@
+//! Columns encrypted whole: what the commands do where the key is one of the lattice scheme.
+
+mod converting;
+mod decrypt;
+mod encrypt;
+mod inspect;
+mod sum;
+
+use hearith_bfv::{PrivateKey, PublicKey};
+use hearith_columns::lattice::LatticeKey;
+use hearith_device::Kind;
+use hearith_paillier::{DEFAULT_ITERATIONS, EncryptedJwk, Engine, KeyKind, SecretText};
+use zeroize::Zeroizing;
+
+use crate::args::Remote;
+use crate::failure::Failure;
+use crate::session::Session;
+use converting::Converting;
+
+pub(crate) use decrypt::decrypt;
+pub(crate) use encrypt::encrypt;
+pub(crate) use inspect::{describe_column, describe_key};
+pub(crate) use sum::sum;
+
+/// A key of either kind.
+pub(crate) enum Key {
+    /// To encrypt and add with.
+    Public(PublicKey),
+    /// To decrypt with as well.
+    Private(Box<PrivateKey>),
+}
+
+impl Key {
+    /// The key in the text of a file.
+    pub(crate) fn parse(text: &SecretText, engine: Engine) -> Result<Self, hearith_bfv::Error> {
+        match text.kind() {
+            KeyKind::Public => PublicKey::from_text(text.as_str(), engine).map(Self::Public),
+            _ => PrivateKey::from_text(text.as_str(), engine).map(|key| Self::Private(Box::new(key))),
+        }
+    }
+
+    /// The public key.
+    pub(crate) fn public(&self) -> &PublicKey {
+        match self {
+            Self::Public(key) => key,
+            Self::Private(key) => key.public(),
+        }
+    }
+
+    /// The same key, by which a device turns plaintexts into residues if there is one.
+    fn converting(self, by: Option<&Converting>) -> Self {
+        match (self, by.map(Converting::converter)) {
+            (Self::Public(key), Some(by)) => Self::Public(key.with_converter(by)),
+            (Self::Private(key), Some(by)) => Self::Private(Box::new(key.with_converter(by))),
+            (key, None) => key,
+        }
+    }
+
+    /// The key to encrypt with, in its smallest form.
+    fn encryption(&self) -> LatticeKey<'_> {
+        match self {
+            Self::Public(key) => LatticeKey::Public(key),
+            Self::Private(key) => LatticeKey::Owner(key),
+        }
+    }
+}
+
+/// A private key as its file holds it, encrypted if there is a passphrase.
+pub(crate) fn private_text(key: &PrivateKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
+    let Some(passphrase) = passphrase else { return Ok(key.to_text()) };
+    // Ids of both schemes have the same form.
+    let id = key.public().id().to_string().parse().map_err(Failure::new)?;
+    let sealed = EncryptedJwk::seal(&key.to_text(), id, passphrase.first_line(), DEFAULT_ITERATIONS);
+    sealed.map(Zeroizing::new).map_err(Failure::new)
+}
+
+/// Refuses what computes Paillier's scheme alone.
+fn check_options(session: &Session, remote: &Remote, unchecked_device: bool) -> Result<(), Failure> {
+    check_remote(remote)?;
+    session.trust(unchecked_device)?;
+    session.device.map_or(Ok(()), |device| Err(no_keys(device)))
+}
+
+fn check_remote(remote: &Remote) -> Result<(), Failure> {
+    match remote.is_asked_for() {
+        true => Err(Failure::new("--remote is for keys of Paillier")),
+        false => Ok(()),
+    }
+}
+
+/// A device that does nothing with keys of this scheme.
+fn no_keys(device: &dyn Kind) -> Failure {
+    Failure::new(format!("the engine '{}' knows no keys of bfv", device.system().name))
+}

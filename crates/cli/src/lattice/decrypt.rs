@@ -1,0 +1,58 @@
+//! `hearith decrypt` with a key of the lattice scheme.
+
+use arrow_array::RecordBatch;
+use hearith_columns::Error;
+use hearith_columns::lattice::LatticeDecryptor;
+
+use super::{Key, check_options};
+use crate::args::{Decrypt, Format};
+use crate::decrypt::sink;
+use crate::failure::{Failure, name};
+use crate::input::ParquetFile;
+use crate::keys::PUBLIC;
+use crate::pipeline::{ReadAhead, write_behind};
+use crate::progress::{Length, Progress};
+use crate::report::Stopwatch;
+use crate::session::Session;
+
+/// Decrypts a table of chunks or of totals.
+pub(crate) fn decrypt(session: &Session, command: &Decrypt, key: Key) -> Result<(), Failure> {
+    check_options(session, &command.remote, command.unchecked_device)?;
+    if command.check {
+        return Err(Failure::new("--check is for keys of Paillier"));
+    }
+    let Key::Private(key) = key else { return Err(Failure::at(name(&command.key), PUBLIC)) };
+    let table = ParquetFile::open(&command.input)?;
+    let source = table.source()?;
+    let schema = source.schema();
+    let prepare =
+        |text: bool| LatticeDecryptor::new(&key, &schema, text).map_err(|error| Failure::at(&table.name, error));
+    let inputs = [&*command.input, &*command.key];
+    let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, &prepare(false)?.schema())?;
+    let mut decryptor = prepare(format != Format::Parquet)?;
+
+    let mut watch = Stopwatch::start();
+    let length = Length::Rows(source.rows());
+    let pieces = ReadAhead::start(table.pieces(source, key.public().set().degree(), None)?);
+    let progress = Progress::start("decrypting", length);
+    let mut rows = 0;
+    write_behind(
+        |batch: RecordBatch| sink.write(&batch),
+        |pass| {
+            for piece in pieces {
+                let piece = piece?;
+                let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
+                if let Some(decrypted) = watch.compute(|| decryptor.decrypt(&piece.batch)).map_err(at)? {
+                    pass(decrypted)?;
+                }
+                rows = piece.end_row();
+                progress.set(piece.position, rows);
+            }
+            decryptor.end().map_err(|error| Failure::at(&table.name, error))
+        },
+    )?;
+    sink.finish()?;
+    drop(progress);
+    session.report(&watch.stop("decrypt", rows, rows, None));
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! `hearith encrypt` with a key of the lattice scheme.
+
+use hearith_columns::lattice::LatticeEncryptor;
+
+use super::converting::{Converting, failure};
+use super::{Key, check_remote};
+use crate::args::Encrypt;
+use crate::encrypt::options;
+use crate::failure::Failure;
+use crate::input::{Rows, Table};
+use crate::output::Output;
+use crate::pipeline::{ReadAhead, write_each};
+use crate::progress::Progress;
+use crate::report::Stopwatch;
+use crate::session::Session;
+use crate::sink::Sink;
+
+/// Encrypts columns of a table, as many rows at a time as make a chunk.
+pub(crate) fn encrypt(session: &Session, command: &Encrypt, key: Key) -> Result<(), Failure> {
+    check_remote(&command.remote)?;
+    let device = Converting::open(session, key.public().set(), command.unchecked_device)?;
+    let key = key.converting(device.as_ref());
+    let chunk = key.public().set().degree();
+    let table = Table::open(&command.input, chunk)?;
+    let mut encryptor = LatticeEncryptor::new(key.encryption(), &table.schema, &options(command)?)
+        .map_err(|error| Failure::at(&table.name, error))?;
+    let output = Output::create(&command.out, &[&command.input, &command.key])?;
+    let mut sink = Sink::parquet(output, encryptor.schema())?;
+
+    let mut watch = Stopwatch::start();
+    let progress = Progress::start("encrypting", table.length);
+    let pieces = ReadAhead::start(Rows::new(table.pieces, table.schema).by(chunk));
+    let rows = write_each(pieces, &mut sink, &progress, |piece| {
+        let made = watch.compute(|| encryptor.encrypt(&piece.batch));
+        made.map_err(|error| failure(session, &table.name, error.offset_rows(piece.first_row)))
+    })?;
+    sink.finish()?;
+    drop(progress);
+    let note = device.as_ref().map(Converting::note).transpose()?;
+    session.report(&watch.stop("encrypt", rows, rows, note));
+    Ok(())
+}

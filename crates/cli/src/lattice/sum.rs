@@ -1,0 +1,85 @@
+//! `hearith sum` with a key of the lattice scheme.
+
+use std::path::Path;
+
+use hearith_columns::Error;
+use hearith_columns::lattice::LatticeTotals;
+
+use super::{Key, check_options};
+use crate::args::Sum;
+use crate::failure::Failure;
+use crate::input::ParquetFile;
+use crate::output::Output;
+use crate::pipeline::ReadAhead;
+use crate::progress::{Length, Progress};
+use crate::report::{Stopwatch, Withheld};
+use crate::session::Session;
+use crate::sink::Sink;
+use crate::sum::{File, FilePiece};
+
+/// Adds up the encrypted columns of tables.
+pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Failure> {
+    check_options(session, &command.remote, command.unchecked_device)?;
+    let (files, mut totals, rows) = open(key, command)?;
+    let mut taken: Vec<&Path> = command.input.iter().map(|path| path.as_path()).collect();
+    taken.push(&command.key);
+    let output = Output::create(&command.out, &taken)?;
+    let mut sink = Sink::parquet(output, totals.schema())?;
+
+    let mut watch = Stopwatch::start();
+    let progress = Progress::start("adding", Length::Rows(rows));
+    let mut done = 0;
+    for file in files {
+        let at = |error: Error| Failure::at(&file.table.name, error);
+        totals.begin(&file.table.source()?.schema()).map_err(at)?;
+        let name = file.table.name.clone();
+        for piece in ReadAhead::start(file.pieces()) {
+            let FilePiece { piece, keep, .. } = piece?;
+            let added = watch.compute(|| totals.update(&piece.batch, keep.as_ref()));
+            added.map_err(|error| Failure::at(&name, error.offset_rows(piece.first_row)))?;
+            done += piece.batch.num_rows() as u64;
+            progress.set(done, done);
+        }
+        totals.end().map_err(|error| Failure::at(&name, error))?;
+    }
+    drop(progress);
+    let progress = Progress::start("hiding", Length::Unknown);
+    let released = watch.compute(|| totals.release(command.min_rows.unwrap_or(0))).map_err(Failure::new)?;
+    drop(progress);
+    sink.write(&released.batch)?;
+    sink.finish()?;
+    let step = watch.stop("sum", done, released.batch.num_rows() as u64, None);
+    let withheld = released.withheld;
+    session.report(&match command.min_rows {
+        None => step,
+        Some(_) => {
+            let (groups, rows, totals) = (withheld.groups, withheld.rows, withheld.totals);
+            step.withholding(Withheld { groups, rows, totals })
+        }
+    });
+    Ok(())
+}
+
+/// Opens all files before the first is read: what does not add up is told at once.
+fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Failure> {
+    let mut started: Option<LatticeTotals> = None;
+    let (mut files, mut rows) = (Vec::new(), 0_u64);
+    for path in &command.input {
+        let table = ParquetFile::open(path)?;
+        let source = table.source()?;
+        let schema = source.schema();
+        rows = rows.saturating_add(source.rows());
+        let totals = match started.take() {
+            None => LatticeTotals::new(key.public(), &schema, &command.by, command.weight.as_deref()),
+            Some(mut totals) => totals.begin(&schema).map(|()| totals),
+        };
+        let totals = totals.map_err(|error| Failure::at(&table.name, error))?;
+        let needed = totals.needed(&schema);
+        started = Some(totals);
+        files.push(File::new(table, &schema, needed, &command.conditions)?);
+    }
+    match started {
+        Some(totals) => Ok((files, totals, rows)),
+        None => Err(Failure::new("no table to add up")),
+    }
+}
