@@ -172,6 +172,15 @@ impl Output<'_> {
         unsafe { ffi::duckdb_vector_assign_string_element_len(self.raw, index, bytes.as_ptr().cast(), length) }
     }
 
+    /// Writes a row of a vector of `BIGINT`.
+    ///
+    /// # Safety
+    /// The vector must be of that type and have that row.
+    pub(crate) unsafe fn set_long(&mut self, row: usize, value: i64) {
+        // SAFETY: the caller's promise: the vector's data is an array of such numbers.
+        unsafe { *ffi::duckdb_vector_get_data(self.raw).cast::<i64>().add(self.offset + row) = value }
+    }
+
     /// Writes a row of a vector of `HUGEINT`.
     ///
     /// # Safety
@@ -180,5 +189,14 @@ impl Output<'_> {
         let value = ffi::duckdb_hugeint { lower: value as u64, upper: (value >> 64) as i64 };
         // SAFETY: the caller's promise: the vector's data is an array of such numbers.
         unsafe { *ffi::duckdb_vector_get_data(self.raw).cast::<ffi::duckdb_hugeint>().add(self.offset + row) = value }
+    }
+
+    /// Writes a row of a vector of `BIGINT`.
+    ///
+    /// # Safety
+    /// The vector must be of that type and have that row.
+    pub(crate) unsafe fn set_count(&mut self, row: usize, count: u64) {
+        // SAFETY: the caller's promise: the vector's data is an array of such numbers.
+        unsafe { *ffi::duckdb_vector_get_data(self.raw).cast::<i64>().add(self.offset + row) = count as i64 }
     }
 }

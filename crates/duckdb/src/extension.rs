@@ -5,19 +5,22 @@ use std::ffi::CStr;
 use hearith_paillier::Engine;
 use libduckdb_sys as ffi;
 
+use crate::aggregate::Outcome;
 use crate::fault::Fault;
 use crate::functions::{
     INSECURE, PASSPHRASE, PRIVATE_KEY, add, decrypt, key_id, load_key, multiply, rerandomise, unload_key,
 };
 use crate::keys::Keys;
 use crate::register::{Body, Registrar, Scalar, Type, guarded};
+use crate::whole::bfv_decrypt;
 
 /// The version of the C API whose stable functions are used; older ones of DuckDB refuse to load the extension.
 const API_VERSION: &str = "v1.5.6";
 
 use Type::{BigInt, Blob, Boolean, HugeInt, Integer, SmallInt, TinyInt, Varchar};
 
-const MULTIPLES: [&[Type]; 10] = [
+/// A ciphertext and an integer, and perhaps a key.
+const WITH_INTEGERS: [&[Type]; 10] = [
     &[Blob, TinyInt],
     &[Blob, SmallInt],
     &[Blob, Integer],
@@ -30,27 +33,49 @@ const MULTIPLES: [&[Type]; 10] = [
     &[Blob, HugeInt, Varchar],
 ];
 
+/// Two ciphertexts, or a ciphertext and an integer.
+const SUMS: [&[Type]; 12] = {
+    let mut all: [&[Type]; 12] = [&[Blob, Blob, Varchar]; 12];
+    all[0] = &[Blob, Blob];
+    let mut index = 0;
+    while index < WITH_INTEGERS.len() {
+        all[index + 2] = WITH_INTEGERS[index];
+        index += 1;
+    }
+    all
+};
+
 /// A function from ciphertexts and keys.
 const fn function<'a>(
-    name: &'static CStr,
+    names: &'a [&'static CStr],
     overloads: &'a [&'a [Type]],
     result: Type,
     body: Body,
     volatile: bool,
 ) -> Scalar<'a> {
-    Scalar { name, overloads, result, body, volatile }
+    Scalar { names, overloads, result, body, volatile }
 }
 
-const SCALARS: [Scalar<'static>; 7] = [
-    function(c"he_load_key", &[&[Varchar]], Varchar, Body::Context(load_key), true),
-    function(c"he_unload_key", &[&[Varchar]], Varchar, Body::Keys(unload_key), true),
-    function(c"he_add", &[&[Blob, Blob], &[Blob, Blob, Varchar]], Blob, Body::Keys(add), false),
-    function(c"he_multiply", &MULTIPLES, Blob, Body::Keys(multiply), false),
-    function(c"he_rerandomise", &[&[Blob], &[Blob, Varchar]], Blob, Body::Keys(rerandomise), true),
+const SCALARS: [Scalar<'static>; 8] = [
+    function(&[c"he_load_key"], &[&[Varchar]], Varchar, Body::Context(load_key), true),
+    function(&[c"he_unload_key"], &[&[Varchar]], Varchar, Body::Keys(unload_key), true),
+    function(&[c"he_add"], &SUMS, Blob, Body::Keys(add), false),
+    function(&[c"he_multiply", c"he_mul"], &WITH_INTEGERS, Blob, Body::Keys(multiply), false),
+    function(
+        &[c"he_rerandomise", c"he_rerandomize"],
+        &[&[Blob], &[Blob, Varchar]],
+        Blob,
+        Body::Keys(rerandomise),
+        true,
+    ),
     // What is loaded may change between two calls.
-    function(c"he_key_id", &[&[], &[Blob]], Varchar, Body::Keys(key_id), true),
-    function(c"he_decrypt", &[&[Blob]], HugeInt, Body::Private(decrypt), false),
+    function(&[c"he_key_id"], &[&[], &[Blob]], Varchar, Body::Keys(key_id), true),
+    function(&[c"he_bfv_decrypt"], &[&[Blob]], HugeInt, Body::Context(bfv_decrypt), false),
+    function(&[c"he_decrypt"], &[&[Blob]], HugeInt, Body::Private(decrypt), false),
 ];
+
+const AGGREGATES: [(&CStr, Outcome); 3] =
+    [(c"he_sum", Outcome::Sum), (c"he_avg", Outcome::SumAndCount), (c"he_mean", Outcome::SumAndCount)];
 
 fn register(database: ffi::duckdb_database) -> Result<(), Fault> {
     let engine = Engine::from_env().map_err(|error| Fault::Operation(error.into()))?;
@@ -65,7 +90,9 @@ fn register(database: ffi::duckdb_database) -> Result<(), Fault> {
     )?;
     registrar.setting(INSECURE, Boolean, c"whether he_load_key and he_decrypt take keys that protect nothing")?;
     SCALARS.iter().try_for_each(|&scalar| registrar.scalar(&keys, scalar))?;
-    registrar.sum(&keys)
+    AGGREGATES.iter().try_for_each(|&(name, outcome)| registrar.aggregate(name, &keys, outcome))?;
+    registrar.bfv_sum(&keys)?;
+    registrar.manual()
 }
 
 /// Registers functions and settings; whether that succeeded.

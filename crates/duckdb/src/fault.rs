@@ -52,6 +52,22 @@ pub(crate) enum Fault {
         #[source]
         error: Error,
     },
+    /// The same of a key of BFV.
+    #[error("{path}: {error}")]
+    LatticeKey {
+        path: String,
+        #[source]
+        error: hearith_bfv::Error,
+    },
+    /// BFV refuses.
+    #[error(transparent)]
+    Lattice(#[from] hearith_bfv::Error),
+    /// A file cannot be added up.
+    #[error("{path}: {reason}")]
+    Table { path: String, reason: String },
+    /// An argument is missing or null.
+    #[error("{0} is missing")]
+    NoArgument(&'static str),
     /// A key is encrypted, and nobody said under which passphrase.
     #[error("{path}: the private key is encrypted: SET hearith_passphrase_file to the file of its passphrase first")]
     NoPassphrase { path: String },

@@ -2,11 +2,11 @@
 
 use std::ffi::CStr;
 
-use hearith_paillier::encoding::decode_signed;
+use hearith_paillier::encoding::{decode_signed, encode_signed};
 use hearith_paillier::{Ciphertexts, Error, KeyKind, KeyPolicy, PrivateKey, PublicKey, SecretText};
 use zeroize::Zeroizing;
 
-use crate::chunk::{Chunk, Output};
+use crate::chunk::{Chunk, Column, Output};
 use crate::fault::Fault;
 use crate::host::Context;
 use crate::keys::Keys;
@@ -57,7 +57,7 @@ pub(crate) fn key_argument(keys: &Keys, chunk: &Chunk<'_>, column: usize) -> Res
 }
 
 /// The rows where none of the first `columns` arguments is null; the others become null.
-fn present(chunk: &Chunk<'_>, columns: usize, output: &mut Output<'_>) -> Vec<usize> {
+pub(crate) fn present(chunk: &Chunk<'_>, columns: usize, output: &mut Output<'_>) -> Vec<usize> {
     let columns: Vec<_> = (0..columns).filter_map(|index| chunk.column(index)).collect();
     let (rows, nulls): (Vec<usize>, Vec<usize>) =
         (0..chunk.rows()).partition(|&row| columns.iter().all(|column| column.is_valid(row)));
@@ -72,13 +72,27 @@ fn write(ciphertexts: &Ciphertexts, rows: &[usize], output: &mut Output<'_>) {
     }
 }
 
-/// `he_add(a, b [, key])`
+/// `he_add(a, b [, key])`, where `b` is a ciphertext or an integer. Not randomised anew: whoever has both `a` and its sum with an
+/// integer can read that.
 pub(crate) fn add(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
     let key = key_argument(keys, chunk, 2)?;
     let rows = present(chunk, 2, output);
-    let (a, b) = (Values::read(&key, chunk, 0, &rows)?, Values::read(&key, chunk, 1, &rows)?);
-    write(&key.add(&a.ciphertexts, &b.ciphertexts)?, &rows, output);
+    let a = Values::read(&key, chunk, 0, &rows)?;
+    let added = chunk.column(1).ok_or(Fault::Host("the number of arguments"))?;
+    let sums = match added.integer_bits() {
+        Some(_) => key.add_plain(&a.ciphertexts, &encode_signed(&key, &integers(&added, &rows))?)?,
+        None => key.add(&a.ciphertexts, &Values::read(&key, chunk, 1, &rows)?.ciphertexts)?,
+    };
+    write(&sums, &rows, output);
     Ok(())
+}
+
+/// The integers of a column in rows where it is not null.
+fn integers(column: &Column<'_>, rows: &[usize]) -> Zeroizing<Vec<i128>> {
+    // Of its full size at once: a growing vector leaves copies behind.
+    let mut found = Zeroizing::new(Vec::with_capacity(rows.len()));
+    found.extend(rows.iter().filter_map(|&row| column.integer(row)));
+    found
 }
 
 /// `he_multiply(c, k [, key])`; the time depends on the type of `k`, not on its values. Not randomised anew: queries add up
@@ -89,9 +103,7 @@ pub(crate) fn multiply(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) 
     let values = Values::read(&key, chunk, 0, &rows)?;
     let factors = chunk.column(1).ok_or(Fault::Host("the number of arguments"))?;
     let bits = factors.integer_bits().ok_or(Fault::Host("the type of the factor"))?;
-    // Of its full size at once: a growing vector leaves copies behind.
-    let mut found = Zeroizing::new(Vec::with_capacity(rows.len()));
-    found.extend(rows.iter().filter_map(|&row| factors.integer(row)));
+    let found = integers(&factors, &rows);
     let multiples =
         key.multiply_deterministic(&values.ciphertexts, &found, bits).map_err(|error| values.fault(error))?;
     write(&multiples, &rows, output);
@@ -181,7 +193,7 @@ pub(crate) fn private_key(keys: &Keys, context: &Context) -> Result<PrivateKey, 
 }
 
 /// The key in the clear, with the passphrase from the file that the session's setting names.
-fn opened(context: &Context, path: &str, text: SecretText) -> Result<SecretText, Fault> {
+pub(crate) fn opened(context: &Context, path: &str, text: SecretText) -> Result<SecretText, Fault> {
     if text.kind() != KeyKind::Encrypted {
         return Ok(text);
     }

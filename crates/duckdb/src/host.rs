@@ -6,6 +6,7 @@ use std::io::{self, Read};
 
 use hearith_paillier::SecretText;
 use libduckdb_sys as ffi;
+use zeroize::Zeroizing;
 
 use crate::fault::Fault;
 
@@ -26,17 +27,7 @@ impl Context {
 
     /// A setting's text, `None` if it is not set or empty.
     pub(crate) fn text(&self, name: &CStr) -> Option<String> {
-        let value = self.setting(name)?;
-        // SAFETY: the value lives; its text is a C string that is ours to free.
-        unsafe {
-            let raw = ffi::duckdb_get_varchar(value.0);
-            if raw.is_null() {
-                return None;
-            }
-            let text = CStr::from_ptr(raw).to_string_lossy().into_owned();
-            ffi::duckdb_free(raw.cast());
-            (!text.is_empty()).then_some(text)
-        }
+        self.setting(name)?.text().filter(|text| !text.is_empty())
     }
 
     /// Whether a setting is on.
@@ -47,19 +38,40 @@ impl Context {
 
     fn setting(&self, name: &CStr) -> Option<Value> {
         // SAFETY: the context lives, the name ends in a zero; the scope is not asked for.
-        unsafe {
-            let value = ffi::duckdb_client_context_get_config_option(self.0, name.as_ptr(), std::ptr::null_mut());
-            let value = (!value.is_null()).then_some(Value(value))?;
-            (!ffi::duckdb_is_null_value(value.0)).then_some(value)
-        }
+        unsafe { Value::new(ffi::duckdb_client_context_get_config_option(self.0, name.as_ptr(), std::ptr::null_mut())) }
     }
 
     /// The text of the file of a key or a passphrase.
     pub(crate) fn read(&self, path: &str) -> Result<SecretText, Fault> {
+        let fault = |error: io::Error| Fault::File { path: path.to_owned(), reason: error.to_string() };
+        SecretText::read(self.open(path)?).map_err(fault)
+    }
+
+    /// The text of the file of a key that may have so many bytes.
+    pub(crate) fn read_long(&self, path: &str, limit: usize) -> Result<SecretText, Fault> {
+        let fault = |reason: String| Fault::File { path: path.to_owned(), reason };
+        // Of its full size at once: what grows leaves copies behind, and this may be a private key.
+        let mut text = Zeroizing::new(Vec::with_capacity(limit + 1));
+        self.open(path)?.take(limit as u64 + 1).read_to_end(&mut text).map_err(|error| fault(error.to_string()))?;
+        if text.len() > limit {
+            return Err(fault("it is longer than any key".into()));
+        }
+        let text = std::str::from_utf8(&text).map_err(|_| fault("it is not text".into()))?;
+        Ok(SecretText::from(text.to_owned()))
+    }
+
+    /// Checks that the database lets the session read a file.
+    pub(crate) fn check_open(&self, path: &str) -> Result<(), Fault> {
+        self.open(path).map(drop).map_err(|fault| match fault {
+            Fault::File { path, reason } => Fault::Table { path, reason },
+            other => other,
+        })
+    }
+
+    fn open(&self, path: &str) -> Result<File, Fault> {
         let fault = |reason: String| Fault::File { path: path.to_owned(), reason };
         let name = CString::new(path).map_err(|_| fault("its name holds a zero".into()))?;
-        let file = File::open(self, &name).map_err(fault)?;
-        SecretText::read(file).map_err(|error| fault(error.to_string()))
+        File::open(self, &name).map_err(fault)
     }
 }
 
@@ -70,7 +82,43 @@ impl Drop for Context {
     }
 }
 
-struct Value(ffi::duckdb_value);
+/// A value of DuckDB's that is not null.
+pub(crate) struct Value(ffi::duckdb_value);
+
+impl Value {
+    /// `None` for null.
+    ///
+    /// # Safety
+    /// `raw` must be null, or a value that the caller owns.
+    pub(crate) unsafe fn new(raw: ffi::duckdb_value) -> Option<Self> {
+        let value = (!raw.is_null()).then_some(Self(raw))?;
+        // SAFETY: the value lives.
+        (!unsafe { ffi::duckdb_is_null_value(value.0) }).then_some(value)
+    }
+
+    /// The text of a value.
+    pub(crate) fn text(&self) -> Option<String> {
+        // SAFETY: the value lives; its text is a C string that is ours to free.
+        unsafe {
+            let raw = ffi::duckdb_get_varchar(self.0);
+            if raw.is_null() {
+                return None;
+            }
+            let text = CStr::from_ptr(raw).to_string_lossy().into_owned();
+            ffi::duckdb_free(raw.cast());
+            Some(text)
+        }
+    }
+
+    /// The texts of a list; of a null among them nothing.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        // SAFETY: the value lives and is a list; its children are ours.
+        unsafe {
+            let children = 0..ffi::duckdb_get_list_size(self.0);
+            children.filter_map(|index| Self::new(ffi::duckdb_get_list_child(self.0, index))?.text()).collect()
+        }
+    }
+}
 
 impl Drop for Value {
     fn drop(&mut self) {

@@ -7,10 +7,11 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::fault::Fault;
 
-/// A running total: the ciphertext of a sum, as big-endian bytes.
+/// A running total: the ciphertext of a sum, as big-endian bytes, and how many rows went into it.
 #[derive(Debug)]
 pub(crate) struct Total {
     pub(crate) key: PublicKey,
+    pub(crate) rows: u64,
     pub(crate) ciphertext: Box<[u8]>,
 }
 
@@ -20,6 +21,8 @@ pub(crate) struct Addends<'a> {
     rows: Vec<&'a [u8]>,
     /// For each group, its rows among them.
     members: Vec<Vec<u32>>,
+    /// For each group, how many rows of a table they stand for.
+    counts: Vec<u64>,
 }
 
 impl<'a> Addends<'a> {
@@ -27,24 +30,29 @@ impl<'a> Addends<'a> {
     pub(crate) fn new(key: &PublicKey, rows: usize, groups: usize) -> Self {
         // Twice the mean, so that few groups need more.
         let members = (0..groups).map(|_| Vec::with_capacity(2 * rows / groups + 1)).collect();
-        Self { key: key.clone(), rows: Vec::with_capacity(rows + groups), members }
+        Self { key: key.clone(), rows: Vec::with_capacity(rows + groups), members, counts: vec![0; groups] }
     }
 
     /// Notes one ciphertext of a group.
     pub(crate) fn push(&mut self, group: usize, ciphertext: &'a [u8]) -> Result<(), Fault> {
+        self.push_rows(group, ciphertext, 1)
+    }
+
+    fn push_rows(&mut self, group: usize, ciphertext: &'a [u8], rows: u64) -> Result<(), Fault> {
         let expected = self.key.ciphertext_bytes();
         if ciphertext.len() != expected {
             return Err(Fault::Width { bytes: ciphertext.len(), key: self.key.id(), expected });
         }
         self.members[group].push(self.rows.len() as u32);
         self.rows.push(ciphertext);
+        self.counts[group] += rows;
         Ok(())
     }
 
     /// Notes a total of a group, which must be of the same key.
     pub(crate) fn push_total(&mut self, group: usize, total: &'a Total) -> Result<(), Fault> {
         match total.key.id() == self.key.id() {
-            true => self.push(group, &total.ciphertext),
+            true => self.push_rows(group, &total.ciphertext, total.rows),
             false => Err(Fault::KeyChanged(total.key.id(), self.key.id())),
         }
     }
@@ -53,14 +61,14 @@ impl<'a> Addends<'a> {
     ///
     /// The ciphertexts are checked to lie in `[1, n^2)`.
     pub(crate) fn totals(self) -> Result<Vec<Option<Total>>, Fault> {
-        let Self { key, rows, members } = self;
+        let Self { key, rows, members, counts } = self;
         let width = key.ciphertext_bytes();
         let products = inline(|| key.sum_groups(&key.ciphertexts_from_be_rows(&rows)?, &members));
         let products = products.map_err(|error| operation(&key, error))?.to_be_bytes();
-        let total = |(members, product): (&Vec<u32>, &[u8])| {
-            (!members.is_empty()).then(|| Total { key: key.clone(), ciphertext: product.into() })
+        let total = |(rows, product): (u64, &[u8])| {
+            (rows > 0).then(|| Total { key: key.clone(), rows, ciphertext: product.into() })
         };
-        Ok(members.iter().zip(products.chunks_exact(width)).map(total).collect())
+        Ok(counts.into_iter().zip(products.chunks_exact(width)).map(total).collect())
     }
 }
 
@@ -136,10 +144,12 @@ mod tests {
         let totals = addends.totals().unwrap();
         let found: Vec<Option<i128>> = totals.iter().map(|total| Some(decrypt(&key, total.as_ref()?))).collect();
         assert_eq!(found, [Some(107), Some(-7), Some(1), None]);
+        assert_eq!(totals.iter().flatten().map(|total| total.rows).collect::<Vec<_>>(), [3, 1, 1]);
         let mut addends = Addends::new(key.public(), 0, 1);
         let present: Vec<&Total> = totals.iter().flatten().collect();
         present.iter().for_each(|total| addends.push_total(0, total).unwrap());
-        assert_eq!(decrypt(&key, addends.totals().unwrap()[0].as_ref().unwrap()), 101);
+        let all = addends.totals().unwrap().remove(0).unwrap();
+        assert_eq!((decrypt(&key, &all), all.rows), (101, 5));
         check_coprime(&present).unwrap();
     }
 

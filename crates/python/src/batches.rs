@@ -58,3 +58,38 @@ impl Ciphertexts {
         py.detach(|| hearith_paillier::Ciphertexts::concat(&self.0, &others)).map(Self).map_err(operation)
     }
 }
+
+/// Ciphertexts that are computed piece by piece, in the place of the whole from the beginning.
+#[pyclass(module = "hearith._native")]
+pub(crate) struct Gathering {
+    rows: usize,
+    whole: Option<hearith_paillier::Ciphertexts>,
+}
+
+#[pymethods]
+impl Gathering {
+    /// `rows`: how many there will be. More find room too.
+    #[new]
+    fn new(rows: usize) -> Self {
+        Gathering { rows, whole: None }
+    }
+
+    /// Puts the next piece after what is there.
+    fn append(&mut self, py: Python<'_>, piece: &Ciphertexts) -> PyResult<()> {
+        py.detach(|| match &mut self.whole {
+            Some(whole) => whole.append(&piece.0),
+            None => {
+                let mut whole = piece.0.clone();
+                whole.reserve(self.rows.saturating_sub(whole.len()));
+                self.whole = Some(whole);
+                Ok(())
+            }
+        })
+        .map_err(operation)
+    }
+
+    /// The whole, which is taken: `None` if there were no pieces.
+    fn take(&mut self) -> Option<Ciphertexts> {
+        self.whole.take().map(Ciphertexts)
+    }
+}

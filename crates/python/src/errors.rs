@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use crate::keys::message;
+use hearith_bfv::ErrorKind as LatticeKind;
 use hearith_columns::ErrorKind as TableErrorKind;
 use hearith_dghv::format::FormatError;
 use hearith_paillier::{ComputeError, DecryptError, Error, ErrorKind};
@@ -100,12 +101,16 @@ pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
     let text = kind.to_string();
     let name: &dyn Debug = match kind {
         TableErrorKind::Paillier(inner) => inner,
+        TableErrorKind::Lattice(inner) => inner,
         TableErrorKind::Share { kind, .. } => kind,
         other => other,
     };
     match kind {
+        TableErrorKind::Lattice(inner) => raise_lattice(inner, text, place, source),
         TableErrorKind::Share { .. } => raise::<ShareError>(text, place, name, source),
-        TableErrorKind::WrongKey { .. } => raise::<KeyMismatchError>(text, place, name, source),
+        TableErrorKind::WrongKey { .. } | TableErrorKind::Scheme { .. } => {
+            raise::<KeyMismatchError>(text, place, name, source)
+        }
         TableErrorKind::Paillier(inner) if inner.is_bad_ciphertext() => {
             raise::<CiphertextError>(text, place, name, source)
         }
@@ -114,6 +119,35 @@ pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
             raise::<RangeError>(text, place, name, source)
         }
         _ => raise::<TableError>(text, place, name, source),
+    }
+}
+
+/// A key of a lattice scheme that cannot be made or read.
+pub(crate) fn lattice_key(error: &hearith_bfv::Error) -> PyErr {
+    match error.kind() {
+        LatticeKind::Random(_) => PyOSError::new_err(error.to_string()),
+        kind => raise::<InvalidKeyError>(kind.to_string(), Place { row: None, column: None }, kind, error.source()),
+    }
+}
+
+/// An operation on vectors encrypted whole, or on their totals, that failed; rows are numbers of theirs.
+pub(crate) fn lattice(error: &hearith_bfv::Error) -> PyErr {
+    let place = Place { row: error.row().map(|row| row as u64), column: None };
+    raise_lattice(error.kind(), error.kind().to_string(), place, error.source())
+}
+
+fn raise_lattice(kind: &LatticeKind, text: String, place: Place, source: Option<&(dyn StdError + 'static)>) -> PyErr {
+    match kind {
+        LatticeKind::Differs("the key" | "the parameter set") => raise::<KeyMismatchError>(text, place, kind, source),
+        LatticeKind::Differs(_) | LatticeKind::Rows { .. } => raise::<ShapeError>(text, place, kind, source),
+        LatticeKind::OutOfRange { .. } | LatticeKind::Bits { .. } | LatticeKind::Noise | LatticeKind::NoRoom => {
+            raise::<RangeError>(text, place, kind, source)
+        }
+        LatticeKind::Altered | LatticeKind::Malformed(_) | LatticeKind::Count { .. } => {
+            raise::<CiphertextError>(text, place, kind, source)
+        }
+        LatticeKind::Random(_) => PyOSError::new_err(text),
+        _ => raise::<HearithError>(text, place, kind, source),
     }
 }
 

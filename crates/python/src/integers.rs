@@ -49,6 +49,15 @@ pub(crate) fn pack(integers: &[Signed]) -> (Zeroizing<Vec<u8>>, usize) {
     (data, width)
 }
 
+/// Packs integers of at most 128 bits: in 8 bytes each if all fit, else in 16.
+pub(crate) fn pack_small(integers: &[i128]) -> (Zeroizing<Vec<u8>>, usize) {
+    let narrow = integers.iter().fold(true, |narrow, &integer| narrow & (integer == i128::from(integer as i64)));
+    let width = if narrow { LIMB } else { WIDEST_SMALL };
+    let mut data = Zeroizing::new(Vec::with_capacity(width * integers.len()));
+    integers.iter().for_each(|integer| data.extend_from_slice(&integer.to_le_bytes()[..width]));
+    (data, width)
+}
+
 fn check(data: &[u8], width: usize) -> PyResult<()> {
     match width > 0 && width.is_multiple_of(LIMB) && data.len().is_multiple_of(width) {
         true => Ok(()),

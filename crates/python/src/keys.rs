@@ -26,10 +26,19 @@ pub(crate) fn engine(name: Option<&str>) -> PyResult<Engine> {
 
 /// The text of a key file.
 pub(crate) fn read(path: &Path) -> PyResult<SecretText> {
-    SecretText::open(path).map_err(|error| match error.raw_os_error() {
-        Some(number) => PyOSError::new_err((number, message(&error), path.to_owned())),
+    SecretText::open(path).map_err(|error| unread(path, &error))
+}
+
+/// That of a key of a scheme whose keys are long.
+pub(crate) fn read_long(path: &Path, limit: usize) -> PyResult<SecretText> {
+    SecretText::open_long(path, limit).map_err(|error| unread(path, &error))
+}
+
+fn unread(path: &Path, error: &io::Error) -> PyErr {
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, message(error), path.to_owned())),
         None => errors::InvalidKeyError::new_err(format!("{}: {error}", path.display())),
-    })
+    }
 }
 
 /// An error of the operating system without its number.

@@ -6,6 +6,8 @@
 //! the Python half's.
 
 mod batches;
+mod bfv;
+mod bfv_columns;
 mod columns;
 mod dghv;
 mod election;
@@ -14,6 +16,7 @@ mod integers;
 mod keys;
 mod remote;
 mod sharing;
+mod singles;
 mod slots;
 mod threads;
 
@@ -31,7 +34,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<keys::PrivateKey>()?;
     module.add_class::<batches::Plaintexts>()?;
     module.add_class::<batches::Ciphertexts>()?;
+    module.add_class::<batches::Gathering>()?;
     module.add_class::<slots::SlotLayout>()?;
+    module.add_class::<singles::Singles>()?;
     module.add_class::<columns::Encryptor>()?;
     module.add_class::<columns::Totals>()?;
     module.add_class::<columns::Decryptor>()?;
@@ -48,6 +53,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dghv::DghvPublicKey>()?;
     module.add_class::<dghv::DghvPrivateKey>()?;
     module.add_class::<dghv::DghvCiphertexts>()?;
+    module.add_class::<bfv::BfvPublicKey>()?;
+    module.add_class::<bfv::BfvPrivateKey>()?;
+    module.add_class::<bfv::BfvVector>()?;
+    module.add_class::<bfv::BfvTotals>()?;
+    module.add_class::<bfv_columns::BfvColumnTotals>()?;
+    module.add_function(wrap_pyfunction!(bfv_columns::bfv_encrypt_table, module)?)?;
+    module.add_function(wrap_pyfunction!(bfv_columns::bfv_decrypt_table, module)?)?;
     module.add_function(wrap_pyfunction!(threads::threads, module)?)?;
     module.add_function(wrap_pyfunction!(threads::set_threads, module)?)
 }

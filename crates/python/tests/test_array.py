@@ -1,5 +1,6 @@
 """Encrypted arrays beside NumPy; what ciphertexts hold is judged by python-paillier."""
 
+import math
 import operator
 import pickle
 from decimal import Decimal
@@ -11,10 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hearith as he
+from hearith import encoding
 from hearith.errors import CiphertextError, KeyMismatchError, RangeError, ScaleError
 
 integers = st.integers(-(2**50), 2**50)
 vectors = st.lists(integers, min_size=1, max_size=6)
+decimals_as_floats = st.builds(
+    lambda digits, places: digits / 10**places, st.integers(-(10**17), 10**17), st.integers(0, 20)
+)
 pairs = st.integers(1, 6).flatmap(lambda n: st.tuples(*[st.lists(integers, min_size=n, max_size=n)] * 2))
 
 
@@ -194,6 +199,35 @@ class TestNumbers:
             Decimal("0.3000000"),
         ]
         assert private.decrypt(public.encrypt("12.50", scale=2)) == Decimal("12.50")
+
+    @given(
+        st.lists(st.one_of(st.floats(), decimals_as_floats), min_size=1, max_size=5), st.integers(0, 38), st.booleans()
+    )
+    def test_many_floats_have_the_integers_that_each_has(self, values, scale, rounding):
+        chosen = he.Encoding.of(scale=scale)
+
+        def integers(of):
+            try:
+                found, _ = chosen.encode(of, limit=2**2000, rounding=rounding)
+                return [int(one) for one in found]
+            except he.HearithError as error:
+                return type(error), error.row, error.kind
+
+        wanted = []
+        for row, value in enumerate(values):
+            exact = Fraction(Decimal(repr(value))) * 10**scale if math.isfinite(value) else None
+            if exact is None or (exact.denominator != 1 and not rounding):
+                wanted = (RangeError, row, "not_finite") if exact is None else (ScaleError, row, "too_many_digits")
+                break
+            wanted.append(round(exact))
+        assert integers(values) == integers(np.array(values)) == integers(np.array(values, dtype=object)) == wanted
+
+    def test_rows_of_decimals_are_not_read_one_by_one(self, monkeypatch):
+        values = np.random.default_rng(1).integers(-(10**8), 10**8, 5000) / 100
+        wanted = [int(Decimal(repr(value)).scaleb(2)) for value in values.tolist()]
+        monkeypatch.setattr(encoding, "fraction", None)
+        for rounding in (False, True):
+            assert he.Encoding.of(scale=2).encode(values, limit=2**63, rounding=rounding)[0].tolist() == wanted
 
     def test_rounding_is_half_to_even(self, keys):
         public, private = keys

@@ -152,6 +152,45 @@ class TestSums:
         assert all(plain == total for plain, total in found)
 
 
+class TestMeans:
+    def test_by_groups(self, table, owner):
+        query = "SELECT sum(v), count(v), avg(v), he_avg(c) FROM t GROUP BY g"
+        for total, count, mean, found in table.execute(query).fetchall():
+            assert found.keys() == {"sum", "count"}
+            assert (owner.decrypt(found["sum"]), found["count"]) == (total, count)
+            assert owner.decrypt(found["sum"]) / found["count"] == mean
+
+    def test_in_a_query(self, table):
+        query = (
+            "SELECT avg(v), he_decrypt(m.sum) / m.count FROM (SELECT g, avg(v) AS v, he_avg(c) AS m FROM t GROUP BY g)"
+        )
+        query = query.replace("avg(v), he", "v, he", 1)
+        rows = table.execute(query).fetchall()
+        assert len(rows) == 4
+        assert all(plain == found for plain, found in rows)
+
+    @pytest.mark.parametrize("threads", [1, 3])
+    def test_of_many_groups_on_threads(self, table, threads):
+        table.execute(f"SET threads = {threads}")
+        query = "SELECT v % 97 AS k, count(v) AS n, he_avg(c) AS m FROM t WHERE v % 97 IS NOT NULL GROUP BY k"
+        counts = table.execute(f"SELECT count(*), count(*) FILTER (WHERE n <> m.count) FROM ({query})").fetchall()
+        assert counts == [(193, 0)]
+
+    def test_of_nothing(self, table):
+        nothing = {"sum": None, "count": 0}
+        assert table.execute("SELECT he_avg(c) FROM t WHERE false").fetchall() == [(nothing,)]
+        assert table.execute("SELECT he_avg(c) FROM t WHERE v IS NULL GROUP BY g").fetchall() == [(nothing,)] * 4
+
+    def test_errors_name_the_function(self, table, owner):
+        with pytest.raises(duckdb.InvalidInputException, match="he_avg: a value of 1 bytes"):
+            table.execute("SELECT he_avg('x'::BLOB)").fetchall()
+        value = (owner.private.q * 5).to_bytes(64)
+        with pytest.raises(duckdb.InvalidInputException, match="he_avg: .*shares a factor with n"):
+            table.execute("SELECT he_avg(?::BLOB)", [value]).fetchall()
+        with pytest.raises(duckdb.InvalidInputException, match="he_mean: no key with the id"):
+            table.execute("SELECT he_mean(c, 'nobody') FROM t").fetchall()
+
+
 class TestScalars:
     def test_addition_and_multiples(self, table, owner):
         query = "SELECT v, he_add(c, c), he_multiply(c, v::{}), he_multiply(c, -3) FROM t LIMIT 40"
@@ -162,6 +201,33 @@ class TestScalars:
                 else:
                     found = [owner.decrypt(c) for c in (twice, square, negative)]
                     assert found == [2 * value, value * value, -3 * value]
+
+    def test_plain_integers_are_added(self, table, owner):
+        query = "SELECT v, he_add(c, v::{}), he_add(c, -3) FROM t LIMIT 40"
+        for kind in ("SMALLINT", "INTEGER", "BIGINT", "HUGEINT"):
+            for value, twice, less in table.execute(query.format(kind)).fetchall():
+                if value is None:
+                    assert (twice, less) == (None, None)
+                else:
+                    assert [owner.decrypt(c) for c in (twice, less)] == [2 * value, value - 3]
+        # Exactly what a ciphertext that anybody can make of the integer would add.
+        query = "SELECT c, he_add(c, 77::TINYINT, ?) FROM t WHERE v = 1 LIMIT 1"
+        before, after = table.execute(query, [owner.id]).fetchall()[0]
+        square = owner.public.n**2
+        assert int.from_bytes(after) == int.from_bytes(before) * (1 + 77 * owner.public.n) % square
+
+    def test_widest_integers_are_added(self, table, owner):
+        for number in (-(2**127), 2**127 - 1):
+            query = f"SELECT he_add(c, '{number}'::HUGEINT) FROM t WHERE v = 1 LIMIT 1"
+            assert owner.decrypt(table.execute(query).fetchall()[0][0]) == number + 1
+
+    def test_other_names(self, table):
+        query = "SELECT he_mul(c, 5) = he_multiply(c, 5), he_decrypt(he_rerandomize(c)) FROM t WHERE v = 9 LIMIT 1"
+        assert table.execute(query).fetchall() == [(True, 9)]
+        query = "SELECT he_mean(c) = he_avg(c) FROM t"
+        assert table.execute(query).fetchall() == [(True,)]
+        with pytest.raises(duckdb.InvalidInputException, match="he_mul: "):
+            table.execute("SELECT he_mul('x'::BLOB, 2)").fetchall()
 
     def test_widest_multiples(self, table, owner):
         (c,) = table.execute(
@@ -339,7 +405,14 @@ class TestBadInput:
                 ).fetchall()
 
     def test_types(self, table):
-        for call in ("he_sum(v)", "he_add(c, v)", "he_multiply(c, 1.5)", "he_multiply(v, c)"):
+        for call in (
+            "he_sum(v)",
+            "he_avg(v)",
+            "he_add(c, 1.5)",
+            "he_add(v, c)",
+            "he_multiply(c, 1.5)",
+            "he_multiply(v, c)",
+        ):
             with pytest.raises(duckdb.BinderException):
                 table.execute(f"SELECT {call} FROM t").fetchall()
 
@@ -385,6 +458,24 @@ class TestNames:
         }
         assert len({name for name, _ in used}) >= len(known)
         assert {(name, file) for name, file in used if name not in known} == set()
+
+    def test_every_function_has_a_comment(self, con):
+        query = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_name LIKE 'he\\_%' ESCAPE '\\'"
+        known = {name for (name,) in con.execute(query).fetchall()}
+        rows = con.execute("SELECT name, arguments, result, comment, alias_of FROM he_functions()").fetchall()
+        assert {name for name, *_ in rows} == known
+        assert len(rows) == len(known)
+        for name, arguments, result, comment, alias_of in rows:
+            assert len(comment) > 5
+            assert alias_of is None or alias_of in known
+            # The result is of the type that DuckDB knows; optional arguments stand in brackets.
+            kinds = con.execute(
+                "SELECT return_type, len(parameters) FROM duckdb_functions() WHERE function_name = ?", [name]
+            )
+            for kind, parameters in kinds.fetchall():
+                assert kind is None or kind.replace('"', "") == result
+                least = arguments.count(",") + bool(arguments) - arguments.count("[")
+                assert least <= parameters <= least + arguments.count("[")
 
     def test_verbs_are_those_of_python_and_rust(self, con):
         rust = "".join(path.read_text() for path in (Path(__file__).parents[2] / "paillier/src").rglob("*.rs"))
@@ -488,6 +579,36 @@ class TestFiles:
         query = f"SELECT {group} count(*), sum(salary), sum(bonus) FROM read_parquet(?) GROUP BY ALL ORDER BY ALL"
         rows = duckdb.execute(query, [plain]).fetchall()
         assert [tuple(row.values()) for row in expected.to_pylist()] == rows
+
+    @pytest.mark.parametrize("pattern", ["*.parquet", "?.parquet", "[0-9].parquet", "../*/[01].parquet"])
+    def test_patterns_find_files(self, keys, files, pattern):
+        public, private = keys
+        folder = files[0].parent
+        pattern = f"../{folder.name}/[01].parquet" if pattern.startswith("..") else pattern
+        with hd.connect() as con:
+            expected = private.decrypt_columns(hd.sum_columns(con, public, files, by="dept"))
+            found = hd.sum_columns(con, public, folder / pattern, by="dept")
+            assert private.decrypt_columns(found).equals(expected)
+            # What a pattern finds again is not added again.
+            found = hd.sum_columns(con, public, [folder / pattern, folder / "*.parquet"], by="dept")
+            assert private.decrypt_columns(found).equals(expected)
+            found = hd.sum_columns(con, public, [files[1], folder / "*.parquet"], by="dept")
+            assert private.decrypt_columns(found).equals(expected)
+
+    def test_a_name_with_characters_of_patterns_is_a_name(self, keys, files, tmp_path):
+        public, private = keys
+        for name in ("a[1].parquet", "a1.parquet", "b*.parquet", "bb.parquet"):
+            (tmp_path / name).write_bytes(files[0].read_bytes())
+        with hd.connect() as con:
+            expected = private.decrypt_columns(hd.sum_columns(con, public, files[0]))
+            for name in ("a[1].parquet", "b*.parquet"):
+                assert private.decrypt_columns(hd.sum_columns(con, public, tmp_path / name)).equals(expected)
+
+    def test_patterns_that_find_nothing(self, keys, files):
+        with hd.connect() as con:
+            for name in ("*.none", "[ab].parquet"):
+                with pytest.raises(TableError, match="no file has such a name"):
+                    hd.sum_columns(con, keys[0], [files[0], files[0].parent / name])
 
     def test_totals_of_totals(self, keys, files, tmp_path):
         public, private = keys

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import re
 import traceback
 from decimal import Decimal
 from fractions import Fraction
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import hearith as he
+from hearith import dghv
 from hearith.columns import ColumnOptions, Totals
 from hearith.errors import (
     CiphertextError,
@@ -212,6 +214,8 @@ def test_kinds(keys, other_keys):
         (lambda: he.generate_keypair(512), InvalidKeyError, "insecure_key"),
         (lambda: he.PublicKey.from_jwk("{}"), InvalidKeyError, None),
         (lambda: public.sum_columns(table(1)), TableError, "nothing_encrypted"),
+        (lambda: public.multiply_column(table(1), "x", 2), TableError, "not_encrypted"),
+        (lambda: public.add_columns(table(1), "y", 2, into="z"), TableError, "no_such_column"),
     ]:
         with pytest.raises(error) as caught:
             make()
@@ -321,3 +325,33 @@ def test_causes_are_kept(keys):
         EncryptedType.__arrow_ext_deserialize__(pa.binary(128), b"{")
     assert isinstance(caught.value.__cause__, ValueError)
     assert "".join(traceback.format_exception(caught.value)).count("Error") >= 2
+
+
+#: What the command line answers with the name of an option to give.
+ADVISED = {
+    "a short key": lambda public, private: he.generate_keypair(512),
+    "a short key's text": lambda public, private: he.PrivateKey.from_jwk(private.to_jwk()),
+    "no passphrase": lambda public, private: he.PrivateKey.from_jwk(
+        private.to_jwk(passphrase="long enough"), insecure=True
+    ),
+    "no such engine": lambda public, private: he.generate_keypair(512, insecure=True, engine="none"),
+    "out of range": lambda public, private: public.encrypt_column(table(5), "x", range=1),
+    "too many digits": lambda public, private: public.encrypt_column(table(0.5), "x"),
+    "a number's digits": lambda public, private: public.encrypt(0.5),
+    "no column": lambda public, private: public.encrypt_column(table(5), "y"),
+    "encrypted twice": lambda public, private: public.encrypt_column(public.encrypt_column(table(5), "x"), "x"),
+    "no room": lambda public, private: public.sum_columns([public.encrypt_column(table(1), "x", max_additions=1)] * 2),
+    "another key": lambda public, private: he.generate_keypair(512, insecure=True)[1].decrypt(public.encrypt(1)),
+    "bits for nobody": lambda public, private: dghv.generate_keypair(
+        "cnt", "toy", insecure_historical_parameters=False
+    ),
+    "too long for a set": lambda public, private: he.bfv.generate_keypair("bfv-4096")[0].encrypt_column(table(1), "x"),
+}
+
+
+@pytest.mark.parametrize("entry", ADVISED)
+def test_messages_speak_of_no_options_of_the_command_line(keys, entry):
+    with pytest.raises((HearithError, ValueError, TypeError)) as caught:
+        ADVISED[entry](*keys)
+    assert str(caught.value)
+    assert not re.search(r"(^|\W)--?[a-z]{2}", str(caught.value)), str(caught.value)

@@ -52,6 +52,93 @@ def test_weighted_sums(keys, weights, seed):
         assert np.allclose(mean, np.array(wanted) / sum(weights), rtol=1e-15, atol=0)
 
 
+@pytest.fixture(scope="module", params=["bfv-4096", "bfv-8192"])
+def lattice(request):
+    return he.generate_keypair(scheme="bfv", parameters=request.param)
+
+
+@given(weights=st.lists(st.integers(1, 50), min_size=1, max_size=4), seed=st.integers(0, 2**32), owner=st.booleans())
+def test_weighted_sums_of_whole_vectors(lattice, weights, seed, owner):
+    public, private = lattice
+    random = np.random.default_rng(seed)
+    updates = [layers(random) for _ in weights]
+    options = {"range": 16, "step": 2**-16, "clients": len(weights), "max_weight": 50}
+    aggregator = he.Aggregator(public, updates[0], **options)
+    wanted = exact(updates, weights, 2**-16)
+
+    def encrypt(update, weight):
+        return aggregator.encrypt(update, weight=weight, private=private if owner else None)
+
+    by_server = aggregator.sum([encrypt(update, 1) for update in updates], weights=weights)
+    by_clients = aggregator.sum([encrypt(u, w) for u, w in zip(updates, weights, strict=True)])
+    for total in (by_server, by_clients, aggregator.sum([aggregator.rerandomise(by_server)])):
+        assert total.weight == sum(weights)
+        found = pickle.loads(pickle.dumps(total))
+        assert np.concatenate([np.ravel(layer) for layer in aggregator.total(private, found)]).tolist() == wanted
+
+
+def test_one_ciphertext_holds_thousands(lattice):
+    """Where Paillier of 3072 bits takes hundreds; at the ends of the range, with the largest weights."""
+    public, private = lattice
+    size = public.slots
+    aggregator = he.Aggregator(public, np.zeros(size), range=1, step=2**-16, clients=100, max_weight=20)
+    assert (aggregator.slots, aggregator.ciphertexts) == (size, 1)
+    assert he.Aggregator(public, np.zeros(size + 1), range=1, step=2**-16, clients=100).ciphertexts == 2
+    ends = np.where(np.arange(size) % 2 == 0, 1.0, -1.0)
+    update = aggregator.encrypt(ends, private=private)
+    assert aggregator.encrypt(ends).nbytes > 1.9 * update.nbytes
+    total = aggregator.sum([update] * 100, weights=[20] * 100)
+    assert aggregator.total(private, total).tolist() == (2000 * ends).tolist()
+    assert aggregator.mean(private, total).tolist() == ends.tolist()
+    with pytest.raises(RangeError, match="headroom"):
+        aggregator.sum([total, update])
+
+
+def test_the_owner_sees_of_a_sum_the_total_alone(lattice):
+    """No sum has ciphertexts that anybody could link to those of updates, and none comes out twice."""
+    public, private = lattice
+    aggregator = he.Aggregator(public, np.zeros(100), range=8, step=2**-10, clients=3)
+    update = aggregator.encrypt(np.linspace(-8, 8, 100))
+    sums = [aggregator.sum([update]).to_bytes() for _ in range(2)]
+    data = update.to_bytes()
+    assert len(sums[0]) == len(sums[1]) == len(data)
+    # Behind the header every eighth byte differs by chance in all but one of 256 places.
+    same = sum(a == b for a, b in zip(data[52:], sums[0][52:], strict=True))
+    assert same < len(data) / 64
+    assert sums[0] != sums[1]
+    assert aggregator.total(private, aggregator.update(sums[0])).tolist() == aggregator.total(private, update).tolist()
+
+
+def test_updates_of_another_scheme_or_key(lattice, keys):
+    aggregator = he.Aggregator(lattice[0], np.zeros(3), range=8, step=1, clients=2)
+    theirs = he.Aggregator(keys[0], np.zeros(3), range=8, step=1, clients=2)
+    update, other = aggregator.encrypt(np.ones(3)), theirs.encrypt(np.ones(3))
+    for wrong in (
+        lambda: aggregator.sum([update, other]),
+        lambda: theirs.sum([update]),
+        lambda: aggregator.total(keys[1], update),
+        lambda: theirs.total(lattice[1], other),
+        lambda: aggregator.encrypt(np.ones(3), private=keys[1]),
+        lambda: theirs.encrypt(np.ones(3), private=lattice[1]),
+    ):
+        with pytest.raises(KeyMismatchError):
+            wrong()
+    longer = he.Aggregator(lattice[0], np.zeros(4), range=8, step=1, clients=2)
+    with pytest.raises(CiphertextError, match="numbers"):
+        aggregator.update(longer.encrypt(np.zeros(4)).to_bytes())
+    finer = he.Aggregator(lattice[0], np.zeros(3), range=8, step=0.25, clients=2)
+    with pytest.raises(CiphertextError, match="bits"):
+        aggregator.update(finer.encrypt(np.zeros(3)).to_bytes())
+    with pytest.raises(CiphertextError):
+        aggregator.update(update.to_bytes()[:-5])
+
+
+def test_what_a_parameter_set_has_no_room_for():
+    public, _ = he.generate_keypair(scheme="bfv", parameters="bfv-4096")
+    with pytest.raises(RangeError, match="takes 2 to 40"):
+        he.Aggregator(public, np.zeros(3), range=2**20, step=2**-20, clients=2)
+
+
 def test_the_extremes_of_the_range_do_not_overflow(keys):
     """All clients at one end of the range, with the largest weight, next to others at the other end."""
     public, private = keys
@@ -111,12 +198,15 @@ def test_a_sum_can_hide_what_went_in(keys, other_keys):
 
 def test_the_page_runs():
     page = (Path(__file__).parents[3] / "docs" / "federated.md").read_text()
-    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names = {}
-    exec(program, names)
-    first, second = names["mean"]
-    assert np.allclose(first, [[1.25, -0.125]], atol=2**-20)
-    assert np.allclose(second, [0.0], atol=2**-20)
+    # The second program goes on with the first one's clients, and has to come to the same mean.
+    for program in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        names.pop("mean", None)
+        exec(program, names)
+        first, second = names["mean"]
+        assert np.allclose(first, [[1.25, -0.125]], atol=2**-20)
+        assert np.allclose(second, [0.0], atol=2**-20)
+    assert names["aggregator"].secret_weights
 
 
 def test_refusals(keys, other_keys):
@@ -183,3 +273,103 @@ def test_numbers_beyond_the_range_are_cut_on_request(keys):
     for wrong in (np.nan, np.inf, -np.inf):
         with pytest.raises(RangeError, match="number 1 "):
             aggregator.encrypt(np.array([0, wrong, 0, 0]), clip=True)
+
+
+NESTED = {
+    "encoder": [{"bias": np.array([1.0, -2.0]), "weight": np.array([[0.5, 0.25], [1.5, 3.0]])}, np.array([7.0])],
+    "decoder": (np.array(4.0), [np.array([[2.0]])]),
+    "scale": [0.5, 0.75],
+}
+
+
+def same_tree(found, wanted):
+    """Whether both hold equal numbers in the same containers."""
+    if isinstance(wanted, dict):
+        assert list(found) == list(wanted)
+        return all(same_tree(found[key], wanted[key]) for key in wanted)
+    if isinstance(wanted, list | tuple) and not all(isinstance(one, float) for one in wanted):
+        assert (type(found), len(found)) == (type(wanted), len(wanted))
+        return all(map(same_tree, found, wanted))
+    return np.array_equal(found, wanted)
+
+
+def test_layers_come_back_where_they_stood(keys):
+    public, private = keys
+    aggregator = he.Aggregator(public, NESTED, range=8, step=2**-4, clients=2)
+    other_order = dict(reversed(NESTED.items()))
+    total = aggregator.sum([aggregator.encrypt(NESTED), aggregator.encrypt(other_order)])
+    assert same_tree(aggregator.mean(private, total), NESTED)
+    assert same_tree(aggregator.quantised(NESTED), NESTED)
+    assert not same_tree(aggregator.total(private, total), NESTED)
+    with pytest.raises(ValueError, match=r"layers \['a'\], not \['b'\]"):
+        he.Aggregator(public, {"b": np.zeros(2)}, range=8, step=1, clients=2).encrypt({"a": np.zeros(2)})
+    with pytest.raises(ScaleError, match="other shapes"):
+        he.Aggregator(public, {"b": np.zeros(2)}, range=8, step=1, clients=2).sum(
+            [he.Aggregator(public, {"a": np.zeros(2)}, range=8, step=1, clients=2).encrypt({"a": np.zeros(2)})]
+        )
+
+
+@pytest.mark.parametrize(("like", "name"), [([[[1, 2], [3]]], "0"), ({"a": [np.zeros(2), [[1], 2]]}, "a.1")])
+def test_layers_that_no_array_has(keys, like, name):
+    with pytest.raises(he.ShapeError, match=f"^layer {name}: its lists differ in length"):
+        he.Aggregator(keys[0], like, range=8, step=1, clients=2)
+
+
+@pytest.fixture(scope="module", params=["paillier", "bfv"])
+def either(request, keys):
+    return keys if request.param == "paillier" else he.generate_keypair(scheme="bfv", parameters="bfv-4096")
+
+
+SECRET = {"range": 8, "step": 2**-10, "clients": 3, "max_weight": 50, "secret_weights": True}
+
+
+class TestSecretWeights:
+    def test_the_mean_is_that_of_open_weights(self, either):
+        public, private = either
+        updates, weights = [layers(np.random.default_rng(seed)) for seed in range(3)], [10, 1, 50]
+        aggregator = he.Aggregator(public, updates[0], **SECRET)
+        opened = he.Aggregator(public, updates[0], **SECRET | {"secret_weights": False})
+        total = aggregator.sum(
+            [aggregator.encrypt(update, weight=weight) for update, weight in zip(updates, weights, strict=True)]
+        )
+        wanted = opened.sum([opened.encrypt(update) for update in updates], weights=weights)
+        assert total.weight == 3, "only how many there are can be read"
+        assert (aggregator.total_weight(private, total), opened.total_weight(private, wanted)) == (61, 61)
+        for found, right in zip(aggregator.mean(private, total), opened.mean(private, wanted), strict=True):
+            assert (found == right).all()
+        for found, right in zip(aggregator.total(private, total), opened.total(private, wanted), strict=True):
+            assert (found == right).all()
+
+    def test_nothing_that_travels_tells_the_weight(self, either):
+        public, private = either
+        aggregator = he.Aggregator(public, np.zeros(2), **SECRET)
+        light, heavy = (aggregator.encrypt(np.ones(2), weight=weight) for weight in (1, 50))
+        assert (light.weight, light.layout, light.nbytes) == (heavy.weight, heavy.layout, heavy.nbytes)
+        sent = aggregator.update(heavy.to_bytes(), weight=heavy.weight)
+        assert aggregator.total_weight(private, aggregator.rerandomise(sent)) == 50
+
+    def test_refusals(self, either):
+        public = either[0]
+        aggregator = he.Aggregator(public, np.zeros(2), **SECRET)
+        update = aggregator.encrypt(np.ones(2), weight=7)
+        with pytest.raises(ValueError, match="the weights are secret"):
+            aggregator.sum([update], weights=[7])
+        with pytest.raises(RangeError, match="a total weight of 4 exceeds the 3"):
+            aggregator.sum([update] * 4)
+        with pytest.raises(RangeError, match="weight must be from 1 to 50"):
+            aggregator.encrypt(np.ones(2), weight=51)
+        opened = he.Aggregator(public, np.zeros(2), **SECRET | {"secret_weights": False})
+        with pytest.raises(ScaleError, match="other shapes, range, step or headroom"):
+            opened.sum([update])
+
+    def test_a_weight_that_nobody_can_have(self, keys):
+        """A client that encrypts a weight of its own making is found out if the sum cannot be."""
+        public, private = keys
+        aggregator = he.Aggregator(public, np.zeros(2), **SECRET)
+        zero = aggregator.encrypt(np.zeros(2), weight=1)
+        layout = he.Aggregator(public, np.zeros(3), **SECRET | {"secret_weights": False})
+        for numbers in ([0, 0, 8.0], [0, 0, 0]):
+            forged = aggregator.update(layout.encrypt(np.array(numbers)).to_bytes())
+            with pytest.raises(RangeError, match="the total weight is none"):
+                aggregator.mean(private, forged)
+        assert aggregator.mean(private, zero).tolist() == [0, 0]

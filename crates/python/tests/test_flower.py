@@ -1,6 +1,12 @@
-"""Flower's averaging over ciphertexts gives what its averaging of plain arrays gives."""
+"""Flower's averaging over ciphertexts gives what its averaging of plain arrays gives: by the strategy alone, and in a federation that runs."""
 
 import importlib.util
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +18,7 @@ if importlib.util.find_spec("flwr") is None:
         "Flower and the fifty packages it needs are not among the test requirements: `make test-full` has them",
     )
 
+from federation import agreed
 from flwr.app import ArrayRecord, MetricRecord, RecordDict
 from flwr.serverapp.strategy import FedAvg
 
@@ -21,6 +28,7 @@ from hearith.flower import EncryptedFedAvg, from_record, to_record
 
 pytestmark = pytest.mark.filterwarnings("default::DeprecationWarning")
 STEP = 2**-16
+APP = Path(__file__).parent / "flower_app"
 
 
 class Reply:
@@ -79,3 +87,118 @@ def test_refusals(aggregator):
         strategy.aggregate_train(1, [reply(to_record(update), 51)])
     with pytest.raises(TableError, match="whole number"):
         strategy.aggregate_train(1, [reply(to_record(update), 1.5)])
+
+
+class Federation:
+    """Flower's server and three clients, each a process, which talk over the loopback address."""
+
+    def __init__(self, folder):
+        self.folder, self.processes = folder, []
+        self.port, *self.client_ports = _free_ports(4)
+        paths = [str(Path(he.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+        self.environment = os.environ | {
+            # Flower starts programs of its own by name.
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+            "FLWR_HOME": str(folder / "flower"),
+            "FLWR_TELEMETRY_ENABLED": "0",
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        }
+
+    def __enter__(self):
+        public, self.private = he.generate_keypair(1024, insecure=True)
+        _written(self.folder / "public.json", public.to_jwk())
+        _written(self.folder / "private.json", self.private.to_jwk())
+        (self.folder / "flower").mkdir()
+        (self.folder / "flower" / "config.toml").write_text(
+            f'[superlink]\ndefault = "live"\n\n[superlink.live]\naddress = "127.0.0.1:{self.port}"\ninsecure = true\n'
+        )
+        address = ["--host", "127.0.0.1", "--port", str(self.port)]
+        self._start("flower-superlink", "--insecure", "--disable-runtime-dependency-installation", *address)
+        for client, port in enumerate(self.client_ports):
+            config = f'client={client} private="{self.folder / "private.json"}"'
+            link = ["--superlink", f"127.0.0.1:{self.port}", "--port", str(port)]
+            self._start("flower-supernode", "--insecure", *link, "--node-config", config)
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.terminate()
+        for process in self.processes:
+            process.wait(timeout=60)
+
+    def _start(self, program, *arguments):
+        command = [program, *arguments]
+        with (self.folder / f"{len(self.processes)}.log").open("w") as log:
+            self.processes.append(subprocess.Popen(command, env=self.environment, stdout=log, stderr=log))
+
+    def run(self, **config):
+        """The last model's ciphertexts and its weight, of a run of the app with this configuration."""
+        out = self.folder / f"model-{len(list(self.folder.glob('model-*')))}"
+        entries = {"public": f'"{self.folder / "public.json"}"', "out": f'"{out}"', **config}
+        text = " ".join(f"{name}={value}" for name, value in entries.items())
+        command = ["flwr", "run", str(APP), "live", "--run-config", text]
+        deadline, said = time.monotonic() + 400, ""
+        # The server takes a while before it listens.
+        while "Successfully started run" not in said:
+            done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60)
+            said = done.stdout + done.stderr
+            self._check(deadline, said)
+        while not out.exists():
+            self._check(deadline, said)
+        data = out.read_bytes()
+        return data[8:], int.from_bytes(data[:8], "big"), self._logs()
+
+    def _check(self, deadline, said):
+        """Waits a little; fails if the time is over or a process is gone."""
+        time.sleep(0.5)
+        alive = all(process.poll() is None for process in self.processes)
+        assert alive, said + self._logs()
+        assert time.monotonic() < deadline, said + self._logs()
+
+    def _logs(self):
+        return "\n".join(path.read_text() for path in sorted(self.folder.glob("*.log")))
+
+
+def _free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def _written(path, text):
+    path.write_text(text)
+    path.chmod(0o600)
+
+
+@pytest.fixture(scope="module")
+def federation(tmp_path_factory):
+    with Federation(tmp_path_factory.mktemp("federation")) as running:
+        yield running
+
+
+def averaged(aggregator, secret, rounds=3):
+    """The last model, averaged in the open from the same rounded updates; and the weights that went into it."""
+    layers = agreed.FIRST
+    for server_round in range(1, rounds + 1):
+        clients = [client for client in range(3) if not agreed.drops_out(client, server_round, secret)]
+        updates = [aggregator.quantised(agreed.trained(layers, client)) for client in clients]
+        weights = [agreed.examples(client) for client in clients]
+        layers = [np.average(parts, axis=0, weights=weights) for parts in zip(*updates, strict=True)]
+    return layers, sum(weights)
+
+
+@pytest.mark.parametrize("secret", [False, True], ids=["weights in the open", "secret weights, one client drops out"])
+def test_a_live_federation(federation, secret):
+    data, weight, logs = federation.run(secret=str(secret).lower())
+    aggregator = agreed.aggregator(federation.private.public, secret)
+    update = aggregator.update(data, weight=weight)
+    wanted, examples = averaged(aggregator, secret)
+    for found, right in zip(aggregator.mean(federation.private, update), wanted, strict=True):
+        assert np.allclose(found, right, rtol=1e-12, atol=1e-12)
+    assert aggregator.total_weight(federation.private, update) == examples
+    assert weight == (3 if secret else examples), "of secret weights the server sees how many there are"
+    assert ("this client drops out" in logs) == secret

@@ -12,6 +12,12 @@ import hearith as he
 from hearith.errors import InvalidKeyError
 
 
+@pytest.mark.parametrize("variant", ["DJN", "Standard", ""])
+def test_variants_are_written_as_they_are_named(variant):
+    with pytest.raises(InvalidKeyError, match=r"no such variant \(there are: standard, djn\)"):
+        he.generate_keypair(512, variant, insecure=True)
+
+
 @pytest.mark.parametrize("variant", ["standard", "djn"])
 def test_generation_and_json_web_keys(variant):
     public, private = he.generate_keypair(256, variant, insecure=True)

@@ -1,5 +1,6 @@
 """Encrypted arrays of any shape beside NumPy, which says what every operation gives."""
 
+import json
 import pickle
 from decimal import Decimal
 from fractions import Fraction
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import hearith as he
+from hearith import _rows
 from hearith.errors import NullError, NumberError, RangeError, ScaleError, ShapeError
 
 shapes = arrays.array_shapes(max_dims=3, max_side=3)
@@ -110,6 +112,48 @@ class TestReductions:
         same(keys[1], np.diff(c, axis=axis), np.diff(a, axis=axis))
         near(keys[1], c.mean(axis), a.mean(axis))
         near(keys[1], np.mean(c), np.mean(a))
+
+    @given(numbers, st.data())
+    def test_along_several_axes_and_with_all_dimensions_kept(self, keys, a, data):
+        c = keys[0].encrypt(a)
+        axes = tuple(data.draw(st.lists(st.integers(0, a.ndim - 1), unique=True)))
+        for axis in (None, -1, axes):
+            same(keys[1], c.sum(axis), a.sum(axis))
+            same(keys[1], np.sum(c, axis=axis, keepdims=True), a.sum(axis, keepdims=True))
+            same(keys[1], np.add.reduce(c, axis=axis, keepdims=True), a.sum(axis, keepdims=True))
+            near(keys[1], np.mean(c, axis=axis, keepdims=True), a.mean(axis, keepdims=True))
+        with pytest.raises(ShapeError, match="named twice"):
+            c.sum((0, -a.ndim))
+
+    @given(numbers, st.data())
+    def test_weighted_means_along_axes(self, keys, a, data):
+        c, axis = keys[0].encrypt(a), data.draw(st.integers(-a.ndim, a.ndim - 1))
+        whole, line = np.arange(1, a.size + 1).reshape(a.shape), np.arange(1, a.shape[axis] + 1)
+        repeated = np.moveaxis(np.broadcast_to(line, (*np.delete(a.shape, axis), line.size)), -1, axis)
+        for along, weights in ((None, whole), (axis, repeated), (axis, line)):
+            for keepdims in (False, True):
+                found = np.average(c, axis=along, weights=weights, keepdims=keepdims)
+                near(keys[1], found, np.average(a, axis=along, weights=weights, keepdims=keepdims))
+
+    def test_weights_that_do_not_fit(self, keys):
+        c = keys[0].encrypt([[1, 2, 3], [4, 5, 6]])
+        with pytest.raises(TypeError, match=r"np\.average with weights of different sums"):
+            np.average(c, axis=0, weights=[[1, 2, 3], [3, 2, 3]])
+        for options in ({"weights": [1, 2, 3]}, {"axis": 0, "weights": [1, 2, 3]}, {"axis": 1, "weights": [[1, 2, 3]]}):
+            with pytest.raises(ShapeError, match="weights of shape"):
+                np.average(c, **options)
+
+    def test_arguments_that_are_not_offered_are_named(self, keys):
+        c = keys[0].encrypt([[1, 2], [3, 4]])
+        for function, options, named in (
+            (np.sum, {"initial": 5}, "np.sum with initial"),
+            (np.mean, {"dtype": float}, "np.mean with dtype"),
+            (np.add.reduce, {"where": [[True, False]] * 2}, "np.add.reduce with where"),
+            (np.average, {"returned": True}, "np.average with returned"),
+            (np.cumsum, {"dtype": int}, "np.cumsum with dtype"),
+        ):
+            with pytest.raises(TypeError, match=f"{named} cannot be computed"):
+                function(c, **options)
 
     def test_of_nothing(self, keys):
         c = keys[0].encrypt(np.zeros((0, 2), dtype=int))
@@ -269,6 +313,20 @@ class TestRefusals:
             with pytest.raises(TypeError, match="an EncryptedArray is needed"):
                 keys[1].decrypt(other)
 
+    def test_iterating_takes_each_row_once(self, keys, monkeypatch):
+        """Every row on its own: no copies of what is left, which would make long arrays quadratic."""
+        taken = []
+        of = _rows.Rows._of
+        monkeypatch.setattr(
+            _rows.Rows, "_of", lambda self, rows, shape: taken.append(len(rows)) or of(self, rows, shape)
+        )
+        for length in (10, 40):
+            for columns in (1, 3):
+                taken.clear()
+                c = keys[0].encrypt(np.zeros((length, columns), dtype=int))
+                assert len(list(c)) == length
+                assert taken == [columns] * length
+
     def test_shapes_with_other_sizes(self, keys):
         c = keys[0].encrypt([[1, 2, 3], [4, 5, 6]])
         for shape in ((4,), (2, 2), (-1, 4), ()):
@@ -291,3 +349,17 @@ def test_notebooks_see_what_it_is_and_no_value(keys):
     assert "2 x 3 numbers" in text
     assert keys[0].id in text
     assert "424242" not in text
+
+
+@pytest.mark.parametrize("options", [{"bits": 512, "insecure": True}, {"scheme": "bfv", "parameters": "bfv-4096"}])
+def test_notebooks_see_keys_and_no_secret(options):
+    public, private = he.generate_keypair(**options)
+    for key, caption in ((public, "Public key"), (private, "Private key")):
+        text = key._repr_html_()
+        assert f"<caption>{caption}</caption>" in text
+        assert key.id in text
+    secrets = [
+        one for name, one in json.loads(private.to_jwk()).items() if name not in ("kid", "kty", "alg", "set", "key_ops")
+    ]
+    assert secrets
+    assert not any(isinstance(one, str) and len(one) > 8 and one in text for one in secrets)

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hearith as he
+import hearith.columns
 from hearith.arrow import EncryptedType
 from hearith.errors import TableError
 
@@ -27,9 +28,13 @@ def packed(keys):
     return keys[0].encrypt_columns(pd.DataFrame({"a": [0.5, 2], "b": [3, 4]}), options, pack=True, max_additions=100)
 
 
-def through_files(table, write, tmp_path):
+def written(table, tmp_path, write=pq.write_table):
     write(table, tmp_path / "table.parquet")
-    return pq.read_table(tmp_path / "table.parquet")
+    return tmp_path / "table.parquet"
+
+
+def through_files(table, write, tmp_path):
+    return pq.read_table(written(table, tmp_path, write))
 
 
 PASSED_ON = {
@@ -40,6 +45,16 @@ PASSED_ON = {
     "pandas twice": lambda table, _: pa.Table.from_pandas(table.to_pandas()).to_pandas(),
     "Parquet of polars": lambda table, path: through_files(pl.from_arrow(table), lambda t, f: t.write_parquet(f), path),
     "Parquet of pandas": lambda table, path: through_files(table.to_pandas(), lambda t, f: t.to_parquet(f), path),
+    "read by polars": lambda table, path: pl.read_parquet(written(table, path)),
+    "scanned by polars": lambda table, path: pl.scan_parquet(written(table, path)),
+    "read by pandas": lambda table, path: pd.read_parquet(written(table, path)),
+    "read by pandas as Arrow": lambda table, path: pd.read_parquet(written(table, path), dtype_backend="pyarrow"),
+    "written and read by polars": lambda table, path: pl.read_parquet(
+        written(table, path, lambda t, f: pl.from_arrow(t).write_parquet(f))
+    ),
+    "written and read by pandas": lambda table, path: pd.read_parquet(
+        written(table, path, lambda t, f: t.to_pandas().to_parquet(f))
+    ),
     "large binary": lambda table, _: stored(table, pa.large_binary()),
 }
 
@@ -80,9 +95,129 @@ def test_rows_taken_by_other_libraries(keys, encrypted):
     assert private.decrypt_columns(lab)["salary"].to_pylist() == [2800]
 
 
-def test_a_column_may_change_its_name(keys, encrypted):
-    for renamed in (pl.from_arrow(encrypted).rename({"salary": "pay"}), encrypted.rename_columns({"salary": "pay"})):
-        assert keys[1].decrypt_columns(renamed)["salary"].to_pylist() == [3100, 2800, None]
+LIBRARIES = {
+    "pyarrow": lambda table: table,
+    "pandas": lambda table: table.to_pandas(),
+    "polars": pl.from_arrow,
+    "polars lazily": lambda table: pl.from_arrow(table).lazy(),
+}
+
+
+def names_of(table):
+    """The names of a table's columns, whatever library it is of."""
+    return (
+        table.collect_schema().names() if isinstance(table, pl.LazyFrame) else he.columns.as_table(table).column_names
+    )
+
+
+def renamed(table, names):
+    """A table renamed as its own library does it."""
+    if isinstance(table, pd.DataFrame):
+        return table.rename(columns=names)
+    return table.rename_columns(names) if isinstance(table, pa.Table) else table.rename(names)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("names", [{"salary": "pay"}, {"salary": "pay", "salary.additions": "pay.additions"}])
+def test_a_column_may_change_its_name(keys, encrypted, library, names):
+    public, private = keys
+    table = renamed(LIBRARIES[library](encrypted), names)
+    assert private.decrypt_columns(table)["pay"].to_pylist() == [3100, 2800, None]
+    totals = public.sum_columns([table, table], by="dept")
+    assert totals.column_names == ["dept", "rows", "pay", names.get("salary.additions", "salary.additions")]
+    assert private.decrypt_columns(totals)["pay"].to_pylist() == [6200, 5600]
+    running = he.columns.Totals(public, he.columns.as_table(table).schema, "dept")
+    running.update(table)
+    assert private.decrypt_columns(running.finish())["pay"].to_pylist() == [3100, 2800]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_columns_are_renamed_with_their_companions(keys, encrypted, library):
+    table = he.rename(LIBRARIES[library](encrypted), {"salary": "pay", "dept": "place"})
+    assert type(table) is type(LIBRARIES[library](encrypted))
+    assert names_of(table) == ["place", "pay", "pay.additions"]
+    totals = keys[1].decrypt_columns(keys[0].sum_columns(table, by="place")).to_pydict()
+    assert totals == {"place": ["lab", "shop"], "rows": [2, 1], "pay": [3100, 2800]}
+    again = he.rename(renamed(LIBRARIES[library](encrypted), {"salary": "pay"}), {"pay": "wage"})
+    assert names_of(again) == ["dept", "wage", "wage.additions"]
+    with pytest.raises(TableError, match="column wages: there is no such column"):
+        he.rename(table, {"wages": "pay"})
+    with pytest.raises(TableError, match="column place: named twice"):
+        he.rename(table, {"pay": "place"})
+
+
+def test_renamed_files_say_their_new_names(keys, encrypted, tmp_path):
+    pq.write_table(he.rename(encrypted, {"salary": "pay"}), tmp_path / "t.parquet")
+    entries = pq.read_schema(tmp_path / "t.parquet").field("pay").metadata
+    assert (entries[b"hearith.columns"], entries[b"hearith.additions"]) == (b'["pay"]', b'["pay.additions"]')
+
+
+def test_packed_columns_keep_the_names_within(keys, packed):
+    table = he.rename(packed, {"a+b": "both"})
+    assert table.column_names == ["both", "a.additions", "b.additions"]
+    assert keys[1].decrypt_columns(table).to_pydict() == {"a": [Decimal("0.5"), Decimal(2)], "b": [3, 4]}
+    with pytest.raises(TableError, match="column a: there is no such column"):
+        he.rename(packed, {"a": "x"})
+
+
+def test_columns_that_are_encrypted_whole_keep_their_names():
+    public, _ = he.generate_keypair(scheme="bfv", parameters="bfv-4096")
+    table = public.encrypt_columns(FRAME.fillna(1), {"salary": {"range": 5000}}, max_additions=100)
+    assert he.rename(table, {"dept": "place"}).column_names == ["place", "salary", "salary.additions"]
+    with pytest.raises(TableError, match="column salary: encrypted whole"):
+        he.rename(table, {"salary": "pay"})
+
+
+JOINS = {
+    "pyarrow": lambda table: table.join(he.rename(table, {"salary": "pay"}), "dept"),
+    "pandas": lambda table: table.to_pandas().merge(table.to_pandas(), on="dept", suffixes=(None, "_2")),
+    "polars": lambda table: pl.from_arrow(table).join(pl.from_arrow(table), on="dept", suffix="_2"),
+}
+
+
+@pytest.mark.parametrize("library", JOINS)
+def test_joins_with_a_renamed_copy(keys, library):
+    frame = pd.DataFrame({"dept": ["lab", "shop"], "salary": [1, 20]})
+    joined = keys[1].decrypt_columns(JOINS[library](keys[0].encrypt_column(frame, "salary"))).to_pydict()
+    assert [len(joined), joined["salary"], joined.get("pay", joined.get("salary_2"))] == [3, [1, 20], [1, 20]]
+
+
+def test_a_copy_without_a_companion_of_its_own_is_refused(keys, encrypted):
+    copied = pl.from_arrow(encrypted).with_columns(pl.col("salary").alias("pay"))
+    with pytest.raises(TableError, match=r"column pay: its companion column salary\.additions is used twice"):
+        keys[0].sum_columns(copied, by="dept")
+
+
+def bare(table):
+    """A table as a program leaves it that knows nothing of types and descriptions."""
+    columns = [c.combine_chunks() for c in table.columns]
+    plain = [c.storage.cast(pa.binary()) if isinstance(c.type, EncryptedType) else c for c in columns]
+    return pa.table(dict(zip(table.column_names, plain, strict=True)))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_lost_descriptions_are_put_back(keys, encrypted, tmp_path, library):
+    public, private = keys
+    pq.write_table(encrypted, tmp_path / "t.parquet")
+    lost = LIBRARIES[library](bare(encrypted))
+    with pytest.raises(TableError):
+        private.decrypt_columns(he.columns.as_table(lost).select(["salary"]))
+    for like in (encrypted, encrypted.schema, LIBRARIES[library](encrypted), tmp_path / "t.parquet"):
+        table = he.describe(lost, like)
+        assert table.schema.field("salary").equals(encrypted.schema.field("salary"), check_metadata=True)
+        totals = private.decrypt_columns(public.sum_columns(table, by="dept")).to_pydict()
+        assert dict(zip(totals["dept"], totals["salary"], strict=True)) == TOTALS
+
+
+def test_what_cannot_be_described(encrypted):
+    lost = bare(encrypted)
+    with pytest.raises(TableError, match=r"column salary: .*salary\.additions.* missing"):
+        he.describe(lost.drop_columns(["salary.additions"]), encrypted)
+    short = lost.set_column(1, "salary", pa.array([b"x", None, b"y"], pa.binary()))
+    with pytest.raises(TableError, match="column salary: does not hold what is described"):
+        he.describe(short, encrypted)
+    with pytest.raises(TypeError, match="is no table"):
+        he.describe({"salary": []}, encrypted)
 
 
 def test_a_column_without_its_companion_is_refused(keys, encrypted):

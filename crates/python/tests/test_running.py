@@ -115,7 +115,7 @@ def test_without_optional_packages(tmp_path):
     """Arrays need NumPy alone; what is missing is named when it is needed."""
     program = """
 import sys
-for name in ("pyarrow", "tqdm", "click"):
+for name in ("pyarrow", "pandas", "polars", "tqdm", "click"):
     sys.modules[name] = None
 import importlib.util
 import hearith as he
@@ -126,6 +126,8 @@ for attempt, extra in [
     (lambda: public.encrypt_column({}, "x"), "arrow"),
     (lambda: public.encrypt([1], progress=True), "progress"),
     (lambda: __import__("hearith.phe.command_line"), "pheutil"),
+    (lambda: __import__("hearith.pandas"), "pandas"),
+    (lambda: __import__("hearith.polars"), "polars"),
 ]:
     try:
         attempt()

@@ -16,7 +16,7 @@ from required import missing
 import hearith as he
 from hearith.arrow import EncryptedType, extended
 from hearith.columns import ColumnOptions, Totals, Withheld
-from hearith.errors import KeyMismatchError, RangeError, TableError
+from hearith.errors import KeyMismatchError, NumberError, RangeError, TableError
 
 ROWS = 700
 
@@ -142,6 +142,45 @@ def test_small_groups_are_withheld(keys):
     assert given == {"g": ["b", "c"], "rows": [2, 2], "x": [5, None]}, "the 4 alone is not given out"
     assert totals.withheld == Withheld(groups=1, rows=1, totals=1)
     assert public.sum_columns(encrypted, min_rows=6).num_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("scale", "limit", "units"),
+    [
+        (2, Decimal("0.05"), 5),
+        (2, 1.5, 150),
+        (0, 7, 7),
+        (None, 2**70, 2**70),
+        (3, 2**60, 2**60 * 1000),
+        (38, Decimal("1e-38"), 1),
+        (1.0, "12.5", None),
+    ],
+)
+def test_ranges_are_exact(keys, scale, limit, units):
+    table = pa.table({"x": [0]})
+    if units is None:
+        with pytest.raises(NumberError):
+            keys[0].encrypt_column(table, "x", scale=scale, range=limit)
+        return
+    described = keys[0].encrypt_column(table, "x", scale=scale, range=limit, max_additions=2).schema.field("x").type
+    assert described.description.ranges == (units,)
+
+
+def test_a_whole_float_is_a_scale_and_another_is_none(keys):
+    public, private = keys
+    for scale in (1, 1.0, np.float64(1), np.int64(1)):
+        array = public.encrypt([0.5, 2], scale=scale)
+        assert (array.scale, type(array.scale), str(array.encoding)) == (1, int, "scale 1")
+        assert private.decrypt(array).tolist() == [Decimal("0.5"), Decimal("2.0")]
+        table = public.encrypt_column(pa.table({"x": [0.5]}), "x", scale=scale)
+        assert table.schema.field("x").type.description.scales == (1,)
+        assert array.multiply(0.5, scale=scale).scale == 2
+        assert public.encrypt([1]).rescale(scale=scale).scale == 1
+    for scale in (1.5, "1", [1], Decimal("1"), float("nan"), np.ma.masked):
+        with pytest.raises(NumberError, match="scale must be a whole number"):
+            public.encrypt([1], scale=scale)
+        with pytest.raises(NumberError, match="scale must be a whole number"):
+            public.encrypt_column(pa.table({"x": [1]}), "x", scale=scale)
 
 
 def test_nulls(keys):

@@ -3,8 +3,14 @@
 import os
 import subprocess
 import sys
+from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hearith as he
 
 PACKAGE = Path(__file__).parent.parent
 
@@ -14,6 +20,30 @@ def test_the_stub_describes_the_module():
     environment = os.environ | {"PYTHONPATH": str(PACKAGE / "python")}
     run = subprocess.run(command, cwd=PACKAGE, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout
+
+
+def test_calls_have_the_types_that_they_say():
+    environment = os.environ | {"PYTHONPATH": str(PACKAGE / "python")}
+    # mypy has checked it below, with the package.
+    subprocess.run([sys.executable, "tests/typed.py"], cwd=PACKAGE, env=environment, check=True)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "kind", "wrong", "message"),
+    [
+        ([1, 2], {}, np.ndarray, int, "into a ndarray, not into int"),
+        (1, {}, int, float, "into an int, not into float"),
+        (1, {}, int, np.ndarray, "into an int, not into ndarray"),
+        ("0.5", {"scale": 1}, Decimal, int, "into a Decimal, not into int"),
+        (0.5, {"exponent": -1}, float, Decimal, "into a float, not into Decimal"),
+    ],
+)
+def test_what_is_decrypted_into_something_else_is_refused(values, options, kind, wrong, message):
+    public, private = he.generate_keypair(256, insecure=True)
+    encrypted = public.encrypt(values, **options)
+    assert type(private.decrypt(encrypted, into=kind)) is kind
+    with pytest.raises(TypeError, match=message):
+        private.decrypt(encrypted, into=wrong)
 
 
 def test_the_package_is_typed_strictly():

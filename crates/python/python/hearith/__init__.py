@@ -12,7 +12,8 @@ private key can decrypt the results.
 
 from importlib.util import find_spec
 
-from hearith import errors
+from hearith import bfv, errors
+from hearith._naming import describe, rename, summary
 from hearith._native import VERSION as __version__
 from hearith._rows import concatenate
 from hearith._threads import set_threads, threads
@@ -41,6 +42,14 @@ if find_spec("pyarrow") is not None:
     # Arrow has to know the extension type before it meets one, in a file or a message.
     from hearith import arrow as arrow
 
+    def _pandas_type(kind: arrow.EncryptedType) -> object:
+        """pandas' type of a column of Arrow's; pandas is loaded when it asks."""
+        from hearith._pandas_column import EncryptedDtype
+
+        return EncryptedDtype(kind.description)
+
+    arrow.EncryptedType.pandas_type = _pandas_type
+
 __all__ = [
     "DEFAULT_BITS",
     "MIN_SECURE_BITS",
@@ -67,10 +76,14 @@ __all__ = [
     "TableError",
     "Verification",
     "__version__",
+    "bfv",
     "concatenate",
+    "describe",
     "errors",
     "generate_keypair",
     "generate_shared_key",
+    "rename",
     "set_threads",
+    "summary",
     "threads",
 ]

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hearith._native import Ciphertexts
+from hearith._native import Ciphertexts, Gathering
 from hearith.errors import HearithError
 
 #: Rows of the first piece: enough for every lane of every core.
 _FIRST = 512
 #: Seconds that a piece should take: short beside a person's patience, long beside the overhead.
 _PIECE = 0.25
+#: Rows of a piece at most: 32 MiB of ciphertexts at 2048 bits.
+_MOST = 1 << 16
 
 
 def pieces(rows: int, progress: bool, what: str) -> Iterator[tuple[int, int]]:
@@ -32,7 +34,21 @@ def pieces(rows: int, progress: bool, what: str) -> Iterator[tuple[int, int]]:
             if bar is not None:
                 bar.update(stop - start)
             start = stop
-            size = max(_FIRST // 8, min(int(size * min(_PIECE / seconds, 4.0)), 1 << 22))
+            size = max(_FIRST // 8, min(int(size * min(_PIECE / seconds, 4.0)), _MOST))
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def blocks(rows: int, size: int, progress: bool, what: str) -> Iterator[tuple[int, int]]:
+    """Consecutive ranges of `size` rows, and of fewer in the end; with `progress` a bar is shown."""
+    bar = _bar(rows, what) if progress else None
+    try:
+        for start in range(0, rows, size):
+            stop = min(start + size, rows)
+            yield start, stop
+            if bar is not None:
+                bar.update(stop - start)
     finally:
         if bar is not None:
             bar.close()
@@ -52,12 +68,17 @@ def joined(
     rows: int, piece: Callable[[int, int], Ciphertexts], progress: bool = False, what: str = "computing"
 ) -> Ciphertexts:
     """The ciphertexts of all pieces one after another; one call of `piece` at least."""
-    parts = []
+    # Each piece goes to its place at once: pieces kept up to the end would take as much again as the result.
+    gathering, found = None, None
     for start, stop in pieces(rows, progress, what):
         with rows_from(start):
-            parts.append(piece(start, stop))
-    parts = parts or [piece(0, 0)]
-    return parts[0] if len(parts) == 1 else parts[0].concat(parts[1:])
+            found = piece(start, stop)
+        if stop - start < rows:
+            gathering = gathering or Gathering(rows)
+            gathering.append(found)
+    if gathering is not None:
+        found = gathering.take()
+    return piece(0, 0) if found is None else found
 
 
 def _bar(rows: int, what: str) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from weakref import WeakValueDictionary
 
+from hearith._html import shown
 from hearith._native import PublicKey as NativeKey
 from hearith.errors import KeyMismatchError
 
@@ -65,6 +66,17 @@ class ComputingKey:
 
     def __repr__(self) -> str:
         return f"<PublicKey {self.id}: {self.bits} bits, {self.variant}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return shown("Public key", {"id": self.id, "bits": str(self.bits), "variant": self.variant})
+
+
+def check_scheme(scheme: str | None, own: str) -> None:
+    """Raises `KeyMismatchError` if a scheme is asked for that is not the key's own."""
+    if scheme not in (None, own):
+        text = f"scheme {scheme!r} needs another key: this is one of {own}"
+        raise KeyMismatchError(text, kind="wrong_scheme")
 
 
 #: By identity: of two equal keys either may be dropped first.

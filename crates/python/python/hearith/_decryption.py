@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+import numpy as np
 import numpy.typing as npt
 
 from hearith import _native as rust
 from hearith._batches import pieces, rows_from
-from hearith._encrypted import check_key
+from hearith._encrypted import Encrypted, check_key
 from hearith._integers import Integers, joined_integers, unpack
 from hearith.array import EncryptedArray, encrypted
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+#: What a single number is decrypted into.
+Found = TypeVar("Found", int, Decimal, float)
 
 
 class DecryptionKey(ABC):
@@ -29,11 +34,29 @@ class DecryptionKey(ABC):
     def id(self) -> str:
         """The id of the public key."""
 
+    @overload
     def decrypt(
-        self, array: EncryptedArray, *, check: bool = False, progress: bool = False
-    ) -> int | Decimal | float | npt.NDArray[Any]:
+        self, array: EncryptedArray, *, into: type[Found], check: bool = False, progress: bool = False
+    ) -> Found: ...
+
+    @overload
+    def decrypt(
+        self, array: EncryptedArray, *, into: type[np.ndarray[Any, Any]], check: bool = False, progress: bool = False
+    ) -> npt.NDArray[Any]: ...
+
+    @overload
+    def decrypt(
+        self, array: EncryptedArray, *, into: None = None, check: bool = False, progress: bool = False
+    ) -> Any: ...
+
+    def decrypt(
+        self, array: EncryptedArray, *, into: type[Any] | None = None, check: bool = False, progress: bool = False
+    ) -> Any:
         """The numbers in an array: NumPy's `int64` where they fit, else Python's integers; `Decimal` with a scale; floats on a power
         of sixteen, and quotients. A single number comes as Python's `int`, `Decimal` or `float`.
+
+        `into` says which of these is expected, `int`, `Decimal`, `float` or `np.ndarray`, to type checkers and to whoever reads the
+        line; an array that gives another is refused before anything is decrypted.
 
         `check` makes sure that no fault of the machine changed a number, which would give the key away to whoever sees the result; it
         takes some hundredths more time.
@@ -42,15 +65,18 @@ class DecryptionKey(ABC):
             HearithError: what was decrypted did not pass the check (its kind is `wrong_decryption`).
             KeyMismatchError: the array belongs to another key.
             RangeError: a ciphertext holds more than its array's bound: it was not made by these operations.
-            TypeError: this is no encrypted array.
+            TypeError: this is no encrypted array, or one that gives something else than `into`.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
         >>> private.decrypt(public.encrypt(-7)), private.decrypt(public.encrypt([0.5, 2], exponent=-4))
         (-7, array([0.5, 2. ]))
+        >>> private.decrypt(public.encrypt([1, 2, 4]).sum(), into=int).bit_length()
+        3
         """
         content = encrypted(array)
         check_key(content, self.id)
+        _check_kind(content, into)
         found: list[Integers] = []
         for start, stop in pieces(content.size, progress, "decrypting"):
             with rows_from(start):
@@ -68,3 +94,25 @@ class DecryptionKey(ABC):
         from hearith.columns import decrypt_columns
 
         return decrypt_columns(self, table, check=check, progress=progress)
+
+    def decrypt_means(self, totals: Any, *, check: bool = False, progress: bool = False) -> pa.Table:
+        """The means that `PublicKey.mean_columns` has prepared: the float nearest to sum by count, null where there are no values, and the
+        counts. `decrypt_columns` gives the sums themselves.
+
+        Raises:
+            HearithError: as `decrypt_columns`.
+        """
+        from hearith._column_arithmetic import means
+
+        return means(self.decrypt_columns(totals, check=check, progress=progress))
+
+
+def _check_kind(content: Encrypted, into: type[Any] | None) -> None:
+    """Raises `TypeError` if the numbers come as something else."""
+    if into is None:
+        return
+    kind = content.kind()
+    if kind is not into:
+        article = "an" if kind.__name__[0] in "aeiou" else "a"
+        name = getattr(into, "__name__", repr(into))
+        raise TypeError(f"what is encrypted here is decrypted into {article} {kind.__name__}, not into {name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pyarrow as pa
 
@@ -11,6 +11,15 @@ import pyarrow as pa
 PREFIX = "hearith."
 #: The entry that only encrypted columns have.
 SCHEME = PREFIX + "scheme"
+#: The entry with the names of the columns that an encrypted one was made of.
+COLUMNS = PREFIX + "columns"
+#: The entry with the names of the columns that count its additions, and what these end in.
+ADDITIONS = PREFIX + "additions"
+COUNTING = ".additions"
+#: The entry with the id of the table of a column that is encrypted whole.
+TABLE = PREFIX + "table"
+#: What it says of a column that is encrypted whole.
+WHOLE = "bfv"
 #: The entry that says what a column is that is not encrypted.
 ROLE = PREFIX + "role"
 #: The role, and the name in totals, of the column that counts rows.
@@ -24,8 +33,8 @@ def entries(field: pa.Field) -> dict[str, str]:
 
 
 def is_encrypted(field: pa.Field) -> bool:
-    """Whether the field holds ciphertexts."""
-    return SCHEME in entries(field)
+    """Whether the field holds ciphertexts, one a row: columns that are encrypted whole (`hearith.bfv`) stay as they are."""
+    return entries(field).get(SCHEME, WHOLE) != WHOLE
 
 
 def counts_rows(field: pa.Field) -> bool:
@@ -35,4 +44,27 @@ def counts_rows(field: pa.Field) -> bool:
 
 def companions(described: Mapping[str, str]) -> list[str]:
     """The columns that count the additions of an encrypted one, of which these are the entries."""
-    return [str(name) for name in json.loads(described.get(PREFIX + "additions", "[]"))]
+    return [str(name) for name in json.loads(described.get(ADDITIONS, "[]"))]
+
+
+def renamed(field: pa.Field, counts: Collection[str]) -> dict[str, str]:
+    """What the entries of an encrypted column have to say once it has another name than it was encrypted with; nothing if it has not.
+
+    Its companion is the column that has been renamed with it, of those that may count: `NAME.additions`, or what a join gave the ending
+    that it gave the column; otherwise the one that it was.
+    """
+    described = entries(field)
+    if not is_encrypted(field):
+        # The chunks of columns that are encrypted whole are bound to the name that they were encrypted with.
+        return {}
+    try:
+        (before,) = json.loads(described.get(COLUMNS, "[]"))
+        (companion,) = companions(described)
+    except (ValueError, TypeError):
+        # Several columns in one, a column of an array, or damage, of which the kernel tells.
+        return {}
+    if before == field.name or not isinstance(before, str):
+        return {}
+    ending = field.name.removeprefix(before) if field.name.startswith(before) else ""
+    found = (name for name in (field.name + COUNTING, companion + ending) if name in counts)
+    return {COLUMNS: json.dumps([field.name]), ADDITIONS: json.dumps([next(found, companion)])}

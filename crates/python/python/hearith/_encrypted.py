@@ -111,6 +111,10 @@ class Encrypted:
             return number
         return numbers.reshape(self.shape)
 
+    def kind(self) -> type[Any]:
+        """What `decoded` gives: an array, or the type of a single number."""
+        return type(self.encoding.decode(np.zeros(1, np.int64)).tolist()[0]) if self.single else np.ndarray
+
     def shaped(self, shape: Shape) -> Encrypted:
         """The same numbers in another shape of as many places."""
         new = copy(self)

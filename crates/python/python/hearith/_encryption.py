@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hearith import _native as rust
 from hearith._batches import joined
-from hearith._computing import ComputingKey
+from hearith._computing import ComputingKey, check_scheme
 from hearith._encrypted import Encrypted
 from hearith._integers import Integers, plaintexts
 from hearith._operands import Number, Numbers, Shape
@@ -76,6 +76,7 @@ class EncryptionKey(ABC):
         table: Any,
         name: str,
         *,
+        scheme: str | None = None,
         scale: int | None = None,
         range: Number | None = None,
         rounding: bool = False,
@@ -87,12 +88,14 @@ class EncryptionKey(ABC):
         The result is a `pyarrow.Table` in which the column holds ciphertexts, as the extension type
         `hearith.arrow.EncryptedType`, followed by a companion column that counts additions. It is what the command line `hearith`
         reads and writes as Parquet. Nulls, among them pandas' `NA` and NaN, stay nulls: sums pass over them.
+
+        `scheme`, where it is given, has to be that of the key: `paillier`.
         """
         from hearith.columns import ColumnOptions
 
         options = ColumnOptions(scale=scale, range=range)
         return self.encrypt_columns(
-            table, {name: options}, rounding=rounding, max_additions=max_additions, progress=progress
+            table, {name: options}, scheme=scheme, rounding=rounding, max_additions=max_additions, progress=progress
         )
 
     def encrypt_columns(
@@ -100,6 +103,7 @@ class EncryptionKey(ABC):
         table: Any,
         columns: Sequence[str] | Mapping[str, Any],
         *,
+        scheme: str | None = None,
         pack: bool = False,
         rounding: bool = False,
         max_additions: int | None = None,
@@ -111,6 +115,7 @@ class EncryptionKey(ABC):
         """
         from hearith.columns import encrypt_columns
 
+        check_scheme(scheme, "paillier")
         return encrypt_columns(
             self, table, columns, pack=pack, rounding=rounding, max_additions=max_additions, progress=progress
         )

@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from hearith._operands import numbers
+from hearith._operands import Shape, numbers
 from hearith.errors import NullError, NumberError, RangeError, ShapeError
 
-#: An update: one array, or the layers of a model.
-Layers: TypeAlias = npt.NDArray[Any] | Sequence[npt.NDArray[Any]]
+#: An update: one array, or the layers of a model, arrays in lists, tuples and mappings within one another.
+Layers: TypeAlias = npt.NDArray[Any] | Sequence[Any] | Mapping[Any, Any]
 #: An update as it comes back.
-Floats: TypeAlias = npt.NDArray[np.float64] | list[npt.NDArray[np.float64]]
+Floats: TypeAlias = npt.NDArray[np.float64] | list[Any] | tuple[Any, ...] | dict[Any, Any]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Where an array stands in an update, and its shape."""
+
+    name: str
+    shape: Shape
 
 
 class Layout:
-    """The shapes of the arrays of an update; `single` if it is one array and no list."""
+    """The shapes of the arrays of an update, and where they stand in it."""
 
     def __init__(self, like: Layers) -> None:
-        """The layout of an update like this one."""
-        self.single = isinstance(like, np.ndarray)
-        self.shapes = tuple(np.shape(layer) for layer in _listed(like))
+        """The layout of an update like this one.
+
+        Raises:
+            ShapeError: lists within a layer differ in length.
+        """
+        given = _listed(like)
+        leaves = [Leaf(name, _shape(name, layer)) for name, layer in _leaves(given)]
+        self._tree = _filled(given, iter(leaves))
+        #: The arrays in the order in which their numbers follow one another.
+        self.arrays = tuple((leaf.name, leaf.shape) for leaf in leaves)
 
     @property
     def size(self) -> int:
         """How many numbers an update has."""
-        return sum(int(np.prod(shape)) for shape in self.shapes)
+        return sum(int(np.prod(shape)) for _, shape in self.arrays)
 
     def flattened(self, update: Layers) -> npt.NDArray[np.float64]:
         """The numbers of an update one after another.
@@ -37,32 +53,86 @@ class Layout:
             NullError: a number is missing.
             NumberError: a layer holds no numbers.
             RangeError: a number exceeds a float.
-            ShapeError: the arrays have other shapes.
+            ShapeError: the arrays have other shapes, or stand elsewhere.
         """
-        layers = [_layer(place, layer) for place, layer in enumerate(_listed(update))]
-        shapes = tuple(layer.shape for layer in layers)
-        if shapes != self.shapes:
-            raise ShapeError(f"arrays of shapes {list(shapes)}, not {list(self.shapes)}", kind="shapes")
-        return np.concatenate([np.empty(0), *[layer.reshape(-1) for layer in layers]])
+        layers = [(name, _layer(name, layer)) for name, layer in _leaves(_listed(update))]
+        found = tuple((name, layer.shape) for name, layer in layers)
+        if found != self.arrays:
+            (here, shapes), (names, wanted) = _apart(found), _apart(self.arrays)
+            text = f"arrays of shapes {shapes}, not {wanted}"
+            raise ShapeError(
+                text if len(here) != len(names) or here == names else f"layers {here}, not {names}", kind="shapes"
+            )
+        return np.concatenate([np.empty(0), *[layer.reshape(-1) for _, layer in layers]])
 
     def parted(self, flat: npt.NDArray[np.float64]) -> Floats:
-        """The arrays of an update from all its numbers."""
-        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])[:-1]
-        parts = np.split(flat, ends) if self.shapes else []
-        layers = [part.reshape(shape) for part, shape in zip(parts, self.shapes, strict=True)]
-        return layers[0] if self.single else layers
+        """The arrays of an update from all its numbers, where they stand."""
+        ends = np.cumsum([int(np.prod(shape)) for _, shape in self.arrays])[:-1]
+        parts = np.split(flat, ends) if self.arrays else []
+        layers = [part.reshape(shape) for part, (_, shape) in zip(parts, self.arrays, strict=True)]
+        filled: Floats = _filled(self._tree, iter(layers))
+        return filled
 
 
-def _listed(update: Layers) -> list[Any]:
-    return [update] if isinstance(update, np.ndarray) else list(update)
+def _listed(update: Layers) -> Any:
+    """An update as an array or a container: whatever else can be gone through counts as a list of layers."""
+    return update if isinstance(update, np.ndarray | Mapping | list | tuple) else list(update)
 
 
-def _layer(place: int, layer: Any) -> npt.NDArray[np.float64]:
+def _is_branch(node: Any) -> bool:
+    """Whether something holds layers and is none: a mapping, or a list with an array in it somewhere, where one of numbers is a layer."""
+    if isinstance(node, list | tuple):
+        return any(_is_array(one) or _is_branch(one) for one in node)
+    return isinstance(node, Mapping)
+
+
+def _is_array(node: Any) -> bool:
+    return hasattr(node, "shape") and not isinstance(node, np.generic)
+
+
+def _leaves(node: Any, name: str = "", top: bool = True) -> Iterator[tuple[str, Any]]:
+    """The layers with their names, `0` or `encoder.0.bias`; those of a mapping in the order of its keys."""
+    if not (_is_branch(node) or (top and isinstance(node, list | tuple))):
+        yield name or "0", node
+        return
+    for key in _keys(node):
+        yield from _leaves(node[key], f"{name}.{key}" if name else str(key), False)
+
+
+def _keys(node: Any) -> Sequence[Any]:
+    return sorted(node, key=str) if isinstance(node, Mapping) else range(len(node))
+
+
+def _filled(node: Any, layers: Iterator[Any], top: bool = True) -> Any:
+    """The same containers with other layers."""
+    if not (_is_branch(node) or (top and isinstance(node, list | tuple))):
+        return next(layers)
+    found = {key: _filled(node[key], layers, False) for key in _keys(node)}
+    if isinstance(node, Mapping):
+        return {key: found[key] for key in node}
+    if isinstance(node, tuple):
+        return tuple(found.values()) if type(node) is tuple else type(node)(*found.values())
+    return list(found.values())
+
+
+def _apart(arrays: tuple[tuple[str, Shape], ...]) -> tuple[list[str], list[Shape]]:
+    return [name for name, _ in arrays], [shape for _, shape in arrays]
+
+
+def _shape(name: str, layer: Any) -> Shape:
+    try:
+        return np.shape(layer)
+    except ValueError:
+        text = f"layer {name}: its lists differ in length, which no array has"
+        raise ShapeError(text, kind="shapes") from None
+
+
+def _layer(name: str, layer: Any) -> npt.NDArray[np.float64]:
     try:
         return numbers(layer).astype(np.float64)
     except NullError as error:
-        raise NullError(f"layer {place}: a number is missing (masked, null, NA or None)", kind=error.kind) from error
+        raise NullError(f"layer {name}: a number is missing (masked, null, NA or None)", kind=error.kind) from error
     except OverflowError:
-        raise RangeError(f"layer {place}: a number exceeds a float", kind="out_of_range") from None
+        raise RangeError(f"layer {name}: a number exceeds a float", kind="out_of_range") from None
     except (TypeError, ValueError):
-        raise NumberError(f"layer {place} holds something that is no number", kind="not_a_number") from None
+        raise NumberError(f"layer {name} holds something that is no number", kind="not_a_number") from None

@@ -3,6 +3,7 @@ that names it."""
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, SupportsIndex
@@ -30,7 +31,7 @@ def _operate(_: Any, function: np.ufunc, method: str, *operands: Any, **options:
 def operate(function: np.ufunc, method: str, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A ufunc with an encrypted operand, such as `np.add`."""
     if method == "reduce" and function is np.add:
-        return _reduced(*operands, **options)
+        return _checked("add.reduce", _reduced, *operands, **options)
     handler = _OPERATORS.get(function)
     if method != "__call__" or handler is None or options:
         _refuse(function.__name__ if method == "__call__" else f"{function.__name__}.{method}")
@@ -42,20 +43,43 @@ def call(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, An
     handler = _FUNCTIONS.get(function)
     if handler is None:
         _refuse(function.__name__)
-    return handler(*args, **kwargs)
+    return _checked(function.__name__, handler, *args, **kwargs)
 
 
 def _refuse(name: str) -> NoReturn:
     raise TypeError(f"np.{name} cannot be computed on encrypted numbers, or is not offered")
 
 
-def _reduced(
-    array: Any, axis: SupportsIndex | None = 0, dtype: Any = None, out: Any = None, keepdims: bool = False
-) -> Any:
-    """`np.add.reduce`: a sum along an axis."""
-    if dtype is not None or out is not None or keepdims:
-        _refuse("add.reduce with dtype, out or keepdims")
-    return array.sum(axis)
+def _checked(name: str, handler: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What a handler gives; arguments that it does not have are refused under the name that people called."""
+    try:
+        inspect.signature(handler).bind(*args, **kwargs)
+    except TypeError:
+        _refuse(f"{name} with {', '.join(kwargs) or 'these arguments'}")
+    return handler(*args, **kwargs)
+
+
+def _reduced(array: Any, axis: Any = 0, *, keepdims: bool = False) -> Any:
+    """`np.add.reduce`: a sum along an axis or several."""
+    return _summed(array, axis, keepdims=keepdims)
+
+
+def _summed(array: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """`np.sum`."""
+    return _kept(array, axis, array.sum(axis), keepdims)
+
+
+def _mean(array: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """`np.mean`."""
+    return _kept(array, axis, array.mean(axis), keepdims)
+
+
+def _kept(array: Any, axis: Any, reduced: Any, keepdims: bool) -> Any:
+    """What an array was reduced to; on request with the length 1 along the axes that are gone."""
+    if not keepdims:
+        return reduced
+    gone = range(array.ndim) if axis is None else _shapes.axes_of(axis, array.shape)
+    return reduced.reshape(tuple(1 if place in gone else length for place, length in enumerate(array.shape)))
 
 
 def _unwrapped(operand: Any) -> Any:
@@ -94,14 +118,23 @@ for _function, _mirrored in (
     _OPERATORS[_function] = _swapped(_OPERATORS[_function], _mirrored)
 
 
-def _average(array: Any, axis: SupportsIndex | None = None, weights: Any = None) -> Any:
-    """`np.average`: the mean, or a sum of products over the sum of plain weights."""
+def _average(array: Any, axis: Any = None, weights: Any = None, *, keepdims: bool = False) -> Any:
+    """`np.average`: the mean, or a sum of products over the sum of plain weights, which have the array's shape, or one along an axis."""
     if weights is None:
-        return array.mean(axis)
-    if axis is not None and array.ndim != 1:
-        raise ShapeError("weighted averages are of vectors", kind="dimensions")
+        return _mean(array, axis, keepdims=keepdims)
     found = np.asarray(weights)
-    return array @ found / found.sum().item()
+    if found.shape != array.shape:
+        along = None if axis is None else _shapes.axes_of(axis, array.shape)
+        if along is None or len(along) != 1 or found.shape != (array.shape[along[0]],):
+            text = f"weights of shape {found.shape} do not go with the shape {array.shape} and axis {axis}"
+            raise ShapeError(text, kind="dimensions")
+        found = np.moveaxis(np.broadcast_to(found, _shapes.without(array.shape, along[0]) + found.shape), -1, along[0])
+    if axis is None and array.ndim == 1 and not keepdims:
+        return array @ found / found.sum().item()
+    sums = set(np.ravel(found.sum(axis)).tolist())
+    if len(sums) != 1:
+        _refuse("average with weights of different sums along the axis")
+    return _summed(array * found, axis, keepdims=keepdims) / sums.pop()
 
 
 def _diff(array: Any, n: SupportsIndex = 1, axis: SupportsIndex = -1) -> Any:
@@ -167,7 +200,7 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.dot: _dot,
     np.expand_dims: _expanded,
     np.hstack: _hstack,
-    np.mean: lambda array, axis=None: array.mean(axis),
+    np.mean: _mean,
     np.ndim: lambda array: array.ndim,
     np.ravel: lambda array: array.ravel(),
     np.repeat: lambda array, repeats, axis=None: array.repeat(repeats, axis),
@@ -175,7 +208,7 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.shape: lambda array: array.shape,
     np.size: lambda array: array.size,
     np.stack: _stack,
-    np.sum: lambda array, axis=None: array.sum(axis),
+    np.sum: _summed,
     np.take: lambda array, indices, axis=None: array.take(indices, axis),
     np.transpose: lambda array, axes=None: array.transpose(axes) if axes is not None else array.T,
     np.vstack: _vstack,

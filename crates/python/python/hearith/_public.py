@@ -70,6 +70,59 @@ class PublicOperations(ComputingKey, EncryptionKey):
 
         return sum_columns(self, table, by=by, min_rows=min_rows, rerandomise=rerandomise, progress=progress)
 
+    def mean_columns(
+        self,
+        table: Any,
+        *,
+        by: str | Sequence[str] = (),
+        min_rows: int = 0,
+        rerandomise: bool = False,
+        progress: bool = False,
+    ) -> pa.Table:
+        """What means are made of, by groups: the totals of `sum_columns`, each with a plain column `NAME.count` of how many values it has,
+        nulls not counted. `PrivateKey.decrypt_means` divides.
+
+        Raises:
+            TableError: a column is packed and its ciphertexts are sums already.
+        """
+        from hearith._column_arithmetic import mean_columns
+
+        return mean_columns(self, table, by=by, min_rows=min_rows, rerandomise=rerandomise, progress=progress)
+
+    def multiply_column(
+        self, table: Any, column: str, factor: Number | str | Any, *, into: str | None = None, progress: bool = False
+    ) -> pa.Table:
+        """The table with an encrypted column multiplied: by a plain number, by the plain column of the table that `factor` names, or row by
+        row by plain numbers. The result takes the column's place, or stands in the end as `into`; where a factor is null it is null.
+
+        Numbers count exactly, as in `EncryptedArray.multiply`; products are not randomised. The result's range follows from the largest
+        factor, in bits: parts of a table that are to be added up are multiplied as one.
+
+        Raises:
+            RangeError: the products may exceed 127 bits, or what the key has room for.
+            TableError: a column is missing, not encrypted or packed, or there is one named `into`.
+            TypeError: the factor is encrypted.
+        """
+        from hearith._column_arithmetic import multiply_column
+
+        return multiply_column(self, table, column, factor, into=into, progress=progress)
+
+    def add_columns(
+        self, table: Any, left: str, right: Number | str | Any, *, into: str, progress: bool = False
+    ) -> pa.Table:
+        """The table with the sums of an encrypted column and another, encrypted or plain, or a plain number, as the column `into`.
+
+        Sums have the digits of whichever has more. Where a number is null the sum is null. `into` may be `left`, which it replaces.
+
+        Raises:
+            RangeError: the sums may exceed 127 bits, or what the key has room for.
+            ScaleError: one column stands on a power of ten, the other on one of sixteen.
+            TableError: a column is missing, `left` is not encrypted or packed, or there is one named `into`.
+        """
+        from hearith._column_arithmetic import add_columns
+
+        return add_columns(self, table, left, right, into=into, progress=progress)
+
     def from_phe(self, text: str | Iterable[str], *, range: Number = 2**64) -> EncryptedArray:
         """The numbers in python-paillier's JSON (`{"v": "...", "e": -32}`, one object a line, or a list of such texts).
 

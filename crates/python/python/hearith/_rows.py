@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, Self, SupportsIndex, TypeVar
+from typing import Any, Self, SupportsIndex, TypeVar
 
 import numpy as np
 
 from hearith import _arithmetic, _shapes
 from hearith._computing import ComputingKey
 from hearith._encrypted import Encrypted
+from hearith._html import shown
 from hearith._native import Ciphertexts
+from hearith._unseen import Unseen
 from hearith.encoding import Encoding
 from hearith.errors import NullError
 
 
-class Rows:
+class Rows(Unseen):
     """The numbers of an encrypted array and their shape, without any arithmetic."""
 
     __slots__ = ("content",)
@@ -109,29 +110,12 @@ class Rows:
             "key": f"{self.key_id} ({self.content.bits} bits)",
             "ciphertexts": f"{self.nbytes / 1024:.1f} KiB",
         }
-        rows = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in entries.items())
-        return f"<table><caption>Encrypted array</caption>{rows}</table>"
+        return shown("Encrypted array", entries)
 
     def _extent(self) -> str:
         if self.ndim > 1:
             return f"{' x '.join(map(str, self.shape))} numbers"
         return f"{self.size} numbers" if self.shape else "single"
-
-    def __eq__(self, other: object) -> NoReturn:
-        raise TypeError("encrypted numbers cannot be compared: equal numbers have different ciphertexts")
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __lt__(self, other: object) -> NoReturn:
-        raise TypeError("encrypted numbers cannot be compared: nobody sees which is larger without the private key")
-
-    __le__ = __gt__ = __ge__ = __lt__
-
-    def __bool__(self) -> NoReturn:
-        raise TypeError("an encrypted number is neither true nor false")
-
-    def __array__(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
 
     # Rows
 

@@ -49,6 +49,18 @@ def axis_of(axis: SupportsIndex, shape: Shape) -> int:
     return number % len(shape)
 
 
+def axes_of(axis: Any, shape: Shape) -> Shape:
+    """One axis or several, counted from 0.
+
+    Raises:
+        ShapeError: there is no such axis, or one is named twice.
+    """
+    found = tuple(axis_of(one, shape) for one in (axis if isinstance(axis, tuple) else (axis,)))
+    if len(set(found)) != len(found):
+        raise ShapeError(f"an axis is named twice in {axis}", kind="dimensions")
+    return found
+
+
 def without(shape: Shape, axis: int) -> Shape:
     """A shape without an axis."""
     return shape[:axis] + shape[axis + 1 :]

@@ -111,6 +111,8 @@ def spark_schema(schema: pa.Schema, before: StructType, jwk: str) -> StructType:
 def _described_type(entries: Mapping[str, str]) -> pa.DataType:
     if _descriptions.SCHEME not in entries:
         return pa.uint64()
+    if entries[_descriptions.SCHEME] == _descriptions.WHOLE:
+        return pa.binary()
     return pa.binary(ciphertext_bytes(int(entries[_descriptions.PREFIX + "bits"])))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
@@ -142,14 +143,18 @@ class EncryptedArray(Rows):
         """
         return EncryptedArray(_arithmetic.divided(self.content, _plain(divisor)))
 
-    def sum(self, axis: SupportsIndex | None = None, *, progress: bool = False) -> EncryptedArray:
-        """The sum of all numbers, or those along an axis; no numbers have the sum 0, one number that number's ciphertext itself."""
+    def sum(self, axis: SupportsIndex | tuple[int, ...] | None = None, *, progress: bool = False) -> EncryptedArray:
+        """The sum of all numbers, or those along an axis or several; no numbers have the sum 0, one number that number's ciphertext
+        itself."""
         if axis is None:
             return EncryptedArray(_arithmetic.total(self.content, progress))
-        return EncryptedArray(_arithmetic.total_along(self.content, _shapes.axis_of(axis, self.shape)))
+        content = self.content
+        for along in sorted(_shapes.axes_of(axis, self.shape), reverse=True):
+            content = _arithmetic.total_along(content, along)
+        return EncryptedArray(content)
 
-    def mean(self, axis: SupportsIndex | None = None) -> EncryptedArray:
-        """The mean of all numbers, or those along an axis: the sum, divided by how many there are when it is decrypted.
+    def mean(self, axis: SupportsIndex | tuple[int, ...] | None = None) -> EncryptedArray:
+        """The mean of all numbers, or those along an axis or several: the sum, divided by how many there are when it is decrypted.
 
         Raises:
             ShapeError: there are none.
@@ -159,7 +164,7 @@ class EncryptedArray(Rows):
         >>> private.decrypt(public.encrypt([[1, 2], [3, 5]]).mean(axis=0)).tolist()
         [2.0, 3.5]
         """
-        count = self.size if axis is None else self.shape[_shapes.axis_of(axis, self.shape)]
+        count = self.size if axis is None else math.prod(self.shape[one] for one in _shapes.axes_of(axis, self.shape))
         if count == 0:
             raise ShapeError("the mean of no numbers", kind="dimensions")
         return self.sum(axis) / count

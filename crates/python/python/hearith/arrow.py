@@ -6,11 +6,11 @@ encrypted table the field's metadata say the same in the entries `hearith.*`, wh
 
 from __future__ import annotations
 
-import importlib
 import json
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
@@ -128,10 +128,12 @@ class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
     def __reduce__(self) -> tuple[Any, ...]:
         return EncryptedType, (self.description, self.storage_type)
 
+    #: What makes pandas' type of this one. It computes with arrays, which become columns of this type: so the package puts it here.
+    pandas_type: ClassVar[Callable[[EncryptedType], Any]]
+
     def to_pandas_dtype(self) -> Any:
-        """In pandas a column keeps its type, as one of Arrow's: `to_pandas`, filters, `to_parquet` and the way back leave it as it is."""
-        pandas: Any = importlib.import_module("pandas")
-        return pandas.ArrowDtype(self)
+        """In pandas a column keeps its type: `to_pandas`, filters, `to_parquet` and the way back leave it as it is."""
+        return type(self).pandas_type(self)
 
 
 def register() -> None:
@@ -180,26 +182,57 @@ def from_arrow(key: ComputingKey, column: Any) -> Encrypted:
     if whole.null_count:
         text = f"{whole.null_count} rows are null: an EncryptedArray has a number in each"
         raise TableError(text, kind="missing")
-    scale, exponent = description.scales[0], description.exponent
-    encoding = Encoding.of(exponent=exponent) if description.encoding == "base16" else Encoding.of(scale=scale)
+    encoding = read_encoding(description)
     fixed = _of_type(EncryptedType(description), whole)
     return Encrypted(key, read_ciphertexts(key, _storage_bytes(fixed.storage)), encoding, description.bound)
+
+
+def read_encoding(description: Description) -> Encoding:
+    """How the numbers of a column that is not packed are encoded."""
+    if description.encoding == "base16":
+        return Encoding.of(exponent=description.exponent)
+    return Encoding.of(scale=description.scales[0])
 
 
 def extended(table: pa.Table) -> pa.Table:
     """The table with its encrypted columns as the extension type and with their descriptions, where it has lost some of that: files that
     the command line wrote have plain binary described by its field's metadata, other libraries keep the type and neither the metadata
-    nor the width.
+    nor the width. The descriptions have the names that the columns have now.
     """
     for index, field in enumerate(table.schema):
         if needs_extending(field):
             known = isinstance(field.type, EncryptedType)
             kind = EncryptedType(field.type.description if known else Description.of_field(field))
             chunks = [_of_type(kind, chunk) for chunk in table.column(index).chunks]
-            metadata = {**(field.metadata or {}), **kind.description.entries()}
-            described = pa.field(field.name, kind, field.nullable, metadata)
+            described = pa.field(field.name, kind, field.nullable, _with_entries(field, kind.description.entries()))
             table = table.set_column(index, described, pa.chunked_array(chunks, type=kind))
+    return _named(table)
+
+
+def extended_schema(schema: pa.Schema) -> pa.Schema:
+    """The schema that `extended` gives a table of this one."""
+    return extended(schema.empty_table()).schema
+
+
+def _named(table: pa.Table) -> pa.Table:
+    """The table with encrypted columns described by the names that they have now, where somebody has renamed them."""
+    counts = {field.name for field in table.schema if field.type == pa.uint64()}
+    for index, field in enumerate(table.schema):
+        changed = _descriptions.renamed(field, counts)
+        if changed:
+            column, kind = table.column(index), field.type
+            if isinstance(kind, EncryptedType):
+                additions = tuple(_descriptions.companions(changed))
+                kind = EncryptedType(replace(kind.description, columns=(field.name,), additions=additions))
+                column = pa.chunked_array([_of_type(kind, chunk) for chunk in column.chunks], type=kind)
+            described = pa.field(field.name, kind, field.nullable, _with_entries(field, changed))
+            table = table.set_column(index, described, column)
     return table
+
+
+def _with_entries(field: pa.Field, entries: dict[str, str]) -> dict[bytes, bytes]:
+    """A field's metadata with other entries in place of those of the same names."""
+    return {**(field.metadata or {}), **{name.encode(): text.encode() for name, text in entries.items()}}
 
 
 def needs_extending(field: pa.Field) -> bool:

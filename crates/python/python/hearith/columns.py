@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from typing import Any, NamedTuple, Protocol
 
 from hearith import _native
@@ -23,10 +24,13 @@ try:
 except ImportError as error:
     raise ImportError("encrypted columns need pyarrow: pip install 'hearith[arrow]'") from error
 
-from hearith.arrow import extended
+from hearith._companions import completed
+from hearith.arrow import extended, extended_schema
 
 #: Bits beyond which no key has room for a range.
 _MOST_BITS = 8192
+#: Decimals of as many digits as that.
+_EXACT = Context(prec=_MOST_BITS)
 _ENDLESS = "the range is not finite, or far too large"
 
 
@@ -36,6 +40,7 @@ class EncryptingKey(Protocol):
     @property
     def native(self) -> _native.PublicKey | _native.PrivateKey:
         """The key in Rust."""
+        ...
 
 
 class DecryptingKey(Protocol):
@@ -44,6 +49,7 @@ class DecryptingKey(Protocol):
     @property
     def native(self) -> _native.PrivateKey | _native.RemoteKey:
         """The key in Rust."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class Totals:
     def __init__(self, public: ComputingKey, schema: pa.Schema, by: str | Sequence[str] = ()) -> None:
         """Starts with nothing added."""
         names = [by] if isinstance(by, str) else list(by)
-        self._totals = _native.Totals(public.native, schema, names)
+        self._totals = _native.Totals(public.native, extended_schema(schema), names)
 
     def update(self, table: Any, *, progress: bool = False) -> None:
         """Adds the rows of a table or record batch."""
@@ -127,10 +133,17 @@ def encryptor_of(
     max_additions: int | None,
 ) -> _native.Encryptor:
     """What encrypts the batches of a table of this schema; arguments as of `PublicKey.encrypt_columns`."""
-    options = columns if isinstance(columns, Mapping) else dict.fromkeys(column_names(columns), ColumnOptions())
-    specs = [(name, *_spec(name, option)) for name, option in options.items()]
     additions = None if max_additions is None else whole("max_additions", max_additions, 1)
+    specs = specifications(columns)
     return _native.Encryptor(key, schema, specs, pack=pack, rounding=rounding, max_additions=additions)
+
+
+def specifications(
+    columns: str | Sequence[str] | Mapping[str, ColumnOptions | Mapping[str, Any]],
+) -> list[tuple[str, int | None, str | None]]:
+    """Names of columns with scale and range, as Rust takes them."""
+    options = columns if isinstance(columns, Mapping) else dict.fromkeys(column_names(columns), ColumnOptions())
+    return [(name, *_spec(name, option)) for name, option in options.items()]
 
 
 def sum_columns(
@@ -144,7 +157,7 @@ def sum_columns(
 ) -> pa.Table:
     """`PublicKey.sum_columns`."""
     totals: Totals | None = None
-    for part in _tables(table):
+    for part in tables(table):
         totals = totals or Totals(key, part.schema, by)
         totals.update(part, progress=progress)
     if totals is None:
@@ -203,12 +216,14 @@ def _single_batch(table: pa.Table) -> pa.RecordBatch:
 
 def as_table(table: Any) -> pa.Table:
     """A table of pyarrow from a table or record batch of pyarrow, a data frame or series of pandas (without its index) or polars, lazy or
-    not, or an Arrow stream. Encrypted columns that another library has passed on have their type and description again.
+    not, or an Arrow stream. Encrypted columns that another library has passed on have their type and description again, and those that an
+    encrypted array has become a companion.
 
     Raises:
+        RangeError: an encrypted array's numbers may be larger than those of a column.
         TypeError: it is none of these.
     """
-    return extended(_as_arrow(table))
+    return completed(extended(_as_arrow(table)))
 
 
 def _as_arrow(table: Any) -> pa.Table:
@@ -229,13 +244,13 @@ def _as_arrow(table: Any) -> pa.Table:
     raise TypeError(f"{type(table).__name__} is no table: give one of pyarrow, pandas or polars")
 
 
-def _tables(tables: Any) -> Iterator[pa.Table]:
+def tables(given: Any) -> Iterator[pa.Table]:
     """A single table, or each of several."""
-    single = isinstance(tables, pa.Table | pa.RecordBatch) or not isinstance(tables, Iterable)
-    if single or hasattr(tables, "__arrow_c_stream__"):
-        yield as_table(tables)
+    single = isinstance(given, pa.Table | pa.RecordBatch) or not isinstance(given, Iterable)
+    if single or hasattr(given, "__arrow_c_stream__"):
+        yield as_table(given)
     else:
-        yield from map(as_table, tables)
+        yield from map(as_table, given)
 
 
 def column_names(columns: str | Sequence[str]) -> list[str]:
@@ -269,11 +284,7 @@ def _spec(name: str, options: ColumnOptions | Mapping[str, Any]) -> tuple[int | 
         raise RangeError(_ENDLESS, column=name, kind=error.kind) from None
     if range.numerator.bit_length() > _MOST_BITS:
         raise RangeError(_ENDLESS, column=name, kind="out_of_range")
-    if (range * 10 ** (scale or 0)).denominator != 1:
+    units = range * 10 ** (scale or 0)
+    if units.denominator != 1:
         raise TableError("the range has more digits than the scale keeps", column=name, kind="too_many_digits")
-    return scale, str(range.numerator) if range.denominator == 1 else _decimal(range, scale or 0)
-
-
-def _decimal(number: Any, scale: int) -> str:
-    digits = str(int(abs(number) * 10**scale)).rjust(scale + 1, "0")
-    return f"{'-' * (number < 0)}{digits[:-scale]}.{digits[-scale:]}"
+    return scale, f"{_EXACT.scaleb(Decimal(units.numerator), -(scale or 0)):f}"

@@ -1,4 +1,5 @@
-"""Encrypted columns in DuckDB: the SQL functions `he_sum`, `he_add`, `he_multiply`, `he_rerandomise`, `he_key_id` and `he_decrypt`.
+"""Encrypted columns in DuckDB: the SQL functions `he_sum`, `he_avg`, `he_add`, `he_multiply`, `he_rerandomise`, `he_key_id` and
+`he_decrypt`; `FROM he_functions()` lists them all with what they do.
 
 The wheel carries DuckDB's extension; `connect` opens a database with it, `load` adds it to a connection. A ciphertext is a
 `BLOB` as in the Parquet files that `hearith encrypt` and `PublicKey.encrypt_columns` write::
@@ -14,6 +15,7 @@ description back on what a query of your own returns. Both give tables that `Pri
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from os import PathLike, fspath
 from pathlib import Path
@@ -30,12 +32,15 @@ try:
 except ImportError as error:
     raise ImportError("this module needs duckdb and pyarrow: pip install 'hearith[duckdb]'") from error
 
+from hearith._tables import described
 from hearith.columns import Totals
 
 #: The extension that belongs to this version of the package.
 EXTENSION = Path(__file__).with_name("hearith.duckdb_extension")
 _UNSIGNED = "allow_unsigned_extensions"
 _INSECURE = "hearith_allow_insecure_keys"
+#: What makes a name a pattern.
+_PATTERN = re.compile(r"[*?\[]")
 
 File = str | PathLike[str]
 
@@ -101,12 +106,21 @@ def sum_columns(
 ) -> pa.Table:
     """The totals of all encrypted columns of Parquet files by groups, still encrypted: `PublicKey.sum_columns`, on DuckDB's threads.
 
+    Args:
+        con: a connection with the extension.
+        public: the key that the files are encrypted under.
+        files: names, or patterns as DuckDB has them (`'parts/*.parquet'`, `'**/2026-*.parquet'`, `?`, `[a-c]`). A file that exists
+            under the very name is that file. A pattern adds what is not among the files before it.
+        by: the columns that make groups.
+        min_rows: groups of fewer rows are left out.
+        rerandomise: whether the totals are ciphertexts that nobody can link to the rows.
+
     Raises:
         KeyMismatchError: a file is encrypted under another key.
-        TableError: no column is encrypted, files differ in their columns, a group column is missing, or a total has more additions
-            than there is headroom for.
+        TableError: a pattern finds no file, no column is encrypted, files differ in their columns, a group column is missing, or a
+            total has more additions than there is headroom for.
     """
-    paths = [fspath(file) for file in ([files] if isinstance(files, str | PathLike) else files)]
+    paths = _found(con, [fspath(file) for file in ([files] if isinstance(files, str | PathLike) else files)])
     groups = [by] if isinstance(by, str) else list(by)
     if not paths:
         raise TableError("no files to add up", kind="no_table")
@@ -115,7 +129,7 @@ def sum_columns(
     Totals(public, schema, groups)
     load_key(con, public)
     query = _query(schema, groups, public.id)
-    result = describe(con.sql(query, params={"files": paths}).to_arrow_table(), schema)
+    result = describe(con.sql(query, params={"files": [_literal(path) for path in paths]}).to_arrow_table(), schema)
     role = {_descriptions.ROLE: _descriptions.ROWS}
     counted = pa.field(_descriptions.ROWS, pa.uint64(), nullable=False, metadata=role)
     place = result.schema.get_field_index(_descriptions.ROWS)
@@ -136,29 +150,7 @@ def describe(table: pa.Table, like: pa.Schema | File) -> pa.Table:
     Raises:
         TableError: a column described there has another length of values here, or its companion is missing.
     """
-    schema = like if isinstance(like, pa.Schema) else pq.read_schema(fspath(like))
-    companions = {name for field in schema for name in _descriptions.companions(_descriptions.entries(field))}
-    for index, field in enumerate(table.schema):
-        position = schema.get_field_index(field.name)
-        original = None if position < 0 else schema.field(position)
-        if original is None:
-            continue
-        if _descriptions.is_encrypted(original):
-            kind = _storage(original)
-        elif field.name in companions or _descriptions.counts_rows(original):
-            kind = pa.uint64()
-        else:
-            continue
-        try:
-            column = table.column(index).cast(kind)
-        except pa.ArrowInvalid as error:
-            text = f"does not hold what is described: {kind} cannot be made of its {field.type}"
-            raise TableError(text, column=field.name, kind="differs") from error
-        # Counts are never null: nothing added is 0.
-        column = column.fill_null(0) if kind == pa.uint64() else column
-        nullable = kind != pa.uint64()
-        table = table.set_column(index, pa.field(field.name, kind, nullable, original.metadata), column)
-    return table
+    return described(table, like if isinstance(like, pa.Schema) else pq.read_schema(fspath(like)))
 
 
 def _with_insecure(con: duckdb.DuckDBPyConnection, jwk: str) -> str:
@@ -178,6 +170,28 @@ def _load(con: duckdb.DuckDBPyConnection, source: str) -> str:
     except duckdb.InvalidInputException as error:
         raise HearithError(str(error)) from error
     return str(id)
+
+
+def _found(con: duckdb.DuckDBPyConnection, names: list[str]) -> list[str]:
+    """The files that names and patterns mean, by DuckDB's own matching. What a pattern finds is added if it is not there yet."""
+    paths: list[str] = []
+    found: set[str] = set()
+    for name in names:
+        if Path(name).exists() or not _PATTERN.search(name):
+            paths.append(name)
+            found.add(name)
+            continue
+        here = [path for (path,) in con.execute("SELECT file FROM glob(?) ORDER BY file", [name]).fetchall()]
+        if not here:
+            raise TableError(f"{name}: no file has such a name", kind="no_table")
+        paths += [path for path in here if path not in found]
+        found.update(here)
+    return paths
+
+
+def _literal(path: str) -> str:
+    """The pattern that finds this file and no other: `read_parquet` takes names for patterns."""
+    return _PATTERN.sub(lambda character: f"[{character[0]}]", path)
 
 
 def _one_schema(paths: list[str]) -> pa.Schema:
@@ -217,7 +231,3 @@ def _encrypted(schema: pa.Schema) -> dict[str, dict[str, str]]:
         for field in schema
         if _descriptions.SCHEME in (entries := _descriptions.entries(field))
     }
-
-
-def _storage(field: pa.Field) -> pa.DataType:
-    return getattr(field.type, "storage_type", field.type)

@@ -30,6 +30,8 @@ MIN_EXPONENT = -512
 #: Largest divisor, in bits.
 MAX_DIVISOR_BITS = 1024
 
+#: Powers of ten up to this are doubles exactly.
+_EXACT_TENS = 22
 _INT64 = np.iinfo(np.int64)
 _EXACT = Context(prec=5000)
 _NOT_FINITE = "not a finite number"
@@ -184,6 +186,8 @@ class Encoding:
             return self._of_integers(values)
         if isinstance(values, np.ndarray) and values.dtype.kind == "f" and self.base == 16 and self.divisor == 1:
             return self._of_floats(values)
+        if self.base == 10 and self.divisor == 1 and _are_doubles(values):
+            return self._of_decimals(np.asarray(values, dtype=np.float64), rounding)
         return narrow([self._integer(row, value, rounding) for row, value in enumerate(values)])
 
     def _of_integers(self, values: npt.NDArray[Any]) -> Integers:
@@ -201,6 +205,27 @@ class Encoding:
             return [self._integer(row, value, True) for row, value in enumerate(values.tolist())]
         return scaled.astype(np.int64)
 
+    def _of_decimals(self, values: npt.NDArray[np.float64], rounding: bool) -> Integers:
+        """The integers of doubles, each the shortest decimal that reads back as it, as `_integer` gives them one by one.
+
+        No two decimals of 15 digits read as one double: an integer below 10^15 that gives the double when it is divided is the one. Where
+        digits are rounded away, the product is too, by less than what lies between it and the next half. Whatever is left goes one by one.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = values * 10.0**self.scale
+            nearest = np.rint(scaled)
+            known = (np.abs(nearest) < 1e15) & (nearest / 10.0**self.scale == values)
+            if rounding:
+                known |= (np.abs(scaled) < 2.0**49) & (0.5 - np.abs(scaled - nearest) > np.abs(scaled) * 2.0**-50)
+        known &= self.scale <= _EXACT_TENS
+        found = np.where(known, nearest, 0).astype(np.int64)
+        if known.all():
+            return found
+        integers: list[int] = found.tolist()
+        for row in np.flatnonzero(~known).tolist():
+            integers[row] = self._integer(row, values[row], rounding)
+        return narrow(integers)
+
     def _exact(self, value: Any) -> Fraction:
         """The number, a float as the binary fraction that it is where numbers are binary fractions."""
         binary = self.base == 16 and isinstance(value, float | np.floating) and np.isfinite(value)
@@ -215,6 +240,13 @@ class Encoding:
             text = f"more digits after the point than {self} keeps"
             raise ScaleError(f"{text}: raise the scale (scale=) or round (rounding=True)", row, kind="too_many_digits")
         return round(scaled)
+
+
+def _are_doubles(values: Vector) -> bool:
+    """Whether all are doubles: floats of other lengths have shortest decimals of their own."""
+    if isinstance(values, np.ndarray):
+        return bool(values.dtype == np.float64)
+    return all(type(value) is float for value in values)
 
 
 def _float(row: int, value: int, steps: int) -> float:

@@ -1,8 +1,10 @@
 """Adding up the updates of many clients, none of which anybody but the key's owner sees, and the owner only their sum.
 
-An update is one NumPy array or a list of them (the layers of a model). Its numbers become integers, multiples of `step` up to
-`range` either side of 0, and lie side by side in the slots of few plaintexts. Each slot has headroom for the sum of all
-clients, each with its weight: what could exceed it is an error, never a number that wrapped around.
+An update is one NumPy array, or several in lists, tuples and dictionaries (the layers of a model). Its numbers
+become integers, multiples of `step` up to
+`range` either side of 0, and lie side by side in the slots of few plaintexts: some dozens a ciphertext of Paillier's, thousands of
+`hearith.bfv`'s. Each slot has headroom for the sum of all clients, each with its weight: what could exceed it is an error, never a number
+that wrapped around.
 """
 
 from __future__ import annotations
@@ -14,15 +16,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hearith import _native
+from hearith import _native, bfv
 from hearith._arguments import MOST, whole
-from hearith._batches import joined, pieces, rows_from
 from hearith._computing import ComputingKey
-from hearith._encrypted import read_ciphertexts
-from hearith._integers import Integers, first_beyond, joined_integers, packed, unpack
+from hearith._federated_rows import Scheme, Slotted, Whole
+from hearith._integers import Integers, first_beyond
 from hearith._layers import Floats, Layers, Layout
 from hearith._operands import Number
-from hearith.errors import CiphertextError, KeyMismatchError, RangeError, ScaleError
+from hearith.errors import KeyMismatchError, RangeError, ScaleError
 from hearith.keys import PrivateKey
 
 #: Largest magnitude of a number in steps: what a double holds exactly.
@@ -37,7 +38,13 @@ class EncryptedUpdate:
 
     __slots__ = ("_rows", "key_id", "layout", "weight")
 
-    def __init__(self, key_id: str, layout: tuple[Any, ...], weight: int, rows: _native.Ciphertexts | bytes) -> None:
+    def __init__(
+        self,
+        key_id: str,
+        layout: tuple[Any, ...],
+        weight: int,
+        rows: _native.Ciphertexts | _native.BfvVector | bytes,
+    ) -> None:
         """Updates come from `Aggregator.encrypt` and `Aggregator.sum`."""
         self.key_id, self.layout, self.weight, self._rows = key_id, layout, weight, rows
 
@@ -47,7 +54,7 @@ class EncryptedUpdate:
         return len(self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """The ciphertexts one after another, big-endian."""
+        """The ciphertexts one after another: of Paillier big-endian, of BFV each behind its length."""
         return self._rows if isinstance(self._rows, bytes) else self._rows.to_bytes()
 
     def __repr__(self) -> str:
@@ -56,10 +63,10 @@ class EncryptedUpdate:
     def __reduce__(self) -> tuple[Any, ...]:
         return EncryptedUpdate, (self.key_id, self.layout, self.weight, self.to_bytes())
 
-    def rows(self, key: ComputingKey) -> _native.Ciphertexts:
+    def rows(self, scheme: Scheme[Any]) -> Any:
         """The ciphertexts, which are checked when they are first needed."""
         if isinstance(self._rows, bytes):
-            self._rows = read_ciphertexts(key, self._rows)
+            self._rows = scheme.read(self._rows)
         return self._rows
 
 
@@ -67,16 +74,18 @@ class Aggregator:
     """How the updates of many clients are encrypted and added up. Every party makes one with the same arguments.
 
     Args:
-        key: the public key; whoever decrypts has the private one.
+        key: the public key, of either scheme; whoever decrypts has the private one.
         like: an update, for the shapes of its arrays.
         range: largest magnitude of a number.
         step: what numbers are rounded to multiples of.
         clients: how many updates are added up at most.
         max_weight: largest weight of an update, a positive integer (say, its number of samples).
+        secret_weights: each client's weight is encrypted as one number more of its update, so that nobody but the key's owner sees
+            weights, and the owner only their sum.
 
     Raises:
         NumberError: `clients` or `max_weight` is no whole number.
-        RangeError: a slot with this range, step and headroom is larger than the key, or an argument is not finite.
+        RangeError: a slot with this range, step and headroom is larger than the key has room for, or an argument is not finite.
         ScaleError: the step is not positive.
 
     >>> import hearith as he, numpy as np
@@ -90,13 +99,14 @@ class Aggregator:
 
     def __init__(
         self,
-        key: ComputingKey,
+        key: ComputingKey | bfv.PublicKey,
         like: Layers,
         *,
         range: Number,
         step: Number,
         clients: int,
         max_weight: int = 1,
+        secret_weights: bool = False,
     ) -> None:
         """Lays out the slots."""
         clients, max_weight = whole("clients", clients, 1), whole("max_weight", max_weight, 1)
@@ -109,13 +119,17 @@ class Aggregator:
         self._steps = int(_exact("range", range) / self._step)
         if not 1 <= self._steps <= _MOST_STEPS:
             raise RangeError("the range must be at least one step and at most 2^53 steps", kind="out_of_range")
-        self._capacity = clients * max_weight
-        self._max_weight = max_weight
-        largest = self._steps * max_weight
-        if largest >= 2**63 or self._capacity > MOST:
+        self._max_weight, self._secret = max_weight, secret_weights
+        # Of secret weights nobody who adds up sees more than how many there are.
+        self._capacity = clients if secret_weights else clients * max_weight
+        largest, numbers = self._steps * max_weight, self.size + secret_weights
+        if largest >= 2**63 or clients * max_weight > MOST:
             raise RangeError("range, step, clients and largest weight need more than 64 bits", kind="out_of_range")
-        fits = _native.SlotLayout.fits(key.bits, largest, clients)
-        self._slots = _native.SlotLayout(key.bits, max(1, min(fits, self.size)), largest, clients)
+        self._scheme: Scheme[Any]
+        if isinstance(key, bfv.PublicKey):
+            self._scheme = Whole(key.native, numbers, largest, clients)
+        else:
+            self._scheme = Slotted(key, numbers, largest, clients)
 
     @property
     def size(self) -> int:
@@ -125,16 +139,21 @@ class Aggregator:
     @property
     def slots(self) -> int:
         """How many numbers share a ciphertext."""
-        return self._slots.slots
+        return self._scheme.slots
+
+    @property
+    def secret_weights(self) -> bool:
+        """Whether weights are encrypted with the updates."""
+        return self._secret
 
     @property
     def ciphertexts(self) -> int:
         """How many ciphertexts an update has."""
-        return -(-self.size // self.slots)
+        return self._scheme.ciphertexts
 
     @property
     def capacity(self) -> int:
-        """The largest total weight of a sum."""
+        """The largest total weight of a sum; with secret weights the most updates of one."""
         return self._capacity
 
     def encrypt(
@@ -143,34 +162,31 @@ class Aggregator:
         *,
         weight: int = 1,
         clip: bool = False,
-        private: PrivateKey | None = None,
+        private: PrivateKey | bfv.PrivateKey | None = None,
         progress: bool = False,
     ) -> EncryptedUpdate:
         """Encrypts an update, its numbers rounded to the nearest step and multiplied by a weight of the client's own.
 
         Args:
             update: arrays of the agreed shapes.
-            weight: 1 to `max_weight`.
+            weight: 1 to `max_weight`; it can be read from the update unless the aggregator has secret weights.
             clip: cuts numbers that exceed the range to it, rather than refusing them; not what is no number.
-            private: the private key, faster where the client is its owner.
+            private: the private key where the client is its owner: faster, or of BFV in half the bytes.
             progress: shows a progress bar.
 
         Raises:
             NullError: a number is missing (masked, null).
+            KeyMismatchError: the private key is another's.
             RangeError: a number is not finite, or exceeds the range and is not to be cut.
             ShapeError: the arrays have other shapes.
         """
         weight = self._weight(weight)
-        padded = np.zeros(self.ciphertexts * self.slots, dtype=np.int64)
-        padded[: self.size] = self._quantised(update, clip) * weight
-        key = self._key.native if private is None else private.native
-        public, slots = self._key.native, self.slots
-
-        def piece(start: int, stop: int) -> _native.Ciphertexts:
-            with packed(padded[start * slots : stop * slots]) as (data, width):
-                return key.encrypt(self._slots.pack(public, data, width))
-
-        rows = joined(self.ciphertexts, piece, progress, "encrypting")
+        if private is not None:
+            self._check_key(private.id)
+        numbers = self._quantised(update, clip) * weight
+        if self._secret:
+            numbers, weight = np.append(numbers, np.int64(weight)), 1
+        rows = self._scheme.encrypt(numbers, private, progress)
         return EncryptedUpdate(self._key.id, self._layout, weight, rows)
 
     def sum(
@@ -178,15 +194,19 @@ class Aggregator:
     ) -> EncryptedUpdate:
         """The sum of updates, each multiplied by its weight if there are weights. Needs no private key.
 
-        The sum of a single update is that update's ciphertexts themselves, and sums are not randomised: whoever knows the
-        updates' ciphertexts can test guesses of the weights. `rerandomise` ends that.
+        With Paillier, the sum of a single update is that update's ciphertexts themselves, and sums are not randomised: whoever knows
+        the updates' ciphertexts can test guesses of the weights. `rerandomise` ends that. With BFV sums are randomised, since their
+        noise would tell the key's owner of the addends.
 
         Raises:
             NumberError: a weight is no whole number.
             KeyMismatchError, ScaleError: an update belongs to another key, or to an aggregator with other arguments.
             RangeError: the total weight exceeds what there is headroom for.
+            ValueError: there is no update, not as many weights, or any weights where they are secret: clients have multiplied by theirs.
         """
         every = list(updates)
+        if self._secret and weights is not None:
+            raise ValueError("the weights are secret: each client gives its own to encrypt")
         factors = [1] * len(every) if weights is None else [self._weight(weight) for weight in weights]
         if len(factors) != len(every) or not every:
             raise ValueError(f"{len(factors)} weights for {len(every)} updates")
@@ -196,22 +216,7 @@ class Aggregator:
         if total > self._capacity:
             text = f"a total weight of {total} exceeds the {self._capacity} that there is headroom for"
             raise RangeError(text, kind="headroom")
-        key = self._key.native
-        batches = [update.rows(self._key) for update in every]
-        bits = max(factors).bit_length()
-
-        def piece(start: int, stop: int) -> _native.Ciphertexts:
-            parts = [batch.range(start, stop) for batch in batches]
-            count, terms = stop - start, len(parts)
-            together = parts[0].concat(parts[1:])
-            if bits == 1:
-                groups = [list(range(row, count * terms, count)) for row in range(count)]
-                return key.sum_groups(together, groups)
-            by_row = together.select([row + count * term for row in range(count) for term in range(terms)])
-            with packed(np.array(factors, dtype=np.int64)) as (data, width):
-                return key.dot(by_row, data, width, terms, bits)
-
-        rows = joined(self.ciphertexts, piece, progress, "adding")
+        rows = self._scheme.sum([update.rows(self._scheme) for update in every], factors, progress)
         return EncryptedUpdate(self._key.id, self._layout, total, rows)
 
     def rerandomise(self, update: EncryptedUpdate, *, progress: bool = False) -> EncryptedUpdate:
@@ -221,10 +226,7 @@ class Aggregator:
             KeyMismatchError, ScaleError: the update belongs to another key, or to an aggregator with other arguments.
         """
         self._check(update)
-        key, rows = self._key.native, update.rows(self._key)
-        others = joined(
-            len(rows), lambda start, stop: key.rerandomise(rows.range(start, stop)), progress, "randomising"
-        )
+        others = self._scheme.rerandomise(update.rows(self._scheme), progress)
         return EncryptedUpdate(self._key.id, self._layout, update.weight, others)
 
     def update(self, data: bytes, *, weight: int = 1) -> EncryptedUpdate:
@@ -235,21 +237,27 @@ class Aggregator:
             RangeError: the weight exceeds what there is headroom for.
         """
         weight = whole("weight", weight, 1, self._capacity)
-        update = EncryptedUpdate(self._key.id, self._layout, weight, read_ciphertexts(self._key, data))
+        update = EncryptedUpdate(self._key.id, self._layout, weight, self._scheme.read(data))
         self._check(update)
         return update
 
-    def total(self, private: PrivateKey, update: EncryptedUpdate, *, progress: bool = False) -> Floats:
+    def total(self, private: PrivateKey | bfv.PrivateKey, update: EncryptedUpdate, *, progress: bool = False) -> Floats:
         """The weighted sum that an update holds, in arrays of the agreed shapes.
 
         Raises:
             RangeError: a slot holds more than the range times the total weight.
         """
-        return self._shaped(self._decrypted(private, update, progress), Fraction(1))
+        totals, _ = self._decrypted(private, update, progress)
+        return self._shaped(totals, Fraction(1))
 
-    def mean(self, private: PrivateKey, update: EncryptedUpdate, *, progress: bool = False) -> Floats:
+    def mean(self, private: PrivateKey | bfv.PrivateKey, update: EncryptedUpdate, *, progress: bool = False) -> Floats:
         """The weighted mean: the total over the total weight."""
-        return self._shaped(self._decrypted(private, update, progress), Fraction(1, update.weight))
+        totals, weight = self._decrypted(private, update, progress)
+        return self._shaped(totals, Fraction(1, weight))
+
+    def total_weight(self, private: PrivateKey | bfv.PrivateKey, update: EncryptedUpdate) -> int:
+        """The weights of all updates in a sum together, which are decrypted if they are secret."""
+        return self._decrypted(private, update, False)[1]
 
     def quantised(self, update: Layers, *, clip: bool = False) -> Floats:
         """The update as it is encrypted: rounded to multiples of the step, and cut to the range if asked for."""
@@ -258,7 +266,7 @@ class Aggregator:
     @property
     def _layout(self) -> tuple[Any, ...]:
         """What has to agree between updates that are added up."""
-        return self._layers.shapes, self._steps, str(self._step), self._max_weight, self._capacity
+        return self._layers.arrays, self._steps, str(self._step), self._max_weight, self._capacity, self._secret
 
     def _quantised(self, update: Layers, clip: bool) -> npt.NDArray[np.int64]:
         scaled = np.rint(self._layers.flattened(update) / float(self._step))
@@ -280,25 +288,29 @@ class Aggregator:
         if update.layout != self._layout:
             text = "an update of an aggregator with other shapes, range, step or headroom"
             raise ScaleError(text, kind="scales_differ")
-        count = len(update.rows(self._key))
-        if count != self.ciphertexts:
-            raise CiphertextError(f"an update of {count} ciphertexts, not {self.ciphertexts}", kind="lengths")
+        self._scheme.check(update.rows(self._scheme))
 
-    def _decrypted(self, private: PrivateKey, update: EncryptedUpdate, progress: bool) -> Integers:
-        if private.id != self._key.id:
-            text = f"an update under key {update.key_id}, but this is key {private.id}"
+    def _check_key(self, key_id: str) -> None:
+        if key_id != self._key.id:
+            text = f"updates under key {self._key.id}, but this is key {key_id}"
             raise KeyMismatchError(text, kind="wrong_key")
+
+    def _decrypted(
+        self, private: PrivateKey | bfv.PrivateKey, update: EncryptedUpdate, progress: bool
+    ) -> tuple[Integers, int]:
+        """The weighted sums and the total weight."""
+        self._check_key(private.id)
         self._check(update)
-        rows = update.rows(self._key)
-        found: list[Integers] = []
-        for start, stop in pieces(len(rows), progress, "decrypting"):
-            with rows_from(start):
-                found.append(unpack(*private.native.decrypt_slots(self._slots, rows.range(start, stop))))
-        totals = joined_integers(found)[: self.size]
-        place = first_beyond(totals, self._steps * update.weight)
+        found, weight = self._scheme.decrypt(private, update.rows(self._scheme), progress), update.weight
+        if self._secret:
+            weight = int(found[self.size])
+            if not update.weight <= weight <= update.weight * self._max_weight:
+                raise RangeError("the total weight is none that so many clients can have", kind="overflow")
+        totals = found[: self.size]
+        place = first_beyond(totals, self._steps * weight)
         if place is not None:
             raise RangeError(f"number {place}: the total exceeds what the weights allow", kind="overflow")
-        return totals
+        return totals, weight
 
     def _shaped(self, integers: Integers, factor: Fraction) -> Floats:
         return self._layers.parted(np.asarray(integers, dtype=np.float64) * float(self._step * factor))

@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 try:
     from flwr.app import ArrayRecord, Message, MetricRecord, RecordDict
@@ -24,6 +23,7 @@ try:
 except ImportError as error:
     raise ImportError("the strategy needs Flower: pip install 'hearith[flower]'") from error
 
+from hearith._layers import Floats
 from hearith.errors import TableError
 from hearith.federated import Aggregator, EncryptedUpdate
 from hearith.keys import PrivateKey
@@ -36,7 +36,10 @@ class EncryptedFedAvg(FedAvg):
     """Federated averaging over ciphertexts; `options` are those of `FedAvg`.
 
     A reply's weight is its metric `num-examples` (or what `weighted_by_key` says), a whole number from 1 to the aggregator's
-    `max_weight`. Metrics are averaged in the clear, as `FedAvg` does.
+    `max_weight`. Metrics are averaged in the clear, as `FedAvg` does. Of an aggregator with secret weights the strategy takes
+    no weight from the metrics: clients give theirs to `Aggregator.encrypt`, and 1 as the metric, which Flower's average of metrics wants.
+
+    A client that sends an error, or nothing in time, is not in the round's sum.
     """
 
     def __init__(self, aggregator: Aggregator, **options: Any) -> None:
@@ -58,7 +61,8 @@ class EncryptedFedAvg(FedAvg):
             return None, None
         contents = [message.content for message in valid]
         updates = [_update(self.aggregator, _only(content.array_records)) for content in contents]
-        weights = [self._weight(content) for content in contents]
+        secret = self.aggregator.secret_weights
+        weights = None if secret else [self._weight(content) for content in contents]
         total = self.aggregator.sum(updates, weights=weights)
         return to_record(total), self.train_metrics_aggr_fn(contents, self.weighted_by_key)
 
@@ -76,9 +80,7 @@ def to_record(update: EncryptedUpdate) -> ArrayRecord:
     return ArrayRecord(dict(zip((_CIPHERTEXTS, _WEIGHT), arrays, strict=True)))
 
 
-def from_record(
-    aggregator: Aggregator, record: ArrayRecord, private: PrivateKey
-) -> npt.NDArray[np.float64] | list[npt.NDArray[np.float64]]:
+def from_record(aggregator: Aggregator, record: ArrayRecord, private: PrivateKey) -> Floats:
     """The weighted mean in an encrypted record; a plain record (the model of the first round) as it is."""
     if _CIPHERTEXTS not in record:
         return [array.astype(np.float64) for array in record.to_numpy_ndarrays()]

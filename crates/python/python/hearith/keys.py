@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, overload
 
 from hearith import _native as rust
+from hearith import bfv
 from hearith._arguments import whole
 from hearith._computing import ComputingKey
 from hearith._decryption import DecryptionKey
 from hearith._encryption import EncryptionKey
+from hearith._html import shown
 from hearith._public import PublicOperations
 from hearith.errors import InvalidKeyError, NumberError
 
@@ -152,19 +154,48 @@ class PrivateKey(EncryptionKey, DecryptionKey):
     def __repr__(self) -> str:
         return f"<PrivateKey {self.id}: {self.bits} bits>"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: nothing of the secret."""
+        return shown("Private key", {"id": self.id, "bits": str(self.bits)})
+
     def __reduce__(self) -> NoReturn:
         raise TypeError("a private key is not pickled: write it down deliberately with to_jwk()")
 
 
+@overload
 def generate_keypair(
-    bits: int = DEFAULT_BITS, variant: str = "standard", *, insecure: bool = False, engine: str | None = None
-) -> tuple[PublicKey, PrivateKey]:
-    """A new key pair.
+    bits: int = DEFAULT_BITS,
+    variant: str = "standard",
+    *,
+    scheme: Literal["paillier"] = "paillier",
+    insecure: bool = False,
+    engine: str | None = None,
+) -> tuple[PublicKey, PrivateKey]: ...
+
+
+@overload
+def generate_keypair(
+    *, scheme: Literal["bfv"], parameters: str = bfv.DEFAULT_PARAMETERS, engine: str | None = None
+) -> tuple[bfv.PublicKey, bfv.PrivateKey]: ...
+
+
+def generate_keypair(
+    bits: int | None = None,
+    variant: str | None = None,
+    *,
+    scheme: str = "paillier",
+    parameters: str | None = None,
+    insecure: bool = False,
+    engine: str | None = None,
+) -> tuple[PublicKey, PrivateKey] | tuple[bfv.PublicKey, bfv.PrivateKey]:
+    """A new key pair, of Paillier's scheme or of `hearith.bfv`.
 
     Args:
         bits: bits of the modulus, even, 2048 to 8192; less, from 64 on, only with `insecure`.
         variant: `standard`, or `djn` [DJN10]: encryption with the public key is several times
             faster, secure under one more assumption.
+        scheme: `paillier`, or `bfv` for vectors and columns that are encrypted whole (docs/choosing.md).
+        parameters: of `bfv` alone, which has no other arguments but the engine: `bfv-4096`, `bfv-8192` (the default) or `bfv-16384`.
         insecure: allows keys that protect nothing.
         engine: `serial` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest that the machine has.
 
@@ -172,10 +203,21 @@ def generate_keypair(
     >>> public, private = he.generate_keypair(512, "djn", insecure=True)
     >>> public.bits, public.variant
     (512, 'djn')
+
+    Raises:
+        InvalidKeyError: there are no such keys, or they would protect nothing and `insecure` is not set.
     """
-    private = PrivateKey._of(
-        rust.PrivateKey.generate(whole("bits", bits, 0, _MOST_BITS), variant, insecure=insecure, engine=engine)
-    )
+    if scheme == "bfv":
+        if bits is not None or variant is not None or insecure:
+            raise InvalidKeyError("bits, variant and insecure are not for bfv: choose parameters", kind="parameters")
+        return bfv.generate_keypair(parameters or bfv.DEFAULT_PARAMETERS, engine=engine)
+    if scheme != "paillier":
+        raise InvalidKeyError("unknown scheme; known are paillier and bfv", kind="unknown_scheme")
+    if parameters is not None:
+        raise InvalidKeyError("parameters are for bfv: choose bits and variant", kind="parameters")
+    length = whole("bits", DEFAULT_BITS if bits is None else bits, 0, _MOST_BITS)
+    chosen = "standard" if variant is None else variant
+    private = PrivateKey._of(rust.PrivateKey.generate(length, chosen, insecure=insecure, engine=engine))
     return private.public, private
 
 

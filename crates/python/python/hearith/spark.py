@@ -18,7 +18,8 @@ those of Arrow fields, and the public key with them (`hearith.jwk`). Spark keeps
 Parquet files that Arrow's writers made: `read_parquet` puts them back, and `write_parquet` writes files with them, which the
 command line and DuckDB read too. The companions that count additions, `NAME.additions`, are `bigint` here.
 
-`verify` checks the published record of an election that is too long for one machine.
+`sum_files` adds up columns that are encrypted whole (`hearith.bfv`), which do not lie in data frames: its tasks read row groups of
+Parquet files. `verify` checks the published record of an election that is too long for one machine.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hearith import _native
+from hearith import _native, bfv
 from hearith._arguments import whole
 from hearith._batches import rows_from
 from hearith.errors import HearithError, TableError
@@ -48,6 +49,7 @@ except ImportError as error:
 from hearith import _descriptions, _spark_schema
 from hearith._spark_election import verify as verify
 from hearith._spark_tasks import Batches, Task, broadcast, mapped, open_path, take_cores
+from hearith._spark_whole import sum_files as sum_files
 from hearith.columns import ColumnOptions, column_names, encryptor_of
 
 
@@ -145,7 +147,7 @@ def sum_columns(
     return mapped(spread, last, returned)
 
 
-def decrypt_columns(df: DataFrame, private: PrivateKey, *, on_workers: bool = False) -> DataFrame:
+def decrypt_columns(df: DataFrame, private: PrivateKey | bfv.PrivateKey, *, on_workers: bool = False) -> DataFrame:
     """The data frame with its encrypted columns decrypted and without companions.
 
     It is collected and decrypted in the driver, where the private key stays: meant for totals. With `on_workers` the private key is
@@ -154,7 +156,9 @@ def decrypt_columns(df: DataFrame, private: PrivateKey, *, on_workers: bool = Fa
     Raises:
         HearithError: a column is encrypted under another key, a ciphertext is damaged, or a total may have overflowed.
     """
-    if not on_workers:
+    if on_workers and not isinstance(private, PrivateKey):
+        raise TypeError("totals of columns that are encrypted whole are decrypted in the driver")
+    if not on_workers or not isinstance(private, PrivateKey):
         plain = private.decrypt_columns(to_arrow(df))
         return df.sparkSession.createDataFrame(plain.cast(_spark_schema.plain_schema(plain.schema)))
     entries = _spark_schema.described_entries(df.schema)
@@ -182,9 +186,10 @@ def describe(df: DataFrame, like: pa.Schema | DataFrame | str, public: PublicKey
     that `sum_columns` finds it.
     """
     if isinstance(like, DataFrame):
-        found = {field.name: dict(field.metadata) for field in like.schema if _spark_schema.is_described(field)}
+        frame: DataFrame = like
+        found = {field.name: dict(field.metadata) for field in frame.schema if _spark_schema.is_described(field)}
     else:
-        schema = like if isinstance(like, pa.Schema) else dataset.dataset(like, format="parquet").schema
+        schema: Any = like if isinstance(like, pa.Schema) else dataset.dataset(like, format="parquet").schema
         found = {field.name: texts for field in schema if (texts := _descriptions.entries(field))}
     for name, entries in found.items():
         if name in df.columns:

@@ -1,8 +1,9 @@
 """python-paillier's interface on Hearith's arithmetic: a program written for `phe` runs with `import hearith.phe as phe`.
 
-Classes, methods and exceptions are those of `phe` 1.5. Numbers are handled one by one, as that interface wants it; `PublicKey.from_phe`
-and `EncryptedArray.to_phe` take many to where batches are fast. Moduli that the engine takes (an even number of bits, 64 to 8192,
-primes of equal length) are computed in Rust, others, which only tests use, in Python.
+Classes, methods and exceptions are those of `phe` 1.5. Sums and multiples are put off until one is needed and then computed many
+at once, to the very ciphertexts that computing at once gives; what nobody keeps is not computed. `PublicKey.from_phe` and
+`EncryptedArray.to_phe` take many numbers to where batches are faster still. Moduli that the engine takes (an even number of bits, 64
+to 8192, primes of equal length) are computed in Rust, others, which only tests use, in Python.
 
 >>> import hearith.phe as phe
 >>> public, private = phe.generate_paillier_keypair(n_length=256)

@@ -1,64 +1,183 @@
-"""Single residues through the Rust engine, or through Python for moduli that it does not take."""
+"""Single residues: put off and computed many at once in Rust, or at once in Python for moduli that the engine does not take."""
 
 from __future__ import annotations
 
 import math
 import secrets
 from functools import lru_cache
+from typing import Protocol, TypeAlias
 
 from hearith import _native
-from hearith._integers import packed, wipe
+from hearith._integers import wipe
 from hearith.errors import HearithError
+from hearith.phe._pending import Holder, Number, Pending
+
+#: A ciphertext as the arithmetic has it: put off, or Python's integer where the engine takes none of it.
+Residue: TypeAlias = Number | int
 
 
-class PublicArithmetic:
+class PublicArithmetic(Protocol):
     """What needs only n: on numbers modulo n^2."""
+
+    def ready(self, ciphertext: int) -> Residue:
+        """A ciphertext that is known, whatever integer it is."""
+        ...
+
+    def integer(self, residue: Residue) -> int:
+        """The ciphertext as an integer."""
+        ...
+
+    def encrypt(self, plaintext: int) -> Residue:
+        """A ciphertext of a residue modulo n."""
+        ...
+
+    def rerandomise(self, residue: Residue) -> Residue:
+        """Another ciphertext of the same number."""
+        ...
+
+    def sum(self, left: Residue, right: Residue) -> Residue:
+        """The product modulo n^2."""
+        ...
+
+    def shifted(self, residue: Residue, plaintext: int) -> Residue:
+        """The product with `1 + plaintext n`; the plaintext may be any integer."""
+        ...
+
+    def multiple(self, residue: Residue, factor: int) -> Residue:
+        """The power modulo n^2, of a signed factor."""
+        ...
+
+    def public_multiple(self, residue: Residue, factor: int) -> Residue:
+        """The same, of a factor that everybody may know."""
+        ...
+
+    def hold(self, holder: Holder) -> None:
+        """Notes who holds a number that may have been put off."""
+        ...
+
+    def keep(self, count: int) -> None:
+        """Keeps so many randomisers ready."""
+        ...
+
+    def kept(self) -> int:
+        """Randomisers that are ready."""
+        ...
+
+
+class InPython:
+    """Everything at once, on Python's integers."""
 
     def __init__(self, n: int) -> None:
         """For the modulus `n`, whatever it is."""
-        self.n, self.square = n, n * n
-        self._key = _accepted(n)
+        self._n, self._square = n, n * n
 
-    def encrypt(self, plaintext: int) -> int:
-        """A ciphertext of a residue modulo n."""
-        if self._key is None:
-            return (1 + plaintext * self.n) * self._randomiser() % self.square
-        residue = bytearray(plaintext.to_bytes(self._key.plaintext_bytes, "big"))
+    def ready(self, ciphertext: int) -> Residue:
+        """See `PublicArithmetic`, as for all that follows."""
+        return ciphertext
+
+    def integer(self, residue: Residue) -> int:
+        """The integer itself."""
+        assert isinstance(residue, int)
+        return residue
+
+    def encrypt(self, plaintext: int) -> Residue:
+        """With a randomiser of its own."""
+        return (1 + plaintext * self._n) * self._randomiser() % self._square
+
+    def rerandomise(self, residue: Residue) -> Residue:
+        """With a randomiser of its own."""
+        return self.integer(residue) * self._randomiser() % self._square
+
+    def sum(self, left: Residue, right: Residue) -> Residue:
+        """One multiplication."""
+        return self.integer(left) * self.integer(right) % self._square
+
+    def shifted(self, residue: Residue, plaintext: int) -> Residue:
+        """Two multiplications."""
+        return self.integer(residue) * (1 + plaintext * self._n) % self._square
+
+    def multiple(self, residue: Residue, factor: int) -> Residue:
+        """A power."""
+        return pow(self.integer(residue), factor, self._square)
+
+    def public_multiple(self, residue: Residue, factor: int) -> Residue:
+        """A power."""
+        return self.multiple(residue, factor)
+
+    def hold(self, holder: Holder) -> None:
+        """Nothing is put off."""
+
+    def keep(self, count: int) -> None:
+        """Nothing is kept."""
+
+    def kept(self) -> int:
+        """None."""
+        return 0
+
+    def _randomiser(self) -> int:
+        return pow(secrets.randbelow(self._n - 1) + 1, self._n, self._square)
+
+
+class InRust:
+    """Many at once, in the engine. Integers outside `[1, n^2)`, which are no ciphertexts, are left to Python."""
+
+    def __init__(self, n: int, key: _native.PublicKey) -> None:
+        """For the modulus `n` of a key."""
+        self._square = n * n
+        self._plaintext_bytes, self._ciphertext_bytes = key.plaintext_bytes, key.ciphertext_bytes
+        self._singles = _native.Singles(key)
+        self._pending = Pending(self._singles, n, key.plaintext_bytes)
+        self._in_python = InPython(n)
+        self.hold = self._pending.hold
+        self.keep, self.kept = self._singles.keep, self._singles.kept
+
+    def ready(self, ciphertext: int) -> Residue:
+        """See `PublicArithmetic`, as for all that follows."""
+        if 0 < ciphertext < self._square:
+            return Number(ciphertext.to_bytes(self._ciphertext_bytes, "big"))
+        return ciphertext
+
+    def integer(self, residue: Residue) -> int:
+        """Computed now, if it was put off."""
+        return residue if isinstance(residue, int) else int.from_bytes(self._pending.value(residue), "big")
+
+    def encrypt(self, plaintext: int) -> Residue:
+        """With one of the randomisers that are made a lane full at a time."""
+        residue = bytearray(plaintext.to_bytes(self._plaintext_bytes, "big"))
         try:
-            return self._int(self._key.encrypt(self._key.residues(residue)))
+            return Number(self._singles.encrypt(residue))
         finally:
             wipe(residue)
 
-    def rerandomise(self, ciphertext: int) -> int:
-        """Another ciphertext of the same residue."""
-        batch = self._batch(ciphertext)
-        if self._key is None or batch is None:
-            return ciphertext * self._randomiser() % self.square
-        return self._int(self._key.rerandomise(batch))
+    def rerandomise(self, residue: Residue) -> Residue:
+        """With one of the randomisers that are made a lane full at a time."""
+        if isinstance(residue, int):
+            return self.ready(self._in_python.integer(self._in_python.rerandomise(residue)))
+        return Number(self._singles.rerandomise(self._pending.value(residue)))
 
-    def multiply(self, ciphertext: int, scalar: int) -> int:
-        """A ciphertext of the product with a signed integer."""
-        batch = self._batch(ciphertext)
-        if self._key is None or batch is None:
-            return pow(ciphertext, scalar, self.square)
-        with packed([scalar]) as (data, width):
-            return self._int(self._key.multiply(batch, data, width, max(1, scalar.bit_length())))
+    def sum(self, left: Residue, right: Residue) -> Residue:
+        """Put off."""
+        if isinstance(left, int) or isinstance(right, int):
+            return self.ready(self.integer(left) * self.integer(right) % self._square)
+        return self._pending.sum(left, right)
 
-    def _randomiser(self) -> int:
-        return pow(secrets.randbelow(self.n - 1) + 1, self.n, self.square)
+    def shifted(self, residue: Residue, plaintext: int) -> Residue:
+        """Put off."""
+        if isinstance(residue, int):
+            return self.ready(self._in_python.integer(self._in_python.shifted(residue, plaintext)))
+        return self._pending.shifted(residue, plaintext) if plaintext else residue
 
-    def _batch(self, ciphertext: int) -> _native.Ciphertexts | None:
-        """The number as a batch of one, if it is a ciphertext at all."""
-        if self._key is None or not 0 < ciphertext < self.square:
-            return None
-        try:
-            return self._key.ciphertexts(ciphertext.to_bytes(self._key.ciphertext_bytes, "big"))
-        except HearithError:
-            return None
+    def multiple(self, residue: Residue, factor: int) -> Residue:
+        """Put off."""
+        if isinstance(residue, int):
+            return self.ready(pow(residue, factor, self._square))
+        return self._pending.multiple(residue, factor)
 
-    @staticmethod
-    def _int(batch: _native.Ciphertexts) -> int:
-        return int.from_bytes(batch.to_bytes(), "big")
+    def public_multiple(self, residue: Residue, factor: int) -> Residue:
+        """Put off, and remembered."""
+        if isinstance(residue, int):
+            return self.multiple(residue, factor)
+        return self._pending.public_multiple(residue, factor)
 
 
 class PrivateArithmetic:
@@ -67,18 +186,24 @@ class PrivateArithmetic:
     def __init__(self, p: int, q: int) -> None:
         """For primes `p` and `q`."""
         self.p, self.q = p, q
+        self._square = (p * q) ** 2
         try:
             self._key: _native.PrivateKey | None = _native.PrivateKey.from_primes(_bytes(p), _bytes(q), insecure=True)
         except HearithError:
             self._key = None
+            return
+        self._singles = _native.Singles(self._key.public)
+        self._width = self._key.public.ciphertext_bytes
 
     def decrypt(self, ciphertext: int) -> int:
         """The residue modulo n in a ciphertext."""
         if self._key is not None:
-            public = self._key.public
-            square = int.from_bytes(public.modulus(), "big") ** 2
-            data = (ciphertext % square).to_bytes(public.ciphertext_bytes, "big")
-            return int.from_bytes(self._key.decrypt(public.ciphertexts(data)).to_bytes(), "big")
+            row = (ciphertext % self._square).to_bytes(self._width, "big")
+            residue = self._singles.decrypt(self._key, row)
+            try:
+                return int.from_bytes(residue, "big")
+            finally:
+                wipe(residue)
         # lambda and mu of the textbook: [Paillier99], scheme 1, with g = n + 1.
         n = self.p * self.q
         exponent = math.lcm(self.p - 1, self.q - 1)
@@ -88,7 +213,8 @@ class PrivateArithmetic:
 @lru_cache(maxsize=64)
 def public(n: int) -> PublicArithmetic:
     """The arithmetic of a modulus, prepared once."""
-    return PublicArithmetic(n)
+    key = _accepted(n)
+    return InPython(n) if key is None else InRust(n, key)
 
 
 def _accepted(n: int) -> _native.PublicKey | None:

@@ -54,10 +54,24 @@ class EncodedNumber:
         exponent = cls._finest(scalar) if precision is None else math.floor(math.log(precision, cls.BASE))
         if max_exponent is not None:
             exponent = min(exponent, max_exponent)
-        mantissa = round(Fraction(scalar) / Fraction(cls.BASE) ** exponent)
+        mantissa = cls._mantissa(scalar, exponent)
         if abs(mantissa) > public_key.max_int:
             raise ValueError(f"the number is beyond n / 3 on either side of 0 (exponent {exponent})")
         return cls(public_key, mantissa % public_key.n, exponent)
+
+    @classmethod
+    def _mantissa(cls, scalar: int | float, exponent: int) -> int:
+        """The integer next to `scalar / BASE**exponent`."""
+        if not isinstance(scalar, int | float) or not isinstance(cls.BASE, int):
+            return round(Fraction(scalar) / Fraction(cls.BASE) ** exponent)
+        numerator, denominator = scalar.as_integer_ratio()
+        if exponent < 0:
+            numerator *= cls.BASE**-exponent
+        elif exponent > 0:
+            denominator *= cls.BASE**exponent
+        # On the finest exponent nothing is left over, and a `Fraction`, which looks for common factors, not needed.
+        quotient, rest = divmod(numerator, denominator)
+        return round(Fraction(numerator, denominator)) if rest else quotient
 
     @classmethod
     def _finest(cls, scalar: int | float) -> int:

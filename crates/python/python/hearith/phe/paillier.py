@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from hearith import _native
 from hearith.errors import HearithError
 from hearith.phe import _arithmetic, util
+from hearith.phe._arithmetic import PublicArithmetic, Residue
+from hearith.phe._pending import Number
 from hearith.phe.encoding import EncodedNumber, Modulus
 
 DEFAULT_KEYSIZE = 3072
@@ -37,6 +40,13 @@ class PaillierPublicKey:
         self.nsquare = n * n
         self.max_int = n // 3 - 1
 
+    @cached_property
+    def _arithmetic(self) -> PublicArithmetic:
+        return _arithmetic.public(self.n)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_arithmetic"}
+
     def __repr__(self) -> str:
         return f"<PaillierPublicKey {hash(self) & 0xFFFFFFFFFF:010x}>"
 
@@ -45,6 +55,24 @@ class PaillierPublicKey:
 
     def __hash__(self) -> int:
         return hash(self.n)
+
+    def keep_randomisers(self, count: int) -> None:
+        """Has a thread of low priority keep so many randomisers ready, with which a number is encrypted at once; 0 ends it.
+
+        Not part of `phe`: see `Stock` in hearith-paillier. Randomisers take as much memory as ciphertexts. Moduli that the engine
+        does not take have none kept.
+
+        Raises:
+            ValueError: the count is negative.
+        """
+        if count < 0:
+            raise ValueError(f"a number of randomisers is needed, not {count}")
+        self._arithmetic.keep(count)
+
+    @property
+    def randomisers_kept(self) -> int:
+        """Randomisers that are ready: see `keep_randomisers`."""
+        return self._arithmetic.kept()
 
     def get_random_lt_n(self) -> int:
         """A random number in [1, n), from the operating system's generator."""
@@ -60,7 +88,7 @@ class PaillierPublicKey:
             raise TypeError(f"an int is needed as plaintext, not {type(plaintext)}")
         residue = plaintext % self.n
         if not r_value:
-            return _arithmetic.public(self.n).encrypt(residue)
+            return self._arithmetic.integer(self._arithmetic.encrypt(residue))
         return (1 + residue * self.n) * pow(r_value, self.n, self.nsquare) % self.nsquare
 
     def encrypt(
@@ -72,8 +100,10 @@ class PaillierPublicKey:
 
     def encrypt_encoded(self, encoding: EncodedNumber, r_value: int | None) -> EncryptedNumber:
         """Encrypts an encoded number. With an `r_value` of the caller's the result does not count as obfuscated."""
-        ciphertext = self.raw_encrypt(encoding.encoding, r_value)
-        return EncryptedNumber.encrypted(self, ciphertext, encoding.exponent, is_obfuscated=not r_value)
+        if r_value:
+            return EncryptedNumber(self, self.raw_encrypt(encoding.encoding, r_value), encoding.exponent)
+        residue = self._arithmetic.encrypt(encoding.encoding % self.n)
+        return EncryptedNumber._of(self, residue, encoding.exponent, is_obfuscated=True)
 
 
 class PaillierPrivateKey:
@@ -205,27 +235,48 @@ class EncryptedNumber:
             raise TypeError("the key must be a PaillierPublicKey")
         self.public_key = public_key
         self.exponent = exponent
-        self.__ciphertext = ciphertext
+        self._residue = public_key._arithmetic.ready(ciphertext)
         self.__is_obfuscated = False
 
     @classmethod
-    def encrypted(
-        cls, public_key: PaillierPublicKey, ciphertext: int, exponent: int, *, is_obfuscated: bool
+    def _of(
+        cls, public_key: PaillierPublicKey, residue: Residue, exponent: int, *, is_obfuscated: bool = False
     ) -> EncryptedNumber:
-        """A number just encrypted; `is_obfuscated` says whether with a randomiser of nobody's choice."""
-        number = cls(public_key, ciphertext, exponent)
+        """A number just encrypted, with a randomiser of nobody's choice if `is_obfuscated`, or computed."""
+        number = cls.__new__(cls)
+        number.public_key = public_key
+        number.exponent = exponent
+        number._residue = residue
         number.__is_obfuscated = is_obfuscated
         return number
+
+    def _computed(self, residue: Residue, exponent: int) -> EncryptedNumber:
+        """The result of an operation, which may have been put off."""
+        number = EncryptedNumber._of(self.public_key, residue, exponent)
+        self.public_key._arithmetic.hold(number)
+        return number
+
+    @property
+    def pending(self) -> Number | None:
+        """For the arithmetic alone: what is computed when it is needed."""
+        return self._residue if isinstance(self._residue, Number) else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_residue": self.ciphertext(be_secure=False)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._residue = self.public_key._arithmetic.ready(state["_residue"])
 
     def ciphertext(self, be_secure: bool = True) -> int:
         """The ciphertext, obfuscated first unless it is already or `be_secure` is off."""
         if be_secure and not self.__is_obfuscated:
             self.obfuscate()
-        return self.__ciphertext
+        return self.public_key._arithmetic.integer(self._residue)
 
     def obfuscate(self) -> None:
         """Randomises the ciphertext, so that nobody can tell what it was computed from."""
-        self.__ciphertext = _arithmetic.public(self.public_key.n).rerandomise(self.__ciphertext)
+        self._residue = self.public_key._arithmetic.rerandomise(self._residue)
         self.__is_obfuscated = True
 
     def decrease_exponent_to(self, new_exp: int) -> EncryptedNumber:
@@ -234,30 +285,35 @@ class EncryptedNumber:
         Raises:
             ValueError: the exponent is higher than the number's, or so low that no number on it is below n / 3.
         """
-        if new_exp > self.exponent:
-            raise ValueError(f"exponent {self.exponent} cannot rise to {new_exp}")
-        factor = EncodedNumber.BASE ** (self.exponent - new_exp)
-        if factor > self.public_key.max_int:
-            raise ValueError(f"exponent {new_exp} is too low for the key")
-        return self._times(factor, new_exp)
+        return self._computed(self._aligned(new_exp), new_exp)
 
     def __add__(self, other: EncryptedNumber | EncodedNumber | int | float) -> EncryptedNumber:
         if isinstance(other, EncryptedNumber):
-            return self._plus(other.public_key, other.__ciphertext, other)
+            self._check_key(other.public_key)
+            exponent = min(self.exponent, other.exponent)
+            total = self.public_key._arithmetic.sum(self._aligned(exponent), other._aligned(exponent))
+            return self._computed(total, exponent)
         if not isinstance(other, EncodedNumber):
             other = EncodedNumber.encode(self.public_key, other, max_exponent=self.exponent)
-        # A trivial ciphertext: the sum is no more obfuscated than any other.
-        trivial = EncryptedNumber(self.public_key, self._trivial(other.encoding), other.exponent)
-        return self._plus(other.public_key, trivial.__ciphertext, trivial)
+        self._check_key(other.public_key)
+        exponent = min(self.exponent, other.exponent)
+        added = other.encoding
+        if other.exponent != exponent:
+            added *= _factor(self.public_key, other.exponent, exponent)
+        # What a trivial ciphertext would add: the sum is no more obfuscated than any other.
+        return self._computed(self.public_key._arithmetic.shifted(self._aligned(exponent), added), exponent)
 
     def __radd__(self, other: EncodedNumber | int | float) -> EncryptedNumber:
         return self + other
 
     def __sub__(self, other: EncryptedNumber | int | float) -> EncryptedNumber:
-        return self + other * -1
+        return self + (other._negative() if isinstance(other, EncryptedNumber) else other * -1)
 
     def __rsub__(self, other: int | float) -> EncryptedNumber:
-        return self * -1 + other
+        return self._negative() + other
+
+    def _negative(self) -> EncryptedNumber:
+        return self._computed(self.public_key._arithmetic.public_multiple(self._residue, -1), self.exponent)
 
     def __mul__(self, other: EncodedNumber | int | float) -> EncryptedNumber:
         if isinstance(other, EncryptedNumber):
@@ -277,21 +333,33 @@ class EncryptedNumber:
         return self * (1 / scalar)
 
     def _times(self, factor: int, exponent: int) -> EncryptedNumber:
-        product = self.__ciphertext
+        residue = self._residue
         if factor != 1:
-            product = _arithmetic.public(self.public_key.n).multiply(product, factor)
-        return EncryptedNumber(self.public_key, product, exponent)
+            residue = self.public_key._arithmetic.multiple(residue, factor)
+        return self._computed(residue, exponent)
 
-    def _trivial(self, encoding: int) -> int:
-        return (1 + encoding * self.public_key.n) % self.public_key.nsquare
+    def _aligned(self, exponent: int) -> Residue:
+        """The ciphertext of the same number on another exponent; errors as in `decrease_exponent_to`."""
+        if exponent == self.exponent:
+            return self._residue
+        factor = _factor(self.public_key, self.exponent, exponent)
+        return self.public_key._arithmetic.public_multiple(self._residue, factor)
 
-    def _plus(self, key: Modulus, ciphertext: int, other: EncryptedNumber) -> EncryptedNumber:
-        if key != self.public_key:
+    def _check_key(self, key: Modulus) -> None:
+        if key is not self.public_key and key != self.public_key:
             raise ValueError("numbers under different public keys do not add up")
-        exponent = min(self.exponent, other.exponent)
-        a, b = self.decrease_exponent_to(exponent), other.decrease_exponent_to(exponent)
-        total = a.__ciphertext * b.__ciphertext % self.public_key.nsquare
-        return EncryptedNumber(self.public_key, total, exponent)
+
+
+def _factor(key: PaillierPublicKey, exponent: int, lower: int) -> int:
+    """What a number grows by when its exponent is lowered."""
+    if lower > exponent:
+        raise ValueError(f"exponent {exponent} cannot rise to {lower}")
+    if lower == exponent:
+        return 1
+    factor: int = EncodedNumber.BASE ** (exponent - lower)
+    if factor > key.max_int:
+        raise ValueError(f"exponent {lower} is too low for the key")
+    return factor
 
 
 def _primes(n_length: int) -> tuple[int, int]:

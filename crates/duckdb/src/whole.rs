@@ -1,0 +1,184 @@
+//! Sums of columns that are encrypted whole, by BFV: `he_bfv_sum` over a file of theirs, and `he_bfv_decrypt`.
+
+use std::fs;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::cast;
+use arrow_schema::DataType;
+use hearith_bfv::{PrivateKey, PublicKey, Total};
+use hearith_columns::Predicate;
+use hearith_columns::lattice::LatticeTotals;
+use hearith_columns::parquet::ParquetSource;
+use hearith_paillier::{Engine, KeyKind, SecretText};
+
+use crate::chunk::{Chunk, Output};
+use crate::fault::Fault;
+use crate::functions::{PRIVATE_KEY, opened, present};
+use crate::host::Context;
+use crate::keys::Keys;
+use crate::register::Type;
+
+/// What is to be added up.
+pub(crate) struct Request {
+    pub(crate) path: String,
+    pub(crate) key: String,
+    pub(crate) by: Vec<String>,
+    pub(crate) weight: Option<String>,
+    pub(crate) condition: Option<String>,
+}
+
+/// The sums of a file, before they are computed.
+pub(crate) struct Sum {
+    path: String,
+    source: ParquetSource,
+    totals: LatticeTotals,
+    condition: Option<Predicate>,
+}
+
+/// Rows at a time.
+const BATCH_ROWS: usize = 1 << 16;
+
+impl Sum {
+    /// Opens the file, where the database lets the session do so.
+    pub(crate) fn prepare(context: &Context, engine: Engine, request: Request) -> Result<Self, Fault> {
+        let Request { path, key, by, weight, condition } = request;
+        let text = context.read_long(&key, hearith_bfv::MAX_KEY_TEXT)?;
+        let text = opened(context, &key, text)?;
+        let public =
+            PublicKey::from_text(text.as_str(), engine).map_err(|error| Fault::LatticeKey { path: key, error })?;
+        context.check_open(&path)?;
+        let fault = |reason: String| Fault::Table { path: path.clone(), reason };
+        let file = fs::File::open(&path).map_err(|error| fault(error.to_string()))?;
+        let source = ParquetSource::open(file).map_err(|error| fault(error.to_string()))?;
+        let schema = source.schema();
+        let totals = LatticeTotals::new(&public, &schema, &by, weight.as_deref());
+        let totals = totals.map_err(|error| fault(error.to_string()))?;
+        let condition = condition.map(|text| text.parse::<Predicate>()).transpose();
+        let condition = condition.map_err(|error| fault(error.to_string()))?;
+        Ok(Self { path, source, totals, condition })
+    }
+
+    /// Names and types of the result's columns.
+    pub(crate) fn columns(&self) -> Vec<(String, Type)> {
+        let schema = self.totals.schema();
+        schema.fields().iter().map(|field| (field.name().clone(), type_of(field.data_type()))).collect()
+    }
+
+    /// Adds the file's rows up.
+    pub(crate) fn compute(self) -> Result<Rows, Fault> {
+        let path = self.path.clone();
+        self.added().map_err(|error| Fault::Table { path, reason: error.to_string() })
+    }
+
+    fn added(self) -> Result<Rows, hearith_columns::Error> {
+        let Self { source, mut totals, condition, .. } = self;
+        let schema = source.schema();
+        let condition = condition.as_ref();
+        let bound = condition.map(|condition| condition.bind(&schema)).transpose()?;
+        let mut needed = totals.needed(&schema);
+        needed.extend(condition.into_iter().flat_map(Predicate::columns).map(str::to_owned));
+        totals.begin(&schema)?;
+        let mut rows = 0;
+        for batch in source.batches(BATCH_ROWS, Some(&needed))? {
+            let batch = batch?;
+            let keep = bound.as_ref().map(|bound| bound.keep(&batch)).transpose()?;
+            totals.update(&batch, keep.as_ref()).map_err(|error| error.offset_rows(rows))?;
+            rows += batch.num_rows() as u64;
+        }
+        totals.end()?;
+        Rows::new(&totals.release(0)?.batch)
+    }
+}
+
+/// The rows of a result, and how many were given out.
+pub(crate) struct Rows {
+    columns: Vec<ArrayRef>,
+    count: usize,
+    next: usize,
+}
+
+impl Rows {
+    fn new(batch: &RecordBatch) -> Result<Self, hearith_columns::Error> {
+        let plain = |array: &ArrayRef| {
+            cast(
+                array,
+                match type_of(array.data_type()) {
+                    Type::Blob => &DataType::Binary,
+                    Type::BigInt => &DataType::Int64,
+                    Type::HugeInt => &DataType::UInt64,
+                    _ => &DataType::Utf8,
+                },
+            )
+        };
+        let columns = batch.columns().iter().map(plain).collect::<Result<_, _>>()?;
+        Ok(Self { columns, count: batch.num_rows(), next: 0 })
+    }
+
+    /// Writes up to `room` more rows, a vector a column; how many.
+    ///
+    /// # Safety
+    /// The vectors must be of the types that [`Sum::columns`] says, with so much room.
+    pub(crate) unsafe fn write(&mut self, outputs: &mut [Output<'_>], room: usize) -> usize {
+        let count = room.min(self.count - self.next);
+        for (array, output) in self.columns.iter().zip(outputs) {
+            for row in 0..count {
+                let from = self.next + row;
+                if array.is_null(from) {
+                    output.set_null(row);
+                    continue;
+                }
+                // SAFETY: the caller's promise: the vector's type goes with that of the array.
+                unsafe {
+                    match array.data_type() {
+                        DataType::Binary => output.set_bytes(row, array.as_binary::<i32>().value(from)),
+                        DataType::Int64 => output.set_long(row, array.as_primitive::<Int64Type>().value(from)),
+                        DataType::UInt64 => {
+                            output.set_integer(row, array.as_primitive::<UInt64Type>().value(from).into());
+                        }
+                        _ => output.set_bytes(row, array.as_string::<i32>().value(from).as_bytes()),
+                    }
+                }
+            }
+        }
+        self.next += count;
+        count
+    }
+}
+
+/// Group columns of integers stay integers, all others come as text.
+fn type_of(kind: &DataType) -> Type {
+    match kind {
+        DataType::Binary => Type::Blob,
+        DataType::UInt64 => Type::HugeInt,
+        kind if kind.is_integer() => Type::BigInt,
+        _ => Type::Varchar,
+    }
+}
+
+/// `he_bfv_decrypt(total)`: fills a column of `HUGEINT`.
+pub(crate) fn bfv_decrypt(
+    keys: &Keys,
+    context: &Context,
+    chunk: &Chunk<'_>,
+    output: &mut Output<'_>,
+) -> Result<(), Fault> {
+    let rows = present(chunk, 1, output);
+    let values = chunk.column(0).ok_or(Fault::Host("the number of arguments"))?;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let path = context.text(PRIVATE_KEY).ok_or(Fault::NoPrivateKey)?;
+    let text: SecretText = opened(context, &path, context.read(&path)?)?;
+    if text.kind() == KeyKind::Public {
+        return Err(Fault::NoPrivateKey);
+    }
+    let key = PrivateKey::from_text(text.as_str(), keys.engine()).map_err(|error| Fault::LatticeKey { path, error })?;
+    for row in rows {
+        let total = Total::from_bytes(values.bytes(row).unwrap_or_default(), key.public())?;
+        // SAFETY: the function's result is HUGEINT, and has the rows of its arguments.
+        unsafe { output.set_integer(row, key.decrypt_total(&total)?) };
+    }
+    Ok(())
+}

@@ -1,0 +1,73 @@
+"""Companions for columns that have none: what an encrypted array becomes when it stands in a table.
+
+Beside every encrypted column of a table stands how many numbers were added into each ciphertext. Columns that arithmetic made know the
+bound of what they hold, additions included, so each of their numbers counts as one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from hearith import _descriptions
+from hearith.arrow import Description, EncryptedType
+from hearith.errors import RangeError, TableError
+
+#: Most bits of the largest number of a column.
+MOST_BITS = 127
+#: Additions that a column has headroom for unless its key has less: as many as columns have that are encrypted.
+_MOST_ADDITIONS = 32
+
+
+def completed(table: pa.Table) -> pa.Table:
+    """The table with a companion beside each column of an encrypted array; one of that name is replaced."""
+    for field in table.schema:
+        if isinstance(field.type, EncryptedType) and not field.type.description.columns:
+            table = placed(table, field.name, table.column(field.name))
+    return table
+
+
+def placed(table: pa.Table, name: str, column: Any) -> pa.Table:
+    """The table with a column of an encrypted array and its companion, in place of the one of that name, or in the end.
+
+    Raises:
+        RangeError: the column's numbers may be larger than those of a table, or the key has no room to add any up.
+        TableError: the companion's name is that of another column.
+    """
+    companion = name + _descriptions.COUNTING
+    old = table.schema.field(companion) if companion in table.column_names else None
+    if old is not None and old.type != pa.uint64():
+        raise TableError(
+            "counts the additions of an encrypted column, and is something else", column=companion, kind="companion"
+        )
+    position = table.schema.get_field_index(name)
+    without = table.drop_columns([one for one in (name, companion) if one in table.column_names])
+    position = without.num_columns if position < 0 else min(position, without.num_columns)
+    kind = EncryptedType(_with_companion(column.type.description, name, companion))
+    chunks = [pa.ExtensionArray.from_storage(kind, chunk.storage.cast(kind.storage_type)) for chunk in _chunks(column)]
+    entries = {key.encode(): text.encode() for key, text in kind.description.entries().items()}
+    field = pa.field(name, kind, metadata=entries)
+    with_column = without.add_column(position, field, pa.chunked_array(chunks, type=kind))
+    counts = column.is_valid().cast(pa.uint64())
+    return with_column.add_column(position + 1, pa.field(companion, pa.uint64(), nullable=False), counts)
+
+
+def _chunks(column: Any) -> list[Any]:
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+
+
+def _with_companion(description: Description, name: str, companion: str) -> Description:
+    """The description of a column whose ciphertexts count as one addition each."""
+    range_bits = max(description.ranges).bit_length()
+    if range_bits > MOST_BITS:
+        text = f"may hold numbers of {range_bits} bits, more than the {MOST_BITS} of a column: encrypt with a smaller range (range=)"
+        raise RangeError(text, column=name, kind="headroom")
+    # A sign, and the bit that keeps sums below half of n.
+    room = description.bits - 4 * abs(description.exponent) - 2 - range_bits
+    if room < 0:
+        text = f"the key of {description.bits} bits has no room for numbers of {range_bits} bits"
+        raise RangeError(text, column=name, kind="headroom")
+    additions = 1 << min(room, _MOST_ADDITIONS)
+    return replace(description, columns=(name,), additions=(companion,), max_additions=additions)

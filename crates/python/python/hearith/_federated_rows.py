@@ -1,0 +1,158 @@
+"""How the integers of an update are encrypted and added up: by Paillier several in the slots of a plaintext, by BFV whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hearith import _native
+from hearith._batches import joined, pieces, rows_from
+from hearith._computing import ComputingKey
+from hearith._encrypted import read_ciphertexts
+from hearith._integers import Integers, joined_integers, packed, unpack
+from hearith.errors import CiphertextError
+
+Rows = TypeVar("Rows")
+
+
+class Scheme(Protocol, Generic[Rows]):
+    """What `Aggregator` needs of a scheme."""
+
+    #: How many numbers share a ciphertext, and how many ciphertexts an update has.
+    slots: int
+    ciphertexts: int
+
+    def encrypt(self, integers: npt.NDArray[np.int64], private: Any, progress: bool) -> Rows:
+        """Encrypts an update, with the private key if it is given."""
+        ...
+
+    def sum(self, updates: list[Rows], factors: Sequence[int], progress: bool) -> Rows:
+        """The sum of updates, each times its factor."""
+        ...
+
+    def rerandomise(self, rows: Rows, progress: bool) -> Rows:
+        """The same numbers in ciphertexts that nobody can link to these."""
+        ...
+
+    def read(self, data: bytes) -> Rows:
+        """An update from its bytes."""
+        ...
+
+    def check(self, rows: Rows) -> None:
+        """Raises `CiphertextError` if there are too few ciphertexts, or too many."""
+
+    def decrypt(self, private: Any, rows: Rows, progress: bool) -> Integers:
+        """The integers of an update, and perhaps more behind them."""
+        ...
+
+
+class Slotted:
+    """Paillier: the integers side by side in the slots of few plaintexts."""
+
+    def __init__(self, key: ComputingKey, size: int, largest: int, clients: int) -> None:
+        """For `size` integers of magnitude at most `largest`, of which `clients` are added up."""
+        self._key = key
+        fits = _native.SlotLayout.fits(key.bits, largest, clients)
+        self._layout = _native.SlotLayout(key.bits, max(1, min(fits, size)), largest, clients)
+        self.slots = self._layout.slots
+        self.ciphertexts = -(-size // self.slots)
+
+    def encrypt(self, integers: npt.NDArray[np.int64], private: Any, progress: bool) -> _native.Ciphertexts:
+        """Encrypts an update, with the private key if it is given."""
+        public, slots = self._key.native, self.slots
+        key = public if private is None else private.native
+        padded = np.zeros(self.ciphertexts * slots, dtype=np.int64)
+        padded[: len(integers)] = integers
+
+        def piece(start: int, stop: int) -> _native.Ciphertexts:
+            with packed(padded[start * slots : stop * slots]) as (data, width):
+                found: _native.Ciphertexts = key.encrypt(self._layout.pack(public, data, width))
+                return found
+
+        return joined(self.ciphertexts, piece, progress, "encrypting")
+
+    def sum(self, updates: list[_native.Ciphertexts], factors: Sequence[int], progress: bool) -> _native.Ciphertexts:
+        """The sum of updates, each times its factor; not randomised."""
+        key, bits = self._key.native, max(factors).bit_length()
+
+        def piece(start: int, stop: int) -> _native.Ciphertexts:
+            parts = [update.range(start, stop) for update in updates]
+            count, terms = stop - start, len(parts)
+            together = parts[0].concat(parts[1:])
+            if bits == 1:
+                groups = [list(range(row, count * terms, count)) for row in range(count)]
+                return key.sum_groups(together, groups)
+            by_row = together.select([row + count * term for row in range(count) for term in range(terms)])
+            with packed(np.array(factors, dtype=np.int64)) as (data, width):
+                return key.dot(by_row, data, width, terms, bits)
+
+        return joined(self.ciphertexts, piece, progress, "adding")
+
+    def rerandomise(self, rows: _native.Ciphertexts, progress: bool) -> _native.Ciphertexts:
+        """The same numbers in ciphertexts that nobody can link to these."""
+        key = self._key.native
+        return joined(len(rows), lambda start, stop: key.rerandomise(rows.range(start, stop)), progress, "randomising")
+
+    def read(self, data: bytes) -> _native.Ciphertexts:
+        """An update from its bytes."""
+        return read_ciphertexts(self._key, data)
+
+    def check(self, rows: _native.Ciphertexts) -> None:
+        """Raises `CiphertextError` if there are too few ciphertexts, or too many."""
+        if len(rows) != self.ciphertexts:
+            raise CiphertextError(f"an update of {len(rows)} ciphertexts, not {self.ciphertexts}", kind="lengths")
+
+    def decrypt(self, private: Any, rows: _native.Ciphertexts, progress: bool) -> Integers:
+        """The integers of an update, and zeros behind them."""
+        found: list[Integers] = []
+        for start, stop in pieces(len(rows), progress, "decrypting"):
+            with rows_from(start):
+                found.append(unpack(*private.native.decrypt_slots(self._layout, rows.range(start, stop))))
+        return joined_integers(found)
+
+
+class Whole:
+    """BFV: thousands of integers a ciphertext. Sums are randomised, so that whoever decrypts them sees the numbers alone."""
+
+    def __init__(self, key: _native.BfvPublicKey, size: int, largest: int, clients: int) -> None:
+        """For `size` integers of magnitude at most `largest`, of which `clients` are added up.
+
+        Raises:
+            RangeError: that takes longer plaintexts than the parameter set has.
+        """
+        self._key, self._size = key, size
+        self._bits = max(2, (largest * clients).bit_length() + 1)
+        key.check_bits(self._bits)
+        self.slots = key.slots
+        self.ciphertexts = -(-size // self.slots)
+
+    def encrypt(self, integers: npt.NDArray[np.int64], private: Any, progress: bool) -> _native.BfvVector:
+        """Encrypts an update, with the private key, in half the bytes, if it is given."""
+        key = self._key if private is None else private.native
+        with packed(integers) as (data, width):
+            found: _native.BfvVector = key.encrypt(data, width, self._bits)
+            return found
+
+    def sum(self, updates: list[_native.BfvVector], factors: Sequence[int], progress: bool) -> _native.BfvVector:
+        """The sum of updates, each times its factor."""
+        return self._key.release(self._key.combine(updates, list(factors)))
+
+    def rerandomise(self, rows: _native.BfvVector, progress: bool) -> _native.BfvVector:
+        """The same numbers in ciphertexts that nobody can link to these."""
+        return self._key.release(rows)
+
+    def read(self, data: bytes) -> _native.BfvVector:
+        """An update from its bytes."""
+        return self._key.vector(data)
+
+    def check(self, rows: _native.BfvVector) -> None:
+        """Raises `CiphertextError` if there are too few numbers, or too many, or such as have other room."""
+        if len(rows) != self._size or rows.bits not in (None, self._bits):
+            raise CiphertextError(f"an update of {len(rows)} numbers of {rows.bits} bits", kind="lengths")
+
+    def decrypt(self, private: Any, rows: _native.BfvVector, progress: bool) -> Integers:
+        """The integers of an update."""
+        return unpack(*private.native.decrypt(rows))

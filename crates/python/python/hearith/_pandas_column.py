@@ -1,0 +1,296 @@
+"""Encrypted columns of pandas: a type and an array of its own over Arrow's, so that data frames keep, show and compute with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, Self
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pandas.api.extensions import ExtensionArray, ExtensionDtype, register_extension_dtype, take
+
+from hearith import _computing
+from hearith._cells import Cells, valid
+from hearith._encrypted import Encrypted
+from hearith.array import EncryptedArray
+from hearith.arrow import Description, EncryptedType, read_encoding, to_arrow
+from hearith.errors import KeyMismatchError, ScaleError, TableError
+
+
+@register_extension_dtype
+class EncryptedDtype(ExtensionDtype):
+    """The type of an encrypted column, `hearith` among pandas' names; it knows key, encoding and bound."""
+
+    name = "hearith"
+    type = EncryptedArray
+    kind = "O"
+    na_value = pd.NA
+    _metadata = ("description",)
+
+    def __init__(self, description: Description | None = None) -> None:
+        """The type of columns so described; without a description, of whatever numbers come."""
+        self.description = description
+
+    @classmethod
+    def construct_from_string(cls, string: str) -> EncryptedDtype:
+        """The type without a description."""
+        if string != cls.name:
+            raise TypeError(f"no EncryptedDtype is made of '{string}'")
+        return cls()
+
+    @classmethod
+    def construct_array_type(cls) -> Any:
+        """The arrays of this type."""
+        return EncryptedColumn
+
+    def __from_arrow__(self, column: Any) -> EncryptedColumn:
+        return EncryptedColumn(column)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return other == self.name
+        return isinstance(other, EncryptedDtype) and other.description == self.description
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.description))
+
+    def __repr__(self) -> str:
+        said = self.description
+        if said is None:
+            return self.name
+        scale = said.encoding if said.encoding != "fixed" else f"scale {said.scales[0]}"
+        return f"{self.name}[{said.scheme}, {said.bits} bits, {scale}, key {said.key[:8]}...]"
+
+
+class EncryptedColumn(ExtensionArray):
+    """Encrypted numbers, some of which may be missing. Nothing changes them; a single one is an `EncryptedArray` without dimensions."""
+
+    def __init__(self, column: Any) -> None:
+        """The numbers of an array of Arrow's, or of several chunks, of the extension type `hearith.arrow.EncryptedType`.
+
+        Raises:
+            TableError: it is of another type.
+        """
+        if not isinstance(column.type, EncryptedType):
+            raise TableError(f"a column of {column.type} is not encrypted", kind="not_encrypted")
+        self._kind = EncryptedType(column.type.description)
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        stored = [chunk.storage.cast(self._kind.storage_type) for chunk in chunks]
+        self._storage = pa.concat_arrays(stored) if stored else pa.array([], self._kind.storage_type)
+
+    # What pandas asks of an array
+
+    @classmethod
+    def _from_sequence(cls, scalars: Any, *, dtype: Any = None, copy: bool = False) -> Self:
+        if isinstance(scalars, cls):
+            return scalars
+        given = dtype.description if isinstance(dtype, EncryptedDtype) else None
+        cells = [None if cell is None or cell is pd.NA else _single(cell) for cell in scalars]
+        description = _common([cell for cell in cells if cell is not None], given)
+        kind = EncryptedType(description)
+        rows = [None if cell is None else cell.to_bytes() for cell in cells]
+        return cls(pa.ExtensionArray.from_storage(kind, pa.array(rows, kind.storage_type)))
+
+    @property
+    def dtype(self) -> EncryptedDtype:
+        """The type, with the description."""
+        return EncryptedDtype(self._kind.description)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the ciphertexts."""
+        return int(self._storage.nbytes)
+
+    def __len__(self) -> int:
+        return len(self._storage)
+
+    def __getitem__(self, item: Any) -> Any:
+        item = pd.api.indexers.check_array_indexer(self, item)
+        if isinstance(item, int | np.integer):
+            return self._cell(int(item))
+        if isinstance(item, slice):
+            return self._of(self._storage.take(pa.array(np.arange(len(self))[item])))
+        return self.take(np.flatnonzero(item) if item.dtype == bool else item)
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise TypeError("encrypted columns do not change: put another in their place")
+
+    def isna(self) -> np.typing.NDArray[np.bool_]:
+        """Which numbers are missing."""
+        return ~valid(self._storage)
+
+    def take(self, indices: Any, *, allow_fill: bool = False, fill_value: Any = None) -> Self:
+        """The numbers at some places; where there is nothing to take (`-1` with `allow_fill`) one is missing."""
+        places = take(np.arange(len(self)), np.asarray(indices, np.intp), allow_fill=allow_fill, fill_value=-1)
+        return self._of(self._storage.take(pa.array(places, pa.int64(), mask=places < 0)))
+
+    def copy(self) -> Self:
+        """The array itself, which nothing changes."""
+        return self._of(self._storage)
+
+    def view(self, dtype: Any = None) -> Self:
+        """The array itself, which nothing changes."""
+        if dtype is not None:
+            raise TypeError("encrypted columns have no other type")
+        return self.copy()
+
+    @classmethod
+    def _concat_same_type(cls, to_concat: Sequence[Self]) -> Self:
+        chunks = [column.__arrow_array__() for column in to_concat]
+        return cls(pa.chunked_array(chunks, chunks[0].type))
+
+    def equals(self, other: object) -> bool:
+        """Whether the ciphertexts are the same, which says nothing of the numbers where they are not."""
+        return isinstance(other, EncryptedColumn) and self.dtype == other.dtype and self._bytes == other._bytes
+
+    def __arrow_array__(self, type: Any = None) -> Any:
+        return pa.ExtensionArray.from_storage(self._kind, self._storage)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.typing.NDArray[Any]:
+        if dtype is not None and np.dtype(dtype) != object:
+            raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
+        cells = np.empty(len(self), object)
+        for place in range(len(self)):
+            cells[place] = self._cell(place)
+        return cells
+
+    def to_numpy(self, dtype: Any = None, copy: bool = False, na_value: Any = pd.NA) -> np.typing.NDArray[Any]:
+        """The numbers as objects, each a single `EncryptedArray` or missing."""
+        return self.__array__(dtype)
+
+    def _formatter(self, boxed: bool = False) -> Callable[[Any], str]:
+        return lambda cell: "<NA>" if cell is pd.NA else "<encrypted>"
+
+    # Arithmetic
+
+    def __add__(self, other: Any) -> Any:
+        return self._computed(other, Cells.plus)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._computed(other, Cells.plus)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._computed(other, Cells.minus)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._computed(other, lambda cells, plain: cells.negative().plus(plain))
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, EncryptedColumn | EncryptedArray):
+            raise TypeError("the product of two encrypted columns cannot be computed from Paillier ciphertexts")
+        return self._computed(other, Cells.times)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Self:
+        return type(self)(self.cells().negative().to_arrow())
+
+    def __eq__(self, other: object) -> Any:
+        raise TypeError("encrypted numbers cannot be compared: equal numbers have different ciphertexts")
+
+    __ne__ = __eq__
+    __hash__ = None  # type: ignore[assignment]
+
+    def cells(self) -> Cells:
+        """The numbers that are there, and where.
+
+        Raises:
+            KeyMismatchError: the public key is not loaded in this process.
+        """
+        return Cells.of(_computing.find(self._kind.description.key), self.__arrow_array__())
+
+    def _computed(self, other: Any, operation: Callable[[Cells, Any], Cells]) -> Any:
+        """The column that an operation gives; pandas comes back with the values of a frame, a series or an index, in their order."""
+        if isinstance(other, pd.DataFrame | pd.Series | pd.Index):
+            return NotImplemented
+        return type(self)(operation(self.cells(), _operand(other)).to_arrow())
+
+    def _reduce(self, name: str, *, skipna: bool = True, keepdims: bool = False, **options: Any) -> Any:
+        if name not in ("sum", "mean"):
+            raise TypeError(f"'{name}' cannot be computed on encrypted numbers")
+        found = pd.NA
+        if skipna or not self.isna().any():
+            found = getattr(self.cells().numbers, name)()
+        return type(self)._from_sequence([found], dtype=None) if keepdims else found
+
+    def _values_for_argsort(self) -> NoReturn:
+        raise TypeError("encrypted numbers cannot be ordered: nobody sees which is larger without the private key")
+
+    def _values_for_factorize(self) -> NoReturn:
+        raise TypeError("encrypted numbers are no groups or labels: equal numbers have different ciphertexts")
+
+    def factorize(self, use_na_sentinel: bool = True) -> NoReturn:
+        """Refuses: equal numbers have different ciphertexts."""
+        self._values_for_factorize()
+
+    def unique(self) -> NoReturn:
+        """Refuses: equal numbers have different ciphertexts."""
+        self._values_for_factorize()
+
+    def value_counts(self, dropna: bool = True) -> NoReturn:
+        """Refuses: equal numbers have different ciphertexts."""
+        self._values_for_factorize()
+
+    def _cell(self, place: int) -> Any:
+        """A single number, or pandas' sign for a missing one."""
+        stored = self._storage[place]
+        if not stored.is_valid:
+            return pd.NA
+        said = self._kind.description
+        encoding = read_encoding(said)
+        return EncryptedArray(Encrypted.pending(said.key, said.bits, encoding, said.bound, (), stored.as_py()))
+
+    @property
+    def _bytes(self) -> Any:
+        return self._storage.to_pylist()
+
+    def _of(self, storage: Any) -> Self:
+        return type(self)(pa.ExtensionArray.from_storage(self._kind, storage))
+
+
+def _operand(other: Any) -> Any:
+    """The cells of another encrypted column, an encrypted number, or what is plain as it is."""
+    if isinstance(other, EncryptedColumn):
+        return other.cells()
+    return other
+
+
+def _single(cell: Any) -> Encrypted:
+    """The content of a single encrypted number.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if not isinstance(cell, EncryptedArray) or not cell.content.single:
+        raise TypeError(f"{type(cell).__name__} is no single encrypted number")
+    return cell.content
+
+
+def _common(cells: Sequence[Encrypted], given: Description | None) -> Description:
+    """What a column of these numbers says of itself: what is given if they all come from such a column, else no more than their bound.
+
+    Raises:
+        KeyMismatchError, ScaleError: the numbers do not go together.
+        TypeError: there are none, and nothing is given.
+    """
+    if not cells:
+        if given is None:
+            raise TypeError("a column of encrypted numbers comes from encryption, or has at least one of them")
+        return given
+    largest = max(cells, key=lambda cell: cell.bound)
+    for cell in cells:
+        if cell.key_id != largest.key_id:
+            raise KeyMismatchError(f"numbers under key {cell.key_id} and under key {largest.key_id}", kind="wrong_key")
+        if cell.encoding != largest.encoding:
+            raise ScaleError(f"{cell.encoding} and {largest.encoding} do not stand in one column", kind="scales_differ")
+    if given is not None and all(_is_of(cell, given) for cell in cells):
+        return given
+    described: Description = to_arrow(largest.shaped((1,))).type.description
+    return described
+
+
+def _is_of(cell: Encrypted, description: Description) -> bool:
+    """Whether a number is one of a column so described, as it stands there."""
+    found = (cell.key_id, cell.encoding, cell.bound)
+    return found == (description.key, read_encoding(description), description.bound)

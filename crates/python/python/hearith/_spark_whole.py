@@ -1,0 +1,193 @@
+"""Sums, in Spark, of columns that are encrypted whole (`hearith.bfv`).
+
+Rows of such a column belong together, thousands at a time, so there is no data frame of them: what is spread over the workers are the
+row groups of Parquet files, which end where chunks of rows end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as filesystems
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructField, StructType
+
+from hearith import _descriptions, _native, _spark_schema, bfv
+from hearith._arguments import whole
+from hearith._batches import rows_from
+from hearith._spark_tasks import Batches, Task, broadcast, mapped, open_path, take_cores
+from hearith.columns import column_names
+from hearith.errors import HearithError, TableError
+
+#: Rows that a task reads at a time.
+_ROWS = 1 << 16
+
+
+def sum_files(
+    spark: SparkSession,
+    path: str,
+    public: bfv.PublicKey,
+    *,
+    by: str | Sequence[str] = (),
+    weight: str | None = None,
+    where: str | None = None,
+    min_rows: int = 0,
+) -> DataFrame:
+    """Totals of the columns that are encrypted whole in a Parquet file, or in all files of a folder, by groups, still encrypted.
+
+    Every task adds up some row groups, and its totals, one a group and column, are shuffled by group and added up once more.
+    All workers must see the files under this path, or URI that pyarrow understands.
+
+    Args:
+        spark: the session.
+        path: the file, or the folder.
+        public: the key.
+        by: plain columns to group by.
+        weight: a plain column of integers that numbers are multiplied by.
+        where: conditions on plain columns, such as `year > 2020`, as the command line takes them.
+        min_rows: groups of fewer rows are left out, and a total of fewer values is null.
+
+    Raises:
+        KeyMismatchError: a file is under another key, or encrypted by another scheme.
+        TableError: there is no file, or one table is there twice, or files differ. Chunks of rows that are altered, or are not those
+            of their row group, end the action that computes the totals.
+    """
+    groups, least = column_names(by), whole("min_rows", min_rows, 0)
+    found, schema = pieces(spark, path, public)
+    return added(found, schema, public, groups, weight, where, least)
+
+
+def pieces(spark: SparkSession, path: str, public: bfv.PublicKey) -> tuple[DataFrame, pa.Schema]:
+    """The row groups of the files, some a partition, and the files' schema."""
+    system, root = open_path(path)
+    rows: list[tuple[int, str, int, int]] = []
+    tables: set[str] = set()
+    schema: pa.Schema | None = None
+    for name in _files(system, root):
+        with pq.ParquetFile(name, filesystem=system) as file:
+            here, first = file.schema_arrow, 0
+            _check_once(here, name, tables)
+            schema = schema or here
+            for group in range(file.num_row_groups):
+                rows.append((len(rows), name, group, first))
+                first += file.metadata.row_group(group).num_rows
+        # Whatever is wrong with key and descriptions is found here, in the driver.
+        _native.BfvColumnTotals(public.native, schema).begin(here)
+    if schema is None:
+        raise TableError(f"{path}: there are no Parquet files", kind="no_table")
+    frame = spark.createDataFrame(rows, "place int, file string, piece int, first bigint")
+    parts = max(1, min(len(rows), _parallelism(spark)))
+    spread = frame.repartitionByRange(parts, "place") if rows else frame
+    return spread.withColumn("path", F.lit(path)), schema
+
+
+def added(
+    found: DataFrame,
+    schema: pa.Schema,
+    public: bfv.PublicKey,
+    groups: list[str],
+    weight: str | None,
+    where: str | None,
+    least: int,
+) -> DataFrame:
+    """The totals of row groups."""
+    nothing = _native.BfvColumnTotals(public.native, schema, groups, weight, where).finish()
+    returned = _returned(nothing.schema)
+    shared = broadcast(found, public)
+    partial = mapped(found, _reading(shared, schema, groups, weight, where), returned)
+    if groups:
+        spread = partial.repartition(*(F.col("`" + name.replace("`", "``") + "`") for name in groups))
+    else:
+        # A sum over everything has one row, even if there is nothing.
+        zero = found.sparkSession.createDataFrame([tuple(row.values()) for row in nothing.to_pylist()], returned)
+        spread = partial.union(zero).repartition(1)
+    return mapped(spread, _adding(shared, nothing.schema, groups, least), returned)
+
+
+def _reading(key: Any, schema: pa.Schema, groups: list[str], weight: str | None, where: str | None) -> Task:
+    """The task that adds up the row groups of a partition."""
+
+    def task(batches: Batches) -> Batches:
+        take_cores()
+        totals = None
+        for batch in batches:
+            for piece in batch.to_pylist():
+                totals = totals or _native.BfvColumnTotals(key.value.native, schema, groups, weight, where)
+                _add(totals, piece)
+        if totals is not None:
+            yield _spark_schema.to_spark(totals.finish())
+
+    return task
+
+
+def _add(totals: _native.BfvColumnTotals, piece: dict[str, Any]) -> None:
+    """Adds one row group."""
+    system, _ = open_path(piece["path"])
+    with pq.ParquetFile(piece["file"], filesystem=system) as file:
+        totals.begin_part(file.schema_arrow, piece["first"])
+        rows = piece["first"]
+        for batch in file.iter_batches(_ROWS, [piece["piece"]]):
+            with rows_from(rows):
+                totals.update(batch)
+            rows += batch.num_rows
+        totals.end()
+
+
+def _adding(key: Any, schema: pa.Schema, groups: list[str], least: int) -> Task:
+    """The task that adds up totals."""
+
+    def task(batches: Batches) -> Batches:
+        take_cores()
+        totals = None
+        for batch in batches:
+            if totals is None:
+                totals = _native.BfvColumnTotals(key.value.native, schema, groups)
+                totals.begin(schema)
+            totals.update(batch.cast(schema))
+        if totals is not None:
+            totals.end()
+            yield _spark_schema.to_spark(totals.finish(min_rows=least))
+
+    return task
+
+
+def _returned(schema: pa.Schema) -> StructType:
+    """The Spark schema of totals, with their descriptions."""
+    kinds = from_arrow_schema(_spark_schema.plain_schema(schema))
+    described = zip(kinds, schema, strict=True)
+    return StructType(
+        [
+            StructField(kind.name, kind.dataType, kind.nullable, _descriptions.entries(field))
+            for kind, field in described
+        ]
+    )
+
+
+def _files(system: filesystems.FileSystem, root: str) -> list[str]:
+    """The Parquet files at a path, in order."""
+    info = system.get_file_info(root)
+    if info.type == filesystems.FileType.NotFound:
+        raise HearithError(f"{root}: there is no such file")
+    if info.is_file:
+        return [root]
+    listed = system.get_file_info(filesystems.FileSelector(root, recursive=True))
+    return sorted(one.path for one in listed if one.is_file and one.path.endswith(".parquet"))
+
+
+def _check_once(schema: pa.Schema, name: str, tables: set[str]) -> None:
+    """Raises `TableError` if a table was there before."""
+    entries = (_descriptions.entries(field) for field in schema)
+    here = {one[_descriptions.TABLE] for one in entries if _descriptions.TABLE in one}
+    if here & tables:
+        raise TableError(f"{name}: is of a table that is there already", kind="chunk")
+    tables |= here
+
+
+def _parallelism(spark: SparkSession) -> int:
+    """How many partitions the session likes to have."""
+    return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)

@@ -1,0 +1,62 @@
+"""What the columns of a table are, for people: which are encrypted, under which key, with which headroom; never a value."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from hearith import _descriptions
+from hearith.columns import as_table
+
+_HEADS = ("column", "type", "key", "bits", "scale", "range", "additions")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The columns of a table, a row each: name and type, and of encrypted ones key, bits, scale, range and additions with headroom."""
+
+    rows: tuple[tuple[str, ...], ...]
+    length: int
+
+    @classmethod
+    def of(cls, table: Any) -> Summary:
+        """The summary of a table as `encrypt_columns` takes."""
+        found = as_table(table)
+        counts = {name for field in found.schema for name in _descriptions.companions(_descriptions.entries(field))}
+        return cls(tuple(_row(field, field.name in counts) for field in found.schema), found.num_rows)
+
+    def __repr__(self) -> str:
+        widths = [max(map(len, column)) for column in zip(_HEADS, *self.rows, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in (_HEADS, *self.rows)
+        ]
+        return "\n".join([self._caption(), *lines])
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        head = "".join(f"<th>{name}</th>" for name in _HEADS)
+        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows)
+        return f"<table><caption>{self._caption()}</caption><tr>{head}</tr>{rows}</table>"
+
+    def _caption(self) -> str:
+        encrypted = sum(1 for row in self.rows if row[2])
+        return f"{self.length} rows, {encrypted} of {len(self.rows)} columns encrypted"
+
+
+def _row(field: pa.Field, counting: bool) -> tuple[str, ...]:
+    entries = _descriptions.entries(field)
+    scheme = entries.get(_descriptions.SCHEME)
+    if scheme is None:
+        kind = (
+            "counts additions" if counting else "counts rows" if _descriptions.counts_rows(field) else str(field.type)
+        )
+        return (field.name, kind, "", "", "", "", "")
+    said = {name.removeprefix(_descriptions.PREFIX): text for name, text in entries.items()}
+    scale = f"16^{said['exponent']}" if "exponent" in said else said.get("scale", "")
+    kind = f"encrypted, {scheme}" + (f", {said['slots']} slots" if "slots" in said else "")
+    headroom = said.get("max_additions", "")
+    return (field.name, kind, said["key"][:8] + "...", said.get("bits", ""), scale, said.get("range", ""), headroom)

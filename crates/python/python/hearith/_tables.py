@@ -1,0 +1,98 @@
+"""Tables that other libraries have had in hand: described again, and renamed as a whole. `hearith.describe` and `hearith.rename` are
+what people call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike, fspath
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hearith import _descriptions
+from hearith.arrow import EncryptedType, extended, extended_schema
+from hearith.columns import as_table, column_names
+from hearith.errors import TableError
+
+
+def describe(table: Any, like: Any) -> pa.Table:
+    """`hearith.describe`."""
+    if isinstance(like, str | PathLike):
+        schema = pq.read_schema(fspath(like))
+    else:
+        schema = like if isinstance(like, pa.Schema) else as_table(like).schema
+    return extended(described(as_table(table), extended_schema(schema)))
+
+
+def described(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The table with the descriptions of the columns of the same names in a schema.
+
+    Raises:
+        TableError: a column described there has another length of values here, or its companion is missing.
+    """
+    companions = {name for field in schema for name in _descriptions.companions(_descriptions.entries(field))}
+    for index, field in enumerate(table.schema):
+        position = schema.get_field_index(field.name)
+        original = None if position < 0 else schema.field(position)
+        if original is None or isinstance(field.type, EncryptedType):
+            continue
+        if _descriptions.is_encrypted(original):
+            kind = storage(original)
+            _check_companions(table, original)
+        elif field.name in companions or _descriptions.counts_rows(original):
+            kind = pa.uint64()
+        else:
+            continue
+        try:
+            column = table.column(index).cast(kind)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            text = f"does not hold what is described: {kind} cannot be made of its {field.type}"
+            raise TableError(text, column=field.name, kind="differs") from error
+        # Counts are never null: nothing added is 0.
+        column = column.fill_null(0) if kind == pa.uint64() else column
+        nullable = kind != pa.uint64()
+        table = table.set_column(index, pa.field(field.name, kind, nullable, original.metadata), column)
+    return table
+
+
+def storage(field: pa.Field) -> pa.DataType:
+    """The type in which a column's values are stored."""
+    return getattr(field.type, "storage_type", field.type)
+
+
+def rename(table: Any, names: Mapping[str, str]) -> Any:
+    """`hearith.rename`."""
+    library = type(table).__module__.partition(".")[0]
+    framed = library in ("pandas", "polars") and not hasattr(table, "to_frame")
+    schema = as_table(table.head(0) if framed else table).schema
+    every = _with_companions(schema, names)
+    wanted = column_names([every.get(str(name), str(name)) for name in schema.names])
+    if library == "pandas" and framed:
+        return table.rename(columns=every)
+    if library == "polars" and framed:
+        return table.rename(every)
+    return extended(as_table(table).rename_columns(wanted))
+
+
+def _with_companions(schema: pa.Schema, names: Mapping[str, str]) -> dict[str, str]:
+    """Old and new names, with those of the companions of encrypted columns; packed ones count for columns that keep their names."""
+    every = dict(names)
+    for old, new in names.items():
+        if old not in schema.names:
+            raise TableError("there is no such column", column=old, kind="no_such_column")
+        entries = _descriptions.entries(schema.field(old))
+        if entries.get(_descriptions.SCHEME) == _descriptions.WHOLE:
+            text = "encrypted whole, under this name: decrypt it first"
+            raise TableError(text, column=old, kind="whole")
+        companions = _descriptions.companions(entries)
+        if len(companions) == 1 and companions[0] in schema.names:
+            every.setdefault(companions[0], new + _descriptions.COUNTING)
+    return every
+
+
+def _check_companions(table: pa.Table, field: pa.Field) -> None:
+    for companion in _descriptions.companions(_descriptions.entries(field)):
+        if companion not in table.column_names:
+            text = f"its companion {companion}, which counts additions, is missing"
+            raise TableError(text, column=field.name, kind="companion")

@@ -1,0 +1,65 @@
+"""Encrypted columns in pandas: their type, and `df.he` and `series.he`, once this module is imported.
+
+::
+
+    import hearith.pandas
+
+    staff = df.he.encrypt(public, {"salary": {}, "bonus": {"scale": 2}})
+    staff["pay"] = staff["salary"] * 2 + staff["bonus"]
+    means = staff.he.mean(by="dept")
+    means.he.decrypt_means(private)
+
+A column that `to_pandas` or `read_parquet` gives has the type `EncryptedDtype` ("hearith"), whether this module is imported or not. It can
+be filtered, taken, joined, concatenated, shown and written. `+`, `-` and `*` compute as `EncryptedArray` does, with plain columns and
+numbers, `+` and `-` with other encrypted columns; `sum` and `mean` give a single encrypted number, `groupby(...).sum()` a column of them.
+Everything else is a `TypeError`: nobody sees the numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    import pandas as pd
+    import pyarrow as pa
+except ImportError as error:
+    raise ImportError("this module needs pandas and pyarrow: pip install 'hearith[pandas]'") from error
+
+from hearith._cells import Cells
+from hearith._frames import Columns
+from hearith._pandas_column import EncryptedColumn, EncryptedDtype
+from hearith.array import EncryptedArray
+
+__all__ = ["EncryptedColumn", "EncryptedDtype", "FrameAccessor", "SeriesAccessor"]
+
+
+@pd.api.extensions.register_dataframe_accessor("he")
+class FrameAccessor(Columns[pd.DataFrame]):
+    """`df.he`: see `Columns`. Results have an index of their own, by position."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        """The encrypted columns of a data frame."""
+        super().__init__(frame, pa.Table.to_pandas)
+
+
+@pd.api.extensions.register_series_accessor("he")
+class SeriesAccessor:
+    """`series.he`: a series of encrypted numbers as an array."""
+
+    def __init__(self, series: Any) -> None:
+        """The numbers of a series.
+
+        Raises:
+            AttributeError: they are not encrypted.
+        """
+        if not isinstance(series.array, EncryptedColumn):
+            raise AttributeError("the series is not encrypted: PublicKey.encrypt makes an array of it")
+        self._cells: Cells = series.array.cells()
+
+    def array(self) -> EncryptedArray:
+        """The numbers as an `EncryptedArray`.
+
+        Raises:
+            NullError: one is missing.
+        """
+        return self._cells.all()

@@ -1,0 +1,74 @@
+"""Encrypted columns in polars: `df.he`, `lazy.he` and `series.he`, once this module is imported.
+
+::
+
+    import hearith.polars
+
+    staff = df.he.encrypt(public, {"salary": {}, "bonus": {"scale": 2}}).he.add("salary", "bonus", into="pay")
+    means = staff.filter(pl.col("pay").is_not_null()).he.mean(by="dept")
+    means.he.decrypt_means(private)
+
+polars has no arithmetic for columns of other libraries' types, so `df.he.add` and `df.he.multiply` stand in its place. What is asked of
+a lazy frame collects it.
+"""
+
+from __future__ import annotations
+
+try:
+    import polars as pl
+    import pyarrow as pa
+except ImportError as error:
+    raise ImportError("this module needs polars and pyarrow: pip install 'hearith[polars]'") from error
+
+from hearith._cells import Cells
+from hearith._column_arithmetic import key_of
+from hearith._frames import Columns
+from hearith.array import EncryptedArray
+from hearith.columns import as_table
+
+__all__ = ["FrameNamespace", "LazyNamespace", "SeriesNamespace"]
+
+
+@pl.api.register_dataframe_namespace("he")
+class FrameNamespace(Columns[pl.DataFrame]):
+    """`df.he`: see `Columns`."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        """The encrypted columns of a data frame."""
+        super().__init__(frame, _frame)
+
+
+@pl.api.register_lazyframe_namespace("he")
+class LazyNamespace(Columns[pl.LazyFrame]):
+    """`lazy.he`: see `Columns`. What is asked of a lazy frame collects it; results are lazy again."""
+
+    def __init__(self, frame: pl.LazyFrame) -> None:
+        """The encrypted columns of a lazy frame."""
+        super().__init__(frame, lambda table: _frame(table).lazy())
+
+
+@pl.api.register_series_namespace("he")
+class SeriesNamespace:
+    """`series.he`: a series of encrypted numbers as an array."""
+
+    def __init__(self, series: pl.Series) -> None:
+        """The numbers of a series."""
+        self._series = series
+
+    def array(self) -> EncryptedArray:
+        """The numbers as an `EncryptedArray`.
+
+        Raises:
+            KeyMismatchError: the public key is not loaded in this process.
+            NullError: one is missing.
+            TableError: the series is not encrypted.
+        """
+        table = as_table(self._series)
+        return Cells.of(key_of(table), table.column(0)).all()
+
+
+def _frame(table: pa.Table) -> pl.DataFrame:
+    """A table as a data frame."""
+    found = pl.from_arrow(table)
+    assert isinstance(found, pl.DataFrame), "a table is no series"
+    return found

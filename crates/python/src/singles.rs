@@ -1,0 +1,196 @@
+//! Numbers one by one, for python-paillier's interface: rows of bytes in, rows of bytes out, one crossing an operation.
+//!
+//! A vector engine takes as long for one row as for all its lanes. So randomisers are made a lane full at a time and kept for
+//! what is encrypted next, and sums and multiples come as many at once as the Python half has put off.
+
+use std::sync::{Mutex, PoisonError};
+
+use hearith_paillier::{Ciphertexts, Error, Randomisers, Stock};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyByteArray, PyBytes};
+
+use crate::errors::operation;
+use crate::integers::Bytes;
+use crate::keys::{PrivateKey, PublicKey};
+use crate::{integers, threads};
+
+/// Randomisers not used yet, with the process that made them: the child of a `fork` must not use its parent's.
+struct Pool {
+    process: u32,
+    randomisers: Option<Randomisers>,
+    /// Where more of them are kept than a lane full.
+    stock: Option<Stock>,
+}
+
+impl Pool {
+    fn new() -> Self {
+        Self { process: std::process::id(), randomisers: None, stock: None }
+    }
+}
+
+/// What the numbers of one key need.
+#[pyclass(frozen, module = "hearith._native")]
+pub(crate) struct Singles {
+    key: hearith_paillier::PublicKey,
+    /// Locked by holders of the interpreter's lock alone, which `os.fork` holds as well: no child inherits it locked.
+    pool: Mutex<Pool>,
+}
+
+#[pymethods]
+impl Singles {
+    #[new]
+    fn new(key: &PublicKey) -> Self {
+        Self { key: key.0.clone(), pool: Mutex::new(Pool::new()) }
+    }
+
+    /// Has a thread of its own keep so many randomisers ready from now on; none ends it.
+    fn keep(&self, py: Python<'_>, count: usize) -> PyResult<()> {
+        let stock = (count > 0).then(|| self.key.stock(count)).transpose()?;
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *pool, Pool { stock, ..Pool::new() });
+        drop(pool);
+        // Its thread ends what it is at.
+        py.detach(|| drop(before));
+        Ok(())
+    }
+
+    /// Randomisers that such a thread has ready.
+    fn kept(&self) -> usize {
+        let pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        pool.stock.as_ref().map_or(0, Stock::len)
+    }
+
+    /// A ciphertext of a residue modulo n, given in as many big-endian bytes as n has.
+    fn encrypt<'py>(&self, py: Python<'py>, residue: &Bytes<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut one = self.randomiser(py)?;
+        let made = self.key.plaintexts_from_be(&integers::bytes(residue));
+        let made = made.and_then(|plaintext| self.key.encrypt_with(&plaintext, &mut one)).map_err(operation)?;
+        Ok(PyBytes::new(py, &made.to_be_bytes()))
+    }
+
+    /// Another ciphertext of the same number.
+    fn rerandomise<'py>(&self, py: Python<'py>, row: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let mut one = self.randomiser(py)?;
+        let made = self.key.ciphertexts_from_be(row);
+        let made = made.and_then(|number| self.key.rerandomise_with(&number, &mut one)).map_err(operation)?;
+        Ok(PyBytes::new(py, &made.to_be_bytes()))
+    }
+
+    /// The sum of each group of rows, and, where `added` holds a residue a group, of that.
+    #[pyo3(signature = (rows, groups, added=None))]
+    fn sums<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Vec<PyBackedBytes>,
+        groups: Vec<Vec<u32>>,
+        added: Option<&Bytes<'py>>,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let added = added.map(|residues| self.key.plaintexts_from_be(&integers::bytes(residues)));
+        let added = added.transpose().map_err(operation)?;
+        let sums = |numbers: Ciphertexts| {
+            let sums = self.grouped(&numbers, &groups)?;
+            match &added {
+                Some(added) => self.key.add_plain(&sums, added),
+                None => Ok(sums),
+            }
+        };
+        self.run(py, &rows, groups.len(), sums)
+    }
+
+    /// Multiples by packed integers of magnitude below 2^bits.
+    fn multiples<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Vec<PyBackedBytes>,
+        data: &Bytes<'py>,
+        width: usize,
+        bits: u32,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let scalars = integers::wide(data, width)?;
+        self.run(py, &rows, rows.len(), |numbers| self.key.multiply_wide_deterministic(&numbers, &scalars, bits))
+    }
+
+    /// Multiples by one packed integer, which everybody may know.
+    fn public_multiples<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Vec<PyBackedBytes>,
+        data: &Bytes<'py>,
+        width: usize,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let scalars = integers::wide(data, width)?;
+        let [scalar] = &scalars[..] else { return Err(PyValueError::new_err("one integer is needed")) };
+        self.run(py, &rows, rows.len(), |numbers| self.key.multiply_public(&numbers, scalar))
+    }
+
+    /// The residue in a ciphertext, in as many big-endian bytes as n has.
+    fn decrypt<'py>(&self, py: Python<'py>, key: &PrivateKey, row: &[u8]) -> PyResult<Bound<'py, PyByteArray>> {
+        // One row makes no use of other threads.
+        let residue = py.detach(|| key.0.decrypt(&self.key.ciphertexts_from_be(row)?)).map_err(operation)?;
+        Ok(PyByteArray::new(py, &residue.to_be_bytes()))
+    }
+}
+
+impl Singles {
+    /// A randomiser that serves once.
+    fn randomiser(&self, py: Python<'_>) -> PyResult<Randomisers> {
+        if let Some(one) = self.taken()? {
+            return Ok(one);
+        }
+        let count = self.key.engine().lanes() * threads::threads()?;
+        let made = threads::run(py, || self.key.randomisers(count))?;
+        let mut made = made.map_err(operation)?;
+        let one = made.take(1).map_err(operation)?;
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        match pool.randomisers.as_mut() {
+            Some(kept) => kept.append(made).map_err(operation)?,
+            None => pool.randomisers = Some(made),
+        }
+        Ok(one)
+    }
+
+    fn taken(&self) -> PyResult<Option<Randomisers>> {
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        if pool.process != std::process::id() {
+            *pool = Pool::new();
+        }
+        if let Some(stock) = pool.stock.as_ref().filter(|stock| !stock.is_empty()) {
+            return stock.take(1).map(Some).map_err(operation);
+        }
+        let left = pool.randomisers.as_mut().filter(|left| !left.is_empty());
+        left.map(|left| left.take(1)).transpose().map_err(operation)
+    }
+
+    fn grouped(&self, numbers: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, Error> {
+        if groups.iter().all(|group| group.len() == 1) {
+            return numbers.select(&groups.iter().map(|group| group[0] as usize).collect::<Vec<_>>());
+        }
+        // Pairs are products of two rows, without what a chain of factors takes to begin and to end.
+        if groups.iter().all(|group| group.len() == 2) {
+            let side = |index: usize| groups.iter().map(|group| group[index] as usize).collect::<Vec<_>>();
+            return self.key.add(&numbers.select(&side(0))?, &numbers.select(&side(1))?);
+        }
+        self.key.sum_groups(numbers, groups)
+    }
+
+    /// Rows of results, from an operation on rows: on this thread where it takes a lane for each.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &[PyBackedBytes],
+        results: usize,
+        work: impl FnOnce(Ciphertexts) -> Result<Ciphertexts, Error> + Send,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let work = || {
+            let rows: Vec<&[u8]> = rows.iter().map(|row| &**row).collect();
+            let made = work(self.key.ciphertexts_from_be_rows(&rows)?)?;
+            Ok(made.to_be_bytes())
+        };
+        let few = results.max(rows.len()) <= self.key.engine().lanes();
+        let made = if few { py.detach(work) } else { threads::run(py, work)? };
+        let made = made.map_err(operation)?;
+        Ok(made.chunks_exact(self.key.ciphertext_bytes()).map(|row| PyBytes::new(py, row)).collect())
+    }
+}

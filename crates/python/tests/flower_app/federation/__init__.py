@@ -1,0 +1,1 @@
+"""A server and clients of a Flower federation that averages encrypted models."""

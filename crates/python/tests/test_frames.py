@@ -1,0 +1,246 @@
+"""Encrypted columns in the data frames of pandas and polars: pandas' own type for them, and what `df.he` does in both."""
+
+import pickle
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import hearith as he
+import hearith.pandas
+import hearith.polars
+from hearith.columns import as_table
+from hearith.errors import KeyMismatchError, NullError, ScaleError, TableError
+
+FRAME = pd.DataFrame(
+    {
+        "dept": ["lab", "shop", "lab"],
+        "salary": pd.array([3100, None, -7], dtype="Int64"),
+        "bonus": [1.5, 2.25, 3],
+        "years": [1, 2, 3],
+    }
+)
+COLUMNS = {"salary": {"range": 10_000}, "bonus": {"scale": 2, "range": 1000}}
+
+
+@pytest.fixture(scope="module")
+def df(keys):
+    return FRAME.he.encrypt(keys[0], COLUMNS)
+
+
+def numbers(private, series):
+    """The numbers of a series of pandas, decrypted one by one."""
+    return [None if cell is pd.NA else private.decrypt(cell) for cell in series]
+
+
+def exact(*texts):
+    return [None if text is None else Decimal(text) for text in texts]
+
+
+class TestPandas:
+    def test_columns_are_of_a_type_of_their_own(self, keys, df):
+        assert str(df["salary"].dtype) == "hearith"
+        assert df["salary"].dtype == "hearith"
+        assert df["salary"].dtype != df["bonus"].dtype
+        assert repr(df["bonus"].dtype) == f"hearith[paillier, 512 bits, scale 2, key {keys[0].id[:8]}...]"
+        assert df["salary"].isna().tolist() == [False, True, False]
+        assert df["salary"].count() == 2
+        assert pickle.loads(pickle.dumps(df)).equals(df)
+        assert df["salary"].array.equals(df["salary"].array.copy())
+        assert not df["salary"].array.equals(df["bonus"].array)
+
+    def test_columns_are_shown_short(self, df):
+        for text in (repr(df), repr(df["salary"]), df.to_html(), repr(df["salary"].array), df.to_csv()):
+            assert "\\x" not in text
+            assert len(text) < 2500
+        assert repr(df["salary"]).splitlines()[:2] == ["0    <encrypted>", "1           <NA>"]
+
+    def test_rows_are_taken_and_put_together(self, keys, df):
+        private = keys[1]
+        assert numbers(private, df["salary"][::-1]) == exact(-7, None, 3100)
+        assert numbers(private, df["salary"].iloc[[2, 0]]) == exact(-7, 3100)
+        assert numbers(private, df.query("years > 1")["bonus"]) == exact("2.25", "3.00")
+        assert numbers(private, df["salary"].reindex([2, 7])) == exact(-7, None)
+        assert numbers(private, df["salary"].shift(1)) == exact(None, 3100, None)
+        assert numbers(private, pd.concat([df["bonus"], df["bonus"][:1]], ignore_index=True))[3] == Decimal("1.50")
+        assert numbers(private, df["salary"].dropna()) == exact(3100, -7)
+        assert private.decrypt(df["bonus"].iloc[1]) == Decimal("2.25")
+        assert df["salary"].iloc[1] is pd.NA
+        merged = df.merge(pd.DataFrame({"dept": ["shop", "lab", "none"], "city": ["Ulm", "Bern", "Graz"]}), how="right")
+        assert numbers(private, merged["bonus"]) == exact("2.25", "1.50", "3.00", None)
+        assert numbers(private, df["bonus"].astype("hearith")) == exact("1.50", "2.25", "3.00")
+
+    def test_arithmetic(self, keys, df):
+        private = keys[1]
+        assert numbers(private, df["salary"] * 2) == exact(6200, None, -14)
+        assert numbers(private, 0.5 * df["bonus"]) == exact("0.750", "1.125", "1.500")
+        assert numbers(private, df["bonus"] * df["years"]) == exact("1.50", "4.50", "9.00")
+        assert numbers(private, df["years"] + df["salary"]) == exact(3101, None, -4)
+        assert numbers(private, df["salary"] + df["bonus"]) == exact("3101.50", None, "-4.00")
+        assert numbers(private, df["salary"] - df["bonus"]) == exact("3098.50", None, "-10.00")
+        assert numbers(private, 10 - df["bonus"]) == exact("8.50", "7.75", "7.00")
+        assert numbers(private, df["bonus"] - np.array([1, 1, 0.5])) == exact("0.50", "1.25", "2.50")
+        assert numbers(private, -df["bonus"]) == exact("-1.50", "-2.25", "-3.00")
+        assert numbers(private, df["bonus"] + df["bonus"][::-1]) == exact("3.00", "4.50", "6.00"), "pandas aligns"
+        assert numbers(private, df["salary"] * pd.Series([1, 1, None])) == exact("3100.0", None, None)
+
+    def test_a_computed_column_is_one_of_the_frame(self, keys, df):
+        public, private = keys
+        frame = df.assign(pay=df["salary"] * 2 + df["bonus"])
+        totals = private.decrypt_columns(public.sum_columns(frame, by="dept")).to_pydict()
+        assert totals["pay"] == exact("6190.50", None)
+        frame["salary"] = frame["salary"] * 3
+        assert frame.he.sum("dept").he.decrypt(private)["salary"].tolist() == [9279, None]
+        assert as_table(frame)["salary.additions"].to_pylist() == [1, 0, 1]
+
+    def test_sums_and_means(self, keys, df):
+        private = keys[1]
+        assert private.decrypt(df["salary"].sum()) == 3093
+        assert private.decrypt(df["bonus"].mean()) == 2.25
+        assert df["salary"].sum(skipna=False) is pd.NA
+        by = df.groupby("dept")["bonus"].sum()
+        assert (by.index.tolist(), numbers(private, by)) == (["lab", "shop"], exact("4.50", "2.25"))
+
+    def test_bounds_grow_with_groups(self, keys):
+        """A column of totals holds the largest, wherever it stands."""
+        public, private = keys
+        df = pd.DataFrame({"g": ["a", "b", "b", "b"], "x": [9, 9, 9, 9]}).he.encrypt(
+            public, {"x": {"range": 9}}, max_additions=2
+        )
+        column = df["x"].array
+        totals = df.groupby("g")["x"].sum()
+        assert totals.dtype.description.bound >= 3 * column.dtype.description.bound
+        assert numbers(private, totals) == exact(9, 27)
+
+    def test_what_nobody_sees_is_refused(self, df):
+        x, y = df["salary"], df["bonus"]
+        for operation in (
+            lambda: x * y,
+            lambda: x == y,
+            lambda: x > 1,
+            lambda: x / 2,
+            lambda: x.max(),
+            lambda: x.unique(),
+            lambda: x.value_counts(),
+            lambda: x.astype(float),
+            lambda: np.asarray(x, dtype=np.int64),
+            lambda: x.fillna(0),
+            lambda: x.sort_values(),
+            lambda: df.groupby("salary").size(),
+            lambda: df.drop_duplicates(),
+            lambda: x.array.view("int64"),
+            lambda: pd.Series([1, 2], dtype="hearith"),
+            lambda: pd.Series([None], dtype="hearith"),
+        ):
+            with pytest.raises(TypeError):
+                operation()
+
+    def test_numbers_that_do_not_go_together(self, keys, other_keys, df):
+        one = df["salary"].iloc[0]
+        with pytest.raises(ScaleError, match="do not stand in one column"):
+            pd.Series([one, df["bonus"].iloc[0]], dtype="hearith")
+        with pytest.raises(KeyMismatchError, match="under key"):
+            pd.Series([one, other_keys[0].encrypt(1)], dtype="hearith")
+        with pytest.raises(TableError, match="not encrypted"):
+            hearith.pandas.EncryptedColumn(pa.array([1]))
+        both = pd.Series([one, keys[0].encrypt(5), None], dtype="hearith")
+        assert numbers(keys[1], both) == exact(3100, 5, None)
+
+    def test_series_as_arrays(self, keys, df):
+        assert keys[1].decrypt(df["bonus"].he.array() @ [1, 1, 2]) == Decimal("9.75")
+        with pytest.raises(NullError, match="row 1"):
+            df["salary"].he.array()
+        with pytest.raises(AttributeError, match="not encrypted"):
+            df["years"].he.array()
+
+
+FRAMES = {
+    "pandas": lambda frame: frame,
+    "polars": pl.from_pandas,
+    "polars lazily": lambda frame: pl.from_pandas(frame).lazy(),
+}
+
+
+def plain(frame):
+    """A frame's columns as lists, whatever library it is of."""
+    return as_table(frame).to_pydict()
+
+
+@pytest.mark.parametrize("library", FRAMES)
+class TestNamespaces:
+    def test_a_table_from_beginning_to_end(self, keys, library):
+        public, private = keys
+        frame = FRAMES[library](FRAME)
+        encrypted = frame.he.encrypt(public, COLUMNS)
+        pay = encrypted.he.multiply("salary", 2).he.add("salary", "bonus", into="pay").he.rename({"bonus": "extra"})
+        assert {type(frame)} == {type(encrypted), type(pay), type(pay.he.sum()), type(pay.he.decrypt(private))}
+        assert plain(pay.he.decrypt(private))["pay"] == exact("6201.50", None, "-11.00")
+        totals = plain(pay.he.sum("dept", min_rows=2, rerandomise=True).he.decrypt(private))
+        assert totals == {
+            "dept": ["lab"],
+            "rows": [2],
+            "salary": [6186],
+            "extra": [Decimal("4.50")],
+            "pay": [Decimal("6190.50")],
+        }
+        means = plain(pay.he.mean("dept").he.decrypt_means(private))
+        assert means["extra"] == [2.25, 2.25]
+        assert [one if one == one else None for one in means["pay"]] == [3095.25, None]
+        assert (means["extra.count"], means["pay.count"]) == ([2, 1], [2, 0])
+
+    def test_what_a_table_is(self, keys, library):
+        encrypted = FRAMES[library](FRAME).he.encrypt(keys[0], "years")
+        summary = he.summary(encrypted)
+        assert (repr(encrypted.he), encrypted.he._repr_html_()) == (repr(summary), summary._repr_html_())
+        assert "3 rows, 1 of 5 columns encrypted" in repr(summary)
+        assert f"years            encrypted, paillier  {keys[0].id[:8]}...  512   0" in repr(summary)
+        assert "<td>counts additions</td>" in summary._repr_html_()
+        assert "3100" not in repr(summary) + summary._repr_html_()
+
+    def test_lost_descriptions(self, keys, library):
+        encrypted = keys[0].encrypt_column(FRAME, "years")
+        bare = encrypted.set_column(3, "years", encrypted["years"].combine_chunks().storage.cast(pa.binary()))
+        frame = pl.from_arrow(bare) if library != "pandas" else bare.to_pandas()
+        found = (frame.lazy() if library == "polars lazily" else frame).he.describe(encrypted)
+        assert plain(found.he.decrypt(keys[1]))["years"] == [1, 2, 3]
+
+    def test_refusals(self, keys, library):
+        frame = FRAMES[library](FRAME)
+        for compute in (frame.he.sum, frame.he.mean, lambda: frame.he.multiply("years", 2)):
+            with pytest.raises(TableError, match="no encrypted column"):
+                compute()
+        encrypted = frame.he.encrypt(he.generate_keypair(256, insecure=True)[0], "years")
+        with pytest.raises(KeyMismatchError, match="is not loaded in this process"):
+            encrypted.he.sum()
+
+
+def test_summaries_escape_names(keys):
+    table = keys[0].encrypt_column(pa.table({"<b>": [1]}), "<b>")
+    assert "<b>" not in he.summary(table)._repr_html_()
+    assert "&lt;b&gt;" in he.summary(table)._repr_html_()
+    packed = keys[0].encrypt_columns(
+        FRAME[["years"]].assign(b=1), {"years": {"range": 9}, "b": {"range": 9}}, pack=True
+    )
+    assert "encrypted, paillier, 2 slots" in repr(he.summary(packed))
+    assert "16^-4" in repr(he.summary(pa.table({"x": keys[0].encrypt([0.5], exponent=-4).to_arrow()})))
+    with pytest.raises(TypeError, match="is no table"):
+        he.summary([1])
+
+
+def test_whole_columns_are_summarised():
+    public, _ = he.generate_keypair(scheme="bfv", parameters="bfv-4096")
+    table = public.encrypt_columns(FRAME[["years"]], {"years": {"range": 9}}, max_additions=100)
+    assert "encrypted, bfv" in repr(he.summary(table))
+
+
+def test_series_of_polars_as_arrays(keys):
+    encrypted = pl.from_arrow(keys[0].encrypt_column(FRAME, "years"))
+    assert keys[1].decrypt(encrypted["years"].he.array().sum()) == 6
+    with pytest.raises(TableError, match="no encrypted column"):
+        pl.Series("x", [1]).he.array()
+    missing = pl.from_arrow(keys[0].encrypt_column(FRAME, "salary"))
+    with pytest.raises(NullError, match="row 1"):
+        missing["salary"].he.array()

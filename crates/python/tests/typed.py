@@ -1,0 +1,30 @@
+"""What type checkers make of the package's calls; test_types.py has them check this file and then runs it."""
+
+from decimal import Decimal
+from typing import Any, assert_type
+
+import numpy as np
+import numpy.typing as npt
+
+import hearith as he
+import hearith.phe as phe
+
+public, private = he.generate_keypair(512, insecure=True)
+numbers = public.encrypt([1, 2, 4])
+
+assert_type(public, he.PublicKey)
+assert_type(numbers, he.EncryptedArray)
+assert_type(numbers * 3 + numbers, he.EncryptedArray)
+assert_type(numbers.sum(), he.EncryptedArray)
+
+assert_type(private.decrypt(numbers, into=np.ndarray), npt.NDArray[Any])
+assert_type(private.decrypt(numbers.sum(), into=int), int)
+assert_type(private.decrypt(public.encrypt(2.5, exponent=-4), into=float), float)
+assert_type(private.decrypt(public.encrypt("0.25", scale=2), into=Decimal), Decimal)
+# Without a word about it, whoever calls knows.
+length: int = private.decrypt(numbers.sum()).bit_length()
+assert length == 3
+
+key, secret = phe.generate_paillier_keypair(n_length=512)
+assert_type(key.encrypt(2) * 3 - 1.5, phe.EncryptedNumber)
+assert_type(secret.decrypt(key.encrypt(2)), int | float)
