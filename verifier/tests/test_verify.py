@@ -20,7 +20,9 @@ sys.path.insert(0, str(ROOT / "verifier"))
 
 import hearith_verify as verifier
 
-VECTORS = json.loads((ROOT / "crates/election/tests/vectors/election.json").read_text())
+FOLDER = ROOT / "crates/election/tests/vectors"
+VECTORS = json.loads((FOLDER / "election.json").read_text())
+ONE_HOLDER = json.loads((FOLDER / "one_holder.json").read_text())
 Change = Callable[[list[Any]], None]
 
 
@@ -66,7 +68,7 @@ def resign(entry: Any, secret: bytes | None = None) -> None:
     entry["signature"] = encode(sign(secret, "hearith-election 1 entry", text))
 
 
-def write(folder: Path, record: list[Any]) -> Path:
+def write(folder: Path, record: list[Any], board: bytes = BOARD) -> Path:
     """The record of a board that goes along with whatever is entered: chained and signed anew."""
     lines, previous, tree = [], "0" * 64, verifier.Tree()
     for index, entry in enumerate(record):
@@ -75,7 +77,7 @@ def write(folder: Path, record: list[Any]) -> Path:
         previous = hashlib.sha256(lines[-1].encode()).hexdigest()
         tree.push(lines[-1])
     head: dict[str, Any] = {"root": tree.root(), "size": tree.size, "time": "2026-11-22T20:30:00Z"}
-    head["signature"] = encode(sign(BOARD, "hearith-election 1 head", verifier.canonical(head)))
+    head["signature"] = encode(sign(board, "hearith-election 1 head", verifier.canonical(head)))
     return write_lines(folder, lines, [verifier.canonical(head)])
 
 
@@ -250,6 +252,83 @@ def test_spoiled_records_are_refused(tmp_path: Path, change: Change, step: str) 
     good, steps = verdict(write(tmp_path / "record", record))
     assert not good
     assert step in steps
+
+
+def opening(change: Callable[[list[Any]], None]) -> Change:
+    """Changes what the one holder shows, contest by contest, and signs it."""
+
+    def apply(record: list[Any]) -> None:
+        entry = of_kind(record, "opening")
+        change(entry["body"]["contests"])
+        resign(entry, decode(ONE_HOLDER["organiser_secret"]))
+
+    return apply
+
+
+def negate(contests: list[Any]) -> None:
+    """The other root of an even power is none of an odd one."""
+    modulus = decode(json.loads(ONE_HOLDER["record"][0])["body"]["key"]["modulus"])
+    n, r = int.from_bytes(modulus, "big"), int.from_bytes(decode(contests[0][0]["opening"]), "big")
+    contests[0][0]["opening"] = encode((n - r).to_bytes(len(modulus), "big"))
+
+
+def give_a_share(record: list[Any]) -> None:
+    entry = of_kind(record, "opening")
+    entry.update(kind="share", signature="")
+    entry["body"] = {"election": entry["body"]["election"], "shares": "", "trustee": 1}
+
+
+def play_the_opening_again(record: list[Any]) -> None:
+    record.insert(-1, copy.deepcopy(of_kind(record, "opening")))
+
+
+OPENED: list[tuple[str, Change, str]] = [
+    ("openings of each other's totals", opening(lambda of: of[0].reverse()), "decryption"),
+    ("an altered opening", opening(lambda of: of[1][0].update(opening=flip(of[1][0]["opening"], 40))), "decryption"),
+    ("another number", opening(lambda of: of[0][0].update(plaintext=flip(of[0][0]["plaintext"], 63))), "decryption"),
+    ("a negated opening", opening(negate), "decryption"),
+    ("an opening of 0", opening(lambda of: of[0][0].update(opening=encode(bytes(64)))), "decryption"),
+    ("a number above n", opening(lambda of: of[0][0].update(plaintext=encode(b"\xff" * 64))), "decryption"),
+    ("a short opening", opening(lambda of: of[0][0].update(opening=encode(bytes(63)))), "rules"),
+    ("a mark without", opening(lambda of: of[0].pop()), "rules"),
+    ("no opening", lambda record: record.remove(of_kind(record, "opening")), "rules"),
+    ("two openings", play_the_opening_again, "rules"),
+    ("a share of a key that is not shared", give_a_share, "rules"),
+]
+
+
+def test_a_good_record_of_one_holder_holds(tmp_path: Path) -> None:
+    folder = write_lines(tmp_path / "record", ONE_HOLDER["record"], ONE_HOLDER["heads"])
+    run = verifier.Verifier(insecure=True)
+    assert run.run(folder), run.faults
+    assert run.result is not None
+    assert run.result[1] == ONE_HOLDER["result"]
+    assert verdict(folder) == (True, [])
+
+
+@pytest.mark.parametrize(("change", "step"), [case[1:] for case in OPENED], ids=[case[0] for case in OPENED])
+def test_spoiled_openings_are_refused(tmp_path: Path, change: Change, step: str) -> None:
+    record = [json.loads(line) for line in ONE_HOLDER["record"]]
+    change(record)
+    good, steps = verdict(write(tmp_path / "record", record, decode(ONE_HOLDER["board_secret"])))
+    assert not good
+    assert steps[0] == step, steps
+
+
+def test_a_modulus_with_a_small_factor_is_refused(tmp_path: Path) -> None:
+    """Divisible by 3, and by the largest prime below 2^16; 1 modulo 4 and of the same length, as all else asks for."""
+    for factor in (3, 65521):
+        record = entries()[:1]
+        key = record[0]["body"]["key"]
+        n = int.from_bytes(decode(key["modulus"]), "big")
+        n -= next(less for less in range(0, 4 * factor, 4) if (n - less) % factor == 0)
+        key["modulus"] = encode(n.to_bytes(64, "big"))
+        resign(record[0])
+        folder = write(tmp_path / str(factor), record)
+        assert verdict(folder)[0] is False
+        run = verifier.Verifier(insecure=True)
+        assert not run.run(folder)
+        assert "small factor" in str(run.faults["election"]), run.faults
 
 
 LINES: list[tuple[str, Callable[[list[str]], None]]] = [

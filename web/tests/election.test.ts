@@ -235,6 +235,21 @@ describe("a whole election", () => {
   });
 });
 
+describe("the key", () => {
+  test.each([3n, 65_521n])("is refused with the small factor %d", (factor) => {
+    const { key, members } = ceremony;
+    // 1 modulo 4 and of the same length, as all else asks for.
+    let n = key.n;
+    while (n % factor !== 0n) n -= 4n;
+    const [modulus, generator] = [n, n - 4n].map((number) => base64.encode(key.narrow(number)));
+    const numbers = { ...(members.key as object), generator, modulus } as Json;
+    const board = new Board();
+    board.begin({ ...ceremony, members: { key: numbers, trustees: null } }, CONTESTS);
+    board.head();
+    expect(faults(verified(board).report).key).toMatch("small factor");
+  });
+});
+
 describe("the rules", () => {
   test("a second ballot is refused where revoting is not allowed", () => {
     const made = voted(false);

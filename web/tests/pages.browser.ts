@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as base64 from "../src/protocol/base64.ts";
 import { canonical } from "../src/protocol/canonical.ts";
 import { publicKey } from "../src/protocol/signature.ts";
-import { member } from "./support/board.ts";
+import { Board, member, secret } from "./support/board.ts";
 import { hold, LARGE } from "./support/ceremony.ts";
 import { CHROMIUM, chromiumIsThere } from "./support/chromium.ts";
 import { RealServer } from "./support/real.ts";
@@ -23,8 +23,13 @@ const TITLE = "Garden club 2026";
 const NAMES = ["Asters", "Begonias", "Crocuses", "Dahlias"];
 const VOTERS = ["anna", "bert", "cleo"];
 
+interface Running {
+  start(): Promise<string>;
+  stop(): Promise<void>;
+}
+
 let browser: Browser;
-let server: { start(): Promise<string>; stop(): Promise<void> };
+let server: Running;
 let url: string;
 const credentials = new Map<string, string>();
 const organiserSecret = crypto.getRandomValues(new Uint8Array(32));
@@ -72,12 +77,17 @@ async function looked(page: Page, name: string): Promise<void> {
   expect(found, `axe on ${name}`).toEqual([]);
 }
 
+/** The election's server, where its program is named; else the one of tests. Both begin empty, for this organiser. */
+function serverFor(organiser: Uint8Array): Running {
+  const command = process.env.HEARITH_COMMAND;
+  return command ? new RealServer(command, publicKey(organiser)) : new TestServer();
+}
+
 beforeAll(async () => {
   if (!chromiumIsThere) return;
   if (!existsSync(`${DIST}index.html`)) throw new Error("the pages are not built: npm run build");
   mkdirSync(SHOTS, { recursive: true });
-  const command = process.env.HEARITH_COMMAND;
-  server = command ? new RealServer(command, publicKey(organiserSecret)) : new TestServer();
+  server = serverFor(organiserSecret);
   url = await server.start();
   browser = await chromium.launch({
     executablePath: CHROMIUM,
@@ -373,18 +383,33 @@ describe.runIf(chromiumIsThere)("an election", () => {
 
 describe.runIf(chromiumIsThere)("an election in which everybody votes once", () => {
   test("refuses a second ballot, and says that it does not count", async () => {
-    const once = new TestServer();
-    once.board.begin(ceremony, [{ candidates: ["Yes", "No"], method: "yes_no", title: "A new fence?" }]);
-    const anna = member("anna");
-    once.board.register([anna]);
-    once.board.phase("open");
-    once.follow();
+    const organiser = secret("organiser");
+    const once = serverFor(organiser);
     const address = await once.start();
-    const key = { election: once.board.id, kind: "voter", secret: base64.encode(anna.secret), voter: "anna" };
+    const told = async () => (await fetch(`${address}/api/election`)).json();
+    const { board: keeper } = await told();
+    // What the organiser's page does, written without it.
+    const begun = new Board(secret("board"), organiser);
+    const fence = { candidates: ["Yes", "No"], method: "yes_no", title: "A new fence?" };
+    begun.begin(ceremony, [fence], { keeper });
+    const anna = member("anna");
+    begun.register([anna]);
+    begun.phase("open");
+    for (const line of begun.lines) {
+      const { body, kind, signature } = JSON.parse(line);
+      const headers = { "Content-Type": "application/json" };
+      const entry = { method: "POST", headers, body: canonical({ body, kind, signature }) };
+      expect((await fetch(`${address}/api/entries`, entry)).status).toBe(201);
+    }
+    const key = { election: begun.id, kind: "voter", secret: base64.encode(anna.secret), voter: "anna" };
     const vote = async (answer: string) => {
       const page = await visit(await visitor(), "vote", address);
       await page.getByLabel("Your credential").setInputFiles(bytes(canonical(key)));
+      await page.getByRole("radio", { name: answer }).waitFor();
+      // To choose and to encrypt takes no network.
+      await page.context().setOffline(true);
       await encrypt(page, [], answer);
+      await page.context().setOffline(false);
       await page.getByText("This cannot be undone.").waitFor();
       await cast(page);
       return page;
@@ -396,9 +421,11 @@ describe.runIf(chromiumIsThere)("an election in which everybody votes once", () 
     await second.getByRole("heading", { name: "This ballot was refused. It does not count." }).waitFor();
     await second.getByText("You have voted already.").waitFor();
     await looked(second, "vote-refused");
-    expect(once.state.turnout.counted).toBe(1);
-    expect(once.board.lines.filter((line) => line.includes('"kind":"ballot"'))).toHaveLength(1);
+    // The browser, too, tells of a refusal.
     complaints.splice(0);
+    expect((await told()).voted).toBe(1);
+    const board = await (await fetch(`${address}/record/board/00000000.jsonl`)).text();
+    expect(board.trim().split("\n")).toHaveLength(4);
     await once.stop();
   });
 });
@@ -509,6 +536,57 @@ describe.runIf(chromiumIsThere)("the page by itself", () => {
     await page.getByText("The server cannot be reached.").waitFor();
     await context.close();
     complaints.splice(0);
+  });
+
+  /** The record, saved as files by the names that it is published under. */
+  async function savedRecord(): Promise<{ name: string; mimeType: string; buffer: Buffer }[]> {
+    const names = ["heads.jsonl", "board/00000000.jsonl"];
+    return Promise.all(
+      names.map(async (name) => ({
+        name: name.replace("board/", ""),
+        mimeType: "application/jsonl",
+        buffer: Buffer.from(await (await fetch(`${url}/record/${name}`)).arrayBuffer()),
+      })),
+    );
+  }
+
+  test("saved, verifies a saved record without a network, and finds what is wrong with one", async () => {
+    const files = await savedRecord();
+    const context = await visitor();
+    await context.setOffline(true);
+    const page = await context.newPage();
+    const asked: string[] = [];
+    page.on("request", (request) => request.url().startsWith("http") && asked.push(request.url()));
+    await page.goto(`file://${DIST}index.html#/result`);
+    await page.getByText("The server cannot be reached.").waitFor();
+    expect(await page.getByRole("button", { name: "Verify everything now" }).count()).toBe(0);
+    const chooser = page.getByLabel("Files of the record");
+    await chooser.setInputFiles(files);
+    await page.getByText("Everything holds.").waitFor({ timeout: 60_000 });
+    await page.getByRole("heading", { name: `The record of: ${TITLE}` }).waitFor();
+    expect(await page.locator("table.plot tr").first().innerText()).toMatch(/Asters\s+1 vote/);
+    await looked(page, "result-saved");
+
+    const failing = () =>
+      page.locator("li.fail").evaluateAll((items) => items.map((item) => item.getAttribute("data-check")));
+    const altered = files.map((file) => ({
+      ...file,
+      buffer: Buffer.from(file.buffer.toString().replace('"voter":"bert"', '"voter":"cleo"')),
+    }));
+    await chooser.setInputFiles(altered);
+    await page.getByText("Something is wrong.").waitFor({ timeout: 60_000 });
+    expect(await failing()).toContain("chain");
+    expect(await page.locator("table.plot").count()).toBe(0);
+    // Without its heads nobody answers for the board.
+    await chooser.setInputFiles(files.slice(1));
+    await page.getByText("Something is wrong.").waitFor({ timeout: 60_000 });
+    await expect.poll(failing, { timeout: 60_000 }).toEqual(["heads"]);
+    await chooser.setInputFiles(files.slice(0, 1));
+    await page.getByText("00000000.jsonl is missing").waitFor();
+    // It asked for the server's overview, which it did not get, and for nothing else.
+    expect(new Set(asked)).toEqual(new Set(["http://127.0.0.1:8080/api/election"]));
+    complaints.splice(0);
+    await context.close();
   });
 
   test("verifies a record when it is opened from a saved file", async () => {

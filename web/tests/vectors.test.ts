@@ -16,6 +16,7 @@ import { combined, outcome, shareBody, totals } from "../src/protocol/tally.ts";
 import { grouped, tracker } from "../src/protocol/tracker.ts";
 import { leafHash } from "../src/protocol/tree.ts";
 import { receiptHolds, verifyRecord } from "../src/protocol/verify.ts";
+import { Board } from "./support/board.ts";
 import { makeRecord, vectors } from "./support/vectors.ts";
 
 const folder = new URL("../../crates/election/tests/vectors/", import.meta.url);
@@ -106,6 +107,105 @@ describe("the crate's record", () => {
     const wrong = verifyRecord(given.record.with(at, flipped), given.heads).finish();
     expect(wrong.good).toBe(false);
     expect(wrong.result).toBeUndefined();
+  });
+});
+
+describe("the crate's record of one holder", () => {
+  interface Opened {
+    board_secret: string;
+    heads: string[];
+    organiser_secret: string;
+    record: string[];
+    result: number[][];
+  }
+  interface Signed {
+    body: { contests: { opening: string; plaintext: string }[][] } & Record<string, Json>;
+    kind: string;
+    signature: string;
+  }
+  const opened: Opened = JSON.parse(readFileSync(new URL("one_holder.json", folder), "utf8"));
+  /** The record with its entries changed, on a board that goes along with it. */
+  const spoiled = (change: (entries: Signed[]) => void) => {
+    const [keeper, organiser] = [base64.decode(opened.board_secret), base64.decode(opened.organiser_secret)];
+    const board = new Board(keeper, organiser);
+    const entries = opened.record.map((line) => parse(line) as unknown as Signed);
+    change(entries);
+    for (const { body, kind, signature } of entries) {
+      if (kind === "opening") board.byOrganiser(kind, body);
+      else board.append(kind, body, base64.decode(signature));
+    }
+    board.head();
+    return verifyRecord(board.lines, board.heads).finish();
+  };
+  const at = opened.record.findIndex((line) => line.includes('"kind":"opening"'));
+  const shown = (change: (contests: Signed["body"]["contests"]) => void) =>
+    spoiled((entries) => change((entries[at] as Signed).body.contests));
+  const flipped = (text: string, byte: number) => {
+    const bytes = base64.decode(text);
+    bytes[byte] = (bytes[byte] ?? 0) ^ 1;
+    return base64.encode(bytes);
+  };
+  type Shown = { opening: string; plaintext: string };
+  const first = (contests: Shown[][]) => contests[0]?.[0] as Shown;
+
+  test("verifies, and says what the crate says", () => {
+    const report = verifyRecord(opened.record, opened.heads).finish();
+    expect(report.verdicts.filter((verdict) => verdict.fault !== undefined)).toEqual([]);
+    expect(report.result).toEqual(opened.result);
+    expect(spoiled(() => {}).good).toBe(true);
+  });
+
+  test.each<[string, (contests: Shown[][]) => void, RegExp]>([
+    ["openings of each other's totals", (all) => all[0]?.reverse(), /a total does not hold/],
+    [
+      "an altered opening",
+      (all) => Object.assign(first(all), { opening: flipped(first(all).opening, 40) }),
+      /a total does not hold/,
+    ],
+    [
+      "another number",
+      (all) => Object.assign(first(all), { plaintext: flipped(first(all).plaintext, 63) }),
+      /a total does not hold/,
+    ],
+    [
+      "an opening of 0",
+      (all) => Object.assign(first(all), { opening: base64.encode(new Uint8Array(64)) }),
+      /not below n/,
+    ],
+    [
+      "a number above n",
+      (all) => Object.assign(first(all), { plaintext: base64.encode(new Uint8Array(64).fill(255)) }),
+      /not below n/,
+    ],
+    [
+      "a short opening",
+      (all) => Object.assign(first(all), { opening: base64.encode(new Uint8Array(63)) }),
+      /another length/,
+    ],
+    ["a mark without", (all) => all[0]?.pop(), /every mark/],
+  ])("does not verify with %s", (_, change, fault) => {
+    const report = shown(change);
+    expect(report.verdicts.find(({ check }) => check === "shares")?.fault).toMatch(fault);
+    expect([report.good, report.result]).toEqual([false, undefined]);
+  });
+
+  test("does not verify without an opening, or with two, or with a share", () => {
+    for (const [change, fault] of [
+      [(entries: Signed[]) => entries.splice(at, 1), /not decrypted yet/],
+      [(entries: Signed[]) => entries.splice(at, 0, entries[at] as Signed), /not asked for/],
+      [
+        (entries: Signed[]) => {
+          const { election = null } = (entries[at] as Signed).body;
+          const body = { election, shares: "", trustee: 1 } as unknown as Signed["body"];
+          entries.splice(at, 1, { body, kind: "share", signature: "" });
+        },
+        /no trustee 1/,
+      ],
+    ] as const) {
+      const report = spoiled(change);
+      expect(report.verdicts.find(({ check }) => check === "rules")?.fault).toMatch(fault);
+      expect([report.good, report.result]).toEqual([false, undefined]);
+    }
   });
 });
 

@@ -5,7 +5,8 @@ import type { Contest } from "../protocol/contest.ts";
 import type { Verdict } from "../protocol/verify.ts";
 import { RECORD } from "./api.ts";
 import { memory, rememberHead } from "./memory.ts";
-import { Alert, Progress, Title, useAct, useShared } from "./state.tsx";
+import { electionIn, type Place } from "./record.ts";
+import { Alert, FilesInput, Progress, Title, useAct, useShared } from "./state.tsx";
 import { timed, work } from "./tasks.ts";
 import type { Verified } from "./worker.ts";
 
@@ -13,19 +14,13 @@ export function Result(_: { rest: string }) {
   const { texts, election, overview } = useShared();
   const [verified, setVerified] = useState<Verified>();
   const { busy, error, progress, setProgress, act } = useAct();
-  if (!election) {
-    return (
-      <>
-        <Title>{texts.result.title}</Title>
-        <p>{texts.noElection}</p>
-      </>
-    );
-  }
-  const verify = () =>
+  /** The server's record, or one in files, which may be of another election. */
+  const verify = (place: Place) =>
     act(async () => {
       setVerified(undefined);
-      const found = await timed("verify", work.verify([RECORD, memory(election.id)], setProgress));
-      if (found.report.good) rememberHead(election.id, found.root, found.size);
+      const id = typeof place === "string" && election ? election.id : await electionIn(place);
+      const found = await timed("verify", work.verify([place, memory(id)], setProgress));
+      if (found.report.good) rememberHead(id, found.root, found.size);
       setVerified(found);
     });
   const result = verified?.report.result;
@@ -34,23 +29,41 @@ export function Result(_: { rest: string }) {
       <Title>{texts.result.title}</Title>
       {verified && !verified.report.good && <Alert>{texts.result.wrong}</Alert>}
       {result && <Alert kind="good">{texts.result.verified}</Alert>}
-      {result
-        ? election.contests.map((contest, at) => (
-            <Plot key={contest.title} contest={contest} votes={result[at] ?? []} />
-          ))
-        : !verified && <p>{overview?.phase === "finished" ? texts.result.unverified : texts.result.none}</p>}
+      {result &&
+        verified.election?.contests.map((contest, at) => (
+          <Plot key={contest.title} contest={contest} votes={result[at] ?? []} />
+        ))}
+      {!result && !verified && <p>{standing()}</p>}
+      {election && (
+        <section class="card">
+          <h3>{texts.result.verify}</h3>
+          <p class="help">{texts.result.verifyHelp}</p>
+          <button type="button" disabled={busy} onClick={() => verify(RECORD)}>
+            {texts.result.verify}
+          </button>
+        </section>
+      )}
       <section class="card">
-        <h3>{texts.result.verify}</h3>
-        <p class="help">{texts.result.verifyHelp}</p>
-        <button type="button" disabled={busy} onClick={verify}>
-          {texts.result.verify}
-        </button>
-        {busy && <Progress label={texts.result.verifying} progress={progress} />}
-        <Alert>{error}</Alert>
-        {verified && <Verdicts verified={verified} />}
+        <h3>{texts.result.saved}</h3>
+        <FilesInput
+          multiple
+          label={texts.result.files}
+          help={texts.result.filesHelp}
+          busy={busy}
+          onFiles={verify}
+        />
       </section>
+      {busy && <Progress label={texts.result.verifying} progress={progress} />}
+      <Alert>{error}</Alert>
+      {verified && <Verdicts verified={verified} />}
     </>
   );
+
+  /** What is known before anything was verified. */
+  function standing(): string {
+    if (!election) return texts.noElection;
+    return overview?.phase === "finished" ? texts.result.unverified : texts.result.none;
+  }
 }
 
 /** Votes of a contest as bars: text says all that they show. */
@@ -84,9 +97,10 @@ function Plot({ contest, votes }: { contest: Contest; votes: readonly number[] }
 
 function Verdicts({ verified }: { verified: Verified }) {
   const { texts } = useShared();
-  const { report, size, root } = verified;
+  const { report, election, size, root } = verified;
   return (
-    <>
+    <section class="card">
+      {election && <h3>{texts.result.of(election.title)}</h3>}
       <Alert kind={report.good ? "good" : "error"}>
         {report.good ? texts.result.right : texts.result.failed}
       </Alert>
@@ -99,7 +113,7 @@ function Verdicts({ verified }: { verified: Verified }) {
         {texts.result.size(size)}. {texts.result.root}: <code class="hash">{root}</code>
       </p>
       <p class="help">{texts.result.rootHelp}</p>
-    </>
+    </section>
   );
 }
 

@@ -1,13 +1,32 @@
-/** A record by its URL: read file by file and line by line, and verified on the way. */
+/** A record by its URL, or saved in files: read file by file and line by line, and verified on the way. */
 
+import { canonical } from "../protocol/canonical.ts";
+import { readEntry } from "../protocol/entry.ts";
 import { Fault } from "../protocol/errors.ts";
+import { hexHash } from "../protocol/hash.ts";
 import { type Memory, Verifier } from "../protocol/verify.ts";
 
 /** Told how many entries of how many are done. */
 export type Progress = (done: number, all: number) => void;
 
+/** Where a record is: its URL, or its files as they were saved, whatever folder they are in. */
+export type Place = string | readonly File[];
+
 /** Entries of a file of the board. */
 const FILE = 1000;
+const HEADS = "heads.jsonl";
+
+/** The file of the board that begins with this entry. */
+function boardFile(first: number): string {
+  return `board/${String(first).padStart(8, "0")}.jsonl`;
+}
+
+/** A file of a record by its name; undefined where there is none. */
+function open(place: Place, name: string): Promise<string | undefined> {
+  if (typeof place === "string") return fetched(`${place}/${name}`);
+  const last = name.split("/").pop();
+  return Promise.resolve(place.find((file) => file.name === last)?.text());
+}
 
 async function fetched(url: string): Promise<string | undefined> {
   const response = await fetch(url, { cache: "no-cache" });
@@ -23,14 +42,21 @@ function linesOf(text: string): string[] {
   return text.slice(0, -1).split("\n");
 }
 
-/** Verifies the record under a URL. The heads are read first: what comes later is beyond what they answer for. */
-export async function verifyFrom(url: string, memory: Memory, progress: Progress): Promise<Verifier> {
-  const heads = linesOf((await fetched(`${url}/heads.jsonl`)) ?? "");
+/** The id of the election whose record this is: the hash of what its first entry says. */
+export async function electionIn(place: Place): Promise<string> {
+  const [first] = linesOf((await open(place, boardFile(0))) ?? "");
+  if (first === undefined) throw new Fault("these are not the files of a record: 00000000.jsonl is missing");
+  return hexHash(canonical(readEntry(first).body));
+}
+
+/** Verifies the record at a place. The heads are read first: what comes later is beyond what they answer for. */
+export async function verifyFrom(place: Place, memory: Memory, progress: Progress): Promise<Verifier> {
+  const heads = linesOf((await open(place, HEADS)) ?? "");
   const last = heads.at(-1);
   const size = last === undefined ? 0 : Number((JSON.parse(last) as { size?: number }).size ?? 0);
   const verifier = new Verifier(heads, memory);
   for (let first = 0; ; first += FILE) {
-    const text = await fetched(`${url}/board/${String(first).padStart(8, "0")}.jsonl`);
+    const text = await open(place, boardFile(first));
     if (text === undefined) break;
     const lines = linesOf(text);
     for (const line of lines) {

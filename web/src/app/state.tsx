@@ -101,6 +101,20 @@ export function Title({ children, level = 2 }: { children: ComponentChildren; le
 
 /** A file to choose, read as text. */
 export function FileInput(props: { label: string; help: string; onText: (text: string) => void }) {
+  const read = async ([file]: readonly File[]) => {
+    if (file !== undefined) props.onText(await file.text());
+  };
+  return <FilesInput label={props.label} help={props.help} onFiles={read} />;
+}
+
+/** Files to choose: one, or several together. */
+export function FilesInput(props: {
+  label: string;
+  help: string;
+  multiple?: boolean;
+  busy?: boolean;
+  onFiles: (files: readonly File[]) => void;
+}) {
   const id = useId();
   return (
     <div class="field">
@@ -111,14 +125,16 @@ export function FileInput(props: { label: string; help: string; onText: (text: s
       <input
         id={id}
         type="file"
+        multiple={props.multiple ?? false}
+        disabled={props.busy ?? false}
         aria-describedby={`${id}-help`}
         onClick={(event) => {
-          // A file that is chosen again is read again.
+          // Files that are chosen again are read again.
           event.currentTarget.value = "";
         }}
-        onChange={async (event) => {
-          const text = await event.currentTarget.files?.[0]?.text();
-          if (text !== undefined) props.onText(text);
+        onChange={(event) => {
+          const files = [...(event.currentTarget.files ?? [])];
+          if (files.length > 0) props.onFiles(files);
         }}
       />
     </div>

@@ -125,6 +125,11 @@ const en = {
     verify: "Verify everything now",
     verifyHelp:
       "Reads the whole record and checks it again in this browser: every signature, every proof, the total, the shares, the result. Large elections take minutes.",
+    saved: "Verify a saved record",
+    files: "Files of the record",
+    filesHelp:
+      "heads.jsonl and everything in the folder board, chosen together. They are read on this device and sent nowhere; no network is needed.",
+    of: (title: string) => `The record of: ${title}`,
     verifying: "Verifying",
     progress: (done: number, all: number) => `${done} of ${all} entries`,
     right: "Everything holds.",
@@ -358,6 +363,11 @@ const de: Texts = {
     verify: "Jetzt alles nachrechnen",
     verifyHelp:
       "Liest die ganze Aufzeichnung und prüft sie in diesem Browser noch einmal: jede Unterschrift, jeden Beweis, die Summe, die Anteile, das Ergebnis. Bei großen Wahlen dauert das Minuten.",
+    saved: "Eine gespeicherte Aufzeichnung nachrechnen",
+    files: "Dateien der Aufzeichnung",
+    filesHelp:
+      "heads.jsonl und alles aus dem Ordner board, zusammen ausgewählt. Sie werden auf diesem Gerät gelesen und nirgends hin gesendet; ein Netz ist nicht nötig.",
+    of: (title) => `Die Aufzeichnung von: ${title}`,
     verifying: "Wird geprüft",
     progress: (done, all) => `${done} von ${all} Einträgen`,
     right: "Alles stimmt.",

@@ -6,6 +6,7 @@
 import { challengeBody, encrypt, type Form, type Openings, readChallenge } from "../protocol/ballot.ts";
 import * as base64 from "../protocol/base64.ts";
 import type { Json } from "../protocol/canonical.ts";
+import type { Contest } from "../protocol/contest.ts";
 import { readElection } from "../protocol/entry.ts";
 import { ensure, Fault } from "../protocol/errors.ts";
 import { isSecretOf } from "../protocol/share.ts";
@@ -13,7 +14,7 @@ import { sign } from "../protocol/signature.ts";
 import { combined, outcome, shareBody, tallyBody, totals } from "../protocol/tally.ts";
 import { tracker } from "../protocol/tracker.ts";
 import type { Memory, Report, Verifier } from "../protocol/verify.ts";
-import { type Progress, verifyFrom } from "./record.ts";
+import { type Place, type Progress, verifyFrom } from "./record.ts";
 
 /** What is to be signed and sent, as the server takes it. */
 export interface Signed {
@@ -30,6 +31,8 @@ export interface Encrypted {
 /** What a verification found: the verdicts, and of which board. */
 export interface Verified {
   readonly report: Report;
+  /** Of which election, if the record could be followed that far. */
+  readonly election: { readonly title: string; readonly contests: readonly Contest[] } | undefined;
   readonly size: number;
   readonly root: string;
   /** The board up to its total, if it has one. */
@@ -102,10 +105,14 @@ export const tasks = {
     return signed(kind, body, secret);
   },
 
-  async verify(url: string, memory: Memory, progress: Progress): Promise<Verified> {
-    last = await verifyFrom(url, memory, progress);
+  async verify(place: Place, memory: Memory, progress: Progress): Promise<Verified> {
+    last = await verifyFrom(place, memory, progress);
     const { size, root, tallied, state } = last;
-    return { report: last.finish(), size, root, tallied, counted: state.turnout.counted };
+    const election =
+      state.phase === "empty"
+        ? undefined
+        : { title: state.election.title, contests: state.election.contests };
+    return { report: last.finish(), election, size, root, tallied, counted: state.turnout.counted };
   },
 
   async tally(url: string, memory: Memory, secret: Uint8Array, progress: Progress): Promise<Signed> {

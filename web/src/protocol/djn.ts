@@ -106,10 +106,14 @@ function rootTargets(key: Key): bigint[] {
   });
 }
 
-/** Whether the roots are those of a key whose ciphertexts decrypt to one number only [GRSB19]. */
+/** Whether the modulus has a factor below 2^16: every one is looked for. */
+export function hasSmallFactor({ n }: Key): boolean {
+  for (let factor = 3n; factor < 65_536n; factor += 2n) if (n % factor === 0n) return true;
+  return false;
+}
+
+/** Whether the roots are those of a key without small factors whose ciphertexts decrypt to one number only [GRSB19]. */
 export function rootsHold(key: Key, roots: readonly bigint[]): boolean {
-  // Below 2^16 every factor is looked for; the roots show the rest.
-  for (let factor = 3n; factor < 65_536n; factor += 2n) if (key.n % factor === 0n) return false;
   const targets = rootTargets(key);
   return (
     roots.length === ROOTS &&

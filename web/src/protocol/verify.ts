@@ -6,7 +6,7 @@
 import type { Ballot } from "./ballot.ts";
 import * as base64 from "./base64.ts";
 import { hex } from "./bytes.ts";
-import { rootsHold } from "./djn.ts";
+import { hasSmallFactor, rootsHold } from "./djn.ts";
 import { type Entry, type Head, readEntry, readHead } from "./entry.ts";
 import { ensure, Fault } from "./errors.ts";
 import { hexHash } from "./hash.ts";
@@ -200,7 +200,11 @@ export class Verifier {
         ensure((this.#id ?? state.id) === state.id, "the record is that of another election"),
       );
       const { key, roots } = state.election;
-      this.#in("key", () => ensure(rootsHold(key, roots), "the roots of the key do not hold"), index);
+      const sound = () => {
+        ensure(!hasSmallFactor(key), "the modulus has a small factor");
+        ensure(rootsHold(key, roots), "the roots of the key do not hold");
+      };
+      this.#in("key", sound, index);
     }
     if (entry.kind === "tally") {
       this.#totals = this.#in("tally", () => checkTally(state, entry.body), index);

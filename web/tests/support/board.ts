@@ -65,11 +65,15 @@ export class Board {
     return { ...receipt, signature: base64.encode(sign(this.keeper, "receipt", receipt)) };
   }
 
-  /** The first entry. */
-  begin(ceremony: Ceremony, contests: Json[], options: { title?: string; revoting?: boolean } = {}): void {
-    const { title = "A test", revoting = false } = options;
+  /** The first entry. Another keeper is named by its public key. */
+  begin(
+    ceremony: Ceremony,
+    contests: Json[],
+    options: { title?: string; revoting?: boolean; keeper?: string } = {},
+  ): void {
+    const { title = "A test", revoting = false, keeper = base64.encode(publicKey(this.keeper)) } = options;
     const body = {
-      board: base64.encode(publicKey(this.keeper)),
+      board: keeper,
       contests,
       ...ceremony.members,
       organiser: base64.encode(publicKey(this.organiser)),
