@@ -4,7 +4,7 @@ A batch of 100 000 encryptions through the service beside the command line alone
 each in a call of its own and one after another on a stream that stays open, under a key whose encryptions are cheap (DJN) and under one
 whose encryptions are dear (r^n); 1 000 connections at once; the server's memory over `--seconds` of load (an hour: `--seconds 3600`). What the table holds that came through the service is held against plain sums first.
 
-Needs the release-built command line and the example `load` (scripts/bench_service.sh builds them). Leave the machine alone meanwhile.
+Needs the release-built command line and the example `service_load` (scripts/bench_service.sh builds them). Leave the machine alone meanwhile.
 """
 
 import argparse
@@ -24,7 +24,7 @@ BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 BITS, CLIENTS, CONNECTIONS = 2048, 64, 1000
 #: The variants of keys, with what encrypts under them and how many times fewer rows take as long.
 VARIANTS = {"djn": ("DJN", 1), "standard": ("r^n", 10)}
-#: How single requests are sent, as the example `load` has it and as the page says it.
+#: How single requests are sent, as the example `service_load` has it and as the page says it.
 WAYS = {"calls": "a call of its own", "stream": "on an open stream"}
 #: Goals: the batch's time beside that of the command line, the rate of single requests beside that of the batch.
 MOST_TIME, LEAST_RATE = 1.05, 0.8
@@ -60,8 +60,8 @@ class Server:
         return int(line.split()[1]) / 1024
 
     def load(self, key, *arguments):
-        """What the example `load` finds, by name."""
-        command = [BUILT / "examples/load", self.url, key, *map(str, arguments)]
+        """What the example `service_load` finds, by name."""
+        command = [BUILT / "examples/service_load", self.url, key, *map(str, arguments)]
         lines = subprocess.run(
             command, check=True, capture_output=True, text=True
         ).stdout.splitlines()

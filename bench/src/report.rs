@@ -1,5 +1,7 @@
 //! Tables in Markdown.
 
+use crate::statistics::Spread;
+
 /// A table with its cells aligned, the first column to the left and the others to the right.
 pub struct Table {
     rows: Vec<Vec<String>>,
@@ -68,6 +70,11 @@ fn grouped(digits: &str) -> String {
 pub fn ratio(value: f64) -> String {
     let decimals = (2 - value.abs().log10().floor() as i32).clamp(0, 2) as usize;
     format!("{value:.decimals$}")
+}
+
+/// A ratio's median with the least and the greatest in brackets.
+pub fn spread(spread: Spread) -> String {
+    format!("{} ({}..{})", ratio(spread.median), ratio(spread.min), ratio(spread.max))
 }
 
 #[cfg(test)]

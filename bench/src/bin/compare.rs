@@ -13,7 +13,7 @@ use hearith_bench::machine::{Machine, engines};
 use hearith_bench::options::Options;
 use hearith_bench::ours::Ours;
 use hearith_bench::phe::{Phe, Worker};
-use hearith_bench::report::{Table, rate, ratio};
+use hearith_bench::report::{Table, rate, ratio, spread};
 use hearith_bench::rounds::{Entry, Plan, calibrate, measure_round};
 use hearith_bench::statistics::Spread;
 use hearith_bench::workload::Workload;
@@ -169,10 +169,6 @@ fn others_table(outcomes: &[&Outcome]) -> String {
         }
     }
     table.to_markdown()
-}
-
-fn spread(spread: Spread) -> String {
-    format!("{} ({}..{})", ratio(spread.median), ratio(spread.min), ratio(spread.max))
 }
 
 /// What each engine is held to: at least so many times the speed of a library.

@@ -9,7 +9,7 @@ use hearith_bench::heu::Heu;
 use hearith_bench::machine::Machine;
 use hearith_bench::options::Options;
 use hearith_bench::ours::Ours;
-use hearith_bench::report::{Table, rate, ratio};
+use hearith_bench::report::{Table, rate, ratio, spread};
 use hearith_bench::rounds::{Entry, Plan, calibrate, measure_round};
 use hearith_bench::statistics::Spread;
 use hearith_bench::workload::Workload;
@@ -126,10 +126,6 @@ fn table(found: &Found) -> String {
         table.row([way.title().to_owned(), library.clone(), per_second, gain]);
     }
     table.to_markdown()
-}
-
-fn spread(spread: Spread) -> String {
-    format!("{} ({}..{})", ratio(spread.median), ratio(spread.min), ratio(spread.max))
 }
 
 fn goals(found: &[Found]) -> String {

@@ -17,15 +17,20 @@ use hearith_paillier::{Ciphertexts, KeyPolicy, Plaintexts, PrivateKey};
 use rug::Integer;
 use rug::integer::Order;
 use std::hint::black_box;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
 /// Bits of the moduli, and of `n` where a key is used; the width does not matter to what is shown.
 const BITS: u32 = 1024;
 /// Seconds after which an experiment ends though calls are left.
-const LONGEST: f64 = 20.0;
-/// Keys of each class where keys are compared: all are used in turn, so that both classes find them equally cached.
-const KEYS: usize = 4;
+const LONGEST: f64 = 8.0;
+/// Keys of each class where keys are compared, used in turn.
+const KEYS: usize = 64;
+/// Calls with such a key that are timed together, since it takes longer to make.
+const CALLS: usize = 8;
+/// The operation that must be told apart.
+const CONTROL: &str = "control: pow, public exponent";
 
 /// An operation that is timed on inputs of class 0 (special) and 1 (random).
 struct Experiment {
@@ -38,40 +43,69 @@ fn main() -> Result<()> {
     let options = Options::from_args()?;
     let calls = if options.quick { 500 } else { 20_000 };
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
-    let mut table = Table::new(["operation", "special class", "engine", "calls", "largest t", "verdict"]);
-    let mut failures = Vec::new();
-    for engine in engines() {
-        for mut experiment in experiments(engine)? {
+    let (mut rows_made, mut failures) = (Vec::new(), Vec::new());
+    for (engine, rows) in engines().into_iter().flat_map(batches) {
+        for mut experiment in experiments(engine, rows)? {
+            let name = format!("{engine}, {rows} rows: {}, {}", experiment.operation, experiment.special);
+            if options.only.as_ref().is_some_and(|only| !name.contains(only)) {
+                continue;
+            }
             let (t, made) = measure(&mut experiment.run, calls);
-            table.row([
+            eprintln!("{name}: {t:.1}");
+            rows_made.push([
                 experiment.operation.to_owned(),
                 experiment.special.to_owned(),
                 engine.to_string(),
+                rows.to_string(),
                 made.to_string(),
                 format!("{t:.1}"),
                 verdict(t).to_owned(),
             ]);
-            eprintln!("{engine}: {}, {}: {t:.1}", experiment.operation, experiment.special);
-            if t >= LEAK {
-                failures.push(format!("{engine}: {}: |t| = {t:.1}", experiment.operation));
+            match experiment.operation == CONTROL {
+                true if t < LEAK => failures.push(format!("{name}: the control was not caught: |t| = {t:.1}")),
+                false if t >= LEAK => failures.push(format!("{name}: |t| = {t:.1}")),
+                _ => {}
             }
         }
-        let (t, made) = measure(&mut control(engine)?, calls);
-        eprintln!("{engine}: control: {t:.1}");
-        table.row([
-            "control: pow, public exponent",
-            "2^0 beside random",
-            engine.name(),
-            &made.to_string(),
-            &format!("{t:.1}"),
-            verdict(t),
-        ]);
-        if t < LEAK {
-            failures.push(format!("{engine}: the control was not caught: |t| = {t:.1}"));
+    }
+    let place = options.out.join("timing.md");
+    let earlier = if options.only.is_some() { earlier(&place)? } else { Vec::new() };
+    std::fs::write(place, markdown(&joined(earlier, rows_made)))?;
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("; ").into()) }
+}
+
+/// The cells of a line of the table.
+type Row = [String; 7];
+
+/// The rows of the page, to which a run of a part adds its own: they must be from the same machine and day.
+fn earlier(place: &Path) -> Result<Vec<Row>> {
+    let Ok(page) = std::fs::read_to_string(place) else { return Ok(Vec::new()) };
+    if !page.contains(&Machine::here().to_markdown()) {
+        return Err(format!("{} is of another machine, compiler or day: measure everything", place.display()).into());
+    }
+    let lines = page.lines().filter(|line| line.starts_with("| ")).skip(2);
+    let cells = |line: &str| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+    lines.map(|line| cells(line).try_into().map_err(|_| format!("not a line of this table: {line}").into())).collect()
+}
+
+/// The earlier rows, those measured again in their places, and then what is new.
+fn joined(mut rows: Vec<Row>, made: Vec<Row>) -> Table {
+    for row in made {
+        match rows.iter_mut().find(|earlier| earlier[..4] == row[..4]) {
+            Some(earlier) => *earlier = row,
+            None => rows.push(row),
         }
     }
-    std::fs::write(options.out.join("timing.md"), markdown(&table))?;
-    if failures.is_empty() { Ok(()) } else { Err(failures.join("; ").into()) }
+    let mut table = Table::new(["operation", "special class", "engine", "rows", "calls", "largest t", "verdict"]);
+    rows.into_iter().for_each(|row| table.row(row));
+    table
+}
+
+/// As many rows as an engine has lanes, and one alone, for which an engine may have another kernel.
+fn batches(engine: Engine) -> Vec<(Engine, usize)> {
+    let mut rows = vec![engine.lanes(), 1];
+    rows.dedup();
+    rows.into_iter().map(|rows| (engine, rows)).collect()
 }
 
 fn verdict(t: f64) -> &'static str {
@@ -119,8 +153,8 @@ struct Input {
 }
 
 impl Input {
-    fn new(engine: Engine, fixed: &Integer, bound: &Integer, limbs: usize) -> Self {
-        let fixed = batch_of(std::iter::repeat_n(fixed, engine.lanes()), limbs);
+    fn new(rows: usize, fixed: &Integer, bound: &Integer, limbs: usize) -> Self {
+        let fixed = batch_of(std::iter::repeat_n(fixed, rows), limbs);
         Input { batch: fixed.clone(), fixed, bound: bound.clone() }
     }
 
@@ -151,10 +185,16 @@ fn random_modulus() -> Integer {
     m
 }
 
-fn experiments(engine: Engine) -> Result<Vec<Experiment>> {
-    let mut all = arithmetic(engine)?;
-    all.extend(scheme(engine)?);
-    all.extend(keys(engine)?);
+fn experiments(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
+    let mut all = arithmetic(engine, rows)?;
+    all.extend(scheme(engine, rows)?);
+    all.extend(keys(engine, rows)?);
+    // Whole vectors, whatever the rows.
+    if rows == engine.lanes() {
+        all.extend(lattice(engine)?);
+        all.push(lattice_keys(engine)?);
+    }
+    all.push(control(engine, rows)?);
     Ok(all)
 }
 
@@ -171,11 +211,11 @@ struct Setting {
 const EXPONENT_BITS: u32 = BITS / 2;
 
 /// Exponentiations and products of `hearith-arith`.
-fn arithmetic(engine: Engine) -> Result<Vec<Experiment>> {
+fn arithmetic(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
     let m = random_modulus();
     let limbs = m.to_digits::<u64>(Order::Lsf);
     let square = Square::new(engine, &limbs)?;
-    let numbers = random_numbers(engine.lanes(), &m);
+    let numbers = random_numbers(rows, &m);
     let setting = Rc::new(Setting {
         modulus: Modulus::new(engine, &limbs)?,
         comb: FixedBase::new(&square, &numbers[0].to_digits(Order::Lsf), EXPONENT_BITS),
@@ -187,8 +227,8 @@ fn arithmetic(engine: Engine) -> Result<Vec<Experiment>> {
     let (zero, one) = (Integer::new(), Integer::from(1));
     let bound = Integer::from(1) << EXPONENT_BITS;
     let ones = Integer::from(&bound - 1u32);
-    let exponents = |fixed: &Integer| Input::new(engine, fixed, &bound, (EXPONENT_BITS / 64) as usize);
-    let residues = |fixed: &Integer| Input::new(engine, fixed, &m, limbs.len());
+    let exponents = |fixed: &Integer| Input::new(rows, fixed, &bound, (EXPONENT_BITS / 64) as usize);
+    let residues = |fixed: &Integer| Input::new(rows, fixed, &m, limbs.len());
     let experiment = |operation, special, mut input: Input, call: fn(&Setting, &Batch)| {
         let setting = Rc::clone(&setting);
         let run = Box::new(move |class| {
@@ -227,13 +267,13 @@ fn shared(exponent: &[u64]) -> Exponents<'_> {
 }
 
 /// Encryption and decryption of special plaintexts and ciphertexts.
-fn scheme(engine: Engine) -> Result<Vec<Experiment>> {
+fn scheme(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
     let mut all = Vec::new();
     for way in [None, Some(Decryption::Standard), Some(Decryption::Crt), Some(Decryption::Ecrt)] {
-        let key = sparse_keys(engine, 0)?;
+        let key = key_of(&primes(0)?, engine)?;
         let n_squared = modulus_of(&key).square();
         // The ciphertext 1 holds 0, and all powers on the way to it are 1.
-        let mut input = Input::new(engine, &Integer::from(1), &n_squared, key.public().ciphertext_bytes() / 8);
+        let mut input = Input::new(rows, &Integer::from(1), &n_squared, key.public().ciphertext_bytes() / 8);
         let paper = PaperKey::new(&key)?;
         let operation = match way {
             Some(Decryption::Standard) => "decrypt, standard",
@@ -251,8 +291,8 @@ fn scheme(engine: Engine) -> Result<Vec<Experiment>> {
         all.push(Experiment { operation, special: "ciphertext 1", run });
     }
     for owner in [false, true] {
-        let key = sparse_keys(engine, 0)?;
-        let mut input = Input::new(engine, &Integer::new(), &modulus_of(&key), key.public().plaintext_limbs());
+        let key = key_of(&primes(0)?, engine)?;
+        let mut input = Input::new(rows, &Integer::new(), &modulus_of(&key), key.public().plaintext_limbs());
         let operation = if owner { "encrypt, key owner" } else { "encrypt, public key" };
         let run = Box::new(move |class| {
             let plaintexts = plaintexts(&key, input.draw(class));
@@ -263,36 +303,115 @@ fn scheme(engine: Engine) -> Result<Vec<Experiment>> {
     Ok(all)
 }
 
-/// Decryption and the key owner's encryption with special keys: primes with few ones beside random primes.
-fn keys(engine: Engine) -> Result<Vec<Experiment>> {
+/// Decryption and the key owner's encryption with special keys: primes with few ones beside random primes, and for
+/// comparison random primes beside other random ones.
+///
+/// Where a key lies in memory shows in the times, so that a few keys that stay where they are differ by class whatever
+/// their primes. So each measurement makes its key anew, and calls once before it times several.
+fn keys(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
     let mut all = Vec::new();
-    for owner in [false, true] {
-        let keys = [0, 1].map(|class| (0..KEYS).map(|_| sparse_keys(engine, class)).collect::<Result<Vec<_>>>());
-        let [special, random] = keys;
-        let keys = [special?, random?];
-        let inputs = keys.each_ref().map(|keys| keys.iter().map(random_input).collect::<Vec<_>>());
+    for (owner, kind, special) in [
+        (false, 0, "primes with few ones"),
+        (true, 0, "primes with few ones"),
+        (false, 1, "other random primes"),
+        (true, 1, "other random primes"),
+    ] {
+        let primes = [kind, 1].map(|kind| (0..KEYS).map(|_| primes(kind)).collect::<Result<Vec<_>>>());
+        let [special_primes, random_primes] = primes;
+        let primes = [special_primes?, random_primes?];
         let mut turn = 0;
         let run = Box::new(move |class: usize| {
             turn = (turn + 1) % KEYS;
-            let (key, (plaintexts, ciphertexts)) = (&keys[class][turn], &inputs[class][turn]);
-            if owner { time(|| key.encrypt(plaintexts)) } else { time(|| key.decrypt(ciphertexts)) }
+            let key = key_of(&primes[class][turn], engine).expect("primes that made a key before");
+            let (plaintexts, ciphertexts) = random_input(&key, rows);
+            let call = || {
+                if owner {
+                    drop(black_box(key.encrypt(&plaintexts)))
+                } else {
+                    drop(black_box(key.decrypt(&ciphertexts)))
+                }
+            };
+            call();
+            time(|| (0..CALLS).for_each(|_| call()))
         });
         let operation = if owner { "encrypt, key owner" } else { "decrypt, dual" };
-        all.push(Experiment { operation, special: "primes with few ones", run });
+        all.push(Experiment { operation, special, run });
     }
     Ok(all)
 }
 
-/// A key of class 0, its primes just above 3/4 of a power of two and so with few ones, or of class 1, random.
-fn sparse_keys(engine: Engine, class: usize) -> Result<PrivateKey> {
+/// Encryption, decryption and release by the lattice scheme of special numbers; what it draws is new each time.
+fn lattice(engine: Engine) -> Result<Vec<Experiment>> {
+    const WIDTH: u32 = 97;
+    let key = Rc::new(hearith_bfv::PrivateKey::generate(hearith_bfv::Set::default(), engine)?);
+    // Zeros, or random numbers of 64 bits with sign; both are made alike, as in `Input`.
+    let draw = |class: usize| -> Vec<i128> {
+        let mut bytes = vec![0; 8 * hearith_bfv::Set::default().degree()];
+        getrandom::fill(&mut bytes).expect("the operating system's random generator");
+        let numbers = bytes.as_chunks::<8>().0.iter().map(|bytes| i64::from_le_bytes(*bytes));
+        numbers.map(|number| i128::from(number & -(class as i64))).collect()
+    };
+    let mut all = Vec::new();
+    for operation in ["bfv encrypt, public key", "bfv encrypt, key owner", "bfv decrypt", "bfv release"] {
+        let key = key.clone();
+        let run = Box::new(move |class| {
+            let numbers = draw(class);
+            let encrypted = || key.encrypt(&numbers, WIDTH).expect("numbers that fit");
+            match operation {
+                "bfv encrypt, public key" => time(|| key.public().encrypt(&numbers, WIDTH)),
+                "bfv encrypt, key owner" => time(encrypted),
+                "bfv decrypt" => {
+                    let encrypted = encrypted();
+                    time(|| key.decrypt(&encrypted))
+                }
+                _ => {
+                    let encrypted = encrypted();
+                    time(|| key.public().release(&encrypted))
+                }
+            }
+        });
+        all.push(Experiment { operation, special: "numbers 0", run });
+    }
+    Ok(all)
+}
+
+/// Decryption by the lattice scheme with one key beside others, each made anew as in [`keys`].
+fn lattice_keys(engine: Engine) -> Result<Experiment> {
+    let texts = (0..=KEYS).map(|_| {
+        let key = hearith_bfv::PrivateKey::generate(hearith_bfv::Set::default(), engine)?;
+        Ok(key.to_text())
+    });
+    let texts = texts.collect::<Result<Vec<_>>>()?;
+    let numbers = vec![1; hearith_bfv::Set::default().degree()];
+    let mut turn = 0;
+    let run = Box::new(move |class: usize| {
+        turn = (turn + 1) % KEYS;
+        let text: &str = &texts[class * (1 + turn)];
+        let key = hearith_bfv::PrivateKey::from_text(text, engine).expect("a key's text");
+        let encrypted = key.encrypt(&numbers, 2).expect("numbers that fit");
+        let call = || drop(black_box(key.decrypt(&encrypted)));
+        call();
+        time(|| (0..CALLS).for_each(|_| call()))
+    });
+    Ok(Experiment { operation: "bfv decrypt", special: "one key", run })
+}
+
+/// Two primes of [`BITS`]` / 2` bits of kind 0, just above 3/4 of a power of two and so with few ones, or of kind 1, random.
+fn primes(kind: usize) -> Result<[Vec<u8>; 2]> {
     let half = BITS / 2;
     let prime = || {
-        let low = if class == 0 { random_bits(20) } else { random_bits(half - 2) };
+        let low = if kind == 0 { random_bits(20) } else { random_bits(half - 2) };
         ((Integer::from(3) << (half - 2)) + low).next_prime()
     };
-    let (p, q) = (prime(), prime());
-    let [p, q] = [p, q].map(|prime| to_be(&prime, half as usize / 8));
-    Ok(PrivateKey::from_primes(&p, &q, None, KeyPolicy::AllowInsecure, engine)?)
+    // Few numbers have so few ones: now and then the same prime comes twice, and one may be a bit too long.
+    let (p, q) = std::iter::repeat_with(|| (prime(), prime()))
+        .find(|(p, q)| p != q && p.significant_bits() == half && q.significant_bits() == half)
+        .ok_or("no two primes")?;
+    Ok([p, q].map(|prime| to_be(&prime, half as usize / 8)))
+}
+
+fn key_of([p, q]: &[Vec<u8>; 2], engine: Engine) -> Result<PrivateKey> {
+    Ok(PrivateKey::from_primes(p, q, None, KeyPolicy::AllowInsecure, engine)?)
 }
 
 fn modulus_of(key: &PrivateKey) -> Integer {
@@ -308,33 +427,35 @@ fn plaintexts(key: &PrivateKey, batch: &Batch) -> Plaintexts {
 }
 
 /// Random plaintexts and their ciphertexts.
-fn random_input(key: &PrivateKey) -> (Plaintexts, Ciphertexts) {
+fn random_input(key: &PrivateKey, rows: usize) -> (Plaintexts, Ciphertexts) {
     let n = modulus_of(key);
-    let numbers = random_numbers(key.public().engine().lanes(), &n);
+    let numbers = random_numbers(rows, &n);
     let plaintexts = plaintexts(key, &batch_of(&numbers, key.public().plaintext_limbs()));
     let ciphertexts = key.encrypt(&plaintexts).expect("plaintexts of this key");
     (plaintexts, ciphertexts)
 }
 
 /// An exponentiation that follows its public exponent, whose lengths differ by class.
-fn control(engine: Engine) -> Result<impl FnMut(usize) -> f64> {
+fn control(engine: Engine, rows: usize) -> Result<Experiment> {
     let m = random_modulus();
     let modulus = Modulus::new(engine, &m.to_digits::<u64>(Order::Lsf))?;
-    let numbers = random_numbers(engine.lanes(), &m);
+    let numbers = random_numbers(rows, &m);
     let bases = batch_of(&numbers, modulus.limbs());
     let bound = Integer::from(1) << EXPONENT_BITS;
-    let mut input = Input::new(engine, &Integer::from(1), &bound, (EXPONENT_BITS / 64) as usize);
-    Ok(move |class| {
+    let mut input = Input::new(rows, &Integer::from(1), &bound, (EXPONENT_BITS / 64) as usize);
+    let run = Box::new(move |class| {
         let exponent = input.draw(class);
         time(|| modulus.pow(&bases, Exponents::Public(exponent.row(0))))
-    })
+    });
+    Ok(Experiment { operation: CONTROL, special: "exponent 1", run })
 }
 
 fn markdown(table: &Table) -> String {
     format!(
         "# Statistical timing tests\n\nMade by `make bench` (`bench/src/bin/timing.rs`).\n\n{}- Method: as many rows a call as the \
-         engine has lanes, at {BITS} bits; in random order a fixed special secret or a random one; Welch's t-test on times cropped \
-         at several percentiles (dudect). The largest absolute t counts: from {LEAK} on the classes are told apart, below \
+         engine has lanes, and one, at {BITS} bits; in random order a fixed special secret or a random one; Welch's t-test on times cropped \
+         at several percentiles (dudect). Keys that are compared are made anew for each measurement, of {CALLS} calls, since where they lie in memory shows, too; \
+         *other random primes* are random in both classes. The largest absolute t counts: from {LEAK} on the classes are told apart, below \
          {DOUBT} they are not. The control must be told apart.\n\nNot being told apart is evidence, not proof.\n\n{}",
         Machine::here().to_markdown(),
         table.to_markdown()

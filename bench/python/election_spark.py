@@ -1,0 +1,139 @@
+"""Times `hearith.spark.verify` in Spark's local mode on two records of different length; writes bench/results/election-spark.md.
+
+    python bench/python/election_spark.py SHORTER LONGER [--rounds 3]
+
+The records are folders such as bench/python/election_verify.py makes. From the difference of the two follows what a ballot takes, and from that what a
+cluster would: what workers do is divided among its nodes, what the driver does is not. Needs pyspark, Java and the Python package built for release.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import statistics
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyspark
+from pyspark.sql import SparkSession
+
+import hearith.spark
+from hearith import _native
+
+RESULT = Path(__file__).parents[1] / "results" / "election-spark.md"
+#: The election and the cluster that the time is computed for: nodes like this machine.
+BALLOTS, NODES = 10**8, 100
+
+
+class Watched:
+    """The driver's part of a verification, with a clock."""
+
+    seconds = 0.0
+    real = _native.ElectionOverseer
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        """As the real one."""
+        self.overseer = self.real(*arguments, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        """The real one's method, whose time is added up."""
+        method = getattr(self.overseer, name)
+
+        def timed(*arguments: Any) -> Any:
+            began = time.monotonic()
+            try:
+                return method(*arguments)
+            finally:
+                Watched.seconds += time.monotonic() - began
+
+        return timed
+
+
+def session(cores: int) -> SparkSession:
+    """Spark on this machine alone."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.maxResultSize": "4g",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    builder = SparkSession.builder.master(f"local[{cores}]").appName("election")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def measured(spark: SparkSession, record: Path) -> tuple[float, float, int]:
+    """Seconds of a verification, those of them that the driver's part took, and how many ballots there were."""
+    Watched.seconds, began = 0.0, time.monotonic()
+    report = hearith.spark.verify(spark, str(record))
+    taken = time.monotonic() - began
+    assert report["verified"], json.dumps(report["checks"])
+    return taken, Watched.seconds, report["checks"]["ballots"]["checked"]
+
+
+def cpu() -> str:
+    """The processor's name."""
+    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return found[1] if found else platform.machine()
+
+
+def main() -> None:
+    """Measures, and writes the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("records", nargs=2, type=Path)
+    parser.add_argument("--rounds", type=int, default=3)
+    asked = parser.parse_args()
+    _native.ElectionOverseer = Watched
+    cores = os.cpu_count() or 1
+    spark = session(cores)
+    # Spark's first job, and each worker's first election, are not what is measured.
+    measured(spark, asked.records[0])
+    found = [[measured(spark, record) for _ in range(asked.rounds)] for record in asked.records]
+    spark.stop()
+    rows = []
+    for times in found:
+        taken, driver, ballots = (statistics.median(column) for column in zip(*times, strict=True))
+        rows.append((int(ballots), min(one[0] for one in times), taken, driver))
+    (few, _, short, driver_short), (many, _, long, driver_long) = rows
+    each, driver = (long - short) / (many - few), (driver_long - driver_short) / (many - few)
+    workers, alone = BALLOTS * each / NODES, BALLOTS * driver
+    lines = "\n".join(
+        f"| {ballots:,} | {least:.1f} | {taken:.1f} | {part:.2f} |".replace(",", " ")
+        for ballots, least, taken, part in rows
+    )
+    page = f"""# Verifying an election on Spark
+
+Made by `bench/python/election_spark.py`.
+
+- Machine: {cpu()}, {cores} hardware threads, {platform.system()} {platform.machine()}
+- Date: {datetime.now(UTC):%Y-%m-%d}
+- Versions: Spark {pyspark.__version__}, Python {platform.python_version()}
+- Ballots: one contest of ten candidates of whom exactly one is chosen, under a key of 2048 bits
+- Method: `hearith.spark.verify`, the whole call, in Spark's local mode with driver and {cores} workers on this machine, {asked.rounds} rounds after one that does
+  not count. The driver's part is what joining outlines and verdicts takes of it, on one thread.
+
+| ballots | s: least | median | of these the driver's part |
+| ---: | ---: | ---: | ---: |
+{lines}
+
+By the two medians a ballot takes {1e3 * each:.2f} ms of this machine, of which {1e6 * driver:.0f} us are the driver's. **Computed, not measured:** for 10^8 ballots
+{NODES} such machines would take {workers / 60:.0f} minutes over what workers do, if they do nothing of what the driver does here, and the driver {alone / 60:.0f} minutes, some of
+it while workers go on. That supposes that files lie where they are read, and that look-ups in a driver's tables take no longer when the tables are
+{BALLOTS // many} times as large as here; [docs/scaling.md](../../docs/scaling.md) says what they would need.
+"""
+    RESULT.write_text(page)
+    print(page)
+
+
+if __name__ == "__main__":
+    main()

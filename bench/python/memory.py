@@ -1,0 +1,109 @@
+"""Memory that arrays of a million encrypted rows take, operation by operation.
+
+    .venv/bin/python bench/python/memory.py [--rows 1000000] [--bits 2048]
+
+Each operation runs in a process of its own that has an array of so many rows, made of a hundred ciphertexts over and over, and
+nothing else of size. What is measured is the greatest resident memory from the operation's beginning to its end, above what was
+resident before (Linux's VmHWM, reset in between), beside what a result needs: 512 bytes a row at 2048 bits. Whoever works with
+other lengths multiplies. Fails if an operation takes more than it is allowed. Writes bench/results/memory.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import compare_phe
+
+import hearith as he
+from hearith._native import PROFILE
+
+RESULTS = Path(__file__).parents[1] / "results" / "memory.md"
+
+#: An operation on `c`, the results that it gives in units of an array, and what it may take above them.
+OPERATIONS = {
+    "c + c": (1, 0.4),
+    "c + 5": (1, 0.5),
+    "c + np.arange(len(c))": (1, 0.5),
+    "c.sum()": (0, 0.25),
+    "c[::2]": (0.5, 0.1),
+    "np.concatenate([c, c])": (2, 0.1),
+    "c.reshape(1000, -1).sum(axis=0)": (0.001, 0.2),
+    "pickle.dumps(c)": (1, 1.1),
+}
+
+PROGRAM = """
+import json, pickle
+import numpy as np
+import hearith as he
+
+def status(name):
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+public, private = he.generate_keypair({bits}, "djn", insecure=True)
+few = public.encrypt(np.arange(100), range=1000)
+c = few[np.arange({rows}) % 100]
+few.sum(), few + few  # whatever is made once
+before = status("VmRSS")
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")
+result = {operation}
+print(json.dumps([before, status("VmHWM") - before]))
+"""
+
+
+def main() -> None:
+    """Measures, writes the table, and fails if something takes too much."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--bits", type=int, default=2048)
+    arguments = parser.parse_args()
+    array = arguments.rows * arguments.bits // 4
+    lines, excess = [], []
+    for operation, (results, above) in OPERATIONS.items():
+        before, peak = measured(operation, arguments)
+        lines.append(f"| `{operation}` | {mebibytes(before)} | {mebibytes(peak)} | {mebibytes(results * array)} |")
+        if peak > (results + above) * array + 2**24:
+            excess.append(operation)
+    page = f"""# Memory of a million encrypted rows
+
+Made by `bench/python/memory.py`, which fails if an operation takes more than it is allowed.
+
+- Machine: {compare_phe.processor()}, {he.threads()} threads, built in the profile `{PROFILE}`
+- Date: {datetime.now(UTC):%Y-%m-%d}
+- Arrays: {arguments.rows:,} rows under a key of {arguments.bits} bits: {mebibytes(array)} MiB of ciphertexts
+
+What is computed row by row is computed in pieces, each of which goes to its place at once.
+
+| operation | resident before it, MiB | greatest above that, MiB | its result, MiB |
+| --- | ---: | ---: | ---: |
+{chr(10).join(lines)}
+"""
+    RESULTS.write_text(page)
+    print(page)
+    if excess:
+        raise SystemExit(f"memory: more than allowed: {', '.join(excess)}")
+
+
+def measured(operation: str, arguments: argparse.Namespace) -> tuple[int, int]:
+    """Bytes that are resident before an operation, and how many more at its height."""
+    program = PROGRAM.format(operation=operation, rows=arguments.rows, bits=arguments.bits)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{operation}: {done.stderr[-2000:]}")
+    before, peak = json.loads(done.stdout)
+    return before, peak
+
+
+def mebibytes(count: float) -> str:
+    """A number of bytes in MiB."""
+    return f"{count / 2**20:,.0f}"
+
+
+if __name__ == "__main__":
+    main()
