@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 300
 .PHONY: help setup clean lint audit miri msrv doc docs wheel sdist web sbom fuzz coverage formal boards hardware-tools
 .PHONY: demo demo-python demo-election demo-dghv demo-service
 .PHONY: test test-full
-.PHONY: bench bench-python bench-everyday bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web
+.PHONY: bench bench-python bench-everyday bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-check
 
 help: ## list these commands
@@ -52,6 +52,7 @@ docs: ## build the documentation site into target/site; scripts/docs.sh --charts
 test-full: ## the same with the long tests, Spark, Flower, and a minute of fuzzing a target
 	@scripts/setup.sh test
 	INCLUDE_IGNORED=1 scripts/test.sh rust python web cocotb
+	scripts/test_fhe.sh
 	scripts/test_spark.sh
 	scripts/test_flower.sh
 	scripts/test_notebooks.sh
@@ -74,10 +75,12 @@ bench: ## measure: Criterion, then the tables in bench/results (about half an ho
 	@scripts/setup.sh test
 	$(CARGO) bench --workspace --benches
 	$(CARGO) run --release --package hearith-bench --bin compare
+	$(CARGO) run --release --package hearith-bench --bin few
+	$(CARGO) run --release --package hearith-bench --bin threads
 	$(CARGO) run --release --package hearith-bench --bin seeds
 	$(CARGO) run --release --package hearith-bench --bin timing
 
-bench-python: ## measure arrays in Python beside python-paillier (a quarter of an hour)
+bench-python: ## measure arrays and single numbers in Python beside python-paillier, and memory (twenty minutes)
 	@scripts/setup.sh test
 	scripts/bench_python.sh
 
@@ -104,8 +107,11 @@ bench-dghv: ## measure encryption over the integers beside GMP and the papers (t
 	@scripts/setup.sh test
 	scripts/bench_dghv.sh
 
-bench-lattice: ## measure the lattice scheme beside TenSEAL, in HEARITH_TENSEAL_PYTHON (two minutes; leave the machine alone)
+bench-lattice: ## measure the lattice scheme beside the crate fhe and TenSEAL, in HEARITH_TENSEAL_PYTHON (four minutes; leave the machine alone)
 	scripts/bench_lattice.sh
+
+bench-columns: ## measure every scheme on one column beside phe, HEU and TenSEAL, in HEARITH_PEERS_PYTHON (five minutes)
+	scripts/bench_columns.sh
 
 bench-recryption: ## measure recryption over the integers and circuits on it (ten minutes; leave the machine alone)
 	@scripts/setup.sh test
@@ -115,12 +121,12 @@ bench-service: ## measure the service beside the command line alone (five minute
 	@scripts/setup.sh test
 	scripts/bench_service.sh
 
-bench-election: ## time the verification of a record of ten thousand ballots, write bench/results/election.md (minutes; leave the machine alone)
+bench-election: ## time the verification of a record of 60 000 ballots, write bench/results/election.md (half an hour; leave the machine alone)
 	@scripts/setup.sh test
 	$(CARGO) build --release --quiet --package hearith
 	.venv/bin/python bench/python/election_verify.py
 
-bench-election-server: ## measure the election's server, alone and beside readers (five minutes; leave the machine alone)
+bench-election-server: ## measure the election's server, alone and beside readers (eight minutes; leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_election_server.sh
 

@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-cargo build --release --quiet --package hearith-election-server --example load
+cargo build --release --quiet --package hearith-election-server --example election_load
 .venv/bin/python bench/python/election_server.py "$@"

@@ -4,5 +4,5 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-cargo build --release --quiet --package hearith --package hearith-service --bin hearith --example load
+cargo build --release --quiet --package hearith --package hearith-service --bin hearith --example service_load
 .venv/bin/python bench/python/service_load.py "$@"

@@ -78,9 +78,8 @@ done
 
 cast last
 step tally "$office" --server "$url"
-step backup --store "sqlite:$folder/board.db" "$folder/record"
 for trustee in 1 3 5; do
-    step decrypt-share "$folder/record" --share "$folder/trustees/share-$trustee.json" --out "$folder/share-$trustee.json"
+    step decrypt-share "$url" --share "$folder/trustees/share-$trustee.json" --out "$folder/share-$trustee.json"
 done
 step finish "$office" "$folder/share-1.json" "$folder/share-3.json" "$folder/share-5.json" --server "$url"
 step verify "$url"

@@ -15,12 +15,17 @@ fi
 # The theme advertises its authors' next work on every run.
 NO_MKDOCS_2_WARNING=1 "$venv/bin/python" -m mkdocs build --quiet --config-file docs/site/mkdocs.yml
 
-# The package's own dependencies come from its environment; Spark is there after `make test-full`.
+# The package's own dependencies come from its environment; Spark and, in an environment beside it, Flower are there after `make test-full`.
 scripts/extension.sh
+packages() { "$1" -c 'import site; print(site.getsitepackages()[0])'; }
 spark=$(.venv/bin/python -c 'import pyspark' 2> /dev/null && echo hearith.spark || true)
-PYTHONPATH=crates/python/python:$(.venv/bin/python -c 'import site; print(site.getsitepackages()[0])') \
+path=crates/python/python:$(packages .venv/bin/python) flower=
+if [ -x .venv/flower/bin/python ]; then
+    path=$path:$(packages .venv/flower/bin/python) flower=hearith.flower
+fi
+PYTHONPATH=$path \
     "$venv/bin/python" -m pdoc --docformat google --output-directory target/site/python \
-    hearith hearith.{arrow,columns,dghv,duckdb,encoding,federated,keys,remote,sharing} hearith.phe $spark
+    hearith hearith.{arrow,columns,dghv,duckdb,encoding,federated,keys,pandas,polars,remote,sharing} hearith.phe $spark $flower
 cargo doc --quiet --workspace --no-deps --target-dir target/site-rust
 rm -rf target/site/rust
 cp -r target/site-rust/doc target/site/rust

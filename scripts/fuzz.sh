@@ -70,6 +70,7 @@ fuzz() {
     case $target in
         private_key | public_key) length=700 ;;
         parquet_table) length=16384 ;;
+        chunk) length=53248 ;; # a ciphertext by the public key
     esac
     if ! "$binaries/$target" "$corpus" "$seeds" -max_total_time="$seconds" -max_len="$length" \
         -seed="${FUZZ_SEED:-0}" -timeout=20 -rss_limit_mb=2048 -artifact_prefix="$artifacts/" -print_final_stats=1 >"$log" 2>&1; then

@@ -31,6 +31,7 @@ RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --workspace --all-features --no
 scripts/msrv.sh
 
 (cd crates/python && ruff check --quiet . && ruff format --quiet --check . && mypy --no-error-summary)
+found=$(cd crates/python && PYRIGHT_PYTHON_IGNORE_WARNINGS=1 pyright --pythonpath ../../.venv/bin/python) || { echo "$found" >&2 && exit 1; }
 ruff check --quiet scripts rtl/cocotb verifier
 ruff format --quiet --check scripts rtl/cocotb verifier
 mypy --no-error-summary --strict verifier/hearith_verify.py

@@ -8,7 +8,7 @@ package=$(realpath "$1")
 clean=$(mktemp -d)
 trap 'rm -rf "$clean"' EXIT
 "${PYTHON:-python3}" -m venv "$clean/venv"
-"$clean/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$package[arrow]"
+"$clean/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$package[arrow,pandas]"
 cp "$root/crates/python/README.md" "$clean"
 # Away from the sources, so that the installed package is what runs.
 cd "$clean"

@@ -17,6 +17,11 @@ rm -f dist/hearith-*.whl
 .venv/bin/maturin build --manifest-path crates/python/Cargo.toml --out dist "${options[@]}" "${@:---release}"
 
 wheel=$(ls "$PWD"/dist/hearith-*.whl)
+# maturin has looked at the release of every symbol that is linked; pip goes by the name.
+if [ "$(uname)" = Linux ] && [[ $wheel != *-"manylinux_${glibc/./_}_$(uname -m)".whl ]]; then
+    echo "wheel: $(basename "$wheel") is not one for glibc $glibc" >&2
+    exit 1
+fi
 scripts/sbom.py --wheel "$wheel"
 scripts/try_package.sh "$wheel"
 ls -l "$wheel"

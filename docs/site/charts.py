@@ -3,7 +3,7 @@
     python docs/site/charts.py
 
 Each chart says in its first lines which page it is of and that page's SHA-256, so that a check can tell whether it is of today's figures
-(scripts/tests/test_charts.py).
+(scripts/tests/test_site.py).
 """
 
 from __future__ import annotations

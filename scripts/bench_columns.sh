@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Measures the command line with keys of both schemes beside phe, HEU and TenSEAL, which the Python in HEARITH_PEERS_PYTHON has; writes
+# bench/results/columns.md. Arguments go to the program (--rows, --largest).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if [ -z "${HEARITH_PEERS_PYTHON:-}" ]; then
+    echo "bench: HEARITH_PEERS_PYTHON must be a Python that has phe, sf-heu and tenseal" >&2
+    exit 1
+fi
+cargo build --release --quiet --package hearith
+.venv/bin/python bench/python/compare_columns.py "$@"
