@@ -257,6 +257,8 @@ fn arithmetic(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
         experiment("dual pow, shared exponent", "exponent 1", exponents(&one), dual),
         experiment("dual pow, shared exponent", "exponent all ones", exponents(&ones), dual),
         experiment("fixed base", "exponent 0", exponents(&zero), comb),
+        experiment("fixed base", "exponent all ones", exponents(&ones), comb),
+        experiment("fixed base", "one random exponent", exponents(&random_below(&bound)), comb),
         experiment("products", "factor 0", residues(&zero), products),
     ])
 }

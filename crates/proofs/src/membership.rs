@@ -105,7 +105,7 @@ pub fn prove<'a>(
         assign_if(challenge, &[0; CHALLENGE_LIMBS], is_chosen(index / sides, index % sides));
     }
     let zeta = witness.draw(key, rows * sides)?;
-    let commitments = simulated(key, set, ciphertexts, &challenges, &zeta)?;
+    let commitments = simulated(key, set, ciphertexts, &challenges, &zeta, chosen)?;
 
     // What is left of the hash for the true side.
     let mut left = hashes(key, contexts, set, ciphertexts, &commitments, &zeta);
@@ -166,21 +166,62 @@ pub fn verify(
     wrong.map_or(Ok(()), |row| Err(ErrorKind::DoesNotHold.at_row(row)))
 }
 
-/// `A_j = z_j^n u_j^(-e_j)` for every side of every row.
+/// `A_j = z_j^n u_j^(-e_j)` for every side of every row, where the challenge of the chosen side is 0.
 fn simulated(
     key: &PublicKey,
     set: &Plaintexts,
     ciphertexts: &Ciphertexts,
     challenges: &Batch,
     zeta: &Responses,
+    chosen: &[usize],
 ) -> Result<Ciphertexts, Error> {
     let (rows, sides) = (ciphertexts.len(), set.len());
     let of_rows: Vec<usize> = (0..rows * sides).map(|index| index / sides).collect();
     let of_set: Vec<usize> = (0..rows * sides).map(|index| index % sides).collect();
     let inverses = key.add_plain(&key.negate(ciphertexts)?.select(&of_rows)?, &set.select(&of_set)?)?;
-    let powers = key.square().pow(inverses.batch(), Exponents::Each(challenges, CHALLENGE_BITS));
-    let products = key.squared().mul(zeta.powers(key)?.batch(), &key.square().join(&powers));
+    // The power of the chosen side is 1: only the others are computed.
+    let (bases, exponents) = (others(inverses.batch(), chosen), others(challenges, chosen));
+    let powers = key.square().pow(&bases, Exponents::Each(&exponents, CHALLENGE_BITS));
+    let powers = with_one(&key.square().join(&powers), chosen);
+    let products = key.squared().mul(zeta.powers(key)?.batch(), &powers);
     Ok(key.ciphertexts_from_be(&products.to_be_bytes(key.ciphertext_bytes()))?)
+}
+
+/// 1 if `chosen` lies below `side`, otherwise 0, without a branch.
+fn is_below(chosen: usize, side: usize) -> u64 {
+    (chosen as u64).wrapping_sub(side as u64) >> 63
+}
+
+/// The sides of every row without the chosen one, in order. Constant time in what is chosen.
+fn others(all: &Batch, chosen: &[usize]) -> Batch {
+    let (rows, sides) = (chosen.len(), all.len() / chosen.len().max(1));
+    let left = sides.saturating_sub(1);
+    let mut others = Batch::zeros(rows * left, all.limbs());
+    for (index, other) in others.rows_mut().enumerate() {
+        let (row, side) = (index / left, index % left);
+        other.copy_from_slice(all.row(row * sides + side));
+        assign_if(other, all.row(row * sides + side + 1), is_below(chosen[row], side + 1));
+    }
+    others
+}
+
+/// [`others`] with 1 in the place of the chosen side. Constant time in what is chosen.
+fn with_one(others: &Batch, chosen: &[usize]) -> Batch {
+    let (rows, left) = (chosen.len(), others.len() / chosen.len().max(1));
+    let mut one = vec![0; others.limbs()];
+    one[0] = 1;
+    let mut all = Batch::zeros(rows * (left + 1), others.limbs());
+    for (index, each) in all.rows_mut().enumerate() {
+        let (row, side) = (index / (left + 1), index % (left + 1));
+        each.copy_from_slice(&one);
+        if side < left {
+            assign_if(each, others.row(row * left + side), is_below(side, chosen[row]));
+        }
+        if side > 0 {
+            assign_if(each, others.row(row * left + side - 1), is_below(chosen[row], side));
+        }
+    }
+    all
 }
 
 /// The hash of each row: context, key, set, ciphertext and commitments.
