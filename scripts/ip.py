@@ -32,6 +32,8 @@ class Top(NamedTuple):
     item: str
     goes_in: str
     comes_out: str
+    #: Whether it has a port to a memory.
+    memory: bool = False
 
 
 TOPS = {
@@ -52,6 +54,14 @@ TOPS = {
         "4 * N + 64",
         "commands",
         "answers",
+    ),
+    "dghv": Top(
+        "dghv",
+        "Encryption over the integers (CMNT and CNT, broken parameters) in a memory of its own",
+        "640",
+        "commands",
+        "answers",
+        memory=True,
     ),
 }
 
@@ -91,8 +101,26 @@ class Port(NamedTuple):
     inner: str
 
 
-def ports():
-    """The wrapper's ports, which are the same for all tops."""
+#: A port to a memory: AXI4, words of 64 bits, as many addresses as a parameter says.
+MEMORY = [
+    *((f"ar{name}", "output", width) for name, width in (("id", ""), ("addr", "AddrWidth + 3"), ("len", "8"))),
+    *((f"ar{name}", "output", width) for name, width in (("size", "3"), ("burst", "2"), ("valid", ""))),
+    ("arready", "input", ""),
+    *((f"r{name}", "input", width) for name, width in (("id", ""), ("data", "64"), ("resp", "2"), ("last", ""))),
+    ("rvalid", "input", ""),
+    ("rready", "output", ""),
+    *((f"aw{name}", "output", width) for name, width in (("id", ""), ("addr", "AddrWidth + 3"), ("len", "8"))),
+    *((f"aw{name}", "output", width) for name, width in (("size", "3"), ("burst", "2"), ("valid", ""))),
+    ("awready", "input", ""),
+    *((f"w{name}", "output", width) for name, width in (("data", "64"), ("strb", "8"), ("last", ""), ("valid", ""))),
+    ("wready", "input", ""),
+    *((f"b{name}", "input", width) for name, width in (("id", ""), ("resp", "2"), ("valid", ""))),
+    ("bready", "output", ""),
+]
+
+
+def ports(top):
+    """The wrapper's ports, which are the same for all tops but for that to a memory."""
     found = [
         Port("aclk", "input", "", "aclk", "CLK", "clk_i"),
         Port("aresetn", "input", "", "aresetn", "RST", "rst_ni"),
@@ -132,6 +160,8 @@ def ports():
             way = far if name != "tready" else {"input": "output", "output": "input"}[far]
             inner = "" if name == "tkeep" else f"{bus}_{name}_{way[0]}"
             found.append(Port(f"{bus}_{name}", way, width, bus, name.upper(), inner))
+    for name, way, width in MEMORY if top.memory else ():
+        found.append(Port(f"m_axi_{name}", way, width, "m_axi", name.upper(), f"m_axi_{name}_{way[0]}"))
     found.append(Port("interrupt", "output", "", "interrupt", "INTERRUPT", "irq_o"))
     return found
 
@@ -143,8 +173,17 @@ BUSES = {
     "s_axi": ("interface", "aximm", "aximm_rtl", "PROTOCOL AXI4LITE"),
     "s_axis": ("interface", "axis", "axis_rtl", ""),
     "m_axis": ("interface", "axis", "axis_rtl", ""),
+    "m_axi": ("interface", "aximm", "aximm_rtl", "PROTOCOL AXI4"),
     "interrupt": ("signal", "interrupt", "interrupt_rtl", "SENSITIVITY LEVEL_HIGH"),
 }
+
+
+def buses(top):
+    """Those of a top, with a clock that says of all that they are synchronous to it."""
+    kept = {bus: parts for bus, parts in BUSES.items() if top.memory or bus != "m_axi"}
+    if top.memory:
+        kept["aclk"] = (*BUSES["aclk"][:3], BUSES["aclk"][3].replace(":m_axis", ":m_axis:m_axi"))
+    return kept
 
 
 def wire(port):
@@ -157,7 +196,7 @@ def wrapper(name, top, source):
     """The wrapper's text."""
     settings = parameters(source)
     inner = set(re.findall(r"^\s+(?:input|output)\s+logic\s*(?:\[.*?\])?\s*(\w+)", source, re.MULTILINE))
-    expected = {port.inner for port in ports() if port.inner}
+    expected = {port.inner for port in ports(top) if port.inner}
     if inner != expected:
         raise SystemExit(f"ip: {name} has other ports than its wrapper connects: {', '.join(sorted(inner ^ expected))}")
     lines = [
@@ -177,10 +216,10 @@ def wrapper(name, top, source):
         says = f"  // {setting.says}" if setting.says else ""
         lines.append(f"    {kind} {setting.name} = {setting.default}{comma}{says}")
     lines.append(") (")
-    declared = ports()
+    declared = ports(top)
     seen = set()
     for at, port in enumerate(declared):
-        group, bus, _, knows = BUSES[port.bus]
+        group, bus, _, knows = buses(top)[port.bus]
         lines.append(f'    (* X_INTERFACE_INFO = "xilinx.com:{group}:{bus}:1.0 {port.bus} {port.logical}" *)')
         if port.bus not in seen and knows:
             lines.append(f'    (* X_INTERFACE_PARAMETER = "{knows}" *)')
@@ -255,7 +294,7 @@ def wrapper(name, top, source):
 
 def rooms():
     """The folders of rtl/ that the tops are made of."""
-    return ("lib", "arith", *sorted({top.room for top in TOPS.values()}))
+    return ("lib", "arith", "ntt", *sorted({top.room for top in TOPS.values()}))
 
 
 def sources(root, name):
@@ -300,12 +339,13 @@ def reference(kind, vendor, library, name, version):
     return Element(kind, **{"vendor": vendor, "library": library, "name": name, "version": version})
 
 
-def bus_interface(bus):
+def bus_interface(top, bus):
     """A bus and which ports it is made of."""
-    group, kind, abstraction, knows = BUSES[bus]
+    group, kind, abstraction, knows = buses(top)[bus]
     mode = {
         "s_axi": Element("slave", Element("memoryMapRef", memoryMapRef="s_axi")),
         "m_axis": Element("master"),
+        "m_axi": Element("master", Element("addressSpaceRef", addressSpaceRef="m_axi")),
         "interrupt": Element("master"),
     }
     maps = [
@@ -314,7 +354,7 @@ def bus_interface(bus):
             Element("logicalPort", Element("name", port.logical)),
             Element("physicalPort", Element("name", port.name)),
         )
-        for port in ports()
+        for port in ports(top)
         if port.bus == bus
     ]
     settings = [word.strip().split(" ") for word in knows.split(",")] if knows else []
@@ -439,6 +479,15 @@ def memory_map(root, name):
     return Element("memoryMaps", Element("memoryMap", Element("name", "s_axi"), *blocks))
 
 
+def address_spaces(settings):
+    """The memory that a top reaches: bytes, as many as its addresses can name."""
+    bits = next(int(setting.default) for setting in settings if setting.name == "AddrWidth") + 3
+    depends = "spirit:pow(2, (spirit:decode(id('MODELPARAM_VALUE.AddrWidth')) + 3))"
+    size = Element("range", 1 << bits, format="long", resolve="dependent", dependency=depends)
+    space = Element("addressSpace", Element("name", "m_axi"), size, Element("width", 64, format="long"))
+    return Element("addressSpaces", space)
+
+
 def address_block(name, base, size, registers, says=None):
     """A part of the addresses: registers, or words that can only be written."""
     return Element(
@@ -533,12 +582,13 @@ def component(root, name, top, source):
         Element("library", "accelerator"),
         Element("name", name),
         Element("version", VERSION),
-        Element("busInterfaces", *(bus_interface(bus) for bus in BUSES)),
+        Element("busInterfaces", *(bus_interface(top, bus) for bus in buses(top))),
+        address_spaces(settings) if top.memory else None,
         memory_map(root, name),
         Element(
             "model",
             Element("views", *views),
-            Element("ports", *(wire_port(port, settings) for port in ports())),
+            Element("ports", *(wire_port(port, settings) for port in ports(top))),
             Element("modelParameters", *model),
         ),
         Element("fileSets", file_set),

@@ -44,7 +44,7 @@ DESIGNS = {
     "long_product": {"A": 8, "B": 4, "K": 8, "Base": 3, "Group": 2, "CountBits": 4},
     "folded_multiplier": {"B": 4, "High": 2, "Low": 2, "Root": "66'd44", "Base": 2},
     "dghv_encryptor": {"B": 4, "High": 2, "Low": 2, "Root": "66'd197", "Halves": 1, "Base": 2, "Width": 8, "Chunk": 4},
-    "dghv": {"Limbs": 8, "Rounds": 2, "StreamBits": 32},
+    "dghv": {"Rounds": 1, "StreamBits": 32},
     "reduce_barrett": {},
     "dual_lane": {"N": 96, **mesa.DUAL[1024]},
     "dual_mul": {"H": 48, **mesa.DUAL[1024]},

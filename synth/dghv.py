@@ -145,6 +145,7 @@ ENCRYPTOR = {
     "steps of CMNT": ("cmnt_controller", {}),
     "the way to memory": ("memory_gate", {}),
     "the whole encryptor": ("dghv_encryptor", {}),
+    "with elements, memory port and registers": ("dghv", {}),
 }
 
 

@@ -141,26 +141,30 @@ fn coproc() -> Vec<Design> {
     ]
 }
 
-/// A simulated accelerator of encryption over the integers: limbs of a coefficient, rounds of AES, words of memory, bits of a beat.
-fn integers(name: &str, [limbs, rounds, words, stream]: [u32; 4]) -> Design {
+/// A simulated accelerator of encryption over the integers: rounds of AES, words of memory, bits of a beat.
+fn integers(name: &str, [rounds, words, stream]: [u32; 3]) -> Design {
     Design::new(name, "dghv")
-        .parameter("Limbs", limbs)
         .parameter("Rounds", rounds)
         .parameter("MemoryWords", words)
         .parameter("StreamBits", stream)
         .parameter("Timeout", 1000)
         .source(REGISTERS)
         .source("../../rtl/lib/axi4_pkg.sv")
+        .source("../../rtl/ntt/ntt_pkg.sv")
         .source("../../rtl/dghv/aes_pkg.sv")
-        .optimisation(1)
+        .source("../../rtl/dghv/dghv_pkg.sv")
+        .optimisation(2)
 }
 
 /// The accelerators of encryption over the integers.
 fn dghv() -> Vec<Design> {
     vec![
-        integers("dghv_tiny", [8, 1, 256, 32]).memory("ram_1r1w", "word_q"),
-        integers("dghv_toy", [16, 10, 4096, 64]),
-        integers("dghv_small", [24, 10, 16384, 64]),
+        integers("dghv_tiny", [1, 1 << 12, 32])
+            .memory("ram_1r1w", "word_q")
+            .memory("folded_multiplier", "sum_q")
+            .memory("wide_product", "a_q")
+            .memory("wide_product", "b_q"),
+        integers("dghv_small", [2, 1 << 17, 64]),
     ]
 }
 
@@ -173,7 +177,8 @@ const SYSTEMS: [System; 5] =
 
 fn main() {
     println!("cargo::rerun-if-changed=banks.rs");
-    let build = ["lib", "arith", "mesa", "rns", "coproc", "dghv"].map(|directory| format!("../../rtl/{directory}"));
+    let build =
+        ["lib", "arith", "mesa", "ntt", "rns", "coproc", "dghv"].map(|directory| format!("../../rtl/{directory}"));
     let build = build.into_iter().fold(Build::new(), Build::library);
     let wanted = SYSTEMS.into_iter().filter(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some());
     build.covers("../../rtl/tests/cover").designs(wanted.flat_map(|(_, designs)| designs())).finish();

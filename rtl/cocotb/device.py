@@ -8,8 +8,10 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, First, RisingEdge
 from cocotbext.axi import (
+    AxiBus,
     AxiLiteBus,
     AxiLiteMaster,
+    AxiRam,
     AxiResp,
     AxiStreamBus,
     AxiStreamFrame,
@@ -29,6 +31,8 @@ UNKNOWN, UNALIGNED, PARTIAL, READ_ONLY, WRITE_ONLY, BEYOND, LOCKED, FOREIGN, BRO
 )
 IRQ_ERROR, IRQ_ANSWER, IRQ_IDLE = 1, 2, 4
 MARK = 0x4548
+# Bytes of the memory of a top that has a port to one.
+MEMORY = 1 << 15
 
 
 # What the ports of a top may be called, without the suffixes of this project's own tops.
@@ -53,6 +57,14 @@ NAMES += [
     f"{prefix}_{name}" for prefix in ("s_axis", "m_axis") for name in ("tdata", "tvalid", "tready", "tlast", "tkeep")
 ]
 NAMES += ["clk", "rst", "irq", "aclk", "aresetn", "interrupt"]
+# Of a port to a memory, too.
+FULL = [
+    f"{channel}{name}" for channel in ("ar", "aw") for name in ("id", "addr", "len", "size", "burst", "valid", "ready")
+]
+FULL += [f"r{name}" for name in ("id", "data", "resp", "last", "valid", "ready")]
+FULL += [f"w{name}" for name in ("data", "strb", "last", "valid", "ready")]
+FULL += [f"b{name}" for name in ("id", "resp", "valid", "ready")]
+NAMES += [f"m_axi_{name}" for name in FULL]
 
 
 class Ports:
@@ -99,7 +111,11 @@ class Device:
         self.source = AxiStreamSource(AxiStreamBus.from_prefix(ports, "s_axis"), **rest)
         self.sink = AxiStreamSink(AxiStreamBus.from_prefix(ports, "m_axis"), **rest)
         self.out = AxiStreamBus.from_prefix(ports, "m_axis")
-        for model in (self.bus.write_if, self.bus.read_if, self.source, self.sink):
+        self.memory = (
+            AxiRam(AxiBus.from_prefix(ports, "m_axi"), size=MEMORY, **rest) if hasattr(ports, "m_axi_araddr") else None
+        )
+        models = [self.bus.write_if, self.bus.read_if, self.source, self.sink]
+        for model in models + ([self.memory.write_if, self.memory.read_if] if self.memory else []):
             model.log.setLevel("WARNING")
         self.sequence = itertools.count(1)
         self.system = None
@@ -122,22 +138,18 @@ class Device:
         self.system = SYSTEMS[await self.read(IDENTITY)](parameters, seed=cocotb.RANDOM_SEED)
         if self.system.identity == b"RESB":
             self.system.primes = [await self.entry(i) for i in range(self.system.count)]
+        if self.memory:
+            self.memory.write(0, self.system.content)
         if loaded:
             await self.load()
         return self
 
     def press(self, share):
-        """Random pauses on all seven channels, each its own."""
-        write, read = self.bus.write_if, self.bus.read_if
-        channels = (
-            write.aw_channel,
-            write.w_channel,
-            write.b_channel,
-            read.ar_channel,
-            read.r_channel,
-            self.source,
-            self.sink,
-        )
+        """Random pauses on all channels, each its own."""
+        channels = [self.source, self.sink]
+        for bus in (self.bus, self.memory) if self.memory else (self.bus,):
+            write, read = bus.write_if, bus.read_if
+            channels += [write.aw_channel, write.w_channel, write.b_channel, read.ar_channel, read.r_channel]
         for seed, channel in enumerate(channels):
             channel.set_pause_generator(pauses(1000 * cocotb.RANDOM_SEED + seed, share))
 

@@ -40,10 +40,11 @@ TOPS = {
         "StreamBits": 64,
     },
     "coproc-dual": {"N": 64, "Core": 2, "W": 18, "Contexts": 2, "Groups": 4, "StreamBits": 64},
+    "dghv": {"Rounds": 2, "MemoryWords": 4096, "Timeout": 500, "StreamBits": 32},
 }
 
 # Tests of one top alone.
-OWN = {"coproc": ["commands"]}
+OWN = {"coproc": ["commands"], "dghv": ["encryptions"]}
 
 # What is no top, with tests of its own alone: the wires of rtl/links.
 PARTS = {"line_echo": {"Period": 20}}
@@ -51,7 +52,7 @@ PART_TESTS = {"line_echo": "wires"}
 
 
 # What the tops are made of; the parts may be of rtl/links too.
-ROOMS = ("lib", "arith", "mesa", "rns", "coproc")
+ROOMS = ("lib", "arith", "mesa", "ntt", "rns", "coproc", "dghv")
 
 
 def missing():

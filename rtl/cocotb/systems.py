@@ -1,4 +1,4 @@
-"""What each device computes, in plain Python from docs/mesa.md, docs/coproc.md and docs/registers.md: nothing here is the driver's."""
+"""What each device computes, in plain Python from its page in docs and docs/registers.md: nothing here is the driver's."""
 
 import dataclasses
 import itertools
@@ -275,7 +275,72 @@ class Coproc:
         return 4000 + 2 * (items + 2) * (2 * self.n_bits + 40) * (self.interval + 40)
 
 
-SYSTEMS = {int.from_bytes(system.identity, "big"): system for system in (Mesa, MesaDual, ResidueBank, Coproc)}
+class Dghv:
+    """The accelerator of encryption over the integers: commands, from the head of rtl/dghv/dghv_control.sv, and what each answers."""
+
+    identity = b"DGHV"
+    branches = 1
+    in_bits, out_bits = 640, 576
+    READ, WRITE, COMPUTE = range(3)
+    MULTIPLY, REDUCE, CNT, CMNT, WIPE = range(5)
+    DONE, BAD_SIZES, BAD_MODULUS, BAD_OPERAND, NEGATIVE = range(5)
+    #: Words that items read and multiply, and those that they write.
+    CONTENT, OUT = 64, 64
+
+    def __init__(self, parameters, seed):
+        """The parameters as the device reads them, 0 to 7."""
+        self.block, self.points, self.memory_words, self.stream_bits, self.rounds, self.timeout, _, _ = parameters
+        self.generator = random.Random(seed)
+        self.seed = self.generator.randbytes(16)
+        self.content = self.generator.randbytes(8 * self.CONTENT)
+        self.turn = itertools.cycle((self.multiply, self.read, self.write, self.unknown))
+
+    def constants(self):
+        """Number, value and bits of each constant: the seed, its first byte at the low end."""
+        yield 0, int.from_bytes(self.seed, "little"), 128
+
+    def command(self, operation, *, address=0, data=b"", kind=0, ending=0, status=0, answer=b""):
+        """A command as an item, and the answer that it should have."""
+        word = operation | kind << 8 | address << 64
+        answer = status | ending << 8 | int.from_bytes(answer, "little") << 64
+        return word | int.from_bytes(data, "little") << 128, answer
+
+    def compute(self, kind, words, ending=0):
+        """A computation: pairs of 32 bits, the first at the low end."""
+        return self.command(
+            self.COMPUTE, kind=kind, ending=ending, data=b"".join(word.to_bytes(4, "little") for word in words)
+        )
+
+    def multiply(self):
+        """A product of some of the words."""
+        x, y = self.generator.randrange(1, 9), self.generator.randrange(1, 9)
+        return self.compute(self.MULTIPLY, (0, x, 16, y, self.OUT))
+
+    def read(self, address=None):
+        """Eight of the words."""
+        address = self.generator.randrange(self.CONTENT - 7) if address is None else address
+        return self.command(self.READ, address=address, answer=self.content[8 * address :][:64])
+
+    def write(self):
+        """Eight words somewhere else."""
+        return self.command(
+            self.WRITE, address=self.OUT + self.generator.randrange(100), data=self.generator.randbytes(64)
+        )
+
+    def unknown(self):
+        """What is no command."""
+        return self.command(self.generator.randrange(3, 16), data=self.generator.randbytes(64), status=1 << 4)
+
+    def item(self):
+        """A command and its answer: each kind in turn, none of which changes what others answer."""
+        return next(self.turn)()
+
+    def quiet(self, items):
+        """Cycles within which so many items are answered."""
+        return 4000 + 4000 * items
+
+
+SYSTEMS = {int.from_bytes(system.identity, "big"): system for system in (Mesa, MesaDual, ResidueBank, Coproc, Dghv)}
 
 
 def crc_of(words):

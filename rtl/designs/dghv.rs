@@ -6,13 +6,6 @@ pub fn designs() -> Vec<Design> {
     let ciphers = [1, 2, 5, 10].map(|rounds| {
         Design::new(&format!("aes_ctr_{rounds}"), "aes_ctr").parameter("Rounds", rounds).source("dghv/aes_pkg.sv")
     });
-    let streams = [1, 10].map(|rounds| {
-        Design::new(&format!("element_stream_{rounds}"), "element_stream")
-            .parameter("Rounds", rounds)
-            .source("dghv/aes_pkg.sv")
-    });
     let rows = Design::new("element_rows_5", "element_rows").source("dghv/aes_pkg.sv");
-    let macs =
-        [1, 8].map(|limbs| Design::new(&format!("element_mac_{limbs}"), "element_mac").parameter("Limbs", limbs));
-    ciphers.into_iter().chain(streams).chain([rows]).chain(macs).collect()
+    ciphers.into_iter().chain([rows]).collect()
 }

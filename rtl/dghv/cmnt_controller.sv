@@ -86,6 +86,7 @@ module cmnt_controller (
         .start_i     (state_q == Products && step_done_i),
         .x_i         (sum_o),
         .noise_i     (command_i.noise),
+        .modulus_i   ({command_i.modulus, words_i, dghv_pkg::length_t'(0)}),
         .step_valid_o(valid[1]),
         .step_o      (noise_step),
         .step_done_i,

@@ -55,6 +55,7 @@ module cnt_controller (
         .start_i     (done[0] && !negative[0]),
         .x_i         (sum_o),
         .noise_i     (command_i.noise),
+        .modulus_i   ({command_i.modulus, words_i, dghv_pkg::length_t'(0)}),
         .step_valid_o(valid[1]),
         .step_o      (noise_step),
         .step_done_i,

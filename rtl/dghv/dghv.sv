@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An accelerator of encryption over the integers (DGHV): sums of multiples of a compressed key's elements, in a memory behind an AXI4 port.
+// An accelerator of encryption over the integers (DGHV): whole encryptions by CMNT and CNT with a compressed key, in a memory behind an AXI4 port.
 //
-// The elements never cross a bus: they are made again from the key's seed, region 0 of the constants, a word every 10 / Rounds cycles. Commands and answers
-// (dghv_control) come in packets (docs/registers.md). PRODUCTS counts products of two words of 64 bits.
+// The elements never cross a bus: they are made again from the key's seed, region 0 of the constants, two words every 10 / Rounds cycles. Commands and answers (dghv_control) come in packets
+// (docs/registers.md): the host lays modulus, corrections, coefficients and noise into the memory, dghv_encryptor does the rest. PRODUCTS counts products of blocks.
 //
-// A Sum of w words takes (w + Limbs) 10 / Rounds cycles, or as long as the memory needs to read and to write w + Limbs words if that is longer, and a constant, twice the
-// memory's latency among it. A flush drops what is under way: it wipes the coefficient and everything of the datapath, and what bursts had begun is ended without
-// writing; the seed stays until a wipe.
+// A flush drops what is under way: it wipes everything of the datapath, and what bursts had begun is ended without writing; the seed stays until a wipe. What lies in the memory stays as it
+// is: whoever drives this has a Wipe carried out over it.
 module dghv #(
-    parameter int unsigned Limbs       = 16,       // words of a coefficient, a multiple of 8 up to 64
-    parameter int unsigned Rounds      = 10,       // circuits for a round of AES: 1, 2, 5 or 10
-    parameter int unsigned MemoryWords = 1 << 16,  // words of 64 bits in the memory, from address 0 on: for whoever drives this
+    parameter int unsigned Rounds      = 2,        // circuits for a round of AES: 1, 2, 5 or 10; two keep up with blocks of 128 points
+    parameter int unsigned MemoryWords = 65536,    // words of 64 bits in the memory, from address 0 on: for whoever drives this
     parameter int unsigned AddrWidth   = 32,       // bits of a word's address, 9 to 32
-    parameter int unsigned CountWidth  = 24,       // bits of a number's length in words, 8 to 26
     parameter int unsigned Beats       = 16,       // words of the longest burst: axi4_bursts
     parameter int unsigned Bursts      = 8,        // bursts under way
     parameter int unsigned Depth       = 128,      // words that have room in each direction
@@ -52,7 +49,7 @@ module dghv #(
     input  logic                  m_axis_tready_i,
     // AXI4: the memory.
     output logic                  m_axi_arid_o,
-    output logic [AddrWidth+2:0]  m_axi_araddr_o,
+    output logic [AddrWidth+3-1:0] m_axi_araddr_o,
     output logic [7:0]            m_axi_arlen_o,
     output logic [2:0]            m_axi_arsize_o,
     output logic [1:0]            m_axi_arburst_o,
@@ -65,7 +62,7 @@ module dghv #(
     input  logic                  m_axi_rvalid_i,
     output logic                  m_axi_rready_o,
     output logic                  m_axi_awid_o,
-    output logic [AddrWidth+2:0]  m_axi_awaddr_o,
+    output logic [AddrWidth+3-1:0] m_axi_awaddr_o,
     output logic [7:0]            m_axi_awlen_o,
     output logic [2:0]            m_axi_awsize_o,
     output logic [1:0]            m_axi_awburst_o,
@@ -81,19 +78,24 @@ module dghv #(
     input  logic                  m_axi_bvalid_i,
     output logic                  m_axi_bready_o
 );
+    localparam int unsigned CountWidth = 11;  // of a request
+    // Of dghv_encryptor's multiplier: cycles of a product of blocks, and words of a block, 64 digits of 28 bits.
+    localparam int unsigned Points = 128;
+    localparam int unsigned Block = 28;
+
     logic rst_n, datapath_rst_n, wipe, key_write;
     logic [13:0] key_index;
     logic [31:0] key_data;
     logic [15:0] unused_index;
 
     logic [7:0][31:0] parameters;
-    assign parameters[accelerator_pkg::DghvParameterLimbs] = Limbs;
-    assign parameters[accelerator_pkg::DghvParameterRounds] = Rounds;
+    assign parameters[accelerator_pkg::DghvParameterBlock] = Block;
+    assign parameters[accelerator_pkg::DghvParameterPoints] = Points;
     assign parameters[accelerator_pkg::DghvParameterMemoryWords] = MemoryWords;
     assign parameters[accelerator_pkg::DghvParameterStreamBits] = StreamBits;
-    assign parameters[accelerator_pkg::DghvParameterCountBits] = CountWidth;
-    assign parameters[accelerator_pkg::DghvParameterInterval] = 10 / Rounds;
+    assign parameters[accelerator_pkg::DghvParameterRounds] = Rounds;
     assign parameters[accelerator_pkg::DghvParameterTimeout] = Timeout;
+    assign parameters[accelerator_pkg::DghvParameterReserved6] = '0;
     assign parameters[accelerator_pkg::DghvParameterReserved7] = '0;
 
     logic item_valid, item_ready, answer_valid, answer_ready, multiplied;
@@ -140,7 +142,7 @@ module dghv #(
         .parameters_i   (parameters),
         .index_o        (unused_index),
         .value_i        ('0),
-        .product_count_i(multiplied ? 8'(Limbs) : 8'd0),
+        .product_count_i(8'(multiplied)),
         .rst_no         (rst_n),
         .datapath_rst_no(datapath_rst_n),
         .key_wipe_o     (wipe),
@@ -168,60 +170,20 @@ module dghv #(
         .value_o(seed)
     );
 
-    logic [3:0] error;
-    logic rd_req_valid, rd_req_ready, rd_valid, rd_ready, rd_last, wr_req_valid, wr_req_ready, wr_valid, wr_ready, wr_done;
-    logic [AddrWidth-1:0] rd_req_addr, wr_req_addr;
-    logic [CountWidth-1:0] rd_req_count, wr_req_count, seed_req_count;
-    logic [63:0] rd_data, wr_data, seed_word;
-    logic seed_load, seed_req_valid, seed_req_ready, seed_valid, seed_ready, seed_last;
-    logic [CountWidth+5:0] seed_bits;
-    logic [31:0] seed_req_index;
+    // ---- The encryptor and its elements. ----
 
-    dghv_control #(
-        .Limbs     (Limbs),
-        .AddrWidth (AddrWidth),
-        .CountWidth(CountWidth)
-    ) u_control (
-        .clk_i,
-        .rst_ni          (datapath_rst_n),
-        .item_valid_i    (item_valid),
-        .item_ready_o    (item_ready),
-        .item_i          (item),
-        .answer_valid_o  (answer_valid),
-        .answer_ready_i  (answer_ready),
-        .answer_o        (answer),
-        .error_i         (error),
-        .rd_req_valid_o  (rd_req_valid),
-        .rd_req_ready_i  (rd_req_ready),
-        .rd_req_addr_o   (rd_req_addr),
-        .rd_req_count_o  (rd_req_count),
-        .rd_valid_i      (rd_valid),
-        .rd_ready_o      (rd_ready),
-        .rd_data_i       (rd_data),
-        .rd_last_i       (rd_last),
-        .wr_req_valid_o  (wr_req_valid),
-        .wr_req_ready_i  (wr_req_ready),
-        .wr_req_addr_o   (wr_req_addr),
-        .wr_req_count_o  (wr_req_count),
-        .wr_valid_o      (wr_valid),
-        .wr_ready_i      (wr_ready),
-        .wr_data_o       (wr_data),
-        .wr_done_i       (wr_done),
-        .seed_load_o     (seed_load),
-        .seed_bits_o     (seed_bits),
-        .seed_req_valid_o(seed_req_valid),
-        .seed_req_ready_i(seed_req_ready),
-        .seed_req_index_o(seed_req_index),
-        .seed_req_count_o(seed_req_count),
-        .seed_valid_i    (seed_valid),
-        .seed_ready_o    (seed_ready),
-        .seed_word_i     (seed_word),
-        .seed_last_i     (seed_last),
-        .multiplied_o    (multiplied)
-    );
+    logic seed_load, seed_req_valid, seed_req_ready, seed_valid, seed_ready;
+    logic command_valid, command_ready, status_valid, status_ready;
+    dghv_pkg::command_t command;
+    dghv_pkg::ending_e status;
+    dghv_pkg::index_t seed_index;
+    dghv_pkg::length_t seed_row;
+    logic [CountWidth-1:0] seed_count;
+    logic [63:0] seed_word;
 
-    element_stream #(
+    element_rows #(
         .Rounds    (Rounds),
+        .RowWidth  (dghv_pkg::LengthBits),
         .CountWidth(CountWidth)
     ) u_elements (
         .clk_i,
@@ -229,16 +191,102 @@ module dghv #(
         .wipe_i     (wipe),
         .seed_load_i(seed_load),
         .seed_i     (seed),
-        .bits_i     (seed_bits),
         .req_valid_i(seed_req_valid),
         .req_ready_o(seed_req_ready),
-        .req_index_i(seed_req_index),
-        .req_first_i('0),
-        .req_count_i(seed_req_count),
+        .req_index_i(seed_index),
+        .req_row_i  (seed_row),
+        .req_count_i(seed_count),
         .valid_o    (seed_valid),
         .ready_i    (seed_ready),
-        .word_o     (seed_word),
-        .last_o     (seed_last)
+        .word_o     (seed_word)
+    );
+
+    // The memory, as the encryptor and the commands see it: c_ and e_, one at a time.
+    logic owns, c_rd_req_valid, c_rd_ready, c_wr_req_valid, c_wr_valid, e_rd_req_valid, e_rd_ready, e_wr_req_valid, e_wr_valid;
+    logic [AddrWidth-1:0] c_rd_req_addr, c_wr_req_addr, e_rd_req_addr, e_wr_req_addr;
+    logic [CountWidth-1:0] c_rd_req_count, c_wr_req_count, e_rd_req_count, e_wr_req_count;
+    logic [63:0] c_wr_data, e_wr_data;
+    logic [3:0] error;
+    logic rd_req_ready, rd_valid, rd_last, wr_req_ready, wr_ready, wr_done;
+    logic [63:0] rd_data;
+
+    dghv_encryptor #(
+        .AddrWidth (AddrWidth),
+        .CountWidth(CountWidth)
+    ) u_encryptor (
+        .clk_i,
+        .rst_ni          (datapath_rst_n),
+        .command_valid_i (command_valid),
+        .command_ready_o (command_ready),
+        .command_i       (command),
+        .status_valid_o  (status_valid),
+        .status_ready_i  (status_ready),
+        .status_o        (status),
+        .multiplied_o    (multiplied),
+        .rd_req_valid_o  (e_rd_req_valid),
+        .rd_req_ready_i  (rd_req_ready && !owns),
+        .rd_req_addr_o   (e_rd_req_addr),
+        .rd_req_count_o  (e_rd_req_count),
+        .rd_valid_i      (rd_valid && !owns),
+        .rd_ready_o      (e_rd_ready),
+        .rd_data_i       (rd_data),
+        .rd_last_i       (rd_last),
+        .wr_req_valid_o  (e_wr_req_valid),
+        .wr_req_ready_i  (wr_req_ready && !owns),
+        .wr_req_addr_o   (e_wr_req_addr),
+        .wr_req_count_o  (e_wr_req_count),
+        .wr_valid_o      (e_wr_valid),
+        .wr_ready_i      (wr_ready && !owns),
+        .wr_data_o       (e_wr_data),
+        .wr_done_i       (wr_done && !owns),
+        .error_i         (error != '0),
+        .seed_req_valid_o(seed_req_valid),
+        .seed_req_ready_i(seed_req_ready),
+        .seed_req_index_o(seed_index),
+        .seed_req_row_o  (seed_row),
+        .seed_req_count_o(seed_count),
+        .seed_valid_i    (seed_valid),
+        .seed_ready_o    (seed_ready),
+        .seed_data_i     (seed_word)
+    );
+
+    dghv_control #(
+        .AddrWidth (AddrWidth),
+        .CountWidth(CountWidth)
+    ) u_control (
+        .clk_i,
+        .rst_ni         (datapath_rst_n),
+        .item_valid_i   (item_valid),
+        .item_ready_o   (item_ready),
+        .item_i         (item),
+        .answer_valid_o (answer_valid),
+        .answer_ready_i (answer_ready),
+        .answer_o       (answer),
+        .seed_load_o    (seed_load),
+        .command_valid_o(command_valid),
+        .command_ready_i(command_ready),
+        .command_o      (command),
+        .status_valid_i (status_valid),
+        .status_ready_o (status_ready),
+        .status_i       (status),
+        .owns_o         (owns),
+        .error_i        (error),
+        .rd_req_valid_o (c_rd_req_valid),
+        .rd_req_ready_i (rd_req_ready),
+        .rd_req_addr_o  (c_rd_req_addr),
+        .rd_req_count_o (c_rd_req_count),
+        .rd_valid_i     (rd_valid && owns),
+        .rd_ready_o     (c_rd_ready),
+        .rd_data_i      (rd_data),
+        .rd_last_i      (rd_last),
+        .wr_req_valid_o (c_wr_req_valid),
+        .wr_req_ready_i (wr_req_ready),
+        .wr_req_addr_o  (c_wr_req_addr),
+        .wr_req_count_o (c_wr_req_count),
+        .wr_valid_o     (c_wr_valid),
+        .wr_ready_i     (wr_ready),
+        .wr_data_o      (c_wr_data),
+        .wr_done_i      (wr_done && owns)
     );
 
     logic unused_idle;
@@ -256,21 +304,21 @@ module dghv #(
         .clear_i       (rst_n && !datapath_rst_n),
         .idle_o        (unused_idle),
         .error_o       (error),
-        .rd_req_valid_i(rd_req_valid),
+        .rd_req_valid_i(owns ? c_rd_req_valid : e_rd_req_valid),
         .rd_req_ready_o(rd_req_ready),
-        .rd_req_addr_i (rd_req_addr),
-        .rd_req_count_i(rd_req_count),
+        .rd_req_addr_i (owns ? c_rd_req_addr : e_rd_req_addr),
+        .rd_req_count_i(owns ? c_rd_req_count : e_rd_req_count),
         .rd_valid_o    (rd_valid),
-        .rd_ready_i    (rd_ready),
+        .rd_ready_i    (owns ? c_rd_ready : e_rd_ready),
         .rd_data_o     (rd_data),
         .rd_last_o     (rd_last),
-        .wr_req_valid_i(wr_req_valid),
+        .wr_req_valid_i(owns ? c_wr_req_valid : e_wr_req_valid),
         .wr_req_ready_o(wr_req_ready),
-        .wr_req_addr_i (wr_req_addr),
-        .wr_req_count_i(wr_req_count),
-        .wr_valid_i    (wr_valid),
+        .wr_req_addr_i (owns ? c_wr_req_addr : e_wr_req_addr),
+        .wr_req_count_i(owns ? c_wr_req_count : e_wr_req_count),
+        .wr_valid_i    (owns ? c_wr_valid : e_wr_valid),
         .wr_ready_o    (wr_ready),
-        .wr_data_i     (wr_data),
+        .wr_data_i     (owns ? c_wr_data : e_wr_data),
         .wr_done_o     (wr_done),
         .m_axi_arid_o,
         .m_axi_araddr_o,

@@ -2,8 +2,8 @@
 // Encryption over the integers, CNT and CMNT, with products and reductions of super-size numbers: commands (dghv_pkg) over numbers in memory.
 //
 // One multiplier (super_product) and one adder (super_sum) carry out the steps of the controllers, one after another; each step's words are in memory before the next begins.
-// After every command, whatever its end, all that is inside becomes zero, and so does the scratch unless memory has failed; then status_ says how it ended. flush_i does that at once, and so does an
-// error of the memory, which ends all: nothing is answered but that, until reset. A result is written only where all went well.
+// After every command, whatever its end, all that is inside becomes zero, and so does the scratch unless memory has failed; then status_ says how it ended. An error of the memory
+// does that at once and ends all: nothing is answered but that, until reset. Reset does it too, but for the scratch. A result is written only where all went well.
 // The time that a command takes depends on its lengths, on the memory, and on nothing else, but for how it ends.
 module dghv_encryptor #(
     parameter int unsigned B          = 32,                        // those of super_product
@@ -20,13 +20,13 @@ module dghv_encryptor #(
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    input  logic                  flush_i,
     input  logic                  command_valid_i,
     output logic                  command_ready_o,
     input  dghv_pkg::command_t    command_i,
     output logic                  status_valid_o,
     input  logic                  status_ready_i,
     output dghv_pkg::ending_e     status_o,
+    output logic                  multiplied_o,      // a product of blocks begins
     output logic                  rd_req_valid_o,
     input  logic                  rd_req_ready_i,
     output logic [AddrWidth-1:0]  rd_req_addr_o,
@@ -72,11 +72,10 @@ module dghv_encryptor #(
     state_e state_q;
     dghv_pkg::command_t command_q;
     dghv_pkg::ending_e ending_q;
-    logic take, working;
+    logic take;
     logic busy_q;  // there is a command to answer
     assign command_ready_o = state_q == Idle;
     assign take            = command_valid_i && command_ready_o;
-    assign working         = state_q == Direct || state_q == Sum || state_q == Reduction;
     assign status_valid_o  = state_q == Report;
     assign status_o        = ending_q;
 
@@ -222,7 +221,7 @@ module dghv_encryptor #(
 
     // ---- Sizes that make no sense, by the command; and a step that would leave the scratch. ----
 
-    logic bad_sizes, bad_key, no_scratch, outside, is_written;
+    logic bad_sizes, bad_key, no_scratch, outside, is_written, is_result;
     assign no_scratch = command_q.scratch.words == '0;
     assign bad_key    = command_q.bits <= dghv_pkg::index_t'(Width) || command_q.x.words >= segment || command_q.elements == '0;
     always_comb begin
@@ -240,7 +239,8 @@ module dghv_encryptor #(
     // Sums of odd segments lie behind those of even ones, eight segments and the first one's place.
     assign reach   = now.kind == dghv_pkg::Seeded ? now.odd + dghv_pkg::address_t'(dghv_pkg::length_t'(9) * now.y.words) : now.z.at + dghv_pkg::address_t'(now.z.words);
     assign is_written = is_product || now.write;
-    assign outside = start && is_written && now.z.at != command_q.z && reach > scratch_end;
+    assign is_result = now.z.at == command_q.z || now.z.at == command_q.z + dghv_pkg::address_t'(words);
+    assign outside   = start && is_written && !is_result && reach > scratch_end;
 
     // ---- The state. ----
 
@@ -262,9 +262,6 @@ module dghv_encryptor #(
                 ending_q <= dghv_pkg::BadMemory;
                 busy_q   <= busy_q || take;
             end
-        end else if (flush_i && working) begin
-            state_q  <= Clear;
-            ending_q <= dghv_pkg::Flushed;
         end else begin
             unique case (state_q)
                 Idle:
@@ -344,6 +341,7 @@ module dghv_encryptor #(
         .start_i         (start_q && multiplies),
         .step_i          (step_q),
         .done_o          (unit_done_each[0]),
+        .multiplied_o,
         .rd_req_valid_o  (p_rd_valid),
         .rd_req_ready_i  (p_rd_ready),
         .rd_req_addr_o   (p_rd_addr),

@@ -56,9 +56,9 @@ package dghv_pkg;
 
     typedef enum logic [2:0] {
         Multiply,     // z = x y
-        Reduce,       // z = x modulo the modulus
-        EncryptCnt,   // z = m + 2 R + 2 sum of b_i A_i modulo the modulus
-        EncryptCmnt,  // z = m + 2 R + 2 sum of b_ij A_i0 A_j1 modulo the modulus
+        Reduce,       // z = x modulo the modulus, and behind it the quotient
+        EncryptCnt,   // z = m + 2 R + 2 sum of b_i A_i likewise
+        EncryptCmnt,  // z = m + 2 R + 2 sum of b_ij A_i0 A_j1 likewise
         Wipe          // the scratch becomes zero
     } operation_e;
 
@@ -82,8 +82,7 @@ package dghv_pkg;
         BadModulus,   // its top bit is not set, or one above it is, or the reciprocal is of another
         BadOperand,   // more than phi + gamma bits
         Negative,     // a sum below zero: a wrong key, coefficients or noise
-        BadMemory,    // it has reported an error
-        Flushed       // somebody wanted it
+        BadMemory     // it has reported an error
     } ending_e;
 
     // The smaller of two lengths.

@@ -26,6 +26,7 @@ module super_product #(
     input  logic                  start_i,
     input  dghv_pkg::step_t       step_i,            // stable from start_i to done_o; no length is zero
     output logic                  done_o,
+    output logic                  multiplied_o,      // a product of blocks begins
     output logic                  rd_req_valid_o,
     input  logic                  rd_req_ready_i,
     output logic [AddrWidth-1:0]  rd_req_addr_o,
@@ -137,6 +138,8 @@ module super_product #(
         .x_o         (x),
         .y_o         (y)
     );
+
+    assign multiplied_o = given_valid && given_ready;
 
     stream_fifo #(
         .Width(3 + $clog2(dghv_pkg::Lanes)),

@@ -5,6 +5,8 @@
 //   mu   = floor(2^(phi + alpha) / A)                                the reciprocal, of size = (alpha - beta) / d words
 //   q    = floor(floor(x / 2^(phi + beta)) mu / 2^(alpha - beta))    r = x - q A, less A if it is not below
 //
+// and behind r, in size words, the quotient floor(x / A), so that whoever has x can check both by one equation.
+//
 // All shifts are by whole words, so they are addresses; crates/ntt proves that one subtraction is enough where the top bit of A is set, which is tested, as is that x has no more bits. The result is
 // written when it is known to be below A. What is subtracted last is A or zero, in the same cycles: time depends on lengths alone.
 // Scratch: 2 size words for the quotient, behind them one more than the modulus has. x has at least as many words as the modulus, phi more than d bits.
@@ -44,10 +46,11 @@ module super_reduce #(
     logic [Shift-1:0] top_place;
     assign top_place = bits_i[Shift-1:0] - Shift'(1);
 
-    dghv_pkg::address_t quotient, rest;
+    dghv_pkg::address_t quotient, rest, size_at;
     dghv_pkg::length_t more;
     assign quotient = scratch_i;
-    assign rest     = scratch_i + dghv_pkg::address_t'(size) + dghv_pkg::address_t'(size);
+    assign size_at  = dghv_pkg::address_t'(size);
+    assign rest     = scratch_i + size_at + size_at;
     assign more     = words + dghv_pkg::length_t'(1);
 
     typedef enum logic [3:0] {
@@ -61,10 +64,11 @@ module super_reduce #(
         Compare,
         Correct,
         Check,
-        Give
+        Give,
+        Count       // the quotient, and one more if A was subtracted
     } state_e;
     state_e state_q;
-    logic bad_sizes, masked_q;
+    logic bad_sizes, masked_q, more_q;
     assign bad_sizes    = bits_i <= dghv_pkg::index_t'(Width) || x_i.words < words;
     assign step_valid_o = state_q != Idle;
 
@@ -100,7 +104,7 @@ module super_reduce #(
             end
             Multiple: begin
                 step_o.kind = dghv_pkg::Product;
-                step_o.x    = number(quotient + dghv_pkg::address_t'(size), size);
+                step_o.x    = number(quotient + size_at, size);
                 step_o.y    = number(modulus_i, words);
                 step_o.z    = number(rest, more);
             end
@@ -122,9 +126,16 @@ module super_reduce #(
                 step_o.z     = number(rest, more);
                 step_o.write = 1'b1;
             end
-            default: begin
+            Give: begin
                 step_o.x     = number(rest, words);
                 step_o.z     = number(z_i, words);
+                step_o.write = 1'b1;
+            end
+            default: begin
+                step_o.kind  = dghv_pkg::Add;
+                step_o.x     = number(quotient + size_at, size);
+                step_o.z     = number(z_i + dghv_pkg::address_t'(words), size);
+                step_o.carry = more_q;
                 step_o.write = 1'b1;
             end
         endcase
@@ -145,17 +156,22 @@ module super_reduce #(
         if (!rst_ni) begin
             state_q  <= Idle;
             masked_q <= 1'b0;
+            more_q   <= 1'b0;
             ending_o <= dghv_pkg::Done;
         end else if (start_i) begin
             state_q  <= bad_sizes ? Idle : Modulus;
             masked_q <= 1'b0;
+            more_q   <= 1'b0;
             ending_o <= bad_sizes ? dghv_pkg::BadSizes : dghv_pkg::Done;
             done_o   <= bad_sizes;
         end else if (step_done_i && state_q != Idle) begin
-            if (state_q == Compare) masked_q <= finding_i.carry;
+            if (state_q == Compare) begin
+                masked_q <= finding_i.carry;
+                more_q   <= !finding_i.carry;
+            end
             if (state_q == Correct) masked_q <= 1'b0;
             ending_o <= wrong;
-            if (wrong != dghv_pkg::Done || state_q == Give) begin
+            if (wrong != dghv_pkg::Done || state_q == Count) begin
                 state_q <= Idle;
                 done_o  <= 1'b1;
             end else begin

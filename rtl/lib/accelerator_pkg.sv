@@ -255,13 +255,13 @@ package accelerator_pkg;
 
     // dghv: its parameters by number, its regions by number.
     typedef enum int unsigned {
-        DghvParameterLimbs = 0,
-        DghvParameterRounds = 1,
+        DghvParameterBlock = 0,
+        DghvParameterPoints = 1,
         DghvParameterMemoryWords = 2,
         DghvParameterStreamBits = 3,
-        DghvParameterCountBits = 4,
-        DghvParameterInterval = 5,
-        DghvParameterTimeout = 6,
+        DghvParameterRounds = 4,
+        DghvParameterTimeout = 5,
+        DghvParameterReserved6 = 6,
         DghvParameterReserved7 = 7
     } dghv_parameter_e;
     typedef enum int unsigned {DghvSeed = 0} dghv_region_e;

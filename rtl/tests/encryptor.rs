@@ -32,7 +32,9 @@ const SMALL: Lengths = Lengths { modulus: 2005, elements: 5, coefficient: 60, co
 /// What lies in memory for a command, and what it must leave there.
 struct Case {
     command: Command,
+    /// The number, and the quotient behind it, if there is one.
     expected: Integer,
+    quotient: Option<Integer>,
     /// Everything that is put there: a place, its words, the number.
     parts: Vec<(usize, usize, Integer)>,
     words: usize,
@@ -125,7 +127,11 @@ fn encryption(random: &mut Random, width: u32, lengths: Lengths, quadratic: bool
     // m + 2 R with R from -2^noise on.
     let shift = power(noise + 1);
     let raised = number(random, noise + 2);
-    let expected = (sum * 2u32 + &raised - &shift).modulo(&a_0);
+    let mut sum = sum * 2u32 + &raised - &shift;
+    if sum < 0 {
+        sum += &a_0;
+    }
+    let (quotient, expected) = sum.div_rem_euc(a_0.clone());
     // Of the sum before its reduction, doubled.
     let longer = elements.ilog2() + 2;
     let excess = if quadratic { bits + coefficient + 2 * longer } else { coefficient + longer };
@@ -138,13 +144,13 @@ fn encryption(random: &mut Random, width: u32, lengths: Lengths, quadratic: bool
     let x = layout.put_all(cw, &coefficients);
     let y = layout.put_all(dw, &deltas);
     let noise = layout.put_all(noise_words, &[raised, shift]);
-    let z = layout.room(w).at;
+    let z = layout.room(w + size).at;
     let between = if quadratic { 1 + elements * (2 * w + cw + 1) } else { 0 };
     let sums = 18 * w.div_ceil(8) + (cw + dw + 1 + between).max(reduction_scratch(size, w));
     let scratch = layout.room(sums);
     let operation = if quadratic { ENCRYPT_CMNT } else { ENCRYPT_CNT };
     let command = Command { operation, x, y, z, modulus, reciprocal, bits, excess, elements, noise, scratch };
-    Case { command, expected, parts: layout.parts, words: layout.next }
+    Case { command, expected, quotient: Some(quotient), parts: layout.parts, words: layout.next }
 }
 
 /// A reduction of a number of so many bits more than the modulus at most.
@@ -167,11 +173,12 @@ fn reduction(random: &mut Random, width: u32, bits: u32, excess: u32, kind: u64)
     let modulus = layout.put(w, &a_0).at;
     let reciprocal = layout.put(size, &mu).at;
     let operand = layout.put(layout.words(bits + excess) + random.below(3) as usize, &x);
-    let z = layout.room(w).at;
+    let z = layout.room(w + size).at;
     let scratch = layout.room(reduction_scratch(size, w));
     let command =
         Command { operation: REDUCE, x: operand, z, modulus, reciprocal, bits, excess, scratch, ..Command::default() };
-    Case { command, expected: x % a_0, parts: layout.parts, words: layout.next }
+    let (quotient, expected) = x.div_rem(a_0);
+    Case { command, expected, quotient: Some(quotient), parts: layout.parts, words: layout.next }
 }
 
 fn multiplication(random: &mut Random, width: u32, x_words: usize, y_words: usize) -> Case {
@@ -182,6 +189,7 @@ fn multiplication(random: &mut Random, width: u32, x_words: usize, y_words: usiz
     Case {
         command: Command { operation: MULTIPLY, x, y, z, ..Command::default() },
         expected: a * b,
+        quotient: None,
         parts: layout.parts,
         words: layout.next,
     }
@@ -211,7 +219,7 @@ impl Device {
         }
     }
 
-    /// Words of the result.
+    /// Words of the result, without a quotient.
     fn result(&self, case: &Case) -> usize {
         let command = &case.command;
         if command.operation == MULTIPLY {
@@ -219,6 +227,11 @@ impl Device {
         } else {
             command.bits.div_ceil(self.width) as usize
         }
+    }
+
+    /// Words of the quotient behind it.
+    fn quotient(&self, case: &Case) -> usize {
+        case.quotient.as_ref().map_or(0, |_| reciprocal(&case.parts[0].2, case.command.excess, self.width).0)
     }
 
     fn scratch(&self, case: &Case) -> &[u64] {
@@ -233,6 +246,10 @@ impl Device {
         assert_eq!(ending, Ending::Done, "{:?}", case.command);
         let words = self.result(case);
         assert_eq!(self.encryptor.memory.number(case.command.z, words), case.expected, "{:?}", case.command);
+        let quotient = self.quotient(case);
+        let found = self.encryptor.memory.number(case.command.z + words, quotient);
+        assert_eq!(found, case.quotient.clone().unwrap_or_default(), "{:?}", case.command);
+        let words = words + quotient;
         assert!(self.scratch(case).iter().all(|&word| word == 0), "the scratch is wiped");
         // Nothing else is touched.
         let own = |at: usize| {
@@ -251,7 +268,8 @@ impl Device {
     }
 
     fn refused_as_it_lies(&mut self, case: &Case, ending: Ending) {
-        let words = self.result(case);
+        // With the first word of the quotient.
+        let words = self.result(case) + 1;
         let before = self.encryptor.memory.words[case.command.z..][..words].to_vec();
         assert_eq!(self.encryptor.carry_out(&case.command, 40_000_000).0, ending, "{:?}", case.command);
         assert!(self.encryptor.memory.words[case.command.z..][..words] == before, "no result");
@@ -342,12 +360,23 @@ fn bad_input_gives_an_error_and_no_number() {
         let words = case.parts[2].1;
         case.parts[2].2 = power(words as u32 * width) - 1u32;
         device.refused(&case, Ending::BadOperand);
-        // A sum below zero: coefficients of zero, and no noise.
+        // A sum below zero, coefficients of zero and no noise, is a modulus short,
         let mut case = kind(&mut random);
         case.parts[2].2 = Integer::new();
         let (at, words, noise) = case.parts[4].clone();
         let half = words as u32 / 2 * width;
-        case.parts[4] = (at, words, Integer::from(&noise >> half) << half);
+        let shift = Integer::from(&noise >> half);
+        case.parts[4] = (at, words, shift.clone() << half);
+        case.expected = Integer::from(&case.parts[0].2 - shift);
+        case.quotient = Some(Integer::new());
+        device.check(&case);
+        // but not two: more is taken off than the modulus.
+        let mut case = kind(&mut random);
+        case.parts[2].2 = Integer::new();
+        let words = case.parts[0].1 + 1;
+        case.command.noise = Operand { at: case.words + 1, words, stride: 0 };
+        case.parts.push((case.words + 1, 2 * words, power(case.command.bits + 1) << (words as u32 * width)));
+        case.words += 2 * words + 2;
         device.refused(&case, Ending::Negative);
         // No room.
         let mut case = kind(&mut random);
@@ -433,18 +462,10 @@ fn nothing_is_left_behind() {
         let moment = random.below(whole * 3 / 4) + 20;
         (0..moment).for_each(|_| device.encryptor.step());
         most = most.max(device.left());
-        if round % 2 == 0 {
-            device.encryptor.bench.model.set("flush_i", true);
-            device.encryptor.step();
-            device.encryptor.bench.model.set("flush_i", false);
-            assert_eq!(device.encryptor.end(100_000).0, Ending::Flushed);
-            assert!(device.scratch(&case).iter().all(|&word| word == 0), "the scratch is wiped");
-        } else {
-            device.encryptor.reset();
-            let wipe = Command { operation: WIPE, scratch: case.command.scratch, ..Command::default() };
-            assert_eq!(device.encryptor.carry_out(&wipe, 100_000).0, Ending::Done);
-            assert!(device.scratch(&case).iter().all(|&word| word == 0), "the scratch is wiped");
-        }
+        device.encryptor.reset();
+        let wipe = Command { operation: WIPE, scratch: case.command.scratch, ..Command::default() };
+        assert_eq!(device.encryptor.carry_out(&wipe, 100_000).0, Ending::Done);
+        assert!(device.scratch(&case).iter().all(|&word| word == 0), "the scratch is wiped");
         assert_eq!(device.left(), 0, "after {moment} cycles");
         device.check(&multiplication(&mut random, 8, 5, 4));
     }

@@ -1,57 +1,59 @@
-//! The accelerator of encryption over the integers of `rtl/dghv`: sums of multiples of a compressed key's elements, which the device makes again from the
-//! key's seed and adds up in a memory of its own. Reductions, corrections and noise are the CPU's.
+//! The accelerator of encryption over the integers of `rtl/dghv`: whole encryptions by CMNT and CNT, in a memory of its own. The device makes a key's elements again from
+//! its seed; randomness is the CPU's.
 
 mod command;
+mod layout;
 
 use hearith_arith::Batch;
 use hearith_arith::natural::Secret;
-use hearith_dghv::{Ciphertext, PublicKey, SEED_BYTES, SumRequest};
+use hearith_dghv::{Ciphertext, EncryptionRequest, KeyId, Parameters, PublicKey, Reduced, Scheme};
 use zeroize::Zeroizing;
 
 use crate::accelerator::{Accelerator, Shape};
 use crate::registers::dghv::{
-    IDENTITY, PARAMETER_COUNT_BITS, PARAMETER_INTERVAL, PARAMETER_LIMBS, PARAMETER_MEMORY_WORDS, PARAMETER_ROUNDS,
-    PARAMETER_STREAM_BITS, PARAMETER_TIMEOUT, SEED,
+    IDENTITY, PARAMETER_BLOCK, PARAMETER_MEMORY_WORDS, PARAMETER_POINTS, PARAMETER_ROUNDS, PARAMETER_STREAM_BITS,
+    PARAMETER_TIMEOUT, SEED,
 };
 use crate::{Counters, Device, Error, ErrorKind, IntegerEncryptingDevice, System, Transport, Trust};
 
-pub use command::MemoryFault;
-use command::{ANSWER_WORDS, COMMAND_WORDS, Command, DATA_WORDS};
+use command::{ANSWER_WORDS, COMMAND_WORDS, Command, DATA_WORDS, Encryption};
+pub use command::{MemoryFault, Unfit};
+use layout::{Layout, Operand};
 
 /// The system.
-pub static DGHV: System = System { name: "dghv", does: "adds up multiples of the elements of keys over the integers" };
+pub static DGHV: System = System { name: "dghv", does: "encrypts with keys over the integers" };
 
 const NAME: &str = "dghv accelerator";
 /// Commands in a packet at most, which bounds the memory of a batch.
 const TOGETHER: usize = 1024;
 /// Cycles of a command beside its words and the memory's silence.
-const SLACK: u64 = 10_000;
+const SLACK: u64 = 20_000;
+/// How much longer than with a memory that answers at once a computation may take.
+const PATIENCE: u64 = 16;
 
 /// The accelerator behind a transport.
 #[derive(Debug)]
 pub struct Dghv {
     device: Accelerator,
     parameters: DghvParameters,
-    /// The seed that the device has.
-    loaded: Option<[u8; SEED_BYTES]>,
+    /// The key that the device has, and where.
+    loaded: Option<(KeyId, Layout)>,
     trust: Trust,
 }
 
 /// What an accelerator was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DghvParameters {
-    /// Limbs of a coefficient.
-    pub limbs: u32,
-    /// Circuits for a round of AES.
-    pub rounds: u32,
+    /// Words of 64 bits of a block.
+    pub block: u32,
+    /// Clock cycles of a product of blocks.
+    pub points: u32,
     /// Words of 64 bits in its memory.
     pub memory_words: u32,
     /// Bits of a beat of its streams.
     pub stream_bits: u32,
-    /// Bits of a number's length in words.
-    pub count_bits: u32,
-    /// Clock cycles between two words of an element.
-    pub interval: u32,
+    /// Circuits for a round of AES.
+    pub rounds: u32,
     /// Clock cycles after which it calls its memory silent.
     pub timeout: u32,
 }
@@ -59,27 +61,27 @@ pub struct DghvParameters {
 impl DghvParameters {
     fn read(parameters: [u32; 8]) -> Option<Self> {
         let read = Self {
-            limbs: parameters[PARAMETER_LIMBS],
-            rounds: parameters[PARAMETER_ROUNDS],
+            block: parameters[PARAMETER_BLOCK],
+            points: parameters[PARAMETER_POINTS],
             memory_words: parameters[PARAMETER_MEMORY_WORDS],
             stream_bits: parameters[PARAMETER_STREAM_BITS],
-            count_bits: parameters[PARAMETER_COUNT_BITS],
-            interval: parameters[PARAMETER_INTERVAL],
+            rounds: parameters[PARAMETER_ROUNDS],
             timeout: parameters[PARAMETER_TIMEOUT],
         };
-        let known = (8..=64).contains(&read.limbs)
-            && read.limbs.is_multiple_of(8)
-            && (8..=26).contains(&read.count_bits)
-            && (1..=10).contains(&read.interval)
+        let known = (2..=1 << 16).contains(&read.block)
+            && (2..=1 << 20).contains(&read.points)
+            && (1..=10).contains(&read.rounds)
             && read.timeout > 1;
         known.then_some(read)
     }
+}
 
-    /// The longest element, in words: with room for a coefficient's words behind it.
-    fn longest(&self) -> u32 {
-        (self.memory_words.min((1 << self.count_bits) - 1) / DATA_WORDS as u32 * DATA_WORDS as u32)
-            .saturating_sub(self.limbs)
-    }
+/// Words of memory that a device needs for keys of these parameters.
+///
+/// # Errors
+/// [`ErrorKind::CoefficientTooLong`]: as long as an eighth of the modulus.
+pub fn memory_words(parameters: &Parameters) -> Result<u64, Error> {
+    Ok(Layout::new(parameters)?.1)
 }
 
 impl Dghv {
@@ -104,116 +106,144 @@ impl Dghv {
         self.parameters
     }
 
-    /// Loads a key's seed.
+    /// Loads a key: its seed into the device, its modulus and corrections into the memory, of which everything that the key will take is made zero before.
     ///
     /// # Errors
-    /// Whatever befalls the device, which is then wiped.
-    pub fn load(&mut self, seed: &[u8; SEED_BYTES]) -> Result<(), Error> {
+    /// [`ErrorKind::MemoryTooSmall`], [`ErrorKind::CoefficientTooLong`], and whatever befalls the device, which has no key then.
+    pub fn load(&mut self, key: &PublicKey) -> Result<(), Error> {
         self.loaded = None;
-        let seed_limbs: [u64; 2] =
-            std::array::from_fn(|limb| seed[8 * limb..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)));
-        self.device.load_key([(SEED.number, &seed_limbs[..], (SEED.bits)(0, 0, 0))])?;
-        self.loaded = Some(*seed);
+        let (layout, words) = Layout::new(key.parameters())?;
+        if words > self.parameters.memory_words.into() {
+            return Err(ErrorKind::MemoryTooSmall { words, largest: self.parameters.memory_words }.into());
+        }
+        let limb = |at: usize| key.seed()[8 * at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let seed: [u64; 2] = std::array::from_fn(limb);
+        self.device.load_key([(SEED.number, &seed[..], (SEED.bits)(0, 0, 0))])?;
+        let reciprocal = key.reciprocal(layout.power as usize)?;
+        self.wipe(layout.whole())?;
+        let parts = [
+            (layout.modulus, key.modulus()),
+            (layout.reciprocal.at, &reciprocal),
+            (layout.corrections.at, key.corrections()),
+        ];
+        for (at, number) in parts {
+            self.write(at, number)?;
+        }
+        self.loaded = Some((key.id(), layout));
         Ok(())
     }
 
-    /// The sums that are asked for, checked modulo a random prime. Nothing of them stays in the device or in its memory.
+    /// The numbers of the encryptions that are asked for, checked modulo a random prime. Nothing secret stays in the device or in its memory.
     ///
     /// # Errors
-    /// [`ErrorKind::ElementTooLong`], [`ErrorKind::CoefficientTooLong`], [`ErrorKind::MemoryFailed`], [`ErrorKind::FailedCheck`],
-    /// and whatever befalls the device; then no sums are given out.
-    pub fn sums(&mut self, request: &SumRequest<'_>) -> Result<Vec<Secret>, Error> {
-        let words = self.fits(request)?;
-        if self.loaded != Some(*request.seed()) {
-            self.load(request.seed())?;
-        }
-        let sums: Result<Vec<_>, Error> = (0..request.sums()).map(|sum| self.sum(request, sum, words)).collect();
-        let sums = sums.inspect_err(|_| self.forget())?;
+    /// [`ErrorKind::MemoryTooSmall`], [`ErrorKind::CoefficientTooLong`], [`ErrorKind::MemoryFailed`], [`ErrorKind::EncryptionRefused`],
+    /// [`ErrorKind::FailedCheck`], and whatever befalls the device; then no numbers are given out.
+    pub fn encryptions(&mut self, request: &EncryptionRequest<'_>) -> Result<Vec<Secret>, Error> {
+        let layout = match &self.loaded {
+            Some((id, layout)) if *id == request.key().id() => layout.clone(),
+            _ => {
+                self.load(request.key())?;
+                Layout::new(request.key().parameters())?.0
+            }
+        };
+        let answers: Result<Vec<Reduced>, Error> =
+            (0..request.messages()).map(|message| self.encryption(request, message, &layout)).collect();
+        let answers = answers.inspect_err(|_| self.forget(&layout))?;
         self.device.flush()?;
-        let right = self.trust == Trust::Believe || request.check(&sums)?;
-        if right { Ok(sums) } else { Err(ErrorKind::FailedCheck.into()) }
-    }
-
-    /// Words of an element, if sums of multiples of such fit into the device.
-    fn fits(&self, request: &SumRequest<'_>) -> Result<u32, Error> {
-        let words = request.element_bits().div_ceil(64);
-        if words > self.parameters.longest() {
-            let largest = 64 * self.parameters.longest();
-            return Err(ErrorKind::ElementTooLong { bits: request.element_bits(), largest }.into());
-        }
-        // The sum is longer than an element by a coefficient and by the bits of the number of terms.
-        let bits = request.coefficient_bits() + usize::BITS - request.terms().leading_zeros();
-        let largest = 64 * self.parameters.limbs;
-        if bits > largest {
-            return Err(ErrorKind::CoefficientTooLong { bits: request.coefficient_bits(), largest }.into());
-        }
-        Ok(words)
-    }
-
-    /// One sum: a command or more for each term, then its words are read, and zeros written in their place.
-    fn sum(&mut self, request: &SumRequest<'_>, sum: usize, words: u32) -> Result<Secret, Error> {
-        let groups = request.coefficient_bits().div_ceil(64 * DATA_WORDS as u32) as usize;
-        let terms = (0..request.terms()).flat_map(|term| {
-            let coefficient = request.coefficient(sum, term);
-            // All groups before the first term: a longer coefficient may be there from before.
-            let groups = if term == 0 { self.parameters.limbs as usize / DATA_WORDS } else { groups };
-            let parts = (0..groups).map(move |group| {
-                let data = coefficient.get(DATA_WORDS * group..).unwrap_or(&[]);
-                Command::Coefficient { group: group as u8, data: &data[..data.len().min(DATA_WORDS)] }
-            });
-            let index = (request.first() + term) as u32;
-            parts.chain([Command::Sum { address: 0, fresh: term == 0, bits: request.element_bits(), index }])
-        });
-        let commands: Vec<Command<'_>> = terms.collect();
-        for part in commands.chunks(TOGETHER) {
-            self.carry_out(part, words)?;
-        }
-        let length = words + self.parameters.limbs;
-        let places: Vec<u32> = (0..length).step_by(DATA_WORDS).collect();
-        let mut number = Zeroizing::new(Vec::with_capacity(DATA_WORDS * places.len()));
-        for part in places.chunks(TOGETHER) {
-            let reads: Vec<_> = part.iter().map(|&address| Command::Read { address }).collect();
-            let answers = self.carry_out(&reads, words)?;
-            answers.rows().for_each(|row| number.extend_from_slice(&row[1..]));
-        }
-        self.clear(length)?;
-        let (kept, beyond) = number.split_at((length as usize).min(request.limbs()));
-        // What lies behind the sum in its last row of words is nobody's.
-        if beyond.iter().take(length as usize - kept.len()).any(|&word| word != 0) {
+        if self.trust == Trust::Check && !request.check(&answers)? {
+            // The key in the memory may be what is wrong.
+            self.forget(&layout);
             return Err(ErrorKind::FailedCheck.into());
         }
-        let mut sum = Zeroizing::new(vec![0; request.limbs()]);
-        sum[..kept.len()].copy_from_slice(kept);
-        Ok(sum)
+        Ok(answers.into_iter().map(|answer| answer.value).collect())
     }
 
-    /// Writes zeros over so many words of the memory, and over the coefficient.
-    fn clear(&mut self, length: u32) -> Result<(), Error> {
-        let groups = (0..self.parameters.limbs / DATA_WORDS as u32)
-            .map(|group| Command::Coefficient { group: group as u8, data: &[] });
-        let places = (0..length).step_by(DATA_WORDS).map(|address| Command::Write { address, data: &[] });
-        let commands: Vec<_> = groups.chain(places).collect();
+    /// One encryption: coefficients and noise are written, the number is computed and read, and zeros are written over all of it.
+    fn encryption(
+        &mut self,
+        request: &EncryptionRequest<'_>,
+        message: usize,
+        layout: &Layout,
+    ) -> Result<Reduced, Error> {
+        let parameters = request.key().parameters();
+        let lengths = parameters.lengths();
+        let encryption = Encryption {
+            quadratic: parameters.scheme() == Scheme::Cmnt,
+            coefficients: layout.coefficients,
+            corrections: layout.corrections,
+            result: layout.result.at,
+            modulus: layout.modulus,
+            reciprocal: layout.reciprocal.at,
+            bits: lengths.modulus,
+            excess: parameters.encryption_excess(),
+            elements: lengths.elements,
+            noise: layout.noise,
+            scratch: layout.scratch,
+        };
+        // Row after row of words, up to the end of the noise; what is between numbers stays zero.
+        let until = layout.noise.at + 2 * layout.noise.words - layout.coefficients.at;
+        let mut secrets = Zeroizing::new(vec![0; until as usize]);
+        secrets.iter_mut().zip(request.coefficients(message)).for_each(|(to, limb)| *to = limb);
+        let noise = (layout.noise.at - layout.coefficients.at) as usize;
+        let (of_noise, of_shift) = secrets[noise..].split_at_mut(layout.noise.words as usize);
+        of_noise.copy_from_slice(request.noise(message));
+        of_shift.copy_from_slice(&request.shift());
+        self.write(layout.coefficients.at, &secrets)?;
+        let (products, words) = layout.work(parameters, self.parameters.block);
+        // A block of rows from the seed takes as long as its circuits do, if that is longer than its products.
+        let seed = 8 * 10 / u64::from(self.parameters.rounds) * u64::from(self.parameters.block);
+        let cycles = products * (u64::from(self.parameters.points) + seed) + words;
+        self.carry_out(&[Command::Encrypt(&encryption)], cycles)?;
+        let number = self.read(layout.result)?;
+        self.wipe(layout.secrets())?;
+        let (value, quotient) = number.split_at(layout.limbs as usize);
+        Ok(Reduced { value: Zeroizing::new(value.to_vec()), quotient: Zeroizing::new(quotient.to_vec()) })
+    }
+
+    /// Writes words from an address on that a row of words begins at.
+    fn write(&mut self, at: u32, words: &[u64]) -> Result<(), Error> {
+        let places = (at..).step_by(DATA_WORDS);
+        let commands: Vec<_> =
+            places.zip(words.chunks(DATA_WORDS)).map(|(address, data)| Command::Write { address, data }).collect();
         commands.chunks(TOGETHER).try_for_each(|part| self.carry_out(part, 0).map(drop))
     }
 
-    /// After a failure: whatever the memory still does, nothing secret stays where it can be reached. The device may have lost its seed.
-    fn forget(&mut self) {
-        self.loaded = None;
-        let longest = self.parameters.longest() + self.parameters.limbs;
-        let _ = self.device.restart();
-        let _ = self.clear(longest.min(self.parameters.memory_words));
+    /// Reads a number.
+    fn read(&mut self, number: Operand) -> Result<Secret, Error> {
+        let places: Vec<u32> = (number.at..number.at + number.words).step_by(DATA_WORDS).collect();
+        let mut words = Zeroizing::new(Vec::with_capacity(DATA_WORDS * places.len()));
+        for part in places.chunks(TOGETHER) {
+            let reads: Vec<_> = part.iter().map(|&address| Command::Read { address }).collect();
+            let answers = self.carry_out(&reads, 0)?;
+            answers.rows().for_each(|row| words.extend_from_slice(&row[1..]));
+        }
+        // What lies behind the number in its last row of words is nobody's.
+        words.truncate(number.words as usize);
+        Ok(words)
     }
 
-    /// Carries out commands about elements of so many words, and gives their answers.
-    fn carry_out(&mut self, commands: &[Command<'_>], words: u32) -> Result<Batch, Error> {
+    /// Writes zeros over so much of the memory.
+    fn wipe(&mut self, words: Operand) -> Result<(), Error> {
+        self.carry_out(&[Command::Wipe(words)], 4 * u64::from(words.words)).map(drop)
+    }
+
+    /// After a failure: whatever the memory still does, nothing secret stays where it can be reached. The device may have lost its key.
+    fn forget(&mut self, layout: &Layout) {
+        self.loaded = None;
+        let _ = self.device.restart();
+        let _ = self.wipe(layout.whole());
+    }
+
+    /// Carries out commands that take so many cycles at best, each, and gives their answers.
+    fn carry_out(&mut self, commands: &[Command<'_>], cycles: u64) -> Result<Batch, Error> {
         let mut batch = Batch::zeros(commands.len(), COMMAND_WORDS);
         batch.rows_mut().zip(commands).for_each(|(row, command)| command.write(row));
-        let DghvParameters { stream_bits, interval, timeout, limbs, .. } = self.parameters;
+        let DghvParameters { stream_bits, timeout, .. } = self.parameters;
         let shape = Shape {
             stream_bits,
             input_bits: 64 * COMMAND_WORDS as u32,
             output_bits: 64 * ANSWER_WORDS as u32,
-            quiet_cycles: 16 * u64::from(interval) * u64::from(words + limbs) + 4 * u64::from(timeout) + SLACK,
+            quiet_cycles: PATIENCE * cycles + 4 * u64::from(timeout) + SLACK,
         };
         let answers = self.device.process(&batch, ANSWER_WORDS, shape)?;
         for (command, answer) in commands.iter().zip(answers.rows()) {
@@ -239,6 +269,6 @@ impl Device for Dghv {
 
 impl IntegerEncryptingDevice for Dghv {
     fn encrypt(&mut self, key: &PublicKey, bits: &[bool]) -> Result<Vec<Ciphertext>, Error> {
-        key.encrypt_with(bits, &mut |request| self.sums(request))
+        key.encrypt_with(bits, &mut |request| self.encryptions(request))
     }
 }

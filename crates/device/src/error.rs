@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hearith_paillier::ErrorKind as SchemeErrorKind;
 
 use crate::coproc::Refusal;
-use crate::dghv::MemoryFault;
+use crate::dghv::{MemoryFault, Unfit};
 
 /// A device, or the way to it, failed: what is wrong, and in which row of the batch. Nothing of a batch is given out then; the device
 /// has been flushed and can be used again unless it has stopped answering.
@@ -223,23 +223,27 @@ pub enum ErrorKind {
         /// The modulus.
         modulus: u64,
     },
-    /// The elements of a key over the integers are longer than the accelerator takes.
-    #[error("elements of {bits} bits do not fit: the device takes at most {largest}")]
-    ElementTooLong {
-        /// Bits of an element.
+    /// What a key over the integers takes of the accelerator's memory is more than there is.
+    #[error("the key takes {words} words of the device's memory, which has {largest}")]
+    MemoryTooSmall {
+        /// Words of 64 bits that it takes.
+        words: u64,
+        /// Those that the largest memory has.
+        largest: u32,
+    },
+    /// The coefficients of a key over the integers are longer than the accelerator takes for a modulus of its length.
+    #[error("coefficients of {bits} bits do not fit: the device takes at most {largest} with a modulus of this length")]
+    CoefficientTooLong {
+        /// Bits of a coefficient.
         bits: u32,
         /// The most that fit.
         largest: u32,
     },
-    /// The coefficients of an encryption over the integers are longer than the accelerator takes.
-    #[error(
-        "coefficients of {bits} bits do not fit: the device takes at most {largest}, less those of the number of elements"
-    )]
-    CoefficientTooLong {
-        /// Bits of a coefficient.
-        bits: u32,
-        /// The most that fit, with the bits that a sum has more.
-        largest: u32,
+    /// The accelerator refuses to encrypt with what it was given; nothing of the batch is given out.
+    #[error("the device refuses the encryption: {why}")]
+    EncryptionRefused {
+        /// What is wrong.
+        why: Unfit,
     },
     /// The memory of the accelerator failed; nothing of the batch is given out.
     #[error("the device's memory {fault} while the device was {}", if *.writing { "writing" } else { "reading" })]

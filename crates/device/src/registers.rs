@@ -365,20 +365,18 @@ pub mod dghv {
 
     /// What IDENTITY reads.
     pub const IDENTITY: [u8; 4] = *b"DGHV"; // 0x4447_4856
-    /// Parameter: words of 64 bits of a coefficient.
-    pub const PARAMETER_LIMBS: usize = 0;
-    /// Parameter: circuits for a round of AES.
-    pub const PARAMETER_ROUNDS: usize = 1;
+    /// Parameter: words of 64 bits of a block.
+    pub const PARAMETER_BLOCK: usize = 0;
+    /// Parameter: cycles of a product of blocks.
+    pub const PARAMETER_POINTS: usize = 1;
     /// Parameter: words of 64 bits in the memory.
     pub const PARAMETER_MEMORY_WORDS: usize = 2;
     /// Parameter: bits of a beat.
     pub const PARAMETER_STREAM_BITS: usize = 3;
-    /// Parameter: bits of a number's length in words.
-    pub const PARAMETER_COUNT_BITS: usize = 4;
-    /// Parameter: cycles between two words of an element.
-    pub const PARAMETER_INTERVAL: usize = 5;
+    /// Parameter: circuits for a round of AES.
+    pub const PARAMETER_ROUNDS: usize = 4;
     /// Parameter: cycles after which the memory is silent.
-    pub const PARAMETER_TIMEOUT: usize = 6;
+    pub const PARAMETER_TIMEOUT: usize = 5;
     /// what the key's elements are made from, its first byte at the low end.
     pub const SEED: Region = Region { number: 0, bits: |_n, _w, _d| 128 };
 }

@@ -95,10 +95,10 @@ pub trait Computes {
 
 /// The capability of encrypting over the integers.
 pub trait EncryptsIntegers {
-    /// The smallest device that keys of these parameters fit, loaded with the key's seed.
+    /// The smallest device that the key fits.
     ///
     /// # Errors
-    /// [`ErrorKind::ElementTooLong`](crate::ErrorKind::ElementTooLong),
+    /// [`ErrorKind::MemoryTooSmall`](crate::ErrorKind::MemoryTooSmall),
     /// [`ErrorKind::CoefficientTooLong`](crate::ErrorKind::CoefficientTooLong), or the device cannot be reached or fails.
     fn load_integers(
         &self,

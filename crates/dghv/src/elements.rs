@@ -43,11 +43,6 @@ impl Elements {
         &self.seed
     }
 
-    /// Bits of an element.
-    pub(crate) fn bits(&self) -> u32 {
-        self.bits
-    }
-
     /// Words of an element.
     pub(crate) fn words(&self) -> usize {
         self.bits.div_ceil(64) as usize

@@ -1,16 +1,17 @@
 //! Encryption: equations 1 and 2 of \[CMOOH13\], after \[CMNT11\] and \[CNT12\].
 
+mod request;
+
+pub use request::{EncryptionRequest, Reduced};
+
 use crate::number::lift;
 use crate::reduction::Reduction;
-use crate::sums::{Coefficients, SumRequest};
-use crate::{Ciphertext, Error, Parameters, PublicKey, Scheme, random};
+use crate::sums::{Coefficients, sums};
+use crate::{Ciphertext, Error, ErrorKind, Parameters, PublicKey, Scheme, random};
 use hearith_arith::natural::{Secret, add_assign, add_multiple, reduce_once, resized, sub_assign};
 use hearith_ntt::{Barrett, NttError, Ring, Transformed};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
-
-/// Computes sums, and does what it is given besides, which may be done at the same time.
-type Summing<'a, E> = &'a mut dyn for<'r> FnMut(&SumRequest<'r>, &mut (dyn FnMut() + Send)) -> Result<Vec<Secret>, E>;
 
 /// Messages of a batch that are encrypted together.
 const TOGETHER: usize = 32;
@@ -50,6 +51,22 @@ fn excess(parameters: &Parameters) -> usize {
     (lengths.coefficient + if parameters.scheme() == Scheme::Cmnt { 2 * terms } else { terms }) as usize
 }
 
+impl Parameters {
+    /// Bits that `m + 2 R + 2 sum of B_i A_i` has more than the modulus, at most; of CMNT, that with products `A_i0 A_j1`.
+    pub fn encryption_excess(&self) -> u32 {
+        let products = if self.scheme() == Scheme::Cmnt { self.lengths().modulus } else { 0 };
+        products + excess(self) as u32 + 1
+    }
+}
+
+/// What some messages are encrypted with: all that is random.
+pub(crate) struct Drawn {
+    /// One of each message in CNT; in CMNT one of each of a message's elements `A_i0`, for those `A_j1`.
+    coefficients: Vec<Coefficients>,
+    /// `m + 2 R + 2^(length + 1)` of each message.
+    noise: Vec<Secret>,
+}
+
 impl PublicKey {
     /// Encrypts bits, a batch over the cores.
     ///
@@ -59,85 +76,94 @@ impl PublicKey {
     /// # Errors
     /// [`ErrorKind::Random`](crate::ErrorKind::Random).
     pub fn encrypt(&self, bits: &[bool]) -> Result<Vec<Ciphertext>, Error> {
-        self.encrypt_by(bits, &mut |request, corrections: &mut (dyn FnMut() + Send)| {
-            rayon::join(|| request.compute(self.engine()), corrections).0
-        })
+        self.encrypt_with(bits, &mut |request| request.compute())
     }
 
-    /// The same with the sums of multiples of the key's elements from elsewhere: an accelerator, which may be checked
-    /// ([`SumRequest::check`]). All else is done here.
+    /// The same, with all but randomness from elsewhere: an accelerator, which may be checked ([`EncryptionRequest::check`]).
     ///
     /// # Errors
-    /// As [`PublicKey::encrypt`], and whatever befalls the sums.
+    /// [`ErrorKind::Random`](crate::ErrorKind::Random), [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if as many numbers do not come
+    /// back, or one that is not below the modulus, and whatever befalls the computation.
     pub fn encrypt_with<E: From<Error>>(
         &self,
         bits: &[bool],
-        sums: &mut dyn FnMut(&SumRequest<'_>) -> Result<Vec<Secret>, E>,
+        compute: &mut dyn FnMut(&EncryptionRequest<'_>) -> Result<Vec<Secret>, E>,
     ) -> Result<Vec<Ciphertext>, E> {
-        self.encrypt_by(bits, &mut |request, corrections: &mut (dyn FnMut() + Send)| {
-            corrections();
-            sums(request)
-        })
-    }
-
-    /// Encrypts with sums from a function, which also does what it is given besides.
-    fn encrypt_by<E: From<Error>>(&self, bits: &[bool], sums: Summing<'_, E>) -> Result<Vec<Ciphertext>, E> {
         let noise = self.parameters().fresh_noise();
         let mut ciphertexts = Vec::with_capacity(bits.len());
         for bits in bits.chunks(TOGETHER) {
-            let values = match self.prepared()? {
-                Prepared::Cnt(reduction) => self.linear(reduction, bits, sums)?,
-                Prepared::Cmnt(quadratic) => {
-                    bits.iter().map(|&bit| self.quadratic(quadratic, bit, sums)).collect::<Result<_, _>>()?
-                }
-            };
+            let drawn = self.draw(bits)?;
+            let values = compute(&EncryptionRequest { key: self, drawn: &drawn })?;
+            if values.len() != bits.len() {
+                return Err(Error::from(ErrorKind::OutOfRange).into());
+            }
             for value in values {
-                ciphertexts.push(Ciphertext::checked(self.id(), self.parameters(), value.to_vec(), noise)?);
+                let ciphertext = Ciphertext::checked(self.id(), self.parameters(), value.to_vec(), noise)?;
+                self.check(&ciphertext)?;
+                ciphertexts.push(ciphertext);
             }
         }
         Ok(ciphertexts)
     }
 
-    /// `m + 2 R + 2 sum of B_i A_i` modulo `A_0`.
-    fn linear<E: From<Error>>(
-        &self,
-        reduction: &Reduction,
-        bits: &[bool],
-        sums: Summing<'_, E>,
-    ) -> Result<Vec<Secret>, E> {
+    /// All that is random of the encryptions of these bits.
+    fn draw(&self, bits: &[bool]) -> Result<Drawn, Error> {
         let lengths = self.parameters().lengths();
+        let each = self.coefficients_each();
         let draw = |_| Coefficients::random(lengths.elements as usize, lengths.coefficient);
-        let coefficients: Vec<Coefficients> = (0..bits.len()).map(draw).collect::<Result<_, _>>()?;
-        let mut corrections: Vec<Secret> = Vec::new();
-        let sums = sums(&self.request(0, &coefficients), &mut || {
-            corrections = coefficients.par_iter().map(|coefficients| self.corrections_sum(0, coefficients)).collect();
-        })?;
-        let rows = sums.par_iter().zip(&corrections).zip(bits);
-        let values: Result<_, Error> = rows
-            .map(|((sum, correction), &bit)| {
+        let coefficients = (0..each * bits.len()).map(draw).collect::<Result<_, _>>()?;
+        let noise = bits.iter().map(|&bit| draw_noise(bit, lengths.encryption_noise)).collect::<Result<_, _>>()?;
+        Ok(Drawn { coefficients, noise })
+    }
+
+    /// Rows of coefficients of a message.
+    fn coefficients_each(&self) -> usize {
+        if self.parameters().scheme() == Scheme::Cmnt { self.parameters().lengths().elements as usize } else { 1 }
+    }
+
+    /// What comes of it.
+    fn encrypt_drawn(&self, drawn: &Drawn) -> Result<Vec<Secret>, Error> {
+        match self.prepared()? {
+            Prepared::Cnt(reduction) => self.linear(reduction, drawn),
+            Prepared::Cmnt(quadratic) => {
+                let messages = drawn.coefficients.chunks(quadratic.elements.len()).zip(&drawn.noise);
+                messages.map(|(coefficients, noise)| self.quadratic(quadratic, coefficients, noise)).collect()
+            }
+        }
+    }
+
+    /// `m + 2 R + 2 sum of B_i A_i` modulo `A_0`.
+    fn linear(&self, reduction: &Reduction, drawn: &Drawn) -> Result<Vec<Secret>, Error> {
+        let engine = self.engine().available()?;
+        let limbs = self.sum_limbs(self.parameters().limbs());
+        let coefficients = &drawn.coefficients;
+        let (sums, corrections): (_, Vec<Secret>) = rayon::join(
+            || sums(engine, self.elements(), 0, coefficients, limbs),
+            || coefficients.par_iter().map(|coefficients| self.corrections_sum(0, coefficients)).collect(),
+        );
+        let rows = sums.par_iter().zip(&corrections).zip(&drawn.noise);
+        Ok(rows
+            .map(|((sum, correction), noise)| {
                 let mut value = reduction.reduce(sum);
                 self.subtract(&mut value, correction);
                 self.double(&mut value);
-                self.add_noise(&mut value, bit, lengths.encryption_noise)?;
-                Ok(value)
+                self.add_drawn(&mut value, noise, self.parameters().lengths().encryption_noise);
+                value
             })
-            .collect();
-        Ok(values?)
+            .collect())
     }
 
     /// `m + 2 R + 2 sum of B_ij A_i0 A_j1` modulo `A_0`.
-    fn quadratic<E: From<Error>>(&self, prepared: &Quadratic, bit: bool, sums: Summing<'_, E>) -> Result<Secret, E> {
+    fn quadratic(&self, prepared: &Quadratic, coefficients: &[Coefficients], noise: &[u64]) -> Result<Secret, Error> {
         let Quadratic { ring, elements, .. } = prepared;
-        let lengths = self.parameters().lengths();
-        let draw = |_| Coefficients::random(elements.len(), lengths.coefficient);
-        let coefficients: Vec<Coefficients> = (0..elements.len()).map(draw).collect::<Result<_, _>>()?;
-        let mut inner = sums(&self.request(elements.len(), &coefficients), &mut || ())?;
+        let limbs = self.sum_limbs(self.parameters().limbs());
+        let mut inner = sums(self.engine().available()?, self.elements(), elements.len(), coefficients, limbs);
         let mut sum = Zeroizing::new(vec![0; ring.limbs()]);
-        self.outer_sum(prepared, &mut inner, &coefficients, &mut sum).map_err(Error::from)?;
+        self.outer_sum(prepared, &mut inner, coefficients, &mut sum)?;
         let mut value = Zeroizing::new(vec![0; self.parameters().limbs()]);
-        prepared.barrett.reduce(&sum, &mut value).map_err(Error::from)?;
+        prepared.barrett.reduce(&sum, &mut value)?;
         self.double(&mut value);
-        self.add_noise(&mut value, bit, lengths.encryption_noise)?;
+        self.add_drawn(&mut value, noise, self.parameters().lengths().encryption_noise);
         Ok(value)
     }
 
@@ -160,12 +186,6 @@ impl PublicKey {
         ring.number(total, sum)
     }
 
-    /// What is asked for: sums of multiples of the elements from one on.
-    fn request<'a>(&'a self, first: usize, coefficients: &'a [Coefficients]) -> SumRequest<'a> {
-        let limbs = self.sum_limbs(self.parameters().limbs());
-        SumRequest { elements: self.elements(), first, coefficients, limbs }
-    }
-
     /// `sum of b_i delta_(first + i)`.
     fn corrections_sum(&self, first: usize, coefficients: &Coefficients) -> Secret {
         let mut sum = Zeroizing::new(vec![0; self.sum_limbs(self.parameters().correction_limbs())]);
@@ -184,17 +204,16 @@ impl PublicKey {
 
     /// Adds `m + 2 R`, with `R` uniform in `[-2^length, 2^length)`.
     pub(crate) fn add_noise(&self, value: &mut Secret, bit: bool, length: u32) -> Result<(), Error> {
-        let limbs = (length as usize + 3).div_ceil(64);
-        let mut noise = random::bits(limbs, length + 1)?;
-        double(&mut noise);
-        noise[0] |= u64::from(bit);
-        let mut shift = vec![0; limbs];
-        shift[(length as usize + 1) / 64] = 1 << ((length + 1) % 64);
-        let noise = resized(&noise, value.len());
+        self.add_drawn(value, &draw_noise(bit, length)?, length);
+        Ok(())
+    }
+
+    /// Adds what [`draw_noise`] gave.
+    fn add_drawn(&self, value: &mut Secret, noise: &[u64], length: u32) {
+        let noise = resized(noise, value.len());
         let carry = add_assign(value, &noise);
         reduce_once(value, carry, self.modulus());
-        self.subtract(value, &shift);
-        Ok(())
+        self.subtract(value, &noise_shift(length));
     }
 
     /// Doubles modulo `A_0`.
@@ -208,6 +227,21 @@ impl PublicKey {
         let borrow = sub_assign(value, less);
         lift(value, borrow, self.modulus());
     }
+}
+
+/// `m + 2 R + 2^(length + 1)`, with `R` uniform in `[-2^length, 2^length)`.
+fn draw_noise(bit: bool, length: u32) -> Result<Secret, Error> {
+    let mut noise = random::bits((length as usize + 3).div_ceil(64), length + 1)?;
+    double(&mut noise);
+    noise[0] |= u64::from(bit);
+    Ok(noise)
+}
+
+/// What is above zero in that: `2^(length + 1)`, in as many limbs.
+fn noise_shift(length: u32) -> Vec<u64> {
+    let mut shift = vec![0; (length as usize + 3).div_ceil(64)];
+    shift[(length as usize + 1) / 64] = 1 << ((length + 1) % 64);
+    shift
 }
 
 /// Doubles in place; returns the bit carried out.

@@ -39,6 +39,7 @@ mod sums;
 pub use ciphertext::Ciphertext;
 pub use circuit::Evaluator;
 pub use elements::SEED_BYTES;
+pub use encrypt::{EncryptionRequest, Reduced};
 pub use error::{Error, ErrorKind};
 pub use key::{InsecureHistoricalParameters, KeyId, KeyPair, PrivateKey, PublicKey};
 pub use ladder::{Ladder, Rung, SwitchingKey};
@@ -46,7 +47,6 @@ pub use parameters::{Lengths, Parameters, Scheme, Size};
 pub use private_keys::PrivateKeys;
 pub use public_keys::PublicKeys;
 pub use squash::RecryptionKey;
-pub use sums::SumRequest;
 
 /// The example of this crate's page, compiled and run.
 #[cfg(doctest)]

@@ -6,10 +6,7 @@ mod blocks;
 mod ifma;
 #[cfg(target_arch = "x86_64")]
 mod karatsuba;
-mod request;
 mod serial;
-
-pub use request::SumRequest;
 
 use crate::Error;
 use crate::elements::Elements;

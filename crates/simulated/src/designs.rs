@@ -22,4 +22,4 @@ pub static COPROCS: [&hearith_verilated::Design; 3] = [&COPROC_64, &COPROC_256, 
 
 /// The accelerators of encryption over the integers, smallest first.
 #[cfg(feature = "dghv")]
-pub static DGHVS: [&hearith_verilated::Design; 3] = [&DGHV_TINY, &DGHV_TOY, &DGHV_SMALL];
+pub static DGHVS: [&hearith_verilated::Design; 2] = [&DGHV_TINY, &DGHV_SMALL];

@@ -138,7 +138,7 @@ fn devices_refuse_what_they_cannot_do() {
     place.fails("decrypt --key keys/private.json totals.parquet --engine abacus", "unknown engine 'abacus'");
     let run = place.run("engines --engine abacus");
     let named = "devices: mesa (decrypts), mesa-dual (decrypts), residue-bank (converts integers to residues), \
-        coproc (encrypts, adds up and decrypts), dghv (adds up multiples of the elements of keys over the integers)";
+        coproc (encrypts, adds up and decrypts), dghv (encrypts with keys over the integers)";
     assert!(run.stderr.trim_end().ends_with(named), "{}", run.stderr);
     if available() {
         place.ok("keygen --bits 3072 --out large");
@@ -249,5 +249,5 @@ fn bits_are_encrypted_over_the_integers() {
     let decrypted = place.ok(&format!("{dghv} decrypt --key key/private.dghv bits.dghv"));
     assert_eq!(decrypted.text(), "1\n0\n");
     let refused = format!("{dghv} decrypt --key key/private.dghv bits.dghv --engine dghv");
-    place.fails(&refused, "the engine 'dghv' only adds up multiples of the elements of keys over the integers");
+    place.fails(&refused, "the engine 'dghv' only encrypts with keys over the integers");
 }

@@ -307,13 +307,12 @@ pub enum Ending {
     BadOperand,
     Negative,
     BadMemory,
-    Flushed,
 }
 
 impl Ending {
     pub fn of(code: u64) -> Self {
         use Ending::*;
-        [Done, BadSizes, BadModulus, BadOperand, Negative, BadMemory, Flushed][code as usize]
+        [Done, BadSizes, BadModulus, BadOperand, Negative, BadMemory][code as usize]
     }
 }
 
@@ -337,7 +336,7 @@ pub struct Encryptor {
 impl Encryptor {
     pub fn new(design: &'static Design, words: usize, seed: u64, manner: Manner) -> Self {
         let mut bench = Bench::new(design.model(), seed);
-        ["flush_i", "error_i", "wr_done_i", "rd_last_i"].iter().for_each(|port| bench.model.set(port, false));
+        ["error_i", "wr_done_i", "rd_last_i"].iter().for_each(|port| bench.model.set(port, false));
         let memory = Words::new(&mut bench, words, manner, true);
         let commands = bench.source("command_valid_i", "command_ready_o", &["command_i"]);
         let endings = bench.sink("status_valid_o", "status_ready_i", &["status_o"]);

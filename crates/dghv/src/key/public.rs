@@ -118,6 +118,14 @@ impl PublicKey {
         element
     }
 
+    /// `floor(2^(64 limbs) / A_0)`, for whoever reduces modulo `A_0`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Ntt`] for more limbs than the engine's transforms take.
+    pub fn reciprocal(&self, limbs: usize) -> Result<Vec<u64>, Error> {
+        Ok(hearith_ntt::reciprocal(self.engine, &self.modulus, limbs)?)
+    }
+
     pub(crate) fn elements(&self) -> &Elements {
         &self.elements
     }

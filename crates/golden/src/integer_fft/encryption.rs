@@ -125,12 +125,13 @@ impl Encryptor {
             sum(words + 1, words + 1),
             sum(words + 1, words + 1),
             sum(words, words),
+            sum(size, size),
         ]
     }
 
-    /// Doubling, and the noise.
-    fn noise(&self, x: u64) -> [Step; 3] {
-        [Step::Sum { x, z: x }; 3]
+    /// Doubling, the noise, and the modulus if that is below zero.
+    fn noise(&self, x: u64) -> [Step; 4] {
+        [Step::Sum { x, z: x }; 4]
     }
 
     /// An encryption by CNT.

@@ -1,0 +1,176 @@
+//! Where in the device's memory the numbers of a key and of an encryption lie.
+
+use hearith_dghv::{Parameters, Scheme};
+
+use crate::dghv::command::DATA_WORDS;
+use crate::{Error, ErrorKind};
+
+/// Words of a stream's row: the segments of an element.
+const SEGMENTS: u32 = 8;
+/// The least number of bits of the modulus that lie above a whole word where a reduction looks at it: Barrett's `-beta` is at least 3.
+const LEAST_ABOVE: u32 = 3;
+
+/// A number, or several of so many words each, one after another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Operand {
+    pub(super) at: u32,
+    pub(super) words: u32,
+}
+
+/// The memory of a device with a key: what is public about it first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) modulus: u32,
+    pub(super) reciprocal: Operand,
+    pub(super) corrections: Operand,
+    pub(super) coefficients: Operand,
+    /// The noise, and behind it, as long, what it is too large by.
+    pub(super) noise: Operand,
+    /// The ciphertext's number, and behind it the quotient.
+    pub(super) result: Operand,
+    pub(super) scratch: Operand,
+    /// The words of all of it.
+    pub(super) end: u32,
+    /// Words of the modulus.
+    pub(super) limbs: u32,
+    /// The reciprocal is `floor(2^(64 power) / A_0)`.
+    pub(super) power: u32,
+}
+
+/// Puts numbers one after another, each where rows of words begin.
+struct Room(u64);
+
+impl Room {
+    fn take(&mut self, words: u32, count: u64) -> Operand {
+        let at = self.0;
+        self.0 = (at + u64::from(words) * count).next_multiple_of(DATA_WORDS as u64);
+        Operand { at: at.min(u32::MAX.into()) as u32, words }
+    }
+}
+
+impl Layout {
+    /// The memory for keys of these parameters, and the words that it takes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::CoefficientTooLong`].
+    pub(super) fn new(parameters: &Parameters) -> Result<(Self, u64), Error> {
+        let lengths = parameters.lengths();
+        let limbs = parameters.limbs() as u32;
+        let segment = limbs.div_ceil(SEGMENTS);
+        let (coefficient, correction) = (lengths.coefficient.div_ceil(64), parameters.correction_limbs() as u32);
+        // Sums of neighbouring segments overlap by a coefficient: those of every second one must not.
+        if coefficient >= segment {
+            let largest = 64 * (segment - 1);
+            return Err(ErrorKind::CoefficientTooLong { bits: lengths.coefficient, largest }.into());
+        }
+        let above = lengths.modulus % 64;
+        let above = if above < LEAST_ABOVE { above + 64 } else { above };
+        let size = (parameters.encryption_excess() + above) / 64 + 1;
+        let noise = (lengths.encryption_noise + 3).div_ceil(64);
+        let (elements, wide) = (u64::from(lengths.elements), u64::from(limbs));
+        let (rows, between) = match parameters.scheme() {
+            Scheme::Cnt => (elements, 0),
+            Scheme::Cmnt => (elements * elements, 1 + elements * (2 * wide + u64::from(coefficient) + 1)),
+        };
+        let sums = u64::from(coefficient + correction + 1) + between;
+        let reduction = u64::from(2 * size) + wide + 1;
+        let scratch = 18 * u64::from(segment) + sums.max(reduction);
+        let mut room = Room(0);
+        let modulus = room.take(limbs, 1).at;
+        let reciprocal = room.take(size, 1);
+        let corrections = room.take(correction, parameters.key_elements() as u64);
+        let coefficients = room.take(coefficient, rows);
+        let noise = room.take(noise, 2);
+        let result = room.take(limbs + size, 1);
+        let scratch = Operand { words: scratch.min(u32::MAX.into()) as u32, ..room.take(1, scratch) };
+        let words = room.0;
+        let end = words.min(u32::MAX.into()) as u32;
+        let power = (lengths.modulus - above) / 64 + size;
+        Ok((Self { modulus, reciprocal, corrections, coefficients, noise, result, scratch, end, limbs, power }, words))
+    }
+
+    /// What is secret, from the coefficients to the end.
+    pub(super) fn secrets(&self) -> Operand {
+        Operand { at: self.coefficients.at, words: self.end - self.coefficients.at }
+    }
+
+    /// All of it.
+    pub(super) fn whole(&self) -> Operand {
+        Operand { at: 0, words: self.end }
+    }
+
+    /// The most products of blocks of so many words that an encryption takes, by the steps of `rtl/dghv`, and the most words that they pass besides.
+    pub(super) fn work(&self, parameters: &Parameters, block: u32) -> (u64, u64) {
+        let blocks = |words: u32| u64::from(words.div_ceil(block.max(1)));
+        let elements = u64::from(parameters.lengths().elements);
+        let segment = self.limbs.div_ceil(SEGMENTS);
+        let (coefficient, size) = (blocks(self.coefficients.words), blocks(self.reciprocal.words));
+        let segments = |terms: u64| u64::from(SEGMENTS) * (terms * coefficient + 1) * blocks(2 * segment);
+        let corrections = |terms: u64| (terms * coefficient + 1) * (blocks(self.corrections.words) + coefficient + 1);
+        let reduction = (size + 1) * (size + 1) + (size + 1) * (blocks(self.limbs) + 2);
+        let (sums, products) = match parameters.scheme() {
+            Scheme::Cnt => (1, segments(elements) + corrections(elements)),
+            Scheme::Cmnt => {
+                let inner = elements * (segments(1) + corrections(1) + segments(elements) + corrections(elements));
+                let outer = elements * (blocks(self.limbs) + 1) * (blocks(self.limbs) + coefficient + 2);
+                (2 * elements, inner + outer)
+            }
+        };
+        (
+            products + reduction,
+            8 * (sums + 4) * u64::from(self.limbs + self.coefficients.words) + 4 * u64::from(self.end),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hearith_dghv::{Lengths, Size};
+
+    /// Numbers lie behind each other, each on a row of words; secrets behind what is public.
+    #[test]
+    fn numbers_do_not_overlap() {
+        for scheme in [Scheme::Cnt, Scheme::Cmnt] {
+            for size in Size::ALL {
+                let parameters = Parameters::historical(scheme, *size);
+                let (layout, words) = Layout::new(&parameters).unwrap();
+                let elements = parameters.lengths().elements;
+                let rows = if scheme == Scheme::Cmnt { elements * elements } else { elements };
+                let parts = [
+                    (layout.modulus, layout.limbs),
+                    (layout.reciprocal.at, layout.reciprocal.words),
+                    (layout.corrections.at, layout.corrections.words * parameters.key_elements() as u32),
+                    (layout.coefficients.at, layout.coefficients.words * rows),
+                    (layout.noise.at, 2 * layout.noise.words),
+                    (layout.result.at, layout.result.words),
+                    (layout.scratch.at, layout.scratch.words),
+                ];
+                assert!(parts.is_sorted_by(|(at, words), (next, _)| at + words <= *next && next.is_multiple_of(8)));
+                assert!(layout.scratch.at + layout.scratch.words <= layout.end && u64::from(layout.end) == words);
+                assert_eq!(
+                    layout.secrets(),
+                    Operand { at: layout.coefficients.at, words: layout.end - layout.coefficients.at }
+                );
+            }
+        }
+    }
+
+    /// Coefficients as long as a segment are refused, one word shorter ones are not.
+    #[test]
+    fn coefficients_as_long_as_a_segment_do_not_fit() {
+        let lengths = |coefficient| Lengths {
+            security: 8,
+            key_noise: 4,
+            secret: 640,
+            modulus: 4096,
+            elements: 2,
+            coefficient,
+            encryption_noise: coefficient,
+        };
+        let layout = |coefficient| Layout::new(&Parameters::custom(Scheme::Cnt, lengths(coefficient)).unwrap());
+        assert_eq!(layout(448).unwrap().0.coefficients.words, 7);
+        let refused = layout(449).unwrap_err();
+        assert!(matches!(refused.kind(), ErrorKind::CoefficientTooLong { bits: 449, largest: 448 }), "{refused}");
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Written by scripts/ip.py from rtl/dghv/dghv.sv: change that, then run it.
+// dghv with the ports that vendors' tools recognise by their names: commands in, answers out (docs/boards.md).
+// All is synchronous to aclk. A packet with a beat of which tkeep lacks a byte is broken, as one of the wrong length is.
+// It has never run on a board.
+// verilog_lint: waive-start port-name-suffix  // the names are the buses' own
+// verilog_lint: waive-start explicit-parameter-storage-type  // plain Verilog has none for vectors
+`default_nettype none
+module hearith_dghv #(
+    parameter integer Rounds = 2,  // circuits for a round of AES: 1, 2, 5 or 10; two keep up with blocks of 128 points
+    parameter integer MemoryWords = 65536,  // words of 64 bits in the memory, from address 0 on: for whoever drives this
+    parameter integer AddrWidth = 32,  // bits of a word's address, 9 to 32
+    parameter integer Beats = 16,  // words of the longest burst: axi4_bursts
+    parameter integer Bursts = 8,  // bursts under way
+    parameter integer Depth = 128,  // words that have room in each direction
+    parameter integer Timeout = 4096,  // cycles after which the memory is silent
+    parameter integer StreamBits = 64  // bits of a beat, a multiple of 32
+) (
+    (* X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 aclk CLK" *)
+    (* X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF s_axi:s_axis:m_axis:m_axi, ASSOCIATED_RESET aresetn" *)
+    input  wire aclk,
+    (* X_INTERFACE_INFO = "xilinx.com:signal:reset:1.0 aresetn RST" *)
+    (* X_INTERFACE_PARAMETER = "POLARITY ACTIVE_LOW" *)
+    input  wire aresetn,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi AWADDR" *)
+    (* X_INTERFACE_PARAMETER = "PROTOCOL AXI4LITE" *)
+    input  wire [16:0] s_axi_awaddr,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi AWPROT" *)
+    input  wire [2:0] s_axi_awprot,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi AWVALID" *)
+    input  wire s_axi_awvalid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi AWREADY" *)
+    output wire s_axi_awready,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi WDATA" *)
+    input  wire [31:0] s_axi_wdata,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi WSTRB" *)
+    input  wire [3:0] s_axi_wstrb,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi WVALID" *)
+    input  wire s_axi_wvalid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi WREADY" *)
+    output wire s_axi_wready,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi BRESP" *)
+    output wire [1:0] s_axi_bresp,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi BVALID" *)
+    output wire s_axi_bvalid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi BREADY" *)
+    input  wire s_axi_bready,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi ARADDR" *)
+    input  wire [16:0] s_axi_araddr,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi ARPROT" *)
+    input  wire [2:0] s_axi_arprot,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi ARVALID" *)
+    input  wire s_axi_arvalid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi ARREADY" *)
+    output wire s_axi_arready,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi RDATA" *)
+    output wire [31:0] s_axi_rdata,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi RRESP" *)
+    output wire [1:0] s_axi_rresp,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi RVALID" *)
+    output wire s_axi_rvalid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 s_axi RREADY" *)
+    input  wire s_axi_rready,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TDATA" *)
+    input  wire [StreamBits - 1:0] s_axis_tdata,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TKEEP" *)
+    input  wire [StreamBits / 8 - 1:0] s_axis_tkeep,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TLAST" *)
+    input  wire s_axis_tlast,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TVALID" *)
+    input  wire s_axis_tvalid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis TREADY" *)
+    output wire s_axis_tready,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 m_axis TDATA" *)
+    output wire [StreamBits - 1:0] m_axis_tdata,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 m_axis TKEEP" *)
+    output wire [StreamBits / 8 - 1:0] m_axis_tkeep,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 m_axis TLAST" *)
+    output wire m_axis_tlast,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 m_axis TVALID" *)
+    output wire m_axis_tvalid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 m_axis TREADY" *)
+    input  wire m_axis_tready,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi ARID" *)
+    (* X_INTERFACE_PARAMETER = "PROTOCOL AXI4" *)
+    output wire m_axi_arid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi ARADDR" *)
+    output wire [AddrWidth + 3 - 1:0] m_axi_araddr,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi ARLEN" *)
+    output wire [7:0] m_axi_arlen,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi ARSIZE" *)
+    output wire [2:0] m_axi_arsize,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi ARBURST" *)
+    output wire [1:0] m_axi_arburst,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi ARVALID" *)
+    output wire m_axi_arvalid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi ARREADY" *)
+    input  wire m_axi_arready,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi RID" *)
+    input  wire m_axi_rid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi RDATA" *)
+    input  wire [63:0] m_axi_rdata,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi RRESP" *)
+    input  wire [1:0] m_axi_rresp,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi RLAST" *)
+    input  wire m_axi_rlast,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi RVALID" *)
+    input  wire m_axi_rvalid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi RREADY" *)
+    output wire m_axi_rready,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi AWID" *)
+    output wire m_axi_awid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi AWADDR" *)
+    output wire [AddrWidth + 3 - 1:0] m_axi_awaddr,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi AWLEN" *)
+    output wire [7:0] m_axi_awlen,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi AWSIZE" *)
+    output wire [2:0] m_axi_awsize,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi AWBURST" *)
+    output wire [1:0] m_axi_awburst,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi AWVALID" *)
+    output wire m_axi_awvalid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi AWREADY" *)
+    input  wire m_axi_awready,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi WDATA" *)
+    output wire [63:0] m_axi_wdata,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi WSTRB" *)
+    output wire [7:0] m_axi_wstrb,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi WLAST" *)
+    output wire m_axi_wlast,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi WVALID" *)
+    output wire m_axi_wvalid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi WREADY" *)
+    input  wire m_axi_wready,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi BID" *)
+    input  wire m_axi_bid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi BRESP" *)
+    input  wire [1:0] m_axi_bresp,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi BVALID" *)
+    input  wire m_axi_bvalid,
+    (* X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 m_axi BREADY" *)
+    output wire m_axi_bready,
+    (* X_INTERFACE_INFO = "xilinx.com:signal:interrupt:1.0 interrupt INTERRUPT" *)
+    (* X_INTERFACE_PARAMETER = "SENSITIVITY LEVEL_HIGH" *)
+    /* verilator lint_off SYMRSVDWORD */
+    output wire interrupt
+    /* verilator lint_on SYMRSVDWORD */
+);
+    wire reset_n, packet_valid, packet_ready, packet_last;
+    wire [StreamBits - 1:0] packet_data;
+
+    reset_sync u_reset_sync (
+        .clk_i (aclk),
+        .rst_ni(aresetn),
+        .rst_no(reset_n)
+    );
+
+    packet_keep #(
+        .StreamBits(StreamBits),
+        .Beats     ((640 + StreamBits - 1) / StreamBits)
+    ) u_keep (
+        .clk_i    (aclk),
+        .rst_ni   (reset_n),
+        .s_valid_i(s_axis_tvalid),
+        .s_ready_o(s_axis_tready),
+        .s_data_i (s_axis_tdata),
+        .s_keep_i (s_axis_tkeep),
+        .s_last_i (s_axis_tlast),
+        .m_valid_o(packet_valid),
+        .m_ready_i(packet_ready),
+        .m_data_o (packet_data),
+        .m_last_o (packet_last)
+    );
+
+    // Whole beats only.
+    assign m_axis_tkeep = {(StreamBits / 8) {1'b1}};
+
+    dghv #(
+        .Rounds     (Rounds),
+        .MemoryWords(MemoryWords),
+        .AddrWidth  (AddrWidth),
+        .Beats      (Beats),
+        .Bursts     (Bursts),
+        .Depth      (Depth),
+        .Timeout    (Timeout),
+        .StreamBits (StreamBits)
+    ) u_dghv (
+        .clk_i          (aclk),
+        .rst_ni         (aresetn),
+        .axil_awaddr_i  (s_axi_awaddr),
+        .axil_awvalid_i (s_axi_awvalid),
+        .axil_awready_o (s_axi_awready),
+        .axil_wdata_i   (s_axi_wdata),
+        .axil_wstrb_i   (s_axi_wstrb),
+        .axil_wvalid_i  (s_axi_wvalid),
+        .axil_wready_o  (s_axi_wready),
+        .axil_bresp_o   (s_axi_bresp),
+        .axil_bvalid_o  (s_axi_bvalid),
+        .axil_bready_i  (s_axi_bready),
+        .axil_araddr_i  (s_axi_araddr),
+        .axil_arvalid_i (s_axi_arvalid),
+        .axil_arready_o (s_axi_arready),
+        .axil_rdata_o   (s_axi_rdata),
+        .axil_rresp_o   (s_axi_rresp),
+        .axil_rvalid_o  (s_axi_rvalid),
+        .axil_rready_i  (s_axi_rready),
+        .s_axis_tdata_i (packet_data),
+        .s_axis_tlast_i (packet_last),
+        .s_axis_tvalid_i(packet_valid),
+        .s_axis_tready_o(packet_ready),
+        .m_axis_tdata_o (m_axis_tdata),
+        .m_axis_tlast_o (m_axis_tlast),
+        .m_axis_tvalid_o(m_axis_tvalid),
+        .m_axis_tready_i(m_axis_tready),
+        .m_axi_arid_o   (m_axi_arid),
+        .m_axi_araddr_o (m_axi_araddr),
+        .m_axi_arlen_o  (m_axi_arlen),
+        .m_axi_arsize_o (m_axi_arsize),
+        .m_axi_arburst_o(m_axi_arburst),
+        .m_axi_arvalid_o(m_axi_arvalid),
+        .m_axi_arready_i(m_axi_arready),
+        .m_axi_rid_i    (m_axi_rid),
+        .m_axi_rdata_i  (m_axi_rdata),
+        .m_axi_rresp_i  (m_axi_rresp),
+        .m_axi_rlast_i  (m_axi_rlast),
+        .m_axi_rvalid_i (m_axi_rvalid),
+        .m_axi_rready_o (m_axi_rready),
+        .m_axi_awid_o   (m_axi_awid),
+        .m_axi_awaddr_o (m_axi_awaddr),
+        .m_axi_awlen_o  (m_axi_awlen),
+        .m_axi_awsize_o (m_axi_awsize),
+        .m_axi_awburst_o(m_axi_awburst),
+        .m_axi_awvalid_o(m_axi_awvalid),
+        .m_axi_awready_i(m_axi_awready),
+        .m_axi_wdata_o  (m_axi_wdata),
+        .m_axi_wstrb_o  (m_axi_wstrb),
+        .m_axi_wlast_o  (m_axi_wlast),
+        .m_axi_wvalid_o (m_axi_wvalid),
+        .m_axi_wready_i (m_axi_wready),
+        .m_axi_bid_i    (m_axi_bid),
+        .m_axi_bresp_i  (m_axi_bresp),
+        .m_axi_bvalid_i (m_axi_bvalid),
+        .m_axi_bready_o (m_axi_bready),
+        .irq_o          (interrupt)
+    );
+
+    // Nothing here depends on who asks.
+    wire unused;
+    assign unused = &{1'b0, s_axi_awprot, s_axi_arprot};
+endmodule
+`default_nettype wire
