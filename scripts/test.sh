@@ -39,7 +39,9 @@ declare -A systems=(
         --package hearith-rtl --no-default-features --features rns"
     [coproc]="--package hearith-device --all-features
         --package hearith-simulated --no-default-features --features coproc"
-    [ballot-machine]="--package hearith-rtl --no-default-features --features election"
+    [ballot-machine]="--package hearith-device --all-features
+        --package hearith-simulated --no-default-features --features ballot-machine,program
+        --package hearith-rtl --no-default-features --features election"
     [mesa]="--package hearith-device --all-features
         --package hearith-simulated --no-default-features --features mesa,mesa-dual
         --package hearith-rtl --no-default-features --features arith"

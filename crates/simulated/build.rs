@@ -168,17 +168,58 @@ fn dghv() -> Vec<Design> {
     ]
 }
 
+/// The ballot machine's encryptor board, and a terminal's end of its line: for n of 256 bits, since a page of its memory must take a ballot. `rtl` has the tally board.
+fn ballot_machine() -> Vec<Design> {
+    let line = |design: Design| {
+        let times = [("Period", 8), ("Timeout", 40_000), ("Retries", 4)];
+        let design = times.into_iter().fold(design, |design, (name, value)| design.parameter(name, value));
+        design.source("../../rtl/links/link_pkg.sv")
+    };
+    let board = [
+        ("N", 512),
+        ("ABits", 128),
+        ("Contests", 3),
+        ("Candidates", 2),
+        ("Voters", 1000),
+        ("Slots", 64),
+        ("Digit", 64),
+        ("Half", 5),
+        ("FlashHalf", 3),
+        ("Patience", 200),
+        ("Samples", 640),
+        ("Quiet", 4000),
+    ];
+    let board = board
+        .into_iter()
+        .fold(Design::new("encryptor_board", "encryptor_board"), |design, (name, value)| design.parameter(name, value))
+        .source("../../rtl/election/ballot_pkg.sv")
+        .shared(&["mod_exp_pair"])
+        .memory("secret_power", "exponent_q");
+    vec![line(board), line(Design::new("terminal", "uart_link")).parameter("Words", 48)]
+}
+
 /// A feature, and its designs.
 type System = (&'static str, fn() -> Vec<Design>);
 
 /// The systems. The longest to compile come first.
-const SYSTEMS: [System; 5] =
-    [("MESA_DUAL", mesa_dual), ("MESA", mesa), ("RNS", banks::designs), ("COPROC", coproc), ("DGHV", dghv)];
+const SYSTEMS: [System; 6] = [
+    ("MESA_DUAL", mesa_dual),
+    ("MESA", mesa),
+    ("RNS", banks::designs),
+    ("COPROC", coproc),
+    ("DGHV", dghv),
+    ("BALLOT_MACHINE", ballot_machine),
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=banks.rs");
+<<<<<<< HEAD
     let build =
         ["lib", "arith", "mesa", "ntt", "rns", "coproc", "dghv"].map(|directory| format!("../../rtl/{directory}"));
+=======
+    let build = ["lib", "arith", "mesa", "rns", "coproc", "dghv", "links", "election"]
+        .map(|directory| format!("../../rtl/{directory}"));
+>>>>>>> machine
     let build = build.into_iter().fold(Build::new(), Build::library);
     let wanted = SYSTEMS.into_iter().filter(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some());
     build.covers("../../rtl/tests/cover").designs(wanted.flat_map(|(_, designs)| designs())).finish();

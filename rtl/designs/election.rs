@@ -2,10 +2,10 @@
 
 use hearith_verilated::build::Design;
 
-/// A board for n of 256 bits.
-fn board(name: &str) -> Design {
+/// The tally board for n of 256 bits. The encryptor board, with which it has contests, candidates and the line's times in common, is hearith-simulated's.
+fn tally_board() -> Design {
     let sources = ["links/link_pkg.sv", "election/ballot_pkg.sv"];
-    let design = sources.into_iter().fold(Design::new(name, name), Design::source);
+    let design = sources.into_iter().fold(Design::new("tally_board", "tally_board"), Design::source);
     let sizes = [("Contests", 3), ("Candidates", 2), ("Slots", 16), ("Digit", 64)];
     let times = [("Period", 8), ("Timeout", 40_000), ("Retries", 4)];
     let design = sizes.into_iter().chain(times).fold(design, |design, (name, value)| design.parameter(name, value));
@@ -36,21 +36,6 @@ pub fn designs() -> Vec<Design> {
             .parameter("Slots", 32)
             .parameter("Half", 3)
             .parameter("Patience", 200),
-        board("encryptor_board")
-            .parameter("Voters", 6)
-            .parameter("Half", 5)
-            .parameter("FlashHalf", 3)
-            .parameter("Patience", 200)
-            .parameter("Samples", 640)
-            .parameter("Quiet", 4000)
-            .memory("secret_power", "exponent_q"),
-        board("tally_board"),
-        // What a terminal has for its end of a board's line.
-        Design::new("terminal", "uart_link")
-            .source("links/link_pkg.sv")
-            .parameter("Period", 8)
-            .parameter("Words", 48)
-            .parameter("Timeout", 40_000)
-            .parameter("Retries", 4),
+        tally_board(),
     ]
 }

@@ -1,12 +1,9 @@
 //! The log of records in a flash memory (`rtl/election/vote_log.sv`): what was acknowledged is there once, whenever the power fails.
 
-mod flash;
-
 use std::collections::HashMap;
 
-use flash::Flash;
 use hearith_rtl::VOTE_LOG;
-use hearith_verilated::bench::{Bench, Random};
+use hearith_verilated::bench::{Bench, Random, SerialFlash};
 
 const BODY: usize = 5;
 const SLOTS: u64 = 32;
@@ -25,7 +22,7 @@ const FAULT: u64 = 4;
 /// The log over its memory.
 struct Log {
     bench: Bench,
-    flash: Flash,
+    flash: SerialFlash,
 }
 
 /// An answer: the code, the identifier or place, the body.
@@ -33,7 +30,7 @@ type Answer = (u64, u64, Vec<u64>);
 
 impl Log {
     fn new(seed: u64) -> Self {
-        Self { bench: Bench::new(VOTE_LOG.model(), seed), flash: Flash::new(SLOTS as usize * 256, seed) }
+        Self { bench: Bench::new(VOTE_LOG.model(), seed), flash: SerialFlash::new(SLOTS as usize * 256, seed) }
     }
 
     fn step(&mut self) -> Option<Answer> {

@@ -1,6 +1,7 @@
 //! Devices as engines: those that this program was built with, and those that it could have been.
 
 use hearith_columns::ErrorKind;
+use hearith_device::ballot::MakesBallots;
 use hearith_device::{Device, Error, Kind, SYSTEMS, System};
 
 use crate::failure::Failure;
@@ -25,6 +26,12 @@ impl Devices {
             return Err(Failure::new(format!("the engine '{name}' is not built in: {HOW}")));
         }
         Ok(self.0.iter().find(|kind| kind.system().name == name).copied())
+    }
+
+    /// What makes ballots, and its name.
+    pub(crate) fn ballot_machine(self) -> Result<(&'static dyn Kind, &'static dyn MakesBallots), Failure> {
+        let machine = self.0.iter().find_map(|&kind| Some((kind, kind.makes_ballots()?)));
+        machine.ok_or_else(|| Failure::new(format!("no ballot machine is built in: {HOW}")))
     }
 
     /// The names and what they do, for whoever named none of them: nothing if there are none.

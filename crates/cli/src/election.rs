@@ -2,6 +2,7 @@
 
 mod audit;
 mod end;
+mod machine;
 mod office;
 mod outcome;
 mod server;

@@ -68,7 +68,7 @@ impl Row {
             (_, device) if self.available && !device.is_empty() => device.clone(),
             (requires, _) => format!("needs {requires}"),
         };
-        format!("{:<12}  {state:<18}  {needs}", self.engine).trim_end().to_owned() + "\n"
+        format!("{:<14}  {state:<18}  {needs}", self.engine).trim_end().to_owned() + "\n"
     }
 }
 

@@ -5,7 +5,7 @@ use std::{env, thread};
 use hearith_device::{Kind, Trust};
 use hearith_paillier::{Engine, KeyPolicy, PublicKey};
 
-use crate::args::{Command, Dghv, DghvCommand, Global, MAX_THREADS, Rns};
+use crate::args::{Command, Dghv, DghvCommand, Election, Global, MAX_THREADS, Rns};
 use crate::device::Devices;
 use crate::failure::{Failure, eprint_line};
 use crate::passphrase::Source;
@@ -73,6 +73,7 @@ impl Session {
             Command::Decrypt(_) | Command::Serve(_) => device.decrypts().is_some(),
             Command::Rns(Rns::Convert(_)) => device.converts().is_some(),
             Command::Dghv(Dghv { command: DghvCommand::Encrypt(_), .. }) => device.encrypts_integers().is_some(),
+            Command::Election(Election::Vote(vote)) if vote.machine.is_some() => device.makes_ballots().is_some(),
             _ => false,
         };
         if able { Ok(()) } else { Err(only(device)) }

@@ -1,13 +1,20 @@
 //! The encryptor board of the ballot machine (`rtl/election`) as a voter's terminal sees it: a vote goes in; a ballot with its proofs comes out, part by part and then a receipt of it;
-//! then it is cast, or challenged. Messages are made and read here, without a line: whoever has one carries them, and begins anew where one was lost.
+//! then it is cast, or challenged. [`Booth`] makes and reads messages without a line: whoever has one carries them, and begins anew where one was lost. [`Machine`] has a [`Line`], and is
+//! what a front end uses: set up for an election, it gives ballots.
 //!
 //! Nothing that the board says is believed to be a ballot: the receipt must be that of the parts, and proofs are for the election to verify. That the ballot holds what was chosen
 //! only a challenge shows.
+
+mod constants;
+mod machine;
 
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
+
+pub use constants::Constants;
+pub use machine::{BALLOT_MACHINE, Line, Machine, MakesBallots, Rules, Setup, Size};
 
 /// Kinds of what the board says.
 const RECEIPT: u32 = 1;
@@ -328,7 +335,7 @@ mod tests {
     const FORM: Form = Form { key_bytes: 32, candidates: 2, marks: 2, sum: Sum::Known };
 
     /// A ballot's messages as a board would say them, of words that are no proof.
-    fn said(id: u32) -> Vec<Vec<u32>> {
+    pub(super) fn said(id: u32) -> Vec<Vec<u32>> {
         let ciphertext = |mark: u32| (0..16).map(|word| 100 * mark + word).collect::<Vec<u32>>();
         // The answer has 513 bits in 18 words.
         let side = |asked: u32| [vec![7; (16 + asked) as usize], vec![9; 16], vec![1, 0]].concat();

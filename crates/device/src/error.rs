@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use hearith_paillier::ErrorKind as SchemeErrorKind;
 
+use crate::ballot;
 use crate::coproc::Refusal;
 use crate::dghv::{MemoryFault, Unfit};
 
@@ -253,6 +254,50 @@ pub enum ErrorKind {
         /// Whether it was being written.
         writing: bool,
     },
+    /// The election has more contests than the ballot machine was built for.
+    #[error("an election of {contests} contests does not fit: the machine takes at most {most}")]
+    TooManyContests {
+        /// Contests of the election.
+        contests: usize,
+        /// The most that fit.
+        most: usize,
+    },
+    /// A contest has more marks than the ballot machine was built for.
+    #[error("contest {contest} does not fit: it has {marks} marks, and the machine takes at most {most}")]
+    TooManyMarks {
+        /// The contest, from 0.
+        contest: usize,
+        /// Its marks.
+        marks: usize,
+        /// The most that fit.
+        most: usize,
+    },
+    /// The ballot machine proves for voters whose names are numbers.
+    #[error(
+        "the machine knows voters by numbers of eight hexadecimal digits, from 00000000 to {last}, and this one by none"
+    )]
+    UnnumberedVoter {
+        /// The highest.
+        last: String,
+    },
+    /// A ballot machine is not to be had with these settings.
+    #[error("{what}")]
+    Settings {
+        /// What is wrong with them.
+        what: String,
+    },
+    /// The ballot machine refuses a vote.
+    #[error("the machine refuses the vote: {refusal}")]
+    VoteRefused {
+        /// Why.
+        refusal: ballot::Refusal,
+    },
+    /// What a ballot machine gave is not the ballot that its receipt is of, or not the one that was sealed.
+    #[error("the machine gave what is no ballot")]
+    NoBallot,
+    /// The ballot machine does not answer.
+    #[error("the machine does not answer: the line is silent, or nothing of it is whole")]
+    MachineSilent,
     /// Encryption over the integers itself failed.
     #[error(transparent)]
     Integers(hearith_dghv::ErrorKind),

@@ -11,7 +11,8 @@ use hearith_dghv::Ciphertext;
 use hearith_paillier::{Compute, Decrypt, PrivateKey, PublicKey};
 use hearith_rns::Residues;
 
-use crate::{Counters, Error, Trust, coproc, dghv, mesa, residue_bank};
+use crate::ballot::MakesBallots;
+use crate::{Counters, Error, Trust, ballot, coproc, dghv, mesa, residue_bank};
 
 /// A system that this crate has a driver for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +24,8 @@ pub struct System {
 }
 
 /// All of them, whether or not there are such devices.
-pub static SYSTEMS: [&System; 5] =
-    [&mesa::MESA, &mesa::MESA_DUAL, &residue_bank::RESIDUE_BANK, &coproc::COPROC, &dghv::DGHV];
+pub static SYSTEMS: [&System; 6] =
+    [&mesa::MESA, &mesa::MESA_DUAL, &residue_bank::RESIDUE_BANK, &coproc::COPROC, &dghv::DGHV, &ballot::BALLOT_MACHINE];
 
 /// The devices of a system that are to be had in one way: simulated, or on a board.
 pub trait Kind: fmt::Debug + Sync {
@@ -51,6 +52,11 @@ pub trait Kind: fmt::Debug + Sync {
 
     /// The capability of encrypting over the integers.
     fn encrypts_integers(&self) -> Option<&dyn EncryptsIntegers> {
+        None
+    }
+
+    /// The capability of making ballots.
+    fn makes_ballots(&self) -> Option<&dyn MakesBallots> {
         None
     }
 }

@@ -4,9 +4,11 @@
 //! - [`Simulated`] is a [`Transport`](hearith_device::Transport) to a model of any [`designs`].
 //! - [`KINDS`] are the simulated devices that users choose by name. The program `hearith-simulated` is the command line with them.
 //!
-//! Each system is a feature (`coproc`, `dghv`, `mesa`, `mesa-dual`, `rns`), all of them on unless others are asked for: models take minutes to compile. Without
+//! Each system is a feature (`ballot-machine`, `coproc`, `dghv`, `mesa`, `mesa-dual`, `rns`), all of them on unless others are asked for: models take minutes to compile. Without
 //! Verilator the crate builds all the same, and every device says what is missing.
 
+#[cfg(feature = "ballot-machine")]
+pub mod ballot_machine;
 #[cfg(feature = "coproc")]
 mod coproc;
 #[cfg(any(feature = "mesa", feature = "mesa-dual"))]
@@ -21,7 +23,14 @@ mod mesa_dual;
 #[cfg(feature = "rns")]
 mod residue_bank;
 mod simulated;
-#[cfg(any(feature = "coproc", feature = "dghv", feature = "mesa", feature = "mesa-dual", feature = "rns"))]
+#[cfg(any(
+    feature = "ballot-machine",
+    feature = "coproc",
+    feature = "dghv",
+    feature = "mesa",
+    feature = "mesa-dual",
+    feature = "rns"
+))]
 mod state;
 
 pub use simulated::Simulated;
@@ -40,4 +49,6 @@ pub static KINDS: &[&dyn Kind] = &[
     &coproc::KIND,
     #[cfg(feature = "dghv")]
     &dghv::KIND,
+    #[cfg(feature = "ballot-machine")]
+    &ballot_machine::KIND,
 ];

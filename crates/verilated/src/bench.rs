@@ -9,6 +9,8 @@
 //! - [`AxiLite`]: an AXI4-Lite manager;
 //! - [`AxiMemory`]: a memory that the design reaches as an AXI4 manager.
 //!
+//! Beside it stands [`SerialFlash`], a chip that is asked for its levels cycle by cycle.
+//!
 //! A design that breaks a rule fails the test: the panic says which rule, where, and in which cycle. Every stream counts its
 //! cycles ([`Counts`]); models that count coverage leave these counts beside it.
 
@@ -17,6 +19,7 @@ mod axi_memory;
 mod packet;
 mod random;
 mod response;
+mod serial_flash;
 mod stream;
 
 use std::env;
@@ -28,6 +31,7 @@ pub use axi_memory::{AxiMemory, Lie, MemoryCounts, MemorySettings, Rows};
 pub use packet::{Packet, PacketSink, PacketSource};
 pub use random::Random;
 pub use response::{BusError, Response};
+pub use serial_flash::SerialFlash;
 pub use stream::{Counts, Pressure, Sink, Source, Transfer};
 
 use crate::model::Model;

@@ -219,6 +219,19 @@ pub struct ElectionVote {
     /// Cast a ballot that was prepared
     #[arg(long, value_name = "FILE", conflicts_with = "ballots")]
     pub cast: Option<PathBuf>,
+    /// Have a ballot machine make the ballot; SETTINGS say which one, and what of it
+    #[arg(
+        long,
+        value_name = "SETTINGS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        conflicts_with_all = ["prepare", "cast", "ballots"]
+    )]
+    pub machine: Option<String>,
+    /// Have the machine's ballot opened and published instead of cast: it never counts
+    #[arg(long, requires = "machine", conflicts_with = "receipt")]
+    pub challenge: bool,
     /// Cast ballots of many voters: CSV with a column `voter` and one a contest, candidates parted by `;`
     #[arg(long, value_name = "FILE", conflicts_with = "voter")]
     pub ballots: Option<PathBuf>,

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use hearith_election::{
-    Board, Body, Election, Error, ErrorKind, Folder, Holder, Lines, Notice, Receipt, Record, SecretKey, Signer, Source,
-    State, Tally, now,
+    Board, Body, Election, Error, ErrorKind, Folder, Holder, Kind, Lines, Notice, Phase, Receipt, Record, SecretKey,
+    Signer, Source, State, Tally, now,
 };
 use hearith_election_server::client::Client;
 use hearith_paillier::SecretText;
@@ -127,6 +127,21 @@ impl Office {
         };
         let notice = Notice::signed(body, organiser);
         self.enter(notice).map(|_| ())
+    }
+
+    /// Checks that a voter's ballot, or a challenged one, may come now, before it is made; a server says so when it comes.
+    pub(super) fn awaits(&self, kind: Kind, voter: &str) -> Result<(), Failure> {
+        let Place::Here { record, .. } = &self.place else { return Ok(()) };
+        let state = record.state();
+        let cannot = |error: ErrorKind| Err(Failure::at(&self.name, error));
+        match (state.phase(), state.voter(voter)) {
+            (Phase::Open, Some(standing)) => {
+                let again = kind == Kind::Ballot && standing.counted().is_some();
+                if again && !state.election().manifest().revoting { cannot(ErrorKind::VotedAlready) } else { Ok(()) }
+            }
+            (Phase::Open, None) => cannot(ErrorKind::UnknownVoter),
+            (phase, _) => cannot(ErrorKind::OutOfOrder { kind, phase }),
+        }
     }
 
     /// Checks what somebody signed, proofs included; a server does that itself.

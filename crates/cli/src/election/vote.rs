@@ -5,11 +5,12 @@ use std::fs::File;
 use std::path::Path;
 
 use hearith_election::{
-    Ballot, Body, Challenge, Contest, Election, ErrorKind, Folder, Holder, Lines, Notice, SecretKey, Signer, State,
-    Vote, canonical, tracker, verify_ballots,
+    Ballot, Body, Challenge, Contest, Election, ErrorKind, Folder, Holder, Lines, Notice, Receipt, SecretKey, Signer,
+    State, Vote, canonical, tracker, verify_ballots,
 };
 use zeroize::Zeroizing;
 
+use super::machine;
 use super::office::{Office, client, election_at, long_secret_text, of, record_folder, url, write_new};
 use crate::args::{ElectionChallenge, ElectionVote};
 use crate::engines::{print, print_json};
@@ -23,6 +24,9 @@ const BATCH: usize = 256;
 
 /// Makes a ballot, casts one, or both.
 pub(super) fn vote(session: &Session, command: &ElectionVote) -> Result<(), Failure> {
+    if let Some(settings) = &command.machine {
+        return machine::vote(session, command, settings);
+    }
     match (&command.prepare, &command.cast, &command.ballots) {
         (Some(out), _, _) => prepare(session, command, out),
         (_, Some(prepared), _) => {
@@ -70,13 +74,16 @@ fn cast(
     office.check(&notice)?;
     let receipt = office.enter(notice)?;
     office.sign_head()?;
-    if let Some(path) = &command.receipt {
-        write_new(path, Access::Usual, &receipt.to_json())?;
-    }
+    keep(command, &receipt)?;
     match session.json {
         true => print_json(&serde_json::json!({ "cast": receipt.index, "tracker": shown })),
         false => print(&format!("cast: entry {} of the board\ntracker {shown}\n", receipt.index)),
     }
+}
+
+/// Writes the board's receipt where it is wanted.
+pub(super) fn keep(command: &ElectionVote, receipt: &Receipt) -> Result<(), Failure> {
+    command.receipt.as_ref().map_or(Ok(()), |path| write_new(path, Access::Usual, &receipt.to_json()))
 }
 
 /// Casts the ballots of a table, as a polling station that many voters use would.
@@ -116,8 +123,18 @@ pub(super) fn challenge(session: &Session, command: &ElectionChallenge) -> Resul
     let election = office.state().election().clone();
     let challenge = read_prepared(&command.prepared)?;
     let (_, signer) = credential(&command.credential, Some(&challenge.ballot.voter), &election)?;
-    let (shown, held) = (tracker(&challenge.ballot.hash()), held(&election, &challenge));
-    let notice = Notice::signed(Body::Challenge(challenge), &signer);
+    publish_challenge(session, &mut office, challenge, &signer)
+}
+
+/// Enters a challenge, and says what the ballot held.
+pub(super) fn publish_challenge(
+    session: &Session,
+    office: &mut Office,
+    challenge: Challenge,
+    signer: &Signer,
+) -> Result<(), Failure> {
+    let (shown, held) = (tracker(&challenge.ballot.hash()), held(office.state().election(), &challenge));
+    let notice = Notice::signed(Body::Challenge(challenge), signer);
     office.check(&notice)?;
     let receipt = office.enter(notice)?;
     office.sign_head()?;
@@ -158,7 +175,7 @@ fn read_prepared(path: &Path) -> Result<Challenge, Failure> {
 }
 
 /// A voter's credential: the only one of a file, or the one that is asked for.
-fn credential(path: &Path, voter: Option<&str>, election: &Election) -> Result<(String, Signer), Failure> {
+pub(super) fn credential(path: &Path, voter: Option<&str>, election: &Election) -> Result<(String, Signer), Failure> {
     let mut all = credentials(path, election)?;
     let voter = match (voter, all.len()) {
         (Some(voter), _) => voter.to_owned(),
@@ -186,7 +203,7 @@ fn credentials(path: &Path, election: &Election) -> Result<HashMap<String, Signe
 }
 
 /// The candidates that are chosen by name, contest by contest.
-fn chosen(contests: &[Contest], choices: &[String]) -> Result<Vec<Vec<usize>>, Failure> {
+pub(super) fn chosen(contests: &[Contest], choices: &[String]) -> Result<Vec<Vec<usize>>, Failure> {
     let mut chosen = vec![Vec::new(); contests.len()];
     for choice in choices {
         // Titles and names may have equal signs themselves.

@@ -1,6 +1,6 @@
-//! A serial flash memory: what a chip does with its four wires, and what is left when its power fails.
+//! A serial NOR flash memory behind four wires.
 
-use hearith_verilated::bench::Random;
+use super::Random;
 
 const PAGE: usize = 256;
 const SECTOR: usize = 4096;
@@ -14,9 +14,12 @@ enum Work {
     Erase { base: usize },
 }
 
-/// The chip.
-pub struct Flash {
+/// A serial NOR flash memory: what a chip does with its four wires (mode 0; reading, status, programs of a page, erasures of a sector), and what is left when its power fails.
+#[derive(Debug)]
+pub struct SerialFlash {
+    /// Its bytes: all ones where it is erased.
     pub content: Vec<u8>,
+    /// What decides what is left.
     pub random: Random,
     enabled: bool,
     work: Option<(Work, u64)>,
@@ -33,10 +36,12 @@ pub struct Flash {
     received: Vec<u8>,
     answer: u8,
     line: bool,
+    /// Programs that were begun.
     pub programs: u64,
 }
 
-impl Flash {
+impl SerialFlash {
+    /// An empty one, of whole sectors of 4096 bytes.
     pub fn new(bytes: usize, seed: u64) -> Self {
         Self {
             content: vec![0xff; bytes],
@@ -58,6 +63,9 @@ impl Flash {
     }
 
     /// A cycle: the levels of the wires, and the one that it answers with.
+    ///
+    /// # Panics
+    /// If a chip could not do what it is told, or not now: the design that does so is wrong.
     pub fn step(&mut self, cs_n: bool, sck: bool, copi: bool) -> bool {
         if let Some((work, left)) = &mut self.work {
             *left -= 1;

@@ -1,0 +1,240 @@
+//! `hearith election vote --machine`: a ballot that a machine makes and proves, entered as any other. The record decides what counts; the machine's log follows it.
+
+use hearith_device::ballot::{self, Machine, Rules, Sealed, Setup};
+use hearith_device::{Error, Kind};
+use hearith_election::{
+    Ballot, Body, Bytes, Challenge, Contest, Election, ErrorKind, Kind as Entry, Limit, Mark, Method, Notice, Opened,
+    Selection, Signer, tracker, verify_ballots, verify_challenges,
+};
+use zeroize::Zeroizing;
+
+use super::office::Office;
+use super::vote::{chosen, credential, keep, publish_challenge};
+use crate::args::ElectionVote;
+use crate::device::failed;
+use crate::engines::{print, print_json};
+use crate::failure::{Failure, eprint_line};
+use crate::session::Session;
+
+/// A voter at a machine that is set up for the election.
+struct Station<'a> {
+    kind: &'static dyn Kind,
+    machine: Machine,
+    election: Election,
+    /// The voter's number.
+    number: u32,
+    /// For each contest the marks that are chosen.
+    choices: &'a [Zeroizing<Vec<u32>>],
+}
+
+/// Has a ballot made, and casts or challenges it.
+pub(super) fn vote(session: &Session, command: &ElectionVote, settings: &str) -> Result<(), Failure> {
+    let (kind, machines) = session.devices.ballot_machine()?;
+    let mut office = Office::visit(session, &command.office, command.ca.as_deref())?;
+    let election = office.state().election().clone();
+    let (voter, signer) = credential(&command.credential, command.voter.as_deref(), &election)?;
+    let choices = choices(election.contests(), &chosen(election.contests(), &command.choose)?)?;
+    let contests: Vec<Rules> = election.contests().iter().enumerate().map(rules).collect::<Result<_, _>>()?;
+    let setup = Setup { key: election.key(), election: election.id().0, contests: &contests };
+    office.awaits(if command.challenge { Entry::Challenge } else { Entry::Ballot }, &voter)?;
+    let machine = machines.set_up(&setup, settings).map_err(|error| failed(kind, error))?;
+    let number = machine.voter(&voter).map_err(|error| failed(kind, error))?;
+    let mut station = Station { kind, machine, election, number, choices: &choices };
+    match command.challenge {
+        true => station.challenge(session, &mut office, voter, &signer),
+        false => station.cast(session, &mut office, command, voter, &signer),
+    }
+}
+
+impl Station<'_> {
+    /// Enters the ballot, and has the machine put it into its log.
+    fn cast(
+        &mut self,
+        session: &Session,
+        office: &mut Office,
+        command: &ElectionVote,
+        voter: String,
+        signer: &Signer,
+    ) -> Result<(), Failure> {
+        let (mut sealed, last) = (Vec::new(), self.choices.len() - 1);
+        for contest in 0..=last {
+            sealed.push(self.seal(contest)?);
+            // The machine has one ballot at a time.
+            if contest < last {
+                self.machine.cast().map_err(|error| self.failed(error))?;
+            }
+        }
+        let receipts: Vec<String> = sealed.iter().map(|one| hexadecimal(&one.receipt)).collect();
+        let ballot = self.ballot(voter, sealed);
+        let shown = tracker(&ballot.hash());
+        let receipt = self.verified(verify_ballots(&self.election, &[&ballot])).and_then(|()| {
+            let notice = Notice::signed(Body::Ballot(ballot), signer);
+            office.check(&notice)?;
+            office.enter(notice)
+        });
+        let receipt = receipt.inspect_err(|_| {
+            // As if there had been no vote: what goes wrong now is no news beside that.
+            let _ = self.machine.drop_it();
+        })?;
+        let signed = office.sign_head();
+        if let Err(error) = self.machine.cast() {
+            let failure = self.failed(error);
+            eprint_line(&format!("warning: the ballot is cast, and the machine's log does not say so: {failure}"));
+        }
+        signed?;
+        keep(command, &receipt)?;
+        if session.json {
+            let json = serde_json::json!({ "cast": receipt.index, "machine": receipts, "tracker": shown });
+            return print_json(&json);
+        }
+        let receipts: String = receipts.iter().map(|receipt| format!("machine's receipt {receipt}\n")).collect();
+        print(&format!("cast: entry {} of the board\n{receipts}tracker {shown}\n", receipt.index))
+    }
+
+    /// Has the machine open what it made, for everybody to see.
+    fn challenge(
+        &mut self,
+        session: &Session,
+        office: &mut Office,
+        voter: String,
+        signer: &Signer,
+    ) -> Result<(), Failure> {
+        let (mut sealed, mut openings) = (Vec::new(), Vec::new());
+        for contest in 0..self.choices.len() {
+            sealed.push(self.seal(contest)?);
+            let opened = self.machine.open().map_err(|error| self.failed(error))?;
+            openings.push(opened.iter().map(shown).collect::<Vec<_>>());
+        }
+        let as_chosen = is_chosen(&openings, self.choices);
+        let ballot = self.ballot(voter, sealed);
+        let challenge = Challenge { election: ballot.election, ballot, openings };
+        self.verified(verify_challenges(&self.election, &[&challenge]))?;
+        publish_challenge(session, office, challenge, signer)?;
+        match as_chosen {
+            true => Ok(()),
+            false => {
+                Err(Failure::refuted(&self.name(), "THE MACHINE ENCRYPTED ANOTHER CHOICE than was made".to_owned()))
+            }
+        }
+    }
+
+    fn seal(&mut self, contest: usize) -> Result<Sealed, Failure> {
+        self.machine.seal(self.number, contest, &self.choices[contest]).map_err(|error| self.failed(error))
+    }
+
+    fn ballot(&self, voter: String, sealed: Vec<Sealed>) -> Ballot {
+        Ballot { contests: sealed.into_iter().map(selection).collect(), election: self.election.id(), voter }
+    }
+
+    /// The verdict on what the machine made, which is not believed.
+    fn verified(&self, verdicts: Vec<Result<(), ErrorKind>>) -> Result<(), Failure> {
+        let wrong = |error| Failure::at(self.name(), error).noting("what the machine made does not hold");
+        verdicts.into_iter().collect::<Result<(), _>>().map_err(wrong)
+    }
+
+    fn failed(&self, error: Error) -> Failure {
+        failed(self.kind, error)
+    }
+
+    fn name(&self) -> String {
+        format!("engine {}", self.kind.system().name)
+    }
+}
+
+/// For each contest the marks that a machine is told.
+fn choices(contests: &[Contest], chosen: &[Vec<usize>]) -> Result<Vec<Zeroizing<Vec<u32>>>, Failure> {
+    let one = |(contest, (one, chosen)): (usize, (&Contest, &Vec<usize>))| {
+        let values = one.choose(chosen).map_err(|problem| ErrorKind::Choice { contest, problem })?;
+        let values = Zeroizing::new(values);
+        Ok(places(values.iter().map(|&value| value as u32)))
+    };
+    contests.iter().zip(chosen).enumerate().map(one).collect::<Result<_, ErrorKind>>().map_err(Failure::new)
+}
+
+/// The places of the marks that are 1.
+fn places(marks: impl ExactSizeIterator<Item = u32>) -> Zeroizing<Vec<u32>> {
+    let mut places = Zeroizing::new(Vec::with_capacity(marks.len()));
+    places.extend((0..).zip(marks).filter(|&(_, mark)| mark == 1).map(|(place, _)| place));
+    places
+}
+
+/// Whether the marks that were opened are the ones that were chosen.
+fn is_chosen(openings: &[Vec<Opened>], choices: &[Zeroizing<Vec<u32>>]) -> bool {
+    let held = openings.iter().map(|marks| places(marks.iter().map(|mark| mark.value as u32)));
+    openings.len() == choices.len() && held.zip(choices).all(|(held, chosen)| held == *chosen)
+}
+
+/// What a machine is told of a contest.
+fn rules((number, contest): (usize, &Contest)) -> Result<Rules, Failure> {
+    let marks = contest.marks();
+    let (least, most) = match contest.method {
+        Method::Approval | Method::YesNo => (0, marks),
+        Method::Choose(Limit::Exactly(k)) => (k as usize, k as usize),
+        Method::Choose(Limit::AtMost(1)) if marks > 1 => (0, 1),
+        Method::Choose(Limit::AtMost(_)) | Method::Plurality => {
+            return Err(Failure::new(format!(
+                "contest {number}: ballot machines take exactly so many candidates, at most one of several, as many as one \
+                 likes, or yes and no"
+            )));
+        }
+    };
+    Ok(Rules { marks, most, least })
+}
+
+fn selection(sealed: Sealed) -> Selection {
+    let mark = |mark: ballot::Mark| Mark { ciphertext: Bytes(mark.ciphertext), proof: Bytes(mark.proof) };
+    Selection { marks: sealed.marks.into_iter().map(mark).collect(), sum: sealed.sum.map(Bytes) }
+}
+
+/// A mark's opening as it is published.
+fn shown(opening: &ballot::Opening) -> Opened {
+    Opened { exponent: Bytes(opening.exponent.to_vec()), value: opening.value.into() }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contest(method: Method, candidates: usize) -> Contest {
+        let candidates = (0..candidates).map(|one| format!("candidate {one}")).collect();
+        Contest { candidates, method, title: "a contest".into() }
+    }
+
+    #[test]
+    fn a_machine_that_encrypts_something_else_is_found_out() {
+        let contests = [contest(Method::Choose(Limit::Exactly(1)), 3), contest(Method::YesNo, 2)];
+        let choices = choices(&contests, &[vec![2], vec![1]]).unwrap();
+        assert_eq!(choices.iter().map(|marks| marks.to_vec()).collect::<Vec<_>>(), [vec![2], vec![]]);
+        let opened = |values: &[&[usize]]| {
+            let mark = |&value: &usize| Opened { exponent: Bytes(vec![1]), value };
+            values.iter().map(|marks| marks.iter().map(mark).collect()).collect::<Vec<Vec<_>>>()
+        };
+        assert!(is_chosen(&opened(&[&[0, 0, 1], &[0]]), &choices));
+        for other in [&[&[0, 1, 0][..], &[0][..]][..], &[&[0, 0, 1], &[1]], &[&[0, 0, 0], &[0]], &[&[0, 0, 1]]] {
+            assert!(!is_chosen(&opened(other), &choices), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn machines_are_told_of_the_contests_that_they_can_prove() {
+        use Limit::{AtMost, Exactly};
+        for (method, candidates, expected) in [
+            (Method::Choose(Exactly(2)), 3, Some((3, 2, 2))),
+            (Method::Choose(Exactly(1)), 1, Some((1, 1, 1))),
+            (Method::Choose(AtMost(1)), 3, Some((3, 1, 0))),
+            (Method::Approval, 3, Some((3, 3, 0))),
+            (Method::YesNo, 2, Some((1, 1, 0))),
+            // A sum of at most one of one has a proof in the record, and none in the machine.
+            (Method::Choose(AtMost(1)), 1, None),
+            (Method::Choose(AtMost(2)), 3, None),
+            (Method::Plurality, 3, None),
+        ] {
+            let rules = rules((0, &contest(method, candidates))).ok();
+            assert_eq!(rules.map(|rules| (rules.marks, rules.most, rules.least)), expected, "{method:?}");
+        }
+    }
+}

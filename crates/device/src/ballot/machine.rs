@@ -1,0 +1,447 @@
+//! A ballot machine from a terminal's side: set up for an election, asked for a ballot contest by contest, told to cast each or to open it.
+
+use std::fmt;
+
+use hearith_paillier::PublicKey;
+use zeroize::Zeroizing;
+
+use super::{Answer, Booth, Form, Opening, Sealed, Sum};
+use crate::{Error, ErrorKind, System};
+
+/// The ballot machine, as users name it.
+pub static BALLOT_MACHINE: System = System { name: "ballot-machine", does: "makes ballots" };
+
+/// Ballots that are begun again before a machine is given up that drops them all.
+const BEGINNINGS: usize = 8;
+/// Messages before a machine is given up that says no end: more than any ballot has parts, and some of other votes.
+const MESSAGES: usize = 256;
+
+/// The capability of making ballots.
+pub trait MakesBallots {
+    /// A machine that is set up for an election. The settings say which one, and what of it, in words of the kind's own; empty is the usual.
+    ///
+    /// # Errors
+    /// [`ErrorKind::KeySize`], [`ErrorKind::TooManyContests`], [`ErrorKind::TooManyMarks`], [`ErrorKind::Settings`], or the machine cannot be reached.
+    fn set_up(&self, setup: &Setup<'_>, settings: &str) -> Result<Machine, Error>;
+}
+
+/// What a machine is told of an election.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// What ballots are encrypted with.
+    pub key: &'a PublicKey,
+    /// The election's id.
+    pub election: [u8; 32],
+    /// What each contest asks for.
+    pub contests: &'a [Rules],
+}
+
+/// What a contest asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Marks of a ballot, each 0 or 1.
+    pub marks: usize,
+    /// How many of them may be 1.
+    pub most: usize,
+    /// How many must be.
+    pub least: usize,
+}
+
+impl Rules {
+    /// What a board shows of the sum of the marks.
+    pub fn sum(self) -> Sum {
+        match self {
+            Self { most, least, .. } if most == least => Sum::Known,
+            Self { marks: 2.., most: 1, .. } => Sum::AtMostOne,
+            _ => Sum::Free,
+        }
+    }
+}
+
+/// What a machine was built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Bits of the key's `n`.
+    pub key_bits: u32,
+    /// Contests at most.
+    pub contests: usize,
+    /// Marks of every ballot; a contest may use fewer.
+    pub marks: usize,
+    /// Voters, who have the numbers below.
+    pub voters: u32,
+}
+
+impl Size {
+    /// Checks that an election fits.
+    ///
+    /// # Errors
+    /// [`ErrorKind::KeySize`], [`ErrorKind::TooManyContests`], [`ErrorKind::TooManyMarks`].
+    pub fn check(&self, setup: &Setup<'_>) -> Result<(), Error> {
+        let (bits, contests) = (setup.key.bits(), setup.contests.len());
+        if bits != self.key_bits {
+            return Err(ErrorKind::KeySize { bits, takes: self.key_bits }.into());
+        }
+        if contests > self.contests {
+            return Err(ErrorKind::TooManyContests { contests, most: self.contests }.into());
+        }
+        match setup.contests.iter().position(|rules| rules.marks > self.marks) {
+            Some(contest) => {
+                let marks = setup.contests[contest].marks;
+                Err(ErrorKind::TooManyMarks { contest, marks, most: self.marks }.into())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The way to a machine: whole messages of 32-bit words, each once and in order, as the link's end beside it gives them (`rtl/links`).
+pub trait Line {
+    /// What and where the machine is, in words.
+    fn describe(&self) -> String;
+
+    /// Takes a message for the machine.
+    ///
+    /// # Errors
+    /// The line is gone.
+    fn say(&mut self, words: &[u32]) -> Result<(), Error>;
+
+    /// The machine's next message.
+    ///
+    /// # Errors
+    /// [`ErrorKind::MachineSilent`], or the line fails in a way of its own.
+    fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error>;
+}
+
+/// A machine that is set up. One ballot at a time: it is sealed, and then cast, opened or dropped.
+pub struct Machine {
+    line: Box<dyn Line>,
+    forms: Vec<Form>,
+    voters: u32,
+    /// The identifier of the next vote.
+    next: u32,
+    booth: Option<Booth>,
+}
+
+impl Machine {
+    /// The terminal of the machine at this line, which has been set up so.
+    ///
+    /// # Errors
+    /// As [`Size::check`], or if the random generator fails.
+    pub fn new(line: Box<dyn Line>, size: &Size, setup: &Setup<'_>) -> Result<Self, Error> {
+        size.check(setup)?;
+        let form = |rules: &Rules| Form {
+            key_bytes: size.key_bits as usize / 8,
+            candidates: size.marks,
+            marks: rules.marks,
+            sum: rules.sum(),
+        };
+        let forms = setup.contests.iter().map(form).collect();
+        // Whatever another terminal said before was about other votes.
+        let next = getrandom::u32().map_err(|error| ErrorKind::Scheme(error.into()))?;
+        Ok(Self { line, forms, voters: size.voters, next, booth: None })
+    }
+
+    /// What and where it is, in words.
+    pub fn describe(&self) -> String {
+        self.line.describe()
+    }
+
+    /// A voter's number. The machine proves for a voter whose name in the record is that number in eight hexadecimal digits, and for no other.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnnumberedVoter`].
+    pub fn voter(&self, name: &str) -> Result<u32, Error> {
+        let number = u32::from_str_radix(name, 16).ok().filter(|number| format!("{number:08x}") == name);
+        number.filter(|&number| number < self.voters).ok_or_else(|| {
+            let last = format!("{:08x}", self.voters - 1);
+            ErrorKind::UnnumberedVoter { last }.into()
+        })
+    }
+
+    /// Has a ballot made for a contest. It is dropped when the next one is begun.
+    ///
+    /// # Errors
+    /// [`ErrorKind::VoteRefused`], [`ErrorKind::NoBallot`] where what came is none, [`ErrorKind::WrongAnswer`], or the line's.
+    ///
+    /// # Panics
+    /// If there is no such contest.
+    pub fn seal(&mut self, voter: u32, contest: usize, choices: &[u32]) -> Result<Sealed, Error> {
+        self.booth = None;
+        let mut booth = Booth::new(self.forms[contest], self.next, voter, contest as u16);
+        for _ in 0..BEGINNINGS {
+            self.next = self.next.wrapping_add(1);
+            self.line.say(&booth.vote(choices))?;
+            match self.answer(&mut booth)? {
+                Answer::Sealed(sealed) => {
+                    self.booth = Some(booth);
+                    return Ok(sealed);
+                }
+                Answer::Refused(refusal) => return Err(ErrorKind::VoteRefused { refusal }.into()),
+                // Another vote's ballot went, and this vote with it.
+                Answer::Lost => (),
+                _ => return Err(ErrorKind::WrongAnswer.into()),
+            }
+        }
+        Err(ErrorKind::WrongAnswer.into())
+    }
+
+    /// Has the sealed ballot put into the machine's log.
+    ///
+    /// # Errors
+    /// [`ErrorKind::VoteRefused`] if it is not there; of others nobody knows.
+    ///
+    /// # Panics
+    /// If no ballot is sealed.
+    pub fn cast(&mut self) -> Result<(), Error> {
+        match self.decide(Booth::cast)? {
+            Answer::Stored => Ok(()),
+            _ => Err(ErrorKind::WrongAnswer.into()),
+        }
+    }
+
+    /// Has the sealed ballot opened instead: what is in it, mark by mark. It never counts.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoBallot`] if what was opened is another one, or the line's.
+    ///
+    /// # Panics
+    /// If no ballot is sealed.
+    pub fn open(&mut self) -> Result<Vec<Opening>, Error> {
+        match self.decide(Booth::challenge)? {
+            Answer::Opened(openings) => Ok(openings),
+            _ => Err(ErrorKind::WrongAnswer.into()),
+        }
+    }
+
+    /// Has the sealed ballot dropped: it is not in the log, and cannot be opened.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WrongAnswer`], or the line's.
+    ///
+    /// # Panics
+    /// If no ballot is sealed.
+    pub fn drop_it(&mut self) -> Result<(), Error> {
+        match self.decide(Booth::drop_it) {
+            Err(error) if matches!(error.kind(), ErrorKind::VoteRefused { .. }) => Ok(()),
+            Err(error) => Err(error),
+            Ok(_) => Err(ErrorKind::WrongAnswer.into()),
+        }
+    }
+
+    fn decide(&mut self, decision: impl Fn(&Booth) -> [u32; 2]) -> Result<Answer, Error> {
+        let mut booth = self.booth.take().expect("a ballot is sealed");
+        self.line.say(&decision(&booth))?;
+        match self.answer(&mut booth)? {
+            Answer::Refused(refusal) => Err(ErrorKind::VoteRefused { refusal }.into()),
+            answer => Ok(answer),
+        }
+    }
+
+    /// What the machine says to a vote when it has said all of it.
+    fn answer(&mut self, booth: &mut Booth) -> Result<Answer, Error> {
+        for _ in 0..MESSAGES {
+            let words = self.line.hear()?;
+            match booth.hear(&words) {
+                Answer::Part => (),
+                Answer::Stale if words.get(1) == Some(&booth.id) => return Err(ErrorKind::NoBallot.into()),
+                Answer::Stale => (),
+                answer => return Ok(answer),
+            }
+        }
+        Err(ErrorKind::WrongAnswer.into())
+    }
+}
+
+impl fmt::Debug for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Machine({})", self.describe())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
+
+    use super::*;
+    use crate::ballot::Refusal;
+    use crate::ballot::tests::said;
+
+    const SIZE: Size = Size { key_bits: 256, contests: 3, marks: 2, voters: 1000 };
+    const RULES: Rules = Rules { marks: 2, most: 1, least: 1 };
+
+    /// Whom the line makes a machine seem to be: what it says to a message, given that and how many came before.
+    type Script = fn(&[u32], usize) -> Vec<Vec<u32>>;
+
+    struct Fake {
+        script: Script,
+        heard: usize,
+        to_say: VecDeque<Vec<u32>>,
+    }
+
+    impl Line for Fake {
+        fn describe(&self) -> String {
+            "a fake".into()
+        }
+
+        fn say(&mut self, words: &[u32]) -> Result<(), Error> {
+            self.to_say.extend((self.script)(words, self.heard));
+            self.heard += 1;
+            Ok(())
+        }
+
+        fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
+            self.to_say.pop_front().map(Zeroizing::new).ok_or_else(|| ErrorKind::MachineSilent.into())
+        }
+    }
+
+    fn key() -> PrivateKey {
+        let (p, q) = ([vec![0xc8; 15], vec![0x3b]].concat(), [vec![0xf3; 15], vec![0x67]].concat());
+        PrivateKey::from_primes(&p, &q, None, KeyPolicy::AllowInsecure, Engine::best()).unwrap()
+    }
+
+    fn machine(script: Script) -> Machine {
+        let line = Fake { script, heard: 0, to_say: VecDeque::new() };
+        let form = Form { key_bytes: 32, candidates: 2, marks: 2, sum: Sum::Known };
+        Machine { line: Box::new(line), forms: vec![form; 3], voters: 1000, next: 7, booth: None }
+    }
+
+    /// The ballot of `said`, for voter 5 in contest 2.
+    fn seal(machine: &mut Machine) -> Result<Sealed, ErrorKind> {
+        machine.seal(5, 2, &[1]).map_err(|error| error.kind().clone())
+    }
+
+    fn honest(words: &[u32], _: usize) -> Vec<Vec<u32>> {
+        match *words {
+            [_, id, 5, 1] => said(id),
+            [0, id] => vec![vec![2, id]],
+            [1, id] => vec![opened(id)],
+            [_, id] => vec![vec![1 << 16 | 4, id]],
+            _ => vec![],
+        }
+    }
+
+    /// The opening of the ballot of `said`.
+    fn opened(id: u32) -> Vec<u32> {
+        let ciphertexts = said(id);
+        [&[3, id, 0b10][..], &[9; 8], &[5, 2], &ciphertexts[0][2..], &ciphertexts[3][2..]].concat()
+    }
+
+    #[test]
+    fn ballots_are_sealed_and_then_cast_opened_or_dropped() {
+        let mut machine = machine(honest);
+        for _ in 0..2 {
+            assert_eq!(seal(&mut machine).unwrap().marks.len(), 2);
+            machine.cast().unwrap();
+            seal(&mut machine).unwrap();
+            let openings = machine.open().unwrap();
+            assert_eq!(openings.iter().map(|one| one.value).collect::<Vec<_>>(), [false, true]);
+            seal(&mut machine).unwrap();
+            machine.drop_it().unwrap();
+        }
+    }
+
+    #[test]
+    fn what_others_said_before_is_let_pass() {
+        let mut machine = machine(|words, before| match (words, before) {
+            // The decision about another vote went with this one.
+            ([_, _, 5, 1], 0) => vec![vec![1 << 16 | 4, 3]],
+            (words, _) => [vec![vec![2, 3], said(4).remove(0)], honest(words, 1)].concat(),
+        });
+        seal(&mut machine).unwrap();
+        machine.cast().unwrap();
+    }
+
+    #[test]
+    fn machines_that_err_give_no_ballot() {
+        let refused: Script = |words, _| vec![vec![8 << 16 | 4, words[1]]];
+        let other: Script = |words, _| {
+            let mut said = said(words[1]);
+            said[3][2] ^= 1;
+            said
+        };
+        let endless: Script = |words, _| vec![vec![5, words[1], 0]; 1000];
+        let drops: Script = |_, _| vec![vec![1 << 16 | 4, 0]];
+        let stored: Script = |words, _| vec![vec![2, words[1]]];
+        let failure = |script: Script| seal(&mut machine(script)).unwrap_err();
+        assert!(matches!(failure(refused), ErrorKind::VoteRefused { refusal: Refusal::RepeatedVote }));
+        assert!(matches!(failure(other), ErrorKind::NoBallot));
+        for script in [endless, drops, stored] {
+            assert!(matches!(failure(script), ErrorKind::WrongAnswer));
+        }
+        assert!(matches!(failure(|_, _| vec![]), ErrorKind::MachineSilent));
+    }
+
+    #[test]
+    fn decisions_are_what_the_machine_says() {
+        let after = |script: Script| {
+            let mut machine = machine(script);
+            seal(&mut machine).unwrap();
+            machine
+        };
+        let full: Script = |words, before| match words {
+            [0, id] => vec![vec![11 << 16 | 4, *id]],
+            _ => honest(words, before),
+        };
+        let error = after(full).cast().unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::VoteRefused { refusal: Refusal::NotStored }));
+        // What is opened is another ballot than was sealed.
+        let other: Script = |words, before| match words {
+            [1, id] => {
+                let mut opened = opened(*id);
+                *opened.last_mut().unwrap() ^= 1;
+                vec![opened]
+            }
+            _ => honest(words, before),
+        };
+        assert!(matches!(after(other).open().unwrap_err().kind(), ErrorKind::NoBallot));
+        let confused: Script = |words, before| match words {
+            [0, id] => vec![opened(*id)],
+            [1, id] => vec![vec![2, *id]],
+            _ => honest(words, before),
+        };
+        assert!(matches!(after(confused).cast().unwrap_err().kind(), ErrorKind::WrongAnswer));
+        assert!(matches!(after(confused).open().unwrap_err().kind(), ErrorKind::WrongAnswer));
+    }
+
+    #[test]
+    fn voters_have_numbers_below_the_machines() {
+        let machine = machine(honest);
+        assert_eq!(machine.voter("000003e7").unwrap(), 999);
+        for name in ["000003e8", "3e7", "000003E7", "+00003e7", "ann", "", "0000000000000001"] {
+            let error = machine.voter(name).unwrap_err();
+            assert!(error.to_string().contains("from 00000000 to 000003e7"), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn elections_that_do_not_fit_are_refused() {
+        let key = key();
+        let check = |size: Size, contests: &[Rules]| {
+            let setup = Setup { key: key.public(), election: [0; 32], contests };
+            size.check(&setup).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(SIZE, &[RULES; 3]), Ok(()));
+        let error = check(SIZE, &[RULES; 4]).unwrap_err();
+        assert_eq!(error, "an election of 4 contests does not fit: the machine takes at most 3");
+        let error = check(SIZE, &[RULES, Rules { marks: 3, ..RULES }]).unwrap_err();
+        assert_eq!(error, "contest 1 does not fit: it has 3 marks, and the machine takes at most 2");
+        let error = check(Size { key_bits: 448, ..SIZE }, &[RULES]).unwrap_err();
+        assert_eq!(error, "a key of 256 bits does not fit: the device takes keys of 448 bits");
+    }
+
+    #[test]
+    fn sums_are_shown_as_the_boards_do() {
+        for (marks, most, least, sum) in [
+            (2, 1, 1, Sum::Known),
+            (1, 1, 1, Sum::Known),
+            (2, 1, 0, Sum::AtMostOne),
+            (1, 1, 0, Sum::Free),
+            (2, 2, 0, Sum::Free),
+            (3, 2, 2, Sum::Known),
+        ] {
+            assert_eq!(Rules { marks, most, least }.sum(), sum, "{marks} {most} {least}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The encryptor board with what it is wired to: its memory, its noise source, and a terminal.
+
+use std::sync::Arc;
+
+use hearith_device::ballot::{Constants, Setup, Size};
+use hearith_device::{Error, ErrorKind};
+use hearith_verilated::Design;
+use hearith_verilated::bench::{Bench, SerialFlash};
+
+use super::noise::NoiseSource;
+use super::terminal::Terminal;
+use super::wire::Wire;
+
+/// Bytes of the memory for a ballot.
+const SLOT: usize = 256;
+
+/// An encryptor board in reset until it is made, its memory, its noise source, and its serial line with a terminal at the other end. The line to the tally
+/// board is whoever's who steps it.
+#[derive(Debug)]
+pub struct EncryptorBoard {
+    /// The board itself.
+    pub bench: Bench,
+    /// The memory of its log.
+    pub flash: SerialFlash,
+    /// Where its randomness is from.
+    pub noise: NoiseSource,
+    /// What votes are said to.
+    pub terminal: Terminal,
+    /// The wires from the terminal, and to it.
+    pub wires: [Wire; 2],
+    tag: u64,
+}
+
+/// What the board puts on the wires to the tally board.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct ToTally {
+    pub cs_n: bool,
+    pub sck: bool,
+    pub copi: bool,
+}
+
+impl EncryptorBoard {
+    /// One with an empty memory, whose wires carry everything. The seed decides what a failing memory keeps.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Transport`] if the program was built without Verilator.
+    pub fn new(design: &'static Design, seed: u64) -> Result<Self, Error> {
+        let instantiate =
+            |design: &'static Design| design.instantiate().map_err(|error| ErrorKind::Transport(Arc::new(error)));
+        instantiate(Terminal::DESIGN)?;
+        let mut bench = Bench::new(instantiate(design)?, seed);
+        bench.model.set("tag_i", 1_u64);
+        let wires = [1, 2].map(|wire| Wire::new(0.0, seed + wire));
+        let flash = SerialFlash::new(SLOT * design.parameter("Slots") as usize, seed);
+        let terminal = Terminal::new(0x4000 + seed as u16);
+        Ok(Self { bench, flash, noise: NoiseSource::new(), terminal, wires, tag: 1 })
+    }
+
+    /// What it was built for.
+    pub fn size(design: &Design) -> Size {
+        Size {
+            key_bits: design.parameter("N") / 2,
+            contests: design.parameter("Contests") as usize,
+            marks: design.parameter("Candidates") as usize,
+            voters: design.parameter("Voters"),
+        }
+    }
+
+    /// Gives it an election's key, id and contests.
+    ///
+    /// # Errors
+    /// As [`Size::check`] and [`Constants::new`].
+    pub fn set_up(&mut self, setup: &Setup<'_>) -> Result<(), Error> {
+        let model = &mut self.bench.model;
+        Self::size(model.design()).check(setup)?;
+        let key = Constants::new(setup.key, model.design().parameter("Digit"))?;
+        let numbers = [
+            ("modulus_i", key.modulus),
+            ("inverse_i", key.inverse),
+            ("enter_i", key.enter),
+            ("zero_i", key.zero),
+            ("one_i", key.one),
+            ("plus_i", key.plus),
+            ("minus_i", key.minus),
+            ("base_i", key.base),
+            ("n_i", key.n),
+            ("h_i", key.h),
+            ("election_i", limbs(&setup.election)),
+        ];
+        numbers.iter().for_each(|(port, number)| model.set_limbs(port, number));
+        // A contest that is not there has no candidates.
+        for (contest, rules) in setup.contests.iter().enumerate() {
+            let limits = [("candidates_i", rules.marks), ("most_i", rules.most), ("least_i", rules.least)];
+            for (port, limit) in limits {
+                model.set(&format!("{port}[{}:{}]", 8 * contest + 7, 8 * contest), limit as u64);
+            }
+        }
+        Ok(())
+    }
+
+    /// What it puts on the wires to the tally board.
+    pub fn to_tally(&self) -> ToTally {
+        let bit = |port: &str| self.bench.model.bit(port);
+        ToTally { cs_n: bit("cs_no"), sck: bit("sck_o"), copi: bit("copi_o") }
+    }
+
+    /// A cycle of the board and its terminal, with the level of the wire from the tally board: low where there is none.
+    pub fn step(&mut self, cipo: bool) {
+        let bit = |port: &str| self.bench.model.bit(port);
+        let (said, flash) = (bit("tx_o"), ["flash_cs_no", "flash_sck_o", "flash_copi_o"].map(bit));
+        let from_terminal = self.wires[0].carry(self.terminal.level());
+        let from_board = self.wires[1].carry(said);
+        let flash = self.flash.step(flash[0], flash[1], flash[2]);
+        let noise = self.noise.next();
+        let inputs = [
+            ("rx_i", from_terminal),
+            ("cipo_i", cipo),
+            ("flash_cipo_i", flash),
+            ("noise_i", noise.unwrap_or_default()),
+            ("noise_valid_i", noise.is_some()),
+        ];
+        inputs.into_iter().for_each(|(port, level)| self.bench.model.set(port, level));
+        self.bench.step();
+        self.terminal.step(from_board);
+    }
+
+    /// Its power fails, and its memory's; or it alone is reset.
+    pub fn reset(&mut self, power: bool) {
+        if power {
+            self.flash.fail();
+        }
+        self.tag += 1;
+        self.bench.reset();
+        self.bench.model.set("tag_i", self.tag);
+    }
+}
+
+/// Limbs of a hash that is read as a number, the first digit the highest.
+fn limbs(hash: &[u8; 32]) -> Vec<u64> {
+    hash.rchunks(8).map(|limb| limb.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))).collect()
+}
