@@ -213,13 +213,8 @@ const SYSTEMS: [System; 6] = [
 
 fn main() {
     println!("cargo::rerun-if-changed=banks.rs");
-<<<<<<< HEAD
-    let build =
-        ["lib", "arith", "mesa", "ntt", "rns", "coproc", "dghv"].map(|directory| format!("../../rtl/{directory}"));
-=======
-    let build = ["lib", "arith", "mesa", "rns", "coproc", "dghv", "links", "election"]
+    let build = ["lib", "arith", "mesa", "ntt", "rns", "coproc", "dghv", "links", "election"]
         .map(|directory| format!("../../rtl/{directory}"));
->>>>>>> machine
     let build = build.into_iter().fold(Build::new(), Build::library);
     let wanted = SYSTEMS.into_iter().filter(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some());
     build.covers("../../rtl/tests/cover").designs(wanted.flat_map(|(_, designs)| designs())).finish();
