@@ -1,4 +1,4 @@
-"""Tests of the accelerator of encryption over the integers alone: encryptions by the definition, bad numbers, a memory that falls silent."""
+"""Tests of the accelerator of encryption over the integers alone: encryptions by the definition, bad numbers, a silent memory."""
 
 import cocotb
 from cocotb.triggers import ClockCycles
