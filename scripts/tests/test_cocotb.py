@@ -11,6 +11,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "rtl" / "cocotb"))
 systems = pytest.importorskip("systems", reason="python-paillier is not installed")
+integers = pytest.importorskip("integers")
+
+
+def test_the_cipher_is_that_of_fips_197():
+    keys = integers.round_keys(bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c"))
+    block = integers.encrypt_block(keys, bytes.fromhex("3243f6a8885a308d313198a2e0370734"))
+    assert block.hex() == "3925841d02dc09fbdc118597196a0b32"
 
 
 def test_the_checksum_is_that_of_zlib():
