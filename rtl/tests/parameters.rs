@@ -114,8 +114,6 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("encryptor_board", &["N=520"], "N and ABits must be multiples of 32, ABits at least 64"),
     ("encryptor_board", &["ABits=32"], "N and ABits must be multiples of 32, ABits at least 64"),
     ("encryptor_board", &["Candidates=4"], "a ballot must fit a page"),
-    // A key of 2048 bits: a ciphertext alone is two pages.
-    ("encryptor_board", &["N=4096", "ABits=1024"], "a ballot must fit a page"),
     ("encryptor_board", &["Contests=11"], "Contests must be at most 10, Candidates 9"),
     ("encryptor_board", &["N=64", "Candidates=10"], "Contests must be at most 10, Candidates 9"),
     ("health_tests", &["Repetition=1"], "Repetition must be at least 2"),

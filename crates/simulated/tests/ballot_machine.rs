@@ -82,7 +82,7 @@ fn ballots_of_the_machine_count_beside_those_of_software() {
         let share = format!("--share secret/share-{trustee}.json --out {trustee}.json");
         place.ok(&format!("election decrypt-share club/record {share}"));
     }
-    let result = "Chair\n  Ada               1\n  Bo                2\n";
+    let result = "Chair\n  Ada           1\n  Bo            2\n";
     assert_eq!(place.ok("election finish club 1.json 3.json").text(), result);
     let verdict = place.ok("election verify club/record").text();
     assert!(verdict.ends_with(result), "{verdict}");
