@@ -49,40 +49,37 @@ DESIGNS = {
 }
 
 
-# Links and what the boards are made of, for n of 256 bits.
+# The boards for n of 256 bits with their own parameters: one contest of two candidates, a thousand voters; digits and words of 32 or of 64 bits.
 KEY = {"N": 512, "ABits": 128}
-MODULES = {
-    "bytes of a frame": ("frame_bytes", {}),
-    "words of a frame": ("frame_words", {}),
-    "a link's messages": ("link", {"Words": 48}),
-    "link over a serial line": ("uart_link", {"Words": 48}),
-    "link, controller of a peripheral interface": ("spi_controller_link", {"Words": 48}),
-    "link, peripheral": ("spi_peripheral_link", {"Words": 48}),
-    "SHA-256": ("sha256", {}),
-    "health tests": ("health_tests", {}),
-    "noise source": ("noise_source_port", {}),
-    "votes": ("vote_processor", {"Candidates": 2}),
-    "flash memory": ("spi_flash", {}),
-    "log": ("vote_log", {"Body": 34, "SlotLog": 8}),
-    "challenges of proofs": ("proof_challenge", {"N": 512}),
-    "power": ("secret_power", {"N": 512}),
-    "power, twice": ("twin_power", {"N": 512}),
-    "marks and their proofs": ("mark_prover", KEY),
-}
-# The boards with their own parameters: one contest of two candidates, a thousand voters; digits and words of 32 or of 64 bits.
 BOARDS = {
     "encryptor board, digits of 32 bits": ("encryptor_board", KEY),
     "encryptor board, digits of 64 bits": ("encryptor_board", {**KEY, "Digit": 64}),
     "tally board, digits of 32 bits": ("tally_board", {"N": 512}),
     "tally board, digits of 64 bits": ("tally_board", {"N": 512, "Digit": 64}),
 }
-DESIGNS |= MODULES | BOARDS
+DESIGNS |= BOARDS
+# Modules inside the boards whose cells are told, each with what is below it.
+INSIDE = {
+    "encryptor board, digits of 32 bits": [
+        *("uart_link", "spi_controller_link", "vote_processor", "noise_source_port", "health_tests", "vote_log", "spi_flash"),
+        *("mark_prover", "proof_challenge", "sha256", "twin_power", "secret_power"),
+    ],
+    "tally board, digits of 32 bits": ["uart_link", "spi_peripheral_link", "mod_exp_pair"],
+}
 # What is placed and routed on the ECP5.
-ROUTED = [
-    *("link over a serial line", "link, controller of a peripheral interface", "link, peripheral"),
-    *("SHA-256", "noise source", "votes", "log", "challenges of proofs", "power", "marks and their proofs"),
-    *("tally board, digits of 32 bits", "encryptor board, digits of 32 bits"),
-]
+ROUTED = {
+    "link over a serial line": ("uart_link", {"Words": 48}),
+    "link, controller of a peripheral interface": ("spi_controller_link", {"Words": 48}),
+    "link, peripheral": ("spi_peripheral_link", {"Words": 48}),
+    "noise source": ("noise_source_port", {}),
+    "SHA-256": ("sha256", {}),
+    "votes": ("vote_processor", {"Candidates": 2}),
+    "log": ("vote_log", {"Body": 34, "SlotLog": 8}),
+    "challenges of proofs": ("proof_challenge", {"N": 512}),
+    "a power modulo n^2": ("secret_power", {"N": 512}),
+    "tally board, digits of 32 bits": BOARDS["tally board, digits of 32 bits"],
+    "encryptor board, digits of 32 bits": BOARDS["encryptor board, digits of 32 bits"],
+}
 
 
 def columns(lanes, low=False, square=False, n=BLOCKS):
@@ -183,8 +180,19 @@ def table_rates():
     return table(("encryption, n of 2048 bits", "cycles", "a second at 100 MHz", "DSP"), rows)
 
 
-def table_modules():
-    return table(("part", "module", *KINDS), [(name, f"`{DESIGNS[name][0]}`", *of(name, *KINDS)) for name in MODULES])
+def inside(board):
+    """What modules inside a board take, with what is below them: how many there are, and the cells of one."""
+    return tools.inside(*BOARDS[board], INSIDE[board])
+
+
+def table_inside():
+    rows = []
+    for board, modules in INSIDE.items():
+        found = inside(board)
+        for module in modules:
+            many, used = found[module] if found else (None, dict.fromkeys(KINDS))
+            rows.append((board.split(",")[0], f"`{module}`", many, *(used[kind] if used[kind] is None else f"{used[kind]:g}" for kind in KINDS)))
+    return table(("board", "module", "times", *KINDS), rows)
 
 
 def table_devices():
@@ -215,8 +223,8 @@ def table_room():
 
 def table_clocks():
     rows = []
-    for name in ROUTED:
-        found = routing.clocks(*DESIGNS[name])
+    for name, (top, parameters) in ROUTED.items():
+        found = routing.clocks(top, parameters)
         least, median = routing.least_and_median(found)
         used = found[0]["used"] if found else {}
         kinds = [used.get(kind, 0) if found else "" for kind in ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD")]
@@ -233,8 +241,9 @@ def key_registers():
 def jobs():
     """Every run of the tools by its name: areas first."""
     found = {f"area {name}": functools.partial(cells, name) for name in DESIGNS}
-    for name in ROUTED:
-        found |= routing.clock_jobs(name, *DESIGNS[name])
+    found |= {f"inside {board}": functools.partial(inside, board) for board in INSIDE}
+    for name, design in ROUTED.items():
+        found |= routing.clock_jobs(name, *design)
     return found
 
 
@@ -263,11 +272,11 @@ the square, m and m N at once, and the next square begins when the first block o
 The paper's multipliers are its own 120 blocks. Dual numbers are counted for one of two encryptions side by side; DSP blocks are those of the row of multipliers, in which all
 of them are. r^n takes windows of four bits of n, the comb an exponent of 1024 bits.
 
-## Links and boards, in parts
-For n of 256 bits, two marks a ballot, a thousand voters and as many slots of the log; messages of 48 words. *Power* raises numbers modulo n^2, of 512 bits, by digits and
-words of 32 bits; a board computes every power twice.
+## The boards, in parts
+For n of 256 bits, two marks a ballot, a thousand voters and as many slots of the log: cells of one module with whatever is below it, and how many of it there are. The encryptor
+board computes every power modulo n^2 twice (`twin_power`), by digits and words of 32 bits; a proof's hash and the receipt's each have a `sha256`, and so has the noise source.
 
-{table_modules}
+{table_inside}
 
 ## Devices
 {table_devices}
@@ -308,7 +317,7 @@ def main():
             table_1=table_1(),
             table_2=table_2(),
             table_rates=table_rates(),
-            table_modules=table_modules(),
+            table_inside=table_inside(),
             table_devices=table_devices(),
             table_room=table_room(),
             table_clocks=table_clocks(),

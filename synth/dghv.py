@@ -139,38 +139,48 @@ UNITS = {
     "a shift that comes along, 2^64 - 2^32 + 1": ("variable_shift", {}),
 }
 
-# What computes over memory, and whatever it is made of: as built, with blocks of 64 digits of 28 bits and words of 64.
-ENCRYPTOR = {
-    "which blocks meet": ("product_pairs", {}),
-    "their words from memory and from the seed": ("block_operands", {}),
-    "products of blocks, in words": ("block_product", {}),
+# What encrypts as a whole, and what it is made of: as built, with blocks of 64 digits of 28 bits and words of 64.
+ENCRYPTOR = (
+    *("dghv_encryptor", {}),
+    {
+        "product_pairs": "which blocks meet",
+        "block_operands": "their words from memory and from the seed",
+        "folded_multiplier": "products of blocks",
+        "block_product": "the same in words",
+        "column_sum": "sums of columns",
+        "column_writer": "columns to memory",
+        "super_product": "sums of products over memory",
+        "super_sum": "sums and differences over memory",
+        "super_reduce": "steps of a reduction",
+        "cnt_controller": "steps of CNT",
+        "cmnt_controller": "steps of CMNT",
+        "memory_gate": "the way to memory",
+    },
+)
+# The accelerator that adds up multiples of elements, for coefficients of 16 words.
+ACCELERATOR = (
+    *("dghv", {}),
+    {
+        "aes_ctr": "AES in counter mode, ten circuits",
+        "element_stream": "an element's words",
+        "element_mac": "a multiple added",
+        "memory_port": "the memory's port",
+        "dghv_control": "commands",
+        "packet_port": "packets",
+    },
+)
+# What is placed and routed on the ECP5, which has 156 multipliers.
+ROUTED = {
     "sums of columns": ("column_sum", {}),
     "columns to memory": ("column_writer", {}),
-    "sums of products over memory": ("super_product", {}),
     "sums and differences over memory": ("super_sum", {}),
-    "steps of a reduction": ("super_reduce", {}),
-    "steps of CNT": ("cnt_controller", {}),
-    "steps of CMNT": ("cmnt_controller", {}),
-    "the way to memory": ("memory_gate", {}),
-    "the whole encryptor": ("dghv_encryptor", {}),
-}
-# The accelerator that adds up multiples of elements, and its parts.
-ACCELERATOR = {
-    "AES in counter mode, 10 circuits": ("aes_ctr", {"Rounds": 10}),
-    "an element's words, 10 circuits": ("element_stream", {"Rounds": 10}),
-    "an element's rows, 5 circuits": ("element_rows", {}),
-    "a multiple added, 8 words": ("element_mac", {"Limbs": 8}),
-    "a multiple added, 16 words": ("element_mac", {"Limbs": 16}),
+    "AES in counter mode, ten circuits": ("aes_ctr", {"Rounds": 10}),
+    "an element's words, ten circuits": ("element_stream", {"Rounds": 10}),
+    "a multiple of eight words added": ("element_mac", {"Limbs": 8}),
     "the memory's port": ("memory_port", {}),
-    "the whole accelerator, 8 words": ("dghv", {"Limbs": 8}),
-    "the whole accelerator, 16 words": ("dghv", {"Limbs": 16}),
+    "products of blocks, in words": ("block_product", {}),
+    "the whole accelerator, eight words": ("dghv", {"Limbs": 8}),
 }
-# What is placed and routed on the ECP5, which has 156 multipliers.
-ROUTED = [
-    *("which blocks meet", "sums of columns", "columns to memory", "sums and differences over memory", "steps of a reduction", "the way to memory"),
-    *("AES in counter mode, 10 circuits", "an element's words, 10 circuits", "an element's rows, 5 circuits", "a multiple added, 8 words", "the memory's port"),
-    *("products of blocks, in words", "the whole accelerator, 8 words"),
-]
 
 
 def rate(bits, cycles, dsp):
@@ -214,29 +224,29 @@ def table_folded():
     return table(head, rows)
 
 
-def table_units(units, kinds):
+def table_units():
     rows = []
-    for name, (top, parameters) in units.items():
+    for name, (top, parameters) in UNITS.items():
         used = area(top, parameters)
-        rows.append((name, f"`{top}`", *([used[kind] for kind in kinds] if used else [None] * len(kinds))))
-    return table(("unit", "module", *("block RAM" if kind == "BRAM" else kind for kind in kinds)), rows)
+        rows.append((name, f"`{top}`", *(used and used[kind] for kind in KINDS[:3])))
+    return table(("unit", "module", *KINDS[:3]), rows)
 
 
-def table_families(units):
-    """What units take of both families."""
+def table_families(top, parameters, names):
+    """What a design and its parts take of both families."""
+    own, up = (run(top, parameters, [*names, top]) for run in (tools.inside, ultrascale.inside))
     rows = []
-    for name, (top, parameters) in units.items():
-        own, up = area(top, parameters), ultrascale.area(top, parameters)
-        cells = [own and own[kind] for kind in KINDS] + [up and up[kind] for kind in ("LUT", "FF", "DSP", "BRAM36")]
-        rows.append((name, f"`{top}`", *cells))
+    for module, name in (names | {top: "all of it"}).items():
+        cells = [found and f"{found[module][1][kind]:g}" for found, kinds in ((own, KINDS), (up, ultrascale.KINDS)) for kind in kinds]
+        rows.append((name, f"`{module}`", own and own[module][0], *cells))
     kinds = ("LUT", "FF", "DSP", "block RAM")
-    return table(("unit", "module", *kinds, *(f"{kind}, UltraScale+" for kind in kinds)), rows)
+    return table(("unit", "module", "times", *kinds, *(f"{kind}, UltraScale+" for kind in kinds)), rows)
 
 
 def table_clocks():
     rows = []
-    for name in ROUTED:
-        found = routing.clocks(*(ENCRYPTOR | ACCELERATOR)[name])
+    for name, (top, parameters) in ROUTED.items():
+        found = routing.clocks(top, parameters)
         used = found[0]["used"] if found else {}
         cells = [used.get(kind, 0) if found else "" for kind in ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD")]
         rows.append((name, *routing.least_and_median(found), *cells, routing.path_text(found) if found else ""))
@@ -295,11 +305,13 @@ synthesised with its best for digits of 28 bits.
 ## Table 5: the encryptor
 Both schemes in one: the paper's, with 2^32 + 1, take 256 DSP blocks, 237 031 LUTs and 191 176 flip-flops (CMNT), all of it but the controllers the multiplier's; ours is synthesised whole, with
 one folded multiplier of 128 points. The columns of UltraScale+ are `synth_xilinx -family xcup` of Yosys, with the quick form of its mapping to LUTs.
+A part's cells are with whatever is below it; steps and the way to memory are beside the multiplier, in all of it.
 
 {table_encryptor}
 
 ## The accelerator of sums
-Multiples of elements added up in memory ([docs/dghv-hardware.md](../../docs/dghv-hardware.md)), for coefficients of 8 or of 16 words of 64 bits.
+Multiples of elements added up in memory ([docs/dghv-hardware.md](../../docs/dghv-hardware.md)), for coefficients of 16 words of 64 bits: cells of each
+part with whatever is below it.
 
 {table_accelerator}
 
@@ -338,11 +350,11 @@ def main():
     parser.add_argument("--table-6", action="append", default=[], metavar="FILE", help="what the golden model's example printed, instead of running it")
     arguments = parser.parse_args()
     jobs = {f"unit {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in UNITS.items()}
-    for name, (top, parameters) in (ENCRYPTOR | ACCELERATOR).items():
-        jobs[f"area {name}"] = lambda top=top, parameters=parameters: area(top, parameters)
-        jobs[f"UltraScale+ {name}"] = lambda top=top, parameters=parameters: ultrascale.area(top, parameters)
-    for name in ROUTED:
-        jobs |= routing.clock_jobs(name, *(ENCRYPTOR | ACCELERATOR)[name])
+    for top, parameters, names in (ACCELERATOR, ENCRYPTOR):
+        for family, run in (("xc7", tools.inside), ("UltraScale+", ultrascale.inside)):
+            jobs[f"{family} {top}"] = lambda run=run, top=top, parameters=parameters, names=names: run(top, parameters, [*names, top])
+    for name, design in ROUTED.items():
+        jobs |= routing.clock_jobs(name, *design)
     for name in SETS:
         jobs[f"parallel {name}"] = lambda name=name: whole(name)
     for log in FOLDED:
@@ -362,9 +374,9 @@ def main():
             table_3=table_3(),
             table_4=table_4(),
             table_folded=table_folded(),
-            table_units=table_units(UNITS, KINDS[:3]),
-            table_encryptor=table_families(ENCRYPTOR),
-            table_accelerator=table_families(ACCELERATOR),
+            table_units=table_units(),
+            table_encryptor=table_families(*ENCRYPTOR),
+            table_accelerator=table_families(*ACCELERATOR),
             table_roofline=roofline.rows(multipliers()),
             table_clocks=table_clocks(),
             table_6=table_6(arguments.table_6),

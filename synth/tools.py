@@ -331,3 +331,27 @@ def resources(cells):
 def used(top, parameters):
     """The same of a whole module, synthesised by `area`; None where it was not."""
     return kept("xc7-used", top, parameters, lambda name: resources(area(top, parameters).cells()))
+
+
+def parts(area, modules, cells):
+    """What modules in a synthesised design take with what is below them, by `cells` of a count: how many of each there are, and what one takes."""
+
+    def times(forms, place):
+        """How many there are below a module."""
+        below = {kind.lstrip("\\"): count for kind, count in area.modules[place].items() if kind.lstrip("\\") in area.modules}
+        return sum(count * ((name in forms) + times(forms, name)) for name, count in below.items())
+
+    found = {}
+    for module in modules:
+        # Yosys names modules after their parameters; of several forms the largest is told.
+        forms = [name for name in area.modules if re.search(rf"(^|\\){module}(\\|$)", name)]
+        if not forms:
+            raise Failed(f"{module} is not in {area.top}")
+        many = times(forms, area.top) + (area.top in forms)
+        found[module] = [many, max((cells(area.cells(name)) for name in forms), key=lambda used: used["LUT"])]
+    return found
+
+
+def inside(top, parameters, modules):
+    """The same of a module and its parts, synthesised by `area`."""
+    return kept("xc7-inside", top, parameters, lambda name: parts(area(top, parameters), modules, resources), modules)

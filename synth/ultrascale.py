@@ -8,6 +8,7 @@ from tools import WORK, kept, read, yosys
 
 # The quick form of ABC's script.
 FAST = "scratchpad -copy abc9.script.default.fast abc9.script; "
+KINDS = ("LUT", "FF", "DSP", "BRAM36")
 
 
 def resources(cells):
@@ -25,17 +26,22 @@ def resources(cells):
     }
 
 
+def synthesise(top, parameters, name):
+    """Cells by module, hierarchy kept."""
+    report = WORK / f"{name}.json"
+    yosys(
+        f"{read(top, parameters)}; {FAST}synth_xilinx -family xcup -noiopad -top {top}; tee -q -o {report} stat -json",
+        WORK / f"{name}.log",
+    )
+    modules = json.loads(report.read_text())["modules"]
+    return tools.Area({module.lstrip("\\"): content["num_cells_by_type"] for module, content in modules.items()}, top)
+
+
 def area(top, parameters):
-    """Resources of a core, hierarchy kept."""
+    """Resources of a core."""
+    return kept("xcup-cells", top, parameters, lambda name: resources(synthesise(top, parameters, name).cells()))
 
-    def work(name):
-        report = WORK / f"{name}.json"
-        yosys(
-            f"{read(top, parameters)}; {FAST}synth_xilinx -family xcup -noiopad -top {top}; tee -q -o {report} stat -json",
-            WORK / f"{name}.log",
-        )
-        modules = json.loads(report.read_text())["modules"]
-        named = {module.lstrip("\\"): content["num_cells_by_type"] for module, content in modules.items()}
-        return resources(tools.Area(named, top).cells())
 
-    return kept("xcup-cells", top, parameters, work)
+def inside(top, parameters, modules):
+    """Resources of modules in a design with what is below them: how many of each there are, and what one takes."""
+    return kept("xcup-inside", top, parameters, lambda name: tools.parts(synthesise(top, parameters, name), modules, resources), modules)

@@ -237,3 +237,23 @@ def test_a_roof_is_the_lower_one():
     assert missing == "| missing | 1000 |" + " not run |" * 7
     # Half the bytes for the same product, where one factor is made from its seed.
     assert roofline.roofs(1000, 100, 100, 100, 1)[2] == pytest.approx(taken / 2)
+
+
+def test_parts_are_counted_wherever_they_are():
+    inner = {"LUT2": 5, "crc32": 1}
+    modules = {
+        "top": {"$paramod$ab\\link": 2, "linker": 1, "LUT6": 3},
+        "$paramod$ab\\link": inner,
+        "linker": {"$paramod$cd\\link": 1},
+        "$paramod$cd\\link": {**inner, "LUT2": 7},
+        "crc32": {"LUT1": 1},
+    }
+    found = tools.parts(tools.Area(modules, "top"), ["link", "crc32", "top"], tools.resources)
+    # Two forms of a link, the larger told; not what is only named like one.
+    assert {name: (times, cells["LUT"]) for name, (times, cells) in found.items()} == {
+        "link": (3, 8),
+        "crc32": (3, 1),
+        "top": (1, 23),
+    }
+    with pytest.raises(tools.Failed, match="other is not in top"):
+        tools.parts(tools.Area(modules, "top"), ["other"], tools.resources)
