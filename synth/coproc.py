@@ -373,12 +373,19 @@ def main():
     parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
     parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
+    parser.add_argument("--results", action="store_true", help="run nothing: write what there is into synth/results, and no page")
     parser.add_argument("--cycles", action="append", default=[], help="a file with the output of a simulation, instead of running it")
     arguments = parser.parse_args()
     if arguments.list:
         print("\n".join(jobs()))
         return
     tools.take_up("coproc")
+    if arguments.results:
+        tools.ONLY_KEPT = True
+        for job in jobs().values():
+            job()
+        tools.keep("coproc")
+        return
     failures = 0 if arguments.kept else tools.run_jobs(jobs(), arguments.only, arguments.jobs)
     if not arguments.only:
         # What failed is not tried again.

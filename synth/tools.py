@@ -137,11 +137,16 @@ def take_up(page):
     committed.update(json.loads(path.read_text()) if path.exists() else {})
 
 
-def publish(page, text):
-    """Writes a page, and the results that it was made of beside the scripts: made where ONLY_KEPT is set."""
+def keep(page):
+    """Writes the results that a page is made of beside the scripts: those that were asked for with ONLY_KEPT set."""
     COMMITTED.mkdir(exist_ok=True)
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(one)}" for name, one in sorted(given.items()))
     (COMMITTED / f"{page}.json").write_text(f"{{\n{lines}\n}}\n")
+
+
+def publish(page, text):
+    """Writes a page, and its results."""
+    keep(page)
     (RESULTS / f"{page}.md").write_text(text)
 
 
