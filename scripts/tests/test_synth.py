@@ -7,6 +7,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "synth"))
 import check
+import roofline
+import routing
 import tools
 
 TABLE = {
@@ -131,16 +133,16 @@ def test_a_path_is_told():
         step("logic", 1, "FCI", "FCO"),
     ]
     path = [step("clk-to-q", 1), *logic, step("routing", 2, "F", "A"), step("logic", 1, "A", "FCO"), step("setup", 0)]
-    assert tools.steps(path) == {"multipliers": 1, "LUT": 1, "carries": 2, "wires": pytest.approx(0.2)}
-    text = tools.path_text([{"MHz": 90.0, "path": tools.steps(path)}, {"MHz": 100.0, "path": {"wires": 1}}])
+    assert routing.steps(path) == {"multipliers": 1, "LUT": 1, "carries": 2, "wires": pytest.approx(0.2)}
+    text = routing.path_text([{"MHz": 90.0, "path": routing.steps(path)}, {"MHz": 100.0, "path": {"wires": 1}}])
     assert text == "1 multiplier, 1 LUT, 2 carry chains; 20 % wires"
 
 
 def test_least_and_median():
     placements = [{"MHz": clock} for clock in (102.4, 82.6, 92.4, 99.0, 101.0)]
-    assert tools.least_and_median(placements) == ("82.6", "99.0")
-    assert tools.least_and_median(placements[:2]) == ("82.6 (2 of 5 seeds)", "92.5 (2 of 5 seeds)")
-    assert tools.least_and_median(None) == (None, None)
+    assert routing.least_and_median(placements) == ("82.6", "99.0")
+    assert routing.least_and_median(placements[:2]) == ("82.6 (2 of 5 seeds)", "92.5 (2 of 5 seeds)")
+    assert routing.least_and_median(None) == (None, None)
 
 
 def test_results_are_kept_until_something_changes(tmp_path, monkeypatch):
@@ -180,3 +182,78 @@ def test_jobs_are_chosen_and_failures_counted(capsys):
     assert "clock c: no room" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="there are"):
         tools.run_jobs(jobs, ["nothing"])
+
+
+def test_results_in_the_repository_count_until_something_changes(tmp_path, monkeypatch):
+    source = tmp_path / "one.sv"
+    for name, value in {
+        "SOURCES": [source],
+        "COMMITTED": tmp_path / "results",
+        "RESULTS": tmp_path,
+        "committed": {},
+        "given": {},
+    }.items():
+        monkeypatch.setattr(tools, name, value)
+    source.write_text("module one;\nendmodule\n")
+    monkeypatch.setattr(tools, "WORK", tmp_path / "first")
+    tools.kept("kind", "one", {"N": 1}, lambda name: {"LUT": 7})
+    tools.kept("kind", "one", {"N": 2}, lambda name: {"LUT": 8})
+    monkeypatch.setattr(tools, "ONLY_KEPT", True)
+    assert tools.kept("kind", "one", {"N": 1}, None) == {"LUT": 7}
+    tools.publish("page", "text\n")
+    assert (tmp_path / "page.md").read_text() == "text\n"
+    # Another checkout has what the page was made of, and nothing else.
+    monkeypatch.setattr(tools, "WORK", tmp_path / "second")
+    assert tools.kept("kind", "one", {"N": 1}, None) is None
+    tools.take_up("page")
+    assert tools.kept("kind", "one", {"N": 1}, None) == {"LUT": 7}
+    assert tools.kept("kind", "one", {"N": 2}, None) is None
+    # A result that stands for a file does not count without it.
+    assert tools.kept("kind", "one", {"N": 1}, None, suffix=".json") is None
+    source.write_text("module one;\nlogic a;\nendmodule\n")
+    assert tools.kept("kind", "one", {"N": 1}, None) is None
+    tools.take_up("no page")
+
+
+def test_a_roof_is_the_lower_one():
+    # 100 fit by DSP blocks, each a product of 1000 by 1000 bits in 100 cycles, at 100 MHz.
+    used = {"LUT": 1000, "FF": 1000, "DSP": 36}
+    assert roofline.copies(used) == (100, "DSP")
+    computed, brought, taken = roofline.roofs(1000, 100, 100, 100, 2)
+    assert computed == pytest.approx(1e6)
+    assert taken == pytest.approx(250)
+    assert brought == pytest.approx(1e6 * roofline.BANDWIDTH / 1e8 / 250)
+    text = roofline.rows(
+        [
+            ("fits", 1000, 100, 100, used),
+            ("too large", 1000, 100, 100, {**used, "LUT": 10**6}),
+            ("missing", 1000, 100, 100, None),
+        ]
+    )
+    fits, large, missing = text.splitlines()[2:]
+    assert fits.startswith("| fits | 1000 | 100 | DSP | 1000000 |")
+    assert "cells" in fits
+    assert large == "| too large | 1000 | 0 | LUT | - | - | - | - | - |"
+    assert missing == "| missing | 1000 |" + " not run |" * 7
+    # Half the bytes for the same product, where one factor is made from its seed.
+    assert roofline.roofs(1000, 100, 100, 100, 1)[2] == pytest.approx(taken / 2)
+
+
+def test_parts_are_counted_wherever_they_are():
+    inner = {"LUT2": 5, "crc32": 1}
+    modules = {
+        "top": {"$paramod$ab\\link": 2, "linker": 1, "LUT6": 3},
+        "$paramod$ab\\link": inner,
+        "linker": {"$paramod$cd\\link": 1},
+        "$paramod$cd\\link": {**inner, "LUT2": 7},
+        "crc32": {"LUT1": 1},
+    }
+    found = tools.parts(tools.Area(modules, "top"), ["link", "crc32", "top"], tools.resources)
+    # Two forms of a link, the larger told; not what is only named like one.
+    assert {name: (times, cells["LUT"]) for name, (times, cells) in found.items()} == {
+        "link": (3, 8),
+        "crc32": (3, 1),
+        "top": (1, 23),
+    }
+    with pytest.raises(tools.Failed, match="other is not in top"):
+        tools.parts(tools.Area(modules, "top"), ["other"], tools.resources)

