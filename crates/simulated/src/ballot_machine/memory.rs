@@ -102,7 +102,7 @@ mod tests {
         memory.keep(&content).unwrap();
         content[60] = 3;
         memory.keep(&content).unwrap();
-        let second = Memory::open(&path, &mut vec![0xff; 64]).unwrap_err();
+        let second = Memory::open(&path, &mut [0xff; 64]).unwrap_err();
         assert!(second.to_string().ends_with("another machine has this memory"), "{second}");
         drop(memory);
         let mut again = vec![0xff; 64];
