@@ -20,6 +20,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
+import machine
 import pyarrow
 import pyarrow.parquet
 
@@ -190,7 +191,7 @@ def text(rows: int, found: list[tuple[str, dict[str, float]]], memory: list[dict
     lines = [
         "# One column, every scheme\n",
         "Made by `scripts/bench_columns.sh`.\n",
-        f"- Machine: {platform.processor() or 'AMD EPYC'}, one processor, {platform.system()} {platform.machine()}",
+        f"- Machine: {machine.processor()}, one processor, {platform.system()} {platform.machine()}",
         f"- Date: {datetime.now(UTC):%Y-%m-%d}",
         f"- Method: {rows:,} numbers in {GROUPS} groups, one run. Hearith is the command line, with Parquet read and written, numbers of "
         "64 bits and room for 2^32 additions; the peers compute in memory. Where fewer rows were measured, seconds to encrypt and "

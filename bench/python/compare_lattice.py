@@ -20,6 +20,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import machine
+
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "bench" / "results" / "bfv.md"
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
@@ -165,13 +167,12 @@ def sums(found: dict[tuple[str, int], list[Run]], rows: int) -> list[str]:
 
 def page(found: dict[tuple[str, int], list[Run]], rounds: int, rows: int) -> str:
     """The results as Markdown."""
-    model = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name"))
     lines = [
         "# The lattice scheme beside TenSEAL and the crate fhe",
         "",
         "Made by `scripts/bench_lattice.sh`.",
         "",
-        f"- Machine: {model.split(':')[1].strip()}, one thread, {platform.system()} {platform.machine()}",
+        f"- Machine: {machine.processor()}, one thread, {platform.system()} {platform.machine()}",
         f"- Date: {datetime.now(UTC).date()}",
         f"- Versions: hearith 0.1.0, TenSEAL {found['TenSEAL', 8192][0]['version']}, fhe 0.1.1 with its feature `tfhe-ntt`",
         f"- Method: {rows:,} numbers, {rounds} rounds; medians, with the least and greatest in brackets. Ours: `bfv-8192` with plaintexts "
