@@ -23,8 +23,6 @@ LIBRARY = sorted((tools.ROOT / "rtl" / "lib").glob("*.sv"))
 TRANSFORMS = sorted((tools.ROOT / "rtl" / "ntt").glob("*.sv"))
 # And of block streams.
 STREAMS = sorted((tools.ROOT / "rtl" / "blocks").glob("*.sv"))
-# And of encryption over the integers.
-INTEGERS = sorted((tools.ROOT / "rtl" / "dghv").glob("*.sv"))
 
 # Core: parameters, static inputs, operands, results (name: bits), what operands satisfy, what results satisfy, depth in cycles.
 CORES = {
@@ -161,10 +159,8 @@ BLOCKS = {
     "bit_sync": (8, {"assign bit_o = sync_q[Stages-1]": "assign bit_o = sync_q[0]"}),
     "config_register": (6, {"else if (wipe_i) word_q <= '0;": ""}),
     "crc32": (2, {"(crc_o >> 1) ^": "{crc_o[0], crc_o[31:1]} ^"}),
-    "dghv_control": (14, {"failed && state_q != Idle && state_q != Answer": "failed && state_q == Compute"}),
     "folded_butterfly": (15, {"kept = second_qq ? difference : x": "kept = second_q ? difference : x"}),
     "folded_pace": (22, {"given_q <= !en_o && (given_q || (out_valid_o && out_ready_i))": "given_q <= 1'b0"}),
-    "memory_gate": (14, {"out_ready_i(wr_ready_i && allowed_q != '0)": "out_ready_i(wr_ready_i)", "wr_valid_o = word_valid && allowed_q != '0": "wr_valid_o = word_valid"}),
     "packet_in": (13, {"(early && last_of_item) ? left_q - 16'd1 : left_q": "left_q"}),
     "packet_in_whole": (12, {"(beat_last || !last_of_packet)": "1'b1"}),
     "packet_keep": (14, {"s_last_i && !whole && at_end;": "s_last_i && !(&s_keep_i) && at_end;"}),
@@ -219,7 +215,7 @@ def block_sources(name):
     """The harness of a block, what it needs, and the block itself."""
     harness = HARNESSES / f"{name}.sv"
     named = set(re.findall(r"^ *(\w+) #?\(|^ *(\w+) u_", harness.read_text(), re.MULTILINE))
-    files = {path for pair in named for module in pair if module for path in tools.used_sources(module, LIBRARY + TRANSFORMS + STREAMS + INTEGERS)}
+    files = {path for pair in named for module in pair if module for path in tools.used_sources(module, LIBRARY + TRANSFORMS + STREAMS)}
     # Packages first.
     files = {path.stem: path for path in sorted(files, key=lambda path: (not path.stem.endswith("_pkg"), path.stem))}
     for part in {"follow", "in_step"} & {module for pair in named for module in pair}:
