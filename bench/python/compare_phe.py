@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import gmpy2
+import machine
 import numpy as np
 import phe
 import phe.util
@@ -131,15 +132,6 @@ def contests(bits: int, quick: bool) -> list[Contest]:
     ]
 
 
-def processor() -> str:
-    """As the CPU names itself, with family and model."""
-    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in text.splitlines())}
-    if "model name" not in fields:
-        return platform.processor() or "unknown"
-    return f"{fields['model name']} (family {fields['cpu family']}, model {fields['model']})"
-
-
 def report(found: list[Contest], arguments: argparse.Namespace, engine: str) -> str:
     """The page."""
     mpz = gmpy2.mp_version()
@@ -149,7 +141,7 @@ def report(found: list[Contest], arguments: argparse.Namespace, engine: str) -> 
         f"Made by `bench/python/compare_phe.py{' --quick' if arguments.quick else ''}`. What thirty everyday lines give, here and in",
         "other libraries, is in [everyday.md](everyday.md).",
         "",
-        f"- Machine: {processor()}, {len(os.sched_getaffinity(0))} hardware threads, {platform.system()} {platform.machine()}",
+        f"- Machine: {machine.model()}, {len(os.sched_getaffinity(0))} hardware threads, {platform.system()} {platform.machine()}",
         f"- Engine: {engine}, {he.threads()} threads, built in the profile `{PROFILE}`{NOTES[PROFILE]}; python-paillier has one thread",
         f"- Date: {datetime.now(UTC):%Y-%m-%d}",
         f"- Versions: hearith {he.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "

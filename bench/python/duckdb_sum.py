@@ -19,6 +19,7 @@ from pathlib import Path
 
 import duckdb
 import gmpy2
+import machine
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -107,14 +108,6 @@ def measure(public, folder, numbers, threads, rounds):
     return kernel.engine, times
 
 
-def cpu():
-    """The processor's name."""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor()
-
-
 def spread(values, digits=2):
     """Median, and least and greatest."""
     middle, least, most = statistics.median(values), min(values), max(values)
@@ -182,7 +175,7 @@ def main():
         "",
         "Made by `bench/python/duckdb_sum.py`.",
         "",
-        f"- Machine: {cpu()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}",
+        f"- Machine: {machine.processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}",
         f"- Versions: DuckDB {duckdb.__version__}, pyarrow {pa.__version__}, Python {platform.python_version()}, hearith {he.__version__}",
         f"- Date: {time.strftime('%Y-%m-%d')}",
         f"- Data: {thousands(ROWS)} ciphertexts of {WIDTH} bytes in {GROUPS} groups; Parquet as `hearith encrypt` writes it, uncompressed, "

@@ -20,6 +20,8 @@ import tempfile
 import urllib.request
 from pathlib import Path
 
+import machine
+
 ROOT = Path(__file__).resolve().parents[2]
 LOAD = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples/election_load"
 #: Ballots that are cast at a time while readers read.
@@ -189,7 +191,7 @@ def main():
         "",
         "Made by `bench/python/election_server.py` (`make bench-election-server`).",
         "",
-        f"- Machine: {processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}; clients, readers, "
+        f"- Machine: {machine.processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}; clients, readers, "
         "database and server on it, over the loopback network without TLS",
         f"- Date: {datetime.date.today().isoformat()}",
         "- Ballots: one contest of ten candidates of whom one is chosen, so ten proofs of 0 or 1 and one of the sum, under a key of "
@@ -212,14 +214,6 @@ def main():
     ]
     (ROOT / "bench/results/election-server.md").write_text("\n".join(lines))
     print("\n".join(lines))
-
-
-def processor():
-    """The processor's name."""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import platform
-import re
 import statistics
 import sys
 import time
@@ -20,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import machine
 import pyspark
 from pyspark.sql import SparkSession
 
@@ -81,12 +81,6 @@ def measured(spark: SparkSession, record: Path) -> tuple[float, float, int]:
     return taken, Watched.seconds, report["checks"]["ballots"]["checked"]
 
 
-def cpu() -> str:
-    """The processor's name."""
-    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    return found[1] if found else platform.machine()
-
-
 def main() -> None:
     """Measures, and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -115,7 +109,7 @@ def main() -> None:
 
 Made by `bench/python/election_spark.py`.
 
-- Machine: {cpu()}, {cores} hardware threads, {platform.system()} {platform.machine()}
+- Machine: {machine.processor()}, {cores} hardware threads, {platform.system()} {platform.machine()}
 - Date: {datetime.now(UTC):%Y-%m-%d}
 - Versions: Spark {pyspark.__version__}, Python {platform.python_version()}
 - Ballots: one contest of ten candidates of whom exactly one is chosen, under a key of 2048 bits

@@ -14,13 +14,14 @@ import csv
 import json
 import os
 import platform
-import re
 import statistics
 import subprocess
 import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+
+import machine
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "bench" / "results" / "election.md"
@@ -138,12 +139,6 @@ def size(folder: Path) -> float:
     )
 
 
-def cpu() -> str:
-    """The processor's name."""
-    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    return found[1] if found else platform.machine()
-
-
 def against_goal(least: dict[int, float], seconds: dict[int, float]) -> str:
     """What a ballot takes, and 100 000: measured, where a record has as many, or else what the line through two records says and how far the rounds let it be off."""
     few, many = min(seconds), max(seconds)
@@ -211,7 +206,7 @@ def main() -> None:
 
 Made by `bench/python/election_verify.py` (`make bench-election`).
 
-- Machine: {cpu()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}
+- Machine: {machine.processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}
 - Date: {datetime.now(UTC):%Y-%m-%d}
 - Ballots: one contest of ten candidates of whom exactly one is chosen, so ten proofs of 0 or 1 and one of the sum, under a key of 2048 bits
 - Method: `hearith election verify` on all threads, the whole command, {arguments.rounds} rounds; casting is `hearith election vote --ballots`, which proves, verifies and signs every ballot

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-import re
+import platform
 from pathlib import Path
 
 
+def fields() -> dict[str, str]:
+    """What the system says of its first processor, by name."""
+    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    first = text.partition("\n\n")[0]
+    return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())}
+
+
 def processor() -> str:
-    """The processor's name, as the system has it."""
-    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    return found[1] if found else "a processor without a name"
+    """The processor's name."""
+    return fields().get("model name") or platform.processor() or platform.machine()
+
+
+def model() -> str:
+    """The processor's name with its family and model, where it has them."""
+    found = fields()
+    if not {"cpu family", "model"} <= found.keys():
+        return processor()
+    return f"{processor()} (family {found['cpu family']}, model {found['model']})"

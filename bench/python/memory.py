@@ -17,7 +17,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-import compare_phe
+import machine
 
 import hearith as he
 from hearith._native import PROFILE
@@ -74,7 +74,7 @@ def main() -> None:
 
 Made by `bench/python/memory.py`, which fails if an operation takes more than it is allowed.
 
-- Machine: {compare_phe.processor()}, {he.threads()} threads, built in the profile `{PROFILE}`
+- Machine: {machine.model()}, {he.threads()} threads, built in the profile `{PROFILE}`
 - Date: {datetime.now(UTC):%Y-%m-%d}
 - Arrays: {arguments.rows:,} rows under a key of {arguments.bits} bits: {mebibytes(array)} MiB of ciphertexts
 

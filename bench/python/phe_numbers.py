@@ -28,6 +28,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import compare_phe
+import machine
 
 import hearith as he
 from hearith._native import PROFILE
@@ -200,7 +201,7 @@ def page(
         "",
         "Made by `bench/python/phe_numbers.py`, which says how the same lines run with `phe` and with `hearith.phe`.",
         "",
-        f"- Machine: {compare_phe.processor()}, {platform.system()} {platform.machine()}; one thread each",
+        f"- Machine: {machine.model()}, {platform.system()} {platform.machine()}; one thread each",
         f"- Built in the profile `{PROFILE}`{compare_phe.NOTES[PROFILE]}",
         f"- Date: {datetime.now(UTC):%Y-%m-%d}",
         f"- Versions: hearith {he.__version__}, phe {compare_phe.phe.__version__} with gmpy2 {compare_phe.gmpy2.version()}, "

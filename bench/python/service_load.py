@@ -19,6 +19,8 @@ import threading
 import time
 from pathlib import Path
 
+import machine
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 BITS, CLIENTS, CONNECTIONS = 2048, 64, 1000
@@ -180,14 +182,6 @@ def memory(server, key, seconds):
     return samples
 
 
-def cpu():
-    """The processor's name."""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor()
-
-
 def spread(values):
     """Median, and least and greatest."""
     return f"{statistics.median(values):.3f} ({min(values):.3f}..{max(values):.3f})"
@@ -230,7 +224,7 @@ def report(server, rows, rounds, seconds, found, singles, connections, samples):
         "Made by `bench/python/service_load.py` (`make bench-service`).",
         "",
         (
-            f"- Machine: {cpu()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}; client and"
+            f"- Machine: {machine.processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}; client and"
             " server on it, over the loopback network without TLS"
         ),
         f"- Engine: {server.engine}",

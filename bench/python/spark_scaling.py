@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import gmpy2
+import machine
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -125,14 +126,6 @@ def session(cores: int) -> SparkSession:
     return spark
 
 
-def cpu() -> str:
-    """The processor's name."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    return next(
-        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor()
-    )
-
-
 def thousands(value: float) -> str:
     """A number with its digits in groups."""
     return f"{value:,.0f}".replace(",", " ")
@@ -149,7 +142,7 @@ def report(rows: int, times: list[float], small: int, small_times: list[float], 
         "",
         "Made by `bench/python/spark_scaling.py`; [docs/scaling.md](../../docs/scaling.md) explains it.",
         "",
-        f"- Machine: {cpu()}, {cores} hardware threads, {platform.system()} {platform.machine()}",
+        f"- Machine: {machine.processor()}, {cores} hardware threads, {platform.system()} {platform.machine()}",
         f"- Versions: Spark {pyspark.__version__}, pyarrow {pa.__version__}, Python {platform.python_version()}, hearith {he.__version__}",
         f"- Date: {time.strftime('%Y-%m-%d')}",
         f"- Job: `hearith.spark.sum_columns` of one column of {WIDTH}-byte ciphertexts in {GROUPS} groups, {FILES} Parquet files, "

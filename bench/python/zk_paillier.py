@@ -15,6 +15,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import machine
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 RESULT = ROOT / "bench" / "results" / "zk-paillier.md"
@@ -38,12 +40,6 @@ def ours(program: Path) -> dict[str, float]:
     return {name: float(us) for name, us in re.findall(r"^\| (\w.*?) +\| +([\d.]+) \|", table, re.MULTILINE)}
 
 
-def processor() -> str:
-    """The processor's name."""
-    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    return found[1] if found else platform.machine()
-
-
 def main() -> None:
     """Measures by turns, and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -65,7 +61,7 @@ def main() -> None:
 
 Made by `scripts/bench_zk_paillier.sh`.
 
-- Machine: {processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}
+- Machine: {machine.processor()}, {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}
 - Date: {datetime.date.today().isoformat()}
 - Versions: zk-paillier 0.4.4 over kzen-paillier 0.4.3 and curv-kzen 0.10.0, with GMP
 - Method: proofs that a ciphertext holds 0 or 1, by openings, a key of {BITS} bits, one thread; {asked.rounds} rounds by turns; times are medians, ratios medians

@@ -59,8 +59,9 @@ class PaillierPublicKey:
     def keep_randomisers(self, count: int) -> None:
         """Has a thread of low priority keep so many randomisers ready, with which a number is encrypted at once; 0 ends it.
 
-        Not part of `phe`: see `Stock` in hearith-paillier. Randomisers take as much memory as ciphertexts. Moduli that the engine
-        does not take have none kept.
+        Not part of `phe`: see `Stock` in hearith-paillier. Randomisers take as much memory as ciphertexts. They are made as many
+        at once as the engine computes side by side, and so as soon as that many are missing. Moduli that the engine does not
+        take have none kept.
 
         Raises:
             ValueError: the count is negative.
