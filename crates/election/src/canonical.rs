@@ -5,7 +5,8 @@
 //! are refused by that comparison.
 
 use crate::error::ErrorKind;
-use base64ct::{Base64UrlUnpadded, Encoding};
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -43,7 +44,7 @@ pub fn parse<'a, T: Deserialize<'a>>(what: &'static str, text: &'a str) -> Resul
     serde_json::from_str(text).map_err(|error| ErrorKind::Json { what, line: error.line(), column: error.column() })
 }
 
-/// Bytes, as base64url without padding.
+/// Public bytes, as base64url without padding.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Bytes(pub Vec<u8>);
 
@@ -61,14 +62,14 @@ impl From<Vec<u8>> for Bytes {
 
 impl Serialize for Bytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&Base64UrlUnpadded::encode_string(&self.0))
+        serializer.serialize_str(&BASE64_URL_SAFE_NO_PAD.encode(&self.0))
     }
 }
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text: Text<'de> = Deserialize::deserialize(deserializer)?;
-        Base64UrlUnpadded::decode_vec(&text.0).map(Bytes).map_err(|_| D::Error::custom("not base64url"))
+        BASE64_URL_SAFE_NO_PAD.decode(&*text.0).map(Bytes).map_err(|_| D::Error::custom("not base64url"))
     }
 }
 
