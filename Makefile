@@ -199,7 +199,7 @@ boards: hardware-tools ## synthesise the boards' examples, place and route what 
 formal: hardware-tools ## prove the library's blocks and small cores at small widths, and that the proofs find planted mistakes
 	$(HARDWARE_PYTHON) synth/formal.py --mutants
 
-coverage: ## run the hardware tests with line and toggle coverage of rtl/
+coverage: ## run the hardware tests with line coverage and cover points of rtl/ (an hour)
 	@scripts/setup.sh test
 	python3 synth/coverage.py
 

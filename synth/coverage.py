@@ -1,8 +1,8 @@
-"""Runs the hardware tests with Verilator's line and toggle coverage and cover points, and writes all for every module of rtl/ to
-`bench/results/coverage.md`.
+"""Runs the hardware tests with Verilator's line coverage and cover points, and writes both for every module of rtl/ to `bench/results/coverage.md`.
 
 Fails unless 95 % of all lines are covered and every cover point is reached. A line, a bit or a point counts as covered if any instance in any
-model reaches it. With --keep the files of the run stay in a directory, and those that are there already are read instead of running anything.
+model reaches it. With --toggles the bits that ever change are counted as well, which takes many times as long. With --keep the files of the run stay
+in a directory, where those of further runs come to lie beside them; --read runs nothing.
 """
 
 import argparse
@@ -18,7 +18,10 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEAST = 95.0
 # The packages and their features: without the command line, whose tests are of wide devices.
-PACKAGES = {"hearith-rtl": [], "hearith-simulated": ["coproc", "mesa", "mesa-dual", "rns"]}
+PACKAGES = {
+    "hearith-rtl": ["arith", "blocks", "dghv", "election", "ntt", "rns"],
+    "hearith-simulated": ["ballot-machine", "coproc", "dghv", "mesa", "mesa-dual", "rns"],
+}
 
 
 # Cover points that nothing can reach, and why: patterns of module and point.
@@ -108,30 +111,39 @@ def unreached(covered):
 TEXT = """# Coverage of the hardware
 
 Written by `make coverage` (synth/coverage.py) from the tests of {packages}, simulated by {verilator}.
-Each share is of so many points. A line counts as covered if any instance in any model runs it, a bit
-of a signal of at most 64 as toggled if it ever changes. Verilator counts a point for each branch and
-each block of statements, not for each line of text, and none for continuous assignments, of which most
-of the hardware consists: the toggled bits say more. Cover points are the states of state machines
-(`rtl/tests/cover`), and for every stream that a bench drives a cycle with valid and no ready, one with
-ready and no valid, and two transfers back to back. Functions are left out: here they all compute
-parameters, before there is a simulation. MESA and its cores are at most {bits} bits wide here: wider
-ones repeat the same lines at a hundred times the points, and their tests are left out.
+Each share is of so many points. A line counts as covered if any instance in any model runs it{bits}.
+Verilator counts a point for each branch and each block of statements, not for each line of text, and
+none for continuous assignments, of which most of the hardware consists. Cover points are the states of
+state machines (`rtl/tests/cover`), and for every stream that a bench drives a cycle with valid and no
+ready, one with ready and no valid, and two transfers back to back. Functions are left out: here they
+all compute parameters, before there is a simulation. Devices are at most {width} bits wide here: wider
+ones repeat the same lines, and their tests are left out.
 
 {table}
 {reasons}"""
 
+# What the page says of toggled bits where they are counted.
+TOGGLED = ", a bit\nof a signal of at most 64 as toggled if it ever changes"
+
 # The width that build scripts narrow wide designs to, for the text.
-BITS = 128
+WIDTH = 128
 
 
-def run_tests(packages, directory):
-    """Runs the tests with models that count. The C++ compiler does not optimise: it would take far longer than the simulations gain."""
+def run_tests(systems, toggles, directory):
+    """Runs the tests of systems, each a package and a feature, with models that count."""
+    packages = sorted({package for package, _ in systems})
     command = ["cargo", "test", "--quiet", *(word for package in packages for word in ("--package", package))]
-    features = ",".join(f"{package}/{feature}" for package in packages for feature in PACKAGES[package])
-    command += ["--no-default-features", "--features", features]
+    command += ["--no-default-features", "--features", ",".join("/".join(system) for system in systems)]
     command += ["--", "--skip", "wide_", "--skip", "1024", "--skip", "2048"]
-    environment = {"HEARITH_OPTIMISATION": "0", "HEARITH_SHORT": "1", **os.environ, "HEARITH_RTL_COVERAGE": directory}
+    environment = {"HEARITH_SHORT": "1", **os.environ, "HEARITH_RTL_COVERAGE": directory}
+    if toggles:
+        # The C++ compiler does not optimise: it would take far longer than the simulations gain.
+        environment = {"HEARITH_OPTIMISATION": "0", "HEARITH_RTL_TOGGLES": "1", **environment}
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
+
+
+# Kinds of points, and the heads of their columns.
+NAMES = {"line": "lines", "toggle": "toggled bits", "cover": "cover points"}
 
 
 def share(reached):
@@ -140,8 +152,8 @@ def share(reached):
 
 
 def table(covered):
-    """The page's table."""
-    kinds = ("line", "toggle", "cover")
+    """The page's table; without toggled bits where none were counted."""
+    kinds = [kind for kind in NAMES if any(kind == counted for counted, _ in covered)]
     rows, totals = [], {kind: [] for kind in kinds}
     for module in sorted({module for _, module in covered}):
         reached = {kind: list(covered.get((kind, module), {}).values()) for kind in kinds}
@@ -149,7 +161,8 @@ def table(covered):
             totals[kind] += reached[kind]
         rows.append(f"| {module} | {' | '.join(share(reached[kind]) for kind in kinds)} |")
     rows.append(f"| **all** | {' | '.join(share(totals[kind]) for kind in kinds)} |")
-    return "\n".join(["| module | lines | toggled bits | cover points |", "|---|---|---|---|", *rows])
+    head = " | ".join(NAMES[kind] for kind in kinds)
+    return "\n".join([f"| module | {head} |", "|---" * (1 + len(kinds)) + "|", *rows])
 
 
 def complaints(covered):
@@ -163,22 +176,28 @@ def complaints(covered):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--keep", metavar="DIR")
-    parser.add_argument("--package", action="append", choices=PACKAGES, help="one whose tests are run (all)")
+    every = {f"{package}/{feature}": (package, feature) for package, features in PACKAGES.items() for feature in features}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", metavar="DIR", help="where the files of the run stay")
+    parser.add_argument("--read", action="store_true", help="run nothing: read what lies there")
+    parser.add_argument("--toggles", action="store_true", help="count the bits that change, too")
+    parser.add_argument("--system", action="append", choices=every, help="one whose tests are run (all)")
     arguments = parser.parse_args()
-    packages = arguments.package or list(PACKAGES)
+    if arguments.read and not arguments.keep:
+        parser.error("--read needs --keep")
+    systems = [every[name] for name in arguments.system or every]
     with tempfile.TemporaryDirectory() as directory:
         if arguments.keep:
-            directory = arguments.keep
+            directory = os.path.abspath(arguments.keep)
             os.makedirs(directory, exist_ok=True)
-        if not any(pathlib.Path(directory).iterdir()):
-            run_tests(packages, directory)
+        if not arguments.read:
+            run_tests(systems, arguments.toggles, directory)
         covered = collect(directory)
     version = " ".join(subprocess.run(["verilator", "--version"], stdout=subprocess.PIPE, check=True, text=True).stdout.split()[:2])
     page = ROOT / "bench" / "results" / "coverage.md"
     reasons = "".join(f"\nNot asked for in `{module}`: `{point}`. {why}\n" for (module, point), why in sorted(UNREACHABLE.items()))
-    text = TEXT.format(verilator=version, packages=" and ".join(packages), bits=BITS, table=table(covered), reasons=reasons)
+    toggled = TOGGLED if any(kind == "toggle" for kind, _ in covered) else ""
+    text = TEXT.format(verilator=version, packages=" and ".join(PACKAGES), bits=toggled, width=WIDTH, table=table(covered), reasons=reasons)
     page.write_text(text)
     print(table(covered))
     found = list(complaints(covered))

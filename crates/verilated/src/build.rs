@@ -178,6 +178,7 @@ impl Build {
     pub fn finish(&self) {
         println!("cargo::rustc-check-cfg=cfg(verilator)");
         println!("cargo::rerun-if-env-changed=HEARITH_RTL_COVERAGE");
+        println!("cargo::rerun-if-env-changed=HEARITH_RTL_TOGGLES");
         println!("cargo::rerun-if-env-changed=HEARITH_WAVES");
         println!("cargo::rerun-if-env-changed=HEARITH_MODELS");
         println!("cargo::rerun-if-env-changed=HEARITH_SHORT");
@@ -264,8 +265,10 @@ impl Model<'_> {
         let mut arguments: Vec<String> =
             ["--cc", "-O3", "-Wall", "--assert", "--x-assign", "0", "--x-initial", "unique"].map(String::from).to_vec();
         if coverage() {
-            let kinds = ["--coverage-line", "--coverage-toggle", "--coverage-user", "--coverage-max-width", "64"];
-            arguments.extend(kinds.map(String::from));
+            arguments.extend(["--coverage-line", "--coverage-user"].map(String::from));
+            if toggles() {
+                arguments.extend(["--coverage-toggle", "--coverage-max-width", "64"].map(String::from));
+            }
             let covers = self.build.covers.iter().flat_map(|directory| files(directory));
             arguments.extend(covers.map(|path| path.display().to_string()));
         }
@@ -486,9 +489,14 @@ pub static {constant}: ::hearith_verilated::Design = {{
     )
 }
 
-/// Whether models count coverage (`HEARITH_RTL_COVERAGE` is set), which makes wide ones too long for the C++ compiler.
+/// Whether models count coverage (`HEARITH_RTL_COVERAGE` is set).
 pub fn coverage() -> bool {
     env::var_os("HEARITH_RTL_COVERAGE").is_some()
+}
+
+/// Whether coverage counts toggled bits, too (`HEARITH_RTL_TOGGLES` is set), which makes wide models too long for the C++ compiler.
+fn toggles() -> bool {
+    env::var_os("HEARITH_RTL_TOGGLES").is_some()
 }
 
 /// Whether models can write waveforms (`HEARITH_WAVES` is set): the directory is asked for again when they run.
