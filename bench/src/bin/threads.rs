@@ -1,7 +1,8 @@
 //! Small operations on columns, on one thread and on all: `results/threads.md`.
 //!
 //! What moves memory and computes little is bound by memory, however many threads there are: so each operation's bytes a second stand beside
-//! the rate of a copy on as many threads.
+//! the rate of a copy on as many threads. And what the machine itself allows is measured with as many calls side by side, one a thread, which share
+//! nothing but the machine.
 
 use hearith_bench::Result;
 use hearith_bench::machine::Machine;
@@ -52,15 +53,24 @@ fn main() -> Result<()> {
     ];
     let all = std::thread::available_parallelism()?.get();
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pools = [pool(1)?, pool(all)?];
-    let copy = pools.each_ref().map(|pool| copy_rate(pool, rounds));
+    let pools = Pools { one: (0..all).map(|_| pool(1)).collect::<std::result::Result<_, _>>()?, all: pool(all)? };
+    let copy = [&pools.one[0], &pools.all].map(|pool| copy_rate(pool, rounds));
 
-    let threads = pools[1].current_num_threads();
-    let mut table = Table::new(["operation", "rows/s, one", "rows/s, all", "gain", "of a copy's rate, all"]);
+    let threads = all as f64;
+    let mut table = Table::new([
+        "operation",
+        "rows/s, one",
+        "rows/s, all",
+        "gain",
+        "of calls side by side",
+        "of a copy's rate, all",
+    ]);
     for (name, rows, bytes, call) in &operations {
         let seconds = measure(&pools, rounds, call);
-        let [first, second] = seconds.each_ref().map(|seconds| Spread::of(seconds.iter().copied()).median);
-        let gain = Spread::of_ratios(&seconds[0], &seconds[1]);
+        let [first, second] = [&seconds.one, &seconds.all].map(|seconds| Spread::of(seconds.iter().copied()).median);
+        let gain = Spread::of_ratios(&seconds.one, &seconds.all);
+        let apart: Vec<f64> = seconds.apart.iter().map(|seconds| seconds / threads).collect();
+        let allowed = Spread::of_ratios(&seconds.one, &apart);
         let share = (rows * bytes) as f64 / second / copy[1];
         let rate = |seconds: f64| format!("{:.0}", *rows as f64 / seconds);
         let note = if share > BOUND { ", bound by memory" } else { "" };
@@ -69,6 +79,7 @@ fn main() -> Result<()> {
             rate(first),
             rate(second),
             spread(gain),
+            spread(allowed),
             format!("{:.0} %{note}", 100.0 * share),
         ]);
     }
@@ -77,10 +88,11 @@ fn main() -> Result<()> {
     text += &Machine::here().to_markdown();
     write!(
         text,
-        "- Method: columns of {rows} ciphertexts of {BITS} bits, one thread and {threads} by turns, {rounds} rounds; rates are medians, a \
-         gain is the median of the rounds' with the least and greatest in brackets. A copy in memory moves {:.1} GB/s on one thread and {:.1} \
-         on {threads}, reading and writing counted. Hardware threads that share a core, or a machine that others use, gain less than \
-         {LEAST}, which was asked for two: what word multiplications in registers gain is the most to be had.\n\n{}",
+        "- Method: columns of {rows} ciphertexts of {BITS} bits, one thread and {all} by turns, {rounds} rounds; rates are medians, a \
+         gain is the median of the rounds' with the least and greatest in brackets. *Calls side by side* are {all} calls at once, one a \
+         thread, that share nothing but the machine: what they gain together is the most that one call on all threads can. A copy in memory \
+         moves {:.1} GB/s on one thread and {:.1} on {all}, reading and writing counted. For two threads {LEAST} was asked for where memory \
+         is not the limit.\n\n{}",
         copy[0] / 1e9,
         copy[1] / 1e9,
         table.to_markdown()
@@ -103,20 +115,43 @@ fn multiplications(rows: usize) {
     });
 }
 
-/// Seconds of a call on each pool, round by round.
-fn measure(pools: &[ThreadPool; 2], rounds: usize, call: &(dyn Fn() + Sync)) -> [Vec<f64>; 2] {
-    let mut seconds = [Vec::new(), Vec::new()];
+/// Pools of one thread, as many as the machine has, and one of all.
+struct Pools {
+    one: Vec<ThreadPool>,
+    all: ThreadPool,
+}
+
+/// Seconds round by round: of a call on one thread, of a call on all, and of as many calls at once, each on one.
+#[derive(Default)]
+struct Seconds {
+    one: Vec<f64>,
+    all: Vec<f64>,
+    apart: Vec<f64>,
+}
+
+fn measure(pools: &Pools, rounds: usize, call: &(dyn Fn() + Sync)) -> Seconds {
+    let timed = |pool: &ThreadPool| {
+        pool.install(|| {
+            let start = Instant::now();
+            call();
+            start.elapsed().as_secs_f64()
+        })
+    };
+    let mut seconds = Seconds::default();
     for round in 0..=rounds {
-        for (pool, seconds) in pools.iter().zip(&mut seconds) {
-            let taken = pool.install(|| {
-                let start = Instant::now();
-                call();
-                start.elapsed().as_secs_f64()
-            });
-            // The first round touches memory for the first time.
-            if round > 0 {
-                seconds.push(taken);
+        let (one, all) = (timed(&pools.one[0]), timed(&pools.all));
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            for pool in &pools.one {
+                scope.spawn(move || timed(pool));
             }
+        });
+        let apart = start.elapsed().as_secs_f64();
+        // The first round touches memory for the first time.
+        if round > 0 {
+            seconds.one.push(one);
+            seconds.all.push(all);
+            seconds.apart.push(apart);
         }
     }
     seconds
