@@ -206,6 +206,31 @@ def table_bases(bases, blocks):
     return table(("design", "basis", "LUT", "DSP", "FF"), rows)
 
 
+# Whole bases before resets became synchronous and moduli could have more than 32 bits: LUT, DSP, FF.
+EARLIER_BASES = {
+    ("proposed", 360): (32776, 462, 7626),
+    ("compact", 360): (26498, 288, 7724),
+    ("roy", 360): (25591, 571, 9855),
+    ("tan", 360): (38901, 586, 9104),
+    ("proposed", 1440): (None, 7177, None),
+    ("compact", 1440): (None, 6499, None),
+    ("roy", 1440): (None, 9463, None),
+    ("tan", 1440): (None, 11782, None),
+}
+
+
+def earlier_bases(bases):
+    """The rows of bases that were not run, as they were once; nothing if all were."""
+    missing = [one for one, found in bases.items() if not found]
+    rows = [(NAMES[architecture], f"{bits // V} primes, {bits} bits", *EARLIER_BASES[architecture, bits]) for architecture, bits in missing]
+    text = """
+**Of an earlier form.** Of the bases that were not run, this is what they had before resets became synchronous and moduli could have more than 32 bits. Bases of 48 primes
+have DSP blocks counted before LUTs are mapped.
+
+"""
+    return text + table(("design", "basis", "LUT", "DSP", "FF"), rows) + "\n" if missing else ""
+
+
 TEXT = """# Residue units: the paper's tables and ours
 
 Written by `make synth-rns` ({tools}). *Paper* is Chiu and Parhi, "Low-Latency Preprocessing Architecture for Residue Number
@@ -248,7 +273,7 @@ The evaluated primes have betas among the smallest; a basis needs 12 or 48 prime
 one unit each, four stages.
 
 {table_bases}
-
+{earlier_bases}
 ## The bank, placed and routed
 Of two primes, compact units, four stages, beats of 64 bits, with its registers and streams; the cells of the shift registers around it are taken off.
 
@@ -300,6 +325,7 @@ def main():
         tools.ONLY_KEPT = True
         clocks = {one: routing.clocks(*placed(*one)) if one in clocked else None for one in staged}
         units = {one: unit(*one) for one in staged}
+        bases = {one: basis(*one, chosen[one[1]]) for one in every}
         page = TEXT.format(
             tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
             seeds=len(routing.SEEDS),
@@ -312,9 +338,8 @@ def main():
             fifth_proposed=megahertz(routing.clocks(*placed("proposed", 360, 5))),
             fifth_compact=megahertz(routing.clocks(*placed("compact", 360, 5))),
             table_efficiency=table_efficiency(clocks),
-            table_bases=table_bases(
-                {one: basis(*one, chosen[one[1]]) for one in every}, {one: basis(*one, chosen[one[1]], "map_memory") for one in every}
-            ),
+            table_bases=table_bases(bases, {one: basis(*one, chosen[one[1]], "map_memory") for one in every}),
+            earlier_bases=earlier_bases(bases),
             table_banks=table_banks({label: routing.clocks("residue_bank", parameters) for label, parameters in BANKS.items()}),
         )
         tools.publish("rns", page)
