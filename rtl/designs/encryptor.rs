@@ -6,6 +6,9 @@ use hearith_verilated::build::Design;
 const ROOT_16: &str = "66'd197";
 const ROOT_128: &str = "66'd18446741870424883713";
 
+/// That of order 2^14 whose 256th power is 8.
+const ROOT_16384: &str = "66'd18026564079049828345";
+
 fn design(name: &str, top: &str) -> Design {
     Design::new(name, top).source("dghv/dghv_pkg.sv").source("ntt/ntt_pkg.sv")
 }
@@ -21,6 +24,12 @@ fn full(name: &str, top: &str) -> Design {
     design(name, top).parameter("Root", ROOT_128)
 }
 
+/// Products by four-step transforms, of columns and rows of 4 to 128 points.
+fn four_step(name: &str, top: &str, columns: u32, base: u32) -> Design {
+    let design = design(name, top).source("lib/axi4_pkg.sv").parameter("Low", 1).parameter("Root", ROOT_16384);
+    design.parameter("Columns", columns).parameter("Base", base)
+}
+
 pub fn designs() -> Vec<Design> {
     vec![
         tiny("super_product_16", "super_product"),
@@ -34,5 +43,13 @@ pub fn designs() -> Vec<Design> {
             .memory("wide_product", "a_q")
             .memory("wide_product", "b_q"),
         full("dghv_encryptor_128", "dghv_encryptor"),
+        four_step("four_step_128", "four_step", 4, 16),
+        four_step("four_step_multiplier_128", "four_step_multiplier", 4, 16)
+            .parameter("Timeout", 400)
+            .memory("ram_1r1w", "word_q")
+            .memory("wide_product", "a_q")
+            .memory("wide_product", "b_q"),
+        four_step("four_step_multiplier_wide", "four_step_multiplier", 8, 24),
+        design("four_step_multiplier_2048", "four_step_multiplier").source("lib/axi4_pkg.sv"),
     ]
 }
