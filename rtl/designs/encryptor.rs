@@ -24,10 +24,15 @@ fn full(name: &str, top: &str) -> Design {
     design(name, top).parameter("Root", ROOT_128)
 }
 
-/// Products by four-step transforms, of columns and rows of 4 to 128 points.
+fn over_memory(name: &str, top: &str) -> Design {
+    design(name, top).source("dghv/four_step_pkg.sv").source("lib/axi4_pkg.sv")
+}
+
+/// Products by four-step transforms, of columns and rows of up to 128 points and so many at least.
 fn four_step(name: &str, top: &str, columns: u32, base: u32) -> Design {
-    let design = design(name, top).source("lib/axi4_pkg.sv").parameter("Low", 1).parameter("Root", ROOT_16384);
-    design.parameter("Columns", columns).parameter("Base", base)
+    let low = columns.ilog2() - 1;
+    let design = over_memory(name, top).parameter("High", 7 - low).parameter("Low", low);
+    design.parameter("Root", ROOT_16384).parameter("Columns", columns).parameter("Base", base)
 }
 
 pub fn designs() -> Vec<Design> {
@@ -50,6 +55,6 @@ pub fn designs() -> Vec<Design> {
             .memory("wide_product", "a_q")
             .memory("wide_product", "b_q"),
         four_step("four_step_multiplier_wide", "four_step_multiplier", 8, 24),
-        design("four_step_multiplier_2048", "four_step_multiplier").source("lib/axi4_pkg.sv"),
+        over_memory("four_step_multiplier_2048", "four_step_multiplier"),
     ]
 }

@@ -65,12 +65,12 @@ module coefficient_carry #(
     ) u_words (
         .clk_i,
         .rst_ni(rst_ni && active_q),
-        .in_valid_i (digit_valid_q),
-        .in_ready_o (digit_ready),
-        .in_data_i  (sum_q[Base-1:0]),
+        .in_valid_i(digit_valid_q),
+        .in_ready_o(digit_ready),
+        .in_data_i(sum_q[Base-1:0]),
         .out_valid_o(word_valid),
         .out_ready_i(!wanted || wr_ready_i),
-        .out_data_o (wr_data_o)
+        .out_data_o(wr_data_o)
     );
     assign wanted     = given_q != z_words_i;
     assign wr_valid_o = word_valid && wanted;

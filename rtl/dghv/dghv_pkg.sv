@@ -85,26 +85,6 @@ package dghv_pkg;
         BadMemory     // it has reported an error
     } ending_e;
 
-    // Passes of four_step over its matrices of 2^rows rows of 2^columns points.
-    typedef enum logic [2:0] {
-        ColumnsX,  // x, by columns
-        ColumnsY,  // y, by columns
-        Rows,      // both by rows, their products, and these back by rows
-        Back,      // and by columns
-        Carry      // coefficients to the product's words
-    } pass_e;
-
-    // A product by four_step: z = x y, its lowest z.words words.
-    typedef struct packed {
-        logic       wipe;     // no product: the scratch alone becomes zero
-        operand_t   x;
-        operand_t   y;
-        operand_t   z;
-        address_t   scratch;  // two matrices, one after another
-        logic [3:0] rows;     // logarithms
-        logic [3:0] columns;
-    } four_step_t;
-
     // The smaller of two lengths.
     function automatic length_t least(input length_t a, input length_t b);
         least = a < b ? a : b;

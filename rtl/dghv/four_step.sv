@@ -25,7 +25,7 @@ module four_step #(
     input  logic                  rst_ni,
     output logic                  ready_o,           // all inside is wiped; high before start_i
     input  logic                  start_i,
-    input  dghv_pkg::four_step_t  step_i,            // stable from start_i to done_o, and as good_o says
+    input  four_step_pkg::product_t  step_i,            // stable from start_i to done_o, and as good_o says
     output logic                  good_o,            // lengths and sizes of step_i fit
     input  logic                  settled_i,         // nothing that was asked of the memory is under way
     output logic                  done_o,            // all words have been handed over
@@ -50,7 +50,8 @@ module four_step #(
     localparam int unsigned DigitWords = Columns * Base / 64;  // of Columns digits
     localparam logic [131:0] Largest = (132'd1 << Base) - 132'd1;
 
-    if (Base < 1 || Base > 28 || (Largest * Largest) << (2 * Log - 1) >= 132'(ntt_pkg::modulus(64, 32))) $error("four_step: Base is too large for the modulus");
+    if (Base < 1 || Base > 28 || (Largest * Largest) << (2 * Log - 1) >= 132'(ntt_pkg::modulus(64, 32)))
+        $error("four_step: Base is too large for the modulus");
 
     typedef dghv_pkg::address_t address_t;
     typedef dghv_pkg::length_t length_t;
@@ -77,12 +78,12 @@ module four_step #(
         Carry
     } state_e;
     state_e state_q;
-    dghv_pkg::pass_e pass_q;
+    four_step_pkg::pass_e pass_q;
     length_t beat_q, tiles;
     logic [1:0] turn_q;  // the memory that is loaded
     logic by_rows, loads, works, stores, idle, last_beat;
     logic load_done, work_done, store_done, carry_done;
-    assign by_rows   = pass_q == dghv_pkg::Rows;
+    assign by_rows   = pass_q == four_step_pkg::Rows;
     assign tiles     = by_rows ? length_t'(1) << (4'(step_i.rows) - 4'(ColumnBits - 1)) : length_t'(1) << (4'(step_i.columns) - 4'(ColumnBits));
     assign loads     = beat_q < tiles;
     assign works     = beat_q != '0 && beat_q <= tiles;
@@ -94,7 +95,7 @@ module four_step #(
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             state_q <= Idle;
-            pass_q  <= dghv_pkg::ColumnsX;
+            pass_q  <= four_step_pkg::ColumnsX;
             beat_q  <= '0;
             turn_q  <= '0;
         end else begin
@@ -102,11 +103,11 @@ module four_step #(
                 Idle:
                 if (start_i) begin
                     state_q <= Begin;
-                    pass_q  <= dghv_pkg::ColumnsX;
+                    pass_q  <= four_step_pkg::ColumnsX;
                 end
                 Begin: begin
                     beat_q  <= '0;
-                    state_q <= pass_q == dghv_pkg::Carry ? Carry : Beat;
+                    state_q <= pass_q == four_step_pkg::Carry ? Carry : Beat;
                 end
                 Beat: state_q <= Work;
                 Work:
@@ -118,7 +119,7 @@ module four_step #(
                 Settle:
                 if (settled_i) begin
                     state_q <= Begin;
-                    pass_q  <= dghv_pkg::pass_e'(pass_q + 3'd1);
+                    pass_q  <= four_step_pkg::pass_e'(pass_q + 3'd1);
                 end
                 default: if (carry_done) state_q <= Idle;
             endcase
@@ -132,7 +133,7 @@ module four_step #(
 
     length_t load_first, load_stride, load_rows, store_first, store_stride, work_first;
     logic digits;
-    assign digits       = pass_q == dghv_pkg::ColumnsX || pass_q == dghv_pkg::ColumnsY;
+    assign digits       = pass_q == four_step_pkg::ColumnsX || pass_q == four_step_pkg::ColumnsY;
     assign load_rows    = by_rows ? length_t'(1) << (step_i.columns - 4'd1) : length_t'(1) << step_i.rows;
     assign store_stride = by_rows ? length_t'(Columns) : length_t'(1) << step_i.columns;
     assign store_first  = by_rows ? (beat_q - length_t'(2)) << (5'(step_i.columns) + 5'(ColumnBits - 1)) : (beat_q - length_t'(2)) << ColumnBits;
@@ -176,12 +177,12 @@ module four_step #(
         .start_i       (go && loads),
         .digits_i      (digits),
         .two_i         (by_rows),
-        .base_i        (pass_q == dghv_pkg::ColumnsX ? step_i.x.at : pass_q == dghv_pkg::ColumnsY ? step_i.y.at : step_i.scratch),
+        .base_i        (pass_q == four_step_pkg::ColumnsX ? step_i.x.at : pass_q == four_step_pkg::ColumnsY ? step_i.y.at : step_i.scratch),
         .second_i      (y_at),
         .first_i       (load_first),
         .stride_i      (load_stride),
         .rows_i        (load_rows),
-        .limit_i       (pass_q == dghv_pkg::ColumnsX ? step_i.x.words : step_i.y.words),
+        .limit_i       (pass_q == four_step_pkg::ColumnsX ? step_i.x.words : step_i.y.words),
         .done_o        (load_done),
         .rd_req_valid_o(load_req_valid),
         .rd_req_ready_i(load_req_ready),
@@ -229,7 +230,7 @@ module four_step #(
         .clk_i,
         .rst_ni,
         .start_i       (go && stores),
-        .base_i        (pass_q == dghv_pkg::ColumnsY ? y_at : step_i.scratch),
+        .base_i        (pass_q == four_step_pkg::ColumnsY ? y_at : step_i.scratch),
         .first_i       (store_first),
         .stride_i      (store_stride),
         .rows_i        (load_rows),
@@ -254,7 +255,7 @@ module four_step #(
     ) u_carry (
         .clk_i,
         .rst_ni,
-        .start_i       (state_q == Begin && pass_q == dghv_pkg::Carry),
+        .start_i       (state_q == Begin && pass_q == four_step_pkg::Carry),
         .x_at_i        (step_i.scratch),
         .log_i         (5'(step_i.rows) + 5'(step_i.columns)),
         .z_at_i        (step_i.z.at),

@@ -23,7 +23,7 @@ module four_step_multiplier #(
     input  logic                        rst_ni,
     input  logic                        command_valid_i,
     output logic                        command_ready_o,
-    input  dghv_pkg::four_step_t        command_i,
+    input  four_step_pkg::product_t        command_i,
     output logic                        status_valid_o,
     input  logic                        status_ready_i,
     output dghv_pkg::ending_e           status_o,
@@ -72,14 +72,15 @@ module four_step_multiplier #(
         Report
     } state_e;
     state_e state_q;
-    dghv_pkg::four_step_t command_q;
+    four_step_pkg::product_t command_q;
     dghv_pkg::ending_e ending_q;
-    logic take, failed, busy_q, fresh_q, good, idle, product_ready, product_done, sum_ready, sum_done, inner_rst_n, drains;
+    logic take, failed, stoppable, busy_q, fresh_q, good, idle, product_ready, product_done, sum_ready, sum_done, inner_rst_n, drains;
     assign command_ready_o = state_q == Idle;
     assign take            = command_valid_i && command_ready_o;
     assign status_valid_o  = state_q == Report;
     assign status_o        = ending_q;
     assign failed          = fault_o != '0;
+    assign stoppable       = state_q == Test || state_q == Product || state_q == Scratch || state_q == Written || (state_q == Settle && ending_q != dghv_pkg::BadMemory);
     assign drains          = state_q == Clear || state_q == Settle;
     assign inner_rst_n     = rst_ni && state_q != Clear;
 
@@ -90,7 +91,7 @@ module four_step_multiplier #(
             ending_q  <= dghv_pkg::Done;
             busy_q    <= 1'b0;
             fresh_q   <= 1'b0;
-        end else if (failed && (state_q == Test || state_q == Product || state_q == Scratch || state_q == Written || (state_q == Settle && ending_q != dghv_pkg::BadMemory))) begin
+        end else if (failed && stoppable) begin
             state_q  <= Clear;
             ending_q <= dghv_pkg::BadMemory;
         end else begin
@@ -343,5 +344,6 @@ module four_step_multiplier #(
     );
 
     logic unused;
-    assign unused = &{1'b0, m_rd_last, unused_finding, unused_seed_ready, unused_seed_valid, unused_seed_req, unused_seed_take, unused_seed_count, unused_seed_index, unused_seed_row};
+    assign unused = &{1'b0, m_rd_last, unused_finding, unused_seed_ready, unused_seed_valid, unused_seed_req, unused_seed_take,
+                      unused_seed_count, unused_seed_index, unused_seed_row};
 endmodule

@@ -9,7 +9,7 @@
 // place, which is free by then. Row k of y waits for its product with what x's transform has given, in a memory of a row.
 // Rows: two rounds, of the rows of both and of their products; a round takes its items, the transform's latency, RootLatency and 5 cycles, and start_i to done_o one more. Source: [Bailey90].
 module tile_worker #(
-    parameter int unsigned High      = 6,                       // those of ntt_folded
+    parameter int unsigned High      = 6,                       // those of ntt_lengths
     parameter int unsigned Low       = 5,
     parameter logic [65:0] Root      = 66'd7915626813612114351,  // of order 2^(2 High + 2 Low) (root_product)
     parameter int unsigned ATile     = 24,
@@ -20,7 +20,7 @@ module tile_worker #(
     input  logic                 clk_i,
     input  logic                 rst_ni,
     input  logic                 start_i,
-    input  dghv_pkg::pass_e      pass_i,         // what follows is stable from start_i to done_o
+    input  four_step_pkg::pass_e      pass_i,         // what follows is stable from start_i to done_o
     input  logic [3:0]           rows_i,         // logarithms, Low + 1 to Log
     input  logic [3:0]           columns_i,
     input  logic [Log-1:0]       first_i,        // of the tile's columns or rows
@@ -34,10 +34,12 @@ module tile_worker #(
     output logic                 wiped_o         // nothing is left in its memory from before reset
 );
     localparam int unsigned ColumnBits = $clog2(Columns);
-    localparam int unsigned WaitBits = $clog2(ntt_pkg::folded_latency(32, High, Low) + 1);
     // From a transform's item to what root_product takes.
     localparam int unsigned Lead = 3;
-    localparam int unsigned RootLatency = ntt_pkg::root_latency();
+    // Of root_product, and of the longest transform.
+    localparam int unsigned RootLatency = 1 + 2 * ntt_pkg::product_latency(64, 32, 0) + ntt_pkg::ShiftLatency;
+    localparam int unsigned Transform = ntt_pkg::folded_latency(32, High, Low);
+    localparam int unsigned WaitBits = $clog2(Transform + 2);
     localparam logic [65:0] TransformRoot = ntt_pkg::power(Root, 1 << Log, ntt_pkg::modulus(64, 32));
 
     typedef logic [Log-1:0] index_t;
@@ -49,7 +51,7 @@ module tile_worker #(
     logic [3:0] size, skip;
     index_t last_item;
     block_t last_block;
-    assign by_rows    = pass_i == dghv_pkg::Rows;
+    assign by_rows    = pass_i == four_step_pkg::Rows;
     assign size       = by_rows ? columns_i : rows_i;
     assign skip       = 4'(Log) - size;
     assign last_item  = index_t'((Log + 1)'(1) << size) - index_t'(1);
@@ -85,7 +87,7 @@ module tile_worker #(
             in_block_q  <= '0;
             out_q       <= '0;
             out_block_q <= '0;
-            wait_q      <= WaitBits'(ntt_pkg::folded_latency(32, High, Low) + 1 - ntt_pkg::skipped_spans(Log, 32'(skip)));
+            wait_q      <= WaitBits'(Transform + 1 - (1 << Log)) + (WaitBits'(1) << size);
         end else begin
             begin_q <= 1'b0;
             if (round_end) working_q <= 1'b0;
@@ -126,16 +128,14 @@ module tile_worker #(
         else fed_q <= feeding_q;
     end
 
-    ntt_folded #(
+    ntt_lengths #(
         .High (High),
         .Low  (Low),
         .Root (TransformRoot),
-        .ATile(ATile),
-        .Skips(1)
+        .ATile(ATile)
     ) u_transform (
         .clk_i,
         .rst_ni(rst_ni && !begin_q),
-        .en_i  (1'b1),
         .skip_i(skip[2:0]),
         .x_i   (fed_q ? read_data_i : '0),
         .y_o   (transform)
@@ -145,7 +145,7 @@ module tile_worker #(
 
     index_t reversed, number, line, target_q, line_q;
     logic back, keep, multiply;
-    assign back = pass_i == dghv_pkg::Back || (by_rows && second_q);
+    assign back = pass_i == four_step_pkg::Back || (by_rows && second_q);
     // Of x: kept, and of y: multiplied with what was kept.
     assign keep     = by_rows && !second_q && !out_block_q[0];
     assign multiply = by_rows && !second_q && out_block_q[0];
@@ -166,7 +166,7 @@ module tile_worker #(
     always_ff @(posedge clk_i) begin
         target_q     <= back ? (index_t'(0) - number) & last_item : number;
         line_q       <= line;
-        turns_q      <= pass_i != dghv_pkg::Back && !multiply;
+        turns_q      <= pass_i != four_step_pkg::Back && !multiply;
         back_q       <= back;
         multiply_q   <= multiply;
         out_place_q  <= out_q;

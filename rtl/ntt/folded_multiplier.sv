@@ -68,7 +68,6 @@ module folded_multiplier #(
         .clk_i,
         .rst_ni,
         .en_i(en),
-        .skip_i('0),
         .x_i (x),
         .y_o (x_transform)
     );
@@ -84,7 +83,6 @@ module folded_multiplier #(
         .clk_i,
         .rst_ni,
         .en_i(en),
-        .skip_i('0),
         .x_i (y),
         .y_o (y_transform)
     );
@@ -114,7 +112,6 @@ module folded_multiplier #(
         .clk_i,
         .rst_ni,
         .en_i(en),
-        .skip_i('0),
         .x_i (product),
         .y_o (z)
     );

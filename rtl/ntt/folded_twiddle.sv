@@ -5,7 +5,6 @@
 // Where R is the largest power of two that divides 6 B, 2^(6B/R) is a root of order R, and w is chosen so that w^(N/R) is that one. So w^e is one of the N / R powers
 // in a table times a power of two: one multiplier, N / R constants. The division by N is in the power of two. With Halves, where N = 2 R, w is 2^(T/4) - 2^(3T/4) times a power
 // of two (ntt_pkg), so that two shifts and their difference do, and there is no multiplier.
-// Skips: as in a transform of N / 2^skip_i items, whose root is w^(2^skip_i), so that the lowest skip_i bits of k are zero.
 // Place and Start as in folded_butterfly. Latency ntt_pkg::folded_twiddle_latency cycles with en_i; an item every cycle.
 module folded_twiddle #(
     parameter int unsigned B       = 32,                      // p = 2^(2B) - 2^B + 1
@@ -15,13 +14,11 @@ module folded_twiddle #(
     parameter int unsigned Halves  = 0,                       // 1: Root is the square root of 8 that half powers of two make up
     parameter int unsigned Inverse = 0,
     parameter int unsigned Start   = 2,                       // at least 2
-    parameter int unsigned ATile   = 24,                      // pieces of the factors (wide_product)
-    parameter int unsigned Skips   = 0                        // 1: with skip_i; it is zero otherwise
+    parameter int unsigned ATile   = 24                       // pieces of the factors (wide_product)
 ) (
     input  logic           clk_i,
     input  logic           rst_ni,
     input  logic           en_i,
-    input  logic [2:0]     skip_i,
     input  logic [2*B-1:0] x_i,    // below p
     output logic [2*B-1:0] y_o     // below p
 );
@@ -68,12 +65,7 @@ module folded_twiddle #(
     );
 
     for (genvar b = 0; b < int'(High); b++) begin : gen_reverse
-        // Shorter blocks have less places, and a root that is a power of w.
-        assign k[b] = place[Log-1-b] && (Skips == 0 || skip_i <= 3'(b));
-    end
-    if (Skips == 0) begin : gen_unused
-        logic unused;
-        assign unused = ^skip_i;
+        assign k[b] = place[Log-1-b];
     end
 
     // 2^3 is the root of order R.

@@ -6,8 +6,6 @@
 // log2(N) butterflies, a rank each, with memories between them of N words together. Two levels: 2^High times 2^Low items. In each, roots are powers of two
 // (folded_turn); between them, items meet the only multiplier (folded_twiddle). The inverse is the same way back, element by element. The order within each memory is first in,
 // first out, so that no two accesses ever meet.
-// Skips: the first skip_i ranks, High - 1 at most, let items pass, so that blocks of N / 2^skip_i are transformed, by powers of w^(2^skip_i); their place 0 comes when that count is a multiple of
-// their length. A rank that is skipped takes Span less, so that what comes behind it keeps its places.
 // Latency ntt_pkg::folded_latency cycles with en_i, N - 1 of them those of the memories; an item every cycle, blocks without gaps. Place 0 of a block comes when the cycles with
 // en_i since reset are a multiple of N plus Start.
 module ntt_folded #(
@@ -18,13 +16,11 @@ module ntt_folded #(
     parameter int unsigned Halves  = 0,                      // 1: no multiplier, where N = 4 B (folded_twiddle)
     parameter int unsigned Inverse = 0,
     parameter int unsigned Start   = 0,
-    parameter int unsigned ATile   = 24,                     // pieces of the factors (wide_product)
-    parameter int unsigned Skips   = 0                       // 1: transforms of shorter blocks too; not of the inverse
+    parameter int unsigned ATile   = 24                      // pieces of the factors (wide_product)
 ) (
     input  logic           clk_i,
     input  logic           rst_ni,
     input  logic           en_i,
-    input  logic [2:0]     skip_i,  // below High; zero without Skips
     input  logic [2*B-1:0] x_i,    // below p
     output logic [2*B-1:0] y_o     // below p
 );
@@ -33,12 +29,6 @@ module ntt_folded #(
 
     if (High < 1 || Low < 1 || 1 << High > 2 * B || 1 << Low > 2 * B) $error("ntt_folded: High and Low are 1 to log2(2 B)");
     if (Inverse > 1) $error("ntt_folded: Inverse is 0 or 1");
-    if (Skips > 1 || (Skips == 1 && Inverse == 1)) $error("ntt_folded: Skips is 0, or 1 without Inverse");
-
-    if (Skips == 0) begin : gen_unused
-        logic unused;
-        assign unused = ^skip_i;
-    end
 
     logic [A-1:0] x[Log + 1];
     assign x[0] = x_i;
@@ -83,7 +73,6 @@ module ntt_folded #(
         );
 
         if (Inverse == 0 && Turns) begin : gen_turn
-            logic [A-1:0] turned;
             folded_turn #(
                 .B    (B),
                 .Rank (Rank),
@@ -94,23 +83,8 @@ module ntt_folded #(
                 .rst_ni,
                 .en_i,
                 .x_i(met),
-                .y_o(turned)
+                .y_o(x[j+1])
             );
-            if (Skips == 1 && Rank > Low) begin : gen_skip
-                logic [A-1:0] passed;
-                delay_line #(
-                    .Width (A),
-                    .Cycles(2 + ntt_pkg::ShiftLatency)
-                ) u_pass (
-                    .clk_i,
-                    .en_i,
-                    .x_i(x[j]),
-                    .y_o(passed)
-                );
-                assign x[j+1] = skip_i > 3'(j) ? passed : turned;
-            end else begin : gen_whole
-                assign x[j+1] = turned;
-            end
         end else if (Rank == (Inverse == 1 ? Low - 1 : Low)) begin : gen_twiddle
             // The last of the one level, before the first of the other.
             folded_twiddle #(
@@ -121,13 +95,11 @@ module ntt_folded #(
                 .Halves (Halves),
                 .Inverse(Inverse),
                 .Start  (Begin + (Inverse == 1 && Turns ? ntt_pkg::ShiftLatency : 0) + (1 << Rank) + 2),
-                .ATile  (ATile),
-                .Skips  (Skips)
+                .ATile  (ATile)
             ) u_twiddle (
                 .clk_i,
                 .rst_ni,
                 .en_i,
-                .skip_i,
                 .x_i(met),
                 .y_o(x[j+1])
             );

@@ -108,16 +108,6 @@ package ntt_pkg;
         folded_latency = folded_ranks(b, high, low, 0, high + low);
     endfunction
 
-    // Spans of the ranks that a folded transform of 2^log items skips.
-    function automatic int unsigned skipped_spans(input int unsigned log, input int unsigned skip);
-        skipped_spans = (1 << log) - (1 << (log - skip));
-    endfunction
-
-    // Cycles of root_product.
-    function automatic int unsigned root_latency();
-        root_latency = 1 + 2 * product_latency(64, 32, 0) + ShiftLatency;
-    endfunction
-
     // base^exponent mod p, p of at most 65 bits.
     function automatic logic [65:0] power(input logic [65:0] base, input int unsigned exponent, input logic [65:0] p);
         logic [131:0] result;

@@ -14,7 +14,7 @@ use rug::Integer;
 use rug::integer::Order;
 use words::{AT_ONCE, Ending, Operand, Packed, Words};
 
-/// `dghv_pkg::four_step_t`.
+/// `four_step_pkg::product_t`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Command {
     wipe: bool,
@@ -28,7 +28,9 @@ struct Command {
 
 impl Command {
     fn limbs(&self) -> Vec<u64> {
-        let packed = Packed::default().with(1, self.wipe.into()).operand(self.x).operand(self.y).operand(self.z);
+        let number = |packed: Packed, of: Operand| packed.with(32, of.at as u64).with(24, of.words as u64);
+        let flag = Packed::default().with(1, self.wipe.into());
+        let packed = [self.x, self.y, self.z].into_iter().fold(flag, number);
         packed.with(32, self.scratch as u64).with(4, self.rows.into()).with(4, self.columns.into()).limbs()
     }
 
@@ -186,7 +188,7 @@ fn products_of_every_small_shape() {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_largest_coefficients() {
     let design = &rtl::FOUR_STEP_MULTIPLIER_WIDE;
-    let mut multiplier = Multiplier::new(design, 40_000, 5, settings(1));
+    let mut multiplier = Multiplier::new(design, 50_000, 5, settings(1));
     for shape in [[3, 3], [3, 4], [4, 3], [5, 5], [6, 4], [3, 7], [7, 7]] {
         let room = room(&built(design), shape);
         let half = room / 2;
@@ -255,7 +257,7 @@ const MEMORIES: [&str; 10] = [
     "u_product.u_worker.u_kept.word_q",
     "u_product.u_worker.u_product.u_product.u_product.a_q",
     "u_product.u_worker.u_product.u_product.u_product.b_q",
-    "u_product.u_worker.u_transform.gen_rank[5].gen_twiddle.u_twiddle.gen_product.u_product.u_product.a_q",
+    "u_product.u_worker.u_transform.gen_rank[5].gen_twiddle.u_twiddle.u_product.u_product.a_q",
     "u_product.u_worker.u_transform.gen_rank[0].u_butterfly.gen_shared.gen_memory.u_held.u_words.word_q",
     "u_memory.u_reader.u_words.gen_memory.u_items.word_q",
     "u_memory.u_writer.u_words.gen_memory.u_items.word_q",
@@ -362,11 +364,11 @@ fn cycles_and_words_by_the_golden_model() {
     let mut bench = Bench::new(design.model(), 3);
     bench.model.set("start_i", false);
     bench.model.set("settled_i", true);
-    let mut memory = Words::new(&mut bench, 40_000, AT_ONCE, false);
+    let mut memory = Words::new(&mut bench, 50_000, AT_ONCE, false);
     while !memory.step(&mut bench, "ready_o") {}
     for shape in [[2, 2], [2, 3], [3, 2], [4, 4], [5, 6], [6, 5], [2, 7], [7, 2], [7, 7]] {
         let room = room(&model, shape);
-        let [x, y, z] = [room / 2, room / 2 - 1, room - 1];
+        let [x, y, z] = [room / 2, room / 2 - 1, room];
         let (command, _) = laid(x, y, z, shape);
         let factors = [x, y].map(|words| some(&mut random, words));
         memory.put(command.x.at, x, &factors[0]);

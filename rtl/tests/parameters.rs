@@ -241,13 +241,16 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("folded_twiddle", &["Root=66'd7"], "Root is not of the order of the transform, or of another kind"),
     ("folded_twiddle", &["Halves=1"], "Halves is 0, or 1 where Root is 2^(3/2)"),
     ("folded_twiddle", &["Start=1"], "Inverse is 0 or 1, Start at least 2"),
+    ("lengths_twiddle", &["Low=1", "High=5"], "High and Low are at least 1, and more than 6 together"),
+    ("lengths_twiddle", &["Root=66'd7"], "Root is not of the order of the transform, or of another kind"),
+    ("lengths_twiddle", &["Start=1"], "Start is at least 2"),
     ("modular_pair", &["B=1"], "A is 2 to 64, B is 0 or 2 to A - 2"),
     ("modular_pair", &["A=65", "B=0"], "A is 2 to 64, B is 0 or 2 to A - 2"),
     ("modular_product", &["B=63"], "A is 2 to 64, B is 0 or 2 to A - 2"),
     ("modular_product", &["Barrett=2"], "Barrett is 0 or 1"),
     ("ntt_folded", &["High=7"], "High and Low are 1 to log2(2 B)"),
     ("ntt_folded", &["Inverse=2"], "Inverse is 0 or 1"),
-    ("ntt_folded", &["Inverse=1", "Skips=1"], "Skips is 0, or 1 without Inverse"),
+    ("ntt_lengths", &["High=7"], "High is 2 to 6, Low 1 to 6"),
     ("ntt_parallel", &["K=12"], "K is a power of two"),
     ("ntt_parallel", &["K=8", "Inverse=2"], "Inverse is 0 or 1"),
     ("pair_sums", &["Group=3"], "Group is a power of two, at least 2, that divides K"),
@@ -418,6 +421,7 @@ fn elaborate(module: &str, settings: &[&str]) -> Option<String> {
         "rns/rns_pkg.sv",
         "dghv/aes_pkg.sv",
         "dghv/dghv_pkg.sv",
+        "dghv/four_step_pkg.sv",
     ];
     command.args(packages).arg(format!("{module}.sv"));
     let output =

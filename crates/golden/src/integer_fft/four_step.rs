@@ -32,6 +32,8 @@ impl Shape {
 /// Cycles of the way through `root_product`, and of what is before it and behind.
 const PRODUCT: u64 = 19;
 const LEAD: u64 = 3;
+/// Of the carry's way, from the beginning of its pass to the last word of a product that fills its shape.
+const CARRY: u64 = 7;
 
 impl FourStep {
     /// That of 2048 points and digits of 20 bits, for products of up to 84 million bits.
@@ -79,12 +81,12 @@ impl FourStep {
     pub fn cycles(&self, shape: Shape) -> u64 {
         let [column, row, points] = [shape.rows, shape.columns, shape.points()];
         let (tiles, items) = ((1 << row) / self.columns, self.columns << column);
-        let [load, digits, store] = [items + 4, items + 5, items + 4];
+        let [load, digits, store] = [items + 3, items + 4, items + 3];
         let factor = Self::pass(tiles, digits, self.column_work(column), store);
         let back = Self::pass(tiles, load, self.column_work(column), store);
         let (tiles, items) = ((2 << column) / self.columns, self.columns << row);
-        let rows = Self::pass(tiles, items + 4, self.row_work(row), items / 2 + 4);
-        2 * factor + rows + back + points + 8
+        let rows = Self::pass(tiles, items + 3, self.row_work(row), items / 2 + 3);
+        2 * factor + rows + back + points + CARRY
     }
 
     /// Words read and written, numbers included.
