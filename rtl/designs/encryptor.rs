@@ -52,8 +52,7 @@ pub fn designs() -> Vec<Design> {
         four_step("four_step_multiplier_128", "four_step_multiplier", 4, 16)
             .parameter("Timeout", 400)
             .memory("ram_1r1w", "word_q")
-            .memory("wide_product", "a_q")
-            .memory("wide_product", "b_q"),
+            .memory("wide_product", "a_q"),
         four_step("four_step_multiplier_wide", "four_step_multiplier", 8, 24),
         over_memory("four_step_multiplier_2048", "four_step_multiplier"),
     ]

@@ -127,7 +127,8 @@ module four_step_multiplier #(
                     state_q <= Forget;
                     fresh_q <= 1'b1;
                 end
-                Forget:  if (port_idle && !fresh_q) state_q <= Report;
+                // It takes words when its memories are wiped.
+                Forget: if (port_idle && m_word_ready && !fresh_q) state_q <= Report;
                 default:
                 if (status_ready_i) begin
                     state_q   <= Idle;

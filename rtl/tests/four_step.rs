@@ -7,9 +7,7 @@ use golden::{below, power};
 use hearith_golden::integer_fft::four_step::{FourStep, Shape};
 use hearith_rtl as rtl;
 use hearith_verilated::Design;
-use hearith_verilated::bench::{
-    AxiMemory, Bench, Lie, MemorySettings, Pressure, Random, Response, Rows, Sink, Source,
-};
+use hearith_verilated::bench::{AxiMemory, Bench, Lie, MemorySettings, Pressure, Random, Response, Rows, Sink, Source};
 use rug::Integer;
 use rug::integer::Order;
 use words::{AT_ONCE, Ending, Operand, Packed, Words};
@@ -139,9 +137,7 @@ impl Multiplier {
         let (start, end) = (8 * command.scratch, 8 * (command.scratch + 2 * command.points()));
         let now = self.bench.content(self.memory);
         assert!(now[start..end].iter().all(|&byte| byte == 0), "the scratch is wiped");
-        let own = |at: usize| {
-            (8 * command.z.at..8 * (command.z.at + z)).contains(&at) || (start..end).contains(&at)
-        };
+        let own = |at: usize| (8 * command.z.at..8 * (command.z.at + z)).contains(&at) || (start..end).contains(&at);
         assert!((0..now.len()).all(|at| own(at) || now[at] == before[at]), "nothing else is written");
     }
 
@@ -249,28 +245,29 @@ fn bad_lengths_are_refused() {
     assert!((0..now.len()).all(|at| now[at] == if scratch.contains(&at) { 0 } else { before[at] }));
 }
 
-/// Memories and registers inside, by their instances.
-const MEMORIES: [&str; 10] = [
+/// Memories and registers inside, by their instances; not the other factor's, which is `w^0` at rest.
+const MEMORIES: [&str; 9] = [
     "u_product.gen_tile[0].u_tile.word_q",
     "u_product.gen_tile[1].u_tile.word_q",
     "u_product.gen_tile[2].u_tile.word_q",
     "u_product.u_worker.u_kept.word_q",
     "u_product.u_worker.u_product.u_product.u_product.a_q",
-    "u_product.u_worker.u_product.u_product.u_product.b_q",
     "u_product.u_worker.u_transform.gen_rank[5].gen_twiddle.u_twiddle.u_product.u_product.a_q",
     "u_product.u_worker.u_transform.gen_rank[0].u_butterfly.gen_shared.gen_memory.u_held.u_words.word_q",
     "u_memory.u_reader.u_words.gen_memory.u_items.word_q",
     "u_memory.u_writer.u_words.gen_memory.u_items.word_q",
 ];
 
+const NOTHING: [usize; MEMORIES.len()] = [0; MEMORIES.len()];
+
 impl Multiplier {
-    /// How many words inside are not zero.
-    fn left(&self) -> usize {
+    /// How many words inside are not zero, memory by memory.
+    fn left(&self) -> [usize; MEMORIES.len()] {
         let model = &self.bench.model;
-        let words = |name: &&str| {
+        let words = |name: &str| {
             (0..model.memory_words(name)).filter(|&word| model.peek(name, word).iter().any(|&limb| limb != 0)).count()
         };
-        MEMORIES.iter().map(words).sum()
+        MEMORIES.map(words)
     }
 
     /// After a reset: zeros in the scratch of a command.
@@ -291,21 +288,23 @@ fn nothing_is_left_behind() {
     let start = multiplier.bench.cycle();
     multiplier.check_some([60, 68, 128], [5, 4]);
     let whole = multiplier.bench.cycle() - start;
-    assert_eq!(multiplier.left(), 0, "after a product");
-    let mut most = 0;
+    assert_eq!(multiplier.left(), NOTHING, "after a product");
+    let mut most = NOTHING;
     for _ in 0..12 {
         let (command, _) = laid(60, 68, 128, [5, 4]);
         multiplier.fill();
         multiplier.begin(&command);
         let moment = random.below(whole * 3 / 4) + 600;
         multiplier.bench.idle(moment);
-        most = most.max(multiplier.left());
+        for (most, left) in most.iter_mut().zip(multiplier.left()) {
+            *most = left.max(*most);
+        }
         multiplier.bench.reset();
         multiplier.wipe(&command);
-        assert_eq!(multiplier.left(), 0, "after {moment} cycles");
+        assert_eq!(multiplier.left(), NOTHING, "after {moment} cycles");
         multiplier.check_some([9, 7, 16], [3, 3]);
     }
-    assert!(most > 100, "there was something to wipe: {most} words");
+    assert!(most.iter().all(|&words| words > 0), "there was something to wipe everywhere: {most:?}");
 }
 
 /// Memory that is late, refuses or breaks the protocol ends a product with its code, and everything until reset.
@@ -347,11 +346,14 @@ fn a_memory_that_fails_ends_all() {
         multiplier.bench.set_memory_lie(multiplier.memory, None);
         multiplier.begin(&command);
         assert_eq!(multiplier.end(20_000).0, Ending::BadMemory, "until reset");
-        multiplier.bench.set_memory_fault(multiplier.memory, 0..0, Response::Okay);
         multiplier.bench.reset();
-        multiplier.wipe(&command);
-        assert_eq!(multiplier.left(), 0);
-        multiplier.check_some([60, 68, 128], [5, 4]);
+        multiplier.bench.idle(1000);
+        assert_eq!(multiplier.left(), NOTHING);
+        // Words that fail go on failing; a memory that lies no more is as good as any.
+        if lie.is_some() {
+            multiplier.wipe(&command);
+            multiplier.check_some([60, 68, 128], [5, 4]);
+        }
     }
 }
 
