@@ -276,11 +276,19 @@ def multipliers():
         yield f"folded, {n} points", n // 2 * parameters["Base"], n, PAPER["2^64 - 2^32 + 1"][0], area("folded_multiplier", folded(log))
 
 
-def long_products():
+def printed_by(example, files):
+    """The lines that an example of crates/golden prints, or has printed into files, cut at their bars."""
+    if files:
+        lines = [line for file in files for line in pathlib.Path(file).read_text().splitlines()]
+    else:
+        command = ["cargo", "run", "--quiet", "--package", "hearith-golden", "--example", example]
+        lines = subprocess.run(command, cwd=tools.ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    return [line.split("|") for line in lines]
+
+
+def long_products(files):
     """The table of the golden models' example, `crates/golden/examples/long_products.rs`, and the bits from which on transforms take less, by the points of the block that they are compared with."""
-    command = ["cargo", "run", "--quiet", "--package", "hearith-golden", "--example", "long_products"]
-    lines = subprocess.run(command, cwd=tools.ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
-    lines = [line.split("|") for line in lines]
+    lines = printed_by("long_products", files)
     head = (
         *("", "bits", "cycles, blocks of 128 points", "of 4096", "N", "cycles, four-step", "times fewer than 128's", "than 4096's"),
         *("words moved, 128's", "four-step", "words a cycle, 128's", "four-step"),
@@ -306,11 +314,7 @@ def four_step_roofs():
 def table_6(files):
     """The golden model's rows, as crates/golden/examples/table_6.rs prints them or has printed them into files."""
     head = ("", "seconds, printed", "by equation 12", "cycles by it", "with b = 28", "cycles, ours", "times theirs", "products a DSP block, times theirs")
-    if files:
-        return table(head, [line.split("|") for file in files for line in pathlib.Path(file).read_text().splitlines()])
-    command = ["cargo", "run", "--quiet", "--package", "hearith-golden", "--example", "table_6"]
-    lines = subprocess.run(command, cwd=tools.ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
-    return table(head, [line.split("|") for line in lines])
+    return table(head, printed_by("table_6", files))
 
 
 TEXT = """# Encryption for FHE over the integers in hardware: the paper's tables and ours
@@ -402,6 +406,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
     parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
     parser.add_argument("--table-6", action="append", default=[], metavar="FILE", help="what the golden model's example printed, instead of running it")
+    parser.add_argument("--long-products", action="append", default=[], metavar="FILE", help="the same of the other example")
     arguments = parser.parse_args()
     jobs = {f"unit {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in UNITS.items()}
     for top, parameters, names in (ACCELERATOR, ENCRYPTOR, FOUR_STEP):
@@ -421,7 +426,7 @@ def main():
     if not arguments.only:
         # What failed is not tried again.
         tools.ONLY_KEPT = True
-        table_long, least = long_products()
+        table_long, least = long_products(arguments.long_products)
         page = TEXT.format(
             table_long=table_long,
             crossover_128=least["128"],

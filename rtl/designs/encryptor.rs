@@ -49,6 +49,7 @@ pub fn designs() -> Vec<Design> {
             .memory("wide_product", "b_q"),
         full("dghv_encryptor_128", "dghv_encryptor"),
         four_step("four_step_128", "four_step", 4, 16),
+        over_memory("four_step_2048", "four_step"),
         four_step("four_step_multiplier_128", "four_step_multiplier", 4, 16)
             .parameter("Timeout", 400)
             .memory("ram_1r1w", "word_q")

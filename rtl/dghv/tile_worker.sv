@@ -7,7 +7,7 @@
 //
 // w has order N = 2^(rows + columns). There is no transform back: it is the transform with its places counted from the other end. What a transform gives in the order of reversed bits is put into its natural
 // place, which is free by then. Row k of y waits for its product with what x's transform has given, in a memory of a row.
-// Rows: two rounds, of the rows of both and of their products; a round takes its items, the transform's latency, RootLatency and 5 cycles, and start_i to done_o one more. Source: [Bailey90].
+// Rows: two rounds, of the rows of both and of their products. A round takes a cycle for each item, the transform's latency, root_product's and 4 more; start_i to done_o two more. Source: [Bailey90].
 module tile_worker #(
     parameter int unsigned High      = 6,                       // those of ntt_lengths
     parameter int unsigned Low       = 5,
@@ -20,7 +20,7 @@ module tile_worker #(
     input  logic                 clk_i,
     input  logic                 rst_ni,
     input  logic                 start_i,
-    input  four_step_pkg::pass_e      pass_i,         // what follows is stable from start_i to done_o
+    input  four_step_pkg::pass_e pass_i,         // what follows is stable from start_i to done_o
     input  logic [3:0]           rows_i,         // logarithms, Low + 1 to Log
     input  logic [3:0]           columns_i,
     input  logic [Log-1:0]       first_i,        // of the tile's columns or rows

@@ -357,18 +357,15 @@ fn a_memory_that_fails_ends_all() {
     }
 }
 
-/// Cycles of the unit alone, for a memory that answers at once, and the words it moves, by the golden model.
-#[test]
-#[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn cycles_and_words_by_the_golden_model() {
-    let (design, mut random) = (&rtl::FOUR_STEP_128, Random::new(13));
-    let model = built(design);
+/// Cycles of the unit alone, for a memory that answers at once, and the words it moves, by the golden model; from there on follow those of numbers too long to simulate.
+fn counted(design: &'static Design, words: usize, shapes: &[[u32; 2]]) {
+    let (model, mut random) = (built(design), Random::new(13));
     let mut bench = Bench::new(design.model(), 3);
     bench.model.set("start_i", false);
     bench.model.set("settled_i", true);
-    let mut memory = Words::new(&mut bench, 50_000, AT_ONCE, false);
+    let mut memory = Words::new(&mut bench, words, AT_ONCE, false);
     while !memory.step(&mut bench, "ready_o") {}
-    for shape in [[2, 2], [2, 3], [3, 2], [4, 4], [5, 6], [6, 5], [2, 7], [7, 2], [7, 7]] {
+    for &shape in shapes {
         let room = room(&model, shape);
         let [x, y, z] = [room / 2, room / 2 - 1, room];
         let (command, _) = laid(x, y, z, shape);
@@ -389,4 +386,12 @@ fn cycles_and_words_by_the_golden_model() {
         let moved = (memory.read - moved.0, memory.written - moved.1);
         assert_eq!(moved, model.moved(command.shape(), x as u64, y as u64, z as u64), "{shape:?}");
     }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn cycles_and_words_by_the_golden_model() {
+    let shapes = [[2, 2], [2, 3], [3, 2], [4, 4], [5, 6], [6, 5], [2, 7], [7, 2], [7, 7]];
+    counted(&rtl::FOUR_STEP_128, 50_000, &shapes);
+    counted(&rtl::FOUR_STEP_2048, 50_000, &[[6, 6], [6, 7], [7, 6], [7, 7]]);
 }
