@@ -300,15 +300,14 @@ def long_products(files):
 def four_step_roofs():
     """How many four-step multipliers a device has room for, what runs out first, and the bytes a cycle that so many would move beside those that memory brings; a sentence for the page."""
     own = tools.inside(*FOUR_STEP[:2], [*FOUR_STEP[2], FOUR_STEP[0]])
-    if not own:
-        return "The whole has not been synthesised."
-    many, first = roofline.copies(own[FOUR_STEP[0]][1])
+    # Three memories of 2^15 words of 64 bits: 64 blocks of 2^15 words of a bit each.
+    many, first = roofline.copies(own[FOUR_STEP[0]][1] if own else {"BRAM": 3 * 64})
+    what = {"BRAM": "block RAM"}.get(first, first) + ("" if own else ", counting its tiles' memories alone")
     clock = PAPER["2^64 - 2^32 + 1"][0]
-    first = "block RAM" if first == "BRAM" else first
-    # 8 N words of 8 bytes in 7 N cycles, tiles' latencies not counted.
+    # 8 N words of 8 bytes in 7 N cycles, latencies of tiles not counted.
     taken, brought = many * 64 / 7, roofline.BANDWIDTH / clock / 1e6
-    bound = "memory" if taken > brought else "cells"
-    return f"The device of the roofline has room for {many} by {first}; together they move at most {taken:.0f} of the {brought:.0f} bytes a cycle that its memory brings at the paper's clock: {bound} are the limit."
+    bound = "memory is" if taken > brought else "cells are"
+    return f"The device of the roofline has room for {many} by {what}; together they move at most {taken:.0f} of the {brought:.0f} bytes a cycle that its memory brings at the paper's clock: {bound} the limit."
 
 
 def table_6(files):
@@ -382,9 +381,8 @@ product A_i0 A_j1 from the seed, the paper takes those products modulo A_0 as gi
 
 ## Long products: school-book beside four-step transforms
 A number as long as each key's modulus, squared: cycles by the golden models (`integer_fft::encryption` and `integer_fft::four_step`), which tests hold against simulation, for a memory that answers at once, and 64-bit
-words read and written. School-book is `super_product` over `folded_multiplier`, with 12 DSP blocks (128 points) or 48 (4096 points); four-step is `four_step`, with transforms of N points. Below
-{crossover_128} bits blocks of 128 points take fewer cycles for some length, and those of 4096 points below {crossover_4096}.
-N is a power of two, so that the last columns of a row say as much about what is left of it as about the method.
+words read and written. School-book is `super_product` over `folded_multiplier`, with 12 DSP blocks (128 points) or 48 (4096 points); four-step is `four_step`, with transforms of N points and 36 DSP blocks. From
+{crossover_128} bits on it takes fewer cycles than blocks of 128 points at every length, and from {crossover_4096} on than those of 4096 points. N is a power of two: just above one of its steps it is half empty.
 
 {table_long}
 
