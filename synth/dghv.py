@@ -381,7 +381,7 @@ product A_i0 A_j1 from the seed, the paper takes those products modulo A_0 as gi
 
 ## Long products: school-book beside four-step transforms
 A number as long as each key's modulus, squared: cycles by the golden models (`integer_fft::encryption` and `integer_fft::four_step`), which tests hold against simulation, for a memory that answers at once, and 64-bit
-words read and written. School-book is `super_product` over `folded_multiplier`, with 12 DSP blocks (128 points) or 48 (4096 points); four-step is `four_step`, with transforms of N points and 36 DSP blocks. From
+words read and written. School-book is `super_product` over `folded_multiplier`, with 12 DSP blocks (128 points) or 48 (4096 points); four-step is `four_step`, with transforms of N points and three products of residues, 36 DSP blocks. From
 {crossover_128} bits on it takes fewer cycles than blocks of 128 points at every length, and from {crossover_4096} on than those of 4096 points. N is a power of two: just above one of its steps it is half empty.
 
 {table_long}
