@@ -113,9 +113,12 @@ fn transforms_of_lengths_chosen_meanwhile() {
                 _ => (0..n).map(|_| below(&mut random, &p)).collect(),
             })
             .collect();
-        let items: Vec<_> = blocks.iter().flatten().map(|x| vec![x.clone(), Integer::from(skip)]).collect();
         // The ranks that are skipped take their memories less.
         let latency = latency(7) - (128 - n);
+        // The length stays until all is out.
+        let behind = vec![Integer::new(); latency];
+        let items = blocks.iter().flatten().chain(&behind).map(|x| vec![x.clone(), Integer::from(skip)]);
+        let items: Vec<_> = items.collect();
         let pipe = Pipe { design, inputs: &["x_i", "skip_i"], outputs: &["y_o"], latency };
         let results = pipe.pass(&items, 0);
         for (block, result) in blocks.iter().zip(results.chunks(n)) {
