@@ -169,6 +169,21 @@ ACCELERATOR = (
         "packet_port": "packets",
     },
 )
+# What multiplies by four-step transforms: as built, of up to 2048 by 2048 points, tiles of 16 columns, digits of 20 bits.
+FOUR_STEP = (
+    *("four_step_multiplier", {}),
+    {
+        "ntt_lengths": "the transform",
+        "root_product": "powers of a root",
+        "tile_worker": "what becomes of a tile",
+        "tile_loader": "tiles from memory",
+        "tile_storer": "tiles to memory",
+        "coefficient_carry": "the carry",
+        "four_step": "a product, with three tiles' memories",
+        "memory_gate": "the way to memory",
+        "memory_port": "the memory's port",
+    },
+)
 # What is placed and routed on the ECP5, which has 156 multipliers.
 ROUTED = {
     "sums of columns": ("column_sum", {}),
@@ -261,14 +276,44 @@ def multipliers():
         yield f"folded, {n} points", n // 2 * parameters["Base"], n, PAPER["2^64 - 2^32 + 1"][0], area("folded_multiplier", folded(log))
 
 
+def printed_by(example, files):
+    """The lines that an example of crates/golden prints, or has printed into files, cut at their bars."""
+    if files:
+        lines = [line for file in files for line in pathlib.Path(file).read_text().splitlines()]
+    else:
+        command = ["cargo", "run", "--quiet", "--package", "hearith-golden", "--example", example]
+        lines = subprocess.run(command, cwd=tools.ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    return [line.split("|") for line in lines]
+
+
+def long_products(files):
+    """The table of the golden models' example, `crates/golden/examples/long_products.rs`, and the bits from which on transforms take less, by the points of the block that they are compared with."""
+    lines = printed_by("long_products", files)
+    head = (
+        *("", "bits", "cycles, blocks of 128 points", "of 4096", "N", "cycles, four-step", "times fewer than 128's", "than 4096's"),
+        *("words moved, 128's", "four-step", "words a cycle, 128's", "four-step"),
+    )
+    least = {line[1]: int(line[2]) for line in lines if line[0] == "crossover"}
+    return table(head, [line for line in lines if line[0] != "crossover"]), least
+
+
+def four_step_roofs():
+    """How many four-step multipliers a device has room for, what runs out first, and the bytes a cycle that so many would move beside those that memory brings; a sentence for the page."""
+    own = tools.inside(*FOUR_STEP[:2], [*FOUR_STEP[2], FOUR_STEP[0]])
+    # Three memories of 2^15 words of 64 bits: 64 blocks of 2^15 words of a bit each.
+    many, first = roofline.copies(own[FOUR_STEP[0]][1] if own else {"BRAM": 3 * 64})
+    what = {"BRAM": "block RAM"}.get(first, first) + ("" if own else ", counting its tiles' memories alone")
+    clock = PAPER["2^64 - 2^32 + 1"][0]
+    # 8 N words of 8 bytes in 7 N cycles, latencies of tiles not counted.
+    taken, brought = many * 64 / 7, roofline.BANDWIDTH / clock / 1e6
+    bound = "memory is" if taken > brought else "cells are"
+    return f"The device of the roofline has room for {many} by {what}; together they move at most {taken:.0f} of the {brought:.0f} bytes a cycle that its memory brings at the paper's clock: {bound} the limit."
+
+
 def table_6(files):
     """The golden model's rows, as crates/golden/examples/table_6.rs prints them or has printed them into files."""
     head = ("", "seconds, printed", "by equation 12", "cycles by it", "with b = 28", "cycles, ours", "times theirs", "products a DSP block, times theirs")
-    if files:
-        return table(head, [line.split("|") for file in files for line in pathlib.Path(file).read_text().splitlines()])
-    command = ["cargo", "run", "--quiet", "--package", "hearith-golden", "--example", "table_6"]
-    lines = subprocess.run(command, cwd=tools.ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
-    return table(head, [line.split("|") for line in lines])
+    return table(head, printed_by("table_6", files))
 
 
 TEXT = """# Encryption for FHE over the integers in hardware: the paper's tables and ours
@@ -334,6 +379,19 @@ product A_i0 A_j1 from the seed, the paper takes those products modulo A_0 as gi
 
 {table_6}
 
+## Long products: school-book beside four-step transforms
+A number as long as each key's modulus, squared: cycles by the golden models (`integer_fft::encryption` and `integer_fft::four_step`), which tests hold against simulation, for a memory that answers at once, and 64-bit
+words read and written. School-book is `super_product` over `folded_multiplier`, with 12 DSP blocks (128 points) or 48 (4096 points); four-step is `four_step`, with transforms of N points and three products of residues, 36 DSP blocks. From
+{crossover_128} bits on it takes fewer cycles than blocks of 128 points at every length, and from {crossover_4096} on than those of 4096 points. N is a power of two: just above one of its steps it is half empty.
+
+{table_long}
+
+Cells of `four_step_multiplier` as it is built, up to 2048 by 2048 points, and its parts with whatever is below them:
+
+{table_four_step}
+
+{four_step_roofs}
+
 ## Units
 {table_units}
 """
@@ -346,9 +404,10 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
     parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
     parser.add_argument("--table-6", action="append", default=[], metavar="FILE", help="what the golden model's example printed, instead of running it")
+    parser.add_argument("--long-products", action="append", default=[], metavar="FILE", help="the same of the other example")
     arguments = parser.parse_args()
     jobs = {f"unit {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in UNITS.items()}
-    for top, parameters, names in (ACCELERATOR, ENCRYPTOR):
+    for top, parameters, names in (ACCELERATOR, ENCRYPTOR, FOUR_STEP):
         for family, run in (("xc7", tools.inside), ("UltraScale+", ultrascale.inside)):
             jobs[f"{family} {top}"] = lambda run=run, top=top, parameters=parameters, names=names: run(top, parameters, [*names, top])
     for name, design in ROUTED.items():
@@ -365,7 +424,13 @@ def main():
     if not arguments.only:
         # What failed is not tried again.
         tools.ONLY_KEPT = True
+        table_long, least = long_products(arguments.long_products)
         page = TEXT.format(
+            table_long=table_long,
+            crossover_128=least["128"],
+            crossover_4096=least["4096"],
+            table_four_step=table_families(*FOUR_STEP),
+            four_step_roofs=four_step_roofs(),
             tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
             seeds=len(routing.SEEDS),
             step=STEP,

@@ -6,6 +6,9 @@ use hearith_verilated::build::Design;
 const ROOT_16: &str = "66'd197";
 const ROOT_128: &str = "66'd18446741870424883713";
 
+/// That of order 2^14 whose 256th power is 8.
+const ROOT_16384: &str = "66'd18026564079049828345";
+
 fn design(name: &str, top: &str) -> Design {
     Design::new(name, top).source("dghv/dghv_pkg.sv").source("ntt/ntt_pkg.sv")
 }
@@ -21,6 +24,17 @@ fn full(name: &str, top: &str) -> Design {
     design(name, top).parameter("Root", ROOT_128)
 }
 
+fn over_memory(name: &str, top: &str) -> Design {
+    design(name, top).source("dghv/four_step_pkg.sv").source("lib/axi4_pkg.sv")
+}
+
+/// Products by four-step transforms, of columns and rows of up to 128 points and so many at least.
+fn four_step(name: &str, top: &str, columns: u32, base: u32) -> Design {
+    let low = columns.ilog2() - 1;
+    let design = over_memory(name, top).parameter("High", 7 - low).parameter("Low", low);
+    design.parameter("Root", ROOT_16384).parameter("Columns", columns).parameter("Base", base)
+}
+
 pub fn designs() -> Vec<Design> {
     vec![
         tiny("super_product_16", "super_product"),
@@ -34,5 +48,13 @@ pub fn designs() -> Vec<Design> {
             .memory("wide_product", "a_q")
             .memory("wide_product", "b_q"),
         full("dghv_encryptor_128", "dghv_encryptor"),
+        four_step("four_step_128", "four_step", 4, 16),
+        over_memory("four_step_2048", "four_step"),
+        four_step("four_step_multiplier_128", "four_step_multiplier", 4, 16)
+            .parameter("Timeout", 400)
+            .memory("ram_1r1w", "word_q")
+            .memory("wide_product", "a_q"),
+        four_step("four_step_multiplier_wide", "four_step_multiplier", 8, 24),
+        over_memory("four_step_multiplier_2048", "four_step_multiplier"),
     ]
 }

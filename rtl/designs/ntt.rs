@@ -107,6 +107,8 @@ pub fn designs() -> Vec<Design> {
         folded("ntt_folded_16_inverse", "ntt_folded", 4, [2, 2], ROOT_16).parameter("Inverse", 1).parameter("Start", 5),
         folded("ntt_folded_256", "ntt_folded", 32, [4, 4], ROOT_256),
         folded("ntt_folded_256_inverse", "ntt_folded", 32, [4, 4], ROOT_256).parameter("Inverse", 1),
+        design("ntt_lengths_128", "ntt_lengths").parameter("High", 4).parameter("Low", 3).parameter("Root", ROOT_128),
+        design("root_product_14", "root_product").parameter("Log", 14).parameter("Root", "66'd18026564079049828345"),
         folded("folded_16", "folded_multiplier", 4, [2, 2], ROOT_16).parameter("Base", 2),
         folded("folded_16_halves", "folded_multiplier", 4, [2, 2], "66'd197")
             .parameter("Halves", 1)

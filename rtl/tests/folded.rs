@@ -96,6 +96,62 @@ fn transforms_and_their_inverses() {
     }
 }
 
+/// Transforms of every length that there is, in one design: blocks of a length one after another.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn transforms_of_lengths_chosen_meanwhile() {
+    let design = &rtl::NTT_LENGTHS_128;
+    let (p, mut random) = (solinas(32), Random::new(37));
+    for skip in 0..design.parameter("High") {
+        let (log, root) = (7 - skip, root(design).pow_mod(&Integer::from(1 << skip), &p).unwrap());
+        let n = 1_usize << log;
+        let powers: Vec<Integer> = (0..n as u32).map(|e| root.clone().pow_mod(&e.into(), &p).unwrap()).collect();
+        let blocks: Vec<Vec<Integer>> = (0..40)
+            .map(|kind| match kind {
+                0 => vec![p.clone() - 1u32; n],
+                1 => (0..n).map(|t| Integer::from(t == 1)).collect(),
+                _ => (0..n).map(|_| below(&mut random, &p)).collect(),
+            })
+            .collect();
+        // The ranks that are skipped take their memories less.
+        let latency = latency(7) - (128 - n);
+        // The length stays until all is out.
+        let behind = vec![Integer::new(); latency];
+        let items = blocks.iter().flatten().chain(&behind).map(|x| vec![x.clone(), Integer::from(skip)]);
+        let items: Vec<_> = items.collect();
+        let pipe = Pipe { design, inputs: &["x_i", "skip_i"], outputs: &["y_o"], latency };
+        let results = pipe.pass(&items, 0);
+        for (block, result) in blocks.iter().zip(results.chunks(n)) {
+            for (q, found) in result.iter().enumerate() {
+                let terms = block.iter().enumerate().map(|(t, x)| Integer::from(x * &powers[reversed(q, log) * t % n]));
+                let sum = terms.fold(Integer::new(), |sum, term| sum + term);
+                assert_eq!(found[0], sum % &p, "place {q} of {n} in {}", design.name());
+            }
+        }
+    }
+}
+
+/// Every power of a root of order 2^14, with every power of two, and factors that come along.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn products_with_powers_of_a_root() {
+    let design = &rtl::ROOT_PRODUCT_14;
+    let (p, root, mut random) = (solinas(32), root(design), Random::new(38));
+    let items: Vec<Vec<Integer>> = (0..1_u32 << 14)
+        .map(|e| {
+            let x = if e % 7 == 0 { p.clone() - 1u32 } else { below(&mut random, &p) };
+            vec![x, e.into(), (e * 5 % 192).into(), u32::from(e % 5 == 4).into(), below(&mut random, &p)]
+        })
+        .collect();
+    let inputs = &["x_i", "exponent_i", "shift_i", "by_factor_i", "factor_i"];
+    let pipe = Pipe { design, inputs, outputs: &["y_o"], latency: 1 + 7 + 7 + 4 };
+    pipe.check(&items, |item| {
+        let [x, e, s, by_factor, factor] = item else { unreachable!("five inputs") };
+        let power = root.clone().pow_mod(e, &p).unwrap() << s.to_u32().unwrap();
+        vec![if *by_factor == 1 { Integer::from(x * factor) } else { x * power } % &p]
+    });
+}
+
 /// Products of some blocks, lowest digits first.
 struct Products {
     design: &'static Design,

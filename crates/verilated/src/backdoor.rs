@@ -60,15 +60,19 @@ impl Model {
 
     fn variable(&self, path: &str) -> Variable {
         let (instance, name) = path.rsplit_once('.').unwrap_or(("", path));
-        // Verilator's names of elements of generate loops.
-        let instance = instance.replace('[', "__BRA__").replace(']', "__KET__");
-        let [instance, name] = [&instance, name].map(|text| CString::new(text).expect("a name has no zero byte"));
+        let name = CString::new(name).expect("a name has no zero byte");
         let mut shape = [0; 3];
-        // SAFETY: the function is this instance's; the names end in zero bytes, and the shape has three numbers.
-        let storage =
-            unsafe { (self.binding().variable)(self.instance(), instance.as_ptr(), name.as_ptr(), shape.as_mut_ptr()) };
+        let mut storage = |instance: &str| {
+            let instance = CString::new(instance).expect("a name has no zero byte");
+            let (binding, own) = (self.binding(), self.instance());
+            // SAFETY: the function is this instance's; the names end in zero bytes, and the shape has three numbers.
+            unsafe { (binding.variable)(own, instance.as_ptr(), name.as_ptr(), shape.as_mut_ptr()) }
+        };
+        // Elements of generate loops have their brackets, or Verilator's words for them: that is its version's choice.
+        let found = NonNull::new(storage(instance))
+            .or_else(|| NonNull::new(storage(&instance.replace('[', "__BRA__").replace(']', "__KET__"))));
         let design = self.design().name();
-        let storage = NonNull::new(storage).unwrap_or_else(|| panic!("{design} has no {path} that tests can reach"));
+        let storage = found.unwrap_or_else(|| panic!("{design} has no {path} that tests can reach"));
         let [width, words, stride] = shape.map(|number| number as usize);
         Variable { storage, width, words, stride }
     }

@@ -15,15 +15,16 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// What comes out for each item, read exactly the latency after it went in. `held` of 256 cycles are without `en_i`; noise stands at the inputs then.
+    /// What comes out for each item, read exactly the latency after it went in. `held` of 256 cycles are without `en_i`, if there is one; noise stands at the inputs then.
     pub fn pass(&self, items: &[Vec<Integer>], held: u64) -> Vec<Vec<Integer>> {
+        let holds = self.design.port("en_i").is_some();
         let (mut model, mut random) = (self.design.model(), Random::new(held + 1));
         if self.design.port("rst_ni").is_some() {
             model.reset();
         }
         let (mut step, mut results) = (0, Vec::with_capacity(items.len()));
         while results.len() < items.len() {
-            let enabled = random.below(256) >= held;
+            let enabled = !holds || random.below(256) >= held;
             let item = items.get(step).filter(|_| enabled);
             for (k, name) in self.inputs.iter().enumerate() {
                 match item {
@@ -31,7 +32,9 @@ impl Pipe {
                     None => model.set(name, random.bits(model.width(name) as usize)),
                 }
             }
-            model.set("en_i", enabled);
+            if holds {
+                model.set("en_i", enabled);
+            }
             model.clock();
             if enabled {
                 step += 1;
