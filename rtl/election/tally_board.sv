@@ -52,19 +52,22 @@ module tally_board #(
     localparam int unsigned CWords = N / 32;
     localparam int unsigned Words = 3 + Candidates * CWords;  // of a ballot
     localparam int unsigned WordBits = $clog2(Words + 2);
+    localparam int unsigned PlaceBits = $clog2(Words);
+    localparam int unsigned LoadBits = $clog2(CWords + 1);
     localparam int unsigned Totals = Contests * Candidates;
     localparam int unsigned TotalBits = $clog2(Totals);
     localparam int unsigned Said = 3 + CWords;
     localparam int unsigned SaidBits = $clog2(Said + 1);
     localparam int unsigned SlotBits = $clog2(Slots);
     localparam int unsigned BitBits = $clog2(EBits + 1);
-    if (N % 32 != 0) $error("tally_board: N must be a multiple of 32");
+    if (N % 32 != 0 || N < 64) $error("tally_board: N must be a multiple of 32, at least 64");
     if (Candidates < 2) $error("tally_board: Candidates must be at least 2");
     if (Slots < 2) $error("tally_board: Slots must be at least 2");
 
     typedef enum logic [3:0] {
         Rest,
         Search,    // the table of keys
+        Load,      // a ciphertext
         Multiply,  // begins a product
         Product,
         Look,      // at what is asked
@@ -75,12 +78,17 @@ module tally_board #(
     } state_e;
 
     state_e state_q;
-    logic [32*Words-1:0] ballot_q;
     logic [WordBits-1:0] count_q;
     logic whole_q;
+    // The ciphertext that is counted now, and its words' places in the ballot.
+    logic [N-1:0] c_q;
+    logic [PlaceBits-1:0] place_q;
+    logic [LoadBits-1:0] load_q;
+    logic loading_q, ballot_room, unused_ballot_error;
+    logic [31:0] loaded;
     logic [SlotBits:0] counted_q, slot_q, asked_slot_q;
     logic asked_valid_q, table_ready, table_error;
-    logic [31:0] table_key, key, contest;
+    logic [31:0] table_key, key_q, contest_q;
     logic [TotalBits-1:0] total_q;
     logic [TotalBits:0] left_marks_q;
     logic [N-1:0] totals_q[Totals];
@@ -115,10 +123,24 @@ module tally_board #(
         .fault_o     (ballot_fault),
         .fault_code_o(ballot_code)
     );
-    assign ballot_ready = state_q == Rest && !whole_q && table_ready;
-    // The words have gone through from the top: the key is at the low end.
-    assign key = ballot_q[31:0];
-    assign contest = ballot_q[95:64];
+    assign ballot_ready = state_q == Rest && !whole_q && table_ready && ballot_room;
+
+    ram_1r1w #(
+        .Width(32),
+        .Depth(Words)
+    ) u_ballot (
+        .clk_i,
+        .rst_ni,
+        .wipe_i         (1'b0),
+        .ready_o        (ballot_room),
+        .write_i        (ballot_valid && ballot_ready && count_q < WordBits'(Words)),
+        .write_address_i(PlaceBits'(count_q)),
+        .write_data_i   (ballot_word),
+        .read_i         (state_q == Load && load_q != '0),
+        .read_address_i (place_q),
+        .read_data_o    (loaded),
+        .error_o        (unused_ballot_error)
+    );
 
     ram_1r1w #(
         .Width(32),
@@ -130,15 +152,15 @@ module tally_board #(
         .ready_o        (table_ready),
         .write_i        (state_q == Search && absent),
         .write_address_i(SlotBits'(counted_q)),
-        .write_data_i   (key),
+        .write_data_i   (key_q),
         .read_i         (state_q == Search),
         .read_address_i (SlotBits'(slot_q)),
         .read_data_o    (table_key),
         .error_o        (table_error)
     );
     logic absent, right, there;
-    assign right = count_q == WordBits'(Words) && contest < Contests;
-    assign there = asked_valid_q && table_key == key;
+    assign right = count_q == WordBits'(Words) && contest_q < Contests;
+    assign there = asked_valid_q && table_key == key_q;
     assign absent = right && !there && slot_q == counted_q && !asked_valid_q && counted_q != (SlotBits + 1)'(Slots);
 
     // ---- the line -----------------------------------------------------------------------------------------------------------------------------
@@ -204,7 +226,7 @@ module tally_board #(
         .one_i      (opens ? n_unit_i : powering ? unit_i : total),
         .in_valid_i (state_q == Multiply || state_q == Power),
         .in_ready_o (power_ready),
-        .base_i     (powering ? total : ballot_q[96+:N]),
+        .base_i     (powering ? total : c_q),
         .bit_valid_i(bits_q != '0),
         .bit_ready_o(bit_ready),
         .bit_i      (exponent_q[0]),
@@ -223,8 +245,13 @@ module tally_board #(
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             state_q         <= Rest;
-            ballot_q        <= '0;
             count_q         <= '0;
+            c_q             <= '0;
+            place_q         <= '0;
+            load_q          <= '0;
+            loading_q       <= 1'b0;
+            key_q           <= '0;
+            contest_q       <= '0;
             whole_q         <= 1'b0;
             counted_q       <= '0;
             slot_q          <= '0;
@@ -253,7 +280,8 @@ module tally_board #(
                 Rest: begin
                     slot_q <= '0;
                     if (ballot_valid && ballot_ready) begin
-                        ballot_q <= {ballot_word, ballot_q[32*Words-1:32]};
+                        if (count_q == '0) key_q <= ballot_word;
+                        if (count_q == WordBits'(2)) contest_q <= ballot_word;
                         if (count_q != WordBits'(Words + 1)) count_q <= count_q + WordBits'(1);
                         whole_q <= ballot_last;
                     end
@@ -269,9 +297,11 @@ module tally_board #(
                     if (slot_q != counted_q) slot_q <= slot_q + (SlotBits + 1)'(1);
                     if (absent) begin
                         counted_q    <= counted_q + (SlotBits + 1)'(1);
-                        total_q      <= TotalBits'(contest * Candidates);
+                        total_q      <= TotalBits'(contest_q * Candidates);
                         left_marks_q <= (TotalBits + 1)'(Candidates);
-                        state_q      <= Multiply;
+                        place_q      <= PlaceBits'(3);
+                        load_q       <= LoadBits'(CWords);
+                        state_q      <= Load;
                     end else if (!right || there || (slot_q == counted_q && !asked_valid_q)) begin
                         // Counted before, or not to be counted.
                         dropped_o <= !right || !there;
@@ -279,6 +309,16 @@ module tally_board #(
                         count_q   <= '0;
                         state_q   <= Rest;
                     end
+                end
+                Load: begin
+                    // A word a cycle, which is there in the next.
+                    loading_q <= load_q != '0;
+                    if (load_q != '0) begin
+                        place_q <= place_q + PlaceBits'(1);
+                        load_q  <= load_q - LoadBits'(1);
+                    end
+                    if (loading_q) c_q <= {loaded, c_q[N-1:32]};
+                    if (loading_q && load_q == '0) state_q <= Multiply;
                 end
                 Multiply:
                 if (power_ready) begin
@@ -291,8 +331,8 @@ module tally_board #(
                     totals_q[total_q] <= r;
                     total_q           <= total_q + TotalBits'(1);
                     left_marks_q      <= left_marks_q - (TotalBits + 1)'(1);
-                    ballot_q          <= {N'(0), ballot_q[32*Words-1:96+N], ballot_q[95:0]};
-                    state_q           <= Multiply;
+                    load_q            <= LoadBits'(CWords);
+                    state_q           <= Load;
                     if (left_marks_q == (TotalBits + 1)'(1)) begin
                         whole_q <= 1'b0;
                         count_q <= '0;
@@ -344,5 +384,5 @@ module tally_board #(
     end
 
     logic unused;
-    assign unused = &{1'b0, unused_ready, unused_delivered, unused_up, unused_line_up, unused_mul, table_error, asked_slot_q};
+    assign unused = &{1'b0, unused_ready, unused_delivered, unused_up, unused_line_up, unused_mul, unused_ballot_error, table_error, asked_slot_q};
 endmodule

@@ -1,4 +1,4 @@
-//! The two boards of the ballot machine together (`rtl/election`), for n of 256 bits: votes enter over a serial line, ballots cross the peripheral interface, and the
+//! The two boards of the ballot machine together (`rtl/election`), for n of 256 bits, and a vote for n of 2048: votes enter over a serial line, ballots cross the peripheral interface, and the
 //! totals come out right, over wires with noise, with resets and power failures at random. Ciphertexts, products and totals are compared with GMP, and what the boards
 //! make is put into the record of an election, which is verified as everybody would.
 
@@ -12,16 +12,27 @@ use hearith_election::{
     board_file, verify,
 };
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
-use hearith_rtl::TALLY_BOARD;
+use hearith_rtl::{TALLY_BOARD, TALLY_BOARD_2048};
 use hearith_simulated::ballot_machine::{EncryptorBoard, NoiseFault, Terminal, Wire};
-use hearith_simulated::designs::ENCRYPTOR_BOARD;
+use hearith_simulated::designs::{ENCRYPTOR_BOARD, ENCRYPTOR_BOARD_2048};
+use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Random};
 use rug::{Integer, integer::Order};
 
 const CANDIDATES: usize = 2;
-/// Words of n^2.
-const C_WORDS: usize = 16;
 const POLICY: KeyPolicy = KeyPolicy::AllowInsecure;
+
+/// Boards that fit together.
+struct Boards {
+    encryptor: &'static Design,
+    tally: &'static Design,
+    /// Cycles that either may take for a message.
+    patience: u64,
+}
+
+const SMALL: Boards = Boards { encryptor: &ENCRYPTOR_BOARD, tally: &TALLY_BOARD, patience: 4_000_000 };
+/// For keys as they are used.
+const REAL: Boards = Boards { encryptor: &ENCRYPTOR_BOARD_2048, tally: &TALLY_BOARD_2048, patience: 12_000_000 };
 
 /// A key, for tests alone.
 struct Key {
@@ -36,16 +47,16 @@ struct Key {
 }
 
 impl Key {
-    fn new() -> Self {
+    fn new(bits: u32) -> Self {
         // p = q = 3 mod 4, as the election asks for.
-        let prime = |from: u128| {
-            let mut prime = Integer::from(from).next_prime();
+        let prime = |from: u32| {
+            let mut prime = (Integer::from(from) << (bits / 2 - 8)).next_prime();
             while prime.mod_u(4) != 3 {
                 prime.next_prime_mut();
             }
             prime
         };
-        let (p, q) = (prime(0xc8 << 120), prime(0xf3 << 120));
+        let (p, q) = (prime(0xc8), prime(0xf3));
         let n = p.clone() * &q;
         let h = n.clone() - Integer::from(123_456_789_123_u64).square();
         let be = |number: &Integer| number.to_digits::<u8>(Order::Msf);
@@ -58,11 +69,17 @@ impl Key {
         Self { private, n, h, square, base, exponent: lambda * inverse, root }
     }
 
-    /// What the boards are given.
-    fn ports(&self) -> HashMap<&'static str, Integer> {
+    /// Bytes of n.
+    fn bytes(&self) -> usize {
+        self.n.significant_digits::<u8>()
+    }
+
+    /// What boards are given whose products go by digits of so many bits.
+    fn ports(&self, digit: u32) -> HashMap<&'static str, Integer> {
         let (m, n) = (&self.square, &self.n);
-        let r = Integer::from(1) << 576_u32;
-        let digit = Integer::from(1) << 64_u32;
+        // R > 8 n^2.
+        let r = Integer::from(1) << (m.significant_bits() + 3).next_multiple_of(digit);
+        let digit = Integer::from(1) << digit;
         let inverse = |of: &Integer| digit.clone() - of.clone().invert(&digit).expect("it is odd");
         let power = |k: u32, of: &Integer| rug::ops::Pow::pow(r.clone(), k) % of;
         [
@@ -231,6 +248,7 @@ impl Files for Record {
 struct Machine {
     key: Key,
     ways: Vec<Way>,
+    patience: u64,
     encryptor: EncryptorBoard,
     tally: Bench,
     office: Terminal,
@@ -241,12 +259,14 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(seed: u64, rate: f64, ways: &[Way]) -> Self {
+    fn new(boards: &Boards, seed: u64, rate: f64, ways: &[Way]) -> Self {
+        let size = EncryptorBoard::size(boards.encryptor);
         let mut machine = Self {
-            key: Key::new(),
+            key: Key::new(size.key_bits),
             ways: ways.to_vec(),
-            encryptor: EncryptorBoard::new(&ENCRYPTOR_BOARD, seed).unwrap(),
-            tally: Bench::new(TALLY_BOARD.model(), seed),
+            patience: boards.patience,
+            encryptor: EncryptorBoard::new(boards.encryptor, seed).unwrap(),
+            tally: Bench::new(boards.tally.model(), seed),
             office: Terminal::new(0x2000 + seed as u16),
             wires: [10, 11, 12, 13].map(|wire| Wire::new(rate, wire * 100 + seed)),
             tags: 1,
@@ -254,7 +274,7 @@ impl Machine {
         };
         machine.set_rate(rate);
         machine.tell([0; 32]);
-        for (port, value) in machine.key.ports() {
+        for (port, value) in machine.key.ports(boards.tally.parameter("Digit")) {
             let limbs = value.to_digits(Order::Lsf);
             let has = |bench: &Bench| bench.model.design().port(port).is_some();
             if has(&machine.tally) {
@@ -305,7 +325,7 @@ impl Machine {
     /// A vote in a contest.
     fn booth(&self, id: u32, voter: u32, contest: u16) -> Booth {
         let rules = self.ways.get(usize::from(contest)).unwrap_or(&ANY).rules;
-        let form = Form { key_bytes: 32, candidates: CANDIDATES, marks: rules.marks, sum: rules.sum() };
+        let form = Form { key_bytes: self.key.bytes(), candidates: CANDIDATES, marks: rules.marks, sum: rules.sum() };
         Booth::new(form, id, voter, contest)
     }
 
@@ -327,7 +347,7 @@ impl Machine {
 
     fn ask(&mut self, booth: &mut Booth, words: &[u32]) -> Answer {
         self.encryptor.terminal.say(words);
-        self.answer(booth, 2_000_000).expect("an answer of the encryptor board")
+        self.answer(booth, self.patience / 2).expect("an answer of the encryptor board")
     }
 
     fn vote(&mut self, booth: &mut Booth, choices: &[u32]) -> Answer {
@@ -356,7 +376,7 @@ impl Machine {
     /// What the tally board says.
     fn office(&mut self, words: &[u32]) -> Vec<u32> {
         self.office.say(words);
-        for _ in 0..4_000_000 {
+        for _ in 0..self.patience {
             self.step();
             if let Some(answer) = self.office.hear() {
                 return answer.to_vec();
@@ -380,7 +400,7 @@ impl Machine {
     fn told(&mut self, order: u32, contest: usize, mark: usize) -> Integer {
         let question = [order, contest as u32, mark as u32];
         let answer = self.office(&question);
-        assert_eq!((&answer[..3], answer.len()), (&question[..], 3 + C_WORDS));
+        assert_eq!((&answer[..3], answer.len()), (&question[..], 3 + self.key.bytes() / 2));
         number(&answer[3..])
     }
 
@@ -423,7 +443,7 @@ fn challenge(machine: &mut Machine, office: &mut Office, voter: usize) {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn units_that_differ_encrypt_nothing() {
-    let mut machine = Machine::new(2, 0.0, &[ONE]);
+    let mut machine = Machine::new(&SMALL, 2, 0.0, &[ONE]);
     let mut vote = machine.booth(3, 1, 0);
     machine.encryptor.terminal.say(&vote.vote(&[0]));
     // In the middle of the power a bit of one unit's exponent turns over.
@@ -442,7 +462,7 @@ fn units_that_differ_encrypt_nothing() {
         machine.step();
         machine.encryptor.terminal.hear()
     });
-    assert_eq!(part.map(|words| (words[0], words.len())), Some((5, 2 + C_WORDS)));
+    assert_eq!(part.map(|words| (words[0], words.len())), Some((5, 2 + machine.key.bytes() / 2)));
 }
 
 /// A vote up to its place in the log, on a machine whose boards are reset, or lose their power, at any time: a terminal that gets no answer begins again.
@@ -473,6 +493,37 @@ fn persist(machine: &mut Machine, random: &mut Random, every: u64, mut booth: Bo
             }
         }
     }
+}
+
+/// The election is closed, and its record says that these votes were cast: as the tally board has decrypted them, and as everybody verifies.
+fn record_holds(machine: &mut Machine, office: &mut Office, products: Products, votes: &[Vec<u64>]) {
+    let election = office.election().id();
+    office.publish(Body::Close(Of { election }));
+    let width = machine.key.bytes();
+    let tally = products.to_tally(office.state.counted());
+    // What the tally board says is what everybody computes from the ballots.
+    let mut decrypted = |contest: usize, mark: usize| {
+        assert_eq!(
+            big_endian(&machine.told(1, contest, mark), 2 * width),
+            tally.contests[contest][mark],
+            "{contest} {mark}"
+        );
+        let plaintext = machine.total(contest, mark);
+        Decrypted {
+            opening: big_endian(&machine.told(4, contest, mark), width),
+            plaintext: big_endian(&plaintext, width),
+        }
+    };
+    let contests = (0..votes.len()).map(|contest| (0..CANDIDATES).map(|mark| decrypted(contest, mark)).collect());
+    let contests = contests.collect();
+    office.publish(Body::Tally(tally));
+    office.publish(Body::Opening(Opening { contests, election }));
+    let outcome = office.state.outcome().unwrap();
+    assert_eq!(outcome.contests, votes);
+    office.publish(Body::Result(outcome));
+    let report = verify(&office.record(), POLICY, Engine::best(), &|_| {}).unwrap();
+    assert!(report.is_good(), "{:?}", report.to_json());
+    assert_eq!(report.result().map(|result| &result.contests[..]), Some(votes));
 }
 
 /// An election over noisy wires, with resets, whose number it gives: what the terminals have of it, and the tally board, makes a record that holds.
@@ -507,25 +558,7 @@ fn holds(mut machine: Machine, mut office: Office, rate: f64, every: u64, seed: 
     machine.wait_for(ballots);
     assert_eq!(machine.office(&[2, 3, 0]), [3]);
     assert_eq!(machine.office(&[4]), [3]);
-    let election = office.election().id();
-    office.publish(Body::Close(Of { election }));
-    let tally = products.to_tally(office.state.counted());
-    // What the tally board says is what everybody computes from the ballots.
-    let mut decrypted = |contest: usize, mark: usize| {
-        assert_eq!(big_endian(&machine.told(1, contest, mark), 64), tally.contests[contest][mark], "{contest} {mark}");
-        let plaintext = machine.total(contest, mark);
-        Decrypted { opening: big_endian(&machine.told(4, contest, mark), 32), plaintext: big_endian(&plaintext, 32) }
-    };
-    let contests = (0..ways.len()).map(|contest| (0..CANDIDATES).map(|mark| decrypted(contest, mark)).collect());
-    let contests = contests.collect();
-    office.publish(Body::Tally(tally));
-    office.publish(Body::Opening(Opening { contests, election }));
-    let outcome = office.state.outcome().unwrap();
-    assert_eq!(outcome.contests, votes, "{resets} resets");
-    office.publish(Body::Result(outcome));
-    let report = verify(&office.record(), POLICY, Engine::best(), &|_| {}).unwrap();
-    assert!(report.is_good(), "{:?}", report.to_json());
-    assert_eq!(report.result().map(|result| &result.contests), Some(&votes));
+    record_holds(&mut machine, &mut office, products, &votes);
     // A source that is stuck: the machine refuses to encrypt, and says so.
     machine.encryptor.noise.fault = Some(NoiseFault::Stuck);
     (0..200).for_each(|_| machine.step());
@@ -538,7 +571,7 @@ fn holds(mut machine: Machine, mut office: Office, rate: f64, every: u64, seed: 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn an_election_survives_resets_and_noise_and_its_record_holds() {
-    let mut machine = Machine::new(7, 1e-4, &[ONE]);
+    let mut machine = Machine::new(&SMALL, 7, 1e-4, &[ONE]);
     let office = machine.set_up(2);
     assert!(holds(machine, office, 1e-4, 900_000, 7) > 0);
 }
@@ -546,7 +579,7 @@ fn an_election_survives_resets_and_noise_and_its_record_holds() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn votes_are_refused_challenged_and_counted() {
-    let mut machine = Machine::new(1, 1e-5, &[ONE_OR_NONE]);
+    let mut machine = Machine::new(&SMALL, 1, 1e-5, &[ONE_OR_NONE]);
     let mut office = machine.set_up(2);
     // A voter that there is not, a candidate that there is not, one twice, too many, a contest that there is not.
     let wrong: [(u32, u16, &[u32], Refusal); 5] = [
@@ -565,10 +598,35 @@ fn votes_are_refused_challenged_and_counted() {
 }
 
 #[test]
+#[ignore = "a long test: minutes of simulation, of boards for a key of 2048 bits"]
+fn a_vote_at_real_size_is_proved_stored_and_counted() {
+    let mut machine = Machine::new(&REAL, 5, 0.0, &[ONE]);
+    let mut office = machine.set_up(1);
+    let mut booth = machine.booth(1, 0, 0);
+    let sealed = machine.seal(&mut booth, &[1]);
+    println!("a ballot of two marks, with its proofs, takes {} cycles", machine.cycle);
+    let cast = booth.cast();
+    assert_eq!(machine.ask(&mut booth, &cast), Answer::Stored);
+    let mut products = Products::new(office.election());
+    let ballot = office.ballot(0, vec![selection(sealed)]);
+    products.add(&[(&ballot, 1)]).unwrap();
+    // Its proofs are verified.
+    office.enter_for(0, Body::Ballot(ballot));
+    // It is in several pages of the memory, and there after the power failed.
+    assert_eq!(machine.encryptor.flash.programs, 5);
+    machine.encryptor.reset(true);
+    machine.encryptor.terminal.reset();
+    machine.reset_tally();
+    machine.wait_for(1);
+    record_holds(&mut machine, &mut office, products, &[vec![0, 1]]);
+    println!("and all of it {} cycles", machine.cycle);
+}
+
+#[test]
 #[ignore = "a long test: minutes of simulation"]
 fn elections_survive_resets_and_noise_and_their_records_hold() {
     for (seed, rate) in [(8, 1e-6), (9, 1e-4), (10, 3e-4)] {
-        let mut machine = Machine::new(seed, rate, &[ONE, ANY, ONE_OR_NONE]);
+        let mut machine = Machine::new(&SMALL, seed, rate, &[ONE, ANY, ONE_OR_NONE]);
         let office = machine.set_up(4);
         assert!(holds(machine, office, rate, 2_000_000, seed) > 0);
     }
