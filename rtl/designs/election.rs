@@ -15,7 +15,7 @@ fn tally_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Design {
         ("Slots", slots),
         ("Digit", digit),
     ];
-    let times = [("Period", 8), ("Timeout", 40_000), ("Retries", 4)];
+    let times = [("Period", 8), ("Timeout", 40_000), ("Retries", 4), ("Samples", 640), ("Quiet", 4000)];
     let design = sizes.into_iter().chain(times).fold(design, |design, (name, value)| design.parameter(name, value));
     design.shared(&["mod_exp_pair"])
 }
@@ -51,6 +51,10 @@ pub fn designs() -> Vec<Design> {
         vote_log("vote_log", [5, 8, 32]),
         vote_log("vote_log_pages", [150, 10, 8]),
         vote_log("vote_log_sectors", [1030, 13, 2]),
+        Design::new("share_prover", "share_prover")
+            .source("election/ballot_pkg.sv")
+            .parameter("N", 256)
+            .memory("share_prover", "share_q"),
         tally_board("tally_board", [256, 3, 16, 64]),
         // For the encryptor board of that size, and its long test.
         tally_board("tally_board_2048", [2048, 1, 4, 256]).optimisation(2).long(),

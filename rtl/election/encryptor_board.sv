@@ -19,7 +19,7 @@
 // has failed nothing is encrypted. A ballot's words are where its record will be written from (vote_log), as they leave for the line. Ballots are forwarded to the tally board in the order of the log, all of them again after a reset of either board: the tally
 // counts each key once.
 module encryptor_board #(
-    parameter int unsigned N          = 512,   // bits of n^2, a multiple of 32
+    parameter int unsigned N          = 512,   // bits of n^2, a multiple of 64
     parameter int unsigned ABits      = 128,   // bits of an exponent, a multiple of 32, at least 64
     parameter int unsigned Digit      = 32,    // of products, as in mont_mul_digit
     parameter int unsigned Voters     = 1000,
@@ -502,7 +502,8 @@ module encryptor_board #(
                     state_q <= Order;
                     if (!of_sum) begin
                         marks_q <= marks_q >> 1;
-                        for (int k = 0; k < int'(Candidates); k++) openings_q[k] <= k + 1 == int'(Candidates) ? opening : openings_q[(k+1)%Candidates];
+                        for (int k = 0; k < int'(Candidates) - 1; k++) openings_q[k] <= openings_q[(k+1)%Candidates];
+                        openings_q[Candidates-1] <= opening;
                         if (8'(mark_q) < candidates) sum_q <= sum_q + OBits'(opening);
                     end
                     if (of_sum || (mark_q == MarkBits'(Candidates - 1) && !asks_sum)) begin
@@ -552,7 +553,8 @@ module encryptor_board #(
                 Open:
                 if (line_in_ready) begin
                     // What was said is gone.
-                    for (int k = 0; k < int'(Candidates); k++) openings_q[k] <= {k + 1 == int'(Candidates) ? 32'd0 : openings_q[(k+1)%Candidates][31:0], openings_q[k][ABits-1:32]};
+                    for (int k = 0; k < int'(Candidates) - 1; k++) openings_q[k] <= {openings_q[(k+1)%Candidates][31:0], openings_q[k][ABits-1:32]};
+                    openings_q[Candidates-1] <= openings_q[Candidates-1] >> 32;
                     left_q <= left_q - said_t'(1);
                     if (line_in_last) begin
                         opening_q <= 1'b0;

@@ -48,7 +48,8 @@ module vote_log #(
     localparam int unsigned Sectors = (Slots << SlotLog) >> 12;
     if (Body < 1) $error("vote_log: Body must be at least 1");
     if (SlotLog < 4 || SlotLog > 23 || 4 * Words > (1 << SlotLog)) $error("vote_log: a slot must hold a record");
-    if (Slots < 2 || SlotBits + SlotLog > 24 || (Slots << SlotLog) % 4096 != 0) $error("vote_log: Slots must fill sectors, and have 24 bits of address");
+    if (Slots < 2 || SlotBits + SlotLog > 24 || (Slots << SlotLog) % 4096 != 0)
+        $error("vote_log: Slots must fill sectors, and have 24 bits of address");
 
     typedef logic [SlotBits:0] slot_t;
     localparam int unsigned WordBits = $clog2(Words + 1);
@@ -91,7 +92,9 @@ module vote_log #(
     logic ordered;
     logic [12:0] sector_q;
 
-    assign flash_valid = (state_q == Settle && table_ready && record_ready) || state_q == Scan || state_q == Write || state_q == Verify || state_q == Read || state_q == Wipe;
+    logic reads;
+    assign reads = state_q == Scan || state_q == Verify || state_q == Read;
+    assign flash_valid = (state_q == Settle && table_ready && record_ready) || reads || state_q == Write || state_q == Wipe;
     assign ordered = flash_valid && flash_ready;
     always_comb begin
         flash_command = 8'h03;

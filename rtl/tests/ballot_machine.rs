@@ -2,22 +2,27 @@
 //! totals come out right, over wires with noise, with resets and power failures at random. Ciphertexts, products and totals are compared with GMP, and what the boards
 //! make is put into the record of an election, which is verified as everybody would.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read};
+use std::rc::Rc;
 
-use hearith_device::ballot::{Answer, Booth, Form, Refusal, Rules, Sealed, Setup};
+use hearith_device::ballot::{Answer, Booth, Decline, Form, Line, Refusal, Rules, Sealed, Setup, Tally};
+use hearith_device::{Error, ErrorKind};
 use hearith_election::{
     Ballot, Board, Body, Bytes, Challenge, Contest, Decrypted, Election, ElectionKey, HEADS, Limit, Manifest, Mark,
-    Method, Notice, Of, Opened, Opening, Products, Selection, Signer, Source as Files, State, Voter, Voters,
-    board_file, verify,
+    Method, Notice, Of, Opened, Opening, Products, Selection, Share, Signer, Source as Files, State, Trustees, Voter,
+    Voters, board_file, verify,
 };
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
 use hearith_rtl::{TALLY_BOARD, TALLY_BOARD_2048};
-use hearith_simulated::ballot_machine::{EncryptorBoard, NoiseFault, Terminal, Wire};
+use hearith_simulated::ballot_machine::{EncryptorBoard, NoiseFault, NoiseSource, Terminal, Wire};
 use hearith_simulated::designs::{ENCRYPTOR_BOARD, ENCRYPTOR_BOARD_2048};
+use hearith_threshold::{KeyShare, Verification, deal};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Random};
-use rug::{Integer, integer::Order};
+use rug::{Integer, integer::IsPrime, integer::Order};
+use zeroize::Zeroizing;
 
 const CANDIDATES: usize = 2;
 const POLICY: KeyPolicy = KeyPolicy::AllowInsecure;
@@ -47,11 +52,20 @@ struct Key {
 }
 
 impl Key {
+    /// Of primes that are 3 modulo 4, as the election asks for.
     fn new(bits: u32) -> Self {
-        // p = q = 3 mod 4, as the election asks for.
+        Self::of_primes(bits, |prime| prime.mod_u(4) == 3)
+    }
+
+    /// Of safe primes, as sharing asks for.
+    fn safe(bits: u32) -> Self {
+        Self::of_primes(bits, |prime| (prime.clone() >> 1_u32).is_probably_prime(30) != IsPrime::No)
+    }
+
+    fn of_primes(bits: u32, fits: impl Fn(&Integer) -> bool) -> Self {
         let prime = |from: u32| {
             let mut prime = (Integer::from(from) << (bits / 2 - 8)).next_prime();
-            while prime.mod_u(4) != 3 {
+            while !fits(&prime) {
                 prime.next_prime_mut();
             }
             prime
@@ -166,7 +180,7 @@ struct Office {
 }
 
 impl Office {
-    fn new(key: &Key, ways: &[Way], voters: usize) -> Self {
+    fn new(key: &Key, shared: Option<&Verification>, ways: &[Way], voters: usize) -> Self {
         let signer = || Signer::generate().unwrap();
         let (organiser, keeper) = (signer(), signer());
         let candidates: Vec<String> = ["Ada", "Bo"].map(String::from).into();
@@ -182,7 +196,7 @@ impl Office {
             organiser: organiser.public(),
             revoting: false,
             title: "An election by machine".into(),
-            trustees: None,
+            trustees: shared.map(Trustees::new),
         };
         let first = Notice::signed(Body::Election(Box::new(manifest)), &organiser);
         let state = State::begin(&first, POLICY, Engine::best()).unwrap();
@@ -252,6 +266,8 @@ struct Machine {
     encryptor: EncryptorBoard,
     tally: Bench,
     office: Terminal,
+    /// The tally board's.
+    noise: NoiseSource,
     /// To the tally board from the office and the encryptor, and back.
     wires: [Wire; 4],
     tags: u64,
@@ -260,14 +276,19 @@ struct Machine {
 
 impl Machine {
     fn new(boards: &Boards, seed: u64, rate: f64, ways: &[Way]) -> Self {
-        let size = EncryptorBoard::size(boards.encryptor);
+        let key = Key::new(EncryptorBoard::size(boards.encryptor).key_bits);
+        Self::with_key(boards, key, seed, rate, ways)
+    }
+
+    fn with_key(boards: &Boards, key: Key, seed: u64, rate: f64, ways: &[Way]) -> Self {
         let mut machine = Self {
-            key: Key::new(size.key_bits),
+            key,
             ways: ways.to_vec(),
             patience: boards.patience,
             encryptor: EncryptorBoard::new(boards.encryptor, seed).unwrap(),
             tally: Bench::new(boards.tally.model(), seed),
             office: Terminal::new(0x2000 + seed as u16),
+            noise: NoiseSource::new(),
             wires: [10, 11, 12, 13].map(|wire| Wire::new(rate, wire * 100 + seed)),
             tags: 1,
             cycle: 0,
@@ -303,17 +324,39 @@ impl Machine {
     }
 
     fn step(&mut self) {
-        let (told, spi) = (self.tally.model.bit("tx_o"), self.encryptor.to_tally());
-        let [to_tally, to_office, copi, cipo] = &mut self.wires;
-        let asked = to_tally.carry(self.office.level());
+        let spi = self.encryptor.to_tally();
+        let [_, _, copi, cipo] = &mut self.wires;
         let copi = copi.carry(spi.copi);
         let cipo = cipo.carry(self.tally.model.bit("cipo_o"));
         self.encryptor.step(cipo);
-        let inputs = [("rx_i", asked), ("copi_i", copi), ("sck_i", spi.sck), ("cs_ni", spi.cs_n)];
-        inputs.into_iter().for_each(|(port, level)| self.tally.model.set(port, level));
+        self.step_tally([("copi_i", copi), ("sck_i", spi.sck), ("cs_ni", spi.cs_n)]);
+    }
+
+    /// A cycle of the tally board, and of the office's end of its line.
+    fn step_tally(&mut self, spi: [(&str, bool); 3]) {
+        let told = self.tally.model.bit("tx_o");
+        let asked = self.wires[0].carry(self.office.level());
+        let noise = self.noise.next();
+        let inputs = [("rx_i", asked), ("noise_i", noise.unwrap_or_default()), ("noise_valid_i", noise.is_some())];
+        inputs.into_iter().chain(spi).for_each(|(port, level)| self.tally.model.set(port, level));
         self.tally.step();
-        self.office.step(to_office.carry(told));
+        self.office.step(self.wires[1].carry(told));
         self.cycle += 1;
+    }
+
+    /// Makes the tally board a trustee's, who has another board than the trustee before.
+    fn appoint(&mut self, trustee: &KeyShare, shared: &Verification, election: &[u8; 32]) {
+        let number = |bytes: &[u8]| Integer::from_digits(bytes, Order::Msf);
+        let numbers = [
+            ("generator_i", number(&shared.base_be())),
+            ("verifier_i", number(&trustee.verification_be())),
+            ("needed_i", trustee.needed().into()),
+            ("trustees_i", trustee.trustees().into()),
+            ("trustee_i", trustee.trustee().into()),
+            ("election_i", number(election)),
+        ];
+        numbers.iter().for_each(|(port, value)| self.tally.model.set_limbs(port, &value.to_digits(Order::Lsf)));
+        self.reset_tally();
     }
 
     fn reset_tally(&mut self) {
@@ -412,9 +455,34 @@ impl Machine {
 
     /// The election that this machine is set up for.
     fn set_up(&mut self, voters: usize) -> Office {
-        let office = Office::new(&self.key, &self.ways, voters);
+        let office = Office::new(&self.key, None, &self.ways, voters);
         self.tell(office.election().id().0);
         office
+    }
+}
+
+/// The office's line to the tally board, while nothing comes from the encryptor board.
+struct OfficeLine(Rc<RefCell<Machine>>);
+
+impl Line for OfficeLine {
+    fn describe(&self) -> String {
+        "the tally board".into()
+    }
+
+    fn say(&mut self, words: &[u32]) -> Result<(), Error> {
+        self.0.borrow_mut().office.say(words);
+        Ok(())
+    }
+
+    fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
+        let mut machine = self.0.borrow_mut();
+        for _ in 0..machine.patience {
+            machine.step_tally([("copi_i", false), ("sck_i", false), ("cs_ni", true)]);
+            if let Some(words) = machine.office.hear() {
+                return Ok(words);
+            }
+        }
+        Err(ErrorKind::MachineSilent.into())
     }
 }
 
@@ -438,6 +506,85 @@ fn challenge(machine: &mut Machine, office: &mut Office, voter: usize) {
     let openings = vec![openings.iter().map(opened).collect()];
     let ballot = office.ballot(voter, vec![selection(sealed)]);
     office.enter_for(voter, Body::Challenge(Challenge { ballot, election: office.election().id(), openings }));
+}
+
+fn declined<T>(answer: Result<T, Error>) -> Decline {
+    match answer.map_err(|error| error.kind().clone()) {
+        Err(ErrorKind::OrderDeclined { decline }) => decline,
+        Err(other) => panic!("{other:?}"),
+        Ok(_) => panic!("it was not declined"),
+    }
+}
+
+/// The tally's decryption by three trustees of five, each with a board of their own: an election by approval, whose record holds.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn boards_of_three_trustees_of_five_decrypt_a_tally() {
+    let key = Key::safe(256);
+    let (shared, trustees) = deal(&key.private, 3, 5).unwrap();
+    let mut machine = Machine::with_key(&SMALL, key, 21, 0.0, &[ANY]);
+    let mut office = Office::new(&machine.key, Some(&shared), &machine.ways, 2);
+    let election = office.election().id();
+    machine.tell(election.0);
+    let mut products = Products::new(office.election());
+    for (voter, choices) in [&[0, 1][..], &[0]].into_iter().enumerate() {
+        let mut booth = machine.booth(voter as u32, voter as u32, 0);
+        let sealed = machine.seal(&mut booth, choices);
+        let cast = booth.cast();
+        assert_eq!(machine.ask(&mut booth, &cast), Answer::Stored);
+        let ballot = office.ballot(voter, vec![selection(sealed)]);
+        products.add(&[(&ballot, 1)]).unwrap();
+        office.enter_for(voter, Body::Ballot(ballot));
+    }
+    office.publish(Body::Close(Of { election }));
+    let products = products.to_tally(office.state.counted());
+    office.publish(Body::Tally(products.clone()));
+    let machine = Rc::new(RefCell::new(machine));
+    let mut tally = Tally::new(Box::new(OfficeLine(machine.clone())), 32);
+    let mut cycles = Vec::new();
+    for trustee in [&trustees[0], &trustees[2], &trustees[4]] {
+        machine.borrow_mut().appoint(trustee, &shared, &election.0);
+        machine.borrow_mut().wait_for(2);
+        // Another's share is not kept, nor is part of one, and a reset has left none.
+        assert_eq!(declined(tally.share(0, 0)), Decline::NoShare);
+        assert_eq!(declined(tally.load(&trustees[1].exponent_be())), Decline::WrongShare);
+        assert_eq!(declined(tally.share(0, 0)), Decline::NoShare);
+        tally.load(&trustee.exponent_be()).unwrap();
+        assert_eq!(machine.borrow_mut().office(&[6, 1, 2]), [3, 5]);
+        assert_eq!(declined(tally.share(0, 0)), Decline::NoShare);
+        tally.load(&trustee.exponent_be()).unwrap();
+        assert_eq!(declined(tally.share(3, 0)), Decline::NoSuchContest);
+        assert_eq!(declined(tally.share(0, 2)), Decline::NoSuchMark);
+        let mut shares = Vec::new();
+        for mark in 0..CANDIDATES {
+            assert_eq!(tally.product(0, mark as u32).unwrap(), products.contests[0][mark].0);
+            let before = machine.borrow().cycle;
+            shares.extend(tally.share(0, mark as u32).unwrap());
+            cycles.push(machine.borrow().cycle - before);
+        }
+        tally.forget().unwrap();
+        assert_eq!(declined(tally.share(0, 0)), Decline::NoShare);
+        // Its proofs are verified.
+        office.enter(Notice::unsigned(Body::Share(Share {
+            election,
+            shares: Bytes(shares),
+            trustee: trustee.trustee(),
+        })));
+    }
+    println!("a share of a decryption, with its proof, takes {cycles:?} cycles");
+    for words in [&[9, 0, 0][..], &[5, 0], &[7, 0], &[5, 0, 0, 0]] {
+        assert_eq!(machine.borrow_mut().office(words), [3, 1]);
+    }
+    // Without noise there is no proof.
+    tally.load(&trustees[4].exponent_be()).unwrap();
+    machine.borrow_mut().noise.fault = Some(NoiseFault::Stuck);
+    (0..1000).for_each(|_| machine.borrow_mut().step());
+    assert_eq!(declined(tally.share(0, 0)), Decline::NoNoise);
+    let outcome = office.state.outcome().unwrap();
+    assert_eq!(outcome.contests, [[2, 1]]);
+    office.publish(Body::Result(outcome));
+    let report = verify(&office.record(), POLICY, Engine::best(), &|_| {}).unwrap();
+    assert!(report.is_good(), "{:?}", report.to_json());
 }
 
 #[test]
@@ -556,8 +703,8 @@ fn holds(mut machine: Machine, mut office: Office, rate: f64, every: u64, seed: 
     // The tally board loses everything, and gets it again.
     machine.reset_tally();
     machine.wait_for(ballots);
-    assert_eq!(machine.office(&[2, 3, 0]), [3]);
-    assert_eq!(machine.office(&[4]), [3]);
+    assert_eq!(machine.office(&[2, 3, 0]), [3, 2]);
+    assert_eq!(machine.office(&[4]), [3, 1]);
     record_holds(&mut machine, &mut office, products, &votes);
     // A source that is stuck: the machine refuses to encrypt, and says so.
     machine.encryptor.noise.fault = Some(NoiseFault::Stuck);
