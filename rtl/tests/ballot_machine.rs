@@ -345,7 +345,7 @@ impl Machine {
     fn step_tally(&mut self, spi: [(&str, bool); 3]) {
         let told = self.tally.model.bit("tx_o");
         let asked = self.wires[0].carry(self.office.level());
-        let noise = self.noise.next();
+        let noise = self.noise.bit();
         let inputs = [("rx_i", asked), ("noise_i", noise.unwrap_or_default()), ("noise_valid_i", noise.is_some())];
         inputs.into_iter().chain(spi).for_each(|(port, level)| self.tally.model.set(port, level));
         self.tally.step();

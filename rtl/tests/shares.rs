@@ -216,7 +216,7 @@ fn shares_and_their_proofs_are_those_of_the_protocol_in_the_same_time_for_all() 
         let number = power(&c, share.clone() * 2_u32);
         let (a, b) = (power(&c, rho.clone() * 4_u32), power(&unit.generator, rho.clone()));
         let e = challenge(&unit.n, [&unit.generator, &verifier, &c, &number, &a, &b]);
-        let expected: Vec<Integer> = vec![number, a, b, rho + e * share];
+        let expected = [number, a, b, rho + e * share];
         let words = unit.said.split_at(3 * WIDTH / 4);
         let said = words.0.chunks(WIDTH / 4).chain([words.1]).map(|words| Integer::from_digits(words, Order::Lsf));
         assert_eq!(said.collect::<Vec<_>>(), expected);

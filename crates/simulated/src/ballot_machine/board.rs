@@ -118,7 +118,7 @@ impl EncryptorBoard {
         let from_terminal = self.wires[0].carry(self.terminal.level());
         let from_board = self.wires[1].carry(said);
         let flash = self.flash.step(flash[0], flash[1], flash[2]);
-        let noise = self.noise.next();
+        let noise = self.noise.bit();
         let inputs = [
             ("rx_i", from_terminal),
             ("cipo_i", cipo),
