@@ -64,7 +64,9 @@ INSIDE = {
         *("uart_link", "spi_controller_link", "vote_processor", "noise_source_port", "health_tests", "vote_log", "spi_flash"),
         *("mark_prover", "proof_challenge", "sha256", "twin_power", "secret_power"),
     ],
-    "tally board, digits of 32 bits": ["uart_link", "spi_peripheral_link", "mod_exp_pair"],
+    "tally board, digits of 32 bits": [
+        *("uart_link", "spi_peripheral_link", "noise_source_port", "mod_exp_pair", "share_prover", "share_challenge", "sha256"),
+    ],
 }
 # What is placed and routed on the ECP5.
 ROUTED = {

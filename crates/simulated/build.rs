@@ -168,34 +168,42 @@ fn dghv() -> Vec<Design> {
     ]
 }
 
-/// The ballot machine's encryptor board, and a terminal's end of its line: for n of 256 bits, since a page of its memory must take a ballot. `rtl` has the tally board.
-fn ballot_machine() -> Vec<Design> {
-    let line = |design: Design| {
-        let times = [("Period", 8), ("Timeout", 40_000), ("Retries", 4)];
-        let design = times.into_iter().fold(design, |design, (name, value)| design.parameter(name, value));
-        design.source("../../rtl/links/link_pkg.sv")
-    };
-    let board = [
-        ("N", 512),
-        ("ABits", 128),
-        ("Contests", 3),
+/// The serial line of a ballot machine's board, whose bits are short, so that simulations are.
+fn line(design: Design) -> Design {
+    let times = [("Period", 8), ("Timeout", 40_000), ("Retries", 4)];
+    let design = times.into_iter().fold(design, |design, (name, value)| design.parameter(name, value));
+    design.source("../../rtl/links/link_pkg.sv")
+}
+
+/// A simulated encryptor board: bits of n, contests, places in its log, bits of a digit.
+fn encryptor_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Design {
+    let sizes = [
+        ("N", 2 * bits),
+        ("ABits", bits / 2),
+        ("Contests", contests),
         ("Candidates", 2),
         ("Voters", 1000),
-        ("Slots", 64),
-        ("Digit", 64),
+        ("Slots", slots),
+        ("Digit", digit),
         ("Half", 5),
         ("FlashHalf", 3),
         ("Patience", 200),
         ("Samples", 640),
         ("Quiet", 4000),
     ];
-    let board = board
-        .into_iter()
-        .fold(Design::new("encryptor_board", "encryptor_board"), |design, (name, value)| design.parameter(name, value))
-        .source("../../rtl/election/ballot_pkg.sv")
-        .shared(&["mod_exp_pair"])
-        .memory("secret_power", "exponent_q");
-    vec![line(board), line(Design::new("terminal", "uart_link")).parameter("Words", 48)]
+    let board = Design::new(name, "encryptor_board");
+    let board = sizes.into_iter().fold(board, |design, (name, value)| design.parameter(name, value));
+    line(board.source("../../rtl/election/ballot_pkg.sv").shared(&["mod_exp_pair"]))
+}
+
+/// The ballot machine's encryptor boards, and a terminal's end of their line, with room for the messages of the largest. `rtl` has the tally boards.
+fn ballot_machine() -> Vec<Design> {
+    vec![
+        // A key of real size, a minute or two a ballot, for a long test.
+        encryptor_board("encryptor_board_2048", [2048, 1, 8, 256]).optimisation(2).long(),
+        encryptor_board("encryptor_board", [256, 3, 64, 64]).memory("secret_power", "exponent_q"),
+        line(Design::new("terminal", "uart_link")).parameter("Words", 544),
+    ]
 }
 
 /// A feature, and its designs.

@@ -2,14 +2,33 @@
 
 use hearith_verilated::build::Design;
 
-/// The tally board for n of 256 bits. The encryptor board, with which it has contests, candidates and the line's times in common, is hearith-simulated's.
-fn tally_board() -> Design {
+/// A tally board: bits of n, contests, ballots at most, bits of a digit. The encryptor board, with which it has contests, candidates and the line's times in common, is
+/// hearith-simulated's.
+fn tally_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Design {
     let sources = ["links/link_pkg.sv", "election/ballot_pkg.sv"];
-    let design = sources.into_iter().fold(Design::new("tally_board", "tally_board"), Design::source);
-    let sizes = [("Contests", 3), ("Candidates", 2), ("Slots", 16), ("Digit", 64)];
-    let times = [("Period", 8), ("Timeout", 40_000), ("Retries", 4)];
+    let design = sources.into_iter().fold(Design::new(name, "tally_board"), Design::source);
+    let sizes = [
+        ("N", 2 * bits),
+        ("EBits", 2 * bits),
+        ("Contests", contests),
+        ("Candidates", 2),
+        ("Slots", slots),
+        ("Digit", digit),
+    ];
+    let times = [("Period", 8), ("Timeout", 40_000), ("Retries", 4), ("Samples", 640), ("Quiet", 4000)];
     let design = sizes.into_iter().chain(times).fold(design, |design, (name, value)| design.parameter(name, value));
     design.shared(&["mod_exp_pair"])
+}
+
+/// A log of `Slots` records of `Body` words each.
+fn vote_log(name: &str, [body, slot_log, slots]: [u32; 3]) -> Design {
+    Design::new(name, "vote_log")
+        .source("election/ballot_pkg.sv")
+        .parameter("Body", body)
+        .parameter("SlotLog", slot_log)
+        .parameter("Slots", slots)
+        .parameter("Half", 3)
+        .parameter("Patience", 200)
 }
 
 pub fn designs() -> Vec<Design> {
@@ -28,14 +47,16 @@ pub fn designs() -> Vec<Design> {
             .parameter("Voters", 5)
             .parameter("Contests", 3)
             .parameter("Candidates", 6),
-        // Two sectors of slots, so that a table is full soon.
-        Design::new("vote_log", "vote_log")
+        // Two sectors of slots, so that a table is full soon: of a page, of three pages each, and slots of two sectors.
+        vote_log("vote_log", [5, 8, 32]),
+        vote_log("vote_log_pages", [150, 10, 8]),
+        vote_log("vote_log_sectors", [1030, 13, 2]),
+        Design::new("share_prover", "share_prover")
             .source("election/ballot_pkg.sv")
-            .parameter("Body", 5)
-            .parameter("SlotLog", 8)
-            .parameter("Slots", 32)
-            .parameter("Half", 3)
-            .parameter("Patience", 200),
-        tally_board(),
+            .parameter("N", 256)
+            .memory("share_prover", "share_q"),
+        tally_board("tally_board", [256, 3, 16, 64]),
+        // For the encryptor board of that size, and its long test, where it multiplies and raises nothing: with small digits.
+        tally_board("tally_board_2048", [2048, 1, 4, 64]).long(),
     ]
 }

@@ -17,6 +17,17 @@ package ballot_pkg;
         NotStored       = 8'd11  // the log is full, or its memory failed
     } refusal_e;
 
+    // Why the tally board refuses an order.
+    typedef enum logic [3:0] {
+        NotDeclined    = 4'd0,
+        UnknownOrder   = 4'd1,  // or another length than it has
+        NoSuchContest  = 4'd2,
+        NoSuchMark     = 4'd3,
+        NoShare        = 4'd4,  // none is loaded
+        WrongShare     = 4'd5,  // of another length, or not that of the number by which it is verified: it is forgotten
+        NoNoise        = 4'd6   // the noise source failed, or has not started
+    } decline_e;
+
     // What is shown of a number that is encrypted (docs/proofs.md).
     typedef enum logic [1:0] {
         MarkIsBit   = 2'd0,  // a mark holds 0 or 1
@@ -40,4 +51,9 @@ package ballot_pkg;
         Full   = 3'd3,
         Fault  = 3'd4   // what was read back is not what was written, or the memory does not answer
     } log_answer_e;
+
+    // A hexadecimal digit as a character.
+    function automatic logic [7:0] character(input logic [3:0] digit);
+        character = digit < 4'd10 ? 8'd48 + 8'(digit) : 8'd87 + 8'(digit);
+    endfunction
 endpackage

@@ -16,16 +16,16 @@
 //
 // Every mark of the board's Candidates is encrypted and proved, those that the contest does not have as 0, by mark_prover. The context of its proofs is the election's, and
 // the voter's name is the voter's number in eight hexadecimal digits (proof_challenge). When the noise source
-// has failed nothing is encrypted. Ballots are forwarded to the tally board in the order of the log, all of them again after a reset of either board: the tally
+// has failed nothing is encrypted. A ballot's words are where its record will be written from (vote_log), as they leave for the line. Ballots are forwarded to the tally board in the order of the log, all of them again after a reset of either board: the tally
 // counts each key once.
 module encryptor_board #(
-    parameter int unsigned N          = 512,   // bits of n^2, a multiple of 32
+    parameter int unsigned N          = 512,   // bits of n^2, a multiple of 64
     parameter int unsigned ABits      = 128,   // bits of an exponent, a multiple of 32, at least 64
     parameter int unsigned Digit      = 32,    // of products, as in mont_mul_digit
     parameter int unsigned Voters     = 1000,
     parameter int unsigned Contests   = 1,     // 10 at most, as candidates
-    parameter int unsigned Candidates = 2,     // a ballot must fit a page of the flash memory
-    parameter int unsigned Slots      = 1024,  // ballots in the log
+    parameter int unsigned Candidates = 2,     // marks of a ballot, 9 at most
+    parameter int unsigned Slots      = 1024,  // ballots in the log, which fill sectors of its memory (vote_log)
     parameter int unsigned Period     = 868,   // of the serial line
     parameter int unsigned Half       = 8,     // of the peripheral interface
     parameter int unsigned FlashHalf  = 4,
@@ -71,8 +71,12 @@ module encryptor_board #(
     localparam int unsigned CWords = N / 32;
     localparam int unsigned AWords = ABits / 32;
     localparam int unsigned Body = 2 + Candidates * CWords;
+    // Bytes of the memory for a ballot, 2^SlotLog: a page, or as many as it takes.
+    localparam int unsigned SlotLog = Body + 2 <= 64 ? 8 : $clog2(4 * (Body + 2));
     localparam int unsigned Said = 3 + Candidates * AWords + Body;  // words of the longest answer
     localparam int unsigned SaidBits = $clog2(Said + 1);
+    localparam int unsigned PlaceBits = $clog2(Body + 1);
+    localparam int unsigned Short = 10;  // words of an answer without a ballot
     localparam int unsigned MarkBits = $clog2(Candidates + 1);
     if (N % 32 != 0 || ABits % 32 != 0 || ABits < 64) $error("encryptor_board: N and ABits must be multiples of 32, ABits at least 64");
     localparam int unsigned More = $clog2(Candidates) + 1;  // bits that a sum of openings is longer
@@ -80,8 +84,7 @@ module encryptor_board #(
     localparam int unsigned OBits = ABits + 32;
     localparam int unsigned Piece = CWords + ABits / 32 + 22;  // words of the longest piece of a proof: commitment, challenge, answer
     localparam int unsigned Longest = Said > Piece ? Said : Piece + 2;  // of a message
-    if (Contests > 10 || Candidates > 9) $error("encryptor_board: Contests must be at most 10, Candidates 9");
-    if (Body > 62) $error("encryptor_board: a ballot must fit a page");
+    if (Contests < 1 || Contests > 10 || Candidates < 1 || Candidates > 9) $error("encryptor_board: Contests must be from 1 to 10, Candidates to 9");
 
     typedef logic [SaidBits-1:0] said_t;
     typedef enum logic [4:0] {
@@ -92,9 +95,12 @@ module encryptor_board #(
         Head,      // a piece of a proof on the line
         Words,
         Sent,
+        Note,      // voter and contest into the ballot
         Hash,      // words of the ballot
         Receipt,   // the digest
         Say,       // a message on the line
+        Open,      // exponents on the line
+        Show,      // a ballot on the line
         Decide,    // the terminal's word
         Append,
         Appending,
@@ -106,10 +112,13 @@ module encryptor_board #(
 
     state_e state_q;
     logic [31:0] id_q, key_q;
-    logic [32*Body-1:0] ballot_q;
-    logic [32*Said-1:0] said_q;
+    logic [32*Short-1:0] said_q;
     said_t left_q;
-    logic [Candidates*ABits-1:0] openings_q;
+    logic [ABits-1:0] openings_q[Candidates];
+    // The record in hand: where a word goes, and where one is read.
+    logic [PlaceBits-1:0] place_q, show_q;
+    logic shown_q, cipher_q, show, show_taken;
+    logic [31:0] record_word;
     logic [OBits-1:0] sum_q;
     logic [Candidates-1:0] marks_q, kept_marks_q;
     logic [MarkBits-1:0] mark_q;
@@ -136,8 +145,8 @@ module encryptor_board #(
         .tag_i,
         .in_valid_i  (line_in_valid),
         .in_ready_o  (line_in_ready),
-        .in_data_i   (state_q == Words ? piece_word : said_q[31:0]),
-        .in_last_i   (state_q == Words ? piece_last : state_q == Say && line_in_last),
+        .in_data_i   (line_in_data),
+        .in_last_i   (state_q == Words ? piece_last : state_q != Head && line_in_last && !opening_q),
         .delivered_o (line_delivered),
         .out_valid_o (line_out_valid),
         .out_ready_i (line_out_ready),
@@ -149,7 +158,16 @@ module encryptor_board #(
         .fault_o     (line_fault),
         .fault_code_o(line_code)
     );
-    assign line_in_valid = ((state_q == Say || state_q == Head) && left_q != '0) || (state_q == Words && piece_valid);
+    // An opened ballot is said in three parts: opening_q is high in those before the last.
+    logic opening_q;
+    logic [31:0] line_in_data;
+    always_comb begin
+        line_in_data = said_q[31:0];
+        if (state_q == Words) line_in_data = piece_word;
+        if (state_q == Open) line_in_data = openings_q[0][31:0];
+        if (state_q == Show) line_in_data = record_word;
+    end
+    assign line_in_valid = ((state_q == Say || state_q == Head || state_q == Open) && left_q != '0) || (state_q == Words && piece_valid) || (state_q == Show && shown_q);
     assign line_in_last = left_q == said_t'(1);
 
     // ---- votes ----------------------------------------------------------------------------------------------------------------------------
@@ -220,7 +238,6 @@ module encryptor_board #(
     logic prove_ready, piece_valid, piece_last, proved, unequal, noise_taken;
     logic [31:0] piece_word;
     logic [ABits-1:0] opening;
-    logic [N-1:0] c;
     ballot_pkg::proof_e proof;
     mark_prover #(
         .N    (N),
@@ -260,7 +277,6 @@ module encryptor_board #(
         .out_valid_o   (proved),
         .out_ready_i   (state_q == Prove),
         .opening_o     (opening),
-        .c_o           (c),
         .unequal_o     (unequal)
     );
 
@@ -285,9 +301,9 @@ module encryptor_board #(
     sha256 u_hash (
         .clk_i,
         .rst_ni,
-        .in_valid_i (state_q == Hash),
+        .in_valid_i (state_q == Hash && shown_q),
         .in_ready_o (hash_ready),
-        .in_data_i  (first_q ? key_q : ballot_q[31:0]),
+        .in_data_i  (record_word),
         .in_last_i  (left_q == said_t'(1)),
         .in_bytes_i (2'd0),
         .out_valid_o(digest_valid),
@@ -301,7 +317,9 @@ module encryptor_board #(
     logic [1:0] log_command;
     logic [2:0] log_answer;
     logic [31:0] log_id;
-    logic [32*Body-1:0] log_body;
+    logic record_write;
+    logic [PlaceBits-1:0] record_place;
+    logic [31:0] record_data;
     logic [$clog2(Slots):0] used;
     // Records that the tally board has; and that it was reset, and has none.
     logic [$clog2(Slots):0] forwarded_q;
@@ -314,7 +332,7 @@ module encryptor_board #(
     end
     vote_log #(
         .Body    (Body),
-        .SlotLog (8),
+        .SlotLog (SlotLog),
         .Slots   (Slots),
         .Half    (FlashHalf),
         .Patience(Patience)
@@ -325,17 +343,31 @@ module encryptor_board #(
         .command_ready_o(log_ready),
         .command_i      (log_command),
         .id_i           (state_q == Append ? key_q : state_q == Fetch ? 32'(forwarded_q) : ask_key),
-        .body_i         (ballot_q),
+        .word_write_i   (record_write),
+        .word_place_i   (record_place),
+        .word_i         (record_data),
+        .word_read_i    (show && !shown_q),
+        .read_place_i   (show_q),
+        .word_o         (record_word),
         .done_o         (log_done),
         .answer_o       (log_answer),
         .id_o           (log_id),
-        .body_o         (log_body),
         .used_o         (used),
         .cs_no          (flash_cs_no),
         .sck_o          (flash_sck_o),
         .copi_o         (flash_copi_o),
         .cipo_i         (flash_cipo_i)
     );
+    // Key, voter and contest, and each mark's ciphertext as it goes to the line.
+    assign record_write = state_q == Note || (state_q == Words && cipher_q && piece_valid && line_in_ready);
+    assign record_place = place_q;
+    always_comb begin
+        record_data = piece_word;
+        if (state_q == Note) record_data = place_q == '0 ? key_q : place_q == PlaceBits'(1) ? voter_q : {28'd0, contest_q};
+    end
+    // Its words from show_q on, each a cycle after it is asked for.
+    assign show = state_q == Hash || state_q == Show || state_q == Forward;
+    assign show_taken = shown_q && ((state_q == Hash && hash_ready) || (state_q == Show && line_in_ready) || (state_q == Forward && tally_ready));
     assign known_valid = state_q == Asking && log_done;
     assign known = log_answer == ballot_pkg::Done;
 
@@ -353,9 +385,9 @@ module encryptor_board #(
         .clk_i,
         .rst_ni,
         .tag_i,
-        .in_valid_i  (state_q == Forward),
+        .in_valid_i  (state_q == Forward && shown_q),
         .in_ready_o  (tally_ready),
-        .in_data_i   (said_q[31:0]),
+        .in_data_i   (record_word),
         .in_last_i   (line_in_last),
         .delivered_o (tally_delivered),
         .out_valid_o (unused_tally_valid),
@@ -393,18 +425,18 @@ module encryptor_board #(
     logic decided;
     assign decided = !first_q && !bad_q && line_out_data == id_q;
 
-    logic [32*Said-1:0] opened;
-    assign opened = {ballot_q, openings_q, 32'(kept_marks_q), id_q, 32'd3};
-
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             state_q      <= Rest;
             id_q         <= '0;
             key_q        <= '0;
-            ballot_q     <= '0;
             said_q       <= '0;
             left_q       <= '0;
-            openings_q   <= '0;
+            place_q      <= '0;
+            show_q       <= '0;
+            shown_q      <= 1'b0;
+            cipher_q  <= 1'b0;
+            opening_q    <= 1'b0;
             marks_q      <= '0;
             kept_marks_q <= '0;
             sum_q        <= '0;
@@ -417,27 +449,34 @@ module encryptor_board #(
             decision_q   <= 1'b0;
             forwarded_q  <= '0;
             anew_q       <= 1'b0;
+            for (int k = 0; k < int'(Candidates); k++) openings_q[k] <= '0;
         end else begin
+            shown_q <= show && !show_taken;
+            if (show_taken) begin
+                show_q <= show_q + PlaceBits'(1);
+                left_q <= left_q - said_t'(1);
+            end
+            if (record_write) place_q <= place_q + PlaceBits'(1);
             if (tally_fault && tally_code == link_pkg::PartnerReset) anew_q <= 1'b1;
             unique case (state_q)
                 Rest: begin
                     if (ask_valid) begin
                         if (log_ready) state_q <= Asking;
                     end else if (refused_valid) begin
-                        said_q  <= (32 * Said)'({refused_id, 8'd0, refused_code, 16'd4});
+                        said_q  <= (32 * Short)'({refused_id, 8'd0, refused_code, 16'd4});
                         left_q  <= said_t'(2);
                         state_q <= Say;
                     end else if (vote_valid) begin
                         id_q         <= vote_id;
                         key_q        <= {vote_contest[7:0], vote_voter[23:0]};
-                        ballot_q     <= (32 * Body)'({16'd0, vote_contest, vote_voter}) << (32 * (Body - 2));
+                        place_q      <= '0;
                         marks_q      <= vote_marks;
                         kept_marks_q <= vote_marks;
                         mark_q       <= '0;
                         sum_q        <= '0;
                         voter_q      <= vote_voter;
                         contest_q    <= vote_contest[3:0];
-                        state_q      <= Order;
+                        state_q      <= Note;
                     end else if (anew_q) begin
                         anew_q      <= 1'b0;
                         forwarded_q <= '0;
@@ -446,25 +485,30 @@ module encryptor_board #(
                     end
                 end
                 Asking: if (log_done) state_q <= Rest;
-                Order: if (prove_ready) state_q <= Prove;
+                Note: if (place_q == PlaceBits'(2)) state_q <= Order;
+                Order:
+                if (prove_ready) begin
+                    // A mark's first piece is its ciphertext.
+                    cipher_q <= !of_sum;
+                    state_q     <= Prove;
+                end
                 Prove:
                 if (piece_valid) begin
-                    said_q  <= (32 * Said)'({id_q, 16'(mark_q), 16'd5});
+                    said_q  <= (32 * Short)'({id_q, 16'(mark_q), 16'd5});
                     left_q  <= said_t'(2);
                     state_q <= Head;
                 end else if (proved) begin
                     mark_q  <= mark_q + MarkBits'(1);
                     state_q <= Order;
                     if (!of_sum) begin
-                        ballot_q   <= {c, ballot_q[32*Body-1:N]};
-                        openings_q <= {opening, openings_q[Candidates*ABits-1:ABits]};
-                        marks_q    <= marks_q >> 1;
+                        marks_q <= marks_q >> 1;
+                        for (int k = 0; k < int'(Candidates) - 1; k++) openings_q[k] <= openings_q[(k+1)%Candidates];
+                        openings_q[Candidates-1] <= opening;
                         if (8'(mark_q) < candidates) sum_q <= sum_q + OBits'(opening);
                     end
                     if (of_sum || (mark_q == MarkBits'(Candidates - 1) && !asks_sum)) begin
-                        // Voter and contest are back at the low end.
                         sum_q   <= '0;
-                        first_q <= 1'b1;
+                        show_q  <= '0;
                         left_q  <= said_t'(Body + 1);
                         state_q <= Hash;
                     end
@@ -475,15 +519,13 @@ module encryptor_board #(
                     left_q <= left_q - said_t'(1);
                     if (line_in_last) state_q <= Words;
                 end
-                Words: if (piece_valid && line_in_ready && piece_last) state_q <= Sent;
-                Sent: if (line_delivered) state_q <= Prove;
-                Hash:
-                if (hash_ready) begin
-                    first_q <= 1'b0;
-                    if (!first_q) ballot_q <= {ballot_q[31:0], ballot_q[32*Body-1:32]};
-                    left_q <= left_q - said_t'(1);
-                    if (left_q == said_t'(1)) state_q <= Receipt;
+                Words:
+                if (piece_valid && line_in_ready && piece_last) begin
+                    cipher_q <= 1'b0;
+                    state_q     <= Sent;
                 end
+                Sent: if (line_delivered) state_q <= Prove;
+                Hash: if (show_taken && line_in_last) state_q <= Receipt;
                 Receipt:
                 if (digest_valid) begin
                     said_q <= '0;
@@ -497,6 +539,10 @@ module encryptor_board #(
                     if (line_in_valid && line_in_ready) begin
                         said_q <= said_q >> 32;
                         left_q <= left_q - said_t'(1);
+                        if (opening_q && line_in_last) begin
+                            left_q  <= said_t'(Candidates * AWords);
+                            state_q <= Open;
+                        end
                     end
                     if (line_delivered && left_q == '0) begin
                         first_q <= 1'b1;
@@ -504,6 +550,20 @@ module encryptor_board #(
                         state_q <= decide_q ? Decide : Rest;
                     end
                 end
+                Open:
+                if (line_in_ready) begin
+                    // What was said is gone.
+                    for (int k = 0; k < int'(Candidates) - 1; k++) openings_q[k] <= {openings_q[(k+1)%Candidates][31:0], openings_q[k][ABits-1:32]};
+                    openings_q[Candidates-1] <= openings_q[Candidates-1] >> 32;
+                    left_q <= left_q - said_t'(1);
+                    if (line_in_last) begin
+                        opening_q <= 1'b0;
+                        show_q    <= PlaceBits'(1);
+                        left_q    <= said_t'(Body);
+                        state_q   <= Show;
+                    end
+                end
+                Show: if (show_taken && line_in_last) state_q <= Say;
                 Decide:
                 if (line_out_valid) begin
                     first_q <= 1'b0;
@@ -511,22 +571,23 @@ module encryptor_board #(
                     bad_q <= bad_q || (first_q ? line_out_data[31:1] != '0 : !line_out_last);
                     if (line_out_last) begin
                         decide_q <= 1'b0;
-                        said_q   <= opened;
-                        left_q   <= said_t'(Said);
-                        state_q  <= decision_q ? Say : Append;
+                        said_q    <= (32 * Short)'({32'(kept_marks_q), id_q, 32'd3});
+                        left_q    <= said_t'(3);
+                        opening_q <= decision_q;
+                        state_q   <= decision_q ? Say : Append;
                     end
                 end
                 Append: if (log_ready) state_q <= Appending;
                 Appending:
                 if (log_done) begin
-                    said_q  <= (32 * Said)'({id_q, 32'd2});
+                    said_q  <= (32 * Short)'({id_q, 32'd2});
                     left_q  <= said_t'(2);
                     state_q <= Say;
                 end
                 Fetch: if (log_ready) state_q <= Fetching;
                 Fetching:
                 if (log_done) begin
-                    said_q  <= (32 * Said)'({log_body, log_id});
+                    show_q  <= '0;
                     left_q  <= said_t'(Body + 1);
                     state_q <= Forward;
                     if (log_answer != ballot_pkg::Done) begin
@@ -534,12 +595,7 @@ module encryptor_board #(
                         state_q     <= Rest;
                     end
                 end
-                Forward:
-                if (tally_ready) begin
-                    said_q <= said_q >> 32;
-                    left_q <= left_q - said_t'(1);
-                    if (line_in_last) state_q <= Forwarded;
-                end
+                Forward: if (show_taken && line_in_last) state_q <= Forwarded;
                 default:
                 if (tally_delivered) begin
                     forwarded_q <= forwarded_q + ($clog2(Slots) + 1)'(1);
@@ -547,14 +603,15 @@ module encryptor_board #(
                 end
             endcase
             if (refuse) begin
-                said_q   <= (32 * Said)'({id_q, 8'd0, refusal, 16'd4});
-                left_q   <= said_t'(2);
-                decide_q <= 1'b0;
-                state_q  <= Say;
+                said_q   <= (32 * Short)'({id_q, 8'd0, refusal, 16'd4});
+                left_q    <= said_t'(2);
+                decide_q  <= 1'b0;
+                opening_q <= 1'b0;
+                state_q   <= Say;
             end
-            // What could open a ballot goes when it is decided on, one way or the other.
+            // What could open a ballot goes when it is decided on, one way or the other: exponents that are to be said, as they are.
             if (refuse || (state_q == Decide && line_out_valid && line_out_last)) begin
-                openings_q   <= '0;
+                if (refuse || !decision_q) for (int k = 0; k < int'(Candidates); k++) openings_q[k] <= '0;
                 kept_marks_q <= '0;
                 marks_q      <= '0;
                 sum_q        <= '0;
@@ -564,8 +621,12 @@ module encryptor_board #(
 
     `include "assertions.svh"
     `ASSERT_NEXT(NoBallotWithoutRandomness, noise_failed_o && state_q == Prove, state_q != Hash)
-    `ASSERT(OpenedOnlyWhenChallenged, !(state_q == Append && openings_q != '0))
+    logic [Candidates-1:0] kept;
+    for (genvar k = 0; k < Candidates; k++) begin : gen_kept
+        assign kept[k] = openings_q[k] != '0;
+    end
+    `ASSERT(OpenedOnlyWhenChallenged, !((state_q == Append || state_q == Rest || state_q == Show) && kept != '0))
 
     logic unused;
-    assign unused = &{1'b0, unused_line_up, unused_cause, unused_tally_valid, unused_tally_last, unused_tally_data};
+    assign unused = &{1'b0, kept, log_id, vote_contest[15:8], unused_line_up, unused_cause, unused_tally_valid, unused_tally_last, unused_tally_data};
 endmodule

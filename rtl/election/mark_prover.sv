@@ -61,7 +61,6 @@ module mark_prover #(
     output logic                out_valid_o,
     input  logic                out_ready_i,
     output logic [ABits-1:0]    opening_o,
-    output logic [N-1:0]        c_o,
     output logic                unequal_o
 );
     localparam int unsigned Hiding = 384;  // bits that rho has beyond a: 256 for the challenge, 128 to hide it
@@ -378,7 +377,6 @@ module mark_prover #(
     assign word_last_o = word_valid_o && count_q == left_t'(1);
     assign out_valid_o = state_q == Done;
     assign opening_o = out_valid_o ? opening_q[ABits-1:0] : '0;
-    assign c_o = c_q;
     assign unequal_o = state_q == Failed;
 
     `include "assertions.svh"

@@ -48,10 +48,6 @@ module proof_challenge #(
         None
     } part_e;
 
-    function automatic logic [7:0] digit(input logic [3:0] value);
-        digit = value < 4'd10 ? 8'd48 + 8'(value) : 8'd87 + 8'(value);
-    endfunction
-
     // ---- the pieces, each from the high end of a register --------------------------------------------------------------------------------
 
     part_e part_q, next_part;
@@ -63,10 +59,10 @@ module proof_challenge #(
     assign residue = proof_i == ballot_pkg::SumIsKnown;
     assign of_sum = proof_i != ballot_pkg::MarkIsBit;
     for (genvar k = 0; k < 64; k++) begin : gen_election
-        assign election[8*k+:8] = digit(election_i[4*k+:4]);
+        assign election[8*k+:8] = ballot_pkg::character(election_i[4*k+:4]);
     end
     for (genvar k = 0; k < 8; k++) begin : gen_voter
-        assign voter[8*k+:8] = digit(voter_i[4*k+:4]);
+        assign voter[8*k+:8] = ballot_pkg::character(voter_i[4*k+:4]);
     end
 
     // Bits of a piece brought to the high end.
@@ -94,11 +90,11 @@ module proof_challenge #(
                 next_part = Place;
             end
             Place: begin
-                piece     = high(piece_t'({64'd16, "[\"", voter, "\",", digit(contest_i), ",", digit(mark_i), "]"}), 24);
+                piece     = high(piece_t'({64'd16, "[\"", voter, "\",", ballot_pkg::character(contest_i), ",", ballot_pkg::character(mark_i), "]"}), 24);
                 count     = count_t'(24);
                 next_part = Modulus;
                 if (of_sum) begin
-                    piece = high(piece_t'({64'd20, "[\"", voter, "\",", digit(contest_i), ",\"sum\"]"}), 28);
+                    piece = high(piece_t'({64'd20, "[\"", voter, "\",", ballot_pkg::character(contest_i), ",\"sum\"]"}), 28);
                     count = count_t'(28);
                 end
             end
@@ -135,71 +131,37 @@ module proof_challenge #(
         endcase
     end
 
-    // ---- bytes, four of them a word ------------------------------------------------------------------------------------------------------------
+    // ---- one after another -------------------------------------------------------------------------------------------------------------------------
 
-    typedef enum logic [1:0] {
-        Rest,
-        Load,
-        Send,
-        Hashed
-    } state_e;
-    state_e state_q;
-    piece_t piece_q;
-    count_t left_q;
-    logic [1:0] place_q;
-    logic [23:0] word_q;
-    logic hash_ready, word, last, taken;
-
-    assign last = left_q == count_t'(1) && part_q == None;
-    assign word = state_q == Send && (place_q == 2'd3 || last);
-    assign taken = state_q == Send && (!word || hash_ready);
-
+    logic busy_q, sent_q, taken;
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            state_q <= Rest;
-            part_q  <= Tag;
-            piece_q <= '0;
-            left_q  <= '0;
-            place_q <= '0;
-            word_q  <= '0;
+            part_q <= Tag;
+            busy_q <= 1'b0;
+            sent_q <= 1'b0;
+        end else if (!busy_q) begin
+            part_q <= Tag;
+            sent_q <= 1'b0;
+            busy_q <= in_valid_i;
         end else begin
-            unique case (state_q)
-                Rest: begin
-                    part_q  <= Tag;
-                    place_q <= '0;
-                    if (in_valid_i) state_q <= Load;
-                end
-                Load: begin
-                    piece_q <= piece;
-                    left_q  <= count;
-                    part_q  <= next_part;
-                    state_q <= Send;
-                end
-                Send:
-                if (taken) begin
-                    piece_q <= piece_q << 8;
-                    left_q  <= left_q - count_t'(1);
-                    place_q <= place_q + 2'd1;
-                    word_q  <= {word_q[15:0], piece_q[8*Bytes-1-:8]};
-                    if (last) state_q <= Hashed;
-                    else if (left_q == count_t'(1)) state_q <= Load;
-                end
-                default: if (out_valid_o && out_ready_i) state_q <= Rest;
-            endcase
+            if (taken && !sent_q) begin
+                part_q <= next_part;
+                sent_q <= next_part == None;
+            end
+            if (out_valid_o && out_ready_i) busy_q <= 1'b0;
         end
     end
 
-    // A word that is not full has its bytes at the high end.
-    logic [31:0] full;
-    assign full = {word_q, piece_q[8*Bytes-1-:8]} << {2'd3 - place_q, 3'd0};
-    sha256 u_hash (
+    piece_hash #(
+        .Bytes(Bytes)
+    ) u_hash (
         .clk_i,
         .rst_ni,
-        .in_valid_i(word),
-        .in_ready_o(hash_ready),
-        .in_data_i (full),
-        .in_last_i (last),
-        .in_bytes_i(place_q + 2'd1),
+        .in_valid_i(busy_q && !sent_q),
+        .in_ready_o(taken),
+        .in_data_i (piece),
+        .in_count_i(count),
+        .in_last_i (next_part == None),
         .out_valid_o,
         .out_ready_i,
         .out_data_o(challenge_o)

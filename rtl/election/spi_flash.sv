@@ -2,12 +2,14 @@
 // Reads, programs and erases a serial flash memory with the commands that all of them have: 03 read, 02 page program, 20 sector erase (4 KiB), 06 write
 // enable, 05 read status. Addresses have 24 bits.
 //
-// A command is taken with its address and its number of words. Read gives that many words, program takes them: least significant byte first, within a page of 256
-// bytes. done_o is high for a cycle when all is over, which after a program or an erase means that the memory says that it is no longer busy; failed_o beside it that
+// A command is taken with its address and its number of words. Read gives that many words, program takes them: least significant byte first, read from page to page, programmed
+// within a page of 256 bytes. done_o is high for a cycle when all is over, which after a program or an erase means that the memory says that it is no longer busy; failed_o beside it that
 // it still said so after Patience questions.
 module spi_flash #(
-    parameter int unsigned Half     = 4,       // cycles of half a period of the clock
-    parameter int unsigned Patience = 1 << 20  // questions whether it is busy
+    parameter int unsigned Half     = 4,        // cycles of half a period of the clock
+    parameter int unsigned Longest  = 64,       // of a command at most
+    parameter int unsigned Patience = 1 << 20,  // questions whether it is busy
+    localparam int unsigned WordBits = $clog2(Longest + 1)
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -15,7 +17,7 @@ module spi_flash #(
     output logic        command_ready_o,
     input  logic [7:0]  command_i,
     input  logic [23:0] address_i,
-    input  logic [7:0]  words_i,          // at least 1; not looked at where a sector is erased
+    input  logic [WordBits-1:0] words_i,  // at least 1; not looked at where a sector is erased
     input  logic        in_valid_i,
     output logic        in_ready_o,
     input  logic [31:0] in_data_i,
@@ -45,8 +47,12 @@ module spi_flash #(
         Answer   // its answer
     } state_e;
 
+    if (Longest < 1 || Longest > 1 << 22) $error("spi_flash: Longest must be from 1 to 2^22");
+
+    typedef logic [WordBits-1:0] word_t;
     state_e state_q;
-    logic [7:0] command_q, left_q;
+    logic [7:0] command_q;
+    word_t left_q;
     logic [23:0] address_q;
     logic [1:0] byte_q;
     logic [AskBits-1:0] asks_q;
@@ -82,7 +88,7 @@ module spi_flash #(
     );
 
     assign command_ready_o = rst_ni && state_q == Idle && interest_q == Nothing && !got;
-    assign last_word = left_q == 8'd1;
+    assign last_word = left_q == word_t'(1);
     assign sent = send_valid && send_ready;
 
     always_comb begin
@@ -151,7 +157,7 @@ module spi_flash #(
                 if (sent) begin
                     byte_q <= byte_q + 2'd1;
                     if (byte_q == 2'd3) begin
-                        left_q <= left_q - 8'd1;
+                        left_q <= left_q - word_t'(1);
                         if (last_word) state_q <= command_q == Read ? Idle : Ask;
                     end
                 end
@@ -173,7 +179,7 @@ module spi_flash #(
     assign out_valid_o = data_whole;
     assign out_data_o  = {answer, got_q};
 
-    logic [7:0] back_q;
+    word_t back_q;
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             interest_q <= Nothing;
@@ -193,13 +199,16 @@ module spi_flash #(
                 interest_q <= Nothing;
             end
             // Words of a read that are still to come back.
-            if (command_valid_i && command_ready_o) back_q <= command_i == Read ? words_i : 8'd0;
-            else if (out_valid_o && out_ready_i) back_q <= back_q - 8'd1;
+            if (command_valid_i && command_ready_o) back_q <= command_i == Read ? words_i : '0;
+            else if (out_valid_o && out_ready_i) back_q <= back_q - word_t'(1);
         end
     end
 
     logic over;
     assign over = state_q == Answer && interest_q == Busy && got;
-    assign done_o = (over && (!answer[0] || failed_o)) || (out_valid_o && out_ready_i && back_q == 8'd1);
+    assign done_o = (over && (!answer[0] || failed_o)) || (out_valid_o && out_ready_i && back_q == word_t'(1));
     assign failed_o = over && answer[0] && asks_q == AskBits'(Patience - 1);
+
+    `include "assertions.svh"
+    `ASSERT(WithinPage, !(command_valid_i && command_ready_o && command_i == Program && 32'(address_i[7:0]) + 4 * 32'(words_i) > 256))
 endmodule

@@ -6,23 +6,29 @@
 //
 //   {0}                  and is told {0, ballots counted}
 //   {1, contest, mark}   {1, contest, mark, product}
-//   {2, contest, mark}   {2, contest, mark, product^d}, for the secret exponent d: of a whole key, lambda (1 / lambda mod n), product^d = 1 + total n; of a share, a part
+//   {2, contest, mark}   {2, contest, mark, product^d}, for the secret exponent d of a whole key, lambda (1 / lambda mod n): product^d = 1 + total n
 //   {4, contest, mark}   {4, contest, mark, product^e mod n}, for the secret exponent e = 1 / n mod lambda of a whole key: the opening of the total, its proof
+//   {5, contest, mark}   {5, contest, mark, c_i, a, b, z}: the trustee's share of the decryption of the product, with its proof (share_prover)
+//   {6, D s_i}           {6}, when the trustee's share is kept: N / 32 + 2 words, lowest first
+//   {7}                  {7}: the share that was kept is forgotten
 //
-// and of anything else, {3}. Nothing but products is ever raised to d or e, and to e modulo n alone: modulo n^2 it would show the key. All exponents are EBits long;
-// time does not depend on them. Nothing is kept over a reset: the
+// and of anything else {3, code}, why not (decline_e of ballot_pkg). Nothing but products is ever raised to d, e or a share, and to e modulo n alone: modulo n^2 it would show the key.
+// d and e are EBits long; time does not depend on them, nor on a share. A share is kept until the next one is loaded, it is forgotten, or the board is reset, and no order reads
+// it. Randomness for its proofs is the noise source's (noise_source_port). Nothing is kept over a reset: the
 // encryptor board then sends all ballots again. A ballot that does not fit the table of keys, or has another length, is not counted, and dropped_o is high for a
 // cycle.
 module tally_board #(
-    parameter int unsigned N          = 512,   // bits of n^2, a multiple of 32
+    parameter int unsigned N          = 512,   // bits of n^2, a multiple of 64
     parameter int unsigned EBits      = 512,   // bits of d and e
     parameter int unsigned Digit      = 32,    // of products, as in mont_mul_digit
-    parameter int unsigned Contests   = 1,
-    parameter int unsigned Candidates = 2,     // marks of a ballot, at least 2
+    parameter int unsigned Contests   = 1,     // 10 at most
+    parameter int unsigned Candidates = 2,     // marks of a ballot, 2 to 9
     parameter int unsigned Slots      = 1024,  // ballots at most
     parameter int unsigned Period     = 868,   // of the serial line
     parameter int unsigned Timeout    = 1 << 20,
-    parameter int unsigned Retries    = 8
+    parameter int unsigned Retries    = 8,
+    parameter int unsigned Samples    = 1024,  // of noise_source_port
+    parameter int unsigned Quiet      = 1 << 20
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
@@ -39,12 +45,22 @@ module tally_board #(
     input  logic [N-1:0]     n_enter_i,
     input  logic [N-1:0]     n_unit_i,
     input  logic [EBits-1:0] root_i,       // e
+    // Of a shared key, as in share_prover.
+    input  logic [N-1:0]     generator_i,
+    input  logic [N-1:0]     verifier_i,
+    input  logic [7:0]       needed_i,
+    input  logic [7:0]       trustees_i,
+    input  logic [7:0]       trustee_i,
+    input  logic [255:0]     election_i,
+    input  logic             noise_valid_i,
+    input  logic             noise_i,
     input  logic             cs_ni,
     input  logic             sck_i,
     input  logic             copi_i,
     output logic             cipo_o,
     output logic             tx_o,
     input  logic             rx_i,
+    output logic             noise_failed_o,
     output logic             dropped_o,
     output logic             fault_o,      // of either link, with its code (link_pkg); the line first
     output logic [3:0]       fault_code_o
@@ -52,35 +68,50 @@ module tally_board #(
     localparam int unsigned CWords = N / 32;
     localparam int unsigned Words = 3 + Candidates * CWords;  // of a ballot
     localparam int unsigned WordBits = $clog2(Words + 2);
+    localparam int unsigned PlaceBits = $clog2(Words);
+    localparam int unsigned LoadBits = $clog2(CWords + 1);
     localparam int unsigned Totals = Contests * Candidates;
     localparam int unsigned TotalBits = $clog2(Totals);
-    localparam int unsigned Said = 3 + CWords;
+    localparam int unsigned Said = 3 + CWords;  // words of an answer, but for shares
     localparam int unsigned SaidBits = $clog2(Said + 1);
+    localparam int unsigned Longest = 3 + 4 * CWords + 16;  // of a message
+    localparam int unsigned PBits = N + 544;  // of share_prover's exponents
+    localparam int unsigned XBits = EBits > PBits ? EBits : PBits;
     localparam int unsigned SlotBits = $clog2(Slots);
-    localparam int unsigned BitBits = $clog2(EBits + 1);
-    if (N % 32 != 0) $error("tally_board: N must be a multiple of 32");
-    if (Candidates < 2) $error("tally_board: Candidates must be at least 2");
+    localparam int unsigned BitBits = $clog2(XBits + 1);
+    if (N % 64 != 0) $error("tally_board: N must be a multiple of 64");
+    if (Contests < 1 || Contests > 10) $error("tally_board: Contests must be from 1 to 10");
+    if (Candidates < 2 || Candidates > 9) $error("tally_board: Candidates must be from 2 to 9");
     if (Slots < 2) $error("tally_board: Slots must be at least 2");
 
     typedef enum logic [3:0] {
         Rest,
         Search,    // the table of keys
+        Load,      // a ciphertext
         Multiply,  // begins a product
         Product,
         Look,      // at what is asked
         Judge,     // whether it can be answered
         Power,     // begins a power
         Powered,
+        Begin,     // what is done with a share
+        Share,
+        Head,      // a share of a decryption on the line
         Say
     } state_e;
 
     state_e state_q;
-    logic [32*Words-1:0] ballot_q;
     logic [WordBits-1:0] count_q;
     logic whole_q;
+    // The ciphertext that is counted now, and its words' places in the ballot.
+    logic [N-1:0] c_q;
+    logic [PlaceBits-1:0] place_q;
+    logic [LoadBits-1:0] load_q;
+    logic loading_q, ballot_room, unused_ballot_error;
+    logic [31:0] loaded;
     logic [SlotBits:0] counted_q, slot_q, asked_slot_q;
     logic asked_valid_q, table_ready, table_error;
-    logic [31:0] table_key, key, contest;
+    logic [31:0] table_key, key_q, contest_q;
     logic [TotalBits-1:0] total_q;
     logic [TotalBits:0] left_marks_q;
     logic [N-1:0] totals_q[Totals];
@@ -115,10 +146,24 @@ module tally_board #(
         .fault_o     (ballot_fault),
         .fault_code_o(ballot_code)
     );
-    assign ballot_ready = state_q == Rest && !whole_q && table_ready;
-    // The words have gone through from the top: the key is at the low end.
-    assign key = ballot_q[31:0];
-    assign contest = ballot_q[95:64];
+    assign ballot_ready = state_q == Rest && !whole_q && table_ready && ballot_room;
+
+    ram_1r1w #(
+        .Width(32),
+        .Depth(Words)
+    ) u_ballot (
+        .clk_i,
+        .rst_ni,
+        .wipe_i         (1'b0),
+        .ready_o        (ballot_room),
+        .write_i        (ballot_valid && ballot_ready && count_q < WordBits'(Words)),
+        .write_address_i(PlaceBits'(count_q)),
+        .write_data_i   (ballot_word),
+        .read_i         (state_q == Load && load_q != '0),
+        .read_address_i (place_q),
+        .read_data_o    (loaded),
+        .error_o        (unused_ballot_error)
+    );
 
     ram_1r1w #(
         .Width(32),
@@ -130,15 +175,15 @@ module tally_board #(
         .ready_o        (table_ready),
         .write_i        (state_q == Search && absent),
         .write_address_i(SlotBits'(counted_q)),
-        .write_data_i   (key),
+        .write_data_i   (key_q),
         .read_i         (state_q == Search),
         .read_address_i (SlotBits'(slot_q)),
         .read_data_o    (table_key),
         .error_o        (table_error)
     );
     logic absent, right, there;
-    assign right = count_q == WordBits'(Words) && contest < Contests;
-    assign there = asked_valid_q && table_key == key;
+    assign right = count_q == WordBits'(Words) && contest_q < Contests;
+    assign there = asked_valid_q && table_key == key_q;
     assign absent = right && !there && slot_q == counted_q && !asked_valid_q && counted_q != (SlotBits + 1)'(Slots);
 
     // ---- the line -----------------------------------------------------------------------------------------------------------------------------
@@ -150,20 +195,20 @@ module tally_board #(
     logic [SaidBits-1:0] left_q;
     logic [31:0] order_q, order_contest_q, order_mark_q;
     logic [2:0] order_words_q;
-    logic line_taken;
+    logic line_taken, headed_q;
     uart_link #(
         .Period (Period),
-        .Words  (Said),
+        .Words  (Longest),
         .Timeout(Timeout),
         .Retries(Retries)
     ) u_line (
         .clk_i,
         .rst_ni,
         .tag_i,
-        .in_valid_i  (state_q == Say && left_q != '0),
+        .in_valid_i  (((state_q == Say || state_q == Head) && left_q != '0) || (state_q == Share && word_valid && headed_q)),
         .in_ready_o  (line_in_ready),
-        .in_data_i   (said_q[31:0]),
-        .in_last_i   (left_q == SaidBits'(1)),
+        .in_data_i   (state_q == Share ? word : said_q[31:0]),
+        .in_last_i   (state_q == Share ? word_last : state_q == Say && left_q == SaidBits'(1)),
         .delivered_o (line_delivered),
         .out_valid_o (line_out_valid),
         .out_ready_i (line_taken),
@@ -179,12 +224,85 @@ module tally_board #(
     assign fault_o = line_fault || ballot_fault;
     assign fault_code_o = line_fault ? line_code : ballot_code;
 
+    // ---- shares ------------------------------------------------------------------------------------------------------------------------------------
+
+    logic noise_ready, noise_out_valid, noise_taken;
+    logic [31:0] noise_word;
+    logic [2:0] unused_cause;
+    noise_source_port #(
+        .Samples(Samples),
+        .Quiet  (Quiet)
+    ) u_noise (
+        .clk_i,
+        .rst_ni,
+        .noise_valid_i,
+        .noise_i,
+        .out_valid_o(noise_out_valid),
+        .out_ready_i(noise_taken),
+        .out_data_o (noise_word),
+        .ready_o    (noise_ready),
+        .failed_o   (noise_failed_o),
+        .cause_o    (unused_cause)
+    );
+
+    logic share_ready, share_whole, share_kept, share_done, aborted, forget, loads, sharing, raise, word_valid, word_last;
+    logic [31:0] word;
+    logic [N-1:0] raise_base;
+    logic [PBits-1:0] raise_exponent;
+    logic [$clog2(PBits+1)-1:0] raise_bits;
+    assign loads = state_q == Look && line_out_valid;
+    assign sharing = state_q == Share;
+    share_prover #(
+        .N(N)
+    ) u_share (
+        .clk_i,
+        .rst_ni,
+        .n_i             (n_i[N/2-1:0]),
+        .generator_i,
+        .verifier_i,
+        .needed_i,
+        .trustees_i,
+        .trustee_i,
+        .election_i,
+        .contest_i       (order_contest_q[3:0]),
+        .mark_i          (order_mark_q[3:0]),
+        .c_i             (total),
+        .forget_i        (forget),
+        .load_i          (loads && order_words_q == 3'd0 && line_word == 32'd6),
+        .load_valid_i    (loads && order_words_q != 3'd0 && order_q == 32'd6),
+        .load_word_i     (line_word),
+        .whole_o         (share_whole),
+        .kept_o          (share_kept),
+        .random_valid_i  (noise_out_valid),
+        .random_ready_o  (noise_taken),
+        .random_i        (noise_word),
+        .in_valid_i      (state_q == Begin),
+        .in_ready_o      (share_ready),
+        .check_i         (order_q == 32'd6),
+        .abort_i         (aborted),
+        .done_o          (share_done),
+        .power_valid_o   (raise),
+        .power_ready_i   (sharing && power_ready),
+        .power_base_o    (raise_base),
+        .power_exponent_o(raise_exponent),
+        .power_bits_o    (raise_bits),
+        .power_done_i    (sharing && r_valid),
+        .power_i         (r),
+        .word_valid_o    (word_valid),
+        .word_ready_i    (sharing && headed_q && line_in_ready),
+        .word_o          (word),
+        .word_last_o     (word_last)
+    );
+    // Without random words the proof is dropped, as long as nothing of it was said.
+    assign aborted = sharing && order_q == 32'd5 && noise_failed_o && noise_taken;
+    assign forget = state_q == Judge && ((order_q == 32'd7 && decline == ballot_pkg::NotDeclined) || decline == ballot_pkg::WrongShare);
+
     // ---- products and powers ----------------------------------------------------------------------------------------------------------------------
 
     // A product is a power with the exponent 1 that begins with the total in place of 1, and brings the ciphertext in with a factor R too many for it.
     logic power_ready, bit_ready, r_valid, unused_mul, powering, opens;
     logic [BitBits-1:0] bits_q;
-    logic [EBits-1:0] exponent_q;
+    logic [XBits-1:0] exponent_q;
     logic [N-1:0] r, total;
     assign powering = state_q == Power || state_q == Powered;
     assign opens = powering && order_q == 32'd4;
@@ -200,11 +318,11 @@ module tally_board #(
         .rst_ni,
         .modulus_i  (opens ? n_i : modulus_i),
         .inverse_i  (opens ? n_inverse_i : inverse_i),
-        .enter_i    (opens ? n_enter_i : powering ? enter_i : cube_i),
-        .one_i      (opens ? n_unit_i : powering ? unit_i : total),
-        .in_valid_i (state_q == Multiply || state_q == Power),
+        .enter_i    (opens ? n_enter_i : (powering || sharing) ? enter_i : cube_i),
+        .one_i      (opens ? n_unit_i : (powering || sharing) ? unit_i : total),
+        .in_valid_i (state_q == Multiply || state_q == Power || (sharing && raise)),
         .in_ready_o (power_ready),
-        .base_i     (powering ? total : ballot_q[96+:N]),
+        .base_i     (sharing ? raise_base : powering ? total : c_q),
         .bit_valid_i(bits_q != '0),
         .bit_ready_o(bit_ready),
         .bit_i      (exponent_q[0]),
@@ -217,14 +335,32 @@ module tally_board #(
 
     // ---- what is done ------------------------------------------------------------------------------------------------------------------------------
 
-    logic order_known;
-    assign order_known = order_words_q == 3'd3 && (order_q == 32'd1 || order_q == 32'd2 || order_q == 32'd4) && order_contest_q < Contests && order_mark_q < Candidates;
+    ballot_pkg::decline_e decline;
+    logic of_mark, alone;
+    assign of_mark = order_q == 32'd1 || order_q == 32'd2 || order_q == 32'd4 || order_q == 32'd5;
+    assign alone = order_q == 32'd0 || order_q == 32'd7;
+    always_comb begin
+        decline = ballot_pkg::NotDeclined;
+        if (of_mark && order_words_q == 3'd3) begin
+            if (order_contest_q >= Contests) decline = ballot_pkg::NoSuchContest;
+            else if (order_mark_q >= Candidates) decline = ballot_pkg::NoSuchMark;
+            else if (order_q == 32'd5 && !share_kept) decline = ballot_pkg::NoShare;
+            else if (order_q == 32'd5 && !noise_ready) decline = ballot_pkg::NoNoise;
+        end else if (order_q == 32'd6) begin
+            if (!share_whole) decline = ballot_pkg::WrongShare;
+        end else if (!(alone && order_words_q == 3'd1)) decline = ballot_pkg::UnknownOrder;
+    end
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             state_q         <= Rest;
-            ballot_q        <= '0;
             count_q         <= '0;
+            c_q             <= '0;
+            place_q         <= '0;
+            load_q          <= '0;
+            loading_q       <= 1'b0;
+            key_q           <= '0;
+            contest_q       <= '0;
             whole_q         <= 1'b0;
             counted_q       <= '0;
             slot_q          <= '0;
@@ -240,6 +376,7 @@ module tally_board #(
             order_words_q   <= '0;
             bits_q          <= '0;
             exponent_q      <= '0;
+            headed_q        <= 1'b0;
             dropped_o       <= 1'b0;
             for (int k = 0; k < int'(Totals); k++) totals_q[k] <= N'(1);
         end else begin
@@ -253,7 +390,8 @@ module tally_board #(
                 Rest: begin
                     slot_q <= '0;
                     if (ballot_valid && ballot_ready) begin
-                        ballot_q <= {ballot_word, ballot_q[32*Words-1:32]};
+                        if (count_q == '0) key_q <= ballot_word;
+                        if (count_q == WordBits'(2)) contest_q <= ballot_word;
                         if (count_q != WordBits'(Words + 1)) count_q <= count_q + WordBits'(1);
                         whole_q <= ballot_last;
                     end
@@ -269,9 +407,11 @@ module tally_board #(
                     if (slot_q != counted_q) slot_q <= slot_q + (SlotBits + 1)'(1);
                     if (absent) begin
                         counted_q    <= counted_q + (SlotBits + 1)'(1);
-                        total_q      <= TotalBits'(contest * Candidates);
+                        total_q      <= TotalBits'(contest_q * Candidates);
                         left_marks_q <= (TotalBits + 1)'(Candidates);
-                        state_q      <= Multiply;
+                        place_q      <= PlaceBits'(3);
+                        load_q       <= LoadBits'(CWords);
+                        state_q      <= Load;
                     end else if (!right || there || (slot_q == counted_q && !asked_valid_q)) begin
                         // Counted before, or not to be counted.
                         dropped_o <= !right || !there;
@@ -280,10 +420,20 @@ module tally_board #(
                         state_q   <= Rest;
                     end
                 end
+                Load: begin
+                    // A word a cycle, which is there in the next.
+                    loading_q <= load_q != '0;
+                    if (load_q != '0) begin
+                        place_q <= place_q + PlaceBits'(1);
+                        load_q  <= load_q - LoadBits'(1);
+                    end
+                    if (loading_q) c_q <= {loaded, c_q[N-1:32]};
+                    if (loading_q && load_q == '0) state_q <= Multiply;
+                end
                 Multiply:
                 if (power_ready) begin
                     bits_q     <= BitBits'(1);
-                    exponent_q <= EBits'(1);
+                    exponent_q <= XBits'(1);
                     state_q    <= Product;
                 end
                 Product:
@@ -291,8 +441,8 @@ module tally_board #(
                     totals_q[total_q] <= r;
                     total_q           <= total_q + TotalBits'(1);
                     left_marks_q      <= left_marks_q - (TotalBits + 1)'(1);
-                    ballot_q          <= {N'(0), ballot_q[32*Words-1:96+N], ballot_q[95:0]};
-                    state_q           <= Multiply;
+                    load_q            <= LoadBits'(CWords);
+                    state_q           <= Load;
                     if (left_marks_q == (TotalBits + 1)'(1)) begin
                         whole_q <= 1'b0;
                         count_q <= '0;
@@ -308,21 +458,62 @@ module tally_board #(
                     if (line_out_last) state_q <= Judge;
                 end
                 Judge: begin
-                    said_q  <= (32 * Said)'(32'd3);
-                    left_q  <= SaidBits'(1);
+                    said_q  <= (32 * Said)'({28'd0, decline, 32'd3});
+                    left_q  <= SaidBits'(2);
                     total_q <= TotalBits'(order_contest_q * Candidates + order_mark_q);
                     state_q <= Say;
-                    if (order_words_q == 3'd1 && order_q == '0) begin
-                        said_q <= (32 * Said)'({32'(counted_q), 32'd0});
-                        left_q <= SaidBits'(2);
-                    end else if (order_known) begin
-                        state_q <= order_q == 32'd1 ? Powered : Power;
+                    if (decline == ballot_pkg::NotDeclined) begin
+                        unique case (order_q)
+                            32'd0:        said_q <= (32 * Said)'({32'(counted_q), 32'd0});
+                            32'd1:        state_q <= Powered;
+                            32'd2, 32'd4: state_q <= Power;
+                            32'd7: begin
+                                said_q <= (32 * Said)'(32'd7);
+                                left_q <= SaidBits'(1);
+                            end
+                            default:      state_q <= Begin;
+                        endcase
                     end
+                end
+                Begin: if (share_ready) state_q <= Share;
+                Share: begin
+                    if (raise && power_ready) begin
+                        bits_q     <= BitBits'(raise_bits);
+                        exponent_q <= XBits'(raise_exponent);
+                    end
+                    if (word_valid && !headed_q) begin
+                        said_q   <= (32 * Said)'({order_mark_q, order_contest_q, order_q});
+                        left_q   <= SaidBits'(3);
+                        headed_q <= 1'b1;
+                        state_q  <= Head;
+                    end
+                    if (share_done) begin
+                        // What a check came to; a share of a decryption was said.
+                        said_q   <= (32 * Said)'({28'd0, ballot_pkg::WrongShare, 32'd3});
+                        left_q   <= order_q == 32'd5 ? '0 : SaidBits'(2);
+                        if (share_kept && order_q == 32'd6) begin
+                            said_q <= (32 * Said)'(32'd6);
+                            left_q <= SaidBits'(1);
+                        end
+                        headed_q <= 1'b0;
+                        state_q  <= Say;
+                    end
+                    if (aborted) begin
+                        said_q  <= (32 * Said)'({28'd0, ballot_pkg::NoNoise, 32'd3});
+                        left_q  <= SaidBits'(2);
+                        state_q <= Say;
+                    end
+                end
+                Head:
+                if (line_in_ready) begin
+                    said_q <= said_q >> 32;
+                    left_q <= left_q - SaidBits'(1);
+                    if (left_q == SaidBits'(1)) state_q <= Share;
                 end
                 Power:
                 if (power_ready) begin
                     bits_q     <= BitBits'(EBits);
-                    exponent_q <= opens ? root_i : exponent_i;
+                    exponent_q <= opens ? XBits'(root_i) : XBits'(exponent_i);
                     state_q    <= Powered;
                 end
                 Powered: begin
@@ -344,5 +535,5 @@ module tally_board #(
     end
 
     logic unused;
-    assign unused = &{1'b0, unused_ready, unused_delivered, unused_up, unused_line_up, unused_mul, table_error, asked_slot_q};
+    assign unused = &{1'b0, unused_ready, unused_delivered, unused_up, unused_line_up, unused_mul, unused_ballot_error, table_error, asked_slot_q, unused_cause, n_i};
 endmodule

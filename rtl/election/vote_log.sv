@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A log of records with identifiers in a serial flash memory: none that was acknowledged is lost, and none is there twice, whenever the power fails.
 //
-// A record is an identifier, Body words, and their CRC-32, in a slot of its own; slots are used one after another. A record is acknowledged when it was read
-// back as it was written, so a write that was cut short leaves a slot whose checksum is wrong, and nobody was told that it was stored. After reset all slots
+// A record is an identifier, Body words, and their CRC-32, in a slot of its own, page after page where it is longer than one; slots are used one after another. The identifier is in
+// the first page and the checksum in the last, so a slot that is in use is not taken for an empty one, nor one for whole whose pages are not all there. A record is acknowledged when it
+// was read back as it was written, so a write that was cut short leaves a slot whose checksum is wrong, and nobody was told that it was stored. After reset all slots
 // are read up to the first that is empty, bit by bit; identifiers of whole records are kept in a table, and an identifier that is in it is not written again. So whoever got no
 // answer sends the same record again, and it is there once.
+//
+// The record that is in hand is in a memory, word_write_i and word_read_i, while command_ready_o is high: word 0 is the identifier, and the body follows. Append stores that body, and
+// Fetch puts a record there; neither Find nor Format changes it. A word that is asked for is there a cycle later, until the next one is.
 //
 // A slot that does not read back as it was written is left and the next one taken, Attempts times. Format erases the sectors from the last to the first, so
 // that one that is cut short leaves the records of the sectors before. command_ready_o is high when what is in the memory is known; it comes Slots times a read after reset.
 module vote_log #(
     parameter int unsigned Body     = 18,       // words of a record beside identifier and checksum, at least 1
-    parameter int unsigned SlotLog  = 7,        // 2^SlotLog bytes a slot: at least the record, at most a page, 256
-    parameter int unsigned Slots    = 1024,     // whole sectors of 4096 bytes, at least 2 slots
+    parameter int unsigned SlotLog  = 7,        // 2^SlotLog bytes a slot: at least the record
+    parameter int unsigned Slots    = 1024,     // whole sectors of 4096 bytes, at least 2 slots; 2^24 bytes at most
     parameter int unsigned Attempts = 3,
     parameter int unsigned Half     = 4,
-    parameter int unsigned Patience = 1 << 20
+    parameter int unsigned Patience = 1 << 20,
+    localparam int unsigned PlaceBits = $clog2(Body + 1)
 ) (
     input  logic                     clk_i,
     input  logic                     rst_ni,
@@ -22,12 +27,15 @@ module vote_log #(
     output logic                     command_ready_o,
     input  logic [1:0]               command_i,       // a log_command_e of ballot_pkg
     input  logic [31:0]              id_i,            // an identifier, or the place of a record
-    // The body of a record, for Append; of the last record that was fetched, for Fetch.
-    input  logic [32*Body-1:0]       body_i,
+    input  logic                     word_write_i,    // a word of the record in hand
+    input  logic [PlaceBits-1:0]     word_place_i,    // 0 to Body
+    input  logic [31:0]              word_i,
+    input  logic                     word_read_i,
+    input  logic [PlaceBits-1:0]     read_place_i,
+    output logic [31:0]              word_o,
     output logic                     done_o,          // for a cycle, with what follows
     output logic [2:0]               answer_o,        // a log_answer_e of ballot_pkg
     output logic [31:0]              id_o,            // Fetch: its identifier; Find and Append: its place
-    output logic [32*Body-1:0]       body_o,
     output logic [$clog2(Slots):0]   used_o,          // slots that are no longer empty
     output logic                     cs_no,
     output logic                     sck_o,
@@ -36,10 +44,12 @@ module vote_log #(
 );
     localparam int unsigned Words = Body + 2;
     localparam int unsigned SlotBits = $clog2(Slots);
-    localparam int unsigned SectorLog = 12 - SlotLog;
+    localparam int unsigned PageWords = SlotLog > 8 ? 64 : Words;  // a smaller slot is within one
+    localparam int unsigned Sectors = (Slots << SlotLog) >> 12;
     if (Body < 1) $error("vote_log: Body must be at least 1");
-    if (SlotLog > 8 || 4 * Words > (1 << SlotLog)) $error("vote_log: a slot must hold a record, and be at most a page");
-    if (Slots < 2 || Slots % (1 << SectorLog) != 0 || SlotBits + SlotLog > 24) $error("vote_log: Slots must fill sectors");
+    if (SlotLog < 4 || SlotLog > 23 || 4 * Words > (1 << SlotLog)) $error("vote_log: a slot must hold a record");
+    if (Slots < 2 || SlotBits + SlotLog > 24 || (Slots << SlotLog) % 4096 != 0)
+        $error("vote_log: Slots must fill sectors, and have 24 bits of address");
 
     typedef logic [SlotBits:0] slot_t;
     localparam int unsigned WordBits = $clog2(Words + 1);
@@ -52,7 +62,7 @@ module vote_log #(
         Scanned,  // reads it
         Rest,
         Search,   // the table
-        Write,    // orders a program
+        Write,    // orders a program, of a page
         Writing,
         Verify,   // orders it back
         Verified,
@@ -66,8 +76,7 @@ module vote_log #(
     state_e state_q;
     slot_t slot_q, used_q;
     logic [1:0] command_q;
-    logic [31:0] id_q, crc_q, crc, write_word;
-    logic [32*(Body+1)-1:0] record_q;
+    logic [31:0] id_q, first_q, crc_q, crc, write_word;
     word_t word_q;
     logic blank_q, same_q;
     logic [$clog2(Attempts+1)-1:0] attempt_q;
@@ -77,10 +86,15 @@ module vote_log #(
 
     logic flash_valid, flash_ready, flash_in, flash_taken, flash_out, flash_done, flash_failed;
     logic [7:0] flash_command;
+    logic [23:0] flash_address;
+    word_t flash_words, done_q;
     logic [31:0] flash_word;
     logic ordered;
+    logic [12:0] sector_q;
 
-    assign flash_valid = (state_q == Settle && table_ready) || state_q == Scan || state_q == Write || state_q == Verify || state_q == Read || state_q == Wipe;
+    logic reads;
+    assign reads = state_q == Scan || state_q == Verify || state_q == Read;
+    assign flash_valid = (state_q == Settle && table_ready && record_ready) || reads || state_q == Write || state_q == Wipe;
     assign ordered = flash_valid && flash_ready;
     always_comb begin
         flash_command = 8'h03;
@@ -88,10 +102,22 @@ module vote_log #(
         if (state_q == Write) flash_command = 8'h02;
         if (state_q == Wipe) flash_command = 8'h20;
     end
-    assign flash_in = state_q == Writing;
+    assign flash_in = state_q == Writing && (fresh_q || at_check);
+    // A program goes on where the page before it ended; what is read, is read at once.
+    always_comb begin
+        flash_address = 24'(slot_q) << SlotLog;
+        flash_words   = word_t'(Words);
+        if (state_q == Wipe) flash_address = 24'(sector_q) << 12;
+        if (state_q == Write) begin
+            flash_address = (24'(slot_q) << SlotLog) + 24'({done_q, 2'd0});
+            if (Words - 32'(done_q) > PageWords) flash_words = word_t'(PageWords);
+            else flash_words = word_t'(Words) - done_q;
+        end
+    end
 
     spi_flash #(
         .Half    (Half),
+        .Longest (Words),
         .Patience(Patience)
     ) u_flash (
         .clk_i,
@@ -99,8 +125,8 @@ module vote_log #(
         .command_valid_i(flash_valid),
         .command_ready_o(flash_ready),
         .command_i      (flash_command),
-        .address_i      (24'(slot_q) << SlotLog),
-        .words_i        (8'(Words)),
+        .address_i      (flash_address),
+        .words_i        (flash_words),
         .in_valid_i     (flash_in),
         .in_ready_o     (flash_taken),
         .in_data_i      (write_word),
@@ -117,13 +143,37 @@ module vote_log #(
 
     logic at_check;
     assign at_check = word_q == word_t'(Words - 1);
-    assign write_word = at_check ? ~crc_q : record_q[31:0];
+    assign write_word = at_check ? ~crc_q : word_o;
 
     crc32 u_crc (
         .crc_i (crc_q),
         .data_i(state_q == Writing ? write_word : flash_word),
         .crc_o (crc)
     );
+
+    // ---- the record in hand ---------------------------------------------------------------------------------------------------------
+
+    logic record_ready, unused_record_error, rest, comes, fresh_q;
+    assign rest = state_q == Rest;
+    assign comes = state_q == Reading && flash_out && !at_check;
+    ram_1r1w #(
+        .Width(32),
+        .Depth(Body + 1)
+    ) u_record (
+        .clk_i,
+        .rst_ni,
+        .wipe_i         (1'b0),
+        .ready_o        (record_ready),
+        .write_i        (rest ? word_write_i || (command_valid_i && command_ready_o && command_i == ballot_pkg::Append) : comes),
+        .write_address_i(!rest ? PlaceBits'(word_q) : word_write_i ? word_place_i : '0),
+        .write_data_i   (!rest ? flash_word : word_write_i ? word_i : id_i),
+        .read_i         (rest ? word_read_i : !at_check),
+        .read_address_i (rest ? read_place_i : PlaceBits'(word_q)),
+        .read_data_o    (word_o),
+        .error_o        (unused_record_error)
+    );
+    // Whether what word_q names was read: it comes a cycle later.
+    always_ff @(posedge clk_i) fresh_q <= state_q == Writing && !flash_taken;
 
     // ---- the table of identifiers ---------------------------------------------------------------------------------------------------
 
@@ -149,20 +199,21 @@ module vote_log #(
         .error_o        (unused_error)
     );
 
-    logic whole, read_over;
+    logic whole, read_over, written;
     logic [31:0] record_id;
     // All words came back, and with their checksum; not where they are all ones, whose checksum is not.
     logic last_back;
     assign last_back = flash_out && at_check;
     assign read_over = (state_q == Scanned || state_q == Verified || state_q == Reading) && last_back;
+    assign written = word_q == word_t'(Words);
     assign whole = crc == 32'hdebb20e3;
-    assign record_id = record_q[31:0];
+    assign record_id = state_q == Scanned ? first_q : id_q;
     assign table_write = ((state_q == Scanned || state_q == Verified) && last_back) || (state_q == Writing && flash_done);
     assign found = asked_valid_q && table_good && table_id == id_q;
 
     // ---- what is done ------------------------------------------------------------------------------------------------------------------
 
-    assign command_ready_o = state_q == Rest && table_ready;
+    assign command_ready_o = state_q == Rest && table_ready && record_ready;
     assign used_o = used_q;
 
     always_ff @(posedge clk_i) begin
@@ -173,8 +224,10 @@ module vote_log #(
             command_q     <= '0;
             id_q          <= '0;
             crc_q         <= '1;
-            record_q      <= '0;
+            first_q       <= '0;
             word_q        <= '0;
+            done_q        <= '0;
+            sector_q      <= '0;
             blank_q       <= 1'b0;
             same_q        <= 1'b0;
             attempt_q     <= '0;
@@ -182,24 +235,22 @@ module vote_log #(
             asked_valid_q <= 1'b0;
             answer_q      <= ballot_pkg::Done;
             id_o          <= '0;
-            body_o        <= '0;
         end else begin
             asked_valid_q <= 1'b0;
-            if (ordered) begin
+            if (ordered && !(state_q == Write && done_q != '0)) begin
                 word_q  <= '0;
                 crc_q   <= '1;
                 blank_q <= 1'b1;
                 same_q  <= 1'b1;
             end
-            // The record goes round while it is written or compared, and is filled while it is read.
             if ((state_q == Writing && flash_taken) || flash_out) begin
                 word_q <= word_q + word_t'(1);
                 crc_q  <= crc;
-                if (!at_check) record_q <= {(state_q == Writing || state_q == Verified) ? record_q[31:0] : flash_word, record_q[32*(Body+1)-1:32]};
             end
             if (flash_out) begin
                 blank_q <= blank_q && flash_word == '1;
-                if (!at_check) same_q <= same_q && flash_word == record_q[31:0];
+                if (!at_check) same_q <= same_q && flash_word == word_o;
+                if (word_q == '0) first_q <= flash_word;
             end
             unique case (state_q)
                 Settle: if (ordered) state_q <= Settling;
@@ -221,7 +272,6 @@ module vote_log #(
                     if (command_valid_i && command_ready_o) begin
                         command_q <= command_i;
                         id_q      <= id_i;
-                        if (command_i == ballot_pkg::Append) record_q <= {body_i, id_i};
                         unique case (command_i)
                             ballot_pkg::Find, ballot_pkg::Append: state_q <= Search;
                             ballot_pkg::Fetch: begin
@@ -230,8 +280,8 @@ module vote_log #(
                                 state_q  <= id_i < 32'(used_q) ? Read : Answer;
                             end
                             default: begin
-                                slot_q  <= slot_t'(Slots - (1 << SectorLog));
-                                state_q <= Wipe;
+                                sector_q <= 13'(Sectors - 1);
+                                state_q  <= Wipe;
                             end
                         endcase
                     end
@@ -255,7 +305,8 @@ module vote_log #(
                 if (flash_done) begin
                     answer_q <= ballot_pkg::Fault;
                     used_q   <= slot_q + slot_t'(1);
-                    state_q  <= flash_failed ? Answer : Verify;
+                    done_q   <= (flash_failed || written) ? '0 : word_q;
+                    state_q  <= flash_failed ? Answer : written ? Verify : Write;
                 end
                 Verify: if (ordered) state_q <= Verified;
                 Verified:
@@ -277,17 +328,16 @@ module vote_log #(
                 Reading:
                 if (read_over) begin
                     answer_q <= whole ? ballot_pkg::Done : ballot_pkg::Absent;
-                    id_o     <= record_id;
-                    body_o   <= record_q[32*(Body+1)-1:32];
+                    id_o     <= first_q;
                     state_q  <= Answer;
                 end
                 Wipe: if (ordered) state_q <= Wiping;
                 Wiping:
                 if (flash_done) begin
-                    slot_q   <= slot_q - slot_t'(1 << SectorLog);
+                    sector_q <= sector_q - 13'd1;
                     answer_q <= flash_failed ? ballot_pkg::Fault : ballot_pkg::Done;
                     used_q   <= '0;
-                    state_q  <= (flash_failed || slot_q == '0) ? Answer : Wipe;
+                    state_q  <= (flash_failed || sector_q == '0) ? Answer : Wipe;
                 end
                 default: state_q <= Rest;
             endcase
@@ -298,6 +348,7 @@ module vote_log #(
     assign answer_o = answer_q;
 
     `include "assertions.svh"
-    `ASSERT(WrittenIntoEmpty, !(state_q == Write && slot_q != used_q))
+    `ASSERT(WrittenIntoEmpty, !(state_q == Write && done_q == '0 && slot_q != used_q))
+    `ASSERT(OneWriter, !(word_write_i && command_valid_i && command_ready_o))
     `COVER(SecondAttempt, state_q == Write && attempt_q != '0)
 endmodule

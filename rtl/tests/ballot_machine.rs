@@ -1,27 +1,43 @@
-//! The two boards of the ballot machine together (`rtl/election`), for n of 256 bits: votes enter over a serial line, ballots cross the peripheral interface, and the
+//! The two boards of the ballot machine together (`rtl/election`), for n of 256 bits, and a vote for n of 2048: votes enter over a serial line, ballots cross the peripheral interface, and the
 //! totals come out right, over wires with noise, with resets and power failures at random. Ciphertexts, products and totals are compared with GMP, and what the boards
 //! make is put into the record of an election, which is verified as everybody would.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read};
+use std::rc::Rc;
 
-use hearith_device::ballot::{Answer, Booth, Form, Refusal, Rules, Sealed, Setup};
+use hearith_device::ballot::{Answer, Booth, Decline, Form, Line, Refusal, Rules, Sealed, Setup, Tally};
+use hearith_device::{Error, ErrorKind};
 use hearith_election::{
     Ballot, Board, Body, Bytes, Challenge, Contest, Decrypted, Election, ElectionKey, HEADS, Limit, Manifest, Mark,
-    Method, Notice, Of, Opened, Opening, Products, Selection, Signer, Source as Files, State, Voter, Voters,
-    board_file, verify,
+    Method, Notice, Of, Opened, Opening, Products, Selection, Share, Signer, Source as Files, State, Trustees, Voter,
+    Voters, board_file, verify,
 };
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
-use hearith_rtl::TALLY_BOARD;
-use hearith_simulated::ballot_machine::{EncryptorBoard, NoiseFault, Terminal, Wire};
-use hearith_simulated::designs::ENCRYPTOR_BOARD;
+use hearith_rtl::{TALLY_BOARD, TALLY_BOARD_2048};
+use hearith_simulated::ballot_machine::{EncryptorBoard, NoiseFault, NoiseSource, Terminal, Wire};
+use hearith_simulated::designs::{ENCRYPTOR_BOARD, ENCRYPTOR_BOARD_2048};
+use hearith_threshold::{KeyShare, Verification, deal};
+use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Random};
-use rug::{Integer, integer::Order};
+use rug::{Integer, integer::IsPrime, integer::Order};
+use zeroize::Zeroizing;
 
 const CANDIDATES: usize = 2;
-/// Words of n^2.
-const C_WORDS: usize = 16;
 const POLICY: KeyPolicy = KeyPolicy::AllowInsecure;
+
+/// Boards that fit together.
+struct Boards {
+    encryptor: &'static Design,
+    tally: &'static Design,
+    /// Cycles that either may take for a message.
+    patience: u64,
+}
+
+const SMALL: Boards = Boards { encryptor: &ENCRYPTOR_BOARD, tally: &TALLY_BOARD, patience: 4_000_000 };
+/// For keys as they are used.
+const REAL: Boards = Boards { encryptor: &ENCRYPTOR_BOARD_2048, tally: &TALLY_BOARD_2048, patience: 12_000_000 };
 
 /// A key, for tests alone.
 struct Key {
@@ -36,16 +52,25 @@ struct Key {
 }
 
 impl Key {
-    fn new() -> Self {
-        // p = q = 3 mod 4, as the election asks for.
-        let prime = |from: u128| {
-            let mut prime = Integer::from(from).next_prime();
-            while prime.mod_u(4) != 3 {
+    /// Of primes that are 3 modulo 4, as the election asks for.
+    fn new(bits: u32) -> Self {
+        Self::of_primes(bits, |prime| prime.mod_u(4) == 3)
+    }
+
+    /// Of safe primes, as sharing asks for.
+    fn safe(bits: u32) -> Self {
+        Self::of_primes(bits, |prime| (prime.clone() >> 1_u32).is_probably_prime(30) != IsPrime::No)
+    }
+
+    fn of_primes(bits: u32, fits: impl Fn(&Integer) -> bool) -> Self {
+        let prime = |from: u32| {
+            let mut prime = (Integer::from(from) << (bits / 2 - 8)).next_prime();
+            while !fits(&prime) {
                 prime.next_prime_mut();
             }
             prime
         };
-        let (p, q) = (prime(0xc8 << 120), prime(0xf3 << 120));
+        let (p, q) = (prime(0xc8), prime(0xf3));
         let n = p.clone() * &q;
         let h = n.clone() - Integer::from(123_456_789_123_u64).square();
         let be = |number: &Integer| number.to_digits::<u8>(Order::Msf);
@@ -58,11 +83,17 @@ impl Key {
         Self { private, n, h, square, base, exponent: lambda * inverse, root }
     }
 
-    /// What the boards are given.
-    fn ports(&self) -> HashMap<&'static str, Integer> {
+    /// Bytes of n.
+    fn bytes(&self) -> usize {
+        self.n.significant_digits::<u8>()
+    }
+
+    /// What boards are given whose products go by digits of so many bits.
+    fn ports(&self, digit: u32) -> HashMap<&'static str, Integer> {
         let (m, n) = (&self.square, &self.n);
-        let r = Integer::from(1) << 576_u32;
-        let digit = Integer::from(1) << 64_u32;
+        // R > 8 n^2.
+        let r = Integer::from(1) << (m.significant_bits() + 3).next_multiple_of(digit);
+        let digit = Integer::from(1) << digit;
         let inverse = |of: &Integer| digit.clone() - of.clone().invert(&digit).expect("it is odd");
         let power = |k: u32, of: &Integer| rug::ops::Pow::pow(r.clone(), k) % of;
         [
@@ -149,7 +180,7 @@ struct Office {
 }
 
 impl Office {
-    fn new(key: &Key, ways: &[Way], voters: usize) -> Self {
+    fn new(key: &Key, shared: Option<&Verification>, ways: &[Way], voters: usize) -> Self {
         let signer = || Signer::generate().unwrap();
         let (organiser, keeper) = (signer(), signer());
         let candidates: Vec<String> = ["Ada", "Bo"].map(String::from).into();
@@ -165,7 +196,7 @@ impl Office {
             organiser: organiser.public(),
             revoting: false,
             title: "An election by machine".into(),
-            trustees: None,
+            trustees: shared.map(Trustees::new),
         };
         let first = Notice::signed(Body::Election(Box::new(manifest)), &organiser);
         let state = State::begin(&first, POLICY, Engine::best()).unwrap();
@@ -231,37 +262,51 @@ impl Files for Record {
 struct Machine {
     key: Key,
     ways: Vec<Way>,
+    patience: u64,
     encryptor: EncryptorBoard,
     tally: Bench,
     office: Terminal,
+    /// The tally board's.
+    noise: NoiseSource,
     /// To the tally board from the office and the encryptor, and back.
     wires: [Wire; 4],
     tags: u64,
     cycle: u64,
+    /// The encryptor board is not connected to the other, which rests.
+    alone: bool,
 }
 
 impl Machine {
-    fn new(seed: u64, rate: f64, ways: &[Way]) -> Self {
+    fn new(boards: &Boards, seed: u64, rate: f64, ways: &[Way]) -> Self {
+        let key = Key::new(EncryptorBoard::size(boards.encryptor).key_bits);
+        Self::with_key(boards, key, seed, rate, ways)
+    }
+
+    fn with_key(boards: &Boards, key: Key, seed: u64, rate: f64, ways: &[Way]) -> Self {
         let mut machine = Self {
-            key: Key::new(),
+            key,
             ways: ways.to_vec(),
-            encryptor: EncryptorBoard::new(&ENCRYPTOR_BOARD, seed).unwrap(),
-            tally: Bench::new(TALLY_BOARD.model(), seed),
+            patience: boards.patience,
+            encryptor: EncryptorBoard::new(boards.encryptor, seed).unwrap(),
+            tally: Bench::new(boards.tally.model(), seed),
             office: Terminal::new(0x2000 + seed as u16),
+            noise: NoiseSource::new(),
             wires: [10, 11, 12, 13].map(|wire| Wire::new(rate, wire * 100 + seed)),
             tags: 1,
             cycle: 0,
+            alone: false,
         };
         machine.set_rate(rate);
         machine.tell([0; 32]);
-        for (port, value) in machine.key.ports() {
-            let limbs = value.to_digits(Order::Lsf);
-            let has = |bench: &Bench| bench.model.design().port(port).is_some();
-            if has(&machine.tally) {
-                machine.tally.model.set_limbs(port, &limbs);
+        let has = |bench: &Bench, port: &str| bench.model.design().port(port).is_some();
+        for (port, value) in machine.key.ports(boards.tally.parameter("Digit")) {
+            if has(&machine.tally, port) {
+                machine.tally.model.set_limbs(port, &value.to_digits(Order::Lsf));
             }
-            // What the driver computed.
-            if has(&machine.encryptor.bench) {
+        }
+        // What the driver computed.
+        for (port, value) in machine.key.ports(boards.encryptor.parameter("Digit")) {
+            if has(&machine.encryptor.bench, port) {
                 let given = machine.encryptor.bench.model.get(port);
                 assert_eq!(Integer::from_digits(&given, Order::Lsf), value, "{port}");
             }
@@ -283,17 +328,44 @@ impl Machine {
     }
 
     fn step(&mut self) {
-        let (told, spi) = (self.tally.model.bit("tx_o"), self.encryptor.to_tally());
-        let [to_tally, to_office, copi, cipo] = &mut self.wires;
-        let asked = to_tally.carry(self.office.level());
+        if self.alone {
+            self.encryptor.step(false);
+            self.cycle += 1;
+            return;
+        }
+        let spi = self.encryptor.to_tally();
+        let [_, _, copi, cipo] = &mut self.wires;
         let copi = copi.carry(spi.copi);
         let cipo = cipo.carry(self.tally.model.bit("cipo_o"));
         self.encryptor.step(cipo);
-        let inputs = [("rx_i", asked), ("copi_i", copi), ("sck_i", spi.sck), ("cs_ni", spi.cs_n)];
-        inputs.into_iter().for_each(|(port, level)| self.tally.model.set(port, level));
+        self.step_tally([("copi_i", copi), ("sck_i", spi.sck), ("cs_ni", spi.cs_n)]);
+    }
+
+    /// A cycle of the tally board, and of the office's end of its line.
+    fn step_tally(&mut self, spi: [(&str, bool); 3]) {
+        let told = self.tally.model.bit("tx_o");
+        let asked = self.wires[0].carry(self.office.level());
+        let noise = self.noise.bit();
+        let inputs = [("rx_i", asked), ("noise_i", noise.unwrap_or_default()), ("noise_valid_i", noise.is_some())];
+        inputs.into_iter().chain(spi).for_each(|(port, level)| self.tally.model.set(port, level));
         self.tally.step();
-        self.office.step(to_office.carry(told));
+        self.office.step(self.wires[1].carry(told));
         self.cycle += 1;
+    }
+
+    /// Makes the tally board a trustee's, who has another board than the trustee before.
+    fn appoint(&mut self, trustee: &KeyShare, shared: &Verification, election: &[u8; 32]) {
+        let number = |bytes: &[u8]| Integer::from_digits(bytes, Order::Msf);
+        let numbers = [
+            ("generator_i", number(&shared.base_be())),
+            ("verifier_i", number(&trustee.verification_be())),
+            ("needed_i", trustee.needed().into()),
+            ("trustees_i", trustee.trustees().into()),
+            ("trustee_i", trustee.trustee().into()),
+            ("election_i", number(election)),
+        ];
+        numbers.iter().for_each(|(port, value)| self.tally.model.set_limbs(port, &value.to_digits(Order::Lsf)));
+        self.reset_tally();
     }
 
     fn reset_tally(&mut self) {
@@ -305,7 +377,7 @@ impl Machine {
     /// A vote in a contest.
     fn booth(&self, id: u32, voter: u32, contest: u16) -> Booth {
         let rules = self.ways.get(usize::from(contest)).unwrap_or(&ANY).rules;
-        let form = Form { key_bytes: 32, candidates: CANDIDATES, marks: rules.marks, sum: rules.sum() };
+        let form = Form { key_bytes: self.key.bytes(), candidates: CANDIDATES, marks: rules.marks, sum: rules.sum() };
         Booth::new(form, id, voter, contest)
     }
 
@@ -327,7 +399,7 @@ impl Machine {
 
     fn ask(&mut self, booth: &mut Booth, words: &[u32]) -> Answer {
         self.encryptor.terminal.say(words);
-        self.answer(booth, 2_000_000).expect("an answer of the encryptor board")
+        self.answer(booth, self.patience / 2).expect("an answer of the encryptor board")
     }
 
     fn vote(&mut self, booth: &mut Booth, choices: &[u32]) -> Answer {
@@ -356,7 +428,7 @@ impl Machine {
     /// What the tally board says.
     fn office(&mut self, words: &[u32]) -> Vec<u32> {
         self.office.say(words);
-        for _ in 0..4_000_000 {
+        for _ in 0..self.patience {
             self.step();
             if let Some(answer) = self.office.hear() {
                 return answer.to_vec();
@@ -380,7 +452,7 @@ impl Machine {
     fn told(&mut self, order: u32, contest: usize, mark: usize) -> Integer {
         let question = [order, contest as u32, mark as u32];
         let answer = self.office(&question);
-        assert_eq!((&answer[..3], answer.len()), (&question[..], 3 + C_WORDS));
+        assert_eq!((&answer[..3], answer.len()), (&question[..], 3 + self.key.bytes() / 2));
         number(&answer[3..])
     }
 
@@ -392,9 +464,34 @@ impl Machine {
 
     /// The election that this machine is set up for.
     fn set_up(&mut self, voters: usize) -> Office {
-        let office = Office::new(&self.key, &self.ways, voters);
+        let office = Office::new(&self.key, None, &self.ways, voters);
         self.tell(office.election().id().0);
         office
+    }
+}
+
+/// The office's line to the tally board, while nothing comes from the encryptor board.
+struct OfficeLine(Rc<RefCell<Machine>>);
+
+impl Line for OfficeLine {
+    fn describe(&self) -> String {
+        "the tally board".into()
+    }
+
+    fn say(&mut self, words: &[u32]) -> Result<(), Error> {
+        self.0.borrow_mut().office.say(words);
+        Ok(())
+    }
+
+    fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
+        let mut machine = self.0.borrow_mut();
+        for _ in 0..machine.patience {
+            machine.step_tally([("copi_i", false), ("sck_i", false), ("cs_ni", true)]);
+            if let Some(words) = machine.office.hear() {
+                return Ok(words);
+            }
+        }
+        Err(ErrorKind::MachineSilent.into())
     }
 }
 
@@ -420,10 +517,84 @@ fn challenge(machine: &mut Machine, office: &mut Office, voter: usize) {
     office.enter_for(voter, Body::Challenge(Challenge { ballot, election: office.election().id(), openings }));
 }
 
+fn declined<T>(answer: Result<T, Error>) -> Decline {
+    match answer.map_err(|error| error.kind().clone()) {
+        Err(ErrorKind::OrderDeclined { decline }) => decline,
+        Err(other) => panic!("{other:?}"),
+        Ok(_) => panic!("it was not declined"),
+    }
+}
+
+/// The tally's decryption by three trustees of five, each with a board of their own: an election by approval, whose record holds.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn boards_of_three_trustees_of_five_decrypt_a_tally() {
+    let key = Key::safe(256);
+    let (shared, trustees) = deal(&key.private, 3, 5).unwrap();
+    let mut machine = Machine::with_key(&SMALL, key, 21, 0.0, &[ANY]);
+    let mut office = Office::new(&machine.key, Some(&shared), &machine.ways, 2);
+    let election = office.election().id();
+    machine.tell(election.0);
+    let mut products = Products::new(office.election());
+    for (voter, choices) in [&[0, 1][..], &[0]].into_iter().enumerate() {
+        let mut booth = machine.booth(voter as u32, voter as u32, 0);
+        let sealed = machine.seal(&mut booth, choices);
+        let cast = booth.cast();
+        assert_eq!(machine.ask(&mut booth, &cast), Answer::Stored);
+        let ballot = office.ballot(voter, vec![selection(sealed)]);
+        products.add(&[(&ballot, 1)]).unwrap();
+        office.enter_for(voter, Body::Ballot(ballot));
+    }
+    machine.wait_for(2);
+    let products = close(&mut machine, &mut office, products);
+    let machine = Rc::new(RefCell::new(machine));
+    let mut tally = Tally::new(Box::new(OfficeLine(machine.clone())), 32);
+    let mut cycles = Vec::new();
+    for trustee in [&trustees[0], &trustees[2], &trustees[4]] {
+        machine.borrow_mut().appoint(trustee, &shared, &election.0);
+        machine.borrow_mut().wait_for(2);
+        // Another's share is not kept, nor is part of one, and a reset has left none.
+        assert_eq!(declined(tally.share(0, 0)), Decline::NoShare);
+        assert_eq!(declined(tally.load(&trustees[1].exponent_be())), Decline::WrongShare);
+        assert_eq!(declined(tally.share(0, 0)), Decline::NoShare);
+        tally.load(&trustee.exponent_be()).unwrap();
+        assert_eq!(machine.borrow_mut().office(&[6, 1, 2]), [3, 5]);
+        assert_eq!(declined(tally.share(0, 0)), Decline::NoShare);
+        tally.load(&trustee.exponent_be()).unwrap();
+        assert_eq!(declined(tally.share(3, 0)), Decline::NoSuchContest);
+        assert_eq!(declined(tally.share(0, 2)), Decline::NoSuchMark);
+        let mut shares = Vec::new();
+        for mark in 0..CANDIDATES {
+            assert_eq!(tally.product(0, mark as u32).unwrap(), products.contests[0][mark].0);
+            let before = machine.borrow().cycle;
+            shares.extend(tally.share(0, mark as u32).unwrap());
+            cycles.push(machine.borrow().cycle - before);
+        }
+        tally.forget().unwrap();
+        assert_eq!(declined(tally.share(0, 0)), Decline::NoShare);
+        // Its proofs are verified.
+        office.enter(Notice::unsigned(Body::Share(Share {
+            election,
+            shares: Bytes(shares),
+            trustee: trustee.trustee(),
+        })));
+    }
+    println!("a share of a decryption, with its proof, takes {cycles:?} cycles");
+    for words in [&[9, 0, 0][..], &[5, 0], &[7, 0], &[5, 0, 0, 0]] {
+        assert_eq!(machine.borrow_mut().office(words), [3, 1]);
+    }
+    // Without noise there is no proof.
+    tally.load(&trustees[4].exponent_be()).unwrap();
+    machine.borrow_mut().noise.fault = Some(NoiseFault::Stuck);
+    (0..1000).for_each(|_| machine.borrow_mut().step());
+    assert_eq!(declined(tally.share(0, 0)), Decline::NoNoise);
+    record_holds(&mut office, &[vec![2, 1]]);
+}
+
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn units_that_differ_encrypt_nothing() {
-    let mut machine = Machine::new(2, 0.0, &[ONE]);
+    let mut machine = Machine::new(&SMALL, 2, 0.0, &[ONE]);
     let mut vote = machine.booth(3, 1, 0);
     machine.encryptor.terminal.say(&vote.vote(&[0]));
     // In the middle of the power a bit of one unit's exponent turns over.
@@ -442,7 +613,7 @@ fn units_that_differ_encrypt_nothing() {
         machine.step();
         machine.encryptor.terminal.hear()
     });
-    assert_eq!(part.map(|words| (words[0], words.len())), Some((5, 2 + C_WORDS)));
+    assert_eq!(part.map(|words| (words[0], words.len())), Some((5, 2 + machine.key.bytes() / 2)));
 }
 
 /// A vote up to its place in the log, on a machine whose boards are reset, or lose their power, at any time: a terminal that gets no answer begins again.
@@ -475,6 +646,30 @@ fn persist(machine: &mut Machine, random: &mut Random, every: u64, mut booth: Bo
     }
 }
 
+/// The election is closed. What the tally board says is what everybody computes from the ballots.
+fn close(machine: &mut Machine, office: &mut Office, products: Products) -> hearith_election::Tally {
+    office.publish(Body::Close(Of { election: office.election().id() }));
+    let tally = products.to_tally(office.state.counted());
+    let width = 2 * machine.key.bytes();
+    for (contest, marks) in tally.contests.iter().enumerate() {
+        for (mark, product) in marks.iter().enumerate() {
+            assert_eq!(big_endian(&machine.told(1, contest, mark), width), *product, "{contest} {mark}");
+        }
+    }
+    office.publish(Body::Tally(tally.clone()));
+    tally
+}
+
+/// The result, and that the record holds, and says that these votes were cast.
+fn record_holds(office: &mut Office, votes: &[Vec<u64>]) {
+    let outcome = office.state.outcome().unwrap();
+    assert_eq!(outcome.contests, votes);
+    office.publish(Body::Result(outcome));
+    let report = verify(&office.record(), POLICY, Engine::best(), &|_| {}).unwrap();
+    assert!(report.is_good(), "{:?}", report.to_json());
+    assert_eq!(report.result().map(|result| &result.contests[..]), Some(votes));
+}
+
 /// An election over noisy wires, with resets, whose number it gives: what the terminals have of it, and the tally board, makes a record that holds.
 fn holds(mut machine: Machine, mut office: Office, rate: f64, every: u64, seed: u64) -> u32 {
     let (ways, voters) = (machine.ways.clone(), office.voters.len());
@@ -505,27 +700,21 @@ fn holds(mut machine: Machine, mut office: Office, rate: f64, every: u64, seed: 
     // The tally board loses everything, and gets it again.
     machine.reset_tally();
     machine.wait_for(ballots);
-    assert_eq!(machine.office(&[2, 3, 0]), [3]);
-    assert_eq!(machine.office(&[4]), [3]);
-    let election = office.election().id();
-    office.publish(Body::Close(Of { election }));
-    let tally = products.to_tally(office.state.counted());
-    // What the tally board says is what everybody computes from the ballots.
+    assert_eq!(machine.office(&[2, 3, 0]), [3, 2]);
+    assert_eq!(machine.office(&[4]), [3, 1]);
+    close(&mut machine, &mut office, products);
+    let width = machine.key.bytes();
     let mut decrypted = |contest: usize, mark: usize| {
-        assert_eq!(big_endian(&machine.told(1, contest, mark), 64), tally.contests[contest][mark], "{contest} {mark}");
         let plaintext = machine.total(contest, mark);
-        Decrypted { opening: big_endian(&machine.told(4, contest, mark), 32), plaintext: big_endian(&plaintext, 32) }
+        Decrypted {
+            opening: big_endian(&machine.told(4, contest, mark), width),
+            plaintext: big_endian(&plaintext, width),
+        }
     };
     let contests = (0..ways.len()).map(|contest| (0..CANDIDATES).map(|mark| decrypted(contest, mark)).collect());
     let contests = contests.collect();
-    office.publish(Body::Tally(tally));
-    office.publish(Body::Opening(Opening { contests, election }));
-    let outcome = office.state.outcome().unwrap();
-    assert_eq!(outcome.contests, votes, "{resets} resets");
-    office.publish(Body::Result(outcome));
-    let report = verify(&office.record(), POLICY, Engine::best(), &|_| {}).unwrap();
-    assert!(report.is_good(), "{:?}", report.to_json());
-    assert_eq!(report.result().map(|result| &result.contests), Some(&votes));
+    office.publish(Body::Opening(Opening { contests, election: office.election().id() }));
+    record_holds(&mut office, &votes);
     // A source that is stuck: the machine refuses to encrypt, and says so.
     machine.encryptor.noise.fault = Some(NoiseFault::Stuck);
     (0..200).for_each(|_| machine.step());
@@ -538,7 +727,7 @@ fn holds(mut machine: Machine, mut office: Office, rate: f64, every: u64, seed: 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn an_election_survives_resets_and_noise_and_its_record_holds() {
-    let mut machine = Machine::new(7, 1e-4, &[ONE]);
+    let mut machine = Machine::new(&SMALL, 7, 1e-4, &[ONE]);
     let office = machine.set_up(2);
     assert!(holds(machine, office, 1e-4, 900_000, 7) > 0);
 }
@@ -546,7 +735,7 @@ fn an_election_survives_resets_and_noise_and_its_record_holds() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn votes_are_refused_challenged_and_counted() {
-    let mut machine = Machine::new(1, 1e-5, &[ONE_OR_NONE]);
+    let mut machine = Machine::new(&SMALL, 1, 1e-5, &[ONE_OR_NONE]);
     let mut office = machine.set_up(2);
     // A voter that there is not, a candidate that there is not, one twice, too many, a contest that there is not.
     let wrong: [(u32, u16, &[u32], Refusal); 5] = [
@@ -565,10 +754,46 @@ fn votes_are_refused_challenged_and_counted() {
 }
 
 #[test]
+#[ignore = "a long test: a quarter of an hour of simulation, of boards for a key of 2048 bits"]
+fn a_vote_at_real_size_is_proved_stored_and_counted() {
+    // A model so wide keeps megabytes of its numbers on the stack.
+    let vote = std::thread::Builder::new().stack_size(1 << 28).spawn(votes_at_real_size).unwrap();
+    vote.join().unwrap();
+}
+
+fn votes_at_real_size() {
+    let mut machine = Machine::new(&REAL, 5, 0.0, &[ONE]);
+    let mut office = machine.set_up(1);
+    let mut booth = machine.booth(1, 0, 0);
+    // The tally board has nothing to do before there is a ballot.
+    machine.alone = true;
+    let sealed = machine.seal(&mut booth, &[1]);
+    println!("a ballot of two marks, with its proofs, takes {} cycles", machine.cycle);
+    let mut products = Products::new(office.election());
+    let ballot = office.ballot(0, vec![selection(sealed)]);
+    products.add(&[(&ballot, 1)]).unwrap();
+    // Its proofs are verified.
+    office.enter_for(0, Body::Ballot(ballot));
+    let cast = booth.cast();
+    assert_eq!(machine.ask(&mut booth, &cast), Answer::Stored);
+    // It is in several pages of the memory, and there after the power failed.
+    assert_eq!(machine.encryptor.flash.programs, 5);
+    machine.encryptor.reset(true);
+    machine.encryptor.terminal.reset();
+    machine.alone = false;
+    machine.wait_for(1);
+    let tally = close(&mut machine, &mut office, products);
+    println!("and all of it {} cycles", machine.cycle);
+    let opening = office.election().open(&machine.key.private, &tally).unwrap();
+    office.publish(Body::Opening(opening));
+    record_holds(&mut office, &[vec![0, 1]]);
+}
+
+#[test]
 #[ignore = "a long test: minutes of simulation"]
 fn elections_survive_resets_and_noise_and_their_records_hold() {
     for (seed, rate) in [(8, 1e-6), (9, 1e-4), (10, 3e-4)] {
-        let mut machine = Machine::new(seed, rate, &[ONE, ANY, ONE_OR_NONE]);
+        let mut machine = Machine::new(&SMALL, seed, rate, &[ONE, ANY, ONE_OR_NONE]);
         let office = machine.set_up(4);
         assert!(holds(machine, office, rate, 2_000_000, seed) > 0);
     }

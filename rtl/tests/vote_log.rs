@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use hearith_rtl::VOTE_LOG;
+use hearith_rtl::{VOTE_LOG, VOTE_LOG_PAGES, VOTE_LOG_SECTORS};
+use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Random, SerialFlash};
-
-const BODY: usize = 5;
-const SLOTS: u64 = 32;
 
 // Commands and answers of ballot_pkg.
 const FIND: u64 = 0;
@@ -23,14 +21,29 @@ const FAULT: u64 = 4;
 struct Log {
     bench: Bench,
     flash: SerialFlash,
+    /// Words of a record's body.
+    body: usize,
+    slots: u64,
 }
 
-/// An answer: the code, the identifier or place, the body.
-type Answer = (u64, u64, Vec<u64>);
+/// An answer: the code, the identifier or place.
+type Answer = (u64, u64);
 
 impl Log {
-    fn new(seed: u64) -> Self {
-        Self { bench: Bench::new(VOTE_LOG.model(), seed), flash: SerialFlash::new(SLOTS as usize * 256, seed) }
+    fn new(design: &'static Design, seed: u64) -> Self {
+        let [body, slot_log, slots] = ["Body", "SlotLog", "Slots"].map(|name| design.parameter(name));
+        let flash = SerialFlash::new((slots as usize) << slot_log, seed);
+        Self { bench: Bench::new(design.model(), seed), flash, body: body as usize, slots: slots.into() }
+    }
+
+    /// Cycles that an append takes, or somewhat more: the record is written and read back, at 48 cycles a byte.
+    fn append_time(&self) -> u64 {
+        2 * (4 * self.body as u64 + 40) * 48 + 3000
+    }
+
+    /// A record's body at random.
+    fn random(&self, random: &mut Random) -> Vec<u64> {
+        (0..self.body).map(|_| if random.below(6) == 0 { 0xffff_ffff } else { random.next() & 0xffff_ffff }).collect()
     }
 
     fn step(&mut self) -> Option<Answer> {
@@ -39,16 +52,13 @@ impl Log {
         self.bench.model.set("cipo_i", level);
         let mut answer = None;
         self.bench.step_watching(|model| {
-            let body = |at: usize| model.get_u64(&format!("body_o[{}:{}]", 32 * at + 31, 32 * at));
-            answer = model
-                .bit("done_o")
-                .then(|| (model.get_u64("answer_o"), model.get_u64("id_o"), (0..BODY).map(body).collect()));
+            answer = model.bit("done_o").then(|| (model.get_u64("answer_o"), model.get_u64("id_o")));
         });
         answer
     }
 
     fn wait(&mut self) {
-        for _ in 0..200_000 {
+        for _ in 0..200_000 + self.slots * self.append_time() {
             if self.bench.model.bit("command_ready_o") {
                 return;
             }
@@ -57,15 +67,18 @@ impl Log {
         panic!("the log is not ready");
     }
 
-    /// Begins a command.
+    /// Begins a command, with this body in hand.
     fn order(&mut self, command: u64, id: u64, body: &[u64]) {
         self.wait();
+        for (at, &word) in body.iter().enumerate() {
+            let inputs = [("word_write_i", 1), ("word_place_i", 1 + at as u64), ("word_i", word)];
+            inputs.into_iter().for_each(|(port, value)| self.bench.model.set(port, value));
+            assert_eq!(self.step(), None);
+        }
+        self.bench.model.set("word_write_i", false);
         self.bench.model.set("command_valid_i", true);
         self.bench.model.set("command_i", command);
         self.bench.model.set("id_i", id);
-        for (at, &word) in body.iter().enumerate() {
-            self.bench.model.set(&format!("body_i[{}:{}]", 32 * at + 31, 32 * at), word);
-        }
         assert_eq!(self.step(), None);
         self.bench.model.set("command_valid_i", false);
     }
@@ -73,7 +86,23 @@ impl Log {
     /// The answer to a command.
     fn ask(&mut self, command: u64, id: u64, body: &[u64]) -> Answer {
         self.order(command, id, body);
-        (0..400_000).find_map(|_| self.step()).expect("an answer")
+        (0..400_000 + self.append_time()).find_map(|_| self.step()).expect("an answer")
+    }
+
+    /// The body that is in hand, behind this identifier.
+    fn in_hand(&mut self, id: u64) -> Vec<u64> {
+        self.wait();
+        self.bench.model.set("word_read_i", true);
+        let places = 0..=self.body;
+        let read = |place: usize| {
+            self.bench.model.set("read_place_i", place as u64);
+            assert_eq!(self.step(), None);
+            self.bench.model.get_u64("word_o")
+        };
+        let words: Vec<u64> = places.map(read).collect();
+        self.bench.model.set("word_read_i", false);
+        assert_eq!(words[0], id);
+        words[1..].to_vec()
     }
 
     /// The power goes and comes back.
@@ -93,8 +122,9 @@ impl Log {
         let used = self.bench.model.get_u64("used_o");
         let mut records = HashMap::new();
         for place in 0..used {
-            let (code, id, body) = self.ask(FETCH, place, &[]);
+            let (code, id) = self.ask(FETCH, place, &[]);
             if code == DONE {
+                let body = self.in_hand(id);
                 assert_eq!(records.insert(id, body), None, "{id} is there twice");
                 assert_eq!(self.ask(FIND, id, &[]).0, DONE);
             } else {
@@ -106,59 +136,110 @@ impl Log {
     }
 }
 
-fn body(random: &mut Random) -> Vec<u64> {
-    (0..BODY).map(|_| if random.below(6) == 0 { 0xffff_ffff } else { random.next() & 0xffff_ffff }).collect()
-}
-
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn records_are_kept_and_found() {
-    let mut log = Log::new(1);
+    for design in [&VOTE_LOG, &VOTE_LOG_PAGES, &VOTE_LOG_SECTORS] {
+        keeps_and_finds(Log::new(design, 1));
+    }
+}
+
+fn keeps_and_finds(mut log: Log) {
     let mut random = Random::new(2);
     let mut expected = HashMap::new();
-    for id in 0..SLOTS {
-        let (id, body) = (id * 0x0707_0707, body(&mut random));
+    let (zeros, ones) = (vec![0; log.body], vec![1; log.body]);
+    for id in 0..log.slots {
+        let (id, body) = (id * 0x0707_0707, log.random(&mut random));
         assert_eq!(log.ask(FIND, id, &[]).0, ABSENT);
         let answer = log.ask(APPEND, id, &body);
         assert_eq!((answer.0, answer.1), (DONE, id / 0x0707_0707));
         // The same again, and another with its identifier: neither is written.
         let programs = log.flash.programs;
         assert_eq!(log.ask(APPEND, id, &body).0, KNOWN);
-        assert_eq!(log.ask(APPEND, id, &[0; BODY]).0, KNOWN);
+        assert_eq!(log.ask(APPEND, id, &zeros).0, KNOWN);
         assert_eq!(log.flash.programs, programs);
         expected.insert(id, body);
     }
-    assert_eq!(log.ask(APPEND, 1, &[1; BODY]).0, FULL);
+    // A program a page.
+    let pages = (4 * (log.body as u64 + 2)).div_ceil(256);
+    assert_eq!(log.flash.programs, log.slots * pages);
+    assert_eq!(log.ask(APPEND, 1, &ones).0, FULL);
     assert_eq!(log.records(), expected);
     log.power();
     assert_eq!(log.records(), expected);
-    assert_eq!(log.ask(APPEND, 1, &[1; BODY]).0, FULL);
+    assert_eq!(log.ask(APPEND, 1, &ones).0, FULL);
     assert_eq!(log.ask(FORMAT, 0, &[]).0, DONE);
     assert!(log.flash.content.iter().all(|&byte| byte == 0xff) && log.records().is_empty());
-    assert_eq!(log.ask(APPEND, 0, &[3; BODY]).0, DONE);
+    assert_eq!(log.ask(APPEND, 0, &ones).0, DONE);
     assert_eq!(log.records().len(), 1);
 }
 
+/// The power, or the log alone, fails at each page of a record of several: on its way into the memory, while the memory writes it, and behind it.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_record_of_several_pages_is_whole_or_not_there_at_whatever_page_the_power_fails() {
+    let mut random = Random::new(41);
+    let mut log = Log::new(&VOTE_LOG_PAGES, 42);
+    let (first, second) = (log.random(&mut random), log.random(&mut random));
+    assert_eq!(log.ask(APPEND, 1, &first).0, DONE);
+    let content = log.flash.content.clone();
+    let busy = log.flash.times[0];
+    let mut left = [0; 3];
+    for page in 0..3 {
+        // Cycles from the end of the page before, or of the page itself: of a whole page 256 bytes take 12 288.
+        for (programs, after) in
+            [(page, 6000), (page + 1, 0), (page + 1, busy / 2), (page + 1, busy - 1), (page + 1, busy + 60)]
+        {
+            for alone in [false, false, true] {
+                let mut log = Log::new(&VOTE_LOG_PAGES, random.next());
+                log.flash.content.clone_from(&content);
+                log.order(APPEND, 2, &second);
+                while log.flash.programs < programs {
+                    assert_eq!(log.step(), None);
+                }
+                for _ in 0..after {
+                    assert_eq!(log.step(), None, "it is not yet read back");
+                }
+                if alone {
+                    log.reset()
+                } else {
+                    log.power()
+                }
+                let found = log.records();
+                assert_eq!(found.get(&1), Some(&first), "what was acknowledged");
+                assert!(found.get(&2).is_none_or(|body| *body == second));
+                // Where nothing was written, where something was, and where all of it is there.
+                left[if found.len() == 2 { 2 } else { usize::from(log.bench.model.get_u64("used_o") == 2) }] += 1;
+                let again = log.ask(APPEND, 2, &second).0;
+                assert_eq!(again, if found.len() == 2 { KNOWN } else { DONE });
+                let expected: HashMap<_, _> = [(1, first.clone()), (2, second.clone())].into();
+                assert_eq!(log.records(), expected);
+            }
+        }
+    }
+    assert!(left.iter().all(|&cases| cases > 0), "{left:?}");
+}
+
 /// Appends under a supply that fails at any moment; who was not answered sends the same again.
-fn survives(rounds: u64, seed: u64) {
-    let mut failures = 0;
+fn survives(design: &'static Design, rounds: u64, seed: u64) {
+    let mut failures = 0_u64;
     let mut random = Random::new(seed);
     for round in 0..rounds {
-        let mut log = Log::new(seed + 1000 * round);
+        let mut log = Log::new(design, seed + 1000 * round);
+        let time = log.append_time();
         let (mut acknowledged, mut sent) = (HashMap::new(), HashMap::<u64, Vec<u64>>::new());
         let mut id = 100;
         loop {
-            let record = sent.entry(id).or_insert_with(|| body(&mut random)).clone();
+            let record = sent.entry(id).or_insert_with(|| log.random(&mut random)).clone();
             log.order(APPEND, id, &record);
-            // An append takes some 6000 cycles.
-            let limit = random.below(9000);
+            let limit = random.below(time * 5 / 4);
             let answer = (0..limit).find_map(|_| log.step());
             match answer {
-                Some((DONE | KNOWN, ..)) => {
+                Some((DONE | KNOWN, _)) => {
                     acknowledged.insert(id, record);
                     id += 1;
                 }
-                Some((FULL, ..)) => break,
+                Some((FULL, _)) => break,
                 Some(other) => panic!("{other:?}"),
                 None => {
                     failures += 1;
@@ -168,7 +249,7 @@ fn survives(rounds: u64, seed: u64) {
                         log.power()
                     }
                     // Sometimes again while it reads what is there.
-                    let soon = random.below(30_000);
+                    let soon = random.below(5 * time);
                     if random.below(3) == 0
                         && !(0..soon).any(|_| log.bench.model.bit("command_ready_o") || log.step().is_some())
                     {
@@ -182,21 +263,23 @@ fn survives(rounds: u64, seed: u64) {
             assert_eq!(found.get(id), Some(record), "an acknowledged record");
         }
         assert!(found.iter().all(|(id, record)| sent.get(id) == Some(record)), "nothing that was not sent");
-        assert!(found.len() >= 8);
+        assert!(found.len() as u64 >= log.slots / 4);
     }
-    assert!(failures as u64 > 4 * rounds);
+    assert!(failures > rounds * u64::from(design.parameter("Slots")) / 8);
 }
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn no_acknowledged_record_is_lost_when_the_power_fails() {
-    survives(4, 11);
+    survives(&VOTE_LOG, 4, 11);
+    survives(&VOTE_LOG_PAGES, 2, 13);
 }
 
 #[test]
 #[ignore = "a long test: some thousand failures of the power"]
 fn no_acknowledged_record_is_lost_however_often_the_power_fails() {
-    survives(300, 12);
+    survives(&VOTE_LOG, 300, 12);
+    survives(&VOTE_LOG_PAGES, 60, 14);
 }
 
 #[test]
@@ -204,11 +287,11 @@ fn no_acknowledged_record_is_lost_however_often_the_power_fails() {
 fn a_format_that_is_cut_short_leaves_whole_records_or_none() {
     let mut random = Random::new(21);
     for _ in 0..6 {
-        let mut log = Log::new(random.next());
-        let records: HashMap<u64, Vec<u64>> = (1..=20).map(|id| (id, body(&mut random))).collect();
+        let mut log = Log::new(&VOTE_LOG, random.next());
+        let records: HashMap<u64, Vec<u64>> = (1..=20).map(|id| (id, log.random(&mut random))).collect();
         (1..=20).for_each(|id| assert_eq!(log.ask(APPEND, id, &records[&id]).0, DONE));
         log.order(FORMAT, 0, &[]);
-        (0..random.below(4000)).for_each(|_| drop(log.step()));
+        (0..random.below(4000)).for_each(|_| _ = log.step());
         log.power();
         assert!(log.records().iter().all(|(id, record)| records.get(id) == Some(record)));
         assert_eq!(log.ask(FORMAT, 0, &[]).0, DONE);
@@ -220,22 +303,28 @@ fn a_format_that_is_cut_short_leaves_whole_records_or_none() {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn worn_and_stuck_memories_are_reported() {
     // One bad slot is left out, and three in a row are a fault.
-    let mut log = Log::new(31);
+    let mut log = Log::new(&VOTE_LOG, 31);
+    let zeros = vec![0; log.body];
     log.flash.worn = Some((1..2, 0x10));
-    assert_eq!(log.ask(APPEND, 5, &[0; BODY]).0, DONE);
-    let answer = log.ask(APPEND, 6, &[0; BODY]);
+    assert_eq!(log.ask(APPEND, 5, &zeros).0, DONE);
+    let answer = log.ask(APPEND, 6, &zeros);
     assert_eq!((answer.0, answer.1), (DONE, 2));
     assert_eq!(log.records().len(), 2);
     log.flash.worn = Some((3..9, 0x10));
-    assert_eq!(log.ask(APPEND, 7, &[0; BODY]).0, FAULT);
+    assert_eq!(log.ask(APPEND, 7, &zeros).0, FAULT);
     assert_eq!(log.ask(FIND, 7, &[]).0, ABSENT);
     log.power();
     assert_eq!(log.records().len(), 2);
     log.flash.worn = None;
-    assert_eq!(log.ask(APPEND, 7, &[0; BODY]).0, DONE);
+    assert_eq!(log.ask(APPEND, 7, &zeros).0, DONE);
+    // A page in the middle of a record is bad as well.
+    let mut pages = Log::new(&VOTE_LOG_PAGES, 32);
+    pages.flash.worn = Some((1..2, 0x10));
+    let answer = pages.ask(APPEND, 5, &vec![0; pages.body]);
+    assert_eq!((answer.0, answer.1, pages.records().len()), (DONE, 1, 1));
     // A memory that stays busy.
     log.flash.stuck = true;
-    log.order(APPEND, 8, &[0; BODY]);
+    log.order(APPEND, 8, &zeros);
     let answer = (0..400_000).find_map(|at| {
         // It can be read again after it was asked for long enough.
         log.flash.stuck = at < 60_000;

@@ -292,6 +292,12 @@ pub enum ErrorKind {
         /// Why.
         refusal: ballot::Refusal,
     },
+    /// A tally board refuses an order.
+    #[error("the tally board refuses: {decline}")]
+    OrderDeclined {
+        /// Why.
+        decline: ballot::Decline,
+    },
     /// What a ballot machine gave is not the ballot that its receipt is of, or not the one that was sealed.
     #[error("the machine gave what is no ballot")]
     NoBallot,

@@ -2,12 +2,13 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::lagrange::{MAX_TRUSTEES, factorial};
-use hearith_arith::natural::{Secret, has_bits_from, product_in, resized};
+use hearith_arith::natural::{Secret, has_bits_from, product_in, resized, to_be};
 use hearith_arith::{Batch, Exponents, FixedBase, Memory, Pairs};
 use hearith_paillier::{Locked, PublicKey};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+use zeroize::Zeroizing;
 
 /// Bits by which a trustee's random number is longer than `n^2`, and an answer with it: so much longer than what it hides, with a challenge of 256 bits and a
 /// factorial of 62, that it tells of it at most `2^-192`.
@@ -227,6 +228,12 @@ impl KeyShare {
     /// `v_i`, which shares of this trustee's are verified by: big-endian, of as many bytes as a ciphertext has.
     pub fn verification_be(&self) -> Vec<u8> {
         self.verification.to_be_bytes(self.key().ciphertext_bytes())
+    }
+
+    /// `D s_i`, the share times the factorial of the number of trustees, big-endian, of 8 bytes more than a ciphertext has: what a device keeps that decrypts in this trustee's
+    /// stead. It is the secret itself.
+    pub fn exponent_be(&self) -> Zeroizing<Vec<u8>> {
+        to_be(&self.secret.exponent, self.key().ciphertext_bytes() + 8)
     }
 
     /// Whether the operating system keeps the secret out of swap space.

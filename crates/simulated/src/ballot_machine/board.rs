@@ -11,8 +11,14 @@ use super::noise::NoiseSource;
 use super::terminal::Terminal;
 use super::wire::Wire;
 
-/// Bytes of the memory for a ballot.
-const SLOT: usize = 256;
+/// Bytes of a page of the memory, which is the least that a ballot takes.
+const PAGE: u32 = 256;
+
+/// Bytes of the memory for a ballot: voter, contest and ciphertexts, between key and checksum, in a power of two of bytes.
+fn slot(design: &Design) -> usize {
+    let words = 4 + design.parameter("Candidates") * design.parameter("N") / 32;
+    (4 * words).next_power_of_two().max(PAGE) as usize
+}
 
 /// An encryptor board in reset until it is made, its memory, its noise source, and its serial line with a terminal at the other end. The line to the tally
 /// board is whoever's who steps it.
@@ -52,7 +58,7 @@ impl EncryptorBoard {
         let mut bench = Bench::new(instantiate(design)?, seed);
         bench.model.set("tag_i", 1_u64);
         let wires = [1, 2].map(|wire| Wire::new(0.0, seed + wire));
-        let flash = SerialFlash::new(SLOT * design.parameter("Slots") as usize, seed);
+        let flash = SerialFlash::new(slot(design) * design.parameter("Slots") as usize, seed);
         let terminal = Terminal::new(0x4000 + seed as u16);
         Ok(Self { bench, flash, noise: NoiseSource::new(), terminal, wires, tag: 1 })
     }
@@ -112,7 +118,7 @@ impl EncryptorBoard {
         let from_terminal = self.wires[0].carry(self.terminal.level());
         let from_board = self.wires[1].carry(said);
         let flash = self.flash.step(flash[0], flash[1], flash[2]);
-        let noise = self.noise.next();
+        let noise = self.noise.bit();
         let inputs = [
             ("rx_i", from_terminal),
             ("cipo_i", cipo),

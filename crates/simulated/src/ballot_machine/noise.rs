@@ -30,7 +30,7 @@ impl NoiseSource {
     }
 
     /// The bit of a cycle; none where there is none, as when the operating system has no more.
-    pub(super) fn next(&mut self) -> Option<bool> {
+    pub fn bit(&mut self) -> Option<bool> {
         match self.fault {
             Some(NoiseFault::Stuck) => return Some(false),
             Some(NoiseFault::Gone) => return None,

@@ -1,0 +1,343 @@
+//! The tally board of the ballot machine (`rtl/election/tally_board.sv`) as whoever closes an election sees it: it says what it has counted, and raises products to a trustee's share,
+//! with a proof. [`Order`] makes and reads messages without a line; [`Tally`] has a [`Line`].
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+use super::{Line, bytes};
+use crate::{Error, ErrorKind};
+
+/// What answers a refused order.
+const DECLINED: u32 = 3;
+/// Bits by which what a trustee keeps may be longer than `n^2`, and by which an answer of a proof is.
+const EXPONENT_BITS: usize = 64;
+const ANSWER_BITS: usize = 512;
+
+/// Why the board refuses an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Decline {
+    UnknownOrder,
+    NoSuchContest,
+    NoSuchMark,
+    NoShare,
+    WrongShare,
+    NoNoise,
+    /// A code that this driver does not know.
+    Unknown,
+}
+
+impl Decline {
+    fn new(code: u32) -> Self {
+        use Decline::*;
+        let all = [UnknownOrder, NoSuchContest, NoSuchMark, NoShare, WrongShare, NoNoise];
+        (code as usize).checked_sub(1).and_then(|at| all.get(at).copied()).unwrap_or(Unknown)
+    }
+}
+
+impl fmt::Display for Decline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Decline::UnknownOrder => "it knows no such order",
+            Decline::NoSuchContest => "it has no such contest",
+            Decline::NoSuchMark => "the contest has no such mark",
+            Decline::NoShare => "no share of the key is loaded",
+            Decline::WrongShare => "the share of the key is not that of its trustee",
+            Decline::NoNoise => "the noise source failed, or has not started",
+            Decline::Unknown => "for a reason that this driver does not know",
+        })
+    }
+}
+
+/// What a board is told. Contests and marks count from 0.
+#[derive(Clone, Copy)]
+pub enum Order<'a> {
+    /// How many ballots were counted.
+    Count,
+    /// A mark's product.
+    Product {
+        /// The contest.
+        contest: u32,
+        /// Its mark.
+        mark: u32,
+    },
+    /// The trustee's share of the decryption of a mark's product.
+    Share {
+        /// The contest.
+        contest: u32,
+        /// Its mark.
+        mark: u32,
+    },
+    /// To keep a trustee's share of the key: `D s_i`, big-endian, of 8 bytes more than `n^2` has at most.
+    Load(&'a [u8]),
+    /// To forget it.
+    Forget,
+}
+
+/// What it answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// So many ballots.
+    Count(u32),
+    /// A product, big-endian.
+    Product(Vec<u8>),
+    /// A share of a decryption, in the bytes that everybody verifies: `c_i`, `a`, `b` and `z`, big-endian.
+    Share(Vec<u8>),
+    /// It was done.
+    Done,
+    /// It was not.
+    Declined(Decline),
+}
+
+impl Order<'_> {
+    /// The message to a board for keys of so many bytes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OrderDeclined`] for a share that is too long for any.
+    pub fn words(&self, key_bytes: usize) -> Result<Zeroizing<Vec<u32>>, Error> {
+        let (code, rest): (u32, &[u32]) = match self {
+            Order::Count => (0, &[]),
+            Order::Product { contest, mark } => (1, &[*contest, *mark]),
+            Order::Share { contest, mark } => (5, &[*contest, *mark]),
+            Order::Load(_) => (6, &[]),
+            Order::Forget => (7, &[]),
+        };
+        let exponent = if let Order::Load(share) = self { exponent(share, key_bytes)? } else { Zeroizing::default() };
+        let mut words = Zeroizing::new(Vec::with_capacity(1 + rest.len() + exponent.len()));
+        words.push(code);
+        words.extend(rest);
+        words.extend(exponent.iter());
+        Ok(words)
+    }
+
+    /// Reads what a board for keys of so many bytes answers; nothing of what answers another order.
+    pub fn reply(&self, key_bytes: usize, words: &[u32]) -> Option<Reply> {
+        if let &[DECLINED, code] = words {
+            return Some(Reply::Declined(Decline::new(code)));
+        }
+        let of_mark = |code: u32, contest: u32, mark: u32| {
+            let (head, rest) = words.split_at_checked(3)?;
+            (head == [code, contest, mark]).then_some(rest)
+        };
+        match (*self, words) {
+            (Order::Count, &[0, count]) => Some(Reply::Count(count)),
+            (Order::Load(_), [6]) | (Order::Forget, [7]) => Some(Reply::Done),
+            (Order::Product { contest, mark }, _) => {
+                let number = of_mark(1, contest, mark).filter(|words| words.len() == key_bytes / 2)?;
+                bytes(number, 2 * key_bytes).map(Reply::Product)
+            }
+            (Order::Share { contest, mark }, _) => share(of_mark(5, contest, mark)?, key_bytes).map(Reply::Share),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Debug for Order<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Order::Count => f.write_str("Count"),
+            Order::Product { contest, mark } => write!(f, "Product({contest}, {mark})"),
+            Order::Share { contest, mark } => write!(f, "Share({contest}, {mark})"),
+            Order::Load(_) => f.write_str("Load"),
+            Order::Forget => f.write_str("Forget"),
+        }
+    }
+}
+
+/// A number in the words that the board takes, the lowest first.
+fn exponent(share: &[u8], key_bytes: usize) -> Result<Zeroizing<Vec<u32>>, Error> {
+    let width = 2 * key_bytes + EXPONENT_BITS / 8;
+    if share.len() > width {
+        return Err(ErrorKind::OrderDeclined { decline: Decline::WrongShare }.into());
+    }
+    let mut words = Zeroizing::new(vec![0; width / 4]);
+    for (at, &byte) in share.iter().rev().enumerate() {
+        words[at / 4] |= u32::from(byte) << (8 * (at % 4));
+    }
+    Ok(words)
+}
+
+/// A share of a decryption in its bytes.
+fn share(words: &[u32], key_bytes: usize) -> Option<Vec<u8>> {
+    let number = key_bytes / 2;
+    if words.len() != 4 * number + ANSWER_BITS / 32 {
+        return None;
+    }
+    let (numbers, answer) = words.split_at(3 * number);
+    let parts = numbers.chunks_exact(number).chain([answer]).map(|part| bytes(part, 4 * part.len()));
+    parts.collect::<Option<Vec<_>>>().map(|parts| parts.concat())
+}
+
+/// A tally board at the other end of a line, set up for a key and an election.
+pub struct Tally {
+    line: Box<dyn Line>,
+    key_bytes: usize,
+}
+
+impl Tally {
+    /// The one at this line, for keys whose `n` has so many bytes: a multiple of 8.
+    pub fn new(line: Box<dyn Line>, key_bytes: usize) -> Self {
+        Self { line, key_bytes }
+    }
+
+    /// How many ballots it has counted.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OrderDeclined`], [`ErrorKind::WrongAnswer`], or the line's.
+    pub fn count(&mut self) -> Result<u32, Error> {
+        match self.ask(&Order::Count)? {
+            Reply::Count(count) => Ok(count),
+            _ => Err(ErrorKind::WrongAnswer.into()),
+        }
+    }
+
+    /// The product of a mark's ciphertexts, big-endian.
+    ///
+    /// # Errors
+    /// As [`Tally::count`].
+    pub fn product(&mut self, contest: u32, mark: u32) -> Result<Vec<u8>, Error> {
+        match self.ask(&Order::Product { contest, mark })? {
+            Reply::Product(product) => Ok(product),
+            _ => Err(ErrorKind::WrongAnswer.into()),
+        }
+    }
+
+    /// Has it keep a trustee's share of the key, `D s_i`, big-endian. It is not kept unless it is that of the `v_i` for which the board is set up.
+    ///
+    /// # Errors
+    /// As [`Tally::count`].
+    pub fn load(&mut self, share: &[u8]) -> Result<(), Error> {
+        self.done(&Order::Load(share))
+    }
+
+    /// Has it forget the share.
+    ///
+    /// # Errors
+    /// As [`Tally::count`].
+    pub fn forget(&mut self) -> Result<(), Error> {
+        self.done(&Order::Forget)
+    }
+
+    /// The trustee's share of the decryption of a mark's product, with its proof, in the bytes that everybody verifies (docs/threshold.md).
+    ///
+    /// # Errors
+    /// As [`Tally::count`].
+    pub fn share(&mut self, contest: u32, mark: u32) -> Result<Vec<u8>, Error> {
+        match self.ask(&Order::Share { contest, mark })? {
+            Reply::Share(share) => Ok(share),
+            _ => Err(ErrorKind::WrongAnswer.into()),
+        }
+    }
+
+    fn done(&mut self, order: &Order<'_>) -> Result<(), Error> {
+        match self.ask(order)? {
+            Reply::Done => Ok(()),
+            _ => Err(ErrorKind::WrongAnswer.into()),
+        }
+    }
+
+    fn ask(&mut self, order: &Order<'_>) -> Result<Reply, Error> {
+        self.line.say(&order.words(self.key_bytes)?)?;
+        let words = self.line.hear()?;
+        match order.reply(self.key_bytes, &words) {
+            Some(Reply::Declined(decline)) => Err(ErrorKind::OrderDeclined { decline }.into()),
+            Some(reply) => Ok(reply),
+            None => Err(ErrorKind::WrongAnswer.into()),
+        }
+    }
+}
+
+impl fmt::Debug for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tally({})", self.line.describe())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: usize = 32;
+
+    #[test]
+    fn orders_are_what_the_board_takes() {
+        let words = |order: Order<'_>| order.words(KEY).unwrap().to_vec();
+        assert_eq!(words(Order::Count), [0]);
+        assert_eq!(words(Order::Product { contest: 2, mark: 1 }), [1, 2, 1]);
+        assert_eq!(words(Order::Share { contest: 0, mark: 1 }), [5, 0, 1]);
+        assert_eq!(words(Order::Forget), [7]);
+        let share = [&[0x12, 0x34][..], &[0; 3], &[0x56]].concat();
+        let mut expected = vec![0; 19];
+        expected[..3].copy_from_slice(&[6, 0x56, 0x1234]);
+        assert_eq!(words(Order::Load(&share)), expected);
+        assert_eq!(words(Order::Load(&[0xff; 72]))[1..], [u32::MAX; 18]);
+        let error = Order::Load(&[0; 73]).words(KEY).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::OrderDeclined { decline: Decline::WrongShare }));
+        assert_eq!(format!("{:?}", Order::Load(&share)), "Load");
+    }
+
+    #[test]
+    fn replies_are_those_to_the_order() {
+        let share = Order::Share { contest: 2, mark: 1 };
+        let said: Vec<u32> = [5, 2, 1].into_iter().chain((0..80).map(|at| at / 16 + 1)).collect();
+        let Some(Reply::Share(bytes)) = share.reply(KEY, &said) else { panic!("a share") };
+        assert_eq!(bytes.len(), 3 * 64 + 128);
+        // c_i, a and b of 16 words each, and z of 32, whose highest words are the last.
+        assert_eq!((bytes[3], bytes[67], bytes[131], bytes[195], bytes[319]), (1, 2, 3, 5, 4));
+        for wrong in [&said[..82], &[&said[..], &[0]].concat(), &[&[5, 2, 0], &said[3..]].concat(), &[6]] {
+            assert_eq!(share.reply(KEY, wrong), None);
+        }
+        let product = Order::Product { contest: 0, mark: 0 };
+        assert_eq!(
+            product.reply(KEY, &[&[1, 0, 0][..], &[9; 16]].concat()),
+            Some(Reply::Product([0, 0, 0, 9].repeat(16)))
+        );
+        assert_eq!(product.reply(KEY, &[&[1, 0, 0][..], &[9; 15]].concat()), None);
+        assert_eq!(Order::Count.reply(KEY, &[0, 7]), Some(Reply::Count(7)));
+        assert_eq!(Order::Load(&[]).reply(KEY, &[6]), Some(Reply::Done));
+        assert_eq!(Order::Forget.reply(KEY, &[6]), None);
+        let declines = [
+            Decline::UnknownOrder,
+            Decline::NoSuchContest,
+            Decline::NoSuchMark,
+            Decline::NoShare,
+            Decline::WrongShare,
+            Decline::NoNoise,
+            Decline::Unknown,
+        ];
+        for (code, decline) in (1..).zip(declines) {
+            assert_eq!(share.reply(KEY, &[3, code]), Some(Reply::Declined(decline)));
+        }
+        assert_eq!(Decline::new(0), Decline::Unknown);
+    }
+
+    /// A board that says what it is asked back, and then something else.
+    struct Echo(Vec<Vec<u32>>);
+
+    impl Line for Echo {
+        fn describe(&self) -> String {
+            "an echo".into()
+        }
+
+        fn say(&mut self, words: &[u32]) -> Result<(), Error> {
+            self.0.push(words.to_vec());
+            Ok(())
+        }
+
+        fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
+            self.0.pop().map(|words| words[..1].to_vec().into()).ok_or_else(|| ErrorKind::MachineSilent.into())
+        }
+    }
+
+    #[test]
+    fn boards_that_err_give_nothing() {
+        let mut tally = Tally::new(Box::new(Echo(Vec::new())), KEY);
+        tally.forget().unwrap();
+        tally.load(&[1]).unwrap();
+        for error in [tally.count().unwrap_err(), tally.share(0, 0).unwrap_err(), tally.product(0, 0).unwrap_err()] {
+            assert!(matches!(error.kind(), ErrorKind::WrongAnswer));
+        }
+        assert_eq!(format!("{tally:?}"), "Tally(an echo)");
+    }
+}
