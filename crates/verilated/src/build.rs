@@ -3,6 +3,7 @@
 //! Each design is verilated with all warnings on, none waived: a warning stops the build. A
 //! finished model is kept in `OUT_DIR` and used again while its sources, parameters and Verilator stay the same.
 
+use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
 use std::env;
 use std::fmt::Write as _;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 
+use crate::headers;
 use crate::verilator::Verilator;
 
 /// A design to compile.
@@ -205,6 +207,9 @@ impl Build {
     fn compile_all(&self, verilator: &Verilator) -> Vec<Option<Vec<Port>>> {
         let workers = thread::available_parallelism().map_or(1, NonZero::get).min(self.designs.len());
         let next = Mutex::new(self.designs.iter().enumerate().filter(|(_, design)| design.is_wanted()));
+        let levels: BTreeSet<u32> =
+            self.designs.iter().filter(|design| design.is_wanted()).map(Design::level).collect();
+        levels.iter().for_each(|level| headers::precompile(verilator, &out_directory(), *level, coverage()));
         let done: Mutex<Vec<Option<Vec<Port>>>> = Mutex::new(self.designs.iter().map(|_| None).collect());
         thread::scope(|scope| {
             for _ in 0..workers {
@@ -310,17 +315,10 @@ impl Model<'_> {
         }
         let unit = directory.join("all.cc");
         fs::write(&unit, all).expect("OUT_DIR can be written");
-        let include = self.verilator.include();
-        let mut library = cc::Build::new();
-        library.cpp(true).std("c++17").opt_level(self.design.level()).debug(false).warnings(false);
-        library.cargo_metadata(false).out_dir(out_directory());
-        library.include(directory).include(&include).include(include.join("vltstd"));
-        library.define("VM_COVERAGE", if coverage() { "1" } else { "0" });
-        let flags = ["-fno-strict-aliasing", "-pthread"];
-        for flag in flags {
-            library.flag_if_supported(flag);
-        }
-        library.file(unit);
+        let level = self.design.level();
+        let header = headers::header(self.verilator, &out_directory(), level, coverage());
+        let mut library = headers::compiler(self.verilator, level, coverage());
+        library.out_dir(out_directory()).include(directory).flag("-include").flag(header).file(unit);
         if let Err(error) = library.try_compile(&self.design.prefix()) {
             panic!("the C++ compiler refuses {}: {error}", self.design.name);
         }
@@ -332,7 +330,7 @@ impl Model<'_> {
         let mut hasher = DefaultHasher::new();
         (self.verilator.version(), self.arguments(), &self.design.shared, &self.design.memories).hash(&mut hasher);
         self.design.level().hash(&mut hasher);
-        include_str!("build.rs").hash(&mut hasher);
+        (include_str!("build.rs"), include_str!("headers.rs")).hash(&mut hasher);
         let dependencies = directory.join(format!("{}__ver.d", self.design.prefix()));
         let read = fs::read_to_string(dependencies).unwrap_or_default();
         let sources = read.split_once(':').map_or("", |(_, sources)| sources);

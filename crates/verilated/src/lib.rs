@@ -26,6 +26,8 @@ pub mod bench;
 #[cfg(feature = "build")]
 pub mod build;
 mod design;
+#[cfg(feature = "build")]
+mod headers;
 mod model;
 #[cfg(feature = "build")]
 mod verilator;

@@ -1,0 +1,46 @@
+//! Verilator's C++ headers, compiled once for all models of a build: of a small model they are most of what the compiler reads.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use crate::verilator::Verilator;
+
+/// How models are compiled at a level of optimisation, 0 to 3; what is compiled beforehand serves only what has the same flags.
+pub(crate) fn compiler(verilator: &Verilator, level: u32, coverage: bool) -> cc::Build {
+    let include = verilator.include();
+    let mut compiler = cc::Build::new();
+    compiler.cpp(true).std("c++17").opt_level(level).debug(false).warnings(false).cargo_metadata(false);
+    compiler.include(&include).include(include.join("vltstd"));
+    compiler.define("VM_COVERAGE", if coverage { "1" } else { "0" });
+    for flag in ["-fno-strict-aliasing", "-pthread"] {
+        compiler.flag_if_supported(flag);
+    }
+    compiler
+}
+
+/// Where the header that every model of a level begins with lies, in a directory of the build's own.
+pub(crate) fn header(verilator: &Verilator, directory: &Path, level: u32, coverage: bool) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    (verilator.version(), level, coverage, include_str!("headers.rs")).hash(&mut hasher);
+    directory.join(format!("models_{:016x}.h", hasher.finish()))
+}
+
+/// Writes this header and compiles it. A compiler that does not do so reads it with each model.
+pub(crate) fn precompile(verilator: &Verilator, directory: &Path, level: u32, coverage: bool) {
+    let header = header(verilator, directory, level, coverage);
+    let compiled = header.with_extension("h.gch");
+    if header.exists() && compiled.exists() {
+        return;
+    }
+    let cover = if coverage { "#include \"verilated_cov.h\"\n" } else { "" };
+    fs::write(&header, format!("#pragma once\n#include \"verilated.h\"\n{cover}")).expect("OUT_DIR can be written");
+    // Complete, or not there: a build may be stopped at any time.
+    let unfinished = header.with_extension("h.part");
+    let mut command = compiler(verilator, level, coverage).get_compiler().to_command();
+    command.args(["-x", "c++-header"]).arg(&header).arg("-o").arg(&unfinished);
+    if command.output().is_ok_and(|output| output.status.success()) {
+        // Without it the header is read as it is.
+        let _ = fs::rename(&unfinished, &compiled);
+    }
+}
