@@ -261,9 +261,9 @@ def table_clocks():
     for name, (top, parameters) in ROUTED.items():
         found = routing.clocks(top, parameters)
         used = found[0]["used"] if found else {}
-        cells = [used.get(kind, 0) if found else "" for kind in ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD")]
+        cells = [used.get(kind, 0) if found else "" for kind in ("TRELLIS_COMB", "MULT18X18D", "DP16KD")]
         rows.append((name, *routing.least_and_median(found), *cells, routing.path_text(found) if found else ""))
-    head = ("unit", "MHz, least", "MHz, median", "LUT4 and carries", "FF", "MULT18X18D", "block RAM", "longest path of the slowest placement")
+    head = ("unit", "MHz, least", "MHz, median", "LUT4 and carries", "MULT18X18D", "block RAM", "longest path of the slowest placement")
     return table(head, rows)
 
 
@@ -367,8 +367,8 @@ products read both blocks of each product from memory, or one where the other is
 {table_roofline}
 
 ## Clocks, placed and routed
-On an ECP5 (LFE5U-85F, speed grade 8) by nextpnr, with shift registers around each unit whose cells are taken off the counts. The least clock and the median of {seeds} placements, or of as
-many as is said.
+On an ECP5 (LFE5U-85F, speed grade 8) by nextpnr, with shift registers around each unit whose cells are taken off the counts; those of a unit that leaves inputs unused lose their registers, so flip-flops
+are not told from them. The least clock and the median of {seeds} placements, or of as many as is said.
 
 {table_clocks}
 
