@@ -33,7 +33,7 @@ const SHARED: [&str; 13] = [
     "cond_sub",
 ];
 
-/// The width of a device. With coverage, which takes a point for every bit of every wire, wide ones are narrow and their tests are left out.
+/// The width of a device. With coverage, wide ones, which would repeat the same lines, are narrow, and their tests are left out.
 fn width(bits: u32) -> u32 {
     if coverage() { bits.min(128) } else { bits }
 }
@@ -199,7 +199,7 @@ fn encryptor_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Desi
 /// The ballot machine's encryptor boards, and a terminal's end of their line, with room for the messages of the largest. `rtl` has the tally boards.
 fn ballot_machine() -> Vec<Design> {
     vec![
-        // A key of real size, a minute or two a ballot, for a long test.
+        // A key of real size, minutes a ballot, for a long test.
         encryptor_board("encryptor_board_2048", [2048, 1, 8, 256]).optimisation(2).long(),
         encryptor_board("encryptor_board", [256, 3, 64, 64]).memory("secret_power", "exponent_q"),
         line(Design::new("terminal", "uart_link")).parameter("Words", 544),
