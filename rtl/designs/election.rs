@@ -31,9 +31,17 @@ fn vote_log(name: &str, [body, slot_log, slots]: [u32; 3]) -> Design {
         .parameter("Patience", 200)
 }
 
+/// The hash of a proof's transcript, for n^2 of so many bits.
+fn challenge(top: &str, bits: u32) -> Design {
+    Design::new(&format!("{top}_{bits}"), top).source("election/ballot_pkg.sv").parameter("N", bits)
+}
+
 pub fn designs() -> Vec<Design> {
     vec![
         Design::new("sha256", "sha256"),
+        challenge("proof_challenge", 512),
+        challenge("proof_challenge", 4096),
+        challenge("share_challenge", 4096),
         Design::new("health_tests", "health_tests")
             .parameter("Repetition", 21)
             .parameter("Window", 128)

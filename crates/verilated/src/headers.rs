@@ -6,6 +6,27 @@ use std::path::{Path, PathBuf};
 
 use crate::verilator::Verilator;
 
+/// The high words of a wide constant, those from the bit `lsb` on with the highest first, and zeros above them. Verilator's own functions of these names
+/// write the zeros behind the number, over whatever lies there, before its pull request 4556 (5.018).
+const CONSTANTS: &str = "
+template <typename... Words>
+static inline WDataOutP hearith_high_words(int bits, int lsb, WDataOutP number, Words... words) {
+    const EData given[] = {static_cast<EData>(words)...};
+    int at = VL_WORDS_I(lsb);
+    for (int k = sizeof...(words); k-- > 0;) number[at++] = given[k];
+    while (at < VL_WORDS_I(bits)) number[at++] = 0;
+    return number;
+}
+#define VL_CONSTHI_W_1X hearith_high_words
+#define VL_CONSTHI_W_2X hearith_high_words
+#define VL_CONSTHI_W_3X hearith_high_words
+#define VL_CONSTHI_W_4X hearith_high_words
+#define VL_CONSTHI_W_5X hearith_high_words
+#define VL_CONSTHI_W_6X hearith_high_words
+#define VL_CONSTHI_W_7X hearith_high_words
+#define VL_CONSTHI_W_8X hearith_high_words
+";
+
 /// How models are compiled at a level of optimisation, 0 to 3; what is compiled beforehand serves only what has the same flags.
 pub(crate) fn compiler(verilator: &Verilator, level: u32, coverage: bool) -> cc::Build {
     let include = verilator.include();
@@ -34,7 +55,8 @@ pub(crate) fn precompile(verilator: &Verilator, directory: &Path, level: u32, co
         return;
     }
     let cover = if coverage { "#include \"verilated_cov.h\"\n" } else { "" };
-    fs::write(&header, format!("#pragma once\n#include \"verilated.h\"\n{cover}")).expect("OUT_DIR can be written");
+    let text = format!("#pragma once\n#include \"verilated.h\"\n{cover}{CONSTANTS}");
+    fs::write(&header, text).expect("OUT_DIR can be written");
     // Complete, or not there: a build may be stopped at any time.
     let unfinished = header.with_extension("h.part");
     let mut command = compiler(verilator, level, coverage).get_compiler().to_command();
