@@ -2,12 +2,14 @@
 
 A batch of 100 000 encryptions through the service beside the command line alone, in the same rounds; single requests of 64 clients at once,
 each in a call of its own and one after another on a stream that stays open, under a key whose encryptions are cheap (DJN) and under one
-whose encryptions are dear (r^n); 1 000 connections at once; the server's memory over `--seconds` of load (an hour: `--seconds 3600`). What the table holds that came through the service is held against plain sums first.
+whose encryptions are dear (r^n); 1 000 connections at once; the server's memory over `--seconds` of load. What the table holds that came through the service is held against plain sums first.
+With `--memory` only the last is done, and takes the place of the page's last section: `--memory --seconds 3600` is an hour, on a machine that may do other things beside.
 
 Needs the release-built command line and the example `service_load` (scripts/bench_service.sh builds them). Leave the machine alone meanwhile.
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import platform
@@ -168,18 +170,17 @@ def check(folder, rows):
 
 
 def memory(server, key, seconds):
-    """MiB of the server, every half second while it is under load of both kinds."""
-    loads = [
-        threading.Thread(target=server.load, args=(key, how, CLIENTS // 2, seconds))
-        for how in ("calls", "stream")
-    ]
-    for load in loads:
-        load.start()
+    """What loads of both kinds find, and MiB of the server every half second under them."""
     samples = []
-    while any(load.is_alive() for load in loads):
-        samples.append(server.memory())
-        time.sleep(0.5)
-    return samples
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        loads = [
+            pool.submit(server.load, key, how, CLIENTS // 2, seconds)
+            for how in ("calls", "stream")
+        ]
+        while not all(load.done() for load in loads):
+            samples.append(server.memory())
+            time.sleep(0.5)
+    return [load.result() for load in loads], samples
 
 
 def spread(values):
@@ -195,9 +196,6 @@ def thousands(value):
 def report(server, rows, rounds, seconds, found, singles, connections, samples):
     """The page."""
     ratios = [asking / alone for alone, asking in found]
-    late = samples[int(len(samples) * WARM) :]
-    half = len(late) // 2
-    growth = statistics.median(late[half:]) - statistics.median(late[:half])
     goals = [
         (
             f"a batch takes at most {MOST_TIME} times as long",
@@ -293,16 +291,48 @@ def report(server, rows, rounds, seconds, found, singles, connections, samples):
             f" {connections['seconds']:.2f} s."
         ),
         "",
-        "## Memory",
-        "",
-        (
-            f"Over {seconds} s of single requests, half in calls of their own, half on open streams, after everything above:"
-            f" {late[0]:.0f} MiB after a fifth of the time, {max(late):.0f} MiB at most, {late[-1]:.0f} MiB at the end. The"
-            f" median of the later half less that of the earlier: {growth:+.1f} MiB."
+        memory_section(
+            "Over single requests, half in calls of their own, half on open streams, after everything above",
+            seconds,
+            samples,
         ),
-        "",
     ]
     return "\n".join(lines)
+
+
+#: How the page's last section begins.
+MEMORY = "## Memory\n"
+
+
+def memory_section(what, seconds, samples):
+    """The page's last section: what the server had in memory over a load."""
+    late = samples[int(len(samples) * WARM) :]
+    half = len(late) // 2
+    growth = statistics.median(late[half:]) - statistics.median(late[:half])
+    return (
+        f"{MEMORY}\n{what}, for {thousands(seconds)} s: {late[0]:.0f} MiB after a fifth of the time, {max(late):.0f} MiB at most,"
+        f" {late[-1]:.0f} MiB at the end. The median of the later half less that of the earlier: {growth:+.1f} MiB.\n"
+    )
+
+
+def memory_alone(seconds, page):
+    """The page with its last section anew, from a server that serves nothing else."""
+    with tempfile.TemporaryDirectory() as name:
+        hearith("keygen", "--bits", str(BITS), "--variant", "djn", "--out", name)
+        server = Server()
+        try:
+            before = server.busy()
+            loads, samples = memory(server, Path(name) / "public.json", seconds)
+            busy = (server.busy() - before) / seconds
+        finally:
+            server.end()
+    requests = sum(load["requests"] for load in loads)
+    what = (
+        f"On {time.strftime('%Y-%m-%d', time.gmtime())}, {machine.processor()}, engine {server.engine}: {thousands(requests)} single"
+        f" requests of {CLIENTS} clients (DJN), half of the clients in calls of their own, half on open streams, by a server that had"
+        f" {busy:.2f} of {os.cpu_count()} processors beside other work"
+    )
+    return page[: page.index(MEMORY)] + memory_section(what, seconds, samples)
 
 
 def main():
@@ -317,7 +347,13 @@ def main():
         "--seconds", type=int, default=60, help="seconds over which memory is watched"
     )
     parser.add_argument("--out", type=Path, default=ROOT / "bench/results/service.md")
+    parser.add_argument(
+        "--memory", action="store_true", help="watch memory alone, for the page there is"
+    )
     options = parser.parse_args()
+    if options.memory:
+        options.out.write_text(memory_alone(options.seconds, options.out.read_text()))
+        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         keys = {variant: folder / variant for variant in VARIANTS}
@@ -342,7 +378,7 @@ def main():
                 for way, text in WAYS.items()
             ]
             connections = server.load(key, "connections", CONNECTIONS)
-            samples = memory(server, key, options.seconds)
+            _, samples = memory(server, key, options.seconds)
         finally:
             server.end()
     page = report(
