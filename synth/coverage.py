@@ -132,7 +132,7 @@ WIDTH = 128
 def run_tests(systems, toggles, directory):
     """Runs the tests of systems, each a package and a feature, with models that count."""
     packages = sorted({package for package, _ in systems})
-    command = ["cargo", "test", "--quiet", *(word for package in packages for word in ("--package", package))]
+    command = ["cargo", "test", "--quiet", "--no-fail-fast", *(word for package in packages for word in ("--package", package))]
     command += ["--no-default-features", "--features", ",".join("/".join(system) for system in systems)]
     command += ["--", "--skip", "wide_", "--skip", "1024", "--skip", "2048"]
     environment = {"HEARITH_SHORT": "1", **os.environ, "HEARITH_RTL_COVERAGE": directory}

@@ -1,4 +1,4 @@
-"""Tests each top, and serial lines, with cocotb, cocotbext-axi and cocotbext-uart, models that no one here wrote.
+"""Tests each top, serial lines and peripheral interfaces with cocotb, cocotbext-axi, -uart and -spi, models that no one here wrote.
 
 Usage: run.py [--seed N] [TOP...]
 
@@ -47,8 +47,8 @@ TOPS = {
 OWN = {"coproc": ["commands"], "dghv": ["encryptions"]}
 
 # What is no top, with tests of its own alone: the wires of rtl/links.
-PARTS = {"line_echo": {"Period": 20}}
-PART_TESTS = {"line_echo": "wires"}
+PARTS = {"line_echo": {"Period": 20}, "spi_ends": {"Half": 5}}
+PART_TESTS = {"line_echo": "wires", "spi_ends": "interfaces"}
 
 
 # What the tops are made of; the parts may be of rtl/links too.
@@ -59,6 +59,7 @@ def missing():
     """The name and the reason of what is not here, or nothing."""
     try:
         import cocotbext.axi
+        import cocotbext.spi
         import cocotbext.uart  # noqa: F401
         from find_libpython import find_libpython
     except ImportError as error:
