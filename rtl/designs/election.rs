@@ -58,7 +58,7 @@ pub fn designs() -> Vec<Design> {
         // Two sectors of slots, so that a table is full soon: of a page, of three pages each, and slots of two sectors.
         vote_log("vote_log", [5, 8, 32]),
         vote_log("vote_log_pages", [150, 10, 8]),
-        vote_log("vote_log_sectors", [1030, 13, 2]),
+        vote_log("vote_log_sectors", [1030, 13, 4]),
         Design::new("share_prover", "share_prover")
             .source("election/ballot_pkg.sv")
             .parameter("N", 256)

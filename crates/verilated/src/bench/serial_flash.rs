@@ -134,6 +134,9 @@ impl SerialFlash {
                 self.begin(Work::Erase { base: address / SECTOR * SECTOR }, self.times[1]);
             }
             [0x03 | 0x05, ..] | [] => (),
+            // Cut short by a reset of who sent it.
+            [0x02, ref rest @ ..] if rest.len() < 4 => (),
+            [0x20, ref rest @ ..] if rest.len() < 3 => (),
             ref other => panic!("the chip knows no command {other:x?}"),
         }
     }
