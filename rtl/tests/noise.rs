@@ -178,6 +178,7 @@ impl Port {
     fn new(seed: u64) -> Self {
         let mut bench = Bench::new(NOISE_SOURCE_PORT.model(), seed);
         let sink = bench.sink("out_valid_o", "out_ready_i", &["out_data_o"]);
+        bench.set_sink_pressure(sink, Pressure::Random(100));
         Self { bench, sink, random: Random::new(seed), samples: Vec::new() }
     }
 

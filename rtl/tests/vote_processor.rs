@@ -166,6 +166,25 @@ fn votes_become_marks_and_all_else_is_refused() {
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_vote_waits_for_the_one_before_it() {
+    let mut processor = Processor::new(4, Pressure::Random(20));
+    processor.bench.set_source_pressure(processor.source, Pressure::None);
+    let votes = [[1 << 16, 7, 1, 0], [1 << 16, 8, 2, 1]];
+    for message in votes {
+        for (at, word) in message.into_iter().enumerate() {
+            processor.bench.push(processor.source, &[&[word], &[u64::from(at == 3)]]);
+        }
+    }
+    processor.bench.model.set("known_valid_i", true);
+    processor.bench.run(processor.votes, 2, 2000);
+    let received = processor.bench.received(processor.votes);
+    let found = received.iter().map(|item| [item.fields[0][0], item.fields[1][0], item.fields[3][0]]);
+    assert!(found.eq([[7, 1, 1], [8, 2, 2]]));
+    assert_eq!(processor.bench.received(processor.refusals).len(), 0);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_reset_leaves_nothing_of_a_vote() {
     let mut processor = Processor::new(5, Pressure::Stalled);
     processor.bench.set_source_pressure(processor.source, Pressure::None);
