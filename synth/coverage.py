@@ -140,7 +140,8 @@ def run_tests(systems, toggles, directory):
     packages = sorted({package for package, _ in systems})
     command = ["cargo", "test", "--quiet", "--no-fail-fast", *(word for package in packages for word in ("--package", package))]
     command += ["--no-default-features", "--features", ",".join("/".join(system) for system in systems)]
-    command += ["--", "--skip", "wide_", "--skip", "1024", "--skip", "2048"]
+    # Wide devices, and tests of parameters, which simulate nothing.
+    command += ["--", *(word for name in ("wide_", "1024", "2048", "parameters") for word in ("--skip", name))]
     environment = {"HEARITH_SHORT": "1", **os.environ, "HEARITH_RTL_COVERAGE": directory}
     if toggles:
         # The C++ compiler does not optimise: it would take far longer than the simulations gain.

@@ -754,7 +754,7 @@ fn votes_are_refused_challenged_and_counted() {
 }
 
 #[test]
-#[ignore = "a long test: a quarter of an hour of simulation, of boards for a key of 2048 bits"]
+#[ignore = "a long test: half an hour of simulation, of boards for a key of 2048 bits"]
 fn a_vote_at_real_size_is_proved_stored_and_counted() {
     // A model so wide keeps megabytes of its numbers on the stack.
     let vote = std::thread::Builder::new().stack_size(1 << 28).spawn(votes_at_real_size).unwrap();
