@@ -419,6 +419,7 @@ fn bad_input_gives_an_error_and_no_number() {
     device.refused_as_it_lies(&case, Ending::BadSizes);
     let mut nothing = multiplication(&mut random, width, 3, 3);
     nothing.command.x.words = 0;
+    device.encryptor.hesitate();
     assert_eq!(device.encryptor.carry_out(&nothing.command, 10_000).0, Ending::BadSizes);
     assert_eq!(device.encryptor.carry_out(&Command::default(), 10_000).0, Ending::BadSizes);
 }

@@ -213,6 +213,8 @@ fn products_as_built() {
 fn bad_lengths_are_refused() {
     let design = &rtl::FOUR_STEP_MULTIPLIER_128;
     let mut multiplier = Multiplier::new(design, 4096, 7, settings(0));
+    // Answers wait.
+    multiplier.bench.set_sink_pressure(multiplier.endings, Pressure::Random(40));
     let (command, _) = laid(9, 7, 16, [3, 3]);
     let wrong: [fn(&mut Command); 9] = [
         |command| command.x.words = 0,

@@ -343,6 +343,11 @@ impl Encryptor {
         Encryptor { bench, memory, commands, endings }
     }
 
+    /// From now on answers wait.
+    pub fn hesitate(&mut self) {
+        self.bench.set_sink_pressure(self.endings, Pressure::Random(40));
+    }
+
     pub fn begin(&mut self, command: &Command) {
         self.bench.push(self.commands, &[&command.limbs()]);
     }
