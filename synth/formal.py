@@ -23,6 +23,8 @@ LIBRARY = sorted((tools.ROOT / "rtl" / "lib").glob("*.sv"))
 TRANSFORMS = sorted((tools.ROOT / "rtl" / "ntt").glob("*.sv"))
 # And of block streams.
 STREAMS = sorted((tools.ROOT / "rtl" / "blocks").glob("*.sv"))
+# And of the wires of links.
+LINKS = sorted((tools.ROOT / "rtl" / "links").glob("*.sv"))
 
 # Core: parameters, static inputs, operands, results (name: bits), what operands satisfy, what results satisfy, depth in cycles.
 CORES = {
@@ -144,7 +146,7 @@ def prove(core):
     tools.run([*smtbmc, problem], tools.WORK / f"{name}.log")
 
 
-# Blocks of rtl/lib and rtl/ntt, each with the harness of its name in synth/formal: cycles (steps of time where there are two clocks), and a mistake that
+# Blocks of rtl/lib, rtl/ntt and rtl/links, each with the harness of its name in synth/formal: cycles (steps of time where there are two clocks), and a mistake that
 # the proof must find, as pieces of the block's text and what stands there instead. A form of a block, of FORMS, has a name that goes on.
 BLOCKS = {
     "accelerator_registers": (18, {"else if (busy) write_cause": "else if (1'b0) write_cause"}),
@@ -176,6 +178,7 @@ BLOCKS = {
     "reduce_solinas": (6, {"less[A+1] ? x_q[Folds][A-1:0] : less[A-1:0]": "x_q[Folds][A-1:0]"}),
     "reset_sync": (8, {"rst_no = sync_q[Stages-1]": "rst_no = sync_q[0]"}),
     "rom": (8, {"if (read_i) ": ""}),
+    "spi_peripheral": (96, {"cs_n || (falls && bit_q == 3'd0)": "falls && bit_q == 3'd0"}),
     "stream_arbiter": (12, {"locked_q <= !(out_ready_i && out_last_o)": "locked_q <= 1'b0"}),
     # A count that leaves before the item is in its place: right in a simulation, unless the clock stops just then.
     "stream_cdc": (34, {".bit_i (in_gray_q[k])": ".bit_i (in_gray[k])"}),
@@ -191,6 +194,7 @@ BLOCKS = {
     "stream_stage": (12, {"in_ready_o = !out_valid_o || out_ready_i": "in_ready_o = 1'b1"}),
     "stream_turns": (8, {"else if (transfer_i)": "else"}),
     "stream_widen": (18, {"skipping_q   <= !in_last_i && count_q == Final": "skipping_q   <= 1'b0"}),
+    "uart_rx": (98, {"stop ? Half : Decide": "stop ? Half : Quarter"}),
     "variable_shift": (7, {"minus_qq ? P - sum_q : sum_q": "sum_q"}),
     "stream_widen_gapless": (18, {"!out_valid_o || count_q != Final": "1'b1"}),
 }
@@ -215,7 +219,7 @@ def block_sources(name):
     """The harness of a block, what it needs, and the block itself."""
     harness = HARNESSES / f"{name}.sv"
     named = set(re.findall(r"^ *(\w+) #?\(|^ *(\w+) u_", harness.read_text(), re.MULTILINE))
-    files = {path for pair in named for module in pair if module for path in tools.used_sources(module, LIBRARY + TRANSFORMS + STREAMS)}
+    files = {path for pair in named for module in pair if module for path in tools.used_sources(module, LIBRARY + TRANSFORMS + STREAMS + LINKS)}
     # Packages first.
     files = {path.stem: path for path in sorted(files, key=lambda path: (not path.stem.endswith("_pkg"), path.stem))}
     for part in {"follow", "in_step"} & {module for pair in named for module in pair}:
