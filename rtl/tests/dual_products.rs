@@ -216,17 +216,23 @@ fn products_modulo_wide_squares() {
     row.check_power(&DUAL_MUL_512, &x, 3, &(row.modulus.clone() - 1u32));
 }
 
-/// Latency of products and squares, alone and one after the other; one an interval.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn products_take_three_jobs_and_squares_two() {
+    check_jobs([(&DUAL_MUL_20, 20, [4, 3]), (&DUAL_MUL_128, 128, [17, 4])]);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn wide_products_take_three_jobs_and_squares_two() {
+    check_jobs([(&DUAL_MUL_512, 512, [18, 2])]);
+}
+
+/// Latency of products and squares, alone and one after the other; one an interval.
+fn check_jobs<const ROWS: usize>(rows: [(&'static Design, u32, [u32; 2]); ROWS]) {
     let mut random = Random::new(3);
-    let rows = [
-        (&DUAL_MUL_20, Row::new(&odd(&mut random, 20), 20, [4, 3])),
-        (&DUAL_MUL_128, Row::new(&odd(&mut random, 128), 128, [17, 4])),
-        (&DUAL_MUL_512, Row::new(&odd(&mut random, 512), 512, [18, 2])),
-    ];
-    for (design, row) in rows {
+    for (design, bits, shape) in rows {
+        let row = Row::new(&odd(&mut random, bits), bits, shape);
         let operands = row.operands(&mut random, 6);
         let products = operands.iter().map(|a| Work::Product(a.clone(), operands[0].clone())).collect::<Vec<_>>();
         let squares = operands.iter().map(|a| Work::Square(a.clone())).collect::<Vec<_>>();

@@ -568,7 +568,7 @@ fn two_devices_decrypt_by_the_remainder_theorem() {
 /// A key of 512 bits on one device with a multiplier, and on two of half the width with two each: the cycles of four decryptions.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn two_devices_decrypt_several_times_as_fast() {
+fn wide_devices_decrypt_several_times_as_fast() {
     let private = key(512);
     let (plain, _) = plaintexts(private.public(), &mut Random::new(12), 4);
     let fresh = private.public().encrypt(&plain).unwrap();
@@ -585,7 +585,7 @@ fn two_devices_decrypt_several_times_as_fast() {
 /// Four commands on one multiplier of each kind, for a key of 512 bits: the cycles of encryptions, of products by plain numbers of 64 bits, of sums.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
-fn each_core_takes_its_cycles() {
+fn wide_cores_take_their_cycles() {
     let private = key(512);
     let mut random = Random::new(15);
     let n = modulus(private.public());
