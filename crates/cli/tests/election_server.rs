@@ -121,7 +121,7 @@ fn what_a_server_refuses_is_one_line() {
     place.fails("election verify http://127.0.0.1:1", "http://127.0.0.1:1: cannot connect");
     place.fails("election verify http://example.org", "http://example.org: http is for servers on this machine");
     place.fails(&format!("{SERVE} --listen {}", service.address), &format!("cannot listen on {}", service.address));
-    assert_eq!(service.end("-TERM"), Some(0));
+    assert_eq!(service.end("-INT"), Some(0));
     for command in ["verify", "audit"] {
         place.fails(&format!("election {command} {url}"), &format!("{url}: cannot connect"));
     }
