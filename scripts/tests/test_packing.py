@@ -1,0 +1,215 @@
+"""Registers that are packed into multipliers: the netlist does in every cycle what it did before."""
+
+import copy
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "synth"))
+import packing
+
+BITS = 3
+# Bits of the netlist: its clock, reset and enable; then what comes from outside.
+CLOCK, RESET, ENABLE = 2, 3, 4
+A, B = range(10, 10 + BITS), range(20, 20 + BITS)
+
+
+def flip_flop(d, q, enable=None, reset=RESET, **parameters):
+    """A TRELLIS_FF as Yosys writes it."""
+    connections = {
+        "CLK": [CLOCK],
+        "DI": [d],
+        "Q": [q],
+        "LSR": [reset],
+        **({"CE": [enable]} if enable is not None else {}),
+    }
+    given = {
+        "CEMUX": "1 " if enable is None else "CE",
+        "CLKMUX": "CLK",
+        "LSRMUX": "LSR",
+        "REGSET": "RESET",
+        "SRMODE": "LSR_OVER_CE",
+        **parameters,
+    }
+    directions = {port: "output" if port == "Q" else "input" for port in connections}
+    return {"type": "TRELLIS_FF", "parameters": given, "port_directions": directions, "connections": connections}
+
+
+def multiplier(a, b, p):
+    connections = (
+        {f"A{k}": [bit] for k, bit in enumerate(a)}
+        | {f"B{k}": [bit] for k, bit in enumerate(b)}
+        | {f"P{k}": [bit] for k, bit in enumerate(p)}
+    )
+    directions = {port: "output" if port[0] == "P" else "input" for port in connections}
+    return {"type": "MULT18X18D", "parameters": {}, "port_directions": directions, "connections": connections}
+
+
+def registered(a_enable=None, b_reset=RESET):
+    """A multiplier with a register at each operand and one behind the product: a module, and the bits of its result."""
+    a_q, b_q, p, p_q = range(30, 30 + BITS), range(40, 40 + BITS), range(50, 50 + 2 * BITS), range(60, 60 + 2 * BITS)
+    cells = {f"a{k}": flip_flop(A[k], a_q[k], enable=a_enable) for k in range(BITS)}
+    cells |= {f"b{k}": flip_flop(B[k], b_q[k], reset=b_reset) for k in range(BITS)}
+    cells |= {f"p{k}": flip_flop(p[k], p_q[k]) for k in range(2 * BITS)}
+    cells["product"] = multiplier([*a_q, "0"], b_q, p)
+    inputs = [CLOCK, RESET, ENABLE, *A, *B]
+    return {
+        "attributes": {},
+        "cells": cells,
+        "ports": {"in": {"direction": "input", "bits": inputs}, "out": {"direction": "output", "bits": [*p_q]}},
+    }, p_q
+
+
+def number(bits, values):
+    return sum(values[bit] << k for k, bit in enumerate(bits))
+
+
+class Simulation:
+    """A module, cycle by cycle: flip-flops and multipliers, with or without registers of their own."""
+
+    def __init__(self, module):
+        self.cells = module["cells"]
+        self.state = {}
+
+    def operand(self, name, letter, values):
+        bits = [self.cells[name]["connections"][port][0] for port in packing.ports(self.cells[name], letter)]
+        return number(bits, values)
+
+    def registers(self):
+        """Every register: where it is, what controls it, and what it takes, as a function of the bits' values."""
+        for name, cell in self.cells.items():
+            ports, parameters = cell["connections"], cell["parameters"]
+            if cell["type"] == "TRELLIS_FF":
+                enable = ports["CE"][0] if parameters["CEMUX"] == "CE" else "1"
+                yield (name, "Q"), ports["LSR"][0], enable, lambda values, ports=ports: values[ports["DI"][0]]
+                continue
+            for place, (letter, _, _) in packing.PLACES.items():
+                if f"REG_{place}_CLK" in parameters:
+                    reset, enable = (ports[parameters[f"REG_{place}_{line}"]][0] for line in ("RST", "CE"))
+                    taken = (
+                        (lambda values, name=name: self.product(name, values))
+                        if letter == "P"
+                        else (lambda values, name=name, letter=letter: self.operand(name, letter, values))
+                    )
+                    yield (name, place), reset, enable, taken
+
+    def product(self, name, values):
+        factors = []
+        for place in ("INPUTA", "INPUTB"):
+            inside = f"REG_{place}_CLK" in self.cells[name]["parameters"]
+            factors.append(
+                self.state.get((name, place), 0) if inside else self.operand(name, packing.PLACES[place][0], values)
+            )
+        return factors[0] * factors[1]
+
+    def step(self, inputs, out):
+        """The result in this cycle; then the edge."""
+        values = {"0": 0, "1": 1, **inputs}
+        for name, cell in self.cells.items():
+            if cell["type"] == "TRELLIS_FF":
+                values[cell["connections"]["Q"][0]] = self.state.get((name, "Q"), 0)
+        for name, cell in self.cells.items():
+            if cell["type"] == "MULT18X18D":
+                inside = "REG_OUTPUT_CLK" in cell["parameters"]
+                product = self.state.get((name, "OUTPUT"), 0) if inside else self.product(name, values)
+                values |= {
+                    cell["connections"][port][0]: product >> k & 1 for k, port in enumerate(packing.ports(cell, "P"))
+                }
+        result = number(out, values)
+        after = {}
+        for place, reset, enable, taken in self.registers():
+            after[place] = 0 if values[reset] else taken(values) if values[enable] else self.state.get(place, 0)
+        self.state = after
+        return result
+
+
+def same(before, after, out):
+    """Whether two modules give the same, whatever comes."""
+    draw = random.Random(1)
+    simulations = [Simulation(before), Simulation(after)]
+    results = set()
+    for _ in range(500):
+        inputs = {bit: draw.getrandbits(1) for bit in (*A, *B, ENABLE)} | {
+            RESET: int(draw.random() < 0.1),
+            RESET + 100: int(draw.random() < 0.1),
+        }
+        one, other = (simulation.step(inputs, out) for simulation in simulations)
+        if one != other:
+            return False
+        results.add(one)
+    # Not because nothing ever happens.
+    return len(results) > 10
+
+
+@pytest.mark.parametrize(
+    ("enable", "reset"), [(None, RESET), (ENABLE, RESET), (None, RESET + 100), (ENABLE, RESET + 100)]
+)
+def test_all_registers_go_into_the_block(enable, reset):
+    module, out = registered(enable, reset)
+    design = {"modules": {"harness": copy.deepcopy(module)}}
+    assert packing.pack(design, "harness") == {"INPUTA": 1, "INPUTB": 1, "OUTPUT": 1}
+    packed = design["modules"]["harness"]
+    assert set(packed["cells"]) == {"product"}
+    assert same(module, packed, out)
+
+
+def test_a_wrong_packing_is_told():
+    module, out = registered(ENABLE)
+    design = {"modules": {"harness": copy.deepcopy(module)}}
+    packing.pack(design, "harness")
+    product = design["modules"]["harness"]["cells"]["product"]
+    product["parameters"]["REG_INPUTA_CE"] = product["parameters"]["REG_INPUTB_CE"]
+    assert not same(module, design["modules"]["harness"], out)
+
+
+def lookers_on(cells):
+    """Somebody else takes a bit of an operand, so that its register cannot go inside."""
+    cells["other"] = flip_flop(30, 90)
+
+
+def other_edge(cells):
+    cells["b1"]["parameters"]["CLKMUX"] = "INV"
+
+
+def set_by_reset(cells):
+    cells["a2"]["parameters"]["REGSET"] = "SET"
+
+
+def asynchronous(cells):
+    cells["a0"]["parameters"]["SRMODE"] = "ASYNC"
+
+
+def two_enables(cells):
+    cells["b0"] = flip_flop(B[0], 40, enable=ENABLE)
+
+
+@pytest.mark.parametrize("spoil", [lookers_on, other_edge, set_by_reset, asynchronous, two_enables])
+def test_both_operands_registers_stay_where_one_cannot_go(spoil):
+    module, _ = registered()
+    spoil(module["cells"])
+    design = {"modules": {"harness": module}}
+    assert packing.pack(design, "harness") == {"OUTPUT": 1}
+    assert {"a0", "b0"} <= set(module["cells"])
+
+
+def test_a_product_that_is_looked_at_stays_outside():
+    module, _ = registered()
+    module["ports"]["out"]["bits"].append(50)
+    assert packing.pack({"modules": {"harness": module}}, "harness") == {"INPUTA": 1, "INPUTB": 1}
+
+
+def test_multipliers_are_counted_in_every_instance():
+    module, _ = registered()
+    top = {
+        "cells": {
+            f"u{k}": {"type": "core", "port_directions": {}, "connections": {}, "parameters": {}} for k in range(3)
+        },
+        "ports": {},
+    }
+    assert packing.pack({"modules": {"core": module, "harness": top}}, "harness") == {
+        "INPUTA": 3,
+        "INPUTB": 3,
+        "OUTPUT": 3,
+    }
