@@ -361,7 +361,7 @@ The paper: xc7vx690t. One ME is one ladder with its two multipliers.
 {table_2}
 
 A ladder buys blocks and flip-flops with LUTs: two additions a word, some 4 000 LUTs at 1024 bits, lie outside of the DSP blocks, so that these have all their
-registers and words as wide as they take (`rtl/arith/mont_word.sv`). Pre and post has a device's registers, packets and checksums in it (`rtl/lib`), which the paper's has not.
+registers and words as wide as they take (`rtl/arith/mont_word.sv`). Pre and post has a device's registers, packets and checksums in it (`rtl/lib`).
 
 ## Table III: cycles at N = 1024, 12 ME
 The paper's times at 100 MHz are cycles / 100 in microseconds. Pre, Post and op overlap between ciphertexts: op is the time between two
