@@ -96,7 +96,9 @@ impl<E: Exchange> Stream<'_, E> {
     /// still.
     async fn answer_all(&self, mut requests: Streaming<E>) -> Result<(), Refusal> {
         let mut computed = FuturesOrdered::new();
-        let mut stopping = self.service.stopping.clone();
+        // Waited for once and not anew for every request.
+        let mut stopped = pin!(stopped(self.service.stopping.clone()));
+        let mut gone = pin!(self.answers.closed());
         let mut key = None;
         let mut end = None;
         // What was read last, until there is room for it in the queue: nothing more is read before.
@@ -111,14 +113,14 @@ impl<E: Exchange> Stream<'_, E> {
             }
             tokio::select! {
                 biased;
-                () = self.answers.closed() => return Ok(()),
+                () = &mut gone => return Ok(()),
                 () = &mut late, if self.deadline.is_some() => return Err(deadline_passed()),
                 sent = next(&mut sending), if sends => {
                     sending = None;
                     sent?;
                 }
                 Some(answer) = computed.next(), if !sends => sending = Some(Box::pin(self.send(answer?))),
-                () = stopped(&mut stopping), if reading => {
+                () = &mut stopped, if reading => {
                     end = Some(Err(Refusal::new(ErrorReason::ShuttingDown, "the service is shutting down")));
                 }
                 entered = next(&mut entering), if waits => {
@@ -203,7 +205,7 @@ async fn next<T>(future: &mut Option<BoxFuture<'_, T>>) -> T {
 }
 
 /// Ends when the server does.
-async fn stopped(stopping: &mut watch::Receiver<bool>) {
+async fn stopped(mut stopping: watch::Receiver<bool>) {
     // An error says that the server is gone altogether.
     let _ = stopping.wait_for(|stopping| *stopping).await;
 }

@@ -1,14 +1,19 @@
 //! What carries batches out: this CPU, or a device.
 
+mod computer;
+
 use std::error::Error as Cause;
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use hearith_device::{DecryptingDevice, Error as DeviceError, Kind, Trust};
 use hearith_paillier::{DecryptError, Engine, Error, ErrorKind, PrivateKey};
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use crate::keys::ServedKey;
 use crate::work::{Input, Operation, Output};
+
+pub use computer::Computer;
 
 /// What carries batches out.
 pub trait Processor: fmt::Debug + Send + Sync {
@@ -18,7 +23,12 @@ pub trait Processor: fmt::Debug + Send + Sync {
     /// Whether it carries out an operation under a key.
     fn does(&self, operation: Operation, key: &ServedKey) -> bool;
 
-    /// Rows with which none of it is idle.
+    /// Batches that it works on at a time.
+    fn batches(&self) -> usize {
+        1
+    }
+
+    /// Rows with which none of what works on a batch is idle.
     fn full_rows(&self) -> usize;
 
     /// Rows beyond which a batch gains nothing.
@@ -37,26 +47,39 @@ pub enum Fault {
     /// The input is wrong.
     #[error(transparent)]
     Input(#[from] Error),
+    /// The key is none for this processor, which from then on says that it does nothing with it.
+    #[error("the key does not fit")]
+    Key,
     /// The processor is: it fails, or gives what is not right.
     #[error("{0}")]
     Processor(#[source] Box<dyn Cause + Send + Sync>),
 }
 
-/// This CPU, all the cores of rayon's pool at once.
-#[derive(Clone, Copy, Debug)]
+/// This CPU. Each core has batches of its own, since handing rows to other threads costs as much as some of them; what is too large for that is
+/// spread over all cores.
+#[derive(Clone, Debug)]
 pub struct Cpu {
     engine: Engine,
-    threads: usize,
+    cores: Arc<ThreadPool>,
 }
 
-/// Rounds of all lanes of all cores that a batch of several requests has at most: enough to make their beginning and end no matter, few
-/// enough for the other keys not to wait.
-const ROUNDS: usize = 8;
+/// Rounds of all lanes that a batch of several requests has at most: enough to make its beginning and end no matter, few enough for neither
+/// other keys nor other cores to wait.
+const ROUNDS: usize = 4;
+
+thread_local! {
+    /// A pool of the thread that asks, and no other: what is computed in it stays on that thread.
+    static ALONE: Option<ThreadPool> = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().ok();
+}
 
 impl Cpu {
-    /// The CPU with an engine.
-    pub fn new(engine: Engine) -> Self {
-        Self { engine, threads: rayon::current_num_threads() }
+    /// The CPU with an engine, and as many threads as rayon's current pool has.
+    ///
+    /// # Errors
+    /// There are no more threads to be had.
+    pub fn new(engine: Engine) -> Result<Self, ThreadPoolBuildError> {
+        let cores = ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build()?;
+        Ok(Self { engine, cores: Arc::new(cores) })
     }
 }
 
@@ -69,8 +92,12 @@ impl Processor for Cpu {
         operation != Operation::Decrypt || key.private().is_some()
     }
 
+    fn batches(&self) -> usize {
+        self.cores.current_num_threads()
+    }
+
     fn full_rows(&self) -> usize {
-        self.engine.lanes() * self.threads
+        self.engine.lanes()
     }
 
     fn batch_rows(&self) -> usize {
@@ -78,7 +105,10 @@ impl Processor for Cpu {
     }
 
     fn run(&self, key: &ServedKey, input: &Input) -> Result<Output, Fault> {
-        input.compute(key).map_err(|error| match error.kind() {
+        let compute = || input.compute(key);
+        let alone = || ALONE.with(|alone| alone.as_ref().map_or_else(compute, |alone| alone.install(compute)));
+        let output = if input.rows() > self.batch_rows() { self.cores.install(compute) } else { alone() };
+        output.map_err(|error| match error.kind() {
             ErrorKind::WrongDecryption => Fault::Processor(Box::new(error)),
             _ => Fault::Input(error),
         })

@@ -3,7 +3,8 @@
 //! # Filling
 //! Requests of one operation under one key wait in a line of their own. A processor takes the lines in turn, and from a line as many
 //! requests as make a batch. It takes what there is when it has nothing else to do, so that a request alone does not wait; while it
-//! computes, a further batch is begun only when there are rows to fill all its lanes: the others have that time to arrive.
+//! computes, a further batch is begun only when there are rows to fill all lanes: the others have that time to arrive. Threads that have
+//! nothing to do share what waits.
 //!
 //! # Faults
 //! A wrong row fails its request alone: the others of its batch are computed again, each by itself. A processor that fails, panics, gives
@@ -27,8 +28,6 @@ use crate::proto::ErrorReason;
 use crate::refusal::Refusal;
 use crate::work::{Input, Operation, Output};
 
-/// Batches that this CPU works on at a time: one is computed while the requests of the other are answered and come in again.
-const CPU_BATCHES: usize = 2;
 /// Bytes that a permit of the queue stands for.
 const PERMIT_BYTES: usize = 1024;
 
@@ -65,7 +64,8 @@ pub struct Scheduler {
 struct Shared {
     members: Vec<Member>,
     state: Mutex<State>,
-    changed: Condvar,
+    /// One a member: those of its threads that wait for a batch.
+    waiters: Vec<Condvar>,
     room: Arc<Semaphore>,
     permits: usize,
     waiting: AtomicUsize,
@@ -161,13 +161,13 @@ impl Scheduler {
         let permits = (limits.queue_bytes / PERMIT_BYTES).clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         let state = State { running: vec![0; members.len()], aside: vec![false; members.len()], ..State::default() };
         let room = Arc::new(Semaphore::new(permits));
-        let (state, changed) = (Mutex::new(state), Condvar::new());
+        let (state, waiters) = (Mutex::new(state), members.iter().map(|_| Condvar::new()).collect());
         let (waiting, abandoned) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let shared = Shared { members, state, changed, room, permits, waiting, abandoned, limits, metrics };
+        let shared = Shared { members, state, waiters, room, permits, waiting, abandoned, limits, metrics };
         let shared = Arc::new(shared);
         let mut workers = Vec::new();
         for (index, member) in shared.members.iter().enumerate() {
-            for _ in 0..if member.cpu { CPU_BATCHES } else { 1 } {
+            for _ in 0..member.processor.batches().max(1) {
                 let shared = shared.clone();
                 let worker = thread::spawn(move || shared.work(index));
                 // A device that stalls would hold up the end.
@@ -226,7 +226,7 @@ impl Scheduler {
 impl Drop for Scheduler {
     fn drop(&mut self) {
         self.shared.state().closing = true;
-        self.shared.changed.notify_all();
+        self.shared.wake_all();
         if self.shared.abandoned.load(Ordering::Relaxed) {
             return;
         }
@@ -258,17 +258,23 @@ impl Shared {
         Ok(Room { _permits: acquired, bytes, metrics })
     }
 
-    /// Wakes those who wait only if one of them may take it: of many small requests most wait for the batch to fill.
+    /// Wakes a thread of a member only if it may take the line: of many small requests most wait for the batch to fill.
     fn enqueue(&self, request: Arc<Request>) {
         let mut state = self.state();
         let line = state.put(request, false);
         let rows = state.rows(line);
-        let mut members = self.members.iter().zip(&state.running);
-        let wake = members.any(|(member, &running)| running == 0 || rows >= member.processor.full_rows());
+        let may = |member: usize| {
+            let (processor, running) = (&self.members[member].processor, state.running[member]);
+            running == 0 || (running < processor.batches() && rows >= processor.full_rows())
+        };
+        let awake: Vec<&Condvar> =
+            self.waiters.iter().enumerate().filter(|(member, _)| may(*member)).map(|(_, waiters)| waiters).collect();
         drop(state);
-        if wake {
-            self.changed.notify_all();
-        }
+        awake.into_iter().for_each(Condvar::notify_one);
+    }
+
+    fn wake_all(&self) {
+        self.waiters.iter().for_each(Condvar::notify_all);
     }
 
     /// What a thread of a member does until the end.
@@ -296,7 +302,7 @@ impl Shared {
                 return None;
             }
             if let Some(line) = self.line_for(&mut state, member) {
-                let rows = self.batch_rows(member, state.rows(line));
+                let rows = self.batch_rows(member, &state, line);
                 let requests = state.take(line, rows);
                 if requests.is_empty() {
                     continue;
@@ -308,15 +314,18 @@ impl Shared {
                 state.flights.insert(number, flight.clone());
                 return Some((number, flight));
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.waiters[member].wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Rows of the batch that a member makes of so many: whole rounds of its lanes, as far as there are enough.
-    fn batch_rows(&self, member: usize, rows: usize) -> usize {
+    /// Rows of the batch that a member makes of a line: the share of each of its threads that has nothing to do, in whole rounds of its
+    /// lanes.
+    fn batch_rows(&self, member: usize, state: &State, line: Line) -> usize {
         let processor = &self.members[member].processor;
         let (full, most) = (processor.full_rows().max(1), processor.batch_rows());
-        if rows < full { most } else { (rows / full * full).min(most) }
+        let idle = processor.batches().saturating_sub(state.running[member]).max(1);
+        let rows = state.rows(line);
+        if rows < full { most } else { ((rows / full).div_ceil(idle) * full).min(most) }
     }
 
     /// The line whose turn it is among those that a member may take from now.
@@ -348,6 +357,7 @@ impl Shared {
             }
             Err(Fault::Input(error)) if flight.requests.len() == 1 => flight.requests[0].answer(Err(error.into())),
             Err(Fault::Input(_)) => self.again(&flight, true),
+            Err(Fault::Key) => self.again(&flight, false),
             Err(Fault::Processor(_)) if cpu && flight.requests.len() > 1 => self.again(&flight, true),
             Err(Fault::Processor(error)) if cpu => {
                 tracing::error!(%error, operation = flight.line.1.name(), "a request failed");
@@ -364,8 +374,6 @@ impl Shared {
         let mut state = self.state();
         let flight = state.flights.remove(&number)?;
         state.running[flight.member] -= 1;
-        drop(state);
-        self.changed.notify_all();
         Some(flight)
     }
 
@@ -378,7 +386,7 @@ impl Shared {
         }
         drop(state);
         self.metrics.redone.inc_by(flight.requests.len() as u64);
-        self.changed.notify_all();
+        self.wake_all();
     }
 
     fn set_aside(&self, flight: &Flight, why: &str) {

@@ -32,6 +32,8 @@ use crate::shelf::Shelf;
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// Streams that one connection may have open.
 const STREAMS_A_CLIENT: u32 = 256;
+/// Threads that talk to clients: enough for what the cores compute, and on few cores one, since each that is woken costs them time.
+const MOST_THREADS: usize = 4;
 
 /// What a server is started with.
 #[derive(Debug)]
@@ -125,14 +127,15 @@ impl Server {
             return Err(Error::MetricsNotLoopback(address));
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
+            .worker_threads((rayon::current_num_threads() / 2).clamp(1, MOST_THREADS))
             .thread_name("hearith-serve")
             .enable_all()
             .build()
             .map_err(Error::Runtime)?;
         let metrics = Arc::new(Metrics::default());
         let (stop, stopping) = watch::channel(false);
-        let mut members = vec![Member::cpu(Cpu::new(options.engine), options.reserve)];
+        let cpu = Cpu::new(options.engine).map_err(|error| Error::Runtime(io::Error::other(error)))?;
+        let mut members = vec![Member::cpu(cpu, options.reserve)];
         members.extend(options.devices);
         let limits = options.limits;
         let keys = Keys::new(options.keys, limits.keys, options.policy, options.engine);
