@@ -170,6 +170,23 @@ def test_copies_and_pickles(keys, pairs):
         assert same(theirs, other)
         assert same(theirs + 1, other + 1)
     assert pickle.loads(pickle.dumps(keys[2])) == keys[2]
+    private = pickle.loads(pickle.dumps(keys[3]))
+    assert private == keys[3]
+    assert private.decrypt(pairs[2][1]) == 0.5
+
+
+@pytest.mark.parametrize("bits", [64, 256, 66, 50])
+def test_generated_keys_are_those_of_their_primes(bits):
+    """The engine makes those of 64 bits and more, Python the shorter ones."""
+    public, private = ours.generate_paillier_keypair(n_length=bits)
+    again = ours.PaillierPrivateKey(public, private.q, private.p)
+    assert public.n.bit_length() == bits
+    assert phe.util.is_prime(private.p)
+    assert phe.util.is_prime(private.q)
+    assert private.p < private.q
+    assert private == again
+    number = public.encrypt(-3)
+    assert private.decrypt(number) == again.decrypt(number) == -3
 
 
 @pytest.mark.parametrize("ciphertext", [0, -5, "n^2", "n^2 + 2"])

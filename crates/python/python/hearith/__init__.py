@@ -10,15 +10,16 @@ private key can decrypt the results.
 5948
 """
 
-from importlib.util import find_spec
+from __future__ import annotations
 
-from hearith import bfv, errors
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hearith import errors
+from hearith._after_import import after_import
 from hearith._naming import describe, rename, summary
 from hearith._native import VERSION as __version__
-from hearith._rows import concatenate
 from hearith._threads import set_threads, threads
-from hearith.array import EncryptedArray
-from hearith.encoding import Encoding
 from hearith.errors import (
     CiphertextError,
     CircuitError,
@@ -34,21 +35,61 @@ from hearith.errors import (
     ShareError,
     TableError,
 )
-from hearith.federated import Aggregator, EncryptedUpdate
-from hearith.keys import DEFAULT_BITS, MIN_SECURE_BITS, PrivateKey, PublicKey, generate_keypair
-from hearith.sharing import KeyShare, Shares, Verification, generate_shared_key
 
-if find_spec("pyarrow") is not None:
-    # Arrow has to know the extension type before it meets one, in a file or a message.
+if TYPE_CHECKING:
     from hearith import arrow as arrow
+    from hearith import bfv
+    from hearith._rows import concatenate
+    from hearith.array import EncryptedArray
+    from hearith.encoding import Encoding
+    from hearith.federated import Aggregator, EncryptedUpdate
+    from hearith.keys import DEFAULT_BITS, MIN_SECURE_BITS, PrivateKey, PublicKey, generate_keypair
+    from hearith.sharing import KeyShare, Shares, Verification, generate_shared_key
 
-    def _pandas_type(kind: arrow.EncryptedType) -> object:
-        """pandas' type of a column of Arrow's; pandas is loaded when it asks."""
-        from hearith._pandas_column import EncryptedDtype
+#: What needs NumPy or Arrow, by the modules that have it: loaded when it is first asked for, since `hearith.phe` needs neither.
+_LATER = {
+    "hearith._rows": ("concatenate",),
+    "hearith.array": ("EncryptedArray",),
+    "hearith.encoding": ("Encoding",),
+    "hearith.federated": ("Aggregator", "EncryptedUpdate"),
+    "hearith.keys": ("DEFAULT_BITS", "MIN_SECURE_BITS", "PrivateKey", "PublicKey", "generate_keypair"),
+    "hearith.sharing": ("KeyShare", "Shares", "Verification", "generate_shared_key"),
+}
+_HOMES = {name: home for home, names in _LATER.items() for name in names}
+#: Modules that are there without an import of their own.
+_MODULES = ("array", "arrow", "bfv", "encoding", "federated", "keys", "sharing")
 
-        return EncryptedDtype(kind.description)
 
-    arrow.EncryptedType.pandas_type = _pandas_type
+if not TYPE_CHECKING:  # For which it would make every name an attribute.
+
+    def __getattr__(name: str) -> Any:
+        """What is loaded when it is first asked for."""
+        if name in _MODULES:
+            return import_module(f"hearith.{name}")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'hearith' has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES, *_MODULES})
+
+
+def _pandas_type(kind: arrow.EncryptedType) -> object:
+    """pandas' type of a column of Arrow's; pandas is loaded when it asks."""
+    from hearith._pandas_column import EncryptedDtype
+
+    return EncryptedDtype(kind.description)
+
+
+def _connect_pandas() -> None:
+    import_module("hearith.arrow").EncryptedType.pandas_type = _pandas_type
+
+
+# Arrow has to know the extension type before it meets one, in a file or a message: from its own import on.
+after_import("hearith.arrow", _connect_pandas)
+after_import("pyarrow", lambda: import_module("hearith.arrow"))
 
 __all__ = [
     "DEFAULT_BITS",

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from hearith._operands import is_missing
 from hearith.errors import HearithError, NumberError, RangeError
 
 #: The largest count that Rust takes.
@@ -20,13 +17,22 @@ def whole(name: str, value: Any, least: int, most: int = MOST, *, error: type[He
         NumberError: it is no whole number.
         RangeError: it is not from `least` to `most`; or the `error` given.
     """
-    integer = not is_missing(value) and isinstance(value, int | np.integer)
-    fraction_free = isinstance(value, float | np.floating) and float(value).is_integer()
-    if not integer and not fraction_free:
+    if type(value) is not int and not _is_whole(value):
         raise NumberError(f"{name} must be a whole number", kind="not_a_whole_number")
     if not least <= int(value) <= most:
         raise error(f"{name} must be from {least} to {_shown(most)}", kind="out_of_range")
     return int(value)
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether another object than Python's integer counts as a whole number: only to tell that is NumPy loaded."""
+    import numpy as np
+
+    from hearith._operands import is_missing
+
+    if isinstance(value, float | np.floating):
+        return float(value).is_integer()
+    return isinstance(value, int | np.integer) and not is_missing(value)
 
 
 def _shown(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Signed integers of any size, and how they cross into Rust: packed as rows of little-endian two's complement.
+"""Signed integers of any size, Python's or NumPy's, and how they cross into Rust: packed as rows of little-endian two's complement.
 
 The packed bytes are wiped after use. Python's own integers and NumPy's arrays, from which they are packed, are not: they
 belong to the interpreter.
@@ -13,7 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from hearith import _packing
 from hearith._native import Plaintexts, PublicKey
+from hearith._packing import wipe
 from hearith.errors import RangeError
 
 #: Signed integers of any size: an `int64` array where they fit, else a list.
@@ -71,9 +73,13 @@ def check_range(integers: Integers, limit: int) -> None:
 @contextmanager
 def packed(integers: Integers) -> Iterator[tuple[bytearray, int]]:
     """Rows of little-endian two's complement, wiped in the end, and their width: a multiple of 8 bytes."""
-    data, width = _pack(integers)
+    if not isinstance(integers, np.ndarray):
+        with _packing.packed(integers) as rows:
+            yield rows
+        return
+    data = bytearray(np.ascontiguousarray(integers.astype("<i8", copy=False)))
     try:
-        yield data, width
+        yield data, 8
     finally:
         wipe(data)
 
@@ -87,11 +93,6 @@ def unpack(data: bytearray, width: int) -> Integers:
         return [int.from_bytes(data[row : row + width], "little", signed=True) for row in rows]
     finally:
         wipe(data)
-
-
-def wipe(data: bytearray) -> None:
-    """Overwrites the bytes where they are."""
-    data[:] = bytes(len(data))
 
 
 def plaintexts(key: PublicKey, integers: Integers) -> Plaintexts:
@@ -115,14 +116,3 @@ def objects(values: Iterable[Any]) -> npt.NDArray[Any]:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
-
-
-def _pack(integers: Integers) -> tuple[bytearray, int]:
-    if isinstance(integers, np.ndarray):
-        return bytearray(np.ascontiguousarray(integers.astype("<i8", copy=False))), 8
-    bits = max((value.bit_length() for value in integers), default=0) + 1
-    width = 8 * -(-bits // 64)
-    data = bytearray(width * len(integers))
-    for row, value in enumerate(integers):
-        data[row * width : (row + 1) * width] = value.to_bytes(width, "little", signed=True)
-    return data, width

@@ -137,7 +137,7 @@ class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
 
 
 def register() -> None:
-    """Makes the type known to Arrow in this process; importing `hearith` does this where `pyarrow` is installed."""
+    """Makes the type known to Arrow in this process; importing `hearith` and `pyarrow`, in whichever order, does this."""
     # Known already, if the module was loaded a second time.
     with suppress(pa.ArrowKeyError):
         pa.register_extension_type(EncryptedType(Description("0" * 32, 64, "integer", (0,), (1,), 1)))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 import secrets
 from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from hearith import _native
-from hearith._integers import wipe
+from hearith._packing import wipe
 from hearith.errors import HearithError
 from hearith.phe._pending import Holder, Number, Pending
+from hearith.phe.util import base64_to_int
 
 #: A ciphertext as the arithmetic has it: put off, or Python's integer where the engine takes none of it.
 Residue: TypeAlias = Number | int
@@ -183,17 +185,14 @@ class InRust:
 class PrivateArithmetic:
     """What needs the primes, p below q."""
 
-    def __init__(self, p: int, q: int) -> None:
-        """For primes `p` and `q`."""
+    def __init__(self, p: int, q: int, key: _native.PrivateKey | None) -> None:
+        """For primes `p` and `q`, and their key if the engine takes them."""
         self.p, self.q = p, q
         self._square = (p * q) ** 2
-        try:
-            self._key: _native.PrivateKey | None = _native.PrivateKey.from_primes(_bytes(p), _bytes(q), insecure=True)
-        except HearithError:
-            self._key = None
-            return
-        self._singles = _native.Singles(self._key.public)
-        self._width = self._key.public.ciphertext_bytes
+        self._key = key
+        if key is not None:
+            self._singles = _native.Singles(key.public)
+            self._width = key.public.ciphertext_bytes
 
     def decrypt(self, ciphertext: int) -> int:
         """The residue modulo n in a ciphertext."""
@@ -213,15 +212,29 @@ class PrivateArithmetic:
 @lru_cache(maxsize=64)
 def public(n: int) -> PublicArithmetic:
     """The arithmetic of a modulus, prepared once."""
-    key = _accepted(n)
-    return InPython(n) if key is None else InRust(n, key)
-
-
-def _accepted(n: int) -> _native.PublicKey | None:
     try:
-        return _native.PublicKey(_bytes(n), insecure=True)
+        return InRust(n, _native.PublicKey(_bytes(n), insecure=True))
+    except HearithError:
+        return InPython(n)
+
+
+def private(p: int, q: int) -> PrivateArithmetic:
+    """The arithmetic of primes, p below q."""
+    try:
+        return PrivateArithmetic(p, q, _native.PrivateKey.from_primes(_bytes(p), _bytes(q), insecure=True))
+    except HearithError:
+        return PrivateArithmetic(p, q, None)
+
+
+def generated(bits: int) -> PrivateArithmetic | None:
+    """The arithmetic of new primes with a product of so many bits; None where the engine makes no keys of this size."""
+    try:
+        key = _native.PrivateKey.generate(bits, insecure=True)
     except HearithError:
         return None
+    entries = json.loads(key.to_jwk())
+    p, q = sorted(base64_to_int(entries[name]) for name in "pq")
+    return PrivateArithmetic(p, q, key)
 
 
 def _bytes(number: int) -> bytes:

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias
 
-from hearith._integers import packed, wipe
 from hearith._native import Singles
+from hearith._packing import packed, wipe
 from hearith.errors import HearithError
 
 #: Operations after which what has gathered is computed: enough to fill all lanes, few enough to hold little memory.

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from hearith import _native
-from hearith.errors import HearithError
 from hearith.phe import _arithmetic, util
-from hearith.phe._arithmetic import PublicArithmetic, Residue
+from hearith.phe._arithmetic import PrivateArithmetic, PublicArithmetic, Residue
 from hearith.phe._pending import Number
 from hearith.phe.encoding import EncodedNumber, Modulus
 
@@ -22,9 +19,13 @@ def generate_paillier_keypair(
     private_keyring: PaillierPrivateKeyring | None = None, n_length: int = DEFAULT_KEYSIZE
 ) -> tuple[PaillierPublicKey, PaillierPrivateKey]:
     """A new key pair with an n of `n_length` bits; the private key joins the ring, if there is one."""
-    p, q = _primes(n_length)
+    arithmetic = _arithmetic.generated(n_length)
+    p, q = (arithmetic.p, arithmetic.q) if arithmetic else _primes(n_length)
     public_key = PaillierPublicKey(p * q)
     private_key = PaillierPrivateKey(public_key, p, q)
+    if arithmetic:
+        # Whether these are primes need not be asked again.
+        private_key._arithmetic = arithmetic
     if private_keyring is not None:
         private_keyring.add(private_key)
     return public_key, private_key
@@ -122,7 +123,13 @@ class PaillierPrivateKey:
             raise ValueError("the primes p and q must be different")
         self.public_key = public_key
         self.p, self.q = min(p, q), max(p, q)
-        self._arithmetic = _arithmetic.PrivateArithmetic(self.p, self.q)
+
+    @cached_property
+    def _arithmetic(self) -> PrivateArithmetic:
+        return _arithmetic.private(self.p, self.q)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_arithmetic"}
 
     @staticmethod
     def from_totient(public_key: PaillierPublicKey, totient: int) -> PaillierPrivateKey:
@@ -364,12 +371,7 @@ def _factor(key: PaillierPublicKey, exponent: int, lower: int) -> int:
 
 
 def _primes(n_length: int) -> tuple[int, int]:
-    """Primes with a product of `n_length` bits; from the Rust engine where it makes keys of this size."""
-    try:
-        jwk: dict[str, Any] = json.loads(_native.PrivateKey.generate(n_length, insecure=True).to_jwk())
-        return util.base64_to_int(jwk["p"]), util.base64_to_int(jwk["q"])
-    except HearithError:
-        pass
+    """Primes with a product of `n_length` bits, where the Rust engine makes no keys of this size."""
     while True:
         p, q = util.getprimeover(n_length // 2), util.getprimeover(n_length // 2)
         if p != q and (p * q).bit_length() == n_length:
