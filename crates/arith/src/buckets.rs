@@ -64,7 +64,9 @@ fn products_of_places<R: Ring>(
     width: u32,
 ) -> Batch {
     let (count, values, limbs) = (places.len(), 1 << width, bases.limbs());
-    let lists: Vec<Vec<u32>> = places.into_par_iter().flat_map_iter(|place| lists(exponents, place, width)).collect();
+    let digits: Vec<Digits> = places.into_par_iter().map(|place| Digits::new(exponents, place, width)).collect();
+    let lists: Vec<&[u32]> =
+        digits.iter().flat_map(|place| (0..values).map(move |value| place.rows_with(value))).collect();
     let buckets = products_in::<R>(Form::Montgomery, constants, bases, &lists).public();
     let mut of_places = Batch::zeros(count, limbs);
     for_groups::<R>(Moduli::Shared(constants), &mut of_places, |m, work, range, rows| {
@@ -87,16 +89,36 @@ fn products_of_places<R: Ring>(
     of_places
 }
 
-/// For each value of a digit the rows whose exponents have it in this place; none for 0.
-fn lists(exponents: &Batch, place: usize, width: u32) -> Vec<Vec<u32>> {
-    let mut lists = vec![Vec::new(); 1 << width];
-    for (row, exponent) in exponents.rows().enumerate() {
-        let digit = bits_at(exponent, place * width as usize, width) as usize;
-        if digit != 0 {
-            lists[digit].push(row as u32);
+/// The rows of exponents by their digits in one place.
+struct Digits {
+    /// In the order of the digits.
+    rows: Vec<u32>,
+    /// Where the rows with each digit end.
+    ends: Vec<usize>,
+}
+
+impl Digits {
+    /// Sorted by counting.
+    fn new(exponents: &Batch, place: usize, width: u32) -> Self {
+        let digit = |exponent| bits_at(exponent, place * width as usize, width) as usize;
+        let digits: Vec<usize> = exponents.rows().map(digit).collect();
+        let mut ends = vec![0; 1 << width];
+        digits.iter().for_each(|&digit| ends[digit] += 1);
+        // First where those with each digit begin; every row that takes its place moves that on, in the end to where they end.
+        let mut begin = 0;
+        ends.iter_mut().for_each(|end| begin += std::mem::replace(end, begin));
+        let mut rows = vec![0; digits.len()];
+        for (row, digit) in digits.into_iter().enumerate() {
+            rows[ends[digit]] = row as u32;
+            ends[digit] += 1;
         }
+        Digits { rows, ends }
     }
-    lists
+
+    /// The rows with this digit; none for 0.
+    fn rows_with(&self, value: usize) -> &[u32] {
+        if value == 0 { &[] } else { &self.rows[self.ends[value - 1]..self.ends[value]] }
+    }
 }
 
 /// The product of the places' numbers, each to the power of two that its place stands for.

@@ -7,6 +7,10 @@ use crate::ring::{Ring, Workspace};
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// Groups that a core takes at most before others may take from what is left: a core that comes free while another works, be it on
+/// something else, waits for no more than these.
+const TAKEN: usize = 16;
+
 /// The moduli of a batch: one for all rows, or one for each.
 #[derive(Clone, Copy)]
 pub(crate) enum Moduli<'a> {
@@ -57,7 +61,8 @@ pub(crate) fn for_groups<R: Ring>(
         let mut workspace = Workspace::new(k);
         return out.as_limbs_mut().chunks_mut(size).enumerate().for_each(|group| run(&mut workspace, group));
     }
-    out.as_limbs_mut().par_chunks_mut(size).enumerate().for_each_init(|| Workspace::new(k), run);
+    let groups = out.as_limbs_mut().par_chunks_mut(size).enumerate();
+    groups.with_max_len(TAKEN).for_each_init(|| Workspace::new(k), run);
 }
 
 /// The rows of a range, as the lanes of a group take them.

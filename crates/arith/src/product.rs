@@ -48,21 +48,24 @@ pub(crate) fn products_in<R: Ring>(
     let rows: usize = groups.iter().map(|group| group.as_ref().len()).sum();
     let workers = R::Kernel::LANES * rayon::current_num_threads();
     let longest = (rows / workers).clamp(SHORTEST, LONGEST);
-    let mut chains: Vec<(usize, &[u32])> = Vec::new();
-    for (group, rows) in groups.iter().enumerate() {
-        chains.extend(rows.as_ref().chunks(longest).map(|chain| (group, chain)));
+    let (mut chains, mut ends) = (Vec::new(), Vec::with_capacity(groups.len()));
+    for group in groups {
+        chains.extend(group.as_ref().chunks(longest));
+        ends.push(chains.len());
     }
-    chains.sort_by_key(|(_, chain)| std::cmp::Reverse(chain.len()));
+    let mut order: Vec<usize> = (0..chains.len()).collect();
+    order.sort_by_key(|&chain| std::cmp::Reverse(chains[chain].len()));
     let one = match form {
         Form::Plain => resized(&[1], limbs),
         Form::Montgomery => row_of::<R>(&constants.one),
     };
-    let partial = chain_products::<R>(form, constants, factors, &chains, &one);
+    let sorted: Vec<&[u32]> = order.iter().map(|&chain| chains[chain]).collect();
+    let partial = chain_products::<R>(form, constants, factors, &sorted, &one);
 
-    let mut lists = vec![Vec::new(); groups.len()];
-    for (row, (group, _)) in chains.iter().enumerate() {
-        lists[*group].push(row as u32);
-    }
+    let mut rows_of_chains = vec![0; chains.len()];
+    order.iter().enumerate().for_each(|(row, &chain)| rows_of_chains[chain] = row as u32);
+    let begins = std::iter::once(0).chain(ends.iter().copied());
+    let lists: Vec<&[u32]> = begins.zip(&ends).map(|(begin, &end)| &rows_of_chains[begin..end]).collect();
     if lists.iter().any(|list| list.len() > 1) {
         return products_in::<R>(form, constants, &partial, &lists);
     }
@@ -74,14 +77,14 @@ fn chain_products<R: Ring>(
     form: Form,
     constants: &Constants,
     factors: &Batch,
-    chains: &[(usize, &[u32])],
+    chains: &[&[u32]],
     one: &[u64],
 ) -> Batch {
     let limbs = one.len();
     let mut out = Batch::zeros(chains.len(), limbs);
     let moduli = Moduli::Shared(constants);
     let powers = match form {
-        Form::Plain => powers::<R>(constants, chains.first().map_or(0, |(_, chain)| chain.len())),
+        Form::Plain => powers::<R>(constants, chains.first().map_or(0, |chain| chain.len())),
         Form::Montgomery => Vec::new(),
     };
     for_groups::<R>(moduli, &mut out, |m, work, range, rows| {
@@ -93,15 +96,15 @@ fn chain_products<R: Ring>(
         let mut lanes = Vec::with_capacity(chains.len());
         let mut load = |words: &mut [Word<R>], step: usize| {
             let row = |chain: &[u32]| chain.get(step).map_or(one, |&row| factors.row(row as usize));
-            load_parts::<R>(m, words, chains.iter().map(|(_, chain)| row(chain)), &mut lanes);
+            load_parts::<R>(m, words, chains.iter().map(|chain| row(chain)), &mut lanes);
         };
-        let longest = chains[0].1.len();
+        let longest = chains[0].len();
         // Rows lie anywhere in more memory than a cache holds.
         let mut ahead = Vec::with_capacity(chains.len());
         let mut prefetch = |step: usize| {
             let (chains, step) = if step < longest { (chains, step) } else { (next, step - longest) };
             ahead.clear();
-            ahead.extend(chains.iter().filter_map(|(_, chain)| chain.get(step)).map(|&row| factors.row(row as usize)));
+            ahead.extend(chains.iter().filter_map(|chain| chain.get(step)).map(|&row| factors.row(row as usize)));
             R::Kernel::prefetch(&ahead);
         };
         // Two steps ahead: the first product of a chain follows its first two factors at once.
