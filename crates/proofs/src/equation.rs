@@ -44,22 +44,28 @@ fn part(batch: &Batch, rows: Range<usize>) -> Cow<'_, Batch> {
 }
 
 impl Claims<'_> {
-    /// The first number whose claims do not all hold, if there is one. A wrong one is taken for right with a probability of `2^-127`.
+    /// The first number whose claims do not all hold, if there is one, after [`Claims::hold_of_units`] said no for claims of units. A wrong one is taken for
+    /// right with a probability of `2^-127`.
     pub(crate) fn first_wrong(&self) -> Result<Option<usize>, Error> {
-        self.first_wrong_before(self.numbers.len())
+        let all = self.numbers.len();
+        // Of more claims it is known that they do not hold together.
+        let unknown = self.one_by_one(all * self.set.len());
+        if unknown { self.first_wrong_before(all) } else { self.halved(0..all).map(Some) }
     }
 
-    /// The same among the numbers before one.
+    /// The first wrong one among the numbers before one.
     pub(crate) fn first_wrong_before(&self, end: usize) -> Result<Option<usize>, Error> {
-        let (mut first, mut end) = (0, end);
-        if self.hold(first..end)? {
-            return Ok(None);
-        }
+        if self.hold(0..end)? { Ok(None) } else { self.halved(0..end).map(Some) }
+    }
+
+    /// The first wrong one of numbers among which there is one, by halving.
+    fn halved(&self, rows: Range<usize>) -> Result<usize, Error> {
+        let Range { start: mut first, mut end } = rows;
         while end - first > 1 {
             let middle = first + (end - first) / 2;
             if self.hold(first..middle)? { first = middle } else { end = middle }
         }
-        Ok(Some(first))
+        Ok(first)
     }
 
     /// Whether all claims of a range of numbers hold: with a random weight `g` for each, `(prod z^g)^n`, or `(h^n)^(sum of z g)`, is

@@ -126,9 +126,10 @@ fn challenges(
 ) -> Batch {
     let bytes = key.ciphertext_bytes();
     let (numbers, commitments) = (numbers.to_be_bytes(), commitments.to_be_bytes());
+    let begin = responses.beginning(key);
     contexts.challenges(&responses.name("residue"), |transcript, row| {
         let of_row = row * bytes..(row + 1) * bytes;
-        responses.begin(transcript, key).with(&numbers[of_row.clone()]).with(&commitments[of_row])
+        begin(transcript).with(&numbers[of_row.clone()]).with(&commitments[of_row])
     })
 }
 

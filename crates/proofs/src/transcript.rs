@@ -10,6 +10,8 @@ pub const CHALLENGE_BYTES: usize = 32;
 pub(crate) const CHALLENGE_BITS: u32 = 8 * CHALLENGE_BYTES as u32;
 /// Limbs of a challenge.
 pub const CHALLENGE_LIMBS: usize = CHALLENGE_BYTES / 8;
+/// Rows that a core takes at most before others may take from what is left.
+const TAKEN: usize = 64;
 
 /// What each row's proof is for: a name that all share, such as an election's, and one of the row's own, such as a ballot's. A proof holds in its own context only.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +42,7 @@ impl Contexts {
             let transcript = Transcript::new(proof).with(&self.shared).with(&self.rows[row]);
             limbs(&rest(transcript, row).challenge())
         };
-        let rows: Vec<_> = (0..self.len()).into_par_iter().map(challenge).collect();
+        let rows: Vec<_> = (0..self.len()).into_par_iter().with_max_len(TAKEN).map(challenge).collect();
         Batch::from_rows(CHALLENGE_LIMBS, rows.iter().map(|row| &row[..])).public()
     }
 }

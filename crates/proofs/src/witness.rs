@@ -174,13 +174,14 @@ impl Responses {
         })
     }
 
-    /// A transcript of this kind of proof under a key, in this form.
-    pub(crate) fn begin(&self, transcript: Transcript, key: &PublicKey) -> Transcript {
-        let transcript = transcript.with(&key.modulus_be());
-        match self {
-            Responses::Openings(_) => transcript,
-            Responses::Short(_) => transcript.with(&key.generator_be().unwrap_or_default()),
-        }
+    /// What every transcript of a proof under a key goes on with, in this form.
+    pub(crate) fn beginning(&self, key: &PublicKey) -> impl Fn(Transcript) -> Transcript {
+        let modulus = key.modulus_be();
+        let generator = match self {
+            Responses::Openings(_) => None,
+            Responses::Short(_) => Some(key.generator_be().unwrap_or_default()),
+        };
+        move |transcript| generator.iter().fold(transcript.with(&modulus), |transcript, part| transcript.with(part))
     }
 
     /// The name of a kind of proof in this form.
