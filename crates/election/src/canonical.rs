@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fmt;
+use std::io::{self, Write};
 use std::str::FromStr;
 
 /// Bytes that a line of the board has at most.
@@ -29,7 +30,27 @@ pub fn to_text<T: Serialize>(value: &T) -> String {
 /// [`TooLong`](ErrorKind::TooLong), [`Json`](ErrorKind::Json), or [`NotCanonical`](ErrorKind::NotCanonical).
 pub fn from_text<T: Serialize + DeserializeOwned>(what: &'static str, text: &str) -> Result<T, ErrorKind> {
     let value = parse(what, text)?;
-    if to_text(&value) == text { Ok(value) } else { Err(ErrorKind::NotCanonical { what }) }
+    if is_text_of(&value, text) { Ok(value) } else { Err(ErrorKind::NotCanonical { what }) }
+}
+
+/// Whether a text is the canonical form of a value: what would be written is compared piece by piece, and never kept.
+fn is_text_of<T: Serialize>(value: &T, text: &str) -> bool {
+    let mut rest = Rest(text.as_bytes());
+    serde_json::to_writer(&mut rest, value).is_ok() && rest.0.is_empty()
+}
+
+/// What is left of a text that is being compared; whoever writes anything else into it fails.
+struct Rest<'a>(&'a [u8]);
+
+impl Write for Rest<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.strip_prefix(bytes).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The value that a text describes in whatever form, for files that people write.

@@ -24,6 +24,8 @@ use std::mem;
 
 /// Lines that are read together.
 const BATCH_LINES: usize = 250;
+/// Lines that a core takes at most before others may take from what is left, so that none waits long for another.
+const TAKEN: usize = 4;
 /// Bytes of lines that are read together.
 const BATCH_BYTES: usize = 64 << 20;
 /// Bytes of ballots whose proofs are verified together: enough that a proof costs little more than it does at best.
@@ -188,7 +190,7 @@ impl Reader<'_> {
         let (batch, error) = next_batch(&mut self.lines);
         self.bytes += batch.iter().map(|line| line.len() as u64 + 1).sum::<u64>();
         (self.progress)(self.bytes);
-        (batch.into_par_iter().map(|line| Read::new(&line)).collect(), error)
+        (batch.into_par_iter().with_max_len(TAKEN).map(|line| Read::new(&line)).collect(), error)
     }
 }
 
@@ -527,6 +529,7 @@ impl Verifier {
     fn check_signatures(&mut self, taken: &[Taken]) {
         let wrong: Vec<Error> = taken
             .par_iter()
+            .with_max_len(TAKEN)
             .filter_map(|one| {
                 let found = one.author.map_or(Ok(()), |author| one.entry.notice.check_signature(&author));
                 found.err().map(|error| error.at_entry(one.entry.index))

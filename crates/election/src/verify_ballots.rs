@@ -16,16 +16,20 @@ use std::ops::Range;
 pub fn verify_ballots(election: &Election, ballots: &[&Ballot]) -> Vec<Result<(), ErrorKind>> {
     let mut verdicts: Vec<Result<(), ErrorKind>> =
         ballots.par_iter().map(|ballot| election.check_shape(ballot)).collect();
-    let contests = election.contests().len();
-    if (0..contests).all(|contest| Part::new(election, contest, ballots, &verdicts).1.holds()) {
+    let contests = 0..election.contests().len();
+    let of_shape = verdicts.iter().filter(|verdict| verdict.is_ok()).count();
+    let found: Vec<Found> =
+        contests.clone().map(|contest| Part::new(election, contest, ballots, &verdicts).1.verify()).collect();
+    if found.iter().flatten().all(Result::is_ok) {
         return verdicts;
     }
     verdicts.par_iter_mut().zip(ballots).filter(|(verdict, _)| verdict.is_ok()).for_each(|(verdict, ballot)| {
         *verdict = check_ranges(election, ballot);
     });
-    for contest in 0..contests {
+    for (contest, found) in contests.zip(found) {
         let (sound, part) = Part::new(election, contest, ballots, &verdicts);
-        for (ballot, error) in part.at_fault() {
+        // What was found is of all of them, unless some are left out by now.
+        for (ballot, error) in part.at_fault(Some(found).filter(|_| sound.len() == of_shape)) {
             // A ballot can fail at several marks: the first is told.
             let verdict = &mut verdicts[sound[ballot]];
             if verdict.is_ok() {
@@ -95,6 +99,9 @@ fn check_ranges(election: &Election, ballot: &Ballot) -> Result<(), ErrorKind> {
     Ok(())
 }
 
+/// What verifying all marks, and all sums, of a contest came to.
+type Found = [Result<(), hearith_proofs::Error>; 2];
+
 /// One contest of ballots whose shape is right.
 struct Part<'a> {
     election: &'a Election,
@@ -116,22 +123,26 @@ impl<'a> Part<'a> {
         (sound, Part { election, number, contest: &election.contests()[number], ballots: those })
     }
 
-    /// Whether every proof holds.
-    fn holds(&self) -> bool {
+    /// Verifies every proof.
+    fn verify(&self) -> Found {
         let (ballots, marks) = (self.ballots.len(), self.contest.marks());
-        ballots == 0 || (self.verify_marks(0..ballots * marks).is_ok() && self.verify_sums(0..ballots).is_ok())
+        if ballots == 0 {
+            return [Ok(()), Ok(())];
+        }
+        [self.verify_marks(0..ballots * marks), self.verify_sums(0..ballots)]
     }
 
-    /// Ballots at fault, with what is wrong.
-    fn at_fault(&self) -> Vec<(usize, ErrorKind)> {
+    /// Ballots at fault, with what is wrong; `found` is what [`Part::verify`] said, if it did.
+    fn at_fault(&self, found: Option<Found>) -> Vec<(usize, ErrorKind)> {
+        let [of_marks, of_sums] = found.map_or([None, None], |found| found.map(Some));
         let marks = self.contest.marks();
         let mut faults: Vec<(usize, ErrorKind)> =
-            failing(0..self.ballots.len() * marks, &|rows| self.verify_marks(rows))
+            failing(0..self.ballots.len() * marks, of_marks, &|rows| self.verify_marks(rows))
                 .into_iter()
                 .map(|(row, error)| (row / marks, self.fault(Some(row % marks), error)))
                 .collect();
         if self.contest.limit().is_some() {
-            let sums = failing(0..self.ballots.len(), &|rows| self.verify_sums(rows));
+            let sums = failing(0..self.ballots.len(), of_sums, &|rows| self.verify_sums(rows));
             faults.extend(sums.into_iter().map(|(row, error)| (row, self.fault(None, error))));
         }
         faults
@@ -158,7 +169,7 @@ impl<'a> Part<'a> {
     }
 
     /// The contexts of rows, each a voter, this contest, and the place in it.
-    fn contexts<T: serde::Serialize>(&self, rows: impl Iterator<Item = (String, T)>) -> Contexts {
+    fn contexts<'b, T: serde::Serialize>(&self, rows: impl Iterator<Item = (&'b str, T)>) -> Contexts {
         let names = rows.map(|(voter, place)| to_text(&(voter, self.number, place)));
         Contexts::new(&self.election.ballot_context(), names)
     }
@@ -166,7 +177,7 @@ impl<'a> Part<'a> {
     fn verify_marks(&self, rows: Range<usize>) -> Result<(), hearith_proofs::Error> {
         let all: Vec<_> = rows.map(|row| self.mark(row)).collect();
         let marks: Vec<&Mark> = all.iter().map(|&(ballot, mark)| &ballot.contests[self.number].marks[mark]).collect();
-        let contexts = self.contexts(all.iter().map(|&(ballot, mark)| (ballot.voter.clone(), mark)));
+        let contexts = self.contexts(all.iter().map(|&(ballot, mark)| (&*ballot.voter, mark)));
         let ciphertexts = self.ciphertexts(&marks)?;
         let proofs: Vec<&[u8]> = marks.iter().map(|mark| &mark.proof.0[..]).collect();
         let set = self.election.set(self.number);
@@ -180,7 +191,7 @@ impl<'a> Part<'a> {
         let (key, form, marks) = (self.key(), self.election.sum_form(self.contest), self.contest.marks() as u32);
         let ballots = &self.ballots[rows];
         let selections = || ballots.iter().map(|ballot| &ballot.contests[self.number]);
-        let contexts = self.contexts(ballots.iter().map(|ballot| (ballot.voter.clone(), "sum")));
+        let contexts = self.contexts(ballots.iter().map(|ballot| (&*ballot.voter, "sum")));
         let ciphertexts = self.ciphertexts(&selections().flat_map(|selection| &selection.marks).collect::<Vec<_>>())?;
         let groups: Vec<Vec<u32>> =
             (0..ballots.len() as u32).map(|ballot| (ballot * marks..(ballot + 1) * marks).collect()).collect();
@@ -207,9 +218,10 @@ impl<'a> Part<'a> {
 }
 
 /// Every row that fails, with its error. A proof that does not hold is the first in its batch, so the rows before it are right; of other errors nothing is
-/// known of them.
+/// known of them. `of_all` is what verifying all of them came to, if that is known.
 fn failing(
     rows: Range<usize>,
+    mut of_all: Option<Result<(), hearith_proofs::Error>>,
     verify: &dyn Fn(Range<usize>) -> Result<(), hearith_proofs::Error>,
 ) -> Vec<(usize, hearith_proofs::Error)> {
     let (mut found, mut pending) = (Vec::new(), vec![rows]);
@@ -217,7 +229,7 @@ fn failing(
         if rows.is_empty() {
             continue;
         }
-        let Err(error) = verify(rows.clone()) else { continue };
+        let Err(error) = of_all.take().unwrap_or_else(|| verify(rows.clone())) else { continue };
         match error.row() {
             Some(row) => {
                 let row = rows.start + row;
