@@ -145,10 +145,15 @@ def batches(server, folder, rows, rounds):
 
 def single(server, folder, rows, way, seconds):
     """What single requests come to, and their share of the rate of a batch that is timed before and after them."""
-    encrypt = alone(folder, rows)
-    before = timed(*encrypt)
+    encrypt, busy = alone(folder, rows), clients_busy()
+    before, busy = timed(*encrypt), clients_busy() - busy
     found = server.singles(folder / "public.json", way, seconds)
-    found["share"] = found["rate"] / (2 * rows / (before + timed(*encrypt)))
+    batch = 2 * rows / (before + timed(*encrypt))
+    cores, found["row"] = os.cpu_count() * 1e6, busy / rows * 1e6
+    found["share"] = found["rate"] / batch
+    # Two bounds: a server that does nothing but encrypt, and clients that are on another machine.
+    found["bound"] = cores / (found["row"] + found["client"]) / batch
+    found["apart"] = found["share"] * cores / (cores - found["rate"] * found["client"])
     return found
 
 
@@ -193,8 +198,8 @@ def thousands(value):
     return f"{value:,.0f}".replace(",", " ")
 
 
-def report(server, rows, rounds, seconds, found, singles, connections, samples):
-    """The page."""
+def report(server, rows, rounds, found, singles, connections):
+    """The page without its last section."""
     ratios = [asking / alone for alone, asking in found]
     goals = [
         (
@@ -262,24 +267,30 @@ def report(server, rows, rounds, seconds, found, singles, connections, samples):
         "",
         (
             "| key | each request | a second | of the batch's rate | p50 | p99 | p99.9 | longest |"
-            " processor time of the server | of the client |"
+            " processor time of the server | of the client | of a row of the batch | at most | without the client |"
         ),
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for variant, way, single in singles:
         times = " | ".join(
             f"{single[part]:.1f} ms" for part in ("p50", "p99", "p999", "most")
         )
-        busy = " | ".join(f"{single[side]:.0f} us" for side in ("server", "client"))
+        busy = " | ".join(
+            f"{single[side]:.0f} us" for side in ("server", "client", "row")
+        )
+        bounds = " | ".join(f"{single[bound]:.2f}" for bound in ("bound", "apart"))
         lines.append(
-            f"| {variant} | {way} | {thousands(single['rate'])} | {single['share']:.2f} | {times} | {busy} |"
+            f"| {variant} | {way} | {thousands(single['rate'])} | {single['share']:.2f} | {times} | {busy} | {bounds} |"
         )
     lines += [
         "",
         (
-            "Processor time is that of one request on all cores, the encryption included. What a request costs beside that"
-            " is that of HTTP/2 and the kernel on both sides, which share these cores here; a call of its own also opens"
-            " and closes a stream."
+            "Processor time is that of one request on all cores, the encryption included; that of a row of the batch is the whole"
+            " command's, by its rows. What a request costs beside that is that of HTTP/2 and the kernel on both sides, which share"
+            " these cores here; a call of its own also opens and closes a stream. *At most* is the part of the batch's rate that"
+            " would be reached if the server did nothing but what the batch does, and no core ever waited: the clients' processor"
+            " time is what is missing. *Without the client* is the part that the server would reach if the cores that the clients"
+            " take were its own."
         ),
     ]
     lines += [
@@ -291,11 +302,6 @@ def report(server, rows, rounds, seconds, found, singles, connections, samples):
             f" {connections['seconds']:.2f} s."
         ),
         "",
-        memory_section(
-            "Over single requests, half in calls of their own, half on open streams, after everything above",
-            seconds,
-            samples,
-        ),
     ]
     return "\n".join(lines)
 
@@ -313,6 +319,16 @@ def memory_section(what, seconds, samples):
         f"{MEMORY}\n{what}, for {thousands(seconds)} s: {late[0]:.0f} MiB after a fifth of the time, {max(late):.0f} MiB at most,"
         f" {late[-1]:.0f} MiB at the end. The median of the later half less that of the earlier: {growth:+.1f} MiB.\n"
     )
+
+
+def last_section(server, key, seconds, page):
+    """The page's last section after everything else; the one that stands there if no time is given."""
+    if seconds == 0:
+        text = page.read_text()
+        return text[text.index(MEMORY) :]
+    _, samples = memory(server, key, seconds)
+    what = "Over single requests, half in calls of their own, half on open streams, after everything above"
+    return memory_section(what, seconds, samples)
 
 
 def memory_alone(seconds, page):
@@ -344,11 +360,16 @@ def main():
         "--single", type=int, default=15, help="seconds of each kind of single requests"
     )
     parser.add_argument(
-        "--seconds", type=int, default=60, help="seconds over which memory is watched"
+        "--seconds",
+        type=int,
+        default=60,
+        help="seconds over which memory is watched; 0 leaves that section as it is",
     )
     parser.add_argument("--out", type=Path, default=ROOT / "bench/results/service.md")
     parser.add_argument(
-        "--memory", action="store_true", help="watch memory alone, for the page there is"
+        "--memory",
+        action="store_true",
+        help="watch memory alone, for the page there is",
     )
     options = parser.parse_args()
     if options.memory:
@@ -378,19 +399,11 @@ def main():
                 for way, text in WAYS.items()
             ]
             connections = server.load(key, "connections", CONNECTIONS)
-            _, samples = memory(server, key, options.seconds)
+            last = last_section(server, key, options.seconds, options.out)
         finally:
             server.end()
-    page = report(
-        server,
-        options.rows,
-        options.rounds,
-        options.seconds,
-        found,
-        singles,
-        connections,
-        samples,
-    )
+    page = report(server, options.rows, options.rounds, found, singles, connections)
+    page += f"\n{last}"
     options.out.write_text(page)
     print(page)
 

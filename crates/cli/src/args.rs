@@ -410,8 +410,8 @@ pub struct Serve {
     /// Private keys to decrypt with, for whoever connects
     #[arg(long, value_name = "FILE")]
     pub key: Vec<PathBuf>,
-    /// Devices to decrypt with beside this CPU (with --engine, in its place)
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "key")]
+    /// Devices to compute with beside this CPU (with --engine, in its place)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub device: Vec<String>,
     /// The certificate to show clients, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_key")]

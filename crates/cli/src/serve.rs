@@ -3,9 +3,10 @@
 use std::io;
 use std::time::Duration;
 
+use hearith_device::Kind;
 use hearith_paillier::PrivateKey;
 use hearith_service::limits::Limits;
-use hearith_service::processor::Decryptor;
+use hearith_service::processor::{Computer, Decryptor};
 use hearith_service::scheduler::Member;
 use hearith_service::server::{Options, Server, Tls};
 use tracing_subscriber::filter::LevelFilter;
@@ -50,24 +51,33 @@ pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
     }
 }
 
-/// The devices asked for, each loaded with each key.
+/// The devices asked for.
 fn devices(session: &Session, command: &Serve, keys: &[PrivateKey]) -> Result<Vec<Member>, Failure> {
     let named = command.device.iter().map(|name| {
         let unknown = || Failure::new(format!("there is no device '{name}'{}", session.devices.choice()));
         session.devices.named(name)?.ok_or_else(unknown)
     });
     let kinds = session.device.into_iter().map(Ok).chain(named).collect::<Result<Vec<_>, _>>()?;
-    if !kinds.is_empty() && keys.is_empty() {
+    let members = kinds.into_iter().map(|kind| members(kind, keys)).collect::<Result<Vec<_>, _>>()?;
+    Ok(members.into_iter().flatten().collect())
+}
+
+/// A device of a kind that decrypts for each private key, and one that computes with the public keys of all clients, as far as the kind does.
+fn members(kind: &'static dyn Kind, keys: &[PrivateKey]) -> Result<Vec<Member>, Failure> {
+    let (system, computer) = (kind.system(), Computer::new(kind));
+    if computer.is_none() && kind.decrypts().is_none() {
+        return Err(Failure::new(format!("the engine '{}' only {}", system.name, system.does)));
+    }
+    if computer.is_none() && keys.is_empty() {
         return Err(Failure::new("a device decrypts, which takes a private key: --key"));
     }
-    let pairs = kinds.iter().flat_map(|&kind| keys.iter().map(move |key| (kind, key)));
-    let load = |(kind, key): (&'static dyn hearith_device::Kind, &PrivateKey)| {
-        let system = kind.system();
-        let none = || Failure::new(format!("the engine '{}' only {}", system.name, system.does));
-        let device = Decryptor::load(kind, key).ok_or_else(none)?;
-        Ok(Member::device(device.map_err(|error| failed(kind, error))?))
-    };
-    pairs.map(load).collect()
+    let decryptors = keys.iter().filter_map(|key| Decryptor::load(kind, key));
+    let decryptors = decryptors.collect::<Result<Vec<_>, _>>().map_err(|error| failed(kind, error))?;
+    let state = kind.state();
+    if !state.available {
+        return Err(Failure::new(format!("engine {}: it needs {}", system.name, state.requires)));
+    }
+    Ok(decryptors.into_iter().map(Member::device).chain(computer.map(Member::device)).collect())
 }
 
 fn tls(command: &Serve) -> Result<Option<Tls>, Failure> {
