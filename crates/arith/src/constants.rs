@@ -1,8 +1,9 @@
 //! What Montgomery arithmetic modulo one number needs to know of it.
 
 use crate::backend::with_kernel;
+use crate::doubling::Doubling;
 use crate::kernel::Kernel;
-use crate::natural::{Secret, bit_length, double, inverse_word, limbs_of, resized, shift_in};
+use crate::natural::{Secret, bit_length, inverse_word, limbs_of, resized};
 use crate::{ArithError, Available, Engine};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zeroize::{Zeroize, ZeroizeOnDrop};
@@ -37,7 +38,7 @@ impl Constants {
     /// Most bits: the square of an 8192-bit modulus.
     pub(crate) const MOST_BITS: u32 = 16384;
 
-    /// Checks a modulus and prepares it for an engine: one pass over the limbs for each of `2 log2 R` doublings.
+    /// Checks a modulus and prepares it for an engine by doublings of `2^(bits - 1)`, which is below it.
     pub(crate) fn new(engine: Engine, modulus: &[u64]) -> Result<Arc<Self>, ArithError> {
         let engine = engine.available()?;
         let bits = bit_length(modulus);
@@ -52,13 +53,14 @@ impl Constants {
             let k = K::limbs(bits);
             (k, K::chunk_bits(k), K::RADIX_BITS * k as u32)
         });
+        let doubling = Doubling::new(&m, bits);
         let mut power = (vec![0; m.len()], vec![0; m.len()]);
-        power.0[0] = 1;
-        double_times(&mut power, r_bits, &m);
+        power.0[m.len() - 1] = 1 << ((bits - 1) % 64);
+        double_times(&doubling, &mut power, r_bits - (bits - 1));
         let one = power.clone();
-        double_times(&mut power, chunk_bits, &m);
+        double_times(&doubling, &mut power, chunk_bits);
         let shift = power.clone();
-        double_times(&mut power, r_bits - chunk_bits, &m);
+        double_times(&doubling, &mut power, r_bits - chunk_bits);
         let neg_inverse = inverse_word(m[0]).wrapping_neg();
         Ok(Arc::new(Constants { engine, bits, k, m, neg_inverse, one, r2: power, shift, reciprocal: Mutex::default() }))
     }
@@ -70,10 +72,13 @@ impl Constants {
         if reciprocal.is_empty() {
             let bits = radix_bits * digits as u32;
             let (mut rest, mut quotient) = (resized(&[1], self.limbs()), resized(&[], limbs_of(bits + radix_bits)));
-            for _ in 0..2 * bits {
-                let carried = double(&mut rest, 0, &self.m);
-                shift_in(&mut quotient, carried);
-            }
+            let doubling = Doubling::new(&self.m, self.bits);
+            doubling.steps(2 * bits, |times| {
+                let mut carried = doubling.double(&mut rest, times, 0);
+                for limb in &mut quotient[..] {
+                    (*limb, carried) = (*limb << times | carried, *limb >> (64 - times));
+                }
+            });
             *reciprocal = quotient;
         }
         reciprocal
@@ -86,9 +91,9 @@ impl Constants {
 }
 
 /// `pair = 2^times pair mod m^2`.
-fn double_times(pair: &mut Pair, times: u32, m: &[u64]) {
-    for _ in 0..times {
-        let carried = double(&mut pair.0, 0, m);
-        double(&mut pair.1, carried, m);
-    }
+fn double_times(doubling: &Doubling<'_>, pair: &mut Pair, times: u32) {
+    doubling.steps(times, |times| {
+        let carried = doubling.double(&mut pair.0, times, 0);
+        doubling.double(&mut pair.1, times, carried);
+    });
 }

@@ -17,6 +17,7 @@ mod batch;
 mod buckets;
 mod constants;
 pub mod cost;
+mod doubling;
 mod engine;
 mod error;
 mod exponents;

@@ -29,6 +29,11 @@ impl Ciphertexts {
         Ciphertexts { batch: self.batch.public(), ..self }
     }
 
+    /// Whether not everybody may see them: see `public`.
+    pub(crate) fn is_secret(&self) -> bool {
+        self.batch.is_secret()
+    }
+
     /// Id of the key they belong to.
     pub fn key_id(&self) -> KeyId {
         self.key

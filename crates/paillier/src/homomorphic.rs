@@ -1,6 +1,8 @@
 //! What can be computed on ciphertexts without the private key.
 
 mod add;
+mod blocks;
+mod euclid;
 mod inverse;
 mod multiply;
 mod sum;

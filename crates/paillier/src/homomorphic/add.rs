@@ -1,5 +1,6 @@
 //! Sums and differences row by row.
 
+use super::blocks::by_blocks;
 use super::inverse::inverses;
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::{Ciphertexts, Error, Plaintexts, PublicKey};
@@ -28,7 +29,9 @@ impl PublicKey {
     /// [`WrongKey`](crate::ErrorKind::WrongKey) or [`Lengths`](crate::ErrorKind::Lengths).
     pub fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.check_pair(a, b)?;
-        Ok(self.ciphertexts(self.squared().mul(a.batch(), b.batch())))
+        let sums = self.ciphertexts(self.squared().mul(a.batch(), b.batch()));
+        // Of ciphertexts that everybody may see, the sums are known as well.
+        Ok(if a.is_secret() || b.is_secret() { sums } else { sums.public() })
     }
 
     /// Ciphertexts of the differences row by row: the products with the inverses modulo `n^2`; see [`PublicKey::negate`].
@@ -42,17 +45,19 @@ impl PublicKey {
         self.add(a, &self.negate(b)?)
     }
 
-    /// Ciphertexts of the negatives: the inverses modulo `n^2`, all of them with one inversion and three multiplications
+    /// Ciphertexts of the negatives: the inverses modulo `n^2`, hundreds of them with one inversion and three multiplications
     /// each. Anybody can tell that they belong to the given ones until they are re-randomised.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`.
     pub fn negate(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
-        match inverses(self.root(), self.squared(), ciphertexts.batch()) {
-            Some(inverses) => Ok(self.ciphertexts(inverses)),
-            None => Err(self.sharing_factor(ciphertexts.batch())),
-        }
+        let numbers = ciphertexts.batch();
+        let inverted = by_blocks(numbers.len(), self.squared().limbs(), |rows| {
+            inverses(self.root(), self.squared(), &numbers.range(rows)).ok_or(())
+        });
+        let negatives = self.ciphertexts(inverted.map_err(|()| self.sharing_factor(numbers))?);
+        Ok(if ciphertexts.is_secret() { negatives } else { negatives.public() })
     }
 
     /// Ciphertexts of the sums with plaintexts, row by row: one multiplication modulo `n^2` each. The ciphertexts are not
@@ -67,8 +72,11 @@ impl PublicKey {
         check_lengths(ciphertexts.len(), added.len())?;
         // `1 + m n`: the ciphertexts of randomiser 1.
         let one = resized(&[1], self.root().limbs());
-        let low = Batch::repeat(&one, added.len());
-        let trivial = self.square().join(&Pairs { low, high: added.batch().clone() });
-        Ok(self.ciphertexts(self.squared().mul(ciphertexts.batch(), &trivial)))
+        let sums = by_blocks(added.len(), self.squared().limbs(), |rows| {
+            let low = Batch::repeat(&one, rows.len());
+            let trivial = self.square().join(&Pairs { low, high: added.batch().range(rows.clone()) });
+            Ok::<_, Error>(self.squared().mul(&ciphertexts.batch().range(rows), &trivial))
+        });
+        Ok(self.ciphertexts(sums?))
     }
 }

@@ -1,7 +1,6 @@
 //! Inverses of a batch with one inversion.
 
-use crate::boxed::boxed;
-use crypto_bigint::Odd;
+use super::euclid::inverse_public;
 use hearith_arith::natural::resized;
 use hearith_arith::{Batch, Modulus};
 
@@ -27,10 +26,8 @@ pub(crate) fn inverses(root: &Modulus, square: &Modulus, numbers: &Batch) -> Opt
 /// The inverse of one public residue: `u` modulo the root, where inverting takes a quarter of the time, and by one step of
 /// Newton's method `u (2 - x u)` modulo its square.
 fn inverse(root: &Modulus, square: &Modulus, number: &Batch) -> Option<Batch> {
-    let m: Odd<_> = Option::from(Odd::new(boxed(root.as_limbs())))?;
-    let residue = boxed(root.reduce(number).row(0));
-    let inverse: crypto_bigint::BoxedUint = Option::from(residue.invert_odd_mod_vartime(&m))?;
-    let inverse = Batch::repeat(&resized(inverse.as_words(), square.limbs()), 1);
+    let inverse = inverse_public(root.reduce(number).row(0), root.as_limbs())?;
+    let inverse = Batch::repeat(&resized(&inverse, square.limbs()), 1);
     let two = Batch::repeat(&resized(&[2], square.limbs()), 1);
     let correction = square.sub(&two, &square.mul(number, &inverse));
     Some(square.mul(&inverse, &correction))

@@ -8,6 +8,7 @@
 //! three multiplications each) and each row takes its own or its inverse by a mask. Reducing a negative scalar modulo
 //! `n` instead would make the exponent as long as `n`.
 
+use super::blocks::by_blocks;
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::encoding::Signed;
 use crate::{Ciphertexts, Error, ErrorKind, PublicKey};
@@ -119,7 +120,12 @@ impl PublicKey {
 
     fn multiply_by(&self, ciphertexts: &Ciphertexts, scalars: &Scalars) -> Result<Ciphertexts, Error> {
         let bases = self.signed_bases(ciphertexts, scalars)?;
-        Ok(self.joined(&self.square().pow(&bases, Exponents::Each(&scalars.magnitudes, scalars.bits))))
+        let multiples = by_blocks(bases.len(), 2 * self.root().limbs(), |rows| {
+            let exponents = scalars.magnitudes.range(rows.clone());
+            let powers = self.square().pow(&bases.range(rows), Exponents::Each(&exponents, scalars.bits));
+            Ok::<_, Error>(self.square().join(&powers))
+        });
+        Ok(self.ciphertexts(multiples?))
     }
 
     /// Weighted sums: of each `terms` rows in turn, the sum of their multiples by the weights, as one row. There is a weight

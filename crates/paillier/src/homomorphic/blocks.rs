@@ -1,0 +1,54 @@
+//! Operations of several steps, some rows at a time: what the steps hand on stays in the cache and is made, and wiped, by all threads.
+
+use hearith_arith::Batch;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows of a block: enough that threads and vectors have their fill, few enough for a core's own cache.
+const ROWS: usize = 256;
+
+/// The rows of `limbs` limbs that an operation gives for ranges of rows, each of which it takes alone.
+///
+/// # Errors
+/// One of those that it fails with.
+pub(super) fn by_blocks<E: Send>(
+    rows: usize,
+    limbs: usize,
+    work: impl Fn(Range<usize>) -> Result<Batch, E> + Sync,
+) -> Result<Batch, E> {
+    if rows <= ROWS {
+        return work(0..rows);
+    }
+    let mut out = Batch::zeros(rows, limbs);
+    out.as_limbs_mut().par_chunks_mut(ROWS * limbs).enumerate().try_for_each(|(block, place)| {
+        let start = block * ROWS;
+        place.copy_from_slice(work(start..start + place.len() / limbs)?.as_limbs());
+        Ok(())
+    })?;
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of two limbs that say which row they are of.
+    fn numbered(rows: Range<usize>) -> Batch {
+        let rows: Vec<[u64; 2]> = rows.map(|row| [row as u64, 7]).collect();
+        Batch::from_rows(2, rows.iter().map(|row| &row[..]))
+    }
+
+    #[test]
+    fn every_row_is_where_it_belongs() {
+        for rows in [0, 1, ROWS, ROWS + 1, 5 * ROWS - 1] {
+            assert_eq!(by_blocks(rows, 2, |range| Ok::<_, ()>(numbered(range))), Ok(numbered(0..rows)), "{rows}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_one_block_is_the_whole_ones() {
+        let failing = |range: Range<usize>| if range.contains(&(3 * ROWS)) { Err("here") } else { Ok(numbered(range)) };
+        assert_eq!(by_blocks(3 * ROWS, 2, failing), Ok(numbered(0..3 * ROWS)));
+        assert_eq!(by_blocks(4 * ROWS, 2, failing), Err("here"));
+    }
+}
