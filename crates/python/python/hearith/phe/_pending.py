@@ -117,11 +117,31 @@ class Pending:
             HearithError: it is a negative multiple of what shares a factor with n.
         """
         if number.value is None and number.error is None:
-            self.compute(number)
+            with self._lock:
+                if not self._computed_alone(number):
+                    self.compute(number)
         if number.value is None:
             assert number.error is not None
             raise number.error
         return number.value
+
+    def _computed_alone(self, number: Number) -> bool:
+        """Computes a number whose parts are there, without looking for an order, unless others wait; says whether it is there now."""
+        if number.value is not None:
+            return True
+        parts = [part for part in (number.base, number.left, number.right) if part is not None]
+        if any(part.value is None for part in parts):
+            return False
+        for reference in self._held:
+            holder = reference()
+            if holder is not None and holder.pending is not number:
+                return False
+        self._held = []
+        if number.base is not None:
+            self._multiply([number])
+        else:
+            self._add_up([(number, parts, number.plain)])
+        return True
 
     def compute(self, *wanted: Number) -> None:
         """Computes these numbers and all that somebody holds."""
