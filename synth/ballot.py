@@ -68,8 +68,14 @@ INSIDE = {
         *("uart_link", "spi_peripheral_link", "noise_source_port", "mod_exp_pair", "share_prover", "share_challenge", "sha256"),
     ],
 }
-# What is placed and routed on the ECP5.
+# What is placed and routed on the ECP5: the block streams' components, what the boards are made of, and the boards.
+STREAMS = (
+    *("adder", "subtractor", "shifter", "bit selector", "running comparator", "accumulator"),
+    *("grade-school multiplier", "parallel multiplier", "squarer", "Karatsuba multiplier"),
+    *("Montgomery reduction", "parallel Montgomery reduction", "divider", "exponentiation", "parallel exponentiation"),
+)
 ROUTED = {
+    **{name: DESIGNS[name] for name in STREAMS},
     "link over a serial line": ("uart_link", {"Words": 48}),
     "link, controller of a peripheral interface": ("spi_controller_link", {"Words": 48}),
     "link, peripheral": ("spi_peripheral_link", {"Words": 48}),
