@@ -140,6 +140,50 @@ def by_comb(teeth, exponent=1024):
     return job() * (5 * (math.ceil(exponent / teeth) - 1) + 3) + WAY_OUT
 
 
+def step(bits, digit):
+    """Cycles of a step of two products side by side, modulo a number of so many bits, by digits and words of others (rtl/arith/digit_product.sv)."""
+    terms, tiles = (bits + digit + 2) // digit, digit // 16
+    latency = 6 + (1 if tiles < 3 else 2 if tiles < 9 else 3 if tiles < 27 else 4)
+    product_at = max(terms, latency) + 3
+    period = product_at + max(terms + 1, latency)
+    return terms * period + max(terms + 1, latency + 2)
+
+
+# Bits by which what hides an opening is longer than it.
+HIDING = 384
+
+
+def board_steps(bits):
+    """What the boards' powers modulo n^2 take for n of so many bits, each as many steps as its exponent has bits and two more: a ballot of two marks of which one is chosen,
+    with its proofs (mark_prover); its marks multiplied to the totals, a total decrypted, and a trustee's share of it with its proof (tally_board, share_prover)."""
+    power = 2
+    mark = (bits // 2 + power) + 2 * (256 + power) + 2 * (bits // 2 + HIDING + power)
+    opening = bits // 2 + 32
+    known_sum = (opening + power) + (opening + HIDING + power)
+    share = (2 * bits + 65 + power) + 2 * (2 * bits + 513 + power)
+    return {"ballot": 2 * mark + known_sum, "count": 2 * (1 + power), "decrypt": 2 * bits + power, "share": share}
+
+
+# Cycles that simulations counted, line and noise source included (rtl/tests/ballot_machine.rs): bits of n, digit and what.
+COUNTED = {(256, 64, "share"): 582000, (2048, 256, "ballot"): 7856726}
+
+
+def table_times():
+    """What the boards take for a ballot, and for a tally."""
+    words = {
+        "ballot": "encryptor board: a ballot of two marks, with its proofs",
+        "count": "tally board: a ballot multiplied to the totals",
+        "decrypt": "tally board: a total decrypted, with the whole key",
+        "share": "tally board: a trustee's share of a total, with its proof",
+    }
+    rows = []
+    for bits, digit in ((256, 32), (256, 64), (2048, 256)):
+        for what, steps in board_steps(bits).items():
+            cycles = steps * step(2 * bits, digit)
+            rows.append((bits, digit, words[what], steps, cycles, COUNTED.get((bits, digit, what), ""), f"{1000 * cycles / CLOCK:.2f}"))
+    return table(("bits of n", "of a digit", "what", "steps", "their cycles", "counted, all of it", "ms at 100 MHz"), rows)
+
+
 def cells(name):
     """What a design takes."""
     return tools.used(*DESIGNS[name])
@@ -286,6 +330,12 @@ board computes every power modulo n^2 twice (`twin_power`), by digits and words 
 
 {table_inside}
 
+## Times of the boards
+The paper simulated its decryptor, and gives no time for it. A step is two products modulo n^2 side by side; how many steps there are, and how long each is, depends on
+neither votes nor keys. Cycles beside the steps' are those of the hashes, of answers, of the noise source, and above all of lines: where a whole simulation counted them, they are told.
+
+{table_times}
+
 ## Devices
 {table_devices}
 
@@ -326,6 +376,7 @@ def main():
             table_2=table_2(),
             table_rates=table_rates(),
             table_inside=table_inside(),
+            table_times=table_times(),
             table_devices=table_devices(),
             table_room=table_room(),
             table_clocks=table_clocks(),
