@@ -266,15 +266,13 @@ def report(server, rows, rounds, found, singles, connections):
         f"## Single requests of {CLIENTS} clients",
         "",
         (
-            "| key | each request | a second | of the batch's rate | p50 | p99 | p99.9 | longest |"
+            "| key | each request | a second | of the batch's rate | p50 | p99 | p99.9 |"
             " processor time of the server | of the client | of a row of the batch | at most | without the client |"
         ),
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for variant, way, single in singles:
-        times = " | ".join(
-            f"{single[part]:.1f} ms" for part in ("p50", "p99", "p999", "most")
-        )
+        times = " | ".join(f"{single[part]:.1f} ms" for part in ("p50", "p99", "p999"))
         busy = " | ".join(
             f"{single[side]:.0f} us" for side in ("server", "client", "row")
         )
