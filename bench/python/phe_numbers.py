@@ -218,6 +218,13 @@ def page(
         theirs, mine = ([entry[library][name] for entry in rounds] for library in NAMED)
         rates = f"{statistics.median(theirs):,.0f} | {statistics.median(mine):,.0f}"
         lines.append(f"| {name} | {rates} | {ratio(mine, theirs)} |")
+    lines += [
+        "",
+        "What phe's powers and `hearith.phe`'s do differs: phe's take a time that tells the factor, and invert only for a negative one; "
+        "here a factor and its sign are taken for secrets, so all factors of up to 8, 16, ... bits take the same steps, and the "
+        "ciphertext's inverse is computed whatever the sign. In loops that is shared by many; *multiply by a small integer, alone* "
+        "is what it costs one number.",
+    ]
     if examples:
         lines += [
             "",
