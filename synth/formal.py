@@ -152,6 +152,8 @@ BLOCKS = {
     "accelerator_registers": (18, {"else if (busy) write_cause": "else if (1'b0) write_cause"}),
     "axi4_bursts": (12, {"Most - (addr_q[8:0] & (Most - 9'd1))": "Most"}),
     "axi4_reader": (14, {"room_q >= RoomBits'(burst_beats)": "1'b1"}),
+    "axi4_watch": (12, {"if (!awaited_i || moved_i) quiet_q <= '0;": "if (!awaited_i) quiet_q <= '0;"}),
+    "axi4_writer": (20, {"axi_wlast_o  <= ends;": "axi_wlast_o <= 1'b1;"}),
     "axil_port": (14, {"else if (axil_bready_i) axil_bvalid_o <= 1'b0;": "else axil_bvalid_o <= 1'b0;"}),
     "block_add": (12, {"first_q <= last;": "first_q <= 1'b0;"}),
     "block_add_sub": (12, {"{1'b0, a} - {1'b0, b} - (Bits + 1)'(carry)": "{1'b0, a} - {1'b0, b}"}),
