@@ -7,6 +7,7 @@ the folded ones are synthesised whole. A result is kept in target/synth until a 
 
 import argparse
 import collections
+import json
 import pathlib
 import subprocess
 import sys
@@ -42,8 +43,15 @@ FOLDED = {
     8: {"High": 4, "Low": 4, "Base": 28},
     12: {"High": 6, "Low": 6, "Base": 26},
 }
+# Of order 2^22, of four_step_multiplier.
+FOUR_STEP_ROOT = 7915626813612114351
 KINDS = ("LUT", "FF", "DSP", "BRAM")
 PAGE = "dghv-hardware"
+
+
+def folded(log):
+    """The parameters of a folded multiplier."""
+    return {"Root": f"66'd{pow(ROOT, 1 << 12 - log, P)}", **FOLDED[log]}
 
 
 def half_order(a, b):
@@ -114,11 +122,6 @@ def whole(name):
     return tools.kept("xc7-parts", "block_multiplier", modular(name, K=one["K"], Base=one["corrected"][1], Group=one["Group"]), work)
 
 
-def folded(log):
-    """The parameters of a folded multiplier."""
-    return {"Root": f"66'd{pow(ROOT, 1 << 12 - log, P)}", **FOLDED[log]}
-
-
 def products(log):
     """Products of residues a cycle in a folded multiplier: of points, and of each transform that has a multiplier."""
     return 1 if FOLDED[log].get("Halves") else 4
@@ -139,7 +142,8 @@ UNITS = {
     "a shift that comes along, 2^64 - 2^32 + 1": ("variable_shift", {}),
 }
 
-# What encrypts as a whole, and what it is made of: as built, with blocks of 64 digits of 28 bits and words of 64.
+# What encrypts as a whole, and what it is made of: as built, with blocks of 64 digits of 28 bits and words of 64. Of each whole, its parameters, its parts, and which of them, with
+# which parameters, are synthesised apart and added up.
 ENCRYPTOR = (
     *("dghv_encryptor", {}),
     {
@@ -156,18 +160,20 @@ ENCRYPTOR = (
         "cmnt_controller": "steps of CMNT",
         "memory_gate": "the way to memory",
     },
+    {"folded_multiplier": folded(7)},
 )
 # The accelerator: the encryptor with its elements' generator, memory port and registers.
 ACCELERATOR = (
     *("dghv", {}),
     {
-        "aes_ctr": "AES in counter mode, ten circuits",
+        "aes_ctr": "AES in counter mode, two circuits",
         "element_rows": "rows of elements from the seed",
         "dghv_encryptor": "the encryptor",
         "memory_port": "the memory's port",
         "dghv_control": "commands",
         "packet_port": "packets",
     },
+    {"aes_ctr": {"Rounds": 2}, "dghv_encryptor": {}},
 )
 # What multiplies by four-step transforms: as built, of up to 2048 by 2048 points, tiles of 16 columns, digits of 20 bits.
 FOUR_STEP = (
@@ -183,7 +189,14 @@ FOUR_STEP = (
         "memory_gate": "the way to memory",
         "memory_port": "the memory's port",
     },
+    {
+        "ntt_lengths": {"High": 6, "Low": 5, "Root": f"66'd{pow(FOUR_STEP_ROOT, 1 << 11, P)}"},
+        "root_product": {"Log": 22, "Root": f"66'd{FOUR_STEP_ROOT}"},
+        "memory_port": {"CountWidth": 11},
+    },
 )
+WHOLES = (ENCRYPTOR, ACCELERATOR, FOUR_STEP)
+FAMILIES = {"xc7": tools, "UltraScale+": ultrascale}
 # What is placed and routed on the ECP5, which has 156 multipliers.
 ROUTED = {
     "sums of columns": ("column_sum", {}),
@@ -245,15 +258,36 @@ def table_units():
     return table(("unit", "module", *KINDS[:3]), rows)
 
 
-def table_families(top, parameters, names):
+def taken(family, top, parameters):
+    """What a module takes of a family, a whole with its parts; None where that was not done."""
+    for design in WHOLES:
+        if top == design[0]:
+            found = whole_parts(family, *design)
+            return found and {kind: found[top][1].get(kind, 0) for kind in (KINDS if family == "xc7" else ultrascale.KINDS)}
+    return area(top, parameters) if family == "xc7" else ultrascale.area(top, parameters)
+
+
+def whole_parts(family, top, parameters, names, apart):
+    """What a whole and its parts take of a family: how many of each there are, and what one takes."""
+    boxes = {name: taken(family, name, settings) for name, settings in apart.items()}
+    return FAMILIES[family].inside(top, parameters, [*names, top], boxes)
+
+
+def table_families(top, parameters, names, apart):
     """What a design and its parts take of both families."""
-    own, up = (run(top, parameters, [*names, top]) for run in (tools.inside, ultrascale.inside))
+    own, up = (whole_parts(family, top, parameters, names, apart) for family in FAMILIES)
     rows = []
     for module, name in (names | {top: "all of it"}).items():
         cells = [found and f"{found[module][1][kind]:g}" for found, kinds in ((own, KINDS), (up, ultrascale.KINDS)) for kind in kinds]
         rows.append((name, f"`{module}`", own and own[module][0], *cells))
     kinds = ("LUT", "FF", "DSP", "block RAM")
     return table(("unit", "module", "times", *kinds, *(f"{kind}, UltraScale+" for kind in kinds)), rows)
+
+
+def checked(form):
+    """What `make synth-check` finds a form of a module to take of xc7, synthesised in one piece."""
+    used = json.loads((tools.ROOT / "synth" / "check.json").read_text())["designs"][form]
+    return f"{used['LUT']} LUT, {used['FF']} flip-flops, {used['DSP']} DSP and {used['BRAM']:g} block RAM"
 
 
 def table_clocks():
@@ -299,7 +333,7 @@ def long_products(files):
 
 def four_step_roofs():
     """How many four-step multipliers a device has room for, what runs out first, and the bytes a cycle that so many would move beside those that memory brings; a sentence for the page."""
-    own = tools.inside(*FOUR_STEP[:2], [*FOUR_STEP[2], FOUR_STEP[0]])
+    own = whole_parts("xc7", *FOUR_STEP)
     # Three memories of 2^15 words of 64 bits: 64 blocks of 2^15 words of a bit each.
     many, first = roofline.copies(own[FOUR_STEP[0]][1] if own else {"BRAM": 3 * 64})
     what = {"BRAM": "block RAM"}.get(first, first) + ("" if own else ", counting its tiles' memories alone")
@@ -346,15 +380,16 @@ synthesised with its best for digits of 28 bits.
 {table_folded}
 
 ## Table 5: the encryptor
-Both schemes in one: the paper's, with 2^32 + 1, take 256 DSP blocks, 237 031 LUTs and 191 176 flip-flops (CMNT), all of it but the controllers the multiplier's; ours is synthesised whole, with
-one folded multiplier of 128 points. The columns of UltraScale+ are `synth_xilinx -family xcup` of Yosys, with the quick form of its mapping to LUTs.
+Both schemes in one: the paper's, with 2^32 + 1, take 256 DSP blocks, 237 031 LUTs and 191 176 flip-flops (CMNT), all of it but the controllers the multiplier's; ours has
+one folded multiplier of 128 points, which is synthesised apart, with the same parameters, and added up: modules keep their borders in synthesis either way. The columns of UltraScale+ are `synth_xilinx -family xcup` of Yosys, with the quick form of its mapping to LUTs.
 A part's cells are with whatever is below it; steps and the way to memory are beside the multiplier, in all of it.
 
 {table_encryptor}
 
 ## The accelerator
 The encryptor with elements from the seed, a memory's port and registers ([docs/dghv-hardware.md](../../docs/dghv-hardware.md)): cells of each part with
-whatever is below it.
+whatever is below it. The encryptor, as above, and the AES circuits are synthesised apart.
+With one AES circuit and streams of 32 bits, the encryptor as built, it takes {checked_accelerator} of xc7: that form is synthesised in one piece by every `make synth-check`.
 
 {table_accelerator}
 
@@ -386,7 +421,8 @@ words read and written. School-book is `super_product` over `folded_multiplier`,
 
 {table_long}
 
-Cells of `four_step_multiplier` as it is built, up to 2048 by 2048 points, and its parts with whatever is below them:
+Cells of `four_step_multiplier` as it is built, up to 2048 by 2048 points, and its parts with whatever is below them; the transform, the powers and the
+memory's port are synthesised apart. A small form, of up to 128 by 128 points with tiles of 4 columns, takes {checked_four_step} of xc7 (`make synth-check`).
 
 {table_four_step}
 
@@ -407,9 +443,13 @@ def main():
     parser.add_argument("--long-products", action="append", default=[], metavar="FILE", help="the same of the other example")
     arguments = parser.parse_args()
     jobs = {f"unit {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in UNITS.items()}
-    for top, parameters, names in (ACCELERATOR, ENCRYPTOR, FOUR_STEP):
-        for family, run in (("xc7", tools.inside), ("UltraScale+", ultrascale.inside)):
-            jobs[f"{family} {top}"] = lambda run=run, top=top, parameters=parameters, names=names: run(top, parameters, [*names, top])
+    for design in WHOLES:
+        top, apart = design[0], design[3]
+        for family in FAMILIES:
+            for name, settings in apart.items():
+                if all(name != one[0] for one in WHOLES):
+                    jobs[f"{family} {top}, {name} alone"] = lambda family=family, name=name, settings=settings: taken(family, name, settings)
+            jobs[f"{family} {top}"] = lambda family=family, design=design: whole_parts(family, *design)
     for name, design in ROUTED.items():
         jobs |= routing.clock_jobs(name, *design)
     for name in SETS:
@@ -430,6 +470,8 @@ def main():
             crossover_128=least["128"],
             crossover_4096=least["4096"],
             table_four_step=table_families(*FOUR_STEP),
+            checked_accelerator=checked("dghv Rounds=1 StreamBits=32"),
+            checked_four_step=checked("four_step_multiplier High=6 Low=1 Root=66'd18026564079049828345 Columns=4 Base=16"),
             four_step_roofs=four_step_roofs(),
             tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
             seeds=len(routing.SEEDS),

@@ -74,15 +74,17 @@ def used_sources(top, sources=None):
     return [found[name] for name in sorted(found, key=lambda name: (not name.endswith("_pkg"), name))]
 
 
-def reading(paths):
+def reading(paths, *options):
     """The part of a Yosys script that reads files; what they include is in rtl/lib."""
-    return " ".join(["read_verilog -sv", f"-I{ROOT / 'rtl' / 'lib'}", *map(str, paths)])
+    return " ".join(["read_verilog -sv", *options, f"-I{ROOT / 'rtl' / 'lib'}", *map(str, paths)])
 
 
-def read(top, parameters):
-    """The part of a Yosys script that reads a module with its parameters."""
+def read(top, parameters, apart=()):
+    """The part of a Yosys script that reads a module with its parameters; modules that are synthesised apart are black boxes in it."""
     settings = " ".join(f"-set {name} {value}" for name, value in parameters.items())
-    return f"{reading(used_sources(top))}; chparam {settings} {top}; hierarchy -check -top {top}; rename -top {top}"
+    inside = used_sources(top, [path for path in SOURCES if path.stem not in apart])
+    boxes = f"; {reading([path for path in SOURCES if path.stem in apart], '-lib')}" if apart else ""
+    return f"{reading(inside)}{boxes}; chparam {settings} {top}; hierarchy -check -top {top}; rename -top {top}"
 
 
 def essence(text):
@@ -168,14 +170,15 @@ def run_jobs(jobs, only=(), at_once=1):
     return failures
 
 
-def area(top, parameters, levels=False):
+def area(top, parameters, levels=False, apart=()):
     """Cells after `synth_xilinx -family xc7`, hierarchy kept: those of the design, and those of every module in it by name, with the DSP
-    blocks that have each register as further kinds (AREG, BREG, MREG, PREG). With `levels` also what its longest paths are made of."""
+    blocks that have each register as further kinds (AREG, BREG, MREG, PREG). With `levels` also what its longest paths are made of. What is
+    synthesised apart counts as a cell."""
 
     def work(name):
         netlist, flat = WORK / f"{name}.json", WORK / f"{name}-flat.json"
         flatten = f"; flatten; opt_clean -purge; write_json {flat}" if levels else ""
-        yosys(f"{read(top, parameters)}; synth_xilinx -family xc7 -noiopad -top {top}; write_json {netlist}{flatten}", WORK / f"{name}.log")
+        yosys(f"{read(top, parameters, apart)}; synth_xilinx -family xc7 -noiopad -top {top}; write_json {netlist}{flatten}", WORK / f"{name}.log")
         modules = json.loads(netlist.read_text())["modules"]
         own = {name: module for name, module in modules.items() if not {"blackbox", "whitebox"} & module["attributes"].keys()}
         found = {name: count(module["cells"].values()) for name, module in own.items()}
@@ -185,7 +188,7 @@ def area(top, parameters, levels=False):
         netlist.unlink()
         return found
 
-    found = kept("xc7-levels" if levels else "xc7-cells", top, parameters, work)
+    found = kept("xc7-levels" if levels else "xc7-cells", top, parameters, work, list(apart) or None)
     return found and Area(found, top)
 
 
@@ -338,25 +341,43 @@ def used(top, parameters):
     return kept("xc7-used", top, parameters, lambda name: resources(area(top, parameters).cells()))
 
 
-def parts(area, modules, cells):
-    """What modules in a synthesised design take with what is below them, by `cells` of a count: how many of each there are, and what one takes."""
+def parts(area, modules, cells, apart):
+    """What modules in a synthesised design take with what is below them, by `cells` of a count: how many of each there are, and what one takes.
+
+    What was synthesised apart comes with what one of it takes, and is added up.
+    """
 
     def times(forms, place):
         """How many there are below a module."""
-        below = {kind.lstrip("\\"): count for kind, count in area.modules[place].items() if kind.lstrip("\\") in area.modules}
-        return sum(count * ((name in forms) + times(forms, name)) for name, count in below.items())
+        below = {kind.lstrip("\\"): count for kind, count in area.modules[place].items()}
+        return sum(count * ((name in forms) + (times(forms, name) if name in area.modules else 0)) for name, count in below.items())
+
+    def taken(name):
+        """What a module takes with what is below it."""
+        below = area.cells(name)
+        total = collections.Counter(cells(below))
+        for box, one in apart.items():
+            total.update({kind: below.get(box, 0) * count for kind, count in one.items()})
+        return dict(total)
 
     found = {}
     for module in modules:
+        if module in apart:
+            found[module] = [times([module], area.top), apart[module]]
+            continue
         # Yosys names modules after their parameters; of several forms the largest is told.
         forms = [name for name in area.modules if re.search(rf"(^|\\){module}(\\|$)", name)]
         if not forms:
             raise Failed(f"{module} is not in {area.top}")
         many = times(forms, area.top) + (area.top in forms)
-        found[module] = [many, max((cells(area.cells(name)) for name in forms), key=lambda used: used["LUT"])]
+        found[module] = [many, max(map(taken, forms), key=lambda used: used["LUT"])]
     return found
 
 
-def inside(top, parameters, modules):
-    """The same of a module and its parts, synthesised by `area`."""
-    return kept("xc7-inside", top, parameters, lambda name: parts(area(top, parameters), modules, resources), modules)
+def inside(top, parameters, modules, apart=None):
+    """The same of a module and its parts, synthesised by `area`; None where what is synthesised apart was not. `apart` has what one of each takes, by name."""
+    boxes = apart or {}
+    if None in boxes.values():
+        return None
+    options = [modules, boxes] if boxes else modules
+    return kept("xc7-inside", top, parameters, lambda name: parts(area(top, parameters, apart=tuple(boxes)), modules, resources, boxes), options)

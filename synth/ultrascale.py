@@ -26,11 +26,11 @@ def resources(cells):
     }
 
 
-def synthesise(top, parameters, name):
-    """Cells by module, hierarchy kept."""
+def synthesise(top, parameters, name, apart=()):
+    """Cells by module, hierarchy kept; what is synthesised apart counts as a cell."""
     report = WORK / f"{name}.json"
     yosys(
-        f"{read(top, parameters)}; {FAST}synth_xilinx -family xcup -noiopad -top {top}; tee -q -o {report} stat -json",
+        f"{read(top, parameters, apart)}; {FAST}synth_xilinx -family xcup -noiopad -top {top}; tee -q -o {report} stat -json",
         WORK / f"{name}.log",
     )
     modules = json.loads(report.read_text())["modules"]
@@ -42,6 +42,13 @@ def area(top, parameters):
     return kept("xcup-cells", top, parameters, lambda name: resources(synthesise(top, parameters, name).cells()))
 
 
-def inside(top, parameters, modules):
-    """Resources of modules in a design with what is below them: how many of each there are, and what one takes."""
-    return kept("xcup-inside", top, parameters, lambda name: tools.parts(synthesise(top, parameters, name), modules, resources), modules)
+def inside(top, parameters, modules, apart=None):
+    """Resources of modules in a design with what is below them, as `tools.inside` has them: how many of each there are, and what one takes."""
+    boxes = apart or {}
+    if None in boxes.values():
+        return None
+
+    def work(name):
+        return tools.parts(synthesise(top, parameters, name, tuple(boxes)), modules, resources, boxes)
+
+    return kept("xcup-inside", top, parameters, work, [modules, boxes] if boxes else modules)
