@@ -121,7 +121,7 @@ bench-service: ## measure the service beside the command line alone (five minute
 	@scripts/setup.sh test
 	scripts/bench_service.sh
 
-bench-election: ## time the verification of a record of 60 000 ballots, write bench/results/election.md (half an hour; leave the machine alone)
+bench-election: ## time the verification of a record of 100 000 ballots, write bench/results/election.md (an hour; leave the machine alone)
 	@scripts/setup.sh test
 	$(CARGO) build --release --quiet --package hearith
 	.venv/bin/python bench/python/election_verify.py
