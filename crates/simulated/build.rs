@@ -196,13 +196,40 @@ fn encryptor_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Desi
     line(board.source("../../rtl/election/ballot_pkg.sv").shared(&["mod_exp_pair"]))
 }
 
-/// The ballot machine's encryptor boards, and a terminal's end of their line, with room for the messages of the largest. `rtl` has the tally boards.
+/// A simulated tally board: bits of n, contests, ballots at most, bits of a digit.
+fn tally_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Design {
+    let sizes = [
+        ("N", 2 * bits),
+        ("EBits", 2 * bits),
+        ("Contests", contests),
+        ("Candidates", 2),
+        ("Slots", slots),
+        ("Digit", digit),
+        ("Samples", 640),
+        ("Quiet", 4000),
+    ];
+    let board = Design::new(name, "tally_board");
+    let board = sizes.into_iter().fold(board, |design, (name, value)| design.parameter(name, value));
+    line(board.source("../../rtl/election/ballot_pkg.sv").shared(&["mod_exp_pair"]))
+}
+
+/// The ballot machine's boards, a terminal's end of their lines, with room for the messages of the largest, and what ballots come to the smaller tally board from
+/// where there is no encryptor board.
 fn ballot_machine() -> Vec<Design> {
     vec![
         // A key of real size, minutes a ballot, for a long test.
         encryptor_board("encryptor_board_2048", [2048, 1, 8, 256]).optimisation(2).long(),
         encryptor_board("encryptor_board", [256, 3, 64, 64]).memory("secret_power", "exponent_q"),
+        // Where the large encryptor board's ballots go. It multiplies and raises nothing in that test: with small digits.
+        tally_board("tally_board_2048", [2048, 1, 4, 64]).long(),
+        tally_board("tally_board", [256, 3, 64, 64]),
         line(Design::new("terminal", "uart_link")).parameter("Words", 544),
+        Design::new("ballot_feeder", "spi_controller_link")
+            .source("../../rtl/links/link_pkg.sv")
+            .parameter("Half", 5)
+            .parameter("Words", 40)
+            .parameter("Timeout", 40_000)
+            .parameter("Retries", 4),
     ]
 }
 

@@ -1,24 +1,6 @@
-//! `rtl/election`.
+//! `rtl/election`, but for the boards, which are hearith-simulated's.
 
 use hearith_verilated::build::Design;
-
-/// A tally board: bits of n, contests, ballots at most, bits of a digit. The encryptor board, with which it has contests, candidates and the line's times in common, is
-/// hearith-simulated's.
-fn tally_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Design {
-    let sources = ["links/link_pkg.sv", "election/ballot_pkg.sv"];
-    let design = sources.into_iter().fold(Design::new(name, "tally_board"), Design::source);
-    let sizes = [
-        ("N", 2 * bits),
-        ("EBits", 2 * bits),
-        ("Contests", contests),
-        ("Candidates", 2),
-        ("Slots", slots),
-        ("Digit", digit),
-    ];
-    let times = [("Period", 8), ("Timeout", 40_000), ("Retries", 4), ("Samples", 640), ("Quiet", 4000)];
-    let design = sizes.into_iter().chain(times).fold(design, |design, (name, value)| design.parameter(name, value));
-    design.shared(&["mod_exp_pair"])
-}
 
 /// A log of `Slots` records of `Body` words each.
 fn vote_log(name: &str, [body, slot_log, slots]: [u32; 3]) -> Design {
@@ -63,8 +45,5 @@ pub fn designs() -> Vec<Design> {
             .source("election/ballot_pkg.sv")
             .parameter("N", 256)
             .memory("share_prover", "share_q"),
-        tally_board("tally_board", [256, 3, 16, 64]),
-        // For the encryptor board of that size, and its long test, where it multiplies and raises nothing: with small digits.
-        tally_board("tally_board_2048", [2048, 1, 4, 64]).long(),
     ]
 }

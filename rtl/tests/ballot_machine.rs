@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read};
 use std::rc::Rc;
 
-use hearith_device::ballot::{Answer, Booth, Decline, Form, Line, Refusal, Rules, Sealed, Setup, Tally};
+use hearith_device::ballot::{
+    Answer, Booth, Counted, Decline, Form, Line, Refusal, Rules, Sealed, Setup, Tally, TallySetup,
+};
 use hearith_device::{Error, ErrorKind};
 use hearith_election::{
     Ballot, Board, Body, Bytes, Challenge, Contest, Decrypted, Election, ElectionKey, HEADS, Limit, Manifest, Mark,
@@ -15,9 +17,8 @@ use hearith_election::{
     Voters, board_file, verify,
 };
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
-use hearith_rtl::{TALLY_BOARD, TALLY_BOARD_2048};
-use hearith_simulated::ballot_machine::{EncryptorBoard, NoiseFault, NoiseSource, Terminal, Wire};
-use hearith_simulated::designs::{ENCRYPTOR_BOARD, ENCRYPTOR_BOARD_2048};
+use hearith_simulated::ballot_machine::{EncryptorBoard, Feeder, NoiseFault, TallyBoard, ToTally};
+use hearith_simulated::designs::{ENCRYPTOR_BOARD, ENCRYPTOR_BOARD_2048, TALLY_BOARD, TALLY_BOARD_2048};
 use hearith_threshold::{KeyShare, Verification, deal};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Random};
@@ -264,13 +265,7 @@ struct Machine {
     ways: Vec<Way>,
     patience: u64,
     encryptor: EncryptorBoard,
-    tally: Bench,
-    office: Terminal,
-    /// The tally board's.
-    noise: NoiseSource,
-    /// To the tally board from the office and the encryptor, and back.
-    wires: [Wire; 4],
-    tags: u64,
+    tally: TallyBoard,
     cycle: u64,
     /// The encryptor board is not connected to the other, which rests.
     alone: bool,
@@ -288,11 +283,7 @@ impl Machine {
             ways: ways.to_vec(),
             patience: boards.patience,
             encryptor: EncryptorBoard::new(boards.encryptor, seed).unwrap(),
-            tally: Bench::new(boards.tally.model(), seed),
-            office: Terminal::new(0x2000 + seed as u16),
-            noise: NoiseSource::new(),
-            wires: [10, 11, 12, 13].map(|wire| Wire::new(rate, wire * 100 + seed)),
-            tags: 1,
+            tally: TallyBoard::new(boards.tally, seed).unwrap(),
             cycle: 0,
             alone: false,
         };
@@ -300,8 +291,8 @@ impl Machine {
         machine.tell([0; 32]);
         let has = |bench: &Bench, port: &str| bench.model.design().port(port).is_some();
         for (port, value) in machine.key.ports(boards.tally.parameter("Digit")) {
-            if has(&machine.tally, port) {
-                machine.tally.model.set_limbs(port, &value.to_digits(Order::Lsf));
+            if has(&machine.tally.bench, port) {
+                machine.tally.bench.model.set_limbs(port, &value.to_digits(Order::Lsf));
             }
         }
         // What the driver computed.
@@ -311,13 +302,12 @@ impl Machine {
                 assert_eq!(Integer::from_digits(&given, Order::Lsf), value, "{port}");
             }
         }
-        machine.tally.model.set("tag_i", 0x8001_u64);
         machine
     }
 
     /// Sets the part of all bits of all wires that is wrong.
     fn set_rate(&mut self, rate: f64) {
-        self.encryptor.wires.iter_mut().chain(&mut self.wires).for_each(|wire| wire.set_rate(rate));
+        self.encryptor.wires.iter_mut().chain(&mut self.tally.wires).for_each(|wire| wire.set_rate(rate));
     }
 
     /// Tells the encryptor board which election it is for.
@@ -333,45 +323,31 @@ impl Machine {
             self.cycle += 1;
             return;
         }
-        let spi = self.encryptor.to_tally();
-        let [_, _, copi, cipo] = &mut self.wires;
-        let copi = copi.carry(spi.copi);
-        let cipo = cipo.carry(self.tally.model.bit("cipo_o"));
+        let (ballots, cipo) = (self.encryptor.to_tally(), self.tally.cipo());
         self.encryptor.step(cipo);
-        self.step_tally([("copi_i", copi), ("sck_i", spi.sck), ("cs_ni", spi.cs_n)]);
+        self.step_tally(ballots);
     }
 
     /// A cycle of the tally board, and of the office's end of its line.
-    fn step_tally(&mut self, spi: [(&str, bool); 3]) {
-        let told = self.tally.model.bit("tx_o");
-        let asked = self.wires[0].carry(self.office.level());
-        let noise = self.noise.bit();
-        let inputs = [("rx_i", asked), ("noise_i", noise.unwrap_or_default()), ("noise_valid_i", noise.is_some())];
-        inputs.into_iter().chain(spi).for_each(|(port, level)| self.tally.model.set(port, level));
-        self.tally.step();
-        self.office.step(self.wires[1].carry(told));
+    fn step_tally(&mut self, ballots: ToTally) {
+        self.tally.step(ballots);
         self.cycle += 1;
     }
 
     /// Makes the tally board a trustee's, who has another board than the trustee before.
     fn appoint(&mut self, trustee: &KeyShare, shared: &Verification, election: &[u8; 32]) {
-        let number = |bytes: &[u8]| Integer::from_digits(bytes, Order::Msf);
-        let numbers = [
-            ("generator_i", number(&shared.base_be())),
-            ("verifier_i", number(&trustee.verification_be())),
-            ("needed_i", trustee.needed().into()),
-            ("trustees_i", trustee.trustees().into()),
-            ("trustee_i", trustee.trustee().into()),
-            ("election_i", number(election)),
-        ];
-        numbers.iter().for_each(|(port, value)| self.tally.model.set_limbs(port, &value.to_digits(Order::Lsf)));
-        self.reset_tally();
-    }
-
-    fn reset_tally(&mut self) {
-        self.tags += 1;
+        let setup = TallySetup {
+            key: self.key.private.public(),
+            election: *election,
+            marks: &[CANDIDATES],
+            generator: shared.base_be(),
+            verifier: trustee.verification_be(),
+            needed: trustee.needed(),
+            trustees: trustee.trustees(),
+            trustee: trustee.trustee(),
+        };
+        self.tally.set_up(&setup).unwrap();
         self.tally.reset();
-        self.tally.model.set("tag_i", 0x8000 + self.tags);
     }
 
     /// A vote in a contest.
@@ -407,6 +383,18 @@ impl Machine {
         self.ask(booth, &words)
     }
 
+    /// The board's first answer to a vote.
+    fn vote_begins(&mut self, booth: &mut Booth, choices: &[u32]) -> Answer {
+        self.encryptor.terminal.say(&booth.vote(choices));
+        for _ in 0..self.patience {
+            self.step();
+            if let Some(words) = self.encryptor.terminal.hear() {
+                return booth.hear(&words);
+            }
+        }
+        panic!("the encryptor board says nothing");
+    }
+
     /// What the board says to a vote that it must not take; what it says to others before it is let pass.
     fn refusal(&mut self, mut booth: Booth, choices: &[u32]) -> Refusal {
         loop {
@@ -427,10 +415,10 @@ impl Machine {
 
     /// What the tally board says.
     fn office(&mut self, words: &[u32]) -> Vec<u32> {
-        self.office.say(words);
+        self.tally.terminal.say(words);
         for _ in 0..self.patience {
             self.step();
-            if let Some(answer) = self.office.hear() {
+            if let Some(answer) = self.tally.terminal.hear() {
                 return answer.to_vec();
             }
         }
@@ -479,15 +467,15 @@ impl Line for OfficeLine {
     }
 
     fn say(&mut self, words: &[u32]) -> Result<(), Error> {
-        self.0.borrow_mut().office.say(words);
+        self.0.borrow_mut().tally.terminal.say(words);
         Ok(())
     }
 
     fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
         let mut machine = self.0.borrow_mut();
         for _ in 0..machine.patience {
-            machine.step_tally([("copi_i", false), ("sck_i", false), ("cs_ni", true)]);
-            if let Some(words) = machine.office.hear() {
+            machine.step_tally(ToTally { cs_n: true, sck: false, copi: false });
+            if let Some(words) = machine.tally.terminal.hear() {
                 return Ok(words);
             }
         }
@@ -583,12 +571,85 @@ fn boards_of_three_trustees_of_five_decrypt_a_tally() {
     for words in [&[9, 0, 0][..], &[5, 0], &[7, 0], &[5, 0, 0, 0]] {
         assert_eq!(machine.borrow_mut().office(words), [3, 1]);
     }
-    // Without noise there is no proof.
+    // Without noise there is no proof: where it fails while the first numbers are drawn, and afterwards.
     tally.load(&trustees[4].exponent_be()).unwrap();
-    machine.borrow_mut().noise.fault = Some(NoiseFault::Stuck);
+    machine.borrow_mut().tally.terminal.say(&[5, 0, 0]);
+    (0..3000).for_each(|_| machine.borrow_mut().step());
+    machine.borrow_mut().tally.noise.fault = Some(NoiseFault::Stuck);
+    assert_eq!(*OfficeLine(machine.clone()).hear().unwrap(), [3, 6]);
     (0..1000).for_each(|_| machine.borrow_mut().step());
     assert_eq!(declined(tally.share(0, 0)), Decline::NoNoise);
     record_holds(&mut office, &[vec![2, 1]]);
+}
+
+/// A tally board that gets its ballots from no encryptor board.
+struct Counting {
+    board: TallyBoard,
+    feeder: Feeder,
+    dropped: u32,
+}
+
+impl Counting {
+    /// What it answers.
+    fn ask(&mut self, words: &[u32]) -> Vec<u32> {
+        self.board.terminal.say(words);
+        for _ in 0..1_000_000 {
+            let (ballots, cipo) = (self.feeder.to_tally(), self.board.cipo());
+            self.feeder.step(cipo);
+            self.board.step(ballots);
+            self.dropped += u32::from(self.board.bench.model.bit("dropped_o"));
+            if let Some(answer) = self.board.terminal.hear() {
+                return answer.to_vec();
+            }
+        }
+        panic!("the tally board says nothing");
+    }
+}
+
+/// What is no ballot, or has no place, is dropped, and a ballot that comes again counts once: until the table is full.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_tally_board_drops_what_it_cannot_count() {
+    let key = Key::new(256);
+    let mut board = TallyBoard::new(&TALLY_BOARD, 31).unwrap();
+    let setup = TallySetup {
+        key: key.private.public(),
+        election: [0; 32],
+        marks: &[CANDIDATES; 3],
+        generator: vec![1],
+        verifier: vec![1],
+        needed: 1,
+        trustees: 1,
+        trustee: 1,
+    };
+    board.set_up(&setup).unwrap();
+    let mut counting = Counting { board, feeder: Feeder::new().unwrap(), dropped: 0 };
+    let slots = TALLY_BOARD.parameter("Slots");
+    let ballot = |contest: u32, number: u32| {
+        let ciphertexts = [2 + contest, 5].map(|number| vec![number as u8]).into();
+        Counted { contest, number, ciphertexts }.words(key.bytes(), CANDIDATES)
+    };
+    let short = ballot(0, 1000);
+    counting.feeder.say(&short[..short.len() - 1]);
+    counting.feeder.say(&ballot(3, 1000));
+    for number in 0..=slots {
+        counting.feeder.say(&ballot(number % 3, number));
+        if number < 3 {
+            counting.feeder.say(&ballot(number % 3, number));
+        }
+    }
+    let asked = (0..1000).find(|_| counting.ask(&[0]) == [0, slots] && counting.dropped == 3);
+    assert!(asked.is_some(), "{:?} were counted, {} dropped", counting.ask(&[0]), counting.dropped);
+    for contest in 0..3 {
+        let ballots = (0..slots).filter(|number| number % 3 == contest).count() as u32;
+        for (mark, each) in [2 + contest, 5].into_iter().enumerate() {
+            let answer = counting.ask(&[1, contest, mark as u32]);
+            let product = rug::ops::Pow::pow(Integer::from(each), ballots) % &key.square;
+            assert_eq!((&answer[..3], number(&answer[3..])), (&[1, contest, mark as u32][..], product));
+        }
+    }
+    // Ballots have no share of a key.
+    assert_eq!(counting.ask(&[5, 0, 0]), [3, 4]);
 }
 
 #[test]
@@ -616,11 +677,25 @@ fn units_that_differ_encrypt_nothing() {
     assert_eq!(part.map(|words| (words[0], words.len())), Some((5, 2 + machine.key.bytes() / 2)));
 }
 
+/// What befalls a machine: the part of all bits that is wrong, one of several at a time, and resets, within so many cycles each.
+#[derive(Clone, Copy)]
+struct Trouble {
+    rates: &'static [f64],
+    every: u64,
+}
+
 /// A vote up to its place in the log, on a machine whose boards are reset, or lose their power, at any time: a terminal that gets no answer begins again.
-fn persist(machine: &mut Machine, random: &mut Random, every: u64, mut booth: Booth, choices: &[u32]) -> (Sealed, u32) {
+fn persist(
+    machine: &mut Machine,
+    random: &mut Random,
+    Trouble { rates, every }: Trouble,
+    mut booth: Booth,
+    choices: &[u32],
+) -> (Sealed, u32) {
     let (mut cast, mut resets) = (None, 0);
     machine.encryptor.terminal.say(&booth.vote(choices));
     loop {
+        machine.set_rate(rates[random.below(rates.len() as u64) as usize]);
         match machine.answer(&mut booth, random.below(every)) {
             Some(Answer::Sealed(sealed)) => {
                 cast = Some(sealed);
@@ -635,7 +710,7 @@ fn persist(machine: &mut Machine, random: &mut Random, every: u64, mut booth: Bo
             None => {
                 resets += 1;
                 match random.below(3) {
-                    0 => machine.reset_tally(),
+                    0 => machine.tally.reset(),
                     power => machine.encryptor.reset(power == 1),
                 }
                 // The terminal's end as well, so that it begins with its vote again.
@@ -671,7 +746,7 @@ fn record_holds(office: &mut Office, votes: &[Vec<u64>]) {
 }
 
 /// An election over noisy wires, with resets, whose number it gives: what the terminals have of it, and the tally board, makes a record that holds.
-fn holds(mut machine: Machine, mut office: Office, rate: f64, every: u64, seed: u64) -> u32 {
+fn holds(mut machine: Machine, mut office: Office, trouble: Trouble, seed: u64) -> u32 {
     let (ways, voters) = (machine.ways.clone(), office.voters.len());
     let mut random = Random::new(seed);
     let mut votes = vec![vec![0_u64; CANDIDATES]; ways.len()];
@@ -684,7 +759,7 @@ fn holds(mut machine: Machine, mut office: Office, rate: f64, every: u64, seed: 
             choices.iter().for_each(|&choice| votes[choice as usize] += 1);
             id += 1000;
             let vote = machine.booth(id, voter as u32, contest as u16);
-            let (sealed, more) = persist(&mut machine, &mut random, every, vote, choices);
+            let (sealed, more) = persist(&mut machine, &mut random, trouble, vote, choices);
             selections.push(selection(sealed));
             resets += more;
         }
@@ -692,13 +767,13 @@ fn holds(mut machine: Machine, mut office: Office, rate: f64, every: u64, seed: 
         products.add(&[(&ballot, 1)]).unwrap();
         office.enter_for(voter, Body::Ballot(ballot));
     }
-    machine.set_rate(rate / 8.0);
+    machine.set_rate(trouble.rates[0] / 8.0);
     let again = machine.booth(80_000, 0, 0);
     assert_eq!(machine.refusal(again, &[0]), Refusal::RepeatedVote);
     let ballots = (voters * ways.len()) as u32;
     machine.wait_for(ballots);
     // The tally board loses everything, and gets it again.
-    machine.reset_tally();
+    machine.tally.reset();
     machine.wait_for(ballots);
     assert_eq!(machine.office(&[2, 3, 0]), [3, 2]);
     assert_eq!(machine.office(&[4]), [3, 1]);
@@ -715,13 +790,36 @@ fn holds(mut machine: Machine, mut office: Office, rate: f64, every: u64, seed: 
     let contests = contests.collect();
     office.publish(Body::Opening(Opening { contests, election: office.election().id() }));
     record_holds(&mut office, &votes);
-    // A source that is stuck: the machine refuses to encrypt, and says so.
-    machine.encryptor.noise.fault = Some(NoiseFault::Stuck);
-    (0..200).for_each(|_| machine.step());
-    assert!(machine.encryptor.bench.model.bit("noise_failed_o"));
-    let late = machine.booth(90_000, voters as u32, 0);
-    assert_eq!(machine.refusal(late, &[0]), Refusal::NoRandomness);
+    loses_what_is_spoilt(&mut machine, ballots);
+    refuses_without_noise(&mut machine, voters as u32);
     resets
+}
+
+/// A record of the log that is no longer whole does not come to the tally board again.
+fn loses_what_is_spoilt(machine: &mut Machine, ballots: u32) {
+    let content = &mut machine.encryptor.flash.content;
+    let last = content.chunks(256).rposition(|page| page[0] != 0xff || page[3] != 0xff).expect("a record");
+    content[256 * last + 40] ^= 1;
+    machine.tally.reset();
+    machine.wait_for(ballots - 1);
+    (0..100_000).for_each(|_| machine.step());
+    assert_eq!(machine.office(&[0]), [0, ballots - 1]);
+}
+
+/// A source that is stuck: the machine drops the ballot that is under way, refuses to encrypt another one, and says so.
+fn refuses_without_noise(machine: &mut Machine, voter: u32) {
+    let mut late = machine.booth(90_000, voter, 0);
+    loop {
+        match machine.vote_begins(&mut late, &[0]) {
+            Answer::Part => break,
+            Answer::Lost => (),
+            other => panic!("{other:?}"),
+        }
+    }
+    machine.encryptor.noise.fault = Some(NoiseFault::Stuck);
+    assert_eq!(machine.answer(&mut late, machine.patience), Some(Answer::Refused(Refusal::NoRandomness)));
+    assert!(machine.encryptor.bench.model.bit("noise_failed_o"));
+    assert_eq!(machine.refusal(late, &[0]), Refusal::NoRandomness);
 }
 
 #[test]
@@ -729,7 +827,7 @@ fn holds(mut machine: Machine, mut office: Office, rate: f64, every: u64, seed: 
 fn an_election_survives_resets_and_noise_and_its_record_holds() {
     let mut machine = Machine::new(&SMALL, 7, 1e-4, &[ONE]);
     let office = machine.set_up(2);
-    assert!(holds(machine, office, 1e-4, 900_000, 7) > 0);
+    assert!(holds(machine, office, Trouble { rates: &[1e-4], every: 900_000 }, 7) > 0);
 }
 
 #[test]
@@ -749,8 +847,22 @@ fn votes_are_refused_challenged_and_counted() {
         let booth = machine.booth(id as u32, voter, contest);
         assert_eq!(machine.refusal(booth, choices), refusal);
     }
+    dropped(&mut machine);
     challenge(&mut machine, &mut office, 1);
-    holds(machine, office, 1e-5, 2_000_000, 3);
+    holds(machine, office, Trouble { rates: &[1e-5], every: 2_000_000 }, 3);
+}
+
+/// A ballot that is neither cast nor challenged, and one that the memory does not keep, are refused, and not counted.
+fn dropped(machine: &mut Machine) {
+    let mut booth = machine.booth(9, 1, 0);
+    for (keeps, refusal) in [(true, Refusal::BadForm), (false, Refusal::NotStored)] {
+        machine.seal(&mut booth, &[0]);
+        let words = if keeps { booth.drop_it() } else { booth.cast() };
+        machine.encryptor.flash.worn = (!keeps).then_some((0..64, 0x10));
+        assert_eq!(machine.ask(&mut booth, &words), Answer::Refused(refusal));
+    }
+    machine.encryptor.flash.worn = None;
+    assert_eq!(machine.office(&[0]), [0, 0]);
 }
 
 #[test]
@@ -792,9 +904,17 @@ fn votes_at_real_size() {
 #[test]
 #[ignore = "a long test: minutes of simulation"]
 fn elections_survive_resets_and_noise_and_their_records_hold() {
-    for (seed, rate) in [(8, 1e-6), (9, 1e-4), (10, 3e-4)] {
-        let mut machine = Machine::new(&SMALL, seed, rate, &[ONE, ANY, ONE_OR_NONE]);
-        let office = machine.set_up(4);
-        assert!(holds(machine, office, rate, 2_000_000, seed) > 0);
+    // At one of a hundred a part of a ballot never comes through, at one of a thousand one of ten does.
+    let cases: [(u64, &'static [f64], &[Way], usize); 5] = [
+        (8, &[1e-6], &[ONE, ANY, ONE_OR_NONE], 4),
+        (9, &[1e-4], &[ONE, ANY, ONE_OR_NONE], 4),
+        (10, &[3e-4], &[ONE, ANY, ONE_OR_NONE], 4),
+        (11, &[1e-3], &[ANY], 2),
+        (12, &[1e-4, 1e-6, 1e-5, 1e-3, 1e-2], &[ANY], 3),
+    ];
+    for (seed, rates, ways, voters) in cases {
+        let mut machine = Machine::new(&SMALL, seed, rates[0], ways);
+        let office = machine.set_up(voters);
+        assert!(holds(machine, office, Trouble { rates, every: 2_000_000 }, seed) > 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Devices as engines: those that this program was built with, and those that it could have been.
 
 use hearith_columns::ErrorKind;
-use hearith_device::ballot::MakesBallots;
+use hearith_device::ballot::{CountsBallots, MakesBallots};
 use hearith_device::{Device, Error, Kind, SYSTEMS, System};
 
 use crate::failure::Failure;
@@ -30,7 +30,19 @@ impl Devices {
 
     /// What makes ballots, and its name.
     pub(crate) fn ballot_machine(self) -> Result<(&'static dyn Kind, &'static dyn MakesBallots), Failure> {
-        let machine = self.0.iter().find_map(|&kind| Some((kind, kind.makes_ballots()?)));
+        self.machine(|kind| kind.makes_ballots())
+    }
+
+    /// What counts ballots, and its name.
+    pub(crate) fn tally_board(self) -> Result<(&'static dyn Kind, &'static dyn CountsBallots), Failure> {
+        self.machine(|kind| kind.counts_ballots())
+    }
+
+    fn machine<M: ?Sized>(
+        self,
+        able: impl Fn(&'static dyn Kind) -> Option<&'static M>,
+    ) -> Result<(&'static dyn Kind, &'static M), Failure> {
+        let machine = self.0.iter().find_map(|&kind| Some((kind, able(kind)?)));
         machine.ok_or_else(|| Failure::new(format!("no ballot machine is built in: {HOW}")))
     }
 

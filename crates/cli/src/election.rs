@@ -7,6 +7,7 @@ mod office;
 mod outcome;
 mod server;
 mod setup;
+mod tally_board;
 mod verify;
 mod vote;
 

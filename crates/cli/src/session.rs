@@ -74,6 +74,9 @@ impl Session {
             Command::Rns(Rns::Convert(_)) => device.converts().is_some(),
             Command::Dghv(Dghv { command: DghvCommand::Encrypt(_), .. }) => device.encrypts_integers().is_some(),
             Command::Election(Election::Vote(vote)) if vote.machine.is_some() => device.makes_ballots().is_some(),
+            Command::Election(Election::DecryptShare(share)) if share.machine.is_some() => {
+                device.counts_ballots().is_some()
+            }
             _ => false,
         };
         if able { Ok(()) } else { Err(only(device)) }

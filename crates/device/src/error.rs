@@ -298,6 +298,22 @@ pub enum ErrorKind {
         /// Why.
         decline: ballot::Decline,
     },
+    /// An election has more ballots than a tally board has places for.
+    #[error("{ballots} ballots do not fit: the tally board counts at most {most}")]
+    TooManyBallots {
+        /// How many there are, contest by contest.
+        ballots: usize,
+        /// How many fit.
+        most: usize,
+    },
+    /// A tally board does not count what it is given.
+    #[error("the tally board counted {counted} ballots of {ballots}")]
+    NotCounted {
+        /// How many it counted.
+        counted: u32,
+        /// How many it was given.
+        ballots: u32,
+    },
     /// What a ballot machine gave is not the ballot that its receipt is of, or not the one that was sealed.
     #[error("the machine gave what is no ballot")]
     NoBallot,

@@ -11,7 +11,7 @@ use hearith_dghv::Ciphertext;
 use hearith_paillier::{Compute, Decrypt, PrivateKey, PublicKey};
 use hearith_rns::Residues;
 
-use crate::ballot::MakesBallots;
+use crate::ballot::{CountsBallots, MakesBallots};
 use crate::{Counters, Error, Trust, ballot, coproc, dghv, mesa, residue_bank};
 
 /// A system that this crate has a driver for.
@@ -57,6 +57,11 @@ pub trait Kind: fmt::Debug + Sync {
 
     /// The capability of making ballots.
     fn makes_ballots(&self) -> Option<&dyn MakesBallots> {
+        None
+    }
+
+    /// The capability of counting ballots.
+    fn counts_ballots(&self) -> Option<&dyn CountsBallots> {
         None
     }
 }

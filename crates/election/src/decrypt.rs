@@ -14,13 +14,21 @@ impl Election {
     /// # Errors
     /// [`Secret`](ErrorKind::Secret) for a share of another key; numbers that are no ciphertexts; or if the random generator fails.
     pub fn share(&self, trustee: &KeyShare, tally: &Tally) -> Result<Share, ErrorKind> {
-        let known = self.verification()?.of_trustees_be();
-        if trustee.key() != self.key() || known.get(trustee.trustee() as usize - 1) != Some(&trustee.verification_be())
-        {
-            return Err(ErrorKind::Secret { problem: "the share of the key is not one of this election's" });
-        }
+        self.check_trustee(trustee)?;
         let shares = trustee.decrypt(&self.share_contexts(), &self.numbers(tally)?)?;
         Ok(Share { election: self.id(), shares: Bytes(shares.to_be_bytes()), trustee: trustee.trustee() })
+    }
+
+    /// Checks that a share of the key is one of this election's.
+    ///
+    /// # Errors
+    /// [`Secret`](ErrorKind::Secret).
+    pub fn check_trustee(&self, trustee: &KeyShare) -> Result<(), ErrorKind> {
+        let known = self.verification()?.of_trustees_be();
+        match known.get(trustee.trustee() as usize - 1) {
+            Some(known) if trustee.key() == self.key() && *known == trustee.verification_be() => Ok(()),
+            _ => Err(ErrorKind::Secret { problem: "the share of the key is not one of this election's" }),
+        }
     }
 
     /// Checks a trustee's share.

@@ -44,7 +44,7 @@ pub use record::{FILE_ENTRIES, Folder, HEADS, Lines, Record, Source, board_file}
 pub use secret::{Holder, SecretKey};
 pub use signature::Signer;
 pub use state::{Admitted, MAX_VOTER_ID, MAX_VOTERS_AN_ENTRY, MAX_WEIGHT, Phase, Standing, State};
-pub use tally::{Products, tally};
+pub use tally::{Products, for_each_counted, tally};
 pub use time::now;
 pub use tracker::{read_tracker, tracker};
 pub use tree::{Tree, leaf_hash};

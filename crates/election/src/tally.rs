@@ -21,25 +21,42 @@ const BATCH: usize = 1000;
 /// # Errors
 /// If the record cannot be read.
 pub fn tally(state: &State, source: &dyn Source) -> Result<Tally, Error> {
+    let mut products = Products::new(state.election());
+    let mut batch = Vec::with_capacity(BATCH);
+    for_each_counted(state, source, |ballot, weight| {
+        batch.push((ballot, weight));
+        if batch.len() == BATCH {
+            products.add(&borrowed(&batch))?;
+            batch.clear();
+        }
+        Ok(())
+    })?;
+    products.add(&borrowed(&batch))?;
+    Ok(products.to_tally(state.counted()))
+}
+
+/// Every ballot of a record that counts, in the record's order, with its weight. Their proofs are not verified again.
+///
+/// # Errors
+/// If the record cannot be read, or as `each` says.
+pub fn for_each_counted(
+    state: &State,
+    source: &dyn Source,
+    mut each: impl FnMut(Ballot, u64) -> Result<(), Error>,
+) -> Result<(), Error> {
     let counted: HashMap<u64, u64> =
         state.voters().filter_map(|(_, voter)| Some((voter.counted()?, voter.weight()))).collect();
-    let (mut products, mut lines) = (Products::new(state.election()), Lines::new(source));
-    let (mut batch, mut index) = (Vec::with_capacity(BATCH), 0);
+    let (mut lines, mut index) = (Lines::new(source), 0);
     while let Some(line) = lines.next_line()? {
         if let Some(&weight) = counted.get(&index)
             && let Body::Ballot(ballot) =
                 Entry::from_line(&line).map_err(|error| error.at_entry(index))?.notice.into_body()
         {
-            batch.push((ballot, weight));
+            each(ballot, weight)?;
         }
         index += 1;
-        if batch.len() == BATCH {
-            products.add(&borrowed(&batch))?;
-            batch.clear();
-        }
     }
-    products.add(&borrowed(&batch))?;
-    Ok(products.to_tally(state.counted()))
+    Ok(())
 }
 
 fn borrowed(batch: &[(Ballot, u64)]) -> Vec<(&Ballot, u64)> {

@@ -1,26 +1,31 @@
-//! The simulated ballot machine: the encryptor board (`rtl/election`) with its memory, its noise source, and a terminal at the other end of its serial line.
+//! The simulated ballot machine (`rtl/election`): the encryptor board with its memory, its noise source, and a terminal at the other end of its serial line; and the
+//! tally board with its own, and with what sends it ballots.
 
 mod board;
 mod line;
 mod memory;
 mod noise;
 mod settings;
+mod tally;
 mod terminal;
 mod wire;
 
 pub use board::{EncryptorBoard, ToTally};
 pub use noise::{NoiseFault, NoiseSource};
+pub use tally::{Feeder, TallyBoard};
 pub use terminal::Terminal;
 pub use wire::Wire;
 
-use hearith_device::ballot::{BALLOT_MACHINE, Machine, MakesBallots, Setup};
-use hearith_device::{Error, Kind, State, System};
+use hearith_device::ballot::{BALLOT_MACHINE, Counted, CountsBallots, Machine, MakesBallots, Setup, Tally, TallySetup};
+use hearith_device::{Error, ErrorKind, Kind, State, System};
 use hearith_verilated::Design;
 
-use crate::designs::ENCRYPTOR_BOARDS;
+use crate::designs::{ENCRYPTOR_BOARDS, TALLY_BOARDS};
 use crate::state::state;
+use board::PollingStation;
 use line::SimulatedLine;
 use settings::Settings;
+use tally::CountingStation;
 
 pub(crate) static KIND: Machines = Machines;
 
@@ -43,6 +48,10 @@ impl Kind for Machines {
     fn makes_ballots(&self) -> Option<&dyn MakesBallots> {
         Some(self)
     }
+
+    fn counts_ballots(&self) -> Option<&dyn CountsBallots> {
+        Some(self)
+    }
 }
 
 impl MakesBallots for Machines {
@@ -55,6 +64,24 @@ impl MakesBallots for Machines {
         size.check(setup)?;
         let mut board = EncryptorBoard::new(design, 0)?;
         board.set_up(setup)?;
-        Machine::new(Box::new(SimulatedLine::new(board, &settings)?), &size, setup)
+        Machine::new(Box::new(SimulatedLine(PollingStation::new(board, &settings)?)), &size, setup)
+    }
+}
+
+impl CountsBallots for Machines {
+    fn set_up_tally(&self, setup: &TallySetup<'_>, ballots: &[Counted], settings: &str) -> Result<Tally, Error> {
+        let settings: Settings = settings.parse()?;
+        if settings.flash.is_some() {
+            let what = "the simulated tally board has no memory, and no setting 'flash'".to_owned();
+            return Err(ErrorKind::Settings { what }.into());
+        }
+        let fits = |design: &&&'static Design| TallyBoard::size(design).key_bits == setup.key.bits();
+        let design = TALLY_BOARDS.iter().find(fits).copied().unwrap_or(TALLY_BOARDS[0]);
+        let size = TallyBoard::size(design);
+        size.check_marks(setup.key.bits(), setup.marks)?;
+        let mut board = TallyBoard::new(design, 0)?;
+        board.set_up(setup)?;
+        let station = CountingStation::new(board, ballots, &settings)?;
+        Ok(Tally::new(Box::new(SimulatedLine(station)), size.key_bits as usize / 8))
     }
 }

@@ -24,6 +24,10 @@ pub static COPROCS: [&hearith_verilated::Design; 3] = [&COPROC_64, &COPROC_256, 
 #[cfg(feature = "ballot-machine")]
 pub static ENCRYPTOR_BOARDS: [&hearith_verilated::Design; 1] = [&ENCRYPTOR_BOARD];
 
+/// The tally boards of the ballot machine.
+#[cfg(feature = "ballot-machine")]
+pub static TALLY_BOARDS: [&hearith_verilated::Design; 1] = [&TALLY_BOARD];
+
 /// The accelerators of encryption over the integers, smallest first.
 #[cfg(feature = "dghv")]
 pub static DGHVS: [&hearith_verilated::Design; 2] = [&DGHV_TINY, &DGHV_SMALL];

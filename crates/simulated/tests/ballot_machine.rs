@@ -1,4 +1,5 @@
-//! `hearith election vote --machine` on the simulated ballot machine, for n of 256 bits: what it makes goes into the record beside what software made, and the record holds.
+//! `hearith election vote --machine` and `decrypt-share --machine` on the simulated ballot machine, for n of 256 bits: what it makes goes into the record beside what software made, and the
+//! record holds.
 
 // What the tests of the command line share; it makes its directories with tempfile.
 #[path = "../../cli/tests/common/mod.rs"]
@@ -44,7 +45,7 @@ fn available() -> bool {
     ENCRYPTOR_BOARDS[0].is_available()
 }
 
-/// Voters at a machine, one of whom challenges it first, and one without: trustees decrypt what all of them chose, and everybody verifies it.
+/// Voters at a machine, one of whom challenges it first, and one without: trustees decrypt what all of them chose, one by a machine, and everybody verifies it.
 #[test]
 fn ballots_of_the_machine_count_beside_those_of_software() {
     let place = open(&[ONE], "--bits 256 --shares 2/3");
@@ -78,10 +79,8 @@ fn ballots_of_the_machine_count_beside_those_of_software() {
     let run = place.ok(&format!("election audit club --tracker {tracker} --receipt receipt.json"));
     assert!(run.text().contains("the ballot of '00000000' is entry 3: it counts"), "{}", run.text());
     place.ok("election tally club");
-    for trustee in [1, 3] {
-        let share = format!("--share secret/share-{trustee}.json --out {trustee}.json");
-        place.ok(&format!("election decrypt-share club/record {share}"));
-    }
+    place.ok(&share("1", "--out 1.json"));
+    place.ok(&share("3", "--machine=wire=1e-5 --out 3.json --engine ballot-machine"));
     let result = "Chair\n  Ada           1\n  Bo            2\n";
     assert_eq!(place.ok("election finish club 1.json 3.json").text(), result);
     let verdict = place.ok("election verify club/record").text();
@@ -115,6 +114,77 @@ fn machines_that_fail_make_no_ballot() {
     refused(&place, &with("flash=none/log.bin"), &format!("{MACHINE} none/log.bin: No such file or directory"));
 }
 
+/// A trustee's share of the tally.
+fn share(trustee: &str, options: &str) -> String {
+    format!("election decrypt-share club/record --share secret/share-{trustee}.json {options}")
+}
+
+/// A tally board that is not as it should be makes no share, and says why.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn tally_boards_that_fail_make_no_share() {
+    let place = open(&[ONE, COLOURS], "--bits 256 --shares 2/3");
+    let with = |settings: &str| share("2", &format!("--machine={settings} --out 2.json"));
+    refused(&place, &share("2", "--machine --out 2.json"), "club/record: there is no tally yet");
+    place.ok(&vote("ann", "--choose Chair=Bo --choose Colours=red"));
+    place.ok("election tally club");
+    for noise in ["stuck", "gone"] {
+        let why = "the tally board refuses: the noise source failed, or has not started";
+        refused(&place, &with(&format!("noise={noise}")), &format!("{MACHINE} {why}"));
+    }
+    for wire in ["cut", "0.3"] {
+        refused(&place, &with(&format!("wire={wire}")), &format!("{MACHINE} the machine does not answer"));
+    }
+    let no = "the simulated tally board has no memory, and no setting 'flash'";
+    refused(&place, &with("flash=log.bin"), &format!("{MACHINE} {no}"));
+    refused(&place, &with("speed=1"), &format!("{MACHINE} the simulated machine has no setting 'speed=1'"));
+    let line = share("2", "--out 2.json --engine ballot-machine");
+    refused(&place, &line, "the engine 'ballot-machine' only makes and counts ballots");
+    // A share of another key.
+    place.ok("election init --title Else --contests contests.json --out else");
+    place.ok("election ceremony else --bits 256 --shares 2/3 --out others");
+    let line = "election decrypt-share club/record --share others/share-2.json --machine --out 4.json";
+    refused(&place, line, "others/share-2.json: the share of the key is not one of this election's");
+}
+
+/// What a tally board was not built for is refused before it is asked.
+#[test]
+fn tallies_that_do_not_fit_are_refused() {
+    let three = r#"{ "title": "C", "candidates": ["a", "b", "c"], "method": "approval" }"#;
+    for (contests, bits, expected) in [
+        (&[ONE, three][..], 256, "contest 1 does not fit: it has 3 marks, and the machine takes at most 2"),
+        (&[ONE, ROOF, COLOURS, NONE], 256, "an election of 4 contests does not fit: the machine takes at most 3"),
+        (&[ONE], 512, "a key of 512 bits does not fit: the device takes keys of 256 bits"),
+    ] {
+        let place = open(contests, &format!("--bits {bits} --shares 2/3"));
+        place.ok("election tally club");
+        refused(&place, &share("2", "--machine --out 2.json"), &format!("{MACHINE} {expected}"));
+    }
+    let place = Place::new();
+    place.write("contests.json", format!("[{ROOF},{COLOURS},{NONE}]"));
+    let voters = |weight: u32| (0..22).map(|voter| format!("voter{voter},{weight}\n")).collect::<String>();
+    let votes = (0..22).map(|voter| format!("voter{voter},yes,red,Cy\n")).collect::<String>();
+    place.write("votes.csv", format!("voter,Roof,Colours,Deputy\n{votes}"));
+    for (weight, expected) in [
+        (1, format!("{MACHINE} 66 ballots do not fit: the tally board counts at most 64")),
+        (2, "club/record: a ballot has another weight than 1: a tally board counts each once".into()),
+    ] {
+        place.write("voters.csv", format!("voter,weight\n{}", voters(weight)));
+        place.ok("election init --title Club --contests contests.json --out club");
+        place.ok("election ceremony club --bits 256 --shares 2/3 --out secret");
+        place.ok("election register club voters.csv --out credentials.jsonl --open");
+        place.ok("election vote club --credential credentials.jsonl --ballots votes.csv");
+        place.ok("election tally club");
+        if available() || weight == 2 {
+            refused(&place, &share("2", "--machine --out 2.json"), &expected);
+        }
+        for folder in ["club", "secret"] {
+            fs::remove_dir_all(place.file(folder)).unwrap();
+        }
+        fs::remove_file(place.file("credentials.jsonl")).unwrap();
+    }
+}
+
 /// What a machine was not built for is refused before it is asked.
 #[test]
 fn elections_that_do_not_fit_are_refused() {
@@ -133,7 +203,7 @@ fn elections_that_do_not_fit_are_refused() {
     let line = vote("00000000", "--machine --choose Chair=Zed");
     refused(&place, &line, "--choose names no CONTEST=CANDIDATE of this election");
     let line = vote("00000000", "--choose Chair=Ada --engine ballot-machine");
-    refused(&place, &line, "the engine 'ballot-machine' only makes ballots");
+    refused(&place, &line, "the engine 'ballot-machine' only makes and counts ballots");
     refused(&place, &vote("00000000", &format!("{ada} --engine mesa")), "the engine 'mesa' ");
 
     let three = r#"{ "title": "C", "candidates": ["a", "b", "c"], "method": "approval" }"#;

@@ -283,6 +283,9 @@ pub struct ElectionDecryptShare {
     /// The trustee's share of the private key, share-N.json
     #[arg(long, value_name = "FILE")]
     pub share: PathBuf,
+    /// Have a ballot machine's tally board count the ballots and make the share; SETTINGS say which one, and what of it
+    #[arg(long, value_name = "SETTINGS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub machine: Option<String>,
     /// The share of the decryption, for the organiser
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,

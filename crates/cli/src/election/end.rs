@@ -6,6 +6,7 @@ use hearith_election::{Body, Notice, Of, Phase};
 
 use super::office::{Office, of, record, text, write_new};
 use super::outcome::print_outcome;
+use super::tally_board::{self, Verified};
 use super::verify::verified;
 use crate::args::{ElectionDecryptShare, ElectionFinish, ElectionTally};
 use crate::engines::print;
@@ -32,11 +33,16 @@ pub(super) fn decrypt_share(session: &Session, command: &ElectionDecryptShare) -
     let trustee = KeyFile::open(&command.share)?.share(session)?;
     let (source, place) = record(&command.record, command.ca.as_deref())?;
     let report = verified(session, &*source, &place)?;
-    let state = report.state.as_ref();
-    let Some((election, tally)) = state.and_then(|state| Some((state.election(), state.tally()?))) else {
+    let Some((state, tally)) = report.state.as_ref().and_then(|state| Some((state, state.tally()?))) else {
         return Err(Failure::at(place, "there is no tally yet"));
     };
-    let share = election.share(&trustee, tally).map_err(|error| of(&command.share, error))?;
+    let share = match &command.machine {
+        Some(settings) => {
+            let record = Verified { source: &*source, name: &place, state, tally };
+            tally_board::share(session, command, settings, &record, &trustee)?
+        }
+        None => state.election().share(&trustee, tally).map_err(|error| of(&command.share, error))?,
+    };
     write_new(&command.out, Access::Usual, &Notice::unsigned(Body::Share(share)).to_json())
 }
 

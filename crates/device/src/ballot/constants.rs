@@ -15,6 +15,8 @@ pub struct Constants {
     pub inverse: Vec<u64>,
     /// `R^2 mod n^2`, for the `R` of the board's products.
     pub enter: Vec<u64>,
+    /// `R^3 mod n^2`.
+    pub cube: Vec<u64>,
     /// `R mod n^2`.
     pub zero: Vec<u64>,
     /// `(1 + n) R mod n^2`.
@@ -52,8 +54,8 @@ impl Constants {
         let digit_limbs = natural::limbs_of(digit_bits);
         let mut inverse = natural::divide_exact(&vec![u64::MAX; digit_limbs], &modulus, digit_limbs);
         natural::clear_bits_from(&mut inverse, digit_bits);
-        let enter = power_modulo(squared, 2 * r_bits).to_vec();
-        Ok(Self { inverse: inverse.to_vec(), enter, zero, one, plus, minus, base, n, h, modulus })
+        let [enter, cube] = [2, 3].map(|power| power_modulo(squared, power * r_bits).to_vec());
+        Ok(Self { inverse: inverse.to_vec(), enter, cube, zero, one, plus, minus, base, n, h, modulus })
     }
 }
 

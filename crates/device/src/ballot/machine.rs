@@ -9,7 +9,7 @@ use super::{Answer, Booth, Form, Opening, Sealed, Sum};
 use crate::{Error, ErrorKind, System};
 
 /// The ballot machine, as users name it.
-pub static BALLOT_MACHINE: System = System { name: "ballot-machine", does: "makes ballots" };
+pub static BALLOT_MACHINE: System = System { name: "ballot-machine", does: "makes and counts ballots" };
 
 /// Ballots that are begun again before a machine is given up that drops them all.
 const BEGINNINGS: usize = 8;
@@ -77,18 +77,24 @@ impl Size {
     /// # Errors
     /// [`ErrorKind::KeySize`], [`ErrorKind::TooManyContests`], [`ErrorKind::TooManyMarks`].
     pub fn check(&self, setup: &Setup<'_>) -> Result<(), Error> {
-        let (bits, contests) = (setup.key.bits(), setup.contests.len());
+        let marks: Vec<usize> = setup.contests.iter().map(|rules| rules.marks).collect();
+        self.check_marks(setup.key.bits(), &marks)
+    }
+
+    /// Checks that contests of so many marks each fit, with a key whose `n` has so many bits.
+    ///
+    /// # Errors
+    /// As [`Size::check`].
+    pub fn check_marks(&self, bits: u32, marks: &[usize]) -> Result<(), Error> {
+        let contests = marks.len();
         if bits != self.key_bits {
             return Err(ErrorKind::KeySize { bits, takes: self.key_bits }.into());
         }
         if contests > self.contests {
             return Err(ErrorKind::TooManyContests { contests, most: self.contests }.into());
         }
-        match setup.contests.iter().position(|rules| rules.marks > self.marks) {
-            Some(contest) => {
-                let marks = setup.contests[contest].marks;
-                Err(ErrorKind::TooManyMarks { contest, marks, most: self.marks }.into())
-            }
+        match marks.iter().position(|&marks| marks > self.marks) {
+            Some(contest) => Err(ErrorKind::TooManyMarks { contest, marks: marks[contest], most: self.marks }.into()),
             None => Ok(()),
         }
     }

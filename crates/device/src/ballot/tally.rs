@@ -3,16 +3,78 @@
 
 use std::fmt;
 
+use hearith_paillier::PublicKey;
 use zeroize::Zeroizing;
 
 use super::{Line, bytes};
 use crate::{Error, ErrorKind};
+
+/// How often a board is asked that goes on counting nothing, until it is given up.
+const QUESTIONS: usize = 200;
 
 /// What answers a refused order.
 const DECLINED: u32 = 3;
 /// Bits by which what a trustee keeps may be longer than `n^2`, and by which an answer of a proof is.
 const EXPONENT_BITS: usize = 64;
 const ANSWER_BITS: usize = 512;
+
+/// The capability of counting ballots, and of making a trustee's shares of what they come to.
+pub trait CountsBallots {
+    /// A tally board that is set up for an election and a trustee, and to which these ballots are on their way. The settings are as in
+    /// [`MakesBallots::set_up`](super::MakesBallots::set_up).
+    ///
+    /// # Errors
+    /// [`ErrorKind::KeySize`], [`ErrorKind::TooManyContests`], [`ErrorKind::TooManyMarks`], [`ErrorKind::TooManyBallots`], [`ErrorKind::Settings`], or the board
+    /// cannot be reached.
+    fn set_up_tally(&self, setup: &TallySetup<'_>, ballots: &[Counted], settings: &str) -> Result<Tally, Error>;
+}
+
+/// What a tally board is told of an election and of the trustee whose it is: all of it public. Numbers are big-endian.
+#[derive(Clone, Debug)]
+pub struct TallySetup<'a> {
+    /// What ballots are encrypted with.
+    pub key: &'a PublicKey,
+    /// The election's id.
+    pub election: [u8; 32],
+    /// Marks of each contest.
+    pub marks: &'a [usize],
+    /// `v`.
+    pub generator: Vec<u8>,
+    /// The trustee's `v_i`.
+    pub verifier: Vec<u8>,
+    /// How many trustees it takes.
+    pub needed: u32,
+    /// How many there are.
+    pub trustees: u32,
+    /// The trustee's number, from 1.
+    pub trustee: u32,
+}
+
+/// A ballot for one contest as it is counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The contest.
+    pub contest: u32,
+    /// Whose it is: no two in a contest have the same number, of 24 bits.
+    pub number: u32,
+    /// The marks' ciphertexts, big-endian.
+    pub ciphertexts: Vec<Vec<u8>>,
+}
+
+impl Counted {
+    /// The message to a board for keys of so many bytes and ballots of so many marks. Marks that the contest has not hold 0.
+    pub fn words(&self, key_bytes: usize, marks: usize) -> Vec<u32> {
+        let number = key_bytes / 2;
+        let mut words = vec![self.contest << 24 | self.number, self.number, self.contest];
+        for ciphertext in &self.ciphertexts {
+            words.extend(little_endian(ciphertext, number).iter());
+        }
+        for _ in self.ciphertexts.len()..marks {
+            words.extend(little_endian(&[1], number).iter());
+        }
+        words
+    }
+}
 
 /// Why the board refuses an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,11 +213,16 @@ fn exponent(share: &[u8], key_bytes: usize) -> Result<Zeroizing<Vec<u32>>, Error
     if share.len() > width {
         return Err(ErrorKind::OrderDeclined { decline: Decline::WrongShare }.into());
     }
-    let mut words = Zeroizing::new(vec![0; width / 4]);
-    for (at, &byte) in share.iter().rev().enumerate() {
+    Ok(little_endian(share, width / 4))
+}
+
+/// A number in so many words, the lowest first; bytes above are left away.
+fn little_endian(number: &[u8], width: usize) -> Zeroizing<Vec<u32>> {
+    let mut words = Zeroizing::new(vec![0; width]);
+    for (at, &byte) in number.iter().rev().enumerate().take(4 * width) {
         words[at / 4] |= u32::from(byte) << (8 * (at % 4));
     }
-    Ok(words)
+    words
 }
 
 /// A share of a decryption in its bytes.
@@ -190,6 +257,23 @@ impl Tally {
             Reply::Count(count) => Ok(count),
             _ => Err(ErrorKind::WrongAnswer.into()),
         }
+    }
+
+    /// Waits until it has counted so many ballots.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotCounted`] if it does not, or as [`Tally::count`].
+    pub fn wait_for(&mut self, ballots: u32) -> Result<(), Error> {
+        let (mut counted, mut asked) = (0, 0);
+        while asked < QUESTIONS {
+            let now = self.count()?;
+            if now == ballots {
+                return Ok(());
+            }
+            asked = if now == counted { asked + 1 } else { 0 };
+            counted = now;
+        }
+        Err(ErrorKind::NotCounted { counted, ballots }.into())
     }
 
     /// The product of a mark's ciphertexts, big-endian.
@@ -278,6 +362,15 @@ mod tests {
     }
 
     #[test]
+    fn ballots_are_what_the_board_takes() {
+        let ballot = Counted { contest: 2, number: 5, ciphertexts: vec![[&[1, 2, 3, 4][..], &[0; 60]].concat()] };
+        let words = ballot.words(KEY, 2);
+        assert_eq!((&words[..4], words[18]), (&[2 << 24 | 5, 5, 2, 0][..], 0x0102_0304));
+        // A mark that the contest has not.
+        assert_eq!((words[19], words[20..].iter().sum::<u32>(), words.len()), (1, 0, 3 + 2 * 16));
+    }
+
+    #[test]
     fn replies_are_those_to_the_order() {
         let share = Order::Share { contest: 2, mark: 1 };
         let said: Vec<u32> = [5, 2, 1].into_iter().chain((0..80).map(|at| at / 16 + 1)).collect();
@@ -339,5 +432,34 @@ mod tests {
             assert!(matches!(error.kind(), ErrorKind::WrongAnswer));
         }
         assert_eq!(format!("{tally:?}"), "Tally(an echo)");
+    }
+
+    /// A board that counts up to a number.
+    struct Counter {
+        counted: u32,
+        last: u32,
+    }
+
+    impl Line for Counter {
+        fn describe(&self) -> String {
+            "a counter".into()
+        }
+
+        fn say(&mut self, _: &[u32]) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
+            self.counted = self.last.min(self.counted + 1);
+            Ok(vec![0, self.counted].into())
+        }
+    }
+
+    #[test]
+    fn boards_count_until_they_have_all_or_no_more() {
+        let tally = |last| Tally::new(Box::new(Counter { counted: 0, last }), KEY);
+        tally(1000).wait_for(1000).unwrap();
+        let error = tally(999).wait_for(1000).unwrap_err();
+        assert_eq!(error.to_string(), "the tally board counted 999 ballots of 1000");
     }
 }

@@ -7,7 +7,10 @@ use hearith_device::{Error, ErrorKind};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, SerialFlash};
 
+use super::line::{Station, spoil};
+use super::memory::Memory;
 use super::noise::NoiseSource;
+use super::settings::Settings;
 use super::terminal::Terminal;
 use super::wire::Wire;
 
@@ -142,7 +145,49 @@ impl EncryptorBoard {
     }
 }
 
-/// Limbs of a hash that is read as a number, the first digit the highest.
-fn limbs(hash: &[u8; 32]) -> Vec<u64> {
-    hash.rchunks(8).map(|limb| limb.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))).collect()
+/// The board at which voters vote, with nothing behind it: what is in its memory may be kept.
+#[derive(Debug)]
+pub(super) struct PollingStation {
+    board: EncryptorBoard,
+    memory: Option<Memory>,
+}
+
+impl PollingStation {
+    /// A board with a memory as the settings say, over wires as they say.
+    pub(super) fn new(mut board: EncryptorBoard, settings: &Settings) -> Result<Self, Error> {
+        let open = |path: &std::path::PathBuf| Memory::open(path, &mut board.flash.content);
+        let memory = settings.flash.as_ref().map(open).transpose()?;
+        board.noise.fault = settings.noise;
+        spoil(&mut board.wires, settings.wire, settings.cut);
+        Ok(Self { board, memory })
+    }
+}
+
+impl Station for PollingStation {
+    fn design(&self) -> &'static Design {
+        self.board.bench.model.design()
+    }
+
+    fn terminal(&mut self) -> &mut Terminal {
+        &mut self.board.terminal
+    }
+
+    fn step(&mut self) {
+        // There is no tally board.
+        self.board.step(false);
+    }
+
+    /// What the board says of its memory is so when it is heard.
+    fn answered(&mut self) -> Result<(), Error> {
+        self.memory.as_mut().map_or(Ok(()), |memory| memory.keep(&self.board.flash.content))
+    }
+
+    fn reset(&mut self) {
+        self.board.reset(false);
+    }
+}
+
+/// Limbs of bytes that are read as a number, the first digit the highest.
+pub(super) fn limbs(bytes: &[u8]) -> Vec<u64> {
+    bytes.rchunks(8).map(|limb| limb.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))).collect()
 }

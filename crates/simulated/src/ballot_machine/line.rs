@@ -1,64 +1,59 @@
-//! A simulated machine behind the driver's line.
+//! A simulated board behind the driver's line.
 
 use hearith_device::ballot::Line;
 use hearith_device::{Error, ErrorKind};
+use hearith_verilated::Design;
 use zeroize::Zeroizing;
 
-use super::board::EncryptorBoard;
-use super::memory::Memory;
-use super::settings::Settings;
+use super::terminal::Terminal;
+use super::wire::Wire;
 
-/// Cycles without a message until the board counts as silent: more than a full log takes to be read, and any part of a ballot to be made.
+/// Cycles without a message until the board counts as silent: more than a full log takes to be read, and any part of a ballot, or a share, to be made.
 const PATIENCE: u64 = 4_000_000;
 /// How often the terminal's end of the line may say that the board did not answer, however often it was asked.
 const SILENCES: u32 = 2;
 
+/// A board with everything around it.
+pub(super) trait Station {
+    /// What is simulated.
+    fn design(&self) -> &'static Design;
+
+    /// The end of its line.
+    fn terminal(&mut self) -> &mut Terminal;
+
+    /// A cycle of all of it.
+    fn step(&mut self);
+
+    /// What has to be done before a message of the board is heard.
+    fn answered(&mut self) -> Result<(), Error>;
+
+    /// The board is reset.
+    fn reset(&mut self);
+}
+
 /// The serial line of a board that is simulated as long as somebody listens.
 #[derive(Debug)]
-pub(super) struct SimulatedLine {
-    board: EncryptorBoard,
-    memory: Option<Memory>,
-}
+pub(super) struct SimulatedLine<S: Station>(pub(super) S);
 
-impl SimulatedLine {
-    /// The line of a board with a memory as the settings say, over wires as they say.
-    pub(super) fn new(mut board: EncryptorBoard, settings: &Settings) -> Result<Self, Error> {
-        let open = |path: &std::path::PathBuf| Memory::open(path, &mut board.flash.content);
-        let memory = settings.flash.as_ref().map(open).transpose()?;
-        board.noise.fault = settings.noise;
-        for wire in &mut board.wires {
-            wire.set_rate(settings.wire.unwrap_or(0.0));
-            if settings.cut {
-                wire.cut();
-            }
-        }
-        Ok(Self { board, memory })
-    }
-}
-
-impl Line for SimulatedLine {
+impl<S: Station> Line for SimulatedLine<S> {
     fn describe(&self) -> String {
-        format!("simulated {}", self.board.bench.model.design().name())
+        format!("simulated {}", self.0.design().name())
     }
 
     fn say(&mut self, words: &[u32]) -> Result<(), Error> {
-        self.board.terminal.say(words);
+        self.0.terminal().say(words);
         Ok(())
     }
 
     fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
         let mut silences = 0;
         for _ in 0..PATIENCE {
-            // There is no tally board.
-            self.board.step(false);
-            if let Some(words) = self.board.terminal.hear() {
-                // What the board says of its memory is so when it is heard.
-                if let Some(memory) = &mut self.memory {
-                    memory.keep(&self.board.flash.content)?;
-                }
+            self.0.step();
+            if let Some(words) = self.0.terminal().hear() {
+                self.0.answered()?;
                 return Ok(words);
             }
-            silences += u32::from(self.board.terminal.misses_the_board());
+            silences += u32::from(self.0.terminal().misses_the_board());
             if silences == SILENCES {
                 break;
             }
@@ -67,10 +62,20 @@ impl Line for SimulatedLine {
     }
 }
 
-impl Drop for SimulatedLine {
-    /// Registers and queues are cleared: what could open a ballot that was neither cast nor opened is among them.
+impl<S: Station> Drop for SimulatedLine<S> {
+    /// Registers and queues are cleared: what could open a ballot that was neither cast nor opened is among them, or a trustee's share of the key.
     fn drop(&mut self) {
-        self.board.reset(false);
-        self.board.terminal.reset();
+        self.0.reset();
+        self.0.terminal().reset();
+    }
+}
+
+/// Wires as the settings say: the part of their bits that is wrong, or cut.
+pub(super) fn spoil(wires: &mut [Wire], rate: Option<f64>, cut: bool) {
+    for wire in wires {
+        wire.set_rate(rate.unwrap_or(0.0));
+        if cut {
+            wire.cut();
+        }
     }
 }

@@ -1,0 +1,210 @@
+//! The tally board with what it is wired to: its noise source, a terminal, and where its ballots come from.
+
+use std::sync::Arc;
+
+use hearith_device::ballot::{Constants, Counted, Size, TallySetup};
+use hearith_device::{Error, ErrorKind};
+use hearith_verilated::Design;
+use hearith_verilated::bench::{Bench, Source};
+
+use super::board::{ToTally, limbs};
+use super::line::{Station, spoil};
+use super::noise::NoiseSource;
+use super::settings::Settings;
+use super::terminal::Terminal;
+use super::wire::Wire;
+use crate::designs::BALLOT_FEEDER;
+
+/// Tags of the board, of its terminal and of what ballots come from, before those of resets.
+const TAG: u64 = 0x8000;
+const TERMINAL: u16 = 0x2000;
+const FEEDER: u64 = 0xc000;
+
+/// A tally board in reset until it is made, its noise source, and its serial line with a terminal at the other end. The line that ballots come over is whoever's who
+/// steps it.
+#[derive(Debug)]
+pub struct TallyBoard {
+    /// The board itself.
+    pub bench: Bench,
+    /// Where its randomness is from.
+    pub noise: NoiseSource,
+    /// What orders are said to.
+    pub terminal: Terminal,
+    /// The wires from the terminal, to it, from where ballots come, and to there.
+    pub wires: [Wire; 4],
+    tag: u64,
+}
+
+impl TallyBoard {
+    /// One whose wires carry everything.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Transport`] if the program was built without Verilator.
+    pub fn new(design: &'static Design, seed: u64) -> Result<Self, Error> {
+        let instantiate =
+            |design: &'static Design| design.instantiate().map_err(|error| ErrorKind::Transport(Arc::new(error)));
+        instantiate(Terminal::DESIGN)?;
+        let mut bench = Bench::new(instantiate(design)?, seed);
+        bench.model.set("tag_i", TAG + 1);
+        let wires = [10, 11, 12, 13].map(|wire| Wire::new(0.0, wire * 100 + seed));
+        let terminal = Terminal::new(TERMINAL + seed as u16);
+        Ok(Self { bench, noise: NoiseSource::new(), terminal, wires, tag: 1 })
+    }
+
+    /// What it was built for: ballots in place of voters.
+    pub fn size(design: &Design) -> Size {
+        Size {
+            key_bits: design.parameter("N") / 2,
+            contests: design.parameter("Contests") as usize,
+            marks: design.parameter("Candidates") as usize,
+            voters: design.parameter("Slots"),
+        }
+    }
+
+    /// Gives it an election's key and id, and makes it a trustee's. It has no private key: totals of a whole key it does not decrypt.
+    ///
+    /// # Errors
+    /// As [`Size::check`] and [`Constants::new`].
+    pub fn set_up(&mut self, setup: &TallySetup<'_>) -> Result<(), Error> {
+        let model = &mut self.bench.model;
+        Self::size(model.design()).check_marks(setup.key.bits(), setup.marks)?;
+        let key = Constants::new(setup.key, model.design().parameter("Digit"))?;
+        let numbers = [
+            ("generator_i", limbs(&setup.generator)),
+            ("verifier_i", limbs(&setup.verifier)),
+            ("needed_i", vec![setup.needed.into()]),
+            ("trustees_i", vec![setup.trustees.into()]),
+            ("trustee_i", vec![setup.trustee.into()]),
+            ("modulus_i", key.modulus),
+            ("inverse_i", key.inverse),
+            ("enter_i", key.enter),
+            ("cube_i", key.cube),
+            ("unit_i", key.zero),
+            ("n_i", key.n),
+            ("election_i", limbs(&setup.election)),
+        ];
+        numbers.iter().for_each(|(port, number)| model.set_limbs(port, number));
+        Ok(())
+    }
+
+    /// The level that it puts on the wire to where ballots come from.
+    pub fn cipo(&mut self) -> bool {
+        let level = self.bench.model.bit("cipo_o");
+        self.wires[3].carry(level)
+    }
+
+    /// A cycle of the board and its terminal, with what comes from where ballots are.
+    pub fn step(&mut self, ballots: ToTally) {
+        let said = self.bench.model.bit("tx_o");
+        let [to_board, from_board, copi, _] = &mut self.wires;
+        let noise = self.noise.bit();
+        let inputs = [
+            ("rx_i", to_board.carry(self.terminal.level())),
+            ("copi_i", copi.carry(ballots.copi)),
+            ("sck_i", ballots.sck),
+            ("cs_ni", ballots.cs_n),
+            ("noise_i", noise.unwrap_or_default()),
+            ("noise_valid_i", noise.is_some()),
+        ];
+        inputs.into_iter().for_each(|(port, level)| self.bench.model.set(port, level));
+        self.bench.step();
+        self.terminal.step(from_board.carry(said));
+    }
+
+    /// It is reset, and forgets everything.
+    pub fn reset(&mut self) {
+        self.tag += 1;
+        self.bench.reset();
+        self.bench.model.set("tag_i", TAG + self.tag);
+    }
+}
+
+/// What ballots come from where there is no encryptor board: the other end of the line, with all of them.
+#[derive(Debug)]
+pub struct Feeder {
+    bench: Bench,
+    source: Source,
+}
+
+impl Feeder {
+    /// One with nothing to say.
+    ///
+    /// # Errors
+    /// As [`TallyBoard::new`].
+    pub fn new() -> Result<Self, Error> {
+        let model = BALLOT_FEEDER.instantiate().map_err(|error| ErrorKind::Transport(Arc::new(error)))?;
+        let mut bench = Bench::new(model, 0);
+        let source = bench.source("in_valid_i", "in_ready_o", &["in_data_i", "in_last_i"]);
+        bench.model.set("tag_i", FEEDER);
+        Ok(Self { bench, source })
+    }
+
+    /// Takes a message for the board.
+    pub fn say(&mut self, words: &[u32]) {
+        for (at, &word) in words.iter().enumerate() {
+            self.bench.push(self.source, &[&[word.into()], &[u64::from(at + 1 == words.len())]]);
+        }
+    }
+
+    /// What it puts on the wires to the board.
+    pub fn to_tally(&self) -> ToTally {
+        let bit = |port: &str| self.bench.model.bit(port);
+        ToTally { cs_n: bit("cs_no"), sck: bit("sck_o"), copi: bit("copi_o") }
+    }
+
+    /// A cycle, with the level of the wire from the board.
+    pub fn step(&mut self, cipo: bool) {
+        self.bench.model.set("cipo_i", cipo);
+        self.bench.step();
+    }
+}
+
+/// A tally board that gets ballots from where there is no encryptor board.
+#[derive(Debug)]
+pub(super) struct CountingStation {
+    board: TallyBoard,
+    feeder: Feeder,
+}
+
+impl CountingStation {
+    /// A board to which all these ballots are on their way, over wires as the settings say.
+    pub(super) fn new(mut board: TallyBoard, ballots: &[Counted], settings: &Settings) -> Result<Self, Error> {
+        let size = TallyBoard::size(board.bench.model.design());
+        let most = size.voters as usize;
+        if ballots.len() > most {
+            return Err(ErrorKind::TooManyBallots { ballots: ballots.len(), most }.into());
+        }
+        board.noise.fault = settings.noise;
+        let (line, peripheral) = board.wires.split_at_mut(2);
+        spoil(line, settings.wire, settings.cut);
+        spoil(peripheral, settings.wire, false);
+        let mut feeder = Feeder::new()?;
+        let words = ballots.iter().map(|ballot| ballot.words(size.key_bits as usize / 8, size.marks));
+        words.for_each(|words| feeder.say(&words));
+        Ok(Self { board, feeder })
+    }
+}
+
+impl Station for CountingStation {
+    fn design(&self) -> &'static Design {
+        self.board.bench.model.design()
+    }
+
+    fn terminal(&mut self) -> &mut Terminal {
+        &mut self.board.terminal
+    }
+
+    fn step(&mut self) {
+        let (ballots, cipo) = (self.feeder.to_tally(), self.board.cipo());
+        self.feeder.step(cipo);
+        self.board.step(ballots);
+    }
+
+    fn answered(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.board.reset();
+    }
+}
