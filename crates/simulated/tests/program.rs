@@ -139,7 +139,7 @@ fn devices_refuse_what_they_cannot_do() {
     let run = place.run("engines --engine abacus");
     let named = "devices: mesa (decrypts), mesa-dual (decrypts), residue-bank (converts integers to residues), \
         coproc (encrypts, adds up and decrypts), dghv (encrypts with keys over the integers), \
-        ballot-machine (makes ballots)";
+        ballot-machine (makes and counts ballots)";
     assert!(run.stderr.trim_end().ends_with(named), "{}", run.stderr);
     if available() {
         place.ok("keygen --bits 3072 --out large");
