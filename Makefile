@@ -170,10 +170,11 @@ hardware-tools:
 	@scripts/setup.sh test
 	@$(HARDWARE_PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement synth/requirements.txt
 
-synth: synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories ## synthesise, place and route all hardware, write bench/results/{mesa,rns,coproc,dghv-hardware,ballot-machine,memories}.md (many hours)
+synth: synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories ## synthesise, place and route all hardware, write bench/results/{mesa,mesa-clocks,rns,coproc,dghv-hardware,ballot-machine,memories}.md (many hours)
 
 synth-mesa: hardware-tools ## the same of the arithmetic cores and MESA alone
 	$(HARDWARE_PYTHON) synth/mesa.py --jobs $(SYNTH_JOBS)
+	$(HARDWARE_PYTHON) synth/mesa_clocks.py --jobs $(SYNTH_JOBS)
 
 synth-rns: hardware-tools ## the same of the residue units alone
 	$(HARDWARE_PYTHON) synth/rns.py --jobs $(SYNTH_JOBS)

@@ -1,0 +1,88 @@
+"""Places and routes MESA's multipliers, ladders and small decryptors on an ECP5 with registers packed into its multipliers (packing.py), and writes
+`bench/results/mesa-clocks.md`.
+
+A result is kept in target/synth until a source that it depends on changes, so jobs can be run in any order and in parts: `--list` names them, `--only WORD`
+runs those whose name contains a word, `--jobs 2` two at a time.
+"""
+
+import argparse
+import sys
+
+import mesa
+import packing
+import routing
+import tools
+from tables import table
+
+# In a decryptor, too, digits have registers on their way across the chip.
+TOP = {"W": 17, "V": 17, "D": 5}
+DESIGNS = {
+    "mont_mul_cios, 1024 bits": ("mont_mul_cios", {"N": 1024, **mesa.CIOS_ECP5}),
+    "mont_mul_cios, 256 bits": ("mont_mul_cios", {"N": 256, **mesa.CIOS_ECP5}),
+    "mod_exp_ladder, 256 bits": ("mod_exp_ladder", mesa.cores(256, mesa.CIOS_ECP5, mesa.LADDER_ECP5)["mod_exp_ladder"]),
+    "mesa, 64 bits, 2 stages": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32, **TOP}),
+    "mesa, 128 bits, 1 stage": ("mesa", {"N": 128, "Stages": 1, "StreamBits": 32, **TOP}),
+    "mesa_dual, 64 bits, 2 lanes": mesa.ROUTED_TOPS["mesa_dual, 64 bits, 2 lanes"],
+    "mesa_dual, 128 bits, 2 lanes": mesa.ROUTED_TOPS["mesa_dual, 128 bits, 2 lanes"],
+}
+
+
+def jobs():
+    """Every placement by its name."""
+    found = {}
+    for label, design in DESIGNS.items():
+        found |= routing.clock_jobs(label, *design, packed=True)
+    return found
+
+
+def table_clocks():
+    rows = []
+    for label, (top, parameters) in DESIGNS.items():
+        found = routing.clocks(top, parameters, packed=True)
+        settings = ", ".join(f"{name} = {value}" for name, value in parameters.items() if name in ("W", "V", "D", "Near"))
+        least, median = routing.least_and_median(found)
+        cells = [""] * (3 + len(packing.PLACES)) + [""]
+        if found:
+            used, packed = found[0]["used"], found[0]["packed"]
+            cells = [*(used.get(kind, 0) for kind in ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D")), *packed.values(), routing.path_text(found)]
+        rows.append((label, settings, least, median, *cells))
+    head = ("core", "parameters", "MHz, least", "MHz, median", "LUT4 and carries", "FF", "MULT18X18D")
+    return table((*head, "INPUTA", "INPUTB", "OUTPUT", "longest path of the slowest placement"), rows)
+
+
+TEXT = """# MESA's clocks with registers inside multipliers
+
+Written by `make synth-mesa` (synth/mesa_clocks.py) with {tools}. An ECP5's MULT18X18D has a register at
+each operand and one behind the product, as every multiplier here has them in its description; Yosys leaves them outside, where they take flip-flops, and wires to and from the
+block. Here they are packed into the blocks between synthesis and placement (synth/packing.py, which changes no value and no cycle: `scripts/tests/test_packing.py`),
+and nextpnr is asked for 200 MHz and not for 100, since its placer tells paths apart only where the worst of them misses the clock. Otherwise all is as in the
+last table of [mesa.md](mesa.md): LFE5U-85F, speed grade 8, shift registers around the design whose cells are taken off, seeds 1 to {seeds}: the least clock and the
+median of as many placements as is said. INPUTA, INPUTB and OUTPUT are the blocks that have these registers. No bitstream of such a netlist has been loaded into a device.
+
+{table}
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="print the names of all jobs, and run none")
+    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
+    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
+    parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
+    arguments = parser.parse_args()
+    if arguments.list:
+        print("\n".join(jobs()))
+        return
+    tools.take_up("mesa-clocks")
+    failures = 0 if arguments.kept else tools.run_jobs(jobs(), arguments.only, arguments.jobs)
+    if not arguments.only:
+        # What failed is not tried again.
+        tools.ONLY_KEPT = True
+        used = ", ".join(f"{name} {version}" for name, version in tools.TOOLS.items())
+        tools.publish("mesa-clocks", TEXT.format(tools=used, seeds=len(routing.SEEDS), table=table_clocks()))
+    if failures:
+        sys.exit(f"{failures} of the jobs failed")
+
+
+if __name__ == "__main__":
+    main()
