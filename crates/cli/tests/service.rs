@@ -4,14 +4,16 @@ mod common;
 #[path = "common/serving.rs"]
 mod serving;
 
+use std::fs::File;
 use std::io::Write;
 use std::net::TcpStream;
 use std::ops::Range;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use common::{Place, Run, STAFF};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use serde_json::Value;
 use serving::{Service, shown};
 
 #[test]
@@ -288,4 +290,41 @@ fn limits_are_those_that_were_asked_for() {
     place.fails(&encrypt("keys").replace("keys.parquet", "again.parquet"), &format!("{url}: 1 clients are connected"));
     drop(held);
     assert_eq!(service.end("-TERM"), Some(0));
+}
+
+/// Every line has fields that are known, of words, counts and the service's own address: nothing that a client sent.
+#[test]
+fn logs_hold_nothing_of_what_was_computed() {
+    const FIELDS: [&str; 10] =
+        ["timestamp", "level", "message", "address", "metrics", "engine", "decrypts", "operation", "reason", "row"];
+    let place = Place::new();
+    place.write("in.csv", "x\n748159263\n");
+    let log = File::create(place.file("log")).unwrap();
+    let line = "serve --key keys/private.json --listen 127.0.0.1:0 --json";
+    let mut server = place.command(line.split_whitespace()).stderr(log).spawn().unwrap();
+    let url = loop {
+        let first = place.read("log").lines().find_map(|line| serde_json::from_str::<Value>(line).ok());
+        match first {
+            Some(first) => break format!("http://{}", first["address"].as_str().unwrap()),
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    for keys in ["keys", "other"] {
+        place.ok(&format!("encrypt --key {keys}/public.json --column x --remote {url} in.csv --out {keys}.parquet"));
+    }
+    place.ok(&format!("decrypt --key keys/public.json --remote {url} keys.parquet --out out.csv"));
+    place.fails(
+        &format!("decrypt --key other/public.json --remote {url} other.parquet --out other.csv"),
+        &format!("{url}: the service has no private key"),
+    );
+    assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());
+    assert!(server.wait().unwrap().success());
+    let log = place.read("log");
+    assert!(log.contains("NO_PRIVATE_KEY"), "the refusal is told: {log}");
+    // The warning of a small key comes before the log begins.
+    for line in log.lines().filter(|line| !line.ends_with("INSECURE")) {
+        let Value::Object(fields) = serde_json::from_str(line).unwrap() else { panic!("{line}") };
+        assert!(fields.keys().all(|name| FIELDS.contains(&name.as_str())), "{line}");
+        assert!(!line.contains("748159263"), "{line}");
+    }
 }
