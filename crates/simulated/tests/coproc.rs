@@ -764,7 +764,10 @@ fn breaks_off(design: &'static Design) {
         assert!(private.decrypt(&device.encrypt(&plain).unwrap()).unwrap() == plain);
     }
     shared.disturb(Fault::Reset(3));
+    assert_eq!(kept(&shared), [true; 4]);
     is(&device.decrypt(&fresh).unwrap_err(), ErrorKind::WasReset);
+    shared.simulated().idle(200);
+    assert_eq!(kept(&shared), [false; 4], "a reset leaves neither numbers nor a key");
     is(&device.decrypt(&fresh).unwrap_err(), ErrorKind::NoKey);
     device.load_private_key(&private).unwrap();
     assert!(device.decrypt(&fresh).unwrap() == plain);

@@ -115,6 +115,44 @@ fn a_service_decrypts_on_its_devices() {
     place.fails("serve --engine mesa-dual", "a device decrypts, which takes a private key");
 }
 
+/// With the keys that its clients register, one after the other, and no private one. What no device takes is left to the CPU.
+#[test]
+fn a_service_computes_on_its_coprocessor() {
+    let place = totals();
+    let coproc = KINDS.iter().find(|kind| kind.system().name == "coproc").unwrap();
+    if !coproc.state().available {
+        return place.fails("serve --engine coproc", "engine coproc: it needs Verilator");
+    }
+    let service = Service::start(&place, "--engine coproc --metrics 127.0.0.1:0");
+    let metrics = || shown(service.metrics.as_ref().unwrap());
+    let did = |processor: &str, operation: &str| {
+        metrics().contains(&format!("hearith_batch_rows_count{{processor=\"{processor}\",operation=\"{operation}\"}}"))
+    };
+    for keys in ["keys", "other", "keys"] {
+        let decrypt = format!("decrypt --key {keys}/private.json totals.parquet");
+        for line in [ENCRYPT, SUM] {
+            place.ok(&line.replace("keys", keys));
+        }
+        let expected = place.ok(&decrypt).text();
+        for line in [ENCRYPT, SUM] {
+            place.ok(&format!("{line} --remote {}", service.url).replace("keys", keys));
+        }
+        assert_eq!(place.ok(&decrypt).text(), expected, "{keys}");
+    }
+    assert!(did("coproc", "encrypt") && did("coproc", "sum_groups"), "{}", metrics());
+    assert_eq!(
+        metrics().matches("hearith_batch_rows_count").count(),
+        2,
+        "the CPU was asked for nothing: {}",
+        metrics()
+    );
+    place.ok("keygen --bits 2048 --out large");
+    place.ok(&format!("{ENCRYPT} --remote {}", service.url).replace("keys", "large"));
+    assert!(metrics().contains("hearith_set_aside 0"), "{}", metrics());
+    assert_eq!(metrics().matches("hearith_batch_rows_count").count(), 3, "{}", metrics());
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
 #[test]
 fn devices_are_listed_with_their_parameters_or_what_is_missing() {
     let place = Place::new();
