@@ -1,6 +1,6 @@
 //! Powers of two modulo a number, many doublings at a time: what Montgomery's constants are made of.
 
-use crate::natural::{bits_at, double, reduce_once};
+use crate::natural::{bits_at, double, mask, reduce_once};
 use zeroize::Zeroizing;
 
 /// Most doublings at a time: their quotient, from the leading 32 bits of both numbers, is right or too small by 1.
@@ -19,8 +19,8 @@ pub(crate) struct Doubling<'a> {
 impl<'a> Doubling<'a> {
     /// For a modulus of so many bits.
     pub(crate) fn new(m: &'a [u64], bits: u32) -> Self {
-        let divisor = if bits < LEAST_BITS { u64::MAX >> 32 } else { bits_at(m, bits as usize - 32, 32) } + 1;
-        Doubling { m, bits, reciprocal: Zeroizing::new(reciprocal(divisor)) }
+        let leading = if bits < LEAST_BITS { u64::MAX >> 32 } else { bits_at(m, bits as usize - 32, 32) };
+        Doubling { m, bits, reciprocal: Zeroizing::new(reciprocal(leading.wrapping_add(1))) }
     }
 
     /// Calls `step` for so many doublings in all, some at a time.
@@ -35,17 +35,18 @@ impl<'a> Doubling<'a> {
         if self.bits < LEAST_BITS {
             return (0..times).rev().fold(0, |quotient, bit| quotient << 1 | double(a, added >> bit & 1, self.m));
         }
-        // Too small by less than 3 / 128 before it is rounded down.
-        let quotient = bits_at(a, self.bits as usize - 32, 32) * *self.reciprocal >> (63 - times);
+        // Too small by less than 3 / 128 before it is rounded down. Nothing here overflows: a check for it would be a branch.
+        let quotient = bits_at(a, self.bits as usize - 32, 32).wrapping_mul(*self.reciprocal) >> (63 - times);
         let (mut shifted_out, mut carry) = (0, i128::from(added));
         for (a, &m) in a.iter_mut().zip(self.m) {
             let shifted = *a << times | shifted_out;
             shifted_out = *a >> (64 - times);
-            carry += i128::from(shifted) - i128::from(quotient) * i128::from(m);
+            let taken = i128::from(quotient).wrapping_mul(i128::from(m));
+            carry = carry.wrapping_add(i128::from(shifted)).wrapping_sub(taken);
             *a = carry as u64;
             carry >>= 64;
         }
-        quotient + reduce_once(a, (carry + i128::from(shifted_out)) as u64, self.m)
+        quotient.wrapping_add(reduce_once(a, carry.wrapping_add(i128::from(shifted_out)) as u64, self.m))
     }
 }
 
@@ -53,9 +54,9 @@ impl<'a> Doubling<'a> {
 fn reciprocal(divisor: u64) -> u64 {
     let (mut rest, mut quotient) = (1u64 << 31, 0);
     for _ in 0..32 {
-        let less = rest * 2;
-        let fits = 1 ^ (less.wrapping_sub(divisor) >> 63);
-        rest = less - (divisor & crate::natural::mask(fits));
+        let twice = rest << 1;
+        let fits = 1 ^ (twice.wrapping_sub(divisor) >> 63);
+        rest = twice.wrapping_sub(divisor & mask(fits));
         quotient = quotient << 1 | fits;
     }
     quotient
