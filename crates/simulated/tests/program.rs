@@ -92,7 +92,7 @@ fn a_service_decrypts_on_its_devices() {
     if !available() {
         return place.fails("serve --key keys/private.json --device mesa-dual", "engine mesa-dual: the design");
     }
-    for devices in ["--device mesa-dual", "--engine mesa-dual", "--engine coproc --device mesa-dual"] {
+    for devices in ["--device mesa-dual", "--engine mesa-dual", "--engine coproc --device mesa-dual,mesa"] {
         let service = Service::start(&place, &format!("--key keys/private.json --metrics 127.0.0.1:0 {devices}"));
         let remote = format!("decrypt --key keys/public.json --remote {} totals.parquet", service.url);
         assert_eq!(place.ok(&remote).text(), expected, "{devices}");
@@ -158,7 +158,7 @@ fn devices_are_listed_with_their_parameters_or_what_is_missing() {
     let place = Place::new();
     let text = place.ok("engines --engine mesa").text();
     let line = text.lines().find(|line| line.starts_with("mesa ")).unwrap();
-    let expected = if available() { "N = 256 with 4 MEs" } else { "needs Verilator" };
+    let expected = if available() { "N = 1024 with 12 MEs" } else { "needs Verilator" };
     assert!(line.contains(expected) && line.contains("chosen"), "{text}");
     assert_eq!(text.matches("chosen").count(), 1, "{text}");
 }
