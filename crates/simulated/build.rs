@@ -65,7 +65,7 @@ fn mesa() -> Vec<Design> {
             .source(REGISTERS)
             .shared(&SHARED)
             .optimisation(effort(bits));
-        mark(design, bits >= 1024)
+        mark(design, bits >= 2048)
     });
     // Shapes in which what the stages share is slower than a stage.
     let shapes = [2, 3].map(|stages| {

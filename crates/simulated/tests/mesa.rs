@@ -42,7 +42,6 @@ fn decrypts_256_bits() {
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
-#[cfg_attr(verilator, ignore = "long: make test-full")]
 fn decrypts_1024_bits() {
     several_keys(&MESA_1024, 1, 24);
 }
