@@ -341,11 +341,12 @@ def used(top, parameters):
     return kept("xc7-used", top, parameters, lambda name: resources(area(top, parameters).cells()))
 
 
-def parts(area, modules, cells, apart):
+def parts(area, modules, cells, apart=None):
     """What modules in a synthesised design take with what is below them, by `cells` of a count: how many of each there are, and what one takes.
 
     What was synthesised apart comes with what one of it takes, and is added up.
     """
+    apart = apart or {}
 
     def times(forms, place):
         """How many there are below a module."""

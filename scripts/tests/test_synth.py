@@ -257,3 +257,15 @@ def test_parts_are_counted_wherever_they_are():
     }
     with pytest.raises(tools.Failed, match="other is not in top"):
         tools.parts(tools.Area(modules, "top"), ["other"], tools.resources)
+
+
+def test_parts_synthesised_apart_are_added_up():
+    modules = {"top": {"half": 2, "aes": 1, "LUT6": 3}, "half": {"aes": 2, "LUT2": 5}}
+    found = tools.parts(
+        tools.Area(modules, "top"), ["aes", "half", "top"], tools.resources, {"aes": {"LUT": 100, "DSP": 1}}
+    )
+    assert {name: (times, cells["LUT"], cells["DSP"]) for name, (times, cells) in found.items()} == {
+        "aes": (5, 100, 1),
+        "half": (2, 205, 2),
+        "top": (1, 513, 5),
+    }
