@@ -25,6 +25,8 @@ TRANSFORMS = sorted((tools.ROOT / "rtl" / "ntt").glob("*.sv"))
 STREAMS = sorted((tools.ROOT / "rtl" / "blocks").glob("*.sv"))
 # And of the wires of links.
 LINKS = sorted((tools.ROOT / "rtl" / "links").glob("*.sv"))
+# And of encryption over the integers.
+INTEGERS = sorted((tools.ROOT / "rtl" / "dghv").glob("*.sv"))
 
 # Core: parameters, static inputs, operands, results (name: bits), what operands satisfy, what results satisfy, depth in cycles.
 CORES = {
@@ -146,7 +148,7 @@ def prove(core):
     tools.run([*smtbmc, problem], tools.WORK / f"{name}.log")
 
 
-# Blocks of rtl/lib, rtl/ntt and rtl/links, each with the harness of its name in synth/formal: cycles (steps of time where there are two clocks), and a mistake that
+# Blocks of rtl/lib, rtl/ntt, rtl/blocks, rtl/links and rtl/dghv, each with the harness of its name in synth/formal: cycles (steps of time where there are two clocks), and a mistake that
 # the proof must find, as pieces of the block's text and what stands there instead. A form of a block, of FORMS, has a name that goes on.
 BLOCKS = {
     "accelerator_registers": (18, {"else if (busy) write_cause": "else if (1'b0) write_cause"}),
@@ -165,12 +167,14 @@ BLOCKS = {
     "crc32": (2, {"(crc_o >> 1) ^": "{crc_o[0], crc_o[31:1]} ^"}),
     "folded_butterfly": (15, {"kept = second_qq ? difference : x": "kept = second_q ? difference : x"}),
     "folded_pace": (22, {"given_q <= !en_o && (given_q || (out_valid_o && out_ready_i))": "given_q <= 1'b0"}),
+    "memory_gate": (14, {"drain_i ? Width'(0) : wr_data_i": "wr_data_i"}),
     "packet_in": (13, {"(early && last_of_item) ? left_q - 16'd1 : left_q": "left_q"}),
     "packet_in_whole": (12, {"(beat_last || !last_of_packet)": "1'b1"}),
     "packet_keep": (14, {"s_last_i && !whole && at_end;": "s_last_i && !(&s_keep_i) && at_end;"}),
     "packet_out": (14, {"left_q == missing_i && beat_q": "beat_q"}),
     "packet_out_whole": (12, {"m_last_o = !one_missing;": "m_last_o = 1'b1;"}),
     "packet_port": (14, {"near_q ? 2'd2 : 2'd1": "2'd1"}),
+    "product_pairs": (17, {"!empty_o && below_x && y_word_o != '0": "!empty_o && below_x"}),
     "pulse_sync": (36, {"sent != seen_q": "sent && !seen_q"}),
     "ram_1r1w": (14, {"ready_o ? write_address_i : clear_address": "write_address_i"}),
     "ram_2rw": (12, {"(k == 0 && clear) ? clear_address : '0": "'0"}),
@@ -221,7 +225,7 @@ def block_sources(name):
     """The harness of a block, what it needs, and the block itself."""
     harness = HARNESSES / f"{name}.sv"
     named = set(re.findall(r"^ *(\w+) #?\(|^ *(\w+) u_", harness.read_text(), re.MULTILINE))
-    files = {path for pair in named for module in pair if module for path in tools.used_sources(module, LIBRARY + TRANSFORMS + STREAMS + LINKS)}
+    files = {path for pair in named for module in pair if module for path in tools.used_sources(module, LIBRARY + TRANSFORMS + STREAMS + LINKS + INTEGERS)}
     # Packages first.
     files = {path.stem: path for path in sorted(files, key=lambda path: (not path.stem.endswith("_pkg"), path.stem))}
     for part in {"follow", "in_step"} & {module for pair in named for module in pair}:
