@@ -153,6 +153,7 @@ fn integers(name: &str, [rounds, words, stream]: [u32; 3]) -> Design {
         .source("../../rtl/ntt/ntt_pkg.sv")
         .source("../../rtl/dghv/aes_pkg.sv")
         .source("../../rtl/dghv/dghv_pkg.sv")
+        .source("../../rtl/dghv/four_step_pkg.sv")
         .optimisation(2)
 }
 

@@ -10,7 +10,8 @@ const ROOT_128: &str = "66'd18446741870424883713";
 const ROOT_16384: &str = "66'd18026564079049828345";
 
 fn design(name: &str, top: &str) -> Design {
-    Design::new(name, top).source("dghv/dghv_pkg.sv").source("ntt/ntt_pkg.sv")
+    let design = Design::new(name, top).source("dghv/dghv_pkg.sv").source("ntt/ntt_pkg.sv");
+    design.source("dghv/four_step_pkg.sv")
 }
 
 /// Around blocks of 8 digits of 2 bits, in words of 8: everything as short as can be.
@@ -25,7 +26,7 @@ fn full(name: &str, top: &str) -> Design {
 }
 
 fn over_memory(name: &str, top: &str) -> Design {
-    design(name, top).source("dghv/four_step_pkg.sv").source("lib/axi4_pkg.sv")
+    design(name, top).source("lib/axi4_pkg.sv")
 }
 
 /// Products by four-step transforms, of columns and rows of up to 128 points and so many at least.
@@ -33,6 +34,13 @@ fn four_step(name: &str, top: &str, columns: u32, base: u32) -> Design {
     let low = columns.ilog2() - 1;
     let design = over_memory(name, top).parameter("High", 7 - low).parameter("Low", low);
     design.parameter("Root", ROOT_16384).parameter("Columns", columns).parameter("Base", base)
+}
+
+/// The encryptor's own size, products of a reduction of so many words and more by transforms of up to 128 by 128 points.
+fn by_transforms(name: &str, words: u32) -> Design {
+    let design = full(name, "dghv_encryptor").parameter("LongWords", words);
+    let design = design.parameter("LongHigh", 6).parameter("LongLow", 1).parameter("LongRoot", ROOT_16384);
+    design.parameter("LongColumns", 4).parameter("LongBase", 16)
 }
 
 pub fn designs() -> Vec<Design> {
@@ -48,6 +56,10 @@ pub fn designs() -> Vec<Design> {
             .memory("wide_product", "a_q")
             .memory("wide_product", "b_q"),
         full("dghv_encryptor_128", "dghv_encryptor"),
+        // The products of every reduction by transforms, and those of long ones alone.
+        by_transforms("dghv_encryptor_transforms", 1).memory("ram_1r1w", "word_q").memory("wide_product", "a_q"),
+        by_transforms("dghv_encryptor_mixed", 40),
+        four_step("transform_product_128", "transform_product", 4, 16).parameter("LongWords", 5),
         four_step("four_step_128", "four_step", 4, 16),
         over_memory("four_step_2048", "four_step"),
         four_step("four_step_multiplier_128", "four_step_multiplier", 4, 16)

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Encryption over the integers, CNT and CMNT, with products and reductions of super-size numbers: commands (dghv_pkg) over numbers in memory.
 //
-// One multiplier (super_product) and one adder (super_sum) carry out the steps of the controllers, one after another; each step's words are in memory before the next begins.
+// One multiplier (super_product) and one adder (super_sum) carry out the steps of the controllers, one after another; each step's words are in memory before the next begins. With LongWords a second
+// multiplier (transform_product) makes those products of a reduction both of whose factors have so many words; its matrices lie in the scratch, behind the reduction's own numbers.
 // After every command, whatever its end, all that is inside becomes zero, and so does the scratch unless memory has failed; then status_ says how it ended. An error of the memory
 // does that at once and ends all: nothing is answered but that, until reset. Reset does it too, but for the scratch. A result is written only where all went well.
 // The time that a command takes depends on its lengths, on the memory, and on nothing else, but for how it ends.
 module dghv_encryptor #(
-    parameter int unsigned B          = 32,                        // those of super_product
-    parameter int unsigned High       = 4,
-    parameter int unsigned Low        = 3,
-    parameter logic [65:0] Root       = 66'd18446741870424883713,
-    parameter int unsigned Halves     = 1,
-    parameter int unsigned Base       = 28,
-    parameter int unsigned ATile      = 24,
-    parameter int unsigned Width      = 64,
-    parameter int unsigned Chunk      = 32,                        // of super_sum
-    parameter int unsigned AddrWidth  = 32,
-    parameter int unsigned CountWidth = 11
+    parameter int unsigned B           = 32,                         // those of super_product
+    parameter int unsigned High        = 4,
+    parameter int unsigned Low         = 3,
+    parameter logic [65:0] Root        = 66'd18446741870424883713,
+    parameter int unsigned Halves      = 1,
+    parameter int unsigned Base        = 28,
+    parameter int unsigned ATile       = 24,
+    parameter int unsigned Width       = 64,
+    parameter int unsigned Chunk       = 32,                         // of super_sum
+    parameter int unsigned AddrWidth   = 32,
+    parameter int unsigned CountWidth  = 11,
+    parameter int unsigned LongWords   = 0,                          // of transform_product; 0: all products are made of blocks
+    parameter int unsigned LongHigh    = 6,                          // and its transforms'
+    parameter int unsigned LongLow     = 5,
+    parameter logic [65:0] LongRoot    = 66'd7915626813612114351,
+    parameter int unsigned LongColumns = 16,
+    parameter int unsigned LongBase    = 20
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
@@ -56,6 +63,7 @@ module dghv_encryptor #(
     localparam int unsigned Shift = $clog2(Width);
 
     if (AddrWidth < 1 || AddrWidth > dghv_pkg::AddressBits) $error("dghv_encryptor: AddrWidth is 1 to 32");
+    if (LongWords != 0 && Width != 64) $error("dghv_encryptor: transforms take words of 64 bits");
 
     // ---- From command to status. ----
 
@@ -97,7 +105,7 @@ module dghv_encryptor #(
     dghv_pkg::operand_t cnt_sum, cmnt_sum, reduced;
     dghv_pkg::finding_t finding;
     logic sum_done;
-    dghv_pkg::address_t reduce_scratch;
+    dghv_pkg::address_t reduce_scratch, matrices;
 
     // Begins in the cycle after the state has.
     state_e begun_q;
@@ -162,7 +170,8 @@ module dghv_encryptor #(
         .step_done_i (step_done),
         .finding_i   (finding),
         .done_o      (done[2]),
-        .ending_o    (reduce_ending)
+        .ending_o    (reduce_ending),
+        .behind_o    (matrices)
     );
 
     dghv_pkg::step_t own, now;
@@ -192,8 +201,7 @@ module dghv_encryptor #(
     // ---- A step at a time: it begins when it is wanted, and is done when all its words are in memory. ----
 
     logic start, unit_done, settled_q, step_done_q, idle;
-    logic [1:0] ready;
-    logic [1:0] unit_done_each;
+    logic [2:0] ready, unit_done_each;
     assign start     = now_valid && !started_q && !step_done_q && (&ready) && inner_rst_n;
     assign unit_done = |unit_done_each;
     assign step_done = step_done_q;
@@ -221,7 +229,7 @@ module dghv_encryptor #(
 
     // ---- Sizes that make no sense, by the command; and a step that would leave the scratch. ----
 
-    logic bad_sizes, bad_key, no_scratch, outside, is_written, is_result;
+    logic bad_sizes, bad_key, no_scratch, outside, no_matrices, is_written, is_result;
     assign no_scratch = command_q.scratch.words == '0;
     assign bad_key    = command_q.bits <= dghv_pkg::index_t'(Width) || command_q.x.words >= segment || command_q.elements == '0;
     always_comb begin
@@ -277,7 +285,7 @@ module dghv_encryptor #(
                     endcase
                 end
                 Direct, Sum, Reduction:
-                if (bad_sizes || outside) begin
+                if (bad_sizes || outside || no_matrices) begin
                     state_q  <= Clear;
                     ending_q <= dghv_pkg::BadSizes;
                 end else if (state_q == Direct) begin
@@ -310,18 +318,26 @@ module dghv_encryptor #(
         end
     end
 
-    // ---- The units, and the way to memory. ----
+    // ---- The units, and the way to memory, which is that of the unit whose step it is. ----
 
-    logic p_rd_valid, p_rd_ready, p_rd_take, p_wr_valid, p_wr_ready, p_word_valid, p_word_ready;
-    logic s_rd_valid, s_rd_ready, s_rd_take, s_wr_valid, s_wr_ready, s_word_valid, s_word_ready;
-    logic [AddrWidth-1:0] p_rd_addr, p_wr_addr, s_rd_addr, s_wr_addr;
-    logic [CountWidth-1:0] p_rd_count, p_wr_count, s_rd_count, s_wr_count, seed_count;
-    logic [Width-1:0] p_word, s_word;
-    logic rd_valid, seed_valid, seed_take, seed_req_valid, seed_req_ready;
+    typedef enum logic [1:0] {
+        Sums,
+        Blocks,
+        Transforms
+    } unit_e;
+    unit_e unit;
+    logic multiplies, transforms;
+    logic [2:0] chosen, unit_rd_valid, unit_rd_take, unit_wr_valid, unit_word_valid;
+    logic [2:0][AddrWidth-1:0] unit_rd_addr, unit_wr_addr;
+    logic [2:0][CountWidth-1:0] unit_rd_count, unit_wr_count;
+    logic [2:0][Width-1:0] unit_word;
+    logic [CountWidth-1:0] seed_count;
+    logic rd_ready, rd_valid, wr_ready, word_ready, seed_valid, seed_take, seed_req_valid, seed_req_ready;
     dghv_pkg::index_t seed_index;
     dghv_pkg::length_t seed_row;
-    logic multiplies;
     assign multiplies = step_q.kind == dghv_pkg::Product || step_q.kind == dghv_pkg::Seeded;
+    assign unit       = !multiplies ? Sums : transforms ? Transforms : Blocks;
+    assign chosen     = 3'd1 << unit;
 
     super_product #(
         .B         (B),
@@ -337,17 +353,17 @@ module dghv_encryptor #(
     ) u_product (
         .clk_i,
         .rst_ni          (inner_rst_n),
-        .ready_o         (ready[0]),
-        .start_i         (start_q && multiplies),
+        .ready_o         (ready[Blocks]),
+        .start_i         (start_q && chosen[Blocks]),
         .step_i          (step_q),
-        .done_o          (unit_done_each[0]),
+        .done_o          (unit_done_each[Blocks]),
         .multiplied_o,
-        .rd_req_valid_o  (p_rd_valid),
-        .rd_req_ready_i  (p_rd_ready),
-        .rd_req_addr_o   (p_rd_addr),
-        .rd_req_count_o  (p_rd_count),
-        .rd_valid_i      (rd_valid && multiplies),
-        .rd_ready_o      (p_rd_take),
+        .rd_req_valid_o  (unit_rd_valid[Blocks]),
+        .rd_req_ready_i  (rd_ready && chosen[Blocks]),
+        .rd_req_addr_o   (unit_rd_addr[Blocks]),
+        .rd_req_count_o  (unit_rd_count[Blocks]),
+        .rd_valid_i      (rd_valid && chosen[Blocks]),
+        .rd_ready_o      (unit_rd_take[Blocks]),
         .rd_data_i,
         .seed_req_valid_o(seed_req_valid),
         .seed_req_ready_i(seed_req_ready),
@@ -357,13 +373,13 @@ module dghv_encryptor #(
         .seed_valid_i    (seed_valid),
         .seed_ready_o    (seed_take),
         .seed_data_i,
-        .wr_req_valid_o  (p_wr_valid),
-        .wr_req_ready_i  (p_wr_ready),
-        .wr_req_addr_o   (p_wr_addr),
-        .wr_req_count_o  (p_wr_count),
-        .wr_valid_o      (p_word_valid),
-        .wr_ready_i      (p_word_ready),
-        .wr_data_o       (p_word)
+        .wr_req_valid_o  (unit_wr_valid[Blocks]),
+        .wr_req_ready_i  (wr_ready && chosen[Blocks]),
+        .wr_req_addr_o   (unit_wr_addr[Blocks]),
+        .wr_req_count_o  (unit_wr_count[Blocks]),
+        .wr_valid_o      (unit_word_valid[Blocks]),
+        .wr_ready_i      (word_ready && chosen[Blocks]),
+        .wr_data_o       (unit_word[Blocks])
     );
 
     super_sum #(
@@ -374,34 +390,85 @@ module dghv_encryptor #(
     ) u_sum (
         .clk_i,
         .rst_ni        (inner_rst_n),
-        .ready_o       (ready[1]),
-        .start_i       (start_q && !multiplies),
+        .ready_o       (ready[Sums]),
+        .start_i       (start_q && chosen[Sums]),
         .step_i        (step_q),
-        .done_o        (unit_done_each[1]),
+        .done_o        (unit_done_each[Sums]),
         .finding_o     (finding),
-        .rd_req_valid_o(s_rd_valid),
-        .rd_req_ready_i(s_rd_ready),
-        .rd_req_addr_o (s_rd_addr),
-        .rd_req_count_o(s_rd_count),
-        .rd_valid_i    (rd_valid && !multiplies),
-        .rd_ready_o    (s_rd_take),
+        .rd_req_valid_o(unit_rd_valid[Sums]),
+        .rd_req_ready_i(rd_ready && chosen[Sums]),
+        .rd_req_addr_o (unit_rd_addr[Sums]),
+        .rd_req_count_o(unit_rd_count[Sums]),
+        .rd_valid_i    (rd_valid && chosen[Sums]),
+        .rd_ready_o    (unit_rd_take[Sums]),
         .rd_data_i,
-        .wr_req_valid_o(s_wr_valid),
-        .wr_req_ready_i(s_wr_ready),
-        .wr_req_addr_o (s_wr_addr),
-        .wr_req_count_o(s_wr_count),
-        .wr_valid_o    (s_word_valid),
-        .wr_ready_i    (s_word_ready),
-        .wr_data_o     (s_word)
+        .wr_req_valid_o(unit_wr_valid[Sums]),
+        .wr_req_ready_i(wr_ready && chosen[Sums]),
+        .wr_req_addr_o (unit_wr_addr[Sums]),
+        .wr_req_count_o(unit_wr_count[Sums]),
+        .wr_valid_o    (unit_word_valid[Sums]),
+        .wr_ready_i    (word_ready && chosen[Sums]),
+        .wr_data_o     (unit_word[Sums])
     );
 
-    logic rd_ready, wr_ready, word_ready;
-    assign p_rd_ready   = rd_ready && multiplies;
-    assign s_rd_ready   = rd_ready && !multiplies;
-    assign p_wr_ready   = wr_ready && multiplies;
-    assign s_wr_ready   = wr_ready && !multiplies;
-    assign p_word_ready = word_ready && multiplies;
-    assign s_word_ready = word_ready && !multiplies;
+    if (LongWords != 0) begin : gen_long
+        logic takes;
+        assign transforms = takes && state_q == Reduction;
+
+        transform_product #(
+            .High      (LongHigh),
+            .Low       (LongLow),
+            .Root      (LongRoot),
+            .ATile     (ATile),
+            .Columns   (LongColumns),
+            .Base      (LongBase),
+            .LongWords (LongWords),
+            .AddrWidth (AddrWidth),
+            .CountWidth(CountWidth)
+        ) u_long (
+            .clk_i,
+            .rst_ni        (inner_rst_n),
+            .ready_o       (ready[Transforms]),
+            .step_i        (step_q),
+            .scratch_i     (matrices),
+            .scratch_end_i (scratch_end),
+            .takes_o       (takes),
+            .start_i       (start_q && chosen[Transforms]),
+            .short_o       (no_matrices),
+            .settled_i     (idle),
+            .done_o        (unit_done_each[Transforms]),
+            .rd_req_valid_o(unit_rd_valid[Transforms]),
+            .rd_req_ready_i(rd_ready && chosen[Transforms]),
+            .rd_req_addr_o (unit_rd_addr[Transforms]),
+            .rd_req_count_o(unit_rd_count[Transforms]),
+            .rd_valid_i    (rd_valid && chosen[Transforms]),
+            .rd_ready_o    (unit_rd_take[Transforms]),
+            .rd_data_i,
+            .wr_req_valid_o(unit_wr_valid[Transforms]),
+            .wr_req_ready_i(wr_ready && chosen[Transforms]),
+            .wr_req_addr_o (unit_wr_addr[Transforms]),
+            .wr_req_count_o(unit_wr_count[Transforms]),
+            .wr_valid_o    (unit_word_valid[Transforms]),
+            .wr_ready_i    (word_ready && chosen[Transforms]),
+            .wr_data_o     (unit_word[Transforms])
+        );
+    end else begin : gen_blocks
+        logic unused_matrices;
+        assign transforms                  = 1'b0;
+        assign no_matrices                 = 1'b0;
+        assign ready[Transforms]           = 1'b1;
+        assign unit_done_each[Transforms]  = 1'b0;
+        assign unit_rd_valid[Transforms]   = 1'b0;
+        assign unit_rd_addr[Transforms]    = '0;
+        assign unit_rd_count[Transforms]   = '0;
+        assign unit_rd_take[Transforms]    = 1'b0;
+        assign unit_wr_valid[Transforms]   = 1'b0;
+        assign unit_wr_addr[Transforms]    = '0;
+        assign unit_wr_count[Transforms]   = '0;
+        assign unit_word_valid[Transforms] = 1'b0;
+        assign unit_word[Transforms]       = '0;
+        assign unused_matrices             = &{1'b0, matrices, chosen};
+    end
 
     memory_gate #(
         .Width     (Width),
@@ -413,19 +480,19 @@ module dghv_encryptor #(
         .drain_i         (state_q == Clear || state_q == Settle),
         .dead_i          (error_i && (state_q == Clear || state_q == Settle)),
         .idle_o          (idle),
-        .rd_req_valid_i  (multiplies ? p_rd_valid : s_rd_valid),
+        .rd_req_valid_i  (unit_rd_valid[unit]),
         .rd_req_ready_o  (rd_ready),
-        .rd_req_addr_i   (multiplies ? p_rd_addr : s_rd_addr),
-        .rd_req_count_i  (multiplies ? p_rd_count : s_rd_count),
+        .rd_req_addr_i   (unit_rd_addr[unit]),
+        .rd_req_count_i  (unit_rd_count[unit]),
         .rd_valid_o      (rd_valid),
-        .rd_ready_i      (multiplies ? p_rd_take : s_rd_take),
-        .wr_req_valid_i  (multiplies ? p_wr_valid : s_wr_valid),
+        .rd_ready_i      (unit_rd_take[unit]),
+        .wr_req_valid_i  (unit_wr_valid[unit]),
         .wr_req_ready_o  (wr_ready),
-        .wr_req_addr_i   (multiplies ? p_wr_addr : s_wr_addr),
-        .wr_req_count_i  (multiplies ? p_wr_count : s_wr_count),
-        .wr_valid_i      (multiplies ? p_word_valid : s_word_valid),
+        .wr_req_addr_i   (unit_wr_addr[unit]),
+        .wr_req_count_i  (unit_wr_count[unit]),
+        .wr_valid_i      (unit_word_valid[unit]),
         .wr_ready_o      (word_ready),
-        .wr_data_i       (multiplies ? p_word : s_word),
+        .wr_data_i       (unit_word[unit]),
         .seed_req_valid_i(seed_req_valid),
         .seed_req_ready_o(seed_req_ready),
         .seed_req_index_i(seed_index),

@@ -28,7 +28,8 @@ module super_reduce #(
     input  logic                step_done_i,
     input  dghv_pkg::finding_t  finding_i,     // of the step that is done
     output logic                done_o,
-    output dghv_pkg::ending_e   ending_o
+    output dghv_pkg::ending_e   ending_o,
+    output dghv_pkg::address_t  behind_o       // the first word of the scratch that is not used here
 );
     localparam int unsigned Shift = $clog2(Width);
     if (Width < 8 || Width > 64 || (Width & (Width - 1)) != 0) $error("super_reduce: Width is a power of two, 8 to 64");
@@ -52,6 +53,7 @@ module super_reduce #(
     assign size_at  = dghv_pkg::address_t'(size);
     assign rest     = scratch_i + size_at + size_at;
     assign more     = words + dghv_pkg::length_t'(1);
+    assign behind_o = rest + dghv_pkg::address_t'(more);
 
     typedef enum logic [3:0] {
         Idle,

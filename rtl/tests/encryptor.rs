@@ -5,7 +5,8 @@ mod words;
 
 use golden::{below, power};
 use hearith_golden::integer_fft::encryption::Encryptor as Model;
-use hearith_golden::integer_fft::encryption::Lengths as ModelLengths;
+use hearith_golden::integer_fft::encryption::{Lengths as ModelLengths, Step as ModelStep, Transforms};
+use hearith_golden::integer_fft::four_step::FourStep;
 use hearith_rtl as rtl;
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Pressure, Random};
@@ -198,14 +199,54 @@ fn multiplication(random: &mut Random, width: u32, x_words: usize, y_words: usiz
 struct Device {
     encryptor: Encryptor,
     width: u32,
+    /// Of a design whose words have 64 bits.
+    model: Model,
     random: Random,
+}
+
+/// The golden model of a design of blocks of 128 points.
+fn model(design: &Design) -> Model {
+    let long = design.parameters().iter().any(|(name, _)| *name == "LongWords").then(|| {
+        let [least, low, columns, base] =
+            ["LongWords", "LongLow", "LongColumns", "LongBase"].map(|name| design.parameter(name).into());
+        let log = u64::from(design.parameter("LongHigh")) + low;
+        Transforms { least, shortest: low + 1, by: FourStep { log, columns, base, word: 64 } }
+    });
+    Model { transforms: long, ..Model::HALVES }
 }
 
 impl Device {
     fn new(design: &'static Design, seed: u64, manner: Manner) -> Self {
-        let encryptor = Encryptor::new(design, 1 << 13, seed, manner);
+        let encryptor = Encryptor::new(design, 1 << 14, seed, manner);
         let width = encryptor.bench.model.width("wr_data_o");
-        Device { encryptor, width, random: Random::new(seed + 3) }
+        Device { encryptor, width, model: model(design), random: Random::new(seed + 3) }
+    }
+
+    /// The steps of a case's reduction.
+    fn reduction(&self, case: &Case) -> Vec<ModelStep> {
+        let Command { operation, x, bits, excess, .. } = case.command;
+        let words = case.parts[0].1;
+        let x = match operation {
+            REDUCE => x.words,
+            ENCRYPT_CNT => 9 * words.div_ceil(8),
+            _ => 2 * words + x.words + 2,
+        };
+        let lengths =
+            ModelLengths { modulus: bits.into(), excess: excess.into(), elements: 0, coefficient: 0, correction: 0 };
+        self.model.reduction(&lengths, x as u64)
+    }
+
+    /// The case with a scratch, which lies behind all else, that has just room for matrices as well.
+    fn with_matrices(&self, mut case: Case) -> Case {
+        let matrices = Model::matrices(&self.reduction(&case)) as usize;
+        let (words, size) = (case.parts[0].1, case.parts[1].1);
+        let before = if case.command.operation == REDUCE { 0 } else { 18 * words.div_ceil(8) };
+        if matrices > 0 {
+            let most = case.command.scratch.words.max(before + reduction_scratch(size, words) + matrices);
+            case.words += most - case.command.scratch.words;
+            case.command.scratch.words = most;
+        }
+        case
     }
 
     /// Lays a case out in memory; what else is there is noise.
@@ -435,14 +476,30 @@ const MEMORIES: [&str; 7] = [
     "u_product.u_product.u_multiplier.u_point.u_product.b_q",
 ];
 
+/// And those of the transforms; not the other factor's, which is `w^0` at rest.
+const TRANSFORMS: [&str; 7] = [
+    "gen_long.u_long.u_product.gen_tile[0].u_tile.word_q",
+    "gen_long.u_long.u_product.gen_tile[1].u_tile.word_q",
+    "gen_long.u_long.u_product.gen_tile[2].u_tile.word_q",
+    "gen_long.u_long.u_product.u_worker.u_kept.word_q",
+    "gen_long.u_long.u_product.u_worker.u_product.u_product.u_product.a_q",
+    "gen_long.u_long.u_product.u_worker.u_transform.gen_rank[5].gen_twiddle.u_twiddle.u_product.u_product.a_q",
+    "u_sum.u_x.word_q",
+];
+
 impl Device {
-    /// How many words inside are not zero.
-    fn left(&self) -> usize {
+    /// How many words of each of these memories are not zero.
+    fn left_in<const N: usize>(&self, names: [&str; N]) -> [usize; N] {
         let model = &self.encryptor.bench.model;
-        let words = |name: &&str| {
+        let words = |name: &str| {
             (0..model.memory_words(name)).filter(|&word| model.peek(name, word).iter().any(|&limb| limb != 0)).count()
         };
-        MEMORIES.iter().map(words).sum()
+        names.map(words)
+    }
+
+    /// How many words inside are not zero.
+    fn left(&self) -> usize {
+        self.left_in(MEMORIES).iter().sum()
     }
 }
 
@@ -544,4 +601,166 @@ fn cycles_follow_the_model() {
             assert!(modulus < 30_000 || cycles.abs_diff(expected) * 100 < expected, "{said}");
         }
     }
+}
+
+/// With the products of their reductions by transforms, of every length and kind there is.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn reductions_by_transforms() {
+    for mut device in devices(&rtl::DGHV_ENCRYPTOR_TRANSFORMS) {
+        let mut random = Random::new(14);
+        for (bits, excess) in [(65, 0), (130, 127), (700, 64), (1983, 2100), (4000, 4000)] {
+            for kind in 0..7 {
+                let case = device.with_matrices(reduction(&mut random, 64, bits, excess, kind));
+                device.check(&case);
+            }
+        }
+        for quadratic in [false, true] {
+            for more in [0, 43, 44] {
+                let lengths = Lengths { modulus: SMALL.modulus + more, ..SMALL };
+                let case = device.with_matrices(encryption(&mut random, 64, lengths, quadratic));
+                device.check(&case);
+            }
+        }
+    }
+}
+
+/// Only products of two long factors are made so: those of a reduction by CNT, whose quotient is short, are not, and take no matrices.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn short_factors_stay_with_blocks() {
+    let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_MIXED, 11, SLOW);
+    let mut random = Random::new(15);
+    let lengths = Lengths { modulus: 5000, elements: 2, ..SMALL };
+    for (quadratic, long) in [(false, 0), (true, 2)] {
+        let case = device.with_matrices(encryption(&mut random, 64, lengths, quadratic));
+        let transforms =
+            device.reduction(&case).into_iter().filter(|step| matches!(step, ModelStep::Transforms { .. })).count();
+        assert_eq!(transforms, long);
+        device.check(&case);
+    }
+    // On both sides of the least, for both factors: the quotient's words and the modulus'.
+    for (bits, excess) in [(2300, 2300), (2560, 2490), (2560, 2500), (2432, 2560), (2496, 2500)] {
+        let case = device.with_matrices(reduction(&mut random, 64, bits, excess, 6));
+        device.check(&case);
+    }
+    // A product stays with blocks whatever its length.
+    device.check(&multiplication(&mut random, 64, 50, 60));
+}
+
+/// A scratch that is a word too short for the matrices is refused, and so is one at the end of all addresses.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn matrices_must_have_their_room() {
+    let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_TRANSFORMS, 12, SLOW);
+    let mut random = Random::new(16);
+    // Of its two products the second is the longer one, so that the first has been made when that is refused.
+    for (bits, excess) in [(2000, 300), (2000, 2000)] {
+        let mut case = device.with_matrices(reduction(&mut random, 64, bits, excess, 6));
+        device.check(&case);
+        case.command.scratch.words -= 1;
+        device.refused(&case, Ending::BadSizes);
+    }
+    let case = device.with_matrices(encryption(&mut random, 64, SMALL, true));
+    device.check(&case);
+}
+
+/// The golden model counts every cycle of a reduction, whatever the numbers are, from where its command is taken to where its scratch is wiped.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn cycles_by_transforms_follow_the_model() {
+    let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_TRANSFORMS, 13, AT_ONCE);
+    let mut random = Random::new(17);
+    let mut over = Vec::new();
+    for (bits, excess) in [(700, 64), (2000, 300), (2005, 2100), (9000, 9000), (30_000, 30_000)] {
+        for kind in 0..7 {
+            let case = device.with_matrices(reduction(&mut random, 64, bits, excess, kind));
+            device.encryptor.bench.idle(64);
+            let cycles = device.check(&case);
+            let steps = device.reduction(&case);
+            assert!(!steps.iter().any(|step| matches!(step, ModelStep::Product { .. })), "{steps:?}");
+            over.push(cycles as i64 - device.model.cycles(&steps, case.command.scratch.words as u64) as i64);
+        }
+    }
+    // All but the time for the wiping inside, of which the model has a bound.
+    assert!(over.iter().all(|&more| more == -126), "{over:?}");
+    // And a whole encryption takes so much less, or more, than with blocks alone, in which the two products wait for their turn.
+    let mut blocks = Device::new(&rtl::DGHV_ENCRYPTOR_128, 13, AT_ONCE);
+    for (modulus, elements, coefficient) in [(2005, 5, 60), (9000, 3, 400), (30_000, 2, 936)] {
+        let lengths = Lengths { modulus, elements, coefficient, ..SMALL };
+        let case = device.with_matrices(encryption(&mut random, 64, lengths, true));
+        let counted = |device: &mut Device| {
+            device.encryptor.bench.idle(1000);
+            let steps = device.reduction(&case);
+            (device.check(&case), device.model.cycles(&steps, case.command.scratch.words as u64))
+        };
+        let ((by_blocks, model_blocks), (by_transforms, model)) = (counted(&mut blocks), counted(&mut device));
+        let (found, expected) = (by_blocks as i64 - by_transforms as i64, model_blocks as i64 - model as i64);
+        assert!((-256..=256).contains(&(found - expected)), "{modulus} bits: {found} cycles, {expected} by the model");
+    }
+}
+
+/// After a reduction by transforms, and after a reset at any moment of one.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn transforms_leave_nothing_behind() {
+    let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_TRANSFORMS, 14, SLOW);
+    let mut random = Random::new(18);
+    let case = device.with_matrices(reduction(&mut random, 64, 3000, 3000, 6));
+    let whole = device.check(&case);
+    assert_eq!(device.left_in(TRANSFORMS), [0; TRANSFORMS.len()], "after a reduction");
+    let mut most = [0; TRANSFORMS.len()];
+    for _ in 0..12 {
+        let case = device.with_matrices(reduction(&mut random, 64, 3000, 3000, 6));
+        device.lay(&case);
+        device.encryptor.begin(&case.command);
+        let moment = random.below(whole * 3 / 4) + 600;
+        (0..moment).for_each(|_| device.encryptor.step());
+        for (most, left) in most.iter_mut().zip(device.left_in(TRANSFORMS)) {
+            *most = left.max(*most);
+        }
+        device.encryptor.reset();
+        let wipe = Command { operation: WIPE, scratch: case.command.scratch, ..Command::default() };
+        assert_eq!(device.encryptor.carry_out(&wipe, 100_000).0, Ending::Done);
+        assert!(device.scratch(&case).iter().all(|&word| word == 0), "the scratch is wiped");
+        assert_eq!(device.left_in(TRANSFORMS), [0; TRANSFORMS.len()], "after {moment} cycles");
+        let next = device.with_matrices(reduction(&mut random, 64, 200, 150, 6));
+        device.check(&next);
+    }
+    assert!(most.iter().all(|&words| words > 0), "there was something to wipe everywhere: {most:?}");
+}
+
+/// A memory that falls silent in the middle of transforms ends all, as anywhere.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_memory_that_fails_ends_transforms() {
+    let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_TRANSFORMS, 15, SLOW);
+    let mut random = Random::new(19);
+    let mut most = [0; TRANSFORMS.len()];
+    for round in 0..8 {
+        let case = device.with_matrices(reduction(&mut random, 64, 3000, 3000, 6));
+        device.lay(&case);
+        let result = case.command.z..case.command.z + 47 + 48;
+        let before = device.encryptor.memory.words[result.clone()].to_vec();
+        device.encryptor.begin(&case.command);
+        let moment = 1500 + 900 * round;
+        (0..moment).for_each(|_| device.encryptor.step());
+        for (most, left) in most.iter_mut().zip(device.left_in(TRANSFORMS)) {
+            *most = left.max(*most);
+        }
+        device.encryptor.memory.silent = true;
+        (0..200).for_each(|_| device.encryptor.step());
+        assert_eq!(device.encryptor.answered(), 0);
+        device.encryptor.bench.model.set("error_i", true);
+        assert_eq!(device.encryptor.end(10_000).0, Ending::BadMemory, "after {moment} cycles");
+        assert_eq!(device.left_in(TRANSFORMS), [0; TRANSFORMS.len()], "after {moment} cycles");
+        assert!(device.encryptor.memory.words[result] == before, "no result");
+        assert_eq!(device.encryptor.carry_out(&case.command, 10_000).0, Ending::BadMemory);
+        device.encryptor.bench.model.set("error_i", false);
+        device.encryptor.memory.silent = false;
+        device.encryptor.reset();
+        device.check(&case);
+        device.encryptor.reset();
+    }
+    assert!(most[..6].iter().all(|&words| words > 0), "transforms were under way: {most:?}");
 }

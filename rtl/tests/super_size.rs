@@ -4,6 +4,8 @@ mod golden;
 mod words;
 
 use golden::{below, power};
+use hearith_golden::integer_fft::encryption::{Encryptor as Model, Step as ModelStep};
+use hearith_golden::integer_fft::four_step::FourStep;
 use hearith_rtl as rtl;
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Pressure, Random};
@@ -297,5 +299,158 @@ fn cycles_of_sums() {
     ] {
         let expected = x.min(z) + z + 2 * usize::div_ceil(z, 32) + 4;
         assert_eq!(adder.check(SUBTRACT, [x, y, z], 0, 1), expected as u64, "{x} and {y} words, {z} of the result");
+    }
+}
+
+/// Products of two long factors by transforms.
+struct Transformer {
+    unit: Unit,
+    random: Random,
+}
+
+const BY_128: FourStep = FourStep { log: 7, columns: 4, base: 16, word: 64 };
+/// Logarithm of the shortest transform, and words of both factors at least.
+const SHORTEST: u64 = 2;
+const LEAST: usize = 5;
+
+impl Transformer {
+    fn new(seed: u64) -> Self {
+        let mut unit = Unit::new(&rtl::TRANSFORM_PRODUCT_128, 1 << 16, seed, AT_ONCE, false);
+        unit.bench.model.set("settled_i", true);
+        Transformer { unit, random: Random::new(seed + 5) }
+    }
+
+    /// A step one behind the other from word 1 on, its matrices' place and their words.
+    fn step([x, y, z]: [usize; 3]) -> (Step, usize, usize) {
+        let operand = |at, words| Operand { at, words, stride: 0 };
+        let shape = BY_128.shape(SHORTEST, 64 * (x + y).max(z) as u64).expect("a product that fits");
+        let step = Step {
+            kind: PRODUCT,
+            x: operand(1, x),
+            y: operand(2 + x, y),
+            z: operand(3 + x + y, z),
+            terms: 1,
+            ..Step::default()
+        };
+        (step, 4 + x + y + z, BY_128.scratch(shape) as usize)
+    }
+
+    /// Whether the unit takes a step.
+    fn takes(&mut self, step: &Step) -> bool {
+        self.unit.bench.model.set_limbs("step_i", &step.limbs());
+        self.unit.bench.model.settle();
+        self.unit.bench.model.bit("takes_o")
+    }
+
+    fn place(&mut self, scratch: u64, end: u64) {
+        self.unit.bench.model.set("scratch_i", scratch);
+        self.unit.bench.model.set("scratch_end_i", end);
+    }
+
+    /// A product with just room for its matrices: its lowest words, nothing else touched, its cycles.
+    fn check(&mut self, lengths: [usize; 3]) {
+        let (step, scratch, matrices) = Self::step(lengths);
+        let [x, y, z] = lengths;
+        let factors = [x, y].map(|words| some(&mut self.random, 64 * words as u32));
+        let mut random = Random::new(self.random.next());
+        self.unit.memory.words.fill_with(|| random.next());
+        self.unit.memory.put(step.x.at, x, &factors[0]);
+        self.unit.memory.put(step.y.at, y, &factors[1]);
+        let before = self.unit.memory.words.clone();
+        assert!(self.takes(&step), "{step:?}");
+        self.place(scratch as u64, (scratch + matrices) as u64);
+        let cycles = self.unit.carry_out(&step, 1_000_000);
+        let shape = BY_128.shape(SHORTEST, 64 * (x + y).max(z) as u64).unwrap();
+        let expected = ModelStep::Transforms { by: BY_128, shape, z: z as u64 }.cycles(&Model::HALVES);
+        assert_eq!(cycles, expected, "{step:?}");
+        let expected = Integer::from(&factors[0] * &factors[1]).keep_bits(64 * z as u32);
+        assert_eq!(self.unit.memory.number(step.z.at, z), expected, "{step:?}");
+        let own = |at: usize| (step.z.at..step.z.at + z).contains(&at) || (scratch..scratch + matrices).contains(&at);
+        let now = &self.unit.memory.words;
+        assert!((0..now.len()).all(|at| own(at) || now[at] == before[at]), "nothing else is written");
+    }
+}
+
+/// Lengths on both sides of every shape's end, and results that are cut or longer than the product.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn products_by_transforms() {
+    let mut transformer = Transformer::new(1);
+    // Words of a matrix of 2^log digits, from where two of the least fit.
+    for room in (6..=12).map(|log| (16_usize << log) / 64) {
+        for [x, y] in [[room / 2, room - room / 2], [LEAST, room - LEAST], [room + 1 - LEAST, LEAST]] {
+            for z in [x + y, x.max(y) + 1] {
+                transformer.check([x, y, z]);
+            }
+        }
+    }
+    // Its zeros are written where a result is longer than the product.
+    transformer.check([LEAST, LEAST, 17]);
+    transformer.check([LEAST, 11, 16]);
+    transformer.check([2048, 2048, 4096]);
+}
+
+/// Whoever starts steps is told which are this unit's: one product, of two factors that are long enough, which fits.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn only_long_products_are_taken() {
+    let mut transformer = Transformer::new(2);
+    let longest = 4096;
+    for ([x, y, z], takes) in [
+        ([LEAST, LEAST, 10], true),
+        ([LEAST - 1, 100, 104], false),
+        ([100, LEAST - 1, 104], false),
+        ([LEAST, longest - LEAST, longest], true),
+        ([LEAST, longest - LEAST, longest + 1], false),
+        ([LEAST, longest - LEAST + 1, longest], false),
+        ([0xff_ffff, 0xff_ffff, 1], false),
+        ([LEAST, LEAST, 0xff_ffff], false),
+    ] {
+        let operand = |words| Operand { at: 0, words, stride: 0 };
+        let step = Step {
+            kind: PRODUCT,
+            x: operand(x),
+            y: operand(y),
+            z: operand(z),
+            terms: 1,
+            write: true,
+            ..Step::default()
+        };
+        assert_eq!(transformer.takes(&step), takes, "{x} by {y} words, {z} of them");
+        assert!(!transformer.takes(&Step { terms: 2, ..step }) && !transformer.takes(&Step { terms: 0, ..step }));
+        for kind in [SEEDED, ADD, SUBTRACT] {
+            assert!(!transformer.takes(&Step { kind, ..step }));
+        }
+    }
+}
+
+/// Matrices that would reach beyond their place: it is said, and nothing begins.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn no_transforms_without_room() {
+    let mut transformer = Transformer::new(3);
+    let (step, scratch, matrices) = Transformer::step([20, 20, 40]);
+    let (scratch, matrices) = (scratch as u64, matrices as u64);
+    for (at, end) in [
+        (scratch, scratch + matrices - 1),
+        (scratch, 0),
+        (scratch, scratch),
+        (0xffff_fff0, 0xffff_ffff),
+        (0xffff_fff0, matrices),
+    ] {
+        assert!(transformer.takes(&step));
+        transformer.place(at, end);
+        let moved = (transformer.unit.memory.read, transformer.unit.memory.written);
+        transformer.unit.bench.model.set("start_i", true);
+        assert!(!transformer.unit.memory.step(&mut transformer.unit.bench, "short_o"));
+        transformer.unit.bench.model.set("start_i", false);
+        assert!(transformer.unit.memory.step(&mut transformer.unit.bench, "short_o"), "from {at} to {end}");
+        for _ in 0..2000 {
+            assert!(!transformer.unit.memory.step(&mut transformer.unit.bench, "short_o"));
+            assert!(!transformer.unit.bench.model.bit("done_o"));
+        }
+        assert_eq!((transformer.unit.memory.read, transformer.unit.memory.written), moved);
+        // And it goes on working.
+        transformer.check([20, 20, 40]);
     }
 }

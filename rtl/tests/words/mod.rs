@@ -380,6 +380,7 @@ impl Encryptor {
 
     /// Resets the design, and what the memory has to do for it.
     pub fn reset(&mut self) {
+        self.bench.model.set("wr_done_i", false);
         self.bench.reset();
         self.memory.forget();
     }

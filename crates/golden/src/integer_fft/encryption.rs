@@ -2,6 +2,7 @@
 
 use super::Parameters;
 use super::cost::Blocks;
+use super::four_step::{FourStep, Shape};
 
 /// Segments of an element that come out of the seed side by side.
 const LANES: u64 = 8;
@@ -38,6 +39,30 @@ pub struct Encryptor {
     pub between: u64,
     /// Cycles after the last one, in which all inside becomes zero.
     pub clear: u64,
+    /// What makes long products of a reduction by transforms, if there is such a unit.
+    pub transforms: Option<Transforms>,
+}
+
+/// `transform_product`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transforms {
+    /// Words that both factors have at least.
+    pub least: u64,
+    /// Logarithm of the shortest transform of a row or column.
+    pub shortest: u64,
+    /// How it multiplies.
+    pub by: FourStep,
+}
+
+impl Transforms {
+    /// That of [`FourStep::LONG`], from where on both products of a reduction of twice the bits take fewer cycles with it than with [`Encryptor::HALVES`].
+    pub const LONG: Transforms = Transforms { least: 1288, shortest: 6, by: FourStep::LONG };
+
+    /// The shape of a product that this makes.
+    fn shape(&self, x: u64, y: u64, z: u64) -> Option<Shape> {
+        let long = x.min(y) >= self.least;
+        long.then(|| self.by.shape(self.shortest, (x + y).max(z) * self.by.word)).flatten()
+    }
 }
 
 /// A pass over memory; lengths in words.
@@ -55,6 +80,15 @@ pub enum Step {
         terms: u64,
         /// Sums side by side, with the same `x`.
         lanes: u64,
+    },
+    /// A product by transforms.
+    Transforms {
+        /// How it is made.
+        by: FourStep,
+        /// Of its matrices.
+        shape: Shape,
+        /// Words of the result.
+        z: u64,
     },
     /// A sum or difference of `z` words, the first operand of `x`.
     Sum {
@@ -78,6 +112,11 @@ impl Step {
     pub fn cycles(&self, design: &Encryptor) -> u64 {
         match *self {
             Step::Product { .. } => self.products(design.block) * design.points + design.way,
+            // One to choose the shape; the carry of a result that ends before its shape does is not waited for.
+            Step::Transforms { by, shape, z } => {
+                let whole = z * by.word == by.base * shape.points();
+                1 + by.cycles(shape) - if whole { 0 } else { 2 }
+            }
             Step::Sum { x, z } => x.min(z) + z + 2 * z.div_ceil(design.chunk) + 4,
         }
     }
@@ -86,7 +125,7 @@ impl Step {
 impl Encryptor {
     /// That of 128 points modulo `2^64 - 2^32 + 1`, words of 64 bits.
     pub const HALVES: Encryptor =
-        Encryptor { points: 128, block: 28, word: 64, chunk: 32, way: 352, between: 5, clear: 1000 };
+        Encryptor { points: 128, block: 28, word: 64, chunk: 32, way: 352, between: 5, clear: 1000, transforms: None };
 
     /// That of 4096 points.
     pub const LONG: Encryptor = Encryptor { points: 4096, block: 832, way: 16 * 1024, ..Encryptor::HALVES };
@@ -107,6 +146,18 @@ impl Encryptor {
         ]
     }
 
+    /// A product of a reduction.
+    fn product(&self, x: u64, y: u64, z: u64) -> Step {
+        let long = self.transforms.and_then(|transforms| Some((transforms.by, transforms.shape(x, y, z)?)));
+        long.map_or(Step::Product { x, y, z, terms: 1, lanes: 1 }, |(by, shape)| Step::Transforms { by, shape, z })
+    }
+
+    /// Words of scratch that the longest transforms of some steps take.
+    pub fn matrices(steps: &[Step]) -> u64 {
+        let words = |step: &Step| if let Step::Transforms { by, shape, .. } = step { by.scratch(*shape) } else { 0 };
+        steps.iter().map(words).max().unwrap_or(0)
+    }
+
     /// Barrett's reduction of a number of `x` words.
     pub fn reduction(&self, lengths: &Lengths, x: u64) -> Vec<Step> {
         let (words, rest) = (self.words(lengths.modulus), lengths.modulus % self.word);
@@ -118,8 +169,8 @@ impl Encryptor {
             sum(1, 1),
             sum(x.saturating_sub(bound).min(1), 1),
             sum(x.saturating_sub(bound + 1), x.saturating_sub(bound + 1).max(1)),
-            Step::Product { x: size.min(x - below), y: size, z: 2 * size, terms: 1, lanes: 1 },
-            Step::Product { x: size, y: words, z: words + 1, terms: 1, lanes: 1 },
+            self.product(size.min(x - below), size, 2 * size),
+            self.product(size, words, words + 1),
             sum(x.min(words + 1), words + 1),
             sum(words + 1, words + 1),
             sum(words + 1, words + 1),
@@ -157,7 +208,9 @@ impl Encryptor {
     /// Cycles of steps one after another, and of wiping, a scratch of so many words included.
     pub fn cycles(&self, steps: &[Step], scratch: u64) -> u64 {
         let wipe = [Step::Sum { x: 0, z: scratch }];
-        self.clear + steps.iter().chain(&wipe).map(|step| step.cycles(self) + self.between).sum::<u64>()
+        // Memories become zero side by side, a word a cycle; the longest are those of tiles.
+        let tile = self.transforms.map_or(0, |transforms| transforms.by.columns << transforms.by.log);
+        self.clear.max(tile) + steps.iter().chain(&wipe).map(|step| step.cycles(self) + self.between).sum::<u64>()
     }
 }
 
@@ -183,6 +236,21 @@ mod tests {
         assert_eq!(product(3, 6, 9, 4, 1), 4 * 6 + 1);
         assert_eq!(product(6, 6, 6, 1, 8), 8 * (1 + 2 + 3));
         assert_eq!(product(1, 1, 9, 1, 1), 1 + 4);
+    }
+
+    /// Above the least length both products of a reduction of twice the modulus' bits take fewer cycles by transforms, and below there is a length at which one does not.
+    #[test]
+    fn long_products_take_fewer_cycles_by_transforms() {
+        let long = Transforms { least: 1, ..Transforms::LONG };
+        let design = Encryptor { transforms: Some(long), ..Encryptor::HALVES };
+        let gains = |words: u64| {
+            [2 * words, words + 1].map(|z| {
+                let blocks = Encryptor::HALVES.product(words, words, z).cycles(&Encryptor::HALVES);
+                design.product(words, words, z).cycles(&design) < blocks
+            })
+        };
+        let worst = (1..5000).rev().find(|&words| gains(words) != [true; 2]).unwrap();
+        assert_eq!(worst + 1, Transforms::LONG.least);
     }
 
     /// Table 6 of \[CMOOH13\] follows from equation 12: seconds at the clocks of its Table 5. The rows of `2^32 - 2^20 + 1` were run with digits of 8 bits.

@@ -77,7 +77,8 @@ impl FourStep {
         2 + (0..tiles + 2).map(beat).sum::<u64>()
     }
 
-    /// Cycles from the start of a product to its end, both included, for a memory that answers at once: the passes of x, of y, of both by rows, back, and of the carry.
+    /// Cycles from the start of a product to its end, both included, for a memory that answers at once: the passes of x, of y, of both by rows, back, and of the carry. One that does not fill its
+    /// shape takes two fewer.
     pub fn cycles(&self, shape: Shape) -> u64 {
         let [column, row, points] = [shape.rows, shape.columns, shape.points()];
         let (tiles, items) = ((1 << row) / self.columns, self.columns << column);
