@@ -166,6 +166,11 @@ fn dghv() -> Vec<Design> {
             .memory("wide_product", "a_q")
             .memory("wide_product", "b_q"),
         integers("dghv_small", [2, 1 << 17, 64]),
+        // A reduction's products by transforms from some thousand bits on.
+        integers("dghv_long", [2, 1 << 14, 64])
+            .parameter("LongWords", 40)
+            .memory("ram_1r1w", "word_q")
+            .memory("wide_product", "a_q"),
     ]
 }
 

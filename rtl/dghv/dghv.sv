@@ -14,7 +14,8 @@ module dghv #(
     parameter int unsigned Bursts      = 8,        // bursts under way
     parameter int unsigned Depth       = 128,      // words that have room in each direction
     parameter int unsigned Timeout     = 4096,     // cycles after which the memory is silent
-    parameter int unsigned StreamBits  = 64        // bits of a beat, a multiple of 32
+    parameter int unsigned StreamBits  = 64,       // bits of a beat, a multiple of 32
+    parameter int unsigned LongWords   = 0         // words of both factors from which on transforms make a reduction's products: dghv_encryptor; 0: none do
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
@@ -95,7 +96,7 @@ module dghv #(
     assign parameters[accelerator_pkg::DghvParameterStreamBits] = StreamBits;
     assign parameters[accelerator_pkg::DghvParameterRounds] = Rounds;
     assign parameters[accelerator_pkg::DghvParameterTimeout] = Timeout;
-    assign parameters[accelerator_pkg::DghvParameterReserved6] = '0;
+    assign parameters[accelerator_pkg::DghvParameterLongWords] = LongWords;
     assign parameters[accelerator_pkg::DghvParameterReserved7] = '0;
 
     logic item_valid, item_ready, answer_valid, answer_ready, multiplied;
@@ -212,7 +213,8 @@ module dghv #(
 
     dghv_encryptor #(
         .AddrWidth (AddrWidth),
-        .CountWidth(CountWidth)
+        .CountWidth(CountWidth),
+        .LongWords (LongWords)
     ) u_encryptor (
         .clk_i,
         .rst_ni          (datapath_rst_n),

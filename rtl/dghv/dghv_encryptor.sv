@@ -2,7 +2,7 @@
 // Encryption over the integers, CNT and CMNT, with products and reductions of super-size numbers: commands (dghv_pkg) over numbers in memory.
 //
 // One multiplier (super_product) and one adder (super_sum) carry out the steps of the controllers, one after another; each step's words are in memory before the next begins. With LongWords a second
-// multiplier (transform_product) makes those products of a reduction both of whose factors have so many words; its matrices lie in the scratch, behind the reduction's own numbers.
+// multiplier (transform_product) makes those products of a reduction both of whose factors have so many words; its matrices lie in the scratch, at the first multiple of LongColumns words behind the reduction's own numbers.
 // After every command, whatever its end, all that is inside becomes zero, and so does the scratch unless memory has failed; then status_ says how it ended. An error of the memory
 // does that at once and ends all: nothing is answered but that, until reset. Reset does it too, but for the scratch. A result is written only where all went well.
 // The time that a command takes depends on its lengths, on the memory, and on nothing else, but for how it ends.

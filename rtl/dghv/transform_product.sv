@@ -4,8 +4,8 @@
 //   z = x y, its lowest z.words words (step_t), where both factors have LongWords words and more
 //
 // takes_o says whether a step is such a product, and by that alone whoever starts steps chooses the unit, so lengths decide and nothing else. Its transforms have the fewest points that hold both factors, or
-// z, in a matrix as square as can be; what is between, two matrices of a word a point, lies from scratch_i on. Where these would reach beyond scratch_end_i nothing begins, and short_o is high in the cycle
-// after start_i. Memory as four_step leaves it: the matrices are its owner's to wipe.
+// z, in a matrix as square as can be; what is between, two matrices of a word a point, lies from the first multiple of Columns words in the scratch on, so that a row of a tile is a burst. Where these would
+// reach beyond its end nothing begins, and short_o is high in the cycle after start_i. Memory as four_step leaves it: the matrices are its owner's to wipe.
 // Cycles from start_i to done_o, for a memory that answers at once: one, and four_step's.
 module transform_product #(
     parameter int unsigned High       = 6,                        // those of four_step
@@ -73,8 +73,10 @@ module transform_product #(
 
     // The shape is in a register, in which the matrices are compared with their place.
     log_t log_q;
+    reach_t at;
     logic started_q, fits, good, product_ready;
-    assign fits    = reach_t'(scratch_i) + (reach_t'(2) << log_q) <= reach_t'(scratch_end_i);
+    assign at      = (reach_t'(scratch_i) + reach_t'(Columns - 1)) & ~reach_t'(Columns - 1);
+    assign fits    = at + (reach_t'(2) << log_q) <= reach_t'(scratch_end_i);
     assign short_o = started_q && !fits;
     assign ready_o = product_ready && !started_q;
 
@@ -94,7 +96,7 @@ module transform_product #(
         product.x       = {step_i.x.at, step_i.x.words};
         product.y       = {step_i.y.at, step_i.y.words};
         product.z       = {step_i.z.at, step_i.z.words};
-        product.scratch = scratch_i;
+        product.scratch = dghv_pkg::address_t'(at);
         product.rows    = 4'(log_q >> 1);
         product.columns = 4'((log_q + log_t'(1)) >> 1);
     end

@@ -14,7 +14,8 @@ module hearith_dghv #(
     parameter integer Bursts = 8,  // bursts under way
     parameter integer Depth = 128,  // words that have room in each direction
     parameter integer Timeout = 4096,  // cycles after which the memory is silent
-    parameter integer StreamBits = 64  // bits of a beat, a multiple of 32
+    parameter integer StreamBits = 64,  // bits of a beat, a multiple of 32
+    parameter integer LongWords = 0  // words of both factors from which on transforms make a reduction's products: dghv_encryptor; 0: none do
 ) (
     (* X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 aclk CLK" *)
     (* X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF s_axi:s_axis:m_axis:m_axi, ASSOCIATED_RESET aresetn" *)
@@ -183,7 +184,8 @@ module hearith_dghv #(
         .Bursts     (Bursts),
         .Depth      (Depth),
         .Timeout    (Timeout),
-        .StreamBits (StreamBits)
+        .StreamBits (StreamBits),
+        .LongWords  (LongWords)
     ) u_dghv (
         .clk_i          (aclk),
         .rst_ni         (aresetn),

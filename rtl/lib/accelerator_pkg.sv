@@ -261,7 +261,7 @@ package accelerator_pkg;
         DghvParameterStreamBits = 3,
         DghvParameterRounds = 4,
         DghvParameterTimeout = 5,
-        DghvParameterReserved6 = 6,
+        DghvParameterLongWords = 6,
         DghvParameterReserved7 = 7
     } dghv_parameter_e;
     typedef enum int unsigned {DghvSeed = 0} dghv_region_e;

@@ -223,7 +223,7 @@ impl Device {
     }
 
     /// The steps of a case's reduction.
-    fn reduction(&self, case: &Case) -> Vec<ModelStep> {
+    fn reduction(&self, case: &Case) -> [ModelStep; Model::REDUCTION] {
         let Command { operation, x, bits, excess, .. } = case.command;
         let words = case.parts[0].1;
         let x = match operation {
@@ -242,7 +242,10 @@ impl Device {
         let (words, size) = (case.parts[0].1, case.parts[1].1);
         let before = if case.command.operation == REDUCE { 0 } else { 18 * words.div_ceil(8) };
         if matrices > 0 {
-            let most = case.command.scratch.words.max(before + reduction_scratch(size, words) + matrices);
+            let columns = self.model.transforms.map_or(1, |transforms| transforms.by.columns as usize);
+            let behind = case.command.scratch.at + before + reduction_scratch(size, words);
+            let end = behind.next_multiple_of(columns) + matrices;
+            let most = case.command.scratch.words.max(end - case.command.scratch.at);
             case.words += most - case.command.scratch.words;
             case.command.scratch.words = most;
         }

@@ -358,14 +358,16 @@ impl Transformer {
         self.unit.memory.put(step.y.at, y, &factors[1]);
         let before = self.unit.memory.words.clone();
         assert!(self.takes(&step), "{step:?}");
-        self.place(scratch as u64, (scratch + matrices) as u64);
+        // From the first multiple of a row's words on.
+        let begin = scratch.next_multiple_of(BY_128.columns as usize);
+        self.place(scratch as u64, (begin + matrices) as u64);
         let cycles = self.unit.carry_out(&step, 1_000_000);
         let shape = BY_128.shape(SHORTEST, 64 * (x + y).max(z) as u64).unwrap();
         let expected = ModelStep::Transforms { by: BY_128, shape, z: z as u64 }.cycles(&Model::HALVES);
         assert_eq!(cycles, expected, "{step:?}");
         let expected = Integer::from(&factors[0] * &factors[1]).keep_bits(64 * z as u32);
         assert_eq!(self.unit.memory.number(step.z.at, z), expected, "{step:?}");
-        let own = |at: usize| (step.z.at..step.z.at + z).contains(&at) || (scratch..scratch + matrices).contains(&at);
+        let own = |at: usize| (step.z.at..step.z.at + z).contains(&at) || (begin..begin + matrices).contains(&at);
         let now = &self.unit.memory.words;
         assert!((0..now.len()).all(|at| own(at) || now[at] == before[at]), "nothing else is written");
     }
@@ -430,12 +432,14 @@ fn only_long_products_are_taken() {
 fn no_transforms_without_room() {
     let mut transformer = Transformer::new(3);
     let (step, scratch, matrices) = Transformer::step([20, 20, 40]);
-    let (scratch, matrices) = (scratch as u64, matrices as u64);
+    let (scratch, matrices) = (scratch.next_multiple_of(BY_128.columns as usize) as u64, matrices as u64);
     for (at, end) in [
         (scratch, scratch + matrices - 1),
         (scratch, 0),
         (scratch, scratch),
+        (scratch - 3, scratch + matrices - 1),
         (0xffff_fff0, 0xffff_ffff),
+        (0xffff_fffe, 0xffff_ffff),
         (0xffff_fff0, matrices),
     ] {
         assert!(transformer.takes(&step));

@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 
 use crate::accelerator::{Accelerator, Shape};
 use crate::registers::dghv::{
-    IDENTITY, PARAMETER_BLOCK, PARAMETER_MEMORY_WORDS, PARAMETER_POINTS, PARAMETER_ROUNDS, PARAMETER_STREAM_BITS,
-    PARAMETER_TIMEOUT, SEED,
+    IDENTITY, PARAMETER_BLOCK, PARAMETER_LONG_WORDS, PARAMETER_MEMORY_WORDS, PARAMETER_POINTS, PARAMETER_ROUNDS,
+    PARAMETER_STREAM_BITS, PARAMETER_TIMEOUT, SEED,
 };
 use crate::{Counters, Device, Error, ErrorKind, IntegerEncryptingDevice, System, Transport, Trust};
 
@@ -56,6 +56,8 @@ pub struct DghvParameters {
     pub rounds: u32,
     /// Clock cycles after which it calls its memory silent.
     pub timeout: u32,
+    /// Words that both factors of a reduction's product have at least where transforms make it; 0: none do.
+    pub long_words: u32,
 }
 
 impl DghvParameters {
@@ -67,6 +69,7 @@ impl DghvParameters {
             stream_bits: parameters[PARAMETER_STREAM_BITS],
             rounds: parameters[PARAMETER_ROUNDS],
             timeout: parameters[PARAMETER_TIMEOUT],
+            long_words: parameters[PARAMETER_LONG_WORDS],
         };
         let known = (2..=1 << 16).contains(&read.block)
             && (2..=1 << 20).contains(&read.points)
@@ -76,12 +79,12 @@ impl DghvParameters {
     }
 }
 
-/// Words of memory that a device needs for keys of these parameters.
+/// Words of memory that a device without transforms needs for keys of these parameters.
 ///
 /// # Errors
 /// [`ErrorKind::CoefficientTooLong`]: as long as an eighth of the modulus.
 pub fn memory_words(parameters: &Parameters) -> Result<u64, Error> {
-    Ok(Layout::new(parameters)?.1)
+    Ok(Layout::new(parameters, 0)?.1)
 }
 
 impl Dghv {
@@ -112,7 +115,7 @@ impl Dghv {
     /// [`ErrorKind::MemoryTooSmall`], [`ErrorKind::CoefficientTooLong`], and whatever befalls the device, which has no key then.
     pub fn load(&mut self, key: &PublicKey) -> Result<(), Error> {
         self.loaded = None;
-        let (layout, words) = Layout::new(key.parameters())?;
+        let (layout, words) = Layout::new(key.parameters(), self.parameters.long_words)?;
         if words > self.parameters.memory_words.into() {
             return Err(ErrorKind::MemoryTooSmall { words, largest: self.parameters.memory_words }.into());
         }
@@ -143,7 +146,7 @@ impl Dghv {
             Some((id, layout)) if *id == request.key().id() => layout.clone(),
             _ => {
                 self.load(request.key())?;
-                Layout::new(request.key().parameters())?.0
+                Layout::new(request.key().parameters(), self.parameters.long_words)?.0
             }
         };
         let answers: Result<Vec<Reduced>, Error> =
@@ -238,12 +241,14 @@ impl Dghv {
     fn carry_out(&mut self, commands: &[Command<'_>], cycles: u64) -> Result<Batch, Error> {
         let mut batch = Batch::zeros(commands.len(), COMMAND_WORDS);
         batch.rows_mut().zip(commands).for_each(|(row, command)| command.write(row));
-        let DghvParameters { stream_bits, timeout, .. } = self.parameters;
+        let DghvParameters { stream_bits, timeout, long_words, .. } = self.parameters;
+        // After every computation.
+        let tiles = if long_words > 0 { layout::TILE_CYCLES } else { 0 };
         let shape = Shape {
             stream_bits,
             input_bits: 64 * COMMAND_WORDS as u32,
             output_bits: 64 * ANSWER_WORDS as u32,
-            quiet_cycles: PATIENCE * cycles + 4 * u64::from(timeout) + SLACK,
+            quiet_cycles: PATIENCE * cycles + 4 * u64::from(timeout) + SLACK + tiles,
         };
         let answers = self.device.process(&batch, ANSWER_WORDS, shape)?;
         for (command, answer) in commands.iter().zip(answers.rows()) {

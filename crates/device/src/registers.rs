@@ -377,6 +377,8 @@ pub mod dghv {
     pub const PARAMETER_ROUNDS: usize = 4;
     /// Parameter: cycles after which the memory is silent.
     pub const PARAMETER_TIMEOUT: usize = 5;
+    /// Parameter: words that both factors of a reduction's product have at least where transforms make it; 0: none do.
+    pub const PARAMETER_LONG_WORDS: usize = 6;
     /// what the key's elements are made from, its first byte at the low end.
     pub const SEED: Region = Region { number: 0, bits: |_n, _w, _d| 128 };
 }

@@ -6,6 +6,7 @@
 pub mod cost;
 pub mod encryption;
 pub mod four_step;
+pub mod sizes;
 
 /// Integers modulo `2^a + 1` (`b` = 0) or `2^a - 2^b + 1`, `a` at most 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

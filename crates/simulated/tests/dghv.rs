@@ -9,8 +9,8 @@ use hearith_arith::Engine;
 use hearith_device::dghv::{DGHV, Dghv, MemoryFault, Unfit};
 use hearith_device::{Device, Error, ErrorKind, Exchange, IntegerEncryptingDevice, Marks, Transport, Trust};
 use hearith_dghv::{InsecureHistoricalParameters, KeyPair, Lengths, Parameters, PublicKey, Scheme, Size};
-use hearith_golden::integer_fft::encryption::{Encryptor as Model, Lengths as ModelLengths};
-use hearith_simulated::designs::{DGHV_SMALL, DGHV_TINY};
+use hearith_golden::integer_fft::encryption::{Encryptor as Model, Lengths as ModelLengths, Step, Transforms};
+use hearith_simulated::designs::{DGHV_LONG, DGHV_SMALL, DGHV_TINY};
 use hearith_simulated::{KINDS, Simulated};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Lie;
@@ -76,6 +76,18 @@ fn keys_follow_each_other() {
     }
 }
 
+/// Lengths of a key, as the golden model has them.
+fn model(parameters: &Parameters) -> ModelLengths {
+    let lengths = parameters.lengths();
+    ModelLengths {
+        modulus: lengths.modulus.into(),
+        elements: lengths.elements.into(),
+        coefficient: lengths.coefficient.into(),
+        correction: 64 * parameters.correction_limbs() as u64,
+        excess: parameters.encryption_excess().into(),
+    }
+}
+
 /// The published parameters, smallest first: an encryption, its products, and its cycles beside the model's.
 fn published(scheme: Scheme, size: Size) {
     let key = key(&Parameters::historical(scheme, size));
@@ -84,15 +96,7 @@ fn published(scheme: Scheme, size: Size) {
     let before = device.counters().unwrap();
     let start = Instant::now();
     encrypts(&mut device, &key, &[true]);
-    let (parameters, after) = (key.public.parameters(), device.counters().unwrap());
-    let lengths = parameters.lengths();
-    let model = ModelLengths {
-        modulus: lengths.modulus.into(),
-        elements: lengths.elements.into(),
-        coefficient: lengths.coefficient.into(),
-        correction: 64 * parameters.correction_limbs() as u64,
-        excess: parameters.encryption_excess().into(),
-    };
+    let (model, after) = (model(key.public.parameters()), device.counters().unwrap());
     let steps = if scheme == Scheme::Cnt { Model::HALVES.cnt(&model) } else { Model::HALVES.cmnt(&model) };
     let products: u64 = steps.iter().map(|step| step.products(28)).sum();
     assert_eq!(after.products - before.products, products);
@@ -181,6 +185,38 @@ fn what_is_wrong_with_the_memory_is_reported() {
         let mut device = Dghv::open(Box::new(shared.clone())).unwrap();
         encrypts(&mut device, &key, &[true, false]);
     }
+}
+
+/// A reduction by CMNT takes transforms where the device has them, and the same number comes out; one by CNT, whose quotient is short, does not.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn reductions_by_transforms_encrypt_as_the_software_does() {
+    assert_eq!(accelerator(&DGHV_LONG).parameters().long_words, 40);
+    let by_transforms = Model { transforms: Some(Transforms { least: 40, ..Transforms::LONG }), ..Model::HALVES };
+    for (scheme, modulus, transforms) in
+        [(Scheme::Cnt, 5000, 0), (Scheme::Cmnt, 2240, 0), (Scheme::Cmnt, 2496, 1), (Scheme::Cmnt, 5000, 2)]
+    {
+        let key = tiny(scheme, modulus, 2, 100);
+        let lengths = model(key.public.parameters());
+        let steps = [Model::HALVES, by_transforms].map(|design| match scheme {
+            Scheme::Cnt => design.cnt(&lengths),
+            Scheme::Cmnt => design.cmnt(&lengths),
+        });
+        let found = steps[1].iter().filter(|step| matches!(step, Step::Transforms { .. })).count();
+        assert_eq!(found, transforms, "{scheme}, {modulus} bits");
+        // What the device counts are products of blocks.
+        let expected = steps.map(|steps| steps.iter().map(|step| step.products(28)).sum::<u64>());
+        let counted = [&DGHV_SMALL, &DGHV_LONG].map(|design| {
+            let mut device = accelerator(design);
+            encrypts(&mut device, &key, &[true]);
+            device.counters().unwrap().products
+        });
+        assert_eq!(counted, expected, "{scheme}, {modulus} bits");
+    }
+    let stalling = Simulated::under_pressure(&DGHV_LONG, 3).unwrap();
+    let mut device = Dghv::open(Box::new(stalling)).unwrap();
+    encrypts(&mut device, &tiny(Scheme::Cmnt, 2600, 2, 64), &[false, true]);
+    encrypts(&mut device, &tiny(Scheme::Cnt, 2000, 3, 64), &[true]);
 }
 
 /// Does something to the device before an exchange, and something after it.
@@ -335,4 +371,78 @@ fn nothing_stays_behind() {
         most = most.max(inside.load(std::sync::atomic::Ordering::Relaxed));
     }
     assert!(most > 20, "there was something to wipe: {most} words");
+}
+
+/// Memories of the transforms of a reduction.
+const TILES: [&str; 3] = [
+    "u_encryptor.gen_long.u_long.u_product.gen_tile[0].u_tile.word_q",
+    "u_encryptor.gen_long.u_long.u_product.gen_tile[1].u_tile.word_q",
+    "u_encryptor.gen_long.u_long.u_product.gen_tile[2].u_tile.word_q",
+];
+
+/// A key whose reductions are made by transforms, and a moment of its encryption in the middle of these, by the golden model.
+fn in_transforms() -> (KeyPair, u64) {
+    let key = tiny(Scheme::Cmnt, 2600, 2, 64);
+    let lengths = model(key.public.parameters());
+    let steps = Model::HALVES.cmnt(&lengths);
+    let before = Model::HALVES.cycles(&steps[..steps.len() - Model::REDUCTION], 0);
+    // A transform of the fewest points takes 40 000 cycles; blocks may wait, and the memory takes its time.
+    (key, before + before / 8 + 15_000)
+}
+
+/// A memory that begins to break the protocol in the middle of transforms: the error says so, and the device works again after a reset.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn transforms_report_what_is_wrong_with_the_memory() {
+    let (key, moment) = in_transforms();
+    for (lie, expected) in [
+        (Lie::SilentReads, MemoryFault::Silent),
+        (Lie::SilentWrites, MemoryFault::Silent),
+        (Lie::LastEarly, MemoryFault::Misplaced),
+        (Lie::WrongId, MemoryFault::Unasked),
+    ] {
+        let shared = Shared::new(&DGHV_LONG);
+        let before = move |shared: &Shared| shared.disturb(Fault::Lied(moment, lie));
+        let transport = Meddling { shared: shared.clone(), left: ENCRYPTS, before, after: |_: &Shared| () };
+        let mut device = Dghv::open(Box::new(transport)).unwrap();
+        let error = fails(&mut device, &key.public);
+        assert!(matches!(error, ErrorKind::MemoryFailed { fault, .. } if fault == expected), "{lie:?}: {error}");
+        drop(device);
+        shared.simulated().set_external_lie(None);
+        shared.simulated().reset();
+        encrypts(&mut Dghv::open(Box::new(shared.clone())).unwrap(), &key, &[true]);
+    }
+}
+
+/// An encryption that is given up in the middle of transforms, or a reset there, leaves nothing in the memory or inside.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn transforms_leave_nothing_behind() {
+    let (key, moment) = in_transforms();
+    let in_tiles = |simulated: &Simulated| {
+        TILES.map(|name| simulated.memory(name).iter().filter(|word| word.iter().any(|&limb| limb != 0)).count())
+    };
+    for resets in [false, true] {
+        let shared = Shared::new(&DGHV_LONG);
+        let inside = std::sync::Arc::new(std::sync::Mutex::new([0; 3]));
+        let counted = inside.clone();
+        let before = move |shared: &Shared| shared.disturb(Fault::Ignored(moment));
+        let after = move |shared: &Shared| {
+            *counted.lock().unwrap() = in_tiles(&shared.simulated());
+            if resets {
+                shared.simulated().reset();
+            }
+        };
+        let transport = Meddling { shared: shared.clone(), left: ENCRYPTS, before, after };
+        let mut device = Dghv::open(Box::new(transport)).unwrap();
+        device.load(&key.public).unwrap();
+        device.encrypt(&key.public, &[true]).unwrap_err();
+        assert!(inside.lock().unwrap().iter().any(|&words| words > 1000), "transforms were under way: {inside:?}");
+        let mut simulated = shared.simulated();
+        simulated.idle(1000);
+        assert!(simulated.external().iter().all(|&byte| byte == 0), "nothing in the memory");
+        assert_eq!(in_tiles(&simulated), [0; 3], "nothing inside");
+        drop(simulated);
+        encrypts(&mut device, &key, &[true]);
+    }
 }

@@ -7,6 +7,15 @@ use crate::{Error, ErrorKind};
 
 /// Words of a stream's row: the segments of an element.
 const SEGMENTS: u32 = 8;
+/// Transforms of a reduction's products, as the device is built: logarithms of their points, and bits of a digit.
+const SHORTEST: u32 = 12;
+const LONGEST: u32 = 22;
+const DIGIT: u64 = 20;
+/// Words of a row of their tiles, at a multiple of which their matrices begin.
+const ROW: u64 = 16;
+/// Cycles of such a product for a point at most, and those in which the memories of their tiles become zero.
+const POINT_CYCLES: u64 = 12;
+pub(super) const TILE_CYCLES: u64 = 1 << 15;
 /// The least number of bits of the modulus that lie above a whole word where a reduction looks at it: Barrett's `-beta` is at least 3.
 const LEAST_ABOVE: u32 = 3;
 
@@ -35,6 +44,19 @@ pub(super) struct Layout {
     pub(super) limbs: u32,
     /// The reciprocal is `floor(2^(64 power) / A_0)`.
     pub(super) power: u32,
+    /// Words of the scratch for transforms.
+    pub(super) matrices: u64,
+}
+
+/// Words of scratch for the matrices between which a device makes the products of a reduction, wherever that ends without them: of two numbers of `size` words, and of one of them by one of `limbs`, by transforms where both factors have at least
+/// `long` words, if that is not zero, and the product fits.
+fn matrices(long: u32, size: u32, limbs: u32) -> u64 {
+    let of = |x: u32, y: u32| {
+        let bits = 64 * (u64::from(x) + u64::from(y));
+        let points = (SHORTEST..=LONGEST).map(|log| 1_u64 << log).find(|points| points * DIGIT >= bits);
+        if long > 0 && x.min(y) >= long { points.map_or(0, |points| 2 * points + ROW - 1) } else { 0 }
+    };
+    of(size, size).max(of(size, limbs))
 }
 
 /// Puts numbers one after another, each where rows of words begin.
@@ -49,11 +71,11 @@ impl Room {
 }
 
 impl Layout {
-    /// The memory for keys of these parameters, and the words that it takes.
+    /// The memory for keys of these parameters, and the words that it takes, in a device that makes products of factors of `long` words by transforms; 0: that makes none.
     ///
     /// # Errors
     /// [`ErrorKind::CoefficientTooLong`].
-    pub(super) fn new(parameters: &Parameters) -> Result<(Self, u64), Error> {
+    pub(super) fn new(parameters: &Parameters, long: u32) -> Result<(Self, u64), Error> {
         let lengths = parameters.lengths();
         let limbs = parameters.limbs() as u32;
         let segment = limbs.div_ceil(SEGMENTS);
@@ -73,7 +95,8 @@ impl Layout {
             Scheme::Cmnt => (elements * elements, 1 + elements * (2 * wide + u64::from(coefficient) + 1)),
         };
         let sums = u64::from(coefficient + correction + 1) + between;
-        let reduction = u64::from(2 * size) + wide + 1;
+        let matrices = matrices(long, size, limbs);
+        let reduction = u64::from(2 * size) + wide + 1 + matrices;
         let scratch = 18 * u64::from(segment) + sums.max(reduction);
         let mut room = Room(0);
         let modulus = room.take(limbs, 1).at;
@@ -86,7 +109,20 @@ impl Layout {
         let words = room.0;
         let end = words.min(u32::MAX.into()) as u32;
         let power = (lengths.modulus - above) / 64 + size;
-        Ok((Self { modulus, reciprocal, corrections, coefficients, noise, result, scratch, end, limbs, power }, words))
+        let layout = Self {
+            modulus,
+            reciprocal,
+            corrections,
+            coefficients,
+            noise,
+            result,
+            scratch,
+            end,
+            limbs,
+            power,
+            matrices,
+        };
+        Ok((layout, words))
     }
 
     /// What is secret, from the coefficients to the end.
@@ -118,7 +154,9 @@ impl Layout {
         };
         (
             products + reduction,
-            8 * (sums + 4) * u64::from(self.limbs + self.coefficients.words) + 4 * u64::from(self.end),
+            8 * (sums + 4) * u64::from(self.limbs + self.coefficients.words)
+                + 4 * u64::from(self.end)
+                + POINT_CYCLES * self.matrices,
         )
     }
 }
@@ -134,7 +172,7 @@ mod tests {
         for scheme in [Scheme::Cnt, Scheme::Cmnt] {
             for size in Size::ALL {
                 let parameters = Parameters::historical(scheme, *size);
-                let (layout, words) = Layout::new(&parameters).unwrap();
+                let (layout, words) = Layout::new(&parameters, 0).unwrap();
                 let elements = parameters.lengths().elements;
                 let rows = if scheme == Scheme::Cmnt { elements * elements } else { elements };
                 let parts = [
@@ -156,6 +194,36 @@ mod tests {
         }
     }
 
+    /// Matrices have a place of their own behind what a reduction takes without them, where its products are long; of the fewest points that hold the longer one.
+    #[test]
+    fn matrices_lie_behind_a_reduction() {
+        for (scheme, size, long, points) in [
+            (Scheme::Cmnt, Size::Toy, 1288, 1 << 14),
+            (Scheme::Cmnt, Size::Small, 1288, 1 << 17),
+            (Scheme::Cmnt, Size::Large, 1288, 1 << 21),
+            (Scheme::Cmnt, Size::Large, 400_000, 0),
+            // The quotient is short.
+            (Scheme::Cnt, Size::Large, 1288, 0),
+            (Scheme::Cnt, Size::Toy, 1, 1 << 13),
+        ] {
+            let parameters = Parameters::historical(scheme, size);
+            let of = |long| Layout::new(&parameters, long).unwrap();
+            let ((blocks, words), (layout, more)) = (of(0), of(long));
+            let matrices = if points > 0 { 2 * points + ROW - 1 } else { 0 };
+            assert_eq!((blocks.matrices, layout.matrices), (0, matrices), "{scheme} {size}");
+            assert!(more <= words + matrices && more >= words, "{scheme} {size}");
+            let segment = layout.limbs.div_ceil(SEGMENTS);
+            let reduction = u64::from(18 * segment + 2 * layout.reciprocal.words + layout.limbs + 1) + matrices;
+            assert!(u64::from(layout.scratch.words) >= reduction, "{scheme} {size}");
+            // All that lies before it is where it was.
+            assert_eq!(Layout { scratch: blocks.scratch, end: blocks.end, matrices: 0, ..layout }, blocks);
+        }
+        assert_eq!([matrices(5, 4, 9), matrices(5, 5, 4), matrices(5, 5, 5)], [0, (2 << 12) + 15, (2 << 12) + 15]);
+        // A product that is too long for any is made of blocks.
+        let longest = 5 << 18;
+        assert_eq!([matrices(1, 1, longest - 1), matrices(1, 1, longest)], [(2 << 22) + 15, (2 << 12) + 15]);
+    }
+
     /// Coefficients as long as a segment are refused, one word shorter ones are not.
     #[test]
     fn coefficients_as_long_as_a_segment_do_not_fit() {
@@ -168,7 +236,7 @@ mod tests {
             coefficient,
             encryption_noise: coefficient,
         };
-        let layout = |coefficient| Layout::new(&Parameters::custom(Scheme::Cnt, lengths(coefficient)).unwrap());
+        let layout = |coefficient| Layout::new(&Parameters::custom(Scheme::Cnt, lengths(coefficient)).unwrap(), 0);
         assert_eq!(layout(448).unwrap().0.coefficients.words, 7);
         let refused = layout(449).unwrap_err();
         assert!(matches!(refused.kind(), ErrorKind::CoefficientTooLong { bits: 449, largest: 448 }), "{refused}");

@@ -158,14 +158,17 @@ impl Encryptor {
         steps.iter().map(words).max().unwrap_or(0)
     }
 
+    /// Steps of a reduction, the last ones of an encryption.
+    pub const REDUCTION: usize = 11;
+
     /// Barrett's reduction of a number of `x` words.
-    pub fn reduction(&self, lengths: &Lengths, x: u64) -> Vec<Step> {
+    pub fn reduction(&self, lengths: &Lengths, x: u64) -> [Step; Self::REDUCTION] {
         let (words, rest) = (self.words(lengths.modulus), lengths.modulus % self.word);
         let minus_beta = if rest < 3 { rest + self.word } else { rest };
         let (below, size) = ((lengths.modulus - minus_beta) / self.word, (lengths.excess + minus_beta) / self.word + 1);
         let bound = (lengths.modulus + lengths.excess) / self.word;
         let sum = |x: u64, z: u64| Step::Sum { x, z };
-        vec![
+        [
             sum(1, 1),
             sum(x.saturating_sub(bound).min(1), 1),
             sum(x.saturating_sub(bound + 1), x.saturating_sub(bound + 1).max(1)),

@@ -14,6 +14,7 @@ use hearith_golden::{Decryption, PaperKey};
 use hearith_paillier::PrivateKey;
 use hearith_simulated::Simulated;
 use hearith_verilated::Design;
+use hearith_verilated::bench::Lie;
 
 /// A simulated device that the test can reach beside the driver, and whose streams it can disturb.
 #[derive(Clone)]
@@ -33,6 +34,8 @@ pub enum Fault {
     Abandoned(usize),
     /// All is sent, nothing is taken, and it is given up after so many cycles, with some of the packet still queued before the device.
     Ignored(u64),
+    /// So many cycles after all is sent the device's memory begins to break the protocol.
+    Lied(u64, Lie),
     /// The packet to the device ends after so many beats.
     CutInput(usize),
     /// The packet to the device has so many beats more than it should.
@@ -99,6 +102,12 @@ impl Transport for Shared {
                 device.queue(input, true, cycles);
                 let expected = (input.len() - header) / input_item;
                 Err(ErrorKind::Stalled { sent: 0, received: 0, expected }.into())
+            }
+            Some(Fault::Lied(cycles, lie)) => {
+                device.queue(input, true, cycles);
+                device.set_external_lie(Some(lie));
+                output.copy_from_slice(&device.take(output.len() / beat, quiet_cycles));
+                Ok(())
             }
             Some(Fault::CutInput(beats)) => pass(&input[..beats * beat], output),
             Some(Fault::LongerInput(beats)) => pass(&[input, &vec![0; beats * beat]].concat(), output),
