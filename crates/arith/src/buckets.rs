@@ -3,7 +3,7 @@
 use crate::Batch;
 use crate::backend::{few, with_kernel, with_kernel_for};
 use crate::constants::Constants;
-use crate::groups::{Moduli, for_groups};
+use crate::groups::{Moduli, for_groups, for_long_groups};
 use crate::kernel::{Kernel, Space};
 use crate::natural::bits_at;
 use crate::product::{Form, entered, load_parts, products_in};
@@ -69,7 +69,7 @@ fn products_of_places<R: Ring>(
         digits.iter().flat_map(|place| (0..values).map(move |value| place.rows_with(value))).collect();
     let buckets = products_in::<R>(Form::Montgomery, constants, bases, &lists).public();
     let mut of_places = Batch::zeros(count, limbs);
-    for_groups::<R>(Moduli::Shared(constants), &mut of_places, |m, work, range, rows| {
+    for_long_groups::<R>(Moduli::Shared(constants), &mut of_places, |m, work, range, rows| {
         let space = || Space::<R::Kernel>::new(R::width(m));
         let (mut bucket, mut running, mut total) = (space(), space(), space());
         running.copy_from_slice(R::one(m));

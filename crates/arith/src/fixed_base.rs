@@ -2,7 +2,7 @@
 
 use crate::backend::{with_kernel, with_kernel_for};
 use crate::constants::Constants;
-use crate::groups::{Moduli, for_groups};
+use crate::groups::{Moduli, for_long_groups};
 use crate::kernel::{Kernel, Lanes, SHARED_ENTRIES, Space};
 use crate::natural::bit_at;
 use crate::ring::{Dual, Ring, Word, Workspace};
@@ -132,7 +132,7 @@ fn subset_products<R: Ring>(
 fn comb<R: Ring>(constants: &Constants, tables: &[u64], shape: Comb, exponents: &Batch) -> Batch {
     let limbs = R::PARTS * constants.limbs();
     let mut out = Batch::zeros(exponents.len(), limbs);
-    for_groups::<R>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
+    for_long_groups::<R>(Moduli::Shared(constants), &mut out, |m, work, range, rows| {
         let width = R::width(m);
         let (mut power, mut entry) = (Space::<R::Kernel>::new(width), Space::<R::Kernel>::new(width));
         let mut index = Word::<R>::default();

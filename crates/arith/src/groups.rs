@@ -7,8 +7,8 @@ use crate::ring::{Ring, Workspace};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Groups that a core takes at most before others may take from what is left: a core that comes free while another works, be it on
-/// something else, waits for no more than these.
+/// Groups that a core takes at most before others may take from what is left, where a group is a product or two: a core that comes free
+/// while another works, be it on something else, waits for no more than these.
 const TAKEN: usize = 16;
 
 /// The moduli of a batch: one for all rows, or one for each.
@@ -31,6 +31,24 @@ impl Moduli<'_> {
 /// Fills `out` group by group: `job` gets the constants of the lanes, a workspace, the range of rows, and these rows of
 /// `out`. Groups run side by side on the cores of rayon's current pool; a workspace serves one core for many groups.
 pub(crate) fn for_groups<R: Ring>(
+    moduli: Moduli<'_>,
+    out: &mut Batch,
+    job: impl Fn(&Lanes<R::Kernel>, &mut Workspace<R>, Range<usize>, &mut [u64]) + Sync,
+) {
+    for_groups_taking::<R>(TAKEN, moduli, out, job);
+}
+
+/// The same where each group is many products, dozens at least: cores take one at a time, so that they end together.
+pub(crate) fn for_long_groups<R: Ring>(
+    moduli: Moduli<'_>,
+    out: &mut Batch,
+    job: impl Fn(&Lanes<R::Kernel>, &mut Workspace<R>, Range<usize>, &mut [u64]) + Sync,
+) {
+    for_groups_taking::<R>(1, moduli, out, job);
+}
+
+fn for_groups_taking<R: Ring>(
+    taken: usize,
     moduli: Moduli<'_>,
     out: &mut Batch,
     job: impl Fn(&Lanes<R::Kernel>, &mut Workspace<R>, Range<usize>, &mut [u64]) + Sync,
@@ -62,7 +80,7 @@ pub(crate) fn for_groups<R: Ring>(
         return out.as_limbs_mut().chunks_mut(size).enumerate().for_each(|group| run(&mut workspace, group));
     }
     let groups = out.as_limbs_mut().par_chunks_mut(size).enumerate();
-    groups.with_max_len(TAKEN).for_each_init(|| Workspace::new(k), run);
+    groups.with_max_len(taken).for_each_init(|| Workspace::new(k), run);
 }
 
 /// The rows of a range, as the lanes of a group take them.

@@ -2,7 +2,7 @@
 
 use crate::Batch;
 use crate::constants::Constants;
-use crate::groups::{Moduli, for_groups};
+use crate::groups::{Moduli, for_long_groups};
 use crate::kernel::{Kernel, Space};
 use crate::natural::bits_at;
 use crate::pow::powers;
@@ -31,7 +31,7 @@ pub(crate) fn multi_pow<R: Ring>(
         parts.extend(rows.as_ref().chunks(TERMS).map(|part| (group, part)));
     }
     let mut partial = Batch::zeros(parts.len(), limbs);
-    for_groups::<R>(Moduli::Shared(constants), &mut partial, |m, work, range, rows| {
+    for_long_groups::<R>(Moduli::Shared(constants), &mut partial, |m, work, range, rows| {
         let width = R::width(m);
         let parts = &parts[range];
         let terms = parts.iter().map(|(_, part)| part.len()).max().unwrap_or(0);

@@ -2,7 +2,7 @@
 
 use crate::Batch;
 use crate::exponents::Exponents;
-use crate::groups::{Moduli, for_groups, rows_of};
+use crate::groups::{Moduli, for_long_groups, rows_of};
 use crate::kernel::{Kernel, Space};
 use crate::natural::bits_at;
 use crate::ring::{LanesOf, Ring, Word, Workspace};
@@ -29,7 +29,7 @@ pub(crate) fn pow_by<R: Ring>(method: Method<R>, moduli: Moduli<'_>, bases: &Bat
     exponents.check(bases.len());
     let limbs = R::PARTS * moduli.first().limbs();
     let mut out = Batch::zeros(bases.len(), limbs);
-    for_groups::<R>(moduli, &mut out, |m, work, range, rows| {
+    for_long_groups::<R>(moduli, &mut out, |m, work, range, rows| {
         let mut base = Space::<R::Kernel>::new(R::width(m));
         let mut power = Space::<R::Kernel>::new(R::width(m));
         let exponent_rows: Vec<&[u64]> = range.clone().map(|row| exponents.row(row)).collect();

@@ -2,7 +2,7 @@
 
 use crate::Batch;
 use crate::constants::{Constants, Pair};
-use crate::groups::{Moduli, for_groups, rows_of};
+use crate::groups::{Moduli, for_groups, for_long_groups, rows_of};
 use crate::kernel::{Kernel, Lanes, Space};
 use crate::natural::resized;
 use crate::ring::{Ring, Word, Workspace};
@@ -87,7 +87,7 @@ fn chain_products<R: Ring>(
         Form::Plain => powers::<R>(constants, chains.first().map_or(0, |chain| chain.len())),
         Form::Montgomery => Vec::new(),
     };
-    for_groups::<R>(moduli, &mut out, |m, work, range, rows| {
+    for_long_groups::<R>(moduli, &mut out, |m, work, range, rows| {
         let width = R::width(m);
         let (mut product, mut factor) = (Space::<R::Kernel>::new(width), Space::<R::Kernel>::new(width));
         // The group that this core is likely to take next.
