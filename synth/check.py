@@ -44,6 +44,7 @@ DESIGNS = {
     "long_product": {"A": 8, "B": 4, "K": 8, "Base": 3, "Group": 2, "CountBits": 4},
     "folded_multiplier": {"B": 4, "High": 2, "Low": 2, "Root": "66'd44", "Base": 2},
     "four_step_multiplier": {"High": 6, "Low": 1, "Root": "66'd18026564079049828345", "Columns": 4, "Base": 16},
+    "transform_product": {"High": 6, "Low": 1, "Root": "66'd18026564079049828345", "Columns": 4, "Base": 16, "LongWords": 8},
     "dghv_encryptor": {"B": 4, "High": 2, "Low": 2, "Root": "66'd197", "Halves": 1, "Base": 2, "Width": 8, "Chunk": 4},
     "dghv": {"Rounds": 1, "StreamBits": 32},
     "reduce_barrett": {},
