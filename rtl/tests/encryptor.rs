@@ -500,6 +500,14 @@ impl Device {
         names.map(words)
     }
 
+    /// Steps so many cycles, and notes the most words that it has seen in each memory of transforms.
+    fn go_on(&mut self, cycles: u64, most: &mut [usize; TRANSFORMS.len()]) {
+        (0..cycles).for_each(|_| self.encryptor.step());
+        for (most, left) in most.iter_mut().zip(self.left_in(TRANSFORMS)) {
+            *most = left.max(*most);
+        }
+    }
+
     /// How many words inside are not zero.
     fn left(&self) -> usize {
         self.left_in(MEMORIES).iter().sum()
@@ -718,10 +726,7 @@ fn transforms_leave_nothing_behind() {
         device.lay(&case);
         device.encryptor.begin(&case.command);
         let moment = random.below(whole * 3 / 4) + 600;
-        (0..moment).for_each(|_| device.encryptor.step());
-        for (most, left) in most.iter_mut().zip(device.left_in(TRANSFORMS)) {
-            *most = left.max(*most);
-        }
+        device.go_on(moment, &mut most);
         device.encryptor.reset();
         let wipe = Command { operation: WIPE, scratch: case.command.scratch, ..Command::default() };
         assert_eq!(device.encryptor.carry_out(&wipe, 100_000).0, Ending::Done);
@@ -747,10 +752,7 @@ fn a_memory_that_fails_ends_transforms() {
         let before = device.encryptor.memory.words[result.clone()].to_vec();
         device.encryptor.begin(&case.command);
         let moment = 1500 + 900 * round;
-        (0..moment).for_each(|_| device.encryptor.step());
-        for (most, left) in most.iter_mut().zip(device.left_in(TRANSFORMS)) {
-            *most = left.max(*most);
-        }
+        device.go_on(moment, &mut most);
         device.encryptor.memory.silent = true;
         (0..200).for_each(|_| device.encryptor.step());
         assert_eq!(device.encryptor.answered(), 0);

@@ -2,7 +2,7 @@
 
 use crate::Batch;
 use crate::constants::Constants;
-use crate::groups::{Moduli, for_long_groups};
+use crate::groups::{Moduli, for_groups};
 use crate::kernel::Space;
 use crate::natural::{bit_at, bit_length, bits_at};
 use crate::ring::{LanesOf, Ring, Word, Workspace};
@@ -12,7 +12,7 @@ use crate::ring::{LanesOf, Ring, Word, Workspace};
 pub(crate) fn product_of_few<R: Ring>(constants: &Constants, bases: &Batch, exponents: &Batch) -> Batch {
     let limbs = R::PARTS * constants.limbs();
     let mut out = Batch::zeros(1, limbs);
-    for_long_groups::<R>(Moduli::Shared(constants), &mut out, |m, work, _, rows| {
+    for_groups::<R>(Moduli::Shared(constants), &mut out, |m, work, _, rows| {
         let mut base = Space::<R::Kernel>::new(R::width(m));
         let mut power = Space::<R::Kernel>::new(R::width(m));
         let terms = bases.rows().zip(exponents.rows()).map(|(row, exponent)| {

@@ -48,8 +48,8 @@ pub(super) struct Layout {
     pub(super) matrices: u64,
 }
 
-/// Words of scratch for the matrices between which a device makes the products of a reduction, wherever that ends without them: of two numbers of `size` words, and of one of them by one of `limbs`, by transforms where both factors have at least
-/// `long` words, if that is not zero, and the product fits.
+/// Words of scratch for the matrices of a reduction's two products, wherever what lies before them ends: of two numbers of `size` words, and of one
+/// of them by one of `limbs`. Transforms make those of which both factors have at least `long` words, if that is not zero, and which fit.
 fn matrices(long: u32, size: u32, limbs: u32) -> u64 {
     let of = |x: u32, y: u32| {
         let bits = 64 * (u64::from(x) + u64::from(y));
