@@ -83,6 +83,11 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// `chunk < 2^chunk_bits`, not necessarily reduced: only good as the first factor of a product.
     fn add_chunk(m: &Lanes<Self>, a: &mut [Self::Word], chunk: &[Self::Word]);
 
+    /// `a = a + b` for residues modulo `m`: only good as both factors of a square, or as the first one of a product.
+    fn add(m: &Lanes<Self>, a: &mut [Self::Word], b: &[Self::Word]) {
+        Self::add_chunk(m, a, b);
+    }
+
     /// Whether the kernel has what [`crate::barrett`] needs: the four functions that follow.
     const TRUNCATES: bool = false;
 

@@ -44,7 +44,7 @@ pub use error::ArithError;
 pub use exponents::Exponents;
 pub use fixed_base::FixedBase;
 pub use memory::Memory;
-pub use modulus::{Factor, Modulus, pow_each};
+pub use modulus::{Factor, Modulus, powers_of_two};
 pub use square::{Pairs, Square, pow_pairs};
 
 /// The examples of the README, compiled and run with the others.

@@ -8,7 +8,7 @@ use crate::groups::{Moduli, for_groups, rows_of};
 use crate::kernel::{Kernel, Space};
 use crate::ladder::ladder;
 use crate::natural::{add_assign, mask, reduce_once, sub_assign};
-use crate::pow::{pow, pow_by};
+use crate::pow::{self, pow, pow_by};
 use crate::product::{chains_of, products};
 use crate::ring::{Plain, Plains};
 use crate::{ArithError, Batch, Engine, Exponents};
@@ -157,17 +157,17 @@ impl fmt::Debug for Modulus {
     }
 }
 
-/// Powers of bases modulo several moduli of the same width, one a row, side by side in the lanes.
+/// Powers of 2 modulo several moduli of the same width, one a row, side by side in the lanes: a squaring a bit of the exponents, in
+/// constant time, and no product. Canonical numbers.
 ///
 /// # Panics
-/// If the moduli are not one a row, differ in width, or were prepared for different engines.
-pub fn pow_each(moduli: &[&Modulus], bases: &Batch, exponents: Exponents<'_>) -> Batch {
-    assert_eq!(moduli.len(), bases.len(), "one modulus a row");
+/// If the exponents are not one a modulus, or moduli differ in width, or were prepared for different engines.
+pub fn powers_of_two(moduli: &[&Modulus], exponents: Exponents<'_>) -> Batch {
     let Some(first) = moduli.first() else {
         return Batch::zeros(0, 1);
     };
     let constants: Vec<&Constants> = moduli.iter().map(|modulus| &*modulus.0).collect();
-    with_kernel_for!(&first.0, bases.len(), K => pow::<Plain<K>>(Moduli::Each(&constants), bases, exponents))
+    with_kernel_for!(&first.0, moduli.len(), K => pow::powers_of_two::<K>(&constants, exponents))
 }
 
 fn reduce<K: Kernel>(constants: &Constants, numbers: &Batch) -> Batch {

@@ -1,11 +1,12 @@
 //! Exponentiation by windows: fixed ones, in constant time, for secret exponents; public ones have [`crate::sliding`].
 
 use crate::Batch;
+use crate::constants::Constants;
 use crate::exponents::Exponents;
 use crate::groups::{Moduli, for_long_groups, rows_of};
 use crate::kernel::{Kernel, Space};
 use crate::natural::bits_at;
-use crate::ring::{LanesOf, Ring, Word, Workspace};
+use crate::ring::{LanesOf, Plain, Ring, Word, Workspace};
 use crate::sliding::{Term, product_of_terms};
 
 /// Widest window of the vector engine: its tables hold a number in every lane, and 16 dual numbers fill the first cache.
@@ -80,6 +81,30 @@ fn fixed_window<R: Ring>(
             work.mul_assign(m, power, &entry);
         }
     }
+}
+
+/// `2^exponent` modulo several moduli, one a row, of one number of limbs: bits from the top, a squaring each, and doubled where the
+/// bit is 1. What is added is twice the residue's size at most and goes through no multiplication; zeros are added for a bit that is 0.
+pub(crate) fn powers_of_two<K: Kernel>(moduli: &[&Constants], exponents: Exponents<'_>) -> Batch {
+    exponents.check(moduli.len());
+    let limbs = moduli[0].limbs();
+    let mut out = Batch::zeros(moduli.len(), limbs);
+    for_long_groups::<Plain<K>>(Moduli::Each(moduli), &mut out, |m, work, range, rows| {
+        let exponent_rows: Vec<&[u64]> = range.map(|row| exponents.row(row)).collect();
+        let (mut index, mut more, mut power) = (K::Word::default(), Space::<K>::new(m.k), Space::<K>::new(m.k));
+        // Nothing, or the power once more.
+        let mut table = Space::<K>::new(2 * m.k);
+        power.copy_from_slice(&m.one[..m.k]);
+        for position in (0..exponents.bits()).rev() {
+            work.sqr_assign(m, &mut power, 1);
+            set_index::<Plain<K>>(&mut index, &exponent_rows, position as usize, 1);
+            table[m.k..].copy_from_slice(&power);
+            K::select(&mut more, &table, &index);
+            K::add(m, &mut power, &more);
+        }
+        work.exit(m, rows.chunks_exact_mut(limbs), &power);
+    });
+    out
 }
 
 /// The digit of each lane's exponent at a bit position.

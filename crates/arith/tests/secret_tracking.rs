@@ -5,7 +5,7 @@
 //! deliberate leak, which must be.
 #![cfg(target_arch = "x86_64")]
 
-use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square, pow_pairs};
+use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square, pow_pairs, powers_of_two};
 use hearith_testing::has;
 use std::process::Command;
 
@@ -84,6 +84,8 @@ fn operate(engine: Engine) {
         let (p, q) = (modulus(limbs, 1), modulus(limbs, 2));
         let (p, q) = (Square::new(engine, &p).unwrap(), Square::new(engine, &q).unwrap());
         let wide = secret(numbers(3, 4 * limbs));
+        let roots = [p.root(), q.root(), p.root()];
+        _ = powers_of_two(&roots, Exponents::Each(&exponents, 100));
         let power = pow_pairs(&[&p, &q, &p], &wide, Exponents::Each(&exponents, 100));
         _ = p.join(&p.split(&wide));
         _ = p.multi_pow(&wide, &exponents, 100, &[vec![0_u32, 1, 2], vec![1]]);

@@ -9,6 +9,7 @@
 //! A limb is the lower 52 bits of its word: products ignore the bits above, which carrying leaves there. A residue is below `2 m`, the high part of a dual residue below `3 m`; the low part
 //! of what [`Kernel::add_chunk`] makes is below `R / 2`, and its other factor then is canonical or, of a plain product, a residue.
 //! - low: `(2 m 2 m + R m) / R < 2 m`, and `(R/2 2 m + R m) / R = 2 m`, which is not reached;
+//! - a sum of two residues, squared: `(4 m 4 m + R m) / R < 2 m`;
 //! - high: `a d + b c + R m - Q` reduces to less than `(12 m^2 + 2 R m) / R < 3 m`, and to less than
 //!   `(R/2 m + 3 m^2 + 2 R m) / R < 3 m`.
 //!

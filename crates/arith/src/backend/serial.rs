@@ -97,6 +97,11 @@ impl Kernel for Serial {
         }
     }
 
+    fn add(m: &Lanes<Self>, a: &mut [u64], b: &[u64]) {
+        let over = add_assign(a, b);
+        reduce_once(a, over, &m.m);
+    }
+
     fn select(out: &mut [u64], table: &[u64], index: &u64) {
         out.fill(0);
         for (entry, words) in table.chunks_exact(out.len()).enumerate() {

@@ -4,7 +4,7 @@
 use crate::Error;
 use crate::random::residues;
 use hearith_arith::natural::{self, Secret, difference, is_one, shifted_down};
-use hearith_arith::{ArithError, Batch, Engine, Exponents, Modulus, pow_each};
+use hearith_arith::{ArithError, Batch, Engine, Exponents, Modulus, powers_of_two};
 
 /// The chance of taking a composite number for a prime is below 2 to minus this.
 pub(super) const SECURITY: u32 = 128;
@@ -47,11 +47,9 @@ pub(super) fn may_be_prime(numbers: &[&[u64]], engine: Engine) -> Result<Vec<boo
     let moduli = numbers.iter().map(|number| Modulus::new(engine, number)).collect::<Result<Vec<_>, _>>()?;
     let moduli: Vec<&Modulus> = moduli.iter().collect();
     let Some(first) = moduli.first() else { return Ok(Vec::new()) };
-    let mut two = vec![0; first.limbs()];
-    two[0] = 2;
     let less_one: Vec<Secret> = moduli.iter().map(|m| difference(m.as_limbs(), &[1])).collect();
     let less_one = Batch::from_rows(first.limbs(), less_one.iter().map(|number| &number[..]));
-    let powers = pow_each(&moduli, &Batch::repeat(&two, moduli.len()), Exponents::Each(&less_one, first.bits()));
+    let powers = powers_of_two(&moduli, Exponents::Each(&less_one, first.bits()));
     Ok(powers.rows().map(|power| is_one(power) == 1).collect())
 }
 

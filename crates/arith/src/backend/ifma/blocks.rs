@@ -487,14 +487,14 @@ pub(super) fn subtract(a: &mut [Octet], b: &[Octet]) {
     }
 }
 
-/// `a = a + b` in limbs of 52 bits, for limbs `b` below 2^52.
+/// `a = a + b`: of each limb the lower 52 bits count.
 #[target_feature(enable = "avx512f")]
 pub(super) fn add(a: &mut [Octet], b: &[Octet]) {
     let ones = _mm512_set1_epi64(MASK as i64);
     let mut carry = _mm512_setzero_si512();
     for i in 0..a.len() {
-        let limb = _mm512_and_si512(get(a, i), ones);
-        let sum = _mm512_add_epi64(_mm512_add_epi64(limb, get(b, i)), carry);
+        let (limb, more) = (_mm512_and_si512(get(a, i), ones), _mm512_and_si512(get(b, i), ones));
+        let sum = _mm512_add_epi64(_mm512_add_epi64(limb, more), carry);
         set(a, i, sum);
         carry = _mm512_srli_epi64::<RADIX>(sum);
     }
