@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import secrets
 from functools import lru_cache
 from typing import Protocol, TypeAlias
 
@@ -12,7 +11,7 @@ from hearith import _native
 from hearith._packing import wipe
 from hearith.errors import HearithError
 from hearith.phe._pending import Holder, Number, Pending
-from hearith.phe.util import base64_to_int
+from hearith.phe.util import base64_to_int, random_below
 
 #: A ciphertext as the arithmetic has it: put off, or Python's integer where the engine takes none of it.
 Residue: TypeAlias = Number | int
@@ -117,7 +116,7 @@ class InPython:
         return 0
 
     def _randomiser(self) -> int:
-        return pow(secrets.randbelow(self._n - 1) + 1, self._n, self._square)
+        return pow(random_below(self._n - 1) + 1, self._n, self._square)
 
 
 class InRust:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from fractions import Fraction
 from typing import ClassVar, Protocol, Self
 
 
@@ -63,15 +62,18 @@ class EncodedNumber:
     def _mantissa(cls, scalar: int | float, exponent: int) -> int:
         """The integer next to `scalar / BASE**exponent`."""
         if not isinstance(scalar, int | float) or not isinstance(cls.BASE, int):
+            # Loaded by whom needs it: it takes a tenth of a small program's start.
+            from fractions import Fraction
+
             return round(Fraction(scalar) / Fraction(cls.BASE) ** exponent)
         numerator, denominator = scalar.as_integer_ratio()
         if exponent < 0:
             numerator *= cls.BASE**-exponent
         elif exponent > 0:
             denominator *= cls.BASE**exponent
-        # On the finest exponent nothing is left over, and a `Fraction`, which looks for common factors, not needed.
         quotient, rest = divmod(numerator, denominator)
-        return round(Fraction(numerator, denominator)) if rest else quotient
+        # Halves go to the even number, as `round` has it.
+        return quotient + (2 * rest + quotient % 2 > denominator)
 
     @classmethod
     def _finest(cls, scalar: int | float) -> int:

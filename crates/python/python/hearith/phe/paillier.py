@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -78,7 +77,7 @@ class PaillierPublicKey:
 
     def get_random_lt_n(self) -> int:
         """A random number in [1, n), from the operating system's generator."""
-        return secrets.randbelow(self.n - 1) + 1
+        return util.random_below(self.n - 1) + 1
 
     def raw_encrypt(self, plaintext: int, r_value: int | None = None) -> int:
         """A ciphertext of `plaintext` modulo n, with the randomiser `r_value**n` if one is given.

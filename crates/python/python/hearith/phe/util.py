@@ -7,11 +7,24 @@ from __future__ import annotations
 
 import base64
 import math
-import secrets
+from functools import cache
 
 #: phe's flags of its optional libraries; nothing here depends on them.
 HAVE_GMP = False
 HAVE_CRYPTO = False
+
+
+@cache
+def _first_primes() -> list[int]:
+    return _sieve(17881)
+
+
+def random_below(limit: int) -> int:
+    """A random number in [0, limit), from the operating system's generator."""
+    # Loaded by whom needs it: it takes a tenth of a small program's start.
+    from secrets import randbelow
+
+    return randbelow(limit)
 
 
 def _sieve(limit: int) -> list[int]:
@@ -24,8 +37,11 @@ def _sieve(limit: int) -> list[int]:
     return [number for number in range(limit) if candidates[number]]
 
 
-#: The primes below 17881, by which candidates are divided first.
-first_primes = _sieve(17881)
+def __getattr__(name: str) -> list[int]:
+    """`first_primes`, the primes below 17881, by which candidates are divided first: computed when they are asked for."""
+    if name == "first_primes":
+        return _first_primes()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def powmod(a: int, b: int, c: int) -> int:
@@ -74,7 +90,7 @@ improved_i_sqrt = isqrt
 
 def getprimeover(N: int) -> int:
     """A random prime of at least `N` bits."""
-    candidate = secrets.randbits(N) | 1 << (N - 1) | 1
+    candidate = random_below(1 << N) | 1 << (N - 1) | 1
     while not is_prime(candidate):
         candidate += 2
     return candidate
@@ -86,7 +102,7 @@ def miller_rabin(n: int, k: int) -> bool:
         return False
     twos = ((n - 1) & (1 - n)).bit_length() - 1
     odd = (n - 1) >> twos
-    return all(_passes(n, secrets.randbelow(n - 3) + 2, odd, twos) for _ in range(k))
+    return all(_passes(n, random_below(n - 3) + 2, odd, twos) for _ in range(k))
 
 
 def _passes(n: int, base: int, odd: int, twos: int) -> bool:
@@ -102,9 +118,9 @@ def _passes(n: int, base: int, odd: int, twos: int) -> bool:
 
 def is_prime(n: int, mr_rounds: int = 25) -> bool:
     """Whether `n` is a prime; a composite passes with a probability below 4^-`mr_rounds`."""
-    if n <= first_primes[-1]:
-        return n in first_primes
-    return all(n % prime for prime in first_primes) and miller_rabin(n, mr_rounds)
+    if n <= _first_primes()[-1]:
+        return n in _first_primes()
+    return all(n % prime for prime in _first_primes()) and miller_rabin(n, mr_rounds)
 
 
 def base64url_encode(payload: bytes | str) -> str:
