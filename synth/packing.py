@@ -2,7 +2,7 @@
 behind the product.
 
 Nothing else changes, neither values nor cycles: a register moves only if all bits of an operand, or of the product, have the same clock, enable and
-synchronous reset to zero, and nobody but the multiplier sees what lies between.
+synchronous reset to zero, and nobody else sees what lies between. Operands' registers may be those of several multipliers, each of which gets its own.
 """
 
 import collections
@@ -10,7 +10,7 @@ import json
 import re
 
 # Raised when netlists come out otherwise: kept results follow it.
-VERSION = 1
+VERSION = 2
 
 MULTIPLIER, FLIP_FLOP = "MULT18X18D", "TRELLIS_FF"
 # What a flip-flop must be to go into the block.
@@ -47,29 +47,61 @@ class Module:
             return None
         return {"CLK": ports["CLK"][0], "CE": ports["CE"][0] if enable == "CE" else "1", "RST": ports.get("LSR", ["0"])[0]}
 
+    def is_operand(self, name, port):
+        """Whether a port is one of a multiplier's operands."""
+        return name is not None and self.cells[name]["type"] == MULTIPLIER and re.fullmatch(r"[AB]\d+", port)
+
     def flip_flop(self, bit, near):
-        """The flip-flop whose port `near`, and nothing else but a multiplier, is at a bit; or None."""
+        """The flip-flop at a bit whose output goes to nothing but multipliers' operands (`near` is Q), or that alone takes a product's bit (DI); or None."""
         takers = self.takers[bit]
-        if len(takers) != 1:
-            return None
-        name, port = self.drivers.get(bit, (None, None)) if near == "Q" else takers[0]
+        if near == "Q":
+            name, port = self.drivers.get(bit, (None, None)) if all(self.is_operand(*taker) for taker in takers) else (None, None)
+        else:
+            name, port = takers[0] if len(takers) == 1 else (None, None)
         return name if port == near else None
 
-    def register(self, bits, near, far):
-        """Flip-flops that make up a register at an operand or a product: their names, their controls, and what each bit is on the other side; or None."""
-        names, controls, beyond = [], [], {}
-        for bit in bits:
+    def register(self, cell, letter, near, far):
+        """The register at a multiplier's operand or behind its product: what controls it, and for each bit at the multiplier its flip-flop and what is on the
+        flip-flop's other side; or None."""
+        controls, flip_flops = None, {}
+        for port in ports(cell, letter):
+            (bit,) = cell["connections"][port]
             # An operand's constant 0 is what a reset leaves; a product's bit that nobody takes needs no register.
             if bit == "0" or (near == "DI" and not self.takers[bit]):
                 continue
             name = None if isinstance(bit, str) else self.flip_flop(bit, near)
             found = self.controls(name)
-            if found is None or found not in (controls or [found]):
+            if found is None or found != (controls or found):
                 return None
-            names.append(name)
-            controls = [found]
-            beyond[bit] = self.cells[name]["connections"][far][0]
-        return (names, controls[0], beyond) if names else None
+            controls = found
+            flip_flops[bit] = (name, self.cells[name]["connections"][far][0])
+        return (controls, flip_flops) if flip_flops else None
+
+    def move(self, name, place, flip_flops):
+        """Puts a multiplier's ports on the flip-flops' other side; those that nobody needs any more are gone."""
+        letter, near, _ = place
+        connections = self.cells[name]["connections"]
+        for port in ports(self.cells[name], letter):
+            (bit,) = connections[port]
+            if bit not in flip_flops:
+                continue
+            flip_flop, beyond = flip_flops[bit]
+            connections[port] = [beyond]
+            if near == "Q":
+                self.takers[bit].remove((name, port))
+                self.takers[beyond].append((name, port))
+                if not self.takers[bit]:
+                    self.remove(flip_flop)
+            else:
+                self.remove(flip_flop)
+                self.drivers[beyond] = (name, port)
+
+    def remove(self, name):
+        cell = self.cells.pop(name)
+        for port, bits in cell["connections"].items():
+            for bit in bits:
+                if cell["port_directions"][port] == "input":
+                    self.takers[bit].remove((name, port))
 
 
 def ports(cell, letter):
@@ -80,31 +112,27 @@ def ports(cell, letter):
 def pack_one(module, name):
     """Packs the registers that a multiplier can take, both operands' or neither's, as nextpnr has no times for one: their places."""
     cell = module.cells[name]
-    connections = cell["connections"]
-    found = {}
-    for place, (letter, near, far) in PLACES.items():
-        found[place] = module.register([connections[port][0] for port in ports(cell, letter)], near, far)
-    if found["INPUTA"] is None or found["INPUTB"] is None:
-        found["INPUTA"] = found["INPUTB"] = None
-    # A register of both operands' bits, as of a square, is in neither alone: `register` has refused it, since two ports take it.
-    lines = {"CLK": [], "CE": [], "RST": []}
-    packed = {place: register for place, register in found.items() if register}
-    for place, (names, controls, beyond) in packed.items():
-        for flip_flop in names:
-            del module.cells[flip_flop]
-        for port in ports(cell, PLACES[place][0]):
-            connections[port] = [beyond.get(bit, bit) for bit in connections[port]]
-        for line, net in controls.items():
-            if net not in lines[line]:
-                lines[line].append(net)
-            cell["parameters"][f"REG_{place}_{line}"] = f"{line}{lines[line].index(net)}"
+    lines, packed = {"CLK": [], "CE": [], "RST": []}, []
+    # The product's after the operands' are inside: a flip-flop can be between two multipliers, and goes into one of them.
+    for places in (("INPUTA", "INPUTB"), ("OUTPUT",)):
+        found = {place: module.register(cell, *PLACES[place]) for place in places}
+        if None in found.values():
+            continue
+        packed += places
+        for place, (controls, flip_flops) in found.items():
+            module.move(name, PLACES[place], flip_flops)
+            for line, net in controls.items():
+                if net not in lines[line]:
+                    lines[line].append(net)
+                cell["parameters"][f"REG_{place}_{line}"] = f"{line}{lines[line].index(net)}"
     for line, nets in lines.items():
         for k, net in enumerate(nets):
-            connections[f"{line}{k}"] = [net]
+            cell["connections"][f"{line}{k}"] = [net]
             cell["port_directions"][f"{line}{k}"] = "input"
+            module.takers[net].append((name, f"{line}{k}"))
     if packed:
         cell["parameters"]["RESETMODE"] = "SYNC"
-    return collections.Counter(packed.keys())
+    return packed
 
 
 def instances(design, top):

@@ -62,6 +62,39 @@ def registered(a_enable=None, b_reset=RESET):
     }, p_q
 
 
+def shared(square=False):
+    """Two multipliers whose operands A are one register, whose highest bit they have twice, as the sign of a number is extended; the other one may be its square."""
+    module, p_q = registered()
+    cells = module["cells"]
+    other_b, other_p, other_q = range(140, 140 + BITS), range(150, 150 + 2 * BITS), range(160, 160 + 2 * BITS)
+    if square:
+        other_b = range(30, 30 + BITS)
+    else:
+        cells |= {f"ob{k}": flip_flop(A[k], other_b[k], enable=ENABLE) for k in range(BITS)}
+    cells["other"] = multiplier([*range(30, 30 + BITS), 32], other_b, other_p)
+    cells["product"]["connections"]["A3"] = [32]
+    cells |= {f"op{k}": flip_flop(other_p[k], other_q[k]) for k in range(2 * BITS)}
+    module["ports"]["out"]["bits"] += other_q
+    return module, [*p_q, *other_q]
+
+
+def chained(order):
+    """A multiplier whose product's register is the operand's of another one: it can go into one of the two alone."""
+    module, _ = registered()
+    cells = module["cells"]
+    middle = [60 + k for k in range(BITS)]
+    last, last_q = range(250, 250 + 2 * BITS), range(260, 260 + 2 * BITS)
+    for k in range(BITS, 2 * BITS):
+        del cells[f"p{k}"]
+        del cells["product"]["connections"][f"P{k}"]
+    cells["second"] = multiplier(middle, range(240, 243), last)
+    cells |= {f"sb{k}": flip_flop(B[k], 240 + k) for k in range(BITS)}
+    cells |= {f"sp{k}": flip_flop(last[k], last_q[k]) for k in range(2 * BITS)}
+    module["ports"]["out"]["bits"] = [*last_q]
+    module["cells"] = {name: cells[name] for name in sorted(cells, key=lambda name: order * (name == "second"))}
+    return module, last_q
+
+
 def number(bits, values):
     return sum(values[bit] << k for k, bit in enumerate(bits))
 
@@ -162,6 +195,38 @@ def test_a_wrong_packing_is_told():
     product = design["modules"]["harness"]["cells"]["product"]
     product["parameters"]["REG_INPUTA_CE"] = product["parameters"]["REG_INPUTB_CE"]
     assert not same(module, design["modules"]["harness"], out)
+
+
+@pytest.mark.parametrize("square", [False, True])
+def test_a_register_of_several_operands_goes_into_each_block(square):
+    module, out = shared(square)
+    design = {"modules": {"harness": copy.deepcopy(module)}}
+    assert packing.pack(design, "harness") == {"INPUTA": 2, "INPUTB": 2, "OUTPUT": 2}
+    packed = design["modules"]["harness"]
+    assert set(packed["cells"]) == {"product", "other"}
+    assert same(module, packed, out)
+
+
+def test_a_register_stays_for_the_block_that_cannot_take_it():
+    module, out = shared()
+    other_edge_at = module["cells"]["ob1"]
+    other_edge_at["parameters"]["CEMUX"] = "INV"
+    design = {"modules": {"harness": copy.deepcopy(module)}}
+    assert packing.pack(design, "harness") == {"INPUTA": 1, "INPUTB": 1, "OUTPUT": 2}
+    packed = design["modules"]["harness"]
+    assert {"a0", "a1", "a2", "ob0"} <= set(packed["cells"]) and "b0" not in packed["cells"]
+    other_edge_at["parameters"]["CEMUX"] = packed["cells"]["ob1"]["parameters"]["CEMUX"] = "CE"
+    assert same(module, packed, out)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_register_between_two_blocks_goes_into_one(order):
+    module, out = chained(order)
+    design = {"modules": {"harness": copy.deepcopy(module)}}
+    places = packing.pack(design, "harness")
+    assert places["INPUTA"] + places.get("OUTPUT", 0) == 3
+    packed = design["modules"]["harness"]
+    assert same(module, packed, out)
 
 
 def lookers_on(cells):
