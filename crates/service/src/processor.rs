@@ -65,7 +65,7 @@ pub struct Cpu {
 
 /// Rounds of all lanes that a batch of several requests has at most: enough to make its beginning and end no matter, few enough for neither
 /// other keys nor other cores to wait.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 2;
 
 thread_local! {
     /// A pool of the thread that asks, and no other: what is computed in it stays on that thread.
