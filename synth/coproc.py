@@ -5,14 +5,13 @@ Areas are of the UltraScale+ family, clocks of an ECP5. A result is kept in targ
 source that it depends on changes, so jobs can be run in any order and in parts: `--list` names them, `--only WORD` runs those whose name contains a word.
 """
 
-import argparse
 import json
 import pathlib
 import subprocess
 import sys
 
+import pages
 import routing
-import tools
 from tables import table
 from tools import ROOT
 from ultrascale import area
@@ -112,7 +111,7 @@ def jobs():
         for label, (top, parameters) in cores(key).items():
             found[f"area {label}, key {key}"] = lambda top=top, parameters=parameters: area(top, parameters)
     for label, (top, parameters) in ROUTED.items():
-        found |= routing.clock_jobs(label, top, parameters)
+        found |= routing.clock_jobs(label, top, parameters, packed=True)
     return found
 
 
@@ -272,7 +271,7 @@ def table_devices():
 def table_clocks():
     rows = []
     for label, (top, parameters) in ROUTED.items():
-        found = routing.clocks(top, parameters)
+        found = routing.clocks(top, parameters, packed=True)
         least, median = routing.least_and_median(found)
         if found is None:
             rows.append((label, least, median, "", "", "", ""))
@@ -337,18 +336,19 @@ placement has shown that such a device reaches that clock: it says what the arit
 {device}
 
 ## Clocks, placed and routed
-{seeds} placements each; the least clock and the median.
+With registers packed into multipliers (synth/packing.py, which changes no value and no cycle), and 200 MHz asked for. {seeds} placements each; the least clock and the median.
 
 {clocks}
 """
 
 
-def write(files):
+def page(files):
+    """The page's text, with cycles from files or a simulation."""
     if measured(files) != formulas():
         sys.exit(f"the simulation measures {measured(files)}, the formulas say {formulas()}")
     found = {key: areas(key) for key in KEYS}
-    page = TEXT.format(
-        tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
+    return TEXT.format(
+        tools=pages.versions(),
         mhz=PAPER_MHZ,
         window=WINDOW,
         teeth=TEETH,
@@ -364,35 +364,13 @@ def write(files):
         device=table_device(found),
         clocks=table_clocks(),
     )
-    tools.publish("coproc", page)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="print the names of all jobs, and run none")
-    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
-    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
-    parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
-    parser.add_argument("--results", action="store_true", help="run nothing: write what there is into synth/results, and no page")
+    parser = pages.options(__doc__)
     parser.add_argument("--cycles", action="append", default=[], help="a file with the output of a simulation, instead of running it")
     arguments = parser.parse_args()
-    if arguments.list:
-        print("\n".join(jobs()))
-        return
-    tools.take_up("coproc")
-    if arguments.results:
-        tools.ONLY_KEPT = True
-        for job in jobs().values():
-            job()
-        tools.keep("coproc")
-        return
-    failures = 0 if arguments.kept else tools.run_jobs(jobs(), arguments.only, arguments.jobs)
-    if not arguments.only:
-        # What failed is not tried again.
-        tools.ONLY_KEPT = True
-        write(arguments.cycles)
-    if failures:
-        sys.exit(f"{failures} of the jobs failed")
+    pages.write("coproc", jobs(), arguments, lambda: page(arguments.cycles))
 
 
 if __name__ == "__main__":

@@ -5,13 +5,12 @@ Areas are of the xc7 and UltraScale+ families, before placement, clocks of an EC
 the folded ones are synthesised whole. A result is kept in target/synth until a source that it depends on changes: `--list` names the jobs, `--only WORD` runs those whose name contains a word.
 """
 
-import argparse
 import collections
 import json
 import pathlib
 import subprocess
-import sys
 
+import pages
 import roofline
 import routing
 import tools
@@ -433,63 +432,58 @@ memory's port are synthesised apart. A small form, of up to 128 by 128 points wi
 """
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="print the names of all jobs, and run none")
-    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
-    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
-    parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
-    parser.add_argument("--table-6", action="append", default=[], metavar="FILE", help="what the golden model's example printed, instead of running it")
-    parser.add_argument("--long-products", action="append", default=[], metavar="FILE", help="the same of the other example")
-    arguments = parser.parse_args()
-    jobs = {f"unit {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in UNITS.items()}
+def jobs():
+    """Every run of the tools by its name."""
+    found = {f"unit {name}": lambda top=top, parameters=parameters: area(top, parameters) for name, (top, parameters) in UNITS.items()}
     for design in WHOLES:
         top, apart = design[0], design[3]
         for family in FAMILIES:
             for name, settings in apart.items():
                 if all(name != one[0] for one in WHOLES):
-                    jobs[f"{family} {top}, {name} alone"] = lambda family=family, name=name, settings=settings: taken(family, name, settings)
-            jobs[f"{family} {top}"] = lambda family=family, design=design: whole_parts(family, *design)
+                    found[f"{family} {top}, {name} alone"] = lambda family=family, name=name, settings=settings: taken(family, name, settings)
+            found[f"{family} {top}"] = lambda family=family, design=design: whole_parts(family, *design)
     for name, design in ROUTED.items():
-        jobs |= routing.clock_jobs(name, *design)
+        found |= routing.clock_jobs(name, *design)
     for name in SETS:
-        jobs[f"parallel {name}"] = lambda name=name: whole(name)
+        found[f"parallel {name}"] = lambda name=name: whole(name)
     for log in FOLDED:
-        jobs[f"folded {1 << log}"] = lambda log=log: area("folded_multiplier", folded(log))
-    if arguments.list:
-        print("\n".join(jobs))
-        return
-    tools.take_up(PAGE)
-    failures = 0 if arguments.kept else tools.run_jobs(jobs, arguments.only, arguments.jobs)
-    if not arguments.only:
-        # What failed is not tried again.
-        tools.ONLY_KEPT = True
-        table_long, least = long_products(arguments.long_products)
-        page = TEXT.format(
-            table_long=table_long,
-            crossover_128=least["128"],
-            crossover_4096=least["4096"],
-            table_four_step=table_families(*FOUR_STEP),
-            checked_accelerator=checked("dghv Rounds=1 StreamBits=32"),
-            checked_four_step=checked("four_step_multiplier High=6 Low=1 Root=66'd18026564079049828345 Columns=4 Base=16"),
-            four_step_roofs=four_step_roofs(),
-            tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
-            seeds=len(routing.SEEDS),
-            step=STEP,
-            table_3=table_3(),
-            table_4=table_4(),
-            table_folded=table_folded(),
-            table_units=table_units(),
-            table_encryptor=table_families(*ENCRYPTOR),
-            table_accelerator=table_families(*ACCELERATOR),
-            table_roofline=roofline.rows(multipliers()),
-            table_clocks=table_clocks(),
-            table_6=table_6(arguments.table_6),
-            **roofline.device(),
-        )
-        tools.publish(PAGE, page)
-    if failures:
-        sys.exit(f"{failures} of the jobs failed")
+        found[f"folded {1 << log}"] = lambda log=log: area("folded_multiplier", folded(log))
+    return found
+
+
+def page(arguments):
+    """The page's text."""
+    table_long, least = long_products(arguments.long_products)
+    return TEXT.format(
+        table_long=table_long,
+        crossover_128=least["128"],
+        crossover_4096=least["4096"],
+        table_four_step=table_families(*FOUR_STEP),
+        checked_accelerator=checked("dghv Rounds=1 StreamBits=32"),
+        checked_four_step=checked("four_step_multiplier High=6 Low=1 Root=66'd18026564079049828345 Columns=4 Base=16"),
+        four_step_roofs=four_step_roofs(),
+        tools=pages.versions(),
+        seeds=len(routing.SEEDS),
+        step=STEP,
+        table_3=table_3(),
+        table_4=table_4(),
+        table_folded=table_folded(),
+        table_units=table_units(),
+        table_encryptor=table_families(*ENCRYPTOR),
+        table_accelerator=table_families(*ACCELERATOR),
+        table_roofline=roofline.rows(multipliers()),
+        table_clocks=table_clocks(),
+        table_6=table_6(arguments.table_6),
+        **roofline.device(),
+    )
+
+
+def main():
+    parser = pages.options(__doc__)
+    parser.add_argument("--table-6", action="append", default=[], metavar="FILE", help="what the golden model's example printed, instead of running it")
+    parser.add_argument("--long-products", action="append", default=[], metavar="FILE", help="the same of the other example")
+    arguments = parser.parse_args()
+    pages.write(PAGE, jobs(), arguments, lambda: page(arguments))
 
 
 if __name__ == "__main__":

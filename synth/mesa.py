@@ -5,13 +5,13 @@ result is kept in target/synth until a source that it depends on changes, so job
 `--list` names them, `--only WORD` runs those whose name contains a word, `--jobs 2` two at a time.
 """
 
-import argparse
 import json
 import os
 import pathlib
 import subprocess
 import sys
 
+import pages
 import routing
 import tools
 from tables import table
@@ -402,11 +402,12 @@ routed {seeds} times, with seeds 1 to {seeds}: the least clock and the median.
 """
 
 
-def write(files):
+def page(files):
+    """The page's text, with cycles from files or simulations."""
     cycles = with_formulas(measured_cycles(files))
     found = {n: areas(n) for n in STAGES}
-    page = TEXT.format(
-        tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
+    return TEXT.format(
+        tools=pages.versions(),
         w=W,
         v=V,
         d=D,
@@ -423,28 +424,13 @@ def write(files):
         table_products=table_products(found[1024].get("mont_mul_cios"), cycles),
         table_clocks=table_clocks({label: routing.clocks(top, parameters) for label, (top, parameters) in routed().items()}),
     )
-    tools.publish("mesa", page)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="print the names of all jobs, and run none")
-    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
-    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
-    parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
+    parser = pages.options(__doc__)
     parser.add_argument("--cycles", action="append", default=[], help="a file with the output of a simulation, instead of running them")
     arguments = parser.parse_args()
-    if arguments.list:
-        print("\n".join(jobs()))
-        return
-    tools.take_up("mesa")
-    failures = 0 if arguments.kept else tools.run_jobs(jobs(), arguments.only, arguments.jobs)
-    if not arguments.only:
-        # What failed is not tried again.
-        tools.ONLY_KEPT = True
-        write(arguments.cycles)
-    if failures:
-        sys.exit(f"{failures} of the jobs failed")
+    pages.write("mesa", jobs(), arguments, lambda: page(arguments.cycles))
 
 
 if __name__ == "__main__":

@@ -5,13 +5,11 @@ A result is kept in target/synth until a source that it depends on changes, so j
 runs those whose name contains a word, `--jobs 2` two at a time.
 """
 
-import argparse
-import sys
 
 import mesa
 import packing
+import pages
 import routing
-import tools
 from tables import table
 
 # In a decryptor, too, digits have registers on their way across the chip.
@@ -20,6 +18,8 @@ DESIGNS = {
     "mont_mul_cios, 1024 bits": ("mont_mul_cios", {"N": 1024, **mesa.CIOS_ECP5}),
     "mont_mul_cios, 256 bits": ("mont_mul_cios", {"N": 256, **mesa.CIOS_ECP5}),
     "mod_exp_ladder, 256 bits": ("mod_exp_ladder", mesa.cores(256, mesa.CIOS_ECP5, mesa.LADDER_ECP5)["mod_exp_ladder"]),
+    "dual_lanes, 1024 bits, 1 lane": ("dual_lanes", {"N": 1024, "Lanes": 1, **mesa.DUAL[256]}),
+    "dual_lanes, 256 bits, 1 lane": ("dual_lanes", {"N": 256, "Lanes": 1, **mesa.DUAL[256]}),
     "mesa, 64 bits, 2 stages": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32, **TOP}),
     "mesa, 128 bits, 1 stage": ("mesa", {"N": 128, "Stages": 1, "StreamBits": 32, **TOP}),
     "mesa_dual, 64 bits, 2 lanes": mesa.ROUTED_TOPS["mesa_dual, 64 bits, 2 lanes"],
@@ -64,24 +64,8 @@ median of as many placements as is said. INPUTA, INPUTB and OUTPUT are the block
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="print the names of all jobs, and run none")
-    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
-    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
-    parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
-    arguments = parser.parse_args()
-    if arguments.list:
-        print("\n".join(jobs()))
-        return
-    tools.take_up("mesa-clocks")
-    failures = 0 if arguments.kept else tools.run_jobs(jobs(), arguments.only, arguments.jobs)
-    if not arguments.only:
-        # What failed is not tried again.
-        tools.ONLY_KEPT = True
-        used = ", ".join(f"{name} {version}" for name, version in tools.TOOLS.items())
-        tools.publish("mesa-clocks", TEXT.format(tools=used, seeds=len(routing.SEEDS), table=table_clocks()))
-    if failures:
-        sys.exit(f"{failures} of the jobs failed")
+    arguments = pages.options(__doc__).parse_args()
+    pages.write("mesa-clocks", jobs(), arguments, lambda: TEXT.format(tools=pages.versions(), seeds=len(routing.SEEDS), table=table_clocks()))
 
 
 if __name__ == "__main__":

@@ -4,15 +4,14 @@ Areas are of the UltraScale+ family, clocks of an ECP5. A result is kept in targ
 be run in any order and in parts: `--list` names them, `--only WORD` runs those whose name contains a word, `--jobs 2` two at a time.
 """
 
-import argparse
 import functools
 import hashlib
 import json
 import re
 import statistics
 import subprocess
-import sys
 
+import pages
 import routing
 import tools
 from tables import table
@@ -291,11 +290,7 @@ def table_banks(found):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="print the names of all jobs, and run none")
-    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="run the jobs whose name contains a word, and write nothing")
-    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
-    parser.add_argument("--kept", action="store_true", help="run no tool: what earlier runs have not left is 'not run'")
+    parser = pages.options(__doc__)
     parser.add_argument("--hearith", help="the program, instead of building it")
     arguments = parser.parse_args()
     program = [arguments.hearith] if arguments.hearith else ["cargo", "run", "--quiet", "--release", "--package", "hearith", "--"]
@@ -315,19 +310,13 @@ def main():
         jobs[f"blocks of a basis {architecture}, {bits} bits"] = functools.partial(basis, architecture, bits, chosen[bits], "map_memory")
     for architecture, bits in every:
         jobs[f"basis {architecture}, {bits} bits"] = functools.partial(basis, architecture, bits, chosen[bits])
-    if arguments.list:
-        print("\n".join(jobs))
-        return
-    tools.take_up("rns")
-    failures = 0 if arguments.kept else tools.run_jobs(jobs, arguments.only, arguments.jobs)
-    if not arguments.only:
-        # What failed is not tried again.
-        tools.ONLY_KEPT = True
+
+    def page():
         clocks = {one: routing.clocks(*placed(*one)) if one in clocked else None for one in staged}
         units = {one: unit(*one) for one in staged}
         bases = {one: basis(*one, chosen[one[1]]) for one in every}
-        page = TEXT.format(
-            tools=", ".join(f"{name} {version}" for name, version in tools.TOOLS.items()),
+        return TEXT.format(
+            tools=pages.versions(),
             seeds=len(routing.SEEDS),
             prime_360=SETS[360][1],
             prime_1440=SETS[1440][1],
@@ -342,9 +331,8 @@ def main():
             earlier_bases=earlier_bases(bases),
             table_banks=table_banks({label: routing.clocks("residue_bank", parameters) for label, parameters in BANKS.items()}),
         )
-        tools.publish("rns", page)
-    if failures:
-        sys.exit(f"{failures} of the jobs failed")
+
+    pages.write("rns", jobs, arguments, page)
 
 
 if __name__ == "__main__":
