@@ -79,44 +79,50 @@ module digit_product #(
         Idle,
         Work
     } state_e;
-    state_e state_q;
-    logic [SlotBits-1:0] slot_q;
-    logic [TermIndex-1:0] term_q;
-    logic first_term, last_term, work, last_slot;
+    state_e state_d, state_q;
+    logic [SlotBits-1:0] slot_d, slot_q;
+    logic [TermIndex-1:0] term_d, term_q;
+    logic last_term, last_slot;
 
-    assign work       = state_q == Work;
-    assign first_term = term_q == '0;
-    assign last_term  = term_q == TermIndex'(Terms);
-    assign last_slot  = slot_q == (last_term ? SlotBits'(Final - 1) : SlotBits'(Period - 1));
-    assign ready_o    = state_q == Idle || (work && last_term && last_slot);
-    assign first_o    = work && first_term && slot_q == '0;
-    assign give_o     = work && last_term && slot_q == '0;
+    assign last_term = term_q == TermIndex'(Terms);
+    assign last_slot = slot_q == (last_term ? SlotBits'(Final - 1) : SlotBits'(Period - 1));
+    assign ready_o   = state_q == Idle || (state_q == Work && last_term && last_slot);
+    assign first_o   = state_q == Work && term_q == '0 && slot_q == '0;
+    assign give_o    = state_q == Work && last_term && slot_q == '0;
 
+    always_comb begin
+        state_d = state_q;
+        slot_d  = slot_q;
+        term_d  = term_q;
+        unique case (state_q)
+            Clear: begin
+                slot_d = slot_q + 1'b1;
+                if (slot_q == SlotBits'(Kept - 1)) begin
+                    state_d = Idle;
+                    slot_d  = '0;
+                end
+            end
+            Idle:    if (start_i) state_d = Work;
+            default: begin
+                slot_d = last_slot ? '0 : slot_q + 1'b1;
+                if (last_slot) term_d = last_term ? '0 : term_q + 1'b1;
+                if (ready_o && !start_i) state_d = Idle;
+            end
+        endcase
+    end
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             state_q <= Clear;
             slot_q  <= '0;
             term_q  <= '0;
         end else begin
-            unique case (state_q)
-                Clear: begin
-                    slot_q <= slot_q + 1'b1;
-                    if (slot_q == SlotBits'(Kept - 1)) begin
-                        state_q <= Idle;
-                        slot_q  <= '0;
-                    end
-                end
-                Idle:    if (start_i) state_q <= Work;
-                default: begin
-                    slot_q <= last_slot ? '0 : slot_q + 1'b1;
-                    if (last_slot) term_q <= last_term ? '0 : term_q + 1'b1;
-                    if (ready_o && !start_i) state_q <= Idle;
-                end
-            endcase
+            state_q <= state_d;
+            slot_q  <= slot_d;
+            term_q  <= term_d;
         end
     end
 
-    // ---- The pass of a slot, and what becomes of its word. ----
+    // ---- The pass of a slot, and what becomes of its word: known a cycle ahead, so that no comparison is on the way to the multipliers. ----
 
     typedef enum logic [1:0] {
         Drop,
@@ -124,34 +130,54 @@ module digit_product #(
         Factor,   // of Q
         Product   // of the next b_i a
     } kind_e;
-    kind_e kind;
-    logic reduce;  // a pass of a reduction: what it gives comes down by a digit
-    logic [PlaceBits-1:0] place;  // in its block
-    logic [WordIndex-1:0] word_index;
-    logic multiply;  // a word of a or M, and none above
+    kind_e kind_d, kind_q;
+    logic reduce_d, reduce_q;  // a pass of a reduction: what it gives comes down by a digit
+    logic [PlaceBits-1:0] place_d, place_q;  // in its block
+    logic [WordIndex-1:0] word_index_q;
+    logic multiply_d, multiply_q;  // a word of a or M, and none above
+    logic first_q;  // of a block
+    logic [TermIndex-1:0] b_index_q;
 
     always_comb begin
-        kind   = Drop;
-        reduce = 1'b0;
-        place  = PlaceBits'(slot_q);
-        if (slot_q >= SlotBits'(ProductAt) && !last_term) begin
-            place = PlaceBits'(slot_q - SlotBits'(ProductAt));
-            if (work && slot_q < SlotBits'(ProductAt + Kept) && term_q != TermIndex'(Terms - 1)) kind = Product;
-        end else if (slot_q >= SlotBits'(FactorAt) && !last_term) begin
-            place = PlaceBits'(slot_q - SlotBits'(FactorAt));
-            if (work) kind = Factor;
+        kind_d   = Drop;
+        reduce_d = 1'b0;
+        place_d  = PlaceBits'(slot_d);
+        if (slot_d >= SlotBits'(ProductAt) && term_d != TermIndex'(Terms)) begin
+            place_d = PlaceBits'(slot_d - SlotBits'(ProductAt));
+            if (state_d == Work && slot_d < SlotBits'(ProductAt + Kept) && term_d != TermIndex'(Terms - 1)) kind_d = Product;
+        end else if (slot_d >= SlotBits'(FactorAt) && term_d != TermIndex'(Terms)) begin
+            place_d = PlaceBits'(slot_d - SlotBits'(FactorAt));
+            if (state_d == Work) kind_d = Factor;
         end else begin
-            reduce = work && !first_term && slot_q < (last_term ? SlotBits'(Kept) : SlotBits'(Passes));
-            if (work && first_term && slot_q < SlotBits'(Kept)) kind = Sum;
-            if (reduce && slot_q >= SlotBits'(PerDigit)) kind = Sum;
+            reduce_d = state_d == Work && term_d != '0 && slot_d < (term_d == TermIndex'(Terms) ? SlotBits'(Kept) : SlotBits'(Passes));
+            if (state_d == Work && term_d == '0 && slot_d < SlotBits'(Kept)) kind_d = Sum;
+            if (reduce_d && slot_d >= SlotBits'(PerDigit)) kind_d = Sum;
         end
     end
-    assign multiply   = place < PlaceBits'(Words);
-    assign word_index = multiply ? WordIndex'(place) : '0;
-    assign a_index_o  = word_index;
-    assign m_index_o  = word_index;
-    // The block of products is a term ahead.
-    assign b_index_o  = kind == Product ? term_q + 1'b1 : '0;
+    assign multiply_d = place_d < PlaceBits'(Words);
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            kind_q       <= Drop;
+            reduce_q     <= 1'b0;
+            place_q      <= '0;
+            multiply_q   <= 1'b1;
+            word_index_q <= '0;
+            first_q      <= 1'b1;
+            b_index_q    <= '0;
+        end else begin
+            kind_q       <= kind_d;
+            reduce_q     <= reduce_d;
+            place_q      <= place_d;
+            multiply_q   <= multiply_d;
+            word_index_q <= multiply_d ? WordIndex'(place_d) : '0;
+            first_q      <= place_d == '0;
+            // The block of products is a term ahead.
+            b_index_q    <= kind_d == Product ? term_d + 1'b1 : '0;
+        end
+    end
+    assign a_index_o = word_index_q;
+    assign m_index_o = word_index_q;
+    assign b_index_o = b_index_q;
 
     // ---- What it multiplies. ----
 
@@ -160,15 +186,15 @@ module digit_product #(
     logic [Digit-1:0] factor_q, digit;
     logic [Width-1:0] word;
     always_comb begin
-        if (kind == Factor) begin
+        if (kind_q == Factor) begin
             digit = inverse_i;
-            word  = sums[WordIndex'(place)];
-        end else if (reduce) begin
+            word  = sums[WordIndex'(place_q)];
+        end else if (reduce_q) begin
             digit = factor_q;
-            word  = multiply ? m_i : '0;
+            word  = multiply_q ? m_i : '0;
         end else begin
             digit = b_i;
-            word  = multiply ? a_i : '0;
+            word  = multiply_q ? a_i : '0;
         end
     end
 
@@ -178,7 +204,7 @@ module digit_product #(
     logic [Latency-1:0][PassBits-1:0] pass_q;
     always_ff @(posedge clk_i) begin
         if (!rst_ni) pass_q <= '0;
-        else pass_q <= {pass_q[Latency-2:0], kind, reduce, last_term, place};
+        else pass_q <= {pass_q[Latency-2:0], kind_q, reduce_q, last_term, place_q};
     end
 
     // What is added, two cycles later.
@@ -196,7 +222,7 @@ module digit_product #(
     ) u_mac (
         .clk_i,
         .rst_ni,
-        .first_i(place == '0),
+        .first_i(first_q),
         .digit_i(digit),
         .word_i (word),
         .x_i    (x),
