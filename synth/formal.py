@@ -149,13 +149,22 @@ def prove(core):
 
 
 # Blocks of rtl/lib, rtl/ntt, rtl/blocks, rtl/links and rtl/dghv, each with the harness of its name in synth/formal: cycles (steps of time where there are two clocks), and a mistake that
-# the proof must find, as pieces of the block's text and what stands there instead. A form of a block, of FORMS, has a name that goes on.
+# the proof must find, or several of them one by one, each as pieces of the block's text and what stands there instead.
+# A form of a block, of FORMS, has a name that goes on.
 BLOCKS = {
+    "accelerator_frame": (
+        16,
+        {".in_valid_i (pending && key_ready)": ".in_valid_i (pending)"},
+        {".rst_ni     (datapath_rst_no),\n        .in_valid_i (in_tag_valid)": ".rst_ni     (rst_no),\n        .in_valid_i (in_tag_valid)"},
+        {".epoch_i       (epoch),\n        .s_valid_i": ".epoch_i       (16'd0),\n        .s_valid_i"},
+        {".rst_ni        (datapath_rst_no),\n        .epoch_i": ".rst_ni        (rst_no),\n        .epoch_i"},
+        {".flush_i    (flush),\n        .in_valid_i (out_valid)": ".flush_i    (1'b0),\n        .in_valid_i (out_valid)"},
+    ),
     "accelerator_registers": (18, {"else if (busy) write_cause": "else if (1'b0) write_cause"}),
     "axi4_bursts": (12, {"Most - (addr_q[8:0] & (Most - 9'd1))": "Most"}),
     "axi4_reader": (14, {"room_q >= RoomBits'(burst_beats)": "1'b1"}),
     "axi4_watch": (12, {"if (!awaited_i || moved_i) quiet_q <= '0;": "if (!awaited_i) quiet_q <= '0;"}),
-    "axi4_writer": (20, {"axi_wlast_o  <= ends;": "axi_wlast_o <= 1'b1;"}),
+    "axi4_writer": (19, {"axi_wlast_o  <= ends;": "axi_wlast_o <= 1'b1;"}),
     "axil_port": (14, {"else if (axil_bready_i) axil_bvalid_o <= 1'b0;": "else axil_bvalid_o <= 1'b0;"}),
     "block_add": (12, {"first_q <= last;": "first_q <= 1'b0;"}),
     "block_add_sub": (12, {"{1'b0, a} - {1'b0, b} - (Bits + 1)'(carry)": "{1'b0, a} - {1'b0, b}"}),
@@ -167,6 +176,13 @@ BLOCKS = {
     "crc32": (2, {"(crc_o >> 1) ^": "{crc_o[0], crc_o[31:1]} ^"}),
     "folded_butterfly": (15, {"kept = second_qq ? difference : x": "kept = second_q ? difference : x"}),
     "folded_pace": (22, {"given_q <= !en_o && (given_q || (out_valid_o && out_ready_i))": "given_q <= 1'b0"}),
+    "memory_port": (
+        15,
+        {"reader_idle && writer_idle": "reader_idle"},
+        {"(read_fault != axi4_pkg::Sound) ?": "(write_fault == axi4_pkg::Sound) ?"},
+        {".axi_wready_i (m_axi_wready_i)": ".axi_wready_i (m_axi_awready_i)"},
+        {".clear_i,\n        .idle_o       (writer_idle)": ".clear_i(1'b0),\n        .idle_o       (writer_idle)"},
+    ),
     "memory_gate": (14, {"drain_i ? Width'(0) : wr_data_i": "wr_data_i"}),
     "packet_in": (13, {"(early && last_of_item) ? left_q - 16'd1 : left_q": "left_q"}),
     "packet_in_whole": (12, {"(beat_last || !last_of_packet)": "1'b1"}),
@@ -179,6 +195,12 @@ BLOCKS = {
     "ram_1r1w": (14, {"ready_o ? write_address_i : clear_address": "write_address_i"}),
     "ram_2rw": (12, {"(k == 0 && clear) ? clear_address : '0": "'0"}),
     "ram_delay": (10, {".read_address_i (next)": ".read_address_i (place_q)"}),
+    "ram_wipe": (
+        22,
+        {"!rst_ni || wipe_i": "!rst_ni"},
+        {"ready_o <= !clear_o": "ready_o <= 1'b1"},
+        {"count_q != CountBits'(Depth)": "count_q != CountBits'(Depth - 1)"},
+    ),
     "reduce_barrett": (7, {"less[M+1] ? rest_q[M-1:0] : less[M-1:0]": "rest_q[M-1:0]"}),
     "reduce_fermat": (5, {" + (A + 2)'(x_i[2*A])": ""}),
     "reduce_solinas": (6, {"less[A+1] ? x_q[Folds][A-1:0] : less[A-1:0]": "x_q[Folds][A-1:0]"}),
@@ -263,16 +285,16 @@ def prove_block(name, mistake=None):
     tools.run([*smtbmc, problem], tools.WORK / f"{run}.log")
 
 
-def find_mistake(name):
+def find_mistake(name, mistake):
     """Raises `tools.Failed` unless the proof of a block with a mistake in it fails."""
     try:
-        prove_block(name, BLOCKS[name][1])
+        prove_block(name, mistake)
     except tools.Failed:
         # Refuted, not refused by a tool.
         if "Status: FAILED" in (tools.WORK / f"formal-{name}-mutant.log").read_text():
             return
         raise
-    raise tools.Failed(f"{name}: the proof does not see {BLOCKS[name][1]}")
+    raise tools.Failed(f"{name}: the proof does not see {mistake}")
 
 
 # Registers that need no reset, by module (none named: all of them): products of digits that are reset, and sums that are cleared with them, as are digits by
@@ -367,9 +389,11 @@ def main():
         if name in BLOCKS:
             prove_block(name)
             print(f"proved: {name}, {BLOCKS[name][0]} {'steps' if name in TWO_CLOCKS else 'cycles'}", flush=True)
-            if options.mutants:
-                find_mistake(name)
-                print(f"refuted, as it must be: {name} with a mistake", flush=True)
+            mistakes = BLOCKS[name][1:] if options.mutants else ()
+            for number, mistake in enumerate(mistakes, 1):
+                find_mistake(name, mistake)
+                which = f"mistake {number} of {len(mistakes)}" if len(mistakes) > 1 else "a mistake"
+                print(f"refuted, as it must be: {name} with {which}", flush=True)
 
 
 if __name__ == "__main__":
