@@ -10,11 +10,9 @@ import json
 import re
 
 # Raised when netlists come out otherwise: kept results follow it.
-VERSION = 3
+VERSION = 2
 
 MULTIPLIER, FLIP_FLOP = "MULT18X18D", "TRELLIS_FF"
-# Clocks, enables and resets that a block has lines for, of each as many.
-LINES = 4
 # What a flip-flop must be to go into the block.
 PLAIN = {"CLKMUX": "CLK", "LSRMUX": "LSR", "REGSET": "RESET", "SRMODE": "LSR_OVER_CE"}
 # A block's registers, by Lattice's names: the port that each is at, and the flip-flop's ports on the block's side and on the other.
@@ -26,8 +24,6 @@ class Module:
 
     def __init__(self, content):
         self.cells = content["cells"]
-        # Clocks, enables and resets of registers inside multipliers, in the order in which they were met.
-        self.lines = {"CLK": [], "CE": [], "RST": []}
         self.drivers, self.takers = {}, collections.defaultdict(list)
         for name, cell in self.cells.items():
             for port, bits in cell["connections"].items():
@@ -100,19 +96,6 @@ class Module:
                 self.remove(flip_flop)
                 self.drivers[beyond] = (name, port)
 
-    def line(self, kind, net, taken):
-        """Which of a multiplier's lines of a kind a net gets, and notes it in those that are taken: the same for all multipliers as far as there are enough, since
-        neighbours share a block's lines."""
-        if net in taken:
-            return taken.index(net)
-        met = self.lines[kind]
-        if net not in met:
-            met.append(net)
-        first = met.index(net)
-        k = next(k % LINES for k in range(first, first + LINES) if taken[k % LINES] is None)
-        taken[k] = net
-        return k
-
     def remove(self, name):
         cell = self.cells.pop(name)
         for port, bits in cell["connections"].items():
@@ -129,7 +112,7 @@ def ports(cell, letter):
 def pack_one(module, name):
     """Packs the registers that a multiplier can take, both operands' or neither's, as nextpnr has no times for one: their places."""
     cell = module.cells[name]
-    lines, packed = {line: [None] * LINES for line in module.lines}, []
+    lines, packed = {"CLK": [], "CE": [], "RST": []}, []
     # The product's after the operands' are inside: a flip-flop can be between two multipliers, and goes into one of them.
     for places in (("INPUTA", "INPUTB"), ("OUTPUT",)):
         found = {place: module.register(cell, *PLACES[place]) for place in places}
@@ -139,11 +122,11 @@ def pack_one(module, name):
         for place, (controls, flip_flops) in found.items():
             module.move(name, PLACES[place], flip_flops)
             for line, net in controls.items():
-                cell["parameters"][f"REG_{place}_{line}"] = f"{line}{module.line(line, net, lines[line])}"
+                if net not in lines[line]:
+                    lines[line].append(net)
+                cell["parameters"][f"REG_{place}_{line}"] = f"{line}{lines[line].index(net)}"
     for line, nets in lines.items():
         for k, net in enumerate(nets):
-            if net is None:
-                continue
             cell["connections"][f"{line}{k}"] = [net]
             cell["port_directions"][f"{line}{k}"] = "input"
             module.takers[net].append((name, f"{line}{k}"))

@@ -230,26 +230,6 @@ def test_a_register_between_two_blocks_goes_into_one(order):
     assert same(module, packed, out)
 
 
-def test_neighbours_have_a_net_on_the_same_line():
-    module, _ = registered(ENABLE)
-    cells = module["cells"]
-    # A second multiplier, whose operands have their enables the other way round.
-    bits = {"A": range(230, 230 + BITS), "B": range(240, 240 + BITS), "P": range(250, 250 + 2 * BITS)}
-    cells["second"] = multiplier(bits["A"], bits["B"], bits["P"])
-    cells |= {f"sa{k}": flip_flop(A[k], bits["A"][k]) for k in range(BITS)}
-    cells |= {f"sb{k}": flip_flop(B[k], bits["B"][k], enable=ENABLE) for k in range(BITS)}
-    cells |= {f"sp{k}": flip_flop(bits["P"][k], 260 + k) for k in range(2 * BITS)}
-    module["ports"]["out"]["bits"] += range(260, 260 + 2 * BITS)
-    packing.pack({"modules": {"harness": module}}, "harness")
-    for line in ("CLK", "CE", "RST"):
-        first, second = (
-            {port: bits for port, bits in cells[name]["connections"].items() if port.startswith(line)}
-            for name in ("product", "second")
-        )
-        assert first == second
-        assert len(first) == (2 if line == "CE" else 1)
-
-
 def lookers_on(cells):
     """Somebody else takes a bit of an operand, so that its register cannot go inside."""
     cells["other"] = flip_flop(30, 90)
