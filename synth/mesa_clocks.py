@@ -5,7 +5,6 @@ A result is kept in target/synth until a source that it depends on changes, so j
 runs those whose name contains a word, `--jobs 2` two at a time.
 """
 
-
 import mesa
 import packing
 import pages
@@ -57,8 +56,7 @@ each operand and one behind the product, as every multiplier here has them in it
 block. Here they are packed into the blocks between synthesis and placement (synth/packing.py, which changes no value and no cycle: `scripts/tests/test_packing.py`),
 and nextpnr is asked for 200 MHz and not for 100, since its placer tells paths apart only where the worst of them misses the clock. Otherwise all is as in the
 last table of [mesa.md](mesa.md): LFE5U-85F, speed grade 8, shift registers around the design whose cells are taken off, seeds 1 to {seeds}: the least clock and the
-median of as many placements as is said. Of `dual_lanes`, 1024 bits, seeds 3 and 5 are missing: the router had not ended after half an hour and a quarter of one,
-where the other three took five to eight minutes. INPUTA, INPUTB and OUTPUT are the blocks that have these registers. No bitstream of such a netlist has been loaded into a device.
+median of as many placements as is said. Where some are missing, the router had not ended with them after half an hour. INPUTA, INPUTB and OUTPUT are the blocks that have these registers. No bitstream of such a netlist has been loaded into a device.
 
 {table}
 """

@@ -97,6 +97,7 @@ class Module:
                 self.drivers[beyond] = (name, port)
 
     def remove(self, name):
+        """Takes a cell out."""
         cell = self.cells.pop(name)
         for port, bits in cell["connections"].items():
             for bit in bits:

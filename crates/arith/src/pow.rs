@@ -1,4 +1,5 @@
-//! Exponentiation by windows: fixed ones, in constant time, for secret exponents; public ones have [`crate::sliding`].
+//! Exponentiation by windows: fixed ones, in constant time, for secret exponents; public ones have [`crate::sliding`]. Powers of 2
+//! take doublings instead.
 
 use crate::Batch;
 use crate::constants::Constants;
@@ -83,8 +84,9 @@ fn fixed_window<R: Ring>(
     }
 }
 
-/// `2^exponent` modulo several moduli, one a row, of one number of limbs: bits from the top, a squaring each, and doubled where the
-/// bit is 1. What is added is twice the residue's size at most and goes through no multiplication; zeros are added for a bit that is 0.
+/// `2^exponent` modulo several moduli, one a row, of one number of limbs: bits from the top, a squaring each, which is doubled where
+/// the bit is 1 (Menezes, van Oorschot, Vanstone, Handbook of Applied Cryptography, algorithm 14.79, whose products by the base are
+/// additions here). Where it is 0, zeros are added: the sequence of operations depends on the number of bits only.
 pub(crate) fn powers_of_two<K: Kernel>(moduli: &[&Constants], exponents: Exponents<'_>) -> Batch {
     exponents.check(moduli.len());
     let limbs = moduli[0].limbs();

@@ -118,9 +118,10 @@ def _passes(n: int, base: int, odd: int, twos: int) -> bool:
 
 def is_prime(n: int, mr_rounds: int = 25) -> bool:
     """Whether `n` is a prime; a composite passes with a probability below 4^-`mr_rounds`."""
-    if n <= _first_primes()[-1]:
-        return n in _first_primes()
-    return all(n % prime for prime in _first_primes()) and miller_rabin(n, mr_rounds)
+    primes = _first_primes()
+    if n <= primes[-1]:
+        return n in primes
+    return all(n % prime for prime in primes) and miller_rabin(n, mr_rounds)
 
 
 def base64url_encode(payload: bytes | str) -> str:
