@@ -303,16 +303,16 @@ def main():
     clocked = [one for one in staged if one[1] == 360] + [("proposed", 360, 5), ("compact", 360, 5)]
     jobs = {f"unit {architecture}, {bits} bits, {stages} stages": functools.partial(unit, architecture, bits, stages) for architecture, bits, stages in staged}
     for one in clocked:
-        jobs |= routing.clock_jobs("unit {}, {} bits, {} stages".format(*one), *placed(*one))
+        jobs |= routing.clock_jobs("unit {}, {} bits, {} stages".format(*one), *placed(*one), packed=True)
     for label, parameters in BANKS.items():
-        jobs |= routing.clock_jobs(label, "residue_bank", parameters)
+        jobs |= routing.clock_jobs(label, "residue_bank", parameters, packed=True)
     for architecture, bits in every:
         jobs[f"blocks of a basis {architecture}, {bits} bits"] = functools.partial(basis, architecture, bits, chosen[bits], "map_memory")
     for architecture, bits in every:
         jobs[f"basis {architecture}, {bits} bits"] = functools.partial(basis, architecture, bits, chosen[bits])
 
     def page():
-        clocks = {one: routing.clocks(*placed(*one)) if one in clocked else None for one in staged}
+        clocks = {one: routing.clocks(*placed(*one), packed=True) if one in clocked else None for one in staged}
         units = {one: unit(*one) for one in staged}
         bases = {one: basis(*one, chosen[one[1]]) for one in every}
         return TEXT.format(
@@ -324,12 +324,12 @@ def main():
             table_1=table_1(pools),
             table_2=table_2(units, clocks),
             table_3=table_3(units),
-            fifth_proposed=megahertz(routing.clocks(*placed("proposed", 360, 5))),
-            fifth_compact=megahertz(routing.clocks(*placed("compact", 360, 5))),
+            fifth_proposed=megahertz(routing.clocks(*placed("proposed", 360, 5), packed=True)),
+            fifth_compact=megahertz(routing.clocks(*placed("compact", 360, 5), packed=True)),
             table_efficiency=table_efficiency(clocks),
             table_bases=table_bases(bases, {one: basis(*one, chosen[one[1]], "map_memory") for one in every}),
             earlier_bases=earlier_bases(bases),
-            table_banks=table_banks({label: routing.clocks("residue_bank", parameters) for label, parameters in BANKS.items()}),
+            table_banks=table_banks({label: routing.clocks("residue_bank", parameters, packed=True) for label, parameters in BANKS.items()}),
         )
 
     pages.write("rns", jobs, arguments, page)
