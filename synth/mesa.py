@@ -1,6 +1,6 @@
-"""Synthesises the cores and MESA, places and routes the cores and small tops, and writes `bench/results/mesa.md`: the paper's tables and ours.
+"""Synthesises the cores and MESA, and writes `bench/results/mesa.md`: the paper's tables and ours. Their clocks have a page of their own (mesa_clocks.py).
 
-Cycles come from simulation (the examples `core_cycles` of rtl/ and `device_cycles` of crates/simulated), everything else from Yosys and nextpnr. A
+Cycles come from simulation (the examples `core_cycles` of rtl/ and `device_cycles` of crates/simulated), everything else from Yosys. A
 result is kept in target/synth until a source that it depends on changes, so jobs can be run in any order and in parts:
 `--list` names them, `--only WORD` runs those whose name contains a word, `--jobs 2` two at a time.
 """
@@ -12,19 +12,14 @@ import subprocess
 import sys
 
 import pages
-import routing
 import tools
 from tables import table
 from tools import ROOT, resources
 
-# Bits of a digit and a word, and the delay of the quotient, of the digit-serial multiplier and the ladder: as wide as a DSP48E1 takes; on the
-# ECP5 as its multipliers of 18 x 18 bits do, with registers for digits to cross the chip and more beside each multiplier.
+# Bits of a digit and a word, and the delay of the quotient, of the digit-serial multiplier and the ladder: as wide as a DSP48E1 takes.
 W, V, D = 17, 23, 2
 CIOS = {"W": W, "V": 24, "D": D}
 LADDER = {"W": W, "V": V, "D": D}
-CIOS_ECP5 = {"W": 18, "V": 18, "D": 5, "Near": 1}
-LADDER_ECP5 = {"W": 17, "V": 17, "D": 5, "Near": 1}
-MESA_ECP5 = {"W": 17, "V": 17, "D": 2}
 STAGES = {1024: 6, 2048: 3}
 # The dual lanes' digits and words: as wide as a DSP48E1 takes; on the ECP5, at 256 bits, as its multipliers of 18 x 18 bits do.
 DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 18, "V": 24, "D": 2}, 2048: {"W": 18, "V": 24, "D": 2}}
@@ -132,22 +127,6 @@ def tops(n):
     return {"mesa": {"N": n, "Stages": STAGES[n]}, "mesa_dual": {"N": n, "Lanes": LANES, **DUAL[n]}}
 
 
-# Whole decryptors that fit the LFE5U-85F, which has 156 multipliers.
-ROUTED_TOPS = {
-    "mesa, 64 bits, 2 stages": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32, **MESA_ECP5}),
-    "mesa, 128 bits, 1 stage": ("mesa", {"N": 128, "Stages": 1, "StreamBits": 32, **MESA_ECP5}),
-    "mesa_dual, 64 bits, 2 lanes": ("mesa_dual", {"N": 64, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
-    "mesa_dual, 128 bits, 2 lanes": ("mesa_dual", {"N": 128, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
-}
-
-
-def routed():
-    """What is placed and routed: all cores at 256 bits, the digit-serial multiplier at 1024, the tops at what fits."""
-    found = {"mont_mul_cios, 1024 bits": ("mont_mul_cios", {"N": 1024, **CIOS_ECP5})}
-    found |= {f"{core}, 256 bits": (core, parameters) for core, parameters in cores(256, CIOS_ECP5, LADDER_ECP5).items()}
-    return found | ROUTED_TOPS
-
-
 def jobs():
     """Every run of the tools by its name: areas first."""
     found = {}
@@ -156,8 +135,6 @@ def jobs():
             found[f"area {core}, {n} bits"] = lambda core=core, parameters=parameters: tools.area(core, parameters, levels=True)
         for top, parameters in tops(n).items():
             found[f"area {top}, {n} bits"] = lambda top=top, parameters=parameters: tools.area(top, parameters)
-    for label, (top, parameters) in routed().items():
-        found |= routing.clock_jobs(label, top, parameters)
     return found
 
 
@@ -321,32 +298,17 @@ def table_products(area, cycles):
     return table(("design", "tool and block", "DSP", "cycles a product", "DSP cycles", "MHz"), rows)
 
 
-def table_clocks(found):
-    rows = []
-    for core, placements in found.items():
-        least, median = routing.least_and_median(placements)
-        if placements is None:
-            rows.append((core, least, median, "", "", "", ""))
-        else:
-            used = placements[0]["used"]
-            kinds = ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D")
-            rows.append((core, least, median, *(used.get(kind, 0) for kind in kinds), routing.path_text(placements)))
-    head = ("core", "MHz, least", "MHz, median", "LUT4 and carries", "FF", "MULT18X18D", "longest path of the slowest placement")
-    return table(head, rows)
-
-
 TEXT = """# MESA: the paper's tables and ours
 
 Written by `make synth-mesa` (synth/mesa.py) with {tools}. Cycles are measured in simulation (Verilator); areas are what
-`synth_xilinx -family xc7` of Yosys makes of each module, hierarchy kept, without pins; clocks are what nextpnr reports after placing and
-routing on an ECP5 (LFE5U-85F, speed grade 8), with shift registers around the core whose cells are taken off the counts. Multipliers take
-digits of W = {w} bits and words of up to V = {v}, and the quotient has a delay of D = {d}, where nothing else is said: what a DSP48E1 takes. On the ECP5, whose
-multipliers take 18 x 18 bits, `mont_mul_cios` has {cios}, `mod_exp_ladder` {ladder}. `mesa_dual` takes balanced digits of 18 and words of 24 bits, and has {lanes} lanes a branch.
+`synth_xilinx -family xc7` of Yosys makes of each module, hierarchy kept, without pins. Multipliers take
+digits of W = {w} bits and words of up to V = {v}, and the quotient has a delay of D = {d}, where nothing else is said: what a DSP48E1 takes.
+`mesa_dual` takes balanced digits of 18 and words of 24 bits, and has {lanes} lanes a branch. Clocks are in [mesa-clocks.md](mesa-clocks.md).
 
 **What cannot be compared.** The paper's areas and its 100 MHz come from Vivado 2018.3, placed and routed on a Virtex-7 690T; ours are
 Yosys's before placement, and no timing was closed on a Virtex-7. Yosys knows neither Vivado's optimisations across modules nor its limits;
 both counts are of the same primitives (LUT6, flip-flop, DSP48E1). Milliseconds and throughput of ours in Table IV assume the paper's
-100 MHz; the clocks that were routed, on another family and at other widths, are in the last table, and no decryptor of 1024 or 2048 bits was
+100 MHz; the clocks that were routed, on another family and at other widths, have a page of their own, and no decryptor of 1024 or 2048 bits was
 routed on any. *Not run* marks what the run that wrote this page did not come to:
 `make synth-mesa` keeps each result, goes on where it was stopped, and does again only what depends on a changed source.
 
@@ -393,12 +355,6 @@ DSP blocks times the cycles between two products. The peer is timed by its vendo
 work and not time.
 
 {table_products}
-
-## Clocks, placed and routed
-Throughput is cycles times clock: a core that needs few cycles at a low clock has gained nothing. Each design is synthesised once and placed and
-routed {seeds} times, with seeds 1 to {seeds}: the least clock and the median.
-
-{table_clocks}
 """
 
 
@@ -411,10 +367,7 @@ def page(files):
         w=W,
         v=V,
         d=D,
-        cios=", ".join(f"{name} = {value}" for name, value in CIOS_ECP5.items()),
-        ladder=", ".join(f"{name} = {value}" for name, value in LADDER_ECP5.items()),
         lanes=LANES,
-        seeds=len(routing.SEEDS),
         table_1=table_1(found[1024].get("mesa"), found[1024].get("mesa_dual")),
         table_2=table_2(found),
         table_3=table_3(cycles),
@@ -422,7 +375,6 @@ def page(files):
         table_ratio=table_ratio(found, cycles),
         table_cores=table_cores(found, cycles),
         table_products=table_products(found[1024].get("mont_mul_cios"), cycles),
-        table_clocks=table_clocks({label: routing.clocks(top, parameters) for label, (top, parameters) in routed().items()}),
     )
 
 

