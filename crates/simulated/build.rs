@@ -225,10 +225,12 @@ fn ballot_machine() -> Vec<Design> {
     vec![
         // A key of real size, minutes a ballot, for a long test.
         encryptor_board("encryptor_board_2048", [2048, 1, 8, 256]).optimisation(2).long(),
-        encryptor_board("encryptor_board", [256, 3, 64, 64]).memory("secret_power", "exponent_q"),
+        encryptor_board("encryptor_board", [256, 3, 64, 64])
+            .memory("secret_power", "exponent_q")
+            .memory("mark_prover", "opening_q"),
         // Where the large encryptor board's ballots go. It multiplies and raises nothing in that test: with small digits.
         tally_board("tally_board_2048", [2048, 1, 4, 64]).long(),
-        tally_board("tally_board", [256, 3, 64, 64]),
+        tally_board("tally_board", [256, 3, 64, 64]).memory("share_prover", "rho_q"),
         line(Design::new("terminal", "uart_link")).parameter("Words", 544),
         Design::new("ballot_feeder", "spi_controller_link")
             .source("../../rtl/links/link_pkg.sv")

@@ -21,7 +21,7 @@ use hearith_simulated::ballot_machine::{EncryptorBoard, Feeder, NoiseFault, Tall
 use hearith_simulated::designs::{ENCRYPTOR_BOARD, ENCRYPTOR_BOARD_2048, TALLY_BOARD, TALLY_BOARD_2048};
 use hearith_threshold::{KeyShare, Verification, deal};
 use hearith_verilated::Design;
-use hearith_verilated::bench::{Bench, Random};
+use hearith_verilated::bench::{Bench, Pressure, Random};
 use rug::{Integer, integer::IsPrime, integer::Order};
 use zeroize::Zeroizing;
 
@@ -154,6 +154,8 @@ const fn way(method: Method, most: usize, least: usize) -> Way {
 const ONE: Way = way(Method::Choose(Limit::Exactly(1)), 1, 1);
 const ANY: Way = way(Method::Approval, 2, 0);
 const ONE_OR_NONE: Way = way(Method::Choose(Limit::AtMost(1)), 1, 0);
+/// Of one candidate, who has to be chosen.
+const UNOPPOSED: Way = Way { rules: Rules { marks: 1, ..ONE.rules }, ..ONE };
 
 impl Way {
     /// Whom voters choose.
@@ -186,7 +188,7 @@ impl Office {
         let (organiser, keeper) = (signer(), signer());
         let candidates: Vec<String> = ["Ada", "Bo"].map(String::from).into();
         let contest = |(number, way): (usize, &Way)| Contest {
-            candidates: candidates.clone(),
+            candidates: candidates[..way.rules.marks].to_vec(),
             method: way.method,
             title: format!("contest {number}"),
         };
@@ -571,12 +573,18 @@ fn boards_of_three_trustees_of_five_decrypt_a_tally() {
     for words in [&[9, 0, 0][..], &[5, 0], &[7, 0], &[5, 0, 0, 0]] {
         assert_eq!(machine.borrow_mut().office(words), [3, 1]);
     }
-    // Without noise there is no proof: where it fails while the first numbers are drawn, and afterwards.
+    // Without noise there is no proof: where it fails while the first numbers are drawn, which go, and afterwards.
     tally.load(&trustees[4].exponent_be()).unwrap();
     machine.borrow_mut().tally.terminal.say(&[5, 0, 0]);
-    (0..3000).for_each(|_| machine.borrow_mut().step());
+    let draws = |machine: &Machine| machine.tally.bench.model.peek("u_share.rho_q", 0).iter().any(|&limb| limb != 0);
+    let drawn = (0..20_000).any(|_| {
+        machine.borrow_mut().step();
+        draws(&machine.borrow())
+    });
+    assert!(drawn, "it draws");
     machine.borrow_mut().tally.noise.fault = Some(NoiseFault::Stuck);
     assert_eq!(*OfficeLine(machine.clone()).hear().unwrap(), [3, 6]);
+    assert!(!draws(&machine.borrow()), "what was drawn is wiped");
     (0..1000).for_each(|_| machine.borrow_mut().step());
     assert_eq!(declined(tally.share(0, 0)), Decline::NoNoise);
     record_holds(&mut office, &[vec![2, 1]]);
@@ -652,21 +660,27 @@ fn a_tally_board_drops_what_it_cannot_count() {
     assert_eq!(counting.ask(&[5, 0, 0]), [3, 4]);
 }
 
+/// Turns over a bit of one unit's exponent, in the next power in which that has this limb.
+fn turn_over(machine: &mut Machine, limb: usize) {
+    let path = "u_prover.u_twin.u_second.exponent_q";
+    let limit = machine.cycle + 100_000;
+    let mut exponent = machine.encryptor.bench.model.peek(path, 0);
+    while exponent[limb] == 0 {
+        machine.step();
+        assert!(machine.cycle < limit, "a power begins");
+        exponent = machine.encryptor.bench.model.peek(path, 0);
+    }
+    exponent[1] ^= 1 << 17;
+    machine.encryptor.bench.model.poke(path, 0, &exponent);
+}
+
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn units_that_differ_encrypt_nothing() {
     let mut machine = Machine::new(&SMALL, 2, 0.0, &[ONE]);
     let mut vote = machine.booth(3, 1, 0);
     machine.encryptor.terminal.say(&vote.vote(&[0]));
-    // In the middle of the power a bit of one unit's exponent turns over.
-    let path = "u_prover.u_twin.u_second.exponent_q";
-    while machine.encryptor.bench.model.peek(path, 0).iter().all(|&limb| limb == 0) {
-        machine.step();
-        assert!(machine.cycle < 100_000);
-    }
-    let mut exponent = machine.encryptor.bench.model.peek(path, 0);
-    exponent[1] ^= 1 << 17;
-    machine.encryptor.bench.model.poke(path, 0, &exponent);
+    turn_over(&mut machine, 1);
     assert_eq!(machine.answer(&mut vote, 2_000_000), Some(Answer::Refused(Refusal::Unequal)));
     // The next vote is encrypted as any other.
     machine.encryptor.terminal.say(&vote.vote(&[0]));
@@ -675,6 +689,62 @@ fn units_that_differ_encrypt_nothing() {
         machine.encryptor.terminal.hear()
     });
     assert_eq!(part.map(|words| (words[0], words.len())), Some((5, 2 + machine.key.bytes() / 2)));
+    // Units differ in a power of its proof, while nothing comes from the terminal: the mark's opening goes at once, and the refusal comes when that part was taken.
+    let wire = machine.encryptor.wires[0].clone();
+    machine.encryptor.wires[0].cut();
+    turn_over(&mut machine, 3);
+    let holds_an_opening =
+        |machine: &Machine| machine.encryptor.bench.model.peek("u_prover.opening_q", 0).iter().any(|&limb| limb != 0);
+    assert!(holds_an_opening(&machine));
+    let wiped = (0..200_000).any(|_| {
+        machine.step();
+        !holds_an_opening(&machine)
+    });
+    assert!(wiped && machine.encryptor.terminal.hear().is_none());
+    machine.encryptor.wires[0] = wire;
+    assert_eq!(machine.answer(&mut vote, 2_000_000), Some(Answer::Refused(Refusal::Unequal)));
+}
+
+/// A contest of fewer marks than the board has: those that it does not have are no part of its sum. The terminal is slow to take a part of the first proof, and has it while the board
+/// says it again: the next one waits for that.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_contest_may_have_fewer_marks_than_the_board() {
+    let mut machine = Machine::new(&SMALL, 41, 0.0, &[UNOPPOSED]);
+    let mut office = machine.set_up(1);
+    for (choices, refusal) in [(&[1][..], Refusal::OutOfRange), (&[], Refusal::TooFewChoices)] {
+        let booth = machine.booth(1, 0, 0);
+        assert_eq!(machine.refusal(booth, choices), refusal);
+    }
+    let mut booth = machine.booth(2, 0, 0);
+    assert_eq!(machine.vote_begins(&mut booth, &[0]), Answer::Part);
+    machine.encryptor.terminal.set_pressure(Pressure::Stalled);
+    // The proof takes longer than the time after which a message is said again: it is said, and again.
+    let timeout = u64::from(SMALL.encryptor.parameter("Timeout"));
+    for _ in 0..2 {
+        let mut quiet = 0;
+        while quiet < timeout * 9 / 10 || machine.encryptor.bench.model.bit("tx_o") {
+            quiet = if machine.encryptor.bench.model.bit("tx_o") { quiet + 1 } else { 0 };
+            machine.step();
+            assert!(machine.cycle < 2_000_000, "it is said");
+        }
+    }
+    (0..1000).for_each(|_| machine.step());
+    machine.encryptor.terminal.set_pressure(Pressure::None);
+    let limit = machine.patience / 2;
+    let Some(Answer::Sealed(sealed)) = machine.answer(&mut booth, limit) else { panic!("a ballot") };
+    let cast = booth.cast();
+    assert_eq!(machine.ask(&mut booth, &cast), Answer::Stored);
+    let mut products = Products::new(office.election());
+    let ballot = office.ballot(0, vec![selection(sealed)]);
+    products.add(&[(&ballot, 1)]).unwrap();
+    // Its proofs are verified.
+    office.enter_for(0, Body::Ballot(ballot));
+    machine.wait_for(1);
+    let tally = close(&mut machine, &mut office, products);
+    let opening = office.election().open(&machine.key.private, &tally).unwrap();
+    office.publish(Body::Opening(opening));
+    record_holds(&mut office, &[vec![1]]);
 }
 
 /// What befalls a machine: the part of all bits that is wrong, one of several at a time, and resets, within so many cycles each.

@@ -10,7 +10,7 @@ use hearith_verilated::Design;
 use hearith_verilated::bench::{AxiMemory, Bench, Lie, MemorySettings, Pressure, Random, Response, Rows, Sink, Source};
 use rug::Integer;
 use rug::integer::Order;
-use words::{AT_ONCE, Ending, Operand, Packed, Words};
+use words::{AT_ONCE, Ending, Manner, Operand, Packed, Words};
 
 /// `four_step_pkg::product_t`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -359,34 +359,57 @@ fn a_memory_that_fails_ends_all() {
     }
 }
 
+/// The unit alone, and the memory behind it.
+struct Alone {
+    bench: Bench,
+    memory: Words,
+    random: Random,
+}
+
+impl Alone {
+    fn new(design: &'static Design, words: usize, seed: u64, manner: Manner) -> Self {
+        let mut bench = Bench::new(design.model(), seed);
+        bench.model.set("start_i", false);
+        bench.model.set("settled_i", true);
+        let mut memory = Words::new(&mut bench, words, manner, false);
+        while !memory.step(&mut bench, "ready_o") {}
+        Self { bench, memory, random: Random::new(13) }
+    }
+
+    /// A product of some numbers of so many words: it is compared, and the words that are moved are counted. Its cycles.
+    fn check(&mut self, [x, y, z]: [usize; 3], shape: [u32; 2]) -> u64 {
+        let (command, _) = laid(x, y, z, shape);
+        let factors = [x, y].map(|words| some(&mut self.random, words));
+        self.memory.put(command.x.at, x, &factors[0]);
+        self.memory.put(command.y.at, y, &factors[1]);
+        let moved = (self.memory.read, self.memory.written);
+        self.bench.model.set_limbs("step_i", &command.limbs());
+        self.bench.model.set("start_i", true);
+        self.memory.step(&mut self.bench, "done_o");
+        self.bench.model.set("start_i", false);
+        let mut cycles = 2;
+        while !self.memory.step(&mut self.bench, "done_o") {
+            cycles += 1;
+            assert!(cycles < 1_000_000, "it is done");
+        }
+        let product = Integer::from(&factors[0] * &factors[1]).keep_bits(64 * z as u32);
+        assert_eq!(self.memory.number(command.z.at, z), product, "{shape:?}");
+        let moved = (self.memory.read - moved.0, self.memory.written - moved.1);
+        let expected = built(self.bench.model.design()).moved(command.shape(), x as u64, y as u64, z as u64);
+        assert_eq!(moved, expected, "{shape:?}");
+        cycles
+    }
+}
+
 /// Cycles of the unit alone, for a memory that answers at once, and the words it moves, by the golden model; from there on follow those of numbers too long to simulate.
 fn counted(design: &'static Design, words: usize, shapes: &[[u32; 2]]) {
-    let (model, mut random) = (built(design), Random::new(13));
-    let mut bench = Bench::new(design.model(), 3);
-    bench.model.set("start_i", false);
-    bench.model.set("settled_i", true);
-    let mut memory = Words::new(&mut bench, words, AT_ONCE, false);
-    while !memory.step(&mut bench, "ready_o") {}
-    for &shape in shapes {
-        let room = room(&model, shape);
-        let [x, y, z] = [room / 2, room / 2 - 1, room];
-        let (command, _) = laid(x, y, z, shape);
-        let factors = [x, y].map(|words| some(&mut random, words));
-        memory.put(command.x.at, x, &factors[0]);
-        memory.put(command.y.at, y, &factors[1]);
-        let moved = (memory.read, memory.written);
-        bench.model.set_limbs("step_i", &command.limbs());
-        bench.model.set("start_i", true);
-        memory.step(&mut bench, "done_o");
-        bench.model.set("start_i", false);
-        let mut cycles = 2;
-        while !memory.step(&mut bench, "done_o") {
-            cycles += 1;
-        }
-        assert_eq!(memory.number(command.z.at, z), Integer::from(&factors[0] * &factors[1]), "{shape:?}");
-        assert_eq!(cycles, model.cycles(command.shape()), "{shape:?}");
-        let moved = (memory.read - moved.0, memory.written - moved.1);
-        assert_eq!(moved, model.moved(command.shape(), x as u64, y as u64, z as u64), "{shape:?}");
+    let model = built(design);
+    let mut unit = Alone::new(design, words, 3, AT_ONCE);
+    for &[rows, columns] in shapes {
+        let room = room(&model, [rows, columns]);
+        let cycles = unit.check([room / 2, room / 2 - 1, room], [rows, columns]);
+        let shape = Shape { rows: rows.into(), columns: columns.into() };
+        assert_eq!(cycles, model.cycles(shape), "{shape:?}");
     }
 }
 
@@ -396,4 +419,21 @@ fn cycles_and_words_by_the_golden_model() {
     let shapes = [[2, 2], [2, 3], [3, 2], [4, 4], [5, 6], [6, 5], [2, 7], [7, 2], [7, 7]];
     counted(&rtl::FOUR_STEP_128, 50_000, &shapes);
     counted(&rtl::FOUR_STEP_2048, 50_000, &[[6, 6], [6, 7], [7, 6], [7, 7]]);
+}
+
+/// A memory that is late, and so slow to take words that everything inside has to wait for it.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_slow_memory_takes_nothing_but_time() {
+    let (design, shape) = (&rtl::FOUR_STEP_128, [4, 4]);
+    let model = built(design);
+    let (room, at_once) = (room(&model, shape), model.cycles(Shape { rows: 4, columns: 4 }));
+    for (delay, pressure) in [(3, Pressure::Random(60)), (40, Pressure::Random(200)), (0, Pressure::Random(20))] {
+        let mut unit = Alone::new(design, 50_000, 4, Manner { delay, ..AT_ONCE });
+        unit.memory.set_taking(&mut unit.bench, pressure);
+        for sizes in [[room / 2, room / 2, room], [1, room - 1, room], [room / 3, room / 3, room / 2]] {
+            let cycles = unit.check(sizes, shape);
+            assert!(cycles > at_once, "{cycles} cycles");
+        }
+    }
 }

@@ -98,6 +98,11 @@ impl Words {
         }
     }
 
+    /// Sets how eagerly words are taken that are written, and nothing else.
+    pub fn set_taking(&mut self, bench: &mut Bench, pressure: Pressure) {
+        bench.set_sink_pressure(self.given, pressure);
+    }
+
     /// Puts a number into so many words from an address on.
     pub fn put(&mut self, at: usize, count: usize, number: &Integer) {
         let width = self.width;

@@ -1,7 +1,7 @@
 //! A terminal's end of a board's line.
 
 use hearith_verilated::Design;
-use hearith_verilated::bench::{Bench, Sink, Source};
+use hearith_verilated::bench::{Bench, Pressure, Sink, Source};
 use zeroize::Zeroizing;
 
 use crate::designs::TERMINAL;
@@ -41,6 +41,11 @@ impl Terminal {
         for (at, &word) in words.iter().enumerate() {
             self.bench.push(self.source, &[&[word.into()], &[u64::from(at + 1 == words.len())]]);
         }
+    }
+
+    /// Sets how eagerly it takes what the board says.
+    pub fn set_pressure(&mut self, pressure: Pressure) {
+        self.bench.set_sink_pressure(self.sink, pressure);
     }
 
     /// The next message, once it is whole.
