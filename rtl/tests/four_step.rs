@@ -421,7 +421,7 @@ fn cycles_and_words_by_the_golden_model() {
     counted(&rtl::FOUR_STEP_2048, 50_000, &[[6, 6], [6, 7], [7, 6], [7, 7]]);
 }
 
-/// A memory that is late, and so slow to take words that everything inside has to wait for it.
+/// A memory that is late, and so slow to take requests and words that everything inside has to wait for it.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_slow_memory_takes_nothing_but_time() {
@@ -429,8 +429,7 @@ fn a_slow_memory_takes_nothing_but_time() {
     let model = built(design);
     let (room, at_once) = (room(&model, shape), model.cycles(Shape { rows: 4, columns: 4 }));
     for (delay, pressure) in [(3, Pressure::Random(60)), (40, Pressure::Random(200)), (0, Pressure::Random(20))] {
-        let mut unit = Alone::new(design, 50_000, 4, Manner { delay, ..AT_ONCE });
-        unit.memory.set_taking(&mut unit.bench, pressure);
+        let mut unit = Alone::new(design, 50_000, 4, Manner { delay, pressure });
         for sizes in [[room / 2, room / 2, room], [1, room - 1, room], [room / 3, room / 3, room / 2]] {
             let cycles = unit.check(sizes, shape);
             assert!(cycles > at_once, "{cycles} cycles");

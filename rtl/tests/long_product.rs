@@ -46,7 +46,8 @@ impl Port {
     }
 }
 
-/// Products of numbers of so many blocks, in one run of a model, with their cycles from the first word written to the last.
+/// Products of numbers of so many blocks, in one run of a model, with their cycles from the first word written to the last. Each is asked for twice at a time, so that
+/// the second waits for the first.
 fn products(design: &'static Design, counts: &[[usize; 2]], seed: u64, memory: Memory) -> Vec<u64> {
     let (base, group) = (design.parameter("Base"), design.parameter("Group"));
     let (half, width) = ((design.parameter("K") / group / 2) as usize, group * base);
@@ -72,16 +73,17 @@ fn products(design: &'static Design, counts: &[[usize; 2]], seed: u64, memory: M
         // What was there before must not matter.
         let mut z = vec![power(width) - 1u32; (rows + blocks) * half];
         bench.push(start, &[&[rows as u64], &[blocks as u64]]);
+        bench.push(start, &[&[rows as u64], &[blocks as u64]]);
         let total = rows * (blocks + 1) * half;
-        let (first, limit) = (written, bench.cycle() + 2000 + 40 * total as u64);
-        while written < first + total {
+        let (first, limit) = (written, bench.cycle() + 2000 + 80 * total as u64);
+        while written < first + 2 * total {
             assert!(bench.cycle() < limit, "{} stands still", design.name());
             bench.step();
             let words = bench.received(write);
             for word in &words[written..] {
                 z[word.fields[1][0] as usize] = number(&word.fields[2]);
                 written += 1;
-                assert_eq!(word.fields[0][0] == 1, written == first + total, "the last word alone is marked");
+                assert_eq!(word.fields[0][0] == 1, (written - first) % total == 0, "the last word alone is marked");
             }
             x_port.answer(&mut bench, &x_words, memory.delay);
             y_port.answer(&mut bench, &y_words, memory.delay);
@@ -95,9 +97,9 @@ fn products(design: &'static Design, counts: &[[usize; 2]], seed: u64, memory: M
     // Every word of a factor is asked for as often as it must be, and none that is not used.
     bench.idle(40);
     let sum = |count: fn(&[usize; 2]) -> usize| counts.iter().map(count).sum::<usize>() * half;
-    assert_eq!(bench.received(x_port.asked).len(), sum(|[rows, _]| *rows));
-    assert_eq!(bench.received(y_port.asked).len(), sum(|[rows, blocks]| rows * blocks));
-    assert_eq!(bench.received(z_port.asked).len(), sum(|[rows, blocks]| (rows - 1) * blocks));
+    assert_eq!(bench.received(x_port.asked).len(), 2 * sum(|[rows, _]| *rows));
+    assert_eq!(bench.received(y_port.asked).len(), 2 * sum(|[rows, blocks]| rows * blocks));
+    assert_eq!(bench.received(z_port.asked).len(), 2 * sum(|[rows, blocks]| (rows - 1) * blocks));
     assert_eq!(bench.received(write).len(), written);
     cycles
 }

@@ -49,6 +49,7 @@ impl Pair {
 fn check(design: &'static Design, shape: Large, modulus: &Integer, items: &[(Integer, Integer, u32)], pressed: bool) {
     let mut pair = Pair::new(design, shape, modulus);
     if pressed {
+        pair.bench.set_source_pressure(pair.bases, Pressure::Random(8));
         pair.bench.set_source_pressure(pair.bits, Pressure::Random(8));
         pair.bench.set_sink_pressure(pair.powers, Pressure::Random(8));
     }

@@ -314,8 +314,8 @@ const SHORTEST: u64 = 2;
 const LEAST: usize = 5;
 
 impl Transformer {
-    fn new(seed: u64) -> Self {
-        let mut unit = Unit::new(&rtl::TRANSFORM_PRODUCT_128, 1 << 16, seed, AT_ONCE, false);
+    fn new(seed: u64, manner: Manner) -> Self {
+        let mut unit = Unit::new(&rtl::TRANSFORM_PRODUCT_128, 1 << 16, seed, manner, false);
         unit.bench.model.set("settled_i", true);
         Transformer { unit, random: Random::new(seed + 5) }
     }
@@ -347,8 +347,8 @@ impl Transformer {
         self.unit.bench.model.set("scratch_end_i", end);
     }
 
-    /// A product with just room for its matrices: its lowest words, nothing else touched, its cycles.
-    fn check(&mut self, lengths: [usize; 3]) {
+    /// A product with just room for its matrices: its lowest words, nothing else touched. Its cycles, and those of a memory that answers at once.
+    fn check(&mut self, lengths: [usize; 3]) -> [u64; 2] {
         let (step, scratch, matrices) = Self::step(lengths);
         let [x, y, z] = lengths;
         let factors = [x, y].map(|words| some(&mut self.random, 64 * words as u32));
@@ -362,14 +362,19 @@ impl Transformer {
         let begin = scratch.next_multiple_of(BY_128.columns as usize);
         self.place(scratch as u64, (begin + matrices) as u64);
         let cycles = self.unit.carry_out(&step, 1_000_000);
-        let shape = BY_128.shape(SHORTEST, 64 * (x + y).max(z) as u64).unwrap();
-        let expected = ModelStep::Transforms { by: BY_128, shape, z: z as u64 }.cycles(&Model::HALVES);
-        assert_eq!(cycles, expected, "{step:?}");
         let expected = Integer::from(&factors[0] * &factors[1]).keep_bits(64 * z as u32);
         assert_eq!(self.unit.memory.number(step.z.at, z), expected, "{step:?}");
         let own = |at: usize| (step.z.at..step.z.at + z).contains(&at) || (begin..begin + matrices).contains(&at);
         let now = &self.unit.memory.words;
         assert!((0..now.len()).all(|at| own(at) || now[at] == before[at]), "nothing else is written");
+        let shape = BY_128.shape(SHORTEST, 64 * (x + y).max(z) as u64).unwrap();
+        [cycles, ModelStep::Transforms { by: BY_128, shape, z: z as u64 }.cycles(&Model::HALVES)]
+    }
+
+    /// The same, by a memory that answers at once.
+    fn check_cycles(&mut self, lengths: [usize; 3]) {
+        let [cycles, expected] = self.check(lengths);
+        assert_eq!(cycles, expected, "{lengths:?} words");
     }
 }
 
@@ -377,26 +382,39 @@ impl Transformer {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn products_by_transforms() {
-    let mut transformer = Transformer::new(1);
+    let mut transformer = Transformer::new(1, AT_ONCE);
     // Words of a matrix of 2^log digits, from where two of the least fit.
     for room in (6..=12).map(|log| (16_usize << log) / 64) {
         for [x, y] in [[room / 2, room - room / 2], [LEAST, room - LEAST], [room + 1 - LEAST, LEAST]] {
             for z in [x + y, x.max(y) + 1] {
-                transformer.check([x, y, z]);
+                transformer.check_cycles([x, y, z]);
             }
         }
     }
     // Its zeros are written where a result is longer than the product.
-    transformer.check([LEAST, LEAST, 17]);
-    transformer.check([LEAST, 11, 16]);
-    transformer.check([2048, 2048, 4096]);
+    transformer.check_cycles([LEAST, LEAST, 17]);
+    transformer.check_cycles([LEAST, 11, 16]);
+    transformer.check_cycles([2048, 2048, 4096]);
+}
+
+/// A memory that is late and slow to take requests and words costs nothing but time.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn transforms_wait_for_a_slow_memory() {
+    for (delay, pressure) in [(3, Pressure::Random(60)), (40, Pressure::Random(200)), (0, Pressure::Random(20))] {
+        let mut transformer = Transformer::new(4, Manner { delay, pressure });
+        for lengths in [[LEAST, LEAST, 10], [40, 24, 64], [7, 50, 51]] {
+            let [cycles, at_once] = transformer.check(lengths);
+            assert!(cycles > at_once, "{cycles} cycles");
+        }
+    }
 }
 
 /// Whoever starts steps is told which are this unit's: one product, of two factors that are long enough, which fits.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn only_long_products_are_taken() {
-    let mut transformer = Transformer::new(2);
+    let mut transformer = Transformer::new(2, AT_ONCE);
     let longest = 4096;
     for ([x, y, z], takes) in [
         ([LEAST, LEAST, 10], true),
@@ -430,7 +448,7 @@ fn only_long_products_are_taken() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn no_transforms_without_room() {
-    let mut transformer = Transformer::new(3);
+    let mut transformer = Transformer::new(3, AT_ONCE);
     let (step, scratch, matrices) = Transformer::step([20, 20, 40]);
     let (scratch, matrices) = (scratch.next_multiple_of(BY_128.columns as usize) as u64, matrices as u64);
     for (at, end) in [

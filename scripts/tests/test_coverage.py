@@ -21,10 +21,11 @@ def run(tmp_path, monkeypatch):
     monkeypatch.setattr(coverage, "ROOT", tmp_path)
     coverage.module_file.cache_clear()
     coverage.constant_lines.cache_clear()
+    coverage.texts.cache_clear()
     for name in ("rtl/arith/div.sv", "rtl/lib/fork.sv", "rtl/tests/cover/div_cover.sv"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("module x;\nendmodule\n")
+        path.write_text("module x;\n" + "    Idle: if (ready_i) state_q <= Busy;\n" * 39 + "endmodule\n")
     directory = tmp_path / "run"
     directory.mkdir()
     first = [
@@ -66,6 +67,13 @@ def test_reasons_excuse_points(run, monkeypatch):
     covered = coverage.collect(run)
     assert list(coverage.complaints(covered)) == []
     assert "100.0 % of 4 |" in coverage.table(covered).splitlines()[2]
+
+
+def test_reasons_excuse_lines_by_their_branch_and_text(run, monkeypatch):
+    (run / "a-1-1.dat").write_text(point("v_branch/div", "rtl/arith/div.sv", 40, "else", 0))
+    assert "| arith/div.sv | 95.1 % of 41 |" in coverage.table(coverage.collect(run))
+    monkeypatch.setattr(coverage, "UNREACHABLE", {("arith/*", "else: Idle: if (ready_i) *"): "It is ready."})
+    assert "| arith/div.sv | 97.5 % of 40 |" in coverage.table(coverage.collect(run))
 
 
 def test_too_few_lines_fail(run):
