@@ -58,7 +58,7 @@ module aes_ctr #(
 
     // The ring. A block that has gone round often enough leaves; in its place, or where there is none, the next begins.
     logic [Rounds-1:0] valid_q;
-    logic [Rounds-1:0][3:0] pass_q;
+    logic [Rounds-1:0][3:0] made_q;  // rounds that a block has behind it
     logic [Rounds-1:0][127:0] state_q;
     logic returns, leaves, enters;
     logic [CountBits-1:0] promised_q;
@@ -69,42 +69,49 @@ module aes_ctr #(
     end
 
     logic last_valid;
-    logic [3:0] last_pass;
+    logic [3:0] last_made;
     logic [127:0] last_state;
     assign last_valid = valid_q[Rounds-1];
-    assign last_pass  = pass_q[Rounds-1];
+    assign last_made  = made_q[Rounds-1];
     assign last_state = state_q[Rounds-1];
 
-    assign leaves = last_valid && last_pass == 4'(Passes);
+    assign leaves = last_valid && last_made == 4'd10;
     assign returns = last_valid && !leaves;
     assign in_ready_o = expanded_q && !returns && promised_q != CountBits'(Depth);
     assign enters = in_valid_i && in_ready_o && live;
 
-    // What a circuit begins with: its place in the ring says which rounds it makes.
+    // What a circuit begins with: its place in the ring says which rounds it makes, one in each pass of a block, and so from how few keys it chooses.
     for (genvar k = 0; k < int'(Rounds); k++) begin : gen_round
-        logic from_valid;
-        logic [3:0] from_pass, number;
-        logic [127:0] from_state;
+        logic from_valid, last;
+        logic [3:0] number;
+        logic [127:0] from_state, key;
         if (k == 0) begin : gen_first
             assign from_valid = returns || enters;
-            assign from_pass  = returns ? last_pass : 4'd0;
+            assign number     = returns ? last_made + 4'd1 : 4'd1;
             assign from_state = returns ? last_state : input_block ^ keys_q[127:0];
         end else begin : gen_next
             assign from_valid = valid_q[k-1];
-            assign from_pass  = pass_q[k-1] - 4'd1;
+            assign number     = made_q[k-1] + 4'd1;
             assign from_state = state_q[k-1];
         end
-        assign number = 4'(from_pass * 4'(Rounds)) + 4'(k + 1);
+        assign last = k == int'(Rounds) - 1 && (Passes == 1 || number == 4'd10);
+
+        always_comb begin
+            key = '0;
+            for (int unsigned p = 0; p < Passes; p++) begin
+                if (Passes == 1 || number == 4'(p * Rounds + 32'(k) + 1)) key |= keys_q[128*(p*Rounds+32'(k)+1)+:128];
+            end
+        end
 
         always_ff @(posedge clk_i) begin
             if (!live) begin
                 valid_q[k] <= 1'b0;
-                pass_q[k]  <= '0;
+                made_q[k]  <= '0;
                 state_q[k] <= '0;
             end else begin
                 valid_q[k] <= from_valid;
-                pass_q[k]  <= from_pass + 4'd1;
-                if (from_valid) state_q[k] <= aes_pkg::encrypt_round(from_state, keys_q[128*number+:128], number == 4'd10);
+                made_q[k]  <= number;
+                if (from_valid) state_q[k] <= aes_pkg::encrypt_round(from_state, key, last);
             end
         end
     end
