@@ -123,7 +123,11 @@ fn message(random: &mut Random) -> Vec<u64> {
     }
     let voter =
         if random.below(8) == 0 { [5, 6, 0x1_0000, 0xffff_ffff][random.below(4) as usize] } else { random.below(5) };
-    let said = if random.below(8) == 0 { random.below(0x1_0000) } else { count };
+    let said = match random.below(12) {
+        0 => random.below(0x1_0000),
+        1 => random.below(count + 1),
+        _ => count,
+    };
     let mut message = vec![said << 16 | contest, random.below(3000), voter];
     message.extend(choices);
     if random.below(12) == 0 {
@@ -181,6 +185,32 @@ fn a_vote_waits_for_the_one_before_it() {
     let found = received.iter().map(|item| [item.fields[0][0], item.fields[1][0], item.fields[3][0]]);
     assert!(found.eq([[7, 1, 1], [8, 2, 2]]));
     assert_eq!(processor.bench.received(processor.refusals).len(), 0);
+}
+
+/// The last moment at which a vote is refused for want of randomness is the one before it is on offer.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_source_that_fails_while_a_vote_waits_refuses_it() {
+    for late in [false, true] {
+        let mut processor = Processor::new(6, Pressure::None);
+        processor.bench.set_sink_pressure(processor.votes, Pressure::Stalled);
+        for (at, word) in [1 << 16, 7, 1, 0].into_iter().enumerate() {
+            processor.bench.push(processor.source, &[&[word], &[u64::from(at == 3)]]);
+        }
+        while !processor.bench.model.bit("ask_valid_o") {
+            processor.bench.step();
+        }
+        processor.bench.model.set("known_valid_i", true);
+        processor.bench.step();
+        processor.bench.idle(u64::from(late));
+        processor.bench.model.set("blocked_i", true);
+        processor.bench.idle(5);
+        processor.bench.set_sink_pressure(processor.votes, Pressure::None);
+        processor.bench.idle(5);
+        let [votes, refusals] = [processor.votes, processor.refusals].map(|sink| processor.bench.received(sink));
+        assert_eq!([votes.len(), refusals.len()], [usize::from(late), usize::from(!late)]);
+        assert!(refusals.iter().all(|item| item.fields == [[7], [9]]));
+    }
 }
 
 #[test]
