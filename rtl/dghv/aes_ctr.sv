@@ -71,11 +71,12 @@ module aes_ctr #(
     logic last_valid;
     logic [3:0] last_made;
     logic [127:0] last_state;
+    logic all_made_q;  // all ten rounds
     assign last_valid = valid_q[Rounds-1];
     assign last_made  = made_q[Rounds-1];
     assign last_state = state_q[Rounds-1];
 
-    assign leaves = last_valid && last_made == 4'd10;
+    assign leaves = last_valid && (Passes == 1 || all_made_q);
     assign returns = last_valid && !leaves;
     assign in_ready_o = expanded_q && !returns && promised_q != CountBits'(Depth);
     assign enters = in_valid_i && in_ready_o && live;
@@ -114,6 +115,11 @@ module aes_ctr #(
                 if (from_valid) state_q[k] <= aes_pkg::encrypt_round(from_state, key, last);
             end
         end
+    end
+
+    always_ff @(posedge clk_i) begin
+        if (!live) all_made_q <= 1'b0;
+        else all_made_q <= gen_round[Rounds-1].last;
     end
 
     // Room in the queue is promised to every block that begins.
