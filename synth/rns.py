@@ -159,8 +159,9 @@ def table_2(units, clocks):
         for stages in (0, 4):
             for architecture, name in NAMES.items():
                 paper = PAPER_CLOCKS[bits].get(architecture)
-                used, found = units[architecture, bits, stages], clocks[architecture, bits, stages]
-                rows.append((name, bits, stages, paper[stages // 4] if paper else "-", used and used["depth"], *routing.least_and_median(found)))
+                used = units[architecture, bits, stages]
+                ours = routing.least_and_median(clocks[architecture, bits, stages]) if (architecture, bits, stages) in clocks else ("-", "-")
+                rows.append((name, bits, stages, paper[stages // 4] if paper else "-", used and used["depth"], *ours))
     paper, ours = "MHz, paper (Vivado, VU9P)", "MHz, ours (nextpnr, ECP5)"
     head = ("design", "bits", "stages", paper, "cells on the longest path, ours", f"{ours}: least", "median")
     return table(head, rows)
@@ -183,8 +184,10 @@ def table_efficiency(clocks):
     for bits in SETS:
         for architecture, name in NAMES.items():
             paper = PAPER_EFFICIENCIES[bits].get(architecture, ("-",) * 3)
-            before, after = (clocks[architecture, bits, stages] for stages in (0, 4))
-            if before and after:
+            before, after = (clocks.get((architecture, bits, stages)) for stages in (0, 4))
+            if (architecture, bits, 0) not in clocks:
+                ours = ("-",) * 3
+            elif before and after:
                 before, after = (statistics.median(one["MHz"] for one in found) for found in (before, after))
                 before, after = 1000 / before, 4000 / after
                 ours = (f"{before:.2f}", f"{after:.2f}", f"{100 * before / after:.0f}")
@@ -205,31 +208,6 @@ def table_bases(bases, blocks):
     return table(("design", "basis", "LUT", "DSP", "FF"), rows)
 
 
-# Whole bases before resets became synchronous and moduli could have more than 32 bits: LUT, DSP, FF.
-EARLIER_BASES = {
-    ("proposed", 360): (32776, 462, 7626),
-    ("compact", 360): (26498, 288, 7724),
-    ("roy", 360): (25591, 571, 9855),
-    ("tan", 360): (38901, 586, 9104),
-    ("proposed", 1440): (None, 7177, None),
-    ("compact", 1440): (None, 6499, None),
-    ("roy", 1440): (None, 9463, None),
-    ("tan", 1440): (None, 11782, None),
-}
-
-
-def earlier_bases(bases):
-    """The rows of bases that were not run, as they were once; nothing if all were."""
-    missing = [one for one, found in bases.items() if not found]
-    rows = [(NAMES[architecture], f"{bits // V} primes, {bits} bits", *EARLIER_BASES[architecture, bits]) for architecture, bits in missing]
-    text = """
-**Of an earlier form.** Of the bases that were not run, this is what they had before resets became synchronous and moduli could have more than 32 bits. Bases of 48 primes
-have DSP blocks counted before LUTs are mapped.
-
-"""
-    return text + table(("design", "basis", "LUT", "DSP", "FF"), rows) + "\n" if missing else ""
-
-
 TEXT = """# Residue units: the paper's tables and ours
 
 Written by `make synth-rns` ({tools}). *Paper* is Chiu and Parhi, "Low-Latency Preprocessing Architecture for Residue Number
@@ -245,8 +223,9 @@ a slower family with multipliers of 18 by 18 bits, and only their ratios say som
 (LUTs, carry chains of four bits, DSP blocks), which take very different times. LUTs are mapped with the quick form of ABC's script, which costs some.
 Each design is synthesised once and placed and routed {seeds} times, with seeds 1 to {seeds}, or as often as is said: the least clock and the median.
 {packed}
-The same sources, bounds and tools serve all architectures, so rows of ours can be compared with each other. *Not run* marks what did not fit the ECP5 (156 multipliers) or what the run that wrote this page did not come to: mapping the LUTs of a
-basis of 48 primes alone takes more than half an hour. `make synth-rns` keeps each result and goes on where it was stopped.
+The same sources, bounds and tools serve all architectures, so rows of ours can be compared with each other. Units of 1440 bits have more
+multipliers than the ECP5, so no clock. *Not run* marks what the run that wrote this page did not come to: mapping the LUTs of a basis of 48 primes alone takes more than half an
+hour. `make synth-rns` keeps each result and goes on where it was stopped.
 
 ## Table I: special primes
 Counted by `hearith rns primes`.
@@ -273,7 +252,7 @@ The evaluated primes have betas among the smallest; a basis needs 12 or 48 prime
 one unit each, four stages.
 
 {table_bases}
-{earlier_bases}
+
 ## The bank, placed and routed
 Of two primes, compact units, four stages, beats of 64 bits, with its registers and streams; the cells of the shift registers around it are taken off.
 
@@ -313,7 +292,7 @@ def main():
         jobs[f"basis {architecture}, {bits} bits"] = functools.partial(basis, architecture, bits, chosen[bits])
 
     def page():
-        clocks = {one: routing.clocks(*placed(*one)) if one in clocked else None for one in staged}
+        clocks = {one: routing.clocks(*placed(*one)) for one in clocked}
         units = {one: unit(*one) for one in staged}
         bases = {one: basis(*one, chosen[one[1]]) for one in every}
         return TEXT.format(
@@ -330,7 +309,6 @@ def main():
             fifth_compact=megahertz(routing.clocks(*placed("compact", 360, 5))),
             table_efficiency=table_efficiency(clocks),
             table_bases=table_bases(bases, {one: basis(*one, chosen[one[1]], "map_memory") for one in every}),
-            earlier_bases=earlier_bases(bases),
             table_banks=table_banks({label: routing.clocks("residue_bank", parameters) for label, parameters in BANKS.items()}),
         )
 
