@@ -224,8 +224,8 @@ a slower family with multipliers of 18 by 18 bits, and only their ratios say som
 Each design is synthesised once and placed and routed {seeds} times, with seeds 1 to {seeds}, or as often as is said: the least clock and the median.
 {packed}
 The same sources, bounds and tools serve all architectures, so rows of ours can be compared with each other. Units of 1440 bits have more
-multipliers than the ECP5, so no clock. *Not run* marks what the run that wrote this page did not come to: mapping the LUTs of a basis of 48 primes alone takes more than half an
-hour. `make synth-rns` keeps each result and goes on where it was stopped.
+multipliers than the ECP5, so no clock. *Not run* marks what the run that wrote this page did not come to: mapping the LUTs of a basis of 48 primes takes hours, and its DSP blocks
+are counted before. `make synth-rns` keeps each result and goes on where it was stopped.
 
 ## Table I: special primes
 Counted by `hearith rns primes`.
