@@ -975,18 +975,18 @@ fn votes_at_real_size() {
 #[ignore = "a long test: minutes of simulation"]
 fn elections_survive_resets_and_noise_and_their_records_hold() {
     // At one of a hundred a part of a ballot never comes through, at one of a thousand one of ten does. Where there are few votes, resets come sooner.
-    let cases: [(u64, &'static [f64], &[Way], usize, u64); 5] = [
-        (8, &[1e-6], &[ONE, ANY, ONE_OR_NONE], 4, 2_000_000),
-        (9, &[1e-4], &[ONE, ANY, ONE_OR_NONE], 4, 2_000_000),
-        (10, &[3e-4], &[ONE, ANY, ONE_OR_NONE], 4, 2_000_000),
-        (11, &[1e-3], &[ANY], 2, 1_200_000),
-        (12, &[1e-4, 1e-6, 1e-5, 1e-3, 1e-2], &[ANY], 3, 1_200_000),
+    let cases: [(u64, Trouble, &[Way], usize); 5] = [
+        (8, Trouble { rates: &[1e-6], every: 2_000_000 }, &[ONE, ANY, ONE_OR_NONE], 4),
+        (9, Trouble { rates: &[1e-4], every: 2_000_000 }, &[ONE, ANY, ONE_OR_NONE], 4),
+        (10, Trouble { rates: &[3e-4], every: 2_000_000 }, &[ONE, ANY, ONE_OR_NONE], 4),
+        (11, Trouble { rates: &[1e-3], every: 1_200_000 }, &[ANY], 2),
+        (12, Trouble { rates: &[1e-4, 1e-6, 1e-5, 1e-3, 1e-2], every: 1_200_000 }, &[ANY], 3),
     ];
-    for (seed, rates, ways, voters, every) in cases {
-        let mut machine = Machine::new(&SMALL, seed, rates[0], ways);
+    for (seed, trouble, ways, voters) in cases {
+        let mut machine = Machine::new(&SMALL, seed, trouble.rates[0], ways);
         let office = machine.set_up(voters);
-        let resets = holds(machine, office, Trouble { rates, every }, seed);
-        println!("{} votes at {rates:?}: {resets} resets", voters * ways.len());
+        let resets = holds(machine, office, trouble, seed);
+        println!("{} votes at {:?}: {resets} resets", voters * ways.len(), trouble.rates);
         assert!(resets > 0);
     }
 }
