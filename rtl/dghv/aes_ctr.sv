@@ -71,7 +71,7 @@ module aes_ctr #(
     logic last_valid;
     logic [3:0] last_made;
     logic [127:0] last_state;
-    logic all_made_q;  // all ten rounds
+    logic all_made_q;  // all ten rounds: a register of its own, so that nothing is compared on the way into the ring
     assign last_valid = valid_q[Rounds-1];
     assign last_made  = made_q[Rounds-1];
     assign last_state = state_q[Rounds-1];

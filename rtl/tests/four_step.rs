@@ -10,7 +10,7 @@ use hearith_verilated::Design;
 use hearith_verilated::bench::{AxiMemory, Bench, Lie, MemorySettings, Pressure, Random, Response, Rows, Sink, Source};
 use rug::Integer;
 use rug::integer::Order;
-use words::{AT_ONCE, Ending, Manner, Operand, Packed, Words};
+use words::{AT_ONCE, Ending, Manner, Operand, Packed, SLOW, Words};
 
 /// `four_step_pkg::product_t`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -428,8 +428,8 @@ fn a_slow_memory_takes_nothing_but_time() {
     let (design, shape) = (&rtl::FOUR_STEP_128, [4, 4]);
     let model = built(design);
     let (room, at_once) = (room(&model, shape), model.cycles(Shape { rows: 4, columns: 4 }));
-    for (delay, pressure) in [(3, Pressure::Random(60)), (40, Pressure::Random(200)), (0, Pressure::Random(20))] {
-        let mut unit = Alone::new(design, 50_000, 4, Manner { delay, pressure });
+    for manner in SLOW {
+        let mut unit = Alone::new(design, 50_000, 4, manner);
         for sizes in [[room / 2, room / 2, room], [1, room - 1, room], [room / 3, room / 3, room / 2]] {
             let cycles = unit.check(sizes, shape);
             assert!(cycles > at_once, "{cycles} cycles");

@@ -10,13 +10,7 @@ use hearith_rtl as rtl;
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Pressure, Random};
 use rug::Integer;
-use words::{ADD, AT_ONCE, Manner, Operand, PRODUCT, SEEDED, SUBTRACT, Step, Unit, stream};
-
-const SLOW: [Manner; 3] = [
-    Manner { delay: 3, pressure: Pressure::Random(60) },
-    Manner { delay: 40, pressure: Pressure::Random(200) },
-    Manner { delay: 0, pressure: Pressure::Random(20) },
-];
+use words::{ADD, AT_ONCE, Manner, Operand, PRODUCT, SEEDED, SLOW, SUBTRACT, Step, Unit, stream};
 
 /// A number of so many bits: all ones, a single one, zero, or random ones.
 fn some(random: &mut Random, bits: u32) -> Integer {
@@ -401,8 +395,8 @@ fn products_by_transforms() {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn transforms_wait_for_a_slow_memory() {
-    for (delay, pressure) in [(3, Pressure::Random(60)), (40, Pressure::Random(200)), (0, Pressure::Random(20))] {
-        let mut transformer = Transformer::new(4, Manner { delay, pressure });
+    for manner in SLOW {
+        let mut transformer = Transformer::new(4, manner);
         for lengths in [[LEAST, LEAST, 10], [40, 24, 64], [7, 50, 51]] {
             let [cycles, at_once] = transformer.check(lengths);
             assert!(cycles > at_once, "{cycles} cycles");

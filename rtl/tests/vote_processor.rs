@@ -75,11 +75,15 @@ impl Processor {
         Self { bench, source, votes, refusals, used: HashSet::new() }
     }
 
-    /// What comes of a message; questions are answered after a while.
-    fn process(&mut self, message: &[u64]) -> Outcome {
+    fn push(&mut self, message: &[u64]) {
         for (at, &word) in message.iter().enumerate() {
             self.bench.push(self.source, &[&[word], &[u64::from(at + 1 == message.len())]]);
         }
+    }
+
+    /// What comes of a message; questions are answered after a while.
+    fn process(&mut self, message: &[u64]) -> Outcome {
+        self.push(message);
         let before = [self.votes, self.refusals].map(|sink| self.bench.received(sink).len());
         for _ in 0..2000 {
             let asks = self.bench.model.bit("ask_valid_o") && self.bench.random().below(4) == 0;
@@ -175,9 +179,7 @@ fn a_vote_waits_for_the_one_before_it() {
     processor.bench.set_source_pressure(processor.source, Pressure::None);
     let votes = [[1 << 16, 7, 1, 0], [1 << 16, 8, 2, 1]];
     for message in votes {
-        for (at, word) in message.into_iter().enumerate() {
-            processor.bench.push(processor.source, &[&[word], &[u64::from(at == 3)]]);
-        }
+        processor.push(&message);
     }
     processor.bench.model.set("known_valid_i", true);
     processor.bench.run(processor.votes, 2, 2000);
@@ -194,9 +196,7 @@ fn a_source_that_fails_while_a_vote_waits_refuses_it() {
     for late in [false, true] {
         let mut processor = Processor::new(6, Pressure::None);
         processor.bench.set_sink_pressure(processor.votes, Pressure::Stalled);
-        for (at, word) in [1 << 16, 7, 1, 0].into_iter().enumerate() {
-            processor.bench.push(processor.source, &[&[word], &[u64::from(at == 3)]]);
-        }
+        processor.push(&[1 << 16, 7, 1, 0]);
         while !processor.bench.model.bit("ask_valid_o") {
             processor.bench.step();
         }

@@ -17,6 +17,13 @@ pub struct Manner {
 /// At once and always.
 pub const AT_ONCE: Manner = Manner { delay: 0, pressure: Pressure::None };
 
+/// Late, or so slow to take requests and words that everything inside has to wait.
+pub const SLOW: [Manner; 3] = [
+    Manner { delay: 3, pressure: Pressure::Random(60) },
+    Manner { delay: 40, pressure: Pressure::Random(200) },
+    Manner { delay: 0, pressure: Pressure::Random(20) },
+];
+
 /// A request to read, or to write.
 #[derive(Debug)]
 struct Request {
@@ -164,7 +171,10 @@ impl Words {
         let mut done = false;
         let all = bench.received(self.given);
         for transfer in &all[self.seen[3]..] {
-            let Some(write) = self.writes.front_mut() else { break };
+            let Some(write) = self.writes.front_mut() else {
+                assert!(bench.model.bit("wr_req_valid_o"), "a word without a request");
+                break;
+            };
             self.words[write.from as usize] = transfer.fields[0][0];
             write.from += 1;
             write.count -= 1;
