@@ -5,7 +5,6 @@ be run in any order and in parts: `--list` names them, `--only WORD` runs those 
 """
 
 import functools
-import hashlib
 import json
 import re
 import statistics
@@ -82,10 +81,9 @@ def resources(cells):
     return {"LUT": count(r"LUT[1-6]|SRL.*"), "FF": count(r"FD[RCSP]E.*"), "DSP": count(r"DSP48E2")}
 
 
-def unit(architecture, bits, stages):
-    """Resources of one unit and the cells on its longest path between registers."""
-    top, settings, _ = UNITS[architecture]
-    parameters = {"Q": SETS[bits][1], "Words": bits // V, "Stages": stages, **settings}
+def unit(architecture, bits, stages, prime=None):
+    """Resources of one unit and the cells on its longest path between registers: of the prime that is evaluated, or of another."""
+    top, parameters = placed(architecture, bits, stages, prime)
 
     def work(name):
         report, depth = WORK / f"{name}.json", WORK / f"{name}.ltp"
@@ -102,33 +100,33 @@ def unit(architecture, bits, stages):
     return kept("xcup-quick", top, parameters, work)
 
 
-def basis(architecture, bits, moduli, step=""):
-    """Resources of the units of a whole basis side by side, each synthesised by itself, four stages; up to a step of the flow."""
+def joints(architecture, bits, moduli):
+    """Resources of what joins the units of a basis, which are black boxes in it."""
     top, index = "residue_array", UNITS[architecture][2]
     digits = "".join(f"{prime:016x}" for prime in reversed(moduli))
     known = {"Count": len(moduli), "Words": bits // V, "Stages": 4, "Architecture": index}
     parameters = {**known, "Primes": f"{64 * len(moduli)}'h{digits}"}
-    digest = hashlib.sha256(digits.encode()).hexdigest()[:8]
+    units = {name for name, *_ in UNITS.values()}
 
     def work(name):
         report = WORK / f"{name}.json"
-        unit_name = UNITS[architecture][0]
-        yosys(
-            f"{read(top, parameters)}; setattr -mod -set keep_hierarchy 1 *{unit_name}* ; {FAST}"
-            f"synth_xilinx -family xcup -noiopad -flatten -top {top}{step and f' -run begin:{step}'}; tee -q -o {report} stat -json",
-            WORK / f"{name}.log",
-        )
+        yosys(f"{read(top, parameters, units)}; {tools.mapping('xcup', top, units)}; tee -q -o {report} stat -json", WORK / f"{name}.log")
         modules = json.loads(report.read_text())["modules"]
-        named = {module.lstrip("\\"): content["num_cells_by_type"] for module, content in modules.items()}
-        return resources(tools.Area(named, top).cells())
+        return resources(modules[f"\\{top}"]["num_cells_by_type"])
 
-    return kept(f"xcup-basis{step}", top, {**known, "Primes": digest}, work)
+    return kept("xcup-joints", top, {**known, "Primes": tools.short(digits)}, work)
 
 
-def placed(architecture, bits, stages):
-    """What is placed and routed of one unit: its module and parameters."""
+def basis(architecture, bits, moduli):
+    """Resources of the units of a whole basis side by side, four stages: each is synthesised by itself, and what joins them too."""
+    parts = [joints(architecture, bits, moduli), *(unit(architecture, bits, 4, prime) for prime in moduli)]
+    return {kind: sum(part[kind] for part in parts) for kind in ("LUT", "DSP", "FF")} if all(parts) else None
+
+
+def placed(architecture, bits, stages, prime=None):
+    """The module of one unit, and its parameters: of the prime that is evaluated, or of another."""
     top, settings, _ = UNITS[architecture]
-    return top, {"Q": SETS[bits][1], "Words": bits // V, "Stages": stages, **settings}
+    return top, {"Q": prime or SETS[bits][1], "Words": bits // V, "Stages": stages, **settings}
 
 
 # Whole banks of two primes, with their registers and streams.
@@ -198,13 +196,13 @@ def table_efficiency(clocks):
     return table(head, rows)
 
 
-def table_bases(bases, blocks):
+def table_bases(bases):
     rows = []
     for bits in SETS:
         for architecture, name in NAMES.items():
-            used, dsp = bases.get((architecture, bits)), blocks[architecture, bits]
-            lut, ff = (used["LUT"], used["FF"]) if used else (None, None)
-            rows.append((name, f"{bits // V} primes, {bits} bits", lut, dsp and dsp["DSP"], ff))
+            used = bases[architecture, bits]
+            cells = [used[kind] if used else None for kind in ("LUT", "DSP", "FF")]
+            rows.append((name, f"{bits // V} primes, {bits} bits", *cells))
     return table(("design", "basis", "LUT", "DSP", "FF"), rows)
 
 
@@ -224,8 +222,7 @@ a slower family with multipliers of 18 by 18 bits, and only their ratios say som
 Each design is synthesised once and placed and routed {seeds} times, with seeds 1 to {seeds}, or as often as is said: the least clock and the median.
 {packed}
 The same sources, bounds and tools serve all architectures, so rows of ours can be compared with each other. Units of 1440 bits have more
-multipliers than the ECP5, so no clock. *Not run* marks what the run that wrote this page did not come to: mapping the LUTs of a basis of 48 primes takes hours, and its DSP blocks
-are counted before. `make synth-rns` keeps each result and goes on where it was stopped.
+multipliers than the ECP5, so no clock. `make synth-rns` keeps each result and goes on where it was stopped; what a run has not come to is marked *not run*.
 
 ## Table I: special primes
 Counted by `hearith rns primes`.
@@ -249,7 +246,7 @@ the registers around the unit make a fifth segment of the four cuts.
 
 ## Whole bases
 The evaluated primes have betas among the smallest; a basis needs 12 or 48 primes. These are the largest primes (smallest betas) of the pools of five terms, {pools},
-one unit each, four stages.
+one unit each, four stages. Each unit is synthesised by itself, and so is what joins them, the units as black boxes in it; the table gives the sums.
 
 {table_bases}
 
@@ -287,9 +284,9 @@ def main():
     for label, parameters in BANKS.items():
         jobs |= routing.clock_jobs(label, "residue_bank", parameters)
     for architecture, bits in every:
-        jobs[f"blocks of a basis {architecture}, {bits} bits"] = functools.partial(basis, architecture, bits, chosen[bits], "map_memory")
-    for architecture, bits in every:
-        jobs[f"basis {architecture}, {bits} bits"] = functools.partial(basis, architecture, bits, chosen[bits])
+        jobs[f"basis {architecture}, {bits} bits, joints"] = functools.partial(joints, architecture, bits, chosen[bits])
+        for prime in chosen[bits]:
+            jobs[f"basis {architecture}, {bits} bits, prime {prime}"] = functools.partial(unit, architecture, bits, 4, prime)
 
     def page():
         clocks = {one: routing.clocks(*placed(*one)) for one in clocked}
@@ -308,7 +305,7 @@ def main():
             fifth_proposed=megahertz(routing.clocks(*placed("proposed", 360, 5))),
             fifth_compact=megahertz(routing.clocks(*placed("compact", 360, 5))),
             table_efficiency=table_efficiency(clocks),
-            table_bases=table_bases(bases, {one: basis(*one, chosen[one[1]], "map_memory") for one in every}),
+            table_bases=table_bases(bases),
             table_banks=table_banks({label: routing.clocks("residue_bank", parameters) for label, parameters in BANKS.items()}),
         )
 
