@@ -13,6 +13,7 @@ import subprocess
 import pages
 import routing
 import tools
+import ultrascale
 from tables import table
 from tools import ROOT, WORK, kept, read, yosys
 
@@ -59,10 +60,6 @@ PAPER_EFFICIENCIES = {
     1440: {"proposed": (19.85, 23.8, 83), "roy": (21.72, 26.36, 82), "tan": (25.68, 31.24, 82)},
 }
 
-# The quick form of ABC's script: whole bases have some ten million gates.
-FAST = "scratchpad -copy abc9.script.default.fast abc9.script; "
-
-
 def primes(bits, terms, longest, program):
     """The pool of special primes, as `hearith rns primes` lists them."""
     degree = {360: 2**13, 720: 2**14, 1440: 2**15}[bits]
@@ -72,15 +69,6 @@ def primes(bits, terms, longest, program):
     return [prime["modulus"] for prime in json.loads(done.stdout)["primes"]]
 
 
-def resources(cells):
-    """LUT, FF and DSP of a count of UltraScale+ cells."""
-
-    def count(pattern):
-        return sum(number for kind, number in cells.items() if re.fullmatch(pattern, kind.lstrip("\\")))
-
-    return {"LUT": count(r"LUT[1-6]|SRL.*"), "FF": count(r"FD[RCSP]E.*"), "DSP": count(r"DSP48E2")}
-
-
 def unit(architecture, bits, stages, prime=None):
     """Resources of one unit and the cells on its longest path between registers: of the prime that is evaluated, or of another."""
     top, parameters = placed(architecture, bits, stages, prime)
@@ -88,14 +76,14 @@ def unit(architecture, bits, stages, prime=None):
     def work(name):
         report, depth = WORK / f"{name}.json", WORK / f"{name}.ltp"
         yosys(
-            f"{read(top, parameters)}; {FAST}synth_xilinx -family xcup -noiopad -flatten -top {top}; tee -q -o {report} stat -json; "
+            f"{read(top, parameters)}; {ultrascale.FAST}synth_xilinx -family xcup -noiopad -flatten -top {top}; tee -q -o {report} stat -json; "
             f"delete t:FD*; tee -q -o {depth} ltp",
             WORK / f"{name}.log",
         )
         (length,) = re.findall(r"length=(\d+)", depth.read_text())
         modules = json.loads(report.read_text())["modules"]
         (cells,) = (module["num_cells_by_type"] for module in modules.values())
-        return {**resources(cells), "depth": int(length)}
+        return {**ultrascale.resources(cells), "depth": int(length)}
 
     return kept("xcup-quick", top, parameters, work)
 
@@ -109,10 +97,7 @@ def joints(architecture, bits, moduli):
     units = {name for name, *_ in UNITS.values()}
 
     def work(name):
-        report = WORK / f"{name}.json"
-        yosys(f"{read(top, parameters, units)}; {tools.mapping('xcup', top, units)}; tee -q -o {report} stat -json", WORK / f"{name}.log")
-        modules = json.loads(report.read_text())["modules"]
-        return resources(modules[f"\\{top}"]["num_cells_by_type"])
+        return ultrascale.resources(ultrascale.synthesise(top, parameters, name, units).cells())
 
     return kept("xcup-joints", top, {**known, "Primes": tools.short(digits)}, work)
 
