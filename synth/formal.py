@@ -27,6 +27,8 @@ STREAMS = sorted((tools.ROOT / "rtl" / "blocks").glob("*.sv"))
 LINKS = sorted((tools.ROOT / "rtl" / "links").glob("*.sv"))
 # And of encryption over the integers.
 INTEGERS = sorted((tools.ROOT / "rtl" / "dghv").glob("*.sv"))
+# What harnesses share.
+PARTS = [HARNESSES / f"{name}.sv" for name in ("axil_host", "follow", "in_step", "offer")]
 
 # Core: parameters, static inputs, operands, results (name: bits), what operands satisfy, what results satisfy, depth in cycles.
 CORES = {
@@ -247,11 +249,10 @@ def block_sources(name):
     """The harness of a block, what it needs, and the block itself."""
     harness = HARNESSES / f"{name}.sv"
     named = set(re.findall(r"^ *(\w+) #?\(|^ *(\w+) u_", harness.read_text(), re.MULTILINE))
-    files = {path for pair in named for module in pair if module for path in tools.used_sources(module, LIBRARY + TRANSFORMS + STREAMS + LINKS + INTEGERS)}
+    sources = LIBRARY + TRANSFORMS + STREAMS + LINKS + INTEGERS + PARTS
+    files = {path for pair in named for module in pair if module for path in tools.used_sources(module, sources)}
     # Packages first.
     files = {path.stem: path for path in sorted(files, key=lambda path: (not path.stem.endswith("_pkg"), path.stem))}
-    for part in {"follow", "in_step"} & {module for pair in named for module in pair}:
-        files[part] = HARNESSES / f"{part}.sv"
     if name in TWO_CLOCKS:
         files["bit_sync"] = HARNESSES / "bit_sync_late.sv"
     return harness, files, files[name]

@@ -84,7 +84,7 @@ module formal (
         .answer_ready_o (answer_ready),
         .answer_i       (answer)
     );
-    axil_monitor #(.AddressBits(17), .Pending(2), .Settle(2)) u_host (
+    axil_monitor #(.AddressBits(17), .Pending(2), .Settle(2)) u_axil (
         .clk_i,
         .rst_ni   (rst_n),
         .awaddr_i (awaddr),
@@ -114,21 +114,20 @@ module formal (
         .last_i (m_last)
     );
 
-    // The host's channels: what it offers stays.
-    logic aw_q = 1'b0, w_q = 1'b0, ar_q = 1'b0;
-    logic [16:0] awaddr_q, araddr_q;
-    logic [35:0] w_data_q;
-    always_ff @(posedge clk_i) begin
-        aw_q     <= rst_n && awvalid && !awready;
-        w_q      <= rst_n && wvalid && !wready;
-        ar_q     <= rst_n && arvalid && !arready;
-        awaddr_q <= awaddr;
-        araddr_q <= araddr;
-        w_data_q <= {wstrb, wdata};
-    end
-    always_comb if (aw_q && rst_n) assume (awvalid && awaddr == awaddr_q);
-    always_comb if (w_q && rst_n) assume (wvalid && {wstrb, wdata} == w_data_q);
-    always_comb if (ar_q && rst_n) assume (arvalid && araddr == araddr_q);
+    axil_host #(.AddressBits(17)) u_host (
+        .clk_i,
+        .rst_ni   (rst_n),
+        .awaddr_i (awaddr),
+        .awvalid_i(awvalid),
+        .awready_i(awready),
+        .wdata_i  (wdata),
+        .wstrb_i  (wstrb),
+        .wvalid_i (wvalid),
+        .wready_i (wready),
+        .araddr_i (araddr),
+        .arvalid_i(arvalid),
+        .arready_i(arready)
+    );
 
     // Out of reset, inside. Before the second edge nothing is known.
     logic live, flush, clear;

@@ -36,14 +36,13 @@ module formal (
         .last_i (m_last)
     );
 
-    // What is offered stays.
-    logic offered_q = 1'b0;
-    logic [36:0] offer_q;
-    always_ff @(posedge clk_i) begin
-        offered_q <= rst_n && s_valid && !s_ready;
-        offer_q   <= {s_last, s_keep, s_data};
-    end
-    always_comb if (offered_q && rst_n) assume (s_valid && {s_last, s_keep, s_data} == offer_q);
+    offer #(.Width(37)) u_source (
+        .clk_i,
+        .rst_ni (rst_n),
+        .valid_i(s_valid),
+        .ready_i(s_ready),
+        .data_i ({s_last, s_keep, s_data})
+    );
 
     // Beats of the packet that have gone in and come out, what its header says, whether bytes have been missing; whether it owes a beat.
     logic [4:0] in_q = '0, out_q = '0;

@@ -34,17 +34,15 @@ module formal (
         .last_i (out_last)
     );
 
-    // The sources keep the contract.
-    logic [2:0] waiting_q = '0, last_q;
-    logic [2:0][1:0] data_q;
-    always_ff @(posedge clk_i) begin
-        started   <= 1'b1;
-        waiting_q <= started ? in_valid & ~in_ready : '0;
-        last_q    <= in_last;
-        data_q    <= in_data;
-    end
+    always_ff @(posedge clk_i) started <= 1'b1;
     for (genvar k = 0; k < 3; k++) begin : gen_source
-        always_comb if (waiting_q[k]) assume (in_valid[k] && in_last[k] == last_q[k] && in_data[k] == data_q[k]);
+        offer #(.Width(3)) u_source (
+            .clk_i,
+            .rst_ni (started),
+            .valid_i(in_valid[k]),
+            .ready_i(in_ready[k]),
+            .data_i ({in_last[k], in_data[k]})
+        );
     end
     always_comb assume (watched < 3);
 

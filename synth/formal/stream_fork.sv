@@ -22,14 +22,13 @@ module formal (
         .out_ready_i(out_ready)
     );
 
-    // The source keeps the contract.
-    logic waiting_q = 1'b0;
-    logic [1:0] data_q;
-    always_ff @(posedge clk_i) begin
-        waiting_q <= rst_n && in_valid && !in_ready;
-        data_q    <= in_data;
-    end
-    always_comb if (waiting_q && rst_n) assume (in_valid && in_data == data_q);
+    offer #(.Width(2)) u_source (
+        .clk_i,
+        .rst_ni (rst_n),
+        .valid_i(in_valid),
+        .ready_i(in_ready),
+        .data_i (in_data)
+    );
 
     logic [3:0] in_count_q = '0;
     always_ff @(posedge clk_i) in_count_q <= rst_n ? in_count_q + 4'(in_valid && in_ready) : '0;
