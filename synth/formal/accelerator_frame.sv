@@ -84,7 +84,11 @@ module formal (
         .answer_ready_o (answer_ready),
         .answer_i       (answer)
     );
-    axil_monitor #(.AddressBits(17), .Pending(2), .Settle(2)) u_axil (
+    axil_monitor #(
+        .AddressBits(17),
+        .Pending(2),
+        .Settle(2)
+    ) u_axil (
         .clk_i,
         .rst_ni   (rst_n),
         .awaddr_i (awaddr),
@@ -105,7 +109,10 @@ module formal (
         .rvalid_i (rvalid),
         .rready_i (rready)
     );
-    stream_monitor #(.Width(32), .Settle(2)) u_out (
+    stream_monitor #(
+        .Width (32),
+        .Settle(2)
+    ) u_out (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(m_valid),
@@ -114,7 +121,9 @@ module formal (
         .last_i (m_last)
     );
 
-    axil_host #(.AddressBits(17)) u_host (
+    axil_host #(
+        .AddressBits(17)
+    ) u_host (
         .clk_i,
         .rst_ni   (rst_n),
         .awaddr_i (awaddr),
@@ -263,7 +272,10 @@ module formal (
             end
             if (live && key_write) assert (taken_q[k] == out_q);
         end
-        stream_monitor #(.Width(2), .QuietValid(0)) u_items (
+        stream_monitor #(
+            .Width(2),
+            .QuietValid(0)
+        ) u_items (
             .clk_i,
             .rst_ni (started[1] && datapath_n),
             .valid_i(item_valid[k]),
@@ -338,8 +350,11 @@ module formal (
                         assert (out_q != answers_q && m_data[31:2] == '0);
                         if (out_q == 4'(target_item)) assert (m_data[1:0] == its_answer_q);
                     end
-                    if (place_q < 3'd2 || of_item) assert (m_last == whole);
-                    else assert (broken_q[packets_q] && m_data == '0 && m_last == !whole);
+                    if (place_q < 3'd2 || of_item) begin
+                        assert (m_last == whole);
+                    end else begin
+                        assert (broken_q[packets_q] && m_data == '0 && m_last == !whole);
+                    end
                 end
                 // A broken packet has one beat more than a whole one at the most; cut there, two.
                 assert (place_q <= length + 3'(cut_q));

@@ -64,7 +64,9 @@ module formal (
         .product_count_i('0)
     );
 
-    axil_host #(.AddressBits(17)) u_host (
+    axil_host #(
+        .AddressBits(17)
+    ) u_host (
         .clk_i,
         .rst_ni   (rst_n),
         .awaddr_i (awaddr),

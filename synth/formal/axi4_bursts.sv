@@ -32,7 +32,9 @@ module formal (
         .burst_beats_o(burst_beats),
         .burst_last_o (burst_last)
     );
-    stream_monitor #(.Width(19)) u_monitor (
+    stream_monitor #(
+        .Width(19)
+    ) u_monitor (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(burst_valid),

@@ -55,7 +55,9 @@ module formal (
         .axi_rvalid_i (rvalid),
         .axi_rready_o (rready)
     );
-    stream_monitor #(.Width(17)) u_monitor (
+    stream_monitor #(
+        .Width(17)
+    ) u_monitor (
         .clk_i,
         .rst_ni (started),
         .valid_i(arvalid),

@@ -37,10 +37,15 @@ module formal (
         past_clear  <= clear;
         if (started == 2'b01) assert (fault == axi4_pkg::Sound);
         if (started[1]) begin
-            if (breaks(past_fault)) assert (breaks(fault));
-            else if (past_fault == axi4_pkg::Sound || past_clear) assert (fault == (past_silent ? axi4_pkg::Silent : past_seen));
-            else if (!breaks(past_seen)) assert (fault == past_fault);
-            else assert (fault == past_seen);
+            if (breaks(past_fault)) begin
+                assert (breaks(fault));
+            end else if (past_fault == axi4_pkg::Sound || past_clear) begin
+                assert (fault == (past_silent ? axi4_pkg::Silent : past_seen));
+            end else if (!breaks(past_seen)) begin
+                assert (fault == past_fault);
+            end else begin
+                assert (fault == past_seen);
+            end
             cover (fault == axi4_pkg::Silent);
         end
     end

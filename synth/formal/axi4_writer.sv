@@ -59,7 +59,9 @@ module formal (
         .axi_bvalid_i (bvalid),
         .axi_bready_o (bready)
     );
-    stream_monitor #(.Width(17)) u_addresses (
+    stream_monitor #(
+        .Width(17)
+    ) u_addresses (
         .clk_i,
         .rst_ni (started),
         .valid_i(awvalid),
@@ -67,7 +69,9 @@ module formal (
         .data_i ({awlen, awaddr}),
         .last_i (1'b0)
     );
-    stream_monitor #(.Width(9)) u_beats (
+    stream_monitor #(
+        .Width(9)
+    ) u_beats (
         .clk_i,
         .rst_ni (started),
         .valid_i(wvalid),

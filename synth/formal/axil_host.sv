@@ -16,21 +16,27 @@ module axil_host #(
     input logic                   arvalid_i,
     input logic                   arready_i
 );
-    offer #(.Width(AddressBits)) u_write_addresses (
+    offer #(
+        .Width(AddressBits)
+    ) u_write_addresses (
         .clk_i,
         .rst_ni,
         .valid_i(awvalid_i),
         .ready_i(awready_i),
         .data_i (awaddr_i)
     );
-    offer #(.Width(36)) u_words (
+    offer #(
+        .Width(36)
+    ) u_words (
         .clk_i,
         .rst_ni,
         .valid_i(wvalid_i),
         .ready_i(wready_i),
         .data_i ({wstrb_i, wdata_i})
     );
-    offer #(.Width(AddressBits)) u_read_addresses (
+    offer #(
+        .Width(AddressBits)
+    ) u_read_addresses (
         .clk_i,
         .rst_ni,
         .valid_i(arvalid_i),

@@ -16,7 +16,9 @@ module formal (
     assign rst_n = started && !again;
     always_ff @(posedge clk_i) started <= 1'b1;
 
-    axil_port #(.AddressBits(3)) u_block (
+    axil_port #(
+        .AddressBits(3)
+    ) u_block (
         .clk_i,
         .rst_ni         (rst_n),
         .axil_awaddr_i  (awaddr),
@@ -47,7 +49,9 @@ module formal (
         .read_refused_i (read_refused)
     );
 
-    axil_host #(.AddressBits(3)) u_host (
+    axil_host #(
+        .AddressBits(3)
+    ) u_host (
         .clk_i,
         .rst_ni   (rst_n),
         .awaddr_i (awaddr),
@@ -62,7 +66,10 @@ module formal (
         .arready_i(arready)
     );
 
-    axil_monitor #(.AddressBits(3), .Pending(2)) u_monitor (
+    axil_monitor #(
+        .AddressBits(3),
+        .Pending(2)
+    ) u_monitor (
         .clk_i,
         .rst_ni   (rst_n),
         .awaddr_i (awaddr),

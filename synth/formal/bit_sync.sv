@@ -10,7 +10,9 @@ module formal (
 
     assign rst_n = started && !again;
 
-    bit_sync #(.Value(1)) u_block (
+    bit_sync #(
+        .Value(1)
+    ) u_block (
         .clk_i,
         .rst_ni(rst_n),
         .bit_i (given),

@@ -15,7 +15,10 @@ module formal #(
 
     assign rst_n = started && !again;
 
-    block_add #(.Bits(2), .Sub(Sub)) u_block (
+    block_add #(
+        .Bits(2),
+        .Sub (Sub)
+    ) u_block (
         .clk_i,
         .rst_ni     (rst_n),
         .carry_i    (carry),
@@ -33,7 +36,9 @@ module formal #(
         .out_carry_o(out_carry),
         .out_last_o (out_last)
     );
-    stream_monitor #(.Width(3)) u_monitor (
+    stream_monitor #(
+        .Width(3)
+    ) u_monitor (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(out_valid),

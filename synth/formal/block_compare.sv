@@ -11,7 +11,9 @@ module formal (
 
     assign rst_n = started && !again;
 
-    block_compare #(.Bits(2)) u_block (
+    block_compare #(
+        .Bits(2)
+    ) u_block (
         .clk_i,
         .rst_ni     (rst_n),
         .a_valid_i  (a_valid),
@@ -27,7 +29,9 @@ module formal (
         .less_o     (less),
         .greater_o  (greater)
     );
-    stream_monitor #(.Width(2)) u_monitor (
+    stream_monitor #(
+        .Width(2)
+    ) u_monitor (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(out_valid),

@@ -13,7 +13,10 @@ module formal (
 
     assign rst_n = started && !again;
 
-    block_select #(.Bits(2), .CountBits(3)) u_block (
+    block_select #(
+        .Bits(2),
+        .CountBits(3)
+    ) u_block (
         .clk_i,
         .rst_ni     (rst_n),
         .count_i    (count),
@@ -26,7 +29,9 @@ module formal (
         .out_block_o(out_block),
         .out_last_o (out_last)
     );
-    stream_monitor #(.Width(2)) u_monitor (
+    stream_monitor #(
+        .Width(2)
+    ) u_monitor (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(out_valid),

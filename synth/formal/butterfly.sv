@@ -22,7 +22,10 @@ module formal (
         .sum_o       (sum),
         .difference_o(difference)
     );
-    in_step #(.Width(10), .Latency(6)) u_step (
+    in_step #(
+        .Width  (10),
+        .Latency(6)
+    ) u_step (
         .clk_i,
         .en_i  (en),
         .x_i   ({up, down}),

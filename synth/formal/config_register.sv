@@ -14,7 +14,10 @@ module formal (
 
     assign rst_n = started && !again;
 
-    config_register #(.Bits(70), .IndexBits(2)) u_block (
+    config_register #(
+        .Bits(70),
+        .IndexBits(2)
+    ) u_block (
         .clk_i,
         .rst_ni (rst_n),
         .wipe_i (wipe),

@@ -24,21 +24,30 @@ module formal (
         .y_o   (y)
     );
     // Two cycles ago, four before that, and four before that.
-    in_step #(.Width(3), .Latency(2)) u_late (
+    in_step #(
+        .Width  (3),
+        .Latency(2)
+    ) u_late (
         .clk_i,
         .en_i  (en && started),
         .x_i   (x),
         .x_o   (late),
         .full_o()
     );
-    in_step #(.Width(3), .Latency(6)) u_early (
+    in_step #(
+        .Width  (3),
+        .Latency(6)
+    ) u_early (
         .clk_i,
         .en_i  (en && started),
         .x_i   (x),
         .x_o   (early),
         .full_o(once)
     );
-    in_step #(.Width(3), .Latency(10)) u_earlier (
+    in_step #(
+        .Width  (3),
+        .Latency(10)
+    ) u_earlier (
         .clk_i,
         .en_i  (en && started),
         .x_i   (x),

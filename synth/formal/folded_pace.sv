@@ -27,7 +27,10 @@ module formal (
     );
     // The place that goes in, and whether its block has items.
     assign live = place_q == 2'd0 ? in_valid : live_q;
-    in_step #(.Width(3), .Latency(6)) u_step (
+    in_step #(
+        .Width  (3),
+        .Latency(6)
+    ) u_step (
         .clk_i,
         .en_i  (en && started),
         .x_i   ({place_q, live}),

@@ -91,7 +91,9 @@ module formal (
         .m_axi_bvalid_i (bvalid),
         .m_axi_bready_o (bready)
     );
-    stream_monitor #(.Width(17)) u_ar (
+    stream_monitor #(
+        .Width(17)
+    ) u_ar (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(arvalid),
@@ -99,7 +101,9 @@ module formal (
         .data_i ({arlen, araddr}),
         .last_i (1'b0)
     );
-    stream_monitor #(.Width(17)) u_aw (
+    stream_monitor #(
+        .Width(17)
+    ) u_aw (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(awvalid),
@@ -107,7 +111,9 @@ module formal (
         .data_i ({awlen, awaddr}),
         .last_i (1'b0)
     );
-    stream_monitor #(.Width(9)) u_w (
+    stream_monitor #(
+        .Width(9)
+    ) u_w (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(wvalid),
@@ -115,7 +121,9 @@ module formal (
         .data_i ({wstrb, wdata}),
         .last_i (wlast)
     );
-    stream_monitor #(.Width(8)) u_words (
+    stream_monitor #(
+        .Width(8)
+    ) u_words (
         .clk_i,
         .rst_ni (rst_n && !clear),
         .valid_i(rd_valid),

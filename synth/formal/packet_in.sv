@@ -20,7 +20,10 @@ module formal #(
 
     assign rst_n = started && !again;
 
-    packet_in #(.StreamBits(32), .Beats(Beats)) u_block (
+    packet_in #(
+        .StreamBits(32),
+        .Beats(Beats)
+    ) u_block (
         .clk_i,
         .rst_ni        (rst_n),
         .flush_i       (flush),
@@ -42,7 +45,10 @@ module formal #(
         .broken_o      (broken),
         .discarded_o   (discarded)
     );
-    stream_monitor #(.Width(32), .QuietValid(0)) u_tags (
+    stream_monitor #(
+        .Width(32),
+        .QuietValid(0)
+    ) u_tags (
         .clk_i,
         .rst_ni (rst_n && !flush),
         .valid_i(tag_valid),
@@ -50,7 +56,10 @@ module formal #(
         .data_i (tag),
         .last_i (1'b0)
     );
-    stream_monitor #(.Width(Bits), .QuietValid(0)) u_items (
+    stream_monitor #(
+        .Width(Bits),
+        .QuietValid(0)
+    ) u_items (
         .clk_i,
         .rst_ni (rst_n && !flush),
         .valid_i(item_valid),

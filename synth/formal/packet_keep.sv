@@ -13,7 +13,10 @@ module formal (
 
     assign rst_n = started && !again;
 
-    packet_keep #(.StreamBits(32), .Beats(Beats)) u_block (
+    packet_keep #(
+        .StreamBits(32),
+        .Beats(Beats)
+    ) u_block (
         .clk_i,
         .rst_ni   (rst_n),
         .s_valid_i(s_valid),
@@ -27,7 +30,10 @@ module formal (
         .m_last_o (m_last)
     );
     // What is offered in a reset goes through.
-    stream_monitor #(.Width(32), .QuietValid(0)) u_monitor (
+    stream_monitor #(
+        .Width(32),
+        .QuietValid(0)
+    ) u_monitor (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(m_valid),
@@ -36,7 +42,9 @@ module formal (
         .last_i (m_last)
     );
 
-    offer #(.Width(37)) u_source (
+    offer #(
+        .Width(37)
+    ) u_source (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(s_valid),
@@ -70,8 +78,11 @@ module formal (
 
             assert (m_valid == (owes_q || s_valid));
             assert (s_ready == (m_ready && !owes_q));
-            if (owes_q) assert (m_last && m_data == '0);
-            else if (s_valid) assert (m_data == s_data && m_last == (s_last && !owes) && out_q == in_q);
+            if (owes_q) begin
+                assert (m_last && m_data == '0);
+            end else if (s_valid) begin
+                assert (m_data == s_data && m_last == (s_last && !owes) && out_q == in_q);
+            end
             cover (owes_q && m_ready && out_q == 5'd4);
             cover (m_valid && m_ready && m_last && partial && !owes_q && in_q == 5'd3);
         end

@@ -39,7 +39,10 @@ module formal #(
         if (offered_q && rst_n) assume (item_offered && item == item_q);
     end
 
-    packet_out #(.StreamBits(32), .Beats(Beats)) u_block (
+    packet_out #(
+        .StreamBits(32),
+        .Beats(Beats)
+    ) u_block (
         .clk_i,
         .rst_ni        (rst_n),
         .epoch_i       (epoch),
@@ -59,7 +62,10 @@ module formal #(
         .m_near_o      (m_near),
         .m_item_o      (m_item)
     );
-    stream_monitor #(.Width(34), .QuietValid(0)) u_monitor (
+    stream_monitor #(
+        .Width(34),
+        .QuietValid(0)
+    ) u_monitor (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(m_valid),
@@ -127,12 +133,19 @@ module formal #(
             if (m_valid && followed) begin
                 if (place_q == 4'd0) assert (m_data == {epoch, 16'h4548} && !m_last);
                 if (place_q == 4'd1) assert (m_data == {14'd0, its_count_q, 14'd0, its_sequence_q});
-                if (of_item) assert (m_item == (place_q[0] == 1'(Beats - 1) || Beats == 1));
-                else assert (!m_item);
+                if (of_item) begin
+                    assert (m_item == (place_q[0] == 1'(Beats - 1) || Beats == 1));
+                end else begin
+                    assert (!m_item);
+                end
                 // A whole packet ends with its last item; one that is not has zeros after those that came, and another length.
-                if (its_missing_q == '0) assert (m_last == (place_q == 4'd1 + item_beats));
-                else if (place_q >= 4'd2 + item_beats) assert (m_data == '0 && (!m_last || place_q != 4'd1 + 4'(Beats) * 4'(its_count_q)));
-                else assert (!m_last);
+                if (its_missing_q == '0) begin
+                    assert (m_last == (place_q == 4'd1 + item_beats));
+                end else if (place_q >= 4'd2 + item_beats) begin
+                    assert (m_data == '0 && (!m_last || place_q != 4'd1 + 4'(Beats) * 4'(its_count_q)));
+                end else begin
+                    assert (!m_last);
+                end
                 assert (place_q <= 4'd3 + item_beats);
                 // Where a beat more would make a packet that is cut look whole.
                 if (place_q != 4'd0 && place_q < 4'd2 + item_beats && !m_last) assert (m_near == (place_q == 4'(Beats) * 4'(its_count_q)));

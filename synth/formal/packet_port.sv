@@ -12,7 +12,9 @@ module formal (
 
     assign rst_n = started && !again;
 
-    packet_port #(.Width(2)) u_block (
+    packet_port #(
+        .Width(2)
+    ) u_block (
         .clk_i,
         .rst_ni     (rst_n),
         .flush_i    (flush),
@@ -29,7 +31,9 @@ module formal (
         .out_item_o (out_item),
         .closing_o  (closing)
     );
-    stream_monitor #(.Width(2)) u_monitor (
+    stream_monitor #(
+        .Width(2)
+    ) u_monitor (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(out_valid),
@@ -87,11 +91,17 @@ module formal (
             assert (out_valid || closing || !cut_q);
             if (out_valid) begin
                 assert (zeros_q || in_q != out_q);
-                if (zeros_q) assert (out_data == 2'd0 && !out_item);
-                else if (out_q == target) assert (out_data == item_q && out_item == (item_item_q && !forgotten_q));
+                if (zeros_q) begin
+                    assert (out_data == 2'd0 && !out_item);
+                end else if (out_q == target) begin
+                    assert (out_data == item_q && out_item == (item_item_q && !forgotten_q));
+                end
                 // As long as it went in, or of another length: one beat more at the most.
-                if (!cut_q) assert (out_last == (place_q + 3'd1 == length));
-                else if (out_last) assert (place_q + 3'd1 != length);
+                if (!cut_q) begin
+                    assert (out_last == (place_q + 3'd1 == length));
+                end else if (out_last) begin
+                    assert (place_q + 3'd1 != length);
+                end
                 assert (place_q <= length);
             end
             cover (pop && cut_q && out_last && place_q == 3'd4);

@@ -12,7 +12,9 @@ module formal (
     always_ff @(posedge dst_clk_i) dst_started <= 1'b1;
     assign rst_n = src_started && dst_started;
 
-    pulse_sync #(.Stages(2)) u_block (
+    pulse_sync #(
+        .Stages(2)
+    ) u_block (
         .src_clk_i,
         .src_rst_ni(rst_n),
         .pulse_i,

@@ -13,7 +13,11 @@ module formal (
 
     assign rst_n = started && !again;
 
-    ram_1r1w #(.Width(2), .Depth(3), .Parity(1)) u_block (
+    ram_1r1w #(
+        .Width (2),
+        .Depth (3),
+        .Parity(1)
+    ) u_block (
         .clk_i,
         .rst_ni         (rst_n),
         .wipe_i         (wipe),

@@ -14,7 +14,11 @@ module formal (
 
     assign rst_n = started && !again;
 
-    ram_2rw #(.Width(2), .Depth(3), .Parity(1)) u_block (
+    ram_2rw #(
+        .Width (2),
+        .Depth (3),
+        .Parity(1)
+    ) u_block (
         .clk_i,
         .rst_ni      (rst_n),
         .wipe_i      (wipe),

@@ -20,7 +20,10 @@ module formal (
         .x_i   (x),
         .y_o   (y)
     );
-    in_step #(.Width(2), .Latency(3)) u_step (
+    in_step #(
+        .Width  (2),
+        .Latency(3)
+    ) u_step (
         .clk_i,
         .en_i  (en && started),
         .x_i   (x),

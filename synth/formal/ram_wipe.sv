@@ -21,7 +21,9 @@ module formal (
         logic ready, clear;
         logic [AddressBits-1:0] address;
 
-        ram_wipe #(.Depth(Depth)) u_block (
+        ram_wipe #(
+            .Depth(Depth)
+        ) u_block (
             .clk_i,
             .rst_ni   (rst_n),
             .wipe_i   (wipe),

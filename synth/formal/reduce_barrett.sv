@@ -18,7 +18,10 @@ module formal (
         .x_i (x),
         .y_o (y)
     );
-    in_step #(.Width(10), .Latency(4)) u_step (
+    in_step #(
+        .Width  (10),
+        .Latency(4)
+    ) u_step (
         .clk_i,
         .en_i  (en),
         .x_i   (x),

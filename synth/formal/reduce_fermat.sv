@@ -17,7 +17,10 @@ module formal (
         .x_i (x),
         .y_o (y)
     );
-    in_step #(.Width(9), .Latency(2)) u_step (
+    in_step #(
+        .Width  (9),
+        .Latency(2)
+    ) u_step (
         .clk_i,
         .en_i  (en),
         .x_i   (x),

@@ -8,7 +8,11 @@ module formal (
     logic [1:0] past_q;
     logic [1:0] started = '0;
 
-    reset_sync u_block (.clk_i, .rst_ni(rst_n), .rst_no(out_n));
+    reset_sync u_block (
+        .clk_i,
+        .rst_ni(rst_n),
+        .rst_no(out_n)
+    );
 
     always_ff @(posedge clk_i) begin
         started <= {started[0], 1'b1};

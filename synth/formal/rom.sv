@@ -9,7 +9,12 @@ module formal (
     logic error;
     logic said_q = 1'b0;
 
-    rom #(.Width(3), .Depth(3), .Words(9'o527), .Parity(1)) u_block (
+    rom #(
+        .Width (3),
+        .Depth (3),
+        .Words (9'o527),
+        .Parity(1)
+    ) u_block (
         .clk_i,
         .read_i        (read),
         .read_address_i(address),

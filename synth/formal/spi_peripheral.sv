@@ -18,7 +18,10 @@ module formal (
 
     logic in_ready, cs_n, sck, copi, cipo, back_valid, gone, heard_valid, short, overrun;
     logic [7:0] back, heard;
-    spi_controller #(.Half(4), .Stages(2)) u_controller (
+    spi_controller #(
+        .Half  (4),
+        .Stages(2)
+    ) u_controller (
         .clk_i,
         .rst_ni     (rst_n),
         .in_valid_i (in_valid_i && settled_q == 3'd7),
@@ -33,7 +36,10 @@ module formal (
         .copi_o     (copi),
         .cipo_i     (cipo)
     );
-    spi_peripheral #(.Idle(8'h7e), .Stages(2)) u_block (
+    spi_peripheral #(
+        .Idle  (8'h7e),
+        .Stages(2)
+    ) u_block (
         .clk_i,
         .rst_ni     (rst_n),
         .cs_ni      (cs_n),

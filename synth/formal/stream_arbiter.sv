@@ -12,7 +12,10 @@ module formal (
     logic [1:0] out_data, out_source;
     logic started = 1'b0;
 
-    stream_arbiter #(.Sources(3), .Width(2)) u_block (
+    stream_arbiter #(
+        .Sources(3),
+        .Width  (2)
+    ) u_block (
         .clk_i,
         .rst_ni      (started),
         .in_valid_i  (in_valid),
@@ -25,7 +28,10 @@ module formal (
         .out_last_o  (out_last),
         .out_source_o(out_source)
     );
-    stream_monitor #(.Width(4), .QuietValid(0)) u_monitor (
+    stream_monitor #(
+        .Width(4),
+        .QuietValid(0)
+    ) u_monitor (
         .clk_i,
         .rst_ni (started),
         .valid_i(out_valid),
@@ -36,7 +42,9 @@ module formal (
 
     always_ff @(posedge clk_i) started <= 1'b1;
     for (genvar k = 0; k < 3; k++) begin : gen_source
-        offer #(.Width(3)) u_source (
+        offer #(
+            .Width(3)
+        ) u_source (
             .clk_i,
             .rst_ni (started),
             .valid_i(in_valid[k]),

@@ -17,7 +17,11 @@ module formal (
     always_ff @(posedge out_clk_i) out_started <= 1'b1;
     assign rst_n = in_started && out_started;
 
-    stream_cdc #(.Width(1), .Depth(4), .Stages(2)) u_block (
+    stream_cdc #(
+        .Width (1),
+        .Depth (4),
+        .Stages(2)
+    ) u_block (
         .in_clk_i,
         .in_rst_ni  (rst_n),
         .in_valid_i,

@@ -10,7 +10,9 @@ module formal (
     logic in_ready;
     logic [2:0] out_valid;
 
-    stream_demux #(.Takers(3)) u_block (
+    stream_demux #(
+        .Takers(3)
+    ) u_block (
         .select_i   (select),
         .in_valid_i (in_valid),
         .in_ready_o (in_ready),

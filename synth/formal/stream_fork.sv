@@ -13,7 +13,9 @@ module formal (
     assign rst_n = started && !again;
     always_ff @(posedge clk_i) started <= 1'b1;
 
-    stream_fork #(.Takers(3)) u_block (
+    stream_fork #(
+        .Takers(3)
+    ) u_block (
         .clk_i,
         .rst_ni     (rst_n),
         .in_valid_i (in_valid),
@@ -22,7 +24,9 @@ module formal (
         .out_ready_i(out_ready)
     );
 
-    offer #(.Width(2)) u_source (
+    offer #(
+        .Width(2)
+    ) u_source (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(in_valid),
@@ -45,7 +49,10 @@ module formal (
                 cover (count_q == 4'd3 && in_count_q == 4'd3);
             end
         end
-        stream_monitor #(.Width(2), .QuietValid(0)) u_monitor (
+        stream_monitor #(
+            .Width(2),
+            .QuietValid(0)
+        ) u_monitor (
             .clk_i,
             .rst_ni (rst_n),
             .valid_i(out_valid[k]),

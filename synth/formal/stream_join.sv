@@ -8,7 +8,9 @@ module formal (
     logic [2:0] in_ready;
     logic out_valid;
 
-    stream_join #(.Sources(3)) u_block (
+    stream_join #(
+        .Sources(3)
+    ) u_block (
         .in_valid_i (in_valid),
         .in_ready_o (in_ready),
         .out_valid_o(out_valid),

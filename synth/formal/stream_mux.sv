@@ -12,7 +12,10 @@ module formal (
     logic out_valid;
     logic [1:0] out_data;
 
-    stream_mux #(.Sources(3), .Width(2)) u_block (
+    stream_mux #(
+        .Sources(3),
+        .Width  (2)
+    ) u_block (
         .select_i   (select),
         .in_valid_i (in_valid),
         .in_ready_o (in_ready),

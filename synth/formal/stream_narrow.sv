@@ -13,7 +13,11 @@ module formal #(
 
     assign rst_n = started && !again;
 
-    stream_narrow #(.Width(1), .Beats(3), .Gapless(Gapless)) u_block (
+    stream_narrow #(
+        .Width  (1),
+        .Beats  (3),
+        .Gapless(Gapless)
+    ) u_block (
         .clk_i,
         .rst_ni     (rst_n),
         .in_valid_i (in_valid),
@@ -24,7 +28,9 @@ module formal #(
         .out_data_o (out_data),
         .out_last_o (out_last)
     );
-    stream_monitor #(.Width(1)) u_monitor (
+    stream_monitor #(
+        .Width(1)
+    ) u_monitor (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(out_valid),

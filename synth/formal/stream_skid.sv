@@ -12,7 +12,9 @@ module formal (
     assign rst_n = started && !again;
     always_ff @(posedge clk_i) started <= 1'b1;
 
-    stream_skid #(.Width(2)) u_block (
+    stream_skid #(
+        .Width(2)
+    ) u_block (
         .clk_i,
         .rst_ni     (rst_n),
         .in_valid_i (in_valid),
@@ -22,7 +24,12 @@ module formal (
         .out_ready_i(out_ready),
         .out_data_o (out_data)
     );
-    follow #(.Width(2), .Hold(2), .Latency(0), .Ready(1)) u_follow (
+    follow #(
+        .Width(2),
+        .Hold(2),
+        .Latency(0),
+        .Ready(1)
+    ) u_follow (
         .clk_i,
         .rst_ni     (rst_n),
         .in_valid_i (in_valid),
@@ -32,7 +39,9 @@ module formal (
         .out_ready_i(out_ready),
         .out_i      (out_data)
     );
-    stream_monitor #(.Width(2)) u_monitor (
+    stream_monitor #(
+        .Width(2)
+    ) u_monitor (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(out_valid),

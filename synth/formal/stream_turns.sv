@@ -10,7 +10,9 @@ module formal (
 
     assign rst_n = started && !again;
 
-    stream_turns #(.Takers(3)) u_block (
+    stream_turns #(
+        .Takers(3)
+    ) u_block (
         .clk_i,
         .rst_ni    (rst_n),
         .transfer_i(transfer),

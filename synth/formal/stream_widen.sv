@@ -13,7 +13,11 @@ module formal #(
 
     assign rst_n = started && !again;
 
-    stream_widen #(.Width(1), .Beats(3), .Gapless(Gapless)) u_block (
+    stream_widen #(
+        .Width  (1),
+        .Beats  (3),
+        .Gapless(Gapless)
+    ) u_block (
         .clk_i,
         .rst_ni      (rst_n),
         .in_valid_i  (in_valid),
@@ -25,7 +29,9 @@ module formal #(
         .out_data_o  (out_data),
         .bad_packet_o(bad_packet)
     );
-    stream_monitor #(.Width(3)) u_monitor (
+    stream_monitor #(
+        .Width(3)
+    ) u_monitor (
         .clk_i,
         .rst_ni (rst_n),
         .valid_i(out_valid),

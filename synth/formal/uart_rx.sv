@@ -12,7 +12,9 @@ module formal (
 
     logic in_ready, line, out_valid, framing, overrun;
     logic [7:0] out_data;
-    uart_tx #(.Period(Period)) u_tx (
+    uart_tx #(
+        .Period(Period)
+    ) u_tx (
         .clk_i,
         .rst_ni    (rst_n),
         .in_valid_i,
@@ -20,7 +22,10 @@ module formal (
         .in_data_i,
         .tx_o      (line)
     );
-    uart_rx #(.Period(Period), .Stages(2)) u_block (
+    uart_rx #(
+        .Period(Period),
+        .Stages(2)
+    ) u_block (
         .clk_i,
         .rst_ni     (rst_n),
         .rx_i       (line),

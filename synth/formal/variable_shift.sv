@@ -19,7 +19,10 @@ module formal (
         .shift_i(shift),
         .y_o    (y)
     );
-    in_step #(.Width(13), .Latency(4)) u_step (
+    in_step #(
+        .Width  (13),
+        .Latency(4)
+    ) u_step (
         .clk_i,
         .en_i  (en),
         .x_i   ({x, shift}),
