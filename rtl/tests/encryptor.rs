@@ -449,6 +449,15 @@ fn bad_input_gives_an_error_and_no_number() {
         // And it goes on working.
         device.check(&kind(&mut random));
     }
+    // A key whose elements are below zero, with corrections that are longer than they are: of the one kind, or of the other.
+    for (quadratic, kind) in [(false, 0), (true, 0), (true, 1)] {
+        let lengths = Lengths { correction: TINY.modulus + width, ..TINY };
+        let mut case = encryption(&mut random, width, lengths, quadratic);
+        let (_, _, corrections) = &mut case.parts[3];
+        let of_a_kind = TINY.elements as u32 * lengths.correction.next_multiple_of(width);
+        *corrections = (power(of_a_kind) - 1u32) << (kind * of_a_kind);
+        device.refused(&case, Ending::Negative);
+    }
     let mut case = reduction(&mut random, width, 50, 20, 6);
     let (at, words, _) = case.parts[2];
     for bits in [70, words as u32 * width - 1] {
