@@ -103,9 +103,11 @@ def joints(architecture, bits, moduli):
 
 
 def basis(architecture, bits, moduli):
-    """Resources of the units of a whole basis side by side, four stages: each is synthesised by itself, and what joins them too."""
-    parts = [joints(architecture, bits, moduli), *(unit(architecture, bits, 4, prime) for prime in moduli)]
-    return {kind: sum(part[kind] for part in parts) for kind in ("LUT", "DSP", "FF")} if all(parts) else None
+    """Resources of the units of a whole basis side by side, four stages, and of each unit: all are synthesised by themselves, and what joins them too."""
+    joined, units = joints(architecture, bits, moduli), [unit(architecture, bits, 4, prime) for prime in moduli]
+    if not joined or not all(units):
+        return None
+    return {kind: sum(part[kind] for part in (joined, *units)) for kind in ("LUT", "DSP", "FF")}, units
 
 
 def placed(architecture, bits, stages, prime=None):
@@ -185,10 +187,11 @@ def table_bases(bases):
     rows = []
     for bits in SETS:
         for architecture, name in NAMES.items():
-            used = bases[architecture, bits]
-            cells = [used[kind] if used else None for kind in ("LUT", "DSP", "FF")]
-            rows.append((name, f"{bits // V} primes, {bits} bits", *cells))
-    return table(("design", "basis", "LUT", "DSP", "FF"), rows)
+            whole, units = bases[architecture, bits] or (None, None)
+            cells = [whole[kind] if whole else None for kind in ("LUT", "DSP", "FF")]
+            spread = [f"{min(counts)} to {max(counts)}" for counts in ([one[kind] for one in units] for kind in ("LUT", "DSP"))] if units else [None] * 2
+            rows.append((name, f"{bits // V} primes, {bits} bits", *cells, *spread))
+    return table(("design", "basis", "LUT", "DSP", "FF", "LUT of a unit", "DSP of a unit"), rows)
 
 
 TEXT = """# Residue units: the paper's tables and ours
@@ -231,7 +234,9 @@ the registers around the unit make a fifth segment of the four cuts.
 
 ## Whole bases
 The evaluated primes have betas among the smallest; a basis needs 12 or 48 primes. These are the largest primes (smallest betas) of the pools of five terms, {pools},
-one unit each, four stages. Each unit is synthesised by itself, and so is what joins them, the units as black boxes in it; the table gives the sums.
+one unit each, four stages. Each unit is synthesised by itself, and so is what joins them, the units as black boxes in it; the table gives the sums, and the least and the most of a unit.
+The evaluated prime of a size is the basis's cheapest or close to it, its beta short and sparse: the units above are no average of a basis. With a longer beta a pair takes more additions and is
+wider; at 1440 bits a product of the compact unit then takes six DSP blocks, where four are enough for the evaluated prime.
 
 {table_bases}
 
