@@ -457,6 +457,7 @@ fn bad_input_gives_an_error_and_no_number() {
         let of_a_kind = TINY.elements as u32 * lengths.correction.next_multiple_of(width);
         *corrections = (power(of_a_kind) - 1u32) << (kind * of_a_kind);
         device.refused(&case, Ending::Negative);
+        device.check(&encryption(&mut random, width, TINY, quadratic));
     }
     let mut case = reduction(&mut random, width, 50, 20, 6);
     let (at, words, _) = case.parts[2];
