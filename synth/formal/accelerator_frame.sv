@@ -84,11 +84,22 @@ module formal (
         .answer_ready_o (answer_ready),
         .answer_i       (answer)
     );
-    axil_monitor #(
-        .AddressBits(17),
-        .Pending(2),
+    stream_monitor #(
+        .Width (32),
         .Settle(2)
-    ) u_axil (
+    ) u_out (
+        .clk_i,
+        .rst_ni (rst_n),
+        .valid_i(m_valid),
+        .ready_i(m_ready),
+        .data_i (m_data),
+        .last_i (m_last)
+    );
+
+    axil_host #(
+        .AddressBits(17),
+        .Settle(2)
+    ) u_host (
         .clk_i,
         .rst_ni   (rst_n),
         .awaddr_i (awaddr),
@@ -108,34 +119,6 @@ module formal (
         .rresp_i  (rresp),
         .rvalid_i (rvalid),
         .rready_i (rready)
-    );
-    stream_monitor #(
-        .Width (32),
-        .Settle(2)
-    ) u_out (
-        .clk_i,
-        .rst_ni (rst_n),
-        .valid_i(m_valid),
-        .ready_i(m_ready),
-        .data_i (m_data),
-        .last_i (m_last)
-    );
-
-    axil_host #(
-        .AddressBits(17)
-    ) u_host (
-        .clk_i,
-        .rst_ni   (rst_n),
-        .awaddr_i (awaddr),
-        .awvalid_i(awvalid),
-        .awready_i(awready),
-        .wdata_i  (wdata),
-        .wstrb_i  (wstrb),
-        .wvalid_i (wvalid),
-        .wready_i (wready),
-        .araddr_i (araddr),
-        .arvalid_i(arvalid),
-        .arready_i(arready)
     );
 
     // Out of reset, inside. Before the second edge nothing is known.

@@ -76,9 +76,16 @@ module formal (
         .wstrb_i  (wstrb),
         .wvalid_i (wvalid),
         .wready_i (wready),
+        .bresp_i  (bresp),
+        .bvalid_i (bvalid),
+        .bready_i (bready),
         .araddr_i (araddr),
         .arvalid_i(arvalid),
-        .arready_i(arready)
+        .arready_i(arready),
+        .rdata_i  (rdata),
+        .rresp_i  (rresp),
+        .rvalid_i (rvalid),
+        .rready_i (rready)
     );
 
     // The last write and read that were taken; what is in flight; outputs a cycle ago.

@@ -61,24 +61,6 @@ module formal (
         .wstrb_i  (wstrb),
         .wvalid_i (wvalid),
         .wready_i (wready),
-        .araddr_i (araddr),
-        .arvalid_i(arvalid),
-        .arready_i(arready)
-    );
-
-    axil_monitor #(
-        .AddressBits(3),
-        .Pending(2)
-    ) u_monitor (
-        .clk_i,
-        .rst_ni   (rst_n),
-        .awaddr_i (awaddr),
-        .awvalid_i(awvalid),
-        .awready_i(awready),
-        .wdata_i  (wdata),
-        .wstrb_i  (wstrb),
-        .wvalid_i (wvalid),
-        .wready_i (wready),
         .bresp_i  (bresp),
         .bvalid_i (bvalid),
         .bready_i (bready),
