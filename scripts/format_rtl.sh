@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Verible's formatter over the hardware. Usage: format_rtl.sh [--check] [FILE...]
 #   --check   changes nothing, and fails if anything would change
-# Files are all of scripts/hardware_files.sh if none are named. Columns that were lined up by hand stay so: the formatter would set widths of buses
-# flush right and comments apart from what they speak of.
+# Files are all of scripts/hardware_files.sh if none are named. Columns that were lined up by hand stay so: the formatter would set widths of
+# buses flush right and comments apart from what they speak of.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PATH=$root/.venv/bin:$PATH

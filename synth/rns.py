@@ -60,6 +60,7 @@ PAPER_EFFICIENCIES = {
     1440: {"proposed": (19.85, 23.8, 83), "roy": (21.72, 26.36, 82), "tan": (25.68, 31.24, 82)},
 }
 
+
 def primes(bits, terms, longest, program):
     """The pool of special primes, as `hearith rns primes` lists them."""
     degree = {360: 2**13, 720: 2**14, 1440: 2**15}[bits]
@@ -94,10 +95,10 @@ def joints(architecture, bits, moduli):
     digits = "".join(f"{prime:016x}" for prime in reversed(moduli))
     known = {"Count": len(moduli), "Words": bits // V, "Stages": 4, "Architecture": index}
     parameters = {**known, "Primes": f"{64 * len(moduli)}'h{digits}"}
-    units = {name for name, *_ in UNITS.values()}
+    boxes = {module for module, *_ in UNITS.values()}
 
     def work(name):
-        return ultrascale.resources(ultrascale.synthesise(top, parameters, name, units).cells())
+        return ultrascale.resources(ultrascale.synthesise(top, parameters, name, boxes).cells())
 
     return kept("xcup-joints", top, {**known, "Primes": tools.short(digits)}, work)
 
@@ -183,14 +184,20 @@ def table_efficiency(clocks):
     return table(head, rows)
 
 
+def spread(counts):
+    """The least and the most, or the one that all are."""
+    least, most = min(counts), max(counts)
+    return f"{least} to {most}" if least < most else least
+
+
 def table_bases(bases):
     rows = []
     for bits in SETS:
         for architecture, name in NAMES.items():
-            whole, units = bases[architecture, bits] or (None, None)
-            cells = [whole[kind] if whole else None for kind in ("LUT", "DSP", "FF")]
-            spread = [f"{min(counts)} to {max(counts)}" for counts in ([one[kind] for one in units] for kind in ("LUT", "DSP"))] if units else [None] * 2
-            rows.append((name, f"{bits // V} primes, {bits} bits", *cells, *spread))
+            whole, units = bases[architecture, bits] or (None, ())
+            cells = [whole and whole[kind] for kind in ("LUT", "DSP", "FF")]
+            cells += [spread([one[kind] for one in units]) if units else None for kind in ("LUT", "DSP")]
+            rows.append((name, f"{bits // V} primes, {bits} bits", *cells))
     return table(("design", "basis", "LUT", "DSP", "FF", "LUT of a unit", "DSP of a unit"), rows)
 
 
