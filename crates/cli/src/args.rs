@@ -1,9 +1,12 @@
 //! What can be said on the command line.
 
+#[cfg(feature = "dghv")]
 mod dghv;
+#[cfg(feature = "election")]
 mod election;
+#[cfg(feature = "service")]
+mod serve;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -16,14 +19,20 @@ use hearith_threshold::MAX_TRUSTEES;
 
 use crate::printable::Printable;
 
+#[cfg(not(all(feature = "dghv", feature = "election", feature = "service")))]
+use crate::parts::Absent;
+#[cfg(feature = "dghv")]
 pub use dghv::{
     Dghv, DghvCombine, DghvCommand, DghvDecrypt, DghvEncrypt, DghvEvaluate, DghvInspect, DghvKeygen, DghvSwitch,
 };
+#[cfg(feature = "election")]
 pub use election::{
     AtServer, Election, ElectionAudit, ElectionBackup, ElectionCeremony, ElectionChallenge, ElectionDecryptShare,
     ElectionFinish, ElectionInit, ElectionLimits, ElectionRegister, ElectionRestore, ElectionServe, ElectionTally,
     ElectionVerify, ElectionVote,
 };
+#[cfg(feature = "service")]
+pub use serve::{Serve, ServeLimits};
 
 /// Threads that can be asked for: more than any machine has cores, few enough to be started in no time.
 pub const MAX_THREADS: u16 = 1024;
@@ -92,7 +101,12 @@ pub enum Command {
     #[command(subcommand)]
     Verify(Verify),
     /// Compute for others: a service that `encrypt`, `sum` and `decrypt` use with --remote
+    #[cfg(feature = "service")]
     Serve(Serve),
+    /// Compute for others: a service that `encrypt`, `sum` and `decrypt` use with --remote; not built in
+    #[cfg(not(feature = "service"))]
+    #[command(hide = true)]
+    Serve(Absent),
     /// Say what a key or an encrypted file is
     Inspect(Inspect),
     /// List the engines that this machine can run
@@ -107,10 +121,20 @@ pub enum Command {
     #[command(subcommand)]
     Rns(Rns),
     /// Secret ballots whose result everybody can check
+    #[cfg(feature = "election")]
     #[command(subcommand)]
     Election(Election),
+    /// Secret ballots whose result everybody can check; not built in
+    #[cfg(not(feature = "election"))]
+    #[command(hide = true)]
+    Election(Absent),
     /// FHE over the integers: sums and products of encrypted bits, with BROKEN historical parameters
+    #[cfg(feature = "dghv")]
     Dghv(Dghv),
+    /// FHE over the integers: sums and products of encrypted bits, with BROKEN historical parameters; not built in
+    #[cfg(not(feature = "dghv"))]
+    #[command(hide = true)]
+    Dghv(Absent),
 }
 
 /// `hearith keygen`.
@@ -399,71 +423,6 @@ pub struct Remote {
     /// Its private key, in PEM
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     pub client_key: Option<PathBuf>,
-}
-
-/// `hearith serve`.
-#[derive(Clone, Debug, Args)]
-pub struct Serve {
-    /// Where to listen; beyond this machine with --client-ca
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7300")]
-    pub listen: SocketAddr,
-    /// Private keys to decrypt with, for whoever connects
-    #[arg(long, value_name = "FILE")]
-    pub key: Vec<PathBuf>,
-    /// Devices to compute with beside this CPU (with --engine, in its place)
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
-    pub device: Vec<String>,
-    /// The certificate to show clients, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub tls_cert: Option<PathBuf>,
-    /// Its private key, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    pub tls_key: Option<PathBuf>,
-    /// The root of the certificates that clients must show, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    pub client_ca: Option<PathBuf>,
-    /// Where to show metrics for Prometheus, at /metrics, on this machine only
-    #[arg(long, value_name = "ADDRESS")]
-    pub metrics: Option<SocketAddr>,
-    /// How much clients may ask for.
-    #[command(flatten)]
-    pub limits: ServeLimits,
-}
-
-/// The limits of `hearith serve`.
-#[derive(Clone, Copy, Debug, Args)]
-#[command(next_help_heading = "Limits")]
-pub struct ServeLimits {
-    /// Connections
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub max_clients: u32,
-    /// Streams, of all clients together
-    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub max_streams: u32,
-    /// Public keys in use
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub max_keys: u32,
-    /// KiB of a message
-    #[arg(long, value_name = "KIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..=65_536))]
-    pub max_message: u32,
-    /// MiB of numbers in the queue
-    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub max_queue: u32,
-    /// MiB of answers not read; beyond, who has left one longest is cut off
-    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub max_unread: u32,
-    /// Requests that wait for room in the queue
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub max_waiting: u32,
-    /// Seconds that a client may leave an answer unread
-    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub unread: u32,
-    /// Seconds that a device may take for a batch before it is set aside
-    #[arg(long, value_name = "S", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub patience: u32,
-    /// Seconds that a shutdown waits for what was accepted
-    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=86_400))]
-    pub grace: u32,
 }
 
 /// Forms of a decrypted table.

@@ -1,6 +1,7 @@
 //! Devices as engines: those that this program was built with, and those that it could have been.
 
 use hearith_columns::ErrorKind;
+#[cfg(feature = "election")]
 use hearith_device::ballot::{CountsBallots, MakesBallots};
 use hearith_device::{Device, Error, Kind, SYSTEMS, System};
 
@@ -17,7 +18,7 @@ pub(crate) struct Devices(pub(crate) &'static [&'static dyn Kind]);
 impl Devices {
     /// The systems that there are drivers for, but no devices in this program.
     pub(crate) fn absent(self) -> impl Iterator<Item = &'static System> {
-        SYSTEMS.into_iter().filter(move |system| self.0.iter().all(|kind| kind.system() != *system))
+        SYSTEMS.iter().copied().filter(move |system| self.0.iter().all(|kind| kind.system() != *system))
     }
 
     /// The device of this name; none if it is no device's.
@@ -29,15 +30,18 @@ impl Devices {
     }
 
     /// What makes ballots, and its name.
+    #[cfg(feature = "election")]
     pub(crate) fn ballot_machine(self) -> Result<(&'static dyn Kind, &'static dyn MakesBallots), Failure> {
         self.machine(|kind| kind.makes_ballots())
     }
 
     /// What counts ballots, and its name.
+    #[cfg(feature = "election")]
     pub(crate) fn tally_board(self) -> Result<(&'static dyn Kind, &'static dyn CountsBallots), Failure> {
         self.machine(|kind| kind.counts_ballots())
     }
 
+    #[cfg(feature = "election")]
     fn machine<M: ?Sized>(
         self,
         able: impl Fn(&'static dyn Kind) -> Option<&'static M>,

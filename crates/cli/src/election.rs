@@ -11,9 +11,14 @@ mod tally_board;
 mod verify;
 mod vote;
 
-use crate::args::Election;
+use crate::args::{Command, Election};
 use crate::failure::Failure;
 use crate::session::Session;
+
+/// Whether a command verifies an election's record, however long.
+pub(crate) fn verifies(command: &Command) -> bool {
+    matches!(command, Command::Election(Election::Verify(_) | Election::DecryptShare(_) | Election::Restore(_)))
+}
 
 /// Runs the command.
 pub(crate) fn run(session: &Session, command: &Election) -> Result<(), Failure> {

@@ -181,6 +181,7 @@ fn fault(error: &(dyn Error + 'static)) -> String {
     if let Some(error) = error.downcast_ref::<hearith_threshold::Error>() {
         return error.kind().to_string();
     }
+    #[cfg(feature = "dghv")]
     if let Some(error) = error.downcast_ref::<hearith_dghv::Error>() {
         return error.kind().to_string();
     }
@@ -211,9 +212,11 @@ fn described(error: &(dyn Error + 'static)) -> String {
     if let Some(error) = error.downcast_ref::<hearith_paillier::Error>() {
         return located(error.row().map(|row| row as u64), None, error.kind());
     }
+    #[cfg(feature = "dghv")]
     if let Some(error) = error.downcast_ref::<hearith_dghv::Error>() {
         return located(error.row().map(|row| row as u64), None, error.kind());
     }
+    #[cfg(feature = "dghv")]
     if let Some(error) = error.downcast_ref::<hearith_dghv::format::FormatError>() {
         return located(error.row(), None, error.kind());
     }

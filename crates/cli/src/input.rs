@@ -20,6 +20,12 @@ use crate::progress::Length;
 /// What every Parquet file begins with.
 const PARQUET: &[u8] = b"PAR1";
 
+/// The text of a certificate or of its key, in PEM.
+#[cfg(any(feature = "election", feature = "service"))]
+pub(crate) fn pem(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::reading(&name(path), error))
+}
+
 /// A batch on its way through a command.
 #[derive(Debug)]
 pub(crate) struct Piece {

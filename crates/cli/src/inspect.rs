@@ -14,12 +14,15 @@ use hearith_paillier::{EncryptedJwk, KeyId, MIN_SECURE_BITS, PublicKey, Weakness
 use serde_json::{Value, json};
 
 use crate::args::Inspect;
+#[cfg(feature = "dghv")]
 use crate::dghv;
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
 use crate::input::ParquetFile;
 use crate::keys::{AnyKey, Key, Shown};
 use crate::lattice;
+#[cfg(not(feature = "dghv"))]
+use crate::parts;
 use crate::printable::Printable;
 use crate::session::Session;
 
@@ -46,7 +49,10 @@ pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
             }
             Shown::Encrypted(key) => describe_encrypted(&name(path), &key),
         },
+        #[cfg(feature = "dghv")]
         b'H' => return dghv::inspect(session, path),
+        #[cfg(not(feature = "dghv"))]
+        b'H' => return Err(Failure::at(name(path), parts::absent("the reader of files of `hearith dghv`", "dghv"))),
         _ => return Err(Failure::at(name(path), "neither a key nor an encrypted table")),
     };
     match session.json {

@@ -56,6 +56,7 @@ pub(crate) fn install() {
 ///
 /// # Errors
 /// The system does not let the process wait for them.
+#[cfg(any(feature = "election", feature = "service"))]
 pub(crate) fn take_over() -> io::Result<Signals> {
     let signals = signals()?;
     if let Some(waiting) = WAITING.get() {

@@ -12,12 +12,15 @@ mod combine;
 mod computing;
 mod decrypt;
 mod device;
+#[cfg(feature = "dghv")]
 pub mod dghv;
+#[cfg(feature = "election")]
 mod election;
 mod encrypt;
 mod engines;
 mod explain;
 pub mod failure;
+#[cfg(feature = "election")]
 mod heap;
 mod input;
 mod inspect;
@@ -27,9 +30,12 @@ mod key;
 mod keygen;
 mod keys;
 mod lattice;
+#[cfg(any(feature = "election", feature = "service"))]
+mod log;
 mod openings;
 pub mod output;
 mod pair;
+mod parts;
 mod passphrase;
 mod phe;
 pub mod pipeline;
@@ -38,6 +44,7 @@ mod progress;
 mod remote;
 mod report;
 pub mod rns;
+#[cfg(feature = "service")]
 mod serve;
 mod session;
 mod shared_key;
@@ -51,7 +58,7 @@ use std::process::ExitCode;
 
 use hearith_device::Kind;
 
-use args::{Arguments, Command, Election, Prove, Verify};
+use args::{Arguments, Command, Prove, Verify};
 use device::Devices;
 use failure::Failure;
 use session::Session;
@@ -66,7 +73,8 @@ pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
     // Before anything secret is read. A system that has no such thing is no reason to stop.
     let _ = hearith_paillier::forbid_core_dumps();
     let arguments = args::read();
-    if verifies(&arguments.command) {
+    #[cfg(feature = "election")]
+    if election::verifies(&arguments.command) {
         // It verifies as well where there is no such thing.
         let _ = heap::share();
     }
@@ -75,11 +83,6 @@ pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
-}
-
-/// Whether a command verifies an election's record, however long.
-fn verifies(command: &Command) -> bool {
-    matches!(command, Command::Election(Election::Verify(_) | Election::DecryptShare(_) | Election::Restore(_)))
 }
 
 fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
@@ -95,7 +98,10 @@ fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
         Command::Combine(command) => combine::run(&session, &command),
         Command::Prove(Prove::Decryption(command)) => openings::prove(&session, &command),
         Command::Verify(Verify::Decryption(command)) => openings::verify(&session, &command),
+        #[cfg(feature = "service")]
         Command::Serve(command) => serve::run(&session, &command),
+        #[cfg(not(feature = "service"))]
+        Command::Serve(_) => Err(parts::absent("hearith serve", "service")),
         Command::Inspect(command) => inspect::run(&session, &command),
         Command::Engines(command) if command.explain => explain::run(&session),
         Command::Engines(_) => engines::run(&session),
@@ -103,7 +109,13 @@ fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
         Command::Export(command) => phe::export(&session, &command),
         Command::Import(command) => phe::import(&session, &command),
         Command::Rns(command) => rns::run(&session, &command),
+        #[cfg(feature = "election")]
         Command::Election(command) => election::run(&session, &command),
+        #[cfg(not(feature = "election"))]
+        Command::Election(_) => Err(parts::absent("hearith election", "election")),
+        #[cfg(feature = "dghv")]
         Command::Dghv(command) => dghv::run(&session, &command),
+        #[cfg(not(feature = "dghv"))]
+        Command::Dghv(_) => Err(parts::absent("hearith dghv", "dghv")),
     }
 }

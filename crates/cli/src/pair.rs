@@ -24,6 +24,7 @@ pub(crate) struct Names {
 }
 
 /// Keys of FHE over the integers.
+#[cfg(feature = "dghv")]
 pub(crate) const DGHV: Names = Names { public: "public.dghv", private: "private.dghv" };
 /// JSON Web Keys.
 pub(crate) const JSON: Names = Names { public: "public.json", private: "private.json" };
@@ -65,6 +66,7 @@ impl Pair {
     }
 
     /// The same piece by piece.
+    #[cfg(feature = "dghv")]
     pub(crate) fn write_with(
         &mut self,
         private: impl FnOnce(&mut Output) -> io::Result<()>,

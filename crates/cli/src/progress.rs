@@ -20,6 +20,7 @@ pub(crate) enum Length {
     /// That many bytes of input.
     Bytes(u64),
     /// Steps, of which the work itself tells how many there are.
+    #[cfg(feature = "dghv")]
     Steps,
     /// Unknown: the input is a stream, or the step is a search.
     Unknown,
@@ -42,6 +43,7 @@ impl Progress {
             Length::Bytes(bytes) => {
                 (Some(bytes), "{prefix} {wide_bar} {percent:>3}%  {msg}  {bytes_per_sec}  {eta} left")
             }
+            #[cfg(feature = "dghv")]
             Length::Steps => (Some(u64::MAX), "{prefix} {wide_bar} {percent:>3}%  {eta} left"),
             Length::Unknown => (None, "{prefix} {spinner} {msg}  {elapsed}"),
         };
@@ -70,11 +72,13 @@ impl Progress {
     }
 
     /// Says how many bytes were read.
+    #[cfg(feature = "election")]
     pub(crate) fn set_bytes(&self, position: u64) {
         self.bar.set_position(position);
     }
 
     /// Says how many of all steps are done.
+    #[cfg(feature = "dghv")]
     pub(crate) fn set_of(&self, done: u64, all: u64) {
         self.bar.set_length(all);
         self.bar.set_position(done);

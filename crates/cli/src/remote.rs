@@ -1,15 +1,14 @@
-//! A service that computes in place of this machine: `--remote`.
+//! `--remote`: a service computes instead of this machine.
 
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
-use hearith_columns::{Error, ErrorKind};
-use hearith_paillier::PublicKey;
-use hearith_service::client::{Options, RemoteKey, Service};
+use hearith_paillier::{Compute, Decrypt, PublicKey};
 
 use crate::args::Remote;
-use crate::failure::{Failure, name};
+use crate::failure::Failure;
+
+/// A key at a service, which computes with it and decrypts.
+pub(crate) trait KeyAtService: Compute + Decrypt {}
 
 impl Remote {
     /// Whether a service is asked for.
@@ -18,36 +17,76 @@ impl Remote {
     }
 
     /// The key at the service, if one is asked for.
-    pub(crate) fn key(&self, public: &PublicKey) -> Result<Option<Arc<RemoteKey>>, Failure> {
-        let Some(url) = &self.remote else { return Ok(None) };
-        let ca = self.ca.as_deref().map(pem).transpose()?;
-        let identity = match (&self.client_cert, &self.client_key) {
-            (Some(certificate), Some(key)) => Some((pem(certificate)?, pem(key)?)),
-            _ => None,
-        };
-        let service = Service::connect(url, &Options { ca, identity, timeout: None }).map_err(Failure::new)?;
-        Ok(Some(Arc::new(Arc::new(service).key(public).map_err(Failure::new)?)))
+    pub(crate) fn key(&self, public: &PublicKey) -> Result<Option<Arc<dyn KeyAtService>>, Failure> {
+        self.remote.as_ref().map(|url| client::connect(self, url, public)).transpose()
     }
 
-    /// What the report says of it.
+    /// The report's note on the service.
     pub(crate) fn note(&self) -> Option<String> {
         self.remote.as_ref().map(|url| format!("computed at {url}"))
     }
 }
 
-/// A certificate or its key.
-pub(crate) fn pem(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|error| Failure::reading(&name(path), error))
+pub(crate) use client::failed;
+
+#[cfg(feature = "service")]
+mod client {
+    use std::sync::Arc;
+
+    use hearith_columns::{Error, ErrorKind};
+    use hearith_paillier::PublicKey;
+    use hearith_service::client::{Options, RemoteKey, Service};
+
+    use super::KeyAtService;
+    use crate::args::Remote;
+    use crate::failure::Failure;
+    use crate::input::pem;
+
+    impl KeyAtService for RemoteKey {}
+
+    pub(super) fn connect(remote: &Remote, url: &str, public: &PublicKey) -> Result<Arc<dyn KeyAtService>, Failure> {
+        let ca = remote.ca.as_deref().map(pem).transpose()?;
+        let identity = match (&remote.client_cert, &remote.client_key) {
+            (Some(certificate), Some(key)) => Some((pem(certificate)?, pem(key)?)),
+            _ => None,
+        };
+        let service = Service::connect(url, &Options { ca, identity, timeout: None }).map_err(Failure::new)?;
+        Ok(Arc::new(Arc::new(service).key(public).map_err(Failure::new)?))
+    }
+
+    /// The failure of a table, or of the service, which is no file's fault.
+    pub(crate) fn failed(file: &str, error: Error) -> Failure {
+        let cause = match error.kind() {
+            ErrorKind::Service(cause) | ErrorKind::Device(cause) => {
+                cause.downcast_ref::<hearith_service::client::Error>()
+            }
+            _ => None,
+        };
+        match cause {
+            Some(cause) => Failure::new(cause.to_string()),
+            None => Failure::at(file, error),
+        }
+    }
 }
 
-/// What is wrong with a table, or with the service, which is no file's fault.
-pub(crate) fn failed(file: &str, error: Error) -> Failure {
-    let cause = match error.kind() {
-        ErrorKind::Service(cause) | ErrorKind::Device(cause) => cause.downcast_ref::<hearith_service::client::Error>(),
-        _ => None,
-    };
-    match cause {
-        Some(cause) => Failure::new(cause.to_string()),
-        None => Failure::at(file, error),
+#[cfg(not(feature = "service"))]
+mod client {
+    use std::sync::Arc;
+
+    use hearith_columns::Error;
+    use hearith_paillier::PublicKey;
+
+    use super::KeyAtService;
+    use crate::args::Remote;
+    use crate::failure::Failure;
+    use crate::parts;
+
+    pub(super) fn connect(_: &Remote, _: &str, _: &PublicKey) -> Result<Arc<dyn KeyAtService>, Failure> {
+        Err(parts::absent("--remote", "service"))
+    }
+
+    /// The failure of a table.
+    pub(crate) fn failed(file: &str, error: Error) -> Failure {
+        Failure::at(file, error)
     }
 }

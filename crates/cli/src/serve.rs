@@ -1,6 +1,5 @@
 //! `hearith serve`.
 
-use std::io;
 use std::time::Duration;
 
 use hearith_device::Kind;
@@ -9,21 +8,21 @@ use hearith_service::limits::Limits;
 use hearith_service::processor::{Computer, Decryptor};
 use hearith_service::scheduler::Member;
 use hearith_service::server::{Options, Server, Tls};
-use tracing_subscriber::filter::LevelFilter;
 
 use crate::args::{Serve, ServeLimits};
 use crate::device::failed;
 use crate::failure::Failure;
+use crate::input::pem;
 use crate::interrupt;
 use crate::keys::Key;
-use crate::remote::pem;
+use crate::log;
 use crate::session::Session;
 
 /// Serves until it is told to end, and then finishes what it accepted.
 pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
     let keys = command.key.iter().map(|path| Key::read_private(session, path)).collect::<Result<Vec<_>, _>>()?;
     let devices = devices(session, command, &keys)?;
-    log(session);
+    log::start(session);
     let mut signals = interrupt::take_over().map_err(|error| Failure::because("cannot wait for signals", error))?;
     let options = Options {
         listen: command.listen,
@@ -100,19 +99,4 @@ fn limits(limits: &ServeLimits) -> Limits {
         patience: seconds(limits.patience),
         grace: seconds(limits.grace),
     }
-}
-
-/// Logs to standard error: lines for people, or JSON. A thread that breaks down is an error like others;
-/// what it was told stays unsaid.
-pub(crate) fn log(session: &Session) {
-    let level = if session.is_quiet() { LevelFilter::WARN } else { LevelFilter::INFO };
-    let log = tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(level).with_target(false);
-    match session.json {
-        true => log.json().flatten_event(true).init(),
-        false => log.init(),
-    }
-    std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(place, "internal error: please report it");
-    }));
 }

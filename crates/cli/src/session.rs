@@ -5,7 +5,11 @@ use std::{env, thread};
 use hearith_device::{Kind, Trust};
 use hearith_paillier::{Engine, KeyPolicy, PublicKey};
 
-use crate::args::{Command, Dghv, DghvCommand, Election, Global, MAX_THREADS, Rns};
+#[cfg(feature = "election")]
+use crate::args::Election;
+use crate::args::{Command, Global, MAX_THREADS, Rns};
+#[cfg(feature = "dghv")]
+use crate::args::{Dghv, DghvCommand};
 use crate::device::Devices;
 use crate::failure::{Failure, eprint_line};
 use crate::passphrase::Source;
@@ -72,8 +76,11 @@ impl Session {
             Command::Sum(_) => device.computes().is_some(),
             Command::Decrypt(_) | Command::Serve(_) => device.decrypts().is_some(),
             Command::Rns(Rns::Convert(_)) => device.converts().is_some(),
+            #[cfg(feature = "dghv")]
             Command::Dghv(Dghv { command: DghvCommand::Encrypt(_), .. }) => device.encrypts_integers().is_some(),
+            #[cfg(feature = "election")]
             Command::Election(Election::Vote(vote)) if vote.machine.is_some() => device.makes_ballots().is_some(),
+            #[cfg(feature = "election")]
             Command::Election(Election::DecryptShare(share)) if share.machine.is_some() => {
                 device.counts_ballots().is_some()
             }
@@ -111,6 +118,7 @@ impl Session {
     }
 
     /// Whether to report nothing but errors and warnings.
+    #[cfg(any(feature = "election", feature = "service"))]
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }

@@ -9,6 +9,7 @@ use hearith_paillier::ErrorKind as SchemeErrorKind;
 
 use crate::ballot;
 use crate::coproc::Refusal;
+#[cfg(feature = "dghv")]
 use crate::dghv::{MemoryFault, Unfit};
 
 /// A device, or the way to it, failed: what is wrong, and in which row of the batch. Nothing of a batch is given out then; the device
@@ -241,12 +242,14 @@ pub enum ErrorKind {
         largest: u32,
     },
     /// The accelerator refuses to encrypt with what it was given; nothing of the batch is given out.
+    #[cfg(feature = "dghv")]
     #[error("the device refuses the encryption: {why}")]
     EncryptionRefused {
         /// What is wrong.
         why: Unfit,
     },
     /// The memory of the accelerator failed; nothing of the batch is given out.
+    #[cfg(feature = "dghv")]
     #[error("the device's memory {fault} while the device was {}", if *.writing { "writing" } else { "reading" })]
     MemoryFailed {
         /// What is wrong with it.
@@ -321,6 +324,7 @@ pub enum ErrorKind {
     #[error("the machine does not answer: the line is silent, or nothing of it is whole")]
     MachineSilent,
     /// Encryption over the integers itself failed.
+    #[cfg(feature = "dghv")]
     #[error(transparent)]
     Integers(hearith_dghv::ErrorKind),
     /// The batch is not one for this key, or the key's constants cannot be computed.
@@ -335,6 +339,7 @@ impl From<hearith_paillier::Error> for Error {
     }
 }
 
+#[cfg(feature = "dghv")]
 impl From<hearith_dghv::Error> for Error {
     /// Keeps the row.
     fn from(error: hearith_dghv::Error) -> Self {

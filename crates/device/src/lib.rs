@@ -3,6 +3,7 @@
 mod accelerator;
 pub mod ballot;
 pub mod coproc;
+#[cfg(feature = "dghv")]
 pub mod dghv;
 mod error;
 mod lattice;
@@ -21,8 +22,10 @@ pub use lattice::PlaintextConverter;
 #[cfg(unix)]
 pub use mapped::{Mapping, MemoryMapped, Window};
 pub use system::{
-    Computes, ComputingDevice, ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, EncryptsIntegers,
-    IntegerEncryptingDevice, Kind, SYSTEMS, State, System,
+    Computes, ComputingDevice, ConvertingDevice, Converts, DecryptingDevice, Decrypts, Device, Kind, SYSTEMS, State,
+    System,
 };
+#[cfg(feature = "dghv")]
+pub use system::{EncryptsIntegers, IntegerEncryptingDevice};
 pub use transport::{Exchange, Marks, Transport};
 pub use trust::Trust;

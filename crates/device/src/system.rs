@@ -7,12 +7,13 @@
 use std::fmt;
 
 use hearith_arith::Batch;
+#[cfg(feature = "dghv")]
 use hearith_dghv::Ciphertext;
 use hearith_paillier::{Compute, Decrypt, PrivateKey, PublicKey};
 use hearith_rns::Residues;
 
 use crate::ballot::{CountsBallots, MakesBallots};
-use crate::{Counters, Error, Trust, ballot, coproc, dghv, mesa, residue_bank};
+use crate::{Counters, Error, Trust, ballot, coproc, mesa, residue_bank};
 
 /// A system that this crate has a driver for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +25,15 @@ pub struct System {
 }
 
 /// All of them, whether or not there are such devices.
-pub static SYSTEMS: [&System; 6] =
-    [&mesa::MESA, &mesa::MESA_DUAL, &residue_bank::RESIDUE_BANK, &coproc::COPROC, &dghv::DGHV, &ballot::BALLOT_MACHINE];
+pub static SYSTEMS: &[&System] = &[
+    &mesa::MESA,
+    &mesa::MESA_DUAL,
+    &residue_bank::RESIDUE_BANK,
+    &coproc::COPROC,
+    #[cfg(feature = "dghv")]
+    &crate::dghv::DGHV,
+    &ballot::BALLOT_MACHINE,
+];
 
 /// The devices of a system that are to be had in one way: simulated, or on a board.
 pub trait Kind: fmt::Debug + Sync {
@@ -51,6 +59,7 @@ pub trait Kind: fmt::Debug + Sync {
     }
 
     /// The capability of encrypting over the integers.
+    #[cfg(feature = "dghv")]
     fn encrypts_integers(&self) -> Option<&dyn EncryptsIntegers> {
         None
     }
@@ -105,6 +114,7 @@ pub trait Computes {
 }
 
 /// The capability of encrypting over the integers.
+#[cfg(feature = "dghv")]
 pub trait EncryptsIntegers {
     /// The smallest device that the key fits.
     ///
@@ -152,6 +162,7 @@ pub trait ConvertingDevice: Device + Send {
 pub trait ComputingDevice: Device + Compute {}
 
 /// A device that encrypts over the integers, with the same results as the key's own encryption but for what is random.
+#[cfg(feature = "dghv")]
 pub trait IntegerEncryptingDevice: Device {
     /// Encrypts bits.
     ///

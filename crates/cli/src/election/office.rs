@@ -15,9 +15,9 @@ use zeroize::Zeroizing;
 
 use crate::args::AtServer;
 use crate::failure::{Failure, eprint_line, name};
+use crate::input::pem;
 use crate::output::{Access, Output};
 use crate::pair::write;
-use crate::remote::pem;
 use crate::session::Session;
 
 /// The organiser's key.

@@ -14,10 +14,10 @@ use super::office::{record_folder, secret_key};
 use crate::args::{ElectionBackup, ElectionLimits, ElectionRestore, ElectionServe};
 use crate::engines::{print, print_json};
 use crate::failure::Failure;
+use crate::input::pem;
 use crate::interrupt;
+use crate::log;
 use crate::progress::{Length, Progress};
-use crate::remote::pem;
-use crate::serve::log;
 use crate::session::Session;
 
 /// Serves until it is told to end, and then finishes what it accepted.
@@ -44,7 +44,7 @@ pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Fa
         engine: session.engine,
         limits: limits(&command.limits),
     };
-    log(session);
+    log::start(session);
     let mut signals = interrupt::take_over().map_err(|error| Failure::because("cannot wait for signals", error))?;
     let server = Server::start(options).map_err(Failure::new)?;
     let (address, entries) = (server.address(), server.size());

@@ -1,0 +1,71 @@
+//! `hearith serve` on the command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// `hearith serve`.
+#[derive(Clone, Debug, Args)]
+pub struct Serve {
+    /// Where to listen; beyond this machine with --client-ca
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7300")]
+    pub listen: SocketAddr,
+    /// Private keys to decrypt with, for whoever connects
+    #[arg(long, value_name = "FILE")]
+    pub key: Vec<PathBuf>,
+    /// Devices to compute with beside this CPU (with --engine, in its place)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub device: Vec<String>,
+    /// The certificate to show clients, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// Its private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// The root of the certificates that clients must show, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub client_ca: Option<PathBuf>,
+    /// Where to show metrics for Prometheus, at /metrics, on this machine only
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<SocketAddr>,
+    /// How much clients may ask for.
+    #[command(flatten)]
+    pub limits: ServeLimits,
+}
+
+/// The limits of `hearith serve`.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub struct ServeLimits {
+    /// Connections
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_clients: u32,
+    /// Streams, of all clients together
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_streams: u32,
+    /// Public keys in use
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_keys: u32,
+    /// KiB of a message
+    #[arg(long, value_name = "KIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..=65_536))]
+    pub max_message: u32,
+    /// MiB of numbers in the queue
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_queue: u32,
+    /// MiB of answers not read; beyond, who has left one longest is cut off
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_unread: u32,
+    /// Requests that wait for room in the queue
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub max_waiting: u32,
+    /// Seconds that a client may leave an answer unread
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub unread: u32,
+    /// Seconds that a device may take for a batch before it is set aside
+    #[arg(long, value_name = "S", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub patience: u32,
+    /// Seconds that a shutdown waits for what was accepted
+    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=86_400))]
+    pub grace: u32,
+}

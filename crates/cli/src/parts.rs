@@ -1,0 +1,28 @@
+//! The parts of the program that a build may leave out: the Cargo features `dghv`, `election` and `service`.
+
+use crate::failure::Failure;
+
+/// A command or an option whose part this build left out.
+pub(crate) fn absent(what: &str, feature: &str) -> Failure {
+    Failure::new(format!(
+        "{what} is not built in: `cargo install --path crates/cli --features {feature}` installs a hearith that has it"
+    ))
+}
+
+/// Anything after the name of a command that is not built in.
+#[derive(Clone, Debug, clap::Args)]
+#[command(disable_help_flag = true)]
+pub struct Absent {
+    /// Ignored
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    arguments: Vec<std::ffi::OsString>,
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_feature_is_named() {
+        let text = super::absent("hearith serve", "service").to_string();
+        assert!(text.starts_with("hearith serve is not built in: ") && text.contains("--features service"), "{text}");
+    }
+}
