@@ -1,7 +1,9 @@
 //! The helper for build scripts: designs in, a static library and `designs.rs` out.
 //!
-//! Each design is verilated with all warnings on, none waived: a warning stops the build. A
-//! finished model is kept in `OUT_DIR` and used again while its sources, parameters and Verilator stay the same.
+//! Each design is verilated with all warnings on, none waived: a warning stops the build. Finished models are kept in a
+//! cache outside of `target` ([`cache`](crate::cache)).
+
+mod binding;
 
 use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
@@ -13,9 +15,13 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
+use std::time::{Duration, Instant};
 
+use crate::cache::{self, Cache, Entry};
 use crate::headers;
 use crate::verilator::Verilator;
+
+use binding::{Port, binding};
 
 /// A design to compile.
 #[derive(Clone, Debug)]
@@ -37,14 +43,6 @@ pub struct Build {
     libraries: Vec<PathBuf>,
     covers: Vec<PathBuf>,
     designs: Vec<Design>,
-}
-
-/// A port as Verilator's header declares it.
-#[derive(Debug)]
-struct Port {
-    name: String,
-    input: bool,
-    width: u32,
 }
 
 impl Design {
@@ -203,34 +201,70 @@ impl Build {
         write_if_changed(&out.join("designs.rs"), &bindings);
     }
 
-    /// Compiles the designs that are wanted over the available cores, and gives the ports of each.
+    /// Finds or compiles the designs that are wanted, and gives the ports of each.
     fn compile_all(&self, verilator: &Verilator) -> Vec<Option<Vec<Port>>> {
-        let workers = thread::available_parallelism().map_or(1, NonZero::get).min(self.designs.len());
-        let next = Mutex::new(self.designs.iter().enumerate().filter(|(_, design)| design.is_wanted()));
-        let levels: BTreeSet<u32> =
-            self.designs.iter().filter(|design| design.is_wanted()).map(Design::level).collect();
-        levels.iter().for_each(|level| headers::precompile(verilator, &out_directory(), *level, coverage()));
+        let out = out_directory();
+        let cache = Cache::open(&out, &self.libraries);
+        let model = |design| Model { build: self, verilator, design };
+        let wanted: Vec<(usize, &Design)> =
+            self.designs.iter().enumerate().filter(|(_, design)| design.is_wanted()).collect();
+        let requests: Vec<String> = wanted.iter().map(|&(_, design)| model(design).request()).collect();
+        let found: Vec<Option<Entry>> = requests.iter().map(|request| cache.find(request)).collect();
+        let missing = wanted.iter().zip(&found).filter(|(_, entry)| entry.is_none()).map(|((_, design), _)| design);
+        let levels: BTreeSet<u32> = missing.map(|design| design.level()).collect();
+        levels.iter().for_each(|level| headers::precompile(verilator, &out, *level, coverage()));
+
+        let workers = thread::available_parallelism().map_or(1, NonZero::get).min(wanted.len());
+        let next = Mutex::new(wanted.iter().zip(&requests).zip(found));
         let done: Mutex<Vec<Option<Vec<Port>>>> = Mutex::new(self.designs.iter().map(|_| None).collect());
+        let efforts = Mutex::new(String::new());
         thread::scope(|scope| {
             for _ in 0..workers {
                 scope.spawn(|| {
                     loop {
                         let taken = next.lock().expect("no worker panics while it holds this").next();
-                        let Some((index, design)) = taken else { return };
-                        let ports = Model { build: self, verilator, design }.make();
+                        let Some(((&(index, design), request), found)) = taken else { return };
+                        let (entry, effort) = match found {
+                            Some(entry) => (entry, None),
+                            None => {
+                                let (entry, effort) = model(design).make(&cache, request);
+                                (entry, Some(effort))
+                            }
+                        };
+                        entry.link(&out.join(format!("lib{}.a", design.prefix())));
+                        let line = Effort::line(design, effort.as_ref());
+                        efforts.lock().expect("no worker panics while it holds this").push_str(&line);
+                        let ports = Port::from_list(&entry.ports());
                         done.lock().expect("no worker panics while it holds this")[index] = Some(ports);
                     }
                 });
             }
         });
-        let out = out_directory();
+        cache.prune();
+        let efforts = efforts.into_inner().expect("the workers are done");
+        fs::write(out.join("models.tsv"), efforts).expect("OUT_DIR can be written");
         println!("cargo::rustc-link-search=native={}", out.display());
-        let wanted = self.designs.iter().filter(|design| design.is_wanted());
-        wanted.clone().for_each(|design| println!("cargo::rustc-link-lib=static={}", design.prefix()));
-        if wanted.clone().any(Design::has_waves) {
+        let designs = || wanted.iter().map(|(_, design)| design);
+        designs().for_each(|design| println!("cargo::rustc-link-lib=static={}", design.prefix()));
+        if designs().any(|design| design.has_waves()) {
             compile_waves(verilator);
         }
         done.into_inner().expect("the workers are done")
+    }
+}
+
+/// How long a model took: written to `models.tsv` in `OUT_DIR`, from which `scripts/slowest.py` makes its list.
+struct Effort {
+    verilated: Duration,
+    compiled: Duration,
+}
+
+impl Effort {
+    /// Name, level, seconds of Verilator and of the C++ compiler; 0 for what was found in the cache.
+    fn line(design: &Design, effort: Option<&Self>) -> String {
+        let seconds = |of: fn(&Self) -> Duration| effort.map_or(0.0, |effort| of(effort).as_secs_f64());
+        let (verilated, compiled) = (seconds(|it| it.verilated), seconds(|it| it.compiled));
+        format!("{}\t{}\t{verilated:.2}\t{compiled:.2}\n", design.name, design.level())
     }
 }
 
@@ -242,22 +276,38 @@ struct Model<'a> {
 }
 
 impl Model<'_> {
-    /// Compiles the model unless the finished one is still good, and gives its ports.
-    fn make(&self) -> Vec<Port> {
+    /// What the finished model depends on beside its sources: see [`cache`](crate::cache).
+    fn request(&self) -> String {
+        let compiler = headers::compiler(self.verilator, self.design.level(), coverage()).get_compiler();
+        let version = compiler.to_command().arg("--version").output();
+        let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+        let flags: Vec<String> = compiler.args().iter().map(|flag| flag.to_string_lossy().into_owned()).collect();
+        let control = self.control();
+        let known = [self.verilator.version(), &version, &control];
+        let helper = [include_str!("build.rs"), include_str!("build/binding.rs"), include_str!("headers.rs")];
+        let arguments = self.arguments();
+        let texts = known.into_iter().chain(helper).chain(arguments.iter().chain(&flags).map(String::as_str));
+        cache::digest(texts)
+    }
+
+    /// Compiles the model and keeps it in the cache.
+    fn make(&self, cache: &Cache, request: &str) -> (Entry, Effort) {
         let prefix = self.design.prefix();
         let directory = out_directory().join(&prefix);
-        let header = directory.join(format!("{prefix}.h"));
-        let stamp = directory.join("stamp");
-        if fs::read_to_string(&stamp).is_ok_and(|old| old == self.stamp(&directory)) {
-            return ports(&header);
-        }
         let _ = fs::remove_dir_all(&directory);
+        let start = Instant::now();
         self.verilate(&directory);
-        let ports = ports(&header);
-        fs::write(directory.join("shim.cpp"), self.shim(&ports)).expect("OUT_DIR can be written");
+        let verilated = start.elapsed();
+        let header = fs::read_to_string(directory.join(format!("{prefix}.h"))).expect("Verilator wrote a header");
+        let ports = Port::declared(&header);
+        fs::write(directory.join("shim.cpp"), binding::shim(self.design, &ports)).expect("OUT_DIR can be written");
         self.compile(&directory);
-        fs::write(stamp, self.stamp(&directory)).expect("OUT_DIR can be written");
-        ports
+        let library = directory.join(format!("lib{prefix}.a"));
+        let entry = cache.keep(request, &self.sources(&directory), &Port::listed(&ports), &library);
+        let effort = Effort { verilated, compiled: start.elapsed() - verilated };
+        // Hundreds of megabytes of C++ all in all.
+        let _ = fs::remove_dir_all(&directory);
+        (entry, effort)
     }
 
     /// The file `TOP_monitors.sv` beside the top module, if there is one: it binds assertions to the top's ports, and nothing names it.
@@ -292,13 +342,18 @@ impl Model<'_> {
         arguments
     }
 
-    fn verilate(&self, directory: &Path) {
-        let control = out_directory().join(format!("{}.vlt", self.design.prefix()));
+    /// What Verilator is told about modules and variables.
+    fn control(&self) -> String {
         let shared = self.design.shared.iter().map(|module| format!("no_inline -module \"{module}\"\n"));
         let memories = self.design.memories.iter();
         let memories =
             memories.map(|(module, variable)| format!("public_flat_rw -module \"{module}\" -var \"{variable}\"\n"));
-        write_if_changed(&control, &format!("`verilator_config\n{}", shared.chain(memories).collect::<String>()));
+        format!("`verilator_config\n{}", shared.chain(memories).collect::<String>())
+    }
+
+    fn verilate(&self, directory: &Path) {
+        let control = out_directory().join(format!("{}.vlt", self.design.prefix()));
+        write_if_changed(&control, &self.control());
         let mut command = self.verilator.command();
         command.arg(control).args(self.arguments()).arg("--Mdir").arg(directory);
         let output = command.output().expect("Verilator was found");
@@ -318,173 +373,27 @@ impl Model<'_> {
         let level = self.design.level();
         let header = headers::header(self.verilator, &out_directory(), level, coverage());
         let mut library = headers::compiler(self.verilator, level, coverage());
-        library.out_dir(out_directory()).include(directory).flag("-include").flag(header).file(unit);
+        library.out_dir(directory).include(directory).flag("-include").flag(header).file(unit);
         if let Err(error) = library.try_compile(&self.design.prefix()) {
             panic!("the C++ compiler refuses {}: {error}", self.design.name);
         }
     }
 
-    /// What the finished model depends on: the arguments, Verilator's version, and the content of the
-    /// files that Verilator read.
-    fn stamp(&self, directory: &Path) -> String {
-        let mut hasher = DefaultHasher::new();
-        (self.verilator.version(), self.arguments(), &self.design.shared, &self.design.memories).hash(&mut hasher);
-        self.design.level().hash(&mut hasher);
-        (include_str!("build.rs"), include_str!("headers.rs")).hash(&mut hasher);
+    /// The sources that Verilator read, of which it writes a list for `make`; its own are those of its version.
+    fn sources(&self, directory: &Path) -> Vec<PathBuf> {
         let dependencies = directory.join(format!("{}__ver.d", self.design.prefix()));
-        let read = fs::read_to_string(dependencies).unwrap_or_default();
-        let sources = read.split_once(':').map_or("", |(_, sources)| sources);
-        for source in sources.split_whitespace().filter(|path| path.ends_with(".sv") || path.ends_with(".svh")) {
-            (source, fs::read(source).ok()).hash(&mut hasher);
-        }
-        format!("{:016x}", hasher.finish())
-    }
-}
-
-/// The ports in a model's header, where macros such as `VL_IN8(&clk_i,0,0)` declare them.
-fn ports(header: &Path) -> Vec<Port> {
-    let text = fs::read_to_string(header).expect("Verilator wrote a header");
-    let port = |line: &str| {
-        let declaration = line.trim().strip_prefix("VL_")?;
-        let input = declaration.starts_with("IN");
-        if !input && !declaration.starts_with("OUT") {
-            return None;
-        }
-        let (_, rest) = declaration.split_once("(&")?;
-        let mut parts = rest.trim_end_matches([';', ')']).split(',');
-        let name = parts.next()?.to_owned();
-        let high: u32 = parts.next()?.parse().ok()?;
-        let low: u32 = parts.next()?.parse().ok()?;
-        Some(Port { name, input, width: high - low + 1 })
-    };
-    text.lines().filter_map(port).collect()
-}
-
-impl Model<'_> {
-    /// The C functions around a model.
-    fn shim(&self, ports: &[Port]) -> String {
-        let prefix = self.design.prefix();
-        let cases = ports.iter().enumerate().map(|(index, port)| {
-            format!("        case {index}: return reinterpret_cast<unsigned char*>(&model->top.{});\n", port.name)
-        });
-        let cases: String = cases.collect();
-        let save = if coverage() { "static_cast<Instance*>(self)->context.coveragep()->write(path);" } else { "" };
-        let waves = self.design.has_waves();
-        let (include, member, start, end) = match waves {
-            true => (
-                "#include \"verilated_fst_c.h\"",
-                "VerilatedFstC waves;",
-                "context.traceEverOn(true);",
-                "waves.close();",
-            ),
-            false => ("", "", "", ""),
+        let read = fs::read_to_string(dependencies).expect("Verilator wrote a list of what it read");
+        let (_, listed) = read.split_once(':').expect("what is made, and what it is made of");
+        let listed = listed.split_whitespace().map(PathBuf::from);
+        let hardware = |path: &PathBuf| {
+            path.extension().is_some_and(|extension| ["sv", "svh", "v"].iter().any(|it| extension == *it))
         };
-        let record = match waves {
-            true => {
-                "Instance* model = static_cast<Instance*>(self);
-    model->enter();
-    model->top.trace(&model->waves, 99);
-    model->waves.open(path);
-    return model->waves.isOpen();"
-            }
-            false => "(void)self; (void)path; return false;",
-        };
-        let dump = if waves { "static_cast<Instance*>(self)->waves.dump(time);" } else { "(void)self; (void)time;" };
-        let top = &self.design.top;
-        format!(
-            r#"#include "{prefix}.h"
-#include "verilated.h"
-#include "verilated_cov.h"
-#include "verilated_syms.h"
-{include}
-namespace {{
-struct Instance {{
-    VerilatedContext context;
-    {prefix} top;
-    {member}
-    Instance() : context{{}}, top{{(context.randSeed(1), context.randReset(2), &context)}} {{ {start} }}
-    // Verilator asks the thread for the context: that of this model, not of the one that was made last and may be gone.
-    void enter() {{ Verilated::threadContextp(&context); }}
-    ~Instance() {{ enter(); {end} top.final(); }}
-}};
-}}
-extern "C" {{
-void* {prefix}_new() {{ return new Instance; }}
-void {prefix}_delete(void* self) {{ delete static_cast<Instance*>(self); }}
-void {prefix}_eval(void* self) {{ static_cast<Instance*>(self)->enter(); static_cast<Instance*>(self)->top.eval(); }}
-unsigned char* {prefix}_port(void* self, unsigned index) {{
-    Instance* model = static_cast<Instance*>(self);
-    switch (index) {{
-{cases}        default: return nullptr;
-    }}
-}}
-void {prefix}_save_coverage(void* self, const char* path) {{ (void)self; (void)path; {save} }}
-bool {prefix}_record(void* self, const char* path) {{
-    {record}
-}}
-void {prefix}_dump(void* self, uint64_t time) {{ {dump} }}
-// The storage of a variable, and its shape: bits of a word, words, bytes from a word to the next.
-unsigned char* {prefix}_variable(void* self, const char* instance, const char* name, unsigned* shape) {{
-    Instance* model = static_cast<Instance*>(self);
-    std::string path = "TOP.{top}";
-    if (*instance) path += std::string(".") + instance;
-    const VerilatedScope* scope = model->context.scopeFind(path.c_str());
-    const VerilatedVar* variable = scope ? scope->varFind(name) : nullptr;
-    if (!variable || variable->udims() > 1) return nullptr;
-    shape[0] = variable->packed().elements();
-    shape[1] = variable->udims() ? variable->unpacked().elements() : 1;
-    shape[2] = variable->entSize();
-    return static_cast<unsigned char*>(variable->datap());
-}}
-}}
-"#
-        )
+        let mut sources: Vec<PathBuf> =
+            listed.filter(|path| hardware(path) && !path.starts_with(self.verilator.include())).collect();
+        sources.sort();
+        sources.dedup();
+        sources
     }
-}
-
-/// The constant of a design in `designs.rs`.
-fn binding(design: &Design, ports: Option<&Vec<Port>>) -> String {
-    let Design { name, top, parameters, .. } = design;
-    let (constant, prefix) = (design.constant(), design.prefix());
-    let parameters: String = parameters.iter().map(|(name, value)| format!("({name:?}, {value:?}), ")).collect();
-    let set = if parameters.is_empty() { String::new() } else { format!(" with {}", parameters.replace('"', "")) };
-    let list = ports.iter().copied().flatten().map(|port| {
-        let direction = if port.input { "Input" } else { "Output" };
-        let Port { name, width, .. } = port;
-        format!(
-            "::hearith_verilated::Port {{ name: {name:?}, direction: ::hearith_verilated::Direction::{direction}, width: {width} }}, "
-        )
-    });
-    let list: String = list.collect();
-    let (declared, bound) = match ports {
-        None => (String::new(), "None".to_owned()),
-        Some(_) => (
-            format!(
-                "unsafe extern \"C\" {{
-        fn {prefix}_new() -> *mut ::std::ffi::c_void;
-        fn {prefix}_delete(model: *mut ::std::ffi::c_void);
-        fn {prefix}_eval(model: *mut ::std::ffi::c_void);
-        fn {prefix}_port(model: *mut ::std::ffi::c_void, index: u32) -> *mut u8;
-        fn {prefix}_save_coverage(model: *mut ::std::ffi::c_void, path: *const ::std::ffi::c_char);
-        fn {prefix}_record(model: *mut ::std::ffi::c_void, path: *const ::std::ffi::c_char) -> bool;
-        fn {prefix}_dump(model: *mut ::std::ffi::c_void, time: u64);
-        fn {prefix}_variable(model: *mut ::std::ffi::c_void, instance: *const ::std::ffi::c_char, name: *const ::std::ffi::c_char, shape: *mut u32) -> *mut u8;
-    }}"
-            ),
-            format!(
-                "Some(::hearith_verilated::Binding {{ new: {prefix}_new, delete: {prefix}_delete, eval: {prefix}_eval, port: {prefix}_port, save_coverage: {prefix}_save_coverage, record: {prefix}_record, dump: {prefix}_dump, variable: {prefix}_variable }})"
-            ),
-        ),
-    };
-    format!(
-        "/// The module `{top}`{set}.
-pub static {constant}: ::hearith_verilated::Design = {{
-    {declared}
-    // SAFETY: the functions were generated for this model and these ports.
-    unsafe {{ ::hearith_verilated::Design::new({name:?}, {top:?}, &[{parameters}], &[{list}], {bound}) }}
-}};
-"
-    )
 }
 
 /// Whether models count coverage (`HEARITH_RTL_COVERAGE` is set).

@@ -25,6 +25,8 @@ mod backdoor;
 pub mod bench;
 #[cfg(feature = "build")]
 pub mod build;
+#[cfg(feature = "build")]
+mod cache;
 mod design;
 #[cfg(feature = "build")]
 mod headers;
