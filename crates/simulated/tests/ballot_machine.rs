@@ -2,7 +2,8 @@
 //! record holds.
 
 // What the tests of the command line share; it makes its directories with tempfile.
-#[path = "../../cli/tests/common/mod.rs"]
+#[path = "../../cli/tests/all/common/mod.rs"]
+#[allow(dead_code, reason = "the tests of the command line use the rest")]
 mod common;
 
 use std::fs;

@@ -1,17 +1,16 @@
 //! The command line on simulated hardware.
 
 // What the tests of the command line share; it makes its directories with tempfile.
-#[path = "../../cli/tests/common/mod.rs"]
+#[path = "../../cli/tests/all/common/mod.rs"]
+#[allow(dead_code, reason = "the tests of the command line use the rest")]
 mod common;
-#[path = "../../cli/tests/common/serving.rs"]
-mod serving;
 
 use std::fs;
 
+use common::serving::{Service, shown};
 use common::{Place, STAFF};
 use hearith_simulated::KINDS;
 use serde_json::Value;
-use serving::{Service, shown};
 
 const ENCRYPT: &str = "encrypt --key keys/public.json --column salary,bonus --scale bonus=2 in.csv --out rows.parquet";
 const SUM: &str = "sum --key keys/public.json --by dept rows.parquet --out totals.parquet";

@@ -1,13 +1,11 @@
 //! What `sum` gives out: re-randomised, and without small groups.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs::File;
 
+use crate::common::{Place, Run, STAFF};
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use common::{Place, Run, STAFF};
 use hearith_columns::parquet::ParquetSource;
 
 fn staff(encrypt: &str) -> Place {

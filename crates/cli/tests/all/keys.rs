@@ -1,12 +1,10 @@
 //! Keys: their files, what may be made, what is said of them.
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use common::{Place, Run};
+use crate::common::{Place, Run};
 use serde_json::Value;
 
 fn mode(path: &std::path::Path) -> u32 {

@@ -1,8 +1,6 @@
 //! Decryptions that everybody can check.
 
-mod common;
-
-use common::{Place, STAFF};
+use crate::common::{Place, STAFF};
 
 /// Encrypted totals and their proof.
 fn proved(columns: &str, by: &str) -> (Place, String) {

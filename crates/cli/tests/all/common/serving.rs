@@ -1,5 +1,4 @@
 //! A service beside the tests.
-#![allow(dead_code)] // Not every test asks for everything.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -7,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::common::Place;
+use super::Place;
 
 /// A service that runs in the background.
 pub struct Service {

@@ -1,12 +1,10 @@
 //! Private keys under a passphrase, from files and descriptors; what is typed is in `terminal.rs`.
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use common::{Place, Run, STAFF};
+use crate::common::{Place, Run, STAFF};
 use serde_json::Value;
 
 /// Writes a file that only its owner can read.

@@ -1,9 +1,5 @@
 //! `hearith serve`, and the commands that let it compute: the same results as without, and an end in good order.
 
-mod common;
-#[path = "common/serving.rs"]
-mod serving;
-
 use std::fs::File;
 use std::io::Write;
 use std::net::TcpStream;
@@ -11,10 +7,10 @@ use std::ops::Range;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{Place, Run, STAFF};
+use crate::common::serving::{Service, shown};
+use crate::common::{Place, Run, STAFF};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use serde_json::Value;
-use serving::{Service, shown};
 
 #[test]
 fn results_are_those_of_this_machine() {

@@ -1,8 +1,6 @@
 //! Keys shared among trustees, through the program.
 
-mod common;
-
-use common::{Place, STAFF};
+use crate::common::{Place, STAFF};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,13 +1,9 @@
 //! An election at a server, from beginning to end, through the program.
 
-mod common;
-#[path = "common/serving.rs"]
-mod serving;
-
 use std::fs;
 
-use common::{Place, Run};
-use serving::Service;
+use crate::common::serving::Service;
+use crate::common::{Place, Run};
 
 const CONTESTS: &str =
     r#"[{ "title": "Chair", "candidates": ["Ada", "Bo"], "method": { "choose": { "exactly": 1 } } }]"#;

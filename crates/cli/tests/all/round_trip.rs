@@ -1,14 +1,12 @@
 //! The main job in every form: encrypt, sum, decrypt.
 
-mod common;
-
 use std::fs::File;
 use std::sync::Arc;
 
+use crate::common::{Place, STAFF};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Decimal128Type;
 use arrow_array::{Array, ArrayRef, Decimal128Array, Float64Array, Int32Array, RecordBatch, StringArray};
-use common::{Place, STAFF};
 use hearith_columns::parquet::{ParquetSink, ParquetSource};
 
 const BY_DEPT: &str = "dept,rows,salary,bonus\n,1,-7,1.25\nlab,3,1480,-2.49\nshop,1,900,\n";

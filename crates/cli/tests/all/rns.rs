@@ -1,12 +1,10 @@
 //! Special primes, integers to residues and back.
 
-mod common;
-
 use std::fmt::Write;
 use std::fs::File;
 
+use crate::common::Place;
 use arrow_schema::DataType;
-use common::Place;
 use hearith_arith::Engine;
 use hearith_columns::parquet::ParquetSource;
 use serde_json::Value;

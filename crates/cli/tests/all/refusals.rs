@@ -1,14 +1,12 @@
 //! Bad input: one line that names file, row and column, status 2, and no file left behind.
 
-mod common;
-
 use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::common::{self, Place, Run, STAFF};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, UInt64Array};
-use common::{Place, Run, STAFF};
 use hearith_columns::limits::COMMAND_BYTES;
 use hearith_columns::parquet::{ParquetSink, ParquetSource};
 

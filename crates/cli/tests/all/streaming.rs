@@ -1,13 +1,11 @@
 //! A file need not fit in memory: peak memory does not grow with its length.
 
-mod common;
-
 use std::fs::{self, File};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 
+use crate::common::Place;
 use arrow_array::{ArrayRef, RecordBatch};
-use common::Place;
 use hearith_columns::parquet::{ParquetSink, ParquetSource};
 
 /// Rows of the long file, and bytes of its ciphertexts.

@@ -1,11 +1,9 @@
 //! Columns encrypted whole: the commands with keys of the lattice scheme, end to end.
 
-mod common;
-
+use crate::common::{Place, Run, STAFF};
 use arrow_array::cast::AsArray;
 use arrow_array::{BinaryArray, RecordBatch};
 use arrow_select::concat::concat_batches;
-use common::{Place, Run, STAFF};
 use hearith_columns::parquet::{ParquetSink, ParquetSource};
 use std::fs::File;
 use std::process::Stdio;

@@ -1,10 +1,8 @@
 //! Other programs read our files and we read theirs: pyarrow for Parquet, phe for ciphertexts.
 
-mod common;
-
 use std::process::Command;
 
-use common::{Place, STAFF, python};
+use crate::common::{Place, STAFF, python};
 use serde_json::Value;
 
 /// Runs a Python program in a place and gives what it prints.

@@ -1,13 +1,11 @@
 //! What ends a run early leaves no part of an output behind.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Place, Run};
+use crate::common::{Place, Run};
 
 /// A run that has begun its output and waits for more input.
 fn waiting(place: &Place, line: &str) -> Child {

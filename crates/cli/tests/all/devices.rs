@@ -1,8 +1,6 @@
 //! Devices, of which this program has none.
 
-mod common;
-
-use common::{Place, STAFF};
+use crate::common::{Place, STAFF};
 use serde_json::Value;
 
 const HOW: &str = "`cargo install --path crates/simulated` installs hearith-simulated, which simulates it";

@@ -1,10 +1,8 @@
 //! Names and cells that would steer a terminal, wherever they are shown.
 
-mod common;
-
 use std::process::Stdio;
 
-use common::{Place, Run};
+use crate::common::{Place, Run};
 
 /// A name that clears the screen, goes on in a new line, and turns the direction around.
 const EVIL: &str = "a\u{1b}[2J\nb\u{9b}31m\u{202e}c";

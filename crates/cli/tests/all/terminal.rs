@@ -1,11 +1,9 @@
 //! What only a terminal gets to see. `script` (of every Debian) is the terminal.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use common::{Place, STAFF};
+use crate::common::{Place, STAFF};
 
 /// What appears on a terminal while a shell line runs.
 fn on_terminal(place: &Place, line: &str) -> String {

@@ -1,5 +1,6 @@
 //! Runs of the real program in a directory of their own.
-#![allow(dead_code)]
+
+pub mod serving;
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,8 +1,6 @@
 //! An election from beginning to end, through the program.
 
-mod common;
-
-use common::{Place, Run};
+use crate::common::{Place, Run};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,12 +1,10 @@
 //! FHE over the integers: keys, encrypted bits, circuits.
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::LazyLock;
 
-use common::{Place, Run};
+use crate::common::{self, Place, Run};
 use hearith_dghv::circuit::{Circuit, library};
 use serde_json::Value;
 use tempfile::TempDir;
