@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
-#[path = "../../../device/tests/common/mod.rs"]
+#[path = "../../../device/tests/all/common/mod.rs"]
 mod devices;
 
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -1,7 +1,5 @@
 //! What the tests of devices share, here and in the crate of the simulated ones.
 
-#![allow(dead_code, reason = "each test uses its part")]
-
 use hearith_device::{Error, ErrorKind};
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Plaintexts, PrivateKey, Variant};
 

@@ -1,8 +1,6 @@
 //! The residue bank's driver against a bank in software that can be told to lie.
 
-mod common;
-
-use common::is;
+use crate::common::is;
 use std::sync::Arc;
 
 use hearith_arith::{Batch, Engine};

@@ -1,11 +1,6 @@
 //! The memory-mapped transport against a device in software: its registers behind a window, its streams behind descriptors, of which that to
 //! the device keeps packets apart as a DMA engine does, and that from it does not.
 
-#![cfg(unix)]
-
-mod common;
-mod fake;
-
 use std::error::Error as _;
 use std::fs::File;
 use std::io::{self, PipeWriter, Write, pipe};
@@ -17,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use common::{is, key, random_ciphertexts};
-use fake::{BITS, FakeMesa, HEADER, PLAINTEXT, register};
+use crate::common::{is, key, random_ciphertexts};
+use crate::fake::{BITS, FakeMesa, HEADER, PLAINTEXT, register};
 use hearith_device::mesa::{Loaded, Mesa, MesaParameters};
 use hearith_device::{ErrorKind, Mapping, MemoryMapped, Transport, Trust, Window};
 use hearith_paillier::{Ciphertexts, Decrypt, DecryptError};

@@ -1,12 +1,9 @@
 //! The driver of MESA against a device in software that goes wrong in every way that a board, a cable or an attacker has: always an error
 //! in a bounded time and never a number, and the next batch is right again, or the device is declared gone.
 
-mod common;
-mod fake;
-
-use common::{is, key, random_ciphertexts};
-use fake::faulty::{Fault, Faulty};
-use fake::{BITS, CIPHERTEXT, HEADER, PLAINTEXT, region, register};
+use crate::common::{is, key, random_ciphertexts};
+use crate::fake::faulty::{Fault, Faulty};
+use crate::fake::{BITS, CIPHERTEXT, HEADER, PLAINTEXT, region, register};
 use hearith_arith::natural::is_zero;
 use hearith_arith::{Batch, Engine, Modulus};
 use hearith_device::mesa::{Loaded, Mesa, MesaParameters};
