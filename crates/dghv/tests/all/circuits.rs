@@ -4,9 +4,9 @@ use hearith_dghv::circuit::{Bits, Builder, Circuit, CircuitErrorKind as Kind, Pl
 use std::convert::Infallible;
 
 const FILES: [(&str, &str); 4] = [
-    ("adder8", include_str!("../circuits/adder8.txt")),
-    ("less_than8", include_str!("../circuits/less_than8.txt")),
-    ("majority7", include_str!("../circuits/majority7.txt")),
+    ("adder8", include_str!("../../circuits/adder8.txt")),
+    ("less_than8", include_str!("../../circuits/less_than8.txt")),
+    ("majority7", include_str!("../../circuits/majority7.txt")),
     ("aes_sbox", library::AES_SBOX),
 ];
 

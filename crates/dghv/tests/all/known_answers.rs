@@ -1,12 +1,10 @@
 //! The crate beside an independent implementation over GMP.
 
-mod reference;
-
+use crate::reference::{Keys, chi, integer, limbs};
 use hearith_arith::Engine;
 use hearith_dghv::{
     Ciphertext, InsecureHistoricalParameters, Lengths, Parameters, PrivateKey, PublicKey, Scheme, Size,
 };
-use reference::{Keys, chi, integer, limbs};
 
 fn sets() -> Vec<Parameters> {
     let lengths = Lengths {

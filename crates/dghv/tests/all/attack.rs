@@ -1,7 +1,7 @@
 //! The attack of `examples/gcd_attack`: it finds keys, deliberately small ones and the published toy.
 
-#[path = "../examples/gcd_attack/attack.rs"]
-mod attack;
+#[path = "../../examples/gcd_attack/attack.rs"]
+mod gcd_attack;
 
 use hearith_arith::Engine;
 use hearith_dghv::{InsecureHistoricalParameters, KeyPair, Lengths, Parameters, Scheme, Size};
@@ -10,7 +10,7 @@ use rug::Integer;
 fn falls(parameters: &Parameters) {
     let KeyPair { private, public } =
         KeyPair::generate(parameters, Engine::best(), InsecureHistoricalParameters).unwrap();
-    let found = attack::find_key(&public).unwrap();
+    let found = gcd_attack::find_key(&public).unwrap();
     assert_eq!(found.expose_prime(), private.expose_prime());
     let bits = [true, false, false, true];
     assert_eq!(found.decrypt(&public.encrypt(&bits).unwrap()).unwrap(), bits);
@@ -46,9 +46,9 @@ fn every_noise_is_searched() {
     for bits in [1, 4, 5] {
         let bound = 1_i64 << bits;
         for noise in -bound..=bound {
-            let divisor = attack::common_divisor(&modulus, &Integer::from(&multiple + noise), bits);
+            let divisor = gcd_attack::common_divisor(&modulus, &Integer::from(&multiple + noise), bits);
             assert_eq!(divisor, Some(prime.clone()), "{noise}, {bits} bits");
         }
-        assert_eq!(attack::common_divisor(&modulus, &Integer::from(&multiple + (2 * bound + 40)), bits), None);
+        assert_eq!(gcd_attack::common_divisor(&modulus, &Integer::from(&multiple + (2 * bound + 40)), bits), None);
     }
 }

@@ -1,15 +1,12 @@
 //! Modulus switching: ladders of keys beside an independent implementation over GMP, what they make possible, and what they refuse.
 
-#[allow(dead_code)]
-mod reference;
-
+use crate::reference::{chi, integer, limbs};
 use hearith_arith::Engine;
 use hearith_dghv::circuit::{Circuit, library};
 use hearith_dghv::{
     Ciphertext, ErrorKind, Evaluator, InsecureHistoricalParameters, KeyPair, Ladder, Lengths, Parameters, PrivateKey,
     PrivateKeys, PublicKey, PublicKeys, RecryptionKey, Rung, Scheme, Size, SwitchingKey,
 };
-use reference::{chi, integer, limbs};
 use rug::Integer;
 use rug::ops::RemRounding;
 use rug::rand::RandState;
