@@ -56,7 +56,7 @@ struct Opened {
 }
 
 fn vectors() -> Vectors {
-    canonical::parse("test vectors", include_str!("vectors/election.json")).unwrap()
+    canonical::parse("test vectors", include_str!("../vectors/election.json")).unwrap()
 }
 
 fn folder(record: &[String], heads: &[String]) -> tempfile::TempDir {
@@ -81,7 +81,7 @@ fn the_record_is_good() {
 
 #[test]
 fn the_record_of_one_holder_is_good() {
-    let vectors: Opened = canonical::parse("test vectors", include_str!("vectors/one_holder.json")).unwrap();
+    let vectors: Opened = canonical::parse("test vectors", include_str!("../vectors/one_holder.json")).unwrap();
     let folder = folder(&vectors.record, &vectors.heads);
     let report = verify(&Folder(folder.path().to_owned()), POLICY, Engine::best(), &|_| {}).unwrap();
     assert_eq!(report.result().expect("a good record").contests, vectors.result);

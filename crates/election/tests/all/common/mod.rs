@@ -1,5 +1,4 @@
 //! An election for tests: a key of 512 bits that five trustees share, three of whom decrypt; every method of voting.
-#![allow(dead_code)]
 
 use hearith_election::{
     Ballot, Board, Body, Contest, Election, ElectionKey, Entry, FILE_ENTRIES, HEADS, Limit, Manifest, Method, Notice,

@@ -1,8 +1,6 @@
 //! Ballots: what holds, and all that must not.
 
-mod common;
-
-use common::{Running, choices};
+use crate::common::{self, Running, choices};
 use hearith_election::{Ballot, Body, ErrorKind, Notice, Place, verify_ballots, verify_challenges};
 
 fn verdict(running: &Running, ballot: &Ballot) -> Result<(), ErrorKind> {

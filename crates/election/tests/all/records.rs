@@ -1,8 +1,8 @@
 //! Whole records: a good one is verified, and every way to spoil one is found by the check that it concerns.
 
-mod common;
-
-use common::{Memory, POLICY, Running, choices, contests, key, opened, opened_result, plain, whole, whole_result};
+use crate::common::{
+    self, Memory, POLICY, Running, choices, contests, key, opened, opened_result, plain, whole, whole_result,
+};
 use hearith_election::spread::{Overseer, Worker};
 use hearith_election::{
     Board, Body, Bytes, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Kind, Notice, Of, Opening, Outcome, Phase,

@@ -18,7 +18,7 @@ struct Own {
 }
 
 fn vectors() -> Vectors {
-    canonical::parse("test vectors", include_str!("vectors/browser.json")).unwrap()
+    canonical::parse("test vectors", include_str!("../vectors/browser.json")).unwrap()
 }
 
 fn write(folder: &Path, Vectors { heads, record, .. }: &Vectors) {
@@ -57,7 +57,7 @@ fn it_is_bad_with_another_ballot_in_it() {
 
 #[test]
 fn it_begins_as_the_crates_own() {
-    let own: Own = canonical::parse("test vectors", include_str!("vectors/election.json")).unwrap();
+    let own: Own = canonical::parse("test vectors", include_str!("../vectors/election.json")).unwrap();
     let same = own.record.iter().zip(&vectors().record).take_while(|(a, b)| a == b).count();
     assert_eq!(same, 3, "election, voters and opening are the same, ballots are others");
 }
