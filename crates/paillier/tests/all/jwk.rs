@@ -1,8 +1,6 @@
 //! Keys as JSON Web Keys.
 
-mod common;
-
-use common::{decrypt_small, encrypt, engines, some_keys, vectors};
+use crate::common::{decrypt_small, encrypt, engines, some_keys, vectors};
 use hearith_paillier::{
     Engine, Error, ErrorKind, KeyPolicy, MIN_ITERATIONS, PrivateKey, PublicKey, SecretText, Weakness,
 };

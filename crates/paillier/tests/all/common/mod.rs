@@ -1,5 +1,4 @@
 //! What the tests share.
-#![allow(dead_code)]
 
 use hearith_paillier::encoding::{Signed, decode_signed, encode_signed};
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Variant};
@@ -168,7 +167,7 @@ impl Hex {
 }
 
 pub fn vectors() -> Vectors {
-    serde_json::from_str(include_str!("../vectors/vectors.json")).unwrap()
+    serde_json::from_str(include_str!("../../vectors/vectors.json")).unwrap()
 }
 
 impl KeyVector {

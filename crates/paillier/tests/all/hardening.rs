@@ -1,9 +1,6 @@
 //! What a process that holds a private key asks of the operating system; on Linux.
-#![cfg(target_os = "linux")]
 
-mod common;
-
-use common::some_keys;
+use crate::common::{self, some_keys};
 use hearith_paillier::forbid_core_dumps;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, dumpable_behavior, getrlimit, setrlimit};
 use std::process::Command;
@@ -31,7 +28,7 @@ fn locked_kib() -> u64 {
 
 #[test]
 fn core_dumps_are_forbidden_when_asked_for() {
-    alone("core_dumps_are_forbidden_when_asked_for", || {
+    alone("hardening::core_dumps_are_forbidden_when_asked_for", || {
         assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::Dumpable);
         assert!(forbid_core_dumps());
         assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::NotDumpable);
@@ -40,7 +37,7 @@ fn core_dumps_are_forbidden_when_asked_for() {
 
 #[test]
 fn a_private_key_lies_in_locked_memory_while_it_lives() {
-    alone("a_private_key_lies_in_locked_memory_while_it_lives", || {
+    alone("hardening::a_private_key_lies_in_locked_memory_while_it_lives", || {
         let before = locked_kib();
         let key = common::key(512, hearith_paillier::Variant::Standard, hearith_paillier::Engine::best());
         // Where the limit is lower, whether the rest is enough is not ours to say.
@@ -55,7 +52,7 @@ fn a_private_key_lies_in_locked_memory_while_it_lives() {
 
 #[test]
 fn a_key_works_where_nothing_may_be_locked() {
-    alone("a_key_works_where_nothing_may_be_locked", || {
+    alone("hardening::a_key_works_where_nothing_may_be_locked", || {
         setrlimit(Resource::Memlock, Rlimit { current: Some(0), maximum: Some(0) }).unwrap();
         let key = some_keys().next().unwrap();
         // The system's administrator may lock what it wants.

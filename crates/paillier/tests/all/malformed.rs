@@ -1,8 +1,6 @@
 //! Input that must be refused, with the row and the reason.
 
-mod common;
-
-use common::{bytes_be, ciphertexts, encrypt, engines, integers, key, modulus, some_keys, vectors};
+use crate::common::{bytes_be, ciphertexts, encrypt, engines, integers, key, modulus, some_keys, vectors};
 use hearith_paillier::encoding::{Signed, decode_signed, encode_signed};
 use hearith_paillier::{
     Ciphertexts, Error, ErrorKind, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Randomisers, Variant, Weakness,

@@ -1,8 +1,6 @@
 //! Batches of plaintexts checked against their ciphertexts, on every engine: what is right passes, what is wrong does not.
 
-mod common;
-
-use common::{bytes_be, ciphertexts, engines, key, modulus, plaintexts, residues, some_keys};
+use crate::common::{bytes_be, ciphertexts, engines, key, modulus, plaintexts, residues, some_keys};
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, ErrorKind, Plaintexts, PrivateKey, Variant};
 use rug::Integer;

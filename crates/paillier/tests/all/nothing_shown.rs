@@ -1,9 +1,7 @@
 //! No `Debug` and no error shows a plaintext, a scalar or a key: everything is fed with numbers that are then looked for in
 //! all that can be printed.
 
-mod common;
-
-use common::{key, some_keys};
+use crate::common::{key, some_keys};
 use hearith_arith::{Engine, Factor, Modulus};
 use hearith_paillier::encoding::{Signed, SlotLayout, decode_signed, encode_signed, parse_decimal};
 use hearith_paillier::phe_json::{self, Number};

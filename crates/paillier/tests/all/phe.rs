@@ -3,9 +3,7 @@
 //! `make test` sets the Python environment up; `HEARITH_PHE_PYTHON` names the interpreter of another one, which must have
 //! `phe[cli]` and `gmpy2`.
 
-mod common;
-
-use common::{engines, key, plaintexts, residues, some_keys};
+use crate::common::{self, engines, key, plaintexts, residues, some_keys};
 use hearith_paillier::encoding::Signed;
 use hearith_paillier::phe_json::{Number, decode, encode, export, import};
 use hearith_paillier::{ErrorKind, KeyPolicy, PrivateKey, PublicKey, Variant};

@@ -1,8 +1,6 @@
 //! Answers computed with GMP by the textbook formulas and confirmed by python-paillier (`vectors/generate.py`).
 
-mod common;
-
-use common::{ciphertexts, engines, integers, modulus, plaintexts, residues, vectors};
+use crate::common::{ciphertexts, engines, integers, modulus, plaintexts, residues, vectors};
 use hearith_paillier::Variant;
 use hearith_paillier::encoding::Signed;
 use rug::{Integer, integer::Order};

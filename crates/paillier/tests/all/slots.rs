@@ -1,8 +1,6 @@
 //! Packed plaintexts, at the limits of their headroom.
 
-mod common;
-
-use common::{decrypt_small, engines, key, some_keys};
+use crate::common::{self, decrypt_small, engines, key, some_keys};
 use hearith_paillier::encoding::{Signed, SlotLayout};
 use hearith_paillier::{ErrorKind, PrivateKey, Variant};
 use proptest::prelude::*;

@@ -1,8 +1,6 @@
 //! What must hold for all plaintexts, ciphertexts and scalars.
 
-mod common;
-
-use common::{decrypt, decrypt_small, encrypt, engines, integers, key, modulus, residues, some_keys};
+use crate::common::{self, decrypt, decrypt_small, encrypt, engines, integers, key, modulus, residues, some_keys};
 use hearith_paillier::encoding::{Signed, decode_signed, encode_signed};
 use hearith_paillier::{Ciphertexts, ErrorKind, PrivateKey, PublicKey, Randomisers, Variant};
 use proptest::collection::vec;
