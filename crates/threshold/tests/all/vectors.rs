@@ -26,7 +26,7 @@ fn engines() -> impl Iterator<Item = Engine> {
 /// Shares that another implementation made, and those that its key shares make here, give its plaintexts.
 #[test]
 fn what_another_implementation_dealt_and_shared_is_combined() {
-    let lines: Vec<Vec<&str>> = include_str!("vectors.txt").lines().map(|line| line.split(' ').collect()).collect();
+    let lines: Vec<Vec<&str>> = include_str!("../vectors.txt").lines().map(|line| line.split(' ').collect()).collect();
     for engine in engines() {
         let verification = Verification::from_json(lines[0][1], KeyPolicy::AllowInsecure, engine).unwrap();
         let key = verification.key();
