@@ -42,7 +42,7 @@ struct Large {
 }
 
 fn vectors() -> Vectors {
-    serde_json::from_str(include_str!("../../paillier/tests/vectors/vectors.json")).unwrap()
+    serde_json::from_str(include_str!("../../../paillier/tests/vectors/vectors.json")).unwrap()
 }
 
 fn number(hex: &str) -> Integer {
