@@ -10,7 +10,7 @@ fn bytes(text: &str) -> Vec<u8> {
 
 #[test]
 fn proofs_of_another_implementation_hold() {
-    let lines: Vec<Vec<&str>> = include_str!("vectors.txt").lines().map(|line| line.split(' ').collect()).collect();
+    let lines: Vec<Vec<&str>> = include_str!("../vectors.txt").lines().map(|line| line.split(' ').collect()).collect();
     let contexts = Contexts::new(b"shared", [b"row"]);
     let mut held = Vec::new();
     for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
