@@ -1,5 +1,4 @@
 //! Elections for tests: a key of 512 bits that one holder has, voters, and a server with a store of its own.
-#![allow(dead_code)]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
