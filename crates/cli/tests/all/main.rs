@@ -1,4 +1,4 @@
-//! The command line as its users run it: one program, so that the crates beneath it are linked once.
+//! Integration tests of the command-line program, linked into one executable.
 
 #[cfg_attr(
     not(all(feature = "dghv", feature = "election", feature = "service")),
