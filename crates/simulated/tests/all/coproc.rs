@@ -1,11 +1,9 @@
 //! The simulated co-processor: every command against GMP, the driver against the library, what is refused, constant activity, what is left behind.
 
-mod common;
-
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::{EPOCH, Fault, Shared, header, is, key};
+use crate::common::{EPOCH, Fault, Shared, header, is, key};
 use hearith_device::coproc::{Command, Coproc, Core, CrtCoproc, LoadedCoproc, Operation, Refusal, Scalars};
 use hearith_device::{Device, Error, ErrorKind, Exchange, Marks, Transport, Trust};
 use hearith_paillier::{

@@ -1,8 +1,6 @@
 //! The simulated MESA against the library, through the driver.
 
-mod common;
-
-use common::{EPOCH, Fault, Shared, decrypts, device, header, is, key, random_ciphertexts};
+use crate::common::{EPOCH, Fault, Shared, decrypts, device, header, is, key, random_ciphertexts};
 use hearith_device::mesa::Mesa;
 use hearith_device::{Counters, ErrorKind, Transport};
 use hearith_paillier::PrivateKey;

@@ -1,14 +1,9 @@
 //! `hearith election vote --machine` and `decrypt-share --machine` on the simulated ballot machine, for n of 256 bits: what it makes goes into the record beside what software made, and the
 //! record holds.
 
-// What the tests of the command line share; it makes its directories with tempfile.
-#[path = "../../cli/tests/all/common/mod.rs"]
-#[allow(dead_code, reason = "the tests of the command line use the rest")]
-mod common;
-
 use std::fs;
 
-use common::Place;
+use crate::command_line::Place;
 use hearith_simulated::designs::ENCRYPTOR_BOARDS;
 
 /// The contests that a machine takes, for two candidates.

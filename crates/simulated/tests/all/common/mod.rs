@@ -1,8 +1,6 @@
 //! What the tests of simulated devices share.
 
-#![allow(dead_code, reason = "each test uses its part")]
-
-#[path = "../../../device/tests/all/common/mod.rs"]
+#[path = "../../../../device/tests/all/common/mod.rs"]
 mod devices;
 
 use std::sync::{Arc, Mutex, MutexGuard};

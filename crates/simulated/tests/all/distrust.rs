@@ -1,12 +1,10 @@
 //! Simulated devices whose constants, or answers, have a bit flipped on the way: the checksum of the key finds it, and where that is got round,
 //! the check of the batch.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use common::{is, key, random_ciphertexts};
+use crate::common::{is, key, random_ciphertexts};
 use hearith_arith::{Batch, Engine, Modulus, natural};
 use hearith_device::mesa::{Keyed, Mesa, MesaDual, Parameters};
 use hearith_device::residue_bank::ResidueBank;

@@ -1,10 +1,8 @@
 //! Simulated accelerators of encryption over the integers against the software, through the driver.
 
-mod common;
-
 use std::time::Instant;
 
-use common::{Fault, Shared};
+use crate::common::{Fault, Shared};
 use hearith_arith::Engine;
 use hearith_device::dghv::{DGHV, Dghv, MemoryFault, Unfit};
 use hearith_device::{Device, Error, ErrorKind, Exchange, IntegerEncryptingDevice, Marks, Transport, Trust};

@@ -1,8 +1,6 @@
 //! The packets and registers that every device has (`docs/registers.md`), on each of them: what a driver that makes no mistake never does.
 
-mod common;
-
-use common::{EPOCH, Fault, Shared, decrypts, header, is, key, random_ciphertexts};
+use crate::common::{EPOCH, Fault, Shared, decrypts, header, is, key, random_ciphertexts};
 use hearith_device::mesa::Mesa;
 use hearith_device::{ErrorKind, Transport, Trust};
 use hearith_simulated::Simulated;

@@ -1,8 +1,6 @@
 //! The simulated MESA in dual numbers against the library, through the driver.
 
-mod common;
-
-use common::{Fault, Shared, decrypts, is, key, random_ciphertexts};
+use crate::common::{Fault, Shared, decrypts, is, key, random_ciphertexts};
 use hearith_device::mesa::MesaDual;
 use hearith_device::{Counters, ErrorKind};
 use hearith_simulated::Simulated;

@@ -1,14 +1,9 @@
 //! The command line on simulated hardware.
 
-// What the tests of the command line share; it makes its directories with tempfile.
-#[path = "../../cli/tests/all/common/mod.rs"]
-#[allow(dead_code, reason = "the tests of the command line use the rest")]
-mod common;
-
 use std::fs;
 
-use common::serving::{Service, shown};
-use common::{Place, STAFF};
+use crate::command_line::serving::{Service, shown};
+use crate::command_line::{Place, STAFF};
 use hearith_simulated::KINDS;
 use serde_json::Value;
 

@@ -1,8 +1,6 @@
 //! Simulated residue banks against plain division, through the driver.
 
-mod common;
-
-use common::{Fault, Shared, header, is};
+use crate::common::{Fault, Shared, header, is};
 use std::sync::Arc;
 
 use hearith_arith::{Batch, Engine, natural};
