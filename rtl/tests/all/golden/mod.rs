@@ -1,5 +1,4 @@
 //! Expected values by GMP, and streams of numbers through a model.
-#![allow(dead_code, reason = "each test program uses a part")]
 
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random};

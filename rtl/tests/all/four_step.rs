@@ -1,16 +1,13 @@
 //! Products over an external memory by four-step transforms, against GMP.
 
-mod golden;
-mod words;
-
-use golden::{below, power};
+use crate::golden::{below, power};
+use crate::words::{AT_ONCE, Ending, Manner, Operand, Packed, SLOW, Words};
 use hearith_golden::integer_fft::four_step::{FourStep, Shape};
 use hearith_rtl as rtl;
 use hearith_verilated::Design;
 use hearith_verilated::bench::{AxiMemory, Bench, Lie, MemorySettings, Pressure, Random, Response, Rows, Sink, Source};
 use rug::Integer;
 use rug::integer::Order;
-use words::{AT_ONCE, Ending, Manner, Operand, Packed, SLOW, Words};
 
 /// `four_step_pkg::product_t`.
 #[derive(Clone, Copy, Debug, Default)]

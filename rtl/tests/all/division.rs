@@ -1,8 +1,6 @@
 //! Dividers against GMP: every dividend and divisor at tiny widths, corner and random values at full width.
 
-mod golden;
-
-use golden::{Core, below, number, odd, power};
+use crate::golden::{Core, below, number, odd, power};
 use hearith_rtl::{DIV_EXACT_9, DIV_EXACT_564, DIV_RESTORING_9, DIV_RESTORING_564};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;

@@ -1,9 +1,9 @@
 //! The encryptor over the integers against GMP: products, reductions, encryptions of both schemes as `hearith-dghv` computes them, bad input, and what is left behind.
 
-mod golden;
-mod words;
-
-use golden::{below, power};
+use crate::golden::{below, power};
+use crate::words::{
+    AT_ONCE, Command, ENCRYPT_CMNT, ENCRYPT_CNT, Encryptor, Ending, MULTIPLY, Manner, Operand, REDUCE, WIPE, stream,
+};
 use hearith_golden::integer_fft::encryption::Encryptor as Model;
 use hearith_golden::integer_fft::encryption::{Lengths as ModelLengths, Step as ModelStep, Transforms};
 use hearith_golden::integer_fft::four_step::FourStep;
@@ -11,9 +11,6 @@ use hearith_rtl as rtl;
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Pressure, Random};
 use rug::Integer;
-use words::{
-    AT_ONCE, Command, ENCRYPT_CMNT, ENCRYPT_CNT, Encryptor, Ending, MULTIPLY, Manner, Operand, REDUCE, WIPE, stream,
-};
 
 const SLOW: Manner = Manner { delay: 20, pressure: Pressure::Random(150) };
 

@@ -1,9 +1,7 @@
 //! Montgomery products against GMP: every small modulus with every pair of residues, corner and random operands at full
 //! width, bounds of the results, back-pressure, latency and interval.
 
-mod golden;
-
-use golden::{Core, Montgomery, below, number, odd, power};
+use crate::golden::{Core, Montgomery, below, number, odd, power};
 use hearith_rtl::{
     CARRY_RESOLVE_7, CARRY_RESOLVE_UNEVEN, CIOS_4, CIOS_7, CIOS_20, CIOS_100, CIOS_256, CIOS_1024, CIOS_2048, RADIX2_5,
     RADIX2_256, RADIX2_1024,

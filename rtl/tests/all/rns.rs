@@ -1,9 +1,7 @@
 //! Residue units and Barrett reductions against GMP: every input at tiny widths; corner and random values for every prime of the
 //! paper's pools and at full width.
 
-mod golden;
-
-use golden::{Core, below, number, power};
+use crate::golden::{Core, below, number, power};
 use hearith_rtl as rtl;
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random};

@@ -1,8 +1,6 @@
 //! Rows of block products against GMP: all that a row can be at tiny sizes, corner and random blocks for the paper's moduli; every cycle counted.
 
-mod golden;
-
-use golden::{below, limbs, number, power};
+use crate::golden::{below, limbs, number, power};
 use hearith_rtl as rtl;
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random};

@@ -1,9 +1,7 @@
 //! Numbers as streams of blocks against GMP: all numbers at tiny widths, corners and random ones of any length, the paper's 4096 bits; every cycle counted, back-pressure at
 //! every port, and that no number shows in the cycles.
 
-mod golden;
-
-use golden::{below, limbs, number, odd, power};
+use crate::golden::{below, limbs, number, odd, power};
 use hearith_golden::block_streams::{Products, Shape};
 use hearith_rtl as rtl;
 use hearith_verilated::Design;

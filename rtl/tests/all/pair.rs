@@ -1,9 +1,7 @@
 //! Exponentiation by two multipliers side by side against GMP: every exponent of some bits at tiny widths, exponents of any length, full
 //! width; bits that come late; the same cycles and the same products whatever exponent and base.
 
-mod golden;
-
-use golden::{Large, limbs, number, odd, power};
+use crate::golden::{Large, limbs, number, odd, power};
 use hearith_rtl::{PAIR_5, PAIR_7, PAIR_100, PAIR_1024};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};

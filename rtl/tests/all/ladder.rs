@@ -1,9 +1,7 @@
 //! Ladder segments against GMP: every exponent at a tiny width, segments in a chain, full width; the same cycles and the
 //! same multiplications whatever the exponent.
 
-mod golden;
-
-use golden::{Core, Montgomery, below, limbs, number, odd, power};
+use crate::golden::{Core, Montgomery, below, limbs, number, odd, power};
 use hearith_rtl::{LADDER_5, LADDER_5_WORDS, LADDER_96, LADDER_1024, LADDER_EXIT_96};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Random};

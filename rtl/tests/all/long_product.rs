@@ -1,8 +1,6 @@
 //! Products over memory against GMP: every number of blocks up to some, memories that answer at once, late and haltingly; cycles counted.
 
-mod golden;
-
-use golden::{below, limbs, number, power};
+use crate::golden::{below, limbs, number, power};
 use hearith_rtl as rtl;
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};

@@ -1,9 +1,7 @@
 //! Montgomery products by large digits against GMP: every small modulus with every pair of operands, corner and random operands up to
 //! 4096 bits; bounds, cycles, back-pressure.
 
-mod golden;
-
-use golden::{Core, Large, below, limbs, number, odd, power};
+use crate::golden::{Core, Large, below, limbs, number, odd, power};
 use hearith_rtl::{
     COPROC_CORE_DIGIT_50, DIGIT_5, DIGIT_7, DIGIT_100, DIGIT_512, DIGIT_1024, DIGIT_1024_272, DIGIT_2048, DIGIT_4096,
 };

@@ -163,7 +163,7 @@ fn one_case() {
 fn monitors_fire_on_what_is_broken() {
     for (case, assertion) in CASES {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
-        command.args(["--exact", "one_case", "--ignored", "--nocapture"]).env(CASE, case);
+        command.args(["--exact", "monitors::one_case", "--ignored", "--nocapture"]).env(CASE, case);
         let output = command.output().expect("this program runs");
         let text = [output.stdout, output.stderr].concat();
         let text = String::from_utf8_lossy(&text);

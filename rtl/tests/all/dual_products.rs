@@ -2,9 +2,7 @@
 //! multiplier, which has the way out in it;
 //! cycles, back-pressure, and that no number shows in them.
 
-mod golden;
-
-use golden::{below, limbs, number, odd, power};
+use crate::golden::{below, limbs, number, odd, power};
 use hearith_rtl::{COPROC_CORE_DUAL_33, DUAL_MUL_5, DUAL_MUL_20, DUAL_MUL_20_FOLDED, DUAL_MUL_128, DUAL_MUL_512};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random};

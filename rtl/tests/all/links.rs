@@ -1,13 +1,11 @@
 //! The wires of the ballot machine and the links over them (`rtl/links`): bytes and messages, each once and in order, over lines that turn bits over,
 //! between ends that are reset, silent, slow or talk too much.
 
-mod wires;
-
 use std::cell::Cell;
 
+use crate::wires::{End, Fault, Pair, Wires, crc32, frame};
 use hearith_rtl::{SPI_CONTROLLER, SPI_PERIPHERAL, UART_LINK, UART_RX, UART_TX};
 use hearith_verilated::bench::{Bench, Pressure, Random};
-use wires::{End, Fault, Pair, Wires, crc32, frame};
 
 // ---- bytes over a serial line -------------------------------------------------------------------------------------------------------
 

@@ -1,9 +1,7 @@
 //! Dual lanes against GMP: halves of Paillier decryptions, for several primes and for ciphertexts at the ends of their range; time and
 //! number of products the same for all.
 
-mod golden;
-
-use golden::{limbs, number, odd, power};
+use crate::golden::{limbs, number, odd, power};
 use hearith_rtl::{DUAL_LANE_40, DUAL_LANE_40_WORDS, DUAL_LANE_256, DUAL_LANE_256_BALANCED, DUAL_LANE_1024};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};

@@ -1,5 +1,4 @@
 //! A memory of words behind the encryptor's ports, that answers when it likes, and steps and commands as the hardware takes them.
-#![allow(dead_code, reason = "each test program uses a part")]
 
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Sink, Source};

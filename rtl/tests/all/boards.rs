@@ -90,7 +90,7 @@ fn self_test(fault: u64) -> (bool, u64) {
 /// The operation and the address of every step, from the program's own text.
 fn steps() -> Vec<(u64, u64)> {
     let number = |text: &str| u64::from_str_radix(text, 16).expect("hexadecimal digits");
-    let lines = include_str!("../../boards/self_test/self_test_program.sv").lines();
+    let lines = include_str!("../../../boards/self_test/self_test_program.sv").lines();
     let steps = lines.filter_map(|line| line.split_once("{3'd").map(|(_, rest)| rest));
     steps.map(|rest| (number(&rest[..1]), number(&rest[rest.find("17'h").expect("an address") + 4..][..5]))).collect()
 }

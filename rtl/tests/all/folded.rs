@@ -1,13 +1,10 @@
 //! Folded transforms and their products against their definition and GMP: every item at a tiny width, corner and random values at full width; every cycle counted.
 
-mod golden;
-mod pipe;
-
-use golden::{below, limbs, number, power};
+use crate::golden::{below, limbs, number, power};
+use crate::pipe::Pipe;
 use hearith_rtl as rtl;
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random};
-use pipe::Pipe;
 use rug::Integer;
 
 /// `2^2b - 2^b + 1`.

@@ -1,16 +1,13 @@
 //! Arithmetic over memory for encryption over the integers, against GMP.
 
-mod golden;
-mod words;
-
-use golden::{below, power};
+use crate::golden::{below, power};
+use crate::words::{ADD, AT_ONCE, Manner, Operand, PRODUCT, SEEDED, SLOW, SUBTRACT, Step, Unit, stream};
 use hearith_golden::integer_fft::encryption::{Encryptor as Model, Step as ModelStep};
 use hearith_golden::integer_fft::four_step::FourStep;
 use hearith_rtl as rtl;
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Pressure, Random};
 use rug::Integer;
-use words::{ADD, AT_ONCE, Manner, Operand, PRODUCT, SEEDED, SLOW, SUBTRACT, Step, Unit, stream};
 
 /// A number of so many bits: all ones, a single one, zero, or random ones.
 fn some(random: &mut Random, bits: u32) -> Integer {

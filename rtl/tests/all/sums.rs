@@ -1,8 +1,6 @@
 //! Sums and differences in limbs against GMP: all operands at tiny widths, corner and random values at full width.
 
-mod golden;
-
-use golden::{Core, below, number, odd, power};
+use crate::golden::{Core, below, number, odd, power};
 use hearith_rtl::{
     COND_SUB_6, COND_SUB_1024, MOD_ADD_5, MOD_ADD_1024, WIDE_ADD_5, WIDE_ADD_1024, WIDE_SUB_6, WIDE_SUB_1000,
 };

@@ -1,13 +1,10 @@
 //! Arithmetic modulo 2^A + 1 and 2^A - 2^B + 1 against GMP: all operands at tiny widths, corner and random values at full width; latencies counted.
 
-mod golden;
-mod pipe;
-
-use golden::{below, power};
+use crate::golden::{below, power};
+use crate::pipe::Pipe;
 use hearith_rtl as rtl;
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
-use pipe::Pipe;
 use rug::Integer;
 
 /// The modulus of a design.

@@ -1,9 +1,7 @@
 //! Encryptions in dual numbers against GMP, two votes at a time: by r^n and by a comb, under back-pressure; the cycle in which each product begins, which neither votes nor
 //! randomness move.
 
-mod golden;
-
-use golden::{below, number, odd, power};
+use crate::golden::{below, number, odd, power};
 use hearith_golden::block_streams::Dual;
 use hearith_rtl::{DUAL_ENCRYPTOR_64, DUAL_ENCRYPTOR_COMB_64};
 use hearith_verilated::Design;
