@@ -113,7 +113,7 @@ def power(lanes, bits):
     return interval(lanes) * (bits + 2) + BLOCKS
 
 
-# What the pipelines add to a reduction and to an interval (rtl/tests/block_streams.rs counts them).
+# What the pipelines add to a reduction and to an interval (rtl/tests/all/block_streams.rs counts them).
 REDUCE, POWER = 15, 20
 
 
@@ -163,7 +163,7 @@ def board_steps(bits):
     return {"ballot": 2 * mark + known_sum, "count": 2 * (1 + power), "decrypt": 2 * bits + power, "share": share}
 
 
-# Cycles that simulations counted, line and noise source included (rtl/tests/ballot_machine.rs): bits of n, digit and what.
+# Cycles that simulations counted, line and noise source included (rtl/tests/all/ballot_machine.rs): bits of n, digit and what.
 COUNTED = {(256, 64, "share"): 582000, (2048, 256, "ballot"): 7856726}
 
 
@@ -305,7 +305,7 @@ Written by `synth/ballot.py` ({tools}). *Paper* is Gomez, Turino and Gorbea, "Ha
 
 **What cannot be compared.** The paper's figures come from Vivado, placed and routed on a Spartan-7; ours are Yosys's, mapped to the same primitives (LUT6, flip-flop, DSP48E1, block
 RAM of 36 kbit) before placement, with the hierarchy kept. Rates are cycles at the paper's 100 MHz, which no tool here has shown for this part. Cycles are from the first block's
-being taken to the last one's being given, both included, and counted in simulations (`rtl/tests/block_streams.rs`, `rtl/tests/dual_encryptor.rs`) up to the sizes said in
+being taken to the last one's being given, both included, and counted in simulations (`rtl/tests/all/block_streams.rs`, `rtl/tests/all/dual_encryptor.rs`) up to the sizes said in
 [docs/block-streams.md](../../docs/block-streams.md); those of larger exponents follow from the formulas there. *Not run*: not synthesised when this page was written.
 
 ## Table I: multipliers

@@ -48,7 +48,7 @@ PAPER_RIVALS = [
 ]
 
 # Whole devices for a key of 512 bits with one multiplier and four contexts, and the cycles that they take for four encryptions, as a test counts them
-# (crates/simulated/tests/coproc.rs); digits and words as there.
+# (crates/simulated/tests/all/coproc.rs); digits and words as there.
 DEVICE_KEY = 512
 DEVICES = {"mont_mul_cios": (0, 187776), "mont_mul_digit": (1, 375152), "dual_mul": (2, 225177)}
 

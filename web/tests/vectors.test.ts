@@ -1,4 +1,4 @@
-/** What the Rust crate wrote is verified here; what is written here is verified there (crates/election/tests/browser.rs). */
+/** What the Rust crate wrote is verified here; what is written here is verified there (crates/election/tests/all/browser.rs). */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";

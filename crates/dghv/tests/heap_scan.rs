@@ -14,7 +14,8 @@
 //! looked for; single bits of a message or of a subset; super-size products in CMNT's encryption, which docs/dghv.md says are not wiped;
 //! the stack and the registers; memory that is never freed.
 
-#[allow(dead_code)]
+#[path = "all/reference/mod.rs"]
+#[allow(dead_code, reason = "the other tests use the rest")]
 mod reference;
 
 use hearith_arith::Engine;

@@ -1,7 +1,8 @@
 //! Writes an election under a key of 512 bits as the test vectors of other implementations: `tests/vectors/election.json`, or with the argument
 //! `one-holder` one whose tally the organiser opens: `tests/vectors/one_holder.json`. Every run makes another one.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common/mod.rs"]
+#[allow(dead_code, reason = "the tests use the rest")]
 mod common;
 
 use common::{Running, choices, key, opened, opened_result, whole};

@@ -1,5 +1,7 @@
 //! Whoever follows a board keeps little of a ballot: neither its ciphertexts nor its proofs, however many voters there are.
 
+#[path = "all/common/mod.rs"]
+#[allow(dead_code, reason = "the other tests use the rest")]
 mod common;
 
 use common::{POLICY, Running, contest};

@@ -17,6 +17,8 @@
 //! Not covered: key generation, in which the crates that search for primes leave copies (SECURITY.md says so); the stack and
 //! the registers; memory that is never freed.
 
+#[path = "all/common/mod.rs"]
+#[allow(dead_code, reason = "the other tests use the rest")]
 mod common;
 
 use common::{bytes_be, engines};

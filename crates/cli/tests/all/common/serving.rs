@@ -1,0 +1,62 @@
+//! A service beside the tests.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use super::Place;
+
+/// A service that runs in the background.
+pub struct Service {
+    child: Child,
+    pub address: String,
+    pub metrics: Option<String>,
+    pub url: String,
+}
+
+impl Service {
+    pub fn start(place: &Place, line: &str) -> Self {
+        Self::of(place, &format!("serve {line}"))
+    }
+
+    /// Whatever command listens.
+    pub fn of(place: &Place, line: &str) -> Self {
+        let line = format!("{line} --listen 127.0.0.1:0 --json");
+        let mut child = place.command(line.split_whitespace()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let log: Value = lines.find_map(|line| serde_json::from_str(&line.unwrap()).ok()).expect("it logs");
+        // Somebody must read what it logs.
+        std::thread::spawn(move || lines.for_each(drop));
+        let address = log["address"].as_str().expect("it says where it listens").to_owned();
+        let metrics = log["metrics"].as_str().map(str::to_owned);
+        Self { child, url: format!("http://{address}"), address, metrics }
+    }
+
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    pub fn end(mut self, name: &str) -> Option<i32> {
+        self.signal(name);
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a service shows over HTTP.
+pub fn shown(address: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}

@@ -1,0 +1,451 @@
+//! FHE over the integers: keys, encrypted bits, circuits.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::LazyLock;
+
+use crate::common::{self, Place, Run};
+use hearith_dghv::circuit::{Circuit, library};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The option by which everything is asked.
+const INSECURE: &str = "--insecure-historical-parameters";
+/// Circuits of the library.
+const CIRCUITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dghv/circuits");
+
+/// Keys made once for all tests of this program.
+static KEYS: LazyLock<TempDir> = LazyLock::new(|| {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, options) in [
+        ("cnt", "--scheme cnt --parameters toy"),
+        ("short", "--scheme cnt --parameters toy --short-coefficients --without-recryption"),
+        ("cmnt", "--scheme cmnt --parameters toy"),
+        ("ladder", "--scheme cnt --parameters toy --short-coefficients --without-recryption --ladder 6"),
+    ] {
+        let made = common::program()
+            .args(["dghv", "keygen", INSECURE, "--quiet", "--out"])
+            .arg(directory.path().join(name))
+            .args(options.split_whitespace())
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{made:?}");
+    }
+    directory
+});
+
+/// A place with the toy keys in `cnt/`, `short/`, `cmnt/` and `ladder/`, and two files of bits.
+fn place() -> Place {
+    let place = Place::new();
+    for name in ["cnt", "short", "cmnt", "ladder"] {
+        fs::create_dir(place.file(name)).unwrap();
+        for file in ["public.dghv", "private.dghv"] {
+            fs::copy(KEYS.path().join(name).join(file), place.file(name).join(file)).unwrap();
+        }
+    }
+    place.write("a.txt", "0\n0\n1\n1\n");
+    place.write("b.txt", "0\n1\n0\n1\n");
+    place
+}
+
+/// The line with the option.
+fn insecure(line: &str) -> String {
+    format!("dghv {INSECURE} {line}")
+}
+
+/// A place in which both files are encrypted under a key.
+fn encrypted(key: &str) -> Place {
+    let place = place();
+    for name in ["a", "b"] {
+        place.ok(&insecure(&format!("encrypt --key {key}/public.dghv {name}.txt --out {name}.dghv")));
+    }
+    place
+}
+
+fn fails(place: &Place, line: &str, expected: &str) {
+    place.fails(&insecure(line), expected);
+}
+
+fn inspected(place: &Place, file: &str) -> Value {
+    serde_json::from_str(&place.ok(&format!("dghv inspect --json {file}")).text()).unwrap()
+}
+
+/// Rewrites a file with some bytes changed.
+fn craft(place: &Place, from: &str, to: &str, change: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = fs::read(place.file(from)).unwrap();
+    change(&mut bytes);
+    place.write(to, bytes);
+}
+
+#[test]
+fn bits_are_added_and_multiplied() {
+    // Fresh bits of `cnt` are recrypted before they are multiplied.
+    for key in ["short", "cmnt", "cnt"] {
+        let place = encrypted(key);
+        for (command, expected) in [("add", "0\n1\n1\n0\n"), ("multiply", "0\n0\n0\n1\n")] {
+            let run = place.ok(&insecure(&format!("{command} --key {key}/public.dghv a.dghv b.dghv --out c.dghv")));
+            assert!(run.complaints()[0].starts_with(&format!("{command}: 4 rows in ")), "{}", run.stderr);
+            place.ok(&insecure(&format!("decrypt --key {key}/private.dghv c.dghv --out c.txt")));
+            assert_eq!(place.read("c.txt"), expected, "{key} {command}");
+        }
+    }
+}
+
+#[test]
+fn fresh_bits_decrypt_under_every_key() {
+    for key in ["cnt", "short", "cmnt"] {
+        let place = encrypted(key);
+        for engine in ["serial", "cpu"] {
+            let run = place.ok(&insecure(&format!("decrypt --engine {engine} --key {key}/private.dghv b.dghv")));
+            assert_eq!(run.text(), "0\n1\n0\n1\n");
+        }
+    }
+}
+
+#[test]
+fn standard_input_and_output() {
+    let place = place();
+    let line = insecure("encrypt --quiet --key short/public.dghv - --out -");
+    let run = place.run_with(&line, b"1\r\n0\n 1");
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let back = place.run_with(&insecure("decrypt --quiet --key short/private.dghv -"), &run.stdout);
+    assert_eq!((back.status, back.text()), (Some(0), "1\n0\n1\n".to_owned()));
+    let empty = place.run_with(&line, b"");
+    let back = place.run_with(&insecure("decrypt --quiet --key short/private.dghv -"), &empty.stdout);
+    assert_eq!((back.status, back.text()), (Some(0), String::new()));
+}
+
+#[test]
+fn a_circuit_is_computed_on_encrypted_bits() {
+    let place = place();
+    let text = fs::read_to_string(format!("{CIRCUITS}/adder8.txt")).unwrap();
+    let adder = Circuit::parse(&text).unwrap();
+    place.write("adder8.txt", text);
+    let bits = |number: u32, count: usize| (0..count).map(|bit| format!("{}\n", number >> bit & 1)).collect::<String>();
+    for (key, a, b) in [("cnt", 201, 99), ("cmnt", 77, 255)] {
+        for (name, number) in [("a", a), ("b", b)] {
+            place.write(&format!("{name}.txt"), bits(number, 8));
+            place.ok(&insecure(&format!("encrypt --key {key}/public.dghv {name}.txt --out {name}.dghv")));
+        }
+        let line = format!("evaluate --key {key}/public.dghv --circuit adder8.txt a.dghv b.dghv --out sum.dghv");
+        let run = place.ok(&insecure(&line));
+        assert!(run.stderr.contains("evaluate: 16 rows to 9 in "), "{}", run.stderr);
+        assert!(run.stderr.contains(&format!("{} gates, 8 of them AND; ", adder.gates())), "{}", run.stderr);
+        place.ok(&insecure(&format!("decrypt --key {key}/private.dghv sum.dghv --out sum.txt")));
+        assert_eq!(place.read("sum.txt"), bits(a + b, 9), "{key}");
+    }
+}
+
+#[test]
+fn without_recryption_circuits_are_shallow() {
+    let place = encrypted("short");
+    let evaluate = |circuit: &str, files: &str| {
+        insecure(&format!("evaluate --key short/public.dghv --circuit {circuit} {files} --out c.dghv"))
+    };
+    place.write("adder2.txt", library::adder(2).to_string());
+    place.write("adder4.txt", library::adder(4).to_string());
+    let refused = "adder4.txt: noise of up to ";
+    place.fails(&evaluate("adder4.txt", "a.dghv b.dghv"), refused);
+    let run = place.run(&evaluate("adder4.txt", "a.dghv b.dghv"));
+    assert!(run.stderr.ends_with("(a key with recryption would go on)\n"), "{}", run.stderr);
+    for name in ["a", "b"] {
+        place.write(&format!("{name}.txt"), "1\n1\n");
+        place.ok(&insecure(&format!("encrypt --key short/public.dghv {name}.txt --out {name}.dghv")));
+    }
+    let run = place.ok(&evaluate("adder2.txt", "a.dghv b.dghv"));
+    assert!(run.stderr.contains("; 0 recryptions"), "{}", run.stderr);
+    assert_eq!(place.ok(&insecure("decrypt --key short/private.dghv c.dghv")).text(), "0\n1\n1\n");
+}
+
+#[test]
+fn bits_go_down_a_ladder() {
+    let place = encrypted("ladder");
+    let level = |file: &str| inspected(&place, file)["level"].as_u64().unwrap();
+    let noise = |file: &str| inspected(&place, file)["rows"][0]["noise"].as_f64().unwrap();
+    let said = inspected(&place, "ladder/public.dghv");
+    let secrets: Vec<u64> = said["ladder"].as_array().unwrap().iter().map(|bits| bits.as_u64().unwrap()).collect();
+    assert_eq!((secrets.len(), said["level"].as_u64()), (6, Some(0)));
+    assert!(secrets.is_sorted_by(|a, b| a > b) && secrets[0] < said["lengths"]["secret"].as_u64().unwrap());
+    let text = place.ok("dghv inspect ladder/public.dghv").text();
+    assert!(
+        text.contains(&format!("  ladder     6 levels below, p {} to {} bits\n", secrets[0], secrets[5])),
+        "{text}"
+    );
+    assert!(place.ok("dghv inspect cnt/public.dghv").text().contains("  ladder     no\n"));
+
+    // A level at a time, or some at once; noise goes with each.
+    let switch = |from: &str, to: &str| insecure(&format!("switch --key ladder/public.dghv {from} --out {to}"));
+    let run = place.ok(&switch("a.dghv", "a1.dghv"));
+    assert!(run.stderr.contains("switch: 4 rows in ") && run.stderr.contains("level 0 to level 1"), "{}", run.stderr);
+    place.ok(&switch("--level 2 a1.dghv", "a2.dghv"));
+    place.ok(&switch("--level 2 b.dghv", "b2.dghv"));
+    assert_eq!([level("a.dghv"), level("a1.dghv"), level("a2.dghv"), level("b2.dghv")], [0, 1, 2, 2]);
+    assert!(noise("a.dghv") > noise("a1.dghv") + 50.0 && noise("a1.dghv") > noise("a2.dghv") + 40.0);
+    assert!(place.ok("dghv inspect a2.dghv").text().contains("  level      2\n"));
+    assert_eq!(place.ok(&insecure("decrypt --key ladder/private.dghv b2.dghv")).text(), "0\n1\n0\n1\n");
+
+    // Files of two levels meet at the lower one; eight bits are multiplied by none of the key's own products.
+    for (command, expected) in [("add", "0\n1\n1\n0\n"), ("multiply", "0\n0\n0\n1\n")] {
+        place.ok(&insecure(&format!("{command} --key ladder/public.dghv a1.dghv b2.dghv --out c.dghv")));
+        assert_eq!(level("c.dghv"), 2);
+        assert_eq!(place.ok(&insecure("decrypt --key ladder/private.dghv c.dghv")).text(), expected);
+    }
+    place.write("adder4.txt", library::adder(4).to_string());
+    let evaluate =
+        |key: &str| insecure(&format!("evaluate --key {key} --circuit adder4.txt a.dghv b.dghv --out s.dghv"));
+    let run = place.ok(&evaluate("ladder/public.dghv"));
+    assert!(
+        run.stderr.contains("; 0 recryptions, ") && run.stderr.contains(" switches down to level "),
+        "{}",
+        run.stderr
+    );
+    assert!(level("s.dghv") > 2);
+    // 12 and 10, the first bits lowest.
+    assert_eq!(place.ok(&insecure("decrypt --key ladder/private.dghv s.dghv")).text(), "0\n1\n1\n0\n1\n");
+}
+
+#[test]
+fn switches_that_cannot_be() {
+    let place = encrypted("ladder");
+    let switch = |key: &str, input: &str| format!("switch --key {key}/public.dghv {input} --out c.dghv");
+    place.ok(&insecure("switch --key ladder/public.dghv --level 6 a.dghv --out a6.dghv"));
+    let refused = "a6.dghv: no way from level 6 to level 7: the key has 6 levels below its own (bits only go down)";
+    fails(&place, &switch("ladder", "a6.dghv"), refused);
+    fails(&place, &switch("ladder", "--level 5 a6.dghv"), "a6.dghv: no way from level 6 to level 5");
+    fails(&place, &switch("short", "a.dghv"), "a.dghv: encrypted under key ");
+    place.ok(&insecure("encrypt --key short/public.dghv a.txt --out s.dghv"));
+    let refused =
+        "s.dghv: no way from level 0 to level 1: the key has 0 levels below its own (hearith dghv keygen --ladder";
+    fails(&place, &switch("short", "s.dghv"), refused);
+    let length = fs::read(place.file("a.dghv")).unwrap().len();
+    craft(&place, "a.dghv", "cut.dghv", |bytes| bytes.truncate(length - 5000));
+    fails(&place, &switch("ladder", "cut.dghv"), "cut.dghv: row 4: truncated");
+    craft(&place, "ladder/public.dghv", "cut", |bytes| bytes.truncate(100_000));
+    fails(&place, "switch --key cut a.dghv --out c.dghv", "cut: truncated: the file ends in the middle of its content");
+    // Noise that a switch would take away.
+    for file in ["p.dghv", "q.dghv"] {
+        let from = if file == "p.dghv" { "a.dghv" } else { "p.dghv" };
+        place.ok(&insecure(&format!("multiply --key ladder/public.dghv {from} {from} --out {file}")));
+    }
+    let line = "multiply --key ladder/public.dghv q.dghv q.dghv --out c.dghv";
+    fails(&place, line, "q.dghv: row 1: noise of up to ");
+    let run = place.run(&insecure(line));
+    assert!(run.stderr.ends_with("(hearith dghv switch takes noise away first)\n"), "{}", run.stderr);
+    let keygen = |what: &str| format!("keygen --scheme cmnt --out new --parameters {what}");
+    fails(&place, &keygen("medium --ladder 3"), "a ladder of these parameters takes ");
+    fails(&place, &keygen("toy --ladder 99"), "a ladder of 99 rungs, and these parameters have room for 1 to 16");
+    fails(&place, &keygen("toy --ladder 0"), "a ladder of 0 rungs");
+    assert!(!place.file("new").exists());
+}
+
+#[test]
+fn every_command_asks_by_name() {
+    let place = encrypted("short");
+    let before = place.files();
+    for line in [
+        "keygen --scheme cnt --parameters toy --out new",
+        "encrypt --key short/public.dghv a.txt --out c.dghv",
+        "add --key short/public.dghv a.dghv b.dghv --out c.dghv",
+        "multiply --key short/public.dghv a.dghv b.dghv --out c.dghv",
+        "evaluate --key short/public.dghv --circuit x.txt a.dghv --out c.dghv",
+        "switch --key ladder/public.dghv a.dghv --out c.dghv",
+        "decrypt --key short/private.dghv a.dghv --out c.txt",
+    ] {
+        let words = ["dghv"].into_iter().chain(line.split_whitespace());
+        // Asking for weak keys of the other scheme is not asking for these.
+        let run = Run::of(place.strict(words).arg("--insecure-key").output().unwrap());
+        run.failed(
+            line,
+            "every key of these schemes is broken and protects nothing (--insecure-historical-parameters)",
+        );
+        assert_eq!(place.files(), before, "{line}");
+    }
+    let run = place.ok(&insecure("add --quiet --key short/public.dghv a.dghv b.dghv --out c.dghv"));
+    let warning = "hearith: short/public.dghv: warning: a key of cnt toy with short coefficients is INSECURE\n";
+    assert_eq!(run.stderr, warning);
+    place.ok(&format!("dghv add --key short/public.dghv a.dghv b.dghv --out c.dghv {INSECURE}"));
+}
+
+#[test]
+fn the_private_key_is_its_owners_and_a_key_is_not_replaced_unless_forced() {
+    let place = place();
+    let line = insecure("keygen --scheme cmnt --parameters toy --out new/deep");
+    place.ok(&line);
+    let mode = |file: &str| fs::metadata(place.file(file)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("new/deep/private.dghv"), 0o600);
+    assert_ne!(mode("new/deep/public.dghv") & 0o400, 0);
+    let before = fs::read(place.file("new/deep/private.dghv")).unwrap();
+    place.fails(&line, "new/deep/private.dghv: there is a key already; --force would replace it");
+    place.ok(&format!("{line} --force"));
+    assert_ne!(fs::read(place.file("new/deep/private.dghv")).unwrap(), before);
+
+    place.write("bit.txt", "1\n");
+    place.ok(&insecure("encrypt --key new/deep/public.dghv bit.txt --out bit.dghv"));
+    fs::set_permissions(place.file("new/deep/private.dghv"), fs::Permissions::from_mode(0o644)).unwrap();
+    let run = place.ok(&insecure("decrypt --quiet --key new/deep/private.dghv bit.dghv"));
+    let warning =
+        "new/deep/private.dghv: warning: others than its owner can read this private key (chmod 600 mends it)";
+    assert!(run.stderr.contains(warning), "{}", run.stderr);
+}
+
+#[test]
+fn parameters_that_are_none() {
+    let place = place();
+    let keygen =
+        |scheme: &str, parameters: &str| format!("keygen --scheme {scheme} --parameters {parameters} --out new");
+    fails(&place, &keygen("dghv", "toy"), "unknown scheme: known are cmnt, cnt");
+    fails(&place, &keygen("cnt", "tiny"), "unknown parameters: known are toy, small, medium, large (or a file");
+    place.write("set.txt", "toy = {'lam': 42}");
+    fails(&place, &keygen("cnt", "set.txt"), "set.txt: the parameter 'rho' is missing");
+    fails(&place, &keygen("cmnt", "set.txt"), "set.txt: the published program's parameters are those of cnt");
+    place.write("set.txt", "{'lam':42,'rho':26,'eta':988,'gam':147456,'alpha':970,'tau':158}");
+    fails(&place, &keygen("cnt", "set.txt"), "set.txt: parameters: a fresh ciphertext would not decrypt");
+    assert!(!place.file("new").exists());
+}
+
+#[test]
+fn parameters_of_the_published_program() {
+    let place = place();
+    let toy = "toy={'ty':\"toy\",'lam':42,'rho':26,'eta':988,'gam':147456,'Theta':150,'pksize':0.076519,'seclevel':42.0,\
+               'alpha':936,'tau':158}";
+    place.write("toy.txt", toy);
+    place.ok(&insecure("keygen --scheme cnt --parameters toy.txt --out new"));
+    assert_eq!(inspected(&place, "new/public.dghv")["parameters"], "toy");
+    place.write("other.txt", "{'lam':10,'rho':8,'eta':300,'gam':4000,'alpha':30,'tau':20}");
+    place.ok(&insecure("keygen --scheme cnt --parameters other.txt --out other_lengths"));
+    let said = inspected(&place, "other_lengths/private.dghv");
+    assert_eq!((&said["parameters"], &said["lengths"]["modulus"]), (&Value::Null, &4000.into()));
+    place.ok(&insecure("encrypt --key other_lengths/public.dghv a.txt --out a.dghv"));
+    assert_eq!(place.ok(&insecure("decrypt --key other_lengths/private.dghv a.dghv")).text(), "0\n0\n1\n1\n");
+}
+
+#[test]
+fn inspecting_tells_noise_and_levels() {
+    let place = encrypted("cmnt");
+    place.ok(&insecure("multiply --key cmnt/public.dghv a.dghv b.dghv --out c.dghv"));
+    let (fresh, product) = (inspected(&place, "a.dghv"), inspected(&place, "c.dghv"));
+    let (public, private) = (inspected(&place, "cmnt/public.dghv"), inspected(&place, "cmnt/private.dghv"));
+    assert_eq!((&fresh["kind"], &fresh["scheme"]), (&"encrypted bits".into(), &"cmnt".into()));
+    assert_eq!((&fresh["parameters"], &fresh["insecure"]), (&"toy".into(), &true.into()));
+    assert_eq!(public["recryption"], true);
+    assert_eq!((&public["kind"], &private["kind"]), (&"public key".into(), &"private key".into()));
+    assert!([&fresh, &product, &private].iter().all(|said| said["key"] == public["key"]));
+    let row = |said: &Value, name: &str| said["rows"][3][name].as_f64().unwrap();
+    assert_eq!(fresh["rows"].as_array().unwrap().len(), 4);
+    assert!((row(&product, "noise") - 2.0 * row(&fresh, "noise")).abs() < 0.2);
+    assert_eq!(row(&product, "levels_left"), row(&fresh, "levels_left") - 1.0);
+    let text = place.ok("dghv inspect c.dghv").text();
+    let key = public["key"].as_str().unwrap();
+    for part in ["encrypted bits\n", "cmnt toy INSECURE", key, "  rows 1 to 4: noise ", "multiplications left"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert_eq!(place.ok("inspect c.dghv").text(), text, "the general command knows these files too");
+    let piped = place.run_with("dghv inspect -", &fs::read(place.file("c.dghv")).unwrap());
+    assert_eq!(piped.text(), text.replace("c.dghv", "standard input"), "{}", piped.stderr);
+    assert!(!place.ok("dghv inspect cmnt/private.dghv").text().contains("prime"));
+}
+
+#[test]
+fn files_that_are_wrong_are_named() {
+    let place = encrypted("short");
+    let decrypt = |file: &str| format!("decrypt --key short/private.dghv {file} --out c.txt");
+    let length = fs::read(place.file("a.dghv")).unwrap().len();
+    craft(&place, "a.dghv", "cut.dghv", |bytes| bytes.truncate(length - 5000));
+    fails(&place, &decrypt("cut.dghv"), "cut.dghv: row 4: truncated: the file ends in the middle of its content");
+    fails(&place, "inspect cut.dghv", "cut.dghv: row 4: truncated");
+    craft(&place, "a.dghv", "bent.dghv", |bytes| bytes[1000] ^= 1);
+    fails(
+        &place,
+        &decrypt("bent.dghv"),
+        "bent.dghv: damaged or tampered with: the checksum is not that of the content",
+    );
+    fails(
+        &place,
+        "add --key short/public.dghv bent.dghv b.dghv --out c.dghv",
+        "bent.dghv: damaged or tampered with: the checksum",
+    );
+    craft(&place, "a.dghv", "new.dghv", |bytes| bytes[8] = 7);
+    fails(&place, &decrypt("new.dghv"), "new.dghv: version 7 of the format, and this program reads versions 1 to 2");
+    fails(&place, &decrypt("a.txt"), "a.txt: not a file of FHE over the integers");
+    fails(&place, &decrypt("short/public.dghv"), "short/public.dghv: holds a public key, not encrypted bits");
+    fails(&place, &decrypt("missing.dghv"), "missing.dghv: cannot read: No such file or directory");
+    let key = |key: &str| format!("encrypt --key {key} a.txt --out c.dghv");
+    fails(&place, &key("short/private.dghv"), "short/private.dghv: holds a private key, not a public key");
+    fails(&place, &key("keys/public.json"), "keys/public.json: not a file of FHE over the integers");
+    fails(&place, &key("short"), "short: cannot read: is a directory");
+    craft(&place, "short/public.dghv", "bent", |bytes| bytes[70] ^= 1);
+    fails(&place, &key("bent"), "bent: damaged or tampered with");
+    fails(&place, "decrypt --key short/public.dghv a.dghv", "short/public.dghv: holds a public key, not a private key");
+    fails(&place, &decrypt("a.dghv").replace("c.txt", "a.dghv"), "a.dghv: the output would replace the input");
+}
+
+#[test]
+fn keys_and_batches_that_do_not_belong_together() {
+    let place = encrypted("short");
+    fails(&place, "decrypt --key cmnt/private.dghv a.dghv --out c.txt", "a.dghv: encrypted under key ");
+    place.write("one.txt", "1\n");
+    place.ok(&insecure("encrypt --key short/public.dghv one.txt --out one.dghv"));
+    place.ok(&insecure("encrypt --key cnt/public.dghv a.txt --out other.dghv"));
+    let add = |right: &str| format!("add --key short/public.dghv a.dghv {right} --out c.dghv");
+    fails(&place, &add("one.dghv"), "one.dghv: 1 rows, and a.dghv has 4");
+    fails(&place, &add("other.dghv"), "other.dghv: encrypted under key ");
+    // The scheme's lengths as in another file, the id as in this one.
+    let header = fs::read(place.file("other.dghv")).unwrap()[12..40].to_vec();
+    craft(&place, "a.dghv", "foreign.dghv", |bytes| bytes[12..40].copy_from_slice(&header));
+    fails(&place, &add("foreign.dghv"), "foreign.dghv: its parameters are not those of the key that it names");
+}
+
+#[test]
+fn noise_that_would_be_too_much_is_refused() {
+    let place = encrypted("short");
+    let mut file = "a.dghv".to_owned();
+    for round in 1..=2 {
+        let next = format!("p{round}.dghv");
+        place.ok(&insecure(&format!("multiply --key short/public.dghv {file} {file} --out {next}")));
+        file = next;
+    }
+    assert_eq!(inspected(&place, &file)["rows"][0]["levels_left"], 0);
+    let line = format!("multiply --key short/public.dghv {file} {file} --out c.dghv");
+    fails(&place, &line, &format!("{file}: row 1: noise of up to "));
+    assert_eq!(place.ok(&insecure(&format!("decrypt --key short/private.dghv {file}"))).text(), "0\n0\n1\n1\n");
+}
+
+#[test]
+fn bits_that_are_none() {
+    let place = place();
+    for (content, line) in [("1\n2\n", 2), ("0\n\n1\n", 2), ("true\n", 1)] {
+        place.write("bad.txt", content);
+        let expected = format!("bad.txt: line {line}: neither 0 nor 1");
+        fails(&place, "encrypt --key short/public.dghv bad.txt --out c.dghv", &expected);
+    }
+}
+
+#[test]
+fn circuits_that_are_none() {
+    let place = encrypted("cmnt");
+    let evaluate = |files: &str| format!("evaluate --key cmnt/public.dghv --circuit bad.txt {files} --out c.dghv");
+    let circuit = |text: &str| place.write("bad.txt", text);
+    circuit("2 6\n1 4\n1 1\n\n2 1 0 5 4 AND\n2 1 4 1 5 XOR\n");
+    fails(&place, &evaluate("a.dghv"), "bad.txt: line ");
+    let run = place.run(&insecure(&evaluate("a.dghv")));
+    assert!(run.stderr.contains("loop"), "{}", run.stderr);
+    circuit("1 9\n2 4 4\n1 1\n\n2 1 0 4 8 AND\n");
+    place.ok(&insecure(&evaluate("a.dghv b.dghv")));
+    fs::remove_file(place.file("c.dghv")).unwrap();
+    fails(&place, &evaluate("a.dghv"), "bad.txt: the circuit's input values and the files given differ: 2 and 1");
+    circuit("1 8\n2 4 3\n1 1\n\n2 1 0 4 7 AND\n");
+    fails(&place, &evaluate("a.dghv b.dghv"), "b.dghv: 4 rows, and input value 2 of the circuit has 3 bits");
+    circuit("");
+    fails(&place, &evaluate("a.dghv b.dghv"), "bad.txt: line ");
+    fails(&place, &evaluate("a.dghv").replace("bad.txt", "missing.txt"), "missing.txt: cannot read: No such file");
+}
+
+#[test]
+fn the_circuits_of_the_library_are_read() {
+    for file in fs::read_dir(CIRCUITS).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "txt") {
+            Circuit::parse(&fs::read_to_string(&path).unwrap()).unwrap();
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! An election from beginning to end, through the program.
+
+use crate::common::{Place, Run};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+const CONTESTS: &str = r#"[
+  { "title": "Chair", "candidates": ["Ada", "Bo = B.", "Cy"], "method": { "choose": { "at_most": 1 } } },
+  { "title": "A new roof?", "candidates": ["yes", "no"], "method": "yes_no" },
+  { "title": "Colour", "candidates": ["red", "green"], "method": "plurality" }
+]"#;
+
+const VOTERS: &str = "voter,weight\nann,\nben,1\ncleo,2\ndan,1\n";
+
+const VOTES: &str = "Colour,voter,Chair,A new roof?\nred,ann,Ada,yes\ngreen,ben,Bo = B.,no\nred,cleo,,yes\n";
+
+const RESULT: &str = "Chair\n  Ada               1\n  Bo = B.           2\n  Cy                0\n\
+                      A new roof?\n  yes           4\n  no            1\nColour\n  red             3\n  green           2\n";
+
+/// An election that voting has begun in.
+fn open(sharing: &str) -> Place {
+    let place = Place::new();
+    place.write("contests.json", CONTESTS);
+    place.write("voters.csv", VOTERS);
+    place.write("votes.csv", VOTES);
+    words(
+        &place,
+        &["election", "init", "--title", "The club", "--contests", "contests.json", "--revoting", "--out", "club"],
+    );
+    place.ok(&format!("election ceremony club --bits 512 {sharing} --out secret"));
+    place.ok("election register club voters.csv --out credentials.jsonl --open");
+    place
+}
+
+fn words(place: &Place, words: &[&str]) -> Run {
+    let run = Run::of(place.command(words).output().unwrap());
+    assert_eq!(run.status, Some(0), "{words:?}: {}", run.stderr);
+    run
+}
+
+/// The same with the three of the table's votes, one that was challenged, and one that was prepared and cast.
+fn voted(sharing: &str) -> Place {
+    let place = open(sharing);
+    place.ok("election vote club --credential credentials.jsonl --ballots votes.csv");
+    let vote = ["election", "vote", "club", "--credential", "credentials.jsonl", "--voter", "dan"];
+    let choose = ["--choose", "Chair=Bo = B.", "--choose", "A new roof?=yes", "--choose", "Colour=green"];
+    for file in ["first", "second"] {
+        let run = words(&place, &[&vote[..], &choose, &["--prepare", file]].concat());
+        assert!(run.text().starts_with("NOT CAST YET"), "{}", run.text());
+        assert_eq!(fs::metadata(place.file(file)).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let run = place.ok("election challenge club first --credential credentials.jsonl");
+    assert!(run.text().ends_with("Chair: Bo = B.\nA new roof?: yes\nColour: green\n"), "{}", run.text());
+    let again = "election vote club --credential credentials.jsonl --cast first";
+    place.fails(again, "contest 0, mark 0: the ciphertext is on the board already");
+    let run = place.ok("election vote club --credential credentials.jsonl --cast second --receipt receipt.json");
+    let tracker = run.text().lines().last().unwrap().strip_prefix("tracker ").unwrap().replace(' ', "");
+    let run = place.ok(&format!("election audit club --tracker {tracker} --receipt receipt.json --voters"));
+    assert!(run.text().contains("the ballot of 'dan' is entry 7: it counts"), "{}", run.text());
+    assert!(run.text().contains("the receipt is of entry 7"), "{}", run.text());
+    assert!(run.text().contains("voted      ann\n"), "{}", run.text());
+    place.ok("election tally club");
+    place
+}
+
+#[test]
+fn trustees_decrypt_what_voters_cast() {
+    let place = voted("--shares 2/3");
+    for trustee in [1, 3] {
+        place.ok(&format!(
+            "election decrypt-share club/record --share secret/share-{trustee}.json --out {trustee}.json"
+        ));
+    }
+    // Too few at first; then the other one.
+    let run = place.run("election finish club 3.json");
+    run.failed("finish", "club: 1 shares, and it takes 2");
+    assert_eq!(place.ok("election finish club 1.json").text(), RESULT);
+    let run = place.ok("election verify club/record");
+    assert!(run.text().ends_with(RESULT), "{}", run.text());
+    assert!(run.text().contains("ballots    good  4 ballots, all proofs\n"), "{}", run.text());
+    assert!(run.text().contains("challenges good  1 challenged ballots opened\n"), "{}", run.text());
+    let json = place.ok("election verify club --json").text();
+    assert!(json.contains("\"verified\":true") && json.contains("[[1,2,0],[4,1],[3,2]]"), "{json}");
+    // A key of 512 bits is taken where that is asked for alone.
+    let strict = Run::of(place.strict(["election", "verify", "club/record"]).output().unwrap());
+    assert_eq!(strict.status, Some(1), "{}", strict.stderr);
+    for secret in ["club/organiser.json", "club/board.json", "credentials.jsonl", "secret/share-1.json"] {
+        assert_eq!(fs::metadata(place.file(secret)).unwrap().permissions().mode() & 0o777, 0o600, "{secret}");
+    }
+}
+
+#[test]
+fn one_holder_decrypts_alone() {
+    let place = voted("");
+    assert_eq!(place.ok("election finish club --key secret/private.json").text(), RESULT);
+    assert!(place.ok("election verify club/record").text().ends_with(RESULT));
+}
+
+#[test]
+fn spoiled_records_are_refuted_by_name() {
+    let place = voted("");
+    let board = "club/record/board/00000000.jsonl";
+    let lines = place.read(board);
+    let refuted = |text: &str, expected: &str| {
+        place.write(board, text);
+        let run = place.run("election verify club/record");
+        assert_eq!(run.status, Some(1), "{}", run.stderr);
+        let last = run.complaints().last().unwrap().to_string();
+        assert!(last.starts_with(&format!("hearith: club/record: NOT VERIFIED, failed: {expected}")), "{last}");
+    };
+    refuted(&lines.replace("\"cleo\"", "\"chloe\""), "chain");
+    let cut: String = lines.lines().take(6).map(|line| [line, "\n"].concat()).collect();
+    refuted(&cut, "heads; first: a head of ");
+    refuted("", "heads");
+    place.write(board, &lines);
+    // Copies and heads of another board.
+    fs::create_dir_all(place.file("copy/board")).unwrap();
+    place.write("copy/board/00000000.jsonl", &cut);
+    let run = place.ok("election audit club/record copy");
+    assert!(run.text().contains("the copies have 6 entries in common, and the first goes on"), "{}", run.text());
+    place.write("copy/board/00000000.jsonl", lines.replace("\"cleo\"", "\"chloe\""));
+    let run = place.run("election audit club/record copy");
+    assert_eq!((run.status, run.complaints().len()), (Some(1), 1), "{}", run.stderr);
+    assert!(run.stderr.contains("copy: differs from club/record at entry 1"), "{}", run.stderr);
+    place.ok("election audit club/record --heads club/record/heads.jsonl");
+    let other = open("");
+    let heads = other.read("club/record/heads.jsonl");
+    place.write("heads.jsonl", heads);
+    let run = place.run("election audit club/record --heads heads.jsonl");
+    assert_eq!(run.status, Some(1), "{}", run.stderr);
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_line() {
+    let place = open("");
+    let init = "election init --title T --contests contests.json --out";
+    place.fails(&format!("{init} club"), "club/organiser.json: ");
+    place.write("contests.json", "[]");
+    place.ok(&format!("{init} empty"));
+    place.fails(
+        "election ceremony empty --bits 512 --out other-secret",
+        "the election cannot be: 1 to 64 contests are allowed",
+    );
+    place.fails("election ceremony club --bits 512 --out other-secret", "club/record: ");
+    place.fails(
+        "election register club voters.csv --out more.jsonl",
+        "club/record: an entry 'voters' cannot come now: voting is going on",
+    );
+    place.fails(
+        "election vote club --credential credentials.jsonl --choose Colour=red",
+        "credentials.jsonl: several credentials",
+    );
+    place.fails(
+        "election vote club --credential credentials.jsonl --voter eve --choose Colour=red",
+        "credentials.jsonl: no credential of voter 'eve'",
+    );
+    let ann = "election vote club --credential credentials.jsonl --voter ann";
+    place.fails(&format!("{ann} --choose Colour=mauve"), "--choose names no CONTEST=CANDIDATE of this election");
+    place.fails(&format!("{ann} --choose Colour=red"), "contest 1: not as many candidates as the contest takes");
+    place.write("votes.csv", "voter,Chair,A new roof?,Colour\nann,Zed,yes,red\n");
+    place.fails(
+        "election vote club --credential credentials.jsonl --ballots votes.csv",
+        "votes.csv: row 1, column Chair: no such candidate",
+    );
+    place.fails("election finish club --key secret/private.json", "club: there is no tally yet");
+    place.fails("election verify nowhere", "nowhere: cannot read: No such file or directory");
+}

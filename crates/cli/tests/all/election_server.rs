@@ -1,0 +1,172 @@
+//! An election at a server, from beginning to end, through the program.
+
+use std::fs;
+
+use crate::common::serving::Service;
+use crate::common::{Place, Run};
+
+const CONTESTS: &str =
+    r#"[{ "title": "Chair", "candidates": ["Ada", "Bo"], "method": { "choose": { "exactly": 1 } } }]"#;
+const SERVE: &str = "election serve --store sqlite:board.db --board-key club/board.json";
+
+/// An election with its first entry, in `club`.
+fn begun() -> Place {
+    let place = Place::new();
+    place.write("contests.json", CONTESTS);
+    place.write("voters.csv", "voter\nann\nben\ncleo\n");
+    place.ok("election init --title Club --contests contests.json --revoting --out club");
+    place.ok("election ceremony club --bits 512 --out secret");
+    place
+}
+
+fn vote(place: &Place, url: &str, voter: &str, rest: &str) -> Run {
+    place.run(&format!("election vote {url} --credential credentials --voter {voter} {rest}"))
+}
+
+#[test]
+fn an_election_at_a_server_comes_to_its_result() {
+    let place = begun();
+    let restored = place.ok("election restore --store sqlite:board.db club");
+    assert_eq!(restored.text(), "restored: 1 entries\n");
+    let service = Service::of(&place, &format!("{SERVE} --audit audit.jsonl"));
+    let url = &service.url;
+    place.ok(&format!("election register club voters.csv --out credentials --open --server {url}"));
+    for (voter, candidate) in [("ann", "Ada"), ("ben", "Bo"), ("cleo", "Bo"), ("ann", "Bo")] {
+        let run = vote(&place, url, voter, &format!("--choose Chair={candidate}"));
+        assert!(run.text().starts_with("cast: entry "), "{}{}", run.text(), run.stderr);
+    }
+    // Prepared, challenged, and never cast; then another one that is.
+    for file in ["first", "second"] {
+        let run = vote(&place, url, "ben", &format!("--choose Chair=Ada --prepare {file}"));
+        assert!(run.text().starts_with("NOT CAST YET"), "{}", run.stderr);
+    }
+    let run = place.ok(&format!("election challenge {url} first --credential credentials"));
+    assert!(run.text().ends_with("Chair: Ada\n"), "{}", run.text());
+    vote(&place, url, "ben", "--cast first").failed("a challenged ballot", &format!("{url}: contest 0, mark 0"));
+    let run = vote(&place, url, "ben", "--cast second --receipt receipt.json");
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+
+    let run = place.ok(&format!("election verify {url}"));
+    assert!(run.text().ends_with("no result yet: voting is going on\n"), "{}", run.text());
+    // The server goes and comes back: nothing is lost.
+    assert_eq!(service.end("-KILL"), None);
+    let service = Service::of(&place, &format!("{SERVE} --audit audit.jsonl"));
+    let url = &service.url;
+    assert!(place.ok("election backup --store sqlite:board.db kept").text().starts_with("kept: "));
+    place.ok("election audit kept --receipt receipt.json");
+
+    // Whoever was given something compares it with what the server shows, or with a copy.
+    place.ok(&format!("election audit {url} --receipt receipt.json"));
+    let run = place.ok(&format!("election audit kept {url}"));
+    assert!(run.text().contains("both copies have the same "), "{}", run.text());
+    place.ok(&format!("election tally club --server {url}"));
+    let run = place.ok(&format!("election audit kept {url}"));
+    assert!(run.text().contains(" in common, and the second goes on"), "{}", run.text());
+    let run = place.ok(&format!("election finish club --key secret/private.json --server {url}"));
+    assert!(run.text().contains("Ada           1") && run.text().contains("Bo            2"), "{}", run.text());
+    let verified = place.ok(&format!("election verify {url}")).text();
+    assert_eq!(service.end("-TERM"), Some(0));
+
+    // The backup goes on, verifies as the server's record did, and makes another store that verifies too.
+    place.ok("election backup --store sqlite:board.db kept");
+    assert_eq!(place.ok("election verify kept").text(), verified);
+    place.ok("election restore --store sqlite:other.db kept");
+    place.ok("election backup --store sqlite:other.db again");
+    for file in ["board/00000000.jsonl", "heads.jsonl"] {
+        assert_eq!(place.read(&format!("kept/{file}")), place.read(&format!("again/{file}")));
+    }
+    let audit = place.read("audit.jsonl");
+    assert_eq!(audit.matches("\"event\":\"started\"").count(), 2);
+    assert!(!audit.contains("Ada") && audit.contains("\"code\":\"doubled\""), "{audit}");
+}
+
+#[test]
+fn trustees_decrypt_what_a_server_shows() {
+    let place = Place::new();
+    place.write("contests.json", CONTESTS);
+    place.write("voters.csv", "voter\nann\n");
+    place.ok("election init --title Club --contests contests.json --out club");
+    place.ok("election ceremony club --bits 512 --shares 2/3 --out secret");
+    place.ok("election restore --store sqlite:board.db club");
+    let service = Service::of(&place, SERVE);
+    let url = &service.url.clone();
+    place.ok(&format!("election register club voters.csv --out credentials --open --server {url}"));
+    assert_eq!(vote(&place, url, "ann", "--choose Chair=Bo").status, Some(0));
+    let share =
+        |trustee: u32| format!("election decrypt-share {url} --share secret/share-{trustee}.json --out {trustee}");
+    place.fails(&share(1), &format!("{url}: there is no tally yet"));
+    place.ok(&format!("election tally club --server {url}"));
+    place.ok(&share(1));
+    place.ok(&share(3));
+    let run = place.ok(&format!("election finish club 1 3 --server {url}"));
+    assert!(run.text().contains("Bo            1"), "{}", run.text());
+    assert_eq!(service.end("-TERM"), Some(0));
+    place.fails(&share(2), &format!("{url}: cannot connect"));
+}
+
+#[test]
+fn what_a_server_refuses_is_one_line() {
+    let place = begun();
+    place.ok("election restore --store sqlite:board.db club");
+    let service = Service::of(&place, SERVE);
+    let url = service.url.clone();
+    place.ok(&format!("election register club voters.csv --out credentials --server {url}"));
+    let early = vote(&place, &url, "ann", "--choose Chair=Ada");
+    early.failed("before voting is open", &format!("{url}: an entry 'ballot' cannot come now"));
+    place.fails(&format!("election tally club --server {url}"), &format!("{url}: "));
+    place.fails("election verify http://127.0.0.1:1", "http://127.0.0.1:1: cannot connect");
+    place.fails("election verify http://example.org", "http://example.org: http is for servers on this machine");
+    place.fails(&format!("{SERVE} --listen {}", service.address), &format!("cannot listen on {}", service.address));
+    assert_eq!(service.end("-INT"), Some(0));
+    for command in ["verify", "audit"] {
+        place.fails(&format!("election {command} {url}"), &format!("{url}: cannot connect"));
+    }
+}
+
+#[test]
+fn what_a_server_cannot_start_with_is_one_line() {
+    let place = begun();
+    place.ok("election restore --store sqlite:board.db club");
+    place.write("nonsense.pem", "nothing");
+    let start = |options: &str| format!("{SERVE} --listen 127.0.0.1:0 {options}");
+    for (line, expected) in [
+        (SERVE.to_owned() + " --listen 0.0.0.0:0", "0.0.0.0:0 can be reached from other machines: that takes TLS"),
+        (start("--metrics 0.0.0.0:0"), "0.0.0.0:0 can be reached from other machines: metrics"),
+        (start("--tls-cert missing.pem --tls-key missing.pem"), "missing.pem: "),
+        (start("--tls-cert nonsense.pem --tls-key nonsense.pem"), "no certificate in PEM"),
+        (start("--web missing"), "missing has no index.html"),
+        (start("--organiser x"), "--organiser: "),
+        (start("--audit missing/audit"), "missing/audit: "),
+        (start("").replace("club/board.json", "club/organiser.json"), "club/organiser.json: "),
+        (start("").replace("club/board.json", "missing"), "missing: "),
+        (
+            start("").replace("sqlite:board.db", "postgres://me:secret@127.0.0.1:1/db"),
+            "the store postgres://127.0.0.1:1/db",
+        ),
+        ("election restore --store sqlite:board.db club".to_owned(), "the store sqlite:board.db has a board"),
+        ("election backup --store sqlite:missing.db kept".to_owned(), "the store sqlite:missing.db"),
+    ] {
+        let before: Vec<String> = place.files();
+        let run = place.run(&line);
+        // What it logs beside is no complaint.
+        assert_eq!(run.status, Some(2), "{line}: {}", run.stderr);
+        assert!(
+            run.stderr.lines().any(|line| line.starts_with(&format!("hearith: {expected}"))),
+            "{line}: {}",
+            run.stderr
+        );
+        assert!(!run.stderr.contains("secret@"), "{}", run.stderr);
+        let kept = |files: Vec<String>| files.into_iter().filter(|file| !file.contains("board.db")).collect::<Vec<_>>();
+        assert_eq!(kept(place.files()), kept(before), "{line}");
+    }
+    for store in ["mysql://x", "sqlite:", "sqlite::memory:", "board.db"] {
+        let run = place.run(&start("").replace("sqlite:board.db", store));
+        assert_eq!(run.status, Some(2), "{store}");
+        assert!(run.stderr.contains("a store is sqlite:PATH or postgres://"), "{}", run.stderr);
+    }
+    // Another board's key.
+    place.ok("election init --title Club --contests contests.json --out other");
+    let run = place.run(&start("").replace("club/board.json", "other/board.json"));
+    assert!(run.stderr.contains("--board-key names the one that it began with"), "{}", run.stderr);
+    assert!(fs::metadata(place.file("board.db")).is_ok());
+}

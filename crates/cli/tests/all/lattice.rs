@@ -1,0 +1,424 @@
+//! Columns encrypted whole: the commands with keys of the lattice scheme, end to end.
+
+use crate::common::{Place, Run, STAFF};
+use arrow_array::cast::AsArray;
+use arrow_array::{BinaryArray, RecordBatch};
+use arrow_select::concat::concat_batches;
+use hearith_columns::parquet::{ParquetSink, ParquetSource};
+use std::fs::File;
+use std::process::Stdio;
+use std::sync::Arc;
+
+/// A directory with the staff and keys of both schemes: `keys/` of Paillier, `lattice/` of bfv.
+fn place() -> Place {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    place.ok("keygen --scheme bfv --set bfv-8192 --out lattice");
+    place
+}
+
+/// Encrypts `in.csv`, adds up, decrypts, and gives the totals as CSV.
+fn totals(place: &Place, encrypt: &str, sum: &str) -> String {
+    place.ok(&format!("encrypt --key lattice/public.json {encrypt} in.csv --out rows.parquet"));
+    let arguments: Vec<String> = sum.split('|').map(str::to_owned).collect();
+    let words = ["sum", "--key", "lattice/public.json", "rows.parquet", "--out", "totals.parquet"];
+    let all = words.iter().map(|&word| word.to_owned()).chain(arguments.into_iter().filter(|word| !word.is_empty()));
+    let run = Run::of(place.command(all).output().unwrap());
+    assert_eq!(run.status, Some(0), "{sum}: {}", run.stderr);
+    place.ok("decrypt --key lattice/private.json totals.parquet").text()
+}
+
+#[test]
+fn totals_are_exact_by_groups_conditions_and_weights() {
+    let place = place();
+    let columns = "--column salary,bonus --scale bonus=2";
+    assert_eq!(
+        totals(&place, columns, "--by|dept"),
+        "dept,rows,salary,bonus\n,1,-7,1.25\nlab,3,1480,-2.49\nshop,1,900,\n"
+    );
+    assert_eq!(totals(&place, columns, ""), "rows,salary,bonus\n5,2373,-1.24\n");
+    assert_eq!(
+        totals(&place, columns, "--by|site|--where|dept = 'lab'"),
+        "site,rows,salary,bonus\n1,1,1500,0.50\n2,2,-20,-2.99\n"
+    );
+    assert_eq!(totals(&place, columns, "--where|site < 2|--where|dept != ''"), "rows,salary,bonus\n2,2400,0.50\n");
+    assert_eq!(totals(&place, columns, "--weight|site"), "rows,salary,bonus\n5,2353,-4.23\n");
+    assert_eq!(totals(&place, columns, "--by|dept|--min-rows|2"), "dept,rows,salary,bonus\nlab,3,1480,-2.49\n");
+    assert_eq!(totals(&place, columns, "--where|dept = 'none'"), "rows,salary,bonus\n0,,\n");
+}
+
+#[test]
+fn conditions_are_for_keys_of_paillier_as_well() {
+    let place = place();
+    place.ok("encrypt --key keys/public.json --column salary in.csv --out rows.parquet");
+    let sum = |conditions: &[&str]| {
+        let words = ["sum", "--key", "keys/public.json", "--by", "dept", "rows.parquet", "--out", "totals.parquet"];
+        let run = Run::of(place.command(words.iter().chain(conditions)).output().unwrap());
+        assert_eq!(run.status, Some(0), "{}", run.stderr);
+        place.ok("decrypt --key keys/private.json totals.parquet").text()
+    };
+    assert_eq!(sum(&["--where", "site = 1 and dept is not null"]), "dept,rows,salary\nlab,1,1500\nshop,1,900\n");
+    assert_eq!(sum(&["--where", "id >= '009'"]), "dept,rows,salary\n,1,-7\nlab,2,-20\n");
+    place.fails(
+        "sum --key keys/public.json --weight site rows.parquet --out other.parquet",
+        "keys/public.json: a key of Paillier: --weight takes one of bfv",
+    );
+}
+
+#[test]
+fn the_whole_table_comes_back_from_either_key() {
+    let place = place();
+    let mut lengths = Vec::new();
+    for key in ["public", "private"] {
+        place.ok(&format!(
+            "encrypt --key lattice/{key}.json --column salary,bonus --scale bonus=2 in.csv --out rows.parquet"
+        ));
+        let back = place.ok("decrypt --key lattice/private.json rows.parquet").text();
+        assert_eq!(back, STAFF);
+        lengths.push(std::fs::metadata(place.file("rows.parquet")).unwrap().len());
+        let table = place.ok("decrypt --key lattice/private.json rows.parquet --format table").text();
+        assert!(table.contains("1.25"));
+    }
+    assert!(lengths[1] * 50 < lengths[0], "{lengths:?}: a few rows under the private key need no long half");
+    place.ok("decrypt --key lattice/private.json rows.parquet --out back.parquet");
+    assert!(place.ok("inspect back.parquet").text().contains("Decimal128(38, 2)"));
+}
+
+#[test]
+fn many_rows_and_numbers_of_64_bits() {
+    let place = place();
+    let value = |row: i64| match row % 3 {
+        0 => i64::MAX - row,
+        1 => -i64::MAX + row,
+        _ => row,
+    };
+    let rows = 20_000;
+    let csv: String = (0..rows).map(|row| format!("{},{}\n", row % 7, value(row))).collect();
+    place.write("in.csv", format!("group,x\n{csv}"));
+    let mut expected = [0_i128; 7];
+    (0..rows).for_each(|row| expected[(row % 7) as usize] += i128::from(value(row)));
+    let count = |group: i64| (0..rows).filter(|row| row % 7 == group).count();
+    let lines: String =
+        (0..7).map(|group| format!("{group},{},{}\n", count(group), expected[group as usize])).collect();
+    assert_eq!(totals(&place, "--column x", "--by|group"), format!("group,rows,x\n{lines}"));
+    let back = place.ok("decrypt --key lattice/private.json rows.parquet").text();
+    assert_eq!(back, place.read("in.csv"));
+
+    // Totals of totals; and the same table is not taken twice, under whichever name.
+    std::fs::copy(place.file("rows.parquet"), place.file("copy.parquet")).unwrap();
+    place.fails(
+        "sum --key lattice/public.json rows.parquet copy.parquet --out twice.parquet",
+        "copy.parquet: the chunk here is of a table that was added already",
+    );
+    place.ok("sum --key lattice/public.json totals.parquet --out all.parquet");
+    let all = place.ok("decrypt --key lattice/private.json all.parquet").text();
+    assert_eq!(all, format!("rows,x\n{rows},{}\n", expected.iter().sum::<i128>()));
+
+    // A stream in and a stream out.
+    let run =
+        place.run_with("encrypt --key lattice/private.json --column x - --out -", place.read("in.csv").as_bytes());
+    place.write("rows.parquet", &run.stdout);
+    let summed = place.run_with("sum --key lattice/public.json - --out -", &run.stdout).stdout;
+    let decrypted = place.run_with("decrypt --key lattice/private.json -", &summed);
+    assert_eq!(decrypted.text(), all);
+}
+
+#[test]
+fn keys_and_tables_are_described() {
+    let place = place();
+    let key = place.ok("inspect lattice/public.json").text();
+    assert!(key.starts_with("lattice/public.json: public key\n  scheme   bfv\n  key      "), "{key}");
+    assert!(key.contains("  set      bfv-8192\n"), "{key}");
+    assert!(place.ok("inspect lattice/private.json").text().contains("private key"));
+    totals(&place, "--column salary --range 100000", "--by|dept");
+    let rows = place.ok("inspect rows.parquet").text();
+    assert!(rows.contains("encrypted table, 5 rows in 1 row groups"), "{rows}");
+    assert!(
+        rows.contains("bfv-8192, chunks of 8192 rows, 50 bits, scale 0, range 100000, up to 4294967296 additions"),
+        "{rows}"
+    );
+    assert!(rows.contains("UInt64, additions in salary"), "{rows}");
+    let totals: serde_json::Value = serde_json::from_str(&place.ok("inspect --json totals.parquet").text()).unwrap();
+    assert_eq!((&totals["scheme"], &totals["columns"][2]["form"]), (&"bfv".into(), &"totals".into()));
+    let made = place.run("keygen --scheme bfv --set bfv-4096 --out small --json");
+    let line: serde_json::Value = serde_json::from_str(made.complaints()[0]).unwrap();
+    assert_eq!((&line["set"], line.get("bits")), (&"bfv-4096".into(), None));
+}
+
+#[test]
+fn private_keys_lie_under_passphrases() {
+    let place = place();
+    place.write("word", "a passphrase\n");
+    place.ok("key encrypt lattice/private.json --out lattice/locked.json --passphrase-file word");
+    assert!(!place.read("lattice/locked.json").contains("HEARITH-BFV"));
+    let said = place.ok("inspect lattice/locked.json").text();
+    let id = place.ok("inspect lattice/public.json --json").text();
+    let id: serde_json::Value = serde_json::from_str(&id).unwrap();
+    assert!(said.contains("encrypted private key") && said.contains(id["key"].as_str().unwrap()), "{said}");
+    totals(&place, "--column salary", "--by|dept");
+    let clear = place.ok("decrypt --key lattice/private.json totals.parquet").text();
+    let locked = place.ok("decrypt --key lattice/locked.json --passphrase-file word totals.parquet").text();
+    assert_eq!(clear, locked);
+    place.ok("key decrypt lattice/locked.json --out opened.json --passphrase-file word");
+    assert_eq!(place.read("opened.json"), place.read("lattice/private.json"));
+    place.ok("key public opened.json --out public.json");
+    assert_eq!(place.read("public.json"), place.read("lattice/public.json"));
+    place.ok("keygen --scheme bfv --passphrase-file word --out sealed");
+    assert!(!place.read("sealed/private.json").contains("HEARITH-BFV"));
+    place.fails("key encrypt lattice/public.json --out x.json", "lattice/public.json: a public key: there is nothing");
+}
+
+#[test]
+fn what_does_not_go_together_is_refused_in_a_line() {
+    let place = place();
+    place.ok("keygen --scheme bfv --out another");
+    place.ok("keygen --scheme bfv --set bfv-4096 --out small");
+    totals(&place, "--column salary", "--by|dept");
+    place.ok("encrypt --key keys/public.json --column salary in.csv --out paillier.parquet");
+    place.write("wide.csv", "x\n9223372036854775808\n");
+    place.write("text.csv", "x\n1\nlots\n");
+    for (line, expected) in [
+        ("keygen --scheme bfv --out lattice", "lattice/private.json: there is a"),
+        ("keygen --scheme bfv --bits 2048 --out new", "--bits is for keys of --scheme paillier"),
+        ("keygen --scheme bfv --shares 2/3 --out new", "--shares is for keys of --scheme paillier"),
+        ("keygen --set bfv-4096 --out new", "--set is for keys of --scheme bfv"),
+        (
+            "encrypt --key small/public.json --column salary in.csv --out x",
+            "in.csv: column salary: plaintexts of 96 bits: bfv-4096 takes 2 to 40",
+        ),
+        ("encrypt --key lattice/public.json --column x wide.csv --out x", "wide.csv: row 1, column x: is out of range"),
+        ("encrypt --key lattice/public.json --column x text.csv --out x", "text.csv: row 2, column x: is not a number"),
+        (
+            "encrypt --key lattice/public.json --column salary,bonus --scale 2 --pack in.csv --out x",
+            "in.csv: columns encrypted whole cannot be packed",
+        ),
+        (
+            "encrypt --key lattice/public.json --column salary rows.parquet --out x",
+            "rows.parquet: column salary: is already encrypted",
+        ),
+        (
+            "encrypt --key lattice/public.json --column salary in.csv --out x --remote http://127.0.0.1:1",
+            "--remote is for keys of Paillier",
+        ),
+        (
+            "encrypt --key lattice/public.json --column salary in.csv --out x --unchecked-device",
+            "--unchecked-device goes with a device",
+        ),
+        ("sum --key another/public.json rows.parquet --out x", "rows.parquet: column salary: encrypted under key"),
+        (
+            "sum --key keys/public.json rows.parquet --out x",
+            "rows.parquet: column salary: encrypted by bfv, but the key given is of paillier",
+        ),
+        (
+            "sum --key lattice/public.json paillier.parquet --out x",
+            "paillier.parquet: column salary: encrypted by paillier, but the key given is of bfv",
+        ),
+        (
+            "sum --key lattice/public.json --weight dept rows.parquet --out x",
+            "rows.parquet: row 1, column dept: is not a number",
+        ),
+        (
+            "sum --key lattice/public.json --weight salary rows.parquet --out x",
+            "rows.parquet: column salary: is encrypted",
+        ),
+        (
+            "sum --key lattice/public.json --weight none rows.parquet --out x",
+            "rows.parquet: column none: there is no such column",
+        ),
+        ("sum --key lattice/public.json --by salary rows.parquet --out x", "rows.parquet: column salary: is encrypted"),
+        (
+            "sum --key lattice/public.json --where salary=1 rows.parquet --out x",
+            "rows.parquet: column salary: is encrypted: conditions need plain values",
+        ),
+        (
+            "sum --key lattice/public.json --where none=1 rows.parquet --out x",
+            "rows.parquet: column none: there is no such column",
+        ),
+        (
+            "sum --key lattice/public.json --where dept>1 rows.parquet --out x",
+            "rows.parquet: row 1, column dept: is not a number",
+        ),
+        (
+            "decrypt --key lattice/public.json totals.parquet",
+            "lattice/public.json: a public key: decrypting takes the private key",
+        ),
+        ("decrypt --key another/private.json totals.parquet", "totals.parquet: column salary: encrypted under key"),
+        (
+            "decrypt --key keys/private.json totals.parquet",
+            "totals.parquet: column salary: encrypted by bfv, but the key given is of paillier",
+        ),
+        (
+            "decrypt --key lattice/private.json paillier.parquet",
+            "paillier.parquet: column salary: encrypted by paillier",
+        ),
+        ("decrypt --key lattice/private.json --check totals.parquet", "--check is for keys of Paillier"),
+        ("decrypt --key lattice/private.json in.csv", "in.csv: not a Parquet file"),
+        ("export --key lattice/public.json rows.parquet --column salary --out x", "lattice/public.json: a key of bfv"),
+    ] {
+        place.fails(line, expected);
+    }
+    let text = place.read("lattice/public.json");
+    place.write("cut.json", &text[..text.len() / 2]);
+    assert_eq!(place.run("sum --key cut.json rows.parquet --out x").status, Some(2));
+    place.write("altered.json", text.replace("bfv-8192", "bfv-4096"));
+    place.fails(
+        "sum --key altered.json rows.parquet --out x",
+        "altered.json: a part of the key is not as long as its set says",
+    );
+    // A condition that is none is clap's to refuse.
+    let run = Run::of(
+        place
+            .command(["sum", "--key", "lattice/public.json", "--where", "dept", "rows.parquet", "--out", "x"])
+            .stdin(Stdio::null())
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(run.status, Some(2));
+    assert!(run.stderr.contains("no condition: an operator expected at the end"), "{}", run.stderr);
+}
+
+#[test]
+fn spent_headroom_and_noise_are_errors_and_no_totals() {
+    let place = place();
+    place.write("in.csv", "w,x\n1,5\n1,6\n1000,7\n");
+    place.ok("encrypt --key lattice/public.json --column x --max-additions 2 in.csv --out rows.parquet");
+    place.fails(
+        "sum --key lattice/public.json rows.parquet --out x.parquet",
+        "rows.parquet: row 3, column x: 3 additions exceed the 2 that there is headroom for",
+    );
+    place.fails(
+        "sum --key lattice/public.json --weight w rows.parquet --out x.parquet",
+        "rows.parquet: row 3, column x: 1002 additions exceed the 2",
+    );
+    // Plaintexts of 127 bits leave little room for noise.
+    place.write("in.csv", format!("w,x\n{},2\n", 1_u64 << 60));
+    place.ok("encrypt --key lattice/public.json --column x --range 3 --max-additions 9000000000000000000 in.csv --out rows.parquet");
+    place.ok("sum --key lattice/public.json --weight w rows.parquet --out x.parquet");
+    place.ok("encrypt --key lattice/public.json --column x --range 9223372036854775807 --max-additions 9000000000000000000 in.csv --out rows.parquet");
+    place.fails(
+        "sum --key lattice/public.json --weight w rows.parquet --out y.parquet",
+        "rows.parquet: column x: the noise is exhausted: the result could be wrong",
+    );
+}
+
+#[test]
+fn the_smallest_set_has_room_or_says_that_it_has_none() {
+    let place = Place::new();
+    place.ok("keygen --scheme bfv --set bfv-4096 --out small");
+    place.write("in.csv", "w,x\n1000000,100\n48576,-99\n");
+    let encrypt = |key: &str| {
+        let options = "--column x --range 100 --max-additions 1048576 in.csv --out rows.parquet";
+        place.ok(&format!("encrypt --key small/{key}.json {options}"));
+    };
+    encrypt("public");
+    place.fails(
+        "sum --key small/public.json --weight w rows.parquet --out x.parquet",
+        "column x: too little room is left to hide the noise",
+    );
+    // The owner's encryption has seven bits less.
+    encrypt("private");
+    place.ok("sum --key small/public.json --weight w rows.parquet --out x.parquet");
+    assert_eq!(place.ok("decrypt --key small/private.json x.parquet").text(), "rows,x\n2,95190976\n");
+}
+
+/// Three chunks of the smallest set, in batches, and a file of whatever became of them.
+struct Chunked {
+    place: Place,
+    batches: Vec<RecordBatch>,
+}
+
+impl Chunked {
+    const ROWS: usize = 10_000;
+
+    fn new() -> Self {
+        let place = Place::new();
+        place.ok("keygen --scheme bfv --set bfv-4096 --out small");
+        let csv: String = (0..Self::ROWS).map(|row| format!("{},{}\n", row % 3, row % 100)).collect();
+        place.write("in.csv", format!("g,x\n{csv}"));
+        let options = "--column x --range 100 --max-additions 10000 in.csv";
+        place.ok(&format!("encrypt --key small/private.json {options} --out rows.parquet"));
+        let source = ParquetSource::open(File::open(place.file("rows.parquet")).unwrap()).unwrap();
+        let (schema, read) = (source.schema(), source.batches(1000, None).unwrap().map(Result::unwrap));
+        let whole = concat_batches(&schema, &read.collect::<Vec<_>>()).unwrap();
+        let piece = |row| whole.slice(row, 4096.min(Self::ROWS - row));
+        let batches = (0..Self::ROWS).step_by(4096).map(piece).collect();
+        Chunked { place, batches }
+    }
+
+    /// One of the batches with its chunk changed.
+    fn changed(&self, batch: usize, change: fn(&mut Vec<u8>)) -> RecordBatch {
+        let batch = &self.batches[batch];
+        let at = batch.schema().index_of("x").unwrap();
+        let mut chunk = batch.column(at).as_binary::<i32>().value(0).to_vec();
+        change(&mut chunk);
+        let cells = (0..batch.num_rows()).map(|row| (row == 0).then_some(&chunk));
+        let mut columns = batch.columns().to_vec();
+        columns[at] = Arc::new(BinaryArray::from_iter(cells));
+        RecordBatch::try_new(batch.schema(), columns).unwrap()
+    }
+
+    /// Sums and decryption refuse a table of these, and leave nothing.
+    fn refused(&self, name: &str, batches: &[RecordBatch], expected: &str) {
+        let mut sink = ParquetSink::new(Vec::new(), self.batches[0].schema()).unwrap();
+        batches.iter().for_each(|batch| sink.write(batch).unwrap());
+        self.refused_bytes(name, &sink.finish().unwrap(), expected);
+    }
+
+    fn refused_bytes(&self, name: &str, bytes: &[u8], expected: &str) {
+        self.place.write(name, bytes);
+        let expected = format!("{name}: {expected}");
+        self.place.fails(&format!("sum --key small/public.json --by g {name} --out x.parquet"), &expected);
+        self.place.fails(&format!("decrypt --key small/private.json {name} --out x.parquet"), &expected);
+    }
+}
+
+#[test]
+fn damaged_tables_are_refused_in_a_line() {
+    let table = Chunked::new();
+    let [a, b, c] = [0, 1, 2].map(|i| table.batches[i].clone());
+    let moved = "is of other rows: chunks or rows were moved, left out or repeated";
+    let altered = table.changed(1, |chunk| *chunk.last_mut().unwrap() ^= 1);
+    let short = table.changed(2, |chunk| chunk.truncate(chunk.len() / 2));
+    let shorter = table.changed(0, |chunk| chunk.truncate(20));
+    for (name, batches, row, expected) in [
+        ("altered", vec![a.clone(), altered, c.clone()], 4097, "was altered"),
+        ("short", vec![a.clone(), b.clone(), short], 8193, "was altered"),
+        ("shorter", vec![shorter, b.clone(), c.clone()], 1, "is cut short"),
+        ("order", vec![a.clone(), c.clone(), b.clone()], 4097, moved),
+        ("first", vec![b.clone(), a.clone(), c.clone()], 1, moved),
+        ("twice", vec![a.clone(), a.clone(), b.clone(), c.clone()], 4097, moved),
+        ("without", vec![a.clone(), c.clone()], 4097, moved),
+        ("fewer", vec![a.slice(0, 4000), b.clone(), c.clone()], 4001, "begins before the last one ends"),
+        ("more", vec![a.clone(), a.slice(1, 1), b.clone(), c.clone()], 4097, "is missing"),
+    ] {
+        table.refused(name, &batches, &format!("row {row}, column x: the chunk here {expected}"));
+    }
+    let early = "column x: the chunk here has fewer rows than numbers: the table ends too early";
+    table.refused("early", &[a, b, c.slice(0, 1000)], early);
+
+    // Of the file's own bytes: a chunk's, in the middle, and those at the end.
+    let bytes = std::fs::read(table.place.file("rows.parquet")).unwrap();
+    let mut flipped = bytes.clone();
+    flipped[bytes.len() / 2] ^= 1;
+    table.refused_bytes("flipped", &flipped, "row 4097, column x: the chunk here was altered");
+    table.refused_bytes("cut", &bytes[..bytes.len() / 2], "not a whole Parquet file");
+    let again = "sum --key small/public.json rows.parquet rows.parquet --out x.parquet";
+    table.place.fails(again, "rows.parquet: given twice: its rows would be counted twice");
+}
+
+#[test]
+fn tables_of_other_parameters_are_refused_beside_each_other() {
+    let table = Chunked::new();
+    let place = &table.place;
+    place.ok("keygen --scheme bfv --out large");
+    let encrypt = |key: &str, options: &str, out: &str| {
+        place.ok(&format!("encrypt --key {key}/public.json --column x {options} in.csv --out {out}"));
+    };
+    encrypt("large", "", "large.parquet");
+    encrypt("small", "--range 99 --max-additions 20000", "other.parquet");
+    let sum = |tables: &str| format!("sum --key small/public.json {tables} --out x.parquet");
+    let other = "large.parquet: column x: encrypted under key";
+    place.fails(&sum("large.parquet"), other);
+    place.fails(&sum("rows.parquet large.parquet"), other);
+    place.fails(&sum("rows.parquet other.parquet"), "other.parquet: column x: the range is 99 here but 100 before");
+}

@@ -1,0 +1,31 @@
+//! Integration tests of the command-line program, linked into one executable.
+
+#[cfg_attr(
+    not(all(feature = "dghv", feature = "election", feature = "service")),
+    allow(dead_code, reason = "the tests of each feature use their part")
+)]
+mod common;
+mod devices;
+#[cfg(feature = "dghv")]
+mod dghv;
+#[cfg(feature = "election")]
+mod election;
+#[cfg(feature = "election")]
+mod election_server;
+mod interop;
+mod interruptions;
+mod keys;
+mod lattice;
+mod openings;
+mod passphrases;
+mod printing;
+mod readme;
+mod refusals;
+mod release;
+mod rns;
+mod round_trip;
+#[cfg(feature = "service")]
+mod service;
+mod shared_keys;
+mod streaming;
+mod terminal;

@@ -1,0 +1,58 @@
+//! Decryptions that everybody can check.
+
+use crate::common::{Place, STAFF};
+
+/// Encrypted totals and their proof.
+fn proved(columns: &str, by: &str) -> (Place, String) {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    let plain = place.totals(columns, by);
+    place.ok("prove decryption --key keys/private.json totals.parquet --out proof.parquet");
+    (place, plain)
+}
+
+const VERIFY: &str = "verify decryption --key keys/public.json totals.parquet proof.parquet";
+
+#[test]
+fn what_is_verified_is_what_the_owner_decrypts() {
+    for columns in ["--column salary,bonus --scale bonus=2", "--column salary,bonus --scale 2 --pack"] {
+        let (place, plain) = proved(columns, "--by dept");
+        assert_eq!(place.ok(VERIFY).text(), plain);
+        place.ok(&format!("{VERIFY} --out numbers.csv"));
+        assert_eq!(place.read("numbers.csv"), plain);
+    }
+}
+
+#[test]
+fn a_table_of_many_rows_and_nulls_is_proved_row_by_row() {
+    let place = Place::new();
+    let rows: String = (0..3000)
+        .map(|row| if row % 7 == 0 { format!("{row},\n") } else { format!("{row},{}\n", row * row) })
+        .collect();
+    place.write("in.csv", format!("id,x\n{rows}"));
+    place.ok("encrypt --key keys/private.json --column x in.csv --out totals.parquet");
+    place.ok("prove decryption --key keys/private.json totals.parquet --out proof.parquet");
+    assert_eq!(place.ok(VERIFY).text(), place.ok("decrypt --key keys/private.json totals.parquet").text());
+}
+
+#[test]
+fn proofs_of_something_else_are_refused() {
+    let (place, _) = proved("--column salary,bonus --scale bonus=2", "--by dept");
+    // The same totals encrypted anew, fewer rows, other columns, another key.
+    place.ok("sum --key keys/public.json --by dept --rerandomise rows.parquet --out again.parquet");
+    place.ok("sum --key keys/public.json rows.parquet --out one.parquet");
+    place.ok("encrypt --key keys/public.json --column salary in.csv --out other.parquet");
+    let against = |key: &str, table: &str, proof: &str| {
+        format!("verify decryption --key {key} {table}.parquet {proof}.parquet --out numbers.csv")
+    };
+    let fails =
+        |key: &str, table: &str, proof: &str, expected: &str| place.fails(&against(key, table, proof), expected);
+    let (ours, theirs) = ("keys/public.json", "other/public.json");
+    let wrong = "again.parquet: row 1, column salary: the ciphertext does not encrypt this plaintext with this opening";
+    fails(ours, "again", "proof", wrong);
+    fails(ours, "one", "proof", "proof.parquet: 3 rows, and one.parquet has 1");
+    fails(ours, "other", "proof", "proof.parquet: not the openings of this table");
+    fails(ours, "totals", "totals", "totals.parquet: not the openings of this table");
+    fails(theirs, "totals", "proof", "totals.parquet: column salary: ");
+    place.fails("prove decryption --key keys/public.json totals.parquet --out more.parquet", "keys/public.json: ");
+}

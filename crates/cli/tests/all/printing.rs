@@ -1,0 +1,103 @@
+//! Names and cells that would steer a terminal, wherever they are shown.
+
+use std::process::Stdio;
+
+use crate::common::{Place, Run};
+
+/// A name that clears the screen, goes on in a new line, and turns the direction around.
+const EVIL: &str = "a\u{1b}[2J\nb\u{9b}31m\u{202e}c";
+/// How it is shown.
+const SHOWN: &str = "a\\u{1b}[2J\\nb\\u{9b}31m\\u{202e}c";
+
+/// Expects nothing but lines of characters that stand for themselves.
+fn harmless(text: &str) {
+    let steers = |c: char| c != '\n' && (c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c));
+    assert!(!text.chars().any(steers), "{text:?}");
+}
+
+fn run(place: &Place, arguments: &[&str]) -> Run {
+    Run::of(place.command(arguments).stdin(Stdio::null()).output().unwrap())
+}
+
+fn ok(place: &Place, arguments: &[&str]) -> Run {
+    let run = run(place, arguments);
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    harmless(&run.stderr);
+    run
+}
+
+/// A table whose column to encrypt, column beside it and cell have that name.
+fn place() -> Place {
+    let place = Place::new();
+    place.write("in.csv", format!("x,\"{EVIL}\",\"note{EVIL}\"\n1,2,\"{EVIL}\"\n"));
+    ok(&place, &["encrypt", "--key", "keys/public.json", "--column", EVIL, "in.csv", "--out", "rows.parquet"]);
+    place
+}
+
+#[test]
+fn columns_and_cells_in_tables_and_descriptions() {
+    let place = place();
+    let said = ok(&place, &["inspect", "rows.parquet"]).text();
+    harmless(&said);
+    assert!(said.contains(&format!("  {SHOWN}")) && said.contains(&format!("additions in {SHOWN}")), "{said}");
+    let table = ok(&place, &["decrypt", "--key", "keys/private.json", "rows.parquet", "--format", "table"]).text();
+    harmless(&table);
+    assert_eq!(table.lines().count(), 3, "{table}");
+    assert_eq!(table.matches(SHOWN).count(), 3, "{table}");
+
+    let json = ok(&place, &["inspect", "--json", "rows.parquet"]).text();
+    harmless(&json);
+    let said: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(said["columns"][1]["name"], EVIL, "escaped as JSON does it, the name is the same");
+}
+
+#[test]
+fn data_stay_as_they_are() {
+    let place = place();
+    let csv = ok(&place, &["decrypt", "--key", "keys/private.json", "rows.parquet"]).text();
+    assert_eq!(csv, place.read("in.csv"));
+}
+
+#[test]
+fn files_and_columns_in_errors() {
+    let place = place();
+    let encrypt = |column: &str, input: &str| {
+        let run =
+            run(&place, &["encrypt", "--key", "keys/public.json", "--column", column, input, "--out", "out.parquet"]);
+        harmless(&run.stderr);
+        run
+    };
+    encrypt("y", "in.csv").failed("a missing column", "in.csv: column y: there is no such column (there are: x, a");
+    encrypt(&format!("note{EVIL}"), "in.csv").failed("no number", &format!("in.csv: row 1, column note{SHOWN}: "));
+    encrypt("y", EVIL).failed("a missing file", &format!("{SHOWN}: cannot read: No such file"));
+    std::fs::write(place.file(EVIL), "x,x\n").unwrap();
+    encrypt("y", EVIL).failed("a bad file", &format!("{SHOWN}: column x: there would be"));
+    let said = run(&place, &["inspect", EVIL]);
+    harmless(&said.stderr);
+    said.failed("no table", &format!("{SHOWN}: neither a key nor"));
+}
+
+#[test]
+fn arguments_that_are_too_many() {
+    let place = Place::new();
+    let run = run(&place, &["inspect", "a", EVIL]);
+    assert_eq!(run.status, Some(2));
+    harmless(&run.stderr);
+    assert!(run.stderr.starts_with(&format!("error: unexpected argument '{SHOWN}' found\n")), "{}", run.stderr);
+}
+
+#[test]
+fn comments_of_keys() {
+    let place = Place::new();
+    let mut key: serde_json::Value = serde_json::from_str(&place.read("keys/public.json")).unwrap();
+    key["kid"] = EVIL.into();
+    place.write("evil.json", key.to_string());
+    let said = ok(&place, &["inspect", "evil.json"]).text();
+    harmless(&said);
+    assert!(said.contains(&format!("comment  {SHOWN}")), "{said}");
+    harmless(&ok(&place, &["inspect", "--json", "evil.json"]).text());
+    std::fs::copy(place.file("evil.json"), place.file(EVIL)).unwrap();
+    let said = ok(&place, &["inspect", EVIL]).text();
+    harmless(&said);
+    assert!(said.starts_with(&format!("{SHOWN}: public key\n")), "{said}");
+}

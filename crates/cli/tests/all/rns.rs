@@ -1,0 +1,198 @@
+//! Special primes, integers to residues and back.
+
+use std::fmt::Write;
+use std::fs::File;
+
+use crate::common::Place;
+use arrow_schema::DataType;
+use hearith_arith::Engine;
+use hearith_columns::parquet::ParquetSource;
+use serde_json::Value;
+
+/// The twelve largest special primes of the paper's 360-bit ring, found with another program.
+const PRIMES: [u64; 12] = [
+    1_073_692_673,
+    1_073_643_521,
+    1_073_479_681,
+    1_073_430_529,
+    1_073_299_457,
+    1_073_233_921,
+    1_073_184_769,
+    1_073_135_617,
+    1_073_053_697,
+    1_072_857_089,
+    1_072_611_329,
+    1_072_496_641,
+];
+
+/// A decimal number modulo a word, digit by digit.
+fn residue(decimal: &str, modulus: u64) -> u64 {
+    let digits = decimal.bytes().map(|digit| u128::from(digit - b'0'));
+    digits.fold(0, |rest, digit| (rest * 10 + digit) % u128::from(modulus)) as u64
+}
+
+/// Decimal numbers of up to `digits` digits, the same in every run.
+fn numbers(count: usize, digits: usize) -> Vec<String> {
+    let mut state = 1_u64;
+    let mut digit = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'0' + (state >> 33) as u8 % 10)
+    };
+    let number = |length: usize| -> String {
+        let text: String = (0..length).map(|_| digit()).collect();
+        let significant = text.trim_start_matches('0');
+        if significant.is_empty() { "0".to_owned() } else { significant.to_owned() }
+    };
+    (0..count).map(|index| 1 + index % digits).map(number).collect()
+}
+
+fn moduli(place: &Place) -> Vec<u64> {
+    let found: Value = serde_json::from_str(&place.ok("rns primes --count 12 --json").text()).unwrap();
+    found["primes"].as_array().unwrap().iter().map(|prime| prime["modulus"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn primes_are_listed_for_people() {
+    let place = Place::new();
+    let text = place.ok("rns primes --degree 8192 --modulus-bits 360 --terms 5 --max-word 62").text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("120 primes 2^30 - beta, beta up to 2^28, for degree 8192"), "{}", lines[0]);
+    assert_eq!(lines.len(), 3 + 120);
+    let evaluated = lines.iter().find(|line| line.trim_start().starts_with("1073692673 ")).unwrap();
+    let cells = ["2^30 - 2^16 + 2^14 + 1", " 16 ", " 80 ", " 56 ", "56 x 27", "28 x 28"];
+    assert!(cells.iter().all(|cell| evaluated.contains(cell)), "{evaluated}");
+    let tight = place.ok("rns primes --tight").text();
+    assert!(tight.starts_with("154 primes 2^30 - beta, beta up to 2^29,"), "{tight}");
+    let long = place.ok("rns primes --word-bits 50 --modulus-bits 400 --max-word 110 --count 3").text();
+    assert_eq!(long.lines().count(), 6, "{long}");
+}
+
+#[test]
+fn primes_are_listed_for_programs() {
+    let place = Place::new();
+    let found: Value = serde_json::from_str(&place.ok("rns primes --json").text()).unwrap();
+    assert_eq!((&found["words"], &found["most_beta_bits"]), (&12.into(), &28.into()));
+    let primes = found["primes"].as_array().unwrap();
+    assert_eq!(primes.len(), 120);
+    for prime in primes {
+        let q = prime["modulus"].as_u64().unwrap();
+        let terms = prime["beta_terms"].as_array().unwrap();
+        let beta: i64 = terms.iter().map(|term| (1 << term[0].as_i64().unwrap()) * term[1].as_i64().unwrap()).sum();
+        assert_eq!(beta, (1 << 30) - q as i64);
+        // The root's 8192nd power is -1.
+        let mut power = prime["root"].as_u64().unwrap();
+        (0..13).for_each(|_| power = (u128::from(power) * u128::from(power) % u128::from(q)) as u64);
+        assert_eq!(power, q - 1);
+        let (k, m) = (prime["unit"]["k"].as_u64().unwrap(), prime["unit"]["m"].as_u64().unwrap());
+        assert_eq!(u128::from(m), (1 << k) / u128::from(q));
+    }
+}
+
+#[test]
+fn searches_that_cannot_be_are_refused() {
+    let place = Place::new();
+    place.fails("rns primes --degree 12", "the degree is 12; it must be a power of two");
+    place.fails("rns primes --word-bits 64", "the word length is 64; 4 to 60 bits are supported");
+    place.fails("rns primes --terms 7", "the number of terms is 7; 3 to 6 are supported");
+    place.fails("rns primes --modulus-bits 20", "the modulus length is 20; more than a word");
+    place.write("in.txt", "1\n");
+    place.fails(
+        "rns convert --terms 4 --max-word 60 in.txt --out out.csv",
+        "12 special primes are needed and there are 9: allow more --terms",
+    );
+}
+
+#[test]
+fn integers_become_residues_and_come_back() {
+    let place = Place::new();
+    let moduli = moduli(&place);
+    assert_eq!(moduli, PRIMES);
+    let numbers = numbers(9000, 108);
+    place.write("in.txt", numbers.join("\n") + "\n");
+    let mut expected: String = (0..12).map(|index| format!("r{index}")).collect::<Vec<_>>().join(",") + "\n";
+    for number in &numbers {
+        let residues: Vec<String> = moduli.iter().map(|&modulus| residue(number, modulus).to_string()).collect();
+        writeln!(expected, "{}", residues.join(",")).unwrap();
+    }
+    for engine in
+        ["cpu", "serial", "avx2", "ifma"].into_iter().filter(|name| Engine::named(name).is_ok() || *name == "cpu")
+    {
+        let run = place.ok(&format!("rns convert --engine {engine} in.txt --out out.csv"));
+        assert!(run.stderr.starts_with("convert: 9000 rows in "), "{}", run.stderr);
+        assert_eq!(place.read("out.csv"), expected, "{engine}");
+        place.ok(&format!("rns convert --engine {engine} in.txt --out out.parquet"));
+        for table in ["out.csv", "out.parquet"] {
+            let back = place.ok(&format!("rns convert --back --engine {engine} {table}")).text();
+            assert_eq!(back, numbers.join("\n") + "\n", "{engine} {table}");
+        }
+    }
+}
+
+#[test]
+fn standard_input_and_hexadecimal() {
+    let place = Place::new();
+    let run = place.run_with("rns convert --quiet --primes 7,11,13 -", b"0x3e8\n 1000\r\n0\n1");
+    assert_eq!((run.status, run.text()), (Some(0), "r0,r1,r2\n6,10,12\n6,10,12\n0,0,0\n1,1,1\n".to_owned()));
+    let back = place.run_with("rns convert --quiet --back --hex --primes 7,11,13 - --out back.txt", &run.stdout);
+    assert_eq!(back.status, Some(0), "{}", back.stderr);
+    assert_eq!(place.read("back.txt"), "0x3e8\n0x3e8\n0x0\n0x1\n");
+    let empty = place.run_with("rns convert --quiet --primes 7,11 -", b"");
+    assert_eq!((empty.status, empty.text()), (Some(0), "r0,r1\n".to_owned()));
+}
+
+#[test]
+fn columns_are_as_wide_as_their_moduli() {
+    let place = Place::new();
+    place.write("in.txt", "12345678901234567890\n");
+    place.ok("rns convert --primes 4294967291,4294967311 in.txt --out out.parquet");
+    let source = ParquetSource::open(File::open(place.file("out.parquet")).unwrap()).unwrap();
+    let schema = source.schema();
+    assert_eq!(*schema.field(0).data_type(), DataType::UInt32);
+    assert_eq!(*schema.field(1).data_type(), DataType::UInt64);
+    assert_eq!(schema.field(1).metadata()["hearith.rns.modulus"], "4294967311");
+}
+
+#[test]
+fn mistakes_are_named_with_file_and_line() {
+    let place = Place::new();
+    let fails = |content: &str, expected: &str| {
+        place.write("in.txt", content);
+        for out in ["out.csv", "out.parquet"] {
+            place.fails(&format!("rns convert --primes 7,11 in.txt --out {out}"), &format!("in.txt: {expected}"));
+        }
+    };
+    fails("1\n2\n3.5\n", "line 3: not a natural number");
+    fails("1\n-2\n", "line 2: a negative number");
+    fails("76\n77\n", "line 2: not below the product of the moduli, which has 7 bits");
+    fails("1\n\n3\n", "line 2: there is no integer");
+    fails(&("5\n".repeat(20_000) + "x\n"), "line 20001: not a natural number");
+    place.fails("rns convert missing.txt --out out.csv", "missing.txt: cannot read: No such file");
+    place.fails("rns convert keys --out out.csv", "keys: cannot read: is a directory");
+    place.write("in.txt", "1\n");
+    place.fails("rns convert in.txt --out in.txt", "in.txt: the output would replace the input");
+    place.fails("rns convert --primes 6,35,77 in.txt --out out.csv", "the moduli 35 and 77 are not coprime");
+    place.fails("rns convert --primes 1 in.txt --out out.csv", "a modulus is 1; 2 to 2^60 - 1 are supported");
+    place.fails("rns convert --engine abacus in.txt --out out.csv", "unknown engine 'abacus'");
+}
+
+#[test]
+fn residues_that_are_none_are_named_with_row_and_column() {
+    let place = Place::new();
+    let fails = |content: &str, expected: &str| {
+        place.write("in.csv", content);
+        place.fails("rns convert --back --primes 7,11 in.csv --out out.txt", &format!("in.csv: {expected}"));
+    };
+    fails("r0,r1\n1,2\n6,11\n", "row 2, column r1: not a residue modulo 11");
+    fails("r0,r1\n1,x\n", "row 1, column r1: not a residue modulo 11");
+    fails("r0,r1\n1,-1\n", "row 1, column r1: not a residue modulo 11");
+    fails("r0,r1\n1,2\n,2\n", "row 2, column r0: ");
+    fails("r0\n1\n", "1 columns for 2 moduli");
+    fails("r1,r0\n1,2\n", "column r1: should be r0");
+    place.write("in.txt", "5\n");
+    place.ok("rns convert --primes 7,11 in.txt --out in.parquet");
+    place.ok("rns convert --back --primes 7,11 in.parquet --out out.txt");
+    place.fails(
+        "rns convert --back --primes 7,13 in.parquet --out other.txt",
+        "in.parquet: its residues are to other moduli than --primes names",
+    );
+}

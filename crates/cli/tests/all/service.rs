@@ -1,0 +1,326 @@
+//! `hearith serve`, and the commands that let it compute: the same results as without, and an end in good order.
+
+use std::fs::File;
+use std::io::Write;
+use std::net::TcpStream;
+use std::ops::Range;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::common::serving::{Service, shown};
+use crate::common::{Place, Run, STAFF};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use serde_json::Value;
+
+#[test]
+fn results_are_those_of_this_machine() {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    for (keys, pack) in [("keys", "--pack"), ("other", "")] {
+        let service = Service::start(&place, &format!("--key {keys}/private.json"));
+        let url = &service.url;
+        let columns = format!("--column salary,bonus --scale bonus=2 {pack}");
+        place.ok(&format!("encrypt --key {keys}/public.json {columns} in.csv --out local.parquet"));
+        place.ok(&format!("encrypt --key {keys}/public.json {columns} --remote {url} in.csv --out remote.parquet"));
+        for table in ["local", "remote"] {
+            place.ok(&format!("sum --key {keys}/public.json --by dept {table}.parquet --out {table}-totals.parquet"));
+            let line = format!("sum --key {keys}/public.json --by dept --remote {url} --rerandomise");
+            place.ok(&format!("{line} {table}.parquet --out {table}-remote-totals.parquet"));
+        }
+        let expected = place.ok(&format!("decrypt --key {keys}/private.json local-totals.parquet")).text();
+        assert!(expected.contains("lab,"), "{expected}");
+        for totals in ["local", "remote", "local-remote", "remote-remote"].map(|name| format!("{name}-totals.parquet"))
+        {
+            let local = place.ok(&format!("decrypt --key {keys}/private.json {totals}"));
+            // The public key will do: the service has the private one.
+            let remote = place.ok(&format!("decrypt --key {keys}/public.json --remote {url} {totals}"));
+            assert_eq!((local.text(), remote.text()), (expected.clone(), expected.clone()), "{totals}");
+            assert!(remote.stderr.contains(&format!("computed at {url}")), "{}", remote.stderr);
+        }
+        assert_eq!(service.end("-TERM"), Some(0));
+    }
+}
+
+#[test]
+fn what_a_service_refuses_is_one_line() {
+    let place = Place::new();
+    place.write("in.csv", "x\n1\n");
+    place.ok("encrypt --key keys/public.json --column x in.csv --out rows.parquet");
+    let service = Service::start(&place, "");
+    let url = &service.url;
+    place.fails(
+        &format!("decrypt --key keys/public.json --remote {url} rows.parquet --out out.csv"),
+        &format!("{url}: the service has no private key"),
+    );
+    place.fails(
+        "encrypt --key keys/public.json --column x --remote http://127.0.0.1:1 in.csv --out out.parquet",
+        "http://127.0.0.1:1: cannot connect",
+    );
+    place.fails(
+        "encrypt --key keys/public.json --column x --remote http://example.org:80 in.csv --out out.parquet",
+        "http://example.org:80: http is for services on this machine",
+    );
+    place.fails("serve --listen 0.0.0.0:0", "0.0.0.0:0 can be reached from other machines: that takes TLS");
+    place.fails("serve --key keys/public.json", "keys/public.json: a public key: decrypting takes the private key");
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
+#[test]
+fn a_service_killed_in_mid_table_is_an_error_and_a_retry_is_right() {
+    let place = Place::new();
+    let numbers = |numbers: Range<u32>| numbers.map(|number| format!("{number}\n")).collect::<String>();
+    let (first, rest) = (format!("x\n{}", numbers(0..20_000)), numbers(20_000..60_000));
+    let service = Service::start(&place, "");
+    let line = |url: &str, table: &str| {
+        format!("encrypt --key keys/public.json --column x --remote {url} {table} --out rows.parquet")
+    };
+    let mut encrypting = place.command(line(&service.url, "-").split_whitespace());
+    let mut encrypting =
+        encrypting.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    // The rest of the table comes when the service is gone: the command cannot end before.
+    let mut table = encrypting.stdin.take().unwrap();
+    table.write_all(first.as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    service.end("-KILL");
+    // It may have ended by now.
+    let _ = table.write_all(rest.as_bytes());
+    drop(table);
+    let run = Run::of(encrypting.wait_with_output().unwrap());
+    assert_eq!(run.status, Some(2), "{}", run.stderr);
+    assert!(run.complaints()[0].starts_with("hearith: http://127.0.0.1:"), "{}", run.stderr);
+    assert!(!place.file("rows.parquet").exists(), "nothing half-written");
+
+    place.write("in.csv", first + &rest);
+    let service = Service::start(&place, "");
+    place.ok(&line(&service.url, "in.csv"));
+    place.ok("sum --key keys/public.json rows.parquet --out totals.parquet");
+    let totals = place.ok("decrypt --key keys/private.json totals.parquet").text();
+    assert_eq!(totals, format!("rows,x\n60000,{}\n", 60_000_u64 * 59_999 / 2));
+}
+
+#[test]
+fn a_shutdown_that_has_no_time_says_so() {
+    let place = Place::new();
+    let service = Service::start(&place, "--grace 0");
+    let line = format!("encrypt --key keys/public.json --column x --remote {} - --out rows.parquet", service.url);
+    let mut encrypting = place.command(line.split_whitespace());
+    let mut encrypting =
+        encrypting.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut table = encrypting.stdin.take().unwrap();
+    let rows: String = (0..40_000).map(|row| format!("{row}\n")).collect();
+    table.write_all(format!("x\n{rows}").as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(service.end("-TERM"), Some(2));
+    drop(table);
+    assert_eq!(Run::of(encrypting.wait_with_output().unwrap()).status, Some(2));
+    assert!(!place.file("rows.parquet").exists(), "nothing half-written");
+}
+
+/// An authority that signs certificates, and writes them into a place.
+struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl Authority {
+    /// With its root in `NAME.pem`.
+    fn new(place: &Place, name: &str) -> Self {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec![]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        place.write(&format!("{name}.pem"), params.self_signed(&key).unwrap().pem());
+        Self { issuer: Issuer::new(params, key) }
+    }
+
+    /// A certificate in `NAME.pem` that is valid up to a year, and its key in `NAME.key`.
+    fn sign(&self, place: &Place, name: &str, last_year: i32) {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(last_year, 1, 1));
+        place.write(&format!("{name}.pem"), params.signed_by(&key, &self.issuer).unwrap().pem());
+        place.write(&format!("{name}.key"), key.serialize_pem());
+    }
+}
+
+#[test]
+fn certificates_decide_who_is_served_and_who_is_believed() {
+    let place = Place::new();
+    place.write("in.csv", "x\n1\n2\n");
+    place.write("nonsense.pem", "nothing");
+    let (ours, theirs) = (Authority::new(&place, "ours"), Authority::new(&place, "theirs"));
+    ours.sign(&place, "server", 4000);
+    ours.sign(&place, "me", 4000);
+    ours.sign(&place, "late", 2021);
+    theirs.sign(&place, "stranger", 4000);
+    let tls = "--tls-cert server.pem --tls-key server.key --client-ca ours.pem";
+    let service = Service::start(&place, &format!("--key keys/private.json {tls}"));
+    let port = service.address.rsplit(':').next().unwrap().to_owned();
+    let url = format!("https://localhost:{port}");
+    let encrypt = |options: &str| {
+        format!("encrypt --key keys/public.json --column x --remote {url} {options} in.csv --out out.parquet")
+    };
+    let me = "--ca ours.pem --client-cert me.pem --client-key me.key";
+    place.ok(&encrypt(me));
+    place.ok("sum --key keys/public.json out.parquet --out totals.parquet");
+    let decrypted = place.ok(&format!("decrypt --key keys/public.json --remote {url} {me} totals.parquet"));
+    assert_eq!(decrypted.text(), "rows,x\n2,3\n");
+    std::fs::remove_file(place.file("out.parquet")).unwrap();
+
+    for (options, expected) in [
+        // Whoever shows no certificate, a stranger's or one of the past is not served.
+        ("--ca ours.pem", &*url),
+        ("--ca ours.pem --client-cert stranger.pem --client-key stranger.key", &*url),
+        ("--ca ours.pem --client-cert late.pem --client-key late.key", &*url),
+        // A service that cannot be checked gets nothing.
+        ("--ca theirs.pem --client-cert me.pem --client-key me.key", &*format!("{url}: cannot connect")),
+        ("", &*format!("{url}: https takes the root of the service's certificate")),
+        ("--ca nonsense.pem", &*url),
+        ("--ca missing.pem", "missing.pem: "),
+        ("--ca ours.pem --client-cert me.pem --client-key stranger.key", &*url),
+    ] {
+        place.fails(&encrypt(options), expected);
+    }
+    // One certificate is not for another name, and plain HTTP is no way in.
+    let elsewhere = encrypt(me).replace("localhost", "127.0.0.1");
+    place.fails(&elsewhere, "https://127.0.0.1");
+    place.fails(&encrypt("").replace("https", "http"), "http://localhost");
+    place.ok(&encrypt(me));
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
+#[test]
+fn a_service_with_an_expired_certificate_is_not_believed() {
+    let place = Place::new();
+    place.write("in.csv", "x\n1\n");
+    let ours = Authority::new(&place, "ours");
+    ours.sign(&place, "server", 2021);
+    let service = Service::start(&place, "--tls-cert server.pem --tls-key server.key");
+    let url = service.url.replace("http://127.0.0.1", "https://localhost");
+    let line =
+        format!("encrypt --key keys/public.json --column x --remote {url} --ca ours.pem in.csv --out out.parquet");
+    place.fails(&line, &format!("{url}: cannot connect"));
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
+#[test]
+fn what_a_service_cannot_start_with_is_one_line() {
+    let place = Place::new();
+    Authority::new(&place, "ours").sign(&place, "server", 4000);
+    place.write("nonsense.pem", "nothing");
+    let tls = "--tls-cert server.pem --tls-key server.key";
+    let reached = "can be reached from other machines:";
+    for (options, expected) in [
+        ("--listen 0.0.0.0:0", format!("0.0.0.0:0 {reached} that takes TLS")),
+        // TLS alone tells clients whom they speak to, and the service nothing of them.
+        (&*format!("--listen 0.0.0.0:0 {tls}"), format!("0.0.0.0:0 {reached} that takes TLS and certificates")),
+        ("--listen [::]:0", format!("[::]:0 {reached}")),
+        ("--metrics 0.0.0.0:0", format!("0.0.0.0:0 {reached} metrics are shown on the loopback address only")),
+        ("--tls-cert missing.pem --tls-key server.key", "missing.pem: ".to_owned()),
+        ("--tls-cert nonsense.pem --tls-key server.key", "TLS or transport".to_owned()),
+        ("--tls-cert server.pem --tls-key nonsense.pem", "TLS or transport".to_owned()),
+        (&*format!("{tls} --client-ca nonsense.pem"), "TLS or transport".to_owned()),
+        ("--key keys/private.json --device mesa", "the engine 'mesa' is not built in: ".to_owned()),
+        ("--key keys/private.json --device quantum", "there is no device 'quantum'".to_owned()),
+        ("--key missing.json", "missing.json: ".to_owned()),
+    ] {
+        let line = match options.contains("--listen") {
+            true => format!("serve {options}"),
+            false => format!("serve --listen 127.0.0.1:0 {options}"),
+        };
+        place.fails(&line, &expected);
+    }
+    let service = Service::start(&place, "");
+    place.fails(&format!("serve --listen {}", service.address), &format!("cannot listen on {}", service.address));
+    // What clap refuses: status 2 and its own words.
+    for options in ["--device mesa", "--tls-cert server.pem", "--client-ca ours.pem", "--max-clients 0", "--grace x"] {
+        let run = place.run(&format!("serve --listen 127.0.0.1:0 {options}"));
+        assert_eq!(run.status, Some(2), "{options}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn metrics_count_what_was_done() {
+    let place = Place::new();
+    place.write("in.csv", "x\n1\n2\n3\n");
+    let service = Service::start(&place, "--metrics 127.0.0.1:0");
+    let metrics = service.metrics.clone().expect("it says where it shows them");
+    let url = &service.url;
+    place.ok(&format!("encrypt --key keys/public.json --column x --remote {url} in.csv --out out.parquet"));
+    let text = shown(&metrics);
+    for line in [
+        "hearith_rows_total{operation=\"encrypt\"} 3",
+        "hearith_requests_total{operation=\"encrypt\",outcome=\"ok\"} 1",
+        "hearith_keys 1",
+        "hearith_set_aside 0",
+        "hearith_unread_bytes 0",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}: {text}");
+    }
+    let id = place.read("keys/public.json");
+    let modulus = id.split("\"n\":\"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(!text.contains(modulus), "no key");
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
+#[test]
+fn limits_are_those_that_were_asked_for() {
+    let place = Place::new();
+    let rows: String = (0..2000).map(|row| format!("{row}\n")).collect();
+    place.write("in.csv", format!("x\n{rows}"));
+    // Messages so short that a batch takes many, a queue of a few of them, one key, one client.
+    let limits = "--max-message 16 --max-queue 1 --max-keys 1 --max-clients 1 --max-streams 1";
+    let service = Service::start(&place, &format!("{limits} --metrics 127.0.0.1:0"));
+    let url = &service.url;
+    let encrypt =
+        |key: &str| format!("encrypt --key {key}/public.json --column x --remote {url} in.csv --out {key}.parquet");
+    place.ok(&encrypt("keys"));
+    place.ok("sum --key keys/public.json keys.parquet --out totals.parquet");
+    let totals = place.ok("decrypt --key keys/private.json totals.parquet").text();
+    assert_eq!(totals, "rows,x\n2000,1999000\n");
+    place.fails(&encrypt("other"), &format!("{url}: 1 keys are in use, and no more are taken"));
+    // The place of the last client is free once the service has seen it go.
+    let metrics = service.metrics.as_ref().unwrap();
+    while !shown(metrics).lines().any(|line| line == "hearith_clients 0") {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let held = TcpStream::connect(&service.address).unwrap();
+    place.fails(&encrypt("keys").replace("keys.parquet", "again.parquet"), &format!("{url}: 1 clients are connected"));
+    drop(held);
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
+/// Every line has fields that are known, of words, counts and the service's own address: nothing that a client sent.
+#[test]
+fn logs_hold_nothing_of_what_was_computed() {
+    const FIELDS: [&str; 10] =
+        ["timestamp", "level", "message", "address", "metrics", "engine", "decrypts", "operation", "reason", "row"];
+    let place = Place::new();
+    place.write("in.csv", "x\n748159263\n");
+    let log = File::create(place.file("log")).unwrap();
+    let line = "serve --key keys/private.json --listen 127.0.0.1:0 --json";
+    let mut server = place.command(line.split_whitespace()).stderr(log).spawn().unwrap();
+    let url = loop {
+        let first = place.read("log").lines().find_map(|line| serde_json::from_str::<Value>(line).ok());
+        match first {
+            Some(first) => break format!("http://{}", first["address"].as_str().unwrap()),
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    for keys in ["keys", "other"] {
+        place.ok(&format!("encrypt --key {keys}/public.json --column x --remote {url} in.csv --out {keys}.parquet"));
+    }
+    place.ok(&format!("decrypt --key keys/public.json --remote {url} keys.parquet --out out.csv"));
+    place.fails(
+        &format!("decrypt --key other/public.json --remote {url} other.parquet --out other.csv"),
+        &format!("{url}: the service has no private key"),
+    );
+    assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());
+    assert!(server.wait().unwrap().success());
+    let log = place.read("log");
+    assert!(log.contains("NO_PRIVATE_KEY"), "the refusal is told: {log}");
+    // The warning of a small key comes before the log begins.
+    for line in log.lines().filter(|line| !line.ends_with("INSECURE")) {
+        let Value::Object(fields) = serde_json::from_str(line).unwrap() else { panic!("{line}") };
+        assert!(fields.keys().all(|name| FIELDS.contains(&name.as_str())), "{line}");
+        assert!(!line.contains("748159263"), "{line}");
+    }
+}

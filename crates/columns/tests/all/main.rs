@@ -1,0 +1,8 @@
+//! Integration tests of encrypted columns, linked into one executable.
+
+mod bad_files;
+mod csv;
+mod damage;
+mod kernel;
+mod lattice;
+mod metadata;

@@ -1,0 +1,382 @@
+//! The driver of MESA against a device in software that goes wrong in every way that a board, a cable or an attacker has: always an error
+//! in a bounded time and never a number, and the next batch is right again, or the device is declared gone.
+
+use crate::common::{is, key, random_ciphertexts};
+use crate::fake::faulty::{Fault, Faulty};
+use crate::fake::{BITS, CIPHERTEXT, HEADER, PLAINTEXT, region, register};
+use hearith_arith::natural::is_zero;
+use hearith_arith::{Batch, Engine, Modulus};
+use hearith_device::mesa::{Loaded, Mesa, MesaParameters};
+use hearith_device::{Error, ErrorKind, Trust};
+use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, Plaintexts, PrivateKey};
+
+/// Items of a batch.
+const ROWS: usize = 7;
+/// Accesses that a batch, its failure, loading the key again and the next batch may take: the bound in time is that of each of them.
+const MOST_CALLS: usize = 400;
+
+struct Place {
+    key: PrivateKey,
+    faulty: Faulty,
+    device: Mesa,
+    ciphertexts: Ciphertexts,
+    plaintexts: Plaintexts,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self::trusting(Trust::Check)
+    }
+
+    fn trusting(trust: Trust) -> Self {
+        let (key, faulty) = (key(BITS), Faulty::new());
+        let mut device = Mesa::open(Box::new(faulty.clone())).unwrap().with_trust(trust);
+        device.load_key(&key).unwrap();
+        // Five fresh ones, and two corners.
+        let (ciphertexts, plaintexts) = random_ciphertexts(&key, ROWS - 2);
+        let mut place = Self { key, faulty, device, ciphertexts, plaintexts };
+        place.works();
+        place
+    }
+
+    fn decrypt(&mut self) -> Result<Plaintexts, Error> {
+        self.device.decrypt(&self.ciphertexts)
+    }
+
+    #[track_caller]
+    fn works(&mut self) {
+        assert!(self.decrypt().unwrap() == self.plaintexts);
+    }
+
+    /// One thing goes wrong once: the batch fails, and the next is right, the key being loaded again if it is gone.
+    #[track_caller]
+    fn fails_once(&mut self, fault: Fault) -> Error {
+        let before = self.faulty.calls.load(std::sync::atomic::Ordering::Relaxed);
+        self.faulty.set(Some(fault));
+        let error = self.decrypt().expect_err(&format!("{fault:?}"));
+        self.faulty.set(None);
+        let keyless = matches!(
+            error.kind(),
+            ErrorKind::FailedCheck | ErrorKind::NotAPlaintext | ErrorKind::NotReady | ErrorKind::WasReset
+        );
+        assert_eq!(self.device.has_key(), !keyless, "{fault:?}: {error}");
+        if keyless {
+            assert!(self.faulty.device().is_wiped(), "{fault:?}");
+            is(&self.decrypt().unwrap_err(), ErrorKind::NoKey);
+            self.device.load_key(&self.key).unwrap();
+        }
+        assert!(self.decrypt().unwrap() == self.plaintexts, "after {fault:?}");
+        let calls = self.faulty.calls.load(std::sync::atomic::Ordering::Relaxed) - before;
+        assert!(calls < MOST_CALLS, "{fault:?}: {calls} accesses");
+        error
+    }
+}
+
+#[test]
+fn a_sound_device_decrypts() {
+    let mut place = Place::new();
+    for count in [0, 1, 3, 60] {
+        let (ciphertexts, plaintexts) = random_ciphertexts(&place.key, count);
+        assert!(place.device.decrypt(&ciphertexts).unwrap() == plaintexts);
+    }
+    let empty = place.ciphertexts.range(0..0).unwrap();
+    assert!(place.device.decrypt(&empty).unwrap().is_empty());
+}
+
+/// Every bit of an answer: of its header, of every number, and of the zeros above them.
+#[test]
+fn every_bit_of_an_answer_that_flips_is_found() {
+    let mut place = Place::new();
+    for bit in 0..8 * HEADER {
+        is(&place.fails_once(Fault::AnswerBit(bit)), ErrorKind::WrongAnswer);
+    }
+    for bit in 8 * HEADER..8 * (HEADER + 2 * PLAINTEXT) {
+        let error = place.fails_once(Fault::AnswerBit(bit));
+        // What is not below n is told with its row.
+        match error.kind() {
+            ErrorKind::FailedCheck => assert_eq!(error.row(), None),
+            ErrorKind::NotAPlaintext => assert_eq!(error.row(), Some((bit / 8 - HEADER) / PLAINTEXT)),
+            _ => panic!("bit {bit}: {error}"),
+        }
+    }
+}
+
+/// Every bit of a packet's header on the way in, and some of the ciphertexts.
+#[test]
+fn every_bit_of_a_question_that_flips_is_found() {
+    let mut place = Place::new();
+    for bit in 0..8 * HEADER {
+        let error = place.fails_once(Fault::QuestionBit(bit));
+        match bit {
+            // Neither the mark nor the epoch: discarded, which the device notes.
+            0..32 => assert!(matches!(error.kind(), ErrorKind::Noted { .. }), "bit {bit}: {error}"),
+            // The answer to a question that nobody asked.
+            32..48 => is(&error, ErrorKind::WrongAnswer),
+            // Not as many items as the header says.
+            _ => is(&error, ErrorKind::Dropped),
+        }
+    }
+    for bit in (8 * HEADER..8 * (HEADER + 3 * CIPHERTEXT)).step_by(5) {
+        let error = place.fails_once(Fault::QuestionBit(bit));
+        assert!(matches!(error.kind(), ErrorKind::FailedCheck | ErrorKind::NotAPlaintext), "bit {bit}: {error}");
+    }
+}
+
+#[test]
+fn packets_that_are_lost_repeated_cut_or_late_are_errors() {
+    let mut place = Place::new();
+    let whole = HEADER + ROWS * PLAINTEXT;
+    let stalled = ErrorKind::Stalled { sent: ROWS, received: 0, expected: ROWS };
+    is(&place.fails_once(Fault::DropQuestion), stalled.clone());
+    is(&place.fails_once(Fault::DropAnswer), stalled.clone());
+    is(&place.fails_once(Fault::Late), stalled.clone());
+    is(&place.fails_once(Fault::Stalls), stalled);
+    for bytes in [0, HEADER, HEADER + 8, whole - 8] {
+        let error = place.fails_once(Fault::CutAnswer(bytes));
+        is(&error, ErrorKind::CutShort { bytes, expected: whole });
+    }
+    let error = place.fails_once(Fault::LongAnswer(8));
+    is(&error, ErrorKind::CutShort { bytes: whole + 8, expected: whole });
+    for bytes in [HEADER, HEADER + 8, HEADER + CIPHERTEXT, HEADER + ROWS * CIPHERTEXT - 8] {
+        is(&place.fails_once(Fault::CutQuestion(bytes)), ErrorKind::Dropped);
+    }
+    is(&place.fails_once(Fault::LongQuestion), ErrorKind::Dropped);
+    is(&place.fails_once(Fault::OldAnswer), ErrorKind::WrongAnswer);
+    is(&place.fails_once(Fault::Exchanged), ErrorKind::FailedCheck);
+    is(&place.fails_once(Fault::EndOfFile), ErrorKind::CutShort { bytes: 0, expected: whole });
+}
+
+/// What comes twice leaves an answer that nobody waits for. It is of no use to the next batch, which fails; the one after that is right.
+#[test]
+fn what_comes_twice_is_not_the_next_answer() {
+    let mut place = Place::new();
+    let (others, right) = random_ciphertexts(&place.key, ROWS - 2);
+    for fault in [Fault::RepeatQuestion, Fault::RepeatAnswer] {
+        place.faulty.set(Some(fault));
+        place.works();
+        is(&place.device.decrypt(&others).unwrap_err(), ErrorKind::WrongAnswer);
+        assert!(place.device.decrypt(&others).unwrap() == right, "{fault:?}");
+    }
+}
+
+/// Wrong numbers below n, in whatever way: all rows, one row, and wrong modulo one prime only.
+#[test]
+fn a_device_that_lies_is_found_out() {
+    let mut place = Place::new();
+    let lies = (0..ROWS).map(Fault::LiesOnce).chain([Fault::Lies, Fault::WrongModuloP]);
+    for fault in lies {
+        let error = place.fails_once(fault);
+        is(&error, ErrorKind::FailedCheck);
+        assert_eq!(
+            error.to_string(),
+            "the device answers wrongly: a batch did not pass the check, and nothing of it is given out"
+        );
+    }
+}
+
+/// A bit that flips on the way to a constant is found by KEY_CHECK; the device is wiped and has no key.
+#[test]
+fn a_bit_that_flips_on_the_way_to_a_constant_is_found_by_its_checksum() {
+    let mut place = Place::new();
+    for number in (0..15).filter(|&number| number != 0) {
+        for bit in [0, 31, 40] {
+            place.faulty.set(Some(Fault::KeyBit { region: number, bit }));
+            let error = place.device.load_key(&place.key).unwrap_err();
+            is(&error, ErrorKind::KeyNotLoaded { region: number });
+            assert!(!place.device.has_key() && place.faulty.device().is_wiped());
+            is(&place.decrypt().unwrap_err(), ErrorKind::NoKey);
+        }
+    }
+    place.device.load_key(&place.key).unwrap();
+    place.works();
+}
+
+/// The regions whose constants the device computes with.
+const USED: [u32; 7] = [
+    region::P_SQUARE,
+    region::P_ENTER,
+    region::P_ONE,
+    region::P_EXPONENT,
+    region::P_PRIME,
+    region::P_MERGED,
+    region::MODULUS,
+];
+
+/// A bit that flips in the device's own memory is not: the check of the batch finds it, whichever constant it is in.
+#[test]
+fn a_bit_that_flips_in_the_devices_memory_is_found_by_the_check() {
+    let mut place = Place::new();
+    let of_q = USED.iter().map(|number| number + region::Q).filter(|&number| number < 15);
+    for region in USED.into_iter().chain(of_q) {
+        for bit in [0, 5, 33, 62] {
+            place.faulty.set(Some(Fault::StoredBit { region, bit }));
+            place.device.load_key(&place.key).unwrap();
+            let error = place.decrypt().expect_err(&format!("bit {bit} of region {region}"));
+            let found = matches!(error.kind(), ErrorKind::FailedCheck | ErrorKind::NotAPlaintext);
+            assert!(found, "bit {bit} of region {region}: {error}");
+            assert!(!place.device.has_key() && place.faulty.device().is_wiped());
+        }
+    }
+    place.device.load_key(&place.key).unwrap();
+    place.works();
+}
+
+/// Why the check is there: a device that is believed gives the key away by one bit of one constant. All its answers are below n; each
+/// differs from the right one by what is 0 modulo one of the primes.
+#[test]
+fn a_device_that_is_believed_gives_the_key_away() {
+    let mut place = Place::trusting(Trust::Believe);
+    let mut given = 0;
+    // Of the constants of p, those that leave the device's arithmetic modulo n as it is.
+    for (region, bit) in [(region::P_ENTER, 3), (region::P_ENTER, 40), (region::P_ONE, 17), (region::P_EXPONENT, 9)] {
+        place.faulty.set(Some(Fault::StoredBit { region, bit }));
+        place.device.load_key(&place.key).unwrap();
+        let Ok(wrong) = place.decrypt() else { continue };
+        let n = Modulus::new(Engine::Serial, &modulus(&place.key)).unwrap();
+        let differences = n.sub(wrong.batch(), place.plaintexts.batch());
+        assert!(differences.rows().any(|row| is_zero(row) == 0));
+        let [_, q] = place.key.primes().map(|prime| Modulus::new(Engine::Serial, prime).unwrap());
+        assert!(q.reduce(&differences).rows().all(|row| is_zero(row) == 1));
+        given += 1;
+    }
+    assert!(given > 0, "no such bit leaves numbers below n");
+    // And one that lies decides what the plaintexts are.
+    place.faulty.set(None);
+    place.device.load_key(&place.key).unwrap();
+    place.faulty.set(Some(Fault::Lies));
+    assert!(place.decrypt().unwrap() != place.plaintexts);
+}
+
+fn modulus(key: &PrivateKey) -> Vec<u64> {
+    let bytes = key.public().modulus_be();
+    Batch::from_be_bytes(&bytes, bytes.len(), key.public().plaintext_limbs()).row(0).to_vec()
+}
+
+/// Posted writes that go nowhere are seen by what is read afterwards.
+#[test]
+fn writes_that_are_lost_are_seen() {
+    let mut place = Place::new();
+    place.faulty.set(Some(Fault::LostKey));
+    let error = place.device.load_key(&place.key).unwrap_err();
+    is(&error, ErrorKind::KeyNotLoaded { region: 0 });
+    place.faulty.set(None);
+    place.device.load_key(&place.key).unwrap();
+    place.works();
+    // The device takes no orders: not to flush, not to be ready, not to wipe.
+    place.faulty.set(Some(Fault::LostWrites(register::CONTROL)));
+    let refused = ErrorKind::Refused { address: register::CONTROL };
+    is(&Mesa::open(Box::new(place.faulty.clone())).unwrap_err(), refused.clone());
+    is(&place.device.load_key(&place.key).unwrap_err(), ErrorKind::NotReady);
+    place.faulty.set(None);
+    place.device.load_key(&place.key).unwrap();
+    place.works();
+    place.faulty.set(Some(Fault::LostWrites(register::CONTROL)));
+    is(&place.device.wipe().unwrap_err(), refused.clone());
+    place.faulty.set(Some(Fault::AlwaysReady));
+    is(&place.device.wipe().unwrap_err(), refused);
+    place.faulty.set(None);
+    place.device.wipe().unwrap();
+    assert!(place.faulty.device().is_wiped());
+}
+
+#[test]
+fn a_device_that_was_reset_has_lost_its_key() {
+    let mut place = Place::new();
+    let error = place.fails_once(Fault::Reset);
+    assert!(matches!(error.kind(), ErrorKind::WasReset | ErrorKind::NotReady), "{error}");
+}
+
+/// A device that has gone fails at once, for every batch, until it is back; then it is loaded with the key again.
+#[test]
+fn a_device_that_has_gone_is_declared_gone() {
+    let mut place = Place::new();
+    place.faulty.set(Some(Fault::Vanished));
+    is(&place.decrypt().unwrap_err(), ErrorKind::Vanished);
+    is(&place.device.load_key(&place.key).unwrap_err(), ErrorKind::Vanished);
+    is(&place.device.counters().unwrap_err(), ErrorKind::Vanished);
+    is(&Mesa::open(Box::new(place.faulty.clone())).unwrap_err(), ErrorKind::Vanished);
+    place.faulty.device().reset();
+    place.faulty.set(None);
+    place.device.load_key(&place.key).unwrap();
+    place.works();
+
+    place.faulty.set(Some(Fault::IoErrors));
+    assert!(matches!(place.decrypt().unwrap_err().kind(), ErrorKind::Io { .. }));
+    assert!(matches!(Mesa::open(Box::new(place.faulty.clone())).unwrap_err().kind(), ErrorKind::Io { .. }));
+    place.faulty.set(None);
+    place.works();
+}
+
+/// As long as something comes that nobody asked for, both sides cannot agree: every batch fails, and so does opening.
+#[test]
+fn a_device_that_babbles_is_an_error() {
+    let mut place = Place::new();
+    place.faulty.set(Some(Fault::Babbles));
+    assert!(matches!(Mesa::open(Box::new(place.faulty.clone())).unwrap_err().kind(), ErrorKind::Stalled { .. }));
+    place.faulty.set(None);
+    // Somebody else opened it, and wiped it when that failed.
+    place.decrypt().unwrap_err();
+    place.device.load_key(&place.key).unwrap();
+    place.works();
+}
+
+/// A device that stands in for the key is mended unasked: the batch that goes wrong fails, the next is right, whatever it was.
+#[test]
+fn a_loaded_device_is_mended_for_the_next_batch() {
+    let (key, faulty) = (key(BITS), Faulty::new());
+    let device = Loaded::<MesaParameters>::open(Box::new(faulty.clone()), &key, Trust::Check).unwrap();
+    let (ciphertexts, plaintexts) = random_ciphertexts(&key, ROWS - 2);
+    assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts);
+    let faults = [
+        Fault::AnswerBit(3),
+        Fault::AnswerBit(8 * HEADER + 2),
+        Fault::QuestionBit(20),
+        Fault::DropQuestion,
+        Fault::DropAnswer,
+        Fault::OldAnswer,
+        Fault::Exchanged,
+        Fault::CutAnswer(HEADER),
+        Fault::LongAnswer(8),
+        Fault::CutQuestion(HEADER),
+        Fault::LongQuestion,
+        Fault::Late,
+        Fault::Stalls,
+        Fault::Vanished,
+        Fault::IoErrors,
+        Fault::EndOfFile,
+        Fault::Reset,
+        Fault::Lies,
+        Fault::WrongModuloP,
+    ];
+    for fault in faults {
+        faulty.set(Some(fault));
+        let error = device.decrypt(&ciphertexts).expect_err(&format!("{fault:?}"));
+        assert!(matches!(error, DecryptError::Device(_)), "{fault:?}: {error}");
+        faulty.set(None);
+        assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts, "after {fault:?}");
+    }
+    // A bit of the key in the device's memory, as radiation flips them.
+    for bit in 0..20 {
+        faulty.device().flip(region::P_MERGED, 3 * bit);
+        device.decrypt(&ciphertexts).unwrap_err();
+        assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts);
+    }
+    drop(device);
+    assert!(faulty.device().is_wiped());
+}
+
+/// The check takes the key, which is kept no longer than the device has it; a device that is believed leaves nothing of it with the driver.
+#[test]
+fn errors_show_nothing_of_the_key_or_the_plaintexts() {
+    let mut place = Place::new();
+    let shown = format!("{:?}", place.device);
+    let key = place.key.clone();
+    let [p, q] = key.primes();
+    place.faulty.set(Some(Fault::Lies));
+    let error = place.decrypt().unwrap_err();
+    for text in [shown, format!("{error:?} {error}")] {
+        for limb in [p[0], q[0], modulus(&place.key)[0]] {
+            assert!(!text.contains(&limb.to_string()) && !text.contains(&format!("{limb:x}")), "{text}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Integration tests of the election server over HTTP, linked into one executable.
+
+mod common;
+mod crashes;
+mod limits;
+mod load;
+mod postgres;
+mod process;
+mod taking;

@@ -1,0 +1,254 @@
+//! `hearith election vote --machine` and `decrypt-share --machine` on the simulated ballot machine, for n of 256 bits: what it makes goes into the record beside what software made, and the
+//! record holds.
+
+use std::fs;
+
+use crate::command_line::Place;
+use hearith_simulated::designs::ENCRYPTOR_BOARDS;
+
+/// The contests that a machine takes, for two candidates.
+const ONE: &str = r#"{ "title": "Chair", "candidates": ["Ada", "Bo"], "method": { "choose": { "exactly": 1 } } }"#;
+const ROOF: &str = r#"{ "title": "Roof", "candidates": ["yes", "no"], "method": "yes_no" }"#;
+const COLOURS: &str = r#"{ "title": "Colours", "candidates": ["red", "green"], "method": "approval" }"#;
+const NONE: &str = r#"{ "title": "Deputy", "candidates": ["Cy", "Di"], "method": { "choose": { "at_most": 1 } } }"#;
+
+const MACHINE: &str = "engine ballot-machine:";
+
+/// An election that voting has begun in, for voters by number and one by name.
+fn open(contests: &[&str], ceremony: &str) -> Place {
+    let place = Place::new();
+    place.write("contests.json", format!("[{}]", contests.join(",")));
+    place.write("voters.csv", "voter\n00000000\n00000001\n00000002\n000003e7\n000003e8\nann\n");
+    place.ok("election init --title Club --contests contests.json --revoting --out club");
+    place.ok(&format!("election ceremony club {ceremony} --out secret"));
+    place.ok("election register club voters.csv --out credentials.jsonl --open");
+    place
+}
+
+fn vote(voter: &str, options: &str) -> String {
+    format!("election vote club --credential credentials.jsonl --voter {voter} {options}")
+}
+
+/// Expects one line on standard error, and nothing written: neither files nor entries.
+fn refused(place: &Place, line: &str, expected: &str) {
+    let record = || ["board/00000000.jsonl", "heads.jsonl"].map(|file| place.read(&format!("club/record/{file}")));
+    let before = record();
+    place.fails(line, expected);
+    assert_eq!(record(), before, "{line}");
+}
+
+fn available() -> bool {
+    ENCRYPTOR_BOARDS[0].is_available()
+}
+
+/// Voters at a machine, one of whom challenges it first, and one without: trustees decrypt what all of them chose, one by a machine, and everybody verifies it.
+#[test]
+fn ballots_of_the_machine_count_beside_those_of_software() {
+    let place = open(&[ONE], "--bits 256 --shares 2/3");
+    if !available() {
+        let line = vote("00000000", "--machine --choose Chair=Ada");
+        return refused(&place, &line, "engine ballot-machine: the design ");
+    }
+    let kept = vote("00000000", "--machine=flash=log.bin --choose Chair=Ada");
+    let run = place.ok(&format!("{kept} --receipt receipt.json"));
+    let text = run.text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() == 3 && lines[0] == "cast: entry 3 of the board", "{text}");
+    let receipt = lines[1].strip_prefix("machine's receipt ").unwrap();
+    assert!(receipt.len() == 64 && receipt.bytes().all(|digit| digit.is_ascii_hexdigit()), "{text}");
+    let tracker = lines[2].strip_prefix("tracker ").unwrap().replace(' ', "");
+    // The voter may vote again, but not at this machine: its log is what its memory has.
+    let log = fs::read(place.file("log.bin")).unwrap();
+    refused(
+        &place,
+        &kept,
+        &format!("{MACHINE} the machine refuses the vote: the voter's vote in this contest is in the log"),
+    );
+    assert!(fs::read(place.file("log.bin")).unwrap() == log, "nothing was written");
+    let run = place.ok(&vote("000003e7", "--machine=wire=1e-4 --challenge --choose Chair=Bo"));
+    assert!(run.text().starts_with("challenged: this ballot never counts"), "{}", run.text());
+    assert!(run.text().ends_with("Chair: Bo\n"), "{}", run.text());
+    let json = place.ok(&vote("000003e7", "--machine=wire=1e-4,flash=log.bin --choose Chair=Bo --json")).text();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["cast"], json["machine"].as_array().map(Vec::len)), (&5.into(), Some(1)), "{json}");
+    place.ok(&vote("ann", "--choose Chair=Bo"));
+    let run = place.ok(&format!("election audit club --tracker {tracker} --receipt receipt.json"));
+    assert!(run.text().contains("the ballot of '00000000' is entry 3: it counts"), "{}", run.text());
+    place.ok("election tally club");
+    place.ok(&share("1", "--out 1.json"));
+    place.ok(&share("3", "--machine=wire=1e-5 --out 3.json --engine ballot-machine"));
+    let result = "Chair\n  Ada           1\n  Bo            2\n";
+    assert_eq!(place.ok("election finish club 1.json 3.json").text(), result);
+    let verdict = place.ok("election verify club/record").text();
+    assert!(verdict.ends_with(result), "{verdict}");
+    assert!(verdict.contains("ballots    good  3 ballots, all proofs\n"), "{verdict}");
+    assert!(verdict.contains("challenges good  1 challenged ballots opened\n"), "{verdict}");
+    refused(
+        &place,
+        &vote("00000001", "--machine --choose Chair=Ada"),
+        "club/record: an entry 'ballot' cannot come now",
+    );
+}
+
+/// A machine that is not as it should be makes no ballot, and says why.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn machines_that_fail_make_no_ballot() {
+    let place = open(&[ONE], "--bits 256");
+    let with =
+        |settings: &str| vote("00000000", &format!("--machine={settings} --choose Chair=Ada --receipt receipt.json"));
+    for noise in ["stuck", "gone"] {
+        let line = with(&format!("noise={noise},flash=log.bin"));
+        refused(&place, &line, &format!("{MACHINE} the machine refuses the vote: the noise source failed"));
+    }
+    for wire in ["cut", "0.3"] {
+        refused(&place, &with(&format!("wire={wire}")), &format!("{MACHINE} the machine does not answer"));
+    }
+    refused(&place, &with("speed=1"), &format!("{MACHINE} the simulated machine has no setting 'speed=1'"));
+    place.write("short.bin", [0xff; 100]);
+    refused(&place, &with("flash=short.bin"), &format!("{MACHINE} short.bin: not the memory of this machine"));
+    refused(&place, &with("flash=none/log.bin"), &format!("{MACHINE} none/log.bin: No such file or directory"));
+}
+
+/// A trustee's share of the tally.
+fn share(trustee: &str, options: &str) -> String {
+    format!("election decrypt-share club/record --share secret/share-{trustee}.json {options}")
+}
+
+/// A tally board that is not as it should be makes no share, and says why.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn tally_boards_that_fail_make_no_share() {
+    let place = open(&[ONE, COLOURS], "--bits 256 --shares 2/3");
+    let with = |settings: &str| share("2", &format!("--machine={settings} --out 2.json"));
+    refused(&place, &share("2", "--machine --out 2.json"), "club/record: there is no tally yet");
+    place.ok(&vote("ann", "--choose Chair=Bo --choose Colours=red"));
+    place.ok("election tally club");
+    for noise in ["stuck", "gone"] {
+        let why = "the tally board refuses: the noise source failed, or has not started";
+        refused(&place, &with(&format!("noise={noise}")), &format!("{MACHINE} {why}"));
+    }
+    for wire in ["cut", "0.3"] {
+        refused(&place, &with(&format!("wire={wire}")), &format!("{MACHINE} the machine does not answer"));
+    }
+    let no = "the simulated tally board has no memory, and no setting 'flash'";
+    refused(&place, &with("flash=log.bin"), &format!("{MACHINE} {no}"));
+    refused(&place, &with("speed=1"), &format!("{MACHINE} the simulated machine has no setting 'speed=1'"));
+    let line = share("2", "--out 2.json --engine ballot-machine");
+    refused(&place, &line, "the engine 'ballot-machine' only makes and counts ballots");
+    // A share of another key.
+    place.ok("election init --title Else --contests contests.json --out else");
+    place.ok("election ceremony else --bits 256 --shares 2/3 --out others");
+    let line = "election decrypt-share club/record --share others/share-2.json --machine --out 4.json";
+    refused(&place, line, "others/share-2.json: the share of the key is not one of this election's");
+}
+
+/// What a tally board was not built for is refused before it is asked.
+#[test]
+fn tallies_that_do_not_fit_are_refused() {
+    let three = r#"{ "title": "C", "candidates": ["a", "b", "c"], "method": "approval" }"#;
+    for (contests, bits, expected) in [
+        (&[ONE, three][..], 256, "contest 1 does not fit: it has 3 marks, and the machine takes at most 2"),
+        (&[ONE, ROOF, COLOURS, NONE], 256, "an election of 4 contests does not fit: the machine takes at most 3"),
+        (&[ONE], 512, "a key of 512 bits does not fit: the device takes keys of 256 bits"),
+    ] {
+        let place = open(contests, &format!("--bits {bits} --shares 2/3"));
+        place.ok("election tally club");
+        refused(&place, &share("2", "--machine --out 2.json"), &format!("{MACHINE} {expected}"));
+    }
+    let place = Place::new();
+    place.write("contests.json", format!("[{ROOF},{COLOURS},{NONE}]"));
+    let voters = |weight: u32| (0..22).map(|voter| format!("voter{voter},{weight}\n")).collect::<String>();
+    let votes = (0..22).map(|voter| format!("voter{voter},yes,red,Cy\n")).collect::<String>();
+    place.write("votes.csv", format!("voter,Roof,Colours,Deputy\n{votes}"));
+    for (weight, expected) in [
+        (1, format!("{MACHINE} 66 ballots do not fit: the tally board counts at most 64")),
+        (2, "club/record: a ballot has another weight than 1: a tally board counts each once".into()),
+    ] {
+        place.write("voters.csv", format!("voter,weight\n{}", voters(weight)));
+        place.ok("election init --title Club --contests contests.json --out club");
+        place.ok("election ceremony club --bits 256 --shares 2/3 --out secret");
+        place.ok("election register club voters.csv --out credentials.jsonl --open");
+        place.ok("election vote club --credential credentials.jsonl --ballots votes.csv");
+        place.ok("election tally club");
+        if available() || weight == 2 {
+            refused(&place, &share("2", "--machine --out 2.json"), &expected);
+        }
+        for folder in ["club", "secret"] {
+            fs::remove_dir_all(place.file(folder)).unwrap();
+        }
+        fs::remove_file(place.file("credentials.jsonl")).unwrap();
+    }
+}
+
+/// What a machine was not built for is refused before it is asked.
+#[test]
+fn elections_that_do_not_fit_are_refused() {
+    let place = open(&[ONE], "--bits 256");
+    let ada = "--machine --choose Chair=Ada";
+    let numbers = "the machine knows voters by numbers of eight hexadecimal digits, from 00000000 to 000003e7";
+    if available() {
+        for voter in ["ann", "000003e8"] {
+            refused(&place, &vote(voter, ada), &format!("{MACHINE} {numbers}"));
+        }
+    }
+    refused(&place, &vote("eve", ada), "credentials.jsonl: no credential of voter 'eve'");
+    let both = vote("00000000", "--machine --choose Chair=Ada --choose Chair=Bo");
+    refused(&place, &both, "contest 0: not as many candidates as the contest takes");
+    refused(&place, &vote("00000000", "--machine"), "contest 0: not as many candidates as the contest takes");
+    let line = vote("00000000", "--machine --choose Chair=Zed");
+    refused(&place, &line, "--choose names no CONTEST=CANDIDATE of this election");
+    let line = vote("00000000", "--choose Chair=Ada --engine ballot-machine");
+    refused(&place, &line, "the engine 'ballot-machine' only makes and counts ballots");
+    refused(&place, &vote("00000000", &format!("{ada} --engine mesa")), "the engine 'mesa' ");
+
+    let three = r#"{ "title": "C", "candidates": ["a", "b", "c"], "method": "approval" }"#;
+    let two = r#"{ "title": "C", "candidates": ["a", "b"], "method": { "choose": { "at_most": 2 } } }"#;
+    let digits = r#"{ "title": "C", "candidates": ["a", "b"], "method": "plurality" }"#;
+    let methods = "ballot machines take exactly so many candidates";
+    for (contests, expected) in [
+        (
+            &[ONE, three][..],
+            format!("{MACHINE} contest 1 does not fit: it has 3 marks, and the machine takes at most 2"),
+        ),
+        (&[two], format!("contest 0: {methods}")),
+        (&[digits], format!("contest 0: {methods}")),
+        (
+            &[ONE, ROOF, COLOURS, NONE],
+            format!("{MACHINE} an election of 4 contests does not fit: the machine takes at most 3"),
+        ),
+    ] {
+        let place = open(contests, "--bits 256");
+        let choices = [("Chair", "Ada"), ("Roof", "no"), ("C", "a")].into_iter();
+        let choices = choices.filter(|(title, _)| contests.iter().any(|one| one.contains(&format!("\"{title}\""))));
+        let choices: String = choices.map(|(title, name)| format!(" --choose {title}={name}")).collect();
+        refused(&place, &vote("00000000", &format!("--machine{choices}")), &expected);
+    }
+    let place = open(&[ONE], "--bits 512");
+    let expected = format!("{MACHINE} a key of 512 bits does not fit: the device takes keys of 256 bits");
+    refused(&place, &vote("00000000", ada), &expected);
+}
+
+/// Every contest that a machine takes, several of them on a ballot, with all choices that there are.
+#[test]
+#[ignore = "a long test: minutes of simulation"]
+fn ballots_of_several_contests_hold() {
+    let place = open(&[ROOF, COLOURS, NONE], "--bits 256");
+    for (voter, options) in [
+        ("00000000", "--choose Roof=yes --choose Colours=red --choose Colours=green"),
+        ("00000001", "--choose Roof=no --choose Colours=green --choose Deputy=Di"),
+        ("00000002", "--choose Roof=no"),
+    ] {
+        let run = place.ok(&vote(voter, &format!("--machine=wire=1e-5,flash=log.bin --challenge {options}")));
+        assert!(run.text().contains(if voter == "00000000" { "Roof: yes\n" } else { "Roof: no\n" }), "{}", run.text());
+        let run = place.ok(&vote(voter, &format!("--machine=wire=1e-5,flash=log.bin {options}")));
+        assert_eq!(run.text().matches("machine's receipt ").count(), 3, "{}", run.text());
+    }
+    place.ok("election tally club");
+    let result = "Roof\n  yes               1\n  no                2\nColours\n  red               1\n  green             2\n\
+                  Deputy\n  Cy                0\n  Di                1\n";
+    let finish = place.ok("election finish club --key secret/private.json").text();
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&finish), words(result));
+    assert!(place.ok("election verify club/record").text().contains("challenges good  3 challenged"));
+}

@@ -1,0 +1,143 @@
+//! What the tests of simulated devices share.
+
+#[path = "../../../../device/tests/all/common/mod.rs"]
+mod devices;
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+pub use devices::*;
+use hearith_device::mesa::{Keyed, Mesa, Parameters};
+use hearith_device::{Error, ErrorKind, Exchange, Marks, Transport};
+use hearith_golden::{Decryption, PaperKey};
+use hearith_paillier::PrivateKey;
+use hearith_simulated::Simulated;
+use hearith_verilated::Design;
+use hearith_verilated::bench::Lie;
+
+/// A simulated device that the test can reach beside the driver, and whose streams it can disturb.
+#[derive(Clone)]
+pub struct Shared {
+    pub device: Arc<Mutex<Simulated>>,
+    fault: Arc<Mutex<Option<Fault>>>,
+}
+
+/// What happens to the next exchange.
+#[derive(Clone, Copy, Debug)]
+pub enum Fault {
+    /// It is given up when so many beats of the answer have come; the rest stays in flight.
+    GivenUp(usize),
+    /// Likewise, and then somebody resets the device.
+    Reset(usize),
+    /// It is given up when so many beats have been sent, in the middle of the packet, and the rest is never sent.
+    Abandoned(usize),
+    /// All is sent, nothing is taken, and it is given up after so many cycles, with some of the packet still queued before the device.
+    Ignored(u64),
+    /// So many cycles after all is sent the device's memory begins to break the protocol.
+    Lied(u64, Lie),
+    /// The packet to the device ends after so many beats.
+    CutInput(usize),
+    /// The packet to the device has so many beats more than it should.
+    LongerInput(usize),
+    /// The packet from the device should be longer than it is.
+    LongerOutput,
+}
+
+impl Shared {
+    pub fn new(design: &'static Design) -> Self {
+        Self::of(Simulated::new(design).unwrap())
+    }
+
+    pub fn of(device: Simulated) -> Self {
+        Self { device: Arc::new(Mutex::new(device)), fault: Arc::default() }
+    }
+
+    /// Disturbs the next exchange.
+    pub fn disturb(&self, fault: Fault) {
+        *self.fault.lock().unwrap() = Some(fault);
+    }
+
+    /// The device itself.
+    pub fn simulated(&self) -> MutexGuard<'_, Simulated> {
+        self.device.lock().unwrap()
+    }
+}
+
+impl Transport for Shared {
+    fn describe(&self) -> String {
+        self.simulated().describe()
+    }
+
+    fn read(&mut self, address: u32) -> Result<u32, Error> {
+        self.simulated().read(address)
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), Error> {
+        self.simulated().write(address, value)
+    }
+
+    fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
+        let mut device = self.simulated();
+        let beat = device.beat();
+        let Exchange { input, output, header, input_item, output_item, quiet_cycles } = exchange;
+        let mut pass = |input: &[u8], output: &mut [u8]| {
+            device.exchange(Exchange { input, output, header, input_item, output_item, quiet_cycles })
+        };
+        match self.fault.lock().unwrap().take() {
+            None => pass(input, output),
+            Some(fault @ (Fault::GivenUp(beats) | Fault::Reset(beats))) => {
+                // The answer goes on where it should have ended.
+                let error = pass(input, &mut output[..beats * beat]).unwrap_err();
+                if matches!(fault, Fault::Reset(_)) {
+                    device.reset();
+                }
+                Err(error)
+            }
+            Some(Fault::Abandoned(beats)) => {
+                device.queue(&input[..beats * beat], false, 500);
+                Err(ErrorKind::Stalled { sent: 0, received: 0, expected: 0 }.into())
+            }
+            Some(Fault::Ignored(cycles)) => {
+                device.queue(input, true, cycles);
+                let expected = (input.len() - header) / input_item;
+                Err(ErrorKind::Stalled { sent: 0, received: 0, expected }.into())
+            }
+            Some(Fault::Lied(cycles, lie)) => {
+                device.queue(input, true, cycles);
+                device.set_external_lie(Some(lie));
+                output.copy_from_slice(&device.take(output.len() / beat, quiet_cycles));
+                Ok(())
+            }
+            Some(Fault::CutInput(beats)) => pass(&input[..beats * beat], output),
+            Some(Fault::LongerInput(beats)) => pass(&[input, &vec![0; beats * beat]].concat(), output),
+            Some(Fault::LongerOutput) => {
+                let mut longer = vec![0; output.len() + output_item];
+                pass(input, &mut longer)
+            }
+        }
+    }
+
+    fn synchronise(&mut self, marks: Marks<'_>) -> Result<(), Error> {
+        self.simulated().synchronise(marks)
+    }
+}
+
+/// The register with the present epoch.
+pub const EPOCH: u32 = 0x0c;
+
+/// The header of a packet of so many items, for streams of at most 64 bits.
+pub fn header(epoch: u32, sequence: u16, count: u16) -> Vec<u8> {
+    [0x4548, epoch as u16, sequence, count].into_iter().flat_map(u16::to_le_bytes).collect()
+}
+
+/// A simulated MESA.
+pub fn device(design: &'static Design) -> Mesa {
+    Mesa::open(Box::new(Simulated::new(design).unwrap())).unwrap()
+}
+
+/// Decrypts fresh ciphertexts and corner values, and compares with the library, whatever its algorithm.
+pub fn decrypts<P: Parameters>(device: &mut Keyed<P>, key: &PrivateKey, count: usize) {
+    let (ciphertexts, plaintexts) = random_ciphertexts(key, count);
+    assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts, "{count} ciphertexts of key {}", key.public().id());
+    assert!(key.decrypt(&ciphertexts).unwrap() == plaintexts);
+    assert!(PaperKey::new(key).unwrap().decrypt(Decryption::Ecrt, &ciphertexts).unwrap() == plaintexts);
+}
