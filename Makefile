@@ -5,12 +5,12 @@ SHELL := /bin/bash
 CARGO ?= cargo
 # Where tests and benchmarks find python-paillier.
 export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
-# Seconds of fuzzing a target; `make test` takes a short look.
+# Seconds of fuzzing a target; `.ci/run` takes a short look.
 FUZZ_SECONDS ?= 300
 
 .PHONY: help setup clean lint audit miri msrv doc docs wheel sdist web sbom fuzz coverage formal boards hardware-tools
 .PHONY: demo demo-python demo-election demo-dghv demo-service
-.PHONY: test test-full
+.PHONY: test test-hardware test-extras test-full
 .PHONY: bench bench-python bench-everyday bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-check
 
@@ -37,11 +37,20 @@ demo-dghv: ## add two numbers that are encrypted with FHE over the integers (bro
 	@scripts/setup.sh build
 	@scripts/demo_dghv.sh
 
-test: ## run every test, the examples in the documentation, and each fuzz target for seconds
+test: ## run the tests of all software, and of each hardware system's smallest model (a quarter of an hour)
 	@scripts/setup.sh test
 	scripts/test.sh
 
-test-%: ## run one part of them: rust, python, web, cocotb, fuzz, or a system (`scripts/test.sh --list`)
+test-hardware: ## run all tests of the hardware, cocotb's included, and compare small syntheses with synth/check.json
+	@scripts/setup.sh test
+	scripts/test.sh hardware cocotb
+	$(MAKE) synth-check
+
+test-extras: ## run each benchmark once, and each fuzz target over its seeds and for five seconds
+	@scripts/setup.sh test
+	scripts/test.sh benches fuzz
+
+test-%: ## run one part of them: rust, python, web, hardware, cocotb, benches, fuzz, or a system (`scripts/test.sh --list`)
 	@scripts/setup.sh test
 	scripts/test.sh $*
 
@@ -49,9 +58,10 @@ docs: ## build the documentation site into target/site; scripts/docs.sh --charts
 	@scripts/setup.sh test
 	scripts/docs.sh
 
-test-full: ## the same with the long tests, Spark, Flower, and a minute of fuzzing a target
+test-full: ## run everything: also the long tests, Spark, Flower, notebooks, the site, and a minute of fuzzing a target
 	@scripts/setup.sh test
-	INCLUDE_IGNORED=1 scripts/test.sh rust python web cocotb
+	INCLUDE_IGNORED=1 scripts/test.sh rust python web hardware cocotb benches
+	$(MAKE) synth-check
 	scripts/test_fhe.sh
 	scripts/test_spark.sh
 	scripts/test_flower.sh

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Runs tests by parts, and says at the end how long each took. Usage: scripts/test.sh [PART...]
-#   (none)     everything: rust, python, web, cocotb, fuzz
-#   rust       every crate, the hardware and the examples in the documentation; each benchmark once, unmeasured
+#   (none)     what a change to software must pass: rust, python, web
+#   rust       every crate, the examples in the documentation, and for each hardware system the tests of its smallest model
 #   python     the second verifier of elections, the Python package and the DuckDB extension, python-paillier's own suite among them
 #   web        the election's pages: the protocol beside the crate's vectors, and the pages in Chromium
+#   hardware   every test of the hardware, on all models
 #   cocotb     each top of the hardware with bus models that are not ours, and oracles in Python
+#   benches    each benchmark once, unmeasured
 #   fuzz       each fuzz target over its seeds, then for FUZZ_SECONDS (5)
 #   a system   its crates and its hardware alone: see `systems` below
 # INCLUDE_IGNORED=1 runs the long tests of Rust too. HEARITH_REQUIRE lists what must not be missing: see crates/testing.
@@ -13,6 +15,23 @@
 # the fuzz targets link what the tests of Rust have compiled. A part that is run alone selects the packages that it needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# The smallest model of each hardware system, and the tests that need no other.
+small_models=(
+    mesa_64 mesa_dual_64 coproc_64 residue_bank_60 dghv_tiny encryptor_board terminal
+    cios_4 cios_7 div_exact_9
+)
+small_tests=(
+    mesa::decrypts_64_bits
+    mesa_dual::decrypts_64_bits
+    coproc::an_exponent_of_any_length_comes_in_pieces
+    residue_bank::primes_are_read_one_at_a_time_and_there_is_no_key
+    residue_bank::numbers_that_do_not_fit_are_refused
+    dghv::keys_follow_each_other
+    ballot_machine::machines_that_fail_make_no_ballot
+    montgomery::digit_serial_products_modulo_every_small_number
+    division::every_small_exact_division
+)
 
 # What `cargo test` is called with for each system, a call a line: its crates, then its hardware and nothing else of the hardware.
 declare -A systems=(
@@ -48,29 +67,39 @@ declare -A systems=(
 )
 
 if [ "${1:-}" = --list ]; then
-    printf '%s\n' rust python web cocotb fuzz "${!systems[@]}" | sort
+    printf '%s\n' rust python web hardware cocotb benches fuzz "${!systems[@]}" | sort
     exit
 fi
 
 parts=("$@")
-if [ ${#parts[@]} -eq 0 ]; then
-    parts=(rust python web cocotb fuzz)
-    export HEARITH_SELECTION="--workspace --all-features"
-fi
+[ ${#parts[@]} -gt 0 ] || parts=(rust python web)
+# Whole parts share what is compiled; a system alone compiles its own.
+for part in "${parts[@]}"; do
+    if [[ $part =~ ^(rust|hardware|benches)$ ]]; then
+        export HEARITH_SELECTION="--workspace --all-features"
+    fi
+done
 after=()
 if [ -n "${INCLUDE_IGNORED:-}" ]; then
-    after=(-- --include-ignored)
+    after=(--include-ignored)
 else
     # The widest models, which only the long tests simulate, are not compiled: see crates/verilated/README.md.
     export HEARITH_SHORT=1
 fi
+log=${CARGO_TARGET_DIR:-target}/tests.tsv
 
 rust() {
-    local selection=${HEARITH_SELECTION:---workspace --all-features}
+    scripts/run_tests.py --not hearith-rtl --not hearith-simulated --log "$log" --doc -- "${after[@]}"
+    scripts/run_tests.py --only hearith-rtl --only hearith-simulated --log "$log" -- --exact "${small_tests[@]}"
+}
+
+hardware() {
+    scripts/run_tests.py --only hearith-rtl --only hearith-simulated --log "$log" -- "${after[@]}"
+}
+
+benches() {
     # shellcheck disable=SC2086  # several arguments
-    cargo test $selection "${after[@]}"
-    # shellcheck disable=SC2086
-    cargo test --quiet $selection --bench '*'
+    cargo test --quiet $HEARITH_SELECTION --bench '*'
 }
 
 python() {
@@ -94,11 +123,11 @@ system() {
     local call
     while read -r call; do
         # shellcheck disable=SC2086
-        cargo test $call "${after[@]}"
+        cargo test $call ${after[@]:+-- "${after[@]}"}
     done <<<"${systems[$1]}"
 }
 
-# The tops take one processor, the parts before them little more: they run side by side, and what the tops say follows in its turn.
+# The tops take one processor: beside other parts they run at the same time, and what they say follows in its turn.
 aside=
 start_aside() {
     aside=$(mktemp -d)
@@ -113,10 +142,19 @@ start_aside() {
 }
 
 times=()
+if [ ${#parts[@]} -gt 1 ] && [[ " ${parts[*]} " == *" cocotb "* ]]; then
+    start_aside
+fi
+asked_models=${HEARITH_MODELS:-}
 for part in "${parts[@]}"; do
     SECONDS=0
-    if [ "$part" = python ] && [[ " ${parts[*]} " == *" cocotb "* ]]; then
-        start_aside
+    # The parts of `make test` link the same libraries, with the small models alone.
+    unset HEARITH_MODELS
+    if [ -n "$asked_models" ]; then
+        export HEARITH_MODELS=$asked_models
+    elif [[ $part =~ ^(rust|python|web)$ ]]; then
+        HEARITH_MODELS=$(IFS=,; echo "${small_models[*]}")
+        export HEARITH_MODELS
     fi
     if [ "$part" = cocotb ] && [ -n "$aside" ]; then
         status=0
@@ -124,7 +162,7 @@ for part in "${parts[@]}"; do
         cat "$aside/said"
         [ $status -eq 0 ] || exit $status
         SECONDS=$(<"$aside/seconds")
-    elif [[ $part =~ ^(rust|python|web|cocotb|fuzz)$ ]]; then
+    elif [[ $part =~ ^(rust|python|web|hardware|cocotb|benches|fuzz)$ ]]; then
         "$part"
     elif [ -n "${systems[$part]:-}" ]; then
         system "$part"

@@ -126,14 +126,18 @@ impl Design {
         self.name.to_uppercase()
     }
 
-    /// Whether `HEARITH_MODELS`, a list of parts of names with commas between them, lets this design be compiled; without it all are.
-    /// Who works on one design need not wait for the others, whose tests then fail for want of a model. With `HEARITH_SHORT` those that only
+    /// Whether `HEARITH_MODELS`, a list of names with commas between them, lets this design be compiled; without it all are. An asterisk in a
+    /// name stands for anything. Who works on one design need not wait for the others, whose tests then fail for want of a model. With `HEARITH_SHORT` those that only
     /// long tests simulate are left out.
     fn is_wanted(&self) -> bool {
         if self.long && env::var_os("HEARITH_SHORT").is_some() {
             return false;
         }
-        env::var("HEARITH_MODELS").map_or(true, |list| list.split(',').any(|part| self.name.contains(part.trim())))
+        let named = |pattern: &str| match pattern.split_once('*') {
+            Some((start, end)) => self.name.starts_with(start) && self.name[start.len()..].ends_with(end),
+            None => self.name == pattern,
+        };
+        env::var("HEARITH_MODELS").map_or(true, |list| list.split(',').any(|pattern| named(pattern.trim())))
     }
 
     /// The prefix of all C++ and C names, unique in a program.

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Builds the tests of the workspace in one go and runs those of some packages: what `cargo test` cannot do without building its dependencies
+once for each selection of packages.
+
+Usage: run_tests.py [--only PACKAGE]... [--not PACKAGE]... [--log FILE] [--doc] [-- ARGUMENT...]
+
+Everything is compiled from one selection, HEARITH_SELECTION (--workspace --all-features), so that the same features are on whichever packages
+are run. Arguments after -- go to the test programs (names, --exact, --include-ignored). --doc runs the examples in the documentation of all
+selected packages as well. The log has a line for each program: seconds, package, target.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SELECTION = "--workspace --all-features"
+
+
+def selection():
+    """What cargo is told to build."""
+    return shlex.split(os.environ.get("HEARITH_SELECTION", SELECTION))
+
+
+def cargo():
+    """The cargo that runs this, or the one on the PATH."""
+    return os.environ.get("CARGO", "cargo")
+
+
+def built():
+    """Builds all test programs; package, kind, name, source and path of each, in cargo's order of packages and targets."""
+    command = [cargo(), "test", *selection(), "--no-run", "--message-format", "json-render-diagnostics"]
+    process = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False, text=True)
+    if process.returncode:
+        sys.exit(process.returncode)
+    return programs(process.stdout.splitlines())
+
+
+def programs(lines):
+    """The test programs among cargo's messages, sorted by package, unit tests first."""
+    found = []
+    for line in lines:
+        message = json.loads(line)
+        if message.get("reason") != "compiler-artifact" or not message["profile"]["test"] or not message["executable"]:
+            continue
+        target = message["target"]
+        manifest = Path(message["manifest_path"])
+        found.append(
+            {
+                "package": package_name(message["package_id"], manifest),
+                "folder": manifest.parent,
+                "kind": target["kind"][0],
+                "name": target["name"],
+                "source": Path(target["src_path"]),
+                "path": Path(message["executable"]),
+            }
+        )
+    order = {"lib": 0, "bin": 1, "test": 2}
+    return sorted(found, key=lambda it: (it["package"], order.get(it["kind"], 3), it["name"]))
+
+
+def package_name(identity, manifest):
+    """A package's name in its identity: `path+file:///folder#name@version`, or `...#version` where the folder has the name."""
+    fragment = identity.rpartition("#")[2]
+    return fragment.partition("@")[0] if "@" in fragment else manifest.parent.name
+
+
+def library_path():
+    """Where the programs find Rust's shared libraries and those that cargo built, as `cargo test` sets it."""
+    output = subprocess.run(["rustc", "--print", "sysroot"], stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
+    before = os.environ.get("LD_LIBRARY_PATH")
+    return os.pathsep.join([f"{output}/lib", *([before] if before else [])])
+
+
+def run(program, arguments, environment):
+    """Runs a program where its package is, as cargo does; whether it passed, and the seconds it took."""
+    kind = {"lib": "unittests", "bin": "unittests", "proc-macro": "unittests"}.get(program["kind"], "")
+    where = " ".join(filter(None, [kind, str(program["source"].relative_to(program["folder"]))]))
+    print(f"     Running {where} ({program['package']}: {program['path'].name})", flush=True)
+    own = {"CARGO_MANIFEST_DIR": str(program["folder"]), "CARGO_PKG_NAME": program["package"], "CARGO": cargo()}
+    start = time.monotonic()
+    status = subprocess.run([program["path"], *arguments], cwd=program["folder"], env=environment | own, check=False).returncode
+    if status:
+        print(f"test: {program['package']}: {where} FAILED (status {status})", file=sys.stderr, flush=True)
+    return status == 0, time.monotonic() - start
+
+
+def main():
+    """Builds and runs; ends with status 1 if a test failed, after all have run."""
+    if "--" in sys.argv:
+        at = sys.argv.index("--")
+        own, arguments = sys.argv[1:at], sys.argv[at + 1 :]
+    else:
+        own, arguments = sys.argv[1:], []
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", default=[], metavar="PACKAGE")
+    parser.add_argument("--not", dest="without", action="append", default=[], metavar="PACKAGE")
+    parser.add_argument("--doc", action="store_true")
+    parser.add_argument("--log", type=Path)
+    options = parser.parse_args(own)
+
+    found = built()
+    known = {program["package"] for program in found}
+    for name in [*options.only, *options.without]:
+        if name not in known:
+            parser.error(f"there is no package {name} with tests")
+    wanted = [it for it in found if (not options.only or it["package"] in options.only) and it["package"] not in options.without]
+    environment = os.environ | {"LD_LIBRARY_PATH": library_path()}
+    failed, lines = [], []
+    for program in wanted:
+        passed, seconds = run(program, arguments, environment)
+        lines.append(f"{seconds:.1f}\t{program['package']}\t{program['kind']} {program['name']}\n")
+        if not passed:
+            failed.append(f"{program['package']} ({program['kind']} {program['name']})")
+    if options.log:
+        options.log.parent.mkdir(parents=True, exist_ok=True)
+        with options.log.open("a") as log:
+            log.writelines(lines)
+    if options.doc:
+        command = [cargo(), "test", *selection(), "--doc"]
+        if subprocess.run(command, cwd=ROOT, check=False).returncode:
+            failed.append("examples in the documentation")
+    if failed:
+        sys.exit("test: FAILED: " + ", ".join(failed))
+
+
+if __name__ == "__main__":
+    main()
