@@ -8,10 +8,10 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target; `.ci/run` takes a short look.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help setup clean lint audit miri msrv doc docs wheel sdist web sbom fuzz coverage formal boards hardware-tools
+.PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist web sbom fuzz coverage formal boards hardware-tools
 .PHONY: demo demo-python demo-election demo-dghv demo-service
 .PHONY: test test-hardware test-extras test-full
-.PHONY: bench bench-python bench-everyday bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web
+.PHONY: bench bench-python bench-everyday bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web bench-inner-loop
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-check
 
 help: ## list these commands
@@ -36,6 +36,9 @@ demo-election: ## a thousand ballots of a known result through a server (SERVE=1
 demo-dghv: ## add two numbers that are encrypted with FHE over the integers (broken parameters)
 	@scripts/setup.sh build
 	@scripts/demo_dghv.sh
+
+check: ## check what changed since BASE (origin/main): formatting, lints, unit tests (a minute, if it was built before)
+	scripts/check_changes.py $(BASE)
 
 test: ## run the tests of all software, and of each hardware system's smallest model (a quarter of an hour)
 	@scripts/setup.sh test
@@ -144,6 +147,9 @@ bench-proofs: ## measure proofs about ciphertexts beside gmpy2 (minutes; leave t
 	@scripts/setup.sh test
 	scripts/bench_proofs.sh
 
+bench-inner-loop: ## time from an edit to the tests of each crate, write bench/results/inner-loop.md (an hour; leave the machine alone)
+	python3 bench/inner_loop.py
+
 bench-web: ## measure the election's pages in Chromium (a minute; leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_web.sh
@@ -213,6 +219,9 @@ formal: hardware-tools ## prove the library's blocks and small cores at small wi
 coverage: ## run the hardware tests with line coverage and cover points of rtl/ (an hour)
 	@scripts/setup.sh test
 	python3 synth/coverage.py
+
+container: ## build the development environment of Containerfile as the image hearith-dev, with podman or docker
+	scripts/container.py build
 
 setup: ## install what tests and benchmarks need, and nothing else
 	@scripts/setup.sh test

@@ -8,7 +8,8 @@ PATH=$PWD/../.venv/bin:$PATH
 if ! cmp -s package-lock.json node_modules/installed-lock.json; then
     echo "web: packages of package-lock.json, each as its hash says"
     # Not `npm ci`: it refuses a lock without the tools' binaries for other systems, which npm leaves out of it here.
-    rm -rf node_modules
+    # The folder itself stays: in a development container it is a volume.
+    [ ! -d node_modules ] || find node_modules -mindepth 1 -delete
     npm install --no-save --silent
     cp package-lock.json node_modules/installed-lock.json
 fi

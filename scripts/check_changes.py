@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+"""Checks what changed, in less than a minute when it was built before: formatting, lints, and unit tests of changed crates.
+
+Usage: check_changes.py [BASE]      `make check`, `make check BASE=COMMIT`
+
+A file is changed if it differs from the merge base of HEAD and BASE, or if git does not track and does not ignore it.
+Without BASE that is origin/main, or HEAD where there is no origin/main. `make lint` and `make test` remain the full
+checks: integration tests, documentation, hardware models, generated files and dependencies are theirs.
+
+| changed | checked |
+| --- | --- |
+| any file | citations and links of all files (scripts/check_text.py takes a second) |
+| a crate's files | rustfmt; clippy of all its targets and of every crate that depends on it; its unit tests |
+| Cargo.toml or Cargo.lock of the workspace | clippy of all targets of all crates |
+| the hardware's sources | Verible's linter and formatter on these files |
+| Python that `make lint` reads | ruff on these files; mypy if the package's types or the verifier changed |
+| scripts | those of scripts/tests that name a changed script, and changed tests |
+| the election's pages | biome on these files |
+
+What keeps the caches warm:
+
+- Cargo chooses the features of dependencies from the packages that a command selects. Commands therefore select one
+  changed package each, as `cargo test --package X` does, whose artefacts in `target/debug` the unit tests share. One
+  command for several packages would compile dependencies again for each combination of changed packages.
+- Dependents are found broken by clippy of the whole workspace, whose selection is always the same. It reads libraries,
+  programs and examples, not tests: 70 of the 212 targets of `make lint`, the most that fits into the minute after a
+  change in hearith-arith, which everything depends on. Examples are among them because cargo then chooses features as
+  it does for `--all-targets`, so that all of it is shared with a `make lint` in the same target directory.
+- Dependents are checked by clippy, not by `cargo check`: these two do not share the metadata of workspace members, so
+  that cargo check would read the changed crates a second time.
+- VERILATOR=none changes what the build scripts of crates with hardware models print, and with it every crate above
+  them. Clippy, and unit tests of those crates, run in a target directory of their own (`target/check`), so that `make
+  test` finds its models as it left them. Nothing there is a model, and clippy writes metadata only.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+#: What no crate's target reads: pages, and sources in other languages, which have checks of their own.
+NOT_RUST = {".core", ".in", ".ipynb", ".md", ".py", ".pyi", ".sh", ".sv", ".svh", ".txt", ".v"}
+#: Every crate may change with these.
+MANIFESTS = {"Cargo.toml", "Cargo.lock"}
+#: The crate whose build script helper compiles models.
+MODELS = "hearith-verilated"
+#: Where `make lint` runs ruff, and the configuration where it is not the nearest one.
+PYTHON = {
+    "crates/python": None,
+    "docs/site": "scripts/ruff.toml",
+    "rtl/cocotb": None,
+    "scripts": None,
+    "verifier": None,
+}
+#: What mypy reads in crates/python (`files` in pyproject.toml), and what says how.
+TYPED = (
+    "crates/python/python/",
+    "crates/python/examples/",
+    "crates/python/tests/typed.py",
+    "crates/python/pyproject.toml",
+)
+VERIFIER = "verifier/hearith_verify.py"
+#: What biome formats and lints in web/.
+PAGES = {".css", ".html", ".js", ".json", ".ts", ".tsx"}
+LIBRARIES = {"cdylib", "dylib", "lib", "proc-macro", "rlib", "staticlib"}
+
+
+class Fault(Exception):
+    """What stops the check, in one line."""
+
+
+def git(root, *arguments):
+    """What a git command prints, split at zeros."""
+    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Fault(f"git {arguments[0]}: {done.stderr.strip()}")
+    return [item for item in done.stdout.split("\0") if item]
+
+
+def base_of(root, wanted):
+    """The commit that changes are counted from: the merge base of HEAD and `wanted`."""
+    for name in [wanted] if wanted else ["origin/main", "HEAD"]:
+        try:
+            git(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        except Fault:
+            continue
+        return git(root, "merge-base", "HEAD", name)[0].strip()
+    raise Fault(
+        f"no commit is named {wanted}; name another (make check BASE=HEAD)" if wanted else "there is no commit yet"
+    )
+
+
+def changes(root, wanted):
+    """The paths of changed files, deleted ones too, sorted."""
+    changed = git(root, "diff", "--name-only", "--no-renames", "-z", base_of(root, wanted))
+    untracked = git(root, "ls-files", "--others", "--exclude-standard", "-z")
+    return sorted({*changed, *untracked})
+
+
+class Workspace:
+    """The packages of the workspace, as `cargo metadata --no-deps` lists them."""
+
+    def __init__(self, root, metadata):
+        """Takes what cargo says of the workspace in `root`."""
+        self.root = root
+        self.target = metadata["target_directory"]
+        self.packages = {package["name"]: package for package in metadata["packages"]}
+        self.folders = {
+            Path(package["manifest_path"]).parent.relative_to(root).as_posix(): name
+            for name, package in self.packages.items()
+        }
+
+    @classmethod
+    def load(cls, root):
+        """Asks cargo."""
+        command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Fault(f"cargo metadata: {done.stderr.strip()}")
+        return cls(root, json.loads(done.stdout))
+
+    def owner(self, path):
+        """The package whose targets may read a file: that of the nearest manifest, if the workspace has it."""
+        if Path(path).suffix in NOT_RUST:
+            return None
+        for folder in Path(path).parents:
+            name = folder.as_posix()
+            if name in self.folders:
+                return self.folders[name]
+            if (self.root / folder / "Cargo.toml").exists():
+                return None
+        return None
+
+    def changed(self, paths):
+        """The names of packages that own one of these files, sorted."""
+        return sorted({name for name in map(self.owner, paths) if name})
+
+    def dependents(self, names):
+        """The other packages that depend on these, directly or not, sorted."""
+        found, queue = set(names), list(names)
+        while queue:
+            wanted = queue.pop()
+            for name, package in self.packages.items():
+                if name not in found and any(
+                    item["name"] == wanted and item.get("path") for item in package["dependencies"]
+                ):
+                    found.add(name)
+                    queue.append(name)
+        return sorted(found - set(names))
+
+    def has_models(self, name):
+        """Whether hardware models are compiled for a package: by its build script, or by that of a crate that it is built on."""
+        seen, queue = set(), [name]
+        while queue:
+            package = self.packages[queue.pop()]
+            if package["name"] in seen:
+                continue
+            seen.add(package["name"])
+            local = [item for item in package["dependencies"] if item.get("path") and item["name"] in self.packages]
+            if package["name"] == MODELS or any(item["name"] == MODELS for item in local):
+                return True
+            queue += [item["name"] for item in local]
+        return False
+
+    def unit_targets(self, name):
+        """Cargo's arguments for the targets of a package that hold unit tests; empty if there are none."""
+        arguments = []
+        for target in self.packages[name]["targets"]:
+            if not target["test"]:
+                continue
+            if LIBRARIES & set(target["kind"]):
+                arguments.append("--lib")
+            elif "bin" in target["kind"]:
+                arguments += ["--bin", target["name"]]
+        return arguments
+
+
+def existing(root, paths):
+    """The files of these that were not deleted."""
+    return [path for path in paths if (root / path).is_file()]
+
+
+def python_groups(paths):
+    """Changed Python files that `make lint` reads, by the configuration that ruff is told of."""
+    groups = {}
+    for path in paths:
+        if not path.endswith((".py", ".pyi", ".ipynb")):
+            continue
+        for folder, configuration in PYTHON.items():
+            if path.startswith(f"{folder}/"):
+                groups.setdefault(configuration, []).append(path)
+    return groups
+
+
+def script_tests(root, paths):
+    """The tests of scripts that concern these files: changed ones, and those that name a changed script."""
+    tests = sorted((root / "scripts" / "tests").glob("test_*.py"))
+    scripts = [Path(path) for path in paths if Path(path).parent == Path("scripts")]
+    words = {
+        name for path in scripts for name in (path.name, f"import {path.stem}\n" if path.suffix == ".py" else path.name)
+    }
+    found = []
+    for test in tests:
+        name = test.relative_to(root).as_posix()
+        text = test.read_text()
+        if name in paths or any(word in text for word in words):
+            found.append(name)
+    return found
+
+
+class Check:
+    """Runs steps one after the other, and remembers what failed."""
+
+    def __init__(self, root):
+        """Steps run in `root`, with the programs of its .venv before others."""
+        self.root = root
+        self.failed = []
+        self.path = f"{root / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        # A hook's variables name the repository that git is committing to, which is not the one of every git command in a test.
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        self.environment = kept | {"PATH": self.path}
+
+    def step(self, what, command, folder=".", extra=None):
+        """Runs a command and says how long it took."""
+        start = time.monotonic()
+        print(f"check: {what}", flush=True)
+        if not shutil.which(command[0], path=self.path) and not (self.root / folder / command[0]).exists():
+            print(f"check: {what}: {command[0]} is missing: `make setup` installs it", file=sys.stderr)
+            self.failed.append(what)
+            return
+        done = subprocess.run(command, cwd=self.root / folder, env=self.environment | (extra or {}), check=False)
+        seconds = time.monotonic() - start
+        if done.returncode:
+            self.failed.append(what)
+        print(f"check: {what}: {'failed' if done.returncode else 'passed'} in {seconds:.1f} s", flush=True)
+
+    def text(self):
+        """Citations and links."""
+        self.step("citations and links", ["scripts/check_text.py"])
+
+    def python(self, paths):
+        """Ruff, mypy and the tests of scripts."""
+        present = existing(self.root, paths)
+        for configuration, files in python_groups(present).items():
+            option = ["--config", configuration] if configuration else []
+            self.step(f"ruff check, {len(files)} files", ["ruff", "check", "--quiet", *option, *files])
+            self.step(f"ruff format, {len(files)} files", ["ruff", "format", "--quiet", "--check", *option, *files])
+        if any(path.startswith(TYPED) for path in paths):
+            self.step("mypy of the package", ["mypy", "--no-error-summary"], folder="crates/python")
+        if VERIFIER in present:
+            self.step("mypy of the verifier", ["mypy", "--no-error-summary", "--strict", VERIFIER])
+        if tests := script_tests(self.root, paths):
+            options = ["--quiet", "-p", "no:cacheprovider", "--config-file=/dev/null", "--rootdir", "scripts"]
+            self.step(f"tests of scripts, {len(tests)} files", ["pytest", *options, *tests])
+
+    def hardware(self, paths):
+        """Verible on the hardware's sources."""
+        listed = subprocess.run(
+            ["scripts/hardware_files.sh"],
+            cwd=self.root,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        files = sorted(set(listed) & set(existing(self.root, paths)))
+        if files:
+            self.step(f"Verible lint, {len(files)} files", ["scripts/lint_rtl.sh", *files])
+            self.step(f"Verible format, {len(files)} files", ["scripts/format_rtl.sh", "--check", *files])
+
+    def pages(self, paths):
+        """Biome on the election's pages."""
+        files = [path.removeprefix("web/") for path in existing(self.root, paths) if path.startswith("web/")]
+        files = [path for path in files if Path(path).suffix in PAGES]
+        if files:
+            command = ["node_modules/.bin/biome", "check", "--no-errors-on-unmatched", *files]
+            self.step(f"biome, {len(files)} files", command, folder="web")
+
+    def rust(self, workspace, names, everything):
+        """Rustfmt, clippy and unit tests. Tests are not run after a failure, which would be reported twice."""
+        own = str(Path(workspace.target, "check"))
+        select = [argument for name in names for argument in ("--package", name)]
+        if names:
+            self.step(f"rustfmt of {', '.join(names)}", ["cargo", "fmt", "--check", *select])
+        clippy = ["cargo", "clippy", "--quiet", "--all-features", "--target-dir", own]
+        deny = ["--", "--deny", "warnings"]
+        without_models = {"VERILATOR": "none"}
+        for name in [] if everything else names:
+            command = [*clippy, "--package", name, "--all-targets", *deny]
+            self.step(f"clippy of {name}", command, extra=without_models)
+        if everything:
+            self.step("clippy of every crate", [*clippy, "--workspace", "--all-targets", *deny], extra=without_models)
+        elif others := workspace.dependents(names):
+            # Cargo itself finds which of the workspace a change reaches.
+            command = [*clippy, "--workspace", "--lib", "--bins", "--examples", *deny]
+            self.step(f"clippy of {len(others)} dependents", command, extra=without_models)
+        for name in [] if self.failed else names:
+            if targets := workspace.unit_targets(name):
+                self.unit_tests(workspace, name, targets, own)
+
+    def unit_tests(self, workspace, name, targets, own):
+        """The unit tests of a package, by cargo nextest where it is installed."""
+        select = ["--package", name, "--all-features", *targets]
+        extra = {}
+        if workspace.has_models(name):
+            select += ["--target-dir", own]
+            extra = {"VERILATOR": "none"}
+        if shutil.which("cargo-nextest", path=self.path):
+            command = ["cargo", "nextest", "run", "--cargo-quiet", "--no-tests=pass", "--status-level=fail", *select]
+        else:
+            command = ["cargo", "test", "--quiet", *select]
+        self.step(f"unit tests of {name}", command, extra=extra)
+
+
+def check(root, wanted):
+    """Checks what changed since the base `wanted`; returns the exit status."""
+    start = time.monotonic()
+    paths = changes(root, wanted)
+    if not paths:
+        print(f"check: nothing changed since {git(root, 'rev-parse', '--short', base_of(root, wanted))[0].strip()}")
+        return 0
+    run = Check(root)
+    run.text()
+    run.python(paths)
+    run.hardware(paths)
+    run.pages(paths)
+    workspace = Workspace.load(root)
+    run.rust(workspace, workspace.changed(paths), bool(MANIFESTS & set(paths)))
+    seconds = time.monotonic() - start
+    if run.failed:
+        print(f"check: failed after {seconds:.1f} s: {'; '.join(run.failed)}", file=sys.stderr)
+        return 1
+    print(f"check: passed in {seconds:.1f} s, {len(paths)} changed files (`make lint` and `make test` check all)")
+    return 0
+
+
+def main():
+    """Reads the arguments."""
+    arguments = sys.argv[1:]
+    if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
+        print("check: usage: scripts/check_changes.py [BASE]", file=sys.stderr)
+        sys.exit(2)
+    try:
+        sys.exit(check(ROOT, arguments[0] if arguments else None))
+    except Fault as fault:
+        print(f"check: {fault}", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

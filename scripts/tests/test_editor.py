@@ -1,0 +1,61 @@
+"""Editors are told the same thing everywhere, and the container and the hook call what is there."""
+
+import json
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import container
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def flat(table, prefix=""):
+    """The settings of nested tables, by their names with dots; variables of the environment are one setting."""
+    found = {}
+    for name, value in table.items():
+        deeper = isinstance(value, dict) and name != "extraEnv"
+        found |= flat(value, f"{prefix}{name}.") if deeper else {prefix + name: value}
+    return found
+
+
+def test_both_files_of_rust_analyzer_say_the_same():
+    prefix = "rust-analyzer."
+    code = json.loads((ROOT / ".vscode/settings.json").read_text())
+    code = {name.removeprefix(prefix): value for name, value in code.items() if name.startswith(prefix)}
+    own = flat(tomllib.loads((ROOT / "rust-analyzer.toml").read_text()))
+    assert own == code
+    assert own["cargo.extraEnv"] == {"VERILATOR": "none"}
+
+
+def test_the_hook_calls_a_target_of_the_makefile():
+    entry = re.search(r"^ +entry: make (\S+) BASE=HEAD$", (ROOT / ".pre-commit-config.yaml").read_text(), re.MULTILINE)
+    assert re.search(
+        rf"^{entry[1]}:.*\n\tscripts/check_changes.py \$\(BASE\)$", (ROOT / "Makefile").read_text(), re.MULTILINE
+    )
+
+
+@pytest.fixture
+def copied():
+    steps = container.parse((ROOT / "Containerfile").read_text())
+    return {word for _, instruction, argument in steps if instruction == "COPY" for word in argument.split()[:-1]}
+
+
+def test_the_container_has_all_that_set_up_reads(copied):
+    """The folders and files that setup.sh and the script that it calls name, and that there are."""
+    named = {"scripts/setup.sh", "Cargo.toml", "web/package.json", "web/package-lock.json"}
+    for script in ("scripts/setup.sh", "scripts/web.sh"):
+        text = re.sub(r"^\s*#.*", "", (ROOT / script).read_text(), flags=re.MULTILINE)
+        named |= {word for word in re.findall(r"[\w./-]+/[\w.-]+", text) if (ROOT / word).is_file()}
+    assert {"scripts/web.sh", "bench/requirements.txt"} <= named
+    assert named == copied
+
+
+def test_the_container_is_sent_what_it_copies_and_nothing_else(copied):
+    lines = [line for line in (ROOT / ".containerignore").read_text().splitlines() if line and not line.startswith("#")]
+    assert lines[0] == "*"
+    assert {line.removeprefix("!") for line in lines[1:]} == copied
