@@ -81,7 +81,7 @@ def run(program, arguments, environment):
     """Runs a program where its package is, as cargo does; whether it passed, and the seconds it took."""
     kind = {"lib": "unittests", "bin": "unittests", "proc-macro": "unittests"}.get(program["kind"], "")
     where = " ".join(filter(None, [kind, str(program["source"].relative_to(program["folder"]))]))
-    print(f"     Running {where} ({program['package']}: {program['path'].name})", flush=True)
+    print(f"     Running {where} ({os.path.relpath(program['path'], ROOT)})", flush=True)
     own = {"CARGO_MANIFEST_DIR": str(program["folder"]), "CARGO_PKG_NAME": program["package"], "CARGO": cargo()}
     start = time.monotonic()
     status = subprocess.run([program["path"], *arguments], cwd=program["folder"], env=environment | own, check=False).returncode

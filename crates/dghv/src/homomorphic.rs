@@ -90,6 +90,7 @@ impl PublicKey {
             let checked = self.check(a).and_then(|()| self.check(b));
             checked.and_then(|()| compute(a, b)).map_err(|error| error.at_row(row))
         };
-        pairs.map(row).collect()
+        // All rows are computed before one is judged, so that the error is the first row's, whichever core was faster.
+        pairs.map(row).collect::<Vec<_>>().into_iter().collect()
     }
 }

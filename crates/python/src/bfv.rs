@@ -289,7 +289,7 @@ impl BfvPrivateKey {
                 self.0.decrypt(ciphertext).map_err(|error| error.at_row(place * slots))
             };
             let parts: Vec<Zeroizing<Vec<i128>>> =
-                numbers.0.par_iter().enumerate().map(each).collect::<Result<_, _>>()?;
+                numbers.0.par_iter().enumerate().map(each).collect::<Vec<_>>().into_iter().collect::<Result<_, _>>()?;
             let mut all = Zeroizing::new(Vec::with_capacity(parts.iter().map(|part| part.len()).sum()));
             parts.iter().for_each(|part| all.extend_from_slice(part));
             Ok(integers::pack_small(&all))
@@ -302,10 +302,13 @@ impl BfvPrivateKey {
         let found = threads::run(py, || {
             // Of its full size at once: a growing vector leaves copies behind.
             let mut numbers = Zeroizing::new(vec![0; totals.0.len()]);
-            totals.0.par_iter().zip(numbers.par_iter_mut()).enumerate().try_for_each(|(place, (total, number))| {
+            let each = |(place, (total, number)): (usize, (&Total, &mut i128))| {
                 *number = self.0.decrypt_total(total).map_err(|error| error.at_row(place))?;
                 Ok::<_, Error>(())
-            })?;
+            };
+            let decrypted = totals.0.par_iter().zip(numbers.par_iter_mut()).enumerate().map(each);
+            // All rows are computed before one is judged, so that the error is the first row's, whichever core was faster.
+            decrypted.collect::<Vec<_>>().into_iter().collect::<Result<(), _>>()?;
             Ok(integers::pack_small(&numbers))
         })?;
         packed(py, found)
@@ -349,7 +352,8 @@ fn chunks(
             None => error,
         })
     };
-    numbers.par_chunks(slots).enumerate().map(each).collect()
+    // All rows are computed before one is judged, so that the error is the first row's, whichever core was faster.
+    numbers.par_chunks(slots).enumerate().map(each).collect::<Vec<_>>().into_iter().collect()
 }
 
 /// Packed integers of 64 bits.

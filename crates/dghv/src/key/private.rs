@@ -68,7 +68,9 @@ impl PrivateKey {
     /// With the row: [`ErrorKind::OtherKey`], [`ErrorKind::NoiseExhausted`].
     pub fn decrypt(&self, ciphertexts: &[Ciphertext]) -> Result<Vec<bool>, Error> {
         let rows = ciphertexts.par_iter().enumerate();
-        rows.map(|(row, ciphertext)| self.decrypt_one(ciphertext).map_err(|error| error.at_row(row))).collect()
+        let bits = rows.map(|(row, ciphertext)| self.decrypt_one(ciphertext).map_err(|error| error.at_row(row)));
+        // All rows are computed before one is judged, so that the error is the first row's, whichever core was faster.
+        bits.collect::<Vec<_>>().into_iter().collect()
     }
 
     fn decrypt_one(&self, ciphertext: &Ciphertext) -> Result<bool, Error> {

@@ -96,3 +96,15 @@ fn other_keys_are_refused() {
     let unequal = one.public.add(&bits, &bits[1..]).unwrap_err();
     assert_eq!(*unequal.kind(), ErrorKind::UnequalLengths { left: 2, right: 1 });
 }
+
+#[test]
+fn of_several_wrong_rows_the_first_is_named() {
+    let parameters = tiny(Scheme::Cmnt);
+    let (mine, other) = (keys(&parameters), keys(&parameters));
+    let bits = [true; 64];
+    let strange = encrypted((&other.private, &other.public), &bits);
+    for _ in 0..50 {
+        assert_eq!(mine.private.decrypt(&strange).unwrap_err().row(), Some(0));
+        assert_eq!(mine.public.add(&strange, &strange).unwrap_err().row(), Some(0));
+    }
+}

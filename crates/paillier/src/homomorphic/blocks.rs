@@ -10,7 +10,7 @@ const ROWS: usize = 256;
 /// The rows of `limbs` limbs that an operation gives for ranges of rows, each of which it takes alone.
 ///
 /// # Errors
-/// One of those that it fails with.
+/// That of the first range that fails.
 pub(super) fn by_blocks<E: Send>(
     rows: usize,
     limbs: usize,
@@ -20,11 +20,13 @@ pub(super) fn by_blocks<E: Send>(
         return work(0..rows);
     }
     let mut out = Batch::zeros(rows, limbs);
-    out.as_limbs_mut().par_chunks_mut(ROWS * limbs).enumerate().try_for_each(|(block, place)| {
+    let blocks = out.as_limbs_mut().par_chunks_mut(ROWS * limbs).enumerate().map(|(block, place)| {
         let start = block * ROWS;
         place.copy_from_slice(work(start..start + place.len() / limbs)?.as_limbs());
         Ok(())
-    })?;
+    });
+    // All rows are computed before one is judged, so that the error is the first row's, whichever core was faster.
+    blocks.collect::<Vec<_>>().into_iter().collect::<Result<(), E>>()?;
     Ok(out)
 }
 
@@ -50,5 +52,17 @@ mod tests {
         let failing = |range: Range<usize>| if range.contains(&(3 * ROWS)) { Err("here") } else { Ok(numbered(range)) };
         assert_eq!(by_blocks(3 * ROWS, 2, failing), Ok(numbered(0..3 * ROWS)));
         assert_eq!(by_blocks(4 * ROWS, 2, failing), Err("here"));
+    }
+
+    #[test]
+    fn of_several_errors_the_first_is_told() {
+        // The first block fails last.
+        let failing = |range: Range<usize>| {
+            std::thread::sleep(std::time::Duration::from_millis(if range.start == 0 { 50 } else { 0 }));
+            Err(range.start)
+        };
+        for _ in 0..5 {
+            assert_eq!(by_blocks(8 * ROWS, 2, failing), Err(0));
+        }
     }
 }

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Times what a newcomer and continuous integration wait for: each command in a fresh clone, with empty caches, then once more.
+
+Usage: build_times.py measure [--revision REV] [--caches FOLDER] STEP=COMMAND... > times.json
+       build_times.py table LABEL=FILE... > bench/results/build-times.md
+
+`measure` clones REV (HEAD) into a scratch folder and runs the commands one after another in it, with cargo's home, the cache of hardware
+models and pip's and npm's caches empty (--caches keeps them in FOLDER, for a warm run). It writes wall, user and system seconds of each step,
+the parts that a step reports itself (`test: rust  9 min 02 s`), and the machine. Packages that the operating system lacks are installed by the
+first step that needs them. Leave the machine alone meanwhile.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PART = re.compile(r"test: (\S+) +(\d+) min (\d\d) s$")
+
+
+def machine():
+    """Processor, cores, operating system and tools, as the table names them."""
+    text = Path("/proc/cpuinfo").read_text()
+    model = re.search(r"^model name\s*: (.*)$", text, re.MULTILINE)
+    flags = re.search(r"^flags\s*: (.*)$", text, re.MULTILINE)
+    engines = [name for name, flag in (("AVX2", "avx2"), ("AVX-512 IFMA", "avx512ifma")) if flags and flag in flags[1].split()]
+    tools = [("rustc", "--version"), ("g++", "--version"), ("verilator", "--version")]
+    versions = [version(*tool) for tool in tools]
+    return {
+        "processor": f"{model[1].strip() if model else platform.machine()} ({', '.join(engines) or 'no vector engine'})",
+        "cores": os.cpu_count(),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        "tools": [line for line in versions if line],
+    }
+
+
+def version(*command):
+    """The first line that a tool prints of its version, or nothing."""
+    if not shutil.which(command[0]):
+        return None
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()[0]
+
+
+def timed(command, folder, environment):
+    """Runs a command; its status, seconds, and the parts that it reports."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    with subprocess.Popen(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        parts = {}
+        for line in process.stdout:
+            sys.stderr.write(line)
+            if found := PART.match(line.strip()):
+                parts[found[1]] = 60 * int(found[2]) + int(found[3])
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "command": command,
+        "status": process.returncode,
+        "wall": round(time.monotonic() - start, 1),
+        "user": round(after.ru_utime - before.ru_utime, 1),
+        "system": round(after.ru_stime - before.ru_stime, 1),
+        "parts": parts,
+    }
+
+
+def measure(options):
+    """Runs the steps in a fresh clone and prints what they took, as JSON."""
+    revision = subprocess.run(["git", "rev-parse", "--short=10", options.revision], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    steps = {}
+    with tempfile.TemporaryDirectory(prefix="build-times-") as scratch:
+        clone = Path(scratch) / "clone"
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+        subprocess.run(["git", "checkout", "--quiet", revision], cwd=clone, check=True)
+        caches = options.caches or Path(scratch) / "caches"
+        for name in ("cargo", "cache", "npm"):
+            (caches / name).mkdir(parents=True, exist_ok=True)
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("HEARITH_", "CARGO_"))}
+        environment |= {"CARGO_HOME": str(caches / "cargo"), "XDG_CACHE_HOME": str(caches / "cache"), "CI": "true"}
+        environment |= {"npm_config_cache": str(caches / "npm"), "PIP_CACHE_DIR": str(caches / "cache" / "pip")}
+        for step in options.steps:
+            name, command = step.split("=", 1)
+            steps[name] = timed(command, clone, environment)
+            if steps[name]["status"]:
+                print(f"build_times: {name} FAILED", file=sys.stderr)
+    json.dump({"revision": revision, "machine": machine(), "steps": steps}, sys.stdout, indent=1)
+    print()
+    return any(step["status"] for step in steps.values())
+
+
+def minutes(seconds):
+    """Seconds as minutes and seconds."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def table(runs):
+    """The page: a row a step and part, a column of wall and processor time a run."""
+    about = runs[0][1]["machine"]
+    lines = ["# Build and test times", "", "Made by `bench/build_times.py`: each command in a fresh clone. Times are minutes:seconds.", ""]
+    lines += [f"- Processor: {about['processor']}, {about['cores']} cores, {about['memory_gib']} GiB", f"- Tools: {'; '.join(about['tools'])}"]
+    lines += [f"- {label}: revision {run['revision']}" for label, run in runs]
+    lines += ["", "| step | " + " | ".join(f"{label}, wall | {label}, processor" for label, _ in runs) + " |"]
+    lines += ["| --- |" + " ---: | ---: |" * len(runs)]
+    names = list(dict.fromkeys(name for _, run in runs for name in run["steps"]))
+    for name in names:
+        cells = []
+        for _, run in runs:
+            step = run["steps"].get(name)
+            cells += [minutes(step["wall"]), minutes(step["user"] + step["system"])] if step else ["", ""]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        parts = list(dict.fromkeys(part for _, run in runs for part in run["steps"].get(name, {}).get("parts", {})))
+        for part in parts:
+            cells = []
+            for _, run in runs:
+                seconds = run["steps"].get(name, {}).get("parts", {}).get(part)
+                cells += ["" if seconds is None else minutes(seconds), ""]
+            lines.append(f"| {name}: {part} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    """Dispatches; `measure` ends with status 1 if a step failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    measuring = commands.add_parser("measure")
+    measuring.add_argument("--revision", default="HEAD")
+    measuring.add_argument("--caches", type=Path)
+    measuring.add_argument("steps", nargs="+", metavar="STEP=COMMAND")
+    tabling = commands.add_parser("table")
+    tabling.add_argument("runs", nargs="+", metavar="LABEL=FILE")
+    options = parser.parse_args()
+    if options.command == "measure":
+        sys.exit(measure(options))
+    runs = [run.split("=", 1) for run in options.runs]
+    print(table([(label, json.loads(Path(file).read_text())) for label, file in runs]), end="")
+
+
+if __name__ == "__main__":
+    main()

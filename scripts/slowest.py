@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Prints what took longest since the last clean build: the ten slowest hardware models, test programs and (with --timings) crates.
+
+Usage: slowest.py [--count N] [TARGET]
+
+Models come from the `models.tsv` of build scripts (crates/verilated), test programs from `tests.tsv` (scripts/run_tests.py), crates from
+the newest report of `cargo --timings`, if there is one. TARGET is cargo's target directory.
+"""
+
+import argparse
+import json
+import os
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def models(target):
+    """Seconds and description of every model that was compiled; those from the cache took none. A later build replaces an earlier one."""
+    seconds = {}
+    for file in sorted(target.glob("*/build/*/out/models.tsv"), key=lambda path: path.stat().st_mtime):
+        crate = file.parents[1].name.rpartition("-")[0]
+        for line in file.read_text().splitlines():
+            name, level, verilated, compiled = line.split("\t")
+            took = float(verilated) + float(compiled)
+            if took > 0:
+                seconds[f"{crate} {name} (-O{level}; Verilator {verilated} s, C++ {compiled} s)"] = took
+    return [(took, name) for name, took in seconds.items()]
+
+
+def programs(target):
+    """Seconds and name of every test program, the longest run of each."""
+    seconds = {}
+    log = target / "tests.tsv"
+    for line in log.read_text().splitlines() if log.exists() else ():
+        took, package, name = line.split("\t")
+        key = f"{package} {name}"
+        seconds[key] = max(float(took), seconds.get(key, 0))
+    return [(took, name) for name, took in seconds.items()]
+
+
+def crates(target):
+    """Seconds and name of every unit in cargo's newest report."""
+    reports = sorted((target / "cargo-timings").glob("cargo-timing-*.html"), key=lambda path: path.stat().st_mtime)
+    if not reports:
+        return []
+    units = json.loads(re.search(r"UNIT_DATA = (\[.*?\]);", reports[-1].read_text(), re.DOTALL).group(1))
+    return [(unit["duration"], f"{unit['name']}{unit['target']}") for unit in units]
+
+
+def listed(title, entries, count):
+    """The longest entries as text, or nothing if there are none."""
+    if not entries:
+        return ""
+    lines = [f"  {seconds:7.1f} s  {name}" for seconds, name in sorted(entries, reverse=True)[:count]]
+    total = sum(seconds for seconds, _ in entries)
+    return "\n".join([f"slowest {title} ({len(entries)}, {total:.0f} s in all):", *lines, ""])
+
+
+def main():
+    """Prints the three lists."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=10)
+    parser.add_argument("target", nargs="?", type=Path, default=Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")))
+    options = parser.parse_args()
+    for title, find in (("crates", crates), ("models", models), ("test programs", programs)):
+        print(listed(title, find(options.target), options.count), end="")
+
+
+if __name__ == "__main__":
+    main()
