@@ -33,7 +33,7 @@ FOLDERS = ("", "crates/python", "scripts", "verifier", "web")
 
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 FINISHED = re.compile(r"\s+Finished ")
-RUNNING = re.compile(r"\s+Running (unittests )?(\S+) \((?:.*/)?([^/]+)-[0-9a-f]{16}\)$")
+RUNNING = re.compile(r"\s+Running (?:unittests )?(\S+) \((?:([\w-]+): )?(?:.*/)?([^/]+)-[0-9a-f]{16}\)$")
 DOCTESTS = re.compile(r"\s+Doc-tests (\S+)$")
 TEST = re.compile(r"test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)(?:, .*)?$")
 LINE = re.compile(r" \(line \d+\).*$")
@@ -138,12 +138,12 @@ class Reader:
         if FINISHED.match(line):
             self.package = self.prefix = self.documentation = None
         elif found := RUNNING.match(line):
-            unit, path, executable = found.groups()
-            if unit:
-                package = self.package = self.workspace.package_of(executable) or self.package
+            path, package, executable = found.groups()
+            if path.startswith("src/"):
+                package = self.package = package or self.workspace.package_of(executable) or self.package
                 kind = "lib " if path == "src/lib.rs" else f"bin {executable} "
             else:
-                package = self.workspace.package_of_test(executable, path, self.package)
+                package = package or self.workspace.package_of_test(executable, path, self.package)
                 kind = f"test {self.workspace.module(path)}"
             if package is None:
                 raise ValueError(f"{line.strip()}: the checkout and the log do not say of which package this is")

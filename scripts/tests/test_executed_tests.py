@@ -199,6 +199,19 @@ def test_nextest_gives_the_names_that_cargo_gives(merged):
     assert set(read(merged, NEXTEST)) == expected
 
 
+def test_a_runner_may_name_the_package(root):
+    text = """\
+     Running src/lib.rs (hearith-duckdb: hearith_duckdb-4d495620f566efe2)
+test sum::tests::totals ... ok
+     Running tests/all/main.rs (hearith-columns: columns-7def6271a3369667)
+test csv::quotes ... ok
+"""
+    assert set(read(root, text)) == {
+        "rust hearith-duckdb lib sum::tests::totals",
+        "rust hearith-columns test csv::quotes",
+    }
+
+
 def test_an_executable_of_no_known_package_is_refused(merged):
     with pytest.raises(ValueError, match=r"tests/slots\.rs.*do not say of which package"):
         read(merged, BEFORE)

@@ -8,7 +8,6 @@ use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 use hearith_threshold::{KeyShare, Verification, deal};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
-use std::path::Path;
 use std::sync::OnceLock;
 
 pub const POLICY: KeyPolicy = KeyPolicy::AllowInsecure;
@@ -212,11 +211,6 @@ impl Memory {
         }
         files.insert(HEADS.to_owned(), text(heads));
         Memory(files)
-    }
-
-    pub fn write(&self, folder: &Path) {
-        std::fs::create_dir_all(folder.join("board")).unwrap();
-        self.0.iter().for_each(|(name, bytes)| std::fs::write(folder.join(name), bytes).unwrap());
     }
 }
 

@@ -104,7 +104,6 @@ pub struct KeyVector {
 #[derive(Deserialize)]
 pub struct Encryption {
     pub m: Hex,
-    pub r: Hex,
     pub c: Hex,
 }
 
@@ -142,7 +141,6 @@ pub struct DjnVector {
 #[derive(Deserialize)]
 pub struct DjnEncryption {
     pub m: Hex,
-    pub a: Hex,
     pub c: Hex,
 }
 
