@@ -303,56 +303,59 @@ is_part() {
     [[ " ${PARTS[*]} " == *" $1 "* ]]
 }
 
-only=()
-while [ $# -gt 0 ]; do
-    case $1 in
-    --list) printf '%s\n' "${PARTS[@]}" && exit 0 ;;
-    --only)
-        shift
-        while [ $# -gt 0 ] && [[ $1 != --* ]]; do
-            is_part "$1" || { echo "release: there is no part $1; --list names them" >&2 && exit 2; }
-            only+=("$1")
-            shift
-        done
-        [ ${#only[@]} -gt 0 ] || { echo "release: --only needs the name of a part" >&2 && exit 2; }
-        ;;
-    *) echo "release: unknown argument $1 (--list, --only NAME...)" >&2 && exit 2 ;;
-    esac
-done
-
-[ -n "$VERSION" ] || fail "Cargo.toml: no version in [workspace.package]"
-mkdir -p "$WORK" "$OUT"
-if [ ${#only[@]} -eq 0 ]; then
-    rm -rf "${OUT:?}"/* "$WORK/tested.tsv"
-fi
-required=" ${HEARITH_RELEASE_REQUIRE:-} ${only[*]:-} "
-wanted=()
-left_out=()
-for part in "${PARTS[@]}"; do
-    [ ${#only[@]} -eq 0 ] || [[ " ${only[*]} " == *" $part "* ]] || continue
-    reason=$(missing "$part")
-    if [ -z "$reason" ]; then
-        wanted+=("$part")
-    elif [[ $required == *" $part "* || $required == *" all "* ]]; then
-        fail "$part cannot be built: $reason"
-    else
-        left_out+=("$part: $reason")
-    fi
-done
-
-# name_left_out: says what this release lacks; before the build and, where it is read, at the end.
+# name_left_out LINE...: says what this release lacks; before the build and, where it is read, at the end.
 name_left_out() {
-    [ ${#left_out[@]} -gt 0 ] || return 0
-    printf 'release: LEFT OUT %s\n' "${left_out[@]}" >&2
+    [ $# -eq 0 ] || printf 'release: LEFT OUT %s\n' "$@" >&2
 }
 
-name_left_out
-for part in "${wanted[@]}"; do
-    say "$part"
-    build "$part"
-done
-name_left_out
-if [ ${#only[@]} -eq 0 ]; then
-    printf '%s\n' "${left_out[@]}" >"$WORK/left-out.tsv"
-fi
-say "done: $OUT"
+# A function, so that the whole file is read before anything runs: it may be edited in the meantime.
+main() {
+    local only=() wanted=() left_out=() required part reason
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --list) printf '%s\n' "${PARTS[@]}" && exit 0 ;;
+        --only)
+            shift
+            while [ $# -gt 0 ] && [[ $1 != --* ]]; do
+                is_part "$1" || { echo "release: there is no part $1; --list names them" >&2 && exit 2; }
+                only+=("$1")
+                shift
+            done
+            [ ${#only[@]} -gt 0 ] || { echo "release: --only needs the name of a part" >&2 && exit 2; }
+            ;;
+        *) echo "release: unknown argument $1 (--list, --only NAME...)" >&2 && exit 2 ;;
+        esac
+    done
+
+    [ -n "$VERSION" ] || fail "Cargo.toml: no version in [workspace.package]"
+    mkdir -p "$WORK" "$OUT"
+    required=" ${HEARITH_RELEASE_REQUIRE:-} ${only[*]:-} "
+    for part in "${PARTS[@]}"; do
+        [ ${#only[@]} -eq 0 ] || [[ " ${only[*]} " == *" $part "* ]] || continue
+        reason=$(missing "$part")
+        if [ -z "$reason" ]; then
+            wanted+=("$part")
+        elif [[ $required == *" $part "* || $required == *" all "* ]]; then
+            fail "$part cannot be built: $reason"
+        else
+            left_out+=("$part: $reason")
+        fi
+    done
+
+    name_left_out "${left_out[@]}"
+    if [ ${#only[@]} -eq 0 ]; then
+        rm -rf "${OUT:?}"/* "$WORK/tested.tsv"
+    fi
+    for part in "${wanted[@]}"; do
+        say "$part"
+        build "$part"
+    done
+    name_left_out "${left_out[@]}"
+    if [ ${#only[@]} -eq 0 ]; then
+        printf '%s\n' "${left_out[@]}" >"$WORK/left-out.tsv"
+    fi
+    say "done: $OUT"
+}
+
+main "$@"
+exit
