@@ -292,7 +292,12 @@ build_signature() {
 build() {
     local part=$1
     case $part in
-    source | sdist | sbom | provenance | checksums | signature) "build_$part" ;;
+    source) build_source ;;
+    sdist) build_sdist ;;
+    sbom) build_sbom ;;
+    provenance) build_provenance ;;
+    checksums) build_checksums ;;
+    signature) build_signature ;;
     deb-*) debian "${part#deb-}" ;;
     wheel-*) wheel "$(triple_of "${part#wheel-}")" "$part" ;;
     *) archive "$(triple_of "$part")" "$part" ;;
