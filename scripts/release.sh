@@ -347,6 +347,7 @@ main() {
         fi
     done
 
+    [[ " ${wanted[*]} " != *" provenance "* ]] || python3 scripts/release/provenance.py --check "$OUT"
     name_left_out "${left_out[@]}"
     if [ ${#only[@]} -eq 0 ]; then
         rm -rf "${OUT:?}"/* "$WORK/tested.tsv"

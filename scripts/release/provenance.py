@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes where the files of a release come from: an in-toto statement with a SLSA v1 provenance predicate.
 
-Usage: provenance.py FOLDER [--toolchains FILE].... The subjects are the files in FOLDER with their SHA-256, except checksums,
+Usage: provenance.py FOLDER [--check] [--toolchains FILE].... The subjects are the files in FOLDER with their SHA-256, except checksums,
 signatures and the statement itself. The same sources, tools and files give the same bytes: there is no time in it. HEARITH_BUILDER names
 who built (a URI); by default it is this repository's script, on a machine that nobody vouches for.
 """
@@ -82,16 +82,25 @@ def statement(folder, toolchains):
     }
 
 
+def check_sources():
+    """Fails where the sources are not those of the commit that the statement would name. Results of measurements are no sources."""
+    if not git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results"):
+        return
+    if os.environ.get("HEARITH_RELEASE_DIRTY") != "1":
+        sys.exit("provenance: the sources differ from the commit; HEARITH_RELEASE_DIRTY=1 allows a trial")
+    print("provenance: the sources differ from the commit that is named: for a trial only", file=sys.stderr)
+
+
 def main():
     """Writes the statement."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--check", action="store_true", help="only make sure that the sources are those of the commit")
     parser.add_argument("--toolchains", type=Path, nargs="*", default=[])
     arguments = parser.parse_args()
-    if git("status", "--porcelain", "--untracked-files=no"):
-        if os.environ.get("HEARITH_RELEASE_DIRTY") != "1":
-            sys.exit("provenance: the sources differ from the commit; HEARITH_RELEASE_DIRTY=1 allows a trial")
-        print("provenance: the sources differ from the commit that is named: for a trial only", file=sys.stderr)
+    check_sources()
+    if arguments.check:
+        return
     content = statement(arguments.folder, arguments.toolchains)
     if not content["subject"]:
         sys.exit(f"provenance: {arguments.folder} holds no files")
