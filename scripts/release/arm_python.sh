@@ -17,7 +17,7 @@ fi
 if ! [ -d "$folder/packages/numpy" ]; then
     # The lines of NumPy in the locked requirements, its hashes included.
     sed -n '/^numpy==/,/[^\\]$/p' "$root/crates/python/requirements.txt" >"$folder/requirements.txt"
-    python3 -m pip install --quiet --disable-pip-version-check --target "$folder/packages" --no-deps --require-hashes \
+    "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check --target "$folder/packages" --no-deps --require-hashes \
         --only-binary=:all: --python-version "$version" --platform manylinux_2_27_aarch64 --platform manylinux_2_28_aarch64 \
         --requirement "$folder/requirements.txt" >&2
 fi
