@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 
-version=$(apt-cache depends python3-minimal:arm64 | sed -n 's/^ *Depends: python\(3\.[0-9]*\)-minimal.*/\1/p' | head -n 1)
+version=$(apt-cache depends python3-minimal:arm64 | sed -En 's/^ *(Pre)?Depends: python(3\.[0-9]+)-minimal.*/\2/p' | head -n 1)
 [ -n "$version" ] || { echo "arm_python: apt knows no python3-minimal:arm64; run scripts/setup.sh release" >&2 && exit 1; }
 python=$folder/root/usr/bin/python$version
 if ! [ -x "$python" ]; then
