@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Writes bench/results/release.md: the files of dist/release with sizes and hashes, how each part was tested, and what was left out.
 
-Usage: report.py. Reads what scripts/release.sh and scripts/release/twice.sh have noted of their last run.
+Usage: report.py [FILE]. Reads what scripts/release.sh and scripts/release/twice.sh have noted of their last run.
 """
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 from provenance import NOT_SUBJECTS, sha256
@@ -42,10 +43,9 @@ def programs():
 def second(name, twice):
     """What the second build of a file gave."""
     for line in twice:
-        if line.startswith("equal") and line.endswith(f"  {name}"):
-            return "equal"
-        if f" {name}:" in line or line.endswith(f"  {name}"):
-            return "DIFFERENT"
+        state, _, rest = line.partition("  ")
+        if rest.split("  ")[-1].split(":")[0] == name:
+            return "equal" if state == "equal" else "DIFFERENT"
     return "not built twice"
 
 
@@ -85,7 +85,7 @@ Written by `scripts/release/report.py` after `make release`, commit {commit.stdo
 
 {table(["part", "reason"], [[part, reason] for part, _, reason in left])}
 """
-    path = ROOT / "bench/results/release.md"
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "bench/results/release.md"
     path.write_text(text, encoding="utf-8")
     print(path)
 

@@ -307,3 +307,22 @@ def test_what_cannot_be_built_is_named(tmp_path):
     assert "signature cannot be built: " in result.stderr
     # Nothing was begun.
     assert not list((tmp_path / "out").iterdir())
+
+
+def test_the_report_holds_what_was_built_and_what_was_not(release, tmp_path):
+    work = tmp_path / "release-work"
+    work.mkdir()
+    (release / "other.whl").write_text("wheel")
+    (work / "tested.tsv").write_text("deb-amd64\tit ran\n")
+    (work / "left-out.tsv").write_text("windows-x86_64: no Windows form: none\n")
+    (work / "one.toolchain").write_text("one\tpath\trustc 1\n")
+    (work / "twice.txt").write_text("equal  0  hearith.deb\nDIFFERENT  hearith-1.tar.gz: 1 and 2\n")
+    options = os.environ | {"CARGO_TARGET_DIR": str(tmp_path), "HEARITH_RELEASE_OUT": str(release)}
+    assert run(sys.executable, RELEASE / "report.py", tmp_path / "page.md", env=options).returncode == 0
+    page = (tmp_path / "page.md").read_text()
+    for name, state in (("hearith.deb", "equal"), ("hearith-1.tar.gz", "DIFFERENT"), ("other.whl", "not built twice")):
+        digest = hashlib.sha256((release / name).read_bytes()).hexdigest()
+        assert f"| {name} | 0.00 | {digest} | {state} |" in page
+    assert "| deb-amd64 | it ran |" in page
+    assert "| windows-x86_64 | no Windows form: none |" in page
+    assert "| one | path | rustc 1 |" in page
