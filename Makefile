@@ -8,7 +8,7 @@ export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target; `.ci/run` takes a short look.
 FUZZ_SECONDS ?= 300
 
-.PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist web sbom fuzz coverage formal boards hardware-tools
+.PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web sbom fuzz coverage formal boards hardware-tools
 .PHONY: demo demo-python demo-election demo-dghv demo-service
 .PHONY: test test-hardware test-extras test-full
 .PHONY: bench bench-python bench-everyday bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web bench-inner-loop
@@ -79,6 +79,18 @@ wheel: ## build the Python package's wheel in dist/
 sdist: ## build the Python package's source distribution in dist/
 	@scripts/setup.sh test
 	scripts/sdist.sh
+
+release: ## build all parts of a release in dist/release, try them, and write bench/results/release.md (RELEASE_PARTS: some of them alone)
+	@scripts/setup.sh release
+	scripts/release.sh $(if $(RELEASE_PARTS),--only $(RELEASE_PARTS))
+	$(if $(RELEASE_PARTS),,scripts/release/report.py)
+
+release-twice: ## build the parts again in another folder (RELEASE_PARTS), and compare their hashes with those in dist/release
+	@scripts/setup.sh release
+	scripts/release/twice.sh $(RELEASE_PARTS)
+
+release-verify: ## verify the files of dist/release: checksums, provenance, and with KEY=minisign.pub the signature
+	scripts/release/verify.py dist/release $(if $(KEY),--key $(KEY))
 
 sbom: ## write what the wheel, the command line and the election's pages are made of to dist/ (CycloneDX)
 	@scripts/setup.sh test

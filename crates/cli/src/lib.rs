@@ -35,6 +35,7 @@ mod log;
 mod openings;
 pub mod output;
 mod pair;
+#[cfg(not(all(feature = "dghv", feature = "election", feature = "service")))]
 mod parts;
 mod passphrase;
 mod phe;

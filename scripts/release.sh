@@ -1,0 +1,367 @@
+#!/usr/bin/env bash
+# Builds what a release consists of, in dist/release: programs, packages, wheels, sources, lists of dependencies, provenance, checksums and
+# a signature. Usage:
+#
+#   scripts/release.sh                    every part that this machine can build; the others are named, with the reason
+#   scripts/release.sh --list             the names of the parts
+#   scripts/release.sh --only NAME...     these parts alone; one that cannot be built fails
+#
+# HEARITH_RELEASE_REQUIRE  parts, or `all`, that must not be left out
+# HEARITH_RELEASE_OUT      where the release goes (dist/release)
+# HEARITH_MINISIGN_KEY     the secret key that signs SHA256SUMS (a file); its password, if it has one, is read from standard input
+# HEARITH_RELEASE_TOOLCHAIN  `path`, `debian` or `source`: see `toolchain` in release/common.sh
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/release/common.sh
+
+# In the order in which they are built: what is signed comes after everything else.
+PARTS=(
+    source sdist
+    linux-x86_64 linux-aarch64
+    deb-amd64 deb-arm64
+    wheel-linux-x86_64 wheel-linux-aarch64
+    wheel-musl-x86_64 wheel-musl-aarch64
+    macos-x86_64 macos-aarch64 wheel-macos-x86_64 wheel-macos-aarch64
+    windows-x86_64 wheel-windows-x86_64
+    sbom provenance checksums signature
+)
+
+# missing PART: prints why this machine cannot build a part, or nothing.
+missing() {
+    local part=$1 triple
+    case $part in
+    windows-* | wheel-windows-*)
+        echo "the crates use Unix interfaces (file modes and descriptors, positioned reads, terminals) that have no Windows form yet"
+        return
+        ;;
+    macos-* | wheel-macos-*)
+        [ -n "${SDKROOT:-}" ] || {
+            echo "it links with macOS's frameworks (CoreFoundation, Security), which are in Apple's SDK; SDKROOT does not name one"
+            return
+        }
+        ;;
+    esac
+    case $part in
+    linux-* | macos-* | deb-* | wheel-*)
+        triple=$(triple_of "${part#wheel-}") || triple=$(triple_of "${part#deb-}")
+        toolchain "$triple" >/dev/null || {
+            echo "there is no standard library for $triple: \`rustup target add $triple\` fails, and Debian's rustc-web, libstd-rust-web-dev and rust-web-src are not installed"
+            return
+        }
+        ;;
+    esac
+    case $part in
+    linux-aarch64 | deb-arm64 | wheel-linux-aarch64)
+        [ -n "$(runner aarch64-unknown-linux-gnu)" ] || [ "$(uname -m)" = aarch64 ] ||
+            echo "nothing runs aarch64 programs here: install qemu-user and libc6:arm64"
+        ;;
+    checksums | signature)
+        command -v minisign >/dev/null || {
+            echo "minisign is not installed (scripts/setup.sh release)"
+            return
+        }
+        [ "$part" = checksums ] || [ -n "${HEARITH_MINISIGN_KEY:-}" ] || echo "HEARITH_MINISIGN_KEY does not name a secret key"
+        ;;
+    esac
+}
+
+# tested PART TEXT: notes how a part was tested, for the report.
+tested() {
+    say "$1: $2"
+    printf '%s\t%s\n' "$1" "$2" >>"$WORK/tested.tsv"
+}
+
+# program TRIPLE: compiles the command line once in a run, stripped, with its debug information beside it.
+declare -A built=()
+program() {
+    local triple=$1 folder=$WORK/$1/program
+    [ -z "${built[$triple]:-}" ] || return 0
+    configure "$triple"
+    mkdir -p "$folder"
+    compile "$triple" hearith --bin hearith
+    case $triple in
+    *-linux-*)
+        split "$triple" "$CARGO_TARGET_DIR/$triple/dist/hearith" "$folder/hearith"
+        scripts/release/check_elf.py --glibc "$GLIBC" "$folder/hearith"
+        ;;
+    *) install -m 755 "$CARGO_TARGET_DIR/$triple/dist/hearith" "$folder/hearith" ;;
+    esac
+    built[$triple]=1
+}
+
+# documents FOLDER: what comes with every program.
+documents() {
+    install -m 644 README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$1"
+}
+
+# try_program TRIPLE PROGRAM PART: runs the main job and known answers.
+try_program() {
+    local words
+    if words=$(runner "$1"); then
+        # shellcheck disable=SC2086  # none or one word
+        tested "$3" "${words:-this machine}: --version $(${words:-} "$2" --version | tr '\n' ' '); $(scripts/release/try_program.sh ${words:-} "$2" | paste -sd ';' | sed 's/;/; /g')"
+    else
+        tested "$3" "NOT RUN: nothing here runs programs for $1"
+    fi
+}
+
+# archive TRIPLE PART: the program with its documents, and its debug information, as two archives.
+archive() {
+    local triple=$1 part=$2 name=hearith-$VERSION-$1 folder
+    program "$triple"
+    folder=$(mktemp -d -p "$WORK")
+    install -d -m 755 "$folder/$name"
+    install -m 755 "$WORK/$triple/program/hearith" "$folder/$name"
+    documents "$folder/$name"
+    pack "$OUT/$name.tar.gz" "$folder" "$name"
+    if [ -e "$WORK/$triple/program/hearith.debug" ]; then
+        pack "$OUT/$name-debug.tar.gz" "$WORK/$triple/program" hearith.debug
+    fi
+    rm -rf "$folder"
+    # What is in the archive is what is tried.
+    folder=$(mktemp -d -p "$WORK")
+    tar -xzf "$OUT/$name.tar.gz" -C "$folder"
+    try_program "$triple" "$folder/$name/hearith" "$part"
+    rm -rf "$folder"
+}
+
+# debian ARCHITECTURE: a package for Debian and its descendants.
+debian() {
+    local architecture=$1 triple folder package=$OUT/hearith_${VERSION}_$1.deb
+    triple=$(triple_of "$architecture")
+    program "$triple"
+    folder=$(mktemp -d -p "$WORK")
+    install -d -m 755 "$folder"/{DEBIAN,usr,usr/bin,usr/share,usr/share/doc,usr/share/doc/hearith}
+    chmod 755 "$folder"
+    install -m 755 "$WORK/$triple/program/hearith" "$folder/usr/bin/hearith"
+    install -m 644 README.md "$folder/usr/share/doc/hearith/README.md"
+    gzip --no-name --best <CHANGELOG.md >"$folder/usr/share/doc/hearith/changelog.gz"
+    { echo "Apache-2.0 OR MIT, as you choose." && echo && cat LICENSE-MIT && echo && cat LICENSE-APACHE; } >"$folder/usr/share/doc/hearith/copyright"
+    (cd "$folder" && find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
+    cat >"$folder/DEBIAN/control" <<CONTROL
+Package: hearith
+Version: $VERSION
+Architecture: $architecture
+Maintainer: ${HEARITH_MAINTAINER:-The Hearith maintainers <maintainers@hearith.invalid>}
+Installed-Size: $(($(find "$folder/usr" -type f -printf '%s\n' | paste -sd +) / 1024))
+Depends: libc6 (>= $GLIBC)
+Section: science
+Priority: optional
+Homepage: https://github.com/hearith/hearith
+Description: sums of encrypted columns, without the private key
+ Encrypts columns of tables (CSV, Parquet) with a public key, sums the
+ ciphertexts by group without the private key, and decrypts the totals.
+CONTROL
+    chmod 644 "$folder/usr/share/doc/hearith"/* "$folder"/DEBIAN/*
+    # With several threads xz cuts its blocks by their number.
+    dpkg-deb --root-owner-group -Zxz --threads-max=1 --build "$folder" "$package" >/dev/null
+    rm -rf "$folder"
+    folder=$(mktemp -d -p "$WORK")
+    dpkg-deb --extract "$package" "$folder"
+    (cd "$folder" && md5sum --quiet --check <(dpkg-deb --info "$package" md5sums))
+    try_program "$triple" "$folder/usr/bin/hearith" "deb-$architecture"
+    rm -rf "$folder"
+}
+
+# wheel TRIPLE PART: the Python package for one platform, the DuckDB extension and the lists of dependencies included.
+wheel() {
+    local triple=$1 part=$2 compatibility folder=$WORK/$1/wheel wheel extension=crates/python/python/hearith/hearith.duckdb_extension
+    local manylinux=manylinux_${GLIBC/./_}
+    configure "$triple"
+    case $triple in
+    *-linux-gnu) compatibility=$manylinux ;;
+    *-linux-musl) compatibility=musllinux_$MUSLLINUX ;;
+    *) compatibility=pypi ;;
+    esac
+    rm -rf "$folder" && mkdir -p "$folder"
+    compile "$triple" hearith-duckdb --lib
+    objcopy "$triple" --strip-all "$CARGO_TARGET_DIR/$triple/dist/libhearith_duckdb.so" "$folder/libhearith_duckdb.so"
+    # The sources' folder may hold one for this machine, which tests use.
+    if [ -e "$extension" ] && ! [ -e "$WORK/own.duckdb_extension" ]; then
+        mv "$extension" "$WORK/own.duckdb_extension"
+    fi
+    CARGO_BUILD_TARGET=$triple python3 crates/duckdb/package.py --library "$folder/libhearith_duckdb.so" "$extension" >/dev/null
+    maturin build --locked --zig --profile dist --target "$triple" --compatibility "$compatibility" --manifest-path crates/python/Cargo.toml --out "$folder"
+    rm -f "$extension"
+    [ ! -e "$WORK/own.duckdb_extension" ] || mv "$WORK/own.duckdb_extension" "$extension"
+    wheel=$(ls "$folder"/hearith-*.whl)
+    [[ $wheel == *-"${compatibility}_${triple%%-*}".whl ]] || fail "$part: $(basename "$wheel") is not one for $compatibility"
+    scripts/sbom.py --target "$triple" --wheel "$wheel"
+    check_wheel "$triple" "$wheel" "$folder/unpacked"
+    install -m 644 "$wheel" "$OUT"
+    try_wheel "$triple" "$wheel" "$folder/unpacked" "$part"
+}
+
+# check_wheel TRIPLE WHEEL FOLDER: unpacks a wheel and looks at what its libraries need.
+check_wheel() {
+    local triple=$1 wheel=$2 folder=$3 libraries exports=()
+    rm -rf "$folder"
+    python3 -m zipfile --extract "$wheel" "$folder"
+    mapfile -t libraries < <(find "$folder" -name '*.so' -o -name '*.duckdb_extension' | sort)
+    [ ${#libraries[@]} -eq 2 ] || fail "$(basename "$wheel") holds ${#libraries[@]} libraries instead of 2"
+    case $triple in
+    *-linux-gnu) scripts/release/check_elf.py --python --glibc "$GLIBC" "${libraries[@]}" ;;
+    *-linux-musl)
+        if [ -e "/lib/ld-musl-${triple%%-*}.so.1" ]; then
+            exports=(--exports "/lib/ld-musl-${triple%%-*}.so.1")
+        fi
+        scripts/release/check_elf.py --python --musl "${exports[@]}" "${libraries[@]}"
+        ;;
+    esac
+}
+
+# try_wheel TRIPLE WHEEL UNPACKED PART: imports the package where something here can.
+try_wheel() {
+    local triple=$1 wheel=$2 unpacked=$3 part=$4 python
+    case $triple in
+    "$(uname -m)"-*-linux-gnu)
+        scripts/try_package.sh "$wheel"
+        python3 -m venv --clear "$WORK/$triple/venv"
+        "$WORK/$triple/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel"
+        tested "$part" "$("$WORK/$triple/venv/bin/python" scripts/release/try_wheel.py "$PWD"); the README's programs"
+        ;;
+    aarch64-*-linux-gnu)
+        python=$(scripts/release/arm_python.sh "$WORK/$triple/python")
+        tested "$part" "qemu-aarch64: $(PYTHONPATH=$unpacked:$WORK/$triple/python/packages PYTHONDONTWRITEBYTECODE=1 qemu-aarch64 "$python" scripts/release/try_wheel.py "$PWD")"
+        ;;
+    *-linux-musl)
+        if [ -e "/lib/ld-musl-${triple%%-*}.so.1" ]; then
+            tested "$part" "NOT RUN, no Python stands on musl here; every symbol that it needs is musl's ($(musl_release "$triple")) or Python's; $(scripts/release/load_musl.sh "$triple" "$unpacked")"
+        else
+            tested "$part" "NOT RUN, no Python stands on musl here; only musl's library is named in it"
+        fi
+        ;;
+    *) tested "$part" "NOT RUN: nothing here runs programs for $triple" ;;
+    esac
+}
+
+# musl_release TRIPLE: the release of the musl that is installed.
+musl_release() {
+    dpkg-query --show --showformat='${Version}' musl 2>/dev/null || echo unknown
+}
+
+build_source() {
+    # The commit's own time is in the archive.
+    git archive --format=tar --prefix="hearith-$VERSION/" HEAD | gzip --no-name --best >"$OUT/hearith-$VERSION-source.tar.gz"
+    tested source "it unpacks and holds $(tar -tzf "$OUT/hearith-$VERSION-source.tar.gz" | grep -vc '/$') files, those of the commit"
+}
+
+build_sdist() {
+    local folder=$WORK/sdist
+    rm -rf "$folder" && mkdir -p "$folder"
+    PATH=$ROOT/.venv/bin:$PATH maturin sdist --manifest-path crates/python/Cargo.toml --out "$folder"
+    tar -tzf "$folder/hearith-$VERSION.tar.gz" "hearith-$VERSION/PKG-INFO" "hearith-$VERSION/Cargo.lock" >/dev/null
+    install -m 644 "$folder/hearith-$VERSION.tar.gz" "$OUT"
+    tested sdist "it unpacks; \`make sdist\` compiles and installs it with pip alone"
+}
+
+build_sbom() {
+    local triple folder=$WORK/sbom
+    rm -rf "$folder"
+    for triple in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu; do
+        scripts/sbom.py --target "$triple" --out "$folder/$triple" hearith
+        install -m 644 "$folder/$triple/hearith.cdx.json" "$OUT/hearith-$VERSION-$triple.cdx.json"
+    done
+    scripts/sbom.py --out "$folder" hearith-web
+    install -m 644 "$folder/hearith-web.cdx.json" "$OUT/hearith-web-$VERSION.cdx.json"
+    tested sbom "scripts/tests/test_sbom.py: every crate that cargo links is in them"
+}
+
+build_provenance() {
+    PATH=$ROOT/.venv/bin:$PATH python3 scripts/release/provenance.py "$OUT" --toolchains "$WORK"/*.toolchain
+}
+
+build_checksums() {
+    rm -f "$OUT/SHA256SUMS" "$OUT/SHA256SUMS.minisig"
+    (cd "$OUT" && find . -maxdepth 1 -type f -printf '%f\n' | sort | xargs sha256sum >"$WORK/SHA256SUMS")
+    install -m 644 "$WORK/SHA256SUMS" "$OUT/SHA256SUMS"
+    scripts/release/verify.py "$OUT"
+    tested checksums "$(scripts/release/try_signature.sh "$OUT" | tail -n 1)"
+}
+
+build_signature() {
+    # The default comment holds the time.
+    minisign -S -s "$HEARITH_MINISIGN_KEY" -m "$OUT/SHA256SUMS" -x "$OUT/SHA256SUMS.minisig" \
+        -c "signature of Hearith $VERSION" -t "Hearith $VERSION, commit $(git rev-parse HEAD)" >/dev/null
+    if [ -n "${HEARITH_MINISIGN_PUBLIC:-}" ]; then
+        scripts/release/verify.py "$OUT" --key "$HEARITH_MINISIGN_PUBLIC"
+    fi
+}
+
+# build PART
+build() {
+    local part=$1
+    case $part in
+    source) build_source ;;
+    sdist) build_sdist ;;
+    sbom) build_sbom ;;
+    provenance) build_provenance ;;
+    checksums) build_checksums ;;
+    signature) build_signature ;;
+    deb-*) debian "${part#deb-}" ;;
+    wheel-*) wheel "$(triple_of "${part#wheel-}")" "$part" ;;
+    *) archive "$(triple_of "$part")" "$part" ;;
+    esac
+}
+
+is_part() {
+    [[ " ${PARTS[*]} " == *" $1 "* ]]
+}
+
+# name_left_out LINE...: says what this release lacks; before the build and, where it is read, at the end.
+name_left_out() {
+    [ $# -eq 0 ] || printf 'release: LEFT OUT %s\n' "$@" >&2
+}
+
+# A function, so that the whole file is read before anything runs: it may be edited in the meantime.
+main() {
+    local only=() wanted=() left_out=() required part reason
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --list) printf '%s\n' "${PARTS[@]}" && exit 0 ;;
+        --only)
+            shift
+            while [ $# -gt 0 ] && [[ $1 != --* ]]; do
+                is_part "$1" || { echo "release: there is no part $1; --list names them" >&2 && exit 2; }
+                only+=("$1")
+                shift
+            done
+            [ ${#only[@]} -gt 0 ] || { echo "release: --only needs the name of a part" >&2 && exit 2; }
+            ;;
+        *) echo "release: unknown argument $1 (--list, --only NAME...)" >&2 && exit 2 ;;
+        esac
+    done
+
+    [ -n "$VERSION" ] || fail "Cargo.toml: no version in [workspace.package]"
+    mkdir -p "$WORK" "$OUT"
+    required=" ${HEARITH_RELEASE_REQUIRE:-} ${only[*]:-} "
+    for part in "${PARTS[@]}"; do
+        [ ${#only[@]} -eq 0 ] || [[ " ${only[*]} " == *" $part "* ]] || continue
+        reason=$(missing "$part")
+        if [ -z "$reason" ]; then
+            wanted+=("$part")
+        elif [[ $required == *" $part "* || $required == *" all "* ]]; then
+            fail "$part cannot be built: $reason"
+        else
+            left_out+=("$part: $reason")
+        fi
+    done
+
+    [[ " ${wanted[*]} " != *" provenance "* ]] || python3 scripts/release/provenance.py --check "$OUT"
+    name_left_out "${left_out[@]}"
+    if [ ${#only[@]} -eq 0 ]; then
+        rm -rf "${OUT:?}"/* "$WORK/tested.tsv"
+    fi
+    for part in "${wanted[@]}"; do
+        say "$part"
+        build "$part"
+    done
+    name_left_out "${left_out[@]}"
+    if [ ${#only[@]} -eq 0 ]; then
+        printf '%s\n' "${left_out[@]}" >"$WORK/left-out.tsv"
+    fi
+    say "done: $OUT"
+}
+
+main "$@"
+exit

@@ -1,0 +1,184 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034  # scripts/release.sh uses what is set here
+# What every part of a release shares: the version, one time for every file, compilers and their flags. `scripts/release.sh` sources it.
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+# Where intermediate results go, one folder per target triple, and where the release goes.
+WORK=${CARGO_TARGET_DIR:-$ROOT/target}/release-work
+OUT=${HEARITH_RELEASE_OUT:-$ROOT/dist/release}
+# The oldest glibc that the Linux programs and wheels need.
+GLIBC=2.28
+MUSLLINUX=1_2
+VERSION=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' "$ROOT/Cargo.toml")
+RUST_VERSION=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$ROOT/Cargo.toml")
+# Debian's compiler, of which the backported versions are new enough.
+DEBIAN_RUSTC=${HEARITH_DEBIAN_RUSTC:-/usr/bin/rustc}
+DEBIAN_CARGO=${HEARITH_DEBIAN_CARGO:-/usr/bin/cargo}
+
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$ROOT" log -1 --format=%ct)}
+export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+# Owners and modes of files do not depend on who builds.
+umask 022
+
+say() {
+    printf 'release: %s\n' "$*"
+}
+
+fail() {
+    printf 'release: %s\n' "$*" >&2
+    exit 1
+}
+
+# libdir RUSTC TRIPLE: where this compiler's standard library for a target is, or would be.
+libdir() {
+    "$1" --print target-libdir --target "$2" 2>/dev/null
+}
+
+# has_std RUSTC TRIPLE: whether a compiler has a standard library for a target.
+has_std() {
+    local folder
+    folder=$(libdir "$1" "$2") && compgen -G "$folder/libstd-*.rlib" >/dev/null
+}
+
+# new_enough RUSTC: whether a compiler exists and is at least the workspace's rust-version.
+new_enough() {
+    local release
+    release=$("$1" -vV 2>/dev/null | sed -n 's/^release: //p')
+    [ -n "$release" ] && [ "$(printf '%s\n' "$RUST_VERSION" "${release%%-*}" | sort -V | head -n 1)" = "$RUST_VERSION" ]
+}
+
+# std_source RUSTC: the sources of this compiler's standard library, where they are installed.
+std_source() {
+    local source
+    source=$("$1" --print sysroot)/lib/rustlib/src/rust/library
+    [ -e "$source/std/Cargo.toml" ] && (cd "$source" && pwd -P)
+}
+
+# toolchain TRIPLE: prints how a target's standard library is found, one word: `path` (the compiler on the PATH has it), `debian`
+# (Debian's compiler has it) or `source` (compiled from Debian's sources). Status 1 where no way is left.
+# HEARITH_RELEASE_TOOLCHAIN forces one.
+toolchain() {
+    local triple=$1
+    if [ -n "${HEARITH_RELEASE_TOOLCHAIN:-}" ]; then
+        echo "$HEARITH_RELEASE_TOOLCHAIN"
+    elif has_std rustc "$triple"; then
+        echo path
+    elif command -v rustup >/dev/null && rustup target add "$triple" >/dev/null 2>&1 && has_std rustc "$triple"; then
+        echo path
+    elif new_enough "$DEBIAN_RUSTC" && has_std "$DEBIAN_RUSTC" "$triple"; then
+        echo debian
+    elif new_enough "$DEBIAN_RUSTC" && std_source "$DEBIAN_RUSTC" >/dev/null; then
+        echo source
+    else
+        return 1
+    fi
+}
+
+# configure TRIPLE: exports what cargo needs for a target. Paths of this machine are replaced in debug information and panic messages.
+configure() {
+    local triple=$1 kind source registry flags=("-Clink-arg=-Wl,--build-id=sha1") c_flags=()
+    kind=$(toolchain "$triple") || fail "$triple: no standard library: rustup cannot add the target, and Debian's packages rustc-web, libstd-rust-web-dev and rust-web-src are not installed"
+    unset RUSTC CARGO RUSTC_BOOTSTRAP CARGO_UNSTABLE_BUILD_STD
+    if [ "$kind" != path ]; then
+        export RUSTC=$DEBIAN_RUSTC CARGO=$DEBIAN_CARGO
+    fi
+    if [ "$kind" = source ]; then
+        # build-std has no stable form yet.
+        export RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_unwind
+    fi
+    export CARGO_TARGET_DIR=$WORK/$triple
+    mkdir -p "$CARGO_TARGET_DIR"
+    # Of two that match, the last counts.
+    flags+=("--remap-path-prefix=$ROOT=/hearith" "--remap-path-prefix=$CARGO_TARGET_DIR=/target")
+    c_flags+=("-ffile-prefix-map=$ROOT=/hearith" "-ffile-prefix-map=$CARGO_TARGET_DIR=/target")
+    for registry in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/; do
+        flags+=("--remap-path-prefix=${registry%/}=/crates")
+        c_flags+=("-ffile-prefix-map=${registry%/}=/crates")
+    done
+    if source=$(std_source "${RUSTC:-rustc}"); then
+        flags+=("--remap-path-prefix=${source%/library}=/rustc")
+    fi
+    case $triple in
+    *-musl)
+        # Libraries that Python loads share its libc. zig has musl's start files, a Debian compiler has none.
+        flags+=(-Ctarget-feature=-crt-static -Clink-self-contained=no)
+        ;;
+    *-linux-gnu) ;;
+    *) unset 'flags[0]' ;;
+    esac
+    export RUSTFLAGS="${flags[*]}" CFLAGS="${c_flags[*]}" CXXFLAGS="${c_flags[*]}"
+    export PATH=$ROOT/.venv/bin:$PATH
+    say "$triple: $("${RUSTC:-rustc}" --version), standard library: $kind"
+    printf '%s\t%s\t%s\n' "$triple" "$kind" "$("${RUSTC:-rustc}" --version)" >"$WORK/$triple.toolchain"
+}
+
+# zig_target TRIPLE: the target as cargo-zigbuild takes it.
+zig_target() {
+    case $1 in
+    *-linux-gnu) echo "$1.$GLIBC" ;;
+    *) echo "$1" ;;
+    esac
+}
+
+# compile TRIPLE PACKAGE [--lib]: compiles a package for a target.
+compile() {
+    local triple=$1 package=$2
+    shift 2
+    (cd "$ROOT" && cargo-zigbuild build --locked --profile dist --target "$(zig_target "$triple")" --package "$package" "$@")
+}
+
+# objcopy TRIPLE ARGUMENT...: binutils' for that target.
+objcopy() {
+    local triple=$1 program=objcopy
+    shift
+    case $triple in
+    "$(uname -m)"-*) ;;
+    aarch64-*-linux-*) program=aarch64-linux-gnu-objcopy ;;
+    x86_64-*-linux-*) program=x86_64-linux-gnu-objcopy ;;
+    esac
+    command "$program" "$@"
+}
+
+# split TRIPLE FILE STRIPPED: writes FILE without symbols to STRIPPED and its debug information to STRIPPED.debug; the one names the other.
+split() {
+    local triple=$1 file=$2 stripped=$3
+    objcopy "$triple" --only-keep-debug --compress-debug-sections=zlib "$file" "$stripped.debug"
+    objcopy "$triple" --strip-all "$file" "$stripped"
+    # The link holds the debug file's checksum, and its name without a folder.
+    (cd "$(dirname "$stripped")" && objcopy "$triple" --add-gnu-debuglink="$(basename "$stripped").debug" "$stripped")
+    chmod 755 "$stripped"
+    chmod 644 "$stripped.debug"
+}
+
+# pack ARCHIVE FOLDER NAME...: a .tar.gz whose bytes depend on names, contents and modes alone.
+pack() {
+    local archive=$1 folder=$2
+    shift 2
+    tar --create --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --directory "$folder" "$@" |
+        gzip --no-name --best >"$archive"
+}
+
+# triple_of CPU-SYSTEM: the target triple of a part's suffix.
+triple_of() {
+    case $1 in
+    linux-x86_64 | amd64) echo x86_64-unknown-linux-gnu ;;
+    linux-aarch64 | arm64) echo aarch64-unknown-linux-gnu ;;
+    musl-x86_64) echo x86_64-unknown-linux-musl ;;
+    musl-aarch64) echo aarch64-unknown-linux-musl ;;
+    macos-x86_64) echo x86_64-apple-darwin ;;
+    macos-aarch64) echo aarch64-apple-darwin ;;
+    windows-x86_64) echo x86_64-pc-windows-gnu ;;
+    *) return 1 ;;
+    esac
+}
+
+# runner TRIPLE: words before a program of that target so that it runs here (none for this machine's own). Status 1: nothing can.
+runner() {
+    case $1 in
+    "$(uname -m)"-*-linux-gnu) ;;
+    aarch64-*-linux-gnu)
+        command -v qemu-aarch64 >/dev/null && [ -e /lib/ld-linux-aarch64.so.1 ] && echo qemu-aarch64
+        ;;
+    *) return 1 ;;
+    esac
+}

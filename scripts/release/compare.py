@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Compares two builds of a release, file by file. Usage: compare.py FOLDER OTHER [--only NAME]...
+
+Prints each file's SHA-256 and whether both builds have it. Status 1 if a file differs or only one of them has it. Signatures, and what
+lists or names all files, are left out: they differ where keys or other files do.
+"""
+
+import argparse
+import fnmatch
+import sys
+from pathlib import Path
+
+from provenance import NOT_SUBJECTS, sha256
+
+
+def digests(folder, patterns):
+    """Digests of a folder's files, by name."""
+    names = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name not in NOT_SUBJECTS]
+    return {
+        path.name: sha256(path)
+        for path in names
+        if not patterns or any(fnmatch.fnmatch(path.name, pattern) for pattern in patterns)
+    }
+
+
+def compare(first, second):
+    """One line a file, and how many differ."""
+    lines, different = [], 0
+    for name in sorted(first.keys() | second.keys()):
+        if name not in first or name not in second:
+            lines.append(f"ONLY IN {'THE SECOND' if name not in first else 'THE FIRST'}  {name}")
+        elif first[name] != second[name]:
+            lines.append(f"DIFFERENT  {name}: {first[name]} and {second[name]}")
+        else:
+            lines.append(f"equal  {first[name]}  {name}")
+        different += not lines[-1].startswith("equal")
+    return lines, different
+
+
+def main():
+    """Compares two folders."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, nargs=2)
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PATTERN", help="compare files of these names only"
+    )
+    arguments = parser.parse_args()
+    lines, different = compare(*(digests(folder, arguments.only) for folder in arguments.folder))
+    if not lines:
+        sys.exit("compare: there is nothing to compare")
+    print("\n".join(lines))
+    if different:
+        sys.exit(f"compare: {different} of {len(lines)} files differ between the two builds")
+    print(f"compare: all {len(lines)} files are equal in both builds")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Writes where the files of a release come from: an in-toto statement with a SLSA v1 provenance predicate.
+
+Usage: provenance.py FOLDER [--check] [--toolchains FILE].... The subjects are the files in FOLDER with their SHA-256, except checksums,
+signatures and the statement itself. The same sources, tools and files give the same bytes: there is no time in it. HEARITH_BUILDER names
+who built (a URI); by default it is this repository's script, on a machine that nobody vouches for.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+REPOSITORY = "https://github.com/hearith/hearith"
+BUILD_TYPE = f"{REPOSITORY}/blob/main/docs/releases.md#provenance"
+BUILDER = f"{REPOSITORY}/blob/main/scripts/release.sh"
+#: What is made after the statement, or is it.
+NOT_SUBJECTS = ("SHA256SUMS", "SHA256SUMS.minisig", "provenance.intoto.json")
+#: What fixes every dependency: crates, Python's build tools, packages of the pages.
+LOCKS = (
+    "Cargo.lock",
+    "crates/python/requirements-wheel.txt",
+    "crates/python/requirements.txt",
+    "web/package-lock.json",
+)
+
+
+def sha256(path):
+    """A file's digest."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def subjects(folder):
+    """The files of a release, each with its digest."""
+    paths = sorted(path for path in folder.iterdir() if path.is_file() and path.name not in NOT_SUBJECTS)
+    return [{"name": path.name, "digest": {"sha256": sha256(path)}} for path in paths]
+
+
+def git(*arguments):
+    """What git says of the sources."""
+    return subprocess.run(
+        ["git", "-C", str(ROOT), *arguments], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def tools(toolchains):
+    """The compilers and packagers: of each target what the build noted, and the Python packages that link and pack."""
+    for path in sorted(toolchains):
+        for line in path.read_text().splitlines():
+            triple, kind, compiler = line.split("\t")
+            yield {"name": f"rustc for {triple}", "annotations": {"version": compiler, "standardLibrary": kind}}
+    for package in ("cargo-zigbuild", "maturin", "ziglang"):
+        try:
+            yield {"name": package, "annotations": {"version": metadata.version(package)}}
+        except metadata.PackageNotFoundError:
+            continue
+
+
+def statement(folder, toolchains):
+    """The statement about a release."""
+    source = {"uri": f"git+{REPOSITORY}", "digest": {"gitCommit": git("rev-parse", "HEAD")}}
+    locks = [{"name": name, "digest": {"sha256": sha256(ROOT / name)}} for name in LOCKS]
+    return {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": subjects(folder),
+        "predicateType": "https://slsa.dev/provenance/v1",
+        "predicate": {
+            "buildDefinition": {
+                "buildType": BUILD_TYPE,
+                "externalParameters": {"source": source["uri"], "command": "make release"},
+                "internalParameters": {"sourceDateEpoch": int(os.environ.get("SOURCE_DATE_EPOCH", "0"))},
+                "resolvedDependencies": [source, *locks, *tools(toolchains)],
+            },
+            "runDetails": {"builder": {"id": os.environ.get("HEARITH_BUILDER", BUILDER)}},
+        },
+    }
+
+
+def check_sources():
+    """Fails where the sources are not those of the commit that the statement would name. Results of measurements are no sources."""
+    if not git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results"):
+        return
+    if os.environ.get("HEARITH_RELEASE_DIRTY") != "1":
+        sys.exit("provenance: the sources differ from the commit; HEARITH_RELEASE_DIRTY=1 allows a trial")
+    print("provenance: the sources differ from the commit that is named: for a trial only", file=sys.stderr)
+
+
+def main():
+    """Writes the statement."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--check", action="store_true", help="only make sure that the sources are those of the commit")
+    parser.add_argument("--toolchains", type=Path, nargs="*", default=[])
+    arguments = parser.parse_args()
+    check_sources()
+    if arguments.check:
+        return
+    content = statement(arguments.folder, arguments.toolchains)
+    if not content["subject"]:
+        sys.exit(f"provenance: {arguments.folder} holds no files")
+    text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    (arguments.folder / "provenance.intoto.json").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

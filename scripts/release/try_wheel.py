@@ -1,0 +1,45 @@
+"""What an installed package must do, for a Python that runs under an emulator: import, keys, encrypt, sum and decrypt, known answers.
+
+Usage: PYTHONPATH=FOLDER python try_wheel.py ROOT, where FOLDER holds the unpacked wheel and NumPy, and ROOT is the repository.
+"""
+
+import json
+import platform
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import hearith as he
+from hearith import _native
+
+
+def as_bytes(number):
+    """A number's bytes, the highest first."""
+    return number.to_bytes((number.bit_length() + 7) // 8, "big")
+
+
+public, private = he.generate_keypair(512, insecure=True)
+numbers = np.array([1500, -20, 7])
+encrypted = public.encrypt(numbers)
+assert private.decrypt((encrypted + encrypted * 3).sum()) == 5948
+assert private.decrypt(encrypted).tolist() == numbers.tolist()
+prices = public.encrypt([19.99, 5.25], scale=2)
+assert str(private.decrypt(prices @ np.array([2, 10]))) == "92.48"
+
+# Known answers that plain Python computed (crates/paillier/tests/vectors/generate.py).
+vectors = json.loads((Path(sys.argv[1]) / "crates/paillier/tests/vectors/vectors.json").read_text())
+count = 0
+for key in vectors["keys"]:
+    if key["kind"] == "random" and key["bits"] in (512, 1024, 2048):
+        p, q = (int(key[prime], 16) for prime in "pq")
+        known = he.PrivateKey._of(_native.PrivateKey.from_primes(*map(as_bytes, (p, q)), insecure=True))
+        for answer in key["encryptions"]:
+            data = int(answer["c"], 16).to_bytes(key["bits"] // 4, "big")
+            decrypted = known.decrypt(he.EncryptedArray.from_bytes(known.public, data, range=p * q // 2 - 1))
+            assert int(decrypted[0]) % (p * q) == int(answer["m"], 16), (key["bits"], answer["m"])
+            count += 1
+assert count > 10, count
+
+where = f"{platform.machine()}, Python {platform.python_version()}"
+print(f"{where}: numbers encrypted, summed and decrypted; {count} known answers")

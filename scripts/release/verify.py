@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Verifies a release: every file is in SHA256SUMS with its digest, the provenance statement names the same, and the signature holds.
+
+Usage: verify.py FOLDER [--key KEY]. KEY is minisign's public key, a file or the line of text in it. Without it no signature is verified,
+and the output says so. One line for each fault; status 1 if there is one.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from provenance import NOT_SUBJECTS, sha256
+
+SUMS, SIGNATURE, STATEMENT = NOT_SUBJECTS
+
+
+def listed(folder):
+    """The digests in the list of checksums, by name."""
+    digests = {}
+    for line in (folder / SUMS).read_text(encoding="utf-8").splitlines():
+        match = re.fullmatch(r"([0-9a-f]{64})  ([^/\s]+)", line)
+        if not match:
+            raise SystemExit(f"verify: {SUMS}: not a line of sha256sum: {line!r}")
+        digests[match[2]] = match[1]
+    return digests
+
+
+def checksum_faults(folder, digests):
+    """Files whose digest differs, that are missing, or that nothing vouches for."""
+    for name, digest in digests.items():
+        if not (folder / name).is_file():
+            yield f"{name}: is listed in {SUMS} but missing"
+        elif sha256(folder / name) != digest:
+            yield f"{name}: differs from the file that was released"
+    for path in sorted(folder.iterdir()):
+        if path.name not in digests and path.name not in (SUMS, SIGNATURE):
+            yield f"{path.name}: is not listed in {SUMS}"
+
+
+def statement_faults(folder, digests):
+    """Subjects of the provenance statement that are not the files in the list."""
+    statement = json.loads((folder / STATEMENT).read_text(encoding="utf-8"))
+    named = {subject["name"]: subject["digest"]["sha256"] for subject in statement["subject"]}
+    for name, digest in named.items():
+        if digests.get(name) != digest:
+            yield f"{STATEMENT}: names another {name} than {SUMS}"
+    for name in sorted(digests.keys() - named.keys() - {STATEMENT}):
+        yield f"{STATEMENT}: does not name {name}"
+
+
+def signature_faults(folder, key):
+    """What minisign finds wrong."""
+    option = ["-p", key] if Path(key).is_file() else ["-P", key]
+    command = ["minisign", "-V", "-q", *option, "-m", str(folder / SUMS), "-x", str(folder / SIGNATURE)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        yield f"{SIGNATURE}: does not hold: {(result.stderr or result.stdout).strip()}"
+
+
+def main():
+    """Verifies a folder."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--key", help="minisign's public key: a file or its text")
+    arguments = parser.parse_args()
+    folder = arguments.folder
+    for name in (SUMS, STATEMENT):
+        if not (folder / name).is_file():
+            sys.exit(f"verify: {folder / name} is missing")
+    digests = listed(folder)
+    faults = [*checksum_faults(folder, digests), *statement_faults(folder, digests)]
+    if arguments.key:
+        faults += signature_faults(folder, arguments.key)
+    for fault in faults:
+        print(f"verify: {fault}", file=sys.stderr)
+    if faults:
+        sys.exit(1)
+    signed = "the signature holds" if arguments.key else "no signature was verified (--key)"
+    print(f"verify: {len(digests)} files are those that were released; {signed}")
+
+
+if __name__ == "__main__":
+    main()

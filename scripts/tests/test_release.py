@@ -1,0 +1,328 @@
+"""What guards a release: its checks reject what they are for, and the same files are packed to the same bytes."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RELEASE = ROOT / "scripts/release"
+sys.path.insert(0, str(RELEASE))
+import provenance
+
+
+def run(*command, **options):
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, **options)
+
+
+def shell(script, **environment):
+    """Runs lines of a shell that has read the release's common functions."""
+    return run("bash", "-c", f"set -euo pipefail; . {RELEASE}/common.sh; {script}", env=os.environ | environment)
+
+
+def library(path, source, *options):
+    """A shared library without start files, so that what it needs is what the test asks for."""
+    command = ["cc", "-shared", "-fPIC", "-nostdlib", "-x", "c", "-", "-x", "none", "-o", str(path), *map(str, options)]
+    subprocess.run(command, input=source, text=True, check=True)
+    return path
+
+
+def glibc(folder, version):
+    """A library that calls `newest` of a stand-in for glibc, in which that function has this version."""
+    (folder / "map").write_text(f"{version} {{ global: newest; }};")
+    (folder / "stand-in").mkdir()
+    stand_in = library(
+        folder / "stand-in/libm.so.6",
+        "int newest(void) { return 1; }",
+        "-Wl,-soname,libm.so.6",
+        f"-Wl,--version-script={folder}/map",
+    )
+    return library(folder / "user.so", "int newest(void); int user(void) { return newest(); }", stand_in)
+
+
+@pytest.mark.parametrize(
+    ("version", "accepted"),
+    [
+        ("GLIBC_2.28", True),
+        ("GLIBC_2.3.4", True),
+        ("GLIBC_2.29", False),
+        ("GLIBC_2.100", False),
+        ("GLIBC_PRIVATE", False),
+    ],
+)
+def test_newer_symbols_of_glibc_are_rejected(version, accepted, tmp_path):
+    file = glibc(tmp_path, version)
+    result = run(RELEASE / "check_elf.py", "--glibc", "2.28", file)
+    assert (result.returncode == 0) == accepted
+    assert accepted or f"needs newest@{version}, which glibc 2.28 does not have" in result.stderr
+
+
+def test_other_libraries_are_rejected(tmp_path):
+    other = library(tmp_path / "libother.so", "int other;", "-Wl,-soname,libother.so.1")
+    file = library(tmp_path / "user.so", "int user;", "-Wl,--no-as-needed", other)
+    for libc in (["--glibc", "2.28"], ["--musl"]):
+        result = run(RELEASE / "check_elf.py", *libc, file)
+        assert result.returncode == 1
+        assert "needs libother.so.1, which is not" in result.stderr
+
+
+def test_symbols_that_nothing_promises_are_rejected(tmp_path):
+    file = library(
+        tmp_path / "user.so",
+        "int PyLong_AsLong(void); int secret(void); int u(void) { return PyLong_AsLong() + secret(); }",
+    )
+    result = run(RELEASE / "check_elf.py", "--glibc", "2.28", "--python", file)
+    assert result.returncode == 1
+    assert "needs secret, " in result.stderr
+    assert "PyLong_AsLong" not in result.stderr
+    assert "needs PyLong_AsLong, " in run(RELEASE / "check_elf.py", "--glibc", "2.28", file).stderr
+
+
+def test_symbols_that_musl_lacks_are_rejected(tmp_path):
+    musl = library(tmp_path / "libc.so", "int there(void) { return 1; }", "-Wl,-soname,libc.so")
+    good = library(tmp_path / "good.so", "int there(void); int u(void) { return there(); }", musl)
+    bad = library(
+        tmp_path / "bad.so", "int there(void); int absent(void); int u(void) { return there() + absent(); }", musl
+    )
+    command = [RELEASE / "check_elf.py", "--musl", "--exports", musl]
+    assert run(*command, good).returncode == 0
+    result = run(*command, good, bad)
+    assert result.returncode == 1
+    assert result.stderr == f"{bad}: needs absent, which this musl does not have\n"
+    (tmp_path / "versioned").mkdir()
+    assert "have no versions" in run(*command, glibc(tmp_path / "versioned", "GLIBC_2.28")).stderr
+
+
+def test_what_is_no_program_is_rejected(tmp_path):
+    file = tmp_path / "text"
+    file.write_text("#!/bin/sh\n")
+    result = run(RELEASE / "check_elf.py", "--glibc", "2.28", file)
+    assert result.returncode == 1
+    assert "text: not an ELF file" in result.stderr
+
+
+@pytest.fixture
+def release(tmp_path):
+    """A folder as a release leaves it, unsigned."""
+    folder = tmp_path / "release"
+    folder.mkdir()
+    for name in ("hearith-1.tar.gz", "hearith.deb"):
+        (folder / name).write_bytes(name.encode() * 100)
+    statement = provenance.statement(folder, [])
+    (folder / "provenance.intoto.json").write_text(json.dumps(statement))
+    list_sums(folder)
+    return folder
+
+
+def list_sums(folder):
+    names = sorted(path.name for path in folder.iterdir() if path.name != "SHA256SUMS")
+    digests = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+    (folder / "SHA256SUMS").write_text("".join(digests))
+
+
+def verify(folder):
+    return run(RELEASE / "verify.py", folder)
+
+
+def test_a_release_verifies(release):
+    result = verify(release)
+    assert result.returncode == 0
+    assert "3 files are those that were released; no signature was verified" in result.stdout
+
+
+def test_a_changed_byte_is_found(release):
+    path = release / "hearith.deb"
+    content = bytearray(path.read_bytes())
+    content[57] ^= 1
+    path.write_bytes(content)
+    result = verify(release)
+    assert result.returncode == 1
+    assert result.stderr == "verify: hearith.deb: differs from the file that was released\n"
+
+
+def test_missing_and_added_files_are_found(release):
+    (release / "hearith.deb").unlink()
+    (release / "extra.whl").write_text("")
+    result = verify(release)
+    assert result.returncode == 1
+    assert "hearith.deb: is listed in SHA256SUMS but missing" in result.stderr
+    assert "extra.whl: is not listed in SHA256SUMS" in result.stderr
+
+
+def test_a_statement_about_other_files_is_found(release):
+    (release / "hearith.deb").write_text("another build")
+    list_sums(release)
+    result = verify(release)
+    assert result.returncode == 1
+    assert "provenance.intoto.json: names another hearith.deb than SHA256SUMS" in result.stderr
+
+
+def test_a_list_that_is_none_is_rejected(release):
+    (release / "SHA256SUMS").write_text("0123  ../hearith.deb\n")
+    assert "not a line of sha256sum" in verify(release).stderr
+
+
+def test_the_statement_is_of_the_slsa_form(release):
+    statement = json.loads((release / "provenance.intoto.json").read_text())
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    assert statement["predicateType"] == "https://slsa.dev/provenance/v1"
+    for subject in statement["subject"]:
+        content = (release / subject["name"]).read_bytes()
+        assert subject["digest"] == {"sha256": hashlib.sha256(content).hexdigest()}
+    definition = statement["predicate"]["buildDefinition"]
+    assert definition["buildType"].startswith("https://")
+    assert statement["predicate"]["runDetails"]["builder"]["id"].startswith("https://")
+    commit = run("git", "-C", ROOT, "rev-parse", "HEAD").stdout.strip()
+    assert definition["resolvedDependencies"][0]["digest"] == {"gitCommit": commit}
+    lock = next(entry for entry in definition["resolvedDependencies"] if entry.get("name") == "Cargo.lock")
+    assert lock["digest"]["sha256"] == hashlib.sha256((ROOT / "Cargo.lock").read_bytes()).hexdigest()
+
+
+def test_two_builds_are_compared(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+        (folder / "a.deb").write_text("same")
+        # Both differ wherever another key or machine is used.
+        (folder / "SHA256SUMS.minisig").write_text(folder.name)
+    result = run(RELEASE / "compare.py", first, second)
+    assert result.returncode == 0
+    assert "all 1 files are equal" in result.stdout
+    (second / "a.deb").write_text("samf")
+    (first / "b.whl").write_text("")
+    result = run(RELEASE / "compare.py", first, second)
+    assert result.returncode == 1
+    assert "DIFFERENT  a.deb" in result.stdout
+    assert "ONLY IN THE FIRST  b.whl" in result.stdout
+    assert "2 of 2 files differ" in result.stderr
+    assert run(RELEASE / "compare.py", first, second, "--only", "b.*").returncode == 1
+    assert "nothing to compare" in run(RELEASE / "compare.py", first, second, "--only", "none").stderr
+
+
+def test_archives_depend_on_contents_alone(tmp_path):
+    archives = []
+    for number, names in enumerate((["b", "a"], ["a", "b"])):
+        folder = tmp_path / str(number) / "content"
+        folder.mkdir(parents=True)
+        for name in names:
+            (folder / name).write_text(name)
+            (folder / name).chmod(0o644)
+            os.utime(folder / name, (number, 1_000_000 * number))
+        folder.chmod(0o755)
+        archive = tmp_path / f"{number}.tar.gz"
+        assert shell(f"pack {archive} {folder.parent} content", SOURCE_DATE_EPOCH="1700000000").returncode == 0
+        archives.append(archive.read_bytes())
+    assert archives[0] == archives[1]
+    assert run("tar", "-tvzf", tmp_path / "0.tar.gz").stdout.count(" 0/0 ") == 3
+
+
+def test_debug_information_is_split_off(tmp_path):
+    program = tmp_path / "built"
+    source = "int main(void) { return 0; }"
+    subprocess.run(
+        ["cc", "-g", "-Wl,--build-id=sha1", "-x", "c", "-", "-o", str(program)], input=source, text=True, check=True
+    )
+    machine = run("uname", "-m").stdout.strip()
+    assert shell(f"split {machine}-unknown-linux-gnu {program} {tmp_path}/small").returncode == 0
+    sections = run("readelf", "--wide", "--sections", tmp_path / "small").stdout
+    assert ".debug_info" not in sections
+    assert ".symtab" not in sections
+    assert ".gnu_debuglink" in sections
+    assert ".debug_info" in run("readelf", "--wide", "--sections", tmp_path / "small.debug").stdout
+    identities = [run("readelf", "--notes", tmp_path / name).stdout for name in ("small", "small.debug")]
+    assert len({text[text.index("Build ID") :].split("\n")[0] for text in identities}) == 1
+    assert (tmp_path / "small").stat().st_mode & 0o777 == 0o755
+
+
+def rustc(path, release, triples=()):
+    """A stand-in for a compiler of a release that has a standard library for some targets."""
+    for triple in triples:
+        (path.parent / triple).mkdir(parents=True, exist_ok=True)
+        (path.parent / triple / "libstd-0.rlib").touch()
+    path.write_text(
+        f"""#!/bin/sh
+case "$*" in
+*-vV*) echo "release: {release}" ;;
+*target-libdir*) for last; do :; done; echo {path.parent}/$last ;;
+*sysroot*) echo {path.parent} ;;
+esac
+"""
+    )
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("release", "triples", "sources", "expected"),
+    [
+        ("1.999.0", ["one"], False, "debian"),
+        ("1.999.0", ["other"], True, "source"),
+        ("1.999.0", ["other"], False, ""),
+        ("1.63.0", ["one"], True, ""),
+    ],
+)
+def test_a_standard_library_is_found_or_missed(release, triples, sources, expected, tmp_path):
+    (tmp_path / "path").mkdir()
+    for program in ("rustc", "rustup"):
+        rustc(tmp_path / "path" / program, "1.999.0").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "debian").mkdir()
+    debian = rustc(tmp_path / "debian/rustc", release, triples)
+    if sources:
+        source = tmp_path / "debian/lib/rustlib/src/rust/library/std"
+        source.mkdir(parents=True)
+        (source / "Cargo.toml").touch()
+    result = shell("toolchain one", PATH=f"{tmp_path}/path:{os.environ['PATH']}", HEARITH_DEBIAN_RUSTC=str(debian))
+    assert result.stdout.strip() == expected
+    assert (result.returncode == 0) == bool(expected)
+
+
+def test_parts_are_listed_and_unknown_ones_rejected():
+    parts = run(ROOT / "scripts/release.sh", "--list").stdout.split()
+    assert {"linux-x86_64", "deb-arm64", "wheel-musl-aarch64", "sdist", "signature"} <= set(parts)
+    result = run(ROOT / "scripts/release.sh", "--only", "linux-vax")
+    assert result.returncode == 2
+    assert "there is no part linux-vax" in result.stderr
+
+
+def test_what_cannot_be_built_is_named(tmp_path):
+    # Nothing is to be installed or downloaded here.
+    (tmp_path / "rustup").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "rustup").chmod(0o755)
+    options = os.environ | {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "CARGO_TARGET_DIR": str(tmp_path),
+        "HEARITH_RELEASE_OUT": str(tmp_path / "out"),
+        "HEARITH_RELEASE_TOOLCHAIN": "path",
+    }
+    result = run(ROOT / "scripts/release.sh", "--only", "windows-x86_64", env=options)
+    assert result.returncode == 1
+    assert "windows-x86_64 cannot be built: the crates use Unix interfaces" in result.stderr
+    options.pop("HEARITH_MINISIGN_KEY", None)
+    result = run(ROOT / "scripts/release.sh", env=options | {"HEARITH_RELEASE_REQUIRE": "signature"})
+    assert result.returncode == 1
+    assert "signature cannot be built: " in result.stderr
+    # Nothing was begun.
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_the_report_holds_what_was_built_and_what_was_not(release, tmp_path):
+    work = tmp_path / "release-work"
+    work.mkdir()
+    (release / "other.whl").write_text("wheel")
+    (work / "tested.tsv").write_text("deb-amd64\tit ran\n")
+    (work / "left-out.tsv").write_text("windows-x86_64: no Windows form: none\n")
+    (work / "one.toolchain").write_text("one\tpath\trustc 1\n")
+    (work / "twice.txt").write_text("equal  0  hearith.deb\nDIFFERENT  hearith-1.tar.gz: 1 and 2\n")
+    options = os.environ | {"CARGO_TARGET_DIR": str(tmp_path), "HEARITH_RELEASE_OUT": str(release)}
+    assert run(sys.executable, RELEASE / "report.py", tmp_path / "page.md", env=options).returncode == 0
+    page = (tmp_path / "page.md").read_text()
+    for name, state in (("hearith.deb", "equal"), ("hearith-1.tar.gz", "DIFFERENT"), ("other.whl", "not built twice")):
+        digest = hashlib.sha256((release / name).read_bytes()).hexdigest()
+        assert f"| {name} | 0.00 | {digest} | {state} |" in page
+    assert "| deb-amd64 | it ran |" in page
+    assert "| windows-x86_64 | no Windows form: none |" in page
+    assert "| one | path | rustc 1 |" in page
