@@ -32,13 +32,19 @@ def machine():
     text = Path("/proc/cpuinfo").read_text()
     model = re.search(r"^model name\s*: (.*)$", text, re.MULTILINE)
     flags = re.search(r"^flags\s*: (.*)$", text, re.MULTILINE)
-    engines = [name for name, flag in (("AVX2", "avx2"), ("AVX-512 IFMA", "avx512ifma")) if flags and flag in flags[1].split()]
+    engines = [
+        name
+        for name, flag in (("AVX2", "avx2"), ("AVX-512 IFMA", "avx512ifma"))
+        if flags and flag in flags[1].split()
+    ]
     tools = [("rustc", "--version"), ("g++", "--version"), ("verilator", "--version")]
     versions = [version(*tool) for tool in tools]
     return {
         "processor": f"{model[1].strip() if model else platform.machine()} ({', '.join(engines) or 'no vector engine'})",
         "cores": os.cpu_count(),
-        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        "memory_gib": round(
+            os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+        ),
         "tools": [line for line in versions if line],
     }
 
@@ -47,7 +53,9 @@ def version(*command):
     """The first line that a tool prints of its version, or nothing."""
     if not shutil.which(command[0]):
         return None
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()[0]
+    return subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=False
+    ).stdout.splitlines()[0]
 
 
 def timed(command, folder, environment):
@@ -81,7 +89,13 @@ def timed(command, folder, environment):
 
 def measure(options):
     """Runs the steps in a fresh clone and prints what they took, as JSON."""
-    revision = subprocess.run(["git", "rev-parse", "--short=10", options.revision], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    revision = subprocess.run(
+        ["git", "rev-parse", "--short=10", options.revision],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout.strip()
     steps = {}
     with tempfile.TemporaryDirectory(prefix="build-times-") as scratch:
         clone = Path(scratch) / "clone"
@@ -90,15 +104,30 @@ def measure(options):
         caches = options.caches or Path(scratch) / "caches"
         for name in ("cargo", "cache", "npm"):
             (caches / name).mkdir(parents=True, exist_ok=True)
-        environment = {key: value for key, value in os.environ.items() if not key.startswith(("HEARITH_", "CARGO_"))}
-        environment |= {"CARGO_HOME": str(caches / "cargo"), "XDG_CACHE_HOME": str(caches / "cache"), "CI": "true"}
-        environment |= {"npm_config_cache": str(caches / "npm"), "PIP_CACHE_DIR": str(caches / "cache" / "pip")}
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("HEARITH_", "CARGO_"))
+        }
+        environment |= {
+            "CARGO_HOME": str(caches / "cargo"),
+            "XDG_CACHE_HOME": str(caches / "cache"),
+            "CI": "true",
+        }
+        environment |= {
+            "npm_config_cache": str(caches / "npm"),
+            "PIP_CACHE_DIR": str(caches / "cache" / "pip"),
+        }
         for step in options.steps:
             name, command = step.split("=", 1)
             steps[name] = timed(command, clone, environment)
             if steps[name]["status"]:
                 print(f"build_times: {name} FAILED", file=sys.stderr)
-    json.dump({"revision": revision, "machine": machine(), "steps": steps}, sys.stdout, indent=1)
+    json.dump(
+        {"revision": revision, "machine": machine(), "steps": steps},
+        sys.stdout,
+        indent=1,
+    )
     print()
     return any(step["status"] for step in steps.values())
 
@@ -111,19 +140,42 @@ def minutes(seconds):
 def table(runs):
     """The page: a row a step and part, a column of wall and processor time a run."""
     about = runs[0][1]["machine"]
-    lines = ["# Build and test times", "", "Made by `bench/build_times.py`: each command in a fresh clone. Times are minutes:seconds.", ""]
-    lines += [f"- Processor: {about['processor']}, {about['cores']} cores, {about['memory_gib']} GiB", f"- Tools: {'; '.join(about['tools'])}"]
+    lines = [
+        "# Build and test times",
+        "",
+        "Made by `bench/build_times.py`: each command in a fresh clone. Times are minutes:seconds.",
+        "",
+    ]
+    lines += [
+        f"- Processor: {about['processor']}, {about['cores']} cores, {about['memory_gib']} GiB",
+        f"- Tools: {'; '.join(about['tools'])}",
+    ]
     lines += [f"- {label}: revision {run['revision']}" for label, run in runs]
-    lines += ["", "| step | " + " | ".join(f"{label}, wall | {label}, processor" for label, _ in runs) + " |"]
+    lines += [
+        "",
+        "| step | "
+        + " | ".join(f"{label}, wall | {label}, processor" for label, _ in runs)
+        + " |",
+    ]
     lines += ["| --- |" + " ---: | ---: |" * len(runs)]
     names = list(dict.fromkeys(name for _, run in runs for name in run["steps"]))
     for name in names:
         cells = []
         for _, run in runs:
             step = run["steps"].get(name)
-            cells += [minutes(step["wall"]), minutes(step["user"] + step["system"])] if step else ["", ""]
+            cells += (
+                [minutes(step["wall"]), minutes(step["user"] + step["system"])]
+                if step
+                else ["", ""]
+            )
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
-        parts = list(dict.fromkeys(part for _, run in runs for part in run["steps"].get(name, {}).get("parts", {})))
+        parts = list(
+            dict.fromkeys(
+                part
+                for _, run in runs
+                for part in run["steps"].get(name, {}).get("parts", {})
+            )
+        )
         for part in parts:
             cells = []
             for _, run in runs:
@@ -135,7 +187,9 @@ def table(runs):
 
 def main():
     """Dispatches; `measure` ends with status 1 if a step failed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     measuring = commands.add_parser("measure")
     measuring.add_argument("--revision", default="HEAD")
@@ -147,7 +201,10 @@ def main():
     if options.command == "measure":
         sys.exit(measure(options))
     runs = [run.split("=", 1) for run in options.runs]
-    print(table([(label, json.loads(Path(file).read_text())) for label, file in runs]), end="")
+    print(
+        table([(label, json.loads(Path(file).read_text())) for label, file in runs]),
+        end="",
+    )
 
 
 if __name__ == "__main__":

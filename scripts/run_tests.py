@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Builds the tests of the workspace in one go and runs those of some packages: what `cargo test` cannot do without building its dependencies
-once for each selection of packages.
+"""Builds all tests of the workspace at once and runs those of some packages.
+
+`cargo test --package` would build the dependencies anew for each selection of packages.
 
 Usage: run_tests.py [--only PACKAGE]... [--not PACKAGE]... [--log FILE] [--doc] [-- ARGUMENT...]
 
-Everything is compiled from one selection, HEARITH_SELECTION (--workspace --all-features), so that the same features are on whichever packages
-are run. Arguments after -- go to the test programs (names, --exact, --include-ignored). --doc runs the examples in the documentation of all
-selected packages as well. The log has a line for each program: seconds, package, target.
+Everything is compiled from one selection, HEARITH_SELECTION (--workspace --all-features), so the same features are on whichever
+packages run. Arguments after -- go to the test programs (names, --exact, --include-ignored). --doc also runs the examples in the
+documentation of all selected packages. The log gets a line for each program: seconds, package, target.
 """
 
 import argparse
@@ -72,7 +73,9 @@ def package_name(identity, manifest):
 
 def library_path():
     """Where the programs find Rust's shared libraries and those that cargo built, as `cargo test` sets it."""
-    output = subprocess.run(["rustc", "--print", "sysroot"], stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
+    output = subprocess.run(
+        ["rustc", "--print", "sysroot"], stdout=subprocess.PIPE, check=True, text=True
+    ).stdout.strip()
     before = os.environ.get("LD_LIBRARY_PATH")
     return os.pathsep.join([f"{output}/lib", *([before] if before else [])])
 
@@ -84,7 +87,9 @@ def run(program, arguments, environment):
     print(f"     Running {where} ({os.path.relpath(program['path'], ROOT)})", flush=True)
     own = {"CARGO_MANIFEST_DIR": str(program["folder"]), "CARGO_PKG_NAME": program["package"], "CARGO": cargo()}
     start = time.monotonic()
-    status = subprocess.run([program["path"], *arguments], cwd=program["folder"], env=environment | own, check=False).returncode
+    status = subprocess.run(
+        [program["path"], *arguments], cwd=program["folder"], env=environment | own, check=False
+    ).returncode
     if status:
         print(f"test: {program['package']}: {where} FAILED (status {status})", file=sys.stderr, flush=True)
     return status == 0, time.monotonic() - start
@@ -109,7 +114,11 @@ def main():
     for name in [*options.only, *options.without]:
         if name not in known:
             parser.error(f"there is no package {name} with tests")
-    wanted = [it for it in found if (not options.only or it["package"] in options.only) and it["package"] not in options.without]
+    wanted = [
+        it
+        for it in found
+        if (not options.only or it["package"] in options.only) and it["package"] not in options.without
+    ]
     environment = os.environ | {"LD_LIBRARY_PATH": library_path()}
     failed, lines = [], []
     for program in wanted:

@@ -62,7 +62,9 @@ def main():
     """Prints the three lists."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=10)
-    parser.add_argument("target", nargs="?", type=Path, default=Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")))
+    parser.add_argument(
+        "target", nargs="?", type=Path, default=Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    )
     options = parser.parse_args()
     for title, find in (("crates", crates), ("models", models), ("test programs", programs)):
         print(listed(title, find(options.target), options.count), end="")

@@ -1,7 +1,7 @@
 //! The helper for build scripts: designs in, a static library and `designs.rs` out.
 //!
 //! Each design is verilated with all warnings on, none waived: a warning stops the build. Finished models are kept in a
-//! cache outside of `target` ([`cache`](crate::cache)).
+//! cache outside of `target`.
 
 mod binding;
 
@@ -280,7 +280,7 @@ struct Model<'a> {
 }
 
 impl Model<'_> {
-    /// What the finished model depends on beside its sources: see [`cache`](crate::cache).
+    /// What the finished model depends on beside its sources: see the module `cache`.
     fn request(&self) -> String {
         let compiler = headers::compiler(self.verilator, self.design.level(), coverage()).get_compiler();
         let version = compiler.to_command().arg("--version").output();
