@@ -3,7 +3,7 @@
 
 `cargo test --package` would build the dependencies anew for each selection of packages.
 
-Usage: run_tests.py [--only PACKAGE]... [--not PACKAGE]... [--log FILE] [--doc] [-- ARGUMENT...]
+Usage: run_tests.py [--only PACKAGE]... [--not PACKAGE]... [--log FILE] [--doc] [--jobs N] [-- ARGUMENT...]
 
 Everything is compiled from one selection, HEARITH_SELECTION (--workspace --all-features), so the same features are on whichever
 packages run. Arguments after -- go to the test programs (names, --exact, --include-ignored). --doc also runs the examples in the
@@ -11,6 +11,7 @@ documentation of all selected packages. The log gets a line for each program: se
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import shlex
@@ -81,18 +82,35 @@ def library_path():
 
 
 def run(program, arguments, environment):
-    """Runs a program where its package is, as cargo does; whether it passed, and the seconds it took."""
+    """Runs a program where its package is, as cargo does; what it printed, whether it passed, and the seconds it took."""
     kind = {"lib": "unittests", "bin": "unittests", "proc-macro": "unittests"}.get(program["kind"], "")
     where = " ".join(filter(None, [kind, str(program["source"].relative_to(program["folder"]))]))
-    print(f"     Running {where} ({os.path.relpath(program['path'], ROOT)})", flush=True)
+    text = f"     Running {where} ({os.path.relpath(program['path'], ROOT)})\n"
     own = {"CARGO_MANIFEST_DIR": str(program["folder"]), "CARGO_PKG_NAME": program["package"], "CARGO": cargo()}
     start = time.monotonic()
-    status = subprocess.run(
-        [program["path"], *arguments], cwd=program["folder"], env=environment | own, check=False
-    ).returncode
-    if status:
-        print(f"test: {program['package']}: {where} FAILED (status {status})", file=sys.stderr, flush=True)
-    return status == 0, time.monotonic() - start
+    done = subprocess.run(
+        [program["path"], *arguments],
+        cwd=program["folder"],
+        env=environment | own,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    text += done.stdout.decode(errors="replace")
+    if done.returncode:
+        text += f"test: {program['package']}: {where} FAILED (status {done.returncode})\n"
+    return text, done.returncode == 0, time.monotonic() - start
+
+
+def run_all(wanted, arguments, environment, jobs):
+    """Runs programs, some at a time: many a test waits. What each printed follows in its turn."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(run, program, arguments, environment) for program in wanted]
+        for program, future in zip(wanted, futures, strict=True):
+            text, passed, seconds = future.result()
+            print(text, end="", flush=True)
+            yield program, passed, seconds
 
 
 def main():
@@ -107,6 +125,7 @@ def main():
     parser.add_argument("--not", dest="without", action="append", default=[], metavar="PACKAGE")
     parser.add_argument("--doc", action="store_true")
     parser.add_argument("--log", type=Path)
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="programs at a time (2)")
     options = parser.parse_args(own)
 
     found = built()
@@ -121,8 +140,7 @@ def main():
     ]
     environment = os.environ | {"LD_LIBRARY_PATH": library_path()}
     failed, lines = [], []
-    for program in wanted:
-        passed, seconds = run(program, arguments, environment)
+    for program, passed, seconds in run_all(wanted, arguments, environment, options.jobs):
         lines.append(f"{seconds:.1f}\t{program['package']}\t{program['kind']} {program['name']}\n")
         if not passed:
             failed.append(f"{program['package']} ({program['kind']} {program['name']})")

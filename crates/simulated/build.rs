@@ -154,7 +154,6 @@ fn integers(name: &str, [rounds, words, stream]: [u32; 3]) -> Design {
         .source("../../rtl/dghv/aes_pkg.sv")
         .source("../../rtl/dghv/dghv_pkg.sv")
         .source("../../rtl/dghv/four_step_pkg.sv")
-        .optimisation(2)
 }
 
 /// The accelerators of encryption over the integers.

@@ -53,7 +53,7 @@ pub fn designs() -> Vec<Design> {
         cios("cios_20", 20, 4, 7, 4),
         cios("cios_100", 100, 17, 33, 2),
         cios("cios_256", wide(256), 18, 18, 5).parameter("Near", 1),
-        cios("cios_1024", wide(1024), 17, 24, 2).shared(&["mont_row"]).optimisation(2),
+        cios("cios_1024", wide(1024), 17, 24, 2).shared(&["mont_row"]),
         cios("cios_2048", wide(2048), 17, 24, 2).shared(&["mont_row"]),
         digit("digit_5", 5, [8, 4, 4]),
         digit("digit_7", 7, [4, 4, 4]),
@@ -71,14 +71,12 @@ pub fn designs() -> Vec<Design> {
         ladder("ladder_5_words", [5, 4, 6, 4], 4, 1).parameter("Near", 1),
         ladder("ladder_96", [96, 17, 23, 2], 12, 0),
         ladder("ladder_exit_96", [96, 17, 23, 2], 12, 1),
-        ladder("ladder_1024", [wide(1024), 17, 23, 2], 86, 1).shared(&["mont_row", "mont_digits"]).optimisation(2),
+        ladder("ladder_1024", [wide(1024), 17, 23, 2], 86, 1).shared(&["mont_row", "mont_digits"]),
         dual("dual_lane_40", [40, 4, 4, 2], 1),
         dual("dual_lane_40_words", [40, 4, 6, 3], 3),
         dual("dual_lane_256", [256, 17, 23, 4], 1),
         dual("dual_lane_256_balanced", [256, 18, 24, 2], 1),
-        dual("dual_lane_1024", [wide(1024), 18, 24, 2], 1)
-            .shared(&["dual_row", "dual_digits", "dual_source"])
-            .optimisation(2),
+        dual("dual_lane_1024", [wide(1024), 18, 24, 2], 1).shared(&["dual_row", "dual_digits", "dual_source"]),
         dual_mul("dual_mul_5", 5, [4, 4, 2]),
         dual_mul("dual_mul_20", 20, [4, 6, 3]),
         dual_mul("dual_mul_20_folded", 20, [4, 6, 3]).parameter("Fold", 2),
@@ -86,10 +84,7 @@ pub fn designs() -> Vec<Design> {
         dual_mul("dual_mul_512", wide(512), [18, 26, 2]),
         Design::new("radix2_5", "mont_mul_radix2").parameter("N", 5).parameter("XBits", 7).parameter("Word", 4),
         Design::new("radix2_256", "mont_mul_radix2").parameter("N", 256).parameter("XBits", 514),
-        Design::new("radix2_1024", "mont_mul_radix2")
-            .parameter("N", wide(1024))
-            .parameter("XBits", 2050)
-            .optimisation(2),
+        Design::new("radix2_1024", "mont_mul_radix2").parameter("N", wide(1024)).parameter("XBits", 2050),
         Design::new("carry_resolve_7", "carry_resolve")
             .parameter("Words", 7)
             .parameter("W", 4)
