@@ -8,7 +8,7 @@ target=${CARGO_TARGET_DIR:-target}
 folder=$target/demo-dghv
 hearith=$target/release/hearith
 
-cargo build --release --package hearith
+cargo build --locked --release --package hearith --no-default-features --features dghv
 
 # step WORDS...: shows a command as one would type it, and runs it.
 step() {

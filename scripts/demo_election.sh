@@ -15,7 +15,7 @@ hearith=${HEARITH_COMMAND:-$target/release/hearith}
 insecure=()
 [ "$bits" -ge 2048 ] || insecure=(--insecure-key)
 
-[ -n "${HEARITH_COMMAND:-}" ] || cargo build --release --package hearith
+[ -n "${HEARITH_COMMAND:-}" ] || cargo build --locked --release --package hearith --no-default-features --features election
 rm -rf "$folder"
 mkdir -p "$folder"
 

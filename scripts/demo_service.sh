@@ -11,7 +11,7 @@ target=${CARGO_TARGET_DIR:-target}
 folder=$target/demo-service
 hearith=$target/release/hearith
 
-cargo build --release --package hearith
+cargo build --locked --release --package hearith --no-default-features --features service
 rm -rf "$folder"
 mkdir -p "$folder"
 
