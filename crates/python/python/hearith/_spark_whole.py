@@ -66,18 +66,18 @@ def pieces(spark: SparkSession, path: str, public: bfv.PublicKey) -> tuple[DataF
     """The row groups of the files, some a partition, and the files' schema."""
     system, root = open_path(path)
     rows: list[tuple[int, str, int, int]] = []
-    tables: set[str] = set()
     schema: pa.Schema | None = None
+    known: _native.BfvColumnTotals | None = None
     for name in _files(system, root):
         with pq.ParquetFile(name, filesystem=system) as file:
             here, first = file.schema_arrow, 0
-            _check_once(here, name, tables)
             schema = schema or here
+            # Whatever is wrong with key, descriptions and copies is found here, in the driver.
+            known = known or _native.BfvColumnTotals(public.native, schema)
+            _count_in(known, here, name)
             for group in range(file.num_row_groups):
                 rows.append((len(rows), name, group, first))
                 first += file.metadata.row_group(group).num_rows
-        # Whatever is wrong with key and descriptions is found here, in the driver.
-        _native.BfvColumnTotals(public.native, schema).begin(here)
     if schema is None:
         raise TableError(f"{path}: there are no Parquet files", kind="no_table")
     frame = spark.createDataFrame(rows, "place int, file string, piece int, first bigint")
@@ -179,13 +179,19 @@ def _files(system: filesystems.FileSystem, root: str) -> list[str]:
     return sorted(one.path for one in listed if one.is_file and one.path.endswith(".parquet"))
 
 
-def _check_once(schema: pa.Schema, name: str, tables: set[str]) -> None:
-    """Raises `TableError` if a table was there before."""
-    entries = (_descriptions.entries(field) for field in schema)
-    here = {one[_descriptions.TABLE] for one in entries if _descriptions.TABLE in one}
-    if here & tables:
-        raise TableError(f"{name}: is of a table that is there already", kind="chunk")
-    tables |= here
+def _count_in(known: _native.BfvColumnTotals, schema: pa.Schema, name: str) -> None:
+    """Counts a file's table in.
+
+    Raises:
+        TableError: it has rows of a table that was there before.
+    """
+    try:
+        known.begin(schema)
+        known.end()
+    except TableError as error:
+        if error.kind != "repeated":
+            raise
+        raise TableError(f"{name}: {error}", kind=error.kind) from error
 
 
 def _parallelism(spark: SparkSession) -> int:
