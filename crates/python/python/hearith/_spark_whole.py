@@ -6,7 +6,7 @@ row groups of Parquet files, which end where chunks of rows end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -63,7 +63,7 @@ def sum_files(
 
 
 def pieces(spark: SparkSession, path: str, public: bfv.PublicKey) -> tuple[DataFrame, pa.Schema]:
-    """The row groups of the files, some a partition, and the files' schema."""
+    """The row groups of the files, some a partition, and the files' schema, whose metadata name the tables."""
     system, root = open_path(path)
     rows: list[tuple[int, str, int, int]] = []
     schema: pa.Schema | None = None
@@ -78,12 +78,12 @@ def pieces(spark: SparkSession, path: str, public: bfv.PublicKey) -> tuple[DataF
             for group in range(file.num_row_groups):
                 rows.append((len(rows), name, group, first))
                 first += file.metadata.row_group(group).num_rows
-    if schema is None:
+    if schema is None or known is None:
         raise TableError(f"{path}: there are no Parquet files", kind="no_table")
     frame = spark.createDataFrame(rows, "place int, file string, piece int, first bigint")
     parts = max(1, min(len(rows), _parallelism(spark)))
     spread = frame.repartitionByRange(parts, "place") if rows else frame
-    return spread.withColumn("path", F.lit(path)), schema
+    return spread.withColumn("path", F.lit(path)), schema.with_metadata(_tables(known.finish().schema))
 
 
 def added(
@@ -97,7 +97,8 @@ def added(
 ) -> DataFrame:
     """The totals of row groups."""
     nothing = _native.BfvColumnTotals(public.native, schema, groups, weight, where).finish()
-    returned = _returned(nothing.schema)
+    totals = _naming(nothing.schema, schema.metadata or {})
+    returned = _returned(totals)
     shared = broadcast(found, public)
     partial = mapped(found, _reading(shared, schema, groups, weight, where), returned)
     if groups:
@@ -106,7 +107,7 @@ def added(
         # A sum over everything has one row, even if there is nothing.
         zero = found.sparkSession.createDataFrame([tuple(row.values()) for row in nothing.to_pylist()], returned)
         spread = partial.union(zero).repartition(1)
-    return mapped(spread, _adding(shared, nothing.schema, groups, least), returned)
+    return mapped(spread, _adding(shared, totals, groups, least), returned)
 
 
 def _reading(key: Any, schema: pa.Schema, groups: list[str], weight: str | None, where: str | None) -> Task:
@@ -192,6 +193,21 @@ def _count_in(known: _native.BfvColumnTotals, schema: pa.Schema, name: str) -> N
         if error.kind != "repeated":
             raise
         raise TableError(f"{name}: {error}", kind=error.kind) from error
+
+
+def _tables(totals: pa.Schema) -> dict[bytes, bytes]:
+    """The entry of some totals that names the tables in them."""
+    (rows,) = (field for field in totals if _descriptions.counts_rows(field))
+    return {name: text for name, text in rows.metadata.items() if name == _descriptions.TABLES.encode()}
+
+
+def _naming(totals: pa.Schema, tables: Mapping[bytes, bytes]) -> pa.Schema:
+    """The schema of totals that names the tables in them."""
+    named = [
+        field.with_metadata({**field.metadata, **tables}) if _descriptions.counts_rows(field) else field
+        for field in totals
+    ]
+    return pa.schema(named)
 
 
 def _parallelism(spark: SparkSession) -> int:
