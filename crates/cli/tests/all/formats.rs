@@ -2,6 +2,7 @@
 
 use crate::common::{Place, STAFF, python};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -17,6 +18,11 @@ fn place() -> Place {
                 fs::copy(&path, place.file(folder).join(path.file_name().unwrap())).unwrap();
             }
         }
+    }
+    // A checkout makes files that others can read, of which the program warns.
+    for scheme in ["paillier", "bfv"] {
+        let private = place.file(&format!("{scheme}/private.json"));
+        fs::set_permissions(private, fs::Permissions::from_mode(0o600)).unwrap();
     }
     place
 }
