@@ -33,6 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
         part: Part::new("salary", 0, 1_000_000),
         max_additions: 1000,
         form: Form::Chunks { table },
+        index: Some("hearith.row".into()),
     };
     let name = Sha256::digest("salary");
     let digest = Sha256::new().chain_update(name).chain_update(&header[4..28]).chain_update(ciphertext).finalize();

@@ -259,6 +259,9 @@ pub struct Sum {
     /// Leave out groups of fewer rows, and totals of fewer values
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub min_rows: Option<u64>,
+    /// Add tables and totals up even if they have rows in common, or are given twice
+    #[arg(long)]
+    pub allow_repeated: bool,
     /// Hide which rows a total is of; without, a total of one row is its own ciphertext
     #[arg(long)]
     pub rerandomise: bool,

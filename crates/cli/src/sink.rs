@@ -24,11 +24,17 @@ enum Form {
 impl Sink {
     /// Begins a Parquet file.
     pub(crate) fn parquet(output: Output, schema: SchemaRef) -> Result<Self, Failure> {
+        Self::check_parquet(&output)?;
+        Self::new(output, |output| Ok(Form::Parquet(ParquetSink::new(output, schema)?)))
+    }
+
+    /// Refuses an output that cannot take a Parquet file.
+    pub(crate) fn check_parquet(output: &Output) -> Result<(), Failure> {
         if output.is_terminal() {
             let what = "a terminal cannot show Parquet: name a file with --out";
             return Err(Failure::at(output.name(), what));
         }
-        Self::new(output, |output| Ok(Form::Parquet(ParquetSink::new(output, schema)?)))
+        Ok(())
     }
 
     /// Begins comma-separated text.

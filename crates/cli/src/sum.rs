@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use arrow_array::BooleanArray;
 use arrow_schema::Schema;
-use hearith_columns::{BoundPredicate, EncryptionKey, Predicate, Release, Totals};
+use hearith_columns::{BoundPredicate, Contents, EncryptionKey, Predicate, Release, Totals};
 use hearith_paillier::Compute;
 
 use crate::args::Sum;
 use crate::computing::Computing;
 use crate::device::failure;
-use crate::failure::{Failure, name};
+use crate::failure::{Failure, eprint_line, name};
 use crate::input::{ParquetFile, Piece, rows_of};
 use crate::keys::AnyKey;
 use crate::lattice;
@@ -29,7 +29,9 @@ const BATCH_BYTES: usize = 8 << 20;
 /// Adds up the encrypted columns of tables.
 pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     let key = AnyKey::read(session, &command.key)?;
-    check_different(&command.input)?;
+    if !command.allow_repeated {
+        check_different(&command.input)?;
+    }
     let key = match key {
         AnyKey::Paillier(key) => key,
         AnyKey::Lattice(key) => return lattice::sum(session, command, &key),
@@ -85,6 +87,15 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Says so where copies of a table cannot be told from other tables.
+pub(crate) fn warn_of_copies(table: &str, schema: &Schema) -> Result<(), Failure> {
+    if Contents::of(schema).map_err(|error| Failure::at(table, error))?.is_unknown() {
+        let what = "does not say which tables it contains (format 1, or metadata that were lost): copies count twice";
+        eprint_line(&format!("{table}: warning: {what}"));
+    }
+    Ok(())
+}
+
 /// Refuses an input that is given twice, under whichever names: its rows would count twice.
 fn check_different(inputs: &[PathBuf]) -> Result<(), Failure> {
     let mut seen: HashMap<(u64, u64), &Path> = HashMap::new();
@@ -130,9 +141,16 @@ impl Inputs {
             rows = rows.saturating_add(source.rows());
             let totals = match started.take() {
                 None => Totals::with(key.clone(), &schema, &command.by),
-                Some(totals) => totals.check_schema(&schema).map(|()| totals),
+                Some(totals) => Ok(totals),
             };
-            let totals = totals.map_err(|error| Failure::at(&table.name, error))?;
+            let begun = totals.and_then(|mut totals| {
+                if command.allow_repeated {
+                    totals.allow_repeated();
+                }
+                totals.begin(&schema).map(|()| totals)
+            });
+            let totals = begun.map_err(|error| Failure::at(&table.name, error))?;
+            warn_of_copies(&table.name, &schema)?;
             let needed = totals.needed(&schema);
             started = Some(totals);
             files.push(File::new(table, &schema, needed, &command.conditions)?);

@@ -11,6 +11,7 @@ use hearith_paillier::{Ciphertexts, Compute, ComputeError, Plaintexts, PrivateKe
 use zeroize::Zeroizing;
 
 use crate::ciphers;
+use crate::contents::{self, TableId};
 use crate::error::{Error, ErrorKind};
 use crate::metadata::{self, DEFAULT_MAX_ADDITIONS, DEFAULT_RANGE, Encoding, EncryptedColumn, Part};
 use crate::numbers::{self, Numbers, Rounding, Rules};
@@ -98,6 +99,7 @@ pub struct Encryptor<'a> {
     plan: Vec<Step>,
     input: SchemaRef,
     schema: SchemaRef,
+    table: TableId,
 }
 
 /// Where output columns come from.
@@ -119,10 +121,27 @@ impl<'a> Encryptor<'a> {
         metadata::check_names(schema)?;
         let columns = describe(key.public(), schema, options)?;
         let plan = plan(schema, &columns);
-        let output = output_schema(schema, &columns, &plan)?;
+        let table = contents::new_id()?;
+        let output = output_schema(schema, &columns, &plan, &table)?;
         metadata::check_names(&output)?;
         let (input, schema) = (Arc::new(schema.clone()), Arc::new(output));
-        Ok(Self { key, rounding: options.rounding, show_cells: options.show_cells, columns, plan, input, schema })
+        let (rounding, show_cells) = (options.rounding, options.show_cells);
+        Ok(Self { key, rounding, show_cells, columns, plan, input, schema, table })
+    }
+
+    /// The random id of the table, which its encrypted columns carry.
+    pub fn table(&self) -> TableId {
+        self.table
+    }
+
+    /// Encrypts further batches of the table with this id, which another encryptor began.
+    ///
+    /// # Errors
+    /// None that a caller can cause.
+    pub fn of_table(mut self, table: TableId) -> Result<Self, Error> {
+        self.schema = Arc::new(output_schema(&self.input, &self.columns, &self.plan, &table)?);
+        self.table = table;
+        Ok(self)
     }
 
     /// The schema of the encrypted table: each column gives way to its ciphertexts, followed by
@@ -255,23 +274,23 @@ pub(crate) fn parts(schema: &Schema, options: &EncryptOptions) -> Result<Vec<Par
     if options.columns.is_empty() {
         return Err(ErrorKind::NoColumns.into());
     }
+    let encrypted = metadata::encrypted_columns(schema)?;
     let mut seen = HashSet::new();
     let mut parts = Vec::new();
     for spec in &options.columns {
         if !seen.insert(&spec.name) {
             return Err(ErrorKind::DuplicateColumn.in_column(&spec.name));
         }
-        parts.push(part(schema, spec)?);
+        parts.push(part(schema, &encrypted, spec)?);
     }
     Ok(parts)
 }
 
-fn part(schema: &Schema, spec: &ColumnSpec) -> Result<Part, Error> {
+fn part(schema: &Schema, encrypted: &[EncryptedColumn], spec: &ColumnSpec) -> Result<Part, Error> {
     let field = find(schema, &spec.name)?;
     if metadata::described(field)?.is_some() {
         return Err(ErrorKind::AlreadyEncrypted.in_column(&spec.name));
     }
-    let encrypted = metadata::encrypted_columns(schema)?;
     let owner = encrypted.iter().find(|column| column.parts.iter().any(|part| part.additions == spec.name));
     if let Some(owner) = owner {
         return Err(ErrorKind::IsCompanion { of: owner.name.clone() }.in_column(&spec.name));
@@ -304,13 +323,19 @@ fn plan(schema: &Schema, columns: &[EncryptedColumn]) -> Vec<Step> {
     steps.collect()
 }
 
-fn output_schema(schema: &Schema, columns: &[EncryptedColumn], plan: &[Step]) -> Result<Schema, Error> {
+fn output_schema(
+    schema: &Schema,
+    columns: &[EncryptedColumn],
+    plan: &[Step],
+    table: &TableId,
+) -> Result<Schema, Error> {
+    let table = contents::hex(table);
     let mut fields = Vec::new();
     for step in plan {
         match *step {
             Step::Pass(index) => fields.push(metadata::kept(schema.field(index))?),
             Step::Encrypt(index) => {
-                fields.push(columns[index].field());
+                fields.push(metadata::of_table(columns[index].field(), &table));
                 fields.extend(columns[index].companion_fields());
             }
         }

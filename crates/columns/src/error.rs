@@ -189,6 +189,12 @@ pub enum ErrorKind {
     /// A chunk of a column that is encrypted whole is not the one that should stand here.
     #[error("the chunk here {0}")]
     Chunk(&'static str),
+    /// Rows of a table would count twice.
+    #[error("has rows of table {table}, which was added already: they would be counted twice")]
+    Repeated {
+        /// Id of the table.
+        table: String,
+    },
     /// Columns that are encrypted whole cannot be packed.
     #[error("columns encrypted whole cannot be packed as well")]
     Packed,
@@ -215,13 +221,21 @@ pub enum ErrorKind {
         given: String,
     },
     /// The description of an encrypted column does not hold together.
-    #[error("damaged description of an encrypted column: {0}")]
+    #[error("{}", .0.introduced())]
     Metadata(#[from] MetadataError),
     /// A companion column is not what it must be.
     #[error("its companion column {companion} {fault}")]
     Companion {
         /// Name of the companion column.
         companion: String,
+        /// What is wrong with it.
+        fault: CompanionFault,
+    },
+    /// The column that numbers the rows of a table is not what it must be.
+    #[error("the column {name}, which says which row is which, {fault}")]
+    RowNumbers {
+        /// Name of the column.
+        name: String,
         /// What is wrong with it.
         fault: CompanionFault,
     },

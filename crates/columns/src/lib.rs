@@ -43,6 +43,7 @@
 //! ```
 
 mod ciphers;
+mod contents;
 pub mod csv;
 mod decrypt;
 mod encrypt;
@@ -61,6 +62,7 @@ mod shares;
 mod totals;
 mod wipe;
 
+pub use contents::{Contents, TableId};
 pub use csv::CsvFault;
 pub use decrypt::{Decrypted, Decryptor, OVERFLOW};
 pub use encrypt::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor};

@@ -5,7 +5,9 @@
 //!
 //! | key | value |
 //! |---|---|
+//! | `hearith.version` | `2`, the version of the format; files without it are of the first |
 //! | `hearith.scheme` | `paillier` |
+//! | `hearith.table` | id of the table, 32 hexadecimal digits ([`Contents`](crate::Contents)) |
 //! | `hearith.key` | id of the public key, 32 hexadecimal digits |
 //! | `hearith.bits` | bits of n |
 //! | `hearith.encoding` | `integer`, `fixed`, `slots` or `base16` |
@@ -52,6 +54,13 @@ const ROLE: &str = "hearith.role";
 pub(crate) const PAILLIER: &str = "paillier";
 pub(crate) const BFV: &str = "bfv";
 const ROWS: &str = "rows";
+pub(crate) const INDEX_ROLE: &str = "row";
+pub(crate) const VERSION: &str = "hearith.version";
+pub(crate) const TABLE: &str = "hearith.table";
+pub(crate) const TABLES: &str = "hearith.tables";
+
+/// The version of the format that is written. Version 1 named no tables, and BFV's chunks did not say which row is which.
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Additions that a ciphertext has headroom for unless another number is declared.
 pub const DEFAULT_MAX_ADDITIONS: u64 = 1 << 32;
@@ -162,12 +171,31 @@ pub enum MetadataError {
         /// Bytes that are read.
         limit: usize,
     },
+    /// The column is in a later version of the format.
+    #[error("is in version {found} of the format: this program reads up to {FORMAT_VERSION}")]
+    Later {
+        /// The version found.
+        found: u32,
+    },
+    /// The chunks of the column do not say which row is which.
+    #[error("is in version 1 of the format, which does not bind the order of rows: encrypt the table again")]
+    Unordered,
     /// The declared range and additions cannot fit the key.
     #[error("the declared range and additions do not fit a key of {bits} bits")]
     DoesNotFit {
         /// Bits of n.
         bits: u32,
     },
+}
+
+impl MetadataError {
+    /// What is wrong with a column: damage, or a version of the format that is not read.
+    pub(crate) fn introduced(&self) -> String {
+        match self {
+            Self::Later { .. } | Self::Unordered => self.to_string(),
+            damage => format!("damaged description of an encrypted column: {damage}"),
+        }
+    }
 }
 
 impl EncryptedColumn {
@@ -186,6 +214,7 @@ impl EncryptedColumn {
         if metadata.bytes() > MAX_DESCRIPTION_BYTES {
             return Err(MetadataError::TooLong { limit: MAX_DESCRIPTION_BYTES });
         }
+        metadata.version()?;
         let bits = metadata.number(BITS)?;
         if !(MIN_BITS..=MAX_BITS).contains(&bits) || bits % 2 != 0 {
             return Err(metadata.invalid(BITS));
@@ -314,6 +343,7 @@ impl EncryptedColumn {
         };
         let numbers = |each: fn(&Part) -> String| self.parts.iter().map(each).collect::<Vec<_>>().join(",");
         let mut entries = vec![
+            (VERSION, FORMAT_VERSION.to_string()),
             (SCHEME, PAILLIER.to_owned()),
             (KEY, self.key.to_string()),
             (BITS, self.bits.to_string()),
@@ -375,10 +405,34 @@ pub(crate) fn is_encrypted(field: &Field) -> bool {
 /// What is kept of a field that passes through: see the head of this module.
 pub(crate) fn kept(field: &Field) -> Result<Field, Error> {
     Ok(match described(field)? {
-        Some(column) => column.field().with_nullable(field.is_nullable()),
-        None if counts_rows(field) => rows_field().with_name(field.name()).with_nullable(field.is_nullable()),
+        Some(column) => {
+            let kept = column.field().with_nullable(field.is_nullable());
+            with_entries(kept, field.metadata(), &[TABLE])
+        }
+        None if counts_rows(field) => {
+            let kept = rows_field(field.name()).with_nullable(field.is_nullable());
+            with_entries(kept, field.metadata(), &[TABLES])
+        }
         None => bare(field),
     })
+}
+
+/// The field with those entries of `from` that have these keys.
+fn with_entries(field: Field, from: &Metadata, keys: &[&str]) -> Field {
+    let mut metadata = field.metadata().clone();
+    for &key in keys {
+        if let Some(value) = from.get(key) {
+            metadata.insert(key.to_owned(), value.clone());
+        }
+    }
+    field.with_metadata(metadata)
+}
+
+/// The field of an encrypted column, with the id of its table.
+pub(crate) fn of_table(field: Field, table: &str) -> Field {
+    let mut metadata = field.metadata().clone();
+    metadata.insert(TABLE.to_owned(), table.to_owned());
+    field.with_metadata(metadata)
 }
 
 /// The field without metadata, nor in the fields within it.
@@ -476,8 +530,31 @@ pub(crate) fn check_names(schema: &Schema) -> Result<(), Error> {
 }
 
 /// The field that counts the rows of each group in totals.
-pub(crate) fn rows_field() -> Field {
-    Field::new(ROWS, DataType::UInt64, false).with_metadata([(ROLE, ROWS)])
+pub(crate) fn rows_field(name: &str) -> Field {
+    Field::new(name, DataType::UInt64, false).with_metadata([(ROLE, ROWS)])
+}
+
+/// The name of that field in totals of these columns: `rows` unless one of them has that name.
+pub(crate) fn rows_name<'a>(taken: impl Iterator<Item = &'a str>) -> String {
+    free_name(ROWS, taken)
+}
+
+/// The field that numbers the rows of a table whose columns are encrypted whole.
+pub(crate) fn index_field(name: &str) -> Field {
+    Field::new(name, DataType::UInt64, false).with_metadata([(ROLE, INDEX_ROLE)])
+}
+
+/// Whether a field numbers the rows of a table whose columns are encrypted whole.
+pub(crate) fn numbers_rows(field: &Field) -> bool {
+    field.metadata().get(ROLE).is_some_and(|role| role == INDEX_ROLE) && *field.data_type() == DataType::UInt64
+}
+
+/// The name, with a number behind it if it is among those that are taken.
+pub(crate) fn free_name<'a>(name: &str, taken: impl Iterator<Item = &'a str>) -> String {
+    let taken: HashSet<&str> = taken.collect();
+    let numbered = (1_u32..).map(|number| format!("{name}.{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !taken.contains(name.as_str())).unwrap_or_default()
 }
 
 /// Whether a field is the row count of totals, and not a column that happens to be called `rows`.
@@ -495,6 +572,16 @@ impl Entries<'_> {
     pub(crate) fn bytes(&self) -> usize {
         let ours = self.0.iter().filter(|(key, _)| key.starts_with(PREFIX));
         ours.map(|(key, value)| key.len() + value.len()).sum()
+    }
+
+    /// The version of the format.
+    pub(crate) fn version(&self) -> Result<u32, MetadataError> {
+        let version = if self.0.contains_key(VERSION) { self.number(VERSION)? } else { 1 };
+        match version {
+            0 => Err(self.invalid(VERSION)),
+            1..=FORMAT_VERSION => Ok(version),
+            found => Err(MetadataError::Later { found }),
+        }
     }
 
     pub(crate) fn text(&self, key: &'static str) -> Result<&str, MetadataError> {

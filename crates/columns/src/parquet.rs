@@ -14,10 +14,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
-use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::arrow_writer::ArrowWriter;
-use parquet::basic::{Compression, Type, ZstdLevel};
+use parquet::arrow::{ArrowSchemaConverter, ProjectionMask};
+use parquet::basic::{Compression, Encoding, Type, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -25,13 +25,22 @@ use parquet::schema::types::ColumnPath;
 
 use crate::error::{Error, ErrorKind, ParquetFault, one_line};
 use crate::guard::guarded;
-use crate::lattice::LatticeColumn;
-use crate::limits::{BATCH_BYTES, MAX_BATCH_BYTES, MAX_CELL_BYTES, MAX_DELTA_PAGE_BYTES};
-use crate::metadata::EncryptedColumn;
+use crate::lattice::{Form, LatticeColumn};
+use crate::limits::{
+    BATCH_BYTES, MAX_BATCH_BYTES, MAX_CELL_BYTES, MAX_DELTA_PAGE_BYTES, MAX_FOOTER_BYTES, MAX_OPEN_PAGES_BYTES,
+};
+use crate::metadata::{self, EncryptedColumn};
 use pages::Pages;
 
-/// Bytes of a row group: what a writer holds in memory.
-const ROW_GROUP_BYTES: usize = 32 << 20;
+/// Bytes of a row group, which a writer holds in memory: so many a column, and as many in all.
+const ROW_GROUP_BYTES: std::ops::RangeInclusive<usize> = 32 << 20..=256 << 20;
+const COLUMN_BYTES: usize = 64 << 10;
+/// Bytes of a page and of a dictionary in narrow tables, and the least.
+const PAGE_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
+/// Columns up to which each has its smallest and largest value in the footer.
+const MOST_INDEXED: usize = 256;
+/// Values that the writer adds to a page before it looks at its size.
+const MOST_VALUES: usize = 1024;
 
 /// A Parquet file, opened.
 #[derive(Debug)]
@@ -338,9 +347,28 @@ fn weight(column: &ArrayRef) -> (usize, Option<usize>) {
     }
 }
 
-/// A Parquet file being written, forward only.
+/// A Parquet file being written, forward only. What could not be read again is an error before the file is complete.
 pub struct ParquetSink<W: Write + Send> {
-    writer: ArrowWriter<W>,
+    writer: ArrowWriter<Counted<W>>,
+    row_group_bytes: usize,
+}
+
+/// An output that counts its bytes.
+struct Counted<W> {
+    output: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.output.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.output.flush()
+    }
 }
 
 impl<W: Write + Send> ParquetSink<W> {
@@ -348,20 +376,26 @@ impl<W: Write + Send> ParquetSink<W> {
     /// indexed; other columns are.
     ///
     /// # Errors
-    /// A type that Parquet does not have, or a failure to write.
+    /// A type that Parquet does not have, more columns than are read, or a failure to write.
     pub fn new(output: W, schema: SchemaRef) -> Result<Self, WriteError> {
-        let properties = properties(&schema);
-        let writer = ArrowWriter::try_new(output, schema, Some(properties))?;
-        Ok(Self { writer })
+        let leaves = ArrowSchemaConverter::new().convert(&schema)?.num_columns();
+        let properties = properties(&schema, leaves);
+        // A file without rows tells what the reader makes of the columns.
+        let empty = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties.clone()))?.into_inner()?;
+        footer::admit(footer::of_bytes(&empty)).map_err(unreadable)?;
+        let row_group_bytes = (leaves * COLUMN_BYTES).clamp(*ROW_GROUP_BYTES.start(), *ROW_GROUP_BYTES.end());
+        let writer = ArrowWriter::try_new(Counted { output, bytes: 0 }, schema, Some(properties))?;
+        Ok(Self { writer, row_group_bytes })
     }
 
     /// Writes a batch.
     ///
     /// # Errors
-    /// A failure to write.
+    /// A row that is longer than is read, or a failure to write.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
+        check_rows(batch).map_err(unreadable)?;
         self.writer.write(batch)?;
-        if self.writer.in_progress_size() >= ROW_GROUP_BYTES {
+        if self.writer.in_progress_size() >= self.row_group_bytes {
             self.writer.flush()?;
         }
         Ok(())
@@ -370,17 +404,83 @@ impl<W: Write + Send> ParquetSink<W> {
     /// Writes the footer and gives the output back.
     ///
     /// # Errors
-    /// A failure to write.
-    pub fn finish(self) -> Result<W, WriteError> {
-        Ok(self.writer.into_inner()?)
+    /// A footer that is longer than is read, or a failure to write.
+    pub fn finish(mut self) -> Result<W, WriteError> {
+        self.writer.flush()?;
+        let before = self.writer.bytes_written() as u64;
+        let Counted { output, bytes } = self.writer.into_inner()?;
+        check_footer(bytes - before, MAX_FOOTER_BYTES)?;
+        Ok(output)
     }
 }
 
-fn properties(schema: &Schema) -> WriterProperties {
+/// Rejects a table that the reader would reject.
+fn unreadable(error: Error) -> WriteError {
+    WriteError::Unreadable(Box::new(error))
+}
+
+fn check_footer(bytes: u64, limit: u64) -> Result<(), WriteError> {
+    match bytes > limit {
+        true => Err(unreadable(ErrorKind::TooLarge { what: "bytes in the footer", limit }.into())),
+        false => Ok(()),
+    }
+}
+
+/// Checks that no row is so long that the reader could not take it, with the rows that it reads together.
+fn check_rows(batch: &RecordBatch) -> Result<(), Error> {
+    let mut lengths = vec![0_usize; batch.num_rows()];
+    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+        if let (_, Some(row)) = weight(column) {
+            let (what, limit) = ("bytes in a cell", MAX_CELL_BYTES as u64);
+            return Err(ErrorKind::TooLarge { what, limit }.at(row, field.name()));
+        }
+        let fixed = usize::try_from(padded_width(column.data_type())).unwrap_or(usize::MAX);
+        for (row, length) in lengths.iter_mut().enumerate() {
+            *length = length.saturating_add(cell_bytes(column, row).unwrap_or(fixed));
+        }
+    }
+    match lengths.iter().position(|&length| length > MAX_BATCH_BYTES - BATCH_BYTES) {
+        None => Ok(()),
+        Some(row) => {
+            let (what, limit) = ("bytes in a row", (MAX_BATCH_BYTES - BATCH_BYTES) as u64);
+            Err(ErrorKind::TooLarge { what, limit }.at_row(row as u64))
+        }
+    }
+}
+
+/// Bytes of a cell of a type whose cells differ in length.
+fn cell_bytes(column: &ArrayRef, row: usize) -> Option<usize> {
+    Some(match column.data_type() {
+        kind if column.is_null(row) && (kind.is_string() || kind.is_binary()) => 0,
+        DataType::Utf8 => column.as_string::<i32>().value_length(row) as usize,
+        DataType::LargeUtf8 => column.as_string::<i64>().value_length(row) as usize,
+        DataType::Utf8View => column.as_string_view().value(row).len(),
+        DataType::Binary => column.as_binary::<i32>().value_length(row) as usize,
+        DataType::LargeBinary => column.as_binary::<i64>().value_length(row) as usize,
+        DataType::BinaryView => column.as_binary_view().value(row).len(),
+        _ => return None,
+    })
+}
+
+/// How a table of so many columns, nested ones counted apart, is written: the pages that a reader has open at a time,
+/// one and a dictionary a column, stay far below what it takes.
+fn properties(schema: &Schema, leaves: usize) -> WriterProperties {
+    let page = MAX_OPEN_PAGES_BYTES as usize / (4 * leaves.max(1));
+    let page = page.clamp(*PAGE_BYTES.start(), *PAGE_BYTES.end());
+    let longest = schema.fields().iter().map(|field| match LatticeColumn::from_field(field) {
+        // A total takes a page, or several.
+        Ok(Some(column)) if column.form == Form::Totals => page,
+        _ => padded_width(field.data_type()) as usize,
+    });
+    let values = page / longest.max().unwrap_or(1).max(1);
+    let statistics = if leaves > MOST_INDEXED { EnabledStatistics::None } else { EnabledStatistics::Chunk };
     let plain = WriterProperties::builder()
+        .set_data_page_size_limit(page)
+        .set_dictionary_page_size_limit(page)
+        .set_write_batch_size(values.clamp(1, MOST_VALUES))
         .set_created_by(concat!("hearith ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_statistics_enabled(EnabledStatistics::Chunk);
+        .set_statistics_enabled(statistics);
     let encrypted = |field: &&Arc<Field>| match field.data_type() {
         DataType::FixedSizeBinary(_) => matches!(EncryptedColumn::from_field(field), Ok(Some(_))),
         DataType::Binary => matches!(LatticeColumn::from_field(field), Ok(Some(_))),
@@ -392,6 +492,13 @@ fn properties(schema: &Schema) -> WriterProperties {
             .set_column_compression(path.clone(), Compression::UNCOMPRESSED)
             .set_column_dictionary_enabled(path.clone(), false)
             .set_column_statistics_enabled(path, EnabledStatistics::None)
+    });
+    let indices = schema.fields().iter().filter(|field| metadata::numbers_rows(field));
+    let properties = indices.fold(properties, |properties, field| {
+        let path = ColumnPath::new(vec![field.name().clone()]);
+        properties
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
     });
     properties.build()
 }
@@ -409,6 +516,9 @@ pub enum WriteError {
     /// The table cannot be written as CSV.
     #[error("the rows cannot be written as CSV")]
     Csv(#[source] csv::Error),
+    /// The file could not be read again.
+    #[error("no program of this version could read it: {0}")]
+    Unreadable(#[source] Box<Error>),
     /// A column, or a value, has no text.
     #[error("a value has no text")]
     NoText,
@@ -435,5 +545,33 @@ impl From<ParquetError> for WriteError {
             },
             other => Self::Parquet(other),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_wide_tables_can_be_open_all_at_a_time() {
+        for columns in [1, 100, 1000, 4096, 16_384] {
+            let fields: Vec<Field> = (0..columns)
+                .map(|column| Field::new(column.to_string(), DataType::FixedSizeBinary(768), true))
+                .collect();
+            let properties = properties(&Schema::new(fields), columns);
+            let page = ColumnPath::new(vec!["0".to_owned()]);
+            let dictionary = properties.column_dictionary_page_size_limit(&page);
+            let data = properties.column_data_page_size_limit(&page);
+            // A page takes one more round of values than its limit.
+            let values = properties.write_batch_size() * 768;
+            assert!(columns as u64 * (dictionary + data + values) as u64 <= MAX_OPEN_PAGES_BYTES, "{columns}");
+        }
+    }
+
+    #[test]
+    fn a_footer_that_is_too_long_is_an_error() {
+        check_footer(100, 100).unwrap();
+        let error = check_footer(101, 100).unwrap_err();
+        assert_eq!(error.to_string(), "no program of this version could read it: more than 100 bytes in the footer");
     }
 }

@@ -13,8 +13,9 @@ use hearith_paillier::ErrorKind as PaillierKind;
 use hearith_paillier::{Ciphertexts, PublicKey, phe_json};
 
 use crate::ciphers::{self, Present};
+use crate::contents;
 use crate::error::{Error, ErrorKind};
-use crate::metadata::{DEFAULT_MAX_ADDITIONS, DEFAULT_RANGE, Encoding, EncryptedColumn, MIN_EXPONENT, Part};
+use crate::metadata::{self, DEFAULT_MAX_ADDITIONS, DEFAULT_RANGE, Encoding, EncryptedColumn, MIN_EXPONENT, Part};
 use crate::numbers::{check_scale, scaled_range};
 
 /// The largest power of 16 that one multiplication by a 128-bit scalar makes up.
@@ -124,7 +125,8 @@ impl Importer {
             let max_additions = column.max_additions;
             return Err(ErrorKind::Headroom { additions, max_additions }.in_column(name));
         }
-        let fields: Vec<_> = std::iter::once(column.field()).chain(column.companion_fields()).collect();
+        let field = metadata::of_table(column.field(), &contents::hex(&contents::new_id()?));
+        let fields: Vec<_> = std::iter::once(field).chain(column.companion_fields()).collect();
         let schema = Arc::new(Schema::new(fields));
         Ok(Self { key: key.clone(), column, additions, schema })
     }

@@ -14,14 +14,16 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt64Array};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use hearith_paillier::{Ciphertexts, Compute, ComputeError, PublicKey};
 
 use crate::ciphers::{self, Present};
+use crate::contents::Contents;
 use crate::encrypt::{EncryptionKey, batch_of, find};
 use crate::error::{Error, ErrorKind};
 use crate::groups::{Groups, as_plain, plain};
+use crate::lattice::LatticeColumn;
 use crate::limits::GROUP_BYTES;
 use crate::metadata::{self, EncryptedColumn, counts_rows, encrypted_columns, rows_field};
 
@@ -39,6 +41,9 @@ pub struct Totals {
     rows: Vec<u64>,
     sums: Vec<Sums>,
     schema: SchemaRef,
+    /// The tables that were added.
+    contents: Contents,
+    allow_repeated: bool,
     /// The schema of the last batch that was found to add up.
     checked: Option<SchemaRef>,
 }
@@ -108,14 +113,36 @@ impl Totals {
         let schema = Arc::new(output_schema(&by, &columns));
         metadata::check_names(&schema)?;
         let sums = columns.iter().map(Sums::new).collect();
-        let mut totals = Self { key, by, columns, groups, rows: vec![], sums, schema, checked: None };
+        let (contents, allow_repeated) = (Contents::default(), false);
+        let mut totals =
+            Self { key, by, columns, groups, rows: vec![], sums, schema, contents, allow_repeated, checked: None };
         totals.grow()?;
         Ok(totals)
     }
 
-    /// The schema of the totals.
+    /// The schema of the totals of the tables that were added so far.
     pub fn schema(&self) -> SchemaRef {
-        self.schema.clone()
+        described(&self.schema, &self.contents)
+    }
+
+    /// Lets [`Totals::begin`] take a table whose rows were added already.
+    pub fn allow_repeated(&mut self) {
+        self.allow_repeated = true;
+    }
+
+    /// Turns to the next table: batches of one table may then come in any number.
+    ///
+    /// # Errors
+    /// As [`Totals::check_schema`]; [`ErrorKind::Repeated`] for a table that has rows of one that was added already,
+    /// as far as their metadata name them ([`Contents`]).
+    pub fn begin(&mut self, schema: &Schema) -> Result<(), Error> {
+        self.check_schema(schema)?;
+        let here = Contents::of(schema)?;
+        match self.allow_repeated {
+            true => self.contents.merge(&here),
+            false => self.contents.add(&here)?,
+        }
+        Ok(())
     }
 
     /// The encrypted columns being added up.
@@ -165,7 +192,7 @@ impl Totals {
         Ok(())
     }
 
-    /// Adds the rows of a batch to the totals. Columns that are not [needed](Totals::needed) may be missing.
+    /// Adds the rows of a batch to the totals, whichever table they are of ([`Totals::begin`]). Columns that are not [needed](Totals::needed) may be missing.
     ///
     /// # Errors
     /// As [`Totals::check_schema`]; the first row whose ciphertext is malformed or shares a factor with n, or with which
@@ -173,6 +200,7 @@ impl Totals {
     pub fn update(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         if self.checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, batch.schema_ref())) {
             self.check_schema(batch.schema_ref())?;
+            self.contents.merge(&Contents::of(batch.schema_ref())?);
             self.checked = Some(batch.schema());
         }
         let keys = self.by.iter().map(|field| group_column(field, batch));
@@ -236,7 +264,7 @@ impl Totals {
             arrays.push(sums.ciphertexts(self.key.public(), column, &order, release.rerandomise)?);
             arrays.extend(sums.additions.iter().map(|additions| gather(additions, &order)));
         }
-        let batch = batch_of(&self.schema, arrays)?;
+        let batch = batch_of(&described(&self.schema, &self.contents), arrays)?;
         Ok(Released { batch, withheld })
     }
 
@@ -425,10 +453,13 @@ fn group_fields(schema: &Schema, by: &[String], columns: &[EncryptedColumn]) -> 
             return Err(ErrorKind::GroupEncrypted.in_column(name));
         }
         let companion = |column: &EncryptedColumn| column.parts.iter().any(|part| part.additions == *name);
-        if *name == *rows_field().name() || columns.iter().any(companion) {
+        if columns.iter().any(companion) {
             return Err(ErrorKind::ReservedName.in_column(name));
         }
         let field = find(schema, name)?;
+        if counts_rows(field) {
+            return Err(ErrorKind::ReservedName.in_column(name));
+        }
         let kind = plain(metadata::bare(field).data_type());
         Ok(Field::new(name, kind, true))
     };
@@ -442,7 +473,28 @@ fn repeated(names: &[String]) -> Option<&String> {
 
 fn output_schema(by: &[Field], columns: &[EncryptedColumn]) -> Schema {
     let encrypted = columns.iter().flat_map(|column| std::iter::once(column.field()).chain(column.companion_fields()));
-    Schema::new(by.iter().cloned().chain([rows_field()]).chain(encrypted).collect::<Vec<_>>())
+    totals_schema(by, encrypted.collect())
+}
+
+/// The schema of totals: the group columns, the number of rows, the encrypted columns with their companions.
+pub(crate) fn totals_schema(by: &[Field], encrypted: Vec<Field>) -> Schema {
+    // Decryption names a packed column's parts anew.
+    let parts = encrypted.iter().filter_map(|field| LatticeColumn::from_field(field).ok().flatten());
+    let parts: Vec<String> = parts.map(|column| column.part.name).collect();
+    let packed = encrypted.iter().filter_map(|field| EncryptedColumn::from_field(field).ok().flatten());
+    let packed: Vec<String> = packed.flat_map(|column| column.parts).map(|part| part.name).collect();
+    let fields = by.iter().chain(&encrypted).map(|field| field.name());
+    let rows = metadata::rows_name(fields.chain(&parts).chain(&packed).map(String::as_str));
+    Schema::new(by.iter().cloned().chain([rows_field(&rows)]).chain(encrypted).collect::<Vec<_>>())
+}
+
+/// The schema of totals with the tables that they contain.
+pub(crate) fn described(schema: &SchemaRef, contents: &Contents) -> SchemaRef {
+    let field = |field: &FieldRef| match counts_rows(field) {
+        true => Arc::new(contents.describe(Field::clone(field))),
+        false => field.clone(),
+    };
+    Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Fields>()))
 }
 
 fn group_column(field: &Field, batch: &RecordBatch) -> Result<ArrayRef, Error> {

@@ -111,6 +111,14 @@ impl BfvColumnTotals {
         Ok(Self { running: Mutex::new(Some(running)), withheld: Mutex::default() })
     }
 
+    /// Lets tables come that have rows of one before.
+    fn allow_repeated(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |running| {
+            running.totals.allow_repeated();
+            Ok(())
+        })
+    }
+
     /// Turns to the next table.
     fn begin(&self, py: Python<'_>, schema: PyArrowType<Schema>) -> PyResult<()> {
         self.with(py, |running| {

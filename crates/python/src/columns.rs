@@ -6,7 +6,7 @@ use crate::{errors, threads};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::PyArrowType;
 use arrow_schema::Schema;
-use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Release, Rounding, Withheld};
+use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Release, Rounding, TableId, Withheld};
 use hearith_paillier::{Compute, Decrypt};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -49,6 +49,8 @@ pub(crate) struct Encryptor {
     key: Key,
     input: Schema,
     options: EncryptOptions,
+    /// The id of the table, which all its batches carry.
+    table: TableId,
 }
 
 #[pymethods]
@@ -68,9 +70,10 @@ impl Encryptor {
         let mut options = EncryptOptions { pack, ..EncryptOptions::new(columns) };
         options.rounding = if rounding { Rounding::HalfEven } else { Rounding::Exact };
         options.max_additions = max_additions.unwrap_or(options.max_additions);
-        let encryptor = Self { key: Key::of(key)?, input: schema.0, options };
-        encryptor.kernel()?;
-        Ok(encryptor)
+        let key = Key::of(key)?;
+        let began = hearith_columns::Encryptor::new(key.encryption(), &schema.0, &options).map_err(errors::table)?;
+        let table = began.table();
+        Ok(Self { key, input: schema.0, options, table })
     }
 
     /// The schema of the encrypted batches.
@@ -88,7 +91,8 @@ impl Encryptor {
 impl Encryptor {
     fn kernel(&self) -> PyResult<hearith_columns::Encryptor<'_>> {
         let key = self.key.encryption();
-        hearith_columns::Encryptor::new(key, &self.input, &self.options).map_err(errors::table)
+        let kernel = hearith_columns::Encryptor::new(key, &self.input, &self.options);
+        kernel.and_then(|kernel| kernel.of_table(self.table)).map_err(errors::table)
     }
 }
 
@@ -114,20 +118,23 @@ impl Totals {
         Ok(Self { key, running: Mutex::new(Some(totals)), withheld: Mutex::default() })
     }
 
+    /// Turns to the next table, which must have no rows of one before unless repeated ones are allowed. After an error the totals are gone.
+    #[pyo3(signature = (schema, *, allow_repeated=false))]
+    fn begin(&self, py: Python<'_>, schema: PyArrowType<Schema>, allow_repeated: bool) -> PyResult<()> {
+        self.with(py, |totals| {
+            if allow_repeated {
+                totals.allow_repeated();
+            }
+            totals.begin(&schema.0)
+        })
+    }
+
     /// Adds the rows of a batch. After an error the totals are gone.
     fn update(&self, py: Python<'_>, batch: PyArrowType<RecordBatch>) -> PyResult<()> {
-        let updated = threads::run(py, || {
-            let mut state = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(mut totals) = state.take() else { return Ok(false) };
+        self.with(py, |totals| {
             totals.check_schema(batch.0.schema_ref())?;
-            totals.update(&batch.0)?;
-            *state = Some(totals);
-            Ok(true)
-        })?;
-        match updated.map_err(errors::table)? {
-            true => Ok(()),
-            false => Err(finished()),
-        }
+            totals.update(&batch.0)
+        })
     }
 
     /// The totals, one row a group in ascending order; there is no more to be done with them then. Groups of fewer rows than
@@ -149,6 +156,26 @@ impl Totals {
     fn withheld(&self) -> (u64, u64, u64) {
         let Withheld { groups, rows, totals } = *self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
         (groups, rows, totals)
+    }
+}
+
+impl Totals {
+    fn with(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut hearith_columns::Totals) -> Result<(), hearith_columns::Error> + Send,
+    ) -> PyResult<()> {
+        let worked = threads::run(py, || {
+            let mut state = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(mut totals) = state.take() else { return Ok(false) };
+            work(&mut totals)?;
+            *state = Some(totals);
+            Ok(true)
+        })?;
+        match worked.map_err(errors::table)? {
+            true => Ok(()),
+            false => Err(finished()),
+        }
     }
 }
 

@@ -205,12 +205,20 @@ def test_damage_is_told(small, frame):
         (with_cells([*column[:CHUNK], altered, *column[CHUNK + 1 :]]), "altered"),
         (with_cells([*column[:CHUNK], cell[:50], *column[CHUNK + 1 :]]), "cut"),
         (with_cells([*column[:CHUNK], None, *column[CHUNK + 1 :]]), "missing"),
-        (with_cells([*column[:5], cell, *column[6:]]), "before"),
+        (with_cells([*column[:5], column[0], *column[6:]]), "before"),
+        (encrypted.drop_columns(["hearith.row"]), "says which row is which"),
+        (encrypted.sort_by([("hearith.row", "descending")]), "other rows"),
+        (with_cells([*column[:5], cell, *column[6:]]), "other rows"),
     ):
         with pytest.raises(he.TableError, match=text):
             public.sum_columns(wrong)
     with pytest.raises(he.TableError, match="already"):
         public.sum_columns([encrypted, encrypted])
+    totals = public.sum_columns(encrypted)
+    with pytest.raises(he.TableError, match="already"):
+        public.sum_columns([encrypted, totals])
+    twice = public.sum_columns([encrypted, totals], allow_repeated=True)
+    assert twice["rows"].to_pylist() == [2 * encrypted.num_rows]
 
 
 def test_schemes_and_keys_do_not_mix(keys, small, frame):

@@ -71,6 +71,7 @@ def test_everything_weights_conditions_and_small_groups(spark, folder, frame, ke
     assert found_in(weighted, private, []) == [((), len(kept), (kept["salary"] * kept["hours"]).sum())]
     assert hs.sum_files(spark, path, public, by="dept", min_rows=ROWS).count() == 0
     one = hs.sum_files(spark, str(folder / "1.parquet"), public, by="dept")
+    assert "hearith.tables" in one.schema["rows"].metadata
     assert found_in(one, private, ["dept"]) == totals_of(frame[25000:], ["dept"])
 
 

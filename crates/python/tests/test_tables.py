@@ -107,7 +107,16 @@ def test_parts_add_up(keys, frame):
     public, private = keys
     encrypted = public.encrypt_columns(frame, COLUMNS)
     halves = [encrypted.slice(0, 300), encrypted.slice(300)]
-    assert decrypted(private, public.sum_columns(halves, by="dept")) == expected(frame, "dept")
+    with pytest.raises(TableError, match="which was added already"):
+        public.sum_columns(halves, by="dept")
+    pieces = [batch for half in halves for batch in half.to_batches()]
+    for totals in (
+        public.sum_columns(halves, by="dept", allow_repeated=True),
+        public.sum_columns(pieces, by="dept"),
+    ):
+        assert decrypted(private, totals) == expected(frame, "dept")
+        with pytest.raises(TableError, match="which was added already"):
+            public.sum_columns([encrypted, totals], by="dept")
     totals = Totals(public, encrypted.schema, by="dept")
     for half in halves:
         totals.update(half)
@@ -228,7 +237,7 @@ def test_refusals(keys, other_keys):
     with pytest.raises(TableError, match="not encrypted"):
         he.EncryptedArray.from_arrow(public, table["x"])
     with pytest.raises(RangeError, match="additions exceed"):
-        public.sum_columns([encrypted, encrypted])
+        public.sum_columns([encrypted, encrypted], allow_repeated=True)
     with pytest.raises(TableError, match="no table"):
         public.sum_columns([])
     with pytest.raises(TypeError, match="is no table"):

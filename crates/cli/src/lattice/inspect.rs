@@ -30,6 +30,10 @@ pub(crate) fn describe_column(field: &Field, encrypted: &[LatticeColumn]) -> Opt
     if let Some(column) = encrypted.iter().find(|column| column.name == *name) {
         return Some((says(column), says_json(column)));
     }
+    if encrypted.iter().any(|column| column.index.as_ref() == Some(name)) {
+        let json = json!({ "name": name, "type": kind, "role": "row_numbers" });
+        return Some((format!("{kind}, numbers of the rows"), json));
+    }
     let of = encrypted.iter().find(|column| column.part.additions == *name)?;
     let json = json!({ "name": name, "type": kind, "additions_of": of.part.name });
     Some((format!("{kind}, additions in {}", of.part.name), json))

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use hearith_columns::Error;
 use hearith_columns::lattice::LatticeTotals;
+use hearith_columns::{Contents, Error};
 
 use super::{Key, check_options};
 use crate::args::Sum;
@@ -15,7 +15,7 @@ use crate::progress::{Length, Progress};
 use crate::report::{Stopwatch, Withheld};
 use crate::session::Session;
 use crate::sink::Sink;
-use crate::sum::{File, FilePiece};
+use crate::sum::{File, FilePiece, warn_of_copies};
 
 /// Adds up the encrypted columns of tables.
 pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Failure> {
@@ -24,7 +24,7 @@ pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Fai
     let mut taken: Vec<&Path> = command.input.iter().map(|path| path.as_path()).collect();
     taken.push(&command.key);
     let output = Output::create(&command.out, &taken)?;
-    let mut sink = Sink::parquet(output, totals.schema())?;
+    Sink::check_parquet(&output)?;
 
     let mut watch = Stopwatch::start();
     let progress = Progress::start("adding", Length::Rows(rows));
@@ -46,6 +46,7 @@ pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Fai
     let progress = Progress::start("hiding", Length::Unknown);
     let released = watch.compute(|| totals.release(command.min_rows.unwrap_or(0))).map_err(Failure::new)?;
     drop(progress);
+    let mut sink = Sink::parquet(output, released.batch.schema())?;
     sink.write(&released.batch)?;
     sink.finish()?;
     let step = watch.stop("sum", done, released.batch.num_rows() as u64, None);
@@ -63,6 +64,7 @@ pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Fai
 /// Opens all files before the first is read: what does not add up is told at once.
 fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Failure> {
     let mut started: Option<LatticeTotals> = None;
+    let mut contents = Contents::default();
     let (mut files, mut rows) = (Vec::new(), 0_u64);
     for path in &command.input {
         let table = ParquetFile::open(path)?;
@@ -71,9 +73,18 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Fai
         rows = rows.saturating_add(source.rows());
         let totals = match started.take() {
             None => LatticeTotals::new(key.public(), &schema, &command.by, command.weight.as_deref()),
-            Some(mut totals) => totals.begin(&schema).map(|()| totals),
+            Some(totals) => Ok(totals),
         };
-        let totals = totals.map_err(|error| Failure::at(&table.name, error))?;
+        let begun = totals.and_then(|mut totals| {
+            let here = Contents::of(&schema)?;
+            match command.allow_repeated {
+                true => totals.allow_repeated(),
+                false => contents.add(&here)?,
+            }
+            totals.begin(&schema).map(|()| totals)
+        });
+        let totals = begun.map_err(|error| Failure::at(&table.name, error))?;
+        warn_of_copies(&table.name, &schema)?;
         let needed = totals.needed(&schema);
         started = Some(totals);
         files.push(File::new(table, &schema, needed, &command.conditions)?);

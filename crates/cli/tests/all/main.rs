@@ -12,6 +12,7 @@ mod dghv;
 mod election;
 #[cfg(feature = "election")]
 mod election_server;
+mod formats;
 mod interop;
 mod interruptions;
 mod keys;

@@ -323,7 +323,10 @@ fn ciphertexts_that_are_none() {
         craft(&place, "salary", |column| with_ciphertext(column, bytes));
         let expected = format!("bad.parquet: row 5, column salary: {what}");
         place.fails("sum --key keys/public.json bad.parquet --out out.parquet", &expected);
-        place.fails("sum --key keys/public.json --by dept rows.parquet bad.parquet --out out.parquet", &expected);
+        place.fails(
+            "sum --key keys/public.json --by dept --allow-repeated rows.parquet bad.parquet --out out.parquet",
+            &expected,
+        );
         place.fails("decrypt --key keys/private.json bad.parquet --out out.csv", &expected);
         place.fails("export --key keys/public.json --column salary bad.parquet --out out.json", &expected);
     }
@@ -340,7 +343,7 @@ fn sums_beyond_their_headroom() {
     );
     place.ok("sum --key keys/public.json --by dept rows.parquet --out totals.parquet");
     place.fails(
-        "sum --key keys/public.json --by dept totals.parquet rows.parquet --out out.parquet",
+        "sum --key keys/public.json --by dept --allow-repeated totals.parquet rows.parquet --out out.parquet",
         "rows.parquet: row 5, column salary: 4 additions exceed",
     );
 }
@@ -431,7 +434,8 @@ fn an_input_given_twice() {
     }
     place.run_with(&sum("- -"), b"PAR1").failed("standard input twice", "-: given twice");
     fs::copy(place.file("rows.parquet"), place.file("copy.parquet")).unwrap();
-    place.ok(&sum("rows.parquet copy.parquet"));
+    place.fails(&sum("rows.parquet copy.parquet"), "copy.parquet: has rows of table ");
+    place.ok(&sum("rows.parquet copy.parquet --allow-repeated"));
 }
 
 #[test]

@@ -3,15 +3,18 @@
 use std::ops::Range;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, BinaryArray, RecordBatch};
+use arrow_array::{Array, BinaryArray, RecordBatch, UInt64Array};
 use arrow_schema::DataType;
 use hearith_bfv::{Ciphertext, PublicKey};
 use sha2::{Digest, Sha256};
 
 use super::column::{Form, LatticeColumn};
-use crate::error::{Error, ErrorKind};
+use crate::ciphers;
+use crate::error::{CompanionFault, Error, ErrorKind};
 
-const MAGIC: &[u8; 4] = b"HBK1";
+const MAGIC: &[u8; 4] = b"HBK2";
+const MISSING: &str = "is missing: rows or chunks were left out";
+const MOVED: &str = "is of other rows: chunks or rows were moved, left out or repeated";
 const HEADER: usize = 4 + 16 + 8 + 32;
 
 /// The bytes of a chunk.
@@ -26,12 +29,6 @@ pub(super) fn write(column: &str, table: [u8; 16], row: u64, ciphertext: &Cipher
     bytes
 }
 
-/// The row at which a chunk says that it begins; [`read`] says whether it is right.
-fn first_row(bytes: &[u8]) -> Result<u64, ErrorKind> {
-    let row = bytes.get(20..28).and_then(|row| row.try_into().ok());
-    row.map(u64::from_le_bytes).ok_or(ErrorKind::Chunk("is cut short"))
-}
-
 /// The ciphertext of the chunk of a column that begins at `row`.
 fn read(bytes: &[u8], key: &PublicKey, column: &LatticeColumn, row: u64) -> Result<Ciphertext, ErrorKind> {
     let Form::Chunks { table } = column.form else { return Err(ErrorKind::Chunk("is in a table of totals")) };
@@ -44,9 +41,9 @@ fn read(bytes: &[u8], key: &PublicKey, column: &LatticeColumn, row: u64) -> Resu
         return Err(ErrorKind::Chunk("is of another table"));
     }
     if header[20..28] != row.to_le_bytes() {
-        return Err(ErrorKind::Chunk("is of other rows: chunks or rows were moved, left out or repeated"));
+        return Err(ErrorKind::Chunk(MOVED));
     }
-    if header[28..] != digest(&column.name, &header[4..28], ciphertext) {
+    if header[28..] != digest(&column.part.name, &header[4..28], ciphertext) {
         return Err(ErrorKind::Chunk("was altered"));
     }
     let ciphertext = Ciphertext::from_bytes(ciphertext, key).map_err(|error| error.kind().clone())?;
@@ -69,7 +66,7 @@ pub fn check_chunk(bytes: &[u8], key: &PublicKey, column: &LatticeColumn) -> Res
     Ok(read(bytes, key, column, 0).map(drop)?)
 }
 
-/// The chunks of a column as its rows come by.
+/// The chunks of a column as its rows come by: those of a chunk together, in any order among themselves.
 #[derive(Debug)]
 pub(super) struct Chunks {
     /// Where the first chunk must begin; unknown until it comes where a part of the table is read.
@@ -78,10 +75,15 @@ pub(super) struct Chunks {
     open: Option<Open>,
 }
 
+/// The chunk whose rows are coming by.
 #[derive(Debug)]
 struct Open {
-    ciphertext: Ciphertext,
-    rows: usize,
+    /// The number of its first row.
+    first: u64,
+    ciphertext: Option<Ciphertext>,
+    /// Which of its rows came.
+    seen: Vec<bool>,
+    count: usize,
 }
 
 impl Chunks {
@@ -90,7 +92,7 @@ impl Chunks {
         Chunks { first: Some(0), row: 0, open: None }
     }
 
-    /// Those of a part, which begins where its first chunk says.
+    /// Those of a part, which begins where its first row says.
     pub(super) fn of_part() -> Self {
         Chunks { first: None, row: 0, open: None }
     }
@@ -105,51 +107,105 @@ impl Chunks {
         self.first.unwrap_or(0)..self.row
     }
 
-    /// Passes over the rows of a batch. `row` hears of each; `whole` of a chunk once all its rows went by.
+    /// Passes over the rows of a batch. `each` hears of every row in the batch and its place in the chunk; `whole` of a
+    /// chunk once all its rows went by.
     pub(super) fn pass<T>(
         &mut self,
         (key, column, batch): (&PublicKey, &LatticeColumn, &RecordBatch),
         state: &mut T,
-        mut each: impl FnMut(&mut T, usize),
+        mut each: impl FnMut(&mut T, usize, usize),
         mut whole: impl FnMut(&mut T, &Ciphertext) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let cells = cells(column, batch)?;
-        for row in 0..batch.num_rows() {
+        let (cells, numbers) = (cells(column, batch)?, numbers(column, batch)?);
+        for (row, &number) in numbers.values().iter().enumerate() {
             let fault = |kind: ErrorKind| kind.at(row, &column.name);
-            let mut open = match (self.open.take(), cells.is_valid(row)) {
-                (None, true) => {
-                    let bytes = cells.value(row);
-                    if self.first.is_none() {
-                        self.row = first_row(bytes).map_err(fault)?;
-                        self.first = Some(self.row);
-                    }
-                    let ciphertext = read(bytes, key, column, self.row).map_err(fault)?;
-                    Open { ciphertext, rows: 0 }
-                }
-                (Some(open), false) => open,
-                (None, false) => return Err(fault(ErrorKind::Chunk("is missing: rows or chunks were left out"))),
-                (Some(_), true) => return Err(fault(ErrorKind::Chunk("begins before the last one ends"))),
+            let mut open = match self.open.take() {
+                Some(open) => open,
+                None => self.begin(number, key.set().degree()).map_err(fault)?,
             };
-            each(state, row);
-            self.row = self.row.checked_add(1).ok_or_else(|| fault(ErrorKind::TooManyRows))?;
-            open.rows += 1;
-            match open.rows == open.ciphertext.count() {
-                true => whole(state, &open.ciphertext).map_err(|error| error.in_column(&column.name))?,
-                false => self.open = Some(open),
+            each(state, row, open.take(number).map_err(fault)?);
+            if cells.is_valid(row) {
+                open.hold(cells.value(row), key, column).map_err(fault)?;
+            }
+            match open.is_whole().map_err(fault)? {
+                None => self.open = Some(open),
+                Some(ciphertext) => {
+                    let end = open.first.checked_add(open.count as u64);
+                    self.row = end.ok_or_else(|| fault(ErrorKind::TooManyRows))?;
+                    whole(state, ciphertext).map_err(|error| error.in_column(&column.name))?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Checks that the last chunk went by in full.
-    pub(super) fn end(&self, column: &LatticeColumn) -> Result<(), Error> {
-        match self.open {
-            None => Ok(()),
-            Some(_) => {
-                Err(ErrorKind::Chunk("has fewer rows than numbers: the table ends too early").in_column(&column.name))
-            }
+    /// The chunk that this row is of, which must be the next.
+    fn begin(&mut self, number: u64, rows: usize) -> Result<Open, ErrorKind> {
+        let first = number - number % rows as u64;
+        if self.first.is_none() {
+            (self.first, self.row) = (Some(first), first);
+        }
+        match first == self.row {
+            true => Ok(Open { first, ciphertext: None, seen: vec![false; rows], count: 0 }),
+            false => Err(ErrorKind::Chunk(MOVED)),
         }
     }
+
+    /// Checks that the last chunk went by in full.
+    pub(super) fn end(&self, column: &LatticeColumn) -> Result<(), Error> {
+        let what = match &self.open {
+            None => return Ok(()),
+            Some(open) if open.ciphertext.is_none() => MISSING,
+            Some(_) => "has fewer rows than numbers: the table ends too early",
+        };
+        Err(ErrorKind::Chunk(what).in_column(&column.name))
+    }
+}
+
+impl Open {
+    /// The place in the chunk of the row of this number.
+    fn take(&mut self, number: u64) -> Result<usize, ErrorKind> {
+        let place = number.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
+        let Some(place) = place.filter(|&place| place < self.seen.len()) else {
+            let fewer = "has fewer rows than numbers: rows were left out, or those of several chunks were mixed";
+            return Err(ErrorKind::Chunk(if self.ciphertext.is_none() { MISSING } else { fewer }));
+        };
+        if std::mem::replace(&mut self.seen[place], true) {
+            return Err(ErrorKind::Chunk("has one row twice"));
+        }
+        self.count += 1;
+        Ok(place)
+    }
+
+    /// Reads the chunk, which stands in one of its rows.
+    fn hold(&mut self, bytes: &[u8], key: &PublicKey, column: &LatticeColumn) -> Result<(), ErrorKind> {
+        let ciphertext = read(bytes, key, column, self.first)?;
+        match self.ciphertext.replace(ciphertext) {
+            None => Ok(()),
+            Some(_) => Err(ErrorKind::Chunk("begins before the last one ends")),
+        }
+    }
+
+    /// The ciphertext once every row of it came.
+    fn is_whole(&self) -> Result<Option<&Ciphertext>, ErrorKind> {
+        let Some(ciphertext) = &self.ciphertext else {
+            return if self.count == self.seen.len() { Err(ErrorKind::Chunk(MISSING)) } else { Ok(None) };
+        };
+        let rows = ciphertext.count();
+        if self.seen.iter().skip(rows).any(|&seen| seen) {
+            return Err(ErrorKind::Chunk("has fewer numbers than rows"));
+        }
+        Ok((self.count == rows).then_some(ciphertext))
+    }
+}
+
+/// The numbers of the rows in their table.
+fn numbers<'a>(column: &LatticeColumn, batch: &'a RecordBatch) -> Result<&'a UInt64Array, Error> {
+    let name = column.index.as_deref().unwrap_or_default();
+    ciphers::counts(name, batch)?.ok_or_else(|| {
+        let (name, fault) = (name.to_owned(), CompanionFault::Missing);
+        ErrorKind::RowNumbers { name, fault }.in_column(&column.name)
+    })
 }
 
 /// The cells of an encrypted column.

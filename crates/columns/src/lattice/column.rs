@@ -3,13 +3,14 @@
 use arrow_schema::{DataType, Field, Metadata, Schema};
 use hearith_bfv::{PublicKey, Set};
 
+use crate::contents::{hex, id};
 use crate::error::{CompanionFault, Error, ErrorKind};
 use crate::limits::MAX_DESCRIPTION_BYTES;
-use crate::metadata::{self, BFV, Encoding, Entries, MetadataError, Part, Property};
+use crate::metadata::{self, BFV, Encoding, Entries, FORMAT_VERSION, MetadataError, Part, Property, TABLE};
 
 const SET: &str = "hearith.set";
 const FORM: &str = "hearith.form";
-const TABLE: &str = "hearith.table";
+const INDEX: &str = "hearith.index";
 
 /// What the cells of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct LatticeColumn {
     pub max_additions: u64,
     /// What the cells are.
     pub form: Form,
+    /// The column that numbers the rows of a table of chunks, from 0.
+    pub index: Option<String>,
 }
 
 impl LatticeColumn {
@@ -54,7 +57,7 @@ impl LatticeColumn {
         let fault = |kind: hearith_bfv::ErrorKind| ErrorKind::from(kind).in_column(&at);
         key.set().check_bits(bits).map_err(|error| fault(error.kind().clone()))?;
         let (set, key) = (key.set(), key.id().to_string());
-        Ok(Self { name: at, key, set, bits, part, max_additions, form })
+        Ok(Self { name: at, key, set, bits, part, max_additions, form, index: None })
     }
 
     /// The description kept in a field's metadata; `None` for a field that is not encrypted by this scheme.
@@ -69,6 +72,7 @@ impl LatticeColumn {
         if entries.bytes() > MAX_DESCRIPTION_BYTES {
             return Err(MetadataError::TooLong { limit: MAX_DESCRIPTION_BYTES });
         }
+        let version = entries.version()?;
         if *field.data_type() != DataType::Binary {
             return Err(MetadataError::Type { found: field.data_type().to_string(), expected: 0 });
         }
@@ -87,18 +91,24 @@ impl LatticeColumn {
             "chunks" => Form::Chunks { table: id(entries.text(TABLE)?).ok_or_else(|| entries.invalid(TABLE))? },
             _ => return Err(entries.invalid(FORM)),
         };
+        let index = match form {
+            Form::Totals => None,
+            Form::Chunks { .. } if version == 1 => return Err(MetadataError::Unordered),
+            Form::Chunks { .. } => Some(entries.text(INDEX)?.to_owned()),
+        };
         let key = entries.text(metadata::KEY)?;
         if id(key).is_none() {
             return Err(entries.invalid(metadata::KEY));
         }
         let (name, key) = (field.name().clone(), key.to_owned());
-        Ok(Some(Self { name, key, set, bits, part, max_additions, form }))
+        Ok(Some(Self { name, key, set, bits, part, max_additions, form, index }))
     }
 
     /// The field: type, name and metadata.
     pub fn field(&self) -> Field {
         let list = |name: &str| serde_json::Value::from(vec![name]).to_string();
         let mut entries = vec![
+            (metadata::VERSION, FORMAT_VERSION.to_string()),
             (metadata::SCHEME, BFV.to_owned()),
             (metadata::KEY, self.key.clone()),
             (SET, self.set.to_string()),
@@ -112,6 +122,9 @@ impl LatticeColumn {
         ];
         if let Form::Chunks { table } = self.form {
             entries.push((TABLE, hex(&table)));
+        }
+        if let Some(index) = &self.index {
+            entries.push((INDEX, index.clone()));
         }
         let entries = entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Metadata>();
         Field::new(&self.name, DataType::Binary, true).with_metadata(entries)
@@ -171,6 +184,16 @@ pub fn lattice_columns(schema: &Schema) -> Result<Vec<LatticeColumn>, Error> {
         if let Some(fault) = fault {
             return Err(ErrorKind::Companion { companion: companion.clone(), fault }.in_column(&column.name));
         }
+        if let Some(index) = &column.index {
+            let fault = match schema.field_with_name(index) {
+                Err(_) => Some(CompanionFault::Missing),
+                Ok(field) if *field.data_type() != DataType::UInt64 => Some(CompanionFault::Type),
+                Ok(_) => None,
+            };
+            if let Some(fault) = fault {
+                return Err(ErrorKind::RowNumbers { name: index.clone(), fault }.in_column(&column.name));
+            }
+        }
         columns.push(column);
     }
     Ok(columns)
@@ -203,15 +226,4 @@ pub(super) fn check_scheme(schema: &Schema) -> Result<(), Error> {
         return Err(ErrorKind::Scheme { found, given: BFV }.in_column(field.name()));
     }
     Ok(())
-}
-
-fn hex(id: &[u8; 16]) -> String {
-    id.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// 32 lower-case hexadecimal digits.
-fn id(text: &str) -> Option<[u8; 16]> {
-    let number = u128::from_str_radix(text, 16).ok()?;
-    let id = number.to_be_bytes();
-    (hex(&id) == text).then_some(id)
 }

@@ -18,12 +18,24 @@ use crate::metadata;
 /// Digits of the type in which numbers come out.
 const DIGITS: u8 = 38;
 
+/// A column, and the chunk of it whose rows are coming by.
+#[derive(Debug)]
+struct Column {
+    column: LatticeColumn,
+    chunks: Chunks,
+    /// The places of these rows in the chunk, in the order in which they came.
+    places: Vec<usize>,
+}
+
+/// Places of rows, and the numbers that are read.
+type Reading<'a> = (&'a mut Vec<usize>, &'a mut Zeroizing<Vec<i128>>);
+
 /// Decrypts one table, from its first row to its last. Rows come out as the chunks that they are of end: a batch may give more rows than it
 /// has, or fewer.
 #[derive(Debug)]
 pub struct LatticeDecryptor<'a> {
     key: &'a PrivateKey,
-    columns: Vec<(LatticeColumn, Chunks)>,
+    columns: Vec<Column>,
     schema: SchemaRef,
     text: bool,
     /// Rows that came in, and that went out.
@@ -40,7 +52,7 @@ impl<'a> LatticeDecryptor<'a> {
     /// No encrypted column, one under another key or with a damaged description.
     pub fn new(key: &'a PrivateKey, schema: &Schema, text: bool) -> Result<Self, Error> {
         let columns = column::under(key.public(), schema)?;
-        let companion = |field: &Field| columns.iter().any(|column| column.part.additions == *field.name());
+        let companion = |field: &Field| columns.iter().any(|column| counts_for(column, field));
         let mut fields = Vec::new();
         for field in schema.fields().iter().filter(|field| !companion(field)) {
             let kind = |column: &LatticeColumn| match text {
@@ -52,7 +64,8 @@ impl<'a> LatticeDecryptor<'a> {
                 None => fields.push(metadata::kept(field)?),
             }
         }
-        let columns = columns.into_iter().map(|column| (column, Chunks::new())).collect();
+        let columns =
+            columns.into_iter().map(|column| Column { column, chunks: Chunks::new(), places: Vec::new() }).collect();
         Ok(Self { key, columns, schema: Arc::new(Schema::new(fields)), text, taken: 0, given: 0, waiting: Vec::new() })
     }
 
@@ -67,17 +80,19 @@ impl<'a> LatticeDecryptor<'a> {
     /// A chunk or total that is not the one expected or was altered; a total that exceeds what its additions and range admit.
     pub fn decrypt(&mut self, batch: &RecordBatch) -> Result<Option<RecordBatch>, Error> {
         let mut numbers = Vec::new();
-        for (column, chunks) in &mut self.columns {
+        for Column { column, chunks, places } in &mut self.columns {
             let mut decrypted = Zeroizing::new(Vec::new());
             match column.form {
                 Form::Totals => totals(self.key, column, batch, &mut decrypted)?,
                 Form::Chunks { .. } => {
-                    let whole = |out: &mut Zeroizing<Vec<i128>>, ciphertext: &Ciphertext| {
+                    let mut state = (places, &mut decrypted);
+                    let each = |state: &mut Reading<'_>, _, place| state.0.push(place);
+                    let whole = |(places, out): &mut Reading<'_>, ciphertext: &Ciphertext| {
                         let numbers = self.key.decrypt(ciphertext).map_err(|error| fault(column, &error))?;
-                        out.extend_from_slice(&numbers);
+                        out.extend(places.drain(..).map(|place| numbers[place]));
                         Ok(())
                     };
-                    chunks.pass((self.key.public(), column, batch), &mut decrypted, |_, _| {}, whole)?;
+                    chunks.pass((self.key.public(), column, batch), &mut state, each, whole)?;
                 }
             }
             numbers.push(decrypted);
@@ -110,20 +125,20 @@ impl<'a> LatticeDecryptor<'a> {
     /// # Errors
     /// [`ErrorKind::Chunk`].
     pub fn end(&self) -> Result<(), Error> {
-        self.columns.iter().try_for_each(|(column, chunks)| chunks.end(column))
+        self.columns.iter().try_for_each(|Column { column, chunks, .. }| chunks.end(column))
     }
 
     /// Rows with the numbers in their places.
     fn shown(&self, rows: &RecordBatch, numbers: &[Zeroizing<Vec<i128>>]) -> Result<RecordBatch, Error> {
         let mut arrays: Vec<ArrayRef> = Vec::new();
         for (field, array) in rows.schema_ref().fields().iter().zip(rows.columns()) {
-            if self.columns.iter().any(|(column, _)| column.part.additions == *field.name()) {
+            if self.columns.iter().any(|one| counts_for(&one.column, field)) {
                 continue;
             }
-            let place = self.columns.iter().position(|(column, _)| column.name == *field.name());
+            let place = self.columns.iter().position(|one| one.column.name == *field.name());
             arrays.push(match place {
                 None => array.clone(),
-                Some(place) => self.numbers(&self.columns[place].0, rows, &numbers[place])?,
+                Some(place) => self.numbers(&self.columns[place].column, rows, &numbers[place])?,
             });
         }
         batch_of(&self.schema, arrays)
@@ -150,6 +165,11 @@ impl<'a> LatticeDecryptor<'a> {
             false => Arc::new(Decimal128Array::from_iter(cells).with_precision_and_scale(DIGITS, scale as i8)?),
         })
     }
+}
+
+/// Whether a field counts the additions of a column or numbers its rows.
+fn counts_for(column: &LatticeColumn, field: &Field) -> bool {
+    column.part.additions == *field.name() || column.index.as_ref() == Some(field.name())
 }
 
 /// The numbers of a table of totals, 0 where there is none.

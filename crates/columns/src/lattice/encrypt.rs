@@ -10,10 +10,14 @@ use zeroize::Zeroizing;
 
 use super::chunk;
 use super::column::{self, Form, LatticeColumn};
+use crate::contents;
 use crate::encrypt::{self, EncryptOptions, batch_of};
 use crate::error::{Error, ErrorKind};
 use crate::metadata;
 use crate::numbers::{Rounding, Rules};
+
+/// The column that numbers the rows, unless the table has one of that name.
+const INDEX_NAME: &str = "hearith.row";
 
 /// The key to encrypt with.
 #[derive(Clone, Copy, Debug)]
@@ -69,11 +73,14 @@ impl<'a> LatticeEncryptor<'a> {
         if let Some(column) = column::lattice_columns(schema)?.first() {
             return Err(ErrorKind::AlreadyEncrypted.in_column(&column.name));
         }
-        let mut table = [0; 16];
-        getrandom::fill(&mut table).map_err(hearith_bfv::ErrorKind::from).map_err(ErrorKind::from)?;
+        let table = contents::new_id()?;
         let column = |part| LatticeColumn::new(key.public(), part, options.max_additions, Form::Chunks { table });
         let parts = encrypt::parts(schema, options)?;
-        let columns = parts.into_iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        let mut columns = parts.into_iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        let companions = columns.iter().map(|column| column.part.additions.as_str());
+        let taken = schema.fields().iter().map(|field| field.name().as_str()).chain(companions);
+        let index = metadata::free_name(INDEX_NAME, taken);
+        columns.iter_mut().for_each(|column| column.index = Some(index.clone()));
         let mut fields = Vec::new();
         for field in schema.fields() {
             match columns.iter().find(|column| column.name == *field.name()) {
@@ -81,6 +88,7 @@ impl<'a> LatticeEncryptor<'a> {
                 Some(column) => fields.extend([column.field(), column.companion_field()]),
             }
         }
+        fields.push(metadata::index_field(&index));
         let output = Schema::new(fields);
         metadata::check_names(&output)?;
         let (input, schema) = (Arc::new(schema.clone()), Arc::new(output));
@@ -117,7 +125,9 @@ impl<'a> LatticeEncryptor<'a> {
                 Some(column) => arrays.extend(self.encrypt_column(column, array)?),
             }
         }
+        let first = self.row;
         self.row += rows as u64;
+        arrays.push(Arc::new(UInt64Array::from_iter_values(first..self.row)));
         batch_of(&self.schema, arrays)
     }
 
@@ -138,7 +148,7 @@ impl<'a> LatticeEncryptor<'a> {
             values.extend(numbers.iter().map(|number| number.unwrap_or_default()));
             let fault = |error: hearith_bfv::Error| ErrorKind::from(error.kind().clone()).in_column(&column.name);
             let ciphertext = self.key.encrypt(&values, column.bits).map_err(fault)?;
-            cells.append_value(chunk::write(&column.name, self.table, self.row, &ciphertext));
+            cells.append_value(chunk::write(&column.part.name, self.table, self.row, &ciphertext));
             cells.append_nulls(numbers.len() - 1);
         }
         Ok([Arc::new(cells.finish()), additions])

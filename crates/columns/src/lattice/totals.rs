@@ -1,6 +1,6 @@
 //! Adding up columns that are encrypted whole, by groups and with weights, without the private key.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,14 +15,15 @@ use arrow_select::filter::filter;
 use hearith_bfv::{Ciphertext, NO_GROUP, PublicKey, Sums, Total};
 
 use super::chunk::{self, Chunks};
-use super::column::{self, Form, LatticeColumn};
+use super::column::{self, Form, LatticeColumn, lattice_columns};
 use crate::ciphers;
+use crate::contents::Contents;
 use crate::encrypt::{batch_of, find};
 use crate::error::{CompanionFault, Error, ErrorKind};
 use crate::groups::{Groups, as_plain, plain};
 use crate::limits::GROUP_BYTES;
-use crate::metadata::{self, counts_rows, rows_field};
-use crate::totals::{Released, Withheld};
+use crate::metadata::{self, counts_rows};
+use crate::totals::{Released, Withheld, described, totals_schema};
 
 /// Running totals, by groups, of columns that are encrypted whole.
 ///
@@ -35,8 +36,13 @@ pub struct LatticeTotals {
     groups: Groups,
     rows: Vec<u64>,
     schema: SchemaRef,
-    /// The rows that were added of each table.
-    tables: HashMap<[u8; 16], Vec<Range<u64>>>,
+    /// The tables that were added, and which of their rows.
+    contents: Contents,
+    /// What the metadata of the table at hand name.
+    here: Contents,
+    /// Whether that is all there is of it, and not a part.
+    whole: bool,
+    allow_repeated: bool,
 }
 
 /// One column: as the table at hand has it, and its sums.
@@ -65,47 +71,56 @@ impl LatticeTotals {
         }
         let types: Vec<DataType> = by.iter().map(|field| field.data_type().clone()).collect();
         let groups = Groups::new(&types)?;
-        let mut fields: Vec<Field> = by.iter().cloned().chain([rows_field()]).collect();
-        let mut columns = Vec::new();
+        let here = Contents::of(schema)?;
+        let (mut fields, mut columns) = (Vec::new(), Vec::new());
         for here in found {
-            let first = LatticeColumn { form: Form::Totals, ..here.clone() };
+            let first = LatticeColumn { form: Form::Totals, index: None, ..here.clone() };
             fields.extend([first.field(), first.companion_field()]);
             let sums = Sums::new(key, first.bits).map_err(|error| fault(&first, &error))?;
             let (groups, weights) = (Vec::new(), Vec::new());
             columns.push(Running { first, here, sums, additions: vec![], chunks: Chunks::new(), groups, weights });
         }
-        let schema = Arc::new(Schema::new(fields));
+        let schema = Arc::new(totals_schema(&by, fields));
         metadata::check_names(&schema)?;
         let (key, weight) = (key.clone(), weight.map(str::to_owned));
-        let mut totals = Self { key, by, weight, columns, groups, rows: vec![], schema, tables: HashMap::new() };
+        let (contents, whole, allow_repeated) = (Contents::default(), true, false);
+        let rows = Vec::new();
+        let mut totals = Self { key, by, weight, columns, groups, rows, schema, contents, here, whole, allow_repeated };
         // What is not grouped has one total, whether rows come or not.
         totals.grow()?;
         Ok(totals)
     }
 
-    /// The schema of the totals.
+    /// The schema of the totals of the tables that were added so far.
     pub fn schema(&self) -> SchemaRef {
-        self.schema.clone()
+        described(&self.schema, &self.contents)
+    }
+
+    /// Lets tables come whose rows were added already.
+    pub fn allow_repeated(&mut self) {
+        self.allow_repeated = true;
     }
 
     /// The names of the columns of a table that are read, beside those of a predicate.
     pub fn needed(&self, schema: &Schema) -> HashSet<String> {
         let counting = schema.fields().iter().filter(|field| counts_rows(field)).map(|field| field.name());
         let encrypted = self.columns.iter().flat_map(|column| [&column.first.name, &column.first.part.additions]);
+        let indices = lattice_columns(schema).unwrap_or_default().into_iter().filter_map(|column| column.index);
         let grouping = self.by.iter().map(Field::name);
-        grouping.chain(&self.weight).chain(counting).chain(encrypted).cloned().collect()
+        grouping.chain(&self.weight).chain(counting).chain(encrypted).cloned().chain(indices).collect()
     }
 
     /// Turns to the next table.
     ///
     /// # Errors
     /// [`ErrorKind::Differs`] when its encrypted columns or group columns are others or under another key;
-    /// [`ErrorKind::Chunk`] if it was added already.
+    /// [`ErrorKind::Repeated`] for a table that has rows of one that was added already, as far as their metadata name
+    /// them ([`Contents`]).
     pub fn begin(&mut self, schema: &Schema) -> Result<(), Error> {
-        self.turn_to(schema, Chunks::new)?;
-        match self.columns.iter().filter_map(Running::table).any(|table| self.tables.contains_key(&table)) {
-            true => Err(added_already()),
-            false => Ok(()),
+        self.turn_to(schema, true, Chunks::new)?;
+        match self.allow_repeated {
+            true => Ok(()),
+            false => self.contents.check_other(&self.here),
         }
     }
 
@@ -115,7 +130,7 @@ impl LatticeTotals {
     /// # Errors
     /// As [`LatticeTotals::begin`]; that a part was added already comes from [`LatticeTotals::end`].
     pub fn begin_part(&mut self, schema: &Schema) -> Result<(), Error> {
-        self.turn_to(schema, Chunks::of_part)
+        self.turn_to(schema, false, Chunks::of_part)
     }
 
     /// Turns to a part of a table of which it is known in which row it begins.
@@ -123,11 +138,12 @@ impl LatticeTotals {
     /// # Errors
     /// As [`LatticeTotals::begin_part`]; a part that begins elsewhere is refused when its rows come.
     pub fn begin_part_at(&mut self, schema: &Schema, row: u64) -> Result<(), Error> {
-        self.turn_to(schema, || Chunks::from_row(row))
+        self.turn_to(schema, false, || Chunks::from_row(row))
     }
 
-    fn turn_to(&mut self, schema: &Schema, chunks: impl Fn() -> Chunks) -> Result<(), Error> {
+    fn turn_to(&mut self, schema: &Schema, whole: bool, chunks: impl Fn() -> Chunks) -> Result<(), Error> {
         let found = column::under(&self.key, schema)?;
+        (self.here, self.whole) = (Contents::of(schema)?, whole);
         let absent = |name: &str, here: &str, before: &str| {
             ErrorKind::Differs { what: "the column", here: here.into(), before: before.into() }.in_column(name)
         };
@@ -151,6 +167,8 @@ impl LatticeTotals {
                 found.iter().find(|found| found.name == *name).ok_or_else(|| absent(name, "absent", "encrypted"))?;
             here.check_adds_to(&column.first)?;
             (column.here, column.chunks) = (here.clone(), chunks());
+            column.groups.clear();
+            column.weights.clear();
         }
         Ok(())
     }
@@ -177,7 +195,7 @@ impl LatticeTotals {
     /// Checks that the table, or the part, was whole and came once.
     ///
     /// # Errors
-    /// [`ErrorKind::Chunk`].
+    /// [`ErrorKind::Chunk`], [`ErrorKind::Repeated`].
     pub fn end(&mut self) -> Result<(), Error> {
         self.columns.iter().try_for_each(|column| column.chunks.end(&column.here))?;
         let here = self.columns.iter().filter_map(|column| Some((column.table()?, column.chunks.rows())));
@@ -185,13 +203,14 @@ impl LatticeTotals {
         if here.iter().any(|(_, rows)| *rows != here[0].1) {
             return Err(ErrorKind::Chunk("is of other rows than that of another column").into());
         }
-        let tables: HashMap<[u8; 16], Range<u64>> = here.into_iter().collect();
-        for (table, rows) in tables {
-            let added = self.tables.entry(table).or_default();
-            if added.iter().any(|before| before.start < rows.end && rows.start < before.end) {
-                return Err(added_already());
-            }
-            added.push(rows);
+        let mut added = Contents::default();
+        match self.whole || here.is_empty() {
+            true => added.merge(&self.here),
+            false => here.iter().for_each(|(table, rows)| added.merge(&Contents::rows(*table, rows.clone()))),
+        }
+        match self.allow_repeated {
+            true => self.contents.merge(&added),
+            false => self.contents.add(&added)?,
         }
         Ok(())
     }
@@ -227,7 +246,8 @@ impl LatticeTotals {
             }
             arrays.extend([Arc::new(cells.finish()), gather(&column.additions)]);
         }
-        Ok(Released { batch: batch_of(&self.schema, arrays)?, withheld })
+        let schema = described(&self.schema, &self.contents);
+        Ok(Released { batch: batch_of(&schema, arrays)?, withheld })
     }
 
     /// The group of each row, [`NO_GROUP`] where it is left out.
@@ -326,9 +346,11 @@ impl Running {
         let groups = self.count(batch, groups, weights)?;
         let Running { here, sums, chunks, groups: held, weights: held_weights, .. } = self;
         let mut state = (held, held_weights, sums);
-        let each = |state: &mut (&mut Vec<u32>, &mut Vec<i64>, &mut Sums), row: usize| {
-            state.0.push(groups[row]);
-            state.1.extend(weights.map(|weights| weights[row]));
+        let each = |state: &mut (&mut Vec<u32>, &mut Vec<i64>, &mut Sums), row: usize, place: usize| {
+            put(state.0, place, groups[row], NO_GROUP);
+            if let Some(weights) = weights {
+                put(state.1, place, weights[row], 0);
+            }
         };
         let whole = |state: &mut (&mut Vec<u32>, &mut Vec<i64>, &mut Sums), ciphertext: &Ciphertext| {
             let added = state.2.add(ciphertext, state.0, weights.map(|_| &state.1[..]));
@@ -363,8 +385,12 @@ impl Running {
     }
 }
 
-fn added_already() -> Error {
-    ErrorKind::Chunk("is of a table that was added already").into()
+/// Puts a value at its place, and `none` at those before it that have none yet.
+fn put<T: Copy>(values: &mut Vec<T>, place: usize, value: T, none: T) {
+    if values.len() <= place {
+        values.resize(place + 1, none);
+    }
+    values[place] = value;
 }
 
 /// The error of the scheme in this column.
@@ -388,10 +414,13 @@ fn group_field(schema: &Schema, columns: &[LatticeColumn], by: &[String], name: 
     if columns.iter().any(|column| column.name == *name) {
         return Err(ErrorKind::GroupEncrypted.in_column(name));
     }
-    if *name == *rows_field().name() || columns.iter().any(|column| column.part.additions == *name) {
+    if columns.iter().any(|column| column.part.additions == *name) {
         return Err(ErrorKind::ReservedName.in_column(name));
     }
     let field = find(schema, name)?;
+    if counts_rows(field) {
+        return Err(ErrorKind::ReservedName.in_column(name));
+    }
     Ok(Field::new(name, plain(metadata::bare(field).data_type()), true))
 }
 

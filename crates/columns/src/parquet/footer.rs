@@ -27,14 +27,25 @@ const IPC_PREFIX: (usize, [u8; 4]) = (8, [0xff; 4]);
 /// Reads what the file says of itself.
 pub(super) fn read(file: &File) -> Result<ArrowReaderMetadata, Error> {
     let footer = bytes(file)?;
-    let hints = check(&footer)?;
-    hints.into_iter().try_for_each(check_arrow_schema)?;
+    admit(&footer)?;
     let decode = || {
         let metadata = ParquetMetaDataReader::decode_metadata(&footer)?;
         ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())
     };
     let decoded = guarded(decode).ok_or(ErrorKind::NotParquet(ParquetFault::Panicked))?;
     decoded.map_err(|error| ErrorKind::NotParquet(error.into()).into())
+}
+
+/// Checks that a footer asks for no more than is taken.
+pub(super) fn admit(footer: &[u8]) -> Result<(), Error> {
+    check(footer)?.into_iter().try_for_each(check_arrow_schema)
+}
+
+/// The footer at the end of a file that was made in memory.
+pub(super) fn of_bytes(file: &[u8]) -> &[u8] {
+    let (rest, tail) = file.split_last_chunk::<{ TAIL as usize }>().unwrap_or((file, &[0; TAIL as usize]));
+    let size = tail.first_chunk().map_or(0, |size| u32::from_le_bytes(*size)) as usize;
+    &rest[rest.len().saturating_sub(size)..]
 }
 
 fn bytes(file: &File) -> Result<Vec<u8>, Error> {

@@ -47,8 +47,10 @@ struct Shared {
 }
 
 struct State {
-    /// In the order in which they lie in the file.
+    /// In the order in which they lie in the file, apart.
     chunks: Vec<Chunk>,
+    /// Bytes of the pages and dictionaries of all of them.
+    open: u64,
     /// Bytes of pages that lie wholly within the batch being decoded.
     whole: u64,
     /// Why a page was refused.
@@ -93,7 +95,7 @@ impl Pages {
         if !apart || chunks.last().is_some_and(|last| last.end > length) {
             return Err(broken("the list of its columns' places"));
         }
-        let state = Mutex::new(State { chunks, whole: 0, refused: None });
+        let state = Mutex::new(State { chunks, open: 0, whole: 0, refused: None });
         Ok(Self(Arc::new(Shared { file: file.try_clone()?, length, state })))
     }
 
@@ -111,7 +113,10 @@ impl Pages {
             .map_err(|error| self.refused().unwrap_or_else(|| ErrorKind::NotParquet(error.into())))?;
         let Some(Page::DictionaryPage { buf, .. }) = page else { return Ok(0) };
         let longest = longest(&buf);
-        if let Some(chunk) = self.state().chunks.iter_mut().find(|chunk| chunk.start == start) {
+        let mut state = self.state();
+        if let Some(place) = state.place(start) {
+            state.open -= state.chunks[place].page;
+            let chunk = &mut state.chunks[place];
             (chunk.longest, chunk.page, chunk.begun) = (longest, 0, false);
         }
         Ok(longest)
@@ -150,8 +155,7 @@ impl ChunkReader for Pages {
     type T = Cursor<Vec<u8>>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        let end =
-            self.state().chunks.iter().find(|chunk| chunk.start <= start && start < chunk.end).map(|chunk| chunk.end);
+        let end = self.state().at(start).map(|chunk| chunk.end);
         let end = end.ok_or_else(|| self.refuse(broken("a page's place")))?;
         let (header, bytes) = self.0.header(start, end).map_err(|kind| self.refuse(kind))?;
         let admitted = self.state().admit(start, &header);
@@ -165,12 +169,7 @@ impl ChunkReader for Pages {
         }
         let mut bytes = vec![0; length];
         self.0.file.read_exact_at(&mut bytes, start)?;
-        let found = self
-            .state()
-            .chunks
-            .iter()
-            .find(|chunk| chunk.start <= start && start < chunk.end)
-            .map(|chunk| (chunk.compression, chunk.declared));
+        let found = self.state().at(start).map(|chunk| (chunk.compression, chunk.declared));
         let (compression, declared) = found.ok_or_else(|| self.refuse(broken("a page's place")))?;
         match expands_beyond(&bytes, compression, declared) {
             Ok(false) => Ok(bytes.into()),
@@ -233,10 +232,22 @@ impl Header {
 }
 
 impl State {
+    /// The number of the column chunk that a byte of the file is in.
+    fn place(&self, byte: u64) -> Option<usize> {
+        let place = self.chunks.partition_point(|chunk| chunk.start <= byte).checked_sub(1)?;
+        (byte < self.chunks[place].end).then_some(place)
+    }
+
+    /// The column chunk that a byte of the file is in.
+    fn at(&self, byte: u64) -> Option<&Chunk> {
+        self.place(byte).map(|place| &self.chunks[place])
+    }
+
     /// Takes a page into account, or says why it is too much.
     fn admit(&mut self, start: u64, header: &Header) -> Result<(), ErrorKind> {
-        let chunk = self.chunks.iter_mut().find(|chunk| chunk.start <= start && start < chunk.end);
-        let chunk = chunk.ok_or_else(|| broken("a page's place"))?;
+        let place = self.place(start).ok_or_else(|| broken("a page's place"))?;
+        let chunk = &mut self.chunks[place];
+        let before = chunk.dictionary + chunk.page;
         let size = header.uncompressed.max(header.compressed);
         if size > MAX_PAGE_BYTES {
             return Err(too_large("bytes in a page", MAX_PAGE_BYTES));
@@ -272,8 +283,9 @@ impl State {
             // Of no other kind are values read.
             _ => {}
         }
-        let open: u64 = self.chunks.iter().map(|chunk| chunk.dictionary + chunk.page).sum();
-        if open > MAX_OPEN_PAGES_BYTES {
+        let chunk = &self.chunks[place];
+        self.open = self.open - before + chunk.dictionary + chunk.page;
+        if self.open > MAX_OPEN_PAGES_BYTES {
             return Err(too_large("bytes in the pages of a row", MAX_OPEN_PAGES_BYTES));
         }
         match self.whole > MAX_BATCH_BYTES as u64 {

@@ -208,8 +208,13 @@ fn columns_are_bounded() {
     assert_eq!(structural(&claims(2)), "its footer");
     assert_eq!(structural(&claims(-1)), "its footer");
     let many: Vec<Vec<u8>> = (0..=MAX_COLUMNS).map(|column| leaf(&format!("c{column}"), INT32, 0, REQUIRED)).collect();
-    let halves =
-        [vec![group("schema", 2), group("a", 4096)], many[..4096].to_vec(), vec![group("b", 1)], many[4096..].to_vec()];
+    let most = MAX_COLUMNS as i64;
+    let halves = [
+        vec![group("schema", 2), group("a", most)],
+        many[..MAX_COLUMNS].to_vec(),
+        vec![group("b", 1)],
+        many[MAX_COLUMNS..].to_vec(),
+    ];
     assert_eq!(too_large(&file(&halves.concat(), 0, &[], &[], &[])), ("columns", MAX_COLUMNS as u64));
     let two_roots = [group("schema", 1), leaf("x", INT32, 0, REQUIRED), leaf("y", INT32, 0, REQUIRED)];
     assert!(matches!(open(&file(&two_roots, 0, &[], &[], &[])).unwrap_err().kind(), ErrorKind::NotParquet(_)));

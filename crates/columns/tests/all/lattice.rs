@@ -114,7 +114,7 @@ fn columns_come_back_with_their_nulls() {
         let pieces: Vec<RecordBatch> =
             (0..ROWS).step_by(1111).map(|row| all.slice(row, 1111.min(ROWS - row))).collect();
         let back = decrypted(&pieces).unwrap();
-        assert_eq!((back.num_rows(), back.num_columns()), (ROWS, 3));
+        assert_eq!((back.num_rows(), back.num_columns()), (ROWS, 3), "neither companions nor row numbers");
         assert_eq!(back.column_by_name("dept").unwrap(), table(ROWS).column_by_name("dept").unwrap());
         let values = back.column_by_name("value").unwrap().as_primitive::<Decimal128Type>();
         assert!(values.iter().enumerate().all(|(row, found)| found == value(row).map(i128::from)));
@@ -223,7 +223,8 @@ fn row_groups_are_added_up_apart_and_once_each() {
     // A part that begins within a chunk is none.
     let mut cut = started();
     cut.begin_part(&whole[0].schema()).unwrap();
-    assert!(cut.update(&whole[1].slice(1, 50), None).unwrap_err().to_string().contains("is missing"));
+    cut.update(&whole[1].slice(1, 50), None).unwrap();
+    assert!(cut.end().unwrap_err().to_string().contains("is missing"));
     assert_eq!(part(0..0).len(), 0);
     // Nor is one that begins elsewhere than it should.
     let first = (whole[0].num_rows() * 2) as u64;
@@ -290,9 +291,9 @@ fn tables_that_were_changed_are_refused_by_sums_and_decryption() {
         ("moved, left out or repeated", vec![b.clone(), a.clone(), c.clone()]),
         ("moved, left out or repeated", vec![a.clone(), a.clone(), b.clone()]),
         ("moved, left out or repeated", vec![a.clone(), c.clone()]),
-        ("begins before", vec![a.slice(0, 4000), b.clone(), c.clone()]),
+        ("fewer rows than numbers", vec![a.slice(0, 4000), b.clone(), c.clone()]),
         ("is missing", vec![a.slice(1, 4095), b.clone(), c.clone()]),
-        ("is missing", vec![a.clone(), b.clone(), c.clone(), a.slice(1, 10)]),
+        ("moved, left out or repeated", vec![a.clone(), b.clone(), c.clone(), a.slice(1, 10)]),
         ("ends too early", vec![a.clone(), b.clone(), c.slice(0, 1000)]),
     ];
     for (what, batches) in bad {
@@ -325,4 +326,136 @@ fn headroom_ranges_and_noise_are_kept() {
     assert!(error.to_string().contains("but the key given is"), "{error}");
     let error = LatticeTotals::new(KEY.public(), &Schema::empty(), &[], None).unwrap_err();
     assert!(error.to_string().contains("no encrypted column"), "{error}");
+}
+
+/// Rows of a batch in another order.
+fn taken(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
+    let rows = arrow_array::UInt64Array::from_iter_values(rows.iter().map(|&row| row as u64));
+    arrow_select::take::take_record_batch(batch, &rows).unwrap()
+}
+
+/// A permutation of `0..rows`, by a generator that is the same in every run.
+fn shuffled(rows: usize, seed: u64) -> Vec<usize> {
+    let mut state = seed;
+    let mut order: Vec<usize> = (0..rows).collect();
+    for last in (1..rows).rev() {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        order.swap(last, (state >> 33) as usize % (last + 1));
+    }
+    order
+}
+
+#[test]
+fn rows_of_a_chunk_are_known_by_their_numbers_in_any_order() {
+    let whole = encrypted(ROWS, true);
+    for seed in 0..8 {
+        let mut orders: Vec<Vec<usize>> = whole.iter().map(|batch| shuffled(batch.num_rows(), seed)).collect();
+        // The order that hid: the chunk's own row stays the first.
+        let first = orders[0].iter().position(|&row| row == 0).unwrap();
+        orders[0].swap(0, first);
+        let batches: Vec<RecordBatch> = whole.iter().zip(&orders).map(|(batch, order)| taken(batch, order)).collect();
+        assert_eq!(by_dept(&totals(&[&batches], &["dept"], None, None, 0).unwrap()), expected(|_| true, |_| 1));
+        let numbers = decrypted(&batches).unwrap();
+        let values = numbers.column_by_name("value").unwrap().as_primitive::<Decimal128Type>();
+        let places =
+            orders.iter().zip((0..).step_by(4096)).flat_map(|(order, at)| order.iter().map(move |row| at + row));
+        assert!(places.zip(values).all(|(row, found)| found == value(row).map(i128::from)), "{seed}");
+    }
+    let small = encrypted(3000, true);
+    let mixed = [taken(&small[0], &shuffled(3000, 9))];
+    let weighted = by_dept(&totals(&[&mixed], &["dept"], Some("weight"), None, 0).unwrap());
+    assert_eq!(weighted, expected(|row| row < 3000, weight));
+}
+
+#[test]
+fn row_numbers_that_are_wrong_are_rejected() {
+    let whole = encrypted(ROWS, true);
+    let at = whole[0].schema().index_of("hearith.row").unwrap();
+    let numbered = |batch: usize, change: &dyn Fn(u64) -> Option<u64>| {
+        let batch = &whole[batch];
+        let numbers = batch.column(at).as_primitive::<UInt64Type>().values().iter().map(|&row| change(row));
+        let mut columns = batch.columns().to_vec();
+        columns[at] = Arc::new(arrow_array::UInt64Array::from_iter(numbers));
+        let mut fields: Vec<arrow_schema::Field> =
+            batch.schema().fields().iter().map(|field| arrow_schema::Field::clone(field)).collect();
+        fields[at] = fields[at].clone().with_nullable(true);
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
+    };
+    let without = |batch: &RecordBatch| {
+        let kept: Vec<usize> = (0..batch.num_columns()).filter(|&column| column != at).collect();
+        batch.project(&kept).unwrap()
+    };
+    let [a, b, c] = [0, 1, 2].map(|i| whole[i].clone());
+    let mixed = concat_batches(&a.schema(), [&a, &b]).unwrap();
+    let bad: Vec<(&str, Vec<RecordBatch>)> = vec![
+        ("has one row twice", vec![numbered(0, &|row| Some(row.min(4000))), b.clone(), c.clone()]),
+        ("has one row twice", vec![numbered(0, &|_| Some(0)), b.clone(), c.clone()]),
+        ("fewer numbers than rows", vec![a.clone(), b.clone(), numbered(2, &|row| Some(row + 1))]),
+        ("moved, left out or repeated", vec![numbered(0, &|row| Some(row + 4096)), b.clone(), c.clone()]),
+        ("several chunks were mixed", vec![numbered(0, &|row| Some(row * 2)), b.clone(), c.clone()]),
+        ("moved, left out or repeated", vec![numbered(0, &|_| Some(u64::MAX)), b.clone(), c.clone()]),
+        ("must not be null", vec![numbered(0, &|row| (row != 7).then_some(row)), b.clone(), c.clone()]),
+        ("which says which row is which, is missing", whole.iter().map(without).collect()),
+        ("were mixed", vec![taken(&mixed, &(0..8192).map(|i| i / 2 + i % 2 * 4096).collect::<Vec<_>>()), c.clone()]),
+    ];
+    for (what, batches) in bad {
+        let sum = totals(&[&batches], &["dept"], None, None, 0).unwrap_err().to_string();
+        assert!(sum.contains(what), "{what}: {sum}");
+        let back = decrypted(&batches).unwrap_err().to_string();
+        assert!(back.contains(what), "{what}: {back}");
+    }
+}
+
+/// The batches with the columns renamed that `name` renames.
+fn renamed(batches: &[RecordBatch], name: impl Fn(&str) -> String) -> Vec<RecordBatch> {
+    let rename = |batch: &RecordBatch| {
+        let fields = batch
+            .schema()
+            .fields()
+            .iter()
+            .map(|field| field.as_ref().clone().with_name(name(field.name())))
+            .collect::<Vec<_>>();
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), batch.columns().to_vec()).unwrap()
+    };
+    batches.iter().map(rename).collect()
+}
+
+#[test]
+fn projected_renamed_and_concatenated_tables_stay_readable() {
+    let whole = encrypted(ROWS, true);
+    let keep = ["dept", "value", "value.additions", "hearith.row"];
+    let project = |batch: &RecordBatch| {
+        let kept: Vec<usize> = keep.iter().rev().map(|name| batch.schema().index_of(name).unwrap()).collect();
+        batch.project(&kept).unwrap()
+    };
+    let projected: Vec<RecordBatch> = whole.iter().map(project).collect();
+    let other = renamed(&projected, |name| if name == "value" { "pay".to_owned() } else { name.to_owned() });
+    let joined = [concat_batches(&other[0].schema(), &other).unwrap()];
+    for batches in [&projected[..], &other[..], &joined[..]] {
+        assert_eq!(by_dept(&totals(&[batches], &["dept"], None, None, 0).unwrap()), expected(|_| true, |_| 1));
+    }
+}
+
+#[test]
+fn copies_are_rejected_unless_allowed_in_tables_and_in_totals() {
+    let parts = [encrypted(ROWS, true), encrypted(100, true)];
+    let sum = |tables: &[&[RecordBatch]]| totals(tables, &["dept"], None, None, 0);
+    let one = vec![sum(&[&parts[0]]).unwrap()];
+    let both = vec![sum(&[&parts[0], &parts[1]]).unwrap()];
+    for tables in [[&one, &one], [&one, &parts[0]], [&parts[0], &one], [&both, &parts[1]], [&one, &both]] {
+        let error = sum(&[tables[0], tables[1]]).unwrap_err();
+        assert!(error.to_string().contains("which was added already"), "{error}");
+    }
+    sum(&[&one, &parts[1]]).unwrap();
+    let mut twice = LatticeTotals::new(KEY.public(), &one[0].schema(), &["dept".to_owned()], None).unwrap();
+    twice.allow_repeated();
+    for batches in [&one, &parts[0]] {
+        twice.begin(&batches[0].schema()).unwrap();
+        batches.iter().for_each(|batch| twice.update(batch, None).unwrap());
+        twice.end().unwrap();
+    }
+    let twice = by_dept(&twice.release(0).unwrap().batch);
+    assert!(
+        expected(|_| true, |_| 1).iter().all(|(name, (rows, sum))| twice[name] == (2 * rows, sum.map(|sum| 2 * sum)))
+    );
 }

@@ -6,3 +6,4 @@ mod damage;
 mod kernel;
 mod lattice;
 mod metadata;
+mod written;

@@ -39,6 +39,7 @@ fn the_field_is_as_documented() {
     assert!(field.is_nullable());
     let expected = [
         ("hearith.scheme", "paillier"),
+        ("hearith.version", "2"),
         ("hearith.key", KEY),
         ("hearith.bits", "514"),
         ("hearith.encoding", "slots"),

@@ -26,11 +26,15 @@ class LatticeTotals:
         by: str | Sequence[str] = (),
         weight: str | None = None,
         condition: str | None = None,
+        *,
+        allow_repeated: bool = False,
     ) -> None:
         """Starts with nothing added."""
         names = [by] if isinstance(by, str) else list(by)
         self._slots = public.slots
         self._totals = _native.BfvColumnTotals(public, extended_schema(schema), names, weight, condition)
+        if allow_repeated:
+            self._totals.allow_repeated()
 
     def update(self, table: Any, *, where: Any = None, progress: bool = False) -> None:
         """Adds the rows of a whole table, or those for which `where` says true."""
@@ -81,6 +85,7 @@ def sum_columns(
     weight: str | None = None,
     where: Any = None,
     min_rows: int = 0,
+    allow_repeated: bool = False,
     progress: bool = False,
 ) -> pa.Table:
     """`hearith.bfv.PublicKey.sum_columns`."""
@@ -89,7 +94,7 @@ def sum_columns(
     for place, part in enumerate(tables(table)):
         if place and mask is not None:
             raise ShapeError("a mask goes with a single table: give conditions as text", kind="lengths")
-        totals = totals or LatticeTotals(key, part.schema, by, weight, condition)
+        totals = totals or LatticeTotals(key, part.schema, by, weight, condition, allow_repeated=allow_repeated)
         totals.update(part, where=mask, progress=progress)
     if totals is None:
         raise TableError("no table to add up", kind="no_table")

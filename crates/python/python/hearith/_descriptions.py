@@ -16,8 +16,9 @@ COLUMNS = PREFIX + "columns"
 #: The entry with the names of the columns that count its additions, and what these end in.
 ADDITIONS = PREFIX + "additions"
 COUNTING = ".additions"
-#: The entry with the id of the table of a column that is encrypted whole.
+#: The entry of an encrypted column with the id of its table, and that of the rows of totals with those of all tables in them.
 TABLE = PREFIX + "table"
+TABLES = PREFIX + "tables"
 #: What it says of a column that is encrypted whole.
 WHOLE = "bfv"
 #: The entry that says what a column is that is not encrypted.

@@ -58,6 +58,7 @@ class PublicOperations(ComputingKey, EncryptionKey):
         by: str | Sequence[str] = (),
         min_rows: int = 0,
         rerandomise: bool = False,
+        allow_repeated: bool = False,
         progress: bool = False,
     ) -> pa.Table:
         """The totals of a table's encrypted columns by groups, still encrypted: one row a group, in ascending order.
@@ -65,10 +66,25 @@ class PublicOperations(ComputingKey, EncryptionKey):
         `table` is a table as `encrypt_columns` takes, or an iterable of tables or record batches. Groups of fewer rows than `min_rows` are
         left out, and a total of fewer values is null. The total of a single value is that value's own ciphertext; with
         `rerandomise` nobody can link totals to the table without the private key.
+
+        Tables and totals name the tables that they contain. A second table with rows of one before is an error unless
+        `allow_repeated` is true. Tables that other libraries have passed on may have lost their names; record batches count as
+        pieces of a table.
+
+        Raises:
+            TableError: two tables have rows in common, or do not go together.
         """
         from hearith.columns import sum_columns
 
-        return sum_columns(self, table, by=by, min_rows=min_rows, rerandomise=rerandomise, progress=progress)
+        return sum_columns(
+            self,
+            table,
+            by=by,
+            min_rows=min_rows,
+            rerandomise=rerandomise,
+            allow_repeated=allow_repeated,
+            progress=progress,
+        )
 
     def mean_columns(
         self,

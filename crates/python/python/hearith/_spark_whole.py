@@ -6,7 +6,7 @@ row groups of Parquet files, which end where chunks of rows end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -63,27 +63,27 @@ def sum_files(
 
 
 def pieces(spark: SparkSession, path: str, public: bfv.PublicKey) -> tuple[DataFrame, pa.Schema]:
-    """The row groups of the files, some a partition, and the files' schema."""
+    """The row groups of the files, some a partition, and the files' schema, whose metadata name the tables."""
     system, root = open_path(path)
     rows: list[tuple[int, str, int, int]] = []
-    tables: set[str] = set()
     schema: pa.Schema | None = None
+    known: _native.BfvColumnTotals | None = None
     for name in _files(system, root):
         with pq.ParquetFile(name, filesystem=system) as file:
             here, first = file.schema_arrow, 0
-            _check_once(here, name, tables)
             schema = schema or here
+            # Whatever is wrong with key, descriptions and copies is found here, in the driver.
+            known = known or _native.BfvColumnTotals(public.native, schema)
+            _count_in(known, here, name)
             for group in range(file.num_row_groups):
                 rows.append((len(rows), name, group, first))
                 first += file.metadata.row_group(group).num_rows
-        # Whatever is wrong with key and descriptions is found here, in the driver.
-        _native.BfvColumnTotals(public.native, schema).begin(here)
-    if schema is None:
+    if schema is None or known is None:
         raise TableError(f"{path}: there are no Parquet files", kind="no_table")
     frame = spark.createDataFrame(rows, "place int, file string, piece int, first bigint")
     parts = max(1, min(len(rows), _parallelism(spark)))
     spread = frame.repartitionByRange(parts, "place") if rows else frame
-    return spread.withColumn("path", F.lit(path)), schema
+    return spread.withColumn("path", F.lit(path)), schema.with_metadata(_tables(known.finish().schema))
 
 
 def added(
@@ -97,7 +97,8 @@ def added(
 ) -> DataFrame:
     """The totals of row groups."""
     nothing = _native.BfvColumnTotals(public.native, schema, groups, weight, where).finish()
-    returned = _returned(nothing.schema)
+    totals = _naming(nothing.schema, schema.metadata or {})
+    returned = _returned(totals)
     shared = broadcast(found, public)
     partial = mapped(found, _reading(shared, schema, groups, weight, where), returned)
     if groups:
@@ -106,7 +107,7 @@ def added(
         # A sum over everything has one row, even if there is nothing.
         zero = found.sparkSession.createDataFrame([tuple(row.values()) for row in nothing.to_pylist()], returned)
         spread = partial.union(zero).repartition(1)
-    return mapped(spread, _adding(shared, nothing.schema, groups, least), returned)
+    return mapped(spread, _adding(shared, totals, groups, least), returned)
 
 
 def _reading(key: Any, schema: pa.Schema, groups: list[str], weight: str | None, where: str | None) -> Task:
@@ -179,13 +180,34 @@ def _files(system: filesystems.FileSystem, root: str) -> list[str]:
     return sorted(one.path for one in listed if one.is_file and one.path.endswith(".parquet"))
 
 
-def _check_once(schema: pa.Schema, name: str, tables: set[str]) -> None:
-    """Raises `TableError` if a table was there before."""
-    entries = (_descriptions.entries(field) for field in schema)
-    here = {one[_descriptions.TABLE] for one in entries if _descriptions.TABLE in one}
-    if here & tables:
-        raise TableError(f"{name}: is of a table that is there already", kind="chunk")
-    tables |= here
+def _count_in(known: _native.BfvColumnTotals, schema: pa.Schema, name: str) -> None:
+    """Counts a file's table in.
+
+    Raises:
+        TableError: it has rows of a table that was there before.
+    """
+    try:
+        known.begin(schema)
+        known.end()
+    except TableError as error:
+        if error.kind != "repeated":
+            raise
+        raise TableError(f"{name}: {error}", kind=error.kind) from error
+
+
+def _tables(totals: pa.Schema) -> dict[bytes, bytes]:
+    """The entry of some totals that names the tables in them."""
+    (rows,) = (field for field in totals if _descriptions.counts_rows(field))
+    return {name: text for name, text in rows.metadata.items() if name == _descriptions.TABLES.encode()}
+
+
+def _naming(totals: pa.Schema, tables: Mapping[bytes, bytes]) -> pa.Schema:
+    """The schema of totals that names the tables in them."""
+    named = [
+        field.with_metadata({**field.metadata, **tables}) if _descriptions.counts_rows(field) else field
+        for field in totals
+    ]
+    return pa.schema(named)
 
 
 def _parallelism(spark: SparkSession) -> int:

@@ -213,6 +213,7 @@ class PublicKey(_EncryptionKey):
         weight: str | None = None,
         where: Any = None,
         min_rows: int = 0,
+        allow_repeated: bool = False,
         progress: bool = False,
     ) -> pa.Table:
         """The totals of a table's encrypted columns by groups, still encrypted: one row a group, in ascending order.
@@ -224,6 +225,7 @@ class PublicKey(_EncryptionKey):
             where: what rows count: conditions on plain columns such as `year > 2020`, as the command line takes them, or truth values,
                 one a row of a single table.
             min_rows: groups of fewer rows are left out, and a total of fewer values is null.
+            allow_repeated: adds tables and totals up even if they have rows in common.
             progress: shows a progress bar.
 
         Whoever decrypts the totals sees the numbers alone.
@@ -231,11 +233,20 @@ class PublicKey(_EncryptionKey):
         Raises:
             KeyMismatchError: the table is under another key, or encrypted by another scheme.
             RangeError: a total has more additions than there is headroom for.
-            TableError: chunks of rows are missing, altered, repeated or moved.
+            TableError: chunks of rows are missing, altered, repeated or moved, or two tables have rows in common.
         """
         from hearith._bfv_tables import sum_columns
 
-        return sum_columns(self.native, table, by=by, weight=weight, where=where, min_rows=min_rows, progress=progress)
+        return sum_columns(
+            self.native,
+            table,
+            by=by,
+            weight=weight,
+            where=where,
+            min_rows=min_rows,
+            allow_repeated=allow_repeated,
+            progress=progress,
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PublicKey) and bool(self.native == other.native)

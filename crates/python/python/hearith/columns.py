@@ -80,8 +80,16 @@ class Totals:
         names = [by] if isinstance(by, str) else list(by)
         self._totals = _native.Totals(public.native, extended_schema(schema), names)
 
+    def begin(self, schema: pa.Schema, *, allow_repeated: bool = False) -> None:
+        """Turns to the next table, whose rows `update` then adds in as many pieces as there are.
+
+        Raises:
+            TableError: the table has rows of one that was begun or added before, and `allow_repeated` is false.
+        """
+        self._totals.begin(extended_schema(schema), allow_repeated=allow_repeated)
+
     def update(self, table: Any, *, progress: bool = False) -> None:
-        """Adds the rows of a table or record batch."""
+        """Adds the rows of a table or record batch, whether or not they are of a table that is there already."""
         for start, batch in _batches(as_table(table), progress, "adding"):
             with rows_from(start):
                 self._totals.update(batch)
@@ -153,12 +161,15 @@ def sum_columns(
     by: str | Sequence[str] = (),
     min_rows: int = 0,
     rerandomise: bool = False,
+    allow_repeated: bool = False,
     progress: bool = False,
 ) -> pa.Table:
     """`PublicKey.sum_columns`."""
     totals: Totals | None = None
-    for part in tables(table):
+    for part, is_piece in _tables_or_pieces(table):
         totals = totals or Totals(key, part.schema, by)
+        if not is_piece:
+            totals.begin(part.schema, allow_repeated=allow_repeated)
         totals.update(part, progress=progress)
     if totals is None:
         raise TableError("no table to add up", kind="no_table")
@@ -251,6 +262,13 @@ def tables(given: Any) -> Iterator[pa.Table]:
         yield as_table(given)
     else:
         yield from map(as_table, given)
+
+
+def _tables_or_pieces(given: Any) -> Iterator[tuple[pa.Table, bool]]:
+    """A single table, or each of several, and whether it is a record batch: a piece of a table, of which there may be others."""
+    single = isinstance(given, pa.Table | pa.RecordBatch) or not isinstance(given, Iterable)
+    for one in [given] if single or hasattr(given, "__arrow_c_stream__") else given:
+        yield as_table(one), isinstance(one, pa.RecordBatch)
 
 
 def column_names(columns: str | Sequence[str]) -> list[str]:
