@@ -326,7 +326,7 @@ list_missing() {
     done
 }
 
-# A function, so that the whole file is read before anything runs: it may be edited in the meantime.
+# A function, and a block around its call, so that bash reads the whole file before anything runs: it may be edited meanwhile.
 main() {
     local only=() wanted=() left_out=() required part reason
     while [ $# -gt 0 ]; do
@@ -374,5 +374,7 @@ main() {
     say "done: $OUT"
 }
 
-main "$@"
-exit
+{
+    main "$@"
+    exit
+}

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -355,3 +356,17 @@ def test_the_report_holds_what_was_built_and_what_was_not(release, tmp_path):
     assert "| linux-aarch64 | " in page
     assert page.count("| deb-amd64 |") == 1
     assert "| one | path | rustc 1 |" in page
+
+
+def test_a_script_that_is_edited_while_it_runs_ends_as_it_began(tmp_path):
+    text = (ROOT / "scripts/release.sh").read_text()
+    # What follows the end of the functions, with a step in their place during which the file grows.
+    tail = text[text.rindex("\n}\n", 0, text.rindex("main")) + 3 :]
+    script = tmp_path / "script.sh"
+    script.write_text(f"main() {{ sleep 1; }}\n{tail}")
+    process = subprocess.Popen(["bash", script], stderr=subprocess.PIPE, text=True)
+    time.sleep(0.3)
+    with script.open("r+") as file:
+        file.write("# A longer first line than before: all that follows moves.\n" + "then\n" * 100)
+    assert process.communicate()[1] == ""
+    assert process.returncode == 0
