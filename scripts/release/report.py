@@ -85,7 +85,7 @@ def main():
     commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
     text = f"""# Files of a release
 
-Written by `scripts/release/report.py` after `make release`, commit {commit.stdout.strip()}.
+Written by `scripts/release/report.py` after `scripts/release.sh`, commit {commit.stdout.strip()}.
 [docs/releases.md](../../docs/releases.md) describes the files and the checks.
 
 ## Files
