@@ -4,6 +4,7 @@
 #
 #   scripts/release.sh                    every part that this machine can build; the others are named, with the reason
 #   scripts/release.sh --list             the names of the parts
+#   scripts/release.sh --missing          the parts that this machine cannot build, each with the reason
 #   scripts/release.sh --only NAME...     these parts alone; one that cannot be built fails
 #
 # HEARITH_RELEASE_REQUIRE  parts, or `all`, that must not be left out
@@ -269,6 +270,7 @@ build_sbom() {
 
 build_provenance() {
     PATH=$ROOT/.venv/bin:$PATH python3 scripts/release/provenance.py "$OUT" --toolchains "$WORK"/*.toolchain
+    tested provenance "scripts/release/verify.py: it names every file with its digest"
 }
 
 build_checksums() {
@@ -284,7 +286,9 @@ build_signature() {
     minisign -S -s "$HEARITH_MINISIGN_KEY" -m "$OUT/SHA256SUMS" -x "$OUT/SHA256SUMS.minisig" \
         -c "signature of Hearith $VERSION" -t "Hearith $VERSION, commit $(git rev-parse HEAD)" >/dev/null
     if [ -n "${HEARITH_MINISIGN_PUBLIC:-}" ]; then
-        scripts/release/verify.py "$OUT" --key "$HEARITH_MINISIGN_PUBLIC"
+        tested signature "$(scripts/release/verify.py "$OUT" --key "$HEARITH_MINISIGN_PUBLIC")"
+    else
+        tested signature "NOT VERIFIED: HEARITH_MINISIGN_PUBLIC names no key"
     fi
 }
 
@@ -313,12 +317,22 @@ name_left_out() {
     [ $# -eq 0 ] || printf 'release: LEFT OUT %s\n' "$@" >&2
 }
 
-# A function, so that the whole file is read before anything runs: it may be edited in the meantime.
+# list_missing: a part and why it cannot be built here, a tab between them, one a line.
+list_missing() {
+    local part reason
+    for part in "${PARTS[@]}"; do
+        reason=$(missing "$part")
+        [ -z "$reason" ] || printf '%s\t%s\n' "$part" "$reason"
+    done
+}
+
+# A function, and a block around its call, so that bash reads the whole file before anything runs: it may be edited meanwhile.
 main() {
     local only=() wanted=() left_out=() required part reason
     while [ $# -gt 0 ]; do
         case $1 in
         --list) printf '%s\n' "${PARTS[@]}" && exit 0 ;;
+        --missing) list_missing && exit 0 ;;
         --only)
             shift
             while [ $# -gt 0 ] && [[ $1 != --* ]]; do
@@ -328,7 +342,7 @@ main() {
             done
             [ ${#only[@]} -gt 0 ] || { echo "release: --only needs the name of a part" >&2 && exit 2; }
             ;;
-        *) echo "release: unknown argument $1 (--list, --only NAME...)" >&2 && exit 2 ;;
+        *) echo "release: unknown argument $1 (--list, --missing, --only NAME...)" >&2 && exit 2 ;;
         esac
     done
 
@@ -357,11 +371,10 @@ main() {
         build "$part"
     done
     name_left_out "${left_out[@]}"
-    if [ ${#only[@]} -eq 0 ]; then
-        printf '%s\n' "${left_out[@]}" >"$WORK/left-out.tsv"
-    fi
     say "done: $OUT"
 }
 
-main "$@"
-exit
+{
+    main "$@"
+    exit
+}

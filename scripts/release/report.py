@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import by_crate
 from provenance import NOT_SUBJECTS, sha256
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,6 +50,31 @@ def second(name, twice):
     return "not built twice"
 
 
+def contents(count=25):
+    """What the program for this machine consists of: its largest crates, and the rest of the file."""
+    program = WORK / f"{os.uname().machine}-unknown-linux-gnu/program/hearith"
+    if not program.with_name("hearith.debug").is_file():
+        return []
+    total = by_crate.sizes(program.with_name("hearith.debug"))
+    lines = [[name, f"{size / 1e6:.2f}"] for name, size in total.most_common(count)]
+    others = sum(total.values()) - sum(size for _, size in total.most_common(count))
+    rest = program.stat().st_size - sum(total.values())
+    return [
+        *lines,
+        [f"{len(total) - count} other crates", f"{others / 1e6:.2f}"],
+        ["constants without names, unwinding tables, relocations", f"{rest / 1e6:.2f}"],
+    ]
+
+
+def absent(tested):
+    """The parts that were not built, each with the reason."""
+    release = [ROOT / "scripts/release.sh"]
+    parts = subprocess.run([*release, "--list"], check=True, capture_output=True, text=True).stdout.split()
+    missing = subprocess.run([*release, "--missing"], check=True, capture_output=True, text=True).stdout
+    reasons = dict(line.split("\t") for line in missing.splitlines())
+    return [[part, reasons.get(part, "not built in this run")] for part in parts if part not in tested]
+
+
 def main():
     """Writes the page."""
     note = WORK / "twice.txt"
@@ -56,11 +82,10 @@ def main():
     files = sorted(path for path in OUT.iterdir() if path.is_file() and path.name not in NOT_SUBJECTS)
     tested = dict(rows(WORK / "tested.tsv"))
     toolchains = [row for path in sorted(WORK.glob("*.toolchain")) for row in rows(path)]
-    left = [line[0].partition(": ") for line in rows(WORK / "left-out.tsv")]
     commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
     text = f"""# Files of a release
 
-Written by `scripts/release/report.py` after `make release`, commit {commit.stdout.strip()}.
+Written by `scripts/release/report.py` after `scripts/release.sh`, commit {commit.stdout.strip()}.
 [docs/releases.md](../../docs/releases.md) describes the files and the checks.
 
 ## Files
@@ -73,6 +98,12 @@ Written by `scripts/release/report.py` after `make release`, commit {commit.stdo
 
 {table(["target", "stripped, MB", "debug, MB"], list(programs()))}
 
+## What the program consists of
+
+The program for this machine, by `scripts/release/by_crate.py`.
+
+{table(["crate", "MB"], contents())}
+
 ## Compilers
 
 {table(["target", "standard library", "compiler"], toolchains)}
@@ -83,7 +114,7 @@ Written by `scripts/release/report.py` after `make release`, commit {commit.stdo
 
 ## Left out
 
-{table(["part", "reason"], [[part, reason] for part, _, reason in left])}
+{table(["part", "reason"], absent(tested))}
 """
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "bench/results/release.md"
     path.write_text(text, encoding="utf-8")
