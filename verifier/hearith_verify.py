@@ -16,7 +16,7 @@ import json
 import multiprocessing
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import factorial, gcd, isqrt
@@ -246,6 +246,42 @@ def transcript(proof: str, *parts: bytes) -> int:
     return int.from_bytes(sha256(*(len(part).to_bytes(8, "big") + part for part in everything)), "big")
 
 
+def hashed(key: Key, proof: str, index: int) -> int:
+    """A number modulo n that a hash of n gives."""
+    blocks, block = b"", 0
+    while len(blocks) < key.width + 16:
+        counters = index.to_bytes(4, "big") + block.to_bytes(4, "big")
+        blocks += transcript(proof, key.narrow(key.n), counters).to_bytes(32, "big")
+        block += 1
+    return int.from_bytes(blocks[: key.width + 16], "big") % key.n
+
+
+def check_dealing(key: Key, base: int, trustees: list[int], needed: int) -> None:
+    """That nobody chose v, and that all v_i lie on one polynomial whose value at 0 decrypts (docs/threshold.md)."""
+    expected = ((1 + key.n) * pow(hashed(key, "base", 0), key.n, key.square)) ** 2 % key.square
+    chosen = "v is not the number that the hash of n gives: the key was shared by a version whose dealer could choose results"
+    require(base == expected, chosen)
+    delta = factorial(len(trustees))
+    for first in range(1, len(trustees) - needed + 2):
+        window, product = range(first, first + needed), 1
+        for i, coefficient in lagrange(delta, window).items():
+            product = product * pow(trustees[i - 1], coefficient, key.square) % key.square
+        dealt = key.equal(product, 1 + 2 * delta * delta * key.n)
+        require(dealt, f"v_{first} to v_{first + needed - 1} are not those of a key that decrypts")
+
+
+def lagrange(delta: int, chosen: Collection[int]) -> dict[int, int]:
+    """For each of some trustees D times what its share contributes to the value at 0."""
+    found = {}
+    for i in chosen:
+        top, bottom = delta, 1
+        for j in chosen:
+            if j != i:
+                top, bottom = top * j, bottom * (j - i)
+        found[i] = top // bottom
+    return found
+
+
 def check_key(key: Key, roots: list[Any], insecure: bool) -> None:
     require(key.bits % 2 == 0 and 64 <= key.bits <= 8192, "the key has a size that none has")
     require(insecure or key.bits >= 2048, "the key is INSECURE: below 2048 bits")
@@ -259,12 +295,7 @@ def check_key(key: Key, roots: list[Any], insecure: bool) -> None:
     require(key.n % 4 == 1 and 1 < key.h < key.n - 1 and gcd(key.h, key.n) == 1, "the generator is none")
     require(len(roots) == 11, "the key has not eleven roots of its length")
     for index, root_text in enumerate(roots):
-        wanted, block = b"", 0
-        while len(wanted) < key.width + 16:
-            counters = index.to_bytes(4, "big") + block.to_bytes(4, "big")
-            wanted += transcript("roots", key.narrow(key.n), counters).to_bytes(32, "big")
-            block += 1
-        number = int.from_bytes(wanted[: key.width + 16], "big") % key.n
+        number = hashed(key, "roots", index)
         found = int.from_bytes(base64url(root_text, key.width), "big")
         require(0 < found < key.n and pow(found, key.n, key.n) == number, "a root of the key is none")
 
@@ -397,6 +428,7 @@ class Election:
             self.trustees = [self.key.unit(base64url(one, width)) for one in listed(shared["keys"])]
             require(1 <= len(self.trustees) <= 20, "a key is shared by 1 to 20 trustees")
             self.needed = integer(shared["needed"], 1, len(self.trustees))
+            check_dealing(self.key, self.base, self.trustees, self.needed)
 
     def places(self) -> list[tuple[int, int]]:
         return [(number, mark) for number, one in enumerate(self.contests) for mark in range(one.marks)]
@@ -509,12 +541,8 @@ class Election:
         delta, plain = factorial(len(self.trustees)), []
         for row in range(len(self.places())):
             product = 1
-            for i in chosen:
-                top, bottom = delta, 1
-                for j in chosen:
-                    if j != i:
-                        top, bottom = top * j, bottom * (j - i)
-                product = product * pow(shares[i][row], 2 * (top // bottom), n2) % n2
+            for i, coefficient in lagrange(delta, chosen).items():
+                product = product * pow(shares[i][row], 2 * coefficient, n2) % n2
             require(product % n == 1, "the shares do not combine")
             plain.append((product - 1) // n * pow(4 * delta * delta, -1, n) % n)
         return plain

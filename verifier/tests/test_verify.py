@@ -331,6 +331,71 @@ def test_a_modulus_with_a_small_factor_is_refused(tmp_path: Path) -> None:
         assert "small factor" in str(run.faults["election"]), run.faults
 
 
+def rekey(record: list[Any], change: Callable[[verifier.Key, Any], None]) -> None:
+    """Changes what shares are verified by; all that the first entry names is of another election then."""
+    body = record[0]["body"]
+    n, h = (int.from_bytes(decode(body["key"][part]), "big") for part in ("modulus", "generator"))
+    change(verifier.Key(n, h), body["trustees"])
+    resign(record[0])
+
+
+def times_two(key: verifier.Key, trustees: Any) -> None:
+    """Every share squared: d = 2 modulo n, and three votes become six."""
+    for at, one in enumerate(trustees["keys"]):
+        squared = pow(int.from_bytes(decode(one), "big"), 2, key.square)
+        trustees["keys"][at] = encode(key.wide(squared))
+
+
+def off_the_polynomial(key: verifier.Key, trustees: Any) -> None:
+    last = int.from_bytes(decode(trustees["keys"][-1]), "big")
+    trustees["keys"][-1] = encode(key.wide(last * (1 + key.n) % key.square))
+
+
+def all_ones(key: verifier.Key, trustees: Any) -> None:
+    trustees["keys"] = [encode(key.wide(1)) for _ in trustees["keys"]]
+
+
+def base_of_one(key: verifier.Key, trustees: Any) -> None:
+    trustees["base"] = encode(key.wide(1))
+    all_ones(key, trustees)
+
+
+def nth_power(key: verifier.Key, trustees: Any) -> None:
+    """A base whose logarithms say nothing of the plaintext."""
+    for place in [trustees["keys"], trustees]:
+        for name in range(len(place)) if isinstance(place, list) else ["base"]:
+            power = pow(int.from_bytes(decode(place[name]), "big"), key.n, key.square)
+            place[name] = encode(key.wide(power))
+
+
+DEALINGS = [
+    (times_two, "v_1 to v_3"), (off_the_polynomial, "v_3 to v_5"), (all_ones, "v_1 to v_3"),
+    (base_of_one, "hash of n"), (nth_power, "hash of n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "text"), DEALINGS, ids=[one[0].__name__ for one in DEALINGS])
+def test_a_dealer_cannot_choose_the_result(
+    tmp_path: Path, change: Callable[[verifier.Key, Any], None], text: str
+) -> None:
+    record = entries()[:1]
+    rekey(record, change)
+    folder = write(tmp_path / "record", record)
+    assert verdict(folder) == (False, ["election"])
+    run = verifier.Verifier(insecure=True)
+    run.run(folder)
+    assert text in run.faults["election"][0]
+
+
+def test_records_whose_dealer_chose_the_base_are_refused_by_name(tmp_path: Path) -> None:
+    record = json.loads((FOLDER / "chosen_base.json").read_text())
+    folder = write_lines(tmp_path / "record", record["record"], record["heads"])
+    assert verdict(folder) == (False, ["election"])
+    run = verifier.Verifier(insecure=True)
+    run.run(folder)
+    assert "dealer could choose results" in run.faults["election"][0]
+
+
 LINES: list[tuple[str, Callable[[list[str]], None]]] = [
     ("a line missing", lambda lines: lines.pop(5)),
     ("the last line missing", lambda lines: lines.pop()),

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { challengeBody, encrypt, type Form } from "../src/protocol/ballot.ts";
 import * as base64 from "../src/protocol/base64.ts";
+import { power } from "../src/protocol/bigint.ts";
+import { toBigint } from "../src/protocol/bytes.ts";
 import { canonical, type Json, parse } from "../src/protocol/canonical.ts";
 import { readElection } from "../src/protocol/entry.ts";
 import { sign } from "../src/protocol/signature.ts";
@@ -247,6 +249,53 @@ describe("the key", () => {
     board.begin({ ...ceremony, members: { key: numbers, trustees: null } }, CONTESTS);
     board.head();
     expect(faults(verified(board).report).key).toMatch("small factor");
+  });
+});
+
+describe("the dealer", () => {
+  const { key, members } = ceremony;
+  const given = members.trustees as { base: string; keys: string[]; needed: number };
+  const mapped = (text: string, change: (number: bigint) => bigint) =>
+    base64.encode(key.wide(change(toBigint(base64.decode(text))) % key.squared));
+  const fault = (trustees: Json) => {
+    const board = new Board();
+    board.begin({ ...ceremony, members: { ...members, trustees } }, CONTESTS);
+    board.head();
+    return faults(verified(board).report);
+  };
+  const one = mapped(given.base, () => 1n);
+
+  test("who deals honestly is not accused", () => {
+    expect(fault(members.trustees)).toEqual({});
+    for (const [needed, count] of [
+      [1, 1],
+      [1, 3],
+      [3, 3],
+      [3, 5],
+    ] as const)
+      expect(fault(hold(needed, count).members.trustees)).toEqual({});
+  });
+
+  test.each([
+    ["twice the votes", (keys: string[]) => keys.map((text) => mapped(text, (v) => v * v)), "v_1 to v_2"],
+    [
+      "one share off",
+      (keys: string[]) =>
+        keys.with(
+          2,
+          mapped(keys[2] ?? "", (v) => v * (1n + key.n)),
+        ),
+      "v_2 to v_3",
+    ],
+    ["ones", (keys: string[]) => keys.map(() => one), "v_1 to v_2"],
+  ])("is found out: %s", (_, change, message) => {
+    expect(fault({ ...given, keys: change(given.keys) }).key).toMatch(message);
+  });
+
+  test("does not choose v", () => {
+    expect(fault({ ...given, base: one, keys: given.keys.map(() => one) }).key).toMatch("hash of n");
+    const nth = (text: string) => mapped(text, (v) => power(v, key.n, key.squared));
+    expect(fault({ ...given, base: nth(given.base), keys: given.keys.map(nth) }).key).toMatch("hash of n");
   });
 });
 

@@ -57,6 +57,7 @@ mod transcript;
 mod witness;
 
 pub use error::{Error, ErrorKind};
+pub use hashed::hashed;
 pub use transcript::{CHALLENGE_BYTES, CHALLENGE_LIMBS, Contexts, Transcript};
 pub use witness::{Form, Witness};
 

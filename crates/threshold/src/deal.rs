@@ -5,7 +5,7 @@ use crate::key::{KeyShare, Shared, Verification};
 use crate::lagrange::factorial;
 use hearith_arith::natural::{Secret, bit_length, difference, limbs_of, product_in, shifted_down};
 use hearith_arith::{Batch, Exponents, Modulus, random};
-use hearith_paillier::{ErrorKind as SchemeError, PrivateKey, PublicKey};
+use hearith_paillier::{ErrorKind as SchemeError, PrivateKey};
 
 /// More random bits than a modulus has, so that reducing them is uniform but for a bias of `2^-128`.
 const EXTRA_BITS: u32 = 128;
@@ -17,7 +17,7 @@ const EXTRA_BITS: u32 = 128;
 /// [`BadThreshold`](ErrorKind::BadThreshold), [`NotSafePrimes`](ErrorKind::NotSafePrimes), or if the random generator fails.
 pub fn deal(private: &PrivateKey, needed: u32, trustees: u32) -> Result<(Verification, Vec<KeyShare>), Error> {
     let key = private.public();
-    let shared = Shared::new(key.clone(), needed, trustees, generator(key)?)?;
+    let shared = Shared::new(key.clone(), needed, trustees)?;
     if !private.has_safe_primes()? {
         return Err(ErrorKind::NotSafePrimes.into());
     }
@@ -27,16 +27,6 @@ pub fn deal(private: &PrivateKey, needed: u32, trustees: u32) -> Result<(Verific
         |row: usize| KeyShare::new(shared.clone(), row as u32 + 1, of_trustees.range(row..row + 1), shares.row(row));
     let dealt = (0..trustees as usize).map(trustee).collect::<Result<_, _>>()?;
     Ok((Verification::new(shared, of_trustees), dealt))
-}
-
-/// `v`: the square of a random unit modulo `n^2`, which generates all squares but for a chance of about `2^-b` for primes of `b` bits.
-fn generator(key: &PublicKey) -> Result<Batch, Error> {
-    let squared = key.squared();
-    let unit = below(squared, 1)?;
-    let unit = squared.mul(&unit, &unit);
-    // Nobody meets a number that shares a factor with n but by chance.
-    key.check_coprime(&key.ciphertexts_from_be(&unit.to_be_bytes(key.ciphertext_bytes()))?)?;
-    Ok(unit)
 }
 
 /// `f(1) ... f(l)` modulo `n m`, `m = p' q'`, for `f(X) = d + a_1 X + ... + a_(w-1) X^(w-1)` of random coefficients: a row each.

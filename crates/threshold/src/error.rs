@@ -128,6 +128,20 @@ pub enum ErrorKind {
         /// Shares given.
         given: usize,
     },
+    /// `v` is a number that somebody chose.
+    #[error(
+        "v is not the number that the hash of n gives: the key was shared by a version whose dealer could choose results; \
+         share a new key"
+    )]
+    OtherBase,
+    /// Numbers that shares are verified by do not belong to one sharing of a decryption key.
+    #[error("v_{first} to v_{last} are not those of a key that decrypts: the dealer made them up")]
+    NotDealt {
+        /// The first trustee of the window.
+        first: u32,
+        /// The last one.
+        last: u32,
+    },
     /// Right shares combine to no plaintext: what they are verified by is not of one key.
     #[error("the shares do not combine: the verification file is not what the dealer made")]
     DoNotCombine,

@@ -55,16 +55,17 @@ impl Verification {
         format!("{},\"shared\":{shared}}}", key.strip_suffix('}').unwrap_or_default())
     }
 
-    /// What [`Verification::to_json`] wrote. It must come from the dealer: whoever can change it can have wrong shares taken for right.
+    /// What [`Verification::to_json`] wrote. Its numbers are checked: they belong to one sharing of the key.
     ///
     /// # Errors
-    /// If the text is not that, if a number in it is no unit modulo `n^2`, or as [`PublicKey::from_jwk`].
+    /// If the text is not that, if a number in it is no unit modulo `n^2`, [`OtherBase`](ErrorKind::OtherBase),
+    /// [`NotDealt`](ErrorKind::NotDealt), or as [`PublicKey::from_jwk`].
     pub fn from_json(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         let VerificationMembers { shared } = parse(text, "a verification file")?;
         let key = PublicKey::from_jwk(text, policy, engine)?;
         let count = shared.trustees as usize;
         let (shared, of_trustees) = numbers(key, shared, count)?;
-        Ok(Verification::new(shared, of_trustees))
+        Verification::checked(shared, of_trustees)
     }
 }
 
@@ -140,7 +141,8 @@ fn members(shared: &Shared, of_trustees: &Batch) -> SharedMembers {
 /// The shared key, and so many `v_i`.
 fn numbers(key: PublicKey, members: SharedMembers, count: usize) -> Result<(Shared, Batch), Error> {
     let v = checked_unit(&key, "v", &decode("v", &members.v)?)?;
-    let shared = Shared::new(key, members.needed, members.trustees, v)?;
+    let shared = Shared::new(key, members.needed, members.trustees)?;
+    shared.check_base(&v)?;
     if members.v_i.len() != count {
         return Err(ErrorKind::Member { member: "v_i", problem: "has not as many numbers as it must" }.into());
     }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::lagrange::{MAX_TRUSTEES, factorial};
+use crate::windows::{base, check_windows};
 use hearith_arith::natural::{Secret, has_bits_from, product_in, resized, to_be};
 use hearith_arith::{Batch, Exponents, FixedBase, Memory, Pairs};
 use hearith_paillier::{Locked, PublicKey};
@@ -28,12 +29,18 @@ struct Parts {
 }
 
 impl Shared {
-    /// Checks what can be checked: `1 <= w <= l <= 20`, and that `v` is a unit modulo `n^2`.
-    pub(crate) fn new(key: PublicKey, needed: u32, trustees: u32, generator: Batch) -> Result<Self, Error> {
+    /// Checks that `1 <= w <= l <= 20`, and computes `v`.
+    pub(crate) fn new(key: PublicKey, needed: u32, trustees: u32) -> Result<Self, Error> {
         if !(1..=MAX_TRUSTEES).contains(&trustees) || !(1..=trustees).contains(&needed) {
             return Err(ErrorKind::BadThreshold.into());
         }
-        Ok(Shared(Arc::new(Parts { key, needed, trustees, generator: generator.public(), comb: OnceLock::new() })))
+        let generator = base(&key)?;
+        Ok(Shared(Arc::new(Parts { key, needed, trustees, generator, comb: OnceLock::new() })))
+    }
+
+    /// Fails unless a number is `v`.
+    pub(crate) fn check_base(&self, given: &Batch) -> Result<(), Error> {
+        if given == self.generator() { Ok(()) } else { Err(ErrorKind::OtherBase.into()) }
     }
 
     pub(crate) fn key(&self) -> &PublicKey {
@@ -78,7 +85,8 @@ pub(crate) fn response_bits(key: &PublicKey) -> u32 {
     2 * key.bits() + HIDING_BITS
 }
 
-/// What shares are verified by: the public key, `v`, and `v_i = v^(D s_i)` for each trustee. Everybody may have it, and it must come from the dealer.
+/// What shares are verified by: the public key, `v`, and `v_i = v^(D s_i)` for each trustee. Everybody may have it. That it belongs to one sharing of the key is checked
+/// where it is read.
 #[derive(Clone)]
 pub struct Verification {
     shared: Shared,
@@ -91,11 +99,17 @@ impl Verification {
         Verification { shared, of_trustees: of_trustees.public() }
     }
 
-    /// What is verified by under a key: `v` and all `v_i`, big-endian, of as many bytes as a ciphertext has. For formats other than [`Verification::from_json`]'s;
-    /// it must come from the dealer all the same.
+    /// The same of numbers that come from outside.
+    pub(crate) fn checked(shared: Shared, of_trustees: Batch) -> Result<Self, Error> {
+        check_windows(&shared, &of_trustees)?;
+        Ok(Self::new(shared, of_trustees))
+    }
+
+    /// What is verified by under a key: `v` and all `v_i`, big-endian, of as many bytes as a ciphertext has. For formats other than [`Verification::from_json`]'s.
     ///
     /// # Errors
-    /// [`BadThreshold`](ErrorKind::BadThreshold), or if a number is no unit modulo `n^2`.
+    /// [`BadThreshold`](ErrorKind::BadThreshold), if a number is no unit modulo `n^2`, [`OtherBase`](ErrorKind::OtherBase), or
+    /// [`NotDealt`](ErrorKind::NotDealt).
     pub fn from_be(key: PublicKey, needed: u32, base: &[u8], of_trustees: &[Vec<u8>]) -> Result<Self, Error> {
         if of_trustees.len() > MAX_TRUSTEES as usize {
             return Err(ErrorKind::BadThreshold.into());
@@ -103,8 +117,9 @@ impl Verification {
         let v = checked_unit(&key, "v", base)?;
         let unit = |number: &Vec<u8>| checked_unit(&key, "v_i", number);
         let units = of_trustees.iter().map(unit).collect::<Result<Vec<_>, _>>()?;
-        let shared = Shared::new(key, needed, of_trustees.len() as u32, v)?;
-        Ok(Verification::new(shared, Batch::concat(&units.iter().collect::<Vec<_>>())))
+        let shared = Shared::new(key, needed, of_trustees.len() as u32)?;
+        shared.check_base(&v)?;
+        Verification::checked(shared, Batch::concat(&units.iter().collect::<Vec<_>>()))
     }
 
     /// The public key, to encrypt with.

@@ -35,7 +35,8 @@
 //!
 //! # What a proof shows
 //! That `log c_i^2` to the base `c^4` is `log v_i` to the base `v`, in the squares modulo `n^2`: that the share is `c^(2 D s_i)` up to a square root of 1,
-//! which combining squares away. That rests on the dealer: `n` is of safe primes, `v` generates the squares, and `v_i` are its powers to `D s_i`.
+//! which combining squares away. `v` follows from a hash of `n`, and all `v_i` are held together by `windows`: whatever the dealer did, shares that hold
+//! combine to the plaintext, if `n` has two prime factors, modulo the larger one.
 //!
 //! # What is trusted
 //! The dealer, who sees the whole key and could keep it. Fewer than `w` trustees cannot decrypt; `w` can decrypt whatever they like.
@@ -53,6 +54,7 @@ mod key;
 mod lagrange;
 mod partial;
 mod shares;
+mod windows;
 
 pub use combine::Combined;
 pub use deal::deal;

@@ -93,6 +93,30 @@ class Key:
         return (product - 1) // self.n * pow(4 * self.factorial**2, -1, self.n) % self.n
 
 
+def base(n):
+    """((1 + n) H(n)^n)^2"""
+    width = -(-n.bit_length() // 8)
+    blocks = b""
+    for block in range(-(-(width + 16) // 32)):
+        counters = bytes(4) + block.to_bytes(4, "big")
+        parts = [b"hearith-proofs 1 base", n.to_bytes(width, "big"), counters]
+        blocks += hashlib.sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()
+    hashed = number(blocks[: width + 16]) % n
+    return ((1 + n) * pow(hashed, n, n * n)) ** 2 % (n * n)
+
+
+def windows(key):
+    """Whether all v_i lie on one polynomial whose value at 0 decrypts."""
+    for first in range(1, key.trustees - key.needed + 2):
+        window, product = range(first, first + key.needed), 1
+        for i in window:
+            over = math.prod(j for j in window if j != i)
+            under = math.prod(j - i for j in window if j != i)
+            product = product * pow(key.of_trustees[i], key.factorial * over // under, key.squared) % key.squared
+        expected = 1 + 2 * key.factorial**2 * key.n
+        assert (product**2 - expected**2) % key.squared == 0, "the windows"
+
+
 def deal():
     p, q = (
         safe_prime_from(number(hashlib.sha256(name).digest()) | 3 << 254 | 1)
@@ -102,7 +126,7 @@ def deal():
     d = m * pow(m, -1, n)
     coefficients = [d] + [secrets.randbelow(n * m) for _ in range(NEEDED - 1)]
     shares = {i: sum(a * i**k for k, a in enumerate(coefficients)) % (n * m) for i in range(1, TRUSTEES + 1)}
-    v = pow(secrets.randbelow(n * n), 2, n * n)
+    v = base(n)
     of_trustees = {i: pow(v, math.factorial(TRUSTEES) * s, n * n) for i, s in shares.items()}
     return Key(n, NEEDED, TRUSTEES, v, of_trustees), shares
 
@@ -143,6 +167,8 @@ def check():
             shared = members["shared"]
             numbers = {i + 1: untext(value) for i, value in enumerate(shared["v_i"])}
             key = Key(untext(members["n"]), shared["needed"], shared["trustees"], untext(shared["v"]), numbers)
+            assert key.v == base(key.n), "v"
+            windows(key)
         elif what == "key":
             members = json.loads(after)
             x = key.factorial * untext(members["s"])

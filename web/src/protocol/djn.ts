@@ -94,16 +94,19 @@ export class Key {
   }
 }
 
-/** The numbers that a hash of `n` gives, whose `n`-th roots a good key's maker can show. */
-function rootTargets(key: Key): bigint[] {
+/** A number modulo `n` that a hash of `n` gives. */
+export function hashed(key: Key, proof: string, index: number): bigint {
   const n = key.narrow(key.n);
   const length = key.bytes + 16;
-  return Array.from({ length: ROOTS }, (_, index) => {
-    const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, block) =>
-      transcript("roots", n, concat(counter(index, 4), counter(block, 4))),
-    );
-    return toBigint(concat(...blocks).slice(0, length)) % key.n;
-  });
+  const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, block) =>
+    transcript(proof, n, concat(counter(index, 4), counter(block, 4))),
+  );
+  return toBigint(concat(...blocks).slice(0, length)) % key.n;
+}
+
+/** The numbers that a hash of `n` gives, whose `n`-th roots a good key's maker can show. */
+function rootTargets(key: Key): bigint[] {
+  return Array.from({ length: ROOTS }, (_, index) => hashed(key, "roots", index));
 }
 
 /** Whether the modulus has a factor below 2^16: every one is looked for. */

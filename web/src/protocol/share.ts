@@ -3,7 +3,7 @@
 import * as base64 from "./base64.ts";
 import { bitLength, inverse, mod, power, productOfPowers, randomBits } from "./bigint.ts";
 import { concat, counter, toBigint, toBytes, utf8 } from "./bytes.ts";
-import type { Key } from "./djn.ts";
+import { hashed, type Key } from "./djn.ts";
 import { ensure } from "./errors.ts";
 import { challenge } from "./hash.ts";
 import type { Context } from "./proofs.ts";
@@ -28,6 +28,48 @@ function factorial(number: number): bigint {
     (product, one) => product * one,
     1n,
   );
+}
+
+/** `v`: its plaintext is 2, and nobody chose the rest. */
+export function baseOf(key: Key): bigint {
+  const root = (key.plain(1n) * power(hashed(key, "base", 0), key.n, key.squared)) % key.squared;
+  return (root * root) % key.squared;
+}
+
+/** Checks that nobody chose `v`, and that all `v_i` lie on one polynomial whose value at 0 decrypts. */
+export function checkDealing(key: Key, { base, keys, needed }: Trustees): void {
+  ensure(
+    base === baseOf(key),
+    "v is not the number that the hash of n gives: the key was shared by a version whose dealer could choose results",
+  );
+  const delta = factorial(keys.length);
+  const expected = key.plain(2n * delta * delta);
+  for (let first = 1; first + needed <= keys.length + 1; first++) {
+    const window = Array.from({ length: needed }, (_, at) => first + at);
+    // Negative powers are taken on the other side.
+    let [left, right] = [1n, expected];
+    for (const i of window) {
+      const coefficient = lagrange(delta, i, window);
+      const own = power(keys[i - 1] ?? 0n, coefficient < 0n ? -coefficient : coefficient, key.squared);
+      if (coefficient < 0n) right = (right * own) % key.squared;
+      else left = (left * own) % key.squared;
+    }
+    ensure(
+      (left * left - right * right) % key.squared === 0n,
+      () => `v_${first} to v_${first + needed - 1} are not those of a key that decrypts`,
+    );
+  }
+}
+
+/** `D` times what a trustee's share contributes to the value at 0, among these trustees. */
+function lagrange(delta: bigint, i: number, trustees: readonly number[]): bigint {
+  let [numerator, denominator] = [delta, 1n];
+  for (const j of trustees) {
+    if (j === i) continue;
+    numerator *= BigInt(j);
+    denominator *= BigInt(j - i);
+  }
+  return numerator / denominator;
 }
 
 function responseBits(key: Key): number {
@@ -169,15 +211,10 @@ export function combine(key: Key, trustees: Trustees, shares: ReadonlyMap<number
     () => `${chosen.length} of ${trustees.needed} shares that are needed`,
   );
   const delta = factorial(trustees.keys.length);
+  const numbers = chosen.map(([i]) => i);
   let product = 1n;
   for (const [i, share] of chosen) {
-    let [numerator, denominator] = [delta, 1n];
-    for (const [j] of chosen) {
-      if (j === i) continue;
-      numerator *= BigInt(j);
-      denominator *= BigInt(j - i);
-    }
-    const coefficient = (2n * numerator) / denominator;
+    const coefficient = 2n * lagrange(delta, i, numbers);
     const base = coefficient < 0n ? inverse(share, squared) : share;
     ensure(base !== undefined, "a share is no unit");
     product = (product * power(base, coefficient < 0n ? -coefficient : coefficient, squared)) % squared;

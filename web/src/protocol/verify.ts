@@ -11,6 +11,7 @@ import { type Entry, type Head, readEntry, readHead } from "./entry.ts";
 import { ensure, Fault } from "./errors.ts";
 import { hexHash } from "./hash.ts";
 import { type Claims, firstWrong } from "./proofs.ts";
+import { checkDealing } from "./share.ts";
 import { verify as signatureHolds } from "./signature.ts";
 import { State } from "./state.ts";
 import { checkResult, checkShares, checkTally, combined, opened, outcome, type Totals } from "./tally.ts";
@@ -199,10 +200,11 @@ export class Verifier {
       this.#in("chain", () =>
         ensure((this.#id ?? state.id) === state.id, "the record is that of another election"),
       );
-      const { key, roots } = state.election;
+      const { key, roots, trustees } = state.election;
       const sound = () => {
         ensure(!hasSmallFactor(key), "the modulus has a small factor");
         ensure(rootsHold(key, roots), "the roots of the key do not hold");
+        if (trustees) checkDealing(key, trustees);
       };
       this.#in("key", sound, index);
     }

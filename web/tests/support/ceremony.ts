@@ -6,6 +6,7 @@ import { concat, counter, toBigint } from "../../src/protocol/bytes.ts";
 import type { Json } from "../../src/protocol/canonical.ts";
 import { Key, ROOTS } from "../../src/protocol/djn.ts";
 import { transcript } from "../../src/protocol/hash.ts";
+import { baseOf } from "../../src/protocol/share.ts";
 
 /** Two safe primes of 1024 bits. */
 export const LARGE = [
@@ -47,8 +48,7 @@ export function hold(needed: number, count: number, [p, q]: readonly [bigint, bi
   ];
   const at = (i: bigint) => coefficients.reduceRight((sum, one) => mod(sum * i + one, modulus), 0n);
   const secrets = Array.from({ length: count }, (_, i) => at(BigInt(i + 1)));
-  const unit = randomBits(2 * bitLength(n) - 2);
-  const base = (unit * unit) % key.squared;
+  const base = baseOf(key);
   const delta = secrets.reduce((product, _, i) => product * BigInt(i + 1), 1n);
   const wide = (number: bigint) => base64.encode(key.wide(number));
   const root = inverse(n, (p - 1n) * (q - 1n)) ?? 0n;

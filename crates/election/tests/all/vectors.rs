@@ -88,6 +88,22 @@ fn the_record_of_one_holder_is_good() {
     assert!(vectors.record.iter().any(|line| line.contains("\"kind\":\"opening\"")));
 }
 
+/// An election that was dealt when the dealer still chose `v`.
+#[test]
+fn a_record_whose_dealer_chose_the_base_is_refused_by_name() {
+    #[derive(Deserialize)]
+    struct Old {
+        heads: Vec<String>,
+        record: Vec<String>,
+    }
+    let old: Old = canonical::parse("test vectors", include_str!("../vectors/chosen_base.json")).unwrap();
+    let folder = folder(&old.record, &old.heads);
+    let report = verify(&Folder(folder.path().to_owned()), POLICY, Engine::best(), &|_| {}).unwrap();
+    let failed: Vec<_> = report.checks.iter().filter(|(_, check)| check.wrong > 0).collect();
+    assert_eq!((failed.len(), failed[0].0.name()), (1, "election"));
+    assert!(failed[0].1.faults[0].to_string().contains("dealer could choose results"), "{:?}", failed[0].1);
+}
+
 #[test]
 fn keys_trackers_and_receipts_belong_to_it() {
     let vectors = vectors();

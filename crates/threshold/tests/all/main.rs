@@ -1,5 +1,6 @@
 //! Integration tests of shared keys, linked into one executable.
 
+mod dealers;
 mod files;
 mod shares;
 mod vectors;
