@@ -1,13 +1,10 @@
 //! The simulated residue banks.
 
-use hearith_rns::{Bounds, PrimeSearch};
-use hearith_verilated::build::{Design, coverage};
+#[path = "../../rtl/designs/pools.rs"]
+#[allow(dead_code, reason = "no bank has the pool of 720 bits")]
+mod pools;
 
-/// The largest primes of the paper's pools of five terms: a coefficient's length, and primes whose product is as long.
-const POOLS: [PrimeSearch; 2] = [
-    PrimeSearch { degree: 1 << 13, modulus_bits: 360, word_bits: 30, max_word: 60, terms: 5, bounds: Bounds::Paper },
-    PrimeSearch { degree: 1 << 15, modulus_bits: 1440, word_bits: 30, max_word: 63, terms: 5, bounds: Bounds::Paper },
-];
+use hearith_verilated::build::{Design, coverage};
 
 /// The primes of the lattice scheme, the largest of 50 bits that are 1 modulo 2^15: a test compares them with its parameter sets.
 const LATTICE: [u64; 8] = [
@@ -36,12 +33,10 @@ fn bank(name: &str, primes: &[u64], v: u32, words: u32, stream_bits: u32) -> Des
 }
 
 pub fn designs() -> Vec<Design> {
-    let [primes_360, primes_1440] = POOLS.map(|search| {
-        let primes = search.primes().expect("the paper's parameters").map(|prime| prime.modulus());
-        primes.take(search.words() as usize).collect::<Vec<_>>()
-    });
+    // The largest primes of the paper's pools, as many as their product needs for a coefficient.
+    let primes_360 = &pools::POOL_360[..12];
     // With coverage two units stand for all.
-    let primes_1440 = if coverage() { &primes_1440[..2] } else { &primes_1440[..] };
+    let primes_1440 = &pools::POOL_1440[..if coverage() { 2 } else { 48 }];
     vec![
         // Three primes of six bits, streams of 32.
         bank("residue_bank_60", &[59, 47, 37], 6, 10, 32),
@@ -50,9 +45,9 @@ pub fn designs() -> Vec<Design> {
         // Those of `bfv-4096` and `bfv-8192`, and of `bfv-16384`.
         bank("residue_bank_200", &LATTICE[..4], 50, 4, 64),
         bank("residue_bank_400", &LATTICE, 50, 8, 64),
-        bank("residue_bank_360", &primes_360, 30, 12, 64),
+        bank("residue_bank_360", primes_360, 30, 12, 64),
         // A coefficient every cycle.
-        bank("residue_bank_360_wide", &primes_360, 30, 12, 384),
+        bank("residue_bank_360_wide", primes_360, 30, 12, 384),
         // Much to compile: the paper's units without stages, and without the C++ compiler's help.
         bank("residue_bank_1440", primes_1440, 30, 48, 64)
             .parameter("Architecture", 0)

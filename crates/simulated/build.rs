@@ -255,6 +255,7 @@ const SYSTEMS: [System; 6] = [
 
 fn main() {
     println!("cargo::rerun-if-changed=banks.rs");
+    println!("cargo::rerun-if-changed=../../rtl/designs/pools.rs");
     let build = ["lib", "arith", "mesa", "ntt", "rns", "coproc", "dghv", "links", "election"]
         .map(|directory| format!("../../rtl/{directory}"));
     let build = build.into_iter().fold(Build::new(), Build::library);

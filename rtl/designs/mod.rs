@@ -11,6 +11,7 @@ mod encryptor;
 mod lib;
 mod links;
 mod ntt;
+mod pools;
 mod rns;
 
 use hearith_verilated::build::Design;

@@ -1,6 +1,6 @@
 //! `rtl/rns`.
 
-use hearith_rns::{Bounds, PrimeSearch};
+use super::pools::{POOL_360, POOL_720, POOL_1440};
 use hearith_verilated::build::{Design, coverage};
 
 /// The architectures of `residue_array`.
@@ -33,12 +33,9 @@ fn array(name: &str, architecture: u32, primes: &[u64], v: u32, words: u32, stag
 
 /// A unit for every prime of the pool of five terms that the paper counts for integers of so many bits. Such models are
 /// large and run for few cycles: the C++ compiler need not try. With coverage two primes stand for all.
-fn pool(name: &str, architecture: u32, degree: u64, modulus_bits: u32, max_word: u32) -> Design {
-    let search = PrimeSearch { degree, modulus_bits, word_bits: 30, max_word, terms: 5, bounds: Bounds::Paper };
-    let primes = search.primes().expect("the paper's parameters").map(|prime| prime.modulus());
-    let most = if coverage() { 2 } else { usize::MAX };
-    let primes: Vec<u64> = primes.take(most).collect();
-    array(name, architecture, &primes, 30, search.words(), 0).optimisation(0)
+fn pool(name: &str, architecture: u32, primes: &[u64], modulus_bits: u32) -> Design {
+    let primes = if coverage() { &primes[..2] } else { primes };
+    array(name, architecture, primes, 30, modulus_bits / 30, 0).optimisation(0)
 }
 
 /// Every modulus of three or four bits that is odd, in as few words as show everything.
@@ -59,10 +56,10 @@ fn barrett(name: &str, q: u64, k: u32, truncated: u32) -> Design {
 
 pub fn designs() -> Vec<Design> {
     let mut designs = vec![
-        pool("residues_pool_360", PAPER, 1 << 13, 360, 62),
-        pool("residues_pool_360_compact", COMPACT, 1 << 13, 360, 62).long(),
-        pool("residues_pool_720_compact", COMPACT, 1 << 14, 720, 63).long(),
-        pool("residues_pool_1440", PAPER, 1 << 15, 1440, 63),
+        pool("residues_pool_360", PAPER, &POOL_360, 360),
+        pool("residues_pool_360_compact", COMPACT, &POOL_360, 360).long(),
+        pool("residues_pool_720_compact", COMPACT, &POOL_720, 720).long(),
+        pool("residues_pool_1440", PAPER, &POOL_1440, 1440),
     ];
     for (name, architecture) in [("paper", PAPER), ("compact", COMPACT), ("roy", ROY), ("tan", TAN)] {
         for (bits, stages) in [(360, 4), (1440, 6)] {

@@ -1,7 +1,11 @@
 //! Residue units and Barrett reductions against GMP: every input at tiny widths; corner and random values for every prime of the
 //! paper's pools and at full width.
 
+#[path = "../../designs/pools.rs"]
+mod pools;
+
 use crate::golden::{Core, below, number, power};
+use hearith_rns::{Bounds, PrimeSearch};
 use hearith_rtl as rtl;
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random};
@@ -263,4 +267,18 @@ fn a_stage_holds_an_item_while_the_next_waits() {
             }
         }
     }
+}
+
+/// The lists that the models are built from.
+#[test]
+fn the_pools_are_what_the_search_finds() {
+    let found = |degree, modulus_bits, max_word| {
+        let search = PrimeSearch { degree, modulus_bits, word_bits: 30, max_word, terms: 5, bounds: Bounds::Paper };
+        search.primes().unwrap().map(|prime| prime.modulus()).collect::<Vec<_>>()
+    };
+    assert_eq!(pools::POOL_360[..], found(1 << 13, 360, 62));
+    assert_eq!(pools::POOL_720[..], found(1 << 14, 720, 63));
+    assert_eq!(pools::POOL_1440[..], found(1 << 15, 1440, 63));
+    // The bank of 360 bits takes the largest of the paper's shorter pool.
+    assert_eq!(pools::POOL_360[..12], found(1 << 13, 360, 60)[..12]);
 }
