@@ -25,12 +25,7 @@ component clippy cargo clippy --version
 
 cargo fmt --all --check
 cargo clippy --quiet --workspace --all-features --all-targets -- --deny warnings
-# The targets that need no tables compile without those that do.
-cargo clippy --quiet --package hearith-fuzz --no-default-features --bins -- --deny warnings
-# Each program that a choice of parts makes; all parts together are above.
-for parts in "" dghv election service dghv,election dghv,service election,service; do
-    cargo clippy --quiet --package hearith --no-default-features --features "$parts" -- --deny warnings
-done
+scripts/lint_parts.py
 RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --workspace --all-features --no-deps
 scripts/msrv.sh
 
