@@ -30,3 +30,4 @@ mod service;
 mod shared_keys;
 mod streaming;
 mod terminal;
+mod weights;
