@@ -256,10 +256,12 @@ pub struct Sum {
     /// Multiply each number by that of a plain column of integers in its row (bfv alone)
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
-    /// Leave out groups of fewer rows, and totals that fewer values entered with a weight of their own
+    /// Leave out groups of fewer rows, and totals that fewer values entered with a weight of their
+    /// own
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub min_rows: Option<u64>,
-    /// Count values of all weights together for --min-rows: weights such as 1 and 1000 then show single values
+    /// Count values of all weights together for --min-rows: weights such as 1 and 1000 then show
+    /// single values
     #[arg(long, requires = "min_rows")]
     pub allow_rare_weights: bool,
     /// Add tables and totals up even if they have rows in common, or are given twice
@@ -368,7 +370,7 @@ impl FromStr for Sharing {
 /// `hearith prove`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Prove {
-    /// Write what shows which numbers an encrypted table holds: its plaintexts and openings
+    /// Write what shows which numbers an encrypted table holds: its plaintexts and proofs
     Decryption(ProveDecryption),
 }
 

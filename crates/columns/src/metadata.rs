@@ -108,8 +108,8 @@ pub struct Part {
     pub range: u128,
     /// Name of the companion column: how many numbers were added into each ciphertext.
     pub additions: String,
-    /// Name of the column of totals that counts the encrypted values in each, whatever their weights. Without such a
-    /// column each ciphertext counts as one value.
+    /// Name of the column of totals that counts the encrypted values in each, whatever their
+    /// weights. Without such a column each ciphertext counts as one value.
     pub values: Option<String>,
 }
 
@@ -268,7 +268,8 @@ impl EncryptedColumn {
         Field::new(&self.name, width, true).with_metadata(self.entries())
     }
 
-    /// The companion fields, `UInt64` and never null: of each part the additions, then the values if they are counted.
+    /// The companion fields, `UInt64` and never null: of each part the additions, then the values
+    /// if they are counted.
     pub fn companion_fields(&self) -> impl Iterator<Item = Field> + '_ {
         let names = self.parts.iter().flat_map(|part| std::iter::once(&part.additions).chain(&part.values));
         names.map(|name| Field::new(name, DataType::UInt64, false))
@@ -376,7 +377,8 @@ pub(crate) fn values_entry(parts: &[Part]) -> Option<String> {
     names.map(|names| serde_json::Value::from(names).to_string())
 }
 
-/// Checks that a column that counts values holds counts. It may be missing: then each ciphertext counts as one value.
+/// Checks that a column that counts values holds counts. It may be missing: then each ciphertext
+/// counts as one value.
 pub(crate) fn check_values(schema: &Schema, name: &str) -> Result<(), CompanionFault> {
     match schema.field_with_name(name) {
         Ok(field) if *field.data_type() != DataType::UInt64 => Err(CompanionFault::Type),

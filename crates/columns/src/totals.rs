@@ -44,7 +44,8 @@ pub struct Totals {
     /// The tables that were added.
     contents: Contents,
     allow_repeated: bool,
-    /// The schema of the last batch that was found to add up, and the columns in it that count values.
+    /// The schema of the last batch that was found to add up, and the columns in it that count
+    /// values.
     checked: Option<SchemaRef>,
     counting: Vec<Vec<Option<String>>>,
 }
@@ -52,9 +53,10 @@ pub struct Totals {
 /// What of the totals is given out, and how: by default everything, as it was added up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Release<'a> {
-    /// Groups of fewer rows are left out, and a total of fewer encrypted values, however large their additions, is null,
-    /// with 0 additions, as where there are none. 0 and 1 hold back nothing that has a row. The columns that are packed into
-    /// one ciphertext stand and fall together: to take one number out of it takes another ciphertext of that number.
+    /// Groups of fewer rows are left out, and a total of fewer encrypted values, however large
+    /// their additions, is null, with 0 additions, as where there are none. 0 and 1 hold back
+    /// nothing that has a row. The columns that are packed into one ciphertext stand and fall
+    /// together: to take one number out of it takes another ciphertext of that number.
     ///
     /// Differences are not looked at: whoever can decrypt a total of all rows, or the same groups cut otherwise, can still
     /// compute what is missing.
@@ -329,7 +331,8 @@ impl Sums {
         Self { ciphertexts: vec![], additions: counts.clone(), values: counts }
     }
 
-    /// Counts the encrypted values: those that columns of `counting` say, or each ciphertext as one.
+    /// Counts the encrypted values: those that columns of `counting` say, or each ciphertext as
+    /// one.
     fn count_values(
         &mut self,
         column: &EncryptedColumn,

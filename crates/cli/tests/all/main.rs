@@ -16,6 +16,7 @@ mod formats;
 mod interop;
 mod interruptions;
 mod keys;
+mod labels;
 mod lattice;
 mod openings;
 mod passphrases;

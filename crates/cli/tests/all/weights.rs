@@ -1,4 +1,5 @@
-//! `--min-rows` counts encrypted values, and each weight's own, in every kind of table that a total is made of.
+//! `--min-rows` counts encrypted values, and each weight's own, in every kind of table that a total
+//! is made of.
 
 use std::fs::File;
 use std::path::Path;

@@ -44,7 +44,8 @@ pub struct LatticeColumn {
     pub form: Form,
     /// The column that numbers the rows of a table of chunks, from 0.
     pub index: Option<String>,
-    /// The column of totals that says how many values have the rarest weight in each, null if all have weight 1.
+    /// The column of totals that says how many values have the rarest weight in each, null if all
+    /// have weight 1.
     pub rarest: Option<String>,
 }
 

@@ -126,8 +126,8 @@ impl LatticeTotals {
         self.allow_repeated = true;
     }
 
-    /// Lets [`LatticeTotals::release`] give out totals in which few values have a weight of their own, which can show
-    /// these values.
+    /// Lets [`LatticeTotals::release`] give out totals in which few values have a weight of their
+    /// own, which can show these values.
     pub fn allow_rare_weights(&mut self) {
         self.allow_rare_weights = true;
     }
@@ -247,9 +247,10 @@ impl LatticeTotals {
         Ok(())
     }
 
-    /// The totals, one row a group in ascending order, of groups of at least `min_rows` rows. A total is null if fewer values
-    /// entered it with a weight other than 0, or fewer with one of their weights unless these are
-    /// [allowed](LatticeTotals::allow_rare_weights). What the key's owner sees of them is the numbers alone.
+    /// The totals, one row a group in ascending order, of groups of at least `min_rows` rows. A
+    /// total is null if fewer values entered it with a weight other than 0, or fewer with one of
+    /// their weights unless these are [allowed](LatticeTotals::allow_rare_weights). What the key's
+    /// owner sees of them is the numbers alone.
     ///
     /// # Errors
     /// [`hearith_bfv::ErrorKind::NoRoom`]; a failure of the random generator.
@@ -361,8 +362,8 @@ impl Running {
         }
     }
 
-    /// Counts additions, a number times a weight as so many, and values; where there is nothing to add the group is
-    /// [`NO_GROUP`].
+    /// Counts additions, a number times a weight as so many, and values; where there is nothing to
+    /// add the group is [`NO_GROUP`].
     fn count(&mut self, batch: &RecordBatch, groups: &[u32], weights: Option<&[i64]>) -> Result<Vec<u32>, Error> {
         let additions = additions(&self.here, batch)?;
         let (name, max_additions) = (&self.here.name, self.first.max_additions);

@@ -1,8 +1,9 @@
 //! How many encrypted values entered each total of a column, and with which weights.
 //!
-//! A total of few values shows them, however large their weights are: so values are counted apart from additions. And a
-//! total of many values shows single ones if few of them have a weight of their own: of 1 and 10^6 the low digits show
-//! one value, the high digits the other. So values are counted for each weight.
+//! A total of few values shows them, however large their weights are: so values are counted apart
+//! from additions. And a total of many values shows single ones if few of them have a weight of
+//! their own: of 1 and 10^6 the low digits show one value, the high digits the other. So values are
+//! counted for each weight.
 
 use std::collections::HashMap;
 
@@ -60,7 +61,8 @@ impl Values {
         }
     }
 
-    /// The values of each group, and how many of them have the rarest weight, if not all have weight 1.
+    /// The values of each group, and how many of them have the rarest weight, if not all have
+    /// weight 1.
     pub(super) fn finish(self) -> Vec<(u64, Option<u64>)> {
         let mut rarest = self.bounds;
         for ((group, _), count) in self.weighted {
