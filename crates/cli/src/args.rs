@@ -256,12 +256,10 @@ pub struct Sum {
     /// Multiply each number by that of a plain column of integers in its row (bfv alone)
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
-    /// Leave out groups of fewer rows, and totals that fewer values entered with a weight of their
-    /// own
+    /// Leave out groups of fewer rows, totals of fewer values or with a rarer weight
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub min_rows: Option<u64>,
-    /// Count values of all weights together for --min-rows: weights such as 1 and 1000 then show
-    /// single values
+    /// Count all weights together for --min-rows: rare ones can show single values
     #[arg(long, requires = "min_rows")]
     pub allow_rare_weights: bool,
     /// Add tables and totals up even if they have rows in common, or are given twice
