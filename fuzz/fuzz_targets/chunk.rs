@@ -34,6 +34,7 @@ fuzz_target!(|bytes: &[u8]| {
         max_additions: 1000,
         form: Form::Chunks { table },
         index: Some("hearith.row".into()),
+        rarest: None,
     };
     let name = Sha256::digest("salary");
     let digest = Sha256::new().chain_update(name).chain_update(&header[4..28]).chain_update(ciphertext).finalize();

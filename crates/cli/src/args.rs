@@ -256,9 +256,12 @@ pub struct Sum {
     /// Multiply each number by that of a plain column of integers in its row (bfv alone)
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
-    /// Leave out groups of fewer rows, and totals of fewer values
+    /// Leave out groups of fewer rows, totals of fewer values or with a rarer weight
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub min_rows: Option<u64>,
+    /// Count all weights together for --min-rows: rare ones can show single values
+    #[arg(long, requires = "min_rows")]
+    pub allow_rare_weights: bool,
     /// Add tables and totals up even if they have rows in common, or are given twice
     #[arg(long)]
     pub allow_repeated: bool,
@@ -365,7 +368,7 @@ impl FromStr for Sharing {
 /// `hearith prove`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Prove {
-    /// Write what shows which numbers an encrypted table holds: its plaintexts and openings
+    /// Write what shows which numbers an encrypted table holds: its plaintexts and proofs
     Decryption(ProveDecryption),
 }
 

@@ -1,13 +1,14 @@
 //! `hearith combine`.
 
 use arrow_array::RecordBatch;
-use hearith_columns::{Combiner, Error};
+use hearith_columns::{Combiner, Error, ErrorKind, TableDigest};
 
 use crate::args::Combine;
 use crate::decrypt::{Overflows, shown, sink};
 use crate::failure::{Failure, eprint_line};
 use crate::input::{ParquetFile, Rows, fixed_bytes};
 use crate::keys::KeyFile;
+use crate::openings::digest;
 use crate::pipeline::{ReadAhead, write_behind};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
@@ -19,8 +20,10 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
     let rows_at_a_time = session.slow_rows(fixed_bytes(&source.schema()));
+    let schema = source.schema();
+    let digest = digest(&table, rows_at_a_time)?;
     let mut combiner =
-        Combiner::new(&verification, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
+        Combiner::new(&verification, &schema, digest).map_err(|error| Failure::at(&table.name, error))?;
     let mut shares = Vec::with_capacity(command.shares.len());
     for path in &command.shares {
         shares.push(opened(path, &table, source.rows(), rows_at_a_time, &mut combiner)?);
@@ -34,6 +37,8 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
     let length = Length::Rows(source.rows());
     let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
     let progress = Progress::start("combining", length);
+    let changed = |error: Error| Failure::at(&table.name, error);
+    let mut again = TableDigest::new(&schema).map_err(changed)?;
     let (mut rows, mut overflows) = (0, Overflows::default());
     write_behind(
         |batch: RecordBatch| sink.write(&batch),
@@ -45,6 +50,7 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
                     .iter_mut()
                     .map(|shares| shares.take(piece.batch.num_rows()))
                     .collect::<Result<Vec<_>, _>>()?;
+                again.update(&piece.batch).map_err(at)?;
                 let combined = watch.compute(|| combiner.combine(&piece.batch, &of_piece)).map_err(at)?;
                 for error in combined.wrong {
                     eprint_line(&format!("{}: left aside", at(error)));
@@ -57,6 +63,9 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
             Ok(())
         },
     )?;
+    if again.finish() != digest {
+        return Err(changed(ErrorKind::OtherTable { trustee: None }.into()));
+    }
     sink.finish()?;
     drop(progress);
     overflows.result(&table.name)?;

@@ -195,17 +195,25 @@ fn describe_column(field: &Field, encrypted: &Encrypted) -> (String, Value) {
     if let Some(column) = encrypted.iter().find(|column| column.name == *field.name()) {
         return (says(column), says_json(column));
     }
-    let part = encrypted.iter().flat_map(|column| &column.parts).find(|part| part.additions == *field.name());
-    match part {
-        Some(part) => (
-            format!("{kind}, additions in {}", part.name),
-            json!({ "name": field.name(), "type": kind, "additions_of": part.name }),
-        ),
+    let mut parts = encrypted.iter().flat_map(|column| &column.parts);
+    let counts = |part: &&Part| part.additions == *field.name() || part.values.as_ref() == Some(field.name());
+    match parts.find(counts) {
+        Some(part) => describe_count(field, part),
         None if counts_rows(field) => {
             (format!("{kind}, rows in each group"), json!({ "name": field.name(), "type": kind, "counts_rows": true }))
         }
         None => (kind.clone(), json!({ "name": field.name(), "type": kind })),
     }
+}
+
+/// What a column is that counts additions or values of this one.
+pub(crate) fn describe_count(field: &Field, part: &Part) -> (String, Value) {
+    let kind = field.data_type().to_string();
+    let (what, entry) = match part.additions == *field.name() {
+        true => ("additions", "additions_of"),
+        false => ("encrypted values", "values_of"),
+    };
+    (format!("{kind}, {what} in {}", part.name), json!({ "name": field.name(), "type": kind, entry: part.name }))
 }
 
 /// `paillier, key 0123..., 3072 bits, fixed (scale 2), range 100.00, up to 4294967296 additions`.

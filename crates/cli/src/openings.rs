@@ -1,7 +1,7 @@
-//! `hearith prove decryption` and `hearith verify decryption`.
+//! `hearith prove decryption` and `hearith verify decryption`, of totals with all that labels them.
 
 use arrow_array::RecordBatch;
-use hearith_columns::{Checker, Error, Opener};
+use hearith_columns::{Checker, Digest, Error, ErrorKind, Opener, TableDigest};
 
 use crate::args::{ProveDecryption, VerifyDecryption};
 use crate::decrypt::{Overflows, shown, sink};
@@ -15,12 +15,13 @@ use crate::report::Stopwatch;
 use crate::session::Session;
 use crate::sink::Sink;
 
-/// Writes plaintext and opening of every ciphertext.
+/// Writes plaintext and proof of every ciphertext.
 pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), Failure> {
     let key = Key::read_private(session, &command.key)?;
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
-    let opener = Opener::new(&key, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
+    let digest = digest(&table, session.slow_rows(fixed_bytes(&source.schema())))?;
+    let opener = Opener::new(&key, &source.schema(), digest).map_err(|error| Failure::at(&table.name, error))?;
     let output = Output::create(&command.out, &[&command.input, &command.key])?;
     let mut sink = Sink::parquet(output, opener.schema())?;
 
@@ -39,19 +40,20 @@ pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), 
     Ok(())
 }
 
-/// Checks plaintext and opening of every ciphertext, and writes the numbers.
+/// Checks plaintext and proof of every ciphertext, and writes the numbers.
 pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<(), Failure> {
     let key = Key::read_public(session, &command.key)?;
     let (table, proof) = (ParquetFile::open(&command.input)?, ParquetFile::open(&command.proof)?);
-    let (source, openings) = (table.source()?, proof.source()?);
-    let (schema, shape) = (source.schema(), openings.schema());
-    let checker = Checker::new(&key, &schema, &shape).map_err(|error| {
-        let name =
-            if matches!(error.kind(), hearith_columns::ErrorKind::NotOpenings) { &proof.name } else { &table.name };
-        Failure::at(name, error)
+    let (source, proofs) = (table.source()?, proof.source()?);
+    let (schema, shape) = (source.schema(), proofs.schema());
+    let digest = digest(&table, session.slow_rows(fixed_bytes(&schema)))?;
+    let checker = Checker::new(&key, &schema, &shape, digest).map_err(|error| {
+        let of_proof =
+            matches!(error.kind(), ErrorKind::NotProofs | ErrorKind::OtherTable { .. } | ErrorKind::Unbinding { .. });
+        Failure::at(if of_proof { &proof.name } else { &table.name }, error)
     })?;
-    if source.rows() != openings.rows() {
-        let what = format!("{} rows, and {} has {}", openings.rows(), table.name, source.rows());
+    if source.rows() != proofs.rows() {
+        let what = format!("{} rows, and {} has {}", proofs.rows(), table.name, source.rows());
         return Err(Failure::at(&proof.name, what));
     }
     let inputs = [&*command.input, &*command.proof, &*command.key];
@@ -61,7 +63,9 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
     let length = Length::Rows(source.rows());
     let rows_at_a_time = session.slow_rows(fixed_bytes(&schema));
     let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
-    let mut openings = Rows::new(proof.pieces(openings, rows_at_a_time, None)?, shape);
+    let mut proofs = Rows::new(proof.pieces(proofs, rows_at_a_time, None)?, shape);
+    let changed = |error: Error| Failure::at(&table.name, error);
+    let mut again = TableDigest::new(&schema).map_err(changed)?;
     let progress = Progress::start("verifying", length);
     let (mut rows, mut overflows) = (0, Overflows::default());
     write_behind(
@@ -70,8 +74,9 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
             for piece in pieces {
                 let piece = piece?;
                 let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
-                let openings = openings.take(piece.batch.num_rows())?;
-                let checked = watch.compute(|| checker.check(&piece.batch, &openings)).map_err(at)?;
+                let proofs = proofs.take(piece.batch.num_rows())?;
+                let checked = watch.compute(|| checker.check(&piece.batch, &proofs)).map_err(at)?;
+                again.update(&piece.batch).map_err(at)?;
                 pass(shown(&checked, format).map_err(at)?)?;
                 overflows.note(&checked, &piece);
                 rows = piece.end_row();
@@ -80,9 +85,23 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
             Ok(())
         },
     )?;
+    if again.finish() != digest {
+        return Err(changed(ErrorKind::OtherTable { trustee: None }.into()));
+    }
     sink.finish()?;
     drop(progress);
     overflows.result(&table.name)?;
     session.report(&watch.stop("verify", rows, rows, None));
     Ok(())
+}
+
+/// The digest of a table, which is read once for it.
+pub(crate) fn digest(table: &ParquetFile, rows_at_a_time: usize) -> Result<Digest, Failure> {
+    let source = table.source()?;
+    let failed = |error: Error| Failure::at(&table.name, error);
+    let mut digest = TableDigest::new(&source.schema()).map_err(failed)?;
+    for piece in ReadAhead::start(table.pieces(source, rows_at_a_time, None)?) {
+        digest.update(&piece?.batch).map_err(failed)?;
+    }
+    Ok(digest.finish())
 }

@@ -6,6 +6,7 @@ use crate::args::DecryptShare;
 use crate::failure::Failure;
 use crate::input::{ParquetFile, fixed_bytes};
 use crate::keys::KeyFile;
+use crate::openings::digest;
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_each};
 use crate::progress::{Length, Progress};
@@ -18,7 +19,8 @@ pub(crate) fn run(session: &Session, command: &DecryptShare) -> Result<(), Failu
     let share = KeyFile::open(&command.share)?.share(session)?;
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
-    let sharer = Sharer::new(&share, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
+    let digest = digest(&table, session.slow_rows(fixed_bytes(&source.schema())))?;
+    let sharer = Sharer::new(&share, &source.schema(), digest).map_err(|error| Failure::at(&table.name, error))?;
     let output = Output::create(&command.out, &[&command.input, &command.share])?;
     let mut sink = Sink::parquet(output, sharer.schema())?;
 

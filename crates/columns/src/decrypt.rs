@@ -395,7 +395,8 @@ fn times_five(limbs: &mut Vec<u64>) {
 }
 
 fn plan(schema: &Schema, columns: &[EncryptedColumn]) -> Vec<Step> {
-    let companion = |name: &str| columns.iter().any(|column| column.parts.iter().any(|part| part.additions == name));
+    let counts = |part: &Part, name: &str| part.additions == name || part.values.as_deref() == Some(name);
+    let companion = |name: &str| columns.iter().any(|column| column.parts.iter().any(|part| counts(part, name)));
     let steps = schema.fields().iter().enumerate().filter_map(|(index, field)| {
         match columns.iter().position(|column| column.name == *field.name()) {
             Some(column) => Some(Step::Decrypt(column)),

@@ -256,9 +256,32 @@ pub enum ErrorKind {
     /// A decrypted total is not one that the declared range and additions admit.
     #[error("overflowed its headroom: the total cannot be relied on")]
     Overflow,
-    /// A table is not that of the openings of another, or has none where a ciphertext is.
-    #[error("not the openings of this table")]
-    NotOpenings,
+    /// A table is not that of the proofs of another's decryption, or has none where a ciphertext
+    /// is.
+    #[error("not proofs of the decryption of this table")]
+    NotProofs,
+    /// Proofs or shares of a version that did not bind names, plain values and order to the
+    /// numbers.
+    #[error("{}of an earlier version, which did not bind names and counts to the numbers: make it again", of_trustee(.trustee))]
+    Unbinding {
+        /// The trustee, from 1, of shares.
+        trustee: Option<u32>,
+    },
+    /// Proofs or shares of a table with the same columns, of which something else differs.
+    #[error("{}made for a table that differs in a name, plain value, count, ciphertext, description or order", of_trustee(.trustee))]
+    OtherTable {
+        /// The trustee, from 1, of shares.
+        trustee: Option<u32>,
+    },
+    /// A column of a type that no digest covers.
+    #[error("is {found}, which proofs and shares cannot be bound to")]
+    Unbound {
+        /// The Arrow type.
+        found: String,
+    },
+    /// A proof of a decryption.
+    #[error(transparent)]
+    Proof(hearith_proofs::ErrorKind),
     /// A table is not that of shares of the decryption of another, or has none where a ciphertext is.
     #[error("not shares of the decryption of this table")]
     NotShares,

@@ -20,6 +20,7 @@ mod column;
 mod decrypt;
 mod encrypt;
 mod totals;
+mod values;
 
 pub use chunk::check_chunk;
 pub use column::{Form, LatticeColumn, lattice_columns};

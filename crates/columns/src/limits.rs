@@ -8,9 +8,12 @@
 pub const COMMAND_BYTES: u64 = 6 << 30;
 /// Memory that the groups of [`Totals`](crate::Totals) may take: their values and one ciphertext a column each.
 pub const GROUP_BYTES: u64 = 4 << 30;
+/// Weights other than 1 that totals count one by one, those of all groups and columns together. A
+/// weight that appears after that many others counts as one that occurs once.
+pub const MAX_WEIGHTS: usize = 1 << 20;
 /// Columns of a table, those within nested columns and those that count included: what is encrypted of a table of 4096
 /// columns, and totals of it, stay below.
-pub const MAX_COLUMNS: usize = 16_384;
+pub const MAX_COLUMNS: usize = 20_480;
 /// Bytes of the header of a CSV file.
 pub const MAX_HEADER_BYTES: usize = 1 << 20;
 /// Bytes of one cell.

@@ -13,6 +13,7 @@
 //! | `hearith.encoding` | `integer`, `fixed`, `slots` or `base16` |
 //! | `hearith.columns` | JSON list: the original columns, one a slot |
 //! | `hearith.additions` | JSON list: their companion columns |
+//! | `hearith.values` | JSON list, in totals: the columns that count encrypted values ([`Part::values`]) |
 //! | `hearith.scale` | fractional decimal digits kept, comma-separated, one a slot |
 //! | `hearith.range` | largest magnitude of one addend after scaling, likewise |
 //! | `hearith.max_additions` | addends that one ciphertext has headroom for |
@@ -45,6 +46,7 @@ pub(crate) const BITS: &str = "hearith.bits";
 const ENCODING: &str = "hearith.encoding";
 pub(crate) const COLUMNS: &str = "hearith.columns";
 pub(crate) const ADDITIONS: &str = "hearith.additions";
+pub(crate) const VALUES: &str = "hearith.values";
 pub(crate) const SCALE: &str = "hearith.scale";
 pub(crate) const RANGE: &str = "hearith.range";
 pub(crate) const MAX_ADDITIONS: &str = "hearith.max_additions";
@@ -106,12 +108,15 @@ pub struct Part {
     pub range: u128,
     /// Name of the companion column: how many numbers were added into each ciphertext.
     pub additions: String,
+    /// Name of the column of totals that counts the encrypted values in each, whatever their
+    /// weights. Without such a column each ciphertext counts as one value.
+    pub values: Option<String>,
 }
 
 impl Part {
     /// A part with the usual companion name, `NAME.additions`.
     pub fn new(name: &str, scale: u32, range: u128) -> Self {
-        Self { name: name.to_owned(), scale, range, additions: format!("{name}.additions") }
+        Self { name: name.to_owned(), scale, range, additions: format!("{name}.additions"), values: None }
     }
 }
 
@@ -263,9 +268,11 @@ impl EncryptedColumn {
         Field::new(&self.name, width, true).with_metadata(self.entries())
     }
 
-    /// The companion fields, one a part: `UInt64`, never null.
+    /// The companion fields, `UInt64` and never null: of each part the additions, then the values
+    /// if they are counted.
     pub fn companion_fields(&self) -> impl Iterator<Item = Field> + '_ {
-        self.parts.iter().map(|part| Field::new(&part.additions, DataType::UInt64, false))
+        let names = self.parts.iter().flat_map(|part| std::iter::once(&part.additions).chain(&part.values));
+        names.map(|name| Field::new(name, DataType::UInt64, false))
     }
 
     /// Bytes of one ciphertext.
@@ -359,7 +366,23 @@ impl EncryptedColumn {
             Encoding::Base16(exponent) => entries.push((EXPONENT, exponent.to_string())),
             _ => {}
         }
+        entries.extend(values_entry(&self.parts).map(|list| (VALUES, list)));
         entries.into_iter().collect()
+    }
+}
+
+/// The list of the columns that count values, if all parts have one.
+pub(crate) fn values_entry(parts: &[Part]) -> Option<String> {
+    let names: Option<Vec<&str>> = parts.iter().map(|part| part.values.as_deref()).collect();
+    names.map(|names| serde_json::Value::from(names).to_string())
+}
+
+/// Checks that a column that counts values holds counts. It may be missing: then each ciphertext
+/// counts as one value.
+pub(crate) fn check_values(schema: &Schema, name: &str) -> Result<(), CompanionFault> {
+    match schema.field_with_name(name) {
+        Ok(field) if *field.data_type() != DataType::UInt64 => Err(CompanionFault::Type),
+        _ => Ok(()),
     }
 }
 
@@ -383,6 +406,13 @@ pub fn encrypted_columns(schema: &Schema) -> Result<Vec<EncryptedColumn>, Error>
             };
             let companion = part.additions.clone();
             return Err(ErrorKind::Companion { companion, fault }.in_column(&column.name));
+        }
+        for companion in column.parts.iter().filter_map(|part| part.values.as_ref()) {
+            let fault = |fault| ErrorKind::Companion { companion: companion.clone(), fault }.in_column(&column.name);
+            check_values(schema, companion).map_err(fault)?;
+            if !taken.insert(companion.clone()) {
+                return Err(fault(CompanionFault::Shared));
+            }
         }
         columns.push(column);
     }
@@ -659,8 +689,16 @@ impl Entries<'_> {
         if ranges.iter().any(|&range| range == 0 || range > i128::MAX as u128) {
             return Err(self.invalid(RANGE));
         }
-        let parts = names.into_iter().zip(additions).zip(scales.into_iter().zip(ranges));
-        let part = |((name, additions), (scale, range))| Part { name, scale, range, additions };
+        let values = match self.0.contains_key(VALUES) {
+            false => vec![None; count],
+            true => self.names(VALUES)?.into_iter().map(Some).collect(),
+        };
+        if values.len() != count {
+            let (found, expected) = (values.len(), count);
+            return Err(MetadataError::Lengths { key: VALUES, found, expected });
+        }
+        let parts = names.into_iter().zip(additions).zip(scales.into_iter().zip(ranges)).zip(values);
+        let part = |(((name, additions), (scale, range)), values)| Part { name, scale, range, additions, values };
         Ok(parts.map(part).collect())
     }
 }

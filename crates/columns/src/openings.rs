@@ -1,7 +1,11 @@
-//! Decryptions that everybody can check: beside each ciphertext its plaintext and its opening.
+//! Decryptions that everybody can check: for each ciphertext its plaintext, and a proof that it is
+//! that.
 //!
-//! The key's owner makes a table of them ([`Opener`]) and publishes it. Whoever has the encrypted table and the public key encrypts
-//! anew, compares, and reads the numbers ([`Checker`]). An opening shows what its ciphertext holds, and nothing else of the key.
+//! The key's owner makes a table of them ([`Opener`]) and publishes it. Whoever has the encrypted
+//! table and the public key checks the proofs and reads the numbers ([`Checker`]). A proof shows
+//! that `c (1 + n)^(-m)` is an `n`-th power, so that `c` holds `m`, and nothing else. It is made
+//! for the table's digest ([`TableDigest`](crate::TableDigest)): whoever exchanges names of groups,
+//! counts or descriptions has a table for which no proof holds.
 
 use std::sync::Arc;
 
@@ -9,37 +13,50 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use hearith_paillier::{Plaintexts, PrivateKey, PublicKey};
+use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey, PublicKey};
+use hearith_proofs::residue::{self, Proofs};
+use hearith_proofs::{Contexts, Form};
 
 use crate::ciphers::{self, Present};
 use crate::decrypt::{Decrypted, Reading};
+use crate::digest::{Digest, hex};
 use crate::encrypt::batch_of;
 use crate::error::{Error, ErrorKind};
 use crate::metadata::EncryptedColumn;
 
-/// What follows the column's name in those of its plaintexts and its openings.
-const SUFFIXES: [&str; 2] = [".plaintext", ".opening"];
+/// What follows the column's name in those of its plaintexts and its proofs.
+const SUFFIXES: [&str; 2] = [".plaintext", ".proof"];
+/// What follows it in the openings that the first version published.
+const OPENING: &str = ".opening";
+/// The metadata with the digest of the table that proofs and shares are made for.
+pub(crate) const DIGEST: &str = "hearith.digest";
+/// What all proofs are made for; the digest and the column's name come beside it.
+const CONTEXT: &[u8] = b"hearith decryption 2";
 
-/// Makes the openings of one table's batches.
+/// Makes the proofs of one table's batches.
 #[derive(Debug)]
 pub struct Opener<'a> {
     key: &'a PrivateKey,
     reading: Reading,
+    digest: Digest,
     schema: SchemaRef,
 }
 
 impl<'a> Opener<'a> {
-    /// Prepares to open tables of this schema, all of whose encrypted columns must be under this key.
+    /// Prepares to open the table of this schema and digest, all of whose encrypted columns must be
+    /// under this key.
     ///
     /// # Errors
     /// As [`Decryptor::new`](crate::Decryptor::new).
-    pub fn new(key: &'a PrivateKey, schema: &Schema) -> Result<Self, Error> {
+    pub fn new(key: &'a PrivateKey, schema: &Schema, digest: Digest) -> Result<Self, Error> {
         let reading = Reading::new(key.public(), schema)?;
-        let schema = opened_schema(&reading);
-        Ok(Self { key, reading, schema })
+        let schema = opened_schema(key.public(), &reading, &digest);
+        Ok(Self { key, reading, digest, schema })
     }
 
-    /// The schema of the openings: for each encrypted column `X` `X.plaintext` and `X.opening`, binary values of as many bytes as `n`, big-endian.
+    /// The schema of the proofs: for each encrypted column `X` `X.plaintext`, a binary value of as
+    /// many bytes as `n`, big-endian, and `X.proof`, one of three times as many
+    /// ([`Proofs::to_be_bytes`]). Their metadata `hearith.digest` is the table's digest.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
@@ -47,7 +64,7 @@ impl<'a> Opener<'a> {
     /// Opens a batch: a row for each of its rows, null where the ciphertext is.
     ///
     /// # Errors
-    /// As [`Decryptor::decrypt`](crate::Decryptor::decrypt).
+    /// As [`Decryptor::decrypt`](crate::Decryptor::decrypt); a failure of the random generator.
     pub fn open(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         self.reading.check(batch)?;
         let mut arrays = Vec::with_capacity(self.schema.fields().len());
@@ -55,38 +72,54 @@ impl<'a> Opener<'a> {
             let present = Present::read(self.key.public(), column, batch)?;
             present.check_coprime(self.key.public(), column)?;
             let opened = self.key.open(&present.ciphertexts);
-            let (plaintexts, openings) = opened.map_err(|error| ciphers::bad(column, &present.rows, error))?;
-            for numbers in [plaintexts.to_be_bytes(), openings.to_be_bytes()] {
-                arrays.push(spread(&numbers, &present.rows, batch.num_rows(), plaintexts.row_bytes())?);
+            let fault = |error| ciphers::bad(column, &present.rows, error);
+            let (plaintexts, openings) = opened.map_err(fault)?;
+            let (key, contexts) = (self.key.public(), contexts(&self.digest, column, &present));
+            let zeros = without(key, &present.ciphertexts, &plaintexts).map_err(fault)?;
+            let proofs = residue::prove(key, &contexts, &zeros, &openings);
+            let proofs = proofs.map_err(|error| unproved(column, &present, &error))?;
+            let width = Proofs::row_bytes(key, Form::Openings);
+            for (numbers, width) in
+                [(plaintexts.to_be_bytes(), plaintexts.row_bytes()), (proofs.to_be_bytes().into(), width)]
+            {
+                arrays.push(spread(&numbers, &present.rows, batch.num_rows(), width)?);
             }
         }
         batch_of(&self.schema, arrays)
     }
 }
 
-/// Checks openings of one table's batches, and reads the numbers.
+/// Checks proofs of one table's batches, and reads the numbers.
 #[derive(Debug)]
 pub struct Checker<'a> {
     key: &'a PublicKey,
     reading: Reading,
-    openings: SchemaRef,
+    digest: Digest,
+    proofs: SchemaRef,
 }
 
 impl<'a> Checker<'a> {
-    /// Prepares to check tables of this schema, all of whose encrypted columns must be under this key, by openings of that one.
+    /// Prepares to check the table of this schema and digest, all of whose encrypted columns must
+    /// be under this key, by proofs of that schema.
     ///
     /// # Errors
-    /// As [`Decryptor::new`](crate::Decryptor::new); [`ErrorKind::NotOpenings`] where the second is not that of their openings.
-    pub fn new(key: &'a PublicKey, schema: &Schema, openings: &Schema) -> Result<Self, Error> {
+    /// As [`Decryptor::new`](crate::Decryptor::new); [`ErrorKind::NotProofs`] where the second is
+    /// not that of their proofs, [`ErrorKind::OtherTable`] for proofs made for another digest,
+    /// [`ErrorKind::Unbinding`] for openings of the first version.
+    pub fn new(key: &'a PublicKey, schema: &Schema, proofs: &Schema, digest: Digest) -> Result<Self, Error> {
         let reading = Reading::new(key, schema)?;
-        let expected = opened_schema(&reading);
+        let expected = opened_schema(key, &reading, &digest);
+        if proofs.fields().iter().any(|field| field.name().ends_with(OPENING)) {
+            return Err(ErrorKind::Unbinding { trustee: None }.into());
+        }
         let shape = |schema: &Schema| {
             schema.fields().iter().map(|field| (field.name().clone(), field.data_type().clone())).collect::<Vec<_>>()
         };
-        if shape(openings) != shape(&expected) {
-            return Err(ErrorKind::NotOpenings.into());
+        if shape(proofs) != shape(&expected) {
+            return Err(ErrorKind::NotProofs.into());
         }
-        Ok(Self { key, reading, openings: expected })
+        check_digest(proofs, &digest, None)?;
+        Ok(Self { key, reading, digest, proofs: expected })
     }
 
     /// The schema of the numbers, as [`Decryptor::schema`](crate::Decryptor::schema).
@@ -94,25 +127,27 @@ impl<'a> Checker<'a> {
         self.reading.schema()
     }
 
-    /// The numbers of a batch, shown by openings of as many rows.
+    /// The numbers of a batch, shown by proofs of as many rows. They are those of the table with
+    /// this digest: whoever calls computes it over all batches that are checked.
     ///
     /// # Errors
-    /// [`ErrorKind::NotOpenings`] for openings of another table or of fewer or more rows; the first row whose opening is missing, superfluous or wrong; and as
+    /// [`ErrorKind::NotProofs`] for proofs of another table or of fewer or more rows; the first row
+    /// whose proof is missing or superfluous, or does not hold ([`ErrorKind::Proof`]); and as
     /// [`Decryptor::decrypt`](crate::Decryptor::decrypt).
-    pub fn check(&self, batch: &RecordBatch, openings: &RecordBatch) -> Result<Decrypted, Error> {
+    pub fn check(&self, batch: &RecordBatch, proofs: &RecordBatch) -> Result<Decrypted, Error> {
         let columns: Vec<&FixedSizeBinaryArray> =
-            openings.columns().iter().filter_map(|column| column.as_fixed_size_binary_opt()).collect();
-        if openings.num_rows() != batch.num_rows() || columns.len() != self.openings.fields().len() {
-            return Err(ErrorKind::NotOpenings.into());
+            proofs.columns().iter().filter_map(|column| column.as_fixed_size_binary_opt()).collect();
+        if proofs.num_rows() != batch.num_rows() || columns.len() != self.proofs.fields().len() {
+            return Err(ErrorKind::NotProofs.into());
         }
         self.reading.decrypted(self.key, batch, |column, present| {
             let index = self.reading.columns().iter().position(|one| one.name == column.name);
-            let index = 2 * index.ok_or(ErrorKind::NotOpenings)?;
+            let index = 2 * index.ok_or(ErrorKind::NotProofs)?;
             self.plaintexts(column, present, [columns[index], columns[index + 1]])
         })
     }
 
-    /// The plaintexts of a column, which must be those of its ciphertexts by their openings.
+    /// The plaintexts of a column, which must be those of its ciphertexts by their proofs.
     fn plaintexts(
         &self,
         column: &EncryptedColumn,
@@ -120,25 +155,73 @@ impl<'a> Checker<'a> {
         arrays: [&FixedSizeBinaryArray; 2],
     ) -> Result<Plaintexts, Error> {
         for array in arrays {
-            check_rows(present, array).map_err(|row| ErrorKind::NotOpenings.at(row, &column.name))?;
+            check_rows(present, array).map_err(|row| ErrorKind::NotProofs.at(row, &column.name))?;
         }
-        let [plaintexts, openings] =
+        let [plaintexts, proofs] =
             arrays.map(|array| present.rows.iter().flat_map(|&row| array.value(row)).copied().collect::<Vec<u8>>());
         let fault = |error| ciphers::bad(column, &present.rows, error);
         let plaintexts = self.key.plaintexts_from_be(&plaintexts).map_err(fault)?;
-        let openings = self.key.openings_from_be(&openings).map_err(fault)?;
-        self.key.check_openings(&present.ciphertexts, &plaintexts, &openings).map_err(fault)?;
+        let zeros = without(self.key, &present.ciphertexts, &plaintexts).map_err(fault)?;
+        let contexts = contexts(&self.digest, column, present);
+        let proofs = Proofs::from_be_bytes(self.key, Form::Openings, &proofs);
+        let holds = proofs.and_then(|proofs| residue::verify(self.key, &contexts, &zeros, &proofs));
+        holds.map_err(|error| unproved(column, present, &error))?;
         Ok(plaintexts)
     }
 }
 
-/// The schema of a table's openings.
-fn opened_schema(reading: &Reading) -> SchemaRef {
-    let field = |column: &EncryptedColumn, suffix: &str| {
-        let width = column.ciphertext_bytes() as i32 / 2;
-        Field::new(format!("{}{suffix}", column.name), DataType::FixedSizeBinary(width), true)
+/// Ciphertexts without their plaintexts, `c (1 + n)^(-m)`: what holds 0 if `c` holds `m`.
+fn without(
+    key: &PublicKey,
+    ciphertexts: &Ciphertexts,
+    plaintexts: &Plaintexts,
+) -> Result<Ciphertexts, hearith_paillier::Error> {
+    let trivial = key.add_plain(&key.zeros(plaintexts.len()), plaintexts)?;
+    key.subtract(ciphertexts, &trivial)
+}
+
+/// What the proofs of a column are made for.
+fn contexts(digest: &Digest, column: &EncryptedColumn, present: &Present) -> Contexts {
+    let shared = [CONTEXT, digest].concat();
+    Contexts::new(&shared, std::iter::repeat_n(column.name.as_bytes(), present.rows.len()))
+}
+
+/// The error of a proof as one of the batch.
+fn unproved(column: &EncryptedColumn, present: &Present, error: &hearith_proofs::Error) -> Error {
+    let row = error.row().and_then(|row| present.rows.get(row)).copied();
+    let error = match error.kind() {
+        hearith_proofs::ErrorKind::Scheme(kind) => ErrorKind::Paillier(kind.clone()),
+        kind => ErrorKind::Proof(kind.clone()),
     };
-    let fields = reading.columns().iter().flat_map(|column| SUFFIXES.map(|suffix| field(column, suffix)));
+    let error = error.in_column(&column.name);
+    match row {
+        Some(row) => error.at_row(row as u64),
+        None => error,
+    }
+}
+
+/// Fails unless all columns of proofs, or of a trustee's shares, were made for this digest.
+pub(crate) fn check_digest(schema: &Schema, digest: &Digest, trustee: Option<u32>) -> Result<(), ErrorKind> {
+    let expected = hex(digest);
+    for field in schema.fields() {
+        match field.metadata().get(DIGEST) {
+            None => return Err(ErrorKind::Unbinding { trustee }),
+            Some(found) if *found != expected => return Err(ErrorKind::OtherTable { trustee }),
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The schema of a table's proofs.
+fn opened_schema(key: &PublicKey, reading: &Reading, digest: &Digest) -> SchemaRef {
+    let widths = [key.plaintext_bytes(), Proofs::row_bytes(key, Form::Openings)];
+    let field = |column: &EncryptedColumn, (suffix, width): (&str, usize)| {
+        let field = Field::new(format!("{}{suffix}", column.name), DataType::FixedSizeBinary(width as i32), true);
+        field.with_metadata([(DIGEST, hex(digest))])
+    };
+    let columns = reading.columns().iter();
+    let fields = columns.flat_map(|column| SUFFIXES.into_iter().zip(widths).map(|part| field(column, part)));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 

@@ -1,7 +1,10 @@
 //! Tables decrypted by the trustees of a shared key: each makes a table of shares ([`Sharer`]), and whoever has enough of them the numbers ([`Combiner`]).
 //!
-//! A table of shares has for each encrypted column `X` one named `X.share`, whose metadata `hearith.trustee` names the trustee. A share's proof holds for its
-//! ciphertext in a column of this name, wherever the row is.
+//! A table of shares has for each encrypted column `X` one named `X.share`, whose metadata
+//! `hearith.trustee` names the trustee and `hearith.digest` the table
+//! ([`TableDigest`](crate::TableDigest)). A share's proof holds for its ciphertext in a column of
+//! this name of that table alone: names of groups, counts and descriptions are those that the
+//! trustee saw.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -14,35 +17,38 @@ use hearith_threshold::{self as threshold, Contexts, KeyShare, Shares, Verificat
 
 use crate::ciphers::Present;
 use crate::decrypt::{Decrypted, Reading};
+use crate::digest::{Digest, hex};
 use crate::encrypt::batch_of;
 use crate::error::{Error, ErrorKind};
 use crate::metadata::EncryptedColumn;
-use crate::openings::{check_rows, spread};
+use crate::openings::{DIGEST, check_digest, check_rows, spread};
 
 /// What follows the column's name in that of its shares.
 const SUFFIX: &str = ".share";
 /// The metadata that names the trustee.
 const TRUSTEE: &str = "hearith.trustee";
-/// What all proofs in tables are made for; the column's name comes beside it.
-const CONTEXT: &[u8] = b"hearith table";
+/// What all proofs in tables are made for; the digest and the column's name come beside it.
+const CONTEXT: &[u8] = b"hearith table 2";
 
 /// Makes a trustee's shares of one table's batches.
 #[derive(Debug)]
 pub struct Sharer<'a> {
     share: &'a KeyShare,
     reading: Reading,
+    digest: Digest,
     schema: SchemaRef,
 }
 
 impl<'a> Sharer<'a> {
-    /// Prepares to share in the decryption of tables of this schema, all of whose encrypted columns must be under this key.
+    /// Prepares to share in the decryption of the table of this schema and digest, all of whose
+    /// encrypted columns must be under this key.
     ///
     /// # Errors
     /// As [`Decryptor::new`](crate::Decryptor::new).
-    pub fn new(share: &'a KeyShare, schema: &Schema) -> Result<Self, Error> {
+    pub fn new(share: &'a KeyShare, schema: &Schema, digest: Digest) -> Result<Self, Error> {
         let reading = Reading::new(share.key(), schema)?;
-        let schema = shares_schema(&reading, Shares::row_bytes(share.key()), share.trustee());
-        Ok(Self { share, reading, schema })
+        let schema = shares_schema(&reading, Shares::row_bytes(share.key()), share.trustee(), &digest);
+        Ok(Self { share, reading, digest, schema })
     }
 
     /// The schema of the shares: for each encrypted column `X` binary values `X.share`.
@@ -59,7 +65,7 @@ impl<'a> Sharer<'a> {
         let mut arrays = Vec::with_capacity(self.schema.fields().len());
         for column in self.reading.columns() {
             let present = Present::read(self.share.key(), column, batch)?;
-            let shares = self.share.decrypt(&contexts(column, &present), &present.ciphertexts);
+            let shares = self.share.decrypt(&contexts(&self.digest, column, &present), &present.ciphertexts);
             let shares = shares.map_err(|error| bad(column, &present.rows, &error))?;
             let width = Shares::row_bytes(self.share.key());
             arrays.push(spread(&shares.to_be_bytes(), &present.rows, batch.num_rows(), width)?);
@@ -73,7 +79,9 @@ impl<'a> Sharer<'a> {
 pub struct Combiner<'a> {
     verification: &'a Verification,
     reading: Reading,
-    trustees: Vec<u32>,
+    digest: Digest,
+    /// Each with the schema of its shares, which says what table they were made for.
+    trustees: Vec<(u32, SchemaRef)>,
 }
 
 /// What shares of a batch combined to.
@@ -86,13 +94,14 @@ pub struct Combined {
 }
 
 impl<'a> Combiner<'a> {
-    /// Prepares to decrypt tables of this schema, all of whose encrypted columns must be under this key.
+    /// Prepares to decrypt the table of this schema and digest, all of whose encrypted columns must
+    /// be under this key.
     ///
     /// # Errors
     /// As [`Decryptor::new`](crate::Decryptor::new).
-    pub fn new(verification: &'a Verification, schema: &Schema) -> Result<Self, Error> {
+    pub fn new(verification: &'a Verification, schema: &Schema, digest: Digest) -> Result<Self, Error> {
         let reading = Reading::new(verification.key(), schema)?;
-        Ok(Self { verification, reading, trustees: Vec::new() })
+        Ok(Self { verification, reading, digest, trustees: Vec::new() })
     }
 
     /// Counts a trustee in, by the schema of its shares.
@@ -102,14 +111,14 @@ impl<'a> Combiner<'a> {
     pub fn add(&mut self, shares: &Schema) -> Result<(), Error> {
         let named = shares.fields().first().and_then(|field| field.metadata().get(TRUSTEE)?.parse().ok());
         let trustee: u32 = named.ok_or(ErrorKind::NotShares)?;
-        let expected = shares_schema(&self.reading, Shares::row_bytes(self.verification.key()), trustee);
+        let expected = shares_schema(&self.reading, Shares::row_bytes(self.verification.key()), trustee, &self.digest);
         if !same(shares, &expected) {
             return Err(ErrorKind::NotShares.into());
         }
-        if self.trustees.contains(&trustee) {
+        if self.trustees.iter().any(|(counted, _)| *counted == trustee) {
             return Err(ErrorKind::Share { trustee: Some(trustee), kind: threshold::ErrorKind::Twice }.into());
         }
-        self.trustees.push(trustee);
+        self.trustees.push((trustee, Arc::new(shares.clone())));
         Ok(())
     }
 
@@ -135,7 +144,9 @@ impl<'a> Combiner<'a> {
     /// The numbers of a batch, from shares of as many rows of each trustee, in the order in which they were added.
     ///
     /// # Errors
-    /// [`ErrorKind::NotShares`] for shares of another table, or of fewer or more rows; the first row where too few shares are right; and as
+    /// [`ErrorKind::NotShares`] for shares of another table, or of fewer or more rows; the first
+    /// row where too few shares are right, [`ErrorKind::OtherTable`] or [`ErrorKind::Unbinding`]
+    /// where they were made for another digest or none; and as
     /// [`Decryptor::decrypt`](crate::Decryptor::decrypt).
     pub fn combine(&self, batch: &RecordBatch, shares: &[RecordBatch]) -> Result<Combined, Error> {
         self.check_enough()?;
@@ -159,8 +170,12 @@ impl<'a> Combiner<'a> {
         shares: &[RecordBatch],
     ) -> Result<(Plaintexts, Vec<Error>), Error> {
         let (mut right, mut wrong) = (Vec::new(), Vec::new());
-        for (&trustee, shares) in self.trustees.iter().zip(shares) {
-            match self.shares(column, present, trustee, shares)? {
+        for ((trustee, schema), shares) in self.trustees.iter().zip(shares) {
+            if let Err(fault) = check_digest(schema, &self.digest, Some(*trustee)) {
+                wrong.push(fault.in_column(&column.name));
+                continue;
+            }
+            match self.shares(column, present, *trustee, shares)? {
                 Ok(shares) => right.push(shares),
                 Err(error) => wrong.push(error),
             }
@@ -172,7 +187,8 @@ impl<'a> Combiner<'a> {
         }
         let fault = |error: &threshold::Error| bad(column, &present.rows, error);
         let right: Vec<&Shares> = right.iter().collect();
-        let combined = self.verification.combine(&contexts(column, present), &present.ciphertexts, &right);
+        let combined =
+            self.verification.combine(&contexts(&self.digest, column, present), &present.ciphertexts, &right);
         let combined = combined.map_err(|error| fault(&error))?;
         wrong.extend(combined.wrong.iter().map(fault));
         Ok((combined.plaintexts, wrong))
@@ -197,8 +213,9 @@ impl<'a> Combiner<'a> {
 }
 
 /// What the shares of a column are made for.
-fn contexts(column: &EncryptedColumn, present: &Present) -> Contexts {
-    Contexts::new(CONTEXT, std::iter::repeat_n(column.name.as_bytes(), present.rows.len()))
+fn contexts(digest: &Digest, column: &EncryptedColumn, present: &Present) -> Contexts {
+    let shared = [CONTEXT, digest].concat();
+    Contexts::new(&shared, std::iter::repeat_n(column.name.as_bytes(), present.rows.len()))
 }
 
 /// An error of shares as an error of the batch, where `rows` says which rows they are of.
@@ -216,10 +233,10 @@ fn bad(column: &EncryptedColumn, rows: &[usize], error: &threshold::Error) -> Er
 }
 
 /// The schema of a trustee's shares.
-fn shares_schema(reading: &Reading, width: usize, trustee: u32) -> SchemaRef {
+fn shares_schema(reading: &Reading, width: usize, trustee: u32, digest: &Digest) -> SchemaRef {
     let field = |column: &EncryptedColumn| {
         let field = Field::new(format!("{}{SUFFIX}", column.name), DataType::FixedSizeBinary(width as i32), true);
-        field.with_metadata([(TRUSTEE.to_owned(), trustee.to_string())])
+        field.with_metadata([(TRUSTEE, trustee.to_string()), (DIGEST, hex(digest))])
     };
     Arc::new(Schema::new(reading.columns().iter().map(field).collect::<Vec<_>>()))
 }

@@ -25,7 +25,7 @@ use crate::error::{Error, ErrorKind};
 use crate::groups::{Groups, as_plain, plain};
 use crate::lattice::LatticeColumn;
 use crate::limits::GROUP_BYTES;
-use crate::metadata::{self, EncryptedColumn, counts_rows, encrypted_columns, rows_field};
+use crate::metadata::{self, EncryptedColumn, Part, counts_rows, encrypted_columns, rows_field};
 
 /// Bytes that a total takes beside its ciphertext and counts: that of a batch of one row, and of the entry that leads there.
 const GROUP_OVERHEAD: usize = 160;
@@ -44,15 +44,19 @@ pub struct Totals {
     /// The tables that were added.
     contents: Contents,
     allow_repeated: bool,
-    /// The schema of the last batch that was found to add up.
+    /// The schema of the last batch that was found to add up, and the columns in it that count
+    /// values.
     checked: Option<SchemaRef>,
+    counting: Vec<Vec<Option<String>>>,
 }
 
 /// What of the totals is given out, and how: by default everything, as it was added up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Release<'a> {
-    /// Groups of fewer rows are left out, and a total of fewer values is null, with 0 additions, as where there are none;
-    /// the columns that are packed into one ciphertext stand and fall together. 0 and 1 hold back nothing that has a row.
+    /// Groups of fewer rows are left out, and a total of fewer encrypted values, however large
+    /// their additions, is null, with 0 additions, as where there are none. 0 and 1 hold back
+    /// nothing that has a row. The columns that are packed into one ciphertext stand and fall
+    /// together: to take one number out of it takes another ciphertext of that number.
     ///
     /// Differences are not looked at: whoever can decrypt a total of all rows, or the same groups cut otherwise, can still
     /// compute what is missing.
@@ -88,6 +92,8 @@ struct Sums {
     ciphertexts: Vec<Option<Ciphertexts>>,
     /// For each part, the additions of each group.
     additions: Vec<Vec<u64>>,
+    /// For each part, the encrypted values of each group.
+    values: Vec<Vec<u64>>,
 }
 
 impl Totals {
@@ -106,16 +112,18 @@ impl Totals {
     /// # Errors
     /// As [`Totals::new`].
     pub fn with(key: Arc<dyn Compute>, schema: &Schema, by: &[String]) -> Result<Self, Error> {
-        let columns = columns_under(key.public(), schema)?;
+        let mut columns = columns_under(key.public(), schema)?;
         let by = group_fields(schema, by, &columns)?;
+        name_counts(&by, &mut columns);
         let types: Vec<DataType> = by.iter().map(|field| field.data_type().clone()).collect();
         let groups = Groups::new(&types).map_err(Error::from)?;
         let schema = Arc::new(output_schema(&by, &columns));
         metadata::check_names(&schema)?;
         let sums = columns.iter().map(Sums::new).collect();
         let (contents, allow_repeated) = (Contents::default(), false);
+        let (rows, checked, counting) = (Vec::new(), None, Vec::new());
         let mut totals =
-            Self { key, by, columns, groups, rows: vec![], sums, schema, contents, allow_repeated, checked: None };
+            Self { key, by, columns, groups, rows, sums, schema, contents, allow_repeated, checked, counting };
         totals.grow()?;
         Ok(totals)
     }
@@ -163,7 +171,8 @@ impl Totals {
             companions.chain([&column.name])
         });
         let grouping = self.by.iter().chain(counting.map(|field| &**field)).map(Field::name);
-        grouping.chain(encrypted).cloned().collect()
+        let values = encrypted_columns(schema).unwrap_or_default().into_iter().flat_map(|column| column.parts);
+        grouping.chain(encrypted).cloned().chain(values.filter_map(|part| part.values)).collect()
     }
 
     /// Checks that tables of another schema can be added to these totals.
@@ -201,6 +210,7 @@ impl Totals {
         if self.checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, batch.schema_ref())) {
             self.check_schema(batch.schema_ref())?;
             self.contents.merge(&Contents::of(batch.schema_ref())?);
+            self.counting = self.value_columns(batch.schema_ref())?;
             self.checked = Some(batch.schema());
         }
         let keys = self.by.iter().map(|field| group_column(field, batch));
@@ -208,8 +218,9 @@ impl Totals {
         let groups = self.groups.assign(&keys, batch.num_rows()).map_err(Error::from)?;
         self.grow()?;
         self.count_rows(batch, &groups)?;
-        for (column, sums) in self.columns.iter().zip(&mut self.sums) {
+        for ((column, sums), counting) in self.columns.iter().zip(&mut self.sums).zip(&self.counting) {
             sums.count(column, batch, &groups)?;
+            sums.count_values(column, batch, &groups, counting)?;
             sums.add(&*self.key, column, &Present::read(self.key.public(), column, batch)?, &groups)?;
         }
         Ok(())
@@ -262,7 +273,8 @@ impl Totals {
         for (column, sums) in self.columns.iter().zip(&mut self.sums) {
             withheld.totals += sums.withhold(&order, release.min_rows);
             arrays.push(sums.ciphertexts(self.key.public(), column, &order, release.rerandomise)?);
-            arrays.extend(sums.additions.iter().map(|additions| gather(additions, &order)));
+            let counts = sums.additions.iter().zip(&sums.values).flat_map(|(additions, values)| [additions, values]);
+            arrays.extend(counts.map(|counts| gather(counts, &order)));
         }
         let batch = batch_of(&described(&self.schema, &self.contents), arrays)?;
         Ok(Released { batch, withheld })
@@ -272,16 +284,24 @@ impl Totals {
     fn grow(&mut self) -> Result<(), Error> {
         let groups = self.groups.len();
         let ciphertexts =
-            self.columns.iter().map(|column| column.ciphertext_bytes() + column.parts.len() * 8 + GROUP_OVERHEAD);
+            self.columns.iter().map(|column| column.ciphertext_bytes() + column.parts.len() * 16 + GROUP_OVERHEAD);
         if self.groups.bytes() + groups as u64 * ciphertexts.sum::<usize>() as u64 > GROUP_BYTES {
             return Err(ErrorKind::TooLarge { what: "bytes of groups", limit: GROUP_BYTES }.into());
         }
         self.rows.resize(groups, 0);
         for sums in &mut self.sums {
             sums.ciphertexts.resize(groups, None);
-            sums.additions.iter_mut().for_each(|part| part.resize(groups, 0));
+            sums.additions.iter_mut().chain(&mut sums.values).for_each(|part| part.resize(groups, 0));
         }
         Ok(())
+    }
+
+    /// The columns of a table that count the values of each part.
+    fn value_columns(&self, schema: &Schema) -> Result<Vec<Vec<Option<String>>>, Error> {
+        let here = encrypted_columns(schema)?;
+        let values = |column: &EncryptedColumn| column.parts.iter().map(|part| part.values.clone()).collect();
+        let of = |column: &EncryptedColumn| here.iter().find(|here| here.name == column.name).map(values);
+        self.columns.iter().map(|column| of(column).ok_or_else(|| missing(&column.name))).collect()
     }
 
     /// Counts rows; a row of totals counts for the rows that it counts.
@@ -307,7 +327,28 @@ impl fmt::Debug for Totals {
 
 impl Sums {
     fn new(column: &EncryptedColumn) -> Self {
-        Self { ciphertexts: vec![], additions: vec![vec![]; column.parts.len()] }
+        let counts = vec![vec![]; column.parts.len()];
+        Self { ciphertexts: vec![], additions: counts.clone(), values: counts }
+    }
+
+    /// Counts the encrypted values: those that columns of `counting` say, or each ciphertext as
+    /// one.
+    fn count_values(
+        &mut self,
+        column: &EncryptedColumn,
+        batch: &RecordBatch,
+        groups: &[u32],
+        counting: &[Option<String>],
+    ) -> Result<(), Error> {
+        let companions = ciphers::companions(column, batch)?;
+        for ((added, counting), totals) in companions.into_iter().zip(counting).zip(&mut self.values) {
+            let counted = counting.as_ref().map(|name| ciphers::counts(name, batch)).transpose()?.flatten();
+            for (row, &group) in groups.iter().enumerate().filter(|(row, _)| added.value(*row) > 0) {
+                let values = counted.map_or(1, |counted| counted.value(row));
+                totals[group as usize] = totals[group as usize].saturating_add(values);
+            }
+        }
+        Ok(())
     }
 
     /// Adds up the additions, refusing the row that exceeds the headroom.
@@ -381,11 +422,12 @@ impl Sums {
         let mut totals = 0;
         for &group in groups {
             let group = group as usize;
-            let values = |part: &Vec<u64>| part[group];
-            if self.additions.iter().map(values).any(|values| 0 < values && values < min) {
-                totals += self.additions.iter().map(values).filter(|&values| values > 0).count() as u64;
+            let is_total = |additions: &Vec<u64>| additions[group] > 0;
+            let few = |(additions, values): (&Vec<u64>, &Vec<u64>)| is_total(additions) && values[group] < min;
+            if self.additions.iter().zip(&self.values).any(few) {
+                totals += self.additions.iter().filter(|additions| is_total(additions)).count() as u64;
                 self.ciphertexts[group] = None;
-                self.additions.iter_mut().for_each(|part| part[group] = 0);
+                self.additions.iter_mut().chain(&mut self.values).for_each(|part| part[group] = 0);
             }
         }
         totals
@@ -452,7 +494,8 @@ fn group_fields(schema: &Schema, by: &[String], columns: &[EncryptedColumn]) -> 
         if columns.iter().any(encrypted) {
             return Err(ErrorKind::GroupEncrypted.in_column(name));
         }
-        let companion = |column: &EncryptedColumn| column.parts.iter().any(|part| part.additions == *name);
+        let counts = |part: &Part| part.additions == *name || part.values.as_ref() == Some(name);
+        let companion = |column: &EncryptedColumn| column.parts.iter().any(counts);
         if columns.iter().any(companion) {
             return Err(ErrorKind::ReservedName.in_column(name));
         }
@@ -464,6 +507,25 @@ fn group_fields(schema: &Schema, by: &[String], columns: &[EncryptedColumn]) -> 
         Ok(Field::new(name, kind, true))
     };
     by.iter().map(field).collect()
+}
+
+/// Names the columns of the totals that count values.
+fn name_counts(by: &[Field], columns: &mut [EncryptedColumn]) {
+    let mut taken: HashSet<String> = by.iter().map(|field| field.name().clone()).collect();
+    for column in &*columns {
+        let parts = column.parts.iter().flat_map(|part| [part.name.clone(), part.additions.clone()]);
+        taken.extend(parts.chain([column.name.clone()]));
+    }
+    for part in columns.iter_mut().flat_map(|column| &mut column.parts) {
+        part.values = Some(count_name(&part.name, "values", &mut taken));
+    }
+}
+
+/// The name of a column of totals that counts `what`, none of those that are taken.
+pub(crate) fn count_name(column: &str, what: &str, taken: &mut HashSet<String>) -> String {
+    let numbered = (1_u32..).map(|number| format!("{column}.{what}.{number}"));
+    let mut names = std::iter::once(format!("{column}.{what}")).chain(numbered);
+    names.find(|name| taken.insert(name.clone())).unwrap_or_default()
 }
 
 fn repeated(names: &[String]) -> Option<&String> {

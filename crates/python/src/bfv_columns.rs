@@ -119,6 +119,14 @@ impl BfvColumnTotals {
         })
     }
 
+    /// Lets `finish` give out totals in which few values have a weight of their own.
+    fn allow_rare_weights(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |running| {
+            running.totals.allow_rare_weights();
+            Ok(())
+        })
+    }
+
     /// Turns to the next table.
     fn begin(&self, py: Python<'_>, schema: PyArrowType<Schema>) -> PyResult<()> {
         self.with(py, |running| {
@@ -155,7 +163,7 @@ impl BfvColumnTotals {
     }
 
     /// The totals, one row a group in ascending order; there is no more to be done with them then. Groups of fewer rows than
-    /// `min_rows` are left out, totals of fewer values null.
+    /// `min_rows` are left out, totals that fewer values entered with one of their weights null.
     #[pyo3(signature = (*, min_rows=0))]
     fn finish(&self, py: Python<'_>, min_rows: u64) -> PyResult<PyArrowType<RecordBatch>> {
         let totals = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();

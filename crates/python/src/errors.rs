@@ -107,7 +107,9 @@ pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
     };
     match kind {
         TableErrorKind::Lattice(inner) => raise_lattice(inner, text, place, source),
-        TableErrorKind::Share { .. } => raise::<ShareError>(text, place, name, source),
+        TableErrorKind::Share { .. }
+        | TableErrorKind::OtherTable { trustee: Some(_) }
+        | TableErrorKind::Unbinding { trustee: Some(_) } => raise::<ShareError>(text, place, name, source),
         TableErrorKind::WrongKey { .. } | TableErrorKind::Scheme { .. } => {
             raise::<KeyMismatchError>(text, place, name, source)
         }

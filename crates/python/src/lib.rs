@@ -48,6 +48,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sharing::Sharer>()?;
     module.add_class::<sharing::Combiner>()?;
     module.add_function(wrap_pyfunction!(sharing::deal, module)?)?;
+    module.add_function(wrap_pyfunction!(sharing::table_digest, module)?)?;
     module.add_class::<election::ElectionWorker>()?;
     module.add_class::<election::ElectionOverseer>()?;
     module.add_class::<dghv::DghvPublicKey>()?;

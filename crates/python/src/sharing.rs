@@ -6,6 +6,7 @@ use crate::{errors, integers, threads};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::PyArrowType;
 use arrow_schema::Schema;
+use hearith_columns::{Digest, TableDigest};
 use hearith_paillier::encoding::decode_signed;
 use hearith_paillier::{DEFAULT_ITERATIONS, KeyKind, PrivateKey, SecretText, Variant};
 use hearith_threshold::{self as threshold, Contexts};
@@ -225,18 +226,35 @@ impl Shares {
     }
 }
 
+/// The digest of a table of these batches, to which shares are bound.
+#[pyfunction]
+pub(crate) fn table_digest(
+    py: Python<'_>,
+    schema: PyArrowType<Schema>,
+    batches: Vec<PyArrowType<RecordBatch>>,
+) -> PyResult<Digest> {
+    let batches: Vec<RecordBatch> = batches.into_iter().map(|batch| batch.0).collect();
+    let digest = threads::run(py, || {
+        let mut digest = TableDigest::new(&schema.0)?;
+        batches.iter().try_for_each(|batch| digest.update(batch))?;
+        Ok(digest.finish())
+    })?;
+    digest.map_err(errors::table)
+}
+
 /// Makes a trustee's shares of the batches of one table.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Sharer {
     share: Py<KeyShare>,
     input: Schema,
+    digest: Digest,
 }
 
 #[pymethods]
 impl Sharer {
     #[new]
-    fn new(share: Py<KeyShare>, schema: PyArrowType<Schema>) -> PyResult<Self> {
-        let sharer = Self { share, input: schema.0 };
+    fn new(share: Py<KeyShare>, schema: PyArrowType<Schema>, digest: Digest) -> PyResult<Self> {
+        let sharer = Self { share, input: schema.0, digest };
         sharer.kernel()?;
         Ok(sharer)
     }
@@ -255,7 +273,7 @@ impl Sharer {
 
 impl Sharer {
     fn kernel(&self) -> PyResult<hearith_columns::Sharer<'_>> {
-        hearith_columns::Sharer::new(&self.share.get().0, &self.input).map_err(errors::table)
+        hearith_columns::Sharer::new(&self.share.get().0, &self.input, self.digest).map_err(errors::table)
     }
 }
 
@@ -264,6 +282,7 @@ impl Sharer {
 pub(crate) struct Combiner {
     verification: Py<Verification>,
     input: Schema,
+    digest: Digest,
     shares: Vec<Schema>,
 }
 
@@ -274,9 +293,10 @@ impl Combiner {
         verification: Py<Verification>,
         schema: PyArrowType<Schema>,
         shares: Vec<PyArrowType<Schema>>,
+        digest: Digest,
     ) -> PyResult<Self> {
         let shares = shares.into_iter().map(|schema| schema.0).collect();
-        let combiner = Self { verification, input: schema.0, shares };
+        let combiner = Self { verification, input: schema.0, digest, shares };
         combiner.kernel()?.check_enough().map_err(errors::table)?;
         Ok(combiner)
     }
@@ -308,7 +328,8 @@ impl Combiner {
 impl Combiner {
     fn kernel(&self) -> PyResult<hearith_columns::Combiner<'_>> {
         let verification = &self.verification.get().0;
-        let mut kernel = hearith_columns::Combiner::new(verification, &self.input).map_err(errors::table)?;
+        let mut kernel =
+            hearith_columns::Combiner::new(verification, &self.input, self.digest).map_err(errors::table)?;
         self.shares.iter().try_for_each(|shares| kernel.add(shares)).map_err(errors::table)?;
         Ok(kernel)
     }

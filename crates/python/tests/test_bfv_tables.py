@@ -148,6 +148,34 @@ def test_small_groups_are_left_out(small, frame):
         totals.finish()
 
 
+def test_weights_do_not_make_many_values_of_one(small):
+    public, private = small
+    table = pa.table({"v": [3, 40, 500], "five": [5, 0, 0], "zero": [0, 0, 0], "mixed": [1, 1, 9], "ones": [1, 1, 1]})
+    encrypted = public.encrypt_column(table, "v", range=500, max_additions=100)
+
+    def total(weight, **options):
+        totals = public.sum_columns(encrypted, weight=weight, **options)
+        again = public.sum_columns(totals, **options)
+        (found,), (repeated,) = (private.decrypt_columns(one)["v"].to_pylist() for one in (totals, again))
+        assert found == repeated, "totals keep what was counted"
+        assert private.decrypt_columns(totals).column_names == ["rows", "v"]
+        return found
+
+    assert [total("five"), total("five", min_rows=2), total("five", min_rows=2, allow_rare_weights=True)] == [
+        15,
+        None,
+        None,
+    ]
+    assert [total("zero"), total("zero", min_rows=3)] == [0, 0]
+    assert [total("mixed", min_rows=2), total("mixed", min_rows=2, allow_rare_weights=True)] == [None, 4543]
+    assert [total("ones", min_rows=3), total(None, min_rows=3)] == [543, 543]
+    totals = public.sum_columns(encrypted, weight="mixed")
+    assert (totals["v.values"].to_pylist(), totals["v.rarest"].to_pylist()) == ([3], [1])
+    assert public.sum_columns(totals.drop_columns(["v.values"]), min_rows=2)["v"].null_count == 1, (
+        "one ciphertext, one value"
+    )
+
+
 def test_files_of_parquet(small, frame, tmp_path):
     public, private = small
     pq.write_table(short(public, frame), tmp_path / "t.parquet", row_group_size=CHUNK)

@@ -620,6 +620,31 @@ class TestFiles:
             whole, once = hd.sum_columns(con, public, parts, by="dept"), hd.sum_columns(con, public, files, by="dept")
         assert private.decrypt_columns(whole).equals(private.decrypt_columns(once))
 
+    @pytest.mark.parametrize("least", [1, 34, 68, 69, 1000])
+    def test_totals_of_few_values_are_withheld(self, keys, files, tmp_path, least):
+        public, private = keys
+        # Numbers that count as several additions are one value each.
+        heavy = pq.read_table(files[0])
+        for name in [name for name in heavy.column_names if name.endswith(".additions")]:
+            place = heavy.schema.get_field_index(name)
+            more = pa.array([3 * count for count in heavy[name].to_pylist()], pa.uint64())
+            heavy = heavy.set_column(place, heavy.schema.field(place), more)
+        pq.write_table(heavy, tmp_path / "heavy.parquet")
+        heavies = [tmp_path / "heavy.parquet", files[1]]
+        with hd.connect() as con:
+            parts = []
+            for number, file in enumerate(heavies):
+                parts.append(tmp_path / f"part{number}.parquet")
+                pq.write_table(hd.sum_columns(con, public, file, by="dept"), parts[-1])
+            for inputs in (heavies, parts):
+                given = hd.sum_columns(con, public, inputs, by="dept", min_rows=least)
+                kernel = public.sum_columns([pq.read_table(file) for file in inputs], by="dept", min_rows=least)
+                assert private.decrypt_columns(given).equals(private.decrypt_columns(kernel))
+                counts = [name for name in given.column_names if name.endswith(".values")]
+                assert len(counts) == 2
+                assert given.select(counts).equals(kernel.select(counts))
+                assert (given.num_rows > 0) == (least <= 68)
+
     def test_descriptions(self, keys, files):
         found = hd.encrypted_columns(files[0])
         assert {entry["key"] for entry in found.values()} == {keys[0].id}

@@ -94,8 +94,12 @@ def test_the_result_is_a_table_like_any_other(connection, files):
         ("rows", "HUGEINT"),
         ("salary", "BLOB"),
         ("salary.additions", "HUGEINT"),
+        ("salary.values", "HUGEINT"),
+        ("salary.rarest", "HUGEINT"),
         ("bonus", "BLOB"),
         ("bonus.additions", "HUGEINT"),
+        ("bonus.values", "HUGEINT"),
+        ("bonus.rarest", "HUGEINT"),
     ]
     query = "SELECT dept, sum(he_bfv_decrypt(salary)) FROM totals GROUP BY dept ORDER BY ALL"
     assert (

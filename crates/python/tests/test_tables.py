@@ -153,6 +153,37 @@ def test_small_groups_are_withheld(keys):
     assert public.sum_columns(encrypted, min_rows=6).num_rows == 0
 
 
+def test_values_are_counted_apart_from_additions(keys):
+    public, private = keys
+    encrypted = public.encrypt_columns(pa.table({"x": [7]}), ["x"])
+    position = encrypted.schema.get_field_index("x.additions")
+    field = encrypted.schema.field(position)
+    # As an import from phe says it of a number that was multiplied.
+    five = encrypted.set_column(position, field, pa.array([5], pa.uint64()))
+    totals = public.sum_columns(five)
+    assert (totals["x.additions"].to_pylist(), totals["x.values"].to_pylist()) == ([5], [1])
+    for one in (five, totals, totals.drop_columns(["x.values"])):
+        assert private.decrypt_columns(public.sum_columns(one))["x"].to_pylist() == [7]
+        assert public.sum_columns(one, min_rows=1)["x"].null_count == 0
+        assert public.sum_columns([one], min_rows=2).num_rows == 0
+    three = [public.encrypt_columns(pa.table({"x": [7, None, 9]}), ["x"]) for _ in range(2)]
+    parts = [public.sum_columns(one) for one in three]
+    given = [public.sum_columns(parts, min_rows=least) for least in (4, 5)]
+    assert [private.decrypt_columns(one)["x"].to_pylist() for one in given] == [[32], [None]]
+
+
+def test_counts_go_with_a_renamed_column_and_no_other(keys):
+    public, private = keys
+    totals = public.sum_columns(public.encrypt_columns(pa.table({"x": [7, 9]}), ["x"]))
+    renamed = he.rename(totals, {"x": "y"})
+    assert renamed.column_names == ["rows", "y", "y.additions", "y.values"]
+    assert private.decrypt_columns(public.sum_columns(renamed, min_rows=2))["y"].to_pylist() == [16]
+    # A join gives both names an ending; here what counts the values of another column has the name without it.
+    names = {"x": "x_right", "x.additions": "x.additions_right"}
+    joined = totals.rename_columns([names.get(name, name) for name in totals.column_names])
+    assert public.sum_columns(joined, min_rows=2)["x_right"].null_count == 1
+
+
 @pytest.mark.parametrize(
     ("scale", "limit", "units"),
     [

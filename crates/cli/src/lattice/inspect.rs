@@ -5,7 +5,7 @@ use hearith_columns::lattice::{Form, LatticeColumn};
 use serde_json::{Value, json};
 
 use super::Key;
-use crate::inspect::{Description, listed, range_text};
+use crate::inspect::{Description, describe_count, listed, range_text};
 
 /// A key.
 pub(crate) fn describe_key(file: &str, key: &Key) -> Description {
@@ -34,9 +34,12 @@ pub(crate) fn describe_column(field: &Field, encrypted: &[LatticeColumn]) -> Opt
         let json = json!({ "name": name, "type": kind, "role": "row_numbers" });
         return Some((format!("{kind}, numbers of the rows"), json));
     }
-    let of = encrypted.iter().find(|column| column.part.additions == *name)?;
-    let json = json!({ "name": name, "type": kind, "additions_of": of.part.name });
-    Some((format!("{kind}, additions in {}", of.part.name), json))
+    if let Some(of) = encrypted.iter().find(|column| column.rarest.as_ref() == Some(name)) {
+        let json = json!({ "name": name, "type": kind, "rarest_weight_of": of.part.name });
+        return Some((format!("{kind}, values of the rarest weight in {}", of.part.name), json));
+    }
+    let of = encrypted.iter().find(|column| column.counts_in(field))?;
+    Some(describe_count(field, &of.part))
 }
 
 /// `bfv, key 0123..., bfv-8192, chunks of 8192 rows, 97 bits, scale 2, range 100.00, up to 4294967296 additions`.

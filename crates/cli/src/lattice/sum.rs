@@ -81,6 +81,9 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Fai
                 true => totals.allow_repeated(),
                 false => contents.add(&here)?,
             }
+            if command.allow_rare_weights {
+                totals.allow_rare_weights();
+            }
             totals.begin(&schema).map(|()| totals)
         });
         let totals = begun.map_err(|error| Failure::at(&table.name, error))?;

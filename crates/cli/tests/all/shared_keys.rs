@@ -49,9 +49,9 @@ fn a_wrong_share_is_named_and_left_aside() {
     place.ok("decrypt-share --share shared/share-2.json other.parquet --out share-2.parquet");
     let run = place.ok(&format!("{COMBINE} share-1.parquet share-2.parquet share-3.parquet --quiet"));
     assert_eq!(run.text(), plain);
-    let expected = "hearith: totals.parquet: row 1, column salary: trustee 2: the share is wrong: left aside";
-    assert_eq!(run.complaints(), [expected]);
-    let expected = "totals.parquet: row 1, column salary: trustee 2: the share is wrong";
+    let expected = "totals.parquet: column salary: trustee 2: made for a table that differs in a name, plain value, count, \
+                    ciphertext, description or order";
+    assert_eq!(run.complaints(), [format!("hearith: {expected}: left aside")]);
     place.fails(&format!("{COMBINE} share-1.parquet share-2.parquet --out numbers.csv"), expected);
 }
 

@@ -11,6 +11,7 @@ use crate::metadata::{self, BFV, Encoding, Entries, FORMAT_VERSION, MetadataErro
 const SET: &str = "hearith.set";
 const FORM: &str = "hearith.form";
 const INDEX: &str = "hearith.index";
+const RAREST: &str = "hearith.rarest";
 
 /// What the cells of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,9 @@ pub struct LatticeColumn {
     pub form: Form,
     /// The column that numbers the rows of a table of chunks, from 0.
     pub index: Option<String>,
+    /// The column of totals that says how many values have the rarest weight in each, null if all
+    /// have weight 1.
+    pub rarest: Option<String>,
 }
 
 impl LatticeColumn {
@@ -57,7 +61,7 @@ impl LatticeColumn {
         let fault = |kind: hearith_bfv::ErrorKind| ErrorKind::from(kind).in_column(&at);
         key.set().check_bits(bits).map_err(|error| fault(error.kind().clone()))?;
         let (set, key) = (key.set(), key.id().to_string());
-        Ok(Self { name: at, key, set, bits, part, max_additions, form, index: None })
+        Ok(Self { name: at, key, set, bits, part, max_additions, form, index: None, rarest: None })
     }
 
     /// The description kept in a field's metadata; `None` for a field that is not encrypted by this scheme.
@@ -96,12 +100,13 @@ impl LatticeColumn {
             Form::Chunks { .. } if version == 1 => return Err(MetadataError::Unordered),
             Form::Chunks { .. } => Some(entries.text(INDEX)?.to_owned()),
         };
+        let rarest = field.metadata().get(RAREST).cloned();
         let key = entries.text(metadata::KEY)?;
         if id(key).is_none() {
             return Err(entries.invalid(metadata::KEY));
         }
         let (name, key) = (field.name().clone(), key.to_owned());
-        Ok(Some(Self { name, key, set, bits, part, max_additions, form, index }))
+        Ok(Some(Self { name, key, set, bits, part, max_additions, form, index, rarest }))
     }
 
     /// The field: type, name and metadata.
@@ -126,13 +131,24 @@ impl LatticeColumn {
         if let Some(index) = &self.index {
             entries.push((INDEX, index.clone()));
         }
+        let values = metadata::values_entry(std::slice::from_ref(&self.part));
+        entries.extend(values.map(|list| (metadata::VALUES, list)));
+        entries.extend(self.rarest.clone().map(|name| (RAREST, name)));
         let entries = entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Metadata>();
         Field::new(&self.name, DataType::Binary, true).with_metadata(entries)
     }
 
-    /// The companion field.
-    pub(super) fn companion_field(&self) -> Field {
-        Field::new(&self.part.additions, DataType::UInt64, false)
+    /// The companion fields: additions, and of totals what counts values.
+    pub(super) fn companion_fields(&self) -> impl Iterator<Item = Field> + '_ {
+        let counts = std::iter::once(&self.part.additions).chain(&self.part.values);
+        let counts = counts.map(|name| Field::new(name, DataType::UInt64, false));
+        counts.chain(self.rarest.iter().map(|name| Field::new(name, DataType::UInt64, true)))
+    }
+
+    /// Whether a field counts the additions or values of the column, or numbers its rows.
+    pub fn counts_in(&self, field: &Field) -> bool {
+        let others = [&self.part.values, &self.rarest, &self.index];
+        self.part.additions == *field.name() || others.into_iter().flatten().any(|name| name == field.name())
     }
 
     /// Checks that the column is encrypted under `key`.
@@ -183,6 +199,10 @@ pub fn lattice_columns(schema: &Schema) -> Result<Vec<LatticeColumn>, Error> {
         };
         if let Some(fault) = fault {
             return Err(ErrorKind::Companion { companion: companion.clone(), fault }.in_column(&column.name));
+        }
+        for companion in column.part.values.iter().chain(&column.rarest) {
+            let fault = |fault| ErrorKind::Companion { companion: companion.clone(), fault }.in_column(&column.name);
+            metadata::check_values(schema, companion).map_err(fault)?;
         }
         if let Some(index) = &column.index {
             let fault = match schema.field_with_name(index) {

@@ -52,7 +52,7 @@ impl<'a> LatticeDecryptor<'a> {
     /// No encrypted column, one under another key or with a damaged description.
     pub fn new(key: &'a PrivateKey, schema: &Schema, text: bool) -> Result<Self, Error> {
         let columns = column::under(key.public(), schema)?;
-        let companion = |field: &Field| columns.iter().any(|column| counts_for(column, field));
+        let companion = |field: &Field| columns.iter().any(|column| column.counts_in(field));
         let mut fields = Vec::new();
         for field in schema.fields().iter().filter(|field| !companion(field)) {
             let kind = |column: &LatticeColumn| match text {
@@ -132,7 +132,7 @@ impl<'a> LatticeDecryptor<'a> {
     fn shown(&self, rows: &RecordBatch, numbers: &[Zeroizing<Vec<i128>>]) -> Result<RecordBatch, Error> {
         let mut arrays: Vec<ArrayRef> = Vec::new();
         for (field, array) in rows.schema_ref().fields().iter().zip(rows.columns()) {
-            if self.columns.iter().any(|one| counts_for(&one.column, field)) {
+            if self.columns.iter().any(|one| one.column.counts_in(field)) {
                 continue;
             }
             let place = self.columns.iter().position(|one| one.column.name == *field.name());
@@ -146,6 +146,9 @@ impl<'a> LatticeDecryptor<'a> {
 
     fn numbers(&self, column: &LatticeColumn, rows: &RecordBatch, numbers: &[i128]) -> Result<ArrayRef, Error> {
         let additions = additions(column, rows)?;
+        // A total whose weights are all 0 has no additions, and is 0.
+        let totals = (column.form == Form::Totals).then(|| chunk::cells(column, rows)).transpose()?;
+        let present = |row: usize, added: u64| totals.map_or(added > 0, |cells| cells.is_valid(row));
         let mut cells = Vec::with_capacity(numbers.len());
         for (row, (&number, &added)) in numbers.iter().zip(additions.values()).enumerate() {
             if added > column.max_additions {
@@ -155,7 +158,7 @@ impl<'a> LatticeDecryptor<'a> {
             if number.unsigned_abs() > column.part.range.saturating_mul(u128::from(added)) {
                 return Err(ErrorKind::Overflow.at(row, &column.name));
             }
-            cells.push((added > 0).then_some(number));
+            cells.push(present(row, added).then_some(number));
         }
         let scale = column.part.scale;
         Ok(match self.text {
@@ -165,11 +168,6 @@ impl<'a> LatticeDecryptor<'a> {
             false => Arc::new(Decimal128Array::from_iter(cells).with_precision_and_scale(DIGITS, scale as i8)?),
         })
     }
-}
-
-/// Whether a field counts the additions of a column or numbers its rows.
-fn counts_for(column: &LatticeColumn, field: &Field) -> bool {
-    column.part.additions == *field.name() || column.index.as_ref() == Some(field.name())
 }
 
 /// The numbers of a table of totals, 0 where there is none.

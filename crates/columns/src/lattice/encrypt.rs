@@ -85,7 +85,7 @@ impl<'a> LatticeEncryptor<'a> {
         for field in schema.fields() {
             match columns.iter().find(|column| column.name == *field.name()) {
                 None => fields.push(metadata::kept(field)?),
-                Some(column) => fields.extend([column.field(), column.companion_field()]),
+                Some(column) => fields.extend(std::iter::once(column.field()).chain(column.companion_fields())),
             }
         }
         fields.push(metadata::index_field(&index));

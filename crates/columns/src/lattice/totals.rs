@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
+use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt64Array};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -16,14 +16,15 @@ use hearith_bfv::{Ciphertext, NO_GROUP, PublicKey, Sums, Total};
 
 use super::chunk::{self, Chunks};
 use super::column::{self, Form, LatticeColumn, lattice_columns};
+use super::values::Values;
 use crate::ciphers;
 use crate::contents::Contents;
 use crate::encrypt::{batch_of, find};
 use crate::error::{CompanionFault, Error, ErrorKind};
 use crate::groups::{Groups, as_plain, plain};
-use crate::limits::GROUP_BYTES;
+use crate::limits::{GROUP_BYTES, MAX_WEIGHTS};
 use crate::metadata::{self, counts_rows};
-use crate::totals::{Released, Withheld, described, totals_schema};
+use crate::totals::{Released, Withheld, count_name, described, totals_schema};
 
 /// Running totals, by groups, of columns that are encrypted whole.
 ///
@@ -43,6 +44,7 @@ pub struct LatticeTotals {
     /// Whether that is all there is of it, and not a part.
     whole: bool,
     allow_repeated: bool,
+    allow_rare_weights: bool,
 }
 
 /// One column: as the table at hand has it, and its sums.
@@ -51,6 +53,9 @@ struct Running {
     here: LatticeColumn,
     sums: Sums,
     additions: Vec<u64>,
+    /// Groups that have a total, be it of numbers that all have weight 0.
+    present: Vec<bool>,
+    values: Values,
     chunks: Chunks,
     /// Of the rows of the chunk that goes by.
     groups: Vec<u32>,
@@ -73,19 +78,39 @@ impl LatticeTotals {
         let groups = Groups::new(&types)?;
         let here = Contents::of(schema)?;
         let (mut fields, mut columns) = (Vec::new(), Vec::new());
+        let mut taken: HashSet<String> = by.iter().map(|field| field.name().clone()).collect();
+        let names =
+            |column: &LatticeColumn| [&column.name, &column.part.name, &column.part.additions].map(String::clone);
+        taken.extend(found.iter().flat_map(names));
+        let limit = MAX_WEIGHTS / found.len();
         for here in found {
-            let first = LatticeColumn { form: Form::Totals, index: None, ..here.clone() };
-            fields.extend([first.field(), first.companion_field()]);
+            let mut first = LatticeColumn { form: Form::Totals, index: None, ..here.clone() };
+            first.part.values = Some(count_name(&first.name, "values", &mut taken));
+            first.rarest = Some(count_name(&first.name, "rarest", &mut taken));
+            fields.extend(std::iter::once(first.field()).chain(first.companion_fields()));
             let sums = Sums::new(key, first.bits).map_err(|error| fault(&first, &error))?;
-            let (groups, weights) = (Vec::new(), Vec::new());
-            columns.push(Running { first, here, sums, additions: vec![], chunks: Chunks::new(), groups, weights });
+            let (additions, present, values) = (Vec::new(), Vec::new(), Values::new(limit));
+            let (chunks, groups, weights) = (Chunks::new(), Vec::new(), Vec::new());
+            columns.push(Running { first, here, sums, additions, present, values, chunks, groups, weights });
         }
         let schema = Arc::new(totals_schema(&by, fields));
         metadata::check_names(&schema)?;
         let (key, weight) = (key.clone(), weight.map(str::to_owned));
-        let (contents, whole, allow_repeated) = (Contents::default(), true, false);
-        let rows = Vec::new();
-        let mut totals = Self { key, by, weight, columns, groups, rows, schema, contents, here, whole, allow_repeated };
+        let (contents, rows) = (Contents::default(), Vec::new());
+        let mut totals = Self {
+            key,
+            by,
+            weight,
+            columns,
+            groups,
+            rows,
+            schema,
+            contents,
+            here,
+            whole: true,
+            allow_repeated: false,
+            allow_rare_weights: false,
+        };
         // What is not grouped has one total, whether rows come or not.
         totals.grow()?;
         Ok(totals)
@@ -101,13 +126,20 @@ impl LatticeTotals {
         self.allow_repeated = true;
     }
 
+    /// Lets [`LatticeTotals::release`] give out totals in which few values have a weight of their
+    /// own, which can show these values.
+    pub fn allow_rare_weights(&mut self) {
+        self.allow_rare_weights = true;
+    }
+
     /// The names of the columns of a table that are read, beside those of a predicate.
     pub fn needed(&self, schema: &Schema) -> HashSet<String> {
         let counting = schema.fields().iter().filter(|field| counts_rows(field)).map(|field| field.name());
         let encrypted = self.columns.iter().flat_map(|column| [&column.first.name, &column.first.part.additions]);
-        let indices = lattice_columns(schema).unwrap_or_default().into_iter().filter_map(|column| column.index);
+        let here = lattice_columns(schema).unwrap_or_default().into_iter();
+        let others = here.flat_map(|column| [column.index, column.part.values, column.rarest]).flatten();
         let grouping = self.by.iter().map(Field::name);
-        grouping.chain(&self.weight).chain(counting).chain(encrypted).cloned().chain(indices).collect()
+        grouping.chain(&self.weight).chain(counting).chain(encrypted).cloned().chain(others).collect()
     }
 
     /// Turns to the next table.
@@ -215,8 +247,10 @@ impl LatticeTotals {
         Ok(())
     }
 
-    /// The totals, one row a group in ascending order, of groups of at least `min_rows` rows; totals of fewer values are null. What the
-    /// key's owner sees of them is the numbers alone.
+    /// The totals, one row a group in ascending order, of groups of at least `min_rows` rows. A
+    /// total is null if fewer values entered it with a weight other than 0, or fewer with one of
+    /// their weights unless these are [allowed](LatticeTotals::allow_rare_weights). What the key's
+    /// owner sees of them is the numbers alone.
     ///
     /// # Errors
     /// [`hearith_bfv::ErrorKind::NoRoom`]; a failure of the random generator.
@@ -230,11 +264,20 @@ impl LatticeTotals {
         };
         arrays.push(gather(&self.rows));
         for mut column in self.columns {
-            let few = |additions: u64| 0 < additions && additions < min_rows;
-            withheld.totals += order.iter().filter(|&&group| few(column.additions[group as usize])).count() as u64;
-            column.additions.iter_mut().filter(|additions| few(**additions)).for_each(|additions| *additions = 0);
-            let wanted: HashSet<u32> =
-                order.iter().copied().filter(|&group| column.additions[group as usize] > 0).collect();
+            let mut values = column.values.finish();
+            let few = |(values, rarest): (u64, Option<u64>)| match self.allow_rare_weights {
+                true => values < min_rows,
+                false => rarest.unwrap_or(values) < min_rows,
+            };
+            for &group in &order {
+                let group = group as usize;
+                // A sum of nothing but weights of 0 is 0, of whichever values.
+                if column.additions[group] > 0 && few(values[group]) {
+                    (column.additions[group], column.present[group], values[group]) = (0, false, (0, None));
+                    withheld.totals += 1;
+                }
+            }
+            let wanted: HashSet<u32> = order.iter().copied().filter(|&group| column.present[group as usize]).collect();
             let first = &column.first;
             let totals =
                 column.sums.release_only(|group| wanted.contains(&group)).map_err(|error| fault(first, &error))?;
@@ -244,7 +287,10 @@ impl LatticeTotals {
                     wanted.contains(&group).then(|| totals[group as usize].as_ref()).flatten().map(Total::to_bytes),
                 );
             }
-            arrays.extend([Arc::new(cells.finish()), gather(&column.additions)]);
+            let (values, rarest): (Vec<u64>, Vec<Option<u64>>) = values.into_iter().unzip();
+            let rarest = UInt64Array::from_iter(order.iter().map(|&group| rarest[group as usize]));
+            let cells: ArrayRef = Arc::new(cells.finish());
+            arrays.extend([cells, gather(&column.additions), gather(&values), Arc::new(rarest)]);
         }
         let schema = described(&self.schema, &self.contents);
         Ok(Released { batch: batch_of(&schema, arrays)?, withheld })
@@ -276,7 +322,11 @@ impl LatticeTotals {
             return Err(ErrorKind::TooLarge { what: "bytes of groups", limit: GROUP_BYTES }.into());
         }
         self.rows.resize(groups, 0);
-        self.columns.iter_mut().for_each(|column| column.additions.resize(groups, 0));
+        for column in &mut self.columns {
+            column.additions.resize(groups, 0);
+            column.present.resize(groups, false);
+            column.values.grow(groups);
+        }
         Ok(())
     }
 
@@ -312,20 +362,33 @@ impl Running {
         }
     }
 
-    /// Counts additions, a number times a weight as so many; where there is nothing to add the group is [`NO_GROUP`].
+    /// Counts additions, a number times a weight as so many, and values; where there is nothing to
+    /// add the group is [`NO_GROUP`].
     fn count(&mut self, batch: &RecordBatch, groups: &[u32], weights: Option<&[i64]>) -> Result<Vec<u32>, Error> {
         let additions = additions(&self.here, batch)?;
         let (name, max_additions) = (&self.here.name, self.first.max_additions);
+        let totals = match self.here.form {
+            Form::Totals => Some((chunk::cells(&self.here, batch)?, Counts::of(&self.here, batch)?)),
+            Form::Chunks { .. } => None,
+        };
         let mut counted = Vec::with_capacity(groups.len());
         for (row, (&group, &added)) in groups.iter().zip(additions.values()).enumerate() {
             if self.here.form != Form::Totals && added > 1 {
                 return Err(ErrorKind::Headroom { additions: added, max_additions: 1 }.at(row, name));
             }
-            if group == NO_GROUP || added == 0 {
+            let is_present = added > 0 || totals.as_ref().is_some_and(|(cells, _)| cells.is_valid(row));
+            if group == NO_GROUP || !is_present {
                 counted.push(NO_GROUP);
                 continue;
             }
-            let times = weights.map_or(1, |weights| weights[row].unsigned_abs());
+            let weight = weights.map_or(1, |weights| weights[row]);
+            let times = weight.unsigned_abs();
+            self.present[group as usize] = true;
+            match &totals {
+                None => self.values.count(group, weight),
+                Some(_) if added == 0 => {}
+                Some((_, counts)) => self.values.merge(group, counts.values(row), counts.rarest(row)),
+            }
             let total = &mut self.additions[group as usize];
             let more = added.checked_mul(times).and_then(|added| total.checked_add(added));
             *total = more.filter(|&additions| additions <= max_additions).ok_or_else(|| {
@@ -385,6 +448,33 @@ impl Running {
     }
 }
 
+/// What a table of totals says of the values in them.
+struct Counts<'a> {
+    values: Option<&'a UInt64Array>,
+    /// The array, where its description names one.
+    rarest: Option<Option<&'a UInt64Array>>,
+}
+
+impl<'a> Counts<'a> {
+    fn of(column: &LatticeColumn, batch: &'a RecordBatch) -> Result<Self, Error> {
+        let values = column.part.values.as_ref().map(|name| ciphers::counts(name, batch)).transpose()?.flatten();
+        let array = |name: &String| batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
+        Ok(Self { values, rarest: column.rarest.as_ref().map(array) })
+    }
+
+    /// A total that does not say so counts as one value.
+    fn values(&self, row: usize) -> u64 {
+        self.values.map_or(1, |values| values.value(row))
+    }
+
+    fn rarest(&self, row: usize) -> Option<u64> {
+        match self.rarest? {
+            Some(rarest) => rarest.is_valid(row).then(|| rarest.value(row)),
+            None => Some(1),
+        }
+    }
+}
+
 /// Puts a value at its place, and `none` at those before it that have none yet.
 fn put<T: Copy>(values: &mut Vec<T>, place: usize, value: T, none: T) {
     if values.len() <= place {
@@ -414,7 +504,7 @@ fn group_field(schema: &Schema, columns: &[LatticeColumn], by: &[String], name: 
     if columns.iter().any(|column| column.name == *name) {
         return Err(ErrorKind::GroupEncrypted.in_column(name));
     }
-    if columns.iter().any(|column| column.part.additions == *name) {
+    if columns.iter().any(|column| column.counts_in(&Field::new(name, DataType::UInt64, true))) {
         return Err(ErrorKind::ReservedName.in_column(name));
     }
     let field = find(schema, name)?;

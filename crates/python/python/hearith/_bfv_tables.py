@@ -28,6 +28,7 @@ class LatticeTotals:
         condition: str | None = None,
         *,
         allow_repeated: bool = False,
+        allow_rare_weights: bool = False,
     ) -> None:
         """Starts with nothing added."""
         names = [by] if isinstance(by, str) else list(by)
@@ -35,6 +36,8 @@ class LatticeTotals:
         self._totals = _native.BfvColumnTotals(public, extended_schema(schema), names, weight, condition)
         if allow_repeated:
             self._totals.allow_repeated()
+        if allow_rare_weights:
+            self._totals.allow_rare_weights()
 
     def update(self, table: Any, *, where: Any = None, progress: bool = False) -> None:
         """Adds the rows of a whole table, or those for which `where` says true."""
@@ -86,15 +89,17 @@ def sum_columns(
     where: Any = None,
     min_rows: int = 0,
     allow_repeated: bool = False,
+    allow_rare_weights: bool = False,
     progress: bool = False,
 ) -> pa.Table:
     """`hearith.bfv.PublicKey.sum_columns`."""
     condition, mask = (where, None) if isinstance(where, str) else (None, where)
+    allowed = {"allow_repeated": allow_repeated, "allow_rare_weights": allow_rare_weights}
     totals: LatticeTotals | None = None
     for place, part in enumerate(tables(table)):
         if place and mask is not None:
             raise ShapeError("a mask goes with a single table: give conditions as text", kind="lengths")
-        totals = totals or LatticeTotals(key, part.schema, by, weight, condition, allow_repeated=allow_repeated)
+        totals = totals or LatticeTotals(key, part.schema, by, weight, condition, **allowed)
         totals.update(part, where=mask, progress=progress)
     if totals is None:
         raise TableError("no table to add up", kind="no_table")

@@ -70,4 +70,4 @@ def _with_companion(description: Description, name: str, companion: str) -> Desc
         text = f"the key of {description.bits} bits has no room for numbers of {range_bits} bits"
         raise RangeError(text, column=name, kind="headroom")
     additions = 1 << min(room, _MOST_ADDITIONS)
-    return replace(description, columns=(name,), additions=(companion,), max_additions=additions)
+    return replace(description, columns=(name,), additions=(companion,), values=(), max_additions=additions)

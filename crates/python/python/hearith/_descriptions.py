@@ -16,6 +16,13 @@ COLUMNS = PREFIX + "columns"
 #: The entry with the names of the columns that count its additions, and what these end in.
 ADDITIONS = PREFIX + "additions"
 COUNTING = ".additions"
+#: The entry with the version of the format.
+VERSION = PREFIX + "version"
+#: The entry of totals with the names of the columns that count the encrypted values in them, and what these end in.
+VALUES = PREFIX + "values"
+COUNTING_VALUES = ".values"
+#: The entry of totals with the name of the column that says how many values have the rarest weight.
+RAREST = PREFIX + "rarest"
 #: The entry of an encrypted column with the id of its table, and that of the rows of totals with those of all tables in them.
 TABLE = PREFIX + "table"
 TABLES = PREFIX + "tables"
@@ -48,6 +55,21 @@ def companions(described: Mapping[str, str]) -> list[str]:
     return [str(name) for name in json.loads(described.get(ADDITIONS, "[]"))]
 
 
+def values(described: Mapping[str, str]) -> list[str]:
+    """The columns of totals that count the encrypted values of one, of which these are the entries."""
+    return [str(name) for name in json.loads(described.get(VALUES, "[]"))]
+
+
+def counts(described: Mapping[str, str]) -> list[str]:
+    """All columns that count additions or values of an encrypted one, of which these are the entries."""
+    return [*companions(described), *values(described)]
+
+
+def rarest(described: Mapping[str, str]) -> list[str]:
+    """The column of totals that says how many values of one have the rarest weight; it alone of those that count may be null."""
+    return [described[RAREST]] if RAREST in described else []
+
+
 def renamed(field: pa.Field, counts: Collection[str]) -> dict[str, str]:
     """What the entries of an encrypted column have to say once it has another name than it was encrypted with; nothing if it has not.
 
@@ -68,4 +90,9 @@ def renamed(field: pa.Field, counts: Collection[str]) -> dict[str, str]:
         return {}
     ending = field.name.removeprefix(before) if field.name.startswith(before) else ""
     found = (name for name in (field.name + COUNTING, companion + ending) if name in counts)
-    return {COLUMNS: json.dumps([field.name]), ADDITIONS: json.dumps([next(found, companion)])}
+    changed = {COLUMNS: json.dumps([field.name]), ADDITIONS: json.dumps([next(found, companion)])}
+    for counting in values(described):
+        # Never another column's: where there is none of these, each ciphertext counts as one value.
+        found = (name for name in (field.name + COUNTING_VALUES, counting + ending) if name in counts)
+        changed[VALUES] = json.dumps([next(found, counting + ending)])
+    return changed

@@ -5,7 +5,7 @@ Spark has neither binary values of fixed size nor integers without sign; what a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -34,15 +34,23 @@ def encrypted(schema: StructType) -> dict[str, StructField]:
     return {field.name: field for field in schema if _descriptions.SCHEME in field.metadata}
 
 
-def with_companions(fields: Iterable[StructField]) -> list[str]:
-    """The names of encrypted columns, each followed by those of its companions."""
-    return [name for field in fields for name in [field.name, *_descriptions.companions(field.metadata)]]
+def with_companions(fields: Iterable[StructField], names: Collection[str]) -> list[str]:
+    """The names of encrypted columns, each followed by those of its companions, and of what counts values in those of `names`."""
+    found = []
+    for field in fields:
+        values = (name for name in _descriptions.values(field.metadata) if name in names)
+        found += [field.name, *_descriptions.companions(field.metadata), *values]
+    return found
 
 
 def described_entries(schema: StructType) -> dict[str, dict[str, str]]:
     """The entries of encrypted columns and of those that count; a companion has none, but is there."""
     fields = encrypted(schema).values()
-    names = (name for field in fields for name in _descriptions.companions(field.metadata))
+    names = (
+        name
+        for field in fields
+        for name in [*_descriptions.counts(field.metadata), *_descriptions.rarest(field.metadata)]
+    )
     found: dict[str, dict[str, str]] = {name: {} for name in names}
     for field in filter(is_described, schema):
         entries = field.metadata.items()
@@ -69,6 +77,7 @@ def from_spark(batch: pa.RecordBatch, entries: Mapping[str, dict[str, str]]) -> 
         TableError: a column does not hold what its description says.
     """
     columns, fields = [], []
+    nullable = {name for described in entries.values() for name in _descriptions.rarest(described)}
     for field, column in zip(batch.schema, batch.columns, strict=True):
         if field.name in entries:
             described = entries[field.name]
@@ -78,7 +87,8 @@ def from_spark(batch: pa.RecordBatch, entries: Mapping[str, dict[str, str]]) -> 
             except pa.ArrowInvalid as error:
                 text = f"does not hold what is described: {kind} cannot be made of its {field.type}"
                 raise TableError(text, column=field.name, kind="differs") from error
-            field = pa.field(field.name, kind, _descriptions.SCHEME in described, metadata=described or None)
+            may_be_null = _descriptions.SCHEME in described or field.name in nullable
+            field = pa.field(field.name, kind, may_be_null, metadata=described or None)
         columns.append(column)
         fields.append(field)
     return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))

@@ -37,6 +37,7 @@ def sum_files(
     weight: str | None = None,
     where: str | None = None,
     min_rows: int = 0,
+    allow_rare_weights: bool = False,
 ) -> DataFrame:
     """Totals of the columns that are encrypted whole in a Parquet file, or in all files of a folder, by groups, still encrypted.
 
@@ -50,7 +51,9 @@ def sum_files(
         by: plain columns to group by.
         weight: a plain column of integers that numbers are multiplied by.
         where: conditions on plain columns, such as `year > 2020`, as the command line takes them.
-        min_rows: groups of fewer rows are left out, and a total of fewer values is null.
+        min_rows: groups of fewer rows are left out. A total is null if fewer values entered it with a weight other than 0, or fewer
+            with any one of their weights, as far as the tasks' totals tell: each keeps how often its rarest weight occurs.
+        allow_rare_weights: counts values of all weights together for `min_rows`.
 
     Raises:
         KeyMismatchError: a file is under another key, or encrypted by another scheme.
@@ -59,7 +62,7 @@ def sum_files(
     """
     groups, least = column_names(by), whole("min_rows", min_rows, 0)
     found, schema = pieces(spark, path, public)
-    return added(found, schema, public, groups, weight, where, least)
+    return added(found, schema, public, groups, weight, where, least, allow_rare_weights)
 
 
 def pieces(spark: SparkSession, path: str, public: bfv.PublicKey) -> tuple[DataFrame, pa.Schema]:
@@ -94,6 +97,7 @@ def added(
     weight: str | None,
     where: str | None,
     least: int,
+    allow_rare_weights: bool = False,
 ) -> DataFrame:
     """The totals of row groups."""
     nothing = _native.BfvColumnTotals(public.native, schema, groups, weight, where).finish()
@@ -107,7 +111,7 @@ def added(
         # A sum over everything has one row, even if there is nothing.
         zero = found.sparkSession.createDataFrame([tuple(row.values()) for row in nothing.to_pylist()], returned)
         spread = partial.union(zero).repartition(1)
-    return mapped(spread, _adding(shared, totals, groups, least), returned)
+    return mapped(spread, _adding(shared, totals, groups, least, allow_rare_weights), returned)
 
 
 def _reading(key: Any, schema: pa.Schema, groups: list[str], weight: str | None, where: str | None) -> Task:
@@ -139,7 +143,7 @@ def _add(totals: _native.BfvColumnTotals, piece: dict[str, Any]) -> None:
         totals.end()
 
 
-def _adding(key: Any, schema: pa.Schema, groups: list[str], least: int) -> Task:
+def _adding(key: Any, schema: pa.Schema, groups: list[str], least: int, allow_rare_weights: bool) -> Task:
     """The task that adds up totals."""
 
     def task(batches: Batches) -> Batches:
@@ -148,6 +152,8 @@ def _adding(key: Any, schema: pa.Schema, groups: list[str], least: int) -> Task:
         for batch in batches:
             if totals is None:
                 totals = _native.BfvColumnTotals(key.value.native, schema, groups)
+                if allow_rare_weights:
+                    totals.allow_rare_weights()
                 totals.begin(schema)
             totals.update(batch.cast(schema))
         if totals is not None:

@@ -25,8 +25,12 @@ class Summary:
     def of(cls, table: Any) -> Summary:
         """The summary of a table as `encrypt_columns` takes."""
         found = as_table(table)
-        counts = {name for field in found.schema for name in _descriptions.companions(_descriptions.entries(field))}
-        return cls(tuple(_row(field, field.name in counts) for field in found.schema), found.num_rows)
+        counting: dict[str, str] = {}
+        for entries in map(_descriptions.entries, found.schema):
+            counting |= dict.fromkeys(_descriptions.companions(entries), "counts additions")
+            counting |= dict.fromkeys(_descriptions.values(entries), "counts values")
+            counting |= dict.fromkeys([entries.get(_descriptions.RAREST, "")], "counts values of the rarest weight")
+        return cls(tuple(_row(field, counting.get(field.name)) for field in found.schema), found.num_rows)
 
     def __repr__(self) -> str:
         widths = [max(map(len, column)) for column in zip(_HEADS, *self.rows, strict=True)]
@@ -47,13 +51,11 @@ class Summary:
         return f"{self.length} rows, {encrypted} of {len(self.rows)} columns encrypted"
 
 
-def _row(field: pa.Field, counting: bool) -> tuple[str, ...]:
+def _row(field: pa.Field, counting: str | None) -> tuple[str, ...]:
     entries = _descriptions.entries(field)
     scheme = entries.get(_descriptions.SCHEME)
     if scheme is None:
-        kind = (
-            "counts additions" if counting else "counts rows" if _descriptions.counts_rows(field) else str(field.type)
-        )
+        kind = counting or ("counts rows" if _descriptions.counts_rows(field) else str(field.type))
         return (field.name, kind, "", "", "", "", "")
     said = {name.removeprefix(_descriptions.PREFIX): text for name, text in entries.items()}
     scale = f"16^{said['exponent']}" if "exponent" in said else said.get("scale", "")

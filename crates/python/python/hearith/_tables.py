@@ -31,19 +31,20 @@ def described(table: pa.Table, schema: pa.Schema) -> pa.Table:
     Raises:
         TableError: a column described there has another length of values here, or its companion is missing.
     """
-    companions = {name for field in schema for name in _descriptions.companions(_descriptions.entries(field))}
+    companions = {name for field in schema for name in _descriptions.counts(_descriptions.entries(field))}
     for index, field in enumerate(table.schema):
         position = schema.get_field_index(field.name)
         original = None if position < 0 else schema.field(position)
-        if original is None or isinstance(field.type, EncryptedType):
+        if isinstance(field.type, EncryptedType):
             continue
-        if _descriptions.is_encrypted(original):
+        if original is not None and _descriptions.is_encrypted(original):
             kind = storage(original)
             _check_companions(table, original)
-        elif field.name in companions or _descriptions.counts_rows(original):
+        elif field.name in companions or (original is not None and _descriptions.counts_rows(original)):
             kind = pa.uint64()
         else:
             continue
+        metadata = None if original is None else original.metadata
         try:
             column = table.column(index).cast(kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -52,7 +53,7 @@ def described(table: pa.Table, schema: pa.Schema) -> pa.Table:
         # Counts are never null: nothing added is 0.
         column = column.fill_null(0) if kind == pa.uint64() else column
         nullable = kind != pa.uint64()
-        table = table.set_column(index, pa.field(field.name, kind, nullable, original.metadata), column)
+        table = table.set_column(index, pa.field(field.name, kind, nullable, metadata), column)
     return table
 
 
@@ -88,6 +89,8 @@ def _with_companions(schema: pa.Schema, names: Mapping[str, str]) -> dict[str, s
         companions = _descriptions.companions(entries)
         if len(companions) == 1 and companions[0] in schema.names:
             every.setdefault(companions[0], new + _descriptions.COUNTING)
+            values = [name for name in _descriptions.values(entries) if name in schema.names]
+            every |= {name: new + _descriptions.COUNTING_VALUES for name in values if name not in every}
     return every
 
 

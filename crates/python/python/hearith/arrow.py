@@ -39,6 +39,7 @@ class Description:
     scheme: str = "paillier"
     columns: tuple[str, ...] = ()
     additions: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
@@ -67,6 +68,7 @@ class Description:
             scheme=text["scheme"],
             columns=tuple(json.loads(text.get("columns", "[]"))),
             additions=tuple(_descriptions.companions(_descriptions.entries(field))),
+            values=tuple(_descriptions.values(_descriptions.entries(field))),
         )
 
     def entries(self) -> dict[str, str]:
@@ -82,6 +84,8 @@ class Description:
             "range": ",".join(map(str, self.ranges)),
             "max_additions": str(self.max_additions),
         }
+        if self.values:
+            text["values"] = json.dumps(self.values)
         if self.encoding == "slots":
             text["slots"] = str(len(self.scales))
         if self.encoding == "base16":
@@ -115,7 +119,7 @@ class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
             entries = json.loads(serialized)
             entries["scales"] = tuple(int(scale) for scale in entries["scales"])
             entries["ranges"] = tuple(int(range) for range in entries["ranges"])
-            for names in ("columns", "additions"):
+            for names in ("columns", "additions", "values"):
                 entries[names] = tuple(map(str, entries.get(names, ())))
             description = Description(**entries)
         except (ValueError, TypeError, KeyError) as error:
@@ -216,14 +220,16 @@ def extended_schema(schema: pa.Schema) -> pa.Schema:
 
 def _named(table: pa.Table) -> pa.Table:
     """The table with encrypted columns described by the names that they have now, where somebody has renamed them."""
-    counts = {field.name for field in table.schema if field.type == pa.uint64()}
+    counting = {field.name for field in table.schema if field.type == pa.uint64()}
     for index, field in enumerate(table.schema):
-        changed = _descriptions.renamed(field, counts)
+        changed = _descriptions.renamed(field, counting)
         if changed:
             column, kind = table.column(index), field.type
             if isinstance(kind, EncryptedType):
                 additions = tuple(_descriptions.companions(changed))
-                kind = EncryptedType(replace(kind.description, columns=(field.name,), additions=additions))
+                values = tuple(_descriptions.values(changed))
+                named = replace(kind.description, columns=(field.name,), additions=additions, values=values)
+                kind = EncryptedType(named)
                 column = pa.chunked_array([_of_type(kind, chunk) for chunk in column.chunks], type=kind)
             described = pa.field(field.name, kind, field.nullable, _with_entries(field, changed))
             table = table.set_column(index, described, column)

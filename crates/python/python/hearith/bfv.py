@@ -214,6 +214,7 @@ class PublicKey(_EncryptionKey):
         where: Any = None,
         min_rows: int = 0,
         allow_repeated: bool = False,
+        allow_rare_weights: bool = False,
         progress: bool = False,
     ) -> pa.Table:
         """The totals of a table's encrypted columns by groups, still encrypted: one row a group, in ascending order.
@@ -224,8 +225,10 @@ class PublicKey(_EncryptionKey):
             weight: a plain column of integers that numbers are multiplied by.
             where: what rows count: conditions on plain columns such as `year > 2020`, as the command line takes them, or truth values,
                 one a row of a single table.
-            min_rows: groups of fewer rows are left out, and a total of fewer values is null.
+            min_rows: groups of fewer rows are left out. A total is null if fewer values entered it with a weight other than 0, or
+                fewer with any one of their weights: weights such as 1 and 1000 show single values in the digits of a total.
             allow_repeated: adds tables and totals up even if they have rows in common.
+            allow_rare_weights: counts values of all weights together for `min_rows`.
             progress: shows a progress bar.
 
         Whoever decrypts the totals sees the numbers alone.
@@ -245,6 +248,7 @@ class PublicKey(_EncryptionKey):
             where=where,
             min_rows=min_rows,
             allow_repeated=allow_repeated,
+            allow_rare_weights=allow_rare_weights,
             progress=progress,
         )
 

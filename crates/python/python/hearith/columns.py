@@ -190,7 +190,7 @@ def decrypt_columns(key: DecryptingKey, table: Any, *, check: bool = False, prog
 def share_columns(share: _native.KeyShare, table: Any, *, progress: bool = False) -> pa.Table:
     """`KeyShare.decrypt_columns`."""
     encrypted = as_table(table)
-    sharer = _native.Sharer(share, encrypted.schema)
+    sharer = _native.Sharer(share, encrypted.schema, _digest(encrypted))
     shares = []
     for start, batch in _batches(encrypted, progress, "decrypting"):
         with rows_from(start):
@@ -203,7 +203,8 @@ def combine_columns(
 ) -> tuple[pa.Table, list[str]]:
     """`Verification.combine_columns`, and what was wrong with shares that were left aside."""
     encrypted, tables = as_table(table), [as_table(one) for one in shares]
-    combiner = _native.Combiner(verification, encrypted.schema, [one.schema for one in tables])
+    schemas = [one.schema for one in tables]
+    combiner = _native.Combiner(verification, encrypted.schema, schemas, _digest(encrypted))
     other = next((one for one in tables if one.num_rows != encrypted.num_rows), None)
     if other is not None:
         rows = f"{other.num_rows} rows of shares for {encrypted.num_rows} rows"
@@ -217,6 +218,11 @@ def combine_columns(
         combined.append(numbers)
         wrong.extend(errors)
     return pa.Table.from_batches(combined, combiner.schema), wrong
+
+
+def _digest(table: pa.Table) -> bytes:
+    """What shares are bound to: all that gives the numbers their meaning."""
+    return bytes(_native.table_digest(table.schema, table.to_batches()))
 
 
 def _single_batch(table: pa.Table) -> pa.RecordBatch:

@@ -15,8 +15,11 @@ description back on what a query of your own returns. Both give tables that `Pri
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import count
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -33,6 +36,7 @@ except ImportError as error:
     raise ImportError("this module needs duckdb and pyarrow: pip install 'hearith[duckdb]'") from error
 
 from hearith._tables import described
+from hearith.arrow import EncryptedType, extended_schema
 from hearith.columns import Totals
 
 #: The extension that belongs to this version of the package.
@@ -112,7 +116,7 @@ def sum_columns(
         files: names, or patterns as DuckDB has them (`'parts/*.parquet'`, `'**/2026-*.parquet'`, `?`, `[a-c]`). A file that exists
             under the very name is that file. A pattern adds what is not among the files before it.
         by: the columns that make groups.
-        min_rows: groups of fewer rows are left out.
+        min_rows: groups of fewer rows are left out, and a total of fewer values is null.
         rerandomise: whether the totals are ciphertexts that nobody can link to the rows.
 
     Raises:
@@ -124,7 +128,7 @@ def sum_columns(
     groups = [by] if isinstance(by, str) else list(by)
     if not paths:
         raise TableError("no files to add up", kind="no_table")
-    schema = _one_schema(paths)
+    schema = _counted(_one_schema(paths), groups)
     # What is wrong with key, descriptions and groups is found here, before anything is read.
     Totals(public, schema, groups)
     load_key(con, public)
@@ -197,14 +201,53 @@ def _literal(path: str) -> str:
 def _one_schema(paths: list[str]) -> pa.Schema:
     """The schema of the first file, whose encrypted columns those of the others must match."""
     schemas = [pq.read_schema(path) for path in paths]
-    first = _encrypted(schemas[0])
+    first = _adding_up(schemas[0])
+    counted = all(set(_value_columns(schema)) <= set(schema.names) for schema in schemas)
+    counted = counted and all(_value_columns(schema) == _value_columns(schemas[0]) for schema in schemas)
     for path, schema in zip(paths[1:], schemas[1:], strict=True):
-        here = _encrypted(schema)
+        here = _adding_up(schema)
         if here != first:
             keys = {entries.get("key") for entries in [*here.values(), *first.values()]}
             kind = KeyMismatchError if len(keys) > 1 else TableError
             raise kind(f"{path}: its encrypted columns are not those of {paths[0]}", kind="differs")
-    return schemas[0]
+    return schemas[0] if counted else _without_values(schemas[0])
+
+
+def _value_columns(schema: pa.Schema) -> list[str]:
+    """The columns that count the values of all encrypted columns."""
+    return [name for field in schema for name in _descriptions.values(_descriptions.entries(field))]
+
+
+def _without_values(schema: pa.Schema) -> pa.Schema:
+    """The schema of files of which some do not count values."""
+    key = _descriptions.VALUES.encode()
+    metadata = [{name: text for name, text in (field.metadata or {}).items() if name != key} for field in schema]
+    return pa.schema([field.with_metadata(texts or None) for field, texts in zip(schema, metadata, strict=True)])
+
+
+def _counted(schema: pa.Schema, groups: list[str]) -> pa.Schema:
+    """The schema of totals that count values, in the columns of the files or in new ones."""
+    taken, fields = {*schema.names, *groups, _descriptions.ROWS}, []
+    for field in extended_schema(schema):
+        entries = _descriptions.entries(field)
+        if _descriptions.is_encrypted(field) and not _descriptions.values(entries):
+            names = []
+            for companion in _descriptions.companions(entries):
+                base = companion.removesuffix(_descriptions.COUNTING) + _descriptions.COUNTING_VALUES
+                names.append(next(name for name in _numbered(base) if name not in taken))
+                taken.add(names[-1])
+            described = {**(field.metadata or {}), _descriptions.VALUES.encode(): json.dumps(names).encode()}
+            kind = field.type
+            if isinstance(kind, EncryptedType):
+                kind = EncryptedType(replace(kind.description, values=tuple(names)), kind.storage_type)
+            field = pa.field(field.name, kind, field.nullable, described)
+        fields.append(field)
+    return pa.schema(fields)
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}.{number}" for number in count(1))
 
 
 def _query(schema: pa.Schema, groups: list[str], key: str) -> str:
@@ -214,8 +257,13 @@ def _query(schema: pa.Schema, groups: list[str], key: str) -> str:
     columns = [*map(_quoted, groups), f"{counted} AS {_descriptions.ROWS}"]
     for field in filter(_descriptions.is_encrypted, schema):
         columns.append(f"he_sum({_quoted(field.name)}, '{key}') AS {_quoted(field.name)}")
-        names = map(_quoted, _descriptions.companions(_descriptions.entries(field)))
+        entries = _descriptions.entries(field)
+        names = list(map(_quoted, _descriptions.companions(entries)))
         columns += [f"sum({name}) AS {name}" for name in names]
+        for name, values in zip(names, _descriptions.values(entries), strict=True):
+            # Where values are not counted yet, each ciphertext is one.
+            value = _quoted(values) if values in schema.names else "1"
+            columns.append(f"coalesce(sum({value}) FILTER (WHERE {name} > 0), 0) AS {_quoted(values)}")
     grouping = f" GROUP BY {', '.join(map(_quoted, groups))}" if groups else ""
     return f"SELECT {', '.join(columns)} FROM read_parquet($files){grouping}"
 
@@ -230,4 +278,16 @@ def _encrypted(schema: pa.Schema) -> dict[str, dict[str, str]]:
         field.name: {name.removeprefix(_descriptions.PREFIX): text for name, text in entries.items()}
         for field in schema
         if _descriptions.SCHEME in (entries := _descriptions.entries(field))
+    }
+
+
+def _adding_up(schema: pa.Schema) -> dict[str, dict[str, str]]:
+    """What the descriptions of files must have in common that are added up."""
+    own = {
+        name.removeprefix(_descriptions.PREFIX)
+        for name in (_descriptions.TABLE, _descriptions.VALUES, _descriptions.VERSION)
+    }
+    return {
+        column: {name: text for name, text in entries.items() if name not in own}
+        for column, entries in _encrypted(schema).items()
     }

@@ -128,7 +128,10 @@ def sum_columns(
     key = _key(fields, public, insecure)
     counting = [field.name for field in df.schema if _spark_schema.counts_rows(field)]
     used = df.select(
-        *(_column(df, name) for name in _unique([*groups, *counting, *_spark_schema.with_companions(fields)]))
+        *(
+            _column(df, name)
+            for name in _unique([*groups, *counting, *_spark_schema.with_companions(fields, df.columns)])
+        )
     )
     schema = _spark_schema.described_schema(used.schema)
     # Whatever is wrong with key, descriptions and groups is found here, in the driver.
