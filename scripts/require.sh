@@ -2,7 +2,7 @@
 # Prints what this machine has of the things that HEARITH_REQUIRE lists (see crates/testing), with commas between them: engines that its CPU
 # can run, and all that scripts/setup.sh installs. Continuous integration sets the variable to it, so that no test is left out silently there.
 set -euo pipefail
-list=(serial verilator cocotb valgrind phe phe-suite command chromium postgres)
+list=(serial verilator cocotb valgrind phe phe-suite duckdb command chromium postgres)
 flags=" $(sed -n 's/^flags[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1 || true) "
 if [[ $flags == *" avx2 "* ]]; then
     list+=(avx2)

@@ -10,6 +10,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("chunk", env!("CARGO_BIN_EXE_chunk")),
     ("ciphertexts", env!("CARGO_BIN_EXE_ciphertexts")),
     ("circuit", env!("CARGO_BIN_EXE_circuit")),
+    ("condition", env!("CARGO_BIN_EXE_condition")),
     ("csv_table", env!("CARGO_BIN_EXE_csv_table")),
     ("decimal", env!("CARGO_BIN_EXE_decimal")),
     ("dghv_bits", env!("CARGO_BIN_EXE_dghv_bits")),

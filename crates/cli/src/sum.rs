@@ -194,7 +194,7 @@ impl File {
         let conditions = self.conditions;
         let piece = move |piece: Piece| {
             let keep = conditions.as_ref().map(|conditions| conditions.keep(&piece.batch)).transpose();
-            let keep = keep.map_err(|error| Failure::at(&*file, error))?;
+            let keep = keep.map_err(|error| Failure::at(&*file, error.offset_rows(piece.first_row)))?;
             Ok(FilePiece { file: file.clone(), piece, keep })
         };
         match pieces {

@@ -10,8 +10,8 @@ use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
 
 use crate::csv::CsvFault;
+use crate::expression::PredicateError;
 use crate::metadata::MetadataError;
-use crate::predicate::PredicateError;
 
 /// An error of somebody else's type.
 pub type Source = Box<dyn std::error::Error + Send + Sync>;
@@ -432,7 +432,7 @@ fn of_trustee(trustee: &Option<u32>) -> String {
     trustee.map_or(String::new(), |trustee| format!("trustee {trustee}: "))
 }
 
-fn list(names: &[String]) -> String {
+pub(crate) fn list(names: &[String]) -> String {
     const SHOWN: usize = 20;
     let mut text = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN {

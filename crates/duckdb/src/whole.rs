@@ -83,7 +83,8 @@ impl Sum {
         let mut rows = 0;
         for batch in source.batches(BATCH_ROWS, Some(&needed))? {
             let batch = batch?;
-            let keep = bound.as_ref().map(|bound| bound.keep(&batch)).transpose()?;
+            let keep = bound.as_ref().map(|bound| bound.keep(&batch)).transpose();
+            let keep = keep.map_err(|error| error.offset_rows(rows))?;
             totals.update(&batch, keep.as_ref()).map_err(|error| error.offset_rows(rows))?;
             rows += batch.num_rows() as u64;
         }

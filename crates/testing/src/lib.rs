@@ -11,9 +11,9 @@ pub const REQUIRE: &str = "HEARITH_REQUIRE";
 
 /// What a list may name: engines, tools, and what is in Python: the tops' second test bench
 /// (cocotb), and what the Python package's tests ask for (python-paillier, its own suite from the package
-/// index, the built command line, Flower, Spark, notebooks); Go, for the service's client in another language; PostgreSQL, for the election's
+/// index, DuckDB, the built command line, Flower, Spark, notebooks); Go, for the service's client in another language; PostgreSQL, for the election's
 /// server; and Chromium, for its pages.
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 16] = [
     "serial",
     "avx2",
     "ifma",
@@ -22,6 +22,7 @@ pub const NAMES: [&str; 15] = [
     "valgrind",
     "phe",
     "phe-suite",
+    "duckdb",
     "command",
     "flower",
     "spark",

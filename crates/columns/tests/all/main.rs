@@ -3,6 +3,7 @@
 mod bad_files;
 mod csv;
 mod damage;
+mod expressions;
 mod kernel;
 mod lattice;
 mod metadata;
