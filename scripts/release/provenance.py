@@ -1,9 +1,16 @@
 #!/usr/bin/env python3
 """Writes where the files of a release come from: an in-toto statement with a SLSA v1 provenance predicate.
 
-Usage: provenance.py FOLDER [--check] [--toolchains FILE].... The subjects are the files in FOLDER with their SHA-256, except checksums,
-signatures and the statement itself. The same sources, tools and files give the same bytes: there is no time in it. HEARITH_BUILDER names
-who built (a URI); by default it is this repository's script, on a machine that nobody vouches for.
+Usage: provenance.py FOLDER [--check] [--notes FILE [--again PART...]] [--toolchains FILE...]
+       provenance.py --commit
+
+With --notes, what release.sh noted of the parts in FOLDER, a part that was built from another commit is a fault,
+unless it is built --again. --check only looks for faults; --commit prints the commit, with a remark where the
+sources differ from it.
+
+The subjects are the files in FOLDER with their SHA-256, except checksums, signatures and the statement itself. The
+same sources, tools and files give the same bytes: there is no time in it. HEARITH_BUILDER names who built (a URI); by
+default it is this repository's script, on a machine that nobody vouches for.
 """
 
 import argparse
@@ -82,23 +89,46 @@ def statement(folder, toolchains):
     }
 
 
-def check_sources():
-    """Fails where the sources are not those of the commit that the statement would name. Results of measurements are no sources."""
-    if not git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results"):
-        return
-    if os.environ.get("HEARITH_RELEASE_DIRTY") != "1":
-        sys.exit("provenance: the sources differ from the commit; HEARITH_RELEASE_DIRTY=1 allows a trial")
-    print("provenance: the sources differ from the commit that is named: for a trial only", file=sys.stderr)
+def source_commit():
+    """The commit, with a remark where the sources are not its own. Results of measurements are no sources."""
+    changes = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results")
+    return git("rev-parse", "HEAD") + (" with changes" if changes else "")
+
+
+def parts(notes):
+    """What release.sh noted: part, commit and test, in the order in which they were built."""
+    lines = notes.read_text(encoding="utf-8").splitlines() if notes and notes.is_file() else []
+    return [tuple(line.split("\t")) for line in lines]
+
+
+def check_sources(built):
+    """Fails where the sources, or those that a part was built from, are not those of the commit that the statement would name."""
+    commit = git("rev-parse", "HEAD")
+    faults = [f"{part} was built from {other}; build it again" for part, other, _ in built if other != commit]
+    if source_commit() != commit:
+        faults.insert(0, "the sources differ from the commit")
+    if faults and os.environ.get("HEARITH_RELEASE_DIRTY") != "1":
+        sys.exit("".join(f"provenance: {fault}\n" for fault in faults) + "HEARITH_RELEASE_DIRTY=1 allows a trial")
+    for fault in faults:
+        print(f"provenance: {fault}: for a trial only", file=sys.stderr)
 
 
 def main():
     """Writes the statement."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--check", action="store_true", help="only make sure that the sources are those of the commit")
+    parser.add_argument("--commit", action="store_true", help="only print the commit that the sources are of")
+    parser.add_argument("--notes", type=Path, help="the parts that were built, and from what")
+    parser.add_argument("--again", nargs="*", default=[], metavar="PART", help="parts that are about to be replaced")
     parser.add_argument("--toolchains", type=Path, nargs="*", default=[])
     arguments = parser.parse_args()
-    check_sources()
+    if arguments.commit:
+        print(source_commit())
+        return
+    if arguments.folder is None:
+        parser.error("name the release's folder")
+    check_sources([note for note in parts(arguments.notes) if note[0] not in arguments.again])
     if arguments.check:
         return
     content = statement(arguments.folder, arguments.toolchains)
