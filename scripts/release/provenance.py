@@ -37,6 +37,20 @@ LOCKS = (
 )
 
 
+#: The targets of parts, as `triple_of` of common.sh has them, without the kind of part before them.
+TRIPLES = {
+    "linux-x86_64": "x86_64-unknown-linux-gnu",
+    "amd64": "x86_64-unknown-linux-gnu",
+    "linux-aarch64": "aarch64-unknown-linux-gnu",
+    "arm64": "aarch64-unknown-linux-gnu",
+    "musl-x86_64": "x86_64-unknown-linux-musl",
+    "musl-aarch64": "aarch64-unknown-linux-musl",
+    "macos-x86_64": "x86_64-apple-darwin",
+    "macos-aarch64": "aarch64-apple-darwin",
+    "windows-x86_64": "x86_64-pc-windows-gnu",
+}
+
+
 def sha256(path):
     """A file's digest."""
     with path.open("rb") as file:
@@ -56,12 +70,25 @@ def git(*arguments):
     ).stdout.strip()
 
 
-def tools(toolchains):
-    """The compilers and packagers: of each target what the build noted, and the Python packages that link and pack."""
+def compiled(built):
+    """The targets that parts were compiled for."""
+    names = {part.removeprefix("wheel-").removeprefix("deb-") for part in built}
+    return {TRIPLES[name] for name in names if name in TRIPLES}
+
+
+def compilers(toolchains, built):
+    """Target, origin of the standard library and compiler, as noted by a build, for the targets of the parts that were built."""
     for path in sorted(toolchains):
         for line in path.read_text().splitlines():
             triple, kind, compiler = line.split("\t")
-            yield {"name": f"rustc for {triple}", "annotations": {"version": compiler, "standardLibrary": kind}}
+            if triple in compiled(built):
+                yield triple, kind, compiler
+
+
+def tools(toolchains, built):
+    """The compilers and packagers: of each target what the build noted, and the Python packages that link and pack."""
+    for triple, kind, compiler in compilers(toolchains, built):
+        yield {"name": f"rustc for {triple}", "annotations": {"version": compiler, "standardLibrary": kind}}
     for package in ("cargo-zigbuild", "maturin", "ziglang"):
         try:
             yield {"name": package, "annotations": {"version": metadata.version(package)}}
@@ -69,8 +96,8 @@ def tools(toolchains):
             continue
 
 
-def statement(folder, toolchains):
-    """The statement about a release."""
+def statement(folder, toolchains=(), built=()):
+    """The statement about a release with these parts."""
     source = {"uri": f"git+{REPOSITORY}", "digest": {"gitCommit": git("rev-parse", "HEAD")}}
     locks = [{"name": name, "digest": {"sha256": sha256(ROOT / name)}} for name in LOCKS]
     return {
@@ -82,7 +109,7 @@ def statement(folder, toolchains):
                 "buildType": BUILD_TYPE,
                 "externalParameters": {"source": source["uri"], "command": "make release"},
                 "internalParameters": {"sourceDateEpoch": int(os.environ.get("SOURCE_DATE_EPOCH", "0"))},
-                "resolvedDependencies": [source, *locks, *tools(toolchains)],
+                "resolvedDependencies": [source, *locks, *tools(toolchains, built)],
             },
             "runDetails": {"builder": {"id": os.environ.get("HEARITH_BUILDER", BUILDER)}},
         },
@@ -128,10 +155,11 @@ def main():
         return
     if arguments.folder is None:
         parser.error("name the release's folder")
-    check_sources([note for note in parts(arguments.notes) if note[0] not in arguments.again])
+    notes = parts(arguments.notes)
+    check_sources([note for note in notes if note[0] not in arguments.again])
     if arguments.check:
         return
-    content = statement(arguments.folder, arguments.toolchains)
+    content = statement(arguments.folder, arguments.toolchains, [part for part, _, _ in notes])
     if not content["subject"]:
         sys.exit(f"provenance: {arguments.folder} holds no files")
     text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

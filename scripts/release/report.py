@@ -10,17 +10,11 @@ import sys
 from pathlib import Path
 
 import by_crate
-from provenance import NOT_SUBJECTS, parts, sha256
+from provenance import NOT_SUBJECTS, compiled, compilers, parts, sha256
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = Path(os.environ.get("HEARITH_RELEASE_OUT", ROOT / "dist/release"))
 WORK = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release-work"
-
-
-def rows(path):
-    """The lines of a file of fields between tabs; none where there is no file."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    return [line.split("\t") for line in lines if line]
 
 
 def megabytes(path):
@@ -30,6 +24,8 @@ def megabytes(path):
 
 def table(head, lines):
     """A table in Markdown, numbers to the right."""
+    if not lines:
+        return "None in this release."
     rule = ["---:" if title in ("MB", "stripped, MB", "debug, MB") else "---" for title in head]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, rule, *lines])
 
@@ -38,19 +34,6 @@ def file_row(path, twice):
     """A file's line: its name, size, digest, and what a second build gave."""
     digest = sha256(path)
     return [path.name, megabytes(path), digest, second(path.name, digest, twice)]
-
-
-def built_programs(tested):
-    """The targets whose program is in this release, on its own or as a package."""
-    names = {
-        "linux-x86_64": "x86_64-unknown-linux-gnu",
-        "deb-amd64": "x86_64-unknown-linux-gnu",
-        "linux-aarch64": "aarch64-unknown-linux-gnu",
-        "deb-arm64": "aarch64-unknown-linux-gnu",
-        "macos-x86_64": "x86_64-apple-darwin",
-        "macos-aarch64": "aarch64-apple-darwin",
-    }
-    return {names[part] for part in tested if part in names}
 
 
 def programs(triples):
@@ -108,8 +91,8 @@ def main():
         states = "; ".join(f"{', '.join(names)} from {commit}" for commit, names in commits.items())
         sys.exit(f"report: a release is of one commit; this one has {states or 'no parts'}")
     tested = {part: text for part, _, text in notes}
-    triples = built_programs(tested)
-    toolchains = [row for path in sorted(WORK.glob("*.toolchain")) for row in rows(path)]
+    triples = compiled(part for part in tested if not part.startswith("wheel-"))
+    toolchains = [list(row) for row in compilers(WORK.glob("*.toolchain"), tested)]
     text = f"""# Files of a release
 
 Written by `scripts/release/report.py` after `scripts/release.sh`, commit {", ".join(commits)}.

@@ -383,6 +383,23 @@ def test_a_part_that_is_built_again_is_forgotten_first(tmp_path):
         assert [line.split("\t")[0] for line in notes.read_text().splitlines()] == [one for one in names if one != part]
 
 
+def test_the_statement_names_the_compilers_of_what_was_built(release, tmp_path):
+    notes = []
+    for triple in sorted(set(provenance.TRIPLES.values())):
+        notes.append(tmp_path / triple)
+        notes[-1].write_text(f"{triple}\tpath\trustc 1\n")
+    built = ["source", "deb-arm64", "wheel-musl-x86_64"]
+    statement = provenance.statement(release, notes, built)
+    names = {entry.get("name", "") for entry in statement["predicate"]["buildDefinition"]["resolvedDependencies"]}
+    found = {name for name in names if name.startswith("rustc for ")}
+    assert found == {"rustc for aarch64-unknown-linux-gnu", "rustc for x86_64-unknown-linux-musl"}
+
+
+def test_both_tables_of_targets_are_equal():
+    script = "; ".join(f"triple_of {name}" for name in provenance.TRIPLES)
+    assert shell(script).stdout.split() == list(provenance.TRIPLES.values())
+
+
 def test_parts_of_another_commit_are_rejected(release, tmp_path):
     notes = tmp_path / "tested.tsv"
     notes.write_text("source\t1234\tran\nsdist\t5678\tran\n")
@@ -459,7 +476,8 @@ def test_the_report_holds_what_was_built_and_what_was_not(release, tmp_path):
     work.mkdir()
     (release / "other.whl").write_text("wheel")
     (work / "tested.tsv").write_text("deb-amd64\tcafe\tit ran\n")
-    (work / "one.toolchain").write_text("one\tpath\trustc 1\n")
+    for triple in ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"):
+        (work / f"{triple}.toolchain").write_text(f"{triple}\tpath\trustc 1\n")
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in release.iterdir()}
     (work / "twice.txt").write_text(
         f"equal  {digests['hearith.deb']}  hearith.deb\n"
@@ -482,7 +500,9 @@ def test_the_report_holds_what_was_built_and_what_was_not(release, tmp_path):
     # Whatever the reason is, a part without a test is not passed over.
     assert "| linux-aarch64 | " in page
     assert page.count("| deb-amd64 |") == 1
-    assert "| one | path | rustc 1 |" in page
+    compilers = page.partition("## Compilers")[2].partition("## Tests")[0]
+    assert "| x86_64-unknown-linux-gnu | path | rustc 1 |" in compilers
+    assert "aarch64" not in compilers
     assert "commit cafe." in page
     # Only one of the two programs is in this release.
     sizes = page.partition("## Programs")[2].partition("## What")[0]
