@@ -66,10 +66,49 @@ missing() {
     esac
 }
 
-# tested PART TEXT: notes how a part was tested, for the report.
+# tested PART TEXT [COMMIT]: notes the commit that a part was built from (what is checked out) and how it was tested. TEXT names only what
+# ran and passed; a test whose output it quotes is assigned to a variable first, since the shell ignores a failure inside of an argument.
 tested() {
+    [ "$(source_commit)" = "$COMMIT" ] || fail "$1: the sources changed during its build, from $COMMIT to $(source_commit)"
     say "$1: $2"
-    printf '%s\t%s\n' "$1" "$2" >>"$WORK/tested.tsv"
+    printf '%s\t%s\t%s\n' "$1" "${3:-$COMMIT}" "$2" >>"$WORK/tested.tsv"
+}
+
+# stated_commit: the commit that the provenance statement names: what is signed may be another than what is checked out.
+stated_commit() {
+    sed -n 's/^.*"gitCommit": "\([0-9a-f]*\)".*$/\1/p' "$OUT/provenance.intoto.json"
+}
+
+# files_of PART: patterns of the names of a part's files.
+files_of() {
+    local name=hearith-$VERSION
+    case $1 in
+    source) echo "$name-source.tar.gz" ;;
+    sdist) echo "$name.tar.gz" ;;
+    sbom) echo "*.cdx.json" ;;
+    provenance) echo provenance.intoto.json ;;
+    checksums) echo SHA256SUMS ;;
+    signature) echo SHA256SUMS.minisig ;;
+    deb-*) echo "hearith_${VERSION}_${1#deb-}.deb" ;;
+    wheel-linux-*) echo "$name-*-manylinux_*_${1##*-}.whl" ;;
+    wheel-musl-*) echo "$name-*-musllinux_*_${1##*-}.whl" ;;
+    wheel-macos-x86_64) echo "$name-*-macosx_*_x86_64.whl" ;;
+    wheel-macos-*) echo "$name-*-macosx_*_arm64.whl" ;;
+    wheel-windows-*) echo "$name-*-win_amd64.whl" ;;
+    *) echo "$name-$(triple_of "$1").tar.gz" "$name-$(triple_of "$1")-debug.tar.gz" ;;
+    esac
+}
+
+# forget PART...: removes what an earlier run built and noted of these parts, so that one whose build fails leaves nothing.
+forget() {
+    local part pattern patterns
+    for part in "$@"; do
+        read -ra patterns <<<"$(files_of "$part")"
+        for pattern in "${patterns[@]}"; do
+            find "$OUT" -maxdepth 1 -type f -name "$pattern" -delete
+        done
+        [ ! -e "$WORK/tested.tsv" ] || sed -i "/^$part\t/d" "$WORK/tested.tsv"
+    done
 }
 
 # program TRIPLE: compiles the command line once in a run, stripped, with its debug information beside it.
@@ -97,10 +136,13 @@ documents() {
 
 # try_program TRIPLE PROGRAM PART: runs the main job and known answers.
 try_program() {
-    local words
+    local words version found
     if words=$(runner "$1"); then
         # shellcheck disable=SC2086  # none or one word
-        tested "$3" "${words:-this machine}: --version $(${words:-} "$2" --version | tr '\n' ' '); $(scripts/release/try_program.sh ${words:-} "$2" | paste -sd ';' | sed 's/;/; /g')"
+        version=$(${words:-} "$2" --version)
+        # shellcheck disable=SC2086  # none or one word
+        found=$(scripts/release/try_program.sh ${words:-} "$2" | paste -sd ';' | sed 's/;/; /g')
+        tested "$3" "${words:-this machine}: --version says $version; $found"
     else
         tested "$3" "NOT RUN: nothing here runs programs for $1"
     fi
@@ -213,21 +255,24 @@ check_wheel() {
 
 # try_wheel TRIPLE WHEEL UNPACKED PART: imports the package where something here can.
 try_wheel() {
-    local triple=$1 wheel=$2 unpacked=$3 part=$4 python
+    local triple=$1 wheel=$2 unpacked=$3 part=$4 python found
     case $triple in
     "$(uname -m)"-*-linux-gnu)
         scripts/try_package.sh "$wheel"
         python3 -m venv --clear "$WORK/$triple/venv"
         "$WORK/$triple/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel"
-        tested "$part" "$("$WORK/$triple/venv/bin/python" scripts/release/try_wheel.py "$PWD"); the README's programs"
+        found=$("$WORK/$triple/venv/bin/python" scripts/release/try_wheel.py "$PWD")
+        tested "$part" "$found; the README's programs"
         ;;
     aarch64-*-linux-gnu)
         python=$(scripts/release/arm_python.sh "$WORK/$triple/python")
-        tested "$part" "qemu-aarch64: $(PYTHONPATH=$unpacked:$WORK/$triple/python/packages PYTHONDONTWRITEBYTECODE=1 qemu-aarch64 "$python" scripts/release/try_wheel.py "$PWD")"
+        found=$(PYTHONPATH=$unpacked:$WORK/$triple/python/packages PYTHONDONTWRITEBYTECODE=1 qemu-aarch64 "$python" scripts/release/try_wheel.py "$PWD")
+        tested "$part" "qemu-aarch64: $found"
         ;;
     *-linux-musl)
         if [ -e "/lib/ld-musl-${triple%%-*}.so.1" ]; then
-            tested "$part" "NOT RUN, no Python stands on musl here; every symbol that it needs is musl's ($(musl_release "$triple")) or Python's; $(scripts/release/load_musl.sh "$triple" "$unpacked")"
+            found=$(scripts/release/load_musl.sh "$triple" "$unpacked")
+            tested "$part" "NOT RUN, no Python stands on musl here; every symbol that it needs is musl's ($(musl_release)) or Python's; $found"
         else
             tested "$part" "NOT RUN, no Python stands on musl here; only musl's library is named in it"
         fi
@@ -236,15 +281,28 @@ try_wheel() {
     esac
 }
 
-# musl_release TRIPLE: the release of the musl that is installed.
+# musl_release: the release of the musl that is installed.
 musl_release() {
     dpkg-query --show --showformat='${Version}' musl 2>/dev/null || echo unknown
 }
 
 build_source() {
     # The commit's own time is in the archive.
+    local folder=$WORK/source count
     git archive --format=tar --prefix="hearith-$VERSION/" HEAD | gzip --no-name --best >"$OUT/hearith-$VERSION-source.tar.gz"
-    tested source "it unpacks and holds $(tar -tzf "$OUT/hearith-$VERSION-source.tar.gz" | grep -vc '/$') files, those of the commit"
+    rm -rf "$folder" && mkdir -p "$folder"
+    tar -xzf "$OUT/hearith-$VERSION-source.tar.gz" -C "$folder"
+    count=$(find "$folder/hearith-$VERSION" ! -type d | wc -l)
+    (
+        # An index of its own: the clone's is left alone.
+        export GIT_INDEX_FILE=$folder/index
+        git read-tree HEAD
+        git --work-tree="$folder/hearith-$VERSION" update-index -q --refresh || true
+        git --work-tree="$folder/hearith-$VERSION" diff-files --quiet || fail "source: the archive's files differ from those of the commit"
+        [ "$count" = "$(git ls-files | wc -l)" ] || fail "source: the archive holds $count files, the commit $(git ls-files | wc -l)"
+    )
+    rm -rf "$folder"
+    tested source "unpacked, its $count files equal those of the commit"
 }
 
 build_sdist() {
@@ -253,42 +311,59 @@ build_sdist() {
     PATH=$ROOT/.venv/bin:$PATH maturin sdist --manifest-path crates/python/Cargo.toml --out "$folder"
     tar -tzf "$folder/hearith-$VERSION.tar.gz" "hearith-$VERSION/PKG-INFO" "hearith-$VERSION/Cargo.lock" >/dev/null
     install -m 644 "$folder/hearith-$VERSION.tar.gz" "$OUT"
-    tested sdist "it unpacks; \`make sdist\` compiles and installs it with pip alone"
+    tested sdist "it holds the package's metadata and Cargo.lock; NOT COMPILED here (\`make sdist\` does that)"
 }
 
 build_sbom() {
-    local triple folder=$WORK/sbom
+    local triple folder=$WORK/sbom found checked=()
     rm -rf "$folder"
     for triple in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu; do
         scripts/sbom.py --target "$triple" --out "$folder/$triple" hearith
         install -m 644 "$folder/$triple/hearith.cdx.json" "$OUT/hearith-$VERSION-$triple.cdx.json"
+        if [ -e "$OUT/hearith-$VERSION-$triple-debug.tar.gz" ]; then
+            tar -xzf "$OUT/hearith-$VERSION-$triple-debug.tar.gz" -C "$folder/$triple"
+            found=$(scripts/release/check_sbom.py --target "$triple" "$folder/$triple/hearith.cdx.json" "$folder/$triple/hearith.debug")
+            rm "$folder/$triple/hearith.debug"
+            checked+=("$triple: $found")
+        else
+            checked+=("$triple: NOT CHECKED, its program was not built")
+        fi
     done
     scripts/sbom.py --out "$folder" hearith-web
     install -m 644 "$folder/hearith-web.cdx.json" "$OUT/hearith-web-$VERSION.cdx.json"
-    tested sbom "scripts/tests/test_sbom.py: every crate that cargo links is in them"
+    printf -v found '%s; ' "${checked[@]}"
+    tested sbom "${found%; }"
 }
 
 build_provenance() {
-    PATH=$ROOT/.venv/bin:$PATH python3 scripts/release/provenance.py "$OUT" --toolchains "$WORK"/*.toolchain
-    tested provenance "scripts/release/verify.py: it names every file with its digest"
+    PATH=$ROOT/.venv/bin:$PATH python3 scripts/release/provenance.py "$OUT" --notes "$WORK/tested.tsv" --toolchains "$WORK"/*.toolchain
+    tested provenance "NOT VERIFIED, no checksums were built"
 }
 
 build_checksums() {
+    local found commit
+    commit=$(stated_commit)
     rm -f "$OUT/SHA256SUMS" "$OUT/SHA256SUMS.minisig"
     (cd "$OUT" && find . -maxdepth 1 -type f -printf '%f\n' | sort | xargs sha256sum >"$WORK/SHA256SUMS")
     install -m 644 "$WORK/SHA256SUMS" "$OUT/SHA256SUMS"
     scripts/release/verify.py "$OUT"
-    tested checksums "$(scripts/release/try_signature.sh "$OUT" | tail -n 1)"
+    found=$(scripts/release/try_signature.sh "$OUT" | tail -n 1)
+    tested checksums "$found" "$commit"
+    [ ! -e "$WORK/tested.tsv" ] || sed -i '/^provenance\t/d' "$WORK/tested.tsv"
+    tested provenance "scripts/release/verify.py: it names every file with its digest" "$commit"
 }
 
 build_signature() {
+    local commit found
+    commit=$(stated_commit)
     # The default comment holds the time.
     minisign -S -s "$HEARITH_MINISIGN_KEY" -m "$OUT/SHA256SUMS" -x "$OUT/SHA256SUMS.minisig" \
-        -c "signature of Hearith $VERSION" -t "Hearith $VERSION, commit $(git rev-parse HEAD)" >/dev/null
+        -c "signature of Hearith $VERSION" -t "Hearith $VERSION, commit $commit" >/dev/null
     if [ -n "${HEARITH_MINISIGN_PUBLIC:-}" ]; then
-        tested signature "$(scripts/release/verify.py "$OUT" --key "$HEARITH_MINISIGN_PUBLIC")"
+        found=$(scripts/release/verify.py "$OUT" --key "$HEARITH_MINISIGN_PUBLIC")
+        tested signature "$found" "$commit"
     else
-        tested signature "NOT VERIFIED: HEARITH_MINISIGN_PUBLIC names no key"
+        tested signature "NOT VERIFIED: HEARITH_MINISIGN_PUBLIC names no key" "$commit"
     fi
 }
 
@@ -328,7 +403,7 @@ list_missing() {
 
 # A function, and a block around its call, so that bash reads the whole file before anything runs: it may be edited meanwhile.
 main() {
-    local only=() wanted=() left_out=() required part reason
+    local only=() wanted=() left_out=() options required part reason
     while [ $# -gt 0 ]; do
         case $1 in
         --list) printf '%s\n' "${PARTS[@]}" && exit 0 ;;
@@ -361,10 +436,18 @@ main() {
         fi
     done
 
-    [[ " ${wanted[*]} " != *" provenance "* ]] || python3 scripts/release/provenance.py --check "$OUT"
+    COMMIT=$(source_commit)
+    # Before anything is built, since a release takes long.
+    if [[ " ${wanted[*]} " == *" provenance "* ]]; then
+        options=()
+        [ ${#only[@]} -eq 0 ] || options=(--notes "$WORK/tested.tsv" --again "${wanted[@]}")
+        python3 scripts/release/provenance.py --check "$OUT" "${options[@]}"
+    fi
     name_left_out "${left_out[@]}"
     if [ ${#only[@]} -eq 0 ]; then
-        rm -rf "${OUT:?}"/* "$WORK/tested.tsv"
+        rm -rf "${OUT:?}"/* "$WORK/tested.tsv" "$WORK"/*.toolchain
+    else
+        forget "${wanted[@]}"
     fi
     for part in "${wanted[@]}"; do
         say "$part"

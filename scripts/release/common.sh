@@ -29,6 +29,11 @@ fail() {
     exit 1
 }
 
+# source_commit: the commit that is built, with a remark where the sources differ from it.
+source_commit() {
+    python3 "$ROOT/scripts/release/provenance.py" --commit
+}
+
 # libdir RUSTC TRIPLE: where this compiler's standard library for a target is, or would be.
 libdir() {
     "$1" --print target-libdir --target "$2" 2>/dev/null

@@ -1,9 +1,16 @@
 #!/usr/bin/env python3
 """Writes where the files of a release come from: an in-toto statement with a SLSA v1 provenance predicate.
 
-Usage: provenance.py FOLDER [--check] [--toolchains FILE].... The subjects are the files in FOLDER with their SHA-256, except checksums,
-signatures and the statement itself. The same sources, tools and files give the same bytes: there is no time in it. HEARITH_BUILDER names
-who built (a URI); by default it is this repository's script, on a machine that nobody vouches for.
+Usage: provenance.py FOLDER [--check] [--notes FILE [--again PART...]] [--toolchains FILE...]
+       provenance.py --commit
+
+With --notes, what release.sh noted of the parts in FOLDER, a part that was built from another commit is a fault,
+unless it is built --again. --check only looks for faults; --commit prints the commit, with a remark where the
+sources differ from it.
+
+The subjects are the files in FOLDER with their SHA-256, except checksums, signatures and the statement itself. The
+same sources, tools and files give the same bytes: there is no time in it. HEARITH_BUILDER names who built (a URI); by
+default it is this repository's script, on a machine that nobody vouches for.
 """
 
 import argparse
@@ -30,6 +37,20 @@ LOCKS = (
 )
 
 
+#: The targets of parts, as `triple_of` of common.sh has them, without the kind of part before them.
+TRIPLES = {
+    "linux-x86_64": "x86_64-unknown-linux-gnu",
+    "amd64": "x86_64-unknown-linux-gnu",
+    "linux-aarch64": "aarch64-unknown-linux-gnu",
+    "arm64": "aarch64-unknown-linux-gnu",
+    "musl-x86_64": "x86_64-unknown-linux-musl",
+    "musl-aarch64": "aarch64-unknown-linux-musl",
+    "macos-x86_64": "x86_64-apple-darwin",
+    "macos-aarch64": "aarch64-apple-darwin",
+    "windows-x86_64": "x86_64-pc-windows-gnu",
+}
+
+
 def sha256(path):
     """A file's digest."""
     with path.open("rb") as file:
@@ -49,12 +70,25 @@ def git(*arguments):
     ).stdout.strip()
 
 
-def tools(toolchains):
-    """The compilers and packagers: of each target what the build noted, and the Python packages that link and pack."""
+def compiled(built):
+    """The targets that parts were compiled for."""
+    names = {part.removeprefix("wheel-").removeprefix("deb-") for part in built}
+    return {TRIPLES[name] for name in names if name in TRIPLES}
+
+
+def compilers(toolchains, built):
+    """Target, origin of the standard library and compiler, as noted by a build, for the targets of the parts that were built."""
     for path in sorted(toolchains):
         for line in path.read_text().splitlines():
             triple, kind, compiler = line.split("\t")
-            yield {"name": f"rustc for {triple}", "annotations": {"version": compiler, "standardLibrary": kind}}
+            if triple in compiled(built):
+                yield triple, kind, compiler
+
+
+def tools(toolchains, built):
+    """The compilers and packagers: of each target what the build noted, and the Python packages that link and pack."""
+    for triple, kind, compiler in compilers(toolchains, built):
+        yield {"name": f"rustc for {triple}", "annotations": {"version": compiler, "standardLibrary": kind}}
     for package in ("cargo-zigbuild", "maturin", "ziglang"):
         try:
             yield {"name": package, "annotations": {"version": metadata.version(package)}}
@@ -62,8 +96,8 @@ def tools(toolchains):
             continue
 
 
-def statement(folder, toolchains):
-    """The statement about a release."""
+def statement(folder, toolchains=(), built=()):
+    """The statement about a release with these parts."""
     source = {"uri": f"git+{REPOSITORY}", "digest": {"gitCommit": git("rev-parse", "HEAD")}}
     locks = [{"name": name, "digest": {"sha256": sha256(ROOT / name)}} for name in LOCKS]
     return {
@@ -75,33 +109,57 @@ def statement(folder, toolchains):
                 "buildType": BUILD_TYPE,
                 "externalParameters": {"source": source["uri"], "command": "make release"},
                 "internalParameters": {"sourceDateEpoch": int(os.environ.get("SOURCE_DATE_EPOCH", "0"))},
-                "resolvedDependencies": [source, *locks, *tools(toolchains)],
+                "resolvedDependencies": [source, *locks, *tools(toolchains, built)],
             },
             "runDetails": {"builder": {"id": os.environ.get("HEARITH_BUILDER", BUILDER)}},
         },
     }
 
 
-def check_sources():
-    """Fails where the sources are not those of the commit that the statement would name. Results of measurements are no sources."""
-    if not git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results"):
-        return
-    if os.environ.get("HEARITH_RELEASE_DIRTY") != "1":
-        sys.exit("provenance: the sources differ from the commit; HEARITH_RELEASE_DIRTY=1 allows a trial")
-    print("provenance: the sources differ from the commit that is named: for a trial only", file=sys.stderr)
+def source_commit():
+    """The commit, with a remark where the sources are not its own. Results of measurements are no sources."""
+    changes = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results")
+    return git("rev-parse", "HEAD") + (" with changes" if changes else "")
+
+
+def parts(notes):
+    """What release.sh noted: part, commit and test, in the order in which they were built."""
+    lines = notes.read_text(encoding="utf-8").splitlines() if notes and notes.is_file() else []
+    return [tuple(line.split("\t")) for line in lines]
+
+
+def check_sources(built):
+    """Fails where the sources, or those that a part was built from, are not those of the commit that the statement would name."""
+    commit = git("rev-parse", "HEAD")
+    faults = [f"{part} was built from {other}; build it again" for part, other, _ in built if other != commit]
+    if source_commit() != commit:
+        faults.insert(0, "the sources differ from the commit")
+    if faults and os.environ.get("HEARITH_RELEASE_DIRTY") != "1":
+        sys.exit("".join(f"provenance: {fault}\n" for fault in faults) + "HEARITH_RELEASE_DIRTY=1 allows a trial")
+    for fault in faults:
+        print(f"provenance: {fault}: for a trial only", file=sys.stderr)
 
 
 def main():
     """Writes the statement."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--check", action="store_true", help="only make sure that the sources are those of the commit")
+    parser.add_argument("--commit", action="store_true", help="only print the commit that the sources are of")
+    parser.add_argument("--notes", type=Path, help="the parts that were built, and from what")
+    parser.add_argument("--again", nargs="*", default=[], metavar="PART", help="parts that are about to be replaced")
     parser.add_argument("--toolchains", type=Path, nargs="*", default=[])
     arguments = parser.parse_args()
-    check_sources()
+    if arguments.commit:
+        print(source_commit())
+        return
+    if arguments.folder is None:
+        parser.error("name the release's folder")
+    notes = parts(arguments.notes)
+    check_sources([note for note in notes if note[0] not in arguments.again])
     if arguments.check:
         return
-    content = statement(arguments.folder, arguments.toolchains)
+    content = statement(arguments.folder, arguments.toolchains, [part for part, _, _ in notes])
     if not content["subject"]:
         sys.exit(f"provenance: {arguments.folder} holds no files")
     text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

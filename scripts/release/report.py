@@ -10,17 +10,11 @@ import sys
 from pathlib import Path
 
 import by_crate
-from provenance import NOT_SUBJECTS, sha256
+from provenance import NOT_SUBJECTS, compiled, compilers, parts, sha256
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = Path(os.environ.get("HEARITH_RELEASE_OUT", ROOT / "dist/release"))
 WORK = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release-work"
-
-
-def rows(path):
-    """The lines of a file of fields between tabs; none where there is no file."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    return [line.split("\t") for line in lines if line]
 
 
 def megabytes(path):
@@ -30,30 +24,41 @@ def megabytes(path):
 
 def table(head, lines):
     """A table in Markdown, numbers to the right."""
+    if not lines:
+        return "None in this release."
     rule = ["---:" if title in ("MB", "stripped, MB", "debug, MB") else "---" for title in head]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, rule, *lines])
 
 
-def programs():
+def file_row(path, twice):
+    """A file's line: its name, size, digest, and what a second build gave."""
+    digest = sha256(path)
+    return [path.name, megabytes(path), digest, second(path.name, digest, twice)]
+
+
+def programs(triples):
     """The programs' sizes, stripped and with their debug information apart."""
-    for path in sorted(WORK.glob("*/program/hearith")):
+    for path in (WORK / triple / "program/hearith" for triple in sorted(triples)):
         debug = path.with_name("hearith.debug")
         yield [path.parts[-3], megabytes(path), megabytes(debug) if debug.is_file() else "in it"]
 
 
-def second(name, twice):
-    """What the second build of a file gave."""
+def second(name, digest, twice):
+    """What the second build gave of a file with this digest. Notes about an earlier build of it do not count."""
     for line in twice:
-        state, _, rest = line.partition("  ")
-        if rest.split("  ")[-1].split(":")[0] == name:
-            return "equal" if state == "equal" else "DIFFERENT"
+        state, *rest = line.split("  ")
+        if state == "equal" and rest == [digest, name]:
+            return "equal"
+        if state == "DIFFERENT" and rest[0].startswith(f"{name}: {digest} and "):
+            return "DIFFERENT"
     return "not built twice"
 
 
-def contents(count=25):
+def contents(triples, count=25):
     """What the program for this machine consists of: its largest crates, and the rest of the file."""
-    program = WORK / f"{os.uname().machine}-unknown-linux-gnu/program/hearith"
-    if not program.with_name("hearith.debug").is_file():
+    triple = f"{os.uname().machine}-unknown-linux-gnu"
+    program = WORK / triple / "program/hearith"
+    if triple not in triples:
         return []
     total = by_crate.sizes(program.with_name("hearith.debug"))
     lines = [[name, f"{size / 1e6:.2f}"] for name, size in total.most_common(count)]
@@ -61,7 +66,7 @@ def contents(count=25):
     rest = program.stat().st_size - sum(total.values())
     return [
         *lines,
-        [f"{len(total) - count} other crates", f"{others / 1e6:.2f}"],
+        [f"{max(len(total) - count, 0)} other crates", f"{others / 1e6:.2f}"],
         ["constants without names, unwinding tables, relocations", f"{rest / 1e6:.2f}"],
     ]
 
@@ -76,33 +81,38 @@ def absent(tested):
 
 
 def main():
-    """Writes the page."""
+    """Writes the page. A release is of one commit, which need not be the one that is checked out now."""
     note = WORK / "twice.txt"
     twice = note.read_text(encoding="utf-8").splitlines() if note.is_file() else []
     files = sorted(path for path in OUT.iterdir() if path.is_file() and path.name not in NOT_SUBJECTS)
-    tested = dict(rows(WORK / "tested.tsv"))
-    toolchains = [row for path in sorted(WORK.glob("*.toolchain")) for row in rows(path)]
-    commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    notes = parts(WORK / "tested.tsv")
+    commits = {commit: [part for part, other, _ in notes if other == commit] for _, commit, _ in notes}
+    if len(commits) != 1:
+        states = "; ".join(f"{', '.join(names)} from {commit}" for commit, names in commits.items())
+        sys.exit(f"report: a release is of one commit; this one has {states or 'no parts'}")
+    tested = {part: text for part, _, text in notes}
+    triples = compiled(part for part in tested if not part.startswith("wheel-"))
+    toolchains = [list(row) for row in compilers(WORK.glob("*.toolchain"), tested)]
     text = f"""# Files of a release
 
-Written by `scripts/release/report.py` after `scripts/release.sh`, commit {commit.stdout.strip()}.
+Written by `scripts/release/report.py` after `scripts/release.sh`, commit {", ".join(commits)}.
 [docs/releases.md](../../docs/releases.md) describes the files and the checks.
 
 ## Files
 
 `second build` compares with a build of the same commit in another folder (`make release-twice`).
 
-{table(["file", "MB", "SHA-256", "second build"], [[f.name, megabytes(f), sha256(f), second(f.name, twice)] for f in files])}
+{table(["file", "MB", "SHA-256", "second build"], [file_row(path, twice) for path in files])}
 
 ## Programs
 
-{table(["target", "stripped, MB", "debug, MB"], list(programs()))}
+{table(["target", "stripped, MB", "debug, MB"], list(programs(triples)))}
 
 ## What the program consists of
 
 The program for this machine, by `scripts/release/by_crate.py`.
 
-{table(["crate", "MB"], contents())}
+{table(["crate", "MB"], contents(triples))}
 
 ## Compilers
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -308,6 +309,139 @@ def test_a_standard_library_is_found_or_missed(release, triples, sources, expect
     assert (result.returncode == 0) == bool(expected)
 
 
+def functions(script, folder, **environment):
+    """Runs lines of a shell that has the functions of release.sh; what they build and note goes to a folder."""
+    text = (ROOT / "scripts/release.sh").read_text()
+    (folder / "functions.sh").write_text(text[: text.rindex("\n{\n")].replace('cd "$(', f'cd "{ROOT}" # "$('))
+    options = os.environ | {"CARGO_TARGET_DIR": str(folder), "HEARITH_RELEASE_OUT": str(folder / "out"), **environment}
+    lines = f'. {folder}/functions.sh; mkdir -p "$WORK" "$OUT"; COMMIT=$(source_commit); {script}'
+    return run("bash", "-c", lines, env=options)
+
+
+def program(path, text):
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        # Each way to try a part, with something that fails.
+        "try_program $(uname -m)-unknown-linux-gnu {failing} linux-x86_64",
+        "cd {folder}; python3() {{ false; }}; try_wheel aarch64-unknown-linux-gnu w u wheel-linux-aarch64",
+        "cd {folder}; try_wheel x86_64-unknown-linux-musl w u wheel-musl-x86_64",
+        "build_checksums",
+        "minisign() {{ :; }}; HEARITH_MINISIGN_KEY=k HEARITH_MINISIGN_PUBLIC=k build_signature",
+    ],
+)
+def test_a_test_that_fails_is_not_noted(script, tmp_path):
+    failing = program(tmp_path / "failing", 'case "$1" in --version) echo hearith 1 ;; *) exit 1 ;; esac')
+    # The scripts that try wheels and signatures, as if each had failed.
+    (tmp_path / "scripts/release").mkdir(parents=True)
+    for name in ("arm_python.sh", "load_musl.sh"):
+        program(tmp_path / "scripts/release" / name, "exit 1")
+    result = functions(script.format(failing=failing, folder=tmp_path), tmp_path)
+    assert result.returncode != 0
+    assert not (tmp_path / "release-work/tested.tsv").exists()
+
+
+def test_what_was_tried_is_noted_with_its_commit(tmp_path):
+    result = functions("tested one 'it ran'; tested two 'it ran too' 1234", tmp_path)
+    assert result.returncode == 0, result.stderr
+    one, two = (tmp_path / "release-work/tested.tsv").read_text().splitlines()
+    assert one == f"one\t{provenance.source_commit()}\tit ran"
+    assert two == "two\t1234\tit ran too"
+    result = functions("COMMIT=another; tested three 'it ran'", tmp_path)
+    assert result.returncode == 1
+    assert "three: the sources changed during its build, from another" in result.stderr
+    assert "three" not in (tmp_path / "release-work/tested.tsv").read_text()
+
+
+def test_a_part_that_is_built_again_is_forgotten_first(tmp_path):
+    names = {
+        "source": "hearith-1-source.tar.gz",
+        "sdist": "hearith-1.tar.gz",
+        "linux-x86_64": "hearith-1-x86_64-unknown-linux-gnu.tar.gz",
+        "deb-arm64": "hearith_1_arm64.deb",
+        "wheel-linux-x86_64": "hearith-1-cp311-abi3-manylinux_2_28_x86_64.whl",
+        "wheel-musl-x86_64": "hearith-1-cp311-abi3-musllinux_1_2_x86_64.whl",
+        "sbom": "hearith-1-x86_64-unknown-linux-gnu.cdx.json",
+        "signature": "SHA256SUMS.minisig",
+    }
+    notes = tmp_path / "release-work/tested.tsv"
+    for part, name in names.items():
+        (tmp_path / "out").mkdir(exist_ok=True)
+        notes.parent.mkdir(exist_ok=True)
+        for other in names.values():
+            (tmp_path / "out" / other).touch()
+        notes.write_text("".join(f"{other}\t1\tran\n" for other in names))
+        result = functions(f"VERSION=1; forget {part}", tmp_path)
+        assert result.returncode == 0, result.stderr
+        left = {path.name for path in (tmp_path / "out").iterdir()}
+        assert left == set(names.values()) - {name}
+        assert [line.split("\t")[0] for line in notes.read_text().splitlines()] == [one for one in names if one != part]
+
+
+def test_the_statement_names_the_compilers_of_what_was_built(release, tmp_path):
+    notes = []
+    for triple in sorted(set(provenance.TRIPLES.values())):
+        notes.append(tmp_path / triple)
+        notes[-1].write_text(f"{triple}\tpath\trustc 1\n")
+    built = ["source", "deb-arm64", "wheel-musl-x86_64"]
+    statement = provenance.statement(release, notes, built)
+    names = {entry.get("name", "") for entry in statement["predicate"]["buildDefinition"]["resolvedDependencies"]}
+    found = {name for name in names if name.startswith("rustc for ")}
+    assert found == {"rustc for aarch64-unknown-linux-gnu", "rustc for x86_64-unknown-linux-musl"}
+
+
+def test_both_tables_of_targets_are_equal():
+    script = "; ".join(f"triple_of {name}" for name in provenance.TRIPLES)
+    assert shell(script).stdout.split() == list(provenance.TRIPLES.values())
+
+
+def test_parts_of_another_commit_are_rejected(release, tmp_path):
+    notes = tmp_path / "tested.tsv"
+    notes.write_text("source\t1234\tran\nsdist\t5678\tran\n")
+    options = {"env": {name: value for name, value in os.environ.items() if name != "HEARITH_RELEASE_DIRTY"}}
+    command = [sys.executable, RELEASE / "provenance.py", release]
+    for mode in (["--check"], []):
+        result = run(*command, *mode, "--notes", notes, **options)
+        assert result.returncode == 1
+        assert "provenance: source was built from 1234; build it again" in result.stderr
+        result = run(*command, *mode, "--notes", notes, "--again", "source", **options)
+        assert "source was built" not in result.stderr
+        assert "sdist was built from 5678" in result.stderr
+
+
+def test_a_crate_that_no_list_names_is_found(tmp_path):
+    source = "".join(f"int _RNvCs1234_{len(name)}{name}3foo(void) {{ return 1; }}" for name in ("hearith_cli", "md5"))
+    file = library(tmp_path / "built", source + "int in_c(void) { return 1; }")
+    crates = [("hearith", "0.1.0"), ("md-5", next(iter(locked("md-5"))))]
+    (tmp_path / "list.json").write_text(listed(crates))
+    command = [RELEASE / "check_sbom.py", "--target", "x86_64-unknown-linux-gnu", tmp_path / "list.json", file]
+    result = run(*command)
+    assert (result.returncode, result.stdout) == (0, "each of the 2 crates that the program's symbols name is listed\n")
+    (tmp_path / "list.json").write_text(listed(crates[:1]))
+    result = run(*command)
+    assert result.returncode == 1
+    # Before it, cargo may say that it waits for another.
+    assert result.stderr.endswith("check_sbom: list.json: md5 is in the program but not in the list\n")
+    assert "hearith_cli" not in result.stderr
+
+
+def locked(name):
+    """The versions of a crate in Cargo.lock."""
+    packages = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
+    return {package["version"] for package in packages if package["name"] == name}
+
+
+def listed(crates):
+    """A list of dependencies with these crates, the first of which is the program."""
+    program, *others = ({"name": name, "version": version} for name, version in crates)
+    return json.dumps({"metadata": {"component": program}, "components": others})
+
+
 def test_parts_are_listed_and_unknown_ones_rejected():
     parts = run(ROOT / "scripts/release.sh", "--list").stdout.split()
     assert {"linux-x86_64", "deb-arm64", "wheel-musl-aarch64", "sdist", "signature"} <= set(parts)
@@ -341,10 +475,21 @@ def test_the_report_holds_what_was_built_and_what_was_not(release, tmp_path):
     work = tmp_path / "release-work"
     work.mkdir()
     (release / "other.whl").write_text("wheel")
-    (work / "tested.tsv").write_text("deb-amd64\tit ran\n")
-    (work / "one.toolchain").write_text("one\tpath\trustc 1\n")
-    (work / "twice.txt").write_text("equal  0  hearith.deb\nDIFFERENT  hearith-1.tar.gz: 1 and 2\n")
+    (work / "tested.tsv").write_text("deb-amd64\tcafe\tit ran\n")
+    for triple in ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"):
+        (work / f"{triple}.toolchain").write_text(f"{triple}\tpath\trustc 1\n")
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in release.iterdir()}
+    (work / "twice.txt").write_text(
+        f"equal  {digests['hearith.deb']}  hearith.deb\n"
+        f"DIFFERENT  hearith-1.tar.gz: {digests['hearith-1.tar.gz']} and 2\n"
+        # Of an earlier build.
+        "equal  0  other.whl\n"
+    )
     options = os.environ | {"CARGO_TARGET_DIR": str(tmp_path), "HEARITH_RELEASE_OUT": str(release)}
+    for folder in ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"):
+        (work / folder / "program").mkdir(parents=True)
+        for name in ("hearith", "hearith.debug"):
+            library(work / folder / "program" / name, "int one(void) { return 1; }")
     assert run(sys.executable, RELEASE / "report.py", tmp_path / "page.md", env=options).returncode == 0
     page = (tmp_path / "page.md").read_text()
     for name, state in (("hearith.deb", "equal"), ("hearith-1.tar.gz", "DIFFERENT"), ("other.whl", "not built twice")):
@@ -355,7 +500,19 @@ def test_the_report_holds_what_was_built_and_what_was_not(release, tmp_path):
     # Whatever the reason is, a part without a test is not passed over.
     assert "| linux-aarch64 | " in page
     assert page.count("| deb-amd64 |") == 1
-    assert "| one | path | rustc 1 |" in page
+    compilers = page.partition("## Compilers")[2].partition("## Tests")[0]
+    assert "| x86_64-unknown-linux-gnu | path | rustc 1 |" in compilers
+    assert "aarch64" not in compilers
+    assert "commit cafe." in page
+    # Only one of the two programs is in this release.
+    sizes = page.partition("## Programs")[2].partition("## What")[0]
+    assert "| x86_64-unknown-linux-gnu | 0.0" in sizes
+    assert "aarch64" not in sizes
+    (work / "tested.tsv").write_text("deb-amd64\tcafe\tit ran\nsource\tbeef\tit ran\n")
+    result = run(sys.executable, RELEASE / "report.py", tmp_path / "page.md", env=options)
+    assert result.returncode == 1
+    assert "deb-amd64 from cafe; source from beef" in result.stderr
+    assert (tmp_path / "page.md").read_text() == page
 
 
 def test_a_script_that_is_edited_while_it_runs_ends_as_it_began(tmp_path):
