@@ -35,7 +35,10 @@ def cargo():
 
 
 def built():
-    """Builds all test programs, and no examples, which clippy checks; package, kind, name, source and path of each, in cargo's order of packages and targets."""
+    """Builds all test programs, and no examples, which clippy checks.
+
+    Gives package, kind, name, source and path of each, in cargo's order of packages and targets.
+    """
     command = [cargo(), "test", *selection(), "--tests", "--no-run", "--message-format", "json-render-diagnostics"]
     process = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False, text=True)
     if process.returncode:
