@@ -41,6 +41,7 @@ __all__ = [
     "Verification",
     "bfv_decrypt_table",
     "bfv_encrypt_table",
+    "table_digest",
     "deal",
     "set_threads",
     "threads",
