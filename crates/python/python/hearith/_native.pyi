@@ -41,9 +41,9 @@ __all__ = [
     "Verification",
     "bfv_decrypt_table",
     "bfv_encrypt_table",
-    "table_digest",
     "deal",
     "set_threads",
+    "table_digest",
     "threads",
 ]
 
