@@ -250,7 +250,7 @@ pub struct Sum {
     /// Columns whose values make the groups; one total for all rows when left out
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub by: Vec<String>,
-    /// Add up only rows that meet a condition on plain columns, as "age >= 30 and dept = 'lab'"
+    /// Add up only rows that meet a condition on plain columns, as "age >= 30"
     #[arg(long = "where", value_name = "CONDITION")]
     pub conditions: Vec<Predicate>,
     /// Multiply each number by that of a plain column of integers in its row (bfv alone)
