@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Place, Run};
 
+/// What is waited for comes in milliseconds, but a machine may be busy; this only ends a test that hangs.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// A run that has begun its output and waits for more input.
 fn waiting(place: &Place, line: &str) -> Child {
     let mut command = place.command(line.split_whitespace());
@@ -19,7 +22,7 @@ fn waiting(place: &Place, line: &str) -> Child {
 fn await_part(place: &Place) {
     let started = Instant::now();
     while !place.files().iter().any(|file| file.ends_with(".part")) {
-        assert!(started.elapsed() < Duration::from_secs(20), "no output begun: {:?}", place.files());
+        assert!(started.elapsed() < PATIENCE, "no output begun: {:?}", place.files());
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -92,12 +95,12 @@ fn what_a_killed_run_leaves_the_next_one_removes() {
     let mut living = waiting(&place, line);
     let started = Instant::now();
     while place.files() == left {
-        assert!(started.elapsed() < Duration::from_secs(20), "no output begun");
+        assert!(started.elapsed() < PATIENCE, "no output begun");
         std::thread::sleep(Duration::from_millis(5));
     }
     let gone = || left.iter().filter(|file| !place.files().contains(file)).count();
     while gone() == 0 {
-        assert!(started.elapsed() < Duration::from_secs(20), "still there: {:?}", place.files());
+        assert!(started.elapsed() < PATIENCE, "still there: {:?}", place.files());
         std::thread::sleep(Duration::from_millis(5));
     }
     let held = place.files();

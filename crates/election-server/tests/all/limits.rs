@@ -11,6 +11,9 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
 use crate::common::{Answer, Hall, ask, code, get, text, wide};
 
+/// What is waited for comes in milliseconds, but a machine may be busy; this only ends a test that hangs.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 #[test]
 fn whoever_asks_too_often_waits() {
     let hall = Hall::empty(1, false, Limits { rate: 1, ..wide() });
@@ -69,12 +72,12 @@ fn bodies_end_and_come_in_time() {
     let started = Instant::now();
     let slow = Answer::read(&mut stream);
     assert_eq!((slow.status, slow.json()["error"].as_str()), (408, Some("too_slow")));
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < PATIENCE);
     // A head that does not come: the connection ends.
     let mut stream = TcpStream::connect(hall.address()).unwrap();
     write!(stream, "GET /health HTT").unwrap();
     let _ = stream.read_to_end(&mut Vec::new());
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < PATIENCE);
     assert_eq!(get(hall.address(), "/health").status, 200);
 }
 
@@ -93,7 +96,7 @@ fn connections_have_places() {
     let _ = third.read_to_end(&mut bytes);
     assert!(bytes.is_empty(), "it is closed without an answer");
     drop(held);
-    let until = Instant::now() + Duration::from_secs(10);
+    let until = Instant::now() + PATIENCE;
     loop {
         let mut stream = TcpStream::connect(hall.address()).unwrap();
         let _ = write!(stream, "GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
