@@ -1,9 +1,11 @@
 //! What can be said on the command line.
 
+mod csv;
 #[cfg(feature = "dghv")]
 mod dghv;
 #[cfg(feature = "election")]
 mod election;
+mod list;
 #[cfg(feature = "service")]
 mod serve;
 
@@ -21,6 +23,7 @@ use crate::printable::Printable;
 
 #[cfg(not(all(feature = "dghv", feature = "election", feature = "service")))]
 use crate::parts::Absent;
+pub use csv::Csv;
 #[cfg(feature = "dghv")]
 pub use dghv::{
     Dghv, DghvCombine, DghvCommand, DghvDecrypt, DghvEncrypt, DghvEvaluate, DghvInspect, DghvKeygen, DghvSwitch,
@@ -31,6 +34,7 @@ pub use election::{
     ElectionFinish, ElectionInit, ElectionLimits, ElectionRegister, ElectionRestore, ElectionServe, ElectionTally,
     ElectionVerify, ElectionVote,
 };
+pub use list::{List, Name, Setting, all};
 #[cfg(feature = "service")]
 pub use serve::{Serve, ServeLimits};
 
@@ -204,17 +208,17 @@ pub struct KeyFiles {
 #[derive(Clone, Debug, Args)]
 pub struct Encrypt {
     /// The public key, or the private key (its owner encrypts faster)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// Columns to encrypt; the others pass through unchanged
-    #[arg(long, required = true, value_delimiter = ',', value_name = "NAME,...")]
-    pub column: Vec<String>,
+    #[arg(long, short, required = true, value_name = "NAME,...")]
+    pub column: Vec<List<Name>>,
     /// Fractional decimal digits to keep: a number, or one a column as NAME=N,...
-    #[arg(long, value_delimiter = ',', value_name = "N")]
-    pub scale: Vec<Setting<u32>>,
+    #[arg(long, value_name = "N")]
+    pub scale: Vec<List<Setting<u32>>>,
     /// Largest magnitude of a value, likewise [default: 2^63 - 1 after scaling]
-    #[arg(long, value_delimiter = ',', value_name = "R")]
-    pub range: Vec<Setting<String>>,
+    #[arg(long, value_name = "R")]
+    pub range: Vec<List<Setting<String>>>,
     /// Additions to leave headroom for in every ciphertext
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS)]
     pub max_additions: u64,
@@ -230,28 +234,38 @@ pub struct Encrypt {
     /// Believe a device without a check: a faulty one may encrypt other numbers
     #[arg(long, conflicts_with = "remote")]
     pub unchecked_device: bool,
-    /// The table, CSV or Parquet; - for standard input
+    /// The table, Parquet or CSV (also .gz or .zst); - for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
     /// The encrypted table, Parquet; - for standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
+    /// How a CSV input is written.
+    #[command(flatten)]
+    pub csv: Csv,
     /// A service that computes instead.
     #[command(flatten)]
     pub remote: Remote,
+}
+
+impl Encrypt {
+    /// The columns to encrypt.
+    pub fn columns(&self) -> Vec<String> {
+        all(&self.column).into_iter().map(|Name(name)| name).collect()
+    }
 }
 
 /// `hearith sum`.
 #[derive(Clone, Debug, Args)]
 pub struct Sum {
     /// The public key, or the private key (its owner re-randomises faster)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// Columns whose values make the groups; one total for all rows when left out
-    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
-    pub by: Vec<String>,
+    #[arg(long, short, value_name = "NAME,...")]
+    pub by: Vec<List<Name>>,
     /// Add up only rows that meet a condition on plain columns, as "age >= 30"
-    #[arg(long = "where", value_name = "CONDITION")]
+    #[arg(long = "where", short = 'w', value_name = "CONDITION")]
     pub conditions: Vec<Predicate>,
     /// Multiply each number by that of a plain column of integers in its row (bfv alone)
     #[arg(long, value_name = "NAME")]
@@ -275,27 +289,34 @@ pub struct Sum {
     #[arg(required = true, value_name = "IN")]
     pub input: Vec<PathBuf>,
     /// The encrypted totals, Parquet; - for standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
     /// A service that computes instead.
     #[command(flatten)]
     pub remote: Remote,
 }
 
+impl Sum {
+    /// The columns whose values make the groups.
+    pub fn groups(&self) -> Vec<String> {
+        all(&self.by).into_iter().map(|Name(name)| name).collect()
+    }
+}
+
 /// `hearith decrypt`.
 #[derive(Clone, Debug, Args)]
 pub struct Decrypt {
     /// The private key; with --remote the public key will do
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// Encrypted totals, or any encrypted table; - for standard input
     #[arg(value_name = "TOTALS")]
     pub input: PathBuf,
     /// The result; - for standard output, which is the default
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// csv, parquet or table [default: as --out is called; table on a terminal, else csv]
-    #[arg(long, hide_possible_values = true)]
+    #[arg(long, short, hide_possible_values = true)]
     pub format: Option<Format>,
     /// Check what this CPU decrypts: a computing fault would give the key away
     #[arg(long, conflicts_with = "remote")]
@@ -583,29 +604,6 @@ pub struct Convert {
     pub out: PathBuf,
 }
 
-/// A value for every column, or for one: `VALUE` or `NAME=VALUE`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting<T> {
-    /// The column, or none for all.
-    pub column: Option<String>,
-    /// The value.
-    pub value: T,
-}
-
-impl<T: FromStr<Err: std::fmt::Display>> FromStr for Setting<T> {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (column, value) = match text.rsplit_once('=') {
-            None => (None, text),
-            Some(("", _)) => return Err("no column before the =".to_owned()),
-            Some((column, value)) => (Some(column.to_owned()), value),
-        };
-        let value = value.parse().map_err(|error: T::Err| error.to_string())?;
-        Ok(Self { column, value })
-    }
-}
-
 /// Reads the arguments of the process, or ends it with what clap has to say: help, or what is wrong.
 pub(crate) fn read() -> Arguments {
     match Arguments::try_parse() {
@@ -644,16 +642,6 @@ mod tests {
         for text in ["", "3", "3/", "/5", "0/5", "6/5", "1/21", "3/5/7", "-1/5", "a/b"] {
             assert!(text.parse::<Sharing>().is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn settings_name_a_column_or_none() {
-        let all = Setting { column: None, value: 2_u32 };
-        assert_eq!("2".parse(), Ok(all));
-        let one = Setting { column: Some("a=b".to_owned()), value: "9.5".to_owned() };
-        assert_eq!("a=b=9.5".parse(), Ok(one));
-        assert!("=2".parse::<Setting<u32>>().is_err());
-        assert!("a=x".parse::<Setting<u32>>().is_err());
     }
 
     proptest! {

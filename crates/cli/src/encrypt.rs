@@ -2,7 +2,7 @@
 
 use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Rounding};
 
-use crate::args::{Encrypt, Setting};
+use crate::args::{Encrypt, Setting, all};
 use crate::computing::Computing;
 use crate::device::failure;
 use crate::failure::Failure;
@@ -22,7 +22,7 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
         AnyKey::Paillier(key) => key,
         AnyKey::Lattice(key) => return lattice::encrypt(session, command, key),
     };
-    let ciphertexts = command.column.len() * key.public().ciphertext_bytes();
+    let ciphertexts = command.columns().len() * key.public().ciphertext_bytes();
     let remote = command.remote.key(key.public())?;
     let device = Computing::load(session, key.public(), command.unchecked_device, remote.is_some())?;
     let computing = device.as_ref().map(Computing::key);
@@ -31,9 +31,9 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
         (_, Some(computing), Some(device)) => (EncryptionKey::Service(&**computing), device.rows()),
         _ => (key.encryption(), session.slow_rows(ciphertexts)),
     };
-    let table = Table::open(&command.input, rows)?;
-    let encryptor = Encryptor::new(encryption, &table.schema, &options(command)?)
-        .map_err(|error| Failure::at(&table.name, error))?;
+    let table = open(command, rows)?;
+    let encryptor =
+        Encryptor::new(encryption, &table.schema, &options(command)?).map_err(|error| table.failure(error))?;
     let output = Output::create(&command.out, &[&command.input, &command.key])?;
     let mut sink = Sink::parquet(output, encryptor.schema())?;
 
@@ -51,12 +51,24 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Opens the table to encrypt.
+pub(crate) fn open(command: &Encrypt, rows: usize) -> Result<Table, Failure> {
+    let dialect = command.csv.dialect().map_err(Failure::new)?;
+    let table = Table::read(&command.input, rows, &dialect, &command.columns())?;
+    match table.is_csv || command.csv.is_default() {
+        true => Ok(table),
+        false => Err(Failure::at(&table.name, "a Parquet file, but options say how a CSV file is written")),
+    }
+}
+
 pub(crate) fn options(command: &Encrypt) -> Result<EncryptOptions, Failure> {
-    let scale = Settings::new("--scale", &command.scale, &command.column)?;
-    let range = Settings::new("--range", &command.range, &command.column)?;
+    let columns = command.columns();
+    let (scale, range) = (all(&command.scale), all(&command.range));
+    let scale = Settings::new("--scale", &scale, &columns)?;
+    let range = Settings::new("--range", &range, &columns)?;
     let spec = |name: &String| ColumnSpec { name: name.clone(), scale: scale.of(name), range: range.of(name) };
     Ok(EncryptOptions {
-        columns: command.column.iter().map(spec).collect(),
+        columns: columns.iter().map(spec).collect(),
         pack: command.pack,
         rounding: if command.round { Rounding::HalfEven } else { Rounding::Exact },
         max_additions: command.max_additions,

@@ -11,14 +11,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
-use hearith_columns::csv::CsvSource;
+use hearith_columns::csv::{CsvSource, Dialect};
 use hearith_columns::parquet::ParquetSource;
+use hearith_columns::{Error, ErrorKind};
 
+use crate::compressed::Codec;
 use crate::failure::{Failure, name};
 use crate::progress::Length;
 
 /// What every Parquet file begins with.
 const PARQUET: &[u8] = b"PAR1";
+/// What a Parquet file whose footer is encrypted begins with, which is not read but is no CSV.
+const ENCRYPTED_PARQUET: &[u8] = b"PARE";
 
 /// The text of a certificate or of its key, in PEM.
 #[cfg(any(feature = "election", feature = "service"))]
@@ -51,6 +55,8 @@ pub(crate) type Pieces = Box<dyn Iterator<Item = Result<Piece, Failure>> + Send>
 pub(crate) struct Table {
     /// Its name in messages.
     pub(crate) name: String,
+    /// Whether it is CSV, whose names of columns may be cells: a file may have no header, whatever was expected.
+    pub(crate) is_csv: bool,
     /// Its columns.
     pub(crate) schema: SchemaRef,
     /// How long it is.
@@ -63,22 +69,41 @@ impl Table {
     /// Opens a table of either format; `-` is standard input. A Parquet stream is first stored in
     /// a temporary file, as its description comes last.
     pub(crate) fn open(path: &Path, batch_rows: usize) -> Result<Self, Failure> {
+        Self::read(path, batch_rows, &Dialect::default(), &[])
+    }
+
+    /// As [`open`](Self::open); CSV in a dialect, in which the columns called `numbers` are written as well.
+    pub(crate) fn read(path: &Path, batch_rows: usize, dialect: &Dialect, numbers: &[String]) -> Result<Self, Failure> {
         match Opened::open(path)? {
             Opened::Parquet(file) => {
                 let source = file.source()?;
                 let (schema, length) = (source.schema(), Length::Rows(source.rows()));
                 let pieces = file.pieces(source, batch_rows, None)?;
-                Ok(Self { name: file.name, schema, length, pieces })
+                Ok(Self { name: file.name, is_csv: false, schema, length, pieces })
             }
-            Opened::Csv { name, input, bytes } => Self::csv(name, input, bytes, batch_rows),
+            Opened::Csv { name, input, bytes } => Self::csv(name, bytes, |counter| {
+                CsvSource::with(Counted::new(input, counter), batch_rows, dialect, numbers)
+            }),
         }
     }
 
-    fn csv(name: String, input: Box<dyn Read + Send>, bytes: Option<u64>, batch_rows: usize) -> Result<Self, Failure> {
+    /// What is wrong with the columns. Those of a CSV file are not listed.
+    pub(crate) fn failure(&self, error: hearith_columns::Error) -> Failure {
+        match (self.is_csv, error.kind()) {
+            (true, ErrorKind::NoSuchColumn { .. }) => {
+                let column = error.column().unwrap_or_default();
+                let what = format!("column {column}: the first line does not name it");
+                Failure::at(&self.name, what).noting("--no-header: the first line is a row")
+            }
+            _ => Failure::at(&self.name, error),
+        }
+    }
+
+    fn csv(name: String, bytes: Option<u64>, open: impl FnOnce(Tell) -> Result<Csv, Error>) -> Result<Self, Failure> {
         let read = Arc::new(AtomicU64::new(0));
         let counter = read.clone();
-        let input = Counted::new(input, move |read| counter.store(read, Ordering::Relaxed));
-        let source = CsvSource::open(input, batch_rows).map_err(|error| Failure::at(&name, error))?;
+        let tell: Tell = Box::new(move |read| counter.store(read, Ordering::Relaxed));
+        let source = open(tell).map_err(|error| Failure::at(&name, error))?;
         let length = bytes.map_or(Length::Unknown, Length::Bytes);
         let (schema, file) = (source.schema(), name.clone());
         let mut first_row = 0;
@@ -89,9 +114,14 @@ impl Table {
             first_row = piece.end_row();
             Ok(piece)
         });
-        Ok(Self { name, schema, length, pieces: Box::new(pieces) })
+        Ok(Self { name, is_csv: true, schema, length, pieces: Box::new(pieces) })
     }
 }
+
+/// Is told how many bytes have been read.
+type Tell = Box<dyn FnMut(u64) + Send>;
+/// A CSV input.
+type Csv = CsvSource<Counted<Box<dyn Read + Send>, Tell>>;
 
 /// A Parquet file that can be read from the start more than once.
 #[derive(Debug)]
@@ -228,9 +258,12 @@ impl Opened {
             return Self::stream(name, Box::new(file));
         }
         let called_parquet = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("parquet"));
-        let is_parquet = beginning(&mut file)? == PARQUET;
+        let beginning = beginning(&mut file)?;
         file.rewind()?;
-        match called_parquet || is_parquet {
+        if let Some(codec) = Codec::of(&beginning) {
+            return Self::plain(name, codec.decoder(file)?);
+        }
+        match called_parquet || is_parquet(&beginning) {
             true => Ok(Self::Parquet(ParquetFile { name, file })),
             false => Ok(Self::Csv { name, input: Box::new(file), bytes: Some(metadata.len()) }),
         }
@@ -238,7 +271,18 @@ impl Opened {
 
     fn stream(name: String, mut stream: Box<dyn Read + Send>) -> io::Result<Self> {
         let beginning = beginning(&mut stream)?;
-        let is_parquet = beginning == PARQUET;
+        let codec = Codec::of(&beginning);
+        let input = Cursor::new(beginning).chain(stream);
+        match codec {
+            Some(codec) => Self::plain(name, codec.decoder(input)?),
+            None => Self::plain(name, Box::new(input)),
+        }
+    }
+
+    /// A stream that is not compressed, or no longer.
+    fn plain(name: String, mut stream: Box<dyn Read + Send>) -> io::Result<Self> {
+        let beginning = beginning(&mut stream)?;
+        let is_parquet = is_parquet(&beginning);
         let mut input = Cursor::new(beginning).chain(stream);
         if !is_parquet {
             return Ok(Self::Csv { name, input: Box::new(input), bytes: None });
@@ -248,6 +292,11 @@ impl Opened {
         file.rewind()?;
         Ok(Self::Parquet(ParquetFile { name, file }))
     }
+}
+
+/// Whether these first bytes are those of a Parquet file.
+fn is_parquet(beginning: &[u8]) -> bool {
+    beginning == PARQUET || beginning == ENCRYPTED_PARQUET
 }
 
 /// The first bytes of an input, as many as tell Parquet.

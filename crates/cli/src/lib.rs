@@ -9,6 +9,7 @@ pub mod args;
 mod bench;
 mod closed;
 mod combine;
+mod compressed;
 mod computing;
 mod decrypt;
 mod device;

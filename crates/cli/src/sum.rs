@@ -140,7 +140,7 @@ impl Inputs {
             let schema = source.schema();
             rows = rows.saturating_add(source.rows());
             let totals = match started.take() {
-                None => Totals::with(key.clone(), &schema, &command.by),
+                None => Totals::with(key.clone(), &schema, &command.groups()),
                 Some(totals) => Ok(totals),
             };
             let begun = totals.and_then(|mut totals| {

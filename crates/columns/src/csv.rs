@@ -1,12 +1,16 @@
-//! CSV as streams of batches. Every cell stays the text that it was; an empty cell is null.
+//! CSV as streams of batches. Every cell stays the text that it was; an empty cell is null. A [`Dialect`] says where a
+//! file is written otherwise.
 //!
 //! Quotes are read strictly as RFC 4180 says: a cell that begins with a quote ends with one, and quotes within it are
 //! doubled; a quote anywhere else is an error that names row and column, never text. Quoted cells may hold commas and
 //! line breaks. A line, even an empty one, is a row: with one column an empty line is a null, with more it is an error
 //! like every row with too few cells. Only the end of the last line may be missing.
 
+mod dialect;
 mod records;
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -21,6 +25,7 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::{BATCH_BYTES, MAX_HEADER_BYTES};
 use crate::metadata::check_names;
 use crate::parquet::WriteError;
+pub use dialect::{Dialect, DialectError};
 use records::{Fault, Record, Records};
 
 /// Why a text is not CSV.
@@ -30,6 +35,9 @@ pub enum CsvFault {
     /// There is no first line, or nothing in it.
     #[error("no header: the first line must name the columns")]
     NoHeader,
+    /// There is not even a first line.
+    #[error("no first line")]
+    Nothing,
     /// The header cannot be read.
     #[error("cell {} of the header: {fault}", .cell + 1)]
     Header {
@@ -38,12 +46,30 @@ pub enum CsvFault {
         /// What is wrong with it.
         fault: Box<CsvFault>,
     },
-    /// A row is longer or shorter than the header.
-    #[error("{found} cells, but the header has {expected}")]
+    /// A cell of a row cannot be read. It has a number and no name: the first line of a file without a header holds cells,
+    /// and these are private.
+    #[error("cell {}: {fault}", .cell + 1)]
+    Cell {
+        /// Which of the row's cells, from 0.
+        cell: usize,
+        /// What is wrong with it.
+        fault: Box<CsvFault>,
+    },
+    /// Two cells of the header are the same name.
+    #[error("the name of cell {} again", .first + 1)]
+    Repeated {
+        /// The cell that has it first, from 0.
+        first: usize,
+    },
+    /// A cell is no number in the file's dialect.
+    #[error("is not a number with these decimal and thousands marks")]
+    NotANumber,
+    /// A row is longer or shorter than the first line.
+    #[error("{found} cells, but the first line has {expected}")]
     Cells {
         /// Cells of the row.
         found: usize,
-        /// Cells of the header.
+        /// Cells of the first line.
         expected: usize,
     },
     /// The text is not UTF-8.
@@ -68,7 +94,12 @@ pub enum CsvFault {
 /// The text is wiped from the reader's own buffers; the batches, which hold it as well, are the caller's.
 pub struct CsvSource<R> {
     records: Records<R>,
+    dialect: Dialect,
     schema: SchemaRef,
+    /// The columns, from 0, whose cells are numbers in the file's dialect.
+    numbers: Vec<usize>,
+    /// The first line, where it is a row.
+    first: Option<Record>,
     batch_rows: usize,
     row: u64,
     ended: bool,
@@ -80,21 +111,31 @@ impl<R: Read> CsvSource<R> {
     /// # Errors
     /// A stream without header, with two columns of one name, that is not UTF-8, or unreadable.
     pub fn open(input: R, batch_rows: usize) -> Result<Self, Error> {
-        let mut records = Records::new(input)?;
-        let mut header = Record::default();
-        records.read(&mut header).map_err(in_header)?;
-        if header.bytes() > MAX_HEADER_BYTES {
-            let (what, limit) = ("bytes in the header", MAX_HEADER_BYTES as u64);
-            return Err(ErrorKind::TooLarge { what, limit }.into());
-        }
-        let names = header.cells().collect::<Result<Vec<_>, _>>().map_err(in_header)?;
-        if matches!(names[..], [] | [""]) {
-            return Err(ErrorKind::from(CsvFault::NoHeader).into());
-        }
-        let fields = names.into_iter().map(|name| Field::new(name, DataType::Utf8, true));
+        Self::with(input, batch_rows, &Dialect::default(), &[])
+    }
+
+    /// As [`open`](Self::open), in another dialect. The cells of the columns called `numbers` become numbers with a point
+    /// and without thousands separators; a column that the file does not have is left to whoever asks for it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn with(input: R, batch_rows: usize, dialect: &Dialect, numbers: &[String]) -> Result<Self, Error> {
+        let mut records = Records::new(input, dialect.delimiter())?;
+        let mut first = Record::default();
+        let found = records.read(&mut first).map_err(in_header)?;
+        let names = match dialect.has_header() {
+            true => header(&first)?,
+            false if found => (1..=first.len()).map(|number| format!("c{number}")).collect(),
+            false => return Err(ErrorKind::from(CsvFault::Nothing).into()),
+        };
+        let index = |name: &String| names.iter().position(|other| other == name);
+        let numbers = numbers.iter().filter_map(index).collect();
+        let fields = names.iter().map(|name| Field::new(name, DataType::Utf8, true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         check_names(&schema)?;
-        Ok(Self { records, schema, batch_rows: batch_rows.max(1), row: 0, ended: false })
+        let first = (!dialect.has_header()).then_some(first);
+        let (dialect, batch_rows) = (dialect.clone(), batch_rows.max(1));
+        Ok(Self { records, dialect, schema, numbers, first, batch_rows, row: 0, ended: false })
     }
 
     /// The columns, all of them text.
@@ -108,7 +149,7 @@ impl<R: Read> CsvSource<R> {
         let (mut rows, mut bytes) = (0, 0);
         while rows < self.batch_rows && bytes < BATCH_BYTES {
             let row = self.row + rows as u64;
-            if !self.records.read(&mut record).map_err(|fault| self.at(row, fault))? {
+            if !self.next_record(&mut record).map_err(|fault| fault.at_row(row))? {
                 self.ended = true;
                 break;
             }
@@ -116,9 +157,9 @@ impl<R: Read> CsvSource<R> {
             if found != expected {
                 return Err(ErrorKind::from(CsvFault::Cells { found, expected }).at_row(row));
             }
-            for (column, cell) in columns.iter_mut().zip(record.cells()) {
-                let cell = cell.map_err(|fault| self.at(row, fault))?;
-                column.append_option((!cell.is_empty()).then_some(cell));
+            for ((index, column), cell) in columns.iter_mut().enumerate().zip(record.cells()) {
+                let cell = cell.map_err(|fault| fault.at_row(row))?;
+                self.append(index, cell, column).map_err(|fault| fault.at_row(row))?;
             }
             bytes += record.bytes();
             rows += 1;
@@ -131,14 +172,69 @@ impl<R: Read> CsvSource<R> {
         Ok(Some(RecordBatch::try_new(self.schema.clone(), arrays.collect())?))
     }
 
-    /// A fault as an error of a row; cells beyond the header have no column to name.
-    fn at(&self, row: u64, fault: Fault) -> Error {
-        let error = fault.kind.at_row(row);
-        match self.schema.fields().get(fault.cell) {
-            Some(field) => error.in_column(field.name()),
-            None => error,
+    /// The next record, the first line included where it is a row; whether there was one.
+    fn next_record(&mut self, record: &mut Record) -> Result<bool, Fault> {
+        match self.first.take() {
+            Some(first) => {
+                *record = first;
+                Ok(true)
+            }
+            None => self.records.read(record),
         }
     }
+
+    /// Puts a cell behind those of its column.
+    fn append(&self, index: usize, cell: &str, column: &mut StringBuilder) -> Result<(), Fault> {
+        if self.dialect.is_null(cell) {
+            column.append_null();
+        } else if self.numbers.contains(&index) {
+            let number = self.dialect.number(cell);
+            let number = number.ok_or_else(|| Fault { cell: index, kind: CsvFault::NotANumber.into() })?;
+            column.append_value(&*number);
+            wipe(number);
+        } else {
+            column.append_value(cell);
+        }
+        Ok(())
+    }
+}
+
+impl Fault {
+    /// As an error of a row, from 0.
+    fn at_row(self, row: u64) -> Error {
+        match self.kind {
+            ErrorKind::Csv(fault) => {
+                ErrorKind::from(CsvFault::Cell { cell: self.cell, fault: Box::new(fault) }).at_row(row)
+            }
+            other => other.at_row(row),
+        }
+    }
+}
+
+/// Overwrites a number that was rewritten.
+fn wipe(number: Cow<'_, str>) {
+    if let Cow::Owned(text) = number {
+        drop(Zeroizing::new(text));
+    }
+}
+
+/// The names in the first line.
+fn header(record: &Record) -> Result<Vec<String>, Error> {
+    if record.bytes() > MAX_HEADER_BYTES {
+        let (what, limit) = ("bytes in the header", MAX_HEADER_BYTES as u64);
+        return Err(ErrorKind::TooLarge { what, limit }.into());
+    }
+    let names = record.cells().collect::<Result<Vec<_>, _>>().map_err(in_header)?;
+    if matches!(names[..], [] | [""]) {
+        return Err(ErrorKind::from(CsvFault::NoHeader).into());
+    }
+    let mut seen = HashMap::new();
+    for (cell, name) in names.iter().enumerate() {
+        if let Some(first) = seen.insert(*name, cell) {
+            return Err(in_header(Fault { cell, kind: CsvFault::Repeated { first }.into() }));
+        }
+    }
+    Ok(names.into_iter().map(str::to_owned).collect())
 }
 
 fn in_header(fault: Fault) -> Error {
@@ -278,17 +374,55 @@ mod tests {
             assert!(batches.next().is_none(), "an error ends the stream");
             error
         };
-        assert_eq!(errors("a,b\n1,2\n3,4\n5\n"), "row 2: 1 cells, but the header has 2");
+        assert_eq!(errors("a,b\n1,2\n3,4\n5\n"), "row 2: 1 cells, but the first line has 2");
         let mut broken = CsvSource::open(&b"a\nx\n\xff\n"[..], 10).unwrap();
         let error = broken.next().unwrap().unwrap_err();
-        assert_eq!(error.to_string(), "row 1, column a: not UTF-8 text");
+        assert_eq!(error.to_string(), "row 1: cell 1: not UTF-8 text");
     }
 
     #[test]
     fn headers_are_checked() {
         assert!(open("").unwrap_err().to_string().contains("no header"));
         let error = open("a,b,a\n").unwrap_err().to_string();
-        assert_eq!(error, "column a: there would be two columns of this name");
+        assert_eq!(error, "cell 3 of the header: the name of cell 1 again");
+    }
+
+    #[test]
+    fn no_message_holds_a_cell_of_a_file_without_header() {
+        for text in ["alice,5000,5000\n", "alice,5000\nbob,\"6000\n", "alice,5000\nbob\n", "alice,5000\nbob,\"6\"0\n"] {
+            let error = match open(text) {
+                Err(error) => error,
+                Ok(mut rows) => rows.find_map(Result::err).unwrap(),
+            };
+            let said = error.to_string();
+            assert!(["alice", "bob", "5000", "60"].iter().all(|cell| !said.contains(cell)), "{said}");
+        }
+    }
+
+    fn read(text: &str, dialect: &Dialect, numbers: &[&str]) -> Result<Vec<RecordBatch>, Error> {
+        let numbers: Vec<String> = numbers.iter().map(|&name| name.to_owned()).collect();
+        CsvSource::with(text.as_bytes(), 2, dialect, &numbers)?.collect()
+    }
+
+    #[test]
+    fn without_header_the_first_line_is_a_row() {
+        let batches = read("7,a\n8,b\n9,c\n", &Dialect::default().without_header(), &[]).unwrap();
+        assert_eq!(batches.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(batches[0].schema().field(1).name(), "c2");
+        assert_eq!(batches[0].column(0).as_string::<i32>(), &StringArray::from(vec!["7", "8"]));
+        assert_eq!(read("", &Dialect::default().without_header(), &[]).unwrap_err().to_string(), "no first line");
+    }
+
+    #[test]
+    fn marks_are_those_of_the_numbers_alone() {
+        let dialect = Dialect::default().delimited_by(';').unwrap().with_marks(',', Some('.')).unwrap();
+        let dialect = dialect.with_null("n/a");
+        let text = "name;pay\n\"a;b\";1.234,5\n1,5;n/a\n";
+        let batch = read(text, &dialect, &["pay", "other"]).unwrap().remove(0);
+        assert_eq!(batch.column(0).as_string::<i32>(), &StringArray::from(vec!["a;b", "1,5"]));
+        assert_eq!(batch.column(1).as_string::<i32>(), &StringArray::from(vec![Some("1234.5"), None]));
+        let error = read("name;pay\na;1.5\n", &dialect, &["pay"]).unwrap_err().to_string();
+        assert_eq!(error, "row 0: cell 2: is not a number with these decimal and thousands marks");
     }
 
     #[test]

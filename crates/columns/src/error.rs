@@ -293,6 +293,10 @@ pub enum ErrorKind {
         /// What is wrong.
         kind: hearith_threshold::ErrorKind,
     },
+    /// A file under Parquet's own encryption (Parquet Modular Encryption), which hides it from whoever stores it; that is
+    /// another thing than encrypted columns.
+    #[error("encrypted as a Parquet file (Parquet Modular Encryption), which is not read: decrypt it first")]
+    EncryptedParquet,
     /// A table holds no encrypted column.
     #[error("holds no encrypted column")]
     NothingEncrypted,

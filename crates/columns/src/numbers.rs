@@ -70,10 +70,10 @@ pub(crate) fn natural_scale(field: &Field) -> u32 {
     }
 }
 
-/// Checks that a type holds numbers, or text that may.
+/// Checks that a type holds numbers, or what counts as numbers: text that may be some, truth values (1 and 0), nothing but nulls.
 pub(crate) fn check_numeric(field: &Field) -> Result<(), Error> {
     match held(field.data_type()) {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(()),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => Ok(()),
         held if held.is_numeric() => Ok(()),
         found => Err(ErrorKind::NotNumeric { found: found.to_string() }.in_column(field.name())),
     }
@@ -151,6 +151,12 @@ impl Rules {
             DataType::Float16 => each(array.as_primitive::<Float16Type>(), |value| self.float(value.to_f32())),
             DataType::Float32 => each(array.as_primitive::<Float32Type>(), |value| self.float(value)),
             DataType::Float64 => each(array.as_primitive::<Float64Type>(), |value| self.float(value)),
+            DataType::Boolean => {
+                let values = array.as_boolean();
+                let cell = move |row| self.rescale(values.value(row).into(), 0).map(Some);
+                Box::new(move |row| if values.is_null(row) { Ok(None) } else { cell(row) })
+            }
+            DataType::Null => Box::new(|_| Ok(None)),
             DataType::Utf8 => texts!(array.as_string::<i32>()),
             DataType::LargeUtf8 => texts!(array.as_string::<i64>()),
             DataType::Utf8View => texts!(array.as_string_view()),
@@ -337,6 +343,7 @@ mod tests {
     use std::sync::Arc;
 
     use arrow_array::*;
+    use arrow_schema::TimeUnit;
     use proptest::prelude::*;
 
     use super::*;
@@ -424,6 +431,14 @@ mod tests {
     }
 
     #[test]
+    fn truth_counts_one_and_columns_of_nulls_hold_nothing() {
+        let truth = BooleanArray::from(vec![Some(true), None, Some(false)]);
+        assert_eq!(read(&truth, 0).unwrap(), [Some(1), None, Some(0)]);
+        assert_eq!(read(&truth, 2).unwrap(), [Some(100), None, Some(0)]);
+        assert_eq!(read(&NullArray::new(2), 0).unwrap(), [None, None]);
+    }
+
+    #[test]
     fn decimals_keep_their_value() {
         let cents = Decimal128Array::from(vec![Some(1250), Some(-5), None]);
         let cents = cents.with_precision_and_scale(10, 2).unwrap();
@@ -497,7 +512,7 @@ mod tests {
 
     #[test]
     fn types_without_numbers_are_refused() {
-        for kind in [DataType::Boolean, DataType::Date32, DataType::Binary] {
+        for kind in [DataType::Date32, DataType::Time64(TimeUnit::Microsecond), DataType::Binary] {
             assert!(check_numeric(&Field::new("x", kind, true)).is_err());
         }
     }

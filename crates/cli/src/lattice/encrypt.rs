@@ -5,9 +5,9 @@ use hearith_columns::lattice::LatticeEncryptor;
 use super::converting::{Converting, failure};
 use super::{Key, check_remote};
 use crate::args::Encrypt;
-use crate::encrypt::options;
+use crate::encrypt::{open, options};
 use crate::failure::Failure;
-use crate::input::{Rows, Table};
+use crate::input::Rows;
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_each};
 use crate::progress::Progress;
@@ -21,9 +21,9 @@ pub(crate) fn encrypt(session: &Session, command: &Encrypt, key: Key) -> Result<
     let device = Converting::open(session, key.public().set(), command.unchecked_device)?;
     let key = key.converting(device.as_ref());
     let chunk = key.public().set().degree();
-    let table = Table::open(&command.input, chunk)?;
+    let table = open(command, chunk)?;
     let mut encryptor = LatticeEncryptor::new(key.encryption(), &table.schema, &options(command)?)
-        .map_err(|error| Failure::at(&table.name, error))?;
+        .map_err(|error| table.failure(error))?;
     let output = Output::create(&command.out, &[&command.input, &command.key])?;
     let mut sink = Sink::parquet(output, encryptor.schema())?;
 

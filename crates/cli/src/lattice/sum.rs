@@ -72,7 +72,7 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Fai
         let schema = source.schema();
         rows = rows.saturating_add(source.rows());
         let totals = match started.take() {
-            None => LatticeTotals::new(key.public(), &schema, &command.by, command.weight.as_deref()),
+            None => LatticeTotals::new(key.public(), &schema, &command.groups(), command.weight.as_deref()),
             Some(totals) => Ok(totals),
         };
         let begun = totals.and_then(|mut totals| {

@@ -52,7 +52,7 @@ pq.write_table(table.slice(1, 3), 'theirs.parquet', compression='gzip', row_grou
 #[test]
 fn we_read_pyarrows_parquet_of_any_type_and_compression() {
     let place = Place::new();
-    for compression in ["none", "snappy", "gzip", "zstd", "lz4"] {
+    for compression in ["none", "snappy", "gzip", "zstd", "lz4", "brotli"] {
         let program = format!(
             "
 import decimal, pyarrow as pa, pyarrow.parquet as pq

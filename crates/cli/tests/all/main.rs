@@ -13,6 +13,7 @@ mod election;
 #[cfg(feature = "election")]
 mod election_server;
 mod formats;
+mod inputs;
 mod interop;
 mod interruptions;
 mod keys;

@@ -67,11 +67,11 @@ fn files_and_columns_in_errors() {
         harmless(&run.stderr);
         run
     };
-    encrypt("y", "in.csv").failed("a missing column", "in.csv: column y: there is no such column (there are: x, a");
+    encrypt("y", "in.csv").failed("a missing column", "in.csv: column y: the first line does not name it");
     encrypt(&format!("note{EVIL}"), "in.csv").failed("no number", &format!("in.csv: row 1, column note{SHOWN}: "));
     encrypt("y", EVIL).failed("a missing file", &format!("{SHOWN}: cannot read: No such file"));
     std::fs::write(place.file(EVIL), "x,x\n").unwrap();
-    encrypt("y", EVIL).failed("a bad file", &format!("{SHOWN}: column x: there would be"));
+    encrypt("y", EVIL).failed("a bad file", &format!("{SHOWN}: cell 2 of the header: the name of cell 1"));
     let said = run(&place, &["inspect", EVIL]);
     harmless(&said.stderr);
     said.failed("no table", &format!("{SHOWN}: neither a key nor"));

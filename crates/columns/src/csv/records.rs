@@ -1,8 +1,8 @@
 //! Records of CSV as RFC 4180 writes them (Y. Shafranovich, "Common Format and MIME Type for Comma-Separated Values (CSV)
 //! Files", 2005), and nothing else: a quote that is not where it says is a fault, not text.
 //!
-//! Two liberties are taken: a line may end in a line feed alone, and there may be a byte order mark. A line is a record,
-//! an empty line one of a single empty cell.
+//! Three liberties are taken: a line may end in a line feed alone, there may be a byte order mark, and another character may
+//! separate cells. A line is a record, an empty line one of a single empty cell.
 
 use std::io::{self, Read};
 
@@ -101,6 +101,7 @@ enum State {
 /// A stream of records.
 pub(super) struct Records<R> {
     input: R,
+    delimiter: u8,
     buffer: Zeroizing<Vec<u8>>,
     /// Where in the buffer the bytes not yet taken are.
     rest: std::ops::Range<usize>,
@@ -108,8 +109,8 @@ pub(super) struct Records<R> {
 
 impl<R: Read> Records<R> {
     /// Begins to read, after a byte order mark if there is one.
-    pub(super) fn new(input: R) -> io::Result<Self> {
-        let mut records = Self { input, buffer: Zeroizing::new(vec![0; BUFFER]), rest: 0..0 };
+    pub(super) fn new(input: R, delimiter: u8) -> io::Result<Self> {
+        let mut records = Self { input, delimiter, buffer: Zeroizing::new(vec![0; BUFFER]), rest: 0..0 };
         while records.rest.len() < BYTE_ORDER_MARK.len() && records.fill()? > 0 {}
         if records.buffer[records.rest.clone()].starts_with(&BYTE_ORDER_MARK) {
             records.rest.start += BYTE_ORDER_MARK.len();
@@ -128,7 +129,7 @@ impl<R: Read> Records<R> {
                     return ended(state, record);
                 }
             }
-            let (taken, complete) = step(&self.buffer[self.rest.clone()], &mut state, record)?;
+            let (taken, complete) = step(&self.buffer[self.rest.clone()], self.delimiter, &mut state, record)?;
             self.rest.start += taken;
             if complete {
                 return Ok(true);
@@ -152,12 +153,14 @@ impl<R: Read> Records<R> {
 }
 
 /// Takes bytes up to the end of the record or of the bytes: how many, and whether the record is complete.
-fn step(bytes: &[u8], state: &mut State, record: &mut Record) -> Result<(usize, bool), Fault> {
+fn step(bytes: &[u8], delimiter: u8, state: &mut State, record: &mut Record) -> Result<(usize, bool), Fault> {
     let mut at = 0;
     while at < bytes.len() {
         // Text is taken whole; what stops it is looked at next.
         let text = match state {
-            State::Plain => bytes[at..].iter().position(|byte| matches!(byte, b',' | b'\n' | b'\r' | b'"')),
+            State::Plain => {
+                bytes[at..].iter().position(|&byte| byte == delimiter || matches!(byte, b'\n' | b'\r' | b'"'))
+            }
             State::Quoted => bytes[at..].iter().position(|&byte| byte == b'"'),
             _ => Some(0),
         };
@@ -180,7 +183,7 @@ fn step(bytes: &[u8], state: &mut State, record: &mut Record) -> Result<(usize, 
             }
             (State::Return, _) => return Err(record.fault(CsvFault::BareReturn)),
             (_, b'\r') => State::Return,
-            (_, b',') => {
+            (_, byte) if byte == delimiter => {
                 record.end_cell()?;
                 State::Cell
             }

@@ -19,6 +19,10 @@ use crate::guard::guarded;
 use crate::limits::{MAX_ARROW_SCHEMA_BYTES, MAX_CELL_BYTES, MAX_COLUMNS, MAX_DEPTH, MAX_FOOTER_BYTES};
 
 const MAGIC: &[u8; 4] = b"PAR1";
+/// In its place where the footer is encrypted.
+const ENCRYPTED_MAGIC: &[u8] = b"PARE";
+/// The footer's field that says how columns are encrypted, where the footer itself is not.
+const ENCRYPTION_ALGORITHM: i16 = 8;
 /// The length of the footer and the magic bytes after it.
 const TAIL: u64 = 8;
 /// Bytes before an Arrow schema that say how long it is, and how they begin.
@@ -56,6 +60,9 @@ fn bytes(file: &File) -> Result<Vec<u8>, Error> {
     file.read_exact_at(&mut head, 0)?;
     file.read_exact_at(&mut tail, start)?;
     let (size, magic) = tail.split_at(MAGIC.len());
+    if magic == ENCRYPTED_MAGIC {
+        return Err(ErrorKind::EncryptedParquet.into());
+    }
     if head != *MAGIC || magic != MAGIC {
         return Err(ends());
     }
@@ -71,12 +78,19 @@ fn bytes(file: &File) -> Result<Vec<u8>, Error> {
 
 /// Checks the columns, and gives the Arrow schemas that there are.
 fn check(footer: &[u8]) -> Result<Vec<&[u8]>, Error> {
-    let (mut schema, mut hints) = (Tree::default(), Vec::new());
+    let (mut schema, mut hints, mut encrypted) = (Tree::default(), Vec::new(), false);
     let read = Reader::new(footer).fields(|reader, id, kind| match (id, kind) {
         (2, LIST) => schema.read(reader).map(|()| true),
         (5, LIST) => arrow_schemas(reader, &mut hints).map(|()| true),
+        (ENCRYPTION_ALGORITHM, _) => {
+            encrypted = true;
+            Ok(false)
+        }
         _ => Ok(false),
     });
+    if encrypted {
+        return Err(ErrorKind::EncryptedParquet.into());
+    }
     if let Some(kind) = schema.refused.take() {
         return Err(kind.into());
     }

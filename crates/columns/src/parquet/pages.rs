@@ -30,6 +30,8 @@ const DATA_PAGE: i64 = 0;
 const DICTIONARY_PAGE: i64 = 2;
 const DATA_PAGE_V2: i64 = 3;
 const DELTA_BYTE_ARRAY: i64 = 7;
+/// Bytes that are decoded at a time.
+const BROTLI_BUFFER: usize = 4096;
 /// How the frames of LZ4 begin, those to be skipped included. Their length after decompression is not bounded by what a
 /// page's header says; it is by the most that LZ4 expands.
 const LZ4_FRAMES: [(u32, u32); 3] =
@@ -345,11 +347,8 @@ fn longest(mut values: &[u8]) -> u64 {
 /// Whether a page would become longer by decompression than it declares, in the formats whose decoders do not stop there.
 fn expands_beyond(page: &[u8], compression: Compression, declared: u64) -> io::Result<bool> {
     match compression {
-        Compression::GZIP(_) => {
-            let mut decoder = MultiGzDecoder::new(page).take(declared + 1);
-            // An error is the decoder's to tell.
-            Ok(io::copy(&mut decoder, &mut io::sink()).is_ok_and(|length| length > declared))
-        }
+        Compression::GZIP(_) => Ok(is_longer(MultiGzDecoder::new(page), declared)),
+        Compression::BROTLI(_) => Ok(is_longer(brotli::Decompressor::new(page, BROTLI_BUFFER), declared)),
         Compression::LZ4 => {
             let magic = page.first_chunk::<4>().map(|magic| u32::from_le_bytes(*magic));
             let framed = magic.is_some_and(|magic| LZ4_FRAMES.iter().any(|(value, mask)| magic & mask == *value));
@@ -357,6 +356,11 @@ fn expands_beyond(page: &[u8], compression: Compression, declared: u64) -> io::R
         }
         _ => Ok(false),
     }
+}
+
+/// Whether a decoder gives more bytes than declared. An error is told by whoever decodes in earnest.
+fn is_longer(decoder: impl Read, declared: u64) -> bool {
+    io::copy(&mut decoder.take(declared + 1), &mut io::sink()).is_ok_and(|length| length > declared)
 }
 
 fn too_large(what: &'static str, limit: u64) -> ErrorKind {

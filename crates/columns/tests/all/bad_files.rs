@@ -28,6 +28,7 @@ const REQUIRED: i64 = 0;
 const OPTIONAL: i64 = 1;
 const UNCOMPRESSED: i64 = 0;
 const GZIP: i64 = 2;
+const BROTLI: i64 = 4;
 const ZSTD: i64 = 6;
 const PLAIN: i64 = 0;
 const RLE: i64 = 3;
@@ -290,14 +291,16 @@ fn nulls_of_wide_columns_make_short_batches() {
 
 #[test]
 fn compressed_pages_become_no_longer_than_they_say() {
-    let zeros = flate2::read::GzEncoder::new(std::io::repeat(0).take(64 << 20), flate2::Compression::best());
-    let bomb: Vec<u8> = std::io::Read::bytes(zeros).map(Result::unwrap).collect();
-    let column = |uncompressed| Column {
-        compression: GZIP,
-        ..Column::new(INT32, vec![page(DATA_PAGE, uncompressed, 1, &bomb)])
-    };
-    assert_eq!(structural(&column(4).file()), "the length of a compressed page");
-    assert_eq!(rows(&column(64 << 20).file()).unwrap()[0].num_rows(), 1);
+    let zeros = || std::io::repeat(0).take(64 << 20);
+    let (mut gzip, mut brotli) = (Vec::new(), Vec::new());
+    flate2::read::GzEncoder::new(zeros(), flate2::Compression::best()).read_to_end(&mut gzip).unwrap();
+    brotli::CompressorReader::new(zeros(), 4096, 5, 22).read_to_end(&mut brotli).unwrap();
+    for (compression, bomb) in [(GZIP, gzip), (BROTLI, brotli)] {
+        let column =
+            |uncompressed| Column { compression, ..Column::new(INT32, vec![page(DATA_PAGE, uncompressed, 1, &bomb)]) };
+        assert_eq!(structural(&column(4).file()), "the length of a compressed page");
+        assert_eq!(rows(&column(64 << 20).file()).unwrap()[0].num_rows(), 1);
+    }
 }
 
 #[test]

@@ -235,9 +235,9 @@ fn what_cannot_be_encrypted_is_refused() {
     let greedy = EncryptOptions { max_additions: u64::MAX, ..both(true) };
     assert!(refused(greedy).starts_with("column pay+bonus: "));
     assert!(refused(EncryptOptions { max_additions: 0, ..both(false) }).starts_with("column pay: "));
-    let flags = table(vec![("x", array(BooleanArray::from(vec![true])))]);
+    let flags = table(vec![("x", array(Date32Array::from(vec![1])))]);
     let error = encrypt(&flags, &one(spec("x"))).unwrap_err();
-    assert_eq!(error.to_string(), "column x: holds Boolean, not numbers");
+    assert_eq!(error.to_string(), "column x: holds Date32, not numbers");
     let encrypted = encrypt(&staff(), &both(false)).unwrap();
     assert_eq!(encrypt(&encrypted, &one(spec("pay"))).unwrap_err().to_string(), "column pay: is already encrypted");
 }

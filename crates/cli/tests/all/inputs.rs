@@ -1,0 +1,131 @@
+//! Files as they come: other delimiters and marks, no header, words for null, compressed.
+
+use std::io::Write;
+
+use crate::common::{Place, STAFF};
+
+/// What the numbers of a column add up to.
+fn total(place: &Place, encrypt: &[&str]) -> String {
+    let mut arguments = vec!["encrypt", "-k", "keys/public.json"];
+    arguments.extend(encrypt);
+    arguments.extend(["-o", "rows.parquet"]);
+    let output = place.command(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    place.ok("sum -k keys/public.json rows.parquet -o totals.parquet");
+    place.ok("decrypt -k keys/private.json totals.parquet").text()
+}
+
+#[test]
+fn european_tables_are_read_with_their_marks() {
+    let place = Place::new();
+    place.write("in.csv", "dept;pay;note\nlab;1.234,56;1.5\nshop;-0,50;\nlab;n/a;x\n");
+    let options = ["--delimiter", ";", "--decimal-comma", "--thousands", ".", "--null", "n/a"];
+    let asked = [&["-c", "pay", "--scale", "2", "in.csv"][..], &options].concat();
+    assert_eq!(total(&place, &asked), "rows,pay\n3,1234.06\n");
+    // Other columns stay the text that they were.
+    let back = place.ok("decrypt -k keys/private.json rows.parquet").text();
+    assert_eq!(back, "dept,pay,note\nlab,1234.56,1.5\nshop,-0.50,\nlab,,x\n");
+    // A number that is one only in another dialect is none in this.
+    place.write("in.csv", "pay\n1.5\n");
+    place.fails(
+        "encrypt -k keys/public.json -c pay --scale 2 --decimal-comma in.csv -o rows.parquet",
+        "in.csv: row 1: cell 1: is not a number with these decimal and thousands marks",
+    );
+}
+
+#[test]
+fn tabs_and_spaces_have_names() {
+    let place = Place::new();
+    place.write("in.csv", "dept\tpay\nlab\t12 000\nshop\t7\n");
+    let asked = ["-c", "pay", "--delimiter", "tab", "--thousands", "space", "in.csv"];
+    assert_eq!(total(&place, &asked), "rows,pay\n2,12007\n");
+}
+
+#[test]
+fn a_file_without_header_is_never_shown() {
+    let place = Place::new();
+    place.write("in.csv", "alice,5000\nbob,6000\n");
+    assert_eq!(total(&place, &["-c", "c2", "--no-header", "in.csv"]), "rows,c2\n2,11000\n");
+    let said = place.run("encrypt -k keys/public.json -c pay in.csv -o out.parquet");
+    said.failed(
+        "no header",
+        "in.csv: column pay: the first line does not name it (--no-header: the first line is a row)",
+    );
+    assert!(!said.stderr.contains("alice") && !said.stderr.contains("5000"), "{}", said.stderr);
+}
+
+#[test]
+fn dialects_of_other_files_are_refused() {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    place.ok("encrypt -k keys/public.json -c bonus --scale 2 in.csv -o rows.parquet");
+    let encrypt = "encrypt -k keys/public.json -c salary";
+    place.fails(
+        &format!("{encrypt} --delimiter ; rows.parquet -o out.parquet"),
+        "rows.parquet: a Parquet file, but options say how a CSV file is written",
+    );
+    place.fails(
+        &format!("{encrypt} --decimal-comma --thousands , in.csv -o out.parquet"),
+        "the decimal mark cannot separate thousands as well",
+    );
+    place.fails(&format!("{encrypt} --delimiter x in.csv -o out.parquet"), "a delimiter is one ASCII character");
+}
+
+#[test]
+fn compressed_tables_are_read_whatever_they_are_called() {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    let expected = total(&place, &["-c", "salary", "in.csv"]);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(STAFF.as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    // Several members, one after another, are one file.
+    let (half, rest) = STAFF.split_at(70);
+    let members = [half, rest].map(|part| zstd::encode_all(part.as_bytes(), 3).unwrap()).concat();
+    for (name, content) in [("in.csv.gz", &gzip), ("in.csv.zst", &members), ("table", &gzip)] {
+        place.write(name, content);
+        assert_eq!(total(&place, &["-c", "salary", name]), expected, "{name}");
+        let run = place.run_with("encrypt -k keys/public.json -c salary - -o streamed.parquet", content);
+        assert_eq!(run.status, Some(0), "{name}: {}", run.stderr);
+        std::fs::remove_file(place.file("streamed.parquet")).unwrap();
+    }
+    place.write("cut.csv.gz", &gzip[..gzip.len() - 9]);
+    place.write("cut.csv.zst", &members[..members.len() - 5]);
+    for name in ["cut.csv.gz", "cut.csv.zst"] {
+        place.fails(&format!("encrypt -k keys/public.json -c salary {name} -o out.parquet"), name);
+    }
+    // A Parquet file in an envelope.
+    place.ok("encrypt -k keys/public.json -c bonus --scale 2 in.csv -o rows.parquet");
+    let packed = zstd::encode_all(&std::fs::read(place.file("rows.parquet")).unwrap()[..], 3).unwrap();
+    place.write("rows.parquet.zst", packed);
+    place.ok("sum -k keys/public.json rows.parquet.zst -o totals.parquet");
+    assert_eq!(place.ok("decrypt -k keys/private.json totals.parquet").text(), "rows,bonus\n5,-1.24\n");
+}
+
+#[test]
+fn names_with_commas_are_quoted() {
+    let place = Place::new();
+    place.write("in.csv", "\"dept, site\",\"salary, gross\",\"a=b\"\nx,1.5,2\ny,2,3\nx,3,4\n");
+    let arguments = ["-c", "\"salary, gross\",a=b", "--scale", "\"salary, gross\"=1,\"a=b\"=0", "in.csv"];
+    assert_eq!(total(&place, &arguments), "rows,\"salary, gross\",a=b\n3,6.5,9\n");
+    let sum =
+        place.command(["sum", "-k", "keys/public.json", "-b", "\"dept, site\"", "rows.parquet", "-o", "by.parquet"]);
+    assert!({ sum }.status().unwrap().success());
+    let by = place.ok("decrypt -k keys/private.json by.parquet").text();
+    assert_eq!(by, "\"dept, site\",rows,\"salary, gross\",a=b\nx,2,4.5,6\ny,1,2.0,3\n");
+}
+
+#[test]
+fn files_under_parquets_own_encryption_are_named() {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    place.ok("encrypt -k keys/public.json -c salary in.csv -o rows.parquet");
+    let mut bytes = std::fs::read(place.file("rows.parquet")).unwrap();
+    let end = bytes.len();
+    bytes[..4].copy_from_slice(b"PARE");
+    bytes[end - 4..].copy_from_slice(b"PARE");
+    place.write("theirs.parquet", &bytes);
+    for line in ["encrypt -k keys/public.json -c salary theirs.parquet", "sum -k keys/public.json theirs.parquet"] {
+        place.fails(&format!("{line} -o out.parquet"), "theirs.parquet: encrypted as a Parquet file");
+    }
+}
