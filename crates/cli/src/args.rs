@@ -121,6 +121,10 @@ pub enum Command {
     Export(Export),
     /// Read ciphertexts from python-paillier's (phe's) JSON into an encrypted column
     Import(Import),
+    /// Write what a shell needs to complete commands: `hearith completions bash`
+    Completions(Completions),
+    /// Write pages for `man`, one a command
+    Man(Man),
     /// Residue number systems: special primes, integers to residues and back
     #[command(subcommand)]
     Rns(Rns),
@@ -285,7 +289,7 @@ pub struct Sum {
     /// Believe a device without a check: a faulty one may give other totals
     #[arg(long, conflicts_with = "remote")]
     pub unchecked_device: bool,
-    /// Encrypted tables or totals, Parquet; - for standard input
+    /// Encrypted tables or totals: Parquet files, folders of them, - for standard input
     #[arg(required = true, value_name = "IN")]
     pub input: Vec<PathBuf>,
     /// The encrypted totals, Parquet; - for standard output
@@ -315,7 +319,7 @@ pub struct Decrypt {
     /// The result; - for standard output, which is the default
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// csv, parquet or table [default: as --out is called; table on a terminal, else csv]
+    /// csv, tsv, json, parquet or table [default: by --out's ending; on a terminal table]
     #[arg(long, short, hide_possible_values = true)]
     pub format: Option<Format>,
     /// Check what this CPU decrypts: a computing fault would give the key away
@@ -358,7 +362,7 @@ pub struct Combine {
     /// The result; - for standard output, which is the default
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// csv, parquet or table [default: as --out is called; table on a terminal, else csv]
+    /// csv, tsv, json, parquet or table [default: by --out's ending; on a terminal table]
     #[arg(long, hide_possible_values = true)]
     pub format: Option<Format>,
 }
@@ -429,7 +433,7 @@ pub struct VerifyDecryption {
     /// The numbers; - for standard output, which is the default
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// csv, parquet or table [default: as --out is called; table on a terminal, else csv]
+    /// csv, tsv, json, parquet or table [default: by --out's ending; on a terminal table]
     #[arg(long, hide_possible_values = true)]
     pub format: Option<Format>,
 }
@@ -457,10 +461,29 @@ pub struct Remote {
 pub enum Format {
     /// Comma-separated text
     Csv,
+    /// The same, separated by tabs
+    Tsv,
+    /// An array with an object for each row
+    Json,
     /// Parquet, numbers as decimals
     Parquet,
     /// Aligned text for people
     Table,
+}
+
+/// `hearith completions`.
+#[derive(Clone, Debug, Args)]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// `hearith man`.
+#[derive(Clone, Debug, Args)]
+pub struct Man {
+    /// The folder to write to; made when missing
+    #[arg(long, short, value_name = "DIR")]
+    pub out: PathBuf,
 }
 
 /// `hearith inspect`.

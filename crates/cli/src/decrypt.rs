@@ -94,10 +94,15 @@ pub(crate) fn sink(
 ) -> Result<(Sink, Format), Failure> {
     let out = out.unwrap_or(Path::new("-"));
     let output = Output::create(out, inputs)?;
-    let format = format.unwrap_or_else(|| usual_format(out, &output));
+    let format = match format {
+        Some(format) => format,
+        None => usual_format(out, &output)?,
+    };
     let sink = match format {
         Format::Parquet => Sink::parquet(output, schema.clone())?,
         Format::Csv => Sink::csv(output, schema)?,
+        Format::Tsv => Sink::tsv(output, schema)?,
+        Format::Json => Sink::json(output, schema)?,
         Format::Table => Sink::table(output, schema)?,
     };
     Ok((sink, format))
@@ -107,7 +112,7 @@ pub(crate) fn sink(
 pub(crate) fn shown(decrypted: &Decrypted, format: Format) -> Result<RecordBatch, Error> {
     match format {
         Format::Parquet => decrypted.to_batch(),
-        Format::Csv | Format::Table => decrypted.to_text(),
+        Format::Csv | Format::Tsv | Format::Json | Format::Table => decrypted.to_text(),
     }
 }
 
@@ -122,11 +127,21 @@ fn load(
 }
 
 /// The format that the output's name, or its being a terminal, asks for.
-fn usual_format(path: &Path, output: &Output) -> Format {
-    match path.extension() {
-        Some(extension) if extension.eq_ignore_ascii_case("parquet") => Format::Parquet,
-        _ if output.is_terminal() => Format::Table,
-        _ => Format::Csv,
+fn usual_format(path: &Path, output: &Output) -> Result<Format, Failure> {
+    let Some(extension) = path.extension() else {
+        return Ok(if output.is_terminal() { Format::Table } else { Format::Csv });
+    };
+    let extension = extension.to_string_lossy();
+    match extension.to_ascii_lowercase().as_str() {
+        "csv" => Ok(Format::Csv),
+        "tsv" => Ok(Format::Tsv),
+        "json" => Ok(Format::Json),
+        "parquet" => Ok(Format::Parquet),
+        "txt" => Ok(Format::Table),
+        _ => {
+            let what = format!("no format goes by .{extension}: --format names csv, tsv, json, parquet or table");
+            Err(Failure::at(output.name(), what))
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Tables to read: Parquet or CSV, from a file or a stream.
 
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
 use std::iter;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -128,7 +129,31 @@ type Csv = CsvSource<Counted<Box<dyn Read + Send>, Tell>>;
 pub(crate) struct ParquetFile {
     /// Its name in messages.
     pub(crate) name: String,
-    file: File,
+    held: Held,
+}
+
+/// Where a Parquet file is.
+#[derive(Debug)]
+enum Held {
+    /// In a file that was made of a stream, and has no name.
+    Stored(File),
+    /// Under a name, opened for each look at it: a process may have few files open, and inputs can be many.
+    Named(PathBuf, State),
+}
+
+/// What changes if a file is replaced or written to.
+#[derive(Debug, PartialEq, Eq)]
+struct State {
+    file: (u64, u64),
+    length: u64,
+    modified: (i64, i64),
+}
+
+impl State {
+    fn of(metadata: &Metadata) -> Self {
+        let (file, modified) = ((metadata.dev(), metadata.ino()), (metadata.mtime(), metadata.mtime_nsec()));
+        Self { file, length: metadata.len(), modified }
+    }
 }
 
 impl ParquetFile {
@@ -142,7 +167,18 @@ impl ParquetFile {
 
     /// Reads the footer.
     pub(crate) fn source(&self) -> Result<ParquetSource, Failure> {
-        let file = self.file.try_clone().map_err(|error| Failure::reading(&self.name, error))?;
+        let file = match &self.held {
+            Held::Stored(file) => file.try_clone(),
+            Held::Named(path, state) => {
+                match File::open(path).and_then(|file| Ok((State::of(&file.metadata()?), file))) {
+                    Ok((now, _)) if now != *state => {
+                        return Err(Failure::at(&self.name, "changed while it was being read"));
+                    }
+                    found => found.map(|(_, file)| file),
+                }
+            }
+        };
+        let file = file.map_err(|error| Failure::reading(&self.name, error))?;
         ParquetSource::open(file).map_err(|error| Failure::at(&self.name, error))
     }
 
@@ -264,7 +300,7 @@ impl Opened {
             return Self::plain(name, codec.decoder(file)?);
         }
         match called_parquet || is_parquet(&beginning) {
-            true => Ok(Self::Parquet(ParquetFile { name, file })),
+            true => Ok(Self::Parquet(ParquetFile { name, held: Held::Named(path.to_owned(), State::of(&metadata)) })),
             false => Ok(Self::Csv { name, input: Box::new(file), bytes: Some(metadata.len()) }),
         }
     }
@@ -290,7 +326,7 @@ impl Opened {
         let mut file = tempfile::tempfile()?;
         io::copy(&mut input, &mut file)?;
         file.rewind()?;
-        Ok(Self::Parquet(ParquetFile { name, file }))
+        Ok(Self::Parquet(ParquetFile { name, held: Held::Stored(file) }))
     }
 }
 

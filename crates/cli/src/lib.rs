@@ -21,11 +21,13 @@ mod encrypt;
 mod engines;
 mod explain;
 pub mod failure;
+mod folders;
 #[cfg(feature = "election")]
 mod heap;
 mod input;
 mod inspect;
 mod interrupt;
+mod json_sink;
 mod json_values;
 mod key;
 mod keygen;
@@ -33,6 +35,7 @@ mod keys;
 mod lattice;
 #[cfg(any(feature = "election", feature = "service"))]
 mod log;
+mod manual;
 mod openings;
 pub mod output;
 mod pair;
@@ -110,6 +113,8 @@ fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
         Command::Bench(command) => bench::run(&session, &command),
         Command::Export(command) => phe::export(&session, &command),
         Command::Import(command) => phe::import(&session, &command),
+        Command::Completions(command) => manual::completions(&command),
+        Command::Man(command) => manual::pages(&command),
         Command::Rns(command) => rns::run(&session, &command),
         #[cfg(feature = "election")]
         Command::Election(command) => election::run(&session, &command),

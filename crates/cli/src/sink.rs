@@ -6,6 +6,7 @@ use hearith_columns::csv::CsvSink;
 use hearith_columns::parquet::{ParquetSink, WriteError};
 
 use crate::failure::Failure;
+use crate::json_sink::JsonSink;
 use crate::output::Output;
 use crate::table::TableSink;
 
@@ -18,6 +19,7 @@ pub(crate) struct Sink {
 enum Form {
     Parquet(ParquetSink<Output>),
     Csv(CsvSink<Output>),
+    Json(JsonSink<Output>),
     Table(TableSink<Output>),
 }
 
@@ -42,6 +44,16 @@ impl Sink {
         Self::new(output, |output| Ok(Form::Csv(CsvSink::new(output, schema)?)))
     }
 
+    /// Begins text separated by tabs.
+    pub(crate) fn tsv(output: Output, schema: &Schema) -> Result<Self, Failure> {
+        Self::new(output, |output| Ok(Form::Csv(CsvSink::delimited(output, schema, b'\t')?)))
+    }
+
+    /// Begins an array of objects.
+    pub(crate) fn json(output: Output, schema: &Schema) -> Result<Self, Failure> {
+        Self::new(output, |output| Ok(Form::Json(JsonSink::new(output, schema)?)))
+    }
+
     /// Begins aligned text.
     pub(crate) fn table(output: Output, schema: &Schema) -> Result<Self, Failure> {
         Self::new(output, |output| Ok(Form::Table(TableSink::new(output, schema))))
@@ -60,6 +72,7 @@ impl Sink {
         let written = match &mut self.form {
             Form::Parquet(sink) => sink.write(batch),
             Form::Csv(sink) => sink.write(batch),
+            Form::Json(sink) => sink.write(batch),
             Form::Table(sink) => sink.write(batch),
         };
         written.map_err(|error| Failure::from_write(&self.name, error))
@@ -70,6 +83,7 @@ impl Sink {
         let finished = match self.form {
             Form::Parquet(sink) => sink.finish(),
             Form::Csv(sink) => sink.finish(),
+            Form::Json(sink) => sink.finish(),
             Form::Table(sink) => sink.finish(),
         };
         finished.map_err(|error| Failure::from_write(&self.name, error))?.commit()

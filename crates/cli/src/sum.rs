@@ -13,6 +13,7 @@ use crate::args::Sum;
 use crate::computing::Computing;
 use crate::device::failure;
 use crate::failure::{Failure, eprint_line, name};
+use crate::folders::expanded;
 use crate::input::{ParquetFile, Piece, rows_of};
 use crate::keys::AnyKey;
 use crate::lattice;
@@ -28,6 +29,7 @@ const BATCH_BYTES: usize = 8 << 20;
 
 /// Adds up the encrypted columns of tables.
 pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
+    let command = &Sum { input: expanded(&command.input)?, ..command.clone() };
     let key = AnyKey::read(session, &command.key)?;
     if !command.allow_repeated {
         check_different(&command.input)?;

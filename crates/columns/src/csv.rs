@@ -275,7 +275,15 @@ impl<W: Write> CsvSink<W> {
     /// # Errors
     /// A failure to write.
     pub fn new(output: W, schema: &Schema) -> Result<Self, WriteError> {
-        let mut writer = csv::Writer::from_writer(output);
+        Self::delimited(output, schema, b',')
+    }
+
+    /// As [`new`](Self::new), with another character between cells.
+    ///
+    /// # Errors
+    /// A failure to write.
+    pub fn delimited(output: W, schema: &Schema, delimiter: u8) -> Result<Self, WriteError> {
+        let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(output);
         writer.write_record(schema.fields().iter().map(|field| field.name())).map_err(WriteError::from_csv)?;
         Ok(Self { writer })
     }

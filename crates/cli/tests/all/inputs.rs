@@ -129,3 +129,39 @@ fn files_under_parquets_own_encryption_are_named() {
         place.fails(&format!("{line} -o out.parquet"), "theirs.parquet: encrypted as a Parquet file");
     }
 }
+
+#[test]
+fn folders_stand_for_their_parquet_files() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.file("rows/year=2025")).unwrap();
+    std::fs::create_dir_all(place.file("rows/_temporary")).unwrap();
+    std::fs::create_dir_all(place.file("empty")).unwrap();
+    for (number, file) in ["rows/a.parquet", "rows/year=2025/b.PARQUET", "rows/_temporary/c.parquet"].iter().enumerate()
+    {
+        place.write("in.csv", format!("x\n{}\n", 10_u32.pow(number as u32)));
+        place.ok(&format!("encrypt -k keys/public.json -c x in.csv -o {file}"));
+    }
+    place.write("rows/_SUCCESS", "");
+    place.ok("sum -k keys/public.json rows -o totals.parquet");
+    assert_eq!(place.ok("decrypt -k keys/private.json totals.parquet").text(), "rows,x\n2,11\n");
+    place.fails("sum -k keys/public.json empty -o totals2.parquet", "empty: a folder without Parquet files");
+    // A folder and a file in it are the same rows.
+    place.fails("sum -k keys/public.json rows rows/a.parquet -o totals2.parquet", "rows/a.parquet: ");
+}
+
+#[test]
+fn inputs_may_be_more_than_a_process_has_files() {
+    let place = Place::new();
+    place.write("in.csv", "x\n1\n2\n");
+    place.ok("encrypt -k keys/public.json -c x in.csv -o 0.parquet");
+    std::fs::create_dir(place.file("rows")).unwrap();
+    for number in 0..100 {
+        std::fs::copy(place.file("0.parquet"), place.file(&format!("rows/{number}.parquet"))).unwrap();
+    }
+    let program = place.command(["sum", "-k", "keys/public.json", "--allow-repeated", "rows", "-o", "totals.parquet"]);
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -n 40; exec \"$@\"", "sh"]).arg(program.get_program()).args(program.get_args());
+    let output = limited.current_dir(place.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(place.ok("decrypt -k keys/private.json totals.parquet").text(), "rows,x\n200,300\n");
+}

@@ -20,6 +20,7 @@ mod keys;
 mod labels;
 mod lattice;
 mod openings;
+mod outputs;
 mod passphrases;
 mod printing;
 mod readme;

@@ -1,0 +1,23 @@
+//! `hearith completions` and `hearith man`: what shells and `man` know of the commands.
+
+use std::io::{self, Write};
+
+use clap::CommandFactory;
+
+use crate::args::{Arguments, Completions, Man};
+use crate::failure::{Failure, name};
+
+/// Writes a shell's completions to standard output.
+pub(crate) fn completions(command: &Completions) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(command.shell, &mut Arguments::command(), "hearith", &mut script);
+    io::stdout().write_all(&script).map_err(|error| Failure::writing("standard output", error))
+}
+
+/// Writes a page for each command into a folder.
+pub(crate) fn pages(command: &Man) -> Result<(), Failure> {
+    let folder = name(&command.out);
+    let written = std::fs::create_dir_all(&command.out)
+        .and_then(|()| clap_mangen::generate_to(Arguments::command(), &command.out));
+    written.map_err(|error| Failure::writing(&folder, error))
+}
