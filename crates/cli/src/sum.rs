@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::BooleanArray;
-use arrow_schema::Schema;
-use hearith_columns::{BoundPredicate, Contents, EncryptionKey, Predicate, Release, Totals};
+use arrow_schema::{Schema, SchemaRef};
+use hearith_columns::metadata::encrypted_columns;
+use hearith_columns::{Alignment, BoundPredicate, Contents, EncryptionKey, Predicate, Release, Totals};
 use hearith_paillier::Compute;
 
 use crate::args::Sum;
@@ -48,7 +49,7 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
         (None, Some(device)) => device.key(),
         (None, None) => Arc::new(key.public().clone()),
     };
-    let Inputs { files, mut totals, rows } = Inputs::open(&adding, command)?;
+    let Inputs { files, mut alignment, mut totals, rows } = Inputs::open(&adding, command)?;
     let mut taken: Vec<&Path> = command.input.iter().map(|path| path.as_path()).collect();
     taken.push(&command.key);
     let output = Output::create(&command.out, &taken)?;
@@ -59,9 +60,12 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     let mut done = 0;
     for piece in ReadAhead::start(files.into_iter().flat_map(File::pieces)) {
         let FilePiece { file, piece, keep } = piece?;
-        let update = || match &keep {
-            None => totals.update(&piece.batch),
-            Some(keep) => totals.update_where(&piece.batch, keep),
+        let update = || {
+            let batch = alignment.align(&*adding, &piece.batch)?;
+            match &keep {
+                None => totals.update(&batch),
+                Some(keep) => totals.update_where(&batch, keep),
+            }
         };
         watch.compute(update).map_err(|error| failure(session.device, &file, error.offset_rows(piece.first_row)))?;
         done += piece.batch.num_rows() as u64;
@@ -120,6 +124,7 @@ fn check_different(inputs: &[PathBuf]) -> Result<(), Failure> {
 /// The tables to add up, found to go together.
 struct Inputs {
     files: Vec<File>,
+    alignment: Alignment,
     totals: Totals,
     rows: u64,
 }
@@ -134,31 +139,40 @@ pub(crate) struct File {
 impl Inputs {
     /// Opens all files before the first is read: what does not add up is told at once.
     fn open(key: &Arc<dyn Compute>, command: &Sum) -> Result<Self, Failure> {
-        let mut started: Option<Totals> = None;
-        let (mut files, mut rows) = (Vec::new(), 0_u64);
+        let (mut tables, mut rows) = (Vec::new(), 0_u64);
         for path in &command.input {
             let table = ParquetFile::open(path)?;
             let source = table.source()?;
-            let schema = source.schema();
             rows = rows.saturating_add(source.rows());
+            encrypted_columns(&source.schema()).map_err(|error| Failure::at(&table.name, error))?;
+            tables.push((table, source.schema()));
+        }
+        let by = command.groups();
+        let schemas: Vec<SchemaRef> = tables.iter().map(|(_, schema)| schema.clone()).collect();
+        let alignment = Alignment::of(&schemas, &by).map_err(Failure::new)?;
+        let mut started: Option<Totals> = None;
+        let mut files = Vec::new();
+        for (table, schema) in tables {
+            let at = |error| Failure::at(&table.name, error);
+            let aligned = alignment.schema(&schema).map_err(at)?;
             let totals = match started.take() {
-                None => Totals::with(key.clone(), &schema, &command.groups()),
+                None => Totals::with(key.clone(), &aligned, &by),
                 Some(totals) => Ok(totals),
             };
             let begun = totals.and_then(|mut totals| {
                 if command.allow_repeated {
                     totals.allow_repeated();
                 }
-                totals.begin(&schema).map(|()| totals)
+                totals.begin(&aligned).map(|()| totals)
             });
-            let totals = begun.map_err(|error| Failure::at(&table.name, error))?;
+            let totals = begun.map_err(at)?;
             warn_of_copies(&table.name, &schema)?;
             let needed = totals.needed(&schema);
             started = Some(totals);
             files.push(File::new(table, &schema, needed, &command.conditions)?);
         }
         match started {
-            Some(totals) => Ok(Self { files, totals, rows }),
+            Some(totals) => Ok(Self { files, alignment, totals, rows }),
             None => Err(Failure::new("no table to add up")),
         }
     }

@@ -297,6 +297,12 @@ pub enum ErrorKind {
     /// another thing than encrypted columns.
     #[error("encrypted as a Parquet file (Parquet Modular Encryption), which is not read: decrypt it first")]
     EncryptedParquet,
+    /// Tables of other scales, ranges or numbers of additions cannot be made alike under this key.
+    #[error("the scales and ranges of these tables together leave no room for the additions in a key of {bits} bits")]
+    NoHeadroom {
+        /// Bits of n.
+        bits: u32,
+    },
     /// A table holds no encrypted column.
     #[error("holds no encrypted column")]
     NothingEncrypted,

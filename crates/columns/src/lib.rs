@@ -42,6 +42,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod align;
 mod ciphers;
 mod contents;
 pub mod csv;
@@ -63,6 +64,7 @@ mod shares;
 mod totals;
 mod wipe;
 
+pub use align::Alignment;
 pub use contents::{Contents, TableId};
 pub use csv::CsvFault;
 pub use decrypt::{Decrypted, Decryptor, OVERFLOW};

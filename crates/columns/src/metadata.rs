@@ -371,6 +371,14 @@ impl EncryptedColumn {
     }
 }
 
+/// A field with what the column becomes of another scale, range and headroom; all else that is said of it stays.
+pub(crate) fn redescribed(field: &Field, target: &EncryptedColumn) -> Field {
+    let changing = [ENCODING, SCALE, RANGE, MAX_ADDITIONS];
+    let mut entries = field.metadata().clone();
+    entries.extend(target.entries().into_iter().filter(|(key, _)| changing.contains(&key.as_str())));
+    field.clone().with_metadata(entries)
+}
+
 /// The list of the columns that count values, if all parts have one.
 pub(crate) fn values_entry(parts: &[Part]) -> Option<String> {
     let names: Option<Vec<&str>> = parts.iter().map(|part| part.values.as_deref()).collect();

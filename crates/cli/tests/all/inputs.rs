@@ -165,3 +165,21 @@ fn inputs_may_be_more_than_a_process_has_files() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(place.ok("decrypt -k keys/private.json totals.parquet").text(), "rows,x\n200,300\n");
 }
+
+#[test]
+fn tables_of_unlike_senders_add_up() {
+    let place = Place::new();
+    place.write("one.csv", "dept,pay\nlab,1500\nshop,20\n");
+    place.write("two.csv", "dept,pay\nlab,0.25\nlab,-3.5\n");
+    place.ok("encrypt -k keys/public.json -c pay one.csv -o one.parquet");
+    place.ok("encrypt -k keys/public.json -c pay --scale 2 --range 1000 --max-additions 100 two.csv -o two.parquet");
+    for inputs in ["one.parquet two.parquet", "two.parquet one.parquet"] {
+        place.ok(&format!("sum -k keys/public.json -b dept {inputs} -o totals.parquet"));
+        let totals = place.ok("decrypt -k keys/private.json totals.parquet").text();
+        assert_eq!(totals, "dept,rows,pay\nlab,3,1496.75\nshop,1,20.00\n");
+    }
+    // Totals add up with tables as well.
+    place.ok("sum -k keys/public.json -b dept one.parquet -o one-totals.parquet");
+    place.ok("sum -k keys/public.json -w \"dept\"='lab' two.parquet one-totals.parquet -o all.parquet");
+    assert_eq!(place.ok("decrypt -k keys/private.json all.parquet").text(), "rows,pay\n3,1496.75\n");
+}

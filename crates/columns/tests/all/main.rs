@@ -1,5 +1,6 @@
 //! Integration tests of encrypted columns, linked into one executable.
 
+mod alignment;
 mod bad_files;
 mod csv;
 mod damage;

@@ -1,0 +1,209 @@
+//! Unlike tables made alike, so that they add up: encrypted columns of other scales, ranges and headrooms, and group columns
+//! of other widths. Everything that this takes is public.
+//!
+//! An encrypted number `x` of scale `s` is the integer `x 10^s`. At a larger scale `S` it is that integer times `10^(S - s)`,
+//! which is the ciphertext to this power. The largest magnitude of an addend grows by the same factor, and the fewest
+//! additions that any of the tables leaves room for are those of the total.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use hearith_paillier::{Ciphertexts, Compute, ComputeError};
+
+use crate::ciphers::{self, Present};
+use crate::error::{Error, ErrorKind};
+use crate::groups::plain;
+use crate::metadata::{self, Encoding, EncryptedColumn, encrypted_columns};
+
+/// What tables are to be made alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alignment {
+    columns: Vec<EncryptedColumn>,
+    groups: Vec<(String, DataType)>,
+    last: Option<(SchemaRef, SchemaRef)>,
+}
+
+impl Alignment {
+    /// What tables of these schemas become when they are added up by the columns `by`. Differences that are none of scale,
+    /// range, headroom or width are left to whoever adds up.
+    ///
+    /// # Errors
+    /// A damaged description; [`ErrorKind::NoHeadroom`] where the ranges at the largest scale and the fewest additions do
+    /// not fit the key.
+    pub fn of(schemas: &[SchemaRef], by: &[String]) -> Result<Self, Error> {
+        let mut columns: Vec<EncryptedColumn> = Vec::new();
+        for schema in schemas {
+            for column in encrypted_columns(schema)?.into_iter().filter(is_single) {
+                match columns.iter_mut().find(|other| other.name == column.name) {
+                    None => columns.push(column),
+                    Some(before) if (before.key, before.bits) == (column.key, column.bits) => merge(before, &column)?,
+                    Some(_) => {}
+                }
+            }
+        }
+        for column in &columns {
+            column.layout().map_err(|_| no_headroom(column))?;
+        }
+        let common = |name: &String| {
+            let mut types = schemas.iter().filter_map(|schema| schema.field_with_name(name).ok()).map(of_field);
+            let first = types.next()?;
+            Some((name.clone(), types.try_fold(first, |common, kind| wider(&common, &kind))?))
+        };
+        Ok(Self { groups: by.iter().filter_map(common).collect(), columns, last: None })
+    }
+
+    /// The schema of a table when it is aligned.
+    ///
+    /// # Errors
+    /// A damaged description.
+    pub fn schema(&self, schema: &Schema) -> Result<SchemaRef, Error> {
+        let fields = schema.fields().iter().map(|field| self.field(field)).collect::<Result<Vec<FieldRef>, Error>>()?;
+        Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
+    }
+
+    /// A batch of one of the tables, aligned.
+    ///
+    /// # Errors
+    /// The first row with a malformed ciphertext; a failure of what computes; a value of a group column that the common type
+    /// cannot hold.
+    pub fn align(&mut self, key: &dyn Compute, batch: &RecordBatch) -> Result<RecordBatch, Error> {
+        let schema = match &self.last {
+            Some((from, to)) if Arc::ptr_eq(from, batch.schema_ref()) => to.clone(),
+            _ => self.schema(batch.schema_ref())?,
+        };
+        self.last = Some((batch.schema(), schema.clone()));
+        let sources = batch.schema_ref().fields().iter().zip(schema.fields()).zip(batch.columns());
+        let arrays = sources.map(|((from, to), array)| match EncryptedColumn::from_field(from) {
+            Ok(Some(column)) if from.metadata() != to.metadata() => self.rescaled(key, &column, batch),
+            _ if from.data_type() != to.data_type() => cast_exactly(array, to),
+            _ => Ok(array.clone()),
+        });
+        Ok(RecordBatch::try_new(schema.clone(), arrays.collect::<Result<_, _>>()?)?)
+    }
+
+    fn field(&self, field: &FieldRef) -> Result<FieldRef, Error> {
+        if let Some((_, kind)) =
+            self.groups.iter().find(|(name, kind)| name == field.name() && *kind != of_field(field))
+        {
+            return Ok(Arc::new(Field::clone(field).with_data_type(kind.clone())));
+        }
+        let column =
+            EncryptedColumn::from_field(field).map_err(|error| ErrorKind::from(error).in_column(field.name()))?;
+        let target = column.and_then(|column| self.target(&column));
+        Ok(match target {
+            None => field.clone(),
+            Some(target) => Arc::new(metadata::redescribed(field, target)),
+        })
+    }
+
+    /// What a column becomes, if it is one that can be aligned.
+    fn target(&self, column: &EncryptedColumn) -> Option<&EncryptedColumn> {
+        let alike = |target: &&EncryptedColumn| {
+            (&target.name, target.key, target.bits) == (&column.name, column.key, column.bits)
+        };
+        self.columns.iter().find(alike).filter(|_| is_single(column))
+    }
+
+    fn rescaled(&self, key: &dyn Compute, column: &EncryptedColumn, batch: &RecordBatch) -> Result<ArrayRef, Error> {
+        let present = Present::read(key.public(), column, batch)?;
+        let nulls = batch.column_by_name(&column.name).and_then(|array| array.nulls());
+        let digits = self.target(column).map_or(0, |target| target.parts[0].scale - column.parts[0].scale);
+        let scaled = (0..digits).try_fold(present.ciphertexts, |numbers, _| ten_times(key, &numbers));
+        ciphers::write(column, &scaled.map_err(|error| ciphers::not_computed(column, error))?, nulls)
+    }
+}
+
+/// Ten times each number: four multiplications of ciphertexts.
+fn ten_times(key: &dyn Compute, numbers: &Ciphertexts) -> Result<Ciphertexts, ComputeError> {
+    let twice = key.add(numbers, numbers)?;
+    let four = key.add(&twice, &twice)?;
+    let five = key.add(&four, numbers)?;
+    key.add(&five, &five)
+}
+
+/// Whether a column holds decimal numbers, one a ciphertext.
+fn is_single(column: &EncryptedColumn) -> bool {
+    matches!(column.encoding, Encoding::Integer | Encoding::Fixed)
+}
+
+/// Widens a description so that it holds the numbers of both.
+fn merge(common: &mut EncryptedColumn, other: &EncryptedColumn) -> Result<(), Error> {
+    let scale = common.parts[0].scale.max(other.parts[0].scale);
+    let range = |column: &EncryptedColumn| {
+        let factor = 10_u128.checked_pow(scale - column.parts[0].scale)?;
+        column.parts[0].range.checked_mul(factor).filter(|&range| range <= i128::MAX as u128)
+    };
+    let ranges = range(common).zip(range(other));
+    let (one, two) = ranges.ok_or_else(|| no_headroom(other))?;
+    (common.parts[0].scale, common.parts[0].range) = (scale, one.max(two));
+    common.max_additions = common.max_additions.min(other.max_additions);
+    common.encoding = if scale == 0 { Encoding::Integer } else { Encoding::Fixed };
+    Ok(())
+}
+
+fn no_headroom(column: &EncryptedColumn) -> Error {
+    ErrorKind::NoHeadroom { bits: column.bits }.in_column(&column.name)
+}
+
+fn of_field(field: &Field) -> DataType {
+    plain(field.data_type())
+}
+
+/// The type that holds the values of both exactly; none where there is no such type.
+fn wider(a: &DataType, b: &DataType) -> Option<DataType> {
+    use DataType::*;
+    match (a, b) {
+        _ if a.equals_datatype(b) => Some(a.clone()),
+        _ if a.is_integer() && b.is_integer() => Some(match (a, b) {
+            (UInt64, other) | (other, UInt64) if other.is_signed_integer() => Decimal128(20, 0),
+            (UInt64, _) | (_, UInt64) => UInt64,
+            _ => Int64,
+        }),
+        (Decimal128(p, s), Decimal128(q, t)) => {
+            let scale = (*s).max(*t);
+            let whole = (i16::from(*p) - i16::from(*s)).max(i16::from(*q) - i16::from(*t));
+            let precision = u8::try_from(whole + i16::from(scale)).ok().filter(|&precision| precision <= 38)?;
+            Some(Decimal128(precision, scale))
+        }
+        (Timestamp(one, zone), Timestamp(two, other)) if zone == other => Some(Timestamp(*one.max(two), zone.clone())),
+        _ => None,
+    }
+}
+
+/// The values in another type; an error where one does not fit.
+fn cast_exactly(array: &ArrayRef, to: &Field) -> Result<ArrayRef, Error> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(array, to.data_type(), &options).map_err(|error| Error::from(error).in_column(to.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::TimeUnit;
+
+    use super::*;
+
+    #[test]
+    fn types_widen_where_nothing_is_lost() {
+        use DataType::*;
+        for (a, b, common) in [
+            (Int8, Int32, Some(Int64)),
+            (UInt8, UInt64, Some(UInt64)),
+            (Int64, UInt64, Some(Decimal128(20, 0))),
+            (Decimal128(9, 2), Decimal128(12, 0), Some(Decimal128(14, 2))),
+            (Decimal128(38, 0), Decimal128(9, 2), None),
+            (
+                Timestamp(TimeUnit::Second, None),
+                Timestamp(TimeUnit::Millisecond, None),
+                Some(Timestamp(TimeUnit::Millisecond, None)),
+            ),
+            (Timestamp(TimeUnit::Second, None), Timestamp(TimeUnit::Second, Some("UTC".into())), None),
+            (Utf8, Int64, None),
+            (Float32, Float64, None),
+        ] {
+            assert_eq!(wider(&a, &b), common, "{a} {b}");
+            assert_eq!(wider(&b, &a), common, "{b} {a}");
+        }
+    }
+}
