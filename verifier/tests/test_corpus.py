@@ -11,7 +11,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "corpus"))
 
-from manipulations import Case, cases
+from cases import Case
+from manipulations import cases
 from mutations import failing, mutations, remember
 
 

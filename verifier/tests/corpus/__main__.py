@@ -8,7 +8,8 @@ import argparse
 import json
 from pathlib import Path
 
-from manipulations import Case, cases
+from cases import Case
+from manipulations import cases
 from mutations import mutations
 
 

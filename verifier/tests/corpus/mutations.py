@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from cases import FIRST_FILE, HEADS, Case, files_of, one_holder, text_of, trustees
 from honest import Entry, head_of, lines_of
 from making import decode, encode, verifier
-from manipulations import FIRST_FILE, HEADS, Case, files_of, one_holder, text_of, trustees
 
 Random = random.Random
 
