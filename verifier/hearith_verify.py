@@ -29,6 +29,7 @@ STEPS = [
 DIGIT_BITS = 48
 FILE_ENTRIES = 1000
 MAX_LINE = 8 << 20
+MAX_NUMBER = 2**53 - 1
 SMALL_PRIMES_BELOW = 1 << 16
 
 
@@ -60,12 +61,17 @@ def parse(what: str, text: str) -> Any:
     return value
 
 
-def base64url(text: Any, length: int | None = None) -> bytes:
-    """Bytes in base64url without padding, written in the one way there is."""
-    require(isinstance(text, str) and re.fullmatch("[A-Za-z0-9_-]*", text) is not None, "not base64url")
-    require(len(text) % 4 != 1, "not base64url")
+def is_base64url(text: str) -> bool:
+    """Whether a text is base64url without padding, written in the one way there is: with no bits to spare."""
+    if re.fullmatch("[A-Za-z0-9_-]*", text) is None or len(text) % 4 == 1:
+        return False
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    require(base64.urlsafe_b64encode(data).rstrip(b"=").decode() == text, "base64 with bits to spare")
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode() == text
+
+
+def base64url(text: Any, length: int | None = None) -> bytes:
+    require(isinstance(text, str) and is_base64url(text), "not base64url")
+    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     require(length is None or len(data) == length, "a number has not the length that it must have")
     return data
 
@@ -85,8 +91,12 @@ def listed(value: Any) -> list[Any]:
     return list(value)
 
 
+def is_hash(text: str) -> bool:
+    return re.fullmatch("[0-9a-f]{64}", text) is not None
+
+
 def hash_text(value: Any) -> str:
-    require(isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None, "not a hash")
+    require(isinstance(value, str) and is_hash(value), "not a hash")
     return str(value)
 
 
@@ -99,6 +109,69 @@ def name(value: Any, most: int) -> str:
 
 def sha256(*parts: bytes) -> bytes:
     return hashlib.sha256(b"".join(parts)).digest()
+
+
+# The forms of lines --------------------------------------------------------------------------------------------------
+
+HASH, TEXT, FLAG, NUMBER, SMALL = "hash", "text", "flag", "number", "small"
+BYTES = "bytes"
+FORMS: dict[str, Any] = {
+    "election": {
+        "board": BYTES,
+        "contests": [{"candidates": [TEXT], "method": "method", "title": TEXT}],
+        "key": {"blum?": [BYTES], "generator": BYTES, "modulus": BYTES, "roots": [BYTES]},
+        "organiser": BYTES,
+        "revoting": FLAG,
+        "title": TEXT,
+        "trustees": (None, {"base": BYTES, "keys": [BYTES], "needed": SMALL}),
+    },
+    "voters": {"election": HASH, "voters": [{"id": TEXT, "key": BYTES, "weight": NUMBER}]},
+    "open": {"election": HASH},
+    "ballot": {
+        "contests": [{"marks": [{"ciphertext": BYTES, "proof": BYTES}], "sum": (None, BYTES)}],
+        "election": HASH,
+        "voter": TEXT,
+    },
+    "close": {"election": HASH},
+    "tally": {"contests": [[BYTES]], "counted": NUMBER, "election": HASH, "weight": NUMBER},
+    "share": {"election": HASH, "shares": BYTES, "trustee": SMALL},
+    "opening": {"contests": [[{"opening": BYTES, "plaintext": BYTES}]], "election": HASH},
+    "result": {"contests": [[NUMBER]], "election": HASH},
+}
+FORMS["challenge"] = {
+    "ballot": FORMS["ballot"],
+    "election": HASH,
+    "openings": [[{"exponent": BYTES, "value": NUMBER}]],
+}
+METHODS = ({"choose": ({"at_most": SMALL}, {"exactly": SMALL})}, "approval", "plurality", "yes_no")
+
+
+def has_form(value: Any, form: Any) -> bool:
+    """Whether members, types and encodings are those of a form; what they say is looked at later."""
+    if form is None:
+        return value is None
+    if isinstance(form, tuple):
+        return any(has_form(value, one) for one in form)
+    if isinstance(form, list):
+        return type(value) is list and all(has_form(one, form[0]) for one in value)
+    if isinstance(form, dict):
+        known = {name.rstrip("?"): one for name, one in form.items()}
+        return (
+            type(value) is dict
+            and all(name in known and has_form(one, known[name]) for name, one in value.items())
+            and all(name in value for name in form if not name.endswith("?"))
+        )
+    if form in (NUMBER, SMALL):
+        return type(value) is int and 0 <= value <= (MAX_NUMBER if form == NUMBER else 2**32 - 1)
+    if form == FLAG:
+        return type(value) is bool
+    if form == "method":
+        return has_form(value, METHODS)
+    if type(value) is not str:
+        return False
+    if form in (BYTES, HASH):
+        return is_base64url(value) if form == BYTES else is_hash(value)
+    return form in (TEXT, value)
 
 
 # Ed25519 (RFC 8032) --------------------------------------------------------------------------------------------------
@@ -282,22 +355,54 @@ def lagrange(delta: int, chosen: Collection[int]) -> dict[int, int]:
     return found
 
 
-def check_key(key: Key, roots: list[Any], insecure: bool) -> None:
+def check_modulus(key: Key, insecure: bool) -> None:
+    """Everything that is seen of n and h themselves. Nothing but the length is left out for keys of tests."""
+    n = key.n
     require(key.bits % 2 == 0 and 64 <= key.bits <= 8192, "the key has a size that none has")
     require(insecure or key.bits >= 2048, "the key is INSECURE: below 2048 bits")
-    require(all(key.n % prime for prime in small_primes(SMALL_PRIMES_BELOW)), "the modulus has a small factor")
-    root = isqrt(key.n)
-    require(root * root != key.n, "the modulus is a square")
+    require(all(n % prime for prime in small_primes(SMALL_PRIMES_BELOW)), "the modulus has a small factor")
+    root = isqrt(n)
+    require(root * root != n, "the modulus is a square")
+    require(n % 4 == 1 and 1 < key.h < n - 1 and gcd(key.h, n) == 1, "the generator is none")
+    require(pow(2, n - 1, n) != 1, "the modulus is prime: 2 to the power of n - 1 is 1")
     for above in range(root + 1, root + 101):
-        rest = above * above - key.n
-        require(insecure or isqrt(rest) ** 2 != rest, "the key is INSECURE: its primes are close")
-    require(insecure or pow(2, key.n - 1, key.n) != 1, "the modulus is a prime")
-    require(key.n % 4 == 1 and 1 < key.h < key.n - 1 and gcd(key.h, key.n) == 1, "the generator is none")
+        rest = above * above - n
+        require(isqrt(rest) ** 2 != rest, "the primes of the modulus are close: Fermat's method finds them")
+
+
+def check_key(key: Key, roots: list[Any], square_roots: list[Any], insecure: bool) -> None:
+    check_modulus(key, insecure)
     require(len(roots) == 11, "the key has not eleven roots of its length")
-    for index, root_text in enumerate(roots):
-        number = hashed(key, "roots", index)
-        found = int.from_bytes(base64url(root_text, key.width), "big")
-        require(0 < found < key.n and pow(found, key.n, key.n) == number, "a root of the key is none")
+    require(len(square_roots) == 128, "the key has not 128 square roots of its length")
+    both = [[int.from_bytes(base64url(one, key.width), "big") for one in some] for some in (roots, square_roots)]
+    require(all(0 < one < key.n for some in both for one in some), "a number out of range")
+    for index, root in enumerate(both[0]):
+        require(pow(root, key.n, key.n) == hashed(key, "roots", index), "a root of the key is none")
+    check_blum(key, both[1])
+
+
+def check_blum(key: Key, roots: list[int]) -> None:
+    """That n has two prime factors: of each hashed y one of y, w y, -y and -w y is shown to be a square."""
+    w = next((w for w in range(2, 1000) if jacobi(w, key.n) == -1), None)
+    require(w is not None, "no small number shows that the modulus has two prime factors")
+    assert w is not None
+    for index, root in enumerate(roots):
+        y = hashed(key, "blum", index)
+        fits = {one % key.n for one in (y, w * y, -y, -w * y)}
+        require(root * root % key.n in fits, "a square root of the key is none")
+
+
+def jacobi(a: int, n: int) -> int:
+    """The Jacobi symbol (a / n) of an odd n, by reciprocity."""
+    a, sign = a % n, 1
+    while a:
+        while a % 2 == 0:
+            a //= 2
+            sign = -sign if n % 8 in (3, 5) else sign
+        a, n = n, a
+        sign = -sign if a % 4 == n % 4 == 3 else sign
+        a %= n
+    return sign if n == 1 else 0
 
 
 # Proofs --------------------------------------------------------------------------------------------------------------
@@ -398,7 +503,9 @@ def read_contest(value: Any, bits: int) -> Contest:
     else:
         require(method in ("approval", "plurality", "yes_no"), "a method that there is not")
     require(method != "yes_no" or len(candidates) == 2, "yes or no takes two candidates")
-    require(method != "plurality" or DIGIT_BITS * len(candidates) < bits, "the key is too short")
+    # What is proven of a number is proven modulo the larger prime factor of n, which exceeds its root.
+    total_bits = DIGIT_BITS * (len(candidates) if method == "plurality" else 1)
+    require(total_bits < bits // 2, "the key is too short: the tally's numbers need fewer than half of its bits")
     return Contest(candidates, method, limit)
 
 
@@ -409,11 +516,14 @@ class Election:
         name(body["title"], 400)
         require(type(body["revoting"]) is bool, "revoting is true or false")
         self.revoting = body["revoting"]
-        parts = members(body["key"], "generator modulus roots")
+        old = "the key carries no proof that it has two prime factors: the election was set up by an earlier version"
+        require("blum" in body["key"], old)
+        parts = members(body["key"], "blum generator modulus roots")
         n, h = base64url(parts["modulus"]), base64url(parts["generator"])
+        require(len(n) <= 1024 and int.from_bytes(n, "big") > 1, "the key has a size that none has")
         self.key = Key(int.from_bytes(n, "big"), int.from_bytes(h, "big"))
         require(len(n) == len(h) == self.key.width, "a number of the key has not the length that it must have")
-        check_key(self.key, listed(parts["roots"]), insecure)
+        check_key(self.key, listed(parts["roots"]), listed(parts["blum"]), insecure)
         self.contests = [read_contest(one, self.key.bits) for one in listed(body["contests"])]
         require(1 <= len(self.contests) <= 64, "1 to 64 contests are allowed")
         require(sum(len(one.candidates) for one in self.contests) <= 512, "more than 512 candidates")
@@ -560,25 +670,27 @@ class Ballot:
 # The record ----------------------------------------------------------------------------------------------------------
 
 
-def read_lines(path: Path) -> list[str]:
-    data = path.read_bytes()
-    require(data == b"" or data.endswith(b"\n"), "the last line has no end")
-    lines = data.split(b"\n")[:-1]
-    require(all(len(line) <= MAX_LINE for line in lines), "a line is too long")
-    try:
-        return [line.decode() for line in lines]
-    except UnicodeDecodeError as error:
-        raise Wrong("a line is not UTF-8") from error
+def read_lines(path: Path) -> Iterator[str]:
+    *lines, rest = path.read_bytes().split(b"\n")
+    for line in lines:
+        require(len(line) <= MAX_LINE, "a line is too long")
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            raise Wrong("a line is not UTF-8") from error
+    require(rest == b"", "the last line has no end")
 
 
 def board_lines(record: Path) -> Iterator[str]:
     first = 0
     while (path := record / "board" / f"{first:08}.jsonl").exists():
-        lines = read_lines(path)
-        yield from lines
-        require(len(lines) <= FILE_ENTRIES, "more than a thousand entries in a file")
+        count = 0
+        for line in read_lines(path):
+            count += 1
+            require(count <= FILE_ENTRIES, "more than a thousand entries in a file")
+            yield line
         more = (record / "board" / f"{first + FILE_ENTRIES:08}.jsonl").exists()
-        require(len(lines) == FILE_ENTRIES or not more, "entries are missing at the end of their file")
+        require(count == FILE_ENTRIES or not more, "entries are missing at the end of their file")
         first += FILE_ENTRIES
 
 
@@ -669,7 +781,8 @@ class Verifier:
                 entry = members(parse("an entry", line), "body index kind previous signature")
                 require(entry["index"] == index and type(entry["index"]) is int, "not in its place")
                 require(hash_text(entry["previous"]) == previous, "the chain is broken")
-                require(isinstance(entry["kind"], str), "an entry of no kind")
+                require(isinstance(entry["kind"], str) and entry["kind"] in FORMS, "an entry of no kind that there is")
+                require(has_form(entry["body"], FORMS[entry["kind"]]), f"not the form of '{entry['kind']}'")
                 signature = base64url(entry["signature"])
             except Wrong as error:
                 self.fault("chain", f"entry {index}: {error}")
@@ -683,7 +796,7 @@ class Verifier:
             if not self.take(index, entry, signature):
                 whole = False
                 break
-        if tree.size == 0 and whole:
+        if tree.size == 0 and not self.faults["chain"]:
             self.fault("chain", "there is no record here")
         self.check_heads(heads, roots, tree.size, whole)
         self.check_end()
@@ -695,7 +808,7 @@ class Verifier:
         heads: list[tuple[int, Any, str]] = []
         path = record / "heads.jsonl"
         try:
-            for line in read_lines(path) if path.exists() else []:
+            for line in read_lines(path) if path.exists() else ():
                 head = members(parse("a head", line), "root signature size time")
                 require(isinstance(head["time"], str), "a time in another form")
                 form = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
@@ -705,6 +818,8 @@ class Verifier:
                 heads.append((integer(head["size"], 0, 2**53 - 1), head, head["time"]))
         except Wrong as error:
             self.fault("heads", str(error))
+        if any(size == 0 for size, _, _ in heads):
+            self.fault("heads", "a head of no entries")
         for before, after in pairwise(heads):
             if after[0] < before[0] or after[2] < before[2]:
                 self.fault("heads", f"a head of {after[0]} entries cannot come here")
@@ -771,7 +886,7 @@ class Verifier:
             "opening": ("tallied", self.take_opening),
             "result": ("tallied", self.take_result),
         }
-        require(kind in readers, "an entry of no kind that may come")
+        require(kind in readers, f"an entry '{kind}' cannot come now")
         phase, reader = readers[kind]
         require(type(body) is dict and body.get("election") == election.id, "of another election")
         require(self.phase == phase, f"an entry '{kind}' cannot come now")

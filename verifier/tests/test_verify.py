@@ -234,14 +234,14 @@ SPOILED: list[tuple[str, Change, str]] = [
     ("a voter without weight", body("voters", set_member("voters", 0, "weight", to=0)), "rules"),
     ("an opening", body("challenge", set_member("openings", 4, 0, "value", to=1)), "challenges"),
     ("a count", body("tally", set_member("counted", to=10)), "rules"),
-    ("a true count", body("tally", set_member("counted", to=True)), "rules"),
+    ("a true count", body("tally", set_member("counted", to=True)), "chain"),
     ("a share", body("share", lambda of: of.update(shares=flip(of["shares"], 200))), "decryption"),
     ("another trustee's", body("share", set_member("trustee", to=2)), "decryption"),
     ("a trustee that there is not", body("share", set_member("trustee", to=6)), "rules"),
     ("two shares of one", body("share", set_member("trustee", to=3)), "rules"),
     ("a share missing", forget_a_share, "rules"),
     ("a result", body("result", move_a_vote), "result"),
-    ("a member too many", body("open", set_member("x", to=1)), "rules"),
+    ("a member too many", body("open", set_member("x", to=1)), "chain"),
 ]
 
 
@@ -387,13 +387,13 @@ def test_a_dealer_cannot_choose_the_result(
     assert text in run.faults["election"][0]
 
 
-def test_records_whose_dealer_chose_the_base_are_refused_by_name(tmp_path: Path) -> None:
+def test_records_of_earlier_versions_are_refused_by_name(tmp_path: Path) -> None:
     record = json.loads((FOLDER / "chosen_base.json").read_text())
     folder = write_lines(tmp_path / "record", record["record"], record["heads"])
     assert verdict(folder) == (False, ["election"])
     run = verifier.Verifier(insecure=True)
     run.run(folder)
-    assert "dealer could choose results" in run.faults["election"][0]
+    assert "set up by an earlier version" in run.faults["election"][0]
 
 
 LINES: list[tuple[str, Callable[[list[str]], None]]] = [

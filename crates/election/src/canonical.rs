@@ -15,6 +15,9 @@ use std::fmt;
 use std::io::{self, Write};
 use std::str::FromStr;
 
+/// The largest number of a text: those up to it every reader of JSON holds.
+const MAX_NUMBER: u64 = (1 << 53) - 1;
+
 /// Bytes that a line of the board has at most.
 pub const MAX_LINE: usize = 8 << 20;
 
@@ -30,7 +33,22 @@ pub fn to_text<T: Serialize>(value: &T) -> String {
 /// [`TooLong`](ErrorKind::TooLong), [`Json`](ErrorKind::Json), or [`NotCanonical`](ErrorKind::NotCanonical).
 pub fn from_text<T: Serialize + DeserializeOwned>(what: &'static str, text: &str) -> Result<T, ErrorKind> {
     let value = parse(what, text)?;
-    if is_text_of(&value, text) { Ok(value) } else { Err(ErrorKind::NotCanonical { what }) }
+    if is_text_of(&value, text) && numbers_fit(text) { Ok(value) } else { Err(ErrorKind::NotCanonical { what }) }
+}
+
+/// Whether no number of a canonical text exceeds `2^53 - 1`: readers that hold numbers in floating point would take another for it.
+fn numbers_fit(text: &str) -> bool {
+    let (mut number, mut in_text, mut escaped) = (0_u64, false, false);
+    text.bytes().all(|byte| {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            b'0'..=b'9' if !in_text => number = number.saturating_mul(10).saturating_add(u64::from(byte - b'0')),
+            _ => number = 0,
+        }
+        number <= MAX_NUMBER
+    })
 }
 
 /// Whether a text is the canonical form of a value: what would be written is compared piece by piece, and never kept.
@@ -191,6 +209,24 @@ mod tests {
             let found = from_text::<Small>("a test", bad);
             assert!(matches!(found, Err(ErrorKind::NotCanonical { .. } | ErrorKind::Json { .. })), "{why}");
         }
+    }
+
+    #[test]
+    fn numbers_are_those_that_every_reader_holds() {
+        let of = |list: &str, text: &str| format!(r#"{{"a":{list},"text":{text}}}"#);
+        for (list, text, good) in [
+            ("[9007199254740991]", r#""a""#, true),
+            ("[9007199254740992]", r#""a""#, false),
+            ("[1,18446744073709551615]", r#""a""#, false),
+            ("[9007199254740991,9007199254740991]", r#""a""#, true),
+            ("[1]", r#""99999999999999999999""#, true),
+            ("[1]", r#""\\\"99999999999999999999""#, true),
+            ("[99999999999999999]", r#""\\""#, false),
+        ] {
+            assert_eq!(numbers_fit(&of(list, text)), good, "{list} {text}");
+        }
+        let wide = r#"{"bytes":"_-8","list":[4294967296],"text":""}"#;
+        assert!(from_text::<Small>("a test", wide).is_err());
     }
 
     #[test]

@@ -72,11 +72,20 @@ impl Contest {
                 Ok(())
             }
             Method::Choose(_) => Err("no so many candidates can be chosen"),
-            Method::Plurality if DIGIT_BITS as usize * count < bits as usize => Ok(()),
-            Method::Plurality => Err("the key is too short for so many candidates of a plurality contest"),
-            Method::YesNo if count == 2 => Ok(()),
-            Method::YesNo => Err("yes or no takes two candidates"),
+            Method::YesNo if count != 2 => Err("yes or no takes two candidates"),
+            Method::Plurality | Method::YesNo => Ok(()),
+        }?;
+        // What is proven of a number is proven modulo the larger prime factor of n, which exceeds its root.
+        if self.total_bits() < bits as usize / 2 {
+            Ok(())
+        } else {
+            Err("the key is too short: the numbers of the tally need fewer than half of its bits, 48 a candidate")
         }
+    }
+
+    /// Bits of a number of the tally: no sum of votes has more.
+    fn total_bits(&self) -> usize {
+        DIGIT_BITS as usize * if self.method == Method::Plurality { self.candidates.len() } else { 1 }
     }
 
     /// How many ciphertexts a ballot has for it.
@@ -220,8 +229,8 @@ mod tests {
             (Method::Choose(Limit::AtMost(3)), 3, true),
             (Method::Choose(Limit::AtMost(4)), 3, false),
             (Method::Choose(Limit::Exactly(0)), 3, false),
-            (Method::Plurality, 10, true),
-            (Method::Plurality, 11, false),
+            (Method::Plurality, 5, true),
+            (Method::Plurality, 6, false),
             (Method::YesNo, 2, true),
             (Method::YesNo, 3, false),
         ] {
@@ -231,6 +240,11 @@ mod tests {
             let contest = Contest { candidates: vec![name.into()], ..contest(Method::Approval, 1) };
             assert!(contest.check(512).is_err());
         }
+        // Of 2048 bits half are 1024: 21 candidates of 48 bits need 1008.
+        assert!(
+            contest(Method::Plurality, 21).check(2048).is_ok() && contest(Method::Plurality, 22).check(2048).is_err()
+        );
+        assert!(contest(Method::YesNo, 2).check(98).is_ok() && contest(Method::YesNo, 2).check(96).is_err());
         let twice = Contest { candidates: vec!["a".into(), "a".into()], ..contest(Method::Approval, 1) };
         assert_eq!(twice.check(512), Err("a candidate is there twice"));
     }

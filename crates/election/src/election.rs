@@ -1,13 +1,14 @@
 //! An election ready to work with: the manifest checked, its key prepared for an engine.
 
-use crate::body::{Ballot, Challenge, ElectionKey, Manifest, Trustees};
+use crate::body::{Ballot, Challenge, Manifest, Trustees};
 use crate::canonical::{Bytes, Hash};
 use crate::contest::{Contest, Limit, MAX_CONTESTS, MAX_MARKS, is_name};
 use crate::error::{ErrorKind, Place};
+use crate::key::public_key;
 use crate::signature;
 use hearith_arith::Engine;
-use hearith_paillier::{KeyPolicy, Plaintexts, PrivateKey, PublicKey, Variant};
-use hearith_proofs::{Form, membership, residue, roots};
+use hearith_paillier::{KeyPolicy, Plaintexts, PublicKey};
+use hearith_proofs::{Form, membership, residue};
 use hearith_threshold::Verification;
 use std::fmt;
 use std::sync::Arc;
@@ -38,8 +39,8 @@ impl Election {
     /// Checks a manifest, its key and the proof about it, and prepares the key.
     ///
     /// # Errors
-    /// [`Manifest`](ErrorKind::Manifest), [`Contest`](ErrorKind::Contest), [`BadKey`](ErrorKind::BadKey); a key that the policy refuses, or whose roots are
-    /// not right; trustees that cannot be.
+    /// [`Manifest`](ErrorKind::Manifest), [`Contest`](ErrorKind::Contest), [`BadKey`](ErrorKind::BadKey); a key that the policy refuses, or whose proofs do
+    /// not hold; trustees that cannot be.
     pub fn new(manifest: Manifest, policy: KeyPolicy, engine: Engine) -> Result<Self, ErrorKind> {
         let wrong = |problem| Err(ErrorKind::Manifest { problem });
         if !is_name(&manifest.title, MAX_TITLE) {
@@ -223,22 +224,6 @@ impl fmt::Debug for Election {
     }
 }
 
-impl ElectionKey {
-    /// A DJN key as an election has it, with the proof that its owner makes.
-    ///
-    /// # Errors
-    /// A standard key, which has no short openings, or as [`roots::prove`].
-    pub fn new(private: &PrivateKey) -> Result<Self, ErrorKind> {
-        let public = private.public();
-        let Some(generator) = public.generator_be() else {
-            return Err(ErrorKind::Manifest { problem: "the key is not of the variant djn" });
-        };
-        let width = public.plaintext_bytes();
-        let roots = roots::prove(private)?.to_be_bytes().chunks_exact(width).map(|root| Bytes(root.to_vec())).collect();
-        Ok(ElectionKey { generator: Bytes(generator), modulus: Bytes(public.modulus_be()), roots })
-    }
-}
-
 impl Trustees {
     /// What a dealer made, as an election has it.
     pub fn new(verification: &Verification) -> Self {
@@ -248,22 +233,4 @@ impl Trustees {
             needed: verification.needed(),
         }
     }
-}
-
-/// The key of a manifest, its numbers in the lengths that they must have, and its roots verified.
-fn public_key(parts: &ElectionKey, policy: KeyPolicy, engine: Engine) -> Result<PublicKey, ErrorKind> {
-    let wrong = |problem| Err(ErrorKind::Manifest { problem });
-    let key = PublicKey::new(&parts.modulus.0, Some(&parts.generator.0), policy, engine)?;
-    if key.variant() != Variant::Djn
-        || key.modulus_be() != parts.modulus.0
-        || key.generator_be().as_ref() != Some(&parts.generator.0)
-    {
-        return wrong("a number of the key has not the length that it must have");
-    }
-    if parts.roots.len() != roots::ROOTS || parts.roots.iter().any(|root| root.0.len() != key.plaintext_bytes()) {
-        return wrong("the key has not eleven roots of its length");
-    }
-    let bytes: Vec<u8> = parts.roots.iter().flat_map(|root| root.0.clone()).collect();
-    roots::verify(&key, &key.openings_from_be(&bytes)?)?;
-    Ok(key)
 }

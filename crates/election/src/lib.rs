@@ -20,6 +20,7 @@ mod decrypt;
 mod election;
 mod entry;
 mod error;
+mod key;
 mod record;
 mod secret;
 pub mod signature;

@@ -223,7 +223,8 @@ impl Overseer {
         let mut rest = first;
         let goes_on = match read_line(&mut rest) {
             Ok(Some(line)) => verifier.take(vec![Read::new(&line)]),
-            Ok(None) => false,
+            // Nothing stops the reading of a record without a line: what heads say of it is looked at.
+            Ok(None) => true,
             Err(error) => {
                 verifier.fault(Step::Chain, error.at_entry(0));
                 false
@@ -256,7 +257,8 @@ impl Overseer {
         }
         if self.goes_on && !last && !full {
             let problem = "entries are missing at the end of their file";
-            self.verifier.fault(Step::Chain, ErrorKind::Shape { problem }.into());
+            let at = self.verifier.size();
+            self.verifier.fault(Step::Chain, ErrorKind::Shape { problem }.at_entry(at));
             self.goes_on = false;
         }
         self.file += 1;

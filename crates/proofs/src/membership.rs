@@ -54,7 +54,7 @@ impl Proofs {
     ///
     /// # Errors
     /// [`BadSet`](ErrorKind::BadSet) for a set of none, [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first
-    /// row with a number that is 0 or not below its bound; a short form under a key that has none.
+    /// row with a number that is 0 or not below its bound, which of an answer by an opening is `(n + 1) / 2`; a short form under a key that has none.
     pub fn from_be_bytes(key: &PublicKey, form: Form, sides: usize, bytes: &[u8]) -> Result<Self, Error> {
         let width = Self::row_bytes(key, form, sides);
         if sides == 0 {

@@ -12,7 +12,7 @@
 use crate::error::{Error, check_lengths};
 use crate::residue::zeros;
 use crate::transcript::{CHALLENGE_BITS, CHALLENGE_LIMBS, Transcript};
-use hearith_arith::natural::mac_row;
+use hearith_arith::natural::{assign_if, less, mac_row, shifted_down};
 use hearith_arith::{Batch, Exponents};
 use hearith_paillier::{Ciphertexts, Openings, PublicKey, ShortOpenings};
 use std::ops::Range;
@@ -65,10 +65,31 @@ impl Form {
     /// Answers that come from outside.
     pub(crate) fn responses(self, key: &PublicKey, bytes: &[u8]) -> Result<Responses, hearith_paillier::Error> {
         Ok(match self {
-            Form::Openings => Responses::Openings(key.openings_from_be(bytes)?),
+            Form::Openings => Responses::Openings(lesser_only(key, key.openings_from_be(bytes)?)?),
             Form::Short { bits } => Responses::Short(key.short_openings_from_be(bytes, response_bits(bits))?),
         })
     }
+}
+
+/// Of each number and its negative modulo `n` the lesser one. As an answer, one is as good as the other: both sides of an equation are squared. Constant time.
+fn lesser(key: &PublicKey, mut numbers: Batch) -> Batch {
+    let (half, negatives) = (half(key), key.root().neg(&numbers));
+    for (number, negative) in numbers.rows_mut().zip(negatives.rows()) {
+        assign_if(number, negative, less(&half, number));
+    }
+    numbers
+}
+
+/// Fails for the first answer whose negative would be written: there is one way only to write a proof.
+fn lesser_only(key: &PublicKey, answers: Openings) -> Result<Openings, hearith_paillier::Error> {
+    let half = half(key);
+    let greater = answers.batch().rows().position(|answer| less(&half, answer) == 1);
+    greater.map_or(Ok(answers), |row| Err(hearith_paillier::ErrorKind::OutOfRange.at_row(row)))
+}
+
+/// `(n - 1) / 2`.
+fn half(key: &PublicKey) -> Vec<u64> {
+    shifted_down(key.root().as_limbs(), 1).to_vec()
 }
 
 /// Bits of the answer for a short opening.
@@ -164,8 +185,8 @@ impl Responses {
         Ok(match self {
             Responses::Openings(openings) => {
                 check_lengths(openings.len(), challenged.len())?;
-                let products = key.root().mul(openings.batch(), challenged).to_be_bytes(key.plaintext_bytes());
-                Responses::Openings(key.openings_from_be(&products)?)
+                let products = lesser(key, key.root().mul(openings.batch(), challenged));
+                Responses::Openings(key.openings_from_be(&products.to_be_bytes(key.plaintext_bytes()))?)
             }
             Responses::Short(openings) => {
                 let limbs = openings.batch().limbs();

@@ -46,6 +46,11 @@ def unit():
     return secrets.randbelow(N - 1) + 1
 
 
+def lesser(z):
+    """The one of an answer and its negative that is written."""
+    return min(z, N - z)
+
+
 def encrypt(m, r):
     return (1 + m * N) * pow(r, N, SQUARED) % SQUARED
 
@@ -54,7 +59,7 @@ def residue(context, u, r):
     rho = unit()
     commitment = pow(rho, N, SQUARED)
     e = challenge(b"hearith-proofs 1 residue", *context, narrow(N), wide(u), wide(commitment))
-    return wide(commitment) + narrow(rho * pow(r, e, N) % N)
+    return wide(commitment) + narrow(lesser(rho * pow(r, e, N) % N))
 
 
 def membership(context, members, c, r, chosen):
@@ -70,7 +75,8 @@ def membership(context, members, c, r, chosen):
     )
     challenges[chosen] = (e - sum(challenges)) % 2**256
     zeta[chosen] = zeta[chosen] * pow(r, challenges[chosen], N) % N
-    return b"".join(wide(a) + e.to_bytes(32, "big") + narrow(z) for a, e, z in zip(commitments, challenges, zeta))
+    answers = zip(commitments, challenges, map(lesser, zeta))
+    return b"".join(wide(a) + e.to_bytes(32, "big") + narrow(z) for a, e, z in answers)
 
 
 def fast(context, members, c, a, chosen):
@@ -97,21 +103,37 @@ def fast(context, members, c, a, chosen):
     return b"".join(wide(a) + e.to_bytes(32, "big") + z.to_bytes(width, "big") for a, e, z in answers)
 
 
-def roots():
-    def number(index):
-        counters = [index.to_bytes(4, "big") + block.to_bytes(4, "big") for block in range(WIDTH // 32 + 2)]
-        blocks = b"".join(
-            challenge(b"hearith-proofs 1 roots", narrow(N), counter).to_bytes(32, "big") for counter in counters
-        )
-        return int.from_bytes(blocks[: WIDTH + 16], "big") % N
+def hashed(proof, index):
+    counters = [index.to_bytes(4, "big") + block.to_bytes(4, "big") for block in range(WIDTH // 32 + 2)]
+    blocks = b"".join(challenge(proof, narrow(N), counter).to_bytes(32, "big") for counter in counters)
+    return int.from_bytes(blocks[: WIDTH + 16], "big") % N
 
+
+def roots():
     exponent = pow(N, -1, (P - 1) * (Q - 1))
-    return b"".join(narrow(pow(number(index), exponent, N)) for index in range(11))
+    return b"".join(narrow(pow(hashed(b"hearith-proofs 1 roots", index), exponent, N)) for index in range(11))
+
+
+def is_square(number, prime):
+    return pow(number, (prime - 1) // 2, prime) == 1
+
+
+def blum():
+    """Of each number, or its multiple that is a square modulo both primes, the root that is a square."""
+    w = next(w for w in range(2, 1000) if is_square(w, P) != is_square(w, Q))
+    found = b""
+    for index in range(128):
+        y = hashed(b"hearith-proofs 1 blum", index)
+        square = next(one for one in (y, w * y, -y, -w * y) if is_square(one, P) and is_square(one, Q))
+        of_p, of_q = (pow(square, (prime + 1) // 4, prime) for prime in (P, Q))
+        found += narrow(of_p + P * ((of_q - of_p) * pow(P, -1, Q) % Q))
+    return found
 
 
 def main():
     print("n", narrow(N).hex(), narrow(H).hex())
     print("roots", roots().hex())
+    print("blum", blum().hex())
     r = unit()
     u = encrypt(0, r)
     print("residue", wide(u).hex(), residue((b"shared", b"row"), u, r).hex())

@@ -1,7 +1,8 @@
 /** The frame of all pages: title, languages, and which page is shown, which the address says after its `#`. */
 
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import { overview as askOverview, type Overview, SERVER } from "./api.ts";
+import { LEAST_BITS } from "../protocol/keycheck.ts";
+import { overview as askOverview, INSECURE, type Overview, SERVER } from "./api.ts";
 import { Board } from "./Board.tsx";
 import { keepSetting, setting } from "./memory.ts";
 import { Organise } from "./Organise.tsx";
@@ -10,9 +11,6 @@ import { Alert, Context, electionOf, type Shared } from "./state.tsx";
 import { Trustee } from "./Trustee.tsx";
 import { LANGUAGES, type Language } from "./texts.ts";
 import { Vote } from "./Vote.tsx";
-
-/** A key with fewer bits than this hides nothing for long. */
-const LEAST_BITS = 2048;
 
 const PAGES = { vote: Vote, board: Board, result: Result, organise: Organise, trustee: Trustee };
 type Page = keyof typeof PAGES;
@@ -108,7 +106,9 @@ export function App() {
       <main tabIndex={-1}>
         <Alert kind="warn">{offline && texts.offline}</Alert>
         <Alert>{wrong}</Alert>
-        {bits > 0 && bits < LEAST_BITS && <Alert kind="warn">{texts.weakKey(bits)}</Alert>}
+        {bits > 0 && bits < LEAST_BITS && (
+          <Alert kind={INSECURE ? "warn" : "error"}>{texts.weakKey(bits)}</Alert>
+        )}
         {!overview && !offline && <p role="status">{texts.loading}</p>}
         {pending && page !== "vote" && (
           <Alert kind="warn">

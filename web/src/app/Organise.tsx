@@ -8,7 +8,7 @@ import type { Json } from "../protocol/canonical.ts";
 import { publicKey } from "../protocol/signature.ts";
 import { publish, RECORD } from "./api.ts";
 import { readSecret, type Secret, save, secretText } from "./files.ts";
-import { memory } from "./memory.ts";
+import { options } from "./memory.ts";
 import { Setup } from "./Setup.tsx";
 import { Alert, FileInput, Progress, Title, useAct, useShared } from "./state.tsx";
 import { work } from "./tasks.ts";
@@ -97,7 +97,7 @@ function Acts({ secret }: { secret: Uint8Array }) {
         <Act
           title={words.tally}
           help={words.tallyHelp}
-          make={(told) => work.tally([RECORD, memory(body.election), secret], told)}
+          make={(told) => work.tally([RECORD, options(body.election), secret], told)}
         />
       );
     case "tallied":
@@ -110,7 +110,7 @@ function Acts({ secret }: { secret: Uint8Array }) {
           <Act
             title={words.result}
             help={words.resultHelp}
-            make={(told) => work.result([RECORD, memory(body.election), secret], told)}
+            make={(told) => work.result([RECORD, options(body.election), secret], told)}
           />
         </>
       ) : (

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { Contest } from "../protocol/contest.ts";
 import type { Verdict } from "../protocol/verify.ts";
 import { RECORD } from "./api.ts";
-import { memory, rememberHead } from "./memory.ts";
+import { options, rememberHead } from "./memory.ts";
 import { electionIn, type Place } from "./record.ts";
 import { Alert, FilesInput, Progress, Title, useAct, useShared } from "./state.tsx";
 import { timed, work } from "./tasks.ts";
@@ -19,7 +19,7 @@ export function Result(_: { rest: string }) {
     act(async () => {
       setVerified(undefined);
       const id = typeof place === "string" && election ? election.id : await electionIn(place);
-      const found = await timed("verify", work.verify([place, memory(id)], setProgress));
+      const found = await timed("verify", work.verify([place, options(id)], setProgress));
       if (found.report.good) rememberHead(id, found.root, found.size);
       setVerified(found);
     });

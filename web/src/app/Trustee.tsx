@@ -3,7 +3,7 @@
 import { useId, useState } from "preact/hooks";
 import { publish, RECORD } from "./api.ts";
 import { readShareFile } from "./files.ts";
-import { memory } from "./memory.ts";
+import { options } from "./memory.ts";
 import { Alert, FileInput, Progress, Title, useAct, useShared } from "./state.tsx";
 import { work } from "./tasks.ts";
 import type { Verified } from "./worker.ts";
@@ -35,7 +35,7 @@ function Share() {
   const verify = () =>
     act(async () => {
       setCompared(false);
-      setVerified(await work.verify([RECORD, memory(election.id)], setProgress));
+      setVerified(await work.verify([RECORD, options(election.id)], setProgress));
     });
   return (
     <>

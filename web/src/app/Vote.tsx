@@ -8,7 +8,7 @@ import { canonical } from "../protocol/canonical.ts";
 import { type Contest, candidatesOf, limits } from "../protocol/contest.ts";
 import { grouped } from "../protocol/tracker.ts";
 import { receiptHolds } from "../protocol/verify.ts";
-import { cast, challenge, type Receipt, Refused } from "./api.ts";
+import { cast, challenge, INSECURE, type Receipt, Refused } from "./api.ts";
 import { readSecret, type Secret, save } from "./files.ts";
 import { rememberLeaf } from "./memory.ts";
 import { Qr } from "./Qr.tsx";
@@ -82,7 +82,8 @@ function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => voi
   const voter = credential.voter ?? "";
 
   useEffect(() => {
-    if (election) timed("prepare", work.prepare([election.id, overview?.manifest ?? null])).catch(() => {});
+    if (election)
+      timed("prepare", work.prepare([election.id, overview?.manifest ?? null, INSECURE])).catch(() => {});
     return () => {
       work.forget([]);
     };
@@ -105,7 +106,7 @@ function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => voi
   };
   const encrypt = () =>
     act(async () => {
-      await work.prepare([election.id, overview?.manifest ?? null]);
+      await work.prepare([election.id, overview?.manifest ?? null, INSECURE]);
       const { tracker, milliseconds } = await work.encrypt([election.id, voter, choices]);
       performance.measure("hearith-encrypt", {
         start: performance.now() - milliseconds,

@@ -73,6 +73,9 @@ export const SERVER = (() => {
 
 export const RECORD = `${SERVER}/record`;
 
+/** Whether the address asks for elections of tests, whose keys are short, to be taken. */
+export const INSECURE = new URLSearchParams(location.search).has("insecure-key");
+
 async function ask<T>(path: string, init?: RequestInit): Promise<T> {
   let response: Response;
   try {

@@ -1,6 +1,7 @@
 /** What the browser remembers of a board from visit to visit: nothing secret, and nothing of how anybody voted. */
 
-import type { Memory } from "../protocol/verify.ts";
+import type { Memory, Options } from "../protocol/verify.ts";
+import { INSECURE } from "./api.ts";
 
 interface Remembered {
   heads: { root: string; size: number }[];
@@ -36,6 +37,11 @@ export function memory(election: string): Memory {
   } catch {
     return { id: election, heads: [], leaves: [] };
   }
+}
+
+/** How a record of an election is verified here. */
+export function options(election: string): Options {
+  return { memory: memory(election), insecure: INSECURE };
 }
 
 function remember(election: string, change: (remembered: Remembered) => void): void {

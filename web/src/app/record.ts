@@ -1,10 +1,10 @@
 /** A record by its URL, or saved in files: read file by file and line by line, and verified on the way. */
 
 import { canonical } from "../protocol/canonical.ts";
-import { readEntry } from "../protocol/entry.ts";
+import { readEntry, readHead } from "../protocol/entry.ts";
 import { Fault } from "../protocol/errors.ts";
 import { hexHash } from "../protocol/hash.ts";
-import { type Memory, Verifier } from "../protocol/verify.ts";
+import { type Options, Verifier } from "../protocol/verify.ts";
 
 /** Told how many entries of how many are done. */
 export type Progress = (done: number, all: number) => void;
@@ -21,50 +21,111 @@ function boardFile(first: number): string {
   return `board/${String(first).padStart(8, "0")}.jsonl`;
 }
 
+/** Bytes that a line has at most. */
+const LONGEST_LINE = 8 << 20;
+const NEWLINE = 10;
+
 /** A file of a record by its name; undefined where there is none. */
-function open(place: Place, name: string): Promise<string | undefined> {
+function open(place: Place, name: string): Promise<Uint8Array | undefined> {
   if (typeof place === "string") return fetched(`${place}/${name}`);
   const last = name.split("/").pop();
-  return Promise.resolve(place.find((file) => file.name === last)?.text());
+  return bytesOf(place.find((file) => file.name === last));
 }
 
-async function fetched(url: string): Promise<string | undefined> {
-  const response = await fetch(url, { cache: "no-cache" });
+async function bytesOf(file: Blob | undefined): Promise<Uint8Array | undefined> {
+  return file && new Uint8Array(await file.arrayBuffer());
+}
+
+async function fetched(url: string): Promise<Uint8Array | undefined> {
+  // As it is now: with this setting the browser asks the server for no kept copy either.
+  const response = await fetch(url, { cache: "reload" });
   if (response.status === 404) return undefined;
   if (!response.ok) throw new Fault(`${url} cannot be read: ${response.status}`);
-  return await response.text();
+  return bytesOf(await response.blob());
 }
 
-/** The lines of a text, each of which ends with a newline. */
-function linesOf(text: string): string[] {
-  if (text === "") return [];
-  if (!text.endsWith("\n")) throw new Fault("the last line of a file does not end");
-  return text.slice(0, -1).split("\n");
+/** The lines of a file, each of which ends with a newline. Nothing in them is repaired: what is not UTF-8 is wrong. */
+export function* linesOf(file: Uint8Array): Generator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  for (let start = 0; start < file.length; ) {
+    const end = file.indexOf(NEWLINE, start);
+    if (end < 0) throw new Fault("the last line of a file does not end");
+    if (end - start > LONGEST_LINE) throw new Fault("a line is too long");
+    let line: string;
+    try {
+      line = decoder.decode(file.subarray(start, end));
+    } catch {
+      throw new Fault("a line is not UTF-8");
+    }
+    yield line;
+    start = end + 1;
+  }
+}
+
+/** Gives lines to somebody until there are no more, or one cannot be read; then what is wrong with it. */
+function each(file: Uint8Array, take: (line: string) => void): string | undefined {
+  try {
+    for (const line of linesOf(file)) take(line);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Fault) return error.message;
+    throw error;
+  }
 }
 
 /** The id of the election whose record this is: the hash of what its first entry says. */
 export async function electionIn(place: Place): Promise<string> {
-  const [first] = linesOf((await open(place, boardFile(0))) ?? "");
+  const [first] = linesOf((await open(place, boardFile(0))) ?? new Uint8Array());
   if (first === undefined) throw new Fault("these are not the files of a record: 00000000.jsonl is missing");
   return hexHash(canonical(readEntry(first).body));
 }
 
-/** Verifies the record at a place. The heads are read first: what comes later is beyond what they answer for. */
-export async function verifyFrom(place: Place, memory: Memory, progress: Progress): Promise<Verifier> {
-  const heads = linesOf((await open(place, HEADS)) ?? "");
-  const last = heads.at(-1);
-  const size = last === undefined ? 0 : Number((JSON.parse(last) as { size?: number }).size ?? 0);
-  const verifier = new Verifier(heads, memory);
-  for (let first = 0; ; first += FILE) {
-    const text = await open(place, boardFile(first));
-    if (text === undefined) break;
-    const lines = linesOf(text);
-    for (const line of lines) {
-      verifier.add(line);
-      if (verifier.size % 8 === 0) progress(verifier.size, Math.max(size, verifier.size));
+/** Entries that the newest head is of. */
+function promised(heads: readonly string[]): number {
+  try {
+    return readHead(heads.at(-1) ?? "").size;
+  } catch {
+    return 0;
+  }
+}
+
+/** Verifies the record at a place. A server's is verified as far as its newest head goes: it may have grown since. */
+export async function verifyFrom(place: Place, options: Options, progress: Progress): Promise<Verifier> {
+  const heads: string[] = [];
+  const wrong = each((await open(place, HEADS)) ?? new Uint8Array(), (line) => heads.push(line));
+  const verifier = new Verifier(heads, options);
+  if (wrong !== undefined) verifier.fail("heads", wrong);
+  const size = promised(heads);
+  const most = typeof place === "string" ? size : Number.MAX_SAFE_INTEGER;
+  for (let first = 0; first < most; first += FILE) {
+    const file = await open(place, boardFile(first));
+    if (file === undefined) break;
+    const problem = addFile(verifier, file, most, (done) => progress(done, Math.max(size, done)));
+    if (problem !== undefined) verifier.fail("chain", problem);
+    if (verifier.size < first + FILE && verifier.size < most) {
+      // The next file must not be there where this one is not full.
+      const more = typeof place !== "string" && (await open(place, boardFile(first + FILE))) !== undefined;
+      if (more) verifier.fail("chain", "entries are missing at the end of their file");
+      break;
     }
-    if (lines.length < FILE) break;
   }
   progress(verifier.size, verifier.size);
   return verifier;
+}
+
+/** Adds the lines of a file, as far as the board is to be read; what is wrong with the file itself. */
+function addFile(
+  verifier: Verifier,
+  file: Uint8Array,
+  most: number,
+  progress: (done: number) => void,
+): string | undefined {
+  let count = 0;
+  return each(file, (line) => {
+    if (verifier.size >= most) return;
+    count += 1;
+    if (count > FILE) throw new Fault("more than a thousand entries in a file");
+    verifier.add(line);
+    if (count % 8 === 0) progress(verifier.size);
+  });
 }

@@ -9,11 +9,12 @@ import type { Json } from "../protocol/canonical.ts";
 import type { Contest } from "../protocol/contest.ts";
 import { readElection } from "../protocol/entry.ts";
 import { ensure, Fault } from "../protocol/errors.ts";
+import { checkKey } from "../protocol/keycheck.ts";
 import { isSecretOf } from "../protocol/share.ts";
 import { sign } from "../protocol/signature.ts";
 import { combined, outcome, shareBody, tallyBody, totals } from "../protocol/tally.ts";
 import { tracker } from "../protocol/tracker.ts";
-import type { Memory, Report, Verifier } from "../protocol/verify.ts";
+import type { Options, Report, Verifier } from "../protocol/verify.ts";
 import { type Place, type Progress, verifyFrom } from "./record.ts";
 
 /** What is to be signed and sent, as the server takes it. */
@@ -56,8 +57,8 @@ function kept(): NonNullable<typeof made> {
 }
 
 /** The verifier of a record that is right so far: for tallies, shares and results. */
-async function checked(url: string, memory: Memory, progress: Progress): Promise<Verifier> {
-  last = await verifyFrom(url, memory, progress);
+async function checked(url: string, options: Options, progress: Progress): Promise<Verifier> {
+  last = await verifyFrom(url, options, progress);
   const report = last.finish();
   const fault = report.verdicts.find((verdict) => verdict.fault !== undefined);
   ensure(fault === undefined, () => `the record is wrong (${fault?.check}): ${fault?.fault}`);
@@ -66,10 +67,12 @@ async function checked(url: string, memory: Memory, progress: Progress): Promise
 
 /** The tasks of the worker, by their names. */
 export const tasks = {
-  /** Reads an election and computes the tables of its key: once, while the voter still thinks. */
-  prepare(id: string, manifest: Json): void {
+  /** Reads an election, checks its key and computes its tables: once, while the voter still thinks. */
+  prepare(id: string, manifest: Json, insecure: boolean): void {
     if (forms.has(id)) return;
     const election = readElection(manifest);
+    // Under a bad key everybody could read the ballot.
+    checkKey(election.key, election.proofs, insecure);
     election.key.basePower(1n);
     forms.set(id, { id, key: election.key, contests: election.contests });
   },
@@ -105,8 +108,8 @@ export const tasks = {
     return signed(kind, body, secret);
   },
 
-  async verify(place: Place, memory: Memory, progress: Progress): Promise<Verified> {
-    last = await verifyFrom(place, memory, progress);
+  async verify(place: Place, options: Options, progress: Progress): Promise<Verified> {
+    last = await verifyFrom(place, options, progress);
     const { size, root, tallied, state } = last;
     const election =
       state.phase === "empty"
@@ -115,8 +118,8 @@ export const tasks = {
     return { report: last.finish(), election, size, root, tallied, counted: state.turnout.counted };
   },
 
-  async tally(url: string, memory: Memory, secret: Uint8Array, progress: Progress): Promise<Signed> {
-    const { state } = await checked(url, memory, progress);
+  async tally(url: string, options: Options, secret: Uint8Array, progress: Progress): Promise<Signed> {
+    const { state } = await checked(url, options, progress);
     return signed("tally", tallyBody(state), secret);
   },
 
@@ -131,8 +134,8 @@ export const tasks = {
     return { body: shareBody(state, totals(state), trustee, secret), kind: "share", signature: "" };
   },
 
-  async result(url: string, memory: Memory, secret: Uint8Array, progress: Progress): Promise<Signed> {
-    const { state, shares } = await checked(url, memory, progress);
+  async result(url: string, options: Options, secret: Uint8Array, progress: Progress): Promise<Signed> {
+    const { state, shares } = await checked(url, options, progress);
     const contests = outcome(state, combined(state, totals(state), shares));
     return signed("result", { contests, election: state.id }, secret);
   },

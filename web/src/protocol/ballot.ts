@@ -5,14 +5,16 @@ import { toBigint, toBytes } from "./bytes.ts";
 import { canonical, type Json } from "./canonical.ts";
 import { allowed, type Contest, marks, places } from "./contest.ts";
 import type { Key } from "./djn.ts";
-import { ensure, Fault } from "./errors.ts";
+import { ensure } from "./errors.ts";
 import {
   type Claims,
   type Context,
+  membershipBytes,
   proveMembership,
   proveResidue,
   readMembership,
   readResidue,
+  residueBytes,
   sumBits,
 } from "./proofs.ts";
 import * as read from "./readers.ts";
@@ -133,8 +135,14 @@ export function readBallot(form: Form, body: Json): Ballot {
   ensure(contests.length === form.contests.length, "the ballot has not as many contests as the election");
   const ciphertexts = form.contests.map((contest, at) => {
     const given = contests[at]?.marks ?? [];
+    const width = membershipBytes(key, allowed(contest).length, key.shortBits);
     ensure(given.length === marks(contest), () => `contest ${at} has not as many marks as it must`);
-    return given.map((mark) => key.readWide(mark.ciphertext));
+    ensure(
+      given.every(({ ciphertext, proof }) => ciphertext.length === 2 * key.bytes && proof.length === width),
+      () => `a number of contest ${at} does not have the bytes that it must`,
+    );
+    checkSum(form, at, contests[at]?.sum ?? null);
+    return given.map((mark) => toBigint(mark.ciphertext));
   });
   const ofContest = (contest: Contest, at: number): Claims[] => {
     const [numbers, given, set] = [ciphertexts[at] ?? [], contests[at], allowed(contest)];
@@ -143,16 +151,29 @@ export function readBallot(form: Form, body: Json): Ballot {
     const proofs = given?.marks.map(({ proof }, mark) => ofMark(proof, mark)) ?? [];
     return [...proofs, readSum(form, voter, at, numbers, given?.sum ?? null)];
   };
-  return { voter, ciphertexts, claims: () => form.contests.flatMap(ofContest).flat() };
+  const claims = () => {
+    const inRange = ciphertexts.flat().every((one) => one > 0n && one < key.squared);
+    ensure(inRange, "a ciphertext is not between 0 and n^2");
+    return form.contests.flatMap(ofContest).flat();
+  };
+  return { voter, ciphertexts, claims };
+}
+
+/** Checks that a contest has a proof of its sum, of its length, if it asks for one. */
+function checkSum({ key, contests }: Form, at: number, proof: Uint8Array | null): void {
+  const contest = contests[at];
+  if (!contest || !("choose" in contest.method)) {
+    ensure(proof === null, () => `contest ${at} has a proof of a sum that nobody asks for`);
+    return;
+  }
+  const [bits, { kind, choose }] = [sumBits(key, marks(contest)), contest.method];
+  const width = kind === "exactly" ? residueBytes(key, bits) : membershipBytes(key, choose + 1, bits);
+  ensure(proof?.length === width, () => `contest ${at} has no proof of its marks' sum, of its length`);
 }
 
 function readSum(form: Form, voter: string, at: number, numbers: bigint[], proof: Uint8Array | null): Claims {
   const contest = form.contests[at];
-  if (!contest || !("choose" in contest.method)) {
-    ensure(proof === null, () => `contest ${at} has a proof of a sum that nobody asks for`);
-    return [];
-  }
-  if (proof === null) throw new Fault(`contest ${at} has no proof of what its marks add up to`);
+  if (!contest || !("choose" in contest.method) || proof === null) return [];
   const { key } = form;
   const [bits, sum, where] = [
     sumBits(key, numbers.length),

@@ -16,6 +16,13 @@ export function encode(bytes: Uint8Array): string {
   return digits.join("");
 }
 
+/** Whether a text is the encoding of some bytes. */
+export function isEncoding(text: string): boolean {
+  const spare = [0, 0, 15, 3][text.length % 4] ?? 0;
+  const last = VALUES.get(text.slice(-1)) ?? 0;
+  return text.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(text) && (last & spare) === 0;
+}
+
 /** The bytes of a text; `length` of them, if that is given. */
 export function decode(text: string, length?: number): Uint8Array {
   ensure(text.length % 4 !== 1, "not base64url: a character is left over");

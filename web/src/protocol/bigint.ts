@@ -29,6 +29,33 @@ export function gcd(a: bigint, b: bigint): bigint {
   return a;
 }
 
+/** The largest number whose square is not above this one, by Newton's method. */
+export function squareRoot(number: bigint): bigint {
+  if (number < 2n) return number;
+  // From above, every step comes closer until it would go up again.
+  let root = 1n << BigInt(Math.ceil(bitLength(number) / 2));
+  for (;;) {
+    const next = (root + number / root) >> 1n;
+    if (next >= root) return root;
+    root = next;
+  }
+}
+
+/** The Jacobi symbol `(a / n)` of an odd `n`, by reciprocity. */
+export function jacobi(a: bigint, n: bigint): -1 | 0 | 1 {
+  let [top, bottom, sign] = [mod(a, n), n, 1];
+  while (top !== 0n) {
+    while (top % 2n === 0n) {
+      top /= 2n;
+      if (bottom % 8n === 3n || bottom % 8n === 5n) sign = -sign;
+    }
+    [top, bottom] = [bottom, top];
+    if (top % 4n === 3n && bottom % 4n === 3n) sign = -sign;
+    top %= bottom;
+  }
+  return bottom === 1n ? (sign as 1 | -1) : 0;
+}
+
 /** The inverse of a unit; undefined of anything else. */
 export function inverse(number: bigint, modulus: bigint): bigint | undefined {
   let [a, b, x, y] = [mod(number, modulus), modulus, 1n, 0n];

@@ -29,12 +29,14 @@ export function canonical(value: Json): string {
 
 /** The value of a text, which must be canonical. */
 export function parse(text: string): Json {
-  let value: Json;
+  let [value, again]: [Json, string] = [null, ""];
   try {
     value = JSON.parse(text);
-  } catch {
-    throw new Fault("not JSON");
+    again = canonical(value);
+  } catch (error) {
+    // Besides what is no JSON, what is nested deeper than the stack goes.
+    throw error instanceof Fault ? error : new Fault("not JSON");
   }
-  ensure(canonical(value) === text, "not canonical JSON");
+  ensure(again === text, "not canonical JSON");
   return value;
 }

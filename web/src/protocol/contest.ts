@@ -52,6 +52,21 @@ export const readContest: read.Reader<Contest> = (value, name) => {
   return contest;
 };
 
+/** Whether votes of all candidates may come to this sum, where so much weight has voted. */
+function addUp(method: Method, sum: bigint, weight: bigint): boolean {
+  if (method.kind === "approval") return true;
+  if ("choose" in method) {
+    const most = BigInt(method.choose) * weight;
+    return method.kind === "exactly" ? sum === most : sum <= most;
+  }
+  return sum === weight;
+}
+
+/** Bits of a number of the tally: no sum of votes has more. */
+export function totalBits({ candidates, method }: Contest): number {
+  return Number(PLACE_BITS) * (method.kind === "plurality" ? candidates.length : 1);
+}
+
 /** Ciphertexts that a ballot has for the contest. */
 export function marks(contest: Contest): number {
   const { kind } = contest.method;
@@ -114,5 +129,7 @@ export function votes(contest: Contest, totals: readonly bigint[], weight: bigin
     found.every((count) => count >= 0n && count <= weight),
     "the totals are more than all votes",
   );
+  const sum = found.reduce((all, count) => all + count, 0n);
+  ensure(addUp(contest.method, sum, weight), "the totals do not add up to what the contest asks for");
   return found.map(Number);
 }

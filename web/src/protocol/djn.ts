@@ -7,8 +7,6 @@ import { transcript } from "./hash.ts";
 
 /** Bits that a prover's own exponents have beyond those of what they hide: 256 of a challenge, 128 that hide. */
 export const HIDING_BITS = 384;
-/** Roots that show that `n` has no factor in common with the order of its group. */
-export const ROOTS = 11;
 
 export class Key {
   readonly n: bigint;
@@ -23,7 +21,10 @@ export class Key {
 
   constructor(n: bigint, generator: bigint) {
     ensure(n > 1n && n % 2n === 1n, "the key's modulus is even");
-    ensure(generator > 0n && generator < n && gcd(generator, n) === 1n, "the key's generator is no unit");
+    ensure(
+      generator > 1n && generator < n - 1n && gcd(generator, n) === 1n,
+      "the key's generator is no unit other than 1 and -1",
+    );
     this.n = n;
     this.squared = n * n;
     this.generator = generator;
@@ -102,24 +103,4 @@ export function hashed(key: Key, proof: string, index: number): bigint {
     transcript(proof, n, concat(counter(index, 4), counter(block, 4))),
   );
   return toBigint(concat(...blocks).slice(0, length)) % key.n;
-}
-
-/** The numbers that a hash of `n` gives, whose `n`-th roots a good key's maker can show. */
-function rootTargets(key: Key): bigint[] {
-  return Array.from({ length: ROOTS }, (_, index) => hashed(key, "roots", index));
-}
-
-/** Whether the modulus has a factor below 2^16: every one is looked for. */
-export function hasSmallFactor({ n }: Key): boolean {
-  for (let factor = 3n; factor < 65_536n; factor += 2n) if (n % factor === 0n) return true;
-  return false;
-}
-
-/** Whether the roots are those of a key without small factors whose ciphertexts decrypt to one number only [GRSB19]. */
-export function rootsHold(key: Key, roots: readonly bigint[]): boolean {
-  const targets = rootTargets(key);
-  return (
-    roots.length === ROOTS &&
-    roots.every((root, at) => root > 0n && root < key.n && power(root, key.n, key.n) === targets[at])
-  );
 }

@@ -4,9 +4,11 @@ import { bitLength } from "./bigint.ts";
 import { equal, toBigint } from "./bytes.ts";
 import type { Json } from "./canonical.ts";
 import { parse } from "./canonical.ts";
-import { type Contest, PLACE_BITS, readContest } from "./contest.ts";
+import { type Contest, readContest, totalBits } from "./contest.ts";
 import { Key } from "./djn.ts";
 import { ensure } from "./errors.ts";
+import { checkForm } from "./forms.ts";
+import type { KeyProofs } from "./keycheck.ts";
 import * as read from "./readers.ts";
 import type { Trustees } from "./share.ts";
 import { isPublicKey } from "./signature.ts";
@@ -43,7 +45,9 @@ const ENTRY = read.object({
 
 /** Reads one line of a board. */
 export function readEntry(line: string): Entry {
-  return ENTRY(parse(line), "entry");
+  const entry = ENTRY(parse(line), "entry");
+  checkForm(entry.kind, entry.body);
+  return entry;
 }
 
 /** What everything else belongs to: the first entry. */
@@ -54,7 +58,7 @@ export interface Election {
   readonly revoting: boolean;
   readonly contests: readonly Contest[];
   readonly key: Key;
-  readonly roots: readonly bigint[];
+  readonly proofs: KeyProofs;
   readonly trustees: Trustees | null;
 }
 
@@ -67,7 +71,10 @@ const edKey: read.Reader<Uint8Array> = (value, name) => {
 const ELECTION = read.object({
   board: edKey,
   contests: read.list(readContest, 1, 64),
-  key: read.object({ generator: read.bytes(), modulus: read.bytes(), roots: read.list(read.bytes()) }),
+  key: read.object(
+    { generator: read.bytes(), modulus: read.bytes(), roots: read.list(read.bytes()) },
+    { blum: read.list(read.bytes()) },
+  ),
   organiser: edKey,
   revoting: read.flag,
   title: read.name(400),
@@ -76,13 +83,23 @@ const ELECTION = read.object({
   ),
 });
 
+/** Bytes of the longest modulus. */
+const MOST_BYTES = 1024;
+
+/** Reads an election. That its key is a good one `checkKey` says. */
 export function readElection(body: Json): Election {
   const { key: numbers, trustees: given, ...rest } = ELECTION(body, "election");
   const candidates = rest.contests.reduce((sum, contest) => sum + contest.candidates.length, 0);
   ensure(candidates <= 512, "more than 512 candidates");
   ensure(!equal(rest.organiser, rest.board), "organiser and board have the same key");
+  const { blum } = numbers;
+  ensure(
+    blum !== undefined,
+    "the key carries no proof that it has two prime factors: the election was set up by an earlier version",
+  );
   const width = numbers.modulus.length;
-  for (const one of [numbers.generator, ...numbers.roots]) {
+  ensure(width <= MOST_BYTES, () => `no key has a modulus of ${width} bytes`);
+  for (const one of [numbers.generator, ...numbers.roots, ...blum]) {
     ensure(one.length === width, "a number of the key has not as many bytes as its modulus");
   }
   const key = new Key(toBigint(numbers.modulus), toBigint(numbers.generator));
@@ -97,12 +114,14 @@ export function readElection(body: Json): Election {
     ensure(key.areUnits([trustees.base, ...trustees.keys]), "a trustee's number is no unit");
   }
   for (const contest of rest.contests) {
-    const room =
-      contest.method.kind !== "plurality" ||
-      Number(PLACE_BITS) * contest.candidates.length < bitLength(key.n);
-    ensure(room, "the key is too short for so many candidates in one ciphertext");
+    // What is proven of a number is proven modulo the larger prime factor of n, which exceeds its root.
+    ensure(
+      totalBits(contest) < Math.floor(bitLength(key.n) / 2),
+      "the key is too short: the numbers of the tally need fewer than half of its bits, 48 a candidate",
+    );
   }
-  return { ...rest, key, roots: numbers.roots.map(toBigint), trustees };
+  const proofs = { roots: numbers.roots.map(toBigint), blum: blum.map(toBigint) };
+  return { ...rest, key, proofs, trustees };
 }
 
 export interface Voter {
@@ -140,7 +159,7 @@ export interface Head {
   readonly signature: Uint8Array;
 }
 
-const HEAD = read.object({ root: read.hash, signature: read.bytes(64), size: read.count, time: read.text });
+const HEAD = read.object({ root: read.hash, signature: read.bytes(), size: read.count, time: read.text });
 
 export function readHead(line: string): Head {
   const head = HEAD(parse(line), "head");

@@ -39,6 +39,16 @@ export function sumBits(key: Key, terms: number): number {
   return key.shortBits + bitLength(BigInt(Math.max(terms, 1) - 1));
 }
 
+/** Bytes of a residue proof. */
+export function residueBytes(key: Key, bits: number): number {
+  return 2 * key.bytes + responseBytes(bits);
+}
+
+/** Bytes of a membership proof for a set of so many numbers. */
+export function membershipBytes(key: Key, numbers: number, bits: number): number {
+  return numbers * (2 * key.bytes + CHALLENGE_BYTES + responseBytes(bits));
+}
+
 function contextParts(context: Context): Uint8Array[] {
   return [utf8(context.shared), utf8(context.row)];
 }
@@ -127,7 +137,7 @@ export function readResidue(
   proof: Uint8Array,
 ): Claims {
   const wide = 2 * key.bytes;
-  ensure(proof.length === wide + responseBytes(bits), "a proof does not have the bytes that it must");
+  ensure(proof.length === residueBytes(key, bits), "a proof does not have the bytes that it must");
   const commitment = key.readWide(proof.subarray(0, wide));
   const response = readResponse(proof.subarray(wide), bits);
   const e = residueChallenge(key, context, number, commitment);
@@ -144,7 +154,7 @@ export function readMembership(
   proof: Uint8Array,
 ): Claims {
   const wide = 2 * key.bytes;
-  const width = wide + CHALLENGE_BYTES + responseBytes(bits);
+  const width = membershipBytes(key, 1, bits);
   ensure(proof.length === set.length * width, "a proof does not have the bytes that it must");
   const claims = set.map((member, side) => {
     const part = proof.subarray(side * width, (side + 1) * width);

@@ -42,6 +42,8 @@ export function integer(least: number, most: number): Reader<number> {
 }
 
 export const count = integer(0, Number.MAX_SAFE_INTEGER);
+/** A whole number below 2^32: trustees, and how many are chosen. */
+export const small = integer(0, 2 ** 32 - 1);
 
 /** One of a few texts. */
 export function oneOf<T extends string>(...texts: readonly T[]): Reader<T> {
@@ -55,6 +57,12 @@ export function oneOf<T extends string>(...texts: readonly T[]): Reader<T> {
 /** 64 lower-case hexadecimal digits. */
 export const hash: Reader<string> = (value, name) => {
   ensure(typeof value === "string" && /^[0-9a-f]{64}$/.test(value), () => `${name} is no hash`);
+  return value;
+};
+
+/** Base64url, of which nothing but its form is looked at. */
+export const base64url: Reader<string> = (value, name) => {
+  ensure(typeof value === "string" && base64.isEncoding(value), () => `${name} is not base64url`);
   return value;
 };
 
@@ -81,24 +89,39 @@ export function list<T>(reader: Reader<T>, least = 0, most = Number.MAX_SAFE_INT
   };
 }
 
-/** An object with these members and no others. */
-export function object<Members extends Record<string, Reader<unknown>>>(
-  members: Members,
-): Reader<Read<Members>> {
+/** What one of two readers takes. */
+export function either<A, B>(one: Reader<A>, other: Reader<B>): Reader<A | B> {
+  return (value, name) => {
+    try {
+      return one(value, name);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      return other(value, name);
+    }
+  };
+}
+
+/** An object with these members, those that it may have, and no others. */
+export function object<
+  Members extends Record<string, Reader<unknown>>,
+  Optional extends Record<string, Reader<unknown>> = Record<never, never>,
+>(members: Members, optional?: Optional): Reader<Read<Members> & Partial<Read<Optional>>> {
   return (value, name) => {
     ensure(
       typeof value === "object" && value !== null && !Array.isArray(value),
       () => `${name} is no object`,
     );
     const given = value as { readonly [member: string]: Json };
-    const unknown = Object.keys(given).find((member) => !Object.hasOwn(members, member));
+    const known: Record<string, Reader<unknown>> = { ...optional, ...members };
+    const unknown = Object.keys(given).find((member) => !Object.hasOwn(known, member));
     ensure(unknown === undefined, () => `${name} has a member that nobody knows, ${unknown}`);
-    const read = Object.entries(members).map(([member, reader]) => {
-      const found = Object.hasOwn(given, member) ? given[member] : undefined;
-      if (found === undefined) throw new Fault(`${name} has no ${member}`);
-      return [member, reader(found, `${name}.${member}`)];
-    });
-    return Object.fromEntries(read) as Read<Members>;
+    const missing = Object.keys(members).find((member) => !Object.hasOwn(given, member));
+    ensure(missing === undefined, () => `${name} has no ${missing}`);
+    const read = Object.entries(given).map(([member, found]) => [
+      member,
+      known[member]?.(found, `${name}.${member}`),
+    ]);
+    return Object.fromEntries(read) as Read<Members> & Partial<Read<Optional>>;
   };
 }
 

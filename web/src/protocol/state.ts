@@ -2,11 +2,23 @@
 
 import { type Ballot, type Ciphertexts, type Form, readBallot, readChallenge } from "./ballot.ts";
 import { canonical, type Json } from "./canonical.ts";
-import { PLACE_BITS } from "./contest.ts";
-import { type Election, type Entry, PHASE, readElection, SHARE, VOTERS, type Voter } from "./entry.ts";
+import { marks, PLACE_BITS } from "./contest.ts";
+import {
+  type Election,
+  type Entry,
+  OPENING,
+  PHASE,
+  RESULT,
+  readElection,
+  SHARE,
+  TALLY,
+  VOTERS,
+  type Voter,
+} from "./entry.ts";
 import { ensure, Fault } from "./errors.ts";
 import { hexHash } from "./hash.ts";
 import * as read from "./readers.ts";
+import { shareBytes } from "./share.ts";
 import { tracker } from "./tracker.ts";
 
 export type Phase = "empty" | "preparing" | "open" | "closed" | "tallied" | "finished";
@@ -113,20 +125,23 @@ export class State {
         return this.#challenge(entry);
       case "tally":
         this.#in("closed", kind);
+        this.#tallied(body);
         this.phase = "tallied";
         return undefined;
       case "share":
         this.#in("tallied", kind);
+        ensure(entry.signature.length === 0, "a share has no signature");
         this.#shared(body);
         return undefined;
       case "opening":
         this.#in("tallied", kind);
         ensure(!this.election.trustees && !this.#opened, "a decryption by one that is not asked for");
+        this.#openings(body);
         this.#opened = true;
         return undefined;
       case "result":
         this.#in("tallied", kind);
-        this.#decrypted();
+        this.#decrypted(body);
         this.phase = "finished";
         return undefined;
     }
@@ -157,15 +172,52 @@ export class State {
     }
   }
 
+  /** Fails unless there is something of its length for every mark of every contest. */
+  #everyMark<T>(contests: readonly (readonly T[])[], right: (one: T) => boolean): void {
+    const all = this.election.contests;
+    const fits =
+      contests.length === all.length && all.every((one, at) => contests[at]?.length === marks(one));
+    ensure(fits && contests.flat().every(right), "not a number of its length for every mark");
+  }
+
+  #tallied(body: Json): void {
+    const { contests, counted, election, weight } = TALLY(body, "tally");
+    this.#belongs(election);
+    const board = this.turnout;
+    ensure(
+      counted === board.counted,
+      () => `the tally counts ${counted} ballots, the board has ${board.counted}`,
+    );
+    ensure(weight === board.weight, () => `the tally has weight ${weight}, the board ${board.weight}`);
+    this.#everyMark(contests, (one) => one.length === 2 * this.election.key.bytes);
+  }
+
+  #openings(body: Json): void {
+    const { contests, election } = OPENING(body, "opening");
+    this.#belongs(election);
+    const width = this.election.key.bytes;
+    this.#everyMark(contests, (one) => one.opening.length === width && one.plaintext.length === width);
+  }
+
   #shared(body: Json): void {
-    const { trustee } = SHARE(body, "share");
-    const { trustees } = this.election;
+    const { election, shares, trustee } = SHARE(body, "share");
+    this.#belongs(election);
+    const { key, trustees, contests } = this.election;
+    const rows = contests.reduce((sum, contest) => sum + marks(contest), 0);
     ensure(trustees !== null && trustee <= trustees.keys.length, () => `there is no trustee ${trustee}`);
     ensure(!this.#trustees.has(trustee), () => `trustee ${trustee} has shared before`);
+    ensure(shares.length === rows * shareBytes(key), "not a share for every mark of the tally");
     this.#trustees.add(trustee);
   }
 
-  #decrypted(): void {
+  #decrypted(body: Json): void {
+    const { contests, election } = RESULT(body, "result");
+    this.#belongs(election);
+    const all = this.election.contests;
+    const fits =
+      contests.length === all.length &&
+      all.every((one, at) => contests[at]?.length === one.candidates.length);
+    ensure(fits, "the result has not every candidate's votes");
     const needed = this.election.trustees?.needed ?? 0;
     ensure(this.#trustees.size >= needed, () => `${this.#trustees.size} of ${needed} shares that are needed`);
     ensure(this.election.trustees !== null || this.#opened, "the tally is not decrypted yet");

@@ -6,10 +6,10 @@
 import type { Ballot } from "./ballot.ts";
 import * as base64 from "./base64.ts";
 import { hex } from "./bytes.ts";
-import { hasSmallFactor, rootsHold } from "./djn.ts";
 import { type Entry, type Head, readEntry, readHead } from "./entry.ts";
 import { ensure, Fault } from "./errors.ts";
 import { hexHash } from "./hash.ts";
+import { checkKey } from "./keycheck.ts";
 import { type Claims, firstWrong } from "./proofs.ts";
 import { checkDealing } from "./share.ts";
 import { verify as signatureHolds } from "./signature.ts";
@@ -17,16 +17,18 @@ import { State } from "./state.ts";
 import { checkResult, checkShares, checkTally, combined, opened, outcome, type Totals } from "./tally.ts";
 import { leafHash, Tree } from "./tree.ts";
 
+/** The checks of docs/election.md, in its order, and the browser's own. */
 export const CHECKS = [
   "chain",
-  "signatures",
-  "rules",
-  "key",
-  "ballots",
-  "tally",
-  "shares",
-  "result",
   "heads",
+  "election",
+  "rules",
+  "signatures",
+  "ballots",
+  "challenges",
+  "tally",
+  "decryption",
+  "result",
   "memory",
 ] as const;
 export type Check = (typeof CHECKS)[number];
@@ -52,8 +54,17 @@ export interface Report {
   readonly result?: number[][];
 }
 
+export interface Options {
+  readonly memory?: Memory;
+  /** Takes keys that are too short to protect anything: for tests. */
+  readonly insecure?: boolean;
+}
+
 /** Ballots whose proofs are checked by one equation. */
 const BATCH = 64;
+
+const PROVEN = ["ballots", "challenges"] as const;
+type Proven = (typeof PROVEN)[number];
 
 export class Verifier {
   readonly state = new State();
@@ -61,28 +72,35 @@ export class Verifier {
   tallied: { readonly root: string; readonly size: number } | undefined;
   readonly #verdicts = new Map<Check, Verdict>(CHECKS.map((check) => [check, { check, count: 0 }]));
   readonly #tree = new Tree();
-  readonly #heads = new Map<number, string[]>();
+  readonly #heads: Head[] = [];
   readonly #leaves = new Map<number, string>();
   readonly #remembered = new Map<number, string>();
   readonly #id: string | undefined;
+  readonly #insecure: boolean;
   #last = "0".repeat(64);
+  /** Whether the first entry is an election that can be held. */
+  #begun = false;
   #broken = false;
-  #pending: { index: number; claims: Claims }[] = [];
+  readonly #pending: { [Name in Proven]: { index: number; claims: Claims }[] } = {
+    ballots: [],
+    challenges: [],
+  };
   #totals: Totals | undefined;
   #opened: Totals | undefined;
   #shares = new Map<number, readonly bigint[]>();
   #result: number[][] | undefined;
 
-  constructor(heads: readonly string[], memory: Memory = { heads: [], leaves: [] }) {
+  constructor(
+    heads: readonly string[],
+    { memory = { heads: [], leaves: [] }, insecure = false }: Options = {},
+  ) {
     this.#id = memory.id;
+    this.#insecure = insecure;
     for (const { hash, index } of memory.leaves) this.#leaves.set(index, hash);
     for (const { root, size } of memory.heads) this.#remembered.set(size, root);
-    for (const line of heads) {
-      this.#in("heads", () => {
-        const head = readHead(line);
-        this.#heads.set(head.size, [...(this.#heads.get(head.size) ?? []), line]);
-      });
-    }
+    this.#in("heads", () => {
+      for (const line of heads) this.#follows(readHead(line));
+    });
   }
 
   /** Entries so far. */
@@ -112,32 +130,28 @@ export class Verifier {
     const leaf = leafHash(line);
     this.#tree.add(leaf);
     this.#last = hexHash(line);
-    const ballot = this.#in("rules", () => this.state.admit(entry), index);
-    // Whoever follows the rules no further cannot say whose signature this should be.
-    if (index === 0 && this.#verdicts.get("rules")?.fault !== undefined) {
-      this.#broken = true;
-      return;
-    }
-    this.#in("signatures", () => this.#signed(entry), index);
-    if (ballot) this.#later(index, ballot);
-    this.#special(entry, index);
     this.#compare(hex(leaf), index);
+    // Without an election nobody can say what may follow.
+    if (index === 0) this.#broken = !this.#begin(entry);
+    else this.#take(entry, index);
+  }
+
+  /** Ends the board with what kept its next line, or the heads, from being read. */
+  fail(check: "chain" | "heads", problem: string): void {
+    this.#in(check, () => ensure(false, problem));
+    if (check === "chain") this.#broken = true;
   }
 
   /** All verdicts, after the last line; asked again, the same. */
   finish(): Report {
-    this.#flush();
+    for (const check of PROVEN) this.#flush(check);
     const size = this.#tree.size;
-    const beyond = [...this.#heads.keys()].find((one) => one > size);
-    this.#in("heads", () => {
-      ensure(beyond === undefined, () => `a head has ${beyond} entries, the board ${size}`);
-      ensure(this.#heads.size > 0, "there is no head");
-    });
+    if (size === 0 && !this.#broken) this.#in("chain", () => ensure(false, "the board is empty"));
+    this.#in("heads", () => this.#checkHeads(size));
     const gone = [...this.#remembered.keys(), ...[...this.#leaves.keys()].map((one) => one + 1)].find(
       (one) => one > size,
     );
     this.#in("memory", () => ensure(gone === undefined, "entries that this browser has seen are gone"));
-    if (size === 0) this.#in("chain", () => ensure(false, "the board is empty"));
     const verdicts = [...this.#verdicts.values()];
     const good = verdicts.every((verdict) => verdict.fault === undefined);
     return { verdicts, good, ...(this.#result && good ? { result: this.#result } : {}) };
@@ -165,25 +179,52 @@ export class Verifier {
     return entry;
   }
 
-  #signed(entry: Entry): void {
-    const author = this.state.author(entry);
-    if (!author) {
-      ensure(entry.signature.length === 0, "a share with a signature");
-      return;
-    }
-    const { body, kind, signature } = entry;
-    ensure(signatureHolds(author, "entry", { body, kind }, signature), "its signature does not hold");
+  /** Checks the first entry, its key and its dealing; whether what follows can be judged. */
+  #begin(entry: Entry): boolean {
+    const { state } = this;
+    const sound = () => {
+      ensure(entry.kind === "election", "the board does not begin with an election");
+      state.admit(entry);
+      const { key, proofs, trustees } = state.election;
+      checkKey(key, proofs, this.#insecure);
+      if (trustees) checkDealing(key, trustees);
+      return true;
+    };
+    if (!this.#in("election", sound, 0)) return false;
+    this.#in("memory", () =>
+      ensure((this.#id ?? state.id) === state.id, "the record is that of another election"),
+    );
+    this.#begun = this.#in("signatures", () => this.#signed(entry), 0) ?? false;
+    return this.#begun;
   }
 
-  #later(index: number, ballot: Ballot): void {
-    const claims = this.#in("ballots", () => ballot.claims(), index);
-    if (claims) this.#pending.push({ index, claims });
-    if (this.#pending.length >= BATCH) this.#flush();
+  #take(entry: Entry, index: number): void {
+    const admitted = this.#in("rules", () => ({ ballot: this.state.admit(entry) }), index);
+    // Of an entry that must not be here nothing else is looked at.
+    if (!admitted) return;
+    if (entry.kind !== "share") this.#in("signatures", () => this.#signed(entry), index);
+    if (admitted.ballot)
+      this.#later(entry.kind === "challenge" ? "challenges" : "ballots", index, admitted.ballot);
+    this.#special(entry, index);
   }
 
-  #flush(): void {
-    const [pending, verdict] = [this.#pending, this.#verdicts.get("ballots")];
-    this.#pending = [];
+  #signed({ body, kind, signature }: Entry): true {
+    const author = this.state.author({ body, kind });
+    const holds = author !== undefined && signatureHolds(author, "entry", { body, kind }, signature);
+    ensure(holds, "its signature does not hold");
+    return true;
+  }
+
+  #later(check: Proven, index: number, ballot: Ballot): void {
+    const pending = this.#pending[check];
+    const claims = this.#in(check, () => ballot.claims(), index);
+    if (claims) pending.push({ index, claims });
+    if (pending.length >= BATCH) this.#flush(check);
+  }
+
+  #flush(check: Proven): void {
+    const pending = this.#pending[check].splice(0);
+    const verdict = this.#verdicts.get(check);
     if (pending.length === 0 || !verdict) return;
     const wrong = firstWrong(
       this.state.election.key,
@@ -193,28 +234,16 @@ export class Verifier {
       verdict.fault ??= `entry ${pending[wrong]?.index}: a proof of the ballot does not hold`;
   }
 
-  /** What the entries of the beginning and the end say besides. */
+  /** What the entries of the end say besides. */
   #special(entry: Entry, index: number): void {
     const { state } = this;
-    if (entry.kind === "election") {
-      this.#in("chain", () =>
-        ensure((this.#id ?? state.id) === state.id, "the record is that of another election"),
-      );
-      const { key, roots, trustees } = state.election;
-      const sound = () => {
-        ensure(!hasSmallFactor(key), "the modulus has a small factor");
-        ensure(rootsHold(key, roots), "the roots of the key do not hold");
-        if (trustees) checkDealing(key, trustees);
-      };
-      this.#in("key", sound, index);
-    }
     if (entry.kind === "tally") {
       this.#totals = this.#in("tally", () => checkTally(state, entry.body), index);
       this.tallied = { root: this.root, size: this.size };
     }
-    if (entry.kind === "share") this.#in("shares", () => this.#share(entry), index);
+    if (entry.kind === "share") this.#in("decryption", () => this.#share(entry), index);
     if (entry.kind === "opening") {
-      this.#opened = this.#in("shares", () => opened(state, this.#right(), entry.body), index);
+      this.#opened = this.#in("decryption", () => opened(state, this.#right(), entry.body), index);
     }
     if (entry.kind === "result") {
       this.#result = this.#in("result", () => checkResult(state, entry.body, this.#decrypted()), index);
@@ -236,15 +265,27 @@ export class Verifier {
     return this.#totals;
   }
 
+  /** Keeps a head that may come after those before it. */
+  #follows(head: Head): void {
+    const before = this.#heads.at(-1);
+    this.#heads.push(head);
+    ensure(head.size > 0, "a head of no entries");
+    const back = before !== undefined && (head.size < before.size || head.time < before.time);
+    ensure(!back, () => `a head of ${head.size} entries cannot come here`);
+  }
+
   /** Compares the tree, as far as it has grown, with the heads of this size and with what is remembered. */
   #compare(leaf: string, index: number): void {
     const size = index + 1;
-    const [lines, remembered, receipt] = [
-      this.#heads.get(size),
-      this.#remembered.get(size),
-      this.#leaves.get(index),
-    ];
-    for (const line of lines ?? []) this.#in("heads", () => this.#head(readHead(line)), index);
+    for (const head of this.#heads.filter((one) => one.size === size)) {
+      this.#in(
+        "heads",
+        () =>
+          ensure(head.root === this.#tree.root(), () => `the head of ${size} entries is not this board's`),
+        index,
+      );
+    }
+    const [remembered, receipt] = [this.#remembered.get(size), this.#leaves.get(index)];
     if (remembered !== undefined) {
       this.#in(
         "memory",
@@ -257,10 +298,20 @@ export class Verifier {
     }
   }
 
-  #head({ root, signature, size, time }: Head): void {
-    ensure(root === this.#tree.root(), () => `the head of ${size} entries is not this board's`);
-    const holds = signatureHolds(this.state.election.board, "head", { root, size, time }, signature);
-    ensure(holds, () => `the signature of the head of ${size} entries does not hold`);
+  /** What can be said of heads at the end: their signatures, and that the last is of all entries. */
+  #checkHeads(size: number): void {
+    const beyond = this.#heads.find((head) => head.size > size);
+    const newest = this.#heads.at(-1)?.size ?? 0;
+    if (!this.#broken) {
+      ensure(size === 0 || newest > 0, "there is no head");
+      ensure(beyond === undefined, () => `a head has ${beyond?.size} entries, the board ${size}`);
+      ensure(newest >= size, () => `the last ${size - newest} entries are after the last head`);
+    }
+    if (!this.#begun) return;
+    for (const { root, signature, size, time } of this.#heads) {
+      const holds = signatureHolds(this.state.election.board, "head", { root, size, time }, signature);
+      ensure(holds, () => `the signature of the head of ${size} entries does not hold`);
+    }
   }
 }
 
@@ -274,8 +325,12 @@ export function receiptHolds(
 }
 
 /** Verifies a whole record that is at hand. */
-export function verifyRecord(lines: Iterable<string>, heads: readonly string[], memory?: Memory): Verifier {
-  const verifier = new Verifier(heads, memory);
+export function verifyRecord(
+  lines: Iterable<string>,
+  heads: readonly string[],
+  options: Options = {},
+): Verifier {
+  const verifier = new Verifier(heads, options);
   for (const line of lines) verifier.add(line);
   return verifier;
 }

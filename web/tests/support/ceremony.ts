@@ -1,11 +1,10 @@
 /** A key and its trustees for tests, dealt as docs/threshold.md says. Its primes are published here: never use it. */
 
 import * as base64 from "../../src/protocol/base64.ts";
-import { bitLength, inverse, mod, power, randomBits } from "../../src/protocol/bigint.ts";
-import { concat, counter, toBigint } from "../../src/protocol/bytes.ts";
+import { bitLength, inverse, jacobi, mod, power, randomBits } from "../../src/protocol/bigint.ts";
 import type { Json } from "../../src/protocol/canonical.ts";
-import { Key, ROOTS } from "../../src/protocol/djn.ts";
-import { transcript } from "../../src/protocol/hash.ts";
+import { hashed, Key } from "../../src/protocol/djn.ts";
+import { ROOTS, SQUARE_ROOTS } from "../../src/protocol/keycheck.ts";
 import { baseOf } from "../../src/protocol/share.ts";
 
 /** Two safe primes of 1024 bits. */
@@ -26,13 +25,14 @@ export interface Ceremony {
   readonly secrets: readonly bigint[];
 }
 
-function rootOf(key: Key, index: number, exponent: bigint): bigint {
-  const n = key.narrow(key.n);
-  const length = key.bytes + 16;
-  const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, block) =>
-    transcript("roots", n, concat(counter(index, 4), counter(block, 4))),
-  );
-  return power(toBigint(concat(...blocks).slice(0, length)) % key.n, exponent, key.n);
+/** Of a hashed number, or of the one of its multiples that is a square modulo both primes: the root that is a square. */
+function squareRootOf(key: Key, [p, q]: readonly [bigint, bigint], index: number): bigint {
+  const y = hashed(key, "blum", index);
+  let w = 2n;
+  while (jacobi(w, key.n) !== -1) w += 1n;
+  const square = [y, -y, w * y, -w * y].find((one) => jacobi(one, p) === 1 && jacobi(one, q) === 1) ?? 0n;
+  const [ofP, ofQ] = [p, q].map((prime) => power(square, (prime + 1n) / 4n, prime)) as [bigint, bigint];
+  return ofP + p * mod((ofQ - ofP) * (inverse(p, q) ?? 0n), q);
 }
 
 export function hold(needed: number, count: number, [p, q]: readonly [bigint, bigint] = [P, Q]): Ceremony {
@@ -54,9 +54,14 @@ export function hold(needed: number, count: number, [p, q]: readonly [bigint, bi
   const root = inverse(n, (p - 1n) * (q - 1n)) ?? 0n;
   const members = {
     key: {
+      blum: Array.from({ length: SQUARE_ROOTS }, (_, i) =>
+        base64.encode(key.narrow(squareRootOf(key, [p, q], i))),
+      ),
       generator: base64.encode(key.narrow(key.generator)),
       modulus: base64.encode(key.narrow(n)),
-      roots: Array.from({ length: ROOTS }, (_, i) => base64.encode(key.narrow(rootOf(key, i, root)))),
+      roots: Array.from({ length: ROOTS }, (_, i) =>
+        base64.encode(key.narrow(power(hashed(key, "roots", i), root, n))),
+      ),
     },
     trustees: {
       base: wide(base),

@@ -64,7 +64,7 @@ export function makeRecord(given: Vectors): { board: Board; result: number[][] }
     board.append(kind, body, base64.decode(signature));
   }
   board.id = given.id;
-  const verifier = verifyRecord(board.lines, []);
+  const verifier = verifyRecord(board.lines, [], { insecure: true });
   const { form, election } = verifier.state;
   const ballots = new Map<string, Set<number>[]>();
   given.voters.forEach(({ id, secret: text }, number) => {
@@ -78,13 +78,13 @@ export function makeRecord(given: Vectors): { board: Board; result: number[][] }
     if (number % 3 === 0) board.head(`2026-11-22T21:00:${String(number % 60).padStart(2, "0")}Z`);
   });
   board.phase("close");
-  const { state } = verifyRecord(board.lines, board.heads);
+  const { state } = verifyRecord(board.lines, board.heads, { insecure: true });
   board.byOrganiser("tally", tallyBody(state));
   const all = totals(state);
   for (const { i, s } of given.shares_of_key.slice(0, election.trustees?.needed)) {
     board.append("share", shareBody(state, all, i, toBigint(base64.decode(s))), new Uint8Array());
   }
-  const shared = verifyRecord(board.lines, board.heads);
+  const shared = verifyRecord(board.lines, board.heads, { insecure: true });
   const result = outcome(shared.state, combined(shared.state, all, shared.shares));
   board.byOrganiser("result", { contests: result, election: board.id });
   board.head("2026-11-22T22:00:00Z");

@@ -3,5 +3,6 @@
 mod ballots;
 mod browser;
 mod common;
+mod corpus;
 mod records;
 mod vectors;

@@ -8,7 +8,7 @@ use hearith_election::{
     Board, Body, Bytes, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Kind, Notice, Of, Opening, Outcome, Phase,
     Record, Report, Signer, Source, Step, board_file, verify,
 };
-use hearith_paillier::Engine;
+use hearith_paillier::{Engine, KeyPolicy};
 use std::io::Read as _;
 use std::sync::OnceLock;
 
@@ -19,25 +19,25 @@ fn good() -> &'static Running {
 }
 
 /// The verifier's report; that of the verifier in parts must be the same.
-fn report(source: &dyn Source) -> Report {
-    let report = verify(source, POLICY, Engine::best(), &|_| {}).unwrap();
-    let parts = in_parts(source);
+pub fn report(source: &dyn Source, policy: KeyPolicy) -> Report {
+    let report = verify(source, policy, Engine::best(), &|_| {}).unwrap();
+    let parts = in_parts(source, policy);
     assert_eq!(parts.to_json(), report.to_json());
     assert_eq!((parts.replaced, &parts.kinds), (report.replaced, &report.kinds));
     report
 }
 
 /// The report of an overseer and a worker for each file.
-fn in_parts(source: &dyn Source) -> Report {
+fn in_parts(source: &dyn Source, policy: KeyPolicy) -> Report {
     let read = |name: &str| {
         let mut bytes = Vec::new();
         source.open(name).unwrap().map(|mut file| file.read_to_end(&mut bytes).map(|_| bytes).unwrap())
     };
     let files: Vec<Vec<u8>> = (0..).map_while(|file| read(&board_file(file * FILE_ENTRIES))).collect();
     let (first, heads) = (files.first().map_or(&[][..], |file| file), read(HEADS).unwrap_or_default());
-    let mut overseer = Overseer::new(first, &heads, POLICY, Engine::best()).unwrap();
+    let mut overseer = Overseer::new(first, &heads, policy, Engine::best()).unwrap();
     if let Some(setup) = overseer.setup() {
-        let worker = Worker::new(setup, POLICY, Engine::best()).unwrap();
+        let worker = Worker::new(setup, policy, Engine::best()).unwrap();
         for (file, bytes) in files.iter().enumerate() {
             if !overseer.take(&worker.outline(bytes), file + 1 == files.len()).unwrap() {
                 break;
@@ -85,7 +85,7 @@ fn failures(report: &Report) -> Vec<(Step, String)> {
 
 /// Fails unless a record fails at this step alone, with this text.
 fn expect(source: &dyn Source, step: Step, text: &str) {
-    let found = failures(&report(source));
+    let found = failures(&report(source, POLICY));
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].0, step, "{found:?}");
     assert!(found[0].1.contains(text), "{found:?}");
@@ -128,7 +128,7 @@ fn organiser() -> &'static Signer {
 
 #[test]
 fn a_good_record_is_verified_and_gives_the_result() {
-    let report = report(&good().record());
+    let report = report(&good().record(), POLICY);
     assert_eq!(failures(&report), []);
     assert_eq!(report.result().unwrap().contests, whole_result());
     assert_eq!(report.checks[&Step::Ballots].checked, 11);
@@ -155,7 +155,7 @@ fn an_election_of_one_holder_ends_too() {
         running.finish();
         let weights = [1, 1, 3, 1];
         let expected = plain(&(0..voters).map(|voter| (voter, weights[voter])).collect::<Vec<_>>());
-        let report = report(&running.record());
+        let report = report(&running.record(), POLICY);
         assert_eq!(failures(&report), []);
         assert_eq!(report.result().unwrap().contests, expected);
     }
@@ -164,7 +164,7 @@ fn an_election_of_one_holder_ends_too() {
 #[test]
 fn openings_are_those_of_the_tally() {
     let running = opened();
-    let good = report(&running.record());
+    let good = report(&running.record(), POLICY);
     assert_eq!((failures(&good), good.result().unwrap().contests.clone()), (vec![], opened_result()));
     // Entries are the election, voters, the vote's opening, three ballots, its end, the tally, the opening, the result.
     let at = 8;
@@ -174,7 +174,7 @@ fn openings_are_those_of_the_tally() {
             change(&mut opening);
             notices[at] = running.cast.sign(Body::Opening(opening));
         });
-        failures(&report(&record))
+        failures(&report(&record, POLICY))
     };
     let wrong = |change: &dyn Fn(&mut Opening), text: &str| {
         let found = changed(change);
@@ -189,9 +189,9 @@ fn openings_are_those_of_the_tally() {
     wrong(&|opening| opening.contests[1][0].plaintext.0.fill(255), "contest 1, mark 0: a number out of range");
     let found = changed(&|opening| _ = opening.contests[0].pop());
     assert!(found[0].0 == Step::Rules && found[0].1.contains("not a number of its length for every mark"), "{found:?}");
-    let found = failures(&report(&forged_of(&running, |notices| _ = notices.remove(at))));
+    let found = failures(&report(&forged_of(&running, |notices| _ = notices.remove(at)), POLICY));
     assert_eq!(found[0].0, Step::Rules, "{found:?}");
-    let twice = failures(&report(&forged_of(&running, |notices| notices.insert(at, notices[at].clone()))));
+    let twice = failures(&report(&forged_of(&running, |notices| notices.insert(at, notices[at].clone())), POLICY));
     assert_eq!(twice[0].0, Step::Rules, "{twice:?}");
 }
 
@@ -201,7 +201,7 @@ fn nobody_votes() {
     running.tally();
     [1, 2, 3].into_iter().for_each(|trustee| running.share(trustee));
     running.finish();
-    let report = report(&running.record());
+    let report = report(&running.record(), POLICY);
     assert_eq!(failures(&report), []);
     assert!(report.result().unwrap().contests.iter().flatten().all(|&votes| votes == 0));
 }
@@ -211,7 +211,7 @@ fn a_record_that_is_not_finished_is_good_and_has_no_result() {
     let mut running = Running::usual(2);
     let notice = running.cast.ballot(0, running.make(0, &choices(0)));
     running.enter(notice);
-    let report = report(&running.record());
+    let report = report(&running.record(), POLICY);
     assert!(report.is_good() && report.result().is_none());
 }
 
@@ -230,18 +230,18 @@ fn more_entries_than_a_file_has() {
     running.finish();
     let record = running.record();
     assert_eq!(record.0.len(), 3);
-    let found = report(&record);
+    let found = report(&record, POLICY);
     assert_eq!((failures(&found), found.replaced), (vec![], 1009));
     assert_eq!(found.result().unwrap().contests, [[1, 0]]);
     // A file that ends early, and one that goes on too long.
     let mut short = record.clone();
     let end = short.0["board/00000000.jsonl"].iter().rposition(|&byte| byte == b'{').unwrap();
     short.0.get_mut("board/00000000.jsonl").unwrap().truncate(end);
-    assert!(!report(&short).is_good());
+    assert!(!report(&short, POLICY).is_good());
     let mut long = record.clone();
     let second = long.0.remove("board/00001000.jsonl").unwrap();
     long.0.get_mut("board/00000000.jsonl").unwrap().extend(second);
-    assert_eq!(failures(&report(&long))[0].0, Step::Chain);
+    assert_eq!(failures(&report(&long, POLICY))[0].0, Step::Chain);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn altered_lines_break_the_chain() {
         let mut lines = good().lines.clone();
         change(&mut lines);
         let head = good().board.head("2026-11-22T20:30:00Z", &good().cast.board);
-        failures(&report(&Memory::new(&lines, &[head.to_line()])))
+        failures(&report(&Memory::new(&lines, &[head.to_line()]), POLICY))
     };
     let chain = |change: &dyn Fn(&mut Vec<String>), text: &str| {
         let found = record(change);
@@ -284,7 +284,7 @@ fn heads_are_those_of_this_board() {
     let mut early = Board::default();
     lines[..7].iter().for_each(|line| early.push(line));
     let early = early.head("2026-11-22T20:29:00Z", &good().cast.board);
-    assert!(report(&with(&[&early, &head])).is_good());
+    assert!(report(&with(&[&early, &head]), POLICY).is_good());
     expect(&with(&[&early]), Step::Heads, "entries are after the last head");
     expect(&with(&[]), Step::Heads, "entries are after the last head");
     expect(&with(&[&head, &early]), Step::Heads, "a head of 7 entries cannot come here");
@@ -298,7 +298,7 @@ fn heads_are_those_of_this_board() {
     expect(&with(&[&head, &longer.head("2026-11-22T20:31:00Z", &good().cast.board)]), Step::Heads, "cannot come here");
     let mut broken = with(&[&head]);
     broken.0.insert("heads.jsonl".into(), b"{}\n".to_vec());
-    assert_eq!(failures(&report(&broken))[0].0, Step::Heads);
+    assert_eq!(failures(&report(&broken, POLICY))[0].0, Step::Heads);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn entries_come_from_those_who_may_make_them() {
     // Another voter's signature under a ballot of this one.
     expect(&altered(ballot, &good().cast.voters[1].1, |_| {}), Step::Signatures, "entry 3: ");
     for kind in [Kind::Voters, Kind::Open, Kind::Close, Kind::Tally, Kind::Result] {
-        let found = failures(&report(&altered(first(kind), &mallory, |_| {})));
+        let found = failures(&report(&altered(first(kind), &mallory, |_| {}), POLICY));
         assert_eq!(found[0].0, Step::Signatures, "{kind}");
     }
     expect(&altered(0, &mallory, |_| {}), Step::Signatures, "entry 0: ");
@@ -318,13 +318,13 @@ fn entries_come_from_those_who_may_make_them() {
         ballot.voter = "nobody".into();
         notices[3] = Notice::signed(Body::Ballot(ballot), &mallory);
     });
-    assert_eq!(failures(&report(&stranger))[0], (Step::Rules, "entry 3: no voter of this election".into()));
+    assert_eq!(failures(&report(&stranger, POLICY))[0], (Step::Rules, "entry 3: no voter of this election".into()));
 }
 
 #[test]
 fn entries_come_in_their_order() {
     let rules = |change: &dyn Fn(&mut Vec<Notice>), text: &str| {
-        let found = failures(&report(&forged(change)));
+        let found = failures(&report(&forged(change), POLICY));
         assert!(found.iter().any(|(step, fault)| *step == Step::Rules && fault.contains(text)), "{found:?}");
     };
     let close = first(Kind::Close);
@@ -346,7 +346,7 @@ fn entries_come_in_their_order() {
 fn no_ballot_counts_twice() {
     let ballot = first(Kind::Ballot);
     let rules = |change: &dyn Fn(&mut Vec<Notice>), text: &str| {
-        let found = failures(&report(&forged(change)));
+        let found = failures(&report(&forged(change), POLICY));
         assert!(found.iter().any(|(step, fault)| *step == Step::Rules && fault.contains(text)), "{found:?}");
     };
     let twice = "contest 0, mark 0: the ciphertext is on the board already";
@@ -405,7 +405,7 @@ fn entries_of_another_election_are_none_of_this() {
             Body::Result(body) => body.election = id,
             _ => {}
         });
-        let found = failures(&report(&record));
+        let found = failures(&report(&record, POLICY));
         let text = format!("entry {entry}: of another election");
         assert!(found.contains(&(Step::Rules, text)), "{kind}: {found:?}");
     }
@@ -424,7 +424,7 @@ fn proofs_of_ballots_are_checked() {
         let Body::Ballot(ballot) = body else { panic!("a ballot") };
         ballot.contests[0].marks[1].ciphertext.0.fill(255);
     });
-    let found = failures(&report(&record));
+    let found = failures(&report(&record, POLICY));
     assert_eq!(found[0], (Step::Ballots, "entry 3: contest 0, mark 1: a number out of range".into()));
     let record = altered(first(Kind::Challenge), &good().cast.voters[5].1, |body| {
         let Body::Challenge(challenge) = body else { panic!("a challenge") };
@@ -445,7 +445,7 @@ fn tallies_are_of_the_ballots_on_the_board() {
         let number = key.ciphertexts_from_be(&tally.contests[1][0].0).unwrap();
         tally.contests[1][0] = Bytes(key.add(&number, &one).unwrap().to_be_bytes());
     });
-    let found = failures(&report(&record));
+    let found = failures(&report(&record, POLICY));
     let text = format!("entry {tally}: contest 1, mark 0: not the product of the ballots on the board");
     assert!(found.contains(&(Step::Tally, text)), "{found:?}");
     for change in [
@@ -456,12 +456,12 @@ fn tallies_are_of_the_ballots_on_the_board() {
             let Body::Tally(tally) = body else { panic!("a tally") };
             change(tally);
         });
-        let found = failures(&report(&record));
+        let found = failures(&report(&record, POLICY));
         assert!(found[0].1.contains("the board has 9 ballots that count, of weight 15"), "{found:?}");
     }
     // A ballot left out of the board, by a board that signs it.
     let record = forged(|notices| _ = notices.remove(first(Kind::Ballot) + 1));
-    assert!(!report(&record).is_good());
+    assert!(!report(&record, POLICY).is_good());
 }
 
 #[test]
@@ -471,7 +471,7 @@ fn shares_and_results_are_checked() {
         let Body::Share(share) = body else { panic!("a share") };
         share.shares.0[200] ^= 1;
     });
-    let found = failures(&report(&record));
+    let found = failures(&report(&record, POLICY));
     assert!(
         found.contains(&(Step::Decryption, format!("entry {share}: contest 0, mark 0: the proof does not hold"))),
         "{found:?}"
@@ -481,7 +481,7 @@ fn shares_and_results_are_checked() {
         let Body::Share(share) = body else { panic!("a share") };
         share.trustee = 2;
     });
-    assert_eq!(failures(&report(&other))[0].0, Step::Decryption);
+    assert_eq!(failures(&report(&other, POLICY))[0].0, Step::Decryption);
     for (trustee, text) in
         [(0, "the key has 5 trustees, and none of this number"), (6, "none of this number"), (3, "trustee 3 has given")]
     {
@@ -489,7 +489,7 @@ fn shares_and_results_are_checked() {
             let Body::Share(share) = body else { panic!("a share") };
             share.trustee = trustee;
         });
-        let found = failures(&report(&record));
+        let found = failures(&report(&record, POLICY));
         assert!(found[0].0 == Step::Rules && found[0].1.contains(text), "{found:?}");
     }
     let record = altered(result, organiser(), |body| {
@@ -509,7 +509,7 @@ fn manifests_that_cannot_be_are_refused() {
         let mut board = Board::default();
         let line = board.append(notice);
         let record = Memory::new(&[line], &[]);
-        let found = failures(&report(&record));
+        let found = failures(&report(&record, POLICY));
         assert!(found.iter().any(|(at, fault)| *at == step && fault.contains(text)), "{found:?}");
     };
     let at = Step::Election;
@@ -524,6 +524,14 @@ fn manifests_that_cannot_be_are_refused() {
     wrong(&|manifest| manifest.board.0.fill(0), at, "the board's key is no Ed25519 public key");
     wrong(&|manifest| _ = manifest.key.roots.pop(), at, "the key has not eleven roots");
     wrong(&|manifest| manifest.key.roots.swap(0, 1), at, "the proof does not hold");
+    let roots = |manifest: &mut hearith_election::Manifest| manifest.key.blum.take().unwrap();
+    wrong(&|manifest| _ = roots(manifest), at, "set up by an earlier version");
+    wrong(&|manifest| manifest.key.blum = Some(roots(manifest)[1..].to_vec()), at, "has not 128 square roots");
+    wrong(
+        &|manifest| manifest.key.blum = Some(roots(manifest).into_iter().rev().collect()),
+        at,
+        "the proof does not hold",
+    );
     wrong(&|manifest| manifest.key.modulus.0.insert(0, 0), at, "has not the length that it must have");
     // 256 is 1 modulo 3: as their sum, the number is divisible by 3.
     let divisible_by_3 = |bytes: &mut [u8]| {
@@ -538,7 +546,7 @@ fn manifests_that_cannot_be_are_refused() {
 
 #[test]
 fn weak_keys_are_refused_unless_they_are_asked_for() {
-    let report = verify(&good().record(), hearith_paillier::KeyPolicy::Secure, Engine::best(), &|_| {}).unwrap();
+    let report = verify(&good().record(), KeyPolicy::Secure, Engine::best(), &|_| {}).unwrap();
     assert_eq!(failures(&report)[0].0, Step::Election);
 }
 
@@ -566,11 +574,11 @@ fn records_in_folders_survive_a_crash_and_take_one_writer() {
     let again = record.append(Notice::signed(Body::Open(Of { election: good().election.id() }), organiser()));
     assert!(matches!(again.unwrap_err().kind(), ErrorKind::OutOfOrder { .. }));
     record.append_head(&good().board.head("2026-11-22T20:30:00Z", &good().cast.board)).unwrap();
-    assert_eq!(failures(&report(&Folder(folder.clone()))), []);
+    assert_eq!(failures(&report(&Folder(folder.clone()), POLICY)), []);
     assert_eq!(
         std::fs::read_to_string(path).unwrap(),
         good().lines.iter().map(|line| [line, "\n"].concat()).collect::<String>()
     );
     let empty = tempfile::tempdir().unwrap();
-    assert!(failures(&report(&Folder(empty.path().to_owned())))[0].1.contains("there is no record here"));
+    assert!(failures(&report(&Folder(empty.path().to_owned()), POLICY))[0].1.contains("there is no record here"));
 }

@@ -88,9 +88,9 @@ fn the_record_of_one_holder_is_good() {
     assert!(vectors.record.iter().any(|line| line.contains("\"kind\":\"opening\"")));
 }
 
-/// An election that was dealt when the dealer still chose `v`.
+/// An election of before: its dealer chose `v`, and its key carries no proof of its factors.
 #[test]
-fn a_record_whose_dealer_chose_the_base_is_refused_by_name() {
+fn a_record_of_an_earlier_version_is_refused_by_name() {
     #[derive(Deserialize)]
     struct Old {
         heads: Vec<String>,
@@ -101,7 +101,7 @@ fn a_record_whose_dealer_chose_the_base_is_refused_by_name() {
     let report = verify(&Folder(folder.path().to_owned()), POLICY, Engine::best(), &|_| {}).unwrap();
     let failed: Vec<_> = report.checks.iter().filter(|(_, check)| check.wrong > 0).collect();
     assert_eq!((failed.len(), failed[0].0.name()), (1, "election"));
-    assert!(failed[0].1.faults[0].to_string().contains("dealer could choose results"), "{:?}", failed[0].1);
+    assert!(failed[0].1.faults[0].to_string().contains("set up by an earlier version"), "{:?}", failed[0].1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The public key.
 
-use super::weakness::{Weakness, small_factor};
+use super::weakness::{Weakness, fermat_finds_factors, small_factor};
 use super::{KeyId, KeyPolicy, Variant};
 use crate::boxed::boxed;
 use crate::short::MORE_BITS;
@@ -129,6 +129,11 @@ impl PublicKey {
         self.0.weakness
     }
 
+    /// Whether a hundred steps of Fermat's method find the factors of `n`, at any size and under any policy. Takes time that depends on `n`.
+    pub fn has_close_primes(&self) -> bool {
+        fermat_finds_factors(&boxed(self.modulus()))
+    }
+
     /// How the key draws its randomisers.
     pub fn variant(&self) -> Variant {
         if self.0.generator.is_some() { Variant::Djn } else { Variant::Standard }
@@ -245,7 +250,7 @@ fn checked_generator(h_be: &[u8], n: &[u64]) -> Result<Vec<u64>, Error> {
     let h = from_be(h_be, n.len()).ok_or(ErrorKind::InvalidGenerator)?;
     let mut next = h.clone();
     natural::add_assign(&mut next, &[1]);
-    let inside = natural::less(&[2], &h[..1]) | (1 ^ natural::is_zero(&h[1..])) == 1 && natural::less(&next, n) == 1;
+    let inside = natural::less(&[1], &h[..1]) | (1 ^ natural::is_zero(&h[1..])) == 1 && natural::less(&next, n) == 1;
     let coprime = boxed(&h).gcd_vartime(&boxed(n)) == BoxedUint::one();
     if inside && coprime && n[0] & 3 == 1 { Ok(h.to_vec()) } else { Err(ErrorKind::InvalidGenerator.into()) }
 }

@@ -83,7 +83,7 @@ fn is_prime_modulus(modulus: &Modulus, n: &BoxedUint) -> bool {
 }
 
 /// Whether `n = a^2 - b^2 = (a - b)(a + b)` for one of the first `a` above its root.
-fn fermat_finds_factors(n: &BoxedUint) -> bool {
+pub(super) fn fermat_finds_factors(n: &BoxedUint) -> bool {
     let width = n.bits_precision() + 64;
     let n = n.resize(width);
     let one = BoxedUint::one_with_precision(width);

@@ -194,6 +194,9 @@ fn public_keys_that_cannot_be_are_refused() {
             Err(ErrorKind::InsecureKey(Weakness::Short { bits: 512 }).into())
         );
         let one = Integer::from(1);
+        for good in [Integer::from(2), Integer::from(3), Integer::from(&n - 2)] {
+            assert_eq!(read(&n, Some(&good), any), Ok(Variant::Djn), "{good}");
+        }
         for bad in
             [Integer::new(), one.clone(), Integer::from(&n - 1), n.clone(), Integer::from(&n + 5), djn.p.0.clone()]
         {

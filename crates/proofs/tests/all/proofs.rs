@@ -75,6 +75,45 @@ fn members_of_sets_are_proved_on_every_engine() {
     }
 }
 
+/// An answer and its negative make the same equation true, after squaring: only the lesser one is made and taken.
+#[test]
+fn of_an_answer_and_its_negative_one_is_taken() {
+    let votes = Votes::new(&[0, 1, 1, 0, 1, 0, 0, 1]);
+    let (key, n) = (votes.key, Integer::from_digits(&votes.key.modulus_be(), Order::Msf));
+    let half: Integer = Integer::from(&n - 1) / 2;
+    let residue = residue::prove(
+        key,
+        &contexts(8),
+        &key.encrypt_with_openings(&encode(key, &[0; 8]), &votes.openings).unwrap(),
+        &votes.openings,
+    )
+    .unwrap();
+    type Read = fn(&PublicKey, &[u8]) -> Result<(), Error>;
+    let read_residue: Read = |key, bytes| residue::Proofs::from_be_bytes(key, Form::Openings, bytes).map(drop);
+    let read_membership: Read = |key, bytes| membership::Proofs::from_be_bytes(key, Form::Openings, 2, bytes).map(drop);
+    // A proof's bytes, those of a row, and those before an answer.
+    for (bytes, width, before, read) in
+        [(residue.to_be_bytes(), 192, 128, read_residue), (votes.proofs.to_be_bytes(), 224, 160, read_membership)]
+    {
+        assert_eq!(read(key, &bytes), Ok(()));
+        let sides = bytes.len() / width / 8;
+        for side in 0..bytes.len() / width {
+            let place = side * width + before..(side + 1) * width;
+            let answer = Integer::from_digits(&bytes[place.clone()], Order::Msf);
+            assert!(answer <= half, "{answer} of {n}");
+            let mut other = bytes.clone();
+            let negative = Integer::from(&n - &answer).to_digits::<u8>(Order::Msf);
+            other[place.clone()].fill(0);
+            other[place.end - negative.len()..place.end].copy_from_slice(&negative);
+            assert_eq!(at(read(key, &other)), (ErrorKind::OutOfRange, Some(side / sides)));
+        }
+    }
+    let most = half.to_digits::<u8>(Order::Msf);
+    let mut bytes = residue.to_be_bytes();
+    bytes[128..192].copy_from_slice(&most);
+    assert_eq!(read_residue(key, &bytes), Ok(()), "the greatest that is taken");
+}
+
 /// Keys whose square takes a limb less than twice those of the key.
 #[test]
 fn keys_of_any_length_have_proofs() {

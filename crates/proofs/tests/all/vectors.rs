@@ -2,7 +2,7 @@
 
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Engine, KeyPolicy, PublicKey};
-use hearith_proofs::{Contexts, Form, membership, residue, roots};
+use hearith_proofs::{Contexts, Form, blum, membership, residue, roots};
 
 fn bytes(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
@@ -21,8 +21,9 @@ fn proofs_of_another_implementation_hold() {
             let parts: Vec<Vec<u8>> = line[1..].iter().map(|text| bytes(text)).collect();
             let name = line[0].strip_prefix("fast-");
             let form = if name.is_some() { Form::Short { bits: key.short_bits() } } else { Form::Openings };
-            if line[0] == "roots" {
-                roots::verify(&key, &key.openings_from_be(&parts[0]).unwrap()).unwrap();
+            if matches!(line[0], "roots" | "blum") {
+                let numbers = key.openings_from_be(&parts[0]).unwrap();
+                if line[0] == "roots" { roots::verify(&key, &numbers) } else { blum::verify(&key, &numbers) }.unwrap();
                 held.push(line[0]);
                 continue;
             }
@@ -40,6 +41,6 @@ fn proofs_of_another_implementation_hold() {
             held.push(line[0]);
         }
     }
-    assert!(held.len().is_multiple_of(7) && held.starts_with(&["roots", "residue", "membership"]));
+    assert!(held.len().is_multiple_of(8) && held.starts_with(&["roots", "blum", "residue", "membership"]));
     assert!(held.contains(&"fast-residue") && held.contains(&"fast-membership"));
 }

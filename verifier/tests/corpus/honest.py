@@ -1,0 +1,240 @@
+"""Small elections that are held honestly, and boards that go along with whatever is entered."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from making import Dealing, Maker, P, Q, Signer, draw_opening, encode, membership, residue, verifier
+
+Body = dict[str, Any]
+ORGANISER, BOARD = Signer("the organiser"), Signer("the board")
+VOTERS = {name: Signer(name) for name in ("anna", "bert", "cleo", "dora")}
+WEIGHTS = {"anna": 1, "bert": 2, "cleo": 1, "dora": 1}
+TIME = "2026-11-22T20:30:00Z"
+CONTESTS: list[Body] = [
+    {"candidates": ["Ada", "Bo"], "method": {"choose": {"exactly": 1}}, "title": "Chair"},
+    {"candidates": ["Ada", "Bo"], "method": {"choose": {"at_most": 1}}, "title": "Deputy"},
+    {"candidates": ["Mon", "Tue"], "method": "approval", "title": "Days"},
+    {"candidates": ["red", "blue"], "method": "plurality", "title": "Colour"},
+    {"candidates": ["yes", "no"], "method": "yes_no", "title": "A new roof?"},
+]
+
+
+@dataclass
+class Entry:
+    """An entry before it has a place. Without a signature its author signs when it is placed."""
+
+    kind: str
+    body: Any
+    signature: str | None = None
+    by: Signer | None = None
+
+    def author(self) -> Signer:
+        if self.by is not None:
+            return self.by
+        if self.kind not in ("ballot", "challenge"):
+            return ORGANISER
+        ballot = self.body if self.kind == "ballot" else self.body.get("ballot")
+        voter = ballot.get("voter") if isinstance(ballot, dict) else None
+        return VOTERS.get(voter, ORGANISER) if isinstance(voter, str) else ORGANISER
+
+    def signed(self) -> str:
+        if self.signature is not None or self.kind == "share":
+            return self.signature or ""
+        text = verifier.canonical({"body": self.body, "kind": self.kind})
+        return encode(self.author().sign("entry", text))
+
+
+def lines_of(entries: list[Entry]) -> list[str]:
+    """The lines of a board that enters whatever it is given."""
+    lines, previous = [], "0" * 64
+    for index, entry in enumerate(entries):
+        members = {"index": index, "previous": previous, "signature": entry.signed()}
+        lines.append(verifier.canonical({"body": entry.body, "kind": entry.kind, **members}))
+        previous = hashlib.sha256(lines[-1].encode()).hexdigest()
+    return lines
+
+
+def root_of(lines: list[str]) -> str:
+    tree = verifier.Tree()
+    for line in lines:
+        tree.push(line)
+    return tree.root()
+
+
+def head_of(lines: list[str], time: str = TIME, by: Signer = BOARD, **changes: Any) -> str:
+    """A head of these lines; with changes it is signed as it is changed."""
+    head = {"root": root_of(lines), "size": len(lines), "time": time, **changes}
+    return verifier.canonical({**head, "signature": encode(by.sign("head", verifier.canonical(head)))})
+
+
+@dataclass
+class Election:
+    """An election that is being held, entry by entry."""
+
+    maker: Maker
+    dealing: Dealing | None
+    contests: list[Body] = field(default_factory=lambda: CONTESTS)
+    revoting: bool = True
+    entries: list[Entry] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.manifest: Body = {
+            "board": encode(BOARD.public),
+            "contests": copy.deepcopy(self.contests),
+            "key": self.maker.members(),
+            "organiser": encode(ORGANISER.public),
+            "revoting": self.revoting,
+            "title": "The club",
+            "trustees": self.dealing.members() if self.dealing else None,
+        }
+        self.read = verifier.Election(self.manifest, verifier.canonical(self.manifest), insecure=True)
+        self.id = self.read.id
+        self.counted: dict[str, Body] = {}
+        self.enter("election", self.manifest, of_election=False)
+
+    def enter(self, kind: str, body: Body, of_election: bool = True) -> Entry:
+        entry = Entry(kind, {"election": self.id, **body} if of_election else body)
+        self.entries.append(entry)
+        return entry
+
+    def begin(self) -> None:
+        voters = [
+            {"id": name, "key": encode(signer.public), "weight": WEIGHTS[name]} for name, signer in VOTERS.items()
+        ]
+        self.enter("voters", {"voters": voters[:2]})
+        self.enter("voters", {"voters": voters[2:]})
+        self.enter("open", {})
+
+    # Ballots
+
+    def ballot(self, voter: str, choices: list[list[int]], **how: Any) -> tuple[Body, list[list[Body]]]:
+        """A ballot's body for what marks hold, by their place in the set; and what it was made with."""
+        selections, openings = zip(
+            *(self.selection(voter, at, held, **how) for at, held in enumerate(choices)), strict=True
+        )
+        return {"contests": list(selections), "election": self.id, "voter": voter}, list(openings)
+
+    def selection(
+        self, voter: str, at: int, held: list[int], sign: int = 1, negated: bool = False, lies: bool = False
+    ) -> tuple[Body, list[Body]]:
+        key, contest = self.maker.key, self.read.contests[at]
+        numbers, marks, openings, product, exponents = contest.numbers, [], [], 1, 0
+        for place, value in enumerate(held):
+            exponent = draw_opening(key)
+            # A lie is a number that the set has not, and a proof that it were the first.
+            number, chosen = (2 if lies and place == 0 else numbers[value]), 0 if lies and place == 0 else value
+            c = (1 + number * key.n) * key.power_of_base(exponent) % key.square
+            c = -c % key.square if negated else c
+            context = self.read.context(voter, at, place)
+            proof = membership(key, context, key.short_bits, numbers, c, exponent, chosen, sign)
+            marks.append({"ciphertext": encode(key.wide(c)), "proof": encode(proof)})
+            openings.append({"exponent": encode(exponent.to_bytes((key.short_bits + 7) // 8, "big")), "value": value})
+            product, exponents = product * c % key.square, exponents + exponent
+        return {"marks": marks, "sum": self.sum_proof(voter, at, held, product, exponents, sign)}, openings
+
+    def sum_proof(self, voter: str, at: int, held: list[int], product: int, exponent: int, sign: int) -> str | None:
+        key, contest = self.maker.key, self.read.contests[at]
+        context, bits = self.read.context(voter, at, "sum"), self.read.sum_bits(contest)
+        if contest.method == "exactly":
+            u = product * (1 - contest.limit * key.n) % key.square
+            return encode(residue(key, context, bits, u, exponent, sign))
+        if contest.method == "at_most":
+            numbers = list(range(contest.limit + 1))
+            chosen = min(sum(held), contest.limit)
+            return encode(membership(key, context, bits, numbers, product, exponent, chosen, sign))
+        return None
+
+    def cast(self, voter: str, choices: list[list[int]], **how: Any) -> Entry:
+        body, _ = self.ballot(voter, choices, **how)
+        self.counted[voter] = body
+        return self.enter("ballot", body, of_election=False)
+
+    def challenge(self, voter: str, choices: list[list[int]]) -> Entry:
+        body, openings = self.ballot(voter, choices)
+        return self.enter("challenge", {"ballot": body, "openings": openings})
+
+    # The end
+
+    def close(self) -> None:
+        self.enter("close", {})
+
+    def totals(self, counted: dict[str, Body] | None = None, weights: dict[str, int] | None = None) -> list[int]:
+        key, products = self.maker.key, [1] * len(self.read.places())
+        for voter, body in (self.counted if counted is None else counted).items():
+            flat = [mark["ciphertext"] for selection in body["contests"] for mark in selection["marks"]]
+            for at, text in enumerate(flat):
+                number = int.from_bytes(verifier.base64url(text), "big")
+                products[at] = products[at] * pow(number, (weights or WEIGHTS)[voter], key.square) % key.square
+        return products
+
+    def by_contest(self, flat: list[Any]) -> list[list[Any]]:
+        rest = list(flat)
+        return [[rest.pop(0) for _ in range(contest.marks)] for contest in self.read.contests]
+
+    def tally_body(self, totals: list[int]) -> Body:
+        numbers = [encode(self.maker.key.wide(total)) for total in totals]
+        weight = sum(WEIGHTS[voter] for voter in self.counted)
+        return {"contests": self.by_contest(numbers), "counted": len(self.counted), "weight": weight}
+
+    def share_contexts(self) -> list[tuple[bytes, bytes]]:
+        shared = f"hearith-election 1 share {self.id}".encode()
+        return [(shared, verifier.canonical(list(place)).encode()) for place in self.read.places()]
+
+    def share_body(self, trustee: int, totals: list[int], sign: int = 1) -> Body:
+        assert self.dealing is not None
+        data = self.dealing.share(trustee, self.share_contexts(), totals, sign)
+        return {"shares": encode(data), "trustee": trustee}
+
+    def opening_body(self, totals: list[int]) -> Body:
+        key, inverse = self.maker.key, pow(self.maker.n, -1, (P - 1) * (Q - 1))
+        order = (P - 1) // 2 * ((Q - 1) // 2)
+        decryption = order * pow(order, -1, key.n)
+        decrypted = []
+        for total in totals:
+            # Twice, since the power takes no root of 1 away but that of squares.
+            square = pow(total, 2 * decryption, key.square)
+            plain = (square - 1) // key.n * pow(2, -1, key.n) % key.n
+            opening = pow(total * (1 - plain * key.n) % key.n, inverse, key.n)
+            decrypted.append({"opening": encode(key.narrow(opening)), "plaintext": encode(key.narrow(plain))})
+        return {"contests": self.by_contest(decrypted)}
+
+    def finish(self, result: list[list[int]]) -> None:
+        self.close()
+        totals = self.totals()
+        self.enter("tally", self.tally_body(totals))
+        if self.dealing is None:
+            self.enter("opening", self.opening_body(totals))
+        else:
+            for trustee in (1, 3):
+                self.enter("share", self.share_body(trustee, totals))
+        self.enter("result", {"contests": result})
+
+
+def held_by_trustees(**how: Any) -> Election:
+    """Two of three trustees; anna votes twice, cleo challenges once, dora stays at home; every method of voting."""
+    maker = Maker({P: 1, Q: 1})
+    election = Election(maker, Dealing(maker, 2, 3))
+    election.begin()
+    election.cast("anna", [[1, 0], [1, 0], [1, 1], [0], [1]])
+    election.cast("bert", [[0, 1], [0, 0], [1, 0], [1], [0]], **how)
+    election.challenge("cleo", [[0, 1], [1, 0], [0, 1], [1], [0]])
+    election.cast("anna", [[0, 1], [0, 1], [0, 1], [1], [1]])
+    election.cast("cleo", [[1, 0], [1, 0], [1, 0], [0], [1]])
+    election.finish([[1, 3], [1, 1], [3, 1], [1, 3], [2, 2]])
+    return election
+
+
+def held_by_one() -> Election:
+    """One holder of the key, three voters who vote once."""
+    maker = Maker({P: 1, Q: 1})
+    election = Election(maker, None, [CONTESTS[0], CONTESTS[4]], revoting=False)
+    election.begin()
+    election.cast("anna", [[1, 0], [1]])
+    election.cast("bert", [[0, 1], [1]])
+    election.cast("cleo", [[1, 0], [0]])
+    election.finish([[2, 2], [3, 1]])
+    return election

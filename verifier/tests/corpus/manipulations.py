@@ -1,0 +1,26 @@
+"""Manipulated records, family by family, each with the check that must fail: the first in the order of docs/election.md.
+
+A record whose check is None must be accepted: a verifier that rejects too much does not agree with the others either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cases import Cases
+from forms import encodings
+from keys import dealer, keys
+from lines import chain, heads
+from proofs import proofs
+from rules import rules
+from signatures import signatures
+from totals import openings, shares, tallies
+
+FAMILIES: list[Callable[[], Cases]] = [
+    chain, heads, encodings, keys, dealer, signatures, rules, proofs, tallies, shares, openings,
+]  # fmt: skip
+
+
+def cases() -> Cases:
+    for family in FAMILIES:
+        yield from family()
