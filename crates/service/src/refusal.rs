@@ -48,7 +48,7 @@ impl Refusal {
             R::MessageTooLarge => Code::OutOfRange,
             R::NoPrivateKey => Code::FailedPrecondition,
             R::Deadline | R::NotReading => Code::DeadlineExceeded,
-            R::ShuttingDown => Code::Unavailable,
+            R::ShuttingDown | R::Idle => Code::Unavailable,
             R::Failed | R::Unspecified => Code::Internal,
         }
     }
@@ -116,6 +116,6 @@ mod tests {
             assert_eq!(code.replace('_', ""), ours, "{name}");
             documented += 1;
         }
-        assert_eq!(documented, 14);
+        assert_eq!(documented, 15);
     }
 }

@@ -193,12 +193,31 @@ impl Input {
         if let Self::SumGroups { groups, .. } = self { groups } else { &[] }
     }
 
+    /// Checks what the protocol says of every ciphertext and the operation itself does not find: that none shares a factor with `n`.
+    /// Multiplication and decryption find it, the other operations give a number that is no ciphertext.
+    ///
+    /// # Errors
+    /// [`ErrorKind::CiphertextSharesFactor`] for the first row that does.
+    pub fn check(&self, key: &ServedKey) -> Result<(), Error> {
+        match self {
+            Self::Rerandomise(ciphertexts) | Self::SumGroups { ciphertexts, .. } => {
+                key.public().check_coprime(ciphertexts)
+            }
+            Self::Add(left, right) => {
+                key.public().check_coprime(left)?;
+                key.public().check_coprime(right)
+            }
+            Self::Encrypt(_) | Self::Multiply { .. } | Self::Decrypt(_) => Ok(()),
+        }
+    }
+
     /// Computes on this CPU, with the private key where there is one: it encrypts faster. What is decrypted is checked, since a fault
     /// would give the key away to the client.
     ///
     /// # Errors
     /// What is wrong with a row, or a failure of the random generator.
     pub fn compute(&self, key: &ServedKey) -> Result<Output, Error> {
+        self.check(key)?;
         let public = key.public();
         let ciphertexts = match (self, key.private()) {
             (Self::Decrypt(ciphertexts), Some(private)) => {

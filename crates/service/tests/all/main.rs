@@ -3,6 +3,7 @@
 mod common;
 mod computers;
 mod faults;
+mod hostile;
 mod operations;
 mod processors;
 mod standards;
