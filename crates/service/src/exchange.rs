@@ -186,7 +186,7 @@ impl<E: Exchange> Stream<'_, E> {
     /// Puts a request into the queue; then what it comes to, as an answer.
     fn compute(&self, (key, input, room): Entered) -> impl Future<Output = Result<(E::Answer, Place), Refusal>> {
         let (start, rows) = (Instant::now(), input.rows());
-        let output = self.service.scheduler.submit(key, input, room, self.deadline);
+        let output = self.service.scheduler.submit(self.client.id, key, input, room, self.deadline);
         async move { self.answer(output.await?, rows, start) }
     }
 

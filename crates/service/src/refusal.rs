@@ -28,6 +28,12 @@ impl Refusal {
         Self::new(ErrorReason::BadKey, error.to_string())
     }
 
+    /// The same in a later row: of a request of which this row is the first of a slice.
+    pub(crate) fn in_later_row(mut self, rows: usize) -> Self {
+        self.row = self.row.map(|row| row + rows);
+        self
+    }
+
     /// The reason.
     pub fn reason(&self) -> ErrorReason {
         self.reason

@@ -134,8 +134,7 @@ impl Server {
             .map_err(Error::Runtime)?;
         let metrics = Arc::new(Metrics::default());
         let (stop, stopping) = watch::channel(false);
-        let cpu = Cpu::new(options.engine).map_err(|error| Error::Runtime(io::Error::other(error)))?;
-        let mut members = vec![Member::cpu(cpu, options.reserve)];
+        let mut members = vec![Member::cpu(Cpu::new(options.engine), options.reserve)];
         members.extend(options.devices);
         let limits = options.limits;
         let keys = Keys::new(options.keys, limits.keys, options.policy, options.engine);

@@ -2,12 +2,14 @@
 //!
 //! - [`gate`] accepts connections: deadlines of handshakes, limits per client, file descriptors.
 //! - [`lifetime`] ends connections: idle, old, or because the server stops.
+//! - [`certificate`] reads whom a certificate names and when it ends.
 //! - [`tls`] reads certificates and replaces them while the server runs.
 //! - [`log`] writes log lines without ever blocking the thread that logs.
 //! - [`rate`] limits how often a client may do something.
 //! - [`page`] answers operators: metrics, liveness, readiness.
 //! - [`memory`] returns freed memory to the operating system.
 
+pub mod certificate;
 pub mod descriptors;
 pub mod gate;
 pub mod lifetime;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
 
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
@@ -9,6 +10,10 @@ use sha2::{Digest, Sha256};
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
 use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
+
+use crate::certificate;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// What a server shows and asks of its clients, in PEM.
 #[derive(Clone)]
@@ -86,6 +91,13 @@ impl Tls {
         Ok(Arc::new(config))
     }
 
+    /// When the first of the server's certificates and the clients' roots ends.
+    fn end(&self) -> Option<SystemTime> {
+        let mut all = certificates(&self.certificate).unwrap_or_default();
+        all.extend(self.clients.as_deref().and_then(certificates).unwrap_or_default());
+        certificate::earliest_end(&all)
+    }
+
     fn lists(&self) -> Result<Vec<CertificateRevocationListDer<'static>>, Error> {
         let Some(text) = &self.revoked else { return Ok(Vec::new()) };
         let lists = CertificateRevocationListDer::pem_slice_iter(text.as_bytes()).collect::<Result<Vec<_>, _>>();
@@ -97,6 +109,8 @@ impl Tls {
 #[derive(Debug)]
 pub struct Current {
     config: RwLock<Arc<ServerConfig>>,
+    /// When the first of the certificates ends, if that can be read.
+    end: RwLock<Option<SystemTime>>,
     protocols: &'static [&'static [u8]],
 }
 
@@ -106,7 +120,8 @@ impl Current {
     /// # Errors
     /// What is wrong with a text.
     pub fn new(tls: &Tls, protocols: &'static [&'static [u8]]) -> Result<Self, Error> {
-        Ok(Self { config: RwLock::new(tls.config(protocols)?), protocols })
+        let config = RwLock::new(tls.config(protocols)?);
+        Ok(Self { config, end: RwLock::new(tls.end()), protocols })
     }
 
     /// Replaces it, unless something is wrong with the new one.
@@ -116,7 +131,28 @@ impl Current {
     pub fn replace(&self, tls: &Tls) -> Result<(), Error> {
         let config = tls.config(self.protocols)?;
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
+        *self.end.write().unwrap_or_else(PoisonError::into_inner) = tls.end();
+        self.warn();
         Ok(())
+    }
+
+    /// When the first of the certificates ends.
+    pub fn end(&self) -> Option<SystemTime> {
+        *self.end.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Warns in the log of certificates that have ended or soon will, now and every day.
+    pub async fn watch(self: Arc<Self>) {
+        loop {
+            self.warn();
+            tokio::time::sleep(DAY).await;
+        }
+    }
+
+    fn warn(&self) {
+        if let Some(text) = self.end().and_then(|end| certificate::warning(end, SystemTime::now())) {
+            tracing::warn!("{text}");
+        }
     }
 
     /// What a connection gets now.

@@ -7,3 +7,4 @@ mod hostile;
 mod operations;
 mod processors;
 mod standards;
+mod turns;
