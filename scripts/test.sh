@@ -49,10 +49,10 @@ declare -A systems=(
     [dghv]="--package hearith-dghv --package hearith-golden --all-features
         --package hearith-simulated --no-default-features --features dghv
         --package hearith-rtl --no-default-features --features dghv"
-    [election-server]="--package hearith-election-server --all-features"
+    [election-server]="--package hearith-election-server --package hearith-serving --all-features"
     [ntt]="--package hearith-ntt --package hearith-golden --all-features
         --package hearith-rtl --no-default-features --features ntt"
-    [service]="--package hearith-service --all-features"
+    [service]="--package hearith-service --package hearith-serving --all-features"
     [rns]="--package hearith-rns --package hearith-golden --all-features
         --package hearith-simulated --no-default-features --features rns
         --package hearith-rtl --no-default-features --features rns"

@@ -42,6 +42,8 @@ pub enum Failure {
     },
     /// The reader of our output closed it: nothing to complain about.
     ClosedPipe,
+    /// The log says it: standard error may be a pipe that nobody reads.
+    Logged,
 }
 
 impl Failure {
@@ -98,6 +100,7 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         match self {
             Self::ClosedPipe => ExitCode::from(CLOSED_PIPE),
+            Self::Logged => ExitCode::from(BAD),
             Self::Wrong { .. } => {
                 eprint_line(self);
                 ExitCode::from(BAD)
@@ -116,6 +119,7 @@ impl fmt::Display for Failure {
             Self::Wrong { file, what, note } => (file, what, note),
             Self::Refuted { file, what } => return write!(f, "{file}: {what}"),
             Self::ClosedPipe => return f.write_str("the output was closed"),
+            Self::Logged => return f.write_str("the log says it"),
         };
         if let Some(file) = file {
             write!(f, "{file}: ")?;
@@ -132,7 +136,7 @@ impl Error for Failure {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Wrong { what, .. } => Some(&**what),
-            Self::Refuted { .. } | Self::ClosedPipe => None,
+            Self::Refuted { .. } | Self::ClosedPipe | Self::Logged => None,
         }
     }
 }

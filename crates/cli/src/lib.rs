@@ -51,6 +51,8 @@ mod report;
 pub mod rns;
 #[cfg(feature = "service")]
 mod serve;
+#[cfg(any(feature = "election", feature = "service"))]
+mod serving;
 mod session;
 mod shared_key;
 mod shares;

@@ -16,14 +16,15 @@ use crate::input::pem;
 use crate::interrupt;
 use crate::keys::Key;
 use crate::log;
+use crate::serving;
 use crate::session::Session;
 
 /// Serves until it is told to end, and then finishes what it accepted.
 pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
     let keys = command.key.iter().map(|path| Key::read_private(session, path)).collect::<Result<Vec<_>, _>>()?;
     let devices = devices(session, command, &keys)?;
-    log::start(session);
-    let mut signals = interrupt::take_over().map_err(|error| Failure::because("cannot wait for signals", error))?;
+    let lines = log::start(session)?;
+    let signals = interrupt::take_over().map_err(|error| Failure::because("cannot wait for signals", error))?;
     let options = Options {
         listen: command.listen,
         metrics: command.metrics,
@@ -43,11 +44,16 @@ pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
         None => tracing::info!(%address, engine, decrypts = decrypts.join(","), "listening"),
         Some(metrics) => tracing::info!(%address, engine, decrypts = decrypts.join(","), %metrics, "listening"),
     }
-    signals.forever().next();
-    match server.stop().map_err(Failure::new)? {
-        true => Ok(()),
-        false => Err(Failure::new("what was accepted was not finished in time")),
-    }
+    let reload = || {
+        let tls = tls(command).map_err(|failure| failure.to_string());
+        let Some(tls) = tls.transpose() else { return false };
+        serving::reloaded(
+            tls.and_then(|tls| server.replace_tls(&tls).map_err(|error| Failure::new(error).to_string())),
+        );
+        true
+    };
+    serving::wait(signals, reload);
+    log::end(&lines, server.stop())
 }
 
 /// The devices asked for.
@@ -82,14 +88,20 @@ fn members(kind: &'static dyn Kind, keys: &[PrivateKey]) -> Result<Vec<Member>, 
 fn tls(command: &Serve) -> Result<Option<Tls>, Failure> {
     let (Some(certificate), Some(key)) = (&command.tls_cert, &command.tls_key) else { return Ok(None) };
     let clients = command.client_ca.as_deref().map(pem).transpose()?;
-    Ok(Some(Tls { certificate: pem(certificate)?, key: pem(key)?, clients }))
+    let revoked = command.client_crl.as_deref().map(pem).transpose()?;
+    Ok(Some(Tls { certificate: pem(certificate)?, key: pem(key)?, clients, revoked }))
 }
 
 fn limits(limits: &ServeLimits) -> Limits {
     let seconds = |seconds: u32| Duration::from_secs(seconds.into());
     Limits {
         clients: limits.max_clients as usize,
+        handshakes: limits.max_handshakes as usize,
+        handshake: seconds(limits.handshake),
         streams: limits.max_streams as usize,
+        silent: seconds(limits.silent),
+        idle: seconds(limits.idle),
+        age: seconds(limits.max_age),
         keys: limits.max_keys as usize,
         message_bytes: (limits.max_message as usize) << 10,
         queue_bytes: (limits.max_queue as usize) << 20,

@@ -276,7 +276,7 @@ fn is_here(host: &str) -> bool {
 
 fn roots(ca: Option<&str>) -> Result<Vec<Certificate<'static>>, String> {
     let found = match ca {
-        Some(pem) => tls::certificates(pem).map_err(|error| error.to_string())?,
+        Some(pem) => tls::certificates(pem).ok_or("no certificate in PEM")?,
         None => rustls_native_certs::load_native_certs().certs,
     };
     if found.is_empty() {

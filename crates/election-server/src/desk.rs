@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use hearith_election::{Body, ErrorKind, Kind, Notice, canonical};
+use hearith_serving::rate::Rates;
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
@@ -23,7 +24,6 @@ use crate::ledger::{Error, Ledger};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::proofs::verify;
-use crate::rate::Rates;
 use crate::refusal::{Reason, Refusal};
 
 /// How long to wait before the store is tried again, at first and at most.

@@ -16,7 +16,6 @@ pub mod limits;
 mod listener;
 pub mod metrics;
 mod proofs;
-mod rate;
 mod record;
 pub mod refusal;
 mod security;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 
+use hearith_serving::metrics::Connections;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -29,8 +30,7 @@ pub struct Metrics {
     pub(crate) batch: Histogram,
     pub(crate) size: Gauge,
     pub(crate) waiting: Gauge,
-    pub(crate) clients: Gauge,
-    pub(crate) turned_away: Counter<u64, AtomicU64>,
+    pub(crate) connections: Connections,
     pub(crate) store_failures: Counter<u64, AtomicU64>,
 }
 
@@ -47,8 +47,9 @@ impl Default for Metrics {
         let times = || Histogram::new(exponential_buckets(0.001, 2.0, 16));
         let (seconds, verifying, committing) = (times(), times(), times());
         let batch = Histogram::new(exponential_buckets(1.0, 2.0, 12));
-        let (size, waiting, clients) = <(Gauge, Gauge, Gauge)>::default();
-        let (turned_away, store_failures) = <(Counter<u64, AtomicU64>, Counter<u64, AtomicU64>)>::default();
+        let (size, waiting) = <(Gauge, Gauge)>::default();
+        let store_failures = Counter::<u64, AtomicU64>::default();
+        let connections = Connections::register(&mut registry);
         registry.register("entries", "Entries that were sent, by kind and what became of them", entries.clone());
         registry.register("refused_requests", "Requests refused before they were looked into", refused.clone());
         registry.register("entry_seconds", "Time from an entry's arrival to its answer", seconds.clone());
@@ -57,8 +58,6 @@ impl Default for Metrics {
         registry.register("batch_entries", "Entries of the batches that were verified", batch.clone());
         registry.register("board_entries", "Entries on the board, as this server knows it", size.clone());
         registry.register("waiting_entries", "Entries that wait to be verified or written", waiting.clone());
-        registry.register("clients", "Connections", clients.clone());
-        registry.register("turned_away", "Connections that there was no place for", turned_away.clone());
         registry.register("store_failures", "Times that the store failed", store_failures.clone());
         Self {
             registry,
@@ -70,8 +69,7 @@ impl Default for Metrics {
             batch,
             size,
             waiting,
-            clients,
-            turned_away,
+            connections,
             store_failures,
         }
     }
@@ -90,6 +88,7 @@ impl Metrics {
 
     /// Everything, as text in the OpenMetrics format.
     pub fn text(&self) -> String {
+        self.connections.refresh();
         let mut text = String::new();
         // Writing to a string does not fail.
         let _ = encode(&mut text, &self.registry);

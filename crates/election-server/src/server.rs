@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use axum::Router;
-use axum::http::{HeaderValue, header};
-use axum::routing::get;
+use axum::http::HeaderValue;
 use hearith_election::{Bytes, Signer};
 use hearith_paillier::{Engine, KeyPolicy};
+use hearith_serving::rate::Rates;
+use hearith_serving::{gate, page};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
@@ -22,11 +22,10 @@ use crate::ledger::{self, Ledger};
 use crate::limits::Limits;
 use crate::listener;
 use crate::metrics::Metrics;
-use crate::rate::Rates;
 use crate::record::Files;
 use crate::security;
 use crate::store::{self, Location, Store};
-use crate::tls::{self, Tls};
+use crate::tls::{self, Current, Tls};
 
 /// Seconds' worth of requests that may come at once.
 const BURST: f64 = 10.0;
@@ -81,6 +80,9 @@ pub enum Error {
     /// The certificate or its key is not usable.
     #[error(transparent)]
     Tls(#[from] tls::Error),
+    /// The server has no TLS whose certificate could be replaced.
+    #[error("the server was started without TLS")]
+    NoTls,
     /// The audit log cannot be written.
     #[error("{0}")]
     Audit(String, #[source] io::Error),
@@ -105,6 +107,7 @@ pub struct Server {
     size: u64,
     limits: Limits,
     stop: watch::Sender<bool>,
+    tls: Option<Arc<Current>>,
     serving: Option<JoinHandle<()>>,
 }
 
@@ -152,6 +155,14 @@ impl Server {
         &self.metrics
     }
 
+    /// Replaces the certificate, for connections that come from now on.
+    ///
+    /// # Errors
+    /// What is wrong with it: then the one from before stays in use.
+    pub fn replace_tls(&self, tls: &Tls) -> Result<(), Error> {
+        Ok(self.tls.as_ref().ok_or(Error::NoTls)?.replace(tls)?)
+    }
+
     /// Takes no more connections, answers what was sent, signs a last head, and ends; says whether all was done in time.
     pub fn stop(mut self) -> bool {
         let (Some(runtime), Some(serving)) = (self.runtime.take(), self.serving.take()) else { return true };
@@ -188,7 +199,7 @@ fn policy(pages: Option<&Path>) -> Result<HeaderValue, Error> {
 }
 
 async fn start(options: Options, policy: HeaderValue) -> Result<Server, Error> {
-    let tls = options.tls.as_ref().map(Tls::acceptor).transpose()?;
+    let tls = options.tls.as_ref().map(|tls| Current::new(tls, &[b"http/1.1"])).transpose()?.map(Arc::new);
     let audit = match &options.audit {
         Some(path) => Audit::open(path).map_err(|error| Error::Audit(path.display().to_string(), error))?,
         None => Audit::default(),
@@ -200,12 +211,15 @@ async fn start(options: Options, policy: HeaderValue) -> Result<Server, Error> {
     let size = ledger.view().size;
     metrics.size.set(size as i64);
 
+    let (stop, stopping) = watch::channel(false);
     let (listener, address) = bind(options.listen).await?;
     let metrics_address = match options.metrics {
         None => None,
         Some(address) => {
             let (listener, address) = bind(address).await?;
-            tokio::spawn(show_metrics(listener, metrics.clone()));
+            let (metrics, stopping) = (metrics.clone(), stopping.clone());
+            let ready = move || if *stopping.borrow() { Err("shutting down") } else { Ok(()) };
+            tokio::spawn(page::serve(listener, move || metrics.text(), ready));
             Some(address)
         }
     };
@@ -218,8 +232,7 @@ async fn start(options: Options, policy: HeaderValue) -> Result<Server, Error> {
     let router = http::router(shop, options.pages, policy, tls.is_some());
 
     audit.note([("started", [("index", size.into())])]);
-    let (stop, stopping) = watch::channel(false);
-    let serving = listener::serve(listener, tls, router, limits, metrics.clone(), stopping);
+    let serving = listener::serve(listener, tls.clone(), router, limits, metrics.clone(), stopping);
     let serving = tokio::spawn(async move {
         // With the last connection the desk closes, and then its stages end.
         serving.await;
@@ -228,24 +241,9 @@ async fn start(options: Options, policy: HeaderValue) -> Result<Server, Error> {
         audit.note::<0>([("stopped", [])]);
     });
     let serving = Some(serving);
-    Ok(Server { runtime: None, address, metrics_address, metrics, size, limits, stop, serving })
+    Ok(Server { runtime: None, address, metrics_address, metrics, size, limits, stop, tls, serving })
 }
 
 async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
-    let failed = |error| Error::Listen(address, error);
-    let listener = TcpListener::bind(address).await.map_err(failed)?;
-    let found = listener.local_addr().map_err(failed)?;
-    Ok((listener, found))
-}
-
-/// Shows metrics over HTTP.
-async fn show_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
-    const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    let show = move || {
-        let text = metrics.text();
-        async { ([(header::CONTENT_TYPE, TYPE)], text) }
-    };
-    if let Err(error) = axum::serve(listener, Router::new().route("/metrics", get(show))).await {
-        tracing::error!(%error, "metrics are not shown any more");
-    }
+    gate::bind(address).await.map_err(|error| Error::Listen(address, error))
 }

@@ -8,21 +8,23 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
+use hearith_serving::lifetime::Busy;
 use prost::bytes::Bytes;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::sleep_until;
 use tonic::metadata::MetadataMap;
 use tonic::{Code, Request, Response, Status, Streaming};
 
+use crate::clients::{Client, SharedTalk};
 use crate::keys::{Keys, ServedKey};
 use crate::limits::{Limits, STREAM_WINDOW};
-use crate::listener::Client;
 use crate::metrics::Metrics;
 use crate::proto::ErrorReason;
 use crate::refusal::Refusal;
 use crate::request::{Exchange, bad};
 use crate::scheduler::{Room, Scheduler, deadline_passed};
 use crate::shelf::{Place, Shelf};
+use crate::streams::{OpenStream, was_silent};
 use crate::work::{Input, Output};
 
 /// What all streams of a server share.
@@ -33,7 +35,17 @@ pub(crate) struct Service {
     pub(crate) shelf: Arc<Shelf>,
     pub(crate) limits: Limits,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) talk: SharedTalk,
     pub(crate) stopping: watch::Receiver<bool>,
+}
+
+impl Service {
+    /// Logs a refusal, unless the client caused many of late.
+    pub(crate) fn tell(&self, client: &Client, operation: &'static str, refusal: &Refusal) {
+        if self.talk.may(client.address) {
+            tracing::info!(operation, reason = refusal.reason().name(), row = refusal.row(), "refused");
+        }
+    }
 }
 
 /// The answers of a stream, and then why there are no more, unless all is well: an end that could be taken for a good one would hide
@@ -41,7 +53,8 @@ pub(crate) struct Service {
 pub(crate) struct Answers<A> {
     answers: mpsc::Receiver<(A, Place)>,
     end: Arc<Mutex<Option<Refusal>>>,
-    _stream: OwnedSemaphorePermit,
+    _stream: Arc<OpenStream>,
+    _busy: Busy,
 }
 
 impl<A> futures_util::Stream for Answers<A> {
@@ -59,21 +72,22 @@ impl<A> futures_util::Stream for Answers<A> {
 pub(crate) fn exchange<E: Exchange>(
     service: Arc<Service>,
     requests: Request<Streaming<E>>,
-    stream: OwnedSemaphorePermit,
+    stream: OpenStream,
     client: Client,
 ) -> Response<Answers<E::Answer>> {
     let (answers, receiver) = mpsc::channel(1);
     let why = Arc::new(Mutex::new(None));
-    let stream = Answers { answers: receiver, end: why.clone(), _stream: stream };
+    let open = Arc::new(stream);
+    let stream = Answers { answers: receiver, end: why.clone(), _stream: open.clone(), _busy: client.work.begin() };
     let deadline = deadline(requests.metadata());
     let requests = requests.into_inner();
     tokio::spawn(async move {
         service.metrics.streams.inc();
-        let end =
-            Stream::<E> { service: &service, answers: &answers, client: &client, deadline }.answer_all(requests).await;
+        let stream = Stream::<E> { service: &service, answers: &answers, client: &client, open: &open, deadline };
+        let end = stream.answer_all(requests).await;
         if let Err(refusal) = end {
             service.metrics.answered(E::NAME, refusal.reason().name(), 0, 0.0);
-            tracing::info!(operation = E::NAME, reason = refusal.reason().name(), row = refusal.row(), "refused");
+            service.tell(&client, E::NAME, &refusal);
             *why.lock().unwrap_or_else(PoisonError::into_inner) = Some(refusal);
         }
         service.metrics.streams.dec();
@@ -88,6 +102,7 @@ struct Stream<'a, E: Exchange> {
     service: &'a Arc<Service>,
     answers: &'a mpsc::Sender<(E::Answer, Place)>,
     client: &'a Client,
+    open: &'a OpenStream,
     deadline: Option<Instant>,
 }
 
@@ -99,6 +114,7 @@ impl<E: Exchange> Stream<'_, E> {
         // Waited for once and not anew for every request.
         let mut stopped = pin!(stopped(self.service.stopping.clone()));
         let mut gone = pin!(self.answers.closed());
+        let mut silenced = pin!(self.open.ended());
         let mut key = None;
         let mut end = None;
         // What was read last, until there is room for it in the queue: nothing more is read before.
@@ -111,10 +127,13 @@ impl<E: Exchange> Stream<'_, E> {
             if !reading && !waits && !sends && computed.is_empty() {
                 return end.unwrap_or(Ok(()));
             }
+            self.open.is_silent(!waits && !sends && computed.is_empty());
             tokio::select! {
                 biased;
                 () = &mut gone => return Ok(()),
                 () = &mut late, if self.deadline.is_some() => return Err(deadline_passed()),
+                // Something may have come in work meanwhile: that is not waited for.
+                () = &mut silenced => return Err(was_silent()),
                 sent = next(&mut sending), if sends => {
                     sending = None;
                     sent?;
@@ -167,7 +186,7 @@ impl<E: Exchange> Stream<'_, E> {
     /// Puts a request into the queue; then what it comes to, as an answer.
     fn compute(&self, (key, input, room): Entered) -> impl Future<Output = Result<(E::Answer, Place), Refusal>> {
         let (start, rows) = (Instant::now(), input.rows());
-        let output = self.service.scheduler.submit(key, input, room, self.deadline);
+        let output = self.service.scheduler.submit(self.client.id, key, input, room, self.deadline);
         async move { self.answer(output.await?, rows, start) }
     }
 

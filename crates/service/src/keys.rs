@@ -1,15 +1,13 @@
 //! The keys that a server knows: private ones from its start on, public ones as clients register them.
 
+use hearith_paillier::{Engine, KeyId, KeyPolicy, PrivateKey, PublicKey};
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
-use hearith_paillier::{Engine, KeyId, KeyPolicy, PrivateKey, PublicKey};
-use sha2::{Digest, Sha256};
-
-use crate::limits::IDLE_KEY;
+use crate::clients::ClientId;
 use crate::proto::ErrorReason;
 use crate::refusal::Refusal;
 
@@ -104,27 +102,40 @@ impl ServedKey {
     }
 }
 
-/// All keys.
+/// All keys: the server's own, which stay, and those of clients, in shares.
 #[derive(Debug)]
 pub struct Keys {
     private: HashMap<KeyId, PrivateKey>,
-    public: Mutex<HashMap<Handle, Entry>>,
+    /// The public halves of the server's own keys, with their own generators.
+    own: HashMap<Handle, Arc<ServedKey>>,
+    foreign: Mutex<Foreign>,
     most: usize,
     policy: KeyPolicy,
     engine: Engine,
 }
 
+#[derive(Debug, Default)]
+struct Foreign {
+    entries: HashMap<Handle, Entry>,
+    uses: u64,
+}
+
 #[derive(Debug)]
 struct Entry {
     key: Arc<ServedKey>,
-    used: Instant,
+    /// When it was last used, in uses of any key.
+    used: u64,
+    /// Who registered it last.
+    owner: ClientId,
 }
 
 impl Keys {
-    /// No public keys yet, and the private keys that the server decrypts with.
+    /// The private keys that the server decrypts with, and at most so many of clients.
     pub fn new(private: Vec<PrivateKey>, most: usize, policy: KeyPolicy, engine: Engine) -> Self {
+        let own = private.iter().map(|key| Arc::new(ServedKey::new(key.public().clone(), Some(key.clone()))));
+        let own = own.map(|key| (key.handle, key)).collect();
         let private = private.into_iter().map(|key| (key.public().id(), key)).collect();
-        Self { private, public: Mutex::default(), most, policy, engine }
+        Self { private, own, foreign: Mutex::default(), most: most.max(1), policy, engine }
     }
 
     /// The private keys.
@@ -132,22 +143,23 @@ impl Keys {
         self.private.values()
     }
 
-    /// How many public keys are registered.
+    /// How many public keys of clients are resident.
     pub fn registered(&self) -> usize {
-        self.entries().len()
+        self.foreign().entries.len()
     }
 
-    fn entries(&self) -> std::sync::MutexGuard<'_, HashMap<Handle, Entry>> {
-        self.public.lock().unwrap_or_else(PoisonError::into_inner)
+    fn foreign(&self) -> std::sync::MutexGuard<'_, Foreign> {
+        self.foreign.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a public key, big-endian, unless it is. It takes some milliseconds.
+    /// Registers a public key of a client, big-endian, unless it is. It takes some milliseconds. Another key may make way for it.
     ///
     /// # Errors
-    /// A key that is malformed or weak, or as many keys in use as there may be.
-    pub fn register(&self, n: &[u8], h: &[u8]) -> Result<Arc<ServedKey>, Refusal> {
+    /// A key that is malformed or weak.
+    pub fn register(&self, client: ClientId, n: &[u8], h: &[u8]) -> Result<Arc<ServedKey>, Refusal> {
         let handle = Handle::of(n, h);
         if let Ok(known) = self.find(handle) {
+            self.foreign().entries.entry(handle).and_modify(|entry| entry.owner = client);
             return Ok(known);
         }
         let (n, h) = (without_zeros(n), without_zeros(h));
@@ -155,22 +167,8 @@ impl Keys {
         let public =
             PublicKey::new(n, generator, self.policy, self.engine).map_err(|error| Refusal::bad_key(&error))?;
         let private = self.private.get(&public.id()).cloned();
-        self.keep(Arc::new(ServedKey::new(public, private)))
-    }
-
-    fn keep(&self, key: Arc<ServedKey>) -> Result<Arc<ServedKey>, Refusal> {
-        let mut entries = self.entries();
-        if entries.len() >= self.most && !entries.contains_key(&key.handle) {
-            let idle = |entry: &Entry| entry.used.elapsed() >= IDLE_KEY && Arc::strong_count(&entry.key) == 1;
-            let oldest = entries.iter().filter(|(_, entry)| idle(entry)).min_by_key(|(_, entry)| entry.used);
-            let Some(handle) = oldest.map(|(&handle, _)| handle) else {
-                let text = format!("{} keys are in use, and no more are taken", self.most);
-                return Err(Refusal::new(ErrorReason::KeysFull, text));
-            };
-            entries.remove(&handle);
-        }
-        let entry = entries.entry(key.handle).or_insert_with(|| Entry { key, used: Instant::now() });
-        Ok(entry.key.clone())
+        let key = Arc::new(ServedKey::new(public, private));
+        Ok(self.foreign().keep(key, client, self.most))
     }
 
     /// The key of a handle.
@@ -178,10 +176,47 @@ impl Keys {
     /// # Errors
     /// There is none.
     pub fn find(&self, handle: Handle) -> Result<Arc<ServedKey>, Refusal> {
-        let mut entries = self.entries();
-        let entry = entries.get_mut(&handle).ok_or_else(unknown)?;
-        entry.used = Instant::now();
+        if let Some(key) = self.own.get(&handle) {
+            return Ok(key.clone());
+        }
+        let mut foreign = self.foreign();
+        foreign.uses += 1;
+        let uses = foreign.uses;
+        let entry = foreign.entries.get_mut(&handle).ok_or_else(unknown)?;
+        entry.used = uses;
         Ok(entry.key.clone())
+    }
+}
+
+impl Foreign {
+    fn keep(&mut self, key: Arc<ServedKey>, client: ClientId, most: usize) -> Arc<ServedKey> {
+        if !self.entries.contains_key(&key.handle)
+            && let Some(handle) = self.to_make_way(client, most)
+        {
+            self.entries.remove(&handle);
+        }
+        self.uses += 1;
+        let used = self.uses;
+        self.entries.entry(key.handle).or_insert(Entry { key, used, owner: client }).key.clone()
+    }
+
+    /// The key that makes way for a further one of a client, if one has to: of the client itself where it has its share, else
+    /// of the one with the most. Keys that nobody computes with go first, and of these the least recently used; streams that have the
+    /// key go on with it.
+    fn to_make_way(&self, client: ClientId, most: usize) -> Option<Handle> {
+        let mut counts: HashMap<ClientId, usize> = HashMap::new();
+        self.entries.values().for_each(|entry| *counts.entry(entry.owner).or_default() += 1);
+        let whose: Vec<ClientId> = if counts.get(&client).copied().unwrap_or(0) >= (most / 4).max(1) {
+            vec![client]
+        } else if self.entries.len() >= most {
+            let largest = counts.values().max()?;
+            counts.iter().filter(|(_, count)| *count == largest).map(|(&whose, _)| whose).collect()
+        } else {
+            return None;
+        };
+        let owned = self.entries.iter().filter(|(_, entry)| whose.contains(&entry.owner));
+        let first = owned.min_by_key(|(_, entry)| (Arc::strong_count(&entry.key) > 1, entry.used));
+        first.map(|(&handle, _)| handle)
     }
 }
 
@@ -199,7 +234,11 @@ mod tests {
     }
 
     fn register(keys: &Keys, key: &PublicKey) -> Result<Arc<ServedKey>, Refusal> {
-        keys.register(&key.modulus_be(), &key.generator_be().unwrap_or_default())
+        register_for(keys, key, ClientId::anonymous())
+    }
+
+    fn register_for(keys: &Keys, key: &PublicKey, client: ClientId) -> Result<Arc<ServedKey>, Refusal> {
+        keys.register(client, &key.modulus_be(), &key.generator_be().unwrap_or_default())
     }
 
     #[test]
@@ -225,26 +264,44 @@ mod tests {
         let served = register(&keys, key.public()).unwrap();
         assert!(served.private().is_some());
         assert_eq!(keys.find(served.handle()).unwrap().public(), key.public());
-        let standard = keys.register(&key.public().modulus_be(), &[]).unwrap();
+        let standard = keys.register(ClientId::anonymous(), &key.public().modulus_be(), &[]).unwrap();
         assert!(standard.private().is_some() && standard.public() != served.public());
-        assert_eq!(keys.registered(), 2);
+        assert_eq!(keys.registered(), 1, "its own key needs no room");
     }
 
     #[test]
-    fn keys_in_use_do_not_make_way() {
-        let keys = keys(vec![], 2);
-        let held: Vec<_> = (0..2).map(|_| register(&keys, key(Variant::Standard).public()).unwrap()).collect();
-        let third = key(Variant::Standard);
-        assert_eq!(register(&keys, third.public()).unwrap_err().reason(), ErrorReason::KeysFull);
-        assert!(register(&keys, held[0].public()).is_ok(), "a key that is known is no further one");
-        let long_ago = Instant::now().checked_sub(IDLE_KEY).unwrap();
-        keys.entries().get_mut(&held[0].handle()).unwrap().used = long_ago;
-        assert!(register(&keys, third.public()).is_err(), "somebody still holds it");
-        let unused = held[0].handle();
-        drop(held);
-        assert!(register(&keys, third.public()).is_ok());
-        assert_eq!(keys.find(unused).unwrap_err().reason(), ErrorReason::UnknownKey);
-        assert_eq!(keys.registered(), 2);
+    fn the_least_recently_used_make_way_within_the_shares_of_clients() {
+        let own = key(Variant::Djn);
+        let keys = keys(vec![own.clone()], 8);
+        let [greedy, modest] = [(); 2].map(|()| ClientId::anonymous());
+        let register = |client| register_for(&keys, key(Variant::Standard).public(), client).unwrap().handle();
+        let is_known = |handle: &Handle| keys.find(*handle).is_ok();
+        let theirs = [(); 2].map(|()| register(modest));
+        let first = [(); 2].map(|()| register(greedy));
+        assert!(is_known(&first[0]), "used later than the other");
+        let third = register(greedy);
+        assert_eq!(
+            [first[0], first[1], third].map(|handle| is_known(&handle)),
+            [true, false, true],
+            "its share is two"
+        );
+        for _ in 0..50 {
+            register(greedy);
+        }
+        assert!(theirs.iter().all(is_known), "whatever others register");
+        assert!(is_known(&Handle::of_key(own.public())), "its own stay");
+
+        // All are taken: one of whoever has most makes way, and not a key that somebody computes with.
+        for _ in 0..4 {
+            register(ClientId::anonymous());
+        }
+        assert_eq!(keys.registered(), 8);
+        let held = keys.find(theirs[0]).unwrap();
+        assert!(is_known(&theirs[1]), "used last");
+        let _ = [(); 2].map(|()| register(greedy));
+        register(ClientId::anonymous());
+        register(ClientId::anonymous());
+        assert_eq!((keys.registered(), keys.find(held.handle()).is_ok()), (8, true));
     }
 
     #[test]
@@ -253,7 +310,7 @@ mod tests {
         let weak = register(&secure, key(Variant::Standard).public()).unwrap_err();
         assert_eq!(weak.reason(), ErrorReason::BadKey);
         for n in [&[][..], &[7], &[0; 64], &[255; 2000]] {
-            assert_eq!(secure.register(n, &[]).unwrap_err().reason(), ErrorReason::BadKey);
+            assert_eq!(secure.register(ClientId::anonymous(), n, &[]).unwrap_err().reason(), ErrorReason::BadKey);
         }
     }
 }

@@ -13,15 +13,17 @@
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(feature = "server")]
+pub mod clients;
+#[cfg(feature = "server")]
 mod exchange;
 #[cfg(feature = "server")]
 pub mod keys;
 #[cfg(feature = "server")]
 pub mod limits;
 #[cfg(feature = "server")]
-mod listener;
-#[cfg(feature = "server")]
 pub mod metrics;
+#[cfg(feature = "server")]
+mod only_grpc;
 #[cfg(feature = "server")]
 pub mod processor;
 pub mod proto;
@@ -35,5 +37,7 @@ pub mod scheduler;
 pub mod server;
 #[cfg(feature = "server")]
 mod shelf;
+#[cfg(feature = "server")]
+mod streams;
 #[cfg(feature = "server")]
 pub mod work;

@@ -8,11 +8,24 @@ use std::time::Duration;
 /// stream has one request of at most `message_bytes` that it reads, and one that waits for room in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections. Twice as many are let in to be told so, any more are closed at once.
+    /// Connections whose handshake is done. Twice as many are let in to be told so, any more are closed at once. Those of one
+    /// certificate have a quarter of the places.
     pub clients: usize,
-    /// Streams that are open at a time, all clients together.
+    /// Connections whose handshake is not done; for a further one, the oldest is closed. An eighth may come from one address.
+    pub handshakes: usize,
+    /// How long a handshake may take: TLS, and the preface of HTTP/2.
+    pub handshake: Duration,
+    /// Streams that are open at a time, all clients together. A client has half of them at most, and a silent stream of a client
+    /// with more makes way for a client with fewer.
     pub streams: usize,
-    /// Public keys that are in use at a time. One that was not used for [`IDLE_KEY`] makes way for another.
+    /// How long a stream may be silent before it is ended.
+    pub silent: Duration,
+    /// How long a connection may have no stream before it is ended.
+    pub idle: Duration,
+    /// How long a connection may last. Then it accepts no further stream, and ends [`OLD_GRACE`] later at the latest.
+    pub age: Duration,
+    /// Public keys of clients that are resident at a time, beside the service's own. A client has a quarter of them at most; for a
+    /// further one, the least recently used of the client with the most makes way.
     pub keys: usize,
     /// Bytes of a request, as protobuf encodes it.
     pub message_bytes: usize,
@@ -32,14 +45,19 @@ pub struct Limits {
 
 /// Requests of one stream that are computed at a time.
 pub const STREAM_WINDOW: usize = 4;
-/// How long a key must be unused to make way for another.
-pub const IDLE_KEY: Duration = Duration::from_secs(60);
+/// How long the streams of a connection that is too old may go on.
+pub const OLD_GRACE: Duration = Duration::from_secs(600);
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             clients: 1024,
+            handshakes: 512,
+            handshake: Duration::from_secs(10),
             streams: 2048,
+            silent: Duration::from_secs(600),
+            idle: Duration::from_secs(600),
+            age: Duration::from_secs(6 * 3600),
             keys: 256,
             message_bytes: 1 << 20,
             queue_bytes: 256 << 20,

@@ -10,6 +10,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+use hearith_serving::metrics::Connections;
+
 /// An operation and how it ended: `ok`, or a reason of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Outcome {
@@ -40,7 +42,7 @@ pub struct Metrics {
     batch_rows: Family<Place, Histogram, fn() -> Histogram>,
     pub(crate) queue_bytes: Gauge,
     pub(crate) unread_bytes: Gauge,
-    pub(crate) clients: Gauge,
+    pub(crate) connections: Connections,
     pub(crate) streams: Gauge,
     pub(crate) keys: Gauge,
     pub(crate) set_aside: Gauge<i64, std::sync::atomic::AtomicI64>,
@@ -57,7 +59,8 @@ impl Default for Metrics {
             Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.0005, 2.0, 18)));
         let batch_rows: Family<Place, Histogram, fn() -> Histogram> =
             Family::new_with_constructor(|| Histogram::new(exponential_buckets(1.0, 2.0, 14)));
-        let (queue_bytes, unread_bytes, clients, streams, keys) = <(Gauge, Gauge, Gauge, Gauge, Gauge)>::default();
+        let connections = Connections::register(&mut registry);
+        let (queue_bytes, unread_bytes, streams, keys) = <(Gauge, Gauge, Gauge, Gauge)>::default();
         let set_aside = Gauge::<i64, std::sync::atomic::AtomicI64>::default();
         let (redone, cut_off) = <(Counter<u64, AtomicU64>, Counter<u64, AtomicU64>)>::default();
         registry.register("requests", "Requests by operation and how they ended", requests.clone());
@@ -66,7 +69,6 @@ impl Default for Metrics {
         registry.register("batch_rows", "Rows of the batches that processors were given", batch_rows.clone());
         registry.register("queue_bytes", "Bytes of numbers that are waiting or being computed", queue_bytes.clone());
         registry.register("unread_bytes", "Bytes of answers that clients have not taken", unread_bytes.clone());
-        registry.register("clients", "Connections", clients.clone());
         registry.register("streams", "Open streams", streams.clone());
         registry.register("keys", "Registered public keys", keys.clone());
         registry.register(
@@ -84,7 +86,7 @@ impl Default for Metrics {
             batch_rows,
             queue_bytes,
             unread_bytes,
-            clients,
+            connections,
             streams,
             keys,
             set_aside,
@@ -111,6 +113,7 @@ impl Metrics {
 
     /// Everything, as text in the OpenMetrics format.
     pub fn text(&self) -> String {
+        self.connections.refresh();
         let mut text = String::new();
         // Writing to a string does not fail.
         let _ = encode(&mut text, &self.registry);

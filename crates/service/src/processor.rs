@@ -1,19 +1,24 @@
 //! What carries batches out: this CPU, or a device.
 
 mod computer;
+mod pace;
 
 use std::error::Error as Cause;
 use std::fmt;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use hearith_device::{DecryptingDevice, Error as DeviceError, Kind, Trust};
 use hearith_paillier::{DecryptError, Engine, Error, ErrorKind, PrivateKey};
-use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::keys::ServedKey;
 use crate::work::{Input, Operation, Output};
 
 pub use computer::Computer;
+
+use pace::Pace;
 
 /// What carries batches out.
 pub trait Processor: fmt::Debug + Send + Sync {
@@ -33,6 +38,12 @@ pub trait Processor: fmt::Debug + Send + Sync {
 
     /// Rows beyond which a batch gains nothing.
     fn batch_rows(&self) -> usize;
+
+    /// How long rows of an operation under a key take one of what works on a batch, as far as is known; nothing where turns need not
+    /// be fair.
+    fn time(&self, _operation: Operation, _key: &ServedKey, _rows: usize) -> Duration {
+        Duration::ZERO
+    }
 
     /// Carries out an operation that it does.
     ///
@@ -55,12 +66,12 @@ pub enum Fault {
     Processor(#[source] Box<dyn Cause + Send + Sync>),
 }
 
-/// This CPU. Each core has batches of its own, since handing rows to other threads costs as much as some of them; what is too large for that is
-/// spread over all cores.
+/// This CPU. Each core has batches of its own, since handing rows to other threads costs as much as some of them.
 #[derive(Clone, Debug)]
 pub struct Cpu {
     engine: Engine,
-    cores: Arc<ThreadPool>,
+    cores: usize,
+    pace: Arc<Pace>,
 }
 
 /// Rounds of all lanes that a batch of several requests has at most: enough to make its beginning and end no matter, few enough for neither
@@ -74,12 +85,15 @@ thread_local! {
 
 impl Cpu {
     /// The CPU with an engine, and as many threads as rayon's current pool has.
-    ///
-    /// # Errors
-    /// There are no more threads to be had.
-    pub fn new(engine: Engine) -> Result<Self, ThreadPoolBuildError> {
-        let cores = ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build()?;
-        Ok(Self { engine, cores: Arc::new(cores) })
+    pub fn new(engine: Engine) -> Self {
+        Self { engine, cores: rayon::current_num_threads(), pace: Arc::default() }
+    }
+}
+
+impl Cpu {
+    /// Rows of as many whole rounds of lanes: a lane without a row takes as long.
+    fn rounded(&self, rows: usize) -> usize {
+        rows.next_multiple_of(self.full_rows().max(1))
     }
 }
 
@@ -93,7 +107,7 @@ impl Processor for Cpu {
     }
 
     fn batches(&self) -> usize {
-        self.cores.current_num_threads()
+        self.cores
     }
 
     fn full_rows(&self) -> usize {
@@ -104,10 +118,21 @@ impl Processor for Cpu {
         ROUNDS * self.full_rows()
     }
 
+    fn time(&self, operation: Operation, key: &ServedKey, rows: usize) -> Duration {
+        self.pace.time(operation, key, self.rounded(rows))
+    }
+
     fn run(&self, key: &ServedKey, input: &Input) -> Result<Output, Fault> {
         let compute = || input.compute(key);
-        let alone = || ALONE.with(|alone| alone.as_ref().map_or_else(compute, |alone| alone.install(compute)));
-        let output = if input.rows() > self.batch_rows() { self.cores.install(compute) } else { alone() };
+        let began = clock_gettime(ClockId::ThreadCPUTime);
+        let output = ALONE.with(|alone| alone.as_ref().map_or_else(compute, |alone| alone.install(compute)));
+        let ended = clock_gettime(ClockId::ThreadCPUTime);
+        if output.is_ok()
+            && input.rows() >= self.full_rows()
+            && let Ok(took) = Duration::try_from(ended - began)
+        {
+            self.pace.learn(input.operation(), key, self.rounded(input.rows()), took);
+        }
         output.map_err(|error| match error.kind() {
             ErrorKind::WrongDecryption => Fault::Processor(Box::new(error)),
             _ => Fault::Input(error),

@@ -28,6 +28,12 @@ impl Refusal {
         Self::new(ErrorReason::BadKey, error.to_string())
     }
 
+    /// The same in a later row: of a request of which this row is the first of a slice.
+    pub(crate) fn in_later_row(mut self, rows: usize) -> Self {
+        self.row = self.row.map(|row| row + rows);
+        self
+    }
+
     /// The reason.
     pub fn reason(&self) -> ErrorReason {
         self.reason
@@ -48,7 +54,7 @@ impl Refusal {
             R::MessageTooLarge => Code::OutOfRange,
             R::NoPrivateKey => Code::FailedPrecondition,
             R::Deadline | R::NotReading => Code::DeadlineExceeded,
-            R::ShuttingDown => Code::Unavailable,
+            R::ShuttingDown | R::Idle => Code::Unavailable,
             R::Failed | R::Unspecified => Code::Internal,
         }
     }
@@ -116,6 +122,6 @@ mod tests {
             assert_eq!(code.replace('_', ""), ours, "{name}");
             documented += 1;
         }
-        assert_eq!(documented, 14);
+        assert_eq!(documented, 15);
     }
 }

@@ -1,26 +1,45 @@
-//! Who computes what when: requests of many clients, filled into batches and shared out among this CPU and devices.
+//! Who computes what when: requests of many clients, cut into slices, filled into batches and shared out among this CPU and devices.
+//!
+//! # Turns
+//! Clients take turns by start-time fair queuing \[Goyal96\]: each has a virtual time, which a slice of its rows advances by the time that
+//! it takes a thread, and the client with the least is served next. Who comes begins at the time of who is served. So a client that
+//! asks for little waits for one slice of the others, however much they ask for.
+//!
+//! # Slices
+//! A request is computed in slices, of as many rows as take [`SLICE_GOAL`] but at least one round of a processor's lanes. Between
+//! two slices everybody else has a turn, and a request that was cancelled or is late goes no further. Sums are not cut: a message of them
+//! takes a few milliseconds.
+//!
+//! # Long rounds
+//! One round of lanes may take longer than [`SLICE_MOST`] (0.4 s for keys of 8192 bits). These are left to threads of low priority,
+//! one a core beside those for shorter ones, which the system prefers whenever they have something to do.
 //!
 //! # Filling
-//! Requests of one operation under one key wait in a line of their own. A processor takes the lines in turn, and from a line as many
-//! requests as make a batch. It takes what there is when it has nothing else to do, so that a request alone does not wait; while it
-//! computes, a further batch is begun only when there are rows to fill all lanes: the others have that time to arrive. Threads that have
-//! nothing to do share what waits.
+//! A slice is filled up with rows of other clients with the same operation and key, in the order of their virtual times. A processor
+//! takes what there is when it has nothing else to do, so that a request alone does not wait; while it computes, a further batch is begun
+//! only when there are rows to fill all lanes: the others have that time to arrive. Threads that have nothing to do share what
+//! waits.
 //!
 //! # Faults
 //! A wrong row fails its request alone: the others of its batch are computed again, each by itself. A processor that fails, panics, gives
-//! what is not right or takes too long is set aside, and what it was given goes back to the heads of the lines. A late answer is
+//! what is not right or takes too long is set aside, and what it was given goes back to the heads of the queues. A late answer is
 //! dropped. This CPU does everything, and is not set aside.
 
-use std::collections::{HashMap, VecDeque};
+mod queue;
+mod request;
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 
-use crate::keys::{Handle, ServedKey};
+use crate::clients::ClientId;
+use crate::keys::ServedKey;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::processor::{Fault, Processor};
@@ -28,8 +47,19 @@ use crate::proto::ErrorReason;
 use crate::refusal::Refusal;
 use crate::work::{Input, Operation, Output};
 
+use queue::{Line, Queue};
+pub use request::Room;
+pub(crate) use request::deadline_passed;
+use request::{Answer, Request, Slice};
+
 /// Bytes that a permit of the queue stands for.
 const PERMIT_BYTES: usize = 1024;
+/// The time that a slice should take a thread: half of what it may, since it is estimated.
+pub const SLICE_GOAL: Duration = Duration::from_millis(25);
+/// The time that a slice may take a thread, unless a single round of lanes takes longer.
+pub const SLICE_MOST: Duration = Duration::from_millis(50);
+/// Rows that a slice for a device has at least, however few fill it.
+const DEVICE_ROWS: usize = 16;
 
 /// A processor among others.
 #[derive(Debug)]
@@ -39,17 +69,24 @@ pub struct Member {
     cpu: bool,
     /// Whether it only does what no device does.
     reserve: bool,
+    /// Whether it takes rounds that take long, and no others.
+    long: bool,
 }
 
 impl Member {
     /// This CPU. As a reserve it leaves to devices what they do.
     pub fn cpu(processor: impl Processor + 'static, reserve: bool) -> Self {
-        Self { processor: Arc::new(processor), cpu: true, reserve }
+        Self { processor: Arc::new(processor), cpu: true, reserve, long: false }
+    }
+
+    /// The same processor for rounds that take long.
+    fn for_long_rounds(&self) -> Self {
+        Self { processor: self.processor.clone(), long: true, ..*self }
     }
 
     /// A device.
     pub fn device(processor: impl Processor + 'static) -> Self {
-        Self { processor: Arc::new(processor), cpu: false, reserve: false }
+        Self { processor: Arc::new(processor), cpu: false, reserve: false, long: false }
     }
 }
 
@@ -76,9 +113,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    lines: HashMap<Line, VecDeque<Arc<Request>>>,
-    /// The lines that have requests, in turn.
-    turns: VecDeque<Line>,
+    queue: Queue,
     flights: HashMap<u64, Flight>,
     flown: u64,
     /// Batches that each member works on, and whether it is set aside.
@@ -87,77 +122,21 @@ struct State {
     closing: bool,
 }
 
-/// What requests that may share a batch have in common.
-type Line = (Handle, Operation);
-
 /// A batch that a member works on.
 #[derive(Clone, Debug)]
 struct Flight {
     member: usize,
     since: Instant,
     line: Line,
-    requests: Vec<Arc<Request>>,
-}
-
-#[derive(Debug)]
-struct Request {
-    key: Arc<ServedKey>,
-    input: Input,
-    deadline: Option<Instant>,
-    /// Not to be put together with others again.
-    alone: AtomicBool,
-    answer: Mutex<Option<Answer>>,
-}
-
-#[derive(Debug)]
-struct Answer {
-    sender: oneshot::Sender<Result<Output, Refusal>>,
-    /// Given back when the answer is there, or nobody waits for it.
-    _room: Room,
-}
-
-/// Room in the queue, counted as long as it is taken.
-#[derive(Debug)]
-pub struct Room {
-    _permits: OwnedSemaphorePermit,
-    bytes: i64,
-    metrics: Arc<Metrics>,
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        self.metrics.queue_bytes.dec_by(self.bytes);
-    }
-}
-
-impl Request {
-    fn answer(&self, result: Result<Output, Refusal>) {
-        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(answer) = answer {
-            // Nobody waits for it any more: no loss.
-            let _ = answer.sender.send(result);
-        }
-    }
-
-    /// Whether an answer is still of use; one that comes too late is refused here.
-    fn is_wanted(&self) -> bool {
-        if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-            self.answer(Err(deadline_passed()));
-        }
-        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
-        answer.as_ref().is_some_and(|answer| !answer.sender.is_closed())
-    }
-}
-
-/// The refusal of what is late.
-pub(crate) fn deadline_passed() -> Refusal {
-    Refusal::new(ErrorReason::Deadline, "the deadline has passed")
+    slices: Vec<Slice>,
 }
 
 impl Scheduler {
     /// Starts the threads of all members, one of which must be this CPU.
-    pub fn start(members: Vec<Member>, limits: Limits, metrics: Arc<Metrics>) -> Self {
+    pub fn start(mut members: Vec<Member>, limits: Limits, metrics: Arc<Metrics>) -> Self {
         debug_assert!(members.iter().any(|member| member.cpu));
+        let long: Vec<Member> = members.iter().filter(|member| member.cpu).map(Member::for_long_rounds).collect();
+        members.extend(long);
         let permits = (limits.queue_bytes / PERMIT_BYTES).clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         let state = State { running: vec![0; members.len()], aside: vec![false; members.len()], ..State::default() };
         let room = Arc::new(Semaphore::new(permits));
@@ -194,19 +173,19 @@ impl Scheduler {
         self.shared.room(input.bytes()).await
     }
 
-    /// Puts a request into the queue, to be computed together with what others ask for. Whoever drops the future before it is takes the
+    /// Puts a request of a client into the queue, to be computed together with what others ask for. Whoever drops the future before it is takes the
     /// request back. It gives what is wrong with the input, or a deadline that passed before.
     pub fn submit(
         &self,
+        client: ClientId,
         key: Arc<ServedKey>,
         input: Input,
         room: Room,
         deadline: Option<Instant>,
     ) -> impl Future<Output = Result<Output, Refusal>> + use<> {
         let (sender, answer) = oneshot::channel();
-        let answer_to = Mutex::new(Some(Answer { sender, _room: room }));
-        let request = Request { key, input, deadline, alone: AtomicBool::new(false), answer: answer_to };
-        self.shared.enqueue(Arc::new(request));
+        let answer_to = Answer { sender, _room: room };
+        self.shared.enqueue(Request::new(client, key, input, deadline, answer_to));
         async { answer.await.unwrap_or_else(|_| Err(Refusal::new(ErrorReason::Failed, "internal error"))) }
     }
 
@@ -248,7 +227,7 @@ impl Shared {
         let acquired = match self.room.clone().try_acquire_many_owned(permits) {
             Ok(acquired) => acquired,
             Err(_) => {
-                let _waiting = Waiting::enter(&self.waiting, self.limits.waiting)?;
+                let _waiting = WaitsForRoom::enter(&self.waiting, self.limits.waiting)?;
                 let acquired = self.room.clone().acquire_many_owned(permits).await;
                 acquired.map_err(|_| Refusal::new(ErrorReason::ShuttingDown, "shutting down"))?
             }
@@ -261,16 +240,33 @@ impl Shared {
     /// Wakes a thread of a member only if it may take the line: of many small requests most wait for the batch to fill.
     fn enqueue(&self, request: Arc<Request>) {
         let mut state = self.state();
-        let line = state.put(request, false);
-        let rows = state.rows(line);
-        let may = |member: usize| {
-            let (processor, running) = (&self.members[member].processor, state.running[member]);
-            running == 0 || (running < processor.batches() && rows >= processor.full_rows())
-        };
-        let awake: Vec<&Condvar> =
-            self.waiters.iter().enumerate().filter(|(member, _)| may(*member)).map(|(_, waiters)| waiters).collect();
+        let long = self.takes_long(&request);
+        let line = state.queue.put(request, false, long);
+        let awake: Vec<&Condvar> = (0..self.members.len())
+            .filter(|&member| self.may_take(&state, member, line))
+            .map(|member| &self.waiters[member])
+            .collect();
         drop(state);
         awake.into_iter().for_each(Condvar::notify_one);
+    }
+
+    /// This CPU, which does everything.
+    fn cpu(&self) -> &dyn Processor {
+        let cpu = self.members.iter().find(|member| member.cpu);
+        &*cpu.unwrap_or(&self.members[0]).processor
+    }
+
+    /// Whether a single round of lanes takes this CPU longer than a slice may.
+    fn takes_long(&self, request: &Request) -> bool {
+        let (cpu, operation) = (self.cpu(), request.input.operation());
+        cpu.time(operation, &request.key, cpu.full_rows()) > SLICE_MOST
+    }
+
+    /// Nanoseconds that rows take a thread of this CPU, their part of a full round.
+    fn charge(&self, operation: Operation, key: &ServedKey, rows: usize) -> u64 {
+        let (cpu, rows) = (self.cpu(), rows.max(1) as f64);
+        let full = cpu.full_rows().max(1);
+        (cpu.time(operation, key, full).as_nanos() as f64 / full as f64 * rows) as u64
     }
 
     fn wake_all(&self) {
@@ -279,15 +275,15 @@ impl Shared {
 
     /// What a thread of a member does until the end.
     fn work(&self, member: usize) {
+        if self.members[member].long {
+            lower_priority();
+        }
         let processor = self.members[member].processor.clone();
         while let Some((number, flight)) = self.next(member) {
-            let inputs: Vec<&Input> = flight.requests.iter().map(|request| &request.input).collect();
-            let rows = inputs.iter().map(|input| input.rows()).sum();
+            let rows = flight.slices.iter().map(|slice| slice.rows.len()).sum();
             self.metrics.batch(&processor.name(), flight.line.1.name(), rows);
-            let key = &flight.requests[0].key;
-            let outputs = catch_unwind(AssertUnwindSafe(|| run(&*processor, key, &inputs)));
+            let outputs = catch_unwind(AssertUnwindSafe(|| run(&*processor, &flight.slices)));
             let outputs = outputs.unwrap_or_else(|_| Err(Fault::Processor("it broke down".into())));
-            drop(inputs);
             if !self.land(number, outputs) {
                 return;
             }
@@ -301,17 +297,21 @@ impl Shared {
             if state.aside[member] || state.closing {
                 return None;
             }
-            if let Some(line) = self.line_for(&mut state, member) {
-                let rows = self.batch_rows(member, &state, line);
-                let requests = state.take(line, rows);
-                if requests.is_empty() {
+            if let Some((client, line)) = self.turn(&state, member) {
+                let rows = self.slice_rows(member, &state, line);
+                let slices = self.take(&mut state, client, line, rows);
+                if slices.is_empty() {
                     continue;
                 }
                 state.running[member] += 1;
                 state.flown += 1;
-                let flight = Flight { member, since: Instant::now(), line, requests };
+                let flight = Flight { member, since: Instant::now(), line, slices };
                 let number = state.flown;
                 state.flights.insert(number, flight.clone());
+                // What is left is for whoever has nothing to do.
+                if self.turn(&state, member).is_some() {
+                    self.waiters[member].notify_one();
+                }
                 return Some((number, flight));
             }
             state = self.waiters[member].wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -319,31 +319,70 @@ impl Shared {
     }
 
     /// Rows of the batch that a member makes of a line: the share of each of its threads that has nothing to do, in whole rounds of its
-    /// lanes.
-    fn batch_rows(&self, member: usize, state: &State, line: Line) -> usize {
-        let processor = &self.members[member].processor;
-        let (full, most) = (processor.full_rows().max(1), processor.batch_rows());
+    /// lanes, and no more than a slice may be.
+    fn slice_rows(&self, member: usize, state: &State, line: Line) -> usize {
+        let Member { processor, cpu, .. } = &self.members[member];
+        let full = processor.full_rows().max(1);
+        let Some(waiting) = state.queue.lines.get(&line) else { return full };
+        let most = if *cpu {
+            let round = processor.time(line.1, &waiting.key, full).as_secs_f64();
+            let fit = |time: Duration| if round > 0.0 { (time.as_secs_f64() / round) as usize } else { usize::MAX };
+            let least = processor.batch_rows().div_ceil(full).min(fit(SLICE_MOST)).max(1);
+            fit(SLICE_GOAL).max(least).saturating_mul(full)
+        } else {
+            processor.batch_rows().max(DEVICE_ROWS)
+        };
         let idle = processor.batches().saturating_sub(state.running[member]).max(1);
-        let rows = state.rows(line);
-        if rows < full { most } else { ((rows / full).div_ceil(idle) * full).min(most) }
+        if waiting.rows < full { most } else { ((waiting.rows / full).div_ceil(idle).saturating_mul(full)).min(most) }
     }
 
-    /// The line whose turn it is among those that a member may take from now.
-    fn line_for(&self, state: &mut State, member: usize) -> Option<Line> {
-        let Member { processor, reserve, .. } = &self.members[member];
-        let busy = state.running[member] > 0;
-        let turn = state.turns.iter().position(|line| {
-            let requests = &state.lines[line];
-            let (key, operation) = (&requests[0].key, line.1);
-            let left_to_others = || {
-                let others = self.members.iter().zip(&state.aside);
-                others.into_iter().any(|(other, aside)| !other.cpu && !aside && other.processor.does(operation, key))
-            };
-            processor.does(operation, key)
-                && !(*reserve && left_to_others())
-                && (!busy || state.rows(*line) >= processor.full_rows())
-        })?;
-        state.turns.remove(turn)
+    /// Whether a member may take a line from now.
+    fn may_take(&self, state: &State, member: usize, line: Line) -> bool {
+        let Member { processor, cpu, reserve, long } = &self.members[member];
+        let (running, Some(waiting)) = (state.running[member], state.queue.lines.get(&line)) else { return false };
+        let left_to_others = || {
+            let others = self.members.iter().zip(&state.aside);
+            others.into_iter().any(|(other, aside)| !other.cpu && !aside && other.processor.does(line.1, &waiting.key))
+        };
+        (!cpu || *long == waiting.long)
+            && (running == 0 || (running < processor.batches() && waiting.rows >= processor.full_rows()))
+            && processor.does(line.1, &waiting.key)
+            && !(*reserve && left_to_others())
+    }
+
+    /// The client whose turn it is among those with a line that a member may take from now, and that line.
+    fn turn(&self, state: &State, member: usize) -> Option<(ClientId, Line)> {
+        let lines: HashSet<Line> =
+            state.queue.lines.keys().copied().filter(|&line| self.may_take(state, member, line)).collect();
+        if lines.is_empty() {
+            return None;
+        }
+        state.queue.order.iter().find_map(|(_, client)| {
+            let flow = state.queue.clients.get(client)?;
+            let line = flow.lines.iter().map(|(line, _)| *line).find(|line| lines.contains(line))?;
+            Some((*client, line))
+        })
+    }
+
+    /// Takes about so many rows of a line: of the client whose turn it is, and then of others in their order. None that nobody wants
+    /// any more.
+    fn take(&self, state: &mut State, first: ClientId, line: Line, rows: usize) -> Vec<Slice> {
+        state.queue.now = state.queue.now.max(state.queue.clients.get(&first).map_or(0, |flow| flow.time));
+        let others: Vec<ClientId> =
+            state.queue.order.iter().map(|(_, client)| *client).filter(|client| *client != first).collect();
+        let (mut taken, mut sum) = (Vec::new(), 0);
+        for client in std::iter::once(first).chain(others) {
+            let before = taken.len();
+            let whole = state.queue.take(client, line, rows, &mut sum, &mut taken);
+            let mine: usize = taken[before..].iter().map(|slice: &Slice| slice.rows.len()).sum();
+            if let Some(slice) = taken.get(before) {
+                state.queue.charge(client, self.charge(line.1, &slice.request.key, mine));
+            }
+            if whole || sum >= rows {
+                break;
+            }
+        }
+        taken
     }
 
     /// Gives out what a batch came to, and says whether its member goes on.
@@ -351,18 +390,24 @@ impl Shared {
         // Another member has it, since this one took too long.
         let Some(flight) = self.end(number) else { return false };
         let cpu = self.members[flight.member].cpu;
+        let only = |flight: &Flight, refusal: Refusal| {
+            let Slice { request, rows } = &flight.slices[0];
+            let row = rows.start + refusal.row().unwrap_or(0);
+            request.land(rows.clone(), Err((row, refusal.in_later_row(rows.start))));
+        };
         match outputs {
             Ok(outputs) => {
-                flight.requests.iter().zip(outputs).for_each(|(request, output)| request.answer(Ok(output)));
+                for (slice, output) in flight.slices.into_iter().zip(outputs) {
+                    slice.request.land(slice.rows, Ok(output));
+                }
             }
-            Err(Fault::Input(error)) if flight.requests.len() == 1 => flight.requests[0].answer(Err(error.into())),
+            Err(Fault::Input(error)) if flight.slices.len() == 1 => only(&flight, error.into()),
             Err(Fault::Input(_)) => self.again(&flight, true),
             Err(Fault::Key) => self.again(&flight, false),
-            Err(Fault::Processor(_)) if cpu && flight.requests.len() > 1 => self.again(&flight, true),
+            Err(Fault::Processor(_)) if cpu && flight.slices.len() > 1 => self.again(&flight, true),
             Err(Fault::Processor(error)) if cpu => {
                 tracing::error!(%error, operation = flight.line.1.name(), "a request failed");
-                let refusal = Refusal::new(ErrorReason::Failed, "the computation failed");
-                flight.requests[0].answer(Err(refusal));
+                only(&flight, Refusal::new(ErrorReason::Failed, "the computation failed"));
             }
             Err(Fault::Processor(error)) => self.set_aside(&flight, &error.to_string()),
         }
@@ -377,15 +422,16 @@ impl Shared {
         Some(flight)
     }
 
-    /// Puts the requests of a flight back to the head of their line.
+    /// Puts the slices of a flight back to the heads of their queues.
     fn again(&self, flight: &Flight, alone: bool) {
         let mut state = self.state();
-        for request in flight.requests.iter().rev() {
+        for Slice { request, rows } in flight.slices.iter().rev() {
             request.alone.fetch_or(alone, Ordering::Relaxed);
-            state.put(request.clone(), true);
+            let long = self.takes_long(request);
+            state.queue.put_back(request, rows.clone(), long);
         }
         drop(state);
-        self.metrics.redone.inc_by(flight.requests.len() as u64);
+        self.metrics.redone.inc_by(flight.slices.len() as u64);
         self.wake_all();
     }
 
@@ -412,67 +458,34 @@ impl Shared {
     }
 }
 
-/// Runs inputs as one batch and takes the output apart.
-fn run(processor: &dyn Processor, key: &ServedKey, inputs: &[&Input]) -> Result<Vec<Output>, Fault> {
-    let lengths: Vec<usize> = inputs.iter().map(|input| input.answers()).collect();
-    let output = match inputs {
-        [input] => processor.run(key, input)?,
-        _ => processor.run(key, &Input::concat(inputs)?)?,
-    };
-    output.split(&lengths).map_err(|error| Fault::Processor(Box::new(error)))
+/// Leaves the processors to others, where the system knows priorities of threads.
+fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    {
+        // Of the calling thread: on Linux every thread has its own. Where it is not allowed, long rounds have the same priority.
+        let _ = rustix::process::setpriority_process(None, 19);
+    }
 }
 
-impl State {
-    /// Rows that wait in a line.
-    fn rows(&self, line: Line) -> usize {
-        self.lines.get(&line).map_or(0, |requests| requests.iter().map(|request| request.input.rows()).sum())
-    }
-
-    /// Puts a request into its line, which it gives.
-    fn put(&mut self, request: Arc<Request>, first: bool) -> Line {
-        let line = (request.key.handle(), request.input.operation());
-        let requests = self.lines.entry(line).or_default();
-        if requests.is_empty() {
-            self.turns.push_back(line);
-        }
-        if first {
-            requests.push_front(request)
-        } else {
-            requests.push_back(request)
-        }
-        line
-    }
-
-    /// Takes requests of about so many rows from the head of a line whose turn it was. None that nobody wants any more.
-    fn take(&mut self, line: Line, rows: usize) -> Vec<Arc<Request>> {
-        let Some(requests) = self.lines.get_mut(&line) else { return Vec::new() };
-        let (mut taken, mut sum) = (Vec::<Arc<Request>>::new(), 0);
-        while let Some(next) = requests.front() {
-            let alone = next.alone.load(Ordering::Relaxed);
-            if !taken.is_empty() && (alone || sum + next.input.rows() > rows) {
-                break;
-            }
-            let Some(next) = requests.pop_front() else { break };
-            if next.is_wanted() {
-                sum += next.input.rows();
-                taken.push(next);
-                if alone {
-                    break;
-                }
-            }
-        }
-        match requests.is_empty() {
-            true => drop(self.lines.remove(&line)),
-            false => self.turns.push_back(line),
-        }
-        taken
-    }
+/// Runs slices as one batch and takes the output apart.
+fn run(processor: &dyn Processor, slices: &[Slice]) -> Result<Vec<Output>, Fault> {
+    let internal = |error: hearith_paillier::Error| Fault::Processor(Box::new(error));
+    let key = &slices[0].request.key;
+    let inputs = slices.iter().map(|slice| slice.request.input.range(slice.rows.clone()));
+    let inputs = inputs.collect::<Result<Vec<Cow<'_, Input>>, _>>().map_err(internal)?;
+    let inputs: Vec<&Input> = inputs.iter().map(|input| &**input).collect();
+    let lengths: Vec<usize> = inputs.iter().map(|input| input.answers()).collect();
+    let output = match &*inputs {
+        [input] => processor.run(key, input)?,
+        inputs => processor.run(key, &Input::concat(inputs)?)?,
+    };
+    output.split(&lengths).map_err(internal)
 }
 
 /// One of those that wait for room.
-struct Waiting<'a>(&'a AtomicUsize);
+struct WaitsForRoom<'a>(&'a AtomicUsize);
 
-impl<'a> Waiting<'a> {
+impl<'a> WaitsForRoom<'a> {
     fn enter(count: &'a AtomicUsize, most: usize) -> Result<Self, Refusal> {
         let one_more = |waiting| (waiting < most).then_some(waiting + 1);
         let entered = count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
@@ -481,7 +494,7 @@ impl<'a> Waiting<'a> {
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitsForRoom<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

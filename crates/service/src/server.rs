@@ -6,20 +6,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
+use hearith_serving::gate::{self, Arrival, Gate, Opening};
+use hearith_serving::lifetime::{self, Lifetime};
+use hearith_serving::tls::{self, Current};
+use hearith_serving::{descriptors, memory, page};
+use hyper::server::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tonic::service::Routes;
-use tonic::transport::server::TlsConnectInfo;
-use tonic::transport::{Certificate, Identity, Server as Transport, ServerTlsConfig};
-use tonic::{Extensions, Request, Response, Status, Streaming};
+use tonic::{Request, Response, Status, Streaming};
+use tonic_health::server::HealthReporter;
 
+use crate::clients::{Client, SharedTalk};
 use crate::exchange::{Answers, Service, exchange};
 use crate::keys::Keys;
-use crate::limits::Limits;
-use crate::listener::{self, Client};
+use crate::limits::{Limits, OLD_GRACE};
 use crate::metrics::Metrics;
+use crate::only_grpc::{answer_http1, only_grpc};
 use crate::processor::Cpu;
 use crate::proto::paillier_server::{Paillier, PaillierServer};
 use crate::proto::{self, ErrorReason};
@@ -27,9 +34,16 @@ use crate::refusal::Refusal;
 use crate::request::Exchange;
 use crate::scheduler::{Member, Scheduler};
 use crate::shelf::Shelf;
+use crate::streams::Streams;
+
+pub use hearith_serving::tls::Tls;
 
 /// How often a silent connection is asked whether it is there, and how long it may take to answer.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
+/// What every client of HTTP/2 begins with (RFC 9113, section 3.4).
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// HTTP/1.1 is for those who speak nothing else: they are told that this is gRPC.
+const PROTOCOLS: &[&[u8]] = &[b"h2", b"http/1.1"];
 /// Streams that one connection may have open.
 const STREAMS_A_CLIENT: u32 = 256;
 /// Threads that talk to clients: enough for what the cores compute, and on few cores one, since each that is woken costs them time.
@@ -58,24 +72,6 @@ pub struct Options {
     pub limits: Limits,
 }
 
-/// Certificates and keys, in PEM.
-#[derive(Clone)]
-pub struct Tls {
-    /// The server's certificate, and those that lead to its root.
-    pub certificate: String,
-    /// Its private key.
-    pub key: String,
-    /// Roots of the certificates that clients must show; without, anybody may connect, and only from this machine.
-    pub clients: Option<String>,
-}
-
-/// Shows nothing of the key.
-impl std::fmt::Debug for Tls {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tls").field("clients", &self.clients.is_some()).finish_non_exhaustive()
-    }
-}
-
 /// Why a server cannot start, or ended.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -97,9 +93,12 @@ pub enum Error {
     /// The run-time has no threads.
     #[error("cannot start the server's threads")]
     Runtime(#[source] io::Error),
-    /// The certificates or their key are not usable, or serving failed.
-    #[error("TLS or transport")]
-    Transport(#[from] tonic::transport::Error),
+    /// The certificates, their key or the revocation lists are not usable.
+    #[error(transparent)]
+    Tls(#[from] tls::Error),
+    /// The server has no TLS whose certificates could be replaced.
+    #[error("the service was started without TLS")]
+    NoTls,
 }
 
 /// A server that runs until it is stopped. Dropped without, it breaks off.
@@ -110,7 +109,8 @@ pub struct Server {
     address: SocketAddr,
     metrics_address: Option<SocketAddr>,
     stop: watch::Sender<bool>,
-    serving: Option<JoinHandle<Result<(), tonic::transport::Error>>>,
+    tls: Option<Arc<Current>>,
+    serving: Option<JoinHandle<()>>,
 }
 
 impl Server {
@@ -134,30 +134,40 @@ impl Server {
             .map_err(Error::Runtime)?;
         let metrics = Arc::new(Metrics::default());
         let (stop, stopping) = watch::channel(false);
-        let cpu = Cpu::new(options.engine).map_err(|error| Error::Runtime(io::Error::other(error)))?;
-        let mut members = vec![Member::cpu(cpu, options.reserve)];
+        let mut members = vec![Member::cpu(Cpu::new(options.engine), options.reserve)];
         members.extend(options.devices);
         let limits = options.limits;
         let keys = Keys::new(options.keys, limits.keys, options.policy, options.engine);
         let scheduler = Scheduler::start(members, limits, metrics.clone());
-        let shelf = Shelf::new(limits.unread_bytes, metrics.clone());
-        let service = Arc::new(Service { keys, scheduler, shelf, limits, metrics: metrics.clone(), stopping });
+        let talk = SharedTalk::default();
+        let shelf = Shelf::new(limits.unread_bytes, metrics.clone(), talk.clone());
+        let stop_page = stopping.clone();
+        let service = Service { keys, scheduler, shelf, limits, metrics: metrics.clone(), talk, stopping };
+        let service = Arc::new(service);
 
-        let bind = async |address| TcpListener::bind(address).await.map_err(|error| Error::Listen(address, error));
-        let listener = runtime.block_on(bind(options.listen))?;
-        let address = listener.local_addr().map_err(|error| Error::Listen(options.listen, error))?;
+        let tls = options.tls.as_ref().map(|tls| Current::new(tls, PROTOCOLS)).transpose()?.map(Arc::new);
+        let bind = async |address| gate::bind(address).await.map_err(|error| Error::Listen(address, error));
+        let (listener, address) = runtime.block_on(bind(options.listen))?;
         let metrics_address = match options.metrics {
             None => None,
             Some(address) => {
-                let listener = runtime.block_on(bind(address))?;
-                let found = listener.local_addr().map_err(|error| Error::Listen(address, error))?;
-                runtime.spawn(show_metrics(listener, metrics));
+                let (listener, found) = runtime.block_on(bind(address))?;
+                let ready = move || if *stop_page.borrow() { Err("shutting down") } else { Ok(()) };
+                runtime.spawn(page::serve(listener, move || metrics.text(), ready));
                 Some(found)
             }
         };
-        let transport = transport(options.tls)?;
-        let serving = runtime.spawn(serve(transport, listener, service.clone()));
-        Ok(Self { runtime: Some(runtime), service, address, metrics_address, stop, serving: Some(serving) })
+        let gate = gate(&service, protected, tls.clone());
+        let serving = Some(runtime.spawn(serve(gate, listener, service.clone())));
+        Ok(Self { runtime: Some(runtime), service, address, metrics_address, stop, tls, serving })
+    }
+
+    /// Replaces the certificates and revocation lists, for connections that come from now on.
+    ///
+    /// # Errors
+    /// What is wrong with them: then those from before stay in use.
+    pub fn replace_tls(&self, tls: &Tls) -> Result<(), Error> {
+        Ok(self.tls.as_ref().ok_or(Error::NoTls)?.replace(tls)?)
     }
 
     /// Where it listens.
@@ -180,24 +190,20 @@ impl Server {
         self.service.scheduler.set_aside()
     }
 
-    /// Takes no more requests, finishes what was accepted, and ends; says whether all was finished in time.
-    ///
-    /// # Errors
-    /// Serving had failed before.
-    pub fn stop(mut self) -> Result<bool, Error> {
+    /// Takes no more requests, finishes what was accepted, and ends; says whether all was finished in time. With nothing in
+    /// work it ends at once, whatever connections are open.
+    pub fn stop(mut self) -> bool {
         let (runtime, serving) = (self.runtime.take(), self.serving.take());
-        let (Some(runtime), Some(serving)) = (runtime, serving) else { return Ok(true) };
+        let (Some(runtime), Some(serving)) = (runtime, serving) else { return true };
         self.stop.send_replace(true);
         let grace = self.service.limits.grace;
         let ended = runtime.block_on(async { tokio::time::timeout(grace, serving).await });
         runtime.shutdown_background();
-        match ended {
-            Err(_) | Ok(Err(_)) => {
-                self.service.scheduler.abandon();
-                Ok(false)
-            }
-            Ok(Ok(served)) => Ok(served.map(|()| true)?),
+        let finished = matches!(ended, Ok(Ok(())));
+        if !finished {
+            self.service.scheduler.abandon();
         }
+        finished
     }
 }
 
@@ -209,99 +215,120 @@ impl Drop for Server {
     }
 }
 
-fn transport(tls: Option<Tls>) -> Result<Transport, Error> {
-    let transport = Transport::builder()
-        .http2_keepalive_interval(Some(KEEP_ALIVE))
-        .http2_keepalive_timeout(Some(KEEP_ALIVE))
-        .max_concurrent_streams(STREAMS_A_CLIENT);
-    let Some(tls) = tls else { return Ok(transport) };
-    let mut config = ServerTlsConfig::new().identity(Identity::from_pem(tls.certificate, tls.key));
-    if let Some(clients) = tls.clients {
-        config = config.client_ca_root(Certificate::from_pem(clients));
-    }
-    Ok(transport.tls_config(config)?)
+/// What lets clients in.
+fn gate(service: &Service, certificates: bool, tls: Option<Arc<Current>>) -> Arc<Gate> {
+    let limits = &service.limits;
+    let gate_limits = gate::Limits {
+        clients: limits.clients,
+        // Without certificates all clients have the same address, this machine's.
+        clients_each: if certificates { (limits.clients / 4).max(1) } else { limits.clients },
+        surplus: limits.clients,
+        handshakes: limits.handshakes,
+        handshakes_each: (limits.handshakes / 8).max(1),
+        handshake: limits.handshake,
+    };
+    let opening = Opening { bytes: PREFACE, otherwise: answer_http1 };
+    let descriptors = Some(descriptors::for_connections());
+    Gate::new(gate_limits, opening, tls, descriptors, service.metrics.connections.clone(), service.talk.clone())
 }
 
-/// Serves until it is told to stop and every stream has ended.
-async fn serve(
-    mut transport: Transport,
-    listener: TcpListener,
-    service: Arc<Service>,
-) -> Result<(), tonic::transport::Error> {
+/// Serves until it is told to stop, and then until every request has its answer.
+async fn serve(gate: Arc<Gate>, listener: TcpListener, service: Arc<Service>) {
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<PaillierServer<Front>>().await;
-    let mut stopping = service.stopping.clone();
-    let stopped = async move {
-        // The sender is gone only if the server is.
-        let _ = stopping.wait_for(|stopping| *stopping).await;
-        reporter.set_not_serving::<PaillierServer<Front>>().await;
-        tracing::info!("shutting down");
+    tokio::spawn(tell_the_end(reporter, service.stopping.clone()));
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(proto::DESCRIPTOR)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    let reflection = tonic_reflection::server::Builder::configure()
-        .register_encoded_file_descriptor_set(proto::DESCRIPTOR)
-        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-        .build_v1()
-        .expect("the descriptors were compiled with the program");
-    let sockets = listener::accept(listener, service.limits.clients, service.metrics.clone());
-    let most = service.limits.message_bytes;
-    let streams = Arc::new(Semaphore::new(service.limits.streams));
-    tokio::spawn(watch_unread(service.shelf.clone(), service.limits.unread));
+    let built = "the descriptors were compiled with the program";
+    let (older, newer) = (reflection().build_v1alpha().expect(built), reflection().build_v1().expect(built));
+    let limits = service.limits;
+    let streams = Streams::new(limits.streams, (limits.streams / 2).max(1));
+    tokio::spawn(watch(service.clone(), streams.clone()));
+    let stopping = service.stopping.clone();
     let shelf = service.shelf.clone();
     let count = move |request: axum::extract::Request, next| {
         shelf.clone().count(client_of(request.extensions()), request, next)
     };
     let paillier = PaillierServer::new(Front { service, streams })
-        .max_decoding_message_size(most)
+        .max_decoding_message_size(limits.message_bytes)
         .max_encoding_message_size(usize::MAX);
-    let routes = Routes::new(health).add_service(reflection).add_service(paillier);
-    let routes = routes.into_axum_router().layer(axum::middleware::from_fn(count));
-    transport.add_routes(routes.into()).serve_with_incoming_shutdown(sockets, stopped).await
+    let routes = Routes::new(health).add_service(newer).add_service(older).add_service(paillier);
+    let router = routes.into_axum_router().layer(axum::middleware::from_fn(count));
+    let router = router.layer(axum::middleware::from_fn(only_grpc));
+    let lifetime = Lifetime { idle: limits.idle, age: limits.age, grace: OLD_GRACE };
+    let ending = stopping.clone();
+    gate.run(listener, stopping, move |arrival| connection(arrival, router.clone(), lifetime, ending.clone())).await;
 }
 
-/// Cuts off whoever does not even read why there is no more.
-async fn watch_unread(shelf: Arc<Shelf>, unread: Duration) {
-    let mut rounds = tokio::time::interval((unread / 4).max(Duration::from_millis(10)));
+/// Serves a connection.
+async fn connection(arrival: Arrival, router: axum::Router, lifetime: Lifetime, stopping: watch::Receiver<bool>) {
+    let client = Client::of(&arrival);
+    let work = client.work.clone();
+    let whose = axum::middleware::map_request(move |mut request: axum::extract::Request| {
+        request.extensions_mut().insert(client.clone());
+        std::future::ready(request)
+    });
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .keep_alive_interval(KEEP_ALIVE)
+        .keep_alive_timeout(KEEP_ALIVE)
+        .max_concurrent_streams(STREAMS_A_CLIENT)
+        .serve_connection(TokioIo::new(arrival.stream), TowerToHyperService::new(router.layer(whose)));
+    lifetime::serve(connection, &work, lifetime, stopping).await;
+    drop(arrival.held);
+}
+
+/// At the end the whole server and its service are not healthy any more.
+async fn tell_the_end(reporter: HealthReporter, mut stopping: watch::Receiver<bool>) {
+    // The sender is gone only if the server is.
+    let _ = stopping.wait_for(|stopping| *stopping).await;
+    reporter.set_service_status("", tonic_health::ServingStatus::NotServing).await;
+    reporter.set_not_serving::<PaillierServer<Front>>().await;
+    tracing::info!("shutting down");
+}
+
+/// Cuts off whoever does not even read why there is no more, ends silent streams, and returns memory.
+async fn watch(service: Arc<Service>, streams: Arc<Streams>) {
+    let Limits { unread, silent, .. } = service.limits;
+    let every = (unread.min(silent) / 4).clamp(Duration::from_millis(10), Duration::from_secs(5));
+    let mut rounds = tokio::time::interval(every);
+    let held = memory::Watch::default();
     loop {
         rounds.tick().await;
-        shelf.drop_older(unread * 2);
+        service.shelf.drop_older(unread * 2);
+        streams.end_silent(silent);
+        let bytes = service.metrics.queue_bytes.get() + service.metrics.unread_bytes.get();
+        if held.is_worth(usize::try_from(bytes).unwrap_or(0)) {
+            tokio::task::spawn_blocking(memory::give_back);
+        }
     }
 }
 
 /// Whose request it is that came with these.
-fn client_of(extensions: &Extensions) -> Client {
-    let protected = || extensions.get::<TlsConnectInfo<Client>>().map(TlsConnectInfo::get_ref);
-    extensions.get::<Client>().or_else(protected).cloned().unwrap_or_default()
-}
-
-/// Shows metrics over HTTP.
-async fn show_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
-    const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    let show = move || {
-        let text = metrics.text();
-        async { ([("content-type", TYPE)], text) }
-    };
-    let router = axum::Router::new().route("/metrics", axum::routing::get(show));
-    if let Err(error) = axum::serve(listener, router).await {
-        tracing::error!(%error, "metrics are not shown any more");
-    }
+fn client_of(extensions: &axum::http::Extensions) -> Client {
+    extensions.get::<Client>().cloned().unwrap_or_default()
 }
 
 /// What gRPC calls.
 struct Front {
     service: Arc<Service>,
-    streams: Arc<Semaphore>,
+    streams: Arc<Streams>,
 }
 
 impl Front {
     fn open<E: Exchange>(&self, request: Request<Streaming<E>>) -> Result<Response<Answers<E::Answer>>, Status> {
         let client = self.admit(&request)?;
-        let stream = self.stream()?;
+        let stream =
+            self.streams.open(client.id).inspect_err(|refusal| self.service.tell(&client, E::NAME, refusal))?;
         Ok(exchange(self.service.clone(), request, stream, client))
     }
 
     /// Whose request it is. Refuses clients that there is no room for, and everybody at the end.
     fn admit<T>(&self, request: &Request<T>) -> Result<Client, Refusal> {
-        let client = client_of(request.extensions());
+        let client = request.extensions().get::<Client>().cloned().unwrap_or_default();
         if client.surplus {
             let text = format!("{} clients are connected, and no more are taken", self.service.limits.clients);
             return Err(Refusal::new(ErrorReason::ClientsFull, text));
@@ -310,13 +337,6 @@ impl Front {
             true => Err(Refusal::new(ErrorReason::ShuttingDown, "the service is shutting down")),
             false => Ok(client),
         }
-    }
-
-    fn stream(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        self.streams.clone().try_acquire_owned().map_err(|_| {
-            let text = format!("{} streams are open, and no more are taken", self.service.limits.streams);
-            Refusal::new(ErrorReason::StreamsFull, text)
-        })
     }
 }
 
@@ -333,11 +353,12 @@ impl Paillier for Front {
         &self,
         request: Request<proto::RegisterKeyRequest>,
     ) -> Result<Response<proto::RegisterKeyResponse>, Status> {
-        self.admit(&request)?;
-        let _stream = self.stream()?;
+        let client = self.admit(&request)?;
+        let _stream = self.streams.open(client.id)?;
+        let _busy = client.work.begin();
         let (service, key) = (self.service.clone(), request.into_inner());
         let registered = tokio::task::spawn_blocking(move || {
-            let key = service.keys.register(&key.n, &key.h)?;
+            let key = service.keys.register(client.id, &key.n, &key.h)?;
             service.metrics.keys.set(service.keys.registered() as i64);
             Ok::<_, Refusal>(key)
         });

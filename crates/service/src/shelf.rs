@@ -11,8 +11,9 @@ use axum::response::Response;
 use http_body_util::BodyExt;
 use prost::bytes::Bytes;
 
-use crate::listener::Client;
+use crate::clients::{Client, SharedTalk};
 use crate::metrics::Metrics;
+use hearith_serving::lifetime::Busy;
 
 /// All answers that were computed and not yet taken.
 #[derive(Debug)]
@@ -20,6 +21,7 @@ pub(crate) struct Shelf {
     most: usize,
     state: Mutex<State>,
     metrics: Arc<Metrics>,
+    talk: SharedTalk,
 }
 
 #[derive(Debug, Default)]
@@ -42,12 +44,13 @@ struct Answer {
 pub(crate) struct Place {
     shelf: Arc<Shelf>,
     number: u64,
+    _busy: Busy,
 }
 
 impl Shelf {
     /// Room for so many bytes.
-    pub(crate) fn new(most: usize, metrics: Arc<Metrics>) -> Arc<Self> {
-        Arc::new(Self { most, state: Mutex::default(), metrics })
+    pub(crate) fn new(most: usize, metrics: Arc<Metrics>, talk: SharedTalk) -> Arc<Self> {
+        Arc::new(Self { most, state: Mutex::default(), metrics, talk })
     }
 
     /// Room for an answer to a client. Others make way for it; alone it may be as large as it is.
@@ -59,7 +62,7 @@ impl Shelf {
         state.bytes += bytes;
         self.metrics.unread_bytes.inc_by(bytes as i64);
         state.answers.insert(number, Answer { bytes, client: client.clone(), since: Instant::now() });
-        Place { shelf: self.clone(), number }
+        Place { shelf: self.clone(), number, _busy: client.work.begin() }
     }
 
     /// Cuts off whoever has left an answer unread for so long.
@@ -76,7 +79,7 @@ impl Shelf {
         let Some((_, answer)) = state.answers.pop_first() else { return false };
         state.bytes -= answer.bytes;
         self.metrics.unread_bytes.dec_by(answer.bytes as i64);
-        answer.client.cut_off(&self.metrics);
+        answer.client.cut_off(&self.metrics, &self.talk);
         true
     }
 
@@ -124,7 +127,7 @@ mod tests {
     #[test]
     fn the_oldest_make_way() {
         let metrics = Arc::new(Metrics::default());
-        let shelf = Shelf::new(100, metrics.clone());
+        let shelf = Shelf::new(100, metrics.clone(), SharedTalk::default());
         let clients: Vec<Client> = (0..4).map(|_| Client::default()).collect();
         let cut = || clients.iter().map(Client::is_cut_off).collect::<Vec<_>>();
         let (first, second) = (shelf.put(40, &clients[0]), shelf.put(40, &clients[1]));

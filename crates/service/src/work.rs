@@ -1,6 +1,8 @@
 //! What is computed: operations on batches under one key, which can be put together and taken apart by rows.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use hearith_paillier::{Batch, Ciphertexts, Error, ErrorKind, Plaintexts};
 use zeroize::Zeroizing;
@@ -167,6 +169,33 @@ impl Input {
         })
     }
 
+    /// Whether the operation works on each row by itself.
+    pub fn can_be_cut(&self) -> bool {
+        !matches!(self, Self::SumGroups { .. })
+    }
+
+    /// Rows of an input that can be cut, or all rows of any.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoSuchRow`] if there are no such rows.
+    pub fn range(&self, rows: Range<usize>) -> Result<Cow<'_, Self>, Error> {
+        if rows == (0..self.rows()) {
+            return Ok(Cow::Borrowed(self));
+        }
+        Ok(Cow::Owned(match self {
+            Self::Encrypt(plaintexts) => Self::Encrypt(plaintexts.range(rows)?),
+            Self::Rerandomise(ciphertexts) => Self::Rerandomise(ciphertexts.range(rows)?),
+            Self::Decrypt(ciphertexts) => Self::Decrypt(ciphertexts.range(rows)?),
+            Self::Add(left, right) => Self::Add(left.range(rows.clone())?, right.range(rows)?),
+            &Self::Multiply { ref ciphertexts, ref scalars, bits, deterministic } => {
+                let ciphertexts = ciphertexts.range(rows.clone())?;
+                let scalars = Zeroizing::new(scalars[rows].to_vec());
+                Self::Multiply { ciphertexts, scalars, bits, deterministic }
+            }
+            Self::SumGroups { .. } => return Err(ErrorKind::NoSuchRow { rows: self.rows() }.into()),
+        }))
+    }
+
     fn ciphertexts(&self) -> Option<&Ciphertexts> {
         match self {
             Self::Encrypt(_) => None,
@@ -193,12 +222,31 @@ impl Input {
         if let Self::SumGroups { groups, .. } = self { groups } else { &[] }
     }
 
+    /// Checks what the protocol says of every ciphertext and the operation itself does not find: that none shares a factor with `n`.
+    /// Multiplication and decryption find it, the other operations give a number that is no ciphertext.
+    ///
+    /// # Errors
+    /// [`ErrorKind::CiphertextSharesFactor`] for the first row that does.
+    pub fn check(&self, key: &ServedKey) -> Result<(), Error> {
+        match self {
+            Self::Rerandomise(ciphertexts) | Self::SumGroups { ciphertexts, .. } => {
+                key.public().check_coprime(ciphertexts)
+            }
+            Self::Add(left, right) => {
+                key.public().check_coprime(left)?;
+                key.public().check_coprime(right)
+            }
+            Self::Encrypt(_) | Self::Multiply { .. } | Self::Decrypt(_) => Ok(()),
+        }
+    }
+
     /// Computes on this CPU, with the private key where there is one: it encrypts faster. What is decrypted is checked, since a fault
     /// would give the key away to the client.
     ///
     /// # Errors
     /// What is wrong with a row, or a failure of the random generator.
     pub fn compute(&self, key: &ServedKey) -> Result<Output, Error> {
+        self.check(key)?;
         let public = key.public();
         let ciphertexts = match (self, key.private()) {
             (Self::Decrypt(ciphertexts), Some(private)) => {
@@ -236,6 +284,32 @@ impl Output {
             Self::Ciphertexts(ciphertexts) => ciphertexts.len(),
             Self::Plaintexts(plaintexts) => plaintexts.len(),
         }
+    }
+
+    /// The rows of several outputs, one after another.
+    ///
+    /// # Errors
+    /// Two keys; or none, or ciphertexts and plaintexts.
+    pub fn concat(parts: Vec<Self>) -> Result<Self, Error> {
+        let mixed = || Error::from(ErrorKind::Lengths { left: parts.len(), right: 0 });
+        if let [_] = &*parts {
+            return parts.into_iter().next().ok_or(ErrorKind::Lengths { left: 0, right: 1 }.into());
+        }
+        let ciphertexts: Vec<&Ciphertexts> = parts.iter().filter_map(Self::ciphertexts).collect();
+        let plaintexts: Vec<&Plaintexts> = parts.iter().filter_map(Self::plaintexts).collect();
+        match (&*ciphertexts, &*plaintexts) {
+            ([first, rest @ ..], []) => Ciphertexts::concat(first, rest).map(Self::Ciphertexts),
+            ([], [first, rest @ ..]) => Plaintexts::concat(first, rest).map(Self::Plaintexts),
+            _ => Err(mixed()),
+        }
+    }
+
+    fn ciphertexts(&self) -> Option<&Ciphertexts> {
+        if let Self::Ciphertexts(ciphertexts) = self { Some(ciphertexts) } else { None }
+    }
+
+    fn plaintexts(&self) -> Option<&Plaintexts> {
+        if let Self::Plaintexts(plaintexts) = self { Some(plaintexts) } else { None }
     }
 
     /// The rows, cut into pieces of these lengths.

@@ -78,7 +78,7 @@ pub struct ElectionServe {
     /// The folder of the pages, built
     #[arg(long, value_name = "DIR")]
     pub web: Option<PathBuf>,
-    /// Where to show metrics for Prometheus, at /metrics, on this machine only
+    /// Where to show /metrics, /healthz and /readyz, on this machine only
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
     /// The file of the audit log; what is there is kept
@@ -99,6 +99,10 @@ pub struct ElectionLimits {
     /// Connections from one address
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_clients_an_address: u32,
+    /// Connections before their handshake is done
+    #[arg(long, hide = true, value_name = "N", default_value_t = 512)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_handshakes: u32,
     /// Requests a second from one address; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub max_rate: u32,

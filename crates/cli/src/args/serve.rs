@@ -26,7 +26,10 @@ pub struct Serve {
     /// The root of the certificates that clients must show, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub client_ca: Option<PathBuf>,
-    /// Where to show metrics for Prometheus, at /metrics, on this machine only
+    /// Revoked certificates of clients: lists of the root, in PEM
+    #[arg(long, value_name = "FILE", requires = "client_ca")]
+    pub client_crl: Option<PathBuf>,
+    /// Where to show /metrics, /healthz and /readyz, on this machine only
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
     /// How much clients may ask for.
@@ -41,10 +44,31 @@ pub struct ServeLimits {
     /// Connections
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_clients: u32,
+    // Hidden: --help has room for what is set every day; docs/limits.md has all.
+    /// Connections before their handshake is done
+    #[arg(long, hide = true, value_name = "N", default_value_t = 512)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub max_handshakes: u32,
+    /// Seconds that a handshake may take
+    #[arg(long, hide = true, value_name = "S", default_value_t = 10)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub handshake: u32,
+    /// Seconds that a connection may have no stream
+    #[arg(long, hide = true, value_name = "S", default_value_t = 600)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub idle: u32,
+    /// Seconds after which a connection accepts no further stream
+    #[arg(long, hide = true, value_name = "S", default_value_t = 21_600)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub max_age: u32,
+    /// Seconds that a stream may be silent
+    #[arg(long, hide = true, value_name = "S", default_value_t = 600)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub silent: u32,
     /// Streams, of all clients together
     #[arg(long, value_name = "N", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_streams: u32,
-    /// Public keys in use
+    /// Public keys of clients; the least recently used makes way
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_keys: u32,
     /// KiB of a message

@@ -18,6 +18,7 @@ use crate::input::pem;
 use crate::interrupt;
 use crate::log;
 use crate::progress::{Length, Progress};
+use crate::serving;
 use crate::session::Session;
 
 /// Serves until it is told to end, and then finishes what it accepted.
@@ -26,15 +27,11 @@ pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Fa
         let key = canonical::parse("a public key", &canonical::to_text(&key));
         key.map_err(|_| Failure::new("--organiser: no public key as base64url"))
     });
-    let tls = match (&command.tls_cert, &command.tls_key) {
-        (Some(certificate), Some(key)) => Some(Tls { certificate: pem(certificate)?, key: pem(key)? }),
-        _ => None,
-    };
     let options = Options {
         store: command.store.clone(),
         listen: command.listen,
         metrics: command.metrics,
-        tls,
+        tls: tls(command)?,
         proxied: command.behind_proxy,
         board: secret_key(&command.board_key, Holder::Board)?,
         organiser: organiser.transpose()?,
@@ -44,19 +41,29 @@ pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Fa
         engine: session.engine,
         limits: limits(&command.limits),
     };
-    log::start(session);
-    let mut signals = interrupt::take_over().map_err(|error| Failure::because("cannot wait for signals", error))?;
+    let lines = log::start(session)?;
+    let signals = interrupt::take_over().map_err(|error| Failure::because("cannot wait for signals", error))?;
     let server = Server::start(options).map_err(Failure::new)?;
     let (address, entries) = (server.address(), server.size());
     match server.metrics_address() {
         None => tracing::info!(%address, store = %command.store, entries, "listening"),
         Some(metrics) => tracing::info!(%address, store = %command.store, entries, %metrics, "listening"),
     }
-    signals.forever().next();
-    match server.stop() {
-        true => Ok(()),
-        false => Err(Failure::new("what was accepted was not finished in time")),
-    }
+    let reload = || {
+        let tls = tls(command).map_err(|failure| failure.to_string());
+        let Some(tls) = tls.transpose() else { return false };
+        serving::reloaded(
+            tls.and_then(|tls| server.replace_tls(&tls).map_err(|error| Failure::new(error).to_string())),
+        );
+        true
+    };
+    serving::wait(signals, reload);
+    log::end(&lines, server.stop())
+}
+
+fn tls(command: &ElectionServe) -> Result<Option<Tls>, Failure> {
+    let (Some(certificate), Some(key)) = (&command.tls_cert, &command.tls_key) else { return Ok(None) };
+    Ok(Some(Tls { certificate: pem(certificate)?, key: pem(key)?, clients: None, revoked: None }))
 }
 
 fn limits(limits: &ElectionLimits) -> Limits {
@@ -64,6 +71,7 @@ fn limits(limits: &ElectionLimits) -> Limits {
     Limits {
         clients: limits.max_clients as usize,
         clients_an_address: limits.max_clients_an_address as usize,
+        handshakes: limits.max_handshakes as usize,
         rate: limits.max_rate,
         bad_ballots: limits.max_bad_ballots,
         body_bytes: (limits.max_body as usize) << 10,

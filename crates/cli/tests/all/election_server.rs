@@ -133,7 +133,10 @@ fn what_a_server_cannot_start_with_is_one_line() {
         (SERVE.to_owned() + " --listen 0.0.0.0:0", "0.0.0.0:0 can be reached from other machines: that takes TLS"),
         (start("--metrics 0.0.0.0:0"), "0.0.0.0:0 can be reached from other machines: metrics"),
         (start("--tls-cert missing.pem --tls-key missing.pem"), "missing.pem: "),
-        (start("--tls-cert nonsense.pem --tls-key nonsense.pem"), "no certificate in PEM"),
+        (
+            start("--tls-cert nonsense.pem --tls-key nonsense.pem"),
+            "the server's certificate: there is no certificate in PEM",
+        ),
         (start("--web missing"), "missing has no index.html"),
         (start("--organiser x"), "--organiser: "),
         (start("--audit missing/audit"), "missing/audit: "),

@@ -1,15 +1,18 @@
 //! `hearith serve`, and the commands that let it compute: the same results as without, and an end in good order.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::ops::Range;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::common::serving::{Service, shown};
+use crate::common::serving::{Service, page, shown};
 use crate::common::{Place, Run, STAFF};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, IsCa, Issuer, KeyIdMethod, KeyPair,
+    RevokedCertParams, SerialNumber, date_time_ymd,
+};
 use serde_json::Value;
 
 #[test]
@@ -135,9 +138,29 @@ impl Authority {
     fn sign(&self, place: &Place, name: &str, last_year: i32) {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        params.serial_number = Some(SerialNumber::from_slice(name.as_bytes()));
         (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(last_year, 1, 1));
         place.write(&format!("{name}.pem"), params.signed_by(&key, &self.issuer).unwrap().pem());
         place.write(&format!("{name}.key"), key.serialize_pem());
+    }
+
+    /// A list that revokes the certificate of a name.
+    fn revoke(&self, place: &Place, name: &str, list: &str) {
+        let revoked = RevokedCertParams {
+            serial_number: SerialNumber::from_slice(name.as_bytes()),
+            revocation_time: date_time_ymd(2020, 1, 2),
+            reason_code: None,
+            invalidity_date: None,
+        };
+        let params = CertificateRevocationListParams {
+            this_update: date_time_ymd(2020, 1, 2),
+            next_update: date_time_ymd(4000, 1, 1),
+            crl_number: SerialNumber::from(1_u64),
+            issuing_distribution_point: None,
+            revoked_certs: vec![revoked],
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        place.write(list, params.signed_by(&self.issuer).unwrap().pem().unwrap());
     }
 }
 
@@ -215,9 +238,15 @@ fn what_a_service_cannot_start_with_is_one_line() {
         ("--listen [::]:0", format!("[::]:0 {reached}")),
         ("--metrics 0.0.0.0:0", format!("0.0.0.0:0 {reached} metrics are shown on the loopback address only")),
         ("--tls-cert missing.pem --tls-key server.key", "missing.pem: ".to_owned()),
-        ("--tls-cert nonsense.pem --tls-key server.key", "TLS or transport".to_owned()),
-        ("--tls-cert server.pem --tls-key nonsense.pem", "TLS or transport".to_owned()),
-        (&*format!("{tls} --client-ca nonsense.pem"), "TLS or transport".to_owned()),
+        (
+            "--tls-cert nonsense.pem --tls-key server.key",
+            "the server's certificate: there is no certificate in PEM".to_owned(),
+        ),
+        ("--tls-cert server.pem --tls-key nonsense.pem", "the server's key: there is no private key in PEM".to_owned()),
+        (
+            &*format!("{tls} --client-ca nonsense.pem"),
+            "the roots of the clients' certificates: there is no certificate in PEM".to_owned(),
+        ),
         ("--key keys/private.json --device mesa", "the engine 'mesa' is not built in: ".to_owned()),
         ("--key keys/private.json --device quantum", "there is no device 'quantum'".to_owned()),
         ("--key missing.json", "missing.json: ".to_owned()),
@@ -276,23 +305,271 @@ fn limits_are_those_that_were_asked_for() {
     place.ok("sum --key keys/public.json keys.parquet --out totals.parquet");
     let totals = place.ok("decrypt --key keys/private.json totals.parquet").text();
     assert_eq!(totals, "rows,x\n2000,1999000\n");
-    place.fails(&encrypt("other"), &format!("{url}: 1 keys are in use, and no more are taken"));
+    place.ok(&encrypt("other"));
     // The place of the last client is free once the service has seen it go.
     let metrics = service.metrics.as_ref().unwrap();
     while !shown(metrics).lines().any(|line| line == "hearith_clients 0") {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let held = TcpStream::connect(&service.address).unwrap();
+    let held = http2(&service.address);
     place.fails(&encrypt("keys").replace("keys.parquet", "again.parquet"), &format!("{url}: 1 clients are connected"));
     drop(held);
     assert_eq!(service.end("-TERM"), Some(0));
 }
 
+/// A connection whose handshake is done, and that asks for nothing.
+fn http2(address: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
+    stream.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).unwrap();
+    // The service's settings.
+    stream.read_exact(&mut [0; 9]).unwrap();
+    stream
+}
+
+/// A port that was free a moment ago, for a service that cannot say where it listens.
+fn free_address() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+/// A service whose log goes somewhere bad, once it listens.
+fn with_log(place: &Place, log: impl Into<Stdio>) -> Service {
+    let address = free_address();
+    let mut command = place.command(["serve", "--listen", &address]);
+    let child = command.stderr(log).spawn().unwrap();
+    let service = Service::running(child, &address);
+    while TcpStream::connect(&address).is_err() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    service
+}
+
+/// Causes a line of the log each time: a connection that speaks another protocol.
+fn cause_lines(address: &str, count: usize) {
+    for _ in 0..count {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(b"nonsense").unwrap();
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+}
+
+#[test]
+fn whatever_happens_to_the_log_the_service_goes_on_and_ends() {
+    let place = Place::new();
+    place.write("in.csv", "x\n1\n2\n");
+    let serves = |service: Service, name: &str| {
+        cause_lines(&service.address, 30);
+        let line = format!("encrypt --key keys/public.json --column x --remote {}", service.url);
+        place.ok(&format!("{line} in.csv --out {name}.parquet"));
+        assert_eq!(service.end("-TERM"), Some(0), "{name}");
+    };
+    // A full disk.
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    serves(with_log(&place, full), "full");
+    // A pipe whose reader is gone.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    serves(with_log(&place, writer), "closed");
+    // A pipe that nobody reads, and that is full.
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut filler = writer.try_clone().unwrap();
+    let service = with_log(&place, writer);
+    let (told, filled) = std::sync::mpsc::channel();
+    // A thread fills it, and is left where it blocks.
+    std::thread::spawn(move || while filler.write_all(b"x").is_ok() && told.send(()).is_ok() {});
+    while filled.recv_timeout(Duration::from_millis(200)).is_ok() {}
+    serves(service, "unread");
+    drop(reader);
+}
+
+#[test]
+fn a_second_signal_ends_a_service_that_has_work() {
+    let place = Place::new();
+    let service = Service::start(&place, "--grace 3600");
+    let line = format!("encrypt --key keys/public.json --column x --remote {} - --out rows.parquet", service.url);
+    let mut encrypting = place.command(line.split_whitespace());
+    let mut encrypting =
+        encrypting.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut table = encrypting.stdin.take().unwrap();
+    let rows: String = (0..40_000).map(|row| format!("{row}\n")).collect();
+    let writing = std::thread::spawn(move || {
+        let _ = table.write_all(format!("x\n{rows}").as_bytes());
+        table
+    });
+    std::thread::sleep(Duration::from_millis(300));
+    // Whenever the first one arrives, the second one comes after it.
+    service.signal("-TERM");
+    std::thread::sleep(Duration::from_millis(100));
+    let ended = service.end("-TERM");
+    assert!([Some(143), Some(0)].contains(&ended), "{ended:?}");
+    drop(writing.join());
+    let _ = encrypting.wait_with_output();
+}
+
+#[test]
+fn certificates_are_read_again_on_sighup() {
+    let place = Place::new();
+    place.write("in.csv", "x\n1\n");
+    let (ours, theirs) = (Authority::new(&place, "ours"), Authority::new(&place, "theirs"));
+    ours.sign(&place, "server", 4000);
+    let service = Service::start(&place, "--tls-cert server.pem --tls-key server.key");
+    let url = service.url.replace("http://127.0.0.1", "https://localhost");
+    let encrypt = |root: &str, out: &str| {
+        format!("encrypt --key keys/public.json --column x --remote {url} --ca {root}.pem in.csv --out {out}.parquet")
+    };
+    place.ok(&encrypt("ours", "first"));
+    // What cannot be used leaves the service as it was.
+    place.write("server.pem", "nothing");
+    service.signal("-HUP");
+    place.ok(&encrypt("ours", "second"));
+    theirs.sign(&place, "server", 4000);
+    service.signal("-HUP");
+    while place.run(&encrypt("theirs", "third")).status != Some(0) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    place.fails(&encrypt("ours", "fourth"), &format!("{url}: cannot connect"));
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
+#[test]
+fn a_revoked_certificate_is_worth_nothing() {
+    let place = Place::new();
+    place.write("in.csv", "x\n1\n");
+    let ours = Authority::new(&place, "ours");
+    for name in ["server", "me", "lost"] {
+        ours.sign(&place, name, 4000);
+    }
+    ours.revoke(&place, "lost", "revoked.pem");
+    let tls = "--tls-cert server.pem --tls-key server.key --client-ca ours.pem --client-crl revoked.pem";
+    let service = Service::start(&place, tls);
+    let url = service.url.replace("http://127.0.0.1", "https://localhost");
+    let encrypt = |who: &str| {
+        let client = format!("--ca ours.pem --client-cert {who}.pem --client-key {who}.key");
+        format!("encrypt --key keys/public.json --column x --remote {url} {client} in.csv --out {who}.parquet")
+    };
+    place.ok(&encrypt("me"));
+    place.fails(&encrypt("lost"), &url);
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
+/// With 200 descriptors and more connections than that: metrics are shown, and whoever goes makes room.
+#[test]
+fn connections_do_not_take_the_last_descriptors() {
+    let place = Place::new();
+    place.write("in.csv", "x\n1\n");
+    let (address, metrics) = (free_address(), free_address());
+    let program = place.command(["serve", "--listen", &address, "--metrics", &metrics]);
+    let mut limited = Command::new("sh");
+    limited.current_dir(place.path()).args(["-c", "ulimit -n 200; exec \"$0\" \"$@\""]);
+    limited.arg(program.get_program()).args(program.get_args()).stderr(Stdio::null());
+    program.get_envs().for_each(|(name, value)| {
+        value.map(|value| limited.env(name, value));
+    });
+    let service = Service::running(limited.spawn().unwrap(), &address);
+    while TcpStream::connect(&metrics).is_err() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut held = Vec::new();
+    for _ in 0..300 {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let _ = stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+        held.push(stream);
+    }
+    while !shown(&metrics).lines().any(|line| {
+        line.strip_prefix("hearith_turned_away_total ").is_some_and(|count| count.parse::<f64>().unwrap() > 50.0)
+    }) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(held);
+    let line = format!("encrypt --key keys/public.json --column x --remote {} in.csv", service.url);
+    while place.run(&format!("{line} --out out.parquet")).status != Some(0) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
+#[test]
+fn operators_see_that_it_is_ready_and_the_service_manager_is_told() {
+    let place = Place::new();
+    let socket = std::os::unix::net::UnixDatagram::bind(place.file("notify")).unwrap();
+    let (address, metrics) = (free_address(), free_address());
+    let mut command = place.command(["serve", "--listen", &address, "--metrics", &metrics]);
+    let child = command.env("NOTIFY_SOCKET", place.file("notify")).stderr(Stdio::null()).spawn().unwrap();
+    let service = Service::running(child, &address);
+    let told = || {
+        let mut text = [0; 64];
+        let length = socket.recv(&mut text).unwrap();
+        String::from_utf8(text[..length].to_vec()).unwrap()
+    };
+    assert_eq!(told(), "READY=1");
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        assert!(page(&metrics, path).starts_with("HTTP/1.1 200"), "{path}");
+    }
+    service.signal("-TERM");
+    assert_eq!(told(), "STOPPING=1");
+    assert_eq!(service.end("-0"), Some(0));
+}
+
+/// The unit of docs/operate.md.
+fn unit() -> String {
+    let page = include_str!("../../../../docs/operate.md");
+    let (_, unit) = page.split_once("```ini\n").unwrap();
+    unit.split_once("```").unwrap().0.to_owned()
+}
+
+#[test]
+fn the_unit_starts_the_service() {
+    let place = Place::new();
+    let ours = Authority::new(&place, "clients");
+    ours.sign(&place, "server", 4000);
+    std::fs::copy(place.file("keys/private.json"), place.file("private.json")).unwrap();
+    let unit = unit().replace("\\\n", " ");
+    let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/hearith ")).unwrap();
+    let line = line.replace("${CREDENTIALS_DIRECTORY}", place.path().to_str().unwrap());
+    let line = line.replace(":7300", ":0").replace(":9300", ":0");
+    let socket = std::os::unix::net::UnixDatagram::bind(place.file("notify")).unwrap();
+    let mut command = place.command(line.split_whitespace());
+    let child = command.env("NOTIFY_SOCKET", place.file("notify")).stderr(Stdio::null()).spawn().unwrap();
+    let service = Service::running(child, "");
+    let mut told = [0; 64];
+    let length = socket.recv(&mut told).unwrap();
+    assert_eq!(&told[..length], b"READY=1");
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
+/// Where systemd is installed; elsewhere the unit is only started, above.
+#[test]
+fn the_unit_is_one() {
+    let place = Place::new();
+    place.write("hearith.service", unit().replace("/usr/bin/hearith", "/bin/true"));
+    let mut verify = Command::new("systemd-analyze");
+    match verify.args(["verify", "--man=no"]).arg(place.file("hearith.service")).output() {
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success() && !text.contains("hearith.service"), "{text}");
+        }
+        Err(error) => eprintln!("no systemd-analyze: {error}"),
+    }
+}
+
 /// Every line has fields that are known, of words, counts and the service's own address: nothing that a client sent.
 #[test]
 fn logs_hold_nothing_of_what_was_computed() {
-    const FIELDS: [&str; 10] =
-        ["timestamp", "level", "message", "address", "metrics", "engine", "decrypts", "operation", "reason", "row"];
+    const FIELDS: [&str; 12] = [
+        "timestamp",
+        "level",
+        "message",
+        "address",
+        "metrics",
+        "engine",
+        "decrypts",
+        "operation",
+        "reason",
+        "row",
+        "why",
+        "error",
+    ];
     let place = Place::new();
     place.write("in.csv", "x\n748159263\n");
     let log = File::create(place.file("log")).unwrap();

@@ -110,6 +110,25 @@ fn connections_have_places() {
     assert!(hall.metrics().contains("hearith_election_turned_away_total"));
 }
 
+/// Silent connections, and those whose request has no end: none holds a place before it spoke, and none holds up the end.
+#[test]
+fn whoever_asks_for_nothing_shuts_nobody_out_and_delays_no_end() {
+    let hour = Duration::from_secs(3600);
+    let limits = Limits { clients: 4, clients_an_address: 4, handshakes: 16, slow: hour, grace: hour, ..wide() };
+    let mut hall = Hall::empty(1, false, limits);
+    let _silent: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(hall.address()).unwrap()).collect();
+    assert_eq!(get(hall.address(), "/health").status, 200);
+    let mut kept = TcpStream::connect(hall.address()).unwrap();
+    write!(kept, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    kept.read_exact(&mut [0; 12]).unwrap();
+    let mut half = TcpStream::connect(hall.address()).unwrap();
+    write!(half, "GET /health HTT").unwrap();
+    while !hall.metrics().contains("hearith_election_clients 2\n") {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(hall.server.take().unwrap().stop(), "nothing was in work");
+}
+
 #[test]
 fn a_full_desk_says_so() {
     let mut hall = Hall::open(1, false);
@@ -206,7 +225,7 @@ fn certificates() -> (String, Tls) {
     let key = KeyPair::generate().unwrap();
     let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     let certificate = params.signed_by(&key, &issuer).unwrap().pem();
-    (root, Tls { certificate, key: key.serialize_pem() })
+    (root, Tls { certificate, key: key.serialize_pem(), clients: None, revoked: None })
 }
 
 #[test]
@@ -237,8 +256,10 @@ fn tls_tells_the_server_from_others() {
     };
     assert!(start(&|options| options.listen = "0.0.0.0:0".parse().unwrap()).contains("that takes TLS"));
     assert!(start(&|options| options.metrics = Some("0.0.0.0:0".parse().unwrap())).contains("metrics are shown"));
-    let wrong = |certificate: &str, key: &str| Some(Tls { certificate: certificate.into(), key: key.into() });
-    assert!(start(&|options| options.tls = wrong("x", &tls.key)).contains("no certificate"));
-    assert!(start(&|options| options.tls = wrong(&tls.certificate, "x")).contains("no private key"));
+    let wrong = |certificate: &str, key: &str| {
+        Some(Tls { certificate: certificate.into(), key: key.into(), clients: None, revoked: None })
+    };
+    assert!(start(&|options| options.tls = wrong("x", &tls.key)).contains("there is no certificate"));
+    assert!(start(&|options| options.tls = wrong(&tls.certificate, "x")).contains("there is no private key"));
     assert!(!format!("{tls:?}").contains("PRIVATE"));
 }

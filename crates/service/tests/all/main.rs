@@ -3,6 +3,8 @@
 mod common;
 mod computers;
 mod faults;
+mod hostile;
 mod operations;
 mod processors;
 mod standards;
+mod turns;

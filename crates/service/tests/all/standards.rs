@@ -11,16 +11,16 @@ use hearith_service::server::{Error, Options, Server, Tls};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 
 /// An authority that signs certificates.
-struct Authority {
-    pem: String,
+pub struct Authority {
+    pub pem: String,
     issuer: Issuer<'static, KeyPair>,
 }
 
 /// A certificate and its key, in PEM.
-type Signed = (String, String);
+pub type Signed = (String, String);
 
 impl Authority {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -28,7 +28,7 @@ impl Authority {
         Self { pem, issuer: Issuer::new(params, key) }
     }
 
-    fn sign(&self, name: &str, last_year: i32) -> Signed {
+    pub fn sign(&self, name: &str, last_year: i32) -> Signed {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(last_year, 1, 1));
@@ -36,15 +36,16 @@ impl Authority {
     }
 }
 
-fn protected(signed: &Signed, clients: Option<&Authority>) -> impl Fn(&mut Options) + use<> {
+pub fn protected(signed: &Signed, clients: Option<&Authority>) -> impl Fn(&mut Options) + use<> {
     let (certificate, key) = signed.clone();
     let clients = clients.map(|authority| authority.pem.clone());
     move |options| {
-        options.tls = Some(Tls { certificate: certificate.clone(), key: key.clone(), clients: clients.clone() })
+        options.tls =
+            Some(Tls { certificate: certificate.clone(), key: key.clone(), clients: clients.clone(), revoked: None })
     }
 }
 
-fn ask(server: &Server, root: &Authority, identity: Option<Signed>) -> Result<(), String> {
+pub fn ask(server: &Server, root: &Authority, identity: Option<Signed>) -> Result<(), String> {
     let url = format!("https://localhost:{}", server.address().port());
     let options = client::Options { ca: Some(root.pem.clone()), identity, timeout: None };
     let service = Service::connect(&url, &options).map_err(|error| error.to_string())?;
@@ -99,8 +100,8 @@ fn unprotected_it_listens_on_this_machine_only() {
         options.listen = everywhere;
     });
     assert_eq!(ask(&server, &ours, Some(ours.sign("client", 4000))), Ok(()));
-    let broken = Tls { certificate: "no PEM".into(), key: "none".into(), clients: None };
-    assert!(matches!(refused(&|options| options.tls = Some(broken.clone())), Error::Transport(_)));
+    let broken = Tls { certificate: "no PEM".into(), key: "none".into(), clients: None, revoked: None };
+    assert!(matches!(refused(&|options| options.tls = Some(broken.clone())), Error::Tls(_)));
 }
 
 #[test]

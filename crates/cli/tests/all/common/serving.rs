@@ -34,6 +34,11 @@ impl Service {
         Self { child, url: format!("http://{address}"), address, metrics }
     }
 
+    /// A process that was started otherwise, at an address.
+    pub fn running(child: Child, address: &str) -> Self {
+        Self { child, url: format!("http://{address}"), address: address.to_owned(), metrics: None }
+    }
+
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
@@ -52,10 +57,15 @@ impl Drop for Service {
     }
 }
 
-/// What a service shows over HTTP.
+/// The metrics that a service shows over HTTP.
 pub fn shown(address: &str) -> String {
+    page(address, "/metrics")
+}
+
+/// What a service shows to operators over HTTP.
+pub fn page(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
     text

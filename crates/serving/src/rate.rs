@@ -1,20 +1,22 @@
 //! How often somebody may do something: a bucket of tokens for each, which fills as time goes by.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Buckets that are kept; beyond, those that are full go, and if that is not enough, all.
+use hashlink::LruCache;
+
+/// Buckets that are kept. A further one replaces the bucket that was not used for the longest time,
+/// and no other: whoever has many addresses empties nobody's bucket but those.
 const MOST: usize = 100_000;
 
-/// Buckets by whose they are.
+/// Buckets by their owner.
 #[derive(Debug)]
-pub(crate) struct Rates<K> {
+pub struct Rates<K> {
     a_second: f64,
-    room: f64,
-    buckets: Mutex<HashMap<K, Bucket>>,
+    capacity: f64,
+    buckets: Mutex<LruCache<K, Bucket>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +26,16 @@ struct Bucket {
 }
 
 impl<K: Eq + Hash> Rates<K> {
-    /// Buckets that hold `room` tokens and get `a_second` of them in a second.
-    pub(crate) fn new(a_second: f64, room: f64) -> Self {
-        Self { a_second, room, buckets: Mutex::default() }
+    /// Buckets of `capacity` tokens that gain `a_second` tokens in a second.
+    pub fn new(a_second: f64, capacity: f64) -> Self {
+        Self { a_second, capacity, buckets: Mutex::new(LruCache::new(MOST)) }
     }
 
-    /// Takes a token; where there is none, says how long it takes until there is.
-    pub(crate) fn take(&self, whose: K, now: Instant) -> Result<(), Duration> {
+    /// Takes a token.
+    ///
+    /// # Errors
+    /// There is none: how long it takes until there is.
+    pub fn take(&self, whose: K, now: Instant) -> Result<(), Duration> {
         self.with(whose, now, |bucket| {
             if bucket.tokens < 1.0 {
                 return Err(Duration::from_secs_f64((1.0 - bucket.tokens) / self.a_second));
@@ -41,31 +46,27 @@ impl<K: Eq + Hash> Rates<K> {
     }
 
     /// Whether there is a token, which stays.
-    pub(crate) fn has(&self, whose: K, now: Instant) -> bool {
+    pub fn has(&self, whose: K, now: Instant) -> bool {
         self.with(whose, now, |bucket| bucket.tokens >= 1.0)
     }
 
     fn with<T>(&self, whose: K, now: Instant, action: impl FnOnce(&mut Bucket) -> T) -> T {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= MOST && !buckets.contains_key(&whose) {
-            buckets.retain(|_, bucket| self.filled(*bucket, now) < self.room);
-            if buckets.len() >= MOST {
-                buckets.clear();
-            }
-        }
-        let bucket = buckets.entry(whose).or_insert(Bucket { tokens: self.room, at: now });
-        *bucket = Bucket { tokens: self.filled(*bucket, now), at: now };
-        action(bucket)
+        let kept = buckets.get(&whose).copied();
+        let mut bucket = kept.map_or(Bucket { tokens: self.capacity, at: now }, |bucket| self.filled(bucket, now));
+        let result = action(&mut bucket);
+        buckets.insert(whose, bucket);
+        result
     }
 
-    fn filled(&self, bucket: Bucket, now: Instant) -> f64 {
+    fn filled(&self, bucket: Bucket, now: Instant) -> Bucket {
         let since = now.saturating_duration_since(bucket.at).as_secs_f64();
-        (bucket.tokens + since * self.a_second).min(self.room)
+        Bucket { tokens: (bucket.tokens + since * self.a_second).min(self.capacity), at: now }
     }
 }
 
-/// Whom an address stands for: a household with IPv6 has a network of 64 bits.
-pub(crate) fn household(address: IpAddr) -> IpAddr {
+/// The client that an address stands for: with IPv6 a household has a network of 64 bits.
+pub fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
         address => address,
@@ -88,7 +89,7 @@ mod tests {
         let later = start + Duration::from_millis(500);
         assert_eq!(rates.take("a", later), Ok(()));
         assert!(rates.take("a", later).is_err());
-        // A bucket holds no more than it has room for.
+        // A bucket holds no more than its capacity.
         let much_later = start + Duration::from_secs(3600);
         assert_eq!((0..9).filter(|_| rates.take("a", much_later).is_ok()).count(), 3);
     }
@@ -103,12 +104,17 @@ mod tests {
     }
 
     #[test]
-    fn buckets_do_not_grow_without_end() {
+    fn many_addresses_lift_the_limit_of_none() {
         let rates = Rates::new(1.0, 1.0);
         let now = Instant::now();
-        for number in 0..MOST + 10 {
+        assert_eq!(rates.take(usize::MAX, now), Ok(()));
+        for number in 0..3 * MOST {
             assert_eq!(rates.take(number, now), Ok(()));
+            if number % (MOST / 2) == 0 {
+                assert!(rates.take(usize::MAX, now).is_err(), "after {number} others");
+            }
         }
+        assert!(rates.take(3 * MOST - 1, now).is_err());
         assert!(rates.buckets.lock().unwrap().len() <= MOST);
     }
 

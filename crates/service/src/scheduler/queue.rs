@@ -1,0 +1,154 @@
+//! What waits: requests by client and line, and whose turn it is.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::request::{Request, Slice};
+use crate::clients::ClientId;
+use crate::keys::{Handle, ServedKey};
+use crate::work::Operation;
+
+/// What requests that may share a batch have in common.
+pub(super) type Line = (Handle, Operation);
+
+/// All that waits.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    /// Clients that have something in the queue.
+    pub(super) clients: HashMap<ClientId, Flow>,
+    /// The same by their virtual times, in nanoseconds of a thread.
+    pub(super) order: BTreeSet<(u64, ClientId)>,
+    /// The virtual time of whoever was served last.
+    pub(super) now: u64,
+    /// What waits under each key, in all.
+    pub(super) lines: HashMap<Line, Waiting>,
+}
+
+/// What a client waits for.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    pub(super) time: u64,
+    /// By line, in turn.
+    pub(super) lines: VecDeque<(Line, VecDeque<Arc<Request>>)>,
+}
+
+/// What waits in a line, of all clients.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) key: Arc<ServedKey>,
+    pub(super) rows: usize,
+    requests: usize,
+    /// Whether a round of lanes takes long. It stays as it was estimated when the first request came.
+    pub(super) long: bool,
+}
+
+impl Queue {
+    /// Puts a request into its queue, which it gives.
+    pub(super) fn put(&mut self, request: Arc<Request>, first: bool, long: bool) -> Line {
+        let (line, rows) = (request.line(), request.progress().rows());
+        let waiting = Waiting { key: request.key.clone(), rows: 0, requests: 0, long };
+        let waiting = self.lines.entry(line).or_insert(waiting);
+        waiting.rows += rows;
+        waiting.requests += 1;
+        let flow = self.clients.entry(request.client).or_insert_with(|| {
+            self.order.insert((self.now, request.client));
+            Flow { time: self.now, lines: VecDeque::new() }
+        });
+        let queue = match flow.lines.iter().position(|(other, _)| *other == line) {
+            Some(at) => &mut flow.lines[at].1,
+            None => {
+                flow.lines.push_back((line, VecDeque::new()));
+                let last = flow.lines.len() - 1;
+                &mut flow.lines[last].1
+            }
+        };
+        if first {
+            queue.push_front(request);
+        } else {
+            queue.push_back(request);
+        }
+        line
+    }
+
+    /// Puts rows back that were not computed. The request may have left its queue with its last rows.
+    pub(super) fn put_back(&mut self, request: &Arc<Request>, rows: Range<usize>, long: bool) {
+        let flow = self.clients.get(&request.client);
+        let queue = flow.and_then(|flow| flow.lines.iter().find(|(line, _)| *line == request.line()));
+        let waits = queue.is_some_and(|(_, queue)| queue.iter().any(|other| Arc::ptr_eq(other, request)));
+        let count = rows.len();
+        request.give_back(rows);
+        if !waits {
+            self.put(request.clone(), true, long);
+        } else if let Some(waiting) = self.lines.get_mut(&request.line()) {
+            waiting.rows += count;
+        }
+    }
+
+    /// Takes rows of a client's line, until there are about so many in all. Says whether what was taken has to stay alone.
+    pub(super) fn take(
+        &mut self,
+        client: ClientId,
+        line: Line,
+        rows: usize,
+        sum: &mut usize,
+        taken: &mut Vec<Slice>,
+    ) -> bool {
+        let Some(flow) = self.clients.get_mut(&client) else { return false };
+        let Some(at) = flow.lines.iter().position(|(other, _)| *other == line) else { return false };
+        let (Some((_, mut queue)), Some(waiting)) = (flow.lines.remove(at), self.lines.get_mut(&line)) else {
+            return false;
+        };
+        let mut whole = false;
+        while let Some(request) = queue.front()
+            && (*sum < rows || taken.is_empty())
+        {
+            let alone = request.alone.load(Ordering::Relaxed);
+            let before = request.progress().rows();
+            let fits = request.input.can_be_cut() || *sum + before <= rows;
+            if !taken.is_empty() && (alone || !fits) {
+                break;
+            }
+            let slice = if request.is_wanted() { request.take(rows - (*sum).min(rows)) } else { None };
+            let after = request.progress().rows();
+            let is_over = slice.is_none() || after == 0;
+            // What is left of a request that is over is never taken.
+            waiting.rows -= if is_over { before } else { before - after };
+            if let Some(slice) = slice {
+                *sum += slice.len();
+                taken.push(Slice { request: request.clone(), rows: slice });
+                whole = alone;
+            }
+            if is_over {
+                queue.pop_front();
+                waiting.requests -= 1;
+            }
+            if whole {
+                break;
+            }
+        }
+        let (gone, empty) = (waiting.requests == 0, queue.is_empty());
+        if !empty {
+            // The client's other lines have their turn before.
+            flow.lines.push_back((line, queue));
+        }
+        if gone {
+            self.lines.remove(&line);
+        }
+        if flow.lines.is_empty() {
+            let time = flow.time;
+            self.order.remove(&(time, client));
+            self.clients.remove(&client);
+        }
+        whole
+    }
+
+    /// Advances the virtual time of a client that waits for more.
+    pub(super) fn charge(&mut self, client: ClientId, cost: u64) {
+        let Some(flow) = self.clients.get_mut(&client) else { return };
+        self.order.remove(&(flow.time, client));
+        flow.time = flow.time.saturating_add(cost);
+        self.order.insert((flow.time, client));
+    }
+}

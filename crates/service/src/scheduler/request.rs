@@ -1,0 +1,175 @@
+//! A request: how far it is, slice by slice, and its answer.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use super::queue::Line;
+use crate::clients::ClientId;
+use crate::keys::ServedKey;
+use crate::metrics::Metrics;
+use crate::proto::ErrorReason;
+use crate::refusal::Refusal;
+use crate::work::{Input, Output};
+
+/// Rows of a request that are computed together.
+#[derive(Clone, Debug)]
+pub(super) struct Slice {
+    pub(super) request: Arc<Request>,
+    pub(super) rows: Range<usize>,
+}
+
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) client: ClientId,
+    pub(super) key: Arc<ServedKey>,
+    pub(super) input: Input,
+    deadline: Option<Instant>,
+    /// Not to be put together with others again.
+    pub(super) alone: AtomicBool,
+    /// Locked while the scheduler's state is, if both are.
+    progress: Mutex<Progress>,
+    answer: Mutex<Option<Answer>>,
+}
+
+/// How far a request is.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// Rows that no processor was given yet, or that were given back; in order.
+    left: VecDeque<Range<usize>>,
+    /// Slices that are being computed.
+    flying: usize,
+    /// What was computed, by the first row.
+    done: Vec<(usize, Output)>,
+    /// The first row that is known to be wrong, and why.
+    failed: Option<(usize, Refusal)>,
+}
+
+impl Progress {
+    pub(super) fn rows(&self) -> usize {
+        self.left.iter().map(Range::len).sum()
+    }
+
+    /// Whether something before the first wrong row, if there is one, is still to be computed.
+    fn goes_on(&self) -> bool {
+        let end = self.failed.as_ref().map_or(usize::MAX, |(row, _)| *row);
+        self.left.iter().any(|rows| rows.start <= end)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) sender: oneshot::Sender<Result<Output, Refusal>>,
+    /// Given back when the answer is there, or nobody waits for it.
+    pub(super) _room: Room,
+}
+
+/// Room in the queue, counted as long as it is taken.
+#[derive(Debug)]
+pub struct Room {
+    pub(super) _permits: OwnedSemaphorePermit,
+    pub(super) bytes: i64,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.metrics.queue_bytes.dec_by(self.bytes);
+    }
+}
+
+impl Request {
+    pub(super) fn new(
+        client: ClientId,
+        key: Arc<ServedKey>,
+        input: Input,
+        deadline: Option<Instant>,
+        answer: Answer,
+    ) -> Arc<Self> {
+        let all = 0..input.rows();
+        let progress = Mutex::new(Progress { left: VecDeque::from([all]), ..Progress::default() });
+        let (alone, answer) = (AtomicBool::new(false), Mutex::new(Some(answer)));
+        Arc::new(Self { client, key, input, deadline, alone, progress, answer })
+    }
+
+    pub(super) fn line(&self) -> Line {
+        (self.key.handle(), self.input.operation())
+    }
+
+    pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self, result: Result<Output, Refusal>) {
+        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(answer) = answer {
+            // Nobody waits for it any more: no loss.
+            let _ = answer.sender.send(result);
+        }
+    }
+
+    /// Whether an answer is still of use; one that comes too late is refused here.
+    pub(super) fn is_wanted(&self) -> bool {
+        if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            self.answer(Err(deadline_passed()));
+        }
+        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        answer.as_ref().is_some_and(|answer| !answer.sender.is_closed())
+    }
+
+    /// The next rows, about so many; none if nothing is left that is of use.
+    pub(super) fn take(&self, most: usize) -> Option<Range<usize>> {
+        let mut progress = self.progress();
+        if !progress.goes_on() {
+            return None;
+        }
+        let rows = progress.left.pop_front()?;
+        let taken = if rows.len() > most && self.input.can_be_cut() {
+            let middle = rows.start + most.max(1);
+            progress.left.push_front(middle..rows.end);
+            rows.start..middle
+        } else {
+            rows
+        };
+        progress.flying += 1;
+        Some(taken)
+    }
+
+    /// Rows were not computed, and are to be taken again.
+    pub(super) fn give_back(&self, rows: Range<usize>) {
+        let mut progress = self.progress();
+        progress.flying -= 1;
+        let after = progress.left.iter().position(|other| other.start > rows.start).unwrap_or(progress.left.len());
+        progress.left.insert(after, rows);
+    }
+
+    /// A slice has come to something. With the last one, the request is answered.
+    pub(super) fn land(&self, rows: Range<usize>, result: Result<Output, (usize, Refusal)>) {
+        let mut progress = self.progress();
+        progress.flying -= 1;
+        match result {
+            Ok(output) => progress.done.push((rows.start, output)),
+            Err(wrong) if progress.failed.as_ref().is_some_and(|(row, _)| *row <= wrong.0) => {}
+            Err(wrong) => progress.failed = Some(wrong),
+        }
+        if progress.flying > 0 || progress.goes_on() {
+            return;
+        }
+        let (failed, mut done) = (progress.failed.clone(), std::mem::take(&mut progress.done));
+        drop(progress);
+        done.sort_by_key(|(first, _)| *first);
+        self.answer(match failed {
+            Some((_, refusal)) => Err(refusal),
+            None => Output::concat(done.into_iter().map(|(_, output)| output).collect()).map_err(Refusal::from),
+        });
+    }
+}
+
+/// The refusal of what is late.
+pub(crate) fn deadline_passed() -> Refusal {
+    Refusal::new(ErrorReason::Deadline, "the deadline has passed")
+}

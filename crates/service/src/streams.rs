@@ -1,0 +1,200 @@
+//! Open streams, in shares: a client has a part of them, silent ones end after a while, and where
+//! all are taken, a silent stream of the client with the most makes way for a client with fewer.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use crate::clients::ClientId;
+use crate::proto::ErrorReason;
+use crate::refusal::Refusal;
+
+/// All open streams.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    most: usize,
+    each: usize,
+    begun: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    opened: u64,
+    open: HashMap<u64, (ClientId, Arc<Activity>)>,
+    counts: HashMap<ClientId, usize>,
+}
+
+/// What a stream is at.
+#[derive(Debug, Default)]
+struct Activity {
+    /// Milliseconds from the beginning until it became silent, and 1; 0 while something is in work.
+    silent: AtomicU64,
+    ended: AtomicBool,
+    end: Notify,
+}
+
+/// A stream that is open until this is dropped.
+#[derive(Debug)]
+pub(crate) struct OpenStream {
+    streams: Arc<Streams>,
+    number: u64,
+    activity: Arc<Activity>,
+}
+
+impl Streams {
+    /// At most so many in all, and of one client.
+    pub(crate) fn new(most: usize, each: usize) -> Arc<Self> {
+        Arc::new(Self { most, each, begun: Instant::now(), state: Mutex::default() })
+    }
+
+    /// One more, of a client.
+    ///
+    /// # Errors
+    /// The client has its share, or all are taken and none makes way.
+    pub(crate) fn open(self: &Arc<Self>, whose: ClientId) -> Result<OpenStream, Refusal> {
+        let full = |text| Err(Refusal::new(ErrorReason::StreamsFull, text));
+        let mut state = self.state();
+        let mine = state.counts.get(&whose).copied().unwrap_or(0);
+        if mine >= self.each {
+            return full(format!("{} streams of this client are open, and no more are taken", self.each));
+        }
+        if state.open.len() >= self.most {
+            let Some(number) = state.to_make_way(mine) else {
+                return full(format!("{} streams are open, and no more are taken", self.most));
+            };
+            state.end(number);
+        }
+        let (number, activity) = (state.opened, Arc::new(Activity::default()));
+        activity.silent.store(self.now(), Ordering::Release);
+        state.opened += 1;
+        state.open.insert(number, (whose, activity.clone()));
+        *state.counts.entry(whose).or_default() += 1;
+        Ok(OpenStream { streams: self.clone(), number, activity })
+    }
+
+    /// Ends streams that have been silent for so long.
+    pub(crate) fn end_silent(&self, age: Duration) {
+        let Some(before) = self.now().checked_sub(age.as_millis() as u64) else { return };
+        let mut state = self.state();
+        let silent = state.open.iter().filter(|(_, (_, activity))| (1..=before).contains(&activity.since()));
+        let silent: Vec<u64> = silent.map(|(&number, _)| number).collect();
+        silent.into_iter().for_each(|number| state.end(number));
+    }
+
+    fn now(&self) -> u64 {
+        self.begun.elapsed().as_millis() as u64 + 1
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The stream that was silent for the longest time, of a client who has the most of those who
+    /// have more than a newcomer with `mine` would then have.
+    fn to_make_way(&self, mine: usize) -> Option<u64> {
+        let silent = self.open.iter().filter(|(_, (_, activity))| activity.since() > 0);
+        let more = silent.filter_map(|(&number, (whose, activity))| {
+            let count = self.counts[whose];
+            (count > mine + 1).then_some((std::cmp::Reverse(count), activity.since(), number))
+        });
+        more.min().map(|(_, _, number)| number)
+    }
+
+    /// Ends a stream: it is told so, and no longer counted.
+    fn end(&mut self, number: u64) {
+        let Some((whose, activity)) = self.open.remove(&number) else { return };
+        activity.ended.store(true, Ordering::Release);
+        activity.end.notify_one();
+        match self.counts.get_mut(&whose) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => drop(self.counts.remove(&whose)),
+        }
+    }
+}
+
+impl Activity {
+    fn since(&self) -> u64 {
+        self.silent.load(Ordering::Acquire)
+    }
+}
+
+impl OpenStream {
+    /// Says whether something is in work.
+    pub(crate) fn is_silent(&self, silent: bool) {
+        match (silent, self.activity.since()) {
+            (true, 0) => self.activity.silent.store(self.streams.now(), Ordering::Release),
+            (false, 1..) => self.activity.silent.store(0, Ordering::Release),
+            _ => {}
+        }
+    }
+
+    /// Ends when the stream has to.
+    pub(crate) async fn ended(&self) {
+        while !self.activity.ended.load(Ordering::Acquire) {
+            self.activity.end.notified().await;
+        }
+    }
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        self.streams.state().end(self.number);
+    }
+}
+
+/// The refusal of what was silent.
+pub(crate) fn was_silent() -> Refusal {
+    Refusal::new(ErrorReason::Idle, "the stream was silent for too long, or made way for another client's")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has_ended(stream: &OpenStream) -> bool {
+        stream.activity.ended.load(Ordering::Acquire)
+    }
+
+    #[test]
+    fn silent_streams_of_those_who_have_most_make_way() {
+        let streams = Streams::new(6, 5);
+        let [greedy, other, third] = [(); 3].map(|()| ClientId::anonymous());
+        let mut taken: Vec<OpenStream> = (0..5).map(|_| streams.open(greedy).unwrap()).collect();
+        assert_eq!(streams.open(greedy).unwrap_err().reason(), ErrorReason::StreamsFull, "its share");
+        let _one = streams.open(other).unwrap();
+        // What is in work does not make way.
+        taken[0].is_silent(false);
+        std::thread::sleep(Duration::from_millis(5));
+        taken[2].is_silent(false);
+        taken[2].is_silent(true);
+        let _two = streams.open(third).unwrap();
+        let ended: Vec<bool> = taken.iter().map(has_ended).collect();
+        assert_eq!(ended.iter().filter(|&&ended| ended).count(), 1, "{ended:?}");
+        assert!(!ended[0] && !ended[2], "{ended:?}");
+        let _three = streams.open(third).unwrap();
+        let ended = taken.iter().filter(|stream| has_ended(stream)).count();
+        assert_eq!(ended, 2, "now both have about as many");
+        assert_eq!(streams.open(third).unwrap_err().reason(), ErrorReason::StreamsFull);
+        taken.clear();
+        assert_eq!(streams.state().counts.values().sum::<usize>(), 3);
+        assert!(streams.open(third).is_ok());
+    }
+
+    #[test]
+    fn silent_streams_end_after_a_while() {
+        let streams = Streams::new(6, 6);
+        let [first, second] = [(); 2].map(|()| streams.open(ClientId::anonymous()).unwrap());
+        second.is_silent(false);
+        std::thread::sleep(Duration::from_millis(5));
+        streams.end_silent(Duration::from_secs(3600));
+        assert!(!has_ended(&first));
+        streams.end_silent(Duration::from_millis(2));
+        assert!(has_ended(&first) && !has_ended(&second));
+    }
+}

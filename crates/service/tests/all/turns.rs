@@ -1,0 +1,313 @@
+//! Who is served when. A processor of these tests tells which rows it was given and waits to be told to go on, and it says beforehand how
+//! long rows take: nothing depends on the time that passes.
+
+use std::collections::HashSet;
+use std::pin::Pin;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::common::*;
+use hearith_paillier::{ErrorKind, Plaintexts};
+use hearith_service::clients::ClientId;
+use hearith_service::keys::ServedKey;
+use hearith_service::limits::Limits;
+use hearith_service::processor::{Fault, Processor};
+use hearith_service::proto::ErrorReason;
+use hearith_service::refusal::Refusal;
+use hearith_service::scheduler::{Member, Scheduler};
+use hearith_service::work::{Input, Operation, Output};
+
+/// Rows whose numbers are these or more are wrong.
+const WRONG: u32 = 9000;
+
+/// What a client waits for.
+type Asked = Pin<Box<dyn Future<Output = Result<Output, Refusal>>>>;
+
+/// A batch that was begun: its rows' numbers, and what makes it go on.
+struct Begun {
+    rows: Vec<u32>,
+    go: Sender<()>,
+}
+
+#[derive(Debug)]
+struct Actor {
+    begun: Mutex<Sender<Begun>>,
+    threads: usize,
+    lanes: usize,
+    /// Of an encryption; additions take none.
+    row: Duration,
+}
+
+impl Processor for Actor {
+    fn name(&self) -> String {
+        "actor".into()
+    }
+
+    fn does(&self, _: Operation, _: &ServedKey) -> bool {
+        true
+    }
+
+    fn batches(&self) -> usize {
+        self.threads
+    }
+
+    fn full_rows(&self) -> usize {
+        self.lanes
+    }
+
+    fn batch_rows(&self) -> usize {
+        self.lanes
+    }
+
+    fn time(&self, operation: Operation, _: &ServedKey, rows: usize) -> Duration {
+        if operation == Operation::Encrypt { self.row * rows as u32 } else { Duration::from_millis(1) }
+    }
+
+    fn run(&self, _: &ServedKey, input: &Input) -> Result<Output, Fault> {
+        let rows = match input {
+            Input::Encrypt(plaintexts) => numbers_of(plaintexts),
+            _ => vec![0],
+        };
+        let (go, wait) = channel();
+        // Where nobody listens any more, nobody waits.
+        let _ = self.begun.lock().unwrap().send(Begun { rows: rows.clone(), go });
+        let _ = wait.recv();
+        if let Some(wrong) = rows.iter().position(|&number| number >= WRONG) {
+            return Err(Fault::Input(ErrorKind::OutOfRange.at_row(wrong)));
+        }
+        // What was asked for, so that the order of its rows can be seen.
+        match input {
+            Input::Encrypt(plaintexts) => Ok(Output::Plaintexts(plaintexts.clone())),
+            Input::Add(left, _) => Ok(Output::Ciphertexts(left.clone())),
+            _ => unreachable!("these tests ask for nothing else"),
+        }
+    }
+}
+
+fn numbers_of(plaintexts: &Plaintexts) -> Vec<u32> {
+    let bytes = plaintexts.to_be_bytes();
+    let width = bytes.len() / plaintexts.len().max(1);
+    bytes.chunks(width.max(4)).map(|row| u32::from_be_bytes(row[width - 4..].try_into().unwrap())).collect()
+}
+
+struct Stage {
+    begun: Receiver<Begun>,
+    scheduler: Scheduler,
+    keys: [Arc<ServedKey>; 2],
+}
+
+impl Stage {
+    /// Ten milliseconds a row on threads of one lane: two rows a slice.
+    fn new(threads: usize) -> Self {
+        Self::with(threads, 1, Duration::from_millis(10))
+    }
+
+    fn with(threads: usize, lanes: usize, row: Duration) -> Self {
+        let (sender, begun) = channel();
+        let actor = Actor { begun: Mutex::new(sender), threads, lanes, row };
+        let scheduler = Scheduler::start(vec![Member::cpu(actor, false)], Limits::default(), Arc::default());
+        let keys = [&*KEY, &*DJN].map(|key| Arc::new(ServedKey::new(key.public().clone(), None)));
+        Self { begun, scheduler, keys }
+    }
+
+    /// A client asks for rows with these numbers, under a key.
+    fn ask(&self, client: ClientId, key: usize, numbers: impl IntoIterator<Item = u32>) -> Asked {
+        self.ask_until(client, key, numbers, None)
+    }
+
+    fn ask_until(
+        &self,
+        client: ClientId,
+        key: usize,
+        numbers: impl IntoIterator<Item = u32>,
+        deadline: Option<Instant>,
+    ) -> Asked {
+        let key = self.keys[key].clone();
+        let numbers: Vec<i128> = numbers.into_iter().map(i128::from).collect();
+        let plaintexts = hearith_paillier::encoding::encode_signed(key.public(), &numbers).unwrap();
+        self.submit(client, key, Input::Encrypt(plaintexts), deadline)
+    }
+
+    fn submit(&self, client: ClientId, key: Arc<ServedKey>, input: Input, deadline: Option<Instant>) -> Asked {
+        let room = wait(self.scheduler.room(&input)).unwrap();
+        Box::pin(self.scheduler.submit(client, key, input, room, deadline))
+    }
+
+    /// The next batch that is begun, and does not go on yet.
+    fn next(&self) -> Begun {
+        self.begun.recv_timeout(Duration::from_secs(600)).expect("a batch is begun")
+    }
+
+    /// The rows of the next batches, one after another.
+    fn order(&self, count: usize) -> Vec<Vec<u32>> {
+        (0..count).map(|_| self.next().rows).collect()
+    }
+}
+
+impl Begun {
+    fn go(self) -> Vec<u32> {
+        let _ = self.go.send(());
+        self.rows
+    }
+}
+
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+fn clients() -> [ClientId; 3] {
+    [(); 3].map(|()| ClientId::anonymous())
+}
+
+#[test]
+fn whoever_asks_for_little_waits_for_one_slice_of_the_others() {
+    let (stage, [heavy, light, _]) = (Stage::new(1), clients());
+    let all = stage.ask(heavy, 0, 0..1000);
+    let first = stage.next();
+    assert_eq!(first.rows, [0, 1], "twenty milliseconds");
+    let one = stage.ask(light, 1, [5000]);
+    first.go();
+    let second = stage.next();
+    assert_eq!(second.go(), [5000]);
+    assert_eq!(wait(one).unwrap().rows(), 1);
+    assert_eq!(stage.order(3), [[2, 3], [4, 5], [6, 7]]);
+    drop((stage, all));
+}
+
+#[test]
+fn clients_take_turns_however_many_requests_they_have() {
+    let (stage, [first, second, third]) = (Stage::new(1), clients());
+    // One has many requests, one a large one, one asks last.
+    let mut asked: Vec<_> = (0..20).map(|number| stage.ask(first, 0, [number])).collect();
+    let begun = stage.next();
+    let large = stage.ask(second, 1, 100..120);
+    let late = stage.ask(third, 1, 200..204);
+    begun.go();
+    let order: Vec<Vec<u32>> = stage.order(9);
+    let turns: Vec<u32> = order.iter().flatten().map(|number| number / 100).collect();
+    // Never more than a slice of one between two of another, until it has all.
+    assert_eq!(turns.iter().filter(|&&whose| whose == 2).count(), 4, "{order:?}");
+    for whose in 0..2 {
+        let places: Vec<usize> = (0..turns.len()).filter(|&at| turns[at] == whose).collect();
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] <= 5), "{order:?}");
+    }
+    asked.clear();
+    drop((stage, large, late));
+}
+
+#[test]
+fn shares_are_of_time_and_not_of_requests() {
+    // A row of the second takes as long as two of the first: its requests come half as often.
+    let (stage, [first, second, _]) = (Stage::new(1), clients());
+    let begun = stage.ask(first, 0, [0]);
+    let held = stage.next();
+    let ones: Vec<_> = (0..60).map(|number| stage.ask(first, 0, [100 + number])).collect();
+    let pairs: Vec<_> =
+        (0..60).map(|number| stage.ask(second, 1, [2 * number, 2 * number + 1].map(|n| 1000 + n))).collect();
+    held.go();
+    let rows: Vec<u32> = stage.order(30).into_iter().flatten().collect();
+    let of_second = rows.iter().filter(|&&number| number >= 1000).count();
+    assert!((28..=32).contains(&of_second), "{of_second} of {} rows", rows.len());
+    drop((stage, begun, ones, pairs));
+}
+
+#[test]
+fn what_is_cancelled_or_late_goes_no_further() {
+    let (stage, [heavy, light, _]) = (Stage::new(1), clients());
+    let all = stage.ask(heavy, 0, 0..1000);
+    let first = stage.next();
+    let one = stage.ask(light, 1, [5000]);
+    drop(all);
+    first.go();
+    assert_eq!(stage.next().go(), [5000]);
+    assert!(wait(one).is_ok());
+
+    let deadline = Instant::now() + Duration::from_millis(20);
+    let late = stage.ask_until(heavy, 0, 0..1000, Some(deadline));
+    let first = stage.next();
+    while Instant::now() <= deadline {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let one = stage.ask(light, 1, [5001]);
+    first.go();
+    assert_eq!(stage.next().go(), [5001]);
+    assert!(wait(one).is_ok());
+    assert_eq!(wait(late).unwrap_err().reason(), ErrorReason::Deadline);
+    let last = stage.ask(light, 1, [5002]);
+    assert_eq!(stage.next().go(), [5002], "nothing of the heavy one");
+    assert!(wait(last).is_ok());
+}
+
+#[test]
+fn long_rounds_leave_a_thread_to_short_ones() {
+    // Eight lanes of a tenth of a second each: a round cannot be cut.
+    let (stage, [heavy, light, other]) = (Stage::with(1, 8, Duration::from_millis(100)), clients());
+    let all = stage.ask(heavy, 0, 0..16);
+    let long = stage.next();
+    assert_eq!(long.rows, (0..8).collect::<Vec<u32>>());
+    let more = stage.ask(other, 1, 100..108);
+    // Sums are short, and are computed while the long round goes on.
+    for _ in 0..3 {
+        let ciphertexts = KEY.public().encrypt(&plaintexts(KEY.public(), 1)).unwrap();
+        let input = Input::Add(ciphertexts.clone(), ciphertexts);
+        let sum = stage.submit(light, stage.keys[0].clone(), input, None);
+        assert_eq!(stage.next().go(), [0]);
+        assert!(wait(sum).is_ok());
+    }
+    long.go();
+    assert_eq!(stage.next().go(), (100..108).collect::<Vec<u32>>(), "long ones take turns, too");
+    assert_eq!(stage.next().go(), (8..16).collect::<Vec<u32>>());
+    assert!(wait(all).is_ok() && wait(more).is_ok());
+}
+
+#[test]
+fn slices_come_together_in_their_order() {
+    let (stage, [client, ..]) = (Stage::new(3), clients());
+    let all = stage.ask(client, 0, 0..6);
+    let begun: Vec<Begun> = (0..3).map(|_| stage.next()).collect();
+    let rows: HashSet<u32> = begun.iter().flat_map(|begun| begun.rows.clone()).collect();
+    assert_eq!(rows, (0..6).collect());
+    // The last first.
+    begun.into_iter().rev().for_each(|begun| drop(begun.go()));
+    let Output::Plaintexts(plaintexts) = wait(all).unwrap() else { panic!("no plaintexts") };
+    assert_eq!(numbers_of(&plaintexts), [0, 1, 2, 3, 4, 5]);
+    let none = stage.ask(client, 0, []);
+    assert!(stage.next().go().is_empty());
+    assert_eq!(wait(none).unwrap().rows(), 0);
+}
+
+#[test]
+fn the_first_wrong_row_is_named_whichever_slice_fails_first() {
+    let (stage, [client, ..]) = (Stage::new(2), clients());
+    let all = stage.ask(client, 0, [0, WRONG, 2, WRONG + 1, 4, 5, 6, 7]);
+    let mut begun = [stage.next(), stage.next()];
+    begun.sort_by_key(|begun| begun.rows[0]);
+    let [first, second] = begun;
+    assert_eq!((&*first.rows, &*second.rows), (&[0, WRONG][..], &[2, WRONG + 1][..]));
+    second.go();
+    // What comes after a wrong row is of no use any more; what comes before is waited for.
+    let other = stage.ask(client, 1, [50]);
+    assert_eq!(stage.next().go(), [50]);
+    assert!(wait(other).is_ok());
+    first.go();
+    let refusal = wait(all).unwrap_err();
+    assert_eq!((refusal.reason(), refusal.row()), (ErrorReason::BadNumber, Some(1)));
+}
+
+#[test]
+fn rows_of_many_clients_share_a_slice() {
+    let (stage, [first, second, third]) = (Stage::with(1, 4, Duration::from_millis(2)), clients());
+    let held = stage.ask(first, 0, [0]);
+    let begun = stage.next();
+    let asked: Vec<_> = [(first, 1), (second, 2), (third, 3), (second, 4)]
+        .map(|(client, number)| stage.ask(client, 0, [number]))
+        .into_iter()
+        .collect();
+    begun.go();
+    let mut rows = stage.next().go();
+    rows.sort_unstable();
+    assert_eq!(rows, [1, 2, 3, 4]);
+    assert!(wait(held).is_ok());
+    asked.into_iter().for_each(|one| assert_eq!(wait(one).unwrap().rows(), 1));
+}

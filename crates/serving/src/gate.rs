@@ -1,0 +1,419 @@
+//! How connections come in: accepted within the limit of descriptors, given a deadline for their
+//! handshake, and counted as clients only after it.
+//!
+//! A handshake is TLS, where there is TLS, and the first bytes of the protocol. A client that
+//! shows no certificate, or says nothing, therefore never takes a place.
+
+use std::future::Future;
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls_pki_types::CertificateDer;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio_rustls::TlsAcceptor;
+
+use crate::log::Talk;
+use crate::metrics::Connections;
+use crate::pending::{Pending, Ticket};
+use crate::places::{Place, Places};
+use crate::rate::household;
+use crate::socket::{Cut, Foreign, Socket, Stream, Transport};
+use crate::tls::{Current, Fingerprint};
+
+/// How many connections there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Clients: connections whose handshake is done.
+    pub clients: usize,
+    /// Of one certificate, or, where clients show none, of one address.
+    pub clients_each: usize,
+    /// Connections beyond these that are let in to be told so.
+    pub surplus: usize,
+    /// Connections whose handshake is not done; for one more, the oldest is closed.
+    pub handshakes: usize,
+    /// Of one address.
+    pub handshakes_each: usize,
+    /// How long a handshake may take.
+    pub handshake: Duration,
+}
+
+/// What a connection begins with, after TLS.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening {
+    /// Exactly these bytes; empty for any.
+    pub bytes: &'static [u8],
+    /// What a client that begins with other bytes is answered.
+    pub otherwise: fn(&[u8]) -> &'static str,
+}
+
+impl Opening {
+    /// Any byte will do.
+    pub const ANY: Self = Self { bytes: b"", otherwise: |_| "" };
+}
+
+/// Whose connection it is, as far as limits are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Whose {
+    Certificate(Fingerprint),
+    Address(IpAddr),
+}
+
+/// Who is at the other end.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// The address.
+    pub address: IpAddr,
+    /// The certificate, if the client had to show one: it was verified.
+    pub certificate: Option<Arc<CertificateDer<'static>>>,
+}
+
+/// A connection whose handshake is done. Its place is free again when this is dropped.
+#[derive(Debug)]
+pub struct Arrival {
+    /// The connection.
+    pub stream: Stream,
+    /// The other end.
+    pub peer: Peer,
+    /// Whether it came when there was no place, and is to be told so.
+    pub surplus: bool,
+    /// Ends the connection.
+    pub cut: Cut,
+    /// What keeps its place: to be held as long as the connection is open.
+    pub held: Held,
+}
+
+/// A connection's place.
+#[derive(Debug)]
+pub struct Held {
+    _place: Place<Whose>,
+    counted: Connections,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.counted.open.dec();
+    }
+}
+
+/// What lets connections in.
+#[derive(Debug)]
+pub struct Gate {
+    limits: Limits,
+    opening: Opening,
+    tls: Option<Arc<Current>>,
+    /// One for each descriptor that connections may take; none if they are kept back for this gate.
+    descriptors: Option<Arc<Semaphore>>,
+    pending: Arc<Pending>,
+    places: Arc<Places<Whose>>,
+    surplus: Arc<Places<Whose>>,
+    counted: Connections,
+    talk: Arc<Talk>,
+}
+
+/// Why a handshake failed.
+#[derive(Debug)]
+enum Failed {
+    /// The client said nothing, or too slowly.
+    Late,
+    /// It was closed by the client.
+    Closed,
+    /// It made way for others.
+    Displaced,
+    /// TLS failed, most often for the client's certificate.
+    Tls(io::Error),
+    /// The client speaks another protocol.
+    Protocol,
+}
+
+impl Gate {
+    /// A gate with its limits.
+    pub fn new(
+        limits: Limits,
+        opening: Opening,
+        tls: Option<Arc<Current>>,
+        descriptors: Option<Arc<Semaphore>>,
+        counted: Connections,
+        talk: Arc<Talk>,
+    ) -> Arc<Self> {
+        let pending = Pending::new(limits.handshakes, limits.handshakes_each);
+        let (places, surplus) = (Places::new(), Places::new());
+        Arc::new(Self { limits, opening, tls, descriptors, pending, places, surplus, counted, talk })
+    }
+
+    /// Lets connections in and serves them, until the server stops; then waits for those that are open.
+    pub async fn run<F, S>(self: Arc<Self>, listener: TcpListener, mut stopping: watch::Receiver<bool>, serve: F)
+    where
+        F: Fn(Arrival) -> S + Clone + Send + Sync + 'static,
+        S: Future<Output = ()> + Send,
+    {
+        let (alive, mut ended) = mpsc::channel::<()>(1);
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                // The sender is gone only if the server is.
+                _ = stopping.wait_for(|stopping| *stopping) => break,
+            };
+            let (stream, address) = match accepted {
+                Ok((stream, address)) => (stream, address.ip().to_canonical()),
+                Err(error) => {
+                    // Most often too many open files, of somebody else: it passes.
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            };
+            let descriptor = match self.descriptors.as_ref().map(|all| all.clone().try_acquire_owned()) {
+                None => None,
+                Some(Ok(descriptor)) => Some(descriptor),
+                Some(Err(_)) => {
+                    // The next one finds the descriptor of a silent connection free.
+                    self.pending.displace_oldest();
+                    self.counted.turn_away();
+                    continue;
+                }
+            };
+            let cut = Cut::default();
+            let ticket = self.pending.enter(household(address), cut.clone());
+            let socket = Socket::new(stream, cut.clone(), descriptor);
+            let (gate, serve, alive) = (self.clone(), serve.clone(), alive.clone());
+            tokio::spawn(async move {
+                if let Some(arrival) = gate.admit(socket, address, cut, ticket).await {
+                    serve(arrival).await;
+                }
+                drop(alive);
+            });
+            // Handshakes go on before more connections come: a burst does not displace its own beginning.
+            tokio::task::yield_now().await;
+        }
+        drop((listener, alive));
+        self.pending.clear();
+        // Nothing is ever sent: it ends when every connection has.
+        let _ = ended.recv().await;
+    }
+
+    /// A connection after its handshake, if that succeeds and there is a place.
+    async fn admit(&self, socket: Socket, address: IpAddr, cut: Cut, ticket: Ticket) -> Option<Arrival> {
+        self.counted.pending.inc();
+        let handshake = tokio::time::timeout(self.limits.handshake, self.shake(socket)).await;
+        self.counted.pending.dec();
+        drop(ticket);
+        let (stream, certificate) = match handshake.unwrap_or(Err(Failed::Late)) {
+            Ok(done) => done,
+            Err(_) if cut.is_off() => return self.note(address, Failed::Displaced),
+            Err(failed) => return self.note(address, failed),
+        };
+        let whose = certificate
+            .as_deref()
+            .map_or(Whose::Address(household(address)), |certificate| Whose::Certificate(Fingerprint::of(certificate)));
+        let Limits { clients, clients_each, surplus, .. } = self.limits;
+        let place = self.places.take(whose, clients, clients_each).map(|place| (place, false));
+        let place = place.or_else(|| Some((self.surplus.take(whose, surplus, surplus)?, true)));
+        let Some((place, surplus)) = place else {
+            self.counted.turn_away();
+            return None;
+        };
+        self.counted.open.inc();
+        let held = Held { _place: place, counted: self.counted.clone() };
+        Some(Arrival { stream, peer: Peer { address, certificate }, surplus, cut, held })
+    }
+
+    /// TLS and the first bytes.
+    async fn shake(&self, socket: Socket) -> Result<(Stream, Option<Arc<CertificateDer<'static>>>), Failed> {
+        let (transport, certificate) = match &self.tls {
+            None => (Transport::Plain(socket), None),
+            Some(tls) => {
+                let stream = TlsAcceptor::from(tls.get()).accept(socket).await.map_err(|error| match error.kind() {
+                    io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => Failed::Closed,
+                    _ => Failed::Tls(error),
+                })?;
+                let shown = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
+                let certificate = shown.map(|certificate| Arc::new(certificate.clone().into_owned()));
+                (Transport::Tls(Box::new(stream)), certificate)
+            }
+        };
+        match Stream::open(transport, self.opening.bytes).await {
+            Ok(Ok(stream)) => Ok((stream, certificate)),
+            Ok(Err(Foreign { mut stream })) => {
+                let answer = (self.opening.otherwise)(stream.first());
+                let _ = stream.write_all(answer.as_bytes()).await;
+                let _ = stream.shutdown().await;
+                Err(Failed::Protocol)
+            }
+            Err(_) => Err(Failed::Closed),
+        }
+    }
+
+    /// Counts a handshake that failed, and tells of it unless the client caused many lines.
+    fn note<T>(&self, address: IpAddr, failed: Failed) -> Option<T> {
+        let (why, error) = match failed {
+            Failed::Late => ("late", None),
+            Failed::Closed => ("closed", None),
+            Failed::Displaced => ("displaced", None),
+            Failed::Tls(error) => ("tls", Some(error)),
+            Failed::Protocol => ("protocol", None),
+        };
+        self.counted.failed(why);
+        // Whoever only looks whether the port is open is no news.
+        if why != "closed" && self.talk.may(address) {
+            match error {
+                Some(error) => tracing::info!(why, %error, "a handshake failed"),
+                None => tracing::info!(why, "a handshake failed"),
+            }
+        }
+        None
+    }
+}
+
+/// Listens on an address, and says on which if the port was free to choose.
+///
+/// # Errors
+/// The address is taken, or none of this machine.
+pub async fn bind(address: std::net::SocketAddr) -> io::Result<(TcpListener, std::net::SocketAddr)> {
+    let listener = TcpListener::bind(address).await?;
+    let found = listener.local_addr()?;
+    Ok((listener, found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prometheus_client::encoding::text::encode;
+    use prometheus_client::registry::Registry;
+    use tokio::io::AsyncReadExt;
+    use tokio::net::TcpStream;
+
+    const LIMITS: Limits = Limits {
+        clients: 2,
+        clients_each: 2,
+        surplus: 1,
+        handshakes: 3,
+        handshakes_each: 3,
+        handshake: Duration::from_secs(3600),
+    };
+
+    struct Server {
+        address: std::net::SocketAddr,
+        registry: Registry,
+        stop: watch::Sender<bool>,
+        serving: tokio::task::JoinHandle<()>,
+    }
+
+    /// A server that says `1` to whoever has a place and `0` to whoever is surplus, and then waits.
+    async fn start(limits: Limits, descriptors: usize) -> Server {
+        let mut registry = Registry::default();
+        let counted = Connections::register(&mut registry);
+        let opening = Opening { bytes: b"hello", otherwise: |_| "what?" };
+        let descriptors = Some(Arc::new(Semaphore::new(descriptors)));
+        let gate = Gate::new(limits, opening, None, descriptors, counted, Arc::default());
+        let (listener, address) = bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let (stop, stopping) = watch::channel(false);
+        let end = stopping.clone();
+        let serving = tokio::spawn(gate.run(listener, stopping, move |mut arrival: Arrival| {
+            let mut end = end.clone();
+            async move {
+                arrival.stream.read_exact(&mut [0; 5]).await.unwrap();
+                arrival.stream.write_u8(if arrival.surplus { b'0' } else { b'1' }).await.unwrap();
+                tokio::select! {
+                    _ = arrival.stream.read_u8() => {}
+                    _ = end.wait_for(|end| *end) => {}
+                }
+                drop(arrival);
+            }
+        }));
+        Server { address, registry, stop, serving }
+    }
+
+    impl Server {
+        async fn connect(&self, first: &[u8]) -> TcpStream {
+            let mut stream = TcpStream::connect(self.address).await.unwrap();
+            stream.write_all(first).await.unwrap();
+            stream
+        }
+
+        /// What a client is told: `1`, `0`, or nothing.
+        async fn told(&self) -> (TcpStream, Option<u8>) {
+            let mut stream = self.connect(b"hello").await;
+            let told = stream.read_u8().await.ok();
+            (stream, told)
+        }
+
+        async fn until(&self, line: &str) {
+            loop {
+                let mut text = String::new();
+                encode(&mut text, &self.registry).unwrap();
+                if text.lines().any(|found| found == line) {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn silent_connections_take_no_place_and_displace_one_another() {
+        let server = start(LIMITS, 100).await;
+        let mut silent = Vec::new();
+        for _ in 0..20 {
+            silent.push(server.connect(b"hel").await);
+        }
+        let (_first, told) = server.told().await;
+        assert_eq!(told, Some(b'1'));
+        server.until("failed_handshakes_total{why=\"displaced\"} 18").await;
+        let ends = silent.iter_mut().take(18);
+        for stream in ends {
+            assert_eq!(stream.read(&mut [0]).await.unwrap_or(0), 0, "it is closed");
+        }
+        let (_second, told) = server.told().await;
+        assert_eq!(told, Some(b'1'));
+        let (_third, told) = server.told().await;
+        assert_eq!(told, Some(b'0'), "no place: it is told so");
+        let (_fourth, told) = server.told().await;
+        assert_eq!(told, None);
+        server.until("turned_away_total 1").await;
+        server.until("clients 3").await;
+        drop(_first);
+        server.until("clients 2").await;
+        assert_eq!(server.told().await.1, Some(b'1'));
+    }
+
+    #[tokio::test]
+    async fn a_handshake_ends_in_time_or_with_the_server() {
+        let server = start(Limits { handshake: Duration::from_millis(50), ..LIMITS }, 100).await;
+        let mut silent = server.connect(b"").await;
+        assert_eq!(silent.read(&mut [0]).await.unwrap_or(0), 0);
+        server.until("failed_handshakes_total{why=\"late\"} 1").await;
+        let mut foreign = server.connect(b"GET").await;
+        let mut answer = String::new();
+        foreign.read_to_string(&mut answer).await.unwrap();
+        assert_eq!(answer, "what?");
+
+        let server = start(LIMITS, 100).await;
+        let (_client, _) = server.told().await;
+        let _silent = server.connect(b"hel").await;
+        server.until("handshakes 1").await;
+        server.stop.send_replace(true);
+        server.serving.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn without_descriptors_the_silent_make_way_and_others_wait_for_none() {
+        let server = start(Limits { handshakes: 100, handshakes_each: 100, ..LIMITS }, 4).await;
+        let mut silent = Vec::new();
+        for _ in 0..4 {
+            silent.push(server.connect(b"hel").await);
+        }
+        server.until("handshakes 4").await;
+        // Each attempt that is turned away takes a silent one with it.
+        let told = loop {
+            let (_stream, told) = server.told().await;
+            if told.is_some() {
+                break told;
+            }
+        };
+        assert_eq!(told, Some(b'1'));
+    }
+}

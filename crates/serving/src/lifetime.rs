@@ -1,0 +1,182 @@
+//! How a connection ends: idle for too long, too old, or because the server stops.
+
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, Bytes};
+use hyper::body::{Frame, SizeHint};
+use hyper_util::server::graceful::GracefulConnection;
+use tokio::sync::{Notify, watch};
+use tokio::time::sleep;
+
+/// How long a connection without work has to say goodbye.
+const GOODBYE: Duration = Duration::from_millis(500);
+
+/// How long connections last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetime {
+    /// Without a request.
+    pub idle: Duration,
+    /// In all; then no further request is accepted.
+    pub age: Duration,
+    /// How long the last requests may take after that.
+    pub grace: Duration,
+}
+
+/// The requests of a connection that are in work.
+#[derive(Clone, Debug)]
+pub struct Work(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    begun: Instant,
+    count: AtomicUsize,
+    /// When the last one ended, in milliseconds since the beginning.
+    ended: AtomicU64,
+    free: Notify,
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        let (count, ended) = (AtomicUsize::new(0), AtomicU64::new(0));
+        Self(Arc::new(Inner { begun: Instant::now(), count, ended, free: Notify::new() }))
+    }
+}
+
+/// A request that is in work until this is dropped.
+#[derive(Debug)]
+pub struct Busy(Work);
+
+impl Work {
+    /// One more request.
+    pub fn begin(&self) -> Busy {
+        self.0.count.fetch_add(1, Ordering::AcqRel);
+        Busy(self.clone())
+    }
+
+    /// Whether no request is in work.
+    pub fn is_none(&self) -> bool {
+        self.0.count.load(Ordering::Acquire) == 0
+    }
+
+    /// Ends when there was no request for so long.
+    pub async fn idle_for(&self, time: Duration) {
+        loop {
+            let mut free = pin!(self.0.free.notified());
+            free.as_mut().enable();
+            if self.is_none() {
+                let ended = Duration::from_millis(self.0.ended.load(Ordering::Acquire));
+                let idle = self.0.begun.elapsed().saturating_sub(ended);
+                match time.checked_sub(idle).filter(|left| !left.is_zero()) {
+                    None => return,
+                    Some(left) => sleep(left).await,
+                }
+            } else {
+                free.await;
+            }
+        }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let Inner { begun, count, ended, free } = &*self.0.0;
+        ended.store(begun.elapsed().as_millis() as u64, Ordering::Release);
+        if count.fetch_sub(1, Ordering::AcqRel) == 1 {
+            free.notify_waiters();
+        }
+    }
+}
+
+/// The body of an answer, which is in work until the connection has taken it.
+#[derive(Debug)]
+pub struct Answer {
+    body: Body,
+    _busy: Busy,
+}
+
+impl Answer {
+    /// A body and its request.
+    pub fn new(body: Body, busy: Busy) -> Self {
+        Self { body, _busy: busy }
+    }
+}
+
+impl hyper::body::Body for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Serves a connection to its end. When the server stops, a connection without work ends at once,
+/// and any other when its work is done, whatever else is open on it.
+pub async fn serve<C: GracefulConnection>(
+    connection: C,
+    work: &Work,
+    lifetime: Lifetime,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let mut connection = pin!(connection);
+    let grace = tokio::select! {
+        // What goes wrong on a connection is the client's to notice.
+        _ = &mut connection => return,
+        // The sender is gone only if the server is.
+        _ = stopping.wait_for(|stopping| *stopping) => None,
+        () = work.idle_for(lifetime.idle) => None,
+        () = sleep(lifetime.age) => Some(lifetime.grace),
+    };
+    connection.as_mut().graceful_shutdown();
+    let over = async {
+        match grace {
+            Some(grace) => sleep(grace).await,
+            None => std::future::pending().await,
+        }
+    };
+    let goodbye = async {
+        // A time of its own for the goodbye, however long the connection was idle before.
+        sleep(GOODBYE).await;
+        work.idle_for(GOODBYE).await;
+    };
+    tokio::select! {
+        _ = &mut connection => {}
+        () = goodbye => {}
+        () = over => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn it_is_idle_when_nothing_was_in_work_for_a_while() {
+        let work = Work::default();
+        let (first, second) = (work.begin(), work.begin());
+        assert!(!work.is_none());
+        let waiting = tokio::spawn({
+            let work = work.clone();
+            async move { work.idle_for(Duration::from_millis(20)).await }
+        });
+        drop(first);
+        sleep(Duration::from_millis(60)).await;
+        assert!(!waiting.is_finished(), "one is in work");
+        drop(second);
+        waiting.await.unwrap();
+        assert!(work.is_none());
+        work.idle_for(Duration::ZERO).await;
+    }
+}

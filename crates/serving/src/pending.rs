@@ -1,0 +1,110 @@
+//! Connections whose handshake is not done. When there are too many, the one that takes longest
+//! makes way: silent connections displace one another, and a handshake that goes on ends in time.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::socket::Cut;
+
+#[derive(Debug)]
+pub(crate) struct Pending {
+    most: usize,
+    each: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    entered: u64,
+    /// By age, the oldest first.
+    waiting: BTreeMap<u64, (IpAddr, Cut)>,
+}
+
+/// A handshake that goes on until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    pending: Arc<Pending>,
+    number: u64,
+}
+
+impl Pending {
+    /// At most so many in all, and of one client.
+    pub(crate) fn new(most: usize, each: usize) -> Arc<Self> {
+        Arc::new(Self { most: most.max(1), each: each.max(1), state: Mutex::default() })
+    }
+
+    /// One more, of a client. Whichever makes way for it is cut off.
+    pub(crate) fn enter(self: &Arc<Self>, whose: IpAddr, cut: Cut) -> Ticket {
+        let mut state = self.state();
+        let mut own = state.waiting.iter().filter(|(_, (other, _))| *other == whose).map(|(&number, _)| number);
+        let oldest_own = own.next();
+        // The first one was taken out of the iterator.
+        let displaced = match (oldest_own, own.count() + 1) {
+            (Some(oldest), count) if count >= self.each => Some(oldest),
+            _ if state.waiting.len() >= self.most => state.waiting.keys().next().copied(),
+            _ => None,
+        };
+        if let Some((_, cut)) = displaced.and_then(|number| state.waiting.remove(&number)) {
+            cut.off();
+        }
+        let number = state.entered;
+        state.entered += 1;
+        state.waiting.insert(number, (whose, cut));
+        Ticket { pending: self.clone(), number }
+    }
+
+    /// Cuts off the oldest, for its descriptor.
+    pub(crate) fn displace_oldest(&self) {
+        if let Some((_, (_, cut))) = self.state().waiting.pop_first() {
+            cut.off();
+        }
+    }
+
+    /// Cuts off all.
+    pub(crate) fn clear(&self) {
+        for (_, cut) in std::mem::take(&mut self.state().waiting).into_values() {
+            cut.off();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.pending.state().waiting.remove(&self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_make_way_those_of_the_same_client_first() {
+        let pending = Pending::new(4, 2);
+        let [one, two, three]: [IpAddr; 3] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|text| text.parse().unwrap());
+        let cuts: Vec<Cut> = (0..7).map(|_| Cut::default()).collect();
+        let off = || cuts.iter().map(Cut::is_off).collect::<Vec<_>>();
+        let _a = pending.enter(two, cuts[0].clone());
+        let _b = pending.enter(one, cuts[1].clone());
+        let _c = pending.enter(one, cuts[2].clone());
+        assert_eq!(off(), [false; 7]);
+        let d = pending.enter(one, cuts[3].clone());
+        assert_eq!(off(), [false, true, false, false, false, false, false], "the client's own");
+        let _e = pending.enter(three, cuts[4].clone());
+        let _f = pending.enter(three, cuts[5].clone());
+        assert_eq!(off(), [true, true, false, false, false, false, false], "the oldest of all");
+        drop(d);
+        let _g = pending.enter(two, cuts[6].clone());
+        assert!(!cuts[2].is_off(), "there is room after one has ended");
+        pending.displace_oldest();
+        assert!(cuts[2].is_off());
+        pending.clear();
+        assert_eq!(off(), [true, true, true, false, true, true, true], "what had ended is left alone");
+        assert!(pending.state().waiting.is_empty());
+    }
+}
