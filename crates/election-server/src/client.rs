@@ -87,9 +87,7 @@ pub struct Election {
 /// An entry that a tracker leads to.
 #[derive(Debug, Deserialize)]
 pub struct Tracked {
-    /// Whether it is a ballot that counts.
-    pub counts: bool,
-    /// The line of the board.
+    /// The line of the board. Whether the ballot counts is for a verifier of the record to say, not for the server.
     pub entry: Box<RawValue>,
 }
 
