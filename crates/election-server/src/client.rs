@@ -87,7 +87,9 @@ pub struct Election {
 /// An entry that a tracker leads to.
 #[derive(Debug, Deserialize)]
 pub struct Tracked {
-    /// The line of the board. Whether the ballot counts is for a verifier of the record to say, not for the server.
+    /// Whether it is a ballot that counts: the server's word, which a verifier of the record computes and nobody should believe.
+    pub counts: bool,
+    /// The line of the board.
     pub entry: Box<RawValue>,
 }
 
