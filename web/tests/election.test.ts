@@ -5,7 +5,8 @@ import { power } from "../src/protocol/bigint.ts";
 import { toBigint } from "../src/protocol/bytes.ts";
 import { canonical, type Json, parse } from "../src/protocol/canonical.ts";
 import { readElection } from "../src/protocol/entry.ts";
-import { sign } from "../src/protocol/signature.ts";
+import { confirms, type Sent } from "../src/protocol/receipt.ts";
+import { publicKey, sign } from "../src/protocol/signature.ts";
 import { combined, outcome, shareBody, tallyBody, totals } from "../src/protocol/tally.ts";
 import { tracker } from "../src/protocol/tracker.ts";
 import { type Check, type Memory, type Report, type Verifier, verifyRecord } from "../src/protocol/verify.ts";
@@ -141,6 +142,55 @@ describe("a whole election", () => {
     expect(verified(board, { ...elsewhere, id: board.id }).report.good).toBe(true);
     const gone = [{ root: board.tree.root(), size: board.lines.length + 1 }];
     expect(faults(verified(board, { heads: gone, leaves: [] }).report).memory).toMatch("gone");
+  });
+
+  test("says what became of ballots that were sent from here", () => {
+    const { board, ballots } = made;
+    const challenged = [...verified(board).verifier.state.trackers].find(
+      ([, { kind }]) => kind === "challenge",
+    );
+    const trackers = [...ballots.map(tracker), challenged?.[0] ?? ""];
+    const memory = { heads: [], leaves: [], trackers };
+    const { verifier, report } = verified(board, memory);
+    expect(report.good).toBe(true);
+    expect(verifier.own.map(({ index, fate }) => [index, fate])).toEqual([
+      [4, "replaced"],
+      [5, "counts"],
+      [7, "counts"],
+      [6, "challenged"],
+    ]);
+    const dropped = { ...memory, trackers: [...trackers, "a".repeat(26)] };
+    expect(faults(verified(board, dropped).report).memory).toMatch("sent from here");
+  });
+
+  test("confirms what was sent by the entry that the board shows, and nothing else", () => {
+    const { board } = made;
+    const election = { id: board.id, board: publicKey(board.keeper) };
+    const shown = (index: number) =>
+      parse(board.lines[index] ?? "") as unknown as Sent & { [name: string]: Json };
+    const sent = ({ body, kind, signature }: Sent): Sent => ({ body, kind, signature });
+    const receipt = (index: number) => board.receipt(board.lines[index] ?? "", index);
+    for (const index of [4, 5, 6, 7]) {
+      expect(confirms(election, receipt(index), shown(index), sent(shown(index)))).toBe(true);
+    }
+    // A genuine receipt of another ballot, with the one or the other entry; something else; nothing.
+    const mine = sent(shown(5));
+    for (const [at, entry] of [
+      [4, shown(4)],
+      [4, shown(5)],
+      [5, shown(4)],
+      [5, { ...shown(5), more: 1 }],
+      [5, { ...shown(5), previous: "0".repeat(64) }],
+      [5, null],
+      [5, []],
+      [5, "a"],
+    ] as const)
+      expect(confirms(election, receipt(at), entry, mine)).toBe(false);
+    const { signature, ...promised } = receipt(5);
+    expect(confirms({ ...election, id: "0".repeat(64) }, receipt(5), shown(5), mine)).toBe(false);
+    expect(confirms(election, { ...promised, signature: signature.slice(2) }, shown(5), mine)).toBe(false);
+    const stranger = { ...election, board: publicKey(board.organiser) };
+    expect(confirms(stranger, receipt(5), shown(5), mine)).toBe(false);
   });
 
   const altered = (change: (board: Board) => void): Partial<Record<Check, string>> => {

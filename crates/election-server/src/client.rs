@@ -87,7 +87,7 @@ pub struct Election {
 /// An entry that a tracker leads to.
 #[derive(Debug, Deserialize)]
 pub struct Tracked {
-    /// Whether it is a ballot that counts.
+    /// Whether it is a ballot that counts: the server's word, which a verifier of the record computes and nobody should believe.
     pub counts: bool,
     /// The line of the board.
     pub entry: Box<RawValue>,

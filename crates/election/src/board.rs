@@ -181,6 +181,24 @@ impl Receipt {
         to_text(self)
     }
 
+    /// Checks that this is the board's word for a notice of an election, by the line that the board shows for it. The signature alone says that some entry is on
+    /// the board: whoever is between voter and board could drop a ballot, and answer with the receipt of another one.
+    ///
+    /// # Errors
+    /// [`BadSignature`](ErrorKind::BadSignature), [`WrongElection`](ErrorKind::WrongElection), as [`Entry::from_line`];
+    /// [`WrongReceipt`](ErrorKind::WrongReceipt) for a line of another hash, or with anything else in it.
+    pub fn check_entry(&self, board: &PublicKey, election: Hash, line: &str, notice: &Notice) -> Result<(), ErrorKind> {
+        self.check_signature(board)?;
+        if self.election != election {
+            return Err(ErrorKind::WrongElection);
+        }
+        let entry = Entry::from_line(line)?;
+        if leaf_hash(line) != self.hash || entry.index != self.index || entry.notice != *notice {
+            return Err(ErrorKind::WrongReceipt { index: self.index });
+        }
+        Ok(())
+    }
+
     /// Checks the board's signature.
     ///
     /// # Errors
@@ -244,5 +262,32 @@ mod tests {
         assert!(receipt.check_signature(&public).is_ok());
         assert_eq!(Receipt::from_json(&receipt.to_json()).unwrap(), receipt);
         assert!(Receipt { index: 2, ..receipt }.check_signature(&public).is_err());
+    }
+
+    #[test]
+    fn a_receipt_is_for_what_was_sent_and_nothing_else() {
+        let (author, key) = (Signer::generate().unwrap(), Signer::generate().unwrap());
+        let public = PublicKey::new("the board's", &key.public()).unwrap();
+        let mut board = Board::default();
+        let of = |body: fn(Of) -> Body| Notice::signed(body(Of { election: NO_LINE }), &author);
+        let (sent, other) = (of(Body::Open), of(Body::Close));
+        let lines = [&sent, &other].map(|notice| board.append(notice.clone()));
+        let receipts = [0, 1].map(|index| Receipt::new(NO_LINE, index, &lines[index as usize], &key));
+        let check = |receipt: &Receipt, line: &str| receipt.check_entry(&public, NO_LINE, line, &sent);
+        assert!(check(&receipts[0], &lines[0]).is_ok());
+        // Somebody else's receipt, with either line; the own one with another line.
+        for (receipt, line) in [(1, 1), (1, 0), (0, 1)] {
+            let found = check(&receipts[receipt], &lines[line]);
+            assert!(matches!(found, Err(ErrorKind::WrongReceipt { .. })), "{receipt} {line}: {found:?}");
+        }
+        // A line that was made for the occasion, of the right entry at another place.
+        let mut elsewhere = Board::default();
+        elsewhere.append(other.clone());
+        let line = elsewhere.append(sent.clone());
+        assert!(check(&receipts[1], &line).is_err());
+        let stranger = Receipt::new(NO_LINE, 0, &lines[0], &author);
+        assert!(matches!(check(&stranger, &lines[0]), Err(ErrorKind::BadSignature)));
+        let elsewhere = Receipt::new(Hash([1; 32]), 0, &lines[0], &key);
+        assert!(matches!(check(&elsewhere, &lines[0]), Err(ErrorKind::WrongElection)));
     }
 }

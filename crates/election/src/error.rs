@@ -204,6 +204,12 @@ pub enum ErrorKind {
         /// Their weight.
         weight: u64,
     },
+    /// The board shows something else for a receipt than was sent.
+    #[error("the receipt is of entry {index}, which is not what was sent")]
+    WrongReceipt {
+        /// The entry that the receipt names.
+        index: u64,
+    },
     /// An entry has not the form that the election asks for.
     #[error("{problem}")]
     Shape {

@@ -86,12 +86,12 @@ function Search({ first }: { first: string }) {
 
 function Ballot({ found }: { found: Found }) {
   const { texts, election } = useShared();
-  const { entry, counts } = found;
+  const { entry } = found;
   if (!election) return null;
   if (entry.kind === "ballot") {
     return (
       <Alert kind="good">
-        {counts ? texts.board.counts : texts.board.replaced} {texts.board.entry(entry.index)}.
+        {texts.board.there} {texts.board.entry(entry.index)}. {texts.board.fate}
       </Alert>
     );
   }

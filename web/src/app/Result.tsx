@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { Contest } from "../protocol/contest.ts";
+import { grouped } from "../protocol/tracker.ts";
 import type { Verdict } from "../protocol/verify.ts";
 import { RECORD } from "./api.ts";
 import { options, rememberHead } from "./memory.ts";
@@ -97,7 +98,7 @@ function Plot({ contest, votes }: { contest: Contest; votes: readonly number[] }
 
 function Verdicts({ verified }: { verified: Verified }) {
   const { texts } = useShared();
-  const { report, election, size, root } = verified;
+  const { report, election, size, root, own } = verified;
   return (
     <section class="card">
       {election && <h3>{texts.result.of(election.title)}</h3>}
@@ -109,6 +110,18 @@ function Verdicts({ verified }: { verified: Verified }) {
           <Line key={verdict.check} verdict={verdict} good={report.good} />
         ))}
       </ul>
+      {own.length > 0 && (
+        <>
+          <h4>{texts.result.own}</h4>
+          <ul>
+            {own.map(({ tracker, index, fate }) => (
+              <li key={tracker}>
+                <code>{grouped(tracker)}</code>: {texts.board.entry(index)}, {texts.result.fates[fate]}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
       <p>
         {texts.result.size(size)}. {texts.result.root}: <code class="hash">{root}</code>
       </p>

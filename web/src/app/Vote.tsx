@@ -6,11 +6,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { canonical } from "../protocol/canonical.ts";
 import { type Contest, candidatesOf, limits } from "../protocol/contest.ts";
+import { confirms, type Receipt } from "../protocol/receipt.ts";
 import { grouped } from "../protocol/tracker.ts";
-import { receiptHolds } from "../protocol/verify.ts";
-import { cast, challenge, INSECURE, type Receipt, Refused } from "./api.ts";
+import { cast, challenge, INSECURE, Refused, tracked } from "./api.ts";
 import { readSecret, type Secret, save } from "./files.ts";
-import { rememberLeaf } from "./memory.ts";
+import { rememberLeaf, rememberTracker } from "./memory.ts";
 import { Qr } from "./Qr.tsx";
 import { Alert, Chosen, explained, FileInput, Title, useAct, useShared } from "./state.tsx";
 import { timed, work } from "./tasks.ts";
@@ -24,7 +24,12 @@ type Step =
   | { readonly name: "sent"; readonly tracker: string; readonly signed: Signed; readonly values?: number[][] }
   | { readonly name: "refused"; readonly reason: string }
   | { readonly name: "cast"; readonly tracker: string; readonly receipt: Receipt; readonly holds: boolean }
-  | { readonly name: "shown"; readonly tracker: string; readonly values: number[][] };
+  | {
+      readonly name: "shown";
+      readonly tracker: string;
+      readonly values: number[][];
+      readonly holds: boolean;
+    };
 
 export function Vote() {
   const { texts, election, overview } = useShared();
@@ -127,16 +132,13 @@ function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => voi
       setStep({ name: "refused", reason: explained(error, texts) });
     });
   const deliver = async ({ tracker, signed, values }: Extract<Step, { name: "sent" }>) => {
-    if (values) {
-      await challenge(signed);
-      setStep({ name: "shown", tracker, values });
-      return;
-    }
-    const receipt = await cast(signed);
-    const { signature, ...promised } = receipt;
-    const holds = receipt.election === election.id && receiptHolds(election.board, promised, signature);
+    const receipt = await (values ? challenge : cast)(signed);
+    rememberTracker(election.id, tracker);
+    // A receipt for something else is as good as none: the board has to show what was sent.
+    const shown = await tracked(tracker).catch(() => undefined);
+    const holds = confirms(election, receipt, shown?.entry ?? null, signed);
     if (holds) rememberLeaf(election.id, receipt.hash, receipt.index);
-    setStep({ name: "cast", tracker, receipt, holds });
+    setStep(values ? { name: "shown", tracker, values, holds } : { name: "cast", tracker, receipt, holds });
   };
 
   return (
@@ -439,6 +441,7 @@ function Cast(props: {
 function Shown(props: {
   tracker: string;
   values: number[][];
+  holds: boolean;
   contests: readonly Contest[];
   onAgain: () => void;
 }) {
@@ -446,6 +449,7 @@ function Shown(props: {
   const chosen = props.contests.map((contest, at) => candidatesOf(contest, props.values[at] ?? []));
   return (
     <>
+      <Alert>{!props.holds && texts.vote.badReceipt}</Alert>
       <div class="banner" role="alert">
         <Title>{texts.vote.shown}</Title>
         <p>{texts.vote.shownHelp}</p>

@@ -1,6 +1,7 @@
 /** The server: what is asked of it and how it refuses. docs/election-server.md has its addresses. */
 
 import { canonical, type Json } from "../protocol/canonical.ts";
+import type { Receipt } from "../protocol/receipt.ts";
 import type { Phase } from "../protocol/state.ts";
 import type { Signed } from "./worker.ts";
 
@@ -17,15 +18,8 @@ export interface Overview {
   readonly voters: number;
 }
 
-export interface Receipt {
-  readonly election: string;
-  readonly hash: string;
-  readonly index: number;
-  readonly signature: string;
-}
-
+/** What a tracker leads to. Whether it counts the server says too, which is for a verified record to say. */
 export interface Found {
-  readonly counts: boolean;
   readonly entry: { readonly body: Json; readonly index: number; readonly kind: string };
 }
 

@@ -6,6 +6,7 @@ import { INSECURE } from "./api.ts";
 interface Remembered {
   heads: { root: string; size: number }[];
   leaves: { hash: string; index: number }[];
+  trackers: string[];
 }
 
 /** A setting that is kept, such as the language; undefined where the browser keeps nothing. */
@@ -33,9 +34,10 @@ function name(election: string): string {
 export function memory(election: string): Memory {
   try {
     const found = JSON.parse(localStorage.getItem(name(election)) ?? "{}") as Partial<Remembered>;
-    return { id: election, heads: found.heads ?? [], leaves: found.leaves ?? [] };
+    const { heads = [], leaves = [], trackers = [] } = found;
+    return { id: election, heads, leaves, trackers };
   } catch {
-    return { id: election, heads: [], leaves: [] };
+    return { id: election, heads: [], leaves: [], trackers: [] };
   }
 }
 
@@ -45,8 +47,8 @@ export function options(election: string): Options {
 }
 
 function remember(election: string, change: (remembered: Remembered) => void): void {
-  const { heads, leaves } = memory(election);
-  const remembered = { heads: [...heads], leaves: [...leaves] };
+  const { heads, leaves, trackers = [] } = memory(election);
+  const remembered = { heads: [...heads], leaves: [...leaves], trackers: [...trackers] };
   change(remembered);
   try {
     localStorage.setItem(name(election), JSON.stringify(remembered));
@@ -66,5 +68,12 @@ export function rememberHead(election: string, root: string, size: number): void
 export function rememberLeaf(election: string, hash: string, index: number): void {
   remember(election, (remembered) => {
     remembered.leaves = [...remembered.leaves.filter((leaf) => leaf.index !== index), { hash, index }];
+  });
+}
+
+/** Remembers a ballot that the server said it took: a verified record must have it, whatever the receipt was worth. */
+export function rememberTracker(election: string, tracker: string): void {
+  remember(election, (remembered) => {
+    remembered.trackers = [...new Set([...remembered.trackers, tracker])];
   });
 }

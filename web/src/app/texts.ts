@@ -86,7 +86,8 @@ const en = {
       "Look it up on the board with another device, by its tracker: what is there must be what you chose here.",
     contents: "What was in it",
     next: "Make a new ballot",
-    badReceipt: "The server's receipt does not hold. Note the tracker and tell the organiser.",
+    badReceipt:
+      "The board does not confirm this ballot: the server's receipt is not for it. Note the tracker and tell the organiser.",
     leave: "Your ballot has NOT been cast.",
     return: "Back to it",
   },
@@ -99,8 +100,8 @@ const en = {
     invalid: "A tracker has 26 characters: a to z and 2 to 7.",
     none: "No ballot on the board has this tracker.",
     wrong: "The server answered with a ballot that has another tracker. Tell the organiser.",
-    counts: "This ballot is on the board and counts.",
-    replaced: "This ballot is on the board. The voter has cast another one since, which counts instead.",
+    there: "This ballot is on the board.",
+    fate: "Whether it counts is computed on the result page, from the whole record.",
     challenged: "This ballot was challenged: it is open for everybody, and does not count.",
     opened: "Its openings were checked in this browser.",
     entry: (index: number) => `Entry ${index}`,
@@ -139,6 +140,12 @@ const en = {
     rootHelp:
       "Compare it with others: whoever sees another root for the same number of entries sees another board.",
     votes: (count: number) => (count === 1 ? "1 vote" : `${count} votes`),
+    own: "Ballots that were sent from this browser",
+    fates: {
+      counts: "counts",
+      replaced: "does not count: the voter has cast another one since",
+      challenged: "was challenged, and does not count",
+    },
     checks: {
       chain: "The board is one unbroken chain",
       heads: "The board is what its keeper signed",
@@ -324,7 +331,7 @@ const de: Texts = {
     contents: "Was darin war",
     next: "Neuen Stimmzettel ausfüllen",
     badReceipt:
-      "Die Quittung des Servers stimmt nicht. Notieren Sie die Kennung und melden Sie es der Wahlleitung.",
+      "Die Urne bestätigt diesen Stimmzettel nicht: Die Quittung des Servers ist nicht für ihn. Notieren Sie die Kennung und melden Sie es der Wahlleitung.",
     leave: "Ihr Stimmzettel ist NICHT abgegeben.",
     return: "Zurück zu ihm",
   },
@@ -337,9 +344,8 @@ const de: Texts = {
     invalid: "Eine Kennung hat 26 Zeichen: a bis z und 2 bis 7.",
     none: "Kein Stimmzettel in der Urne hat diese Kennung.",
     wrong: "Der Server hat einen Stimmzettel mit anderer Kennung geschickt. Melden Sie es der Wahlleitung.",
-    counts: "Dieser Stimmzettel liegt in der Urne und zählt.",
-    replaced:
-      "Dieser Stimmzettel liegt in der Urne. Inzwischen wurde ein anderer abgegeben, der statt seiner zählt.",
+    there: "Dieser Stimmzettel liegt in der Urne.",
+    fate: "Ob er zählt, wird auf der Ergebnisseite aus der ganzen Aufzeichnung berechnet.",
     challenged: "Dieser Stimmzettel wurde geprüft: Er ist für alle offen und zählt nicht.",
     opened: "Seine Öffnung wurde in diesem Browser nachgerechnet.",
     entry: (index) => `Eintrag ${index}`,
@@ -378,6 +384,12 @@ const de: Texts = {
     rootHelp:
       "Vergleichen Sie sie mit anderen: Wer bei gleich vielen Einträgen eine andere sieht, sieht eine andere Urne.",
     votes: (count) => (count === 1 ? "1 Stimme" : `${count} Stimmen`),
+    own: "Stimmzettel, die von diesem Browser gesendet wurden",
+    fates: {
+      counts: "zählt",
+      replaced: "zählt nicht: Inzwischen wurde ein anderer abgegeben",
+      challenged: "wurde geprüft und zählt nicht",
+    },
     checks: {
       chain: "Die Urne ist eine lückenlose Kette",
       heads: "Die Urne ist, was ihr Hüter unterschrieben hat",

@@ -14,7 +14,7 @@ import { isSecretOf } from "../protocol/share.ts";
 import { sign } from "../protocol/signature.ts";
 import { combined, outcome, shareBody, tallyBody, totals } from "../protocol/tally.ts";
 import { tracker } from "../protocol/tracker.ts";
-import type { Options, Report, Verifier } from "../protocol/verify.ts";
+import type { Options, Own, Report, Verifier } from "../protocol/verify.ts";
 import { type Place, type Progress, verifyFrom } from "./record.ts";
 
 /** What is to be signed and sent, as the server takes it. */
@@ -40,6 +40,8 @@ export interface Verified {
   readonly tallied: Verifier["tallied"];
   /** Ballots that count. */
   readonly counted: number;
+  /** What became of those that this browser sent. */
+  readonly own: readonly Own[];
 }
 
 const forms = new Map<string, Form>();
@@ -115,7 +117,8 @@ export const tasks = {
       state.phase === "empty"
         ? undefined
         : { title: state.election.title, contests: state.election.contests };
-    return { report: last.finish(), election, size, root, tallied, counted: state.turnout.counted };
+    const { counted } = state.turnout;
+    return { report: last.finish(), election, size, root, tallied, counted, own: last.own };
   },
 
   async tally(url: string, options: Options, secret: Uint8Array, progress: Progress): Promise<Signed> {

@@ -4,7 +4,6 @@
  */
 
 import type { Ballot } from "./ballot.ts";
-import * as base64 from "./base64.ts";
 import { hex } from "./bytes.ts";
 import { type Entry, type Head, readEntry, readHead } from "./entry.ts";
 import { ensure, Fault } from "./errors.ts";
@@ -46,6 +45,15 @@ export interface Memory {
   readonly id?: string;
   readonly heads: readonly { root: string; size: number }[];
   readonly leaves: readonly { hash: string; index: number }[];
+  /** Trackers of ballots that were sent, cast or challenged. */
+  readonly trackers?: readonly string[];
+}
+
+/** Where a ballot is that this browser sent, and whether it counts: computed from the record, whatever a server says. */
+export interface Own {
+  readonly tracker: string;
+  readonly index: number;
+  readonly fate: "counts" | "replaced" | "challenged";
 }
 
 export interface Report {
@@ -75,6 +83,7 @@ export class Verifier {
   readonly #heads: Head[] = [];
   readonly #leaves = new Map<number, string>();
   readonly #remembered = new Map<number, string>();
+  readonly #trackers: readonly string[];
   readonly #id: string | undefined;
   readonly #insecure: boolean;
   #last = "0".repeat(64);
@@ -95,6 +104,7 @@ export class Verifier {
     { memory = { heads: [], leaves: [] }, insecure = false }: Options = {},
   ) {
     this.#id = memory.id;
+    this.#trackers = memory.trackers ?? [];
     this.#insecure = insecure;
     for (const { hash, index } of memory.leaves) this.#leaves.set(index, hash);
     for (const { root, size } of memory.heads) this.#remembered.set(size, root);
@@ -116,6 +126,17 @@ export class Verifier {
   /** Right shares of the totals, by trustee. */
   get shares(): ReadonlyMap<number, readonly bigint[]> {
     return this.#shares;
+  }
+
+  /** The ballots that this browser sent, as far as they are on the board. */
+  get own(): Own[] {
+    return this.#trackers.flatMap((tracker) => {
+      const place = this.state.trackers.get(tracker);
+      if (!place) return [];
+      const counted = this.state.voters.get(place.voter)?.counted?.index === place.index;
+      const fate = place.kind === "challenge" ? "challenged" : counted ? "counts" : "replaced";
+      return [{ tracker, index: place.index, fate }];
+    });
   }
 
   /** Takes the board's next line. */
@@ -152,6 +173,10 @@ export class Verifier {
       (one) => one > size,
     );
     this.#in("memory", () => ensure(gone === undefined, "entries that this browser has seen are gone"));
+    const missing = this.#trackers.find((tracker) => !this.state.trackers.has(tracker));
+    this.#in("memory", () =>
+      ensure(missing === undefined, () => `a ballot sent from here is not there: ${missing}`),
+    );
     const verdicts = [...this.#verdicts.values()];
     const good = verdicts.every((verdict) => verdict.fault === undefined);
     return { verdicts, good, ...(this.#result && good ? { result: this.#result } : {}) };
@@ -313,15 +338,6 @@ export class Verifier {
       ensure(holds, () => `the signature of the head of ${size} entries does not hold`);
     }
   }
-}
-
-/** Whether a receipt is the board's promise to keep this entry. */
-export function receiptHolds(
-  board: Uint8Array,
-  receipt: { election: string; hash: string; index: number },
-  signature: string,
-): boolean {
-  return signatureHolds(board, "receipt", receipt, base64.decode(signature));
 }
 
 /** Verifies a whole record that is at hand. */

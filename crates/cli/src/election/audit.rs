@@ -116,6 +116,12 @@ fn read(
             (_, Some(counted)) if counted == index => "it counts",
             _ => "replaced by a later one",
         };
+        if let Some(other) = receipt.filter(|receipt| receipt.index != index) {
+            return Err(refuted(format!(
+                "the tracker's ballot is entry {index}, and the receipt is of entry {}",
+                other.index
+            )));
+        }
         found.push(format!("the ballot of '{voter}' is entry {index}: {counts}"));
     }
     Ok(Story { state, board, kinds, found })

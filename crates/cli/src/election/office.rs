@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hearith_election::{
     Board, Body, Election, Error, ErrorKind, Folder, Holder, Kind, Lines, Notice, Phase, Receipt, Record, SecretKey,
-    Signer, Source, State, Tally, now,
+    Signer, Source, State, Tally, now, tracker,
 };
 use hearith_election_server::client::Client;
 use hearith_paillier::SecretText;
@@ -165,14 +165,10 @@ impl Office {
             }
             Place::There { client, state } => {
                 let text = client.send(&notice).map_err(Failure::new)?;
-                let receipt = Receipt::from_json(&text).and_then(|receipt| {
-                    receipt.check_signature(state.election().board())?;
-                    match receipt.election == state.election().id() {
-                        true => Ok(receipt),
-                        false => Err(ErrorKind::WrongElection),
-                    }
-                });
-                let receipt = receipt.map_err(|error| Failure::at(&self.name, error).noting("the server's receipt"))?;
+                let line = published(client, &notice)?;
+                let receipt = Receipt::from_json(&text)
+                    .and_then(|receipt| confirmed(state.election(), receipt, line.as_deref(), &notice));
+                let receipt = receipt.map_err(|error| Failure::at(&self.name, error).noting(NOT_CONFIRMED))?;
                 // Of voters a visitor knows nothing, nor needs to.
                 let _ = state.admit(&notice);
                 Ok(receipt)
@@ -186,6 +182,31 @@ impl Office {
         let head = record.board().head(&now(), board);
         record.append_head(&head).map_err(|error| Failure::at(&self.name, error))
     }
+}
+
+/// What a receipt is worth that does not hold.
+const NOT_CONFIRMED: &str = "nothing shows that it is on the board: note its tracker, and look in a verified record";
+
+/// The line that the board shows for what was sent, if that has a tracker: ballots, cast or challenged.
+fn published(client: &Client, notice: &Notice) -> Result<Option<String>, Failure> {
+    let ballot = match notice.body() {
+        Body::Ballot(ballot) => ballot,
+        Body::Challenge(challenge) => &challenge.ballot,
+        _ => return Ok(None),
+    };
+    let tracker: String = tracker(&ballot.hash()).split_whitespace().collect();
+    let found = client.tracked(&tracker).map_err(|error| Failure::new(error).noting(NOT_CONFIRMED))?;
+    Ok(Some(found.entry.get().to_owned()))
+}
+
+/// A receipt that is the board's word for what was sent, by the line that it shows.
+fn confirmed(election: &Election, receipt: Receipt, line: Option<&str>, notice: &Notice) -> Result<Receipt, ErrorKind> {
+    match line {
+        Some(line) => receipt.check_entry(election.board(), election.id(), line, notice)?,
+        // Of what the organiser says, the record is verified at the end.
+        None => receipt.check_signature(election.board())?,
+    }
+    if receipt.election == election.id() { Ok(receipt) } else { Err(ErrorKind::WrongElection) }
 }
 
 /// The URL that a place is, if it is one.

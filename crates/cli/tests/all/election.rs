@@ -111,7 +111,7 @@ fn spoiled_records_are_refuted_by_name() {
     refuted(&lines.replace("\"cleo\"", "\"chloe\""), "chain");
     let cut: String = lines.lines().take(6).map(|line| [line, "\n"].concat()).collect();
     refuted(&cut, "heads; first: a head of ");
-    refuted("", "heads");
+    refuted("", "chain, heads; first: there is no record here");
     place.write(board, &lines);
     // Copies and heads of another board.
     fs::create_dir_all(place.file("copy/board")).unwrap();

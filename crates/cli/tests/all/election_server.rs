@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::serving::Service;
+use crate::common::serving::{LyingProxy, Service};
 use crate::common::{Place, Run};
 
 const CONTESTS: &str =
@@ -102,6 +102,44 @@ fn trustees_decrypt_what_a_server_shows() {
     assert!(run.text().contains("Bo            1"), "{}", run.text());
     assert_eq!(service.end("-TERM"), Some(0));
     place.fails(&share(2), &format!("{url}: cannot connect"));
+}
+
+#[test]
+fn a_proxy_that_drops_ballots_is_not_believed() {
+    let place = begun();
+    place.ok("election restore --store sqlite:board.db club");
+    let service = Service::of(&place, SERVE);
+    let url = service.url.clone();
+    place.ok(&format!("election register club voters.csv --out credentials --open --server {url}"));
+    let run = vote(&place, &url, "ann", "--choose Chair=Ada --receipt receipt.json");
+    let theirs = run.text().rsplit("tracker ").next().unwrap().trim().replace(' ', "");
+    // It keeps what is sent to itself, and answers with ann's genuine receipt; or shows her ballot too.
+    let receipt = place.read("receipt.json");
+    for shows_theirs in [false, true] {
+        let theirs = shows_theirs.then(|| theirs.clone());
+        let proxy = LyingProxy::start(&service.address, receipt.trim().to_owned(), theirs);
+        let expected = match shows_theirs {
+            false => format!("{proxy}: no ballot on the board has this tracker"),
+            true => format!("{proxy}: the receipt is of entry 3, which is not what was sent"),
+        };
+        let run = vote(&place, &proxy, "ben", "--choose Chair=Bo --receipt mine.json");
+        run.failed("a dropped ballot", &expected);
+        assert!(run.stderr.contains("nothing shows that it is on the board"), "{}", run.stderr);
+        assert!(!place.files().contains(&"mine.json".to_owned()), "no receipt that is none");
+        place.run(&format!(
+            "election vote {url} --credential credentials --voter ben --choose Chair=Bo --prepare shown"
+        ));
+        let run = place.run(&format!("election challenge {proxy} shown --credential credentials"));
+        run.failed("a dropped challenge", &expected);
+        fs::remove_file(place.file("shown")).unwrap();
+    }
+    // A receipt and a tracker of two ballots contradict each other.
+    let run = vote(&place, &url, "ben", "--choose Chair=Bo");
+    let mine = run.text().rsplit("tracker ").next().unwrap().trim().replace(' ', "");
+    let run = place.run(&format!("election audit {url} --receipt receipt.json --tracker {mine}"));
+    assert_eq!(run.status, Some(1), "{}", run.stderr);
+    assert!(run.stderr.contains("the receipt is of entry 3"), "{}", run.stderr);
+    place.ok(&format!("election audit {url} --receipt receipt.json --tracker {theirs}"));
 }
 
 #[test]

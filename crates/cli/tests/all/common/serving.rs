@@ -1,7 +1,7 @@
 //! A service beside the tests.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
@@ -54,6 +54,56 @@ impl Drop for Service {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Somebody between a service and its clients, who drops what is sent to the board and answers with a receipt of somebody else's.
+pub struct LyingProxy;
+
+impl LyingProxy {
+    /// Starts one before a service, and gives its URL. `shown` is the tracker of the ballot that it shows for every other, if it does.
+    pub fn start(service: &str, receipt: String, shown: Option<String>) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (url, service) = (format!("http://{}", listener.local_addr().unwrap()), service.to_owned());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                // A client that goes away is none to answer.
+                let _ = Self::answer(stream.unwrap(), &service, &receipt, shown.as_deref());
+            }
+        });
+        url
+    }
+
+    fn answer(mut stream: TcpStream, service: &str, receipt: &str, shown: Option<&str>) -> std::io::Result<()> {
+        let mut reader = BufReader::new(stream.try_clone()?);
+        let (mut first, mut length) = (String::new(), 0);
+        reader.read_line(&mut first)?;
+        loop {
+            let mut header = String::new();
+            reader.read_line(&mut header)?;
+            match header.trim().to_ascii_lowercase().split_once(": ") {
+                Some(("content-length", bytes)) => length = bytes.parse().unwrap(),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body)?;
+        let mut path = first.split(' ').nth(1).unwrap_or("/").to_owned();
+        if first.starts_with("POST") {
+            let (status, kind) = ("201 Created", "application/json");
+            let size = receipt.len();
+            return write!(
+                stream,
+                "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {size}\r\nConnection: close\r\n\r\n{receipt}"
+            );
+        }
+        if let Some(shown) = shown.filter(|_| path.starts_with("/api/ballots/")) {
+            path = format!("/api/ballots/{shown}");
+        }
+        let mut there = TcpStream::connect(service)?;
+        write!(there, "GET {path} HTTP/1.1\r\nHost: {service}\r\nConnection: close\r\n\r\n")?;
+        std::io::copy(&mut there, &mut stream).map(|_| ())
     }
 }
 

@@ -1,0 +1,52 @@
+/** Receipts: the board's promise to keep an entry, and what it is worth to whoever sent one. */
+
+import * as base64 from "./base64.ts";
+import { hex } from "./bytes.ts";
+import { canonical, type Json } from "./canonical.ts";
+import { verify as signatureHolds } from "./signature.ts";
+import { leafHash } from "./tree.ts";
+
+export interface Receipt {
+  readonly election: string;
+  readonly hash: string;
+  readonly index: number;
+  readonly signature: string;
+}
+
+/** What was sent to the board. */
+export interface Sent {
+  readonly body: Json;
+  readonly kind: string;
+  readonly signature: string;
+}
+
+/** Whether a receipt is the board's promise to keep this entry. */
+export function receiptHolds(board: Uint8Array, { signature, ...promised }: Receipt): boolean {
+  return signatureHolds(board, "receipt", { ...promised }, base64.decode(signature));
+}
+
+/**
+ * Whether a receipt is the board's word for what was sent, by the entry that the board shows for it. The signature
+ * alone says that some entry is on the board: whoever is in between could drop a ballot and answer with the receipt of
+ * another one.
+ */
+export function confirms(
+  election: { readonly id: string; readonly board: Uint8Array },
+  receipt: Receipt,
+  shown: Json,
+  { body, kind, signature }: Sent,
+): boolean {
+  try {
+    const { previous = null } = shown as { readonly previous?: Json };
+    const line = canonical({ body, index: receipt.index, kind, previous, signature });
+    return (
+      receipt.election === election.id &&
+      canonical(shown) === line &&
+      hex(leafHash(line)) === receipt.hash &&
+      receiptHolds(election.board, receipt)
+    );
+  } catch {
+    // Whatever else a server answers with is no confirmation.
+    return false;
+  }
+}
