@@ -4,5 +4,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-cargo build --release --quiet --package hearith --package hearith-service --bin hearith --example service_load
+cargo build --release --quiet --package hearith --package hearith-service --bin hearith --example service_load \
+    --example service_fairness
 .venv/bin/python bench/python/service_load.py "$@"

@@ -306,6 +306,11 @@ def report(server, rows, rounds, found, singles, connections):
 
 #: How the page's last section begins.
 MEMORY = "## Memory\n"
+OTHERS = """\
+One client encrypts single rows under a 2048-bit key, 5 ms between an answer and the next request, while
+other clients encrypt without a pause. Then: connections that say nothing, and shutdowns with nothing in
+work. `cargo run --release --package hearith-service --example service_fairness` prints these tables.
+"""
 
 
 def memory_section(what, seconds, samples):
@@ -347,6 +352,12 @@ def memory_alone(seconds, page):
         f" {busy:.2f} of {os.cpu_count()} processors beside other work"
     )
     return page[: page.index(MEMORY)] + memory_section(what, seconds, samples)
+
+
+def others():
+    """The section about what one client notices of others, by the example `service_fairness`."""
+    run = subprocess.run([BUILT / "examples/service_fairness"], stdout=subprocess.PIPE, text=True, check=True)
+    return f"## Beside others\n\n{OTHERS}\n{run.stdout}"
 
 
 def main():
@@ -401,7 +412,7 @@ def main():
         finally:
             server.end()
     page = report(server, options.rows, options.rounds, found, singles, connections)
-    page += f"\n{last}"
+    page += f"\n{others()}\n{last}"
     options.out.write_text(page)
     print(page)
 

@@ -12,8 +12,9 @@ use crate::session::Session;
 /// How long the end of the process waits for the last lines.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// Logs to standard error: lines for people, or JSON. Whatever happens to standard error, nobody waits for it and nothing fails.
-/// A thread that breaks down is an error like others; what it was told stays unsaid.
+/// Logs to standard error: lines for people, or JSON. Whatever happens to standard error, nobody
+/// waits for it and nothing fails. A thread that breaks down is an error like others; what it was
+/// told stays unsaid.
 ///
 /// # Errors
 /// The thread that writes cannot be started.
@@ -22,7 +23,8 @@ pub(crate) fn start(session: &Session) -> Result<Log, Failure> {
     let lines = Log::start(io::stderr()).map_err(|error| Failure::because("cannot start threads", error))?;
     let writer = lines.clone();
     let log = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_max_level(level).with_target(false);
-    // What the subscriber says of its own failures goes to standard error as it is, and would panic there.
+    // What the subscriber says of its own failures goes to standard error as it is, and would panic
+    // there.
     let log = log.log_internal_errors(false);
     match session.json {
         true => log.json().flatten_event(true).init(),

@@ -1,17 +1,19 @@
 //! `hearith serve`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use hearith_device::Kind;
 use hearith_paillier::PrivateKey;
 use hearith_service::limits::Limits;
 use hearith_service::processor::{Computer, Decryptor};
+use hearith_service::rights::Rights;
 use hearith_service::scheduler::Member;
 use hearith_service::server::{Options, Server, Tls};
 
 use crate::args::{Serve, ServeLimits};
 use crate::device::failed;
-use crate::failure::Failure;
+use crate::failure::{Failure, name};
 use crate::input::pem;
 use crate::interrupt;
 use crate::keys::Key;
@@ -29,6 +31,8 @@ pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
         listen: command.listen,
         metrics: command.metrics,
         tls: tls(command)?,
+        rights: rights(command)?,
+        audit: command.audit.clone(),
         keys,
         policy: session.policy,
         engine: session.engine,
@@ -45,15 +49,32 @@ pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
         Some(metrics) => tracing::info!(%address, engine, decrypts = decrypts.join(","), %metrics, "listening"),
     }
     let reload = || {
-        let tls = tls(command).map_err(|failure| failure.to_string());
-        let Some(tls) = tls.transpose() else { return false };
-        serving::reloaded(
-            tls.and_then(|tls| server.replace_tls(&tls).map_err(|error| Failure::new(error).to_string())),
-        );
+        if command.tls_cert.is_none() {
+            return false;
+        }
+        serving::reloaded(read_again(&server, command).map_err(|failure| failure.to_string()));
         true
     };
     serving::wait(signals, reload);
     log::end(&lines, server.stop())
+}
+
+/// Reads certificates, revocation lists and rights again.
+fn read_again(server: &Server, command: &Serve) -> Result<(), Failure> {
+    let (tls, rights) = (tls(command)?, rights(command)?);
+    if let Some(tls) = tls {
+        server.replace_tls(&tls).map_err(Failure::new)?;
+    }
+    if let Some(rights) = rights {
+        server.replace_rights(rights);
+    }
+    Ok(())
+}
+
+/// What clients may do, if a file says so.
+fn rights(command: &Serve) -> Result<Option<Rights>, Failure> {
+    let read = |path: &PathBuf| Rights::read(&pem(path)?).map_err(|error| Failure::at(name(path), error));
+    command.rights.as_ref().map(read).transpose()
 }
 
 /// The devices asked for.

@@ -6,10 +6,11 @@ use std::thread;
 use signal_hook::consts::SIGHUP;
 use signal_hook::iterator::Signals;
 
-/// Tells the service manager that the server listens, waits until the process is told to end, and tells it that too. From then on
-/// another signal ends the process at once.
+/// Tells the service manager that the server listens, waits until the process is told to end, and
+/// tells it that too. From then on another signal ends the process at once.
 ///
-/// On SIGHUP `reload` reads again what can be replaced; where there is nothing, it says no, and the signal ends the server like others.
+/// On SIGHUP `reload` reads again what can be replaced; where there is nothing, it says no, and the
+/// signal ends the server like others.
 pub(crate) fn wait(mut signals: Signals, mut reload: impl FnMut() -> bool) {
     notify("READY=1");
     for signal in signals.forever() {
@@ -25,15 +26,16 @@ pub(crate) fn wait(mut signals: Signals, mut reload: impl FnMut() -> bool) {
     });
 }
 
-/// Says what certificates were replaced, or why not.
+/// Logs that certificates and rights were replaced, or why not.
 pub(crate) fn reloaded(result: Result<(), String>) {
     match result {
-        Ok(()) => tracing::info!("certificates were read again"),
-        Err(error) => tracing::error!(error, "certificates could not be read again: those from before stay in use"),
+        Ok(()) => tracing::info!("files were read again"),
+        Err(error) => tracing::error!(error, "a file cannot be used: what was read before stays in use"),
     }
 }
 
-/// A state for the service manager, if it asked for such (`Type=notify` of systemd, see sd_notify(3)).
+/// A state for the service manager, if it asked for such (`Type=notify` of systemd, see
+/// sd_notify(3)).
 #[cfg(target_os = "linux")]
 fn notify(state: &str) {
     use std::os::linux::net::SocketAddrExt;

@@ -9,8 +9,8 @@ pub struct Limits {
     pub clients: usize,
     /// Connections from one address (or one IPv6 network of 64 bits); further ones are closed at once.
     pub clients_an_address: usize,
-    /// Connections whose handshake is not done: TLS, and the first byte of a request. For a further one, the oldest is closed. An
-    /// eighth may come from one address.
+    /// Connections whose handshake is not done: TLS, and the first byte of a request. For a further
+    /// one, the oldest is closed. An eighth may come from one address.
     pub handshakes: usize,
     /// Requests a second from one address; as many as in ten seconds may come at once. 0: as many as come.
     pub rate: u32,

@@ -22,7 +22,8 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::tls::Current;
 
-/// How long a connection may last, and then its last answer: whoever reads slowly for longer comes again.
+/// How long a connection may last, and then its last answer: whoever reads slowly for longer comes
+/// again.
 const LONGEST: Duration = Duration::from_secs(900);
 const LAST_ANSWER: Duration = Duration::from_secs(60);
 /// How long a connection may have no request.

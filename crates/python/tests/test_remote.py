@@ -46,9 +46,9 @@ class Server:
         command = [os.environ["HEARITH_COMMAND"], "--insecure-key", "--json", "serve", "--listen", listen]
         keys = [argument for path in private for argument in ("--key", path)]
         self.process = subprocess.Popen([*command, *keys, *arguments], stderr=subprocess.PIPE, text=True)
-        # Warnings of the small key come first.
+        # Warnings of the small key and of certificates come first.
         lines = iter(self.process.stderr.readline, "")
-        self.address = json.loads(next(line for line in lines if line.startswith("{")))["address"]
+        self.address = json.loads(next(line for line in lines if '"address"' in line))["address"]
         # Somebody must read what it logs.
         self.reader = threading.Thread(target=lambda: list(self.process.stderr))
         self.reader.start()
@@ -373,7 +373,9 @@ def test_certificates_decide_who_may_connect(keys, tmp_path):
     ours, theirs = Authority(tmp_path, "ours"), Authority(tmp_path, "theirs")
     certificate, secret = ours.sign("server")
     client, stranger, late = ours.sign("client"), theirs.sign("stranger"), ours.sign("late", days=-1)
-    tls = ["--tls-cert", certificate, "--tls-key", secret, "--client-ca", ours.root]
+    rights = tmp_path / "rights.json"
+    rights.write_text('{"clients": [{"name": "client", "encrypt": true, "aggregate": true, "decrypt": "*"}]}')
+    tls = ["--tls-cert", certificate, "--tls-key", secret, "--client-ca", ours.root, "--rights", rights]
     server = Server(*tls)
     url = f"https://{server.address}"
 

@@ -1,5 +1,6 @@
-//! What one client notices of others that ask for much, or for nothing and hold on to it: the latencies of single encryptions, the time
-//! to connect, and the time of a shutdown. Prints tables in Markdown for `bench/results/service.md`.
+//! What one client notices of others that ask for much, or for nothing and hold on to it: the
+//! latencies of single encryptions, the time to connect, and the time of a shutdown. Prints tables
+//! in Markdown for `bench/results/service.md`.
 //!
 //! `service_fairness [SECONDS]` measures each load for so many seconds (20).
 
@@ -25,6 +26,8 @@ fn start() -> Server {
         listen: SocketAddr::from(([127, 0, 0, 1], 0)),
         metrics: None,
         tls: None,
+        rights: None,
+        audit: None,
         keys: vec![],
         policy: KeyPolicy::Secure,
         engine: Engine::best(),
@@ -58,7 +61,8 @@ fn public(bits: u32) -> PublicKey {
     moduli.next().expect("a modulus without small factors")
 }
 
-/// Latencies of single encryptions beside clients that encrypt without a pause, and the rows that these got.
+/// Latencies of single encryptions beside clients that encrypt without a pause, and the rows that
+/// these got.
 fn measure(server: &Server, light: &PublicKey, heavy: &[PublicKey], seconds: f64) -> (Vec<f64>, usize) {
     let (ended, rows) = (AtomicBool::new(false), AtomicUsize::new(0));
     thread::scope(|scope| {

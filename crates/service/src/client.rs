@@ -95,10 +95,10 @@ pub enum ErrorKind {
     },
     /// A deadline passed.
     #[error("the service took too long")]
-    Deadline(#[source] Box<Status>),
+    Deadline(Box<Status>),
     /// The connection broke.
     #[error("{}", broken(.0))]
-    Broken(#[source] Box<Status>),
+    Broken(Box<Status>),
     /// The service gave what is no answer.
     #[error("the service gave what is no answer")]
     Answer,
@@ -107,11 +107,24 @@ pub enum ErrorKind {
     Number(#[source] hearith_paillier::Error),
 }
 
+/// What broke, in words: a status tells its own causes, in the form of the program's internals.
 fn broken(status: &Status) -> String {
-    match status.code() {
-        Code::Unimplemented => "this is no service of the kind".to_owned(),
-        _ => format!("the connection broke: {}", status.message()),
+    if status.code() == Code::Unimplemented {
+        return "this is no service of the kind".to_owned();
     }
+    let mut text = "the connection broke".to_owned();
+    let mut tell = |more: &str| {
+        if !more.is_empty() && !text.contains(more) {
+            text = format!("{text}: {more}");
+        }
+    };
+    tell(status.message());
+    let mut cause = std::error::Error::source(status);
+    while let Some(error) = cause {
+        tell(&error.to_string());
+        cause = error.source();
+    }
+    text
 }
 
 impl Error {

@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hearith_serving::certificate::Identity;
 use hearith_serving::gate::Arrival;
 use hearith_serving::lifetime::Work;
 use hearith_serving::log::Talk;
@@ -34,6 +35,8 @@ impl ClientId {
 pub(crate) struct Client {
     pub(crate) id: ClientId,
     pub(crate) address: IpAddr,
+    /// Whom its certificate names, if it showed one.
+    pub(crate) identity: Option<Arc<Identity>>,
     /// Whether it came when there was no place, of which it is told.
     pub(crate) surplus: bool,
     /// What its connection must not end before.
@@ -44,10 +47,12 @@ pub(crate) struct Client {
 impl Client {
     /// The client of a connection.
     pub(crate) fn of(arrival: &Arrival) -> Self {
-        let certificate = arrival.peer.certificate.as_deref().map(Fingerprint::of);
+        let identity = arrival.peer.certificate.as_deref().map(|certificate| Arc::new(Identity::of(certificate)));
+        let certificate = identity.as_ref().map(|identity| identity.fingerprint);
         Self {
             id: certificate.map_or_else(ClientId::anonymous, ClientId::Certificate),
             address: arrival.peer.address,
+            identity,
             surplus: arrival.surplus,
             work: Work::default(),
             cut: arrival.cut.clone(),
@@ -76,6 +81,7 @@ impl Default for Client {
         Self {
             id: ClientId::anonymous(),
             address: Ipv4Addr::UNSPECIFIED.into(),
+            identity: None,
             surplus: false,
             work: Work::default(),
             cut: Cut::default(),

@@ -1,13 +1,14 @@
 //! One stream: requests in, answers out in their order, a few of them computed at a time.
 
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
+use hearith_paillier::KeyId;
 use hearith_serving::lifetime::Busy;
 use prost::bytes::Bytes;
 use tokio::sync::{mpsc, watch};
@@ -15,6 +16,7 @@ use tokio::time::sleep_until;
 use tonic::metadata::MetadataMap;
 use tonic::{Code, Request, Response, Status, Streaming};
 
+use crate::audit::{Audit, Decrypted};
 use crate::clients::{Client, SharedTalk};
 use crate::keys::{Keys, ServedKey};
 use crate::limits::{Limits, STREAM_WINDOW};
@@ -22,6 +24,7 @@ use crate::metrics::Metrics;
 use crate::proto::ErrorReason;
 use crate::refusal::Refusal;
 use crate::request::{Exchange, bad};
+use crate::rights::{Right, Rights};
 use crate::scheduler::{Room, Scheduler, deadline_passed};
 use crate::shelf::{Place, Shelf};
 use crate::streams::{OpenStream, was_silent};
@@ -36,10 +39,36 @@ pub(crate) struct Service {
     pub(crate) limits: Limits,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) talk: SharedTalk,
+    pub(crate) rights: RwLock<Arc<Rights>>,
+    pub(crate) audit: Option<Arc<Audit>>,
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
 impl Service {
+    /// Whether a client may do something.
+    pub(crate) fn allows(&self, client: &Client, right: Right) -> bool {
+        self.rights.read().unwrap_or_else(PoisonError::into_inner).allow(client.identity.as_deref(), right)
+    }
+
+    /// Records a decryption, if there is a log of them.
+    ///
+    /// # Errors
+    /// It could not be recorded, and must not be answered.
+    async fn record(&self, client: &Client, key: KeyId, output: &Output) -> Result<(), Refusal> {
+        let (Some(audit), Output::Plaintexts(plaintexts)) = (self.audit.clone(), output) else { return Ok(()) };
+        let identity = client.identity.as_ref();
+        let who = identity.map(|identity| (identity.name(), identity.fingerprint.to_string()));
+        let event = Decrypted::new(who, key, plaintexts.len());
+        let written = tokio::task::spawn_blocking(move || audit.write(&event)).await;
+        let error = match written {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        tracing::error!(error, "the log of decryptions cannot be written: no decryption is answered");
+        Err(Refusal::new(ErrorReason::Failed, "the decryption cannot be recorded, and is not answered"))
+    }
+
     /// Logs a refusal, unless the client caused many of late.
     pub(crate) fn tell(&self, client: &Client, operation: &'static str, refusal: &Refusal) {
         if self.talk.may(client.address) {
@@ -173,6 +202,10 @@ impl<E: Exchange> Stream<'_, E> {
             *current = Some(self.service.keys.find(request.key().parse()?)?);
         }
         let key = current.as_ref().ok_or_else(|| bad("the first request of a stream names its key"))?;
+        if !self.service.allows(self.client, E::right(key)) {
+            let text = "the client's certificate does not have the right to it";
+            return Err(Refusal::new(ErrorReason::NotAllowed, text));
+        }
         let input = request.input(key)?;
         Ok(Some((key.clone(), input)))
     }
@@ -185,9 +218,13 @@ impl<E: Exchange> Stream<'_, E> {
 
     /// Puts a request into the queue; then what it comes to, as an answer.
     fn compute(&self, (key, input, room): Entered) -> impl Future<Output = Result<(E::Answer, Place), Refusal>> {
-        let (start, rows) = (Instant::now(), input.rows());
+        let (start, rows, id) = (Instant::now(), input.rows(), key.public().id());
         let output = self.service.scheduler.submit(self.client.id, key, input, room, self.deadline);
-        async move { self.answer(output.await?, rows, start) }
+        async move {
+            let output = output.await?;
+            self.service.record(self.client, id, &output).await?;
+            self.answer(output, rows, start)
+        }
     }
 
     /// Writes an answer.

@@ -152,7 +152,8 @@ impl Keys {
         self.foreign.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a public key of a client, big-endian, unless it is. It takes some milliseconds. Another key may make way for it.
+    /// Registers a public key of a client, big-endian, unless it is. It takes some milliseconds.
+    /// Another key may make way for it.
     ///
     /// # Errors
     /// A key that is malformed or weak.
@@ -200,9 +201,9 @@ impl Foreign {
         self.entries.entry(key.handle).or_insert(Entry { key, used, owner: client }).key.clone()
     }
 
-    /// The key that makes way for a further one of a client, if one has to: of the client itself where it has its share, else
-    /// of the one with the most. Keys that nobody computes with go first, and of these the least recently used; streams that have the
-    /// key go on with it.
+    /// The key that makes way for a further one of a client, if one has to: of the client itself
+    /// where it has its share, else of the one with the most. Keys that nobody computes with go
+    /// first, and of these the least recently used; streams that have the key go on with it.
     fn to_make_way(&self, client: ClientId, most: usize) -> Option<Handle> {
         let mut counts: HashMap<ClientId, usize> = HashMap::new();
         self.entries.values().for_each(|entry| *counts.entry(entry.owner).or_default() += 1);
@@ -291,7 +292,8 @@ mod tests {
         assert!(theirs.iter().all(is_known), "whatever others register");
         assert!(is_known(&Handle::of_key(own.public())), "its own stay");
 
-        // All are taken: one of whoever has most makes way, and not a key that somebody computes with.
+        // All are taken: one of whoever has most makes way, and not a key that somebody computes
+        // with.
         for _ in 0..4 {
             register(ClientId::anonymous());
         }

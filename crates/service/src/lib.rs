@@ -10,6 +10,8 @@
 //! plain numbers and re-randomisation show it ciphertexts and factors only. What this crate copies of plaintexts is wiped; the buffers of
 //! HTTP/2 and TLS are not: on both ends plaintexts may stay in freed memory, unlike within the other crates of the project.
 
+#[cfg(feature = "server")]
+mod audit;
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(feature = "server")]
@@ -31,6 +33,8 @@ pub mod proto;
 pub mod refusal;
 #[cfg(feature = "server")]
 pub mod request;
+#[cfg(feature = "server")]
+pub mod rights;
 #[cfg(feature = "server")]
 pub mod scheduler;
 #[cfg(feature = "server")]

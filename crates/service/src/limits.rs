@@ -8,24 +8,27 @@ use std::time::Duration;
 /// stream has one request of at most `message_bytes` that it reads, and one that waits for room in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections whose handshake is done. Twice as many are let in to be told so, any more are closed at once. Those of one
-    /// certificate have a quarter of the places.
+    /// Connections whose handshake is done. Twice as many are let in to be told so, any more are
+    /// closed at once. Those of one certificate have a quarter of the places.
     pub clients: usize,
-    /// Connections whose handshake is not done; for a further one, the oldest is closed. An eighth may come from one address.
+    /// Connections whose handshake is not done; for a further one, the oldest is closed. An eighth
+    /// may come from one address.
     pub handshakes: usize,
     /// How long a handshake may take: TLS, and the preface of HTTP/2.
     pub handshake: Duration,
-    /// Streams that are open at a time, all clients together. A client has half of them at most, and a silent stream of a client
-    /// with more makes way for a client with fewer.
+    /// Streams that are open at a time, all clients together. A client has half of them at most,
+    /// and a silent stream of a client with more makes way for a client with fewer.
     pub streams: usize,
     /// How long a stream may be silent before it is ended.
     pub silent: Duration,
     /// How long a connection may have no stream before it is ended.
     pub idle: Duration,
-    /// How long a connection may last. Then it accepts no further stream, and ends [`OLD_GRACE`] later at the latest.
+    /// How long a connection may last. Then it accepts no further stream, and ends [`OLD_GRACE`]
+    /// later at the latest.
     pub age: Duration,
-    /// Public keys of clients that are resident at a time, beside the service's own. A client has a quarter of them at most; for a
-    /// further one, the least recently used of the client with the most makes way.
+    /// Public keys of clients that are resident at a time, beside the service's own. A client has a
+    /// quarter of them at most; for a further one, the least recently used of the client with the
+    /// most makes way.
     pub keys: usize,
     /// Bytes of a request, as protobuf encodes it.
     pub message_bytes: usize,

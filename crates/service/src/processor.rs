@@ -39,8 +39,8 @@ pub trait Processor: fmt::Debug + Send + Sync {
     /// Rows beyond which a batch gains nothing.
     fn batch_rows(&self) -> usize;
 
-    /// How long rows of an operation under a key take one of what works on a batch, as far as is known; nothing where turns need not
-    /// be fair.
+    /// How long rows of an operation under a key take one of what works on a batch, as far as is
+    /// known; nothing where turns need not be fair.
     fn time(&self, _operation: Operation, _key: &ServedKey, _rows: usize) -> Duration {
         Duration::ZERO
     }
@@ -66,7 +66,8 @@ pub enum Fault {
     Processor(#[source] Box<dyn Cause + Send + Sync>),
 }
 
-/// This CPU. Each core has batches of its own, since handing rows to other threads costs as much as some of them.
+/// This CPU. Each core has batches of its own, since handing rows to other threads costs as much as
+/// some of them.
 #[derive(Clone, Debug)]
 pub struct Cpu {
     engine: Engine,

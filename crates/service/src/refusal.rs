@@ -53,6 +53,7 @@ impl Refusal {
             R::KeysFull | R::ClientsFull | R::StreamsFull | R::QueueFull => Code::ResourceExhausted,
             R::MessageTooLarge => Code::OutOfRange,
             R::NoPrivateKey => Code::FailedPrecondition,
+            R::NotAllowed => Code::PermissionDenied,
             R::Deadline | R::NotReading => Code::DeadlineExceeded,
             R::ShuttingDown | R::Idle => Code::Unavailable,
             R::Failed | R::Unspecified => Code::Internal,
@@ -122,6 +123,6 @@ mod tests {
             assert_eq!(code.replace('_', ""), ours, "{name}");
             documented += 1;
         }
-        assert_eq!(documented, 15);
+        assert_eq!(documented, 16);
     }
 }

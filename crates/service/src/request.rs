@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 use crate::keys::ServedKey;
 use crate::proto::{self, ErrorReason};
 use crate::refusal::Refusal;
+use crate::rights::Right;
 use crate::work::{Input, Operation};
 
 /// A request of some operation, and its answer.
@@ -17,6 +18,11 @@ pub(crate) trait Exchange: Send + 'static {
 
     /// The operation's name in metrics.
     const NAME: &'static str;
+
+    /// What a client must have the right to.
+    fn right(_key: &ServedKey) -> Right {
+        Right::Aggregate
+    }
 
     /// The handle of the key, empty if it is the one before.
     fn key(&self) -> &str;
@@ -59,6 +65,10 @@ fn ciphertexts(key: &PublicKey, bytes: &[u8]) -> Result<Ciphertexts, Refusal> {
 impl Exchange for proto::EncryptRequest {
     type Answer = proto::EncryptResponse;
     const NAME: &'static str = "encrypt";
+
+    fn right(_key: &ServedKey) -> Right {
+        Right::Encrypt
+    }
 
     fn key(&self) -> &str {
         &self.key
@@ -180,6 +190,10 @@ impl Exchange for proto::SumGroupsRequest {
 impl Exchange for proto::DecryptRequest {
     type Answer = proto::DecryptResponse;
     const NAME: &'static str = "decrypt";
+
+    fn right(key: &ServedKey) -> Right {
+        Right::Decrypt(key.public().id())
+    }
 
     fn key(&self) -> &str {
         &self.key

@@ -1,29 +1,35 @@
-//! Who computes what when: requests of many clients, cut into slices, filled into batches and shared out among this CPU and devices.
+//! Who computes what when: requests of many clients, cut into slices, filled into batches and
+//! shared out among this CPU and devices.
 //!
 //! # Turns
-//! Clients take turns by start-time fair queuing \[Goyal96\]: each has a virtual time, which a slice of its rows advances by the time that
-//! it takes a thread, and the client with the least is served next. Who comes begins at the time of who is served. So a client that
-//! asks for little waits for one slice of the others, however much they ask for.
+//! Clients take turns by start-time fair queuing \[Goyal96\]: each has a virtual time, which a
+//! slice of its rows advances by the time that it takes a thread, and the client with the least is
+//! served next. Who comes begins at the time of who is served. So a client that asks for little
+//! waits for one slice of the others, however much they ask for.
 //!
 //! # Slices
-//! A request is computed in slices, of as many rows as take [`SLICE_GOAL`] but at least one round of a processor's lanes. Between
-//! two slices everybody else has a turn, and a request that was cancelled or is late goes no further. Sums are not cut: a message of them
-//! takes a few milliseconds.
+//! A request is computed in slices, of as many rows as take [`SLICE_GOAL`] but at least one round
+//! of a processor's lanes. Between two slices everybody else has a turn, and a request that was
+//! cancelled or is late goes no further. Sums are not cut: a message of them takes a few
+//! milliseconds.
 //!
 //! # Long rounds
-//! One round of lanes may take longer than [`SLICE_MOST`] (0.4 s for keys of 8192 bits). These are left to threads of low priority,
-//! one a core beside those for shorter ones, which the system prefers whenever they have something to do.
+//! One round of lanes may take longer than [`SLICE_MOST`] (0.4 s for keys of 8192 bits). These are
+//! left to threads of low priority, one a core beside those for shorter ones, which the system
+//! prefers whenever they have something to do.
 //!
 //! # Filling
-//! A slice is filled up with rows of other clients with the same operation and key, in the order of their virtual times. A processor
-//! takes what there is when it has nothing else to do, so that a request alone does not wait; while it computes, a further batch is begun
-//! only when there are rows to fill all lanes: the others have that time to arrive. Threads that have nothing to do share what
-//! waits.
+//! A slice is filled up with rows of other clients with the same operation and key, in the order of
+//! their virtual times. A processor takes what there is when it has nothing else to do, so that a
+//! request alone does not wait; while it computes, a further batch is begun only when there are
+//! rows to fill all lanes: the others have that time to arrive. Threads that have nothing to do
+//! share what waits.
 //!
 //! # Faults
-//! A wrong row fails its request alone: the others of its batch are computed again, each by itself. A processor that fails, panics, gives
-//! what is not right or takes too long is set aside, and what it was given goes back to the heads of the queues. A late answer is
-//! dropped. This CPU does everything, and is not set aside.
+//! A wrong row fails its request alone: the others of its batch are computed again, each by itself.
+//! A processor that fails, panics, gives what is not right or takes too long is set aside, and what
+//! it was given goes back to the heads of the queues. A late answer is dropped. This CPU does
+//! everything, and is not set aside.
 
 mod queue;
 mod request;
@@ -173,8 +179,9 @@ impl Scheduler {
         self.shared.room(input.bytes()).await
     }
 
-    /// Puts a request of a client into the queue, to be computed together with what others ask for. Whoever drops the future before it is takes the
-    /// request back. It gives what is wrong with the input, or a deadline that passed before.
+    /// Puts a request of a client into the queue, to be computed together with what others ask for.
+    /// Whoever drops the future before it is takes the request back. It gives what is wrong with
+    /// the input, or a deadline that passed before.
     pub fn submit(
         &self,
         client: ClientId,
@@ -350,7 +357,8 @@ impl Shared {
             && !(*reserve && left_to_others())
     }
 
-    /// The client whose turn it is among those with a line that a member may take from now, and that line.
+    /// The client whose turn it is among those with a line that a member may take from now, and
+    /// that line.
     fn turn(&self, state: &State, member: usize) -> Option<(ClientId, Line)> {
         let lines: HashSet<Line> =
             state.queue.lines.keys().copied().filter(|&line| self.may_take(state, member, line)).collect();
@@ -364,8 +372,8 @@ impl Shared {
         })
     }
 
-    /// Takes about so many rows of a line: of the client whose turn it is, and then of others in their order. None that nobody wants
-    /// any more.
+    /// Takes about so many rows of a line: of the client whose turn it is, and then of others in
+    /// their order. None that nobody wants any more.
     fn take(&self, state: &mut State, first: ClientId, line: Line, rows: usize) -> Vec<Slice> {
         state.queue.now = state.queue.now.max(state.queue.clients.get(&first).map_or(0, |flow| flow.time));
         let others: Vec<ClientId> =
@@ -462,7 +470,8 @@ impl Shared {
 fn lower_priority() {
     #[cfg(target_os = "linux")]
     {
-        // Of the calling thread: on Linux every thread has its own. Where it is not allowed, long rounds have the same priority.
+        // Of the calling thread: on Linux every thread has its own. Where it is not allowed, long
+        // rounds have the same priority.
         let _ = rustix::process::setpriority_process(None, 19);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
@@ -21,6 +22,7 @@ use tonic::service::Routes;
 use tonic::{Request, Response, Status, Streaming};
 use tonic_health::server::HealthReporter;
 
+use crate::audit::Audit;
 use crate::clients::{Client, SharedTalk};
 use crate::exchange::{Answers, Service, exchange};
 use crate::keys::Keys;
@@ -32,6 +34,7 @@ use crate::proto::paillier_server::{Paillier, PaillierServer};
 use crate::proto::{self, ErrorReason};
 use crate::refusal::Refusal;
 use crate::request::Exchange;
+use crate::rights::{Right, Rights};
 use crate::scheduler::{Member, Scheduler};
 use crate::shelf::Shelf;
 use crate::streams::Streams;
@@ -58,6 +61,11 @@ pub struct Options {
     pub metrics: Option<SocketAddr>,
     /// How connections are protected; without, only the loopback network is listened on.
     pub tls: Option<Tls>,
+    /// What clients may do. Unless it is said, everything; but where clients show certificates,
+    /// nobody decrypts.
+    pub rights: Option<Rights>,
+    /// A log of decryptions, none of which is answered before its line is written.
+    pub audit: Option<PathBuf>,
     /// The keys to decrypt with.
     pub keys: Vec<PrivateKey>,
     /// Which public keys are taken.
@@ -93,6 +101,9 @@ pub enum Error {
     /// The run-time has no threads.
     #[error("cannot start the server's threads")]
     Runtime(#[source] io::Error),
+    /// The log of decryptions cannot be written.
+    #[error("{0}")]
+    Audit(String, #[source] io::Error),
     /// The certificates, their key or the revocation lists are not usable.
     #[error(transparent)]
     Tls(#[from] tls::Error),
@@ -142,7 +153,14 @@ impl Server {
         let talk = SharedTalk::default();
         let shelf = Shelf::new(limits.unread_bytes, metrics.clone(), talk.clone());
         let stop_page = stopping.clone();
-        let service = Service { keys, scheduler, shelf, limits, metrics: metrics.clone(), talk, stopping };
+        let undecided = if protected { Rights::Undecided } else { Rights::All };
+        let rights = RwLock::new(Arc::new(options.rights.unwrap_or(undecided)));
+        let audit = options.audit.as_deref().map(|path| {
+            Audit::open(path).map(Arc::new).map_err(|error| Error::Audit(path.display().to_string(), error))
+        });
+        let audit = audit.transpose()?;
+        let service =
+            Service { keys, scheduler, shelf, limits, metrics: metrics.clone(), talk, rights, audit, stopping };
         let service = Arc::new(service);
 
         let tls = options.tls.as_ref().map(|tls| Current::new(tls, PROTOCOLS)).transpose()?.map(Arc::new);
@@ -157,9 +175,17 @@ impl Server {
                 Some(found)
             }
         };
+        if let Some(tls) = &tls {
+            runtime.spawn(tls.clone().watch());
+        }
         let gate = gate(&service, protected, tls.clone());
         let serving = Some(runtime.spawn(serve(gate, listener, service.clone())));
         Ok(Self { runtime: Some(runtime), service, address, metrics_address, stop, tls, serving })
+    }
+
+    /// Replaces what clients may do, from their next requests on.
+    pub fn replace_rights(&self, rights: Rights) {
+        *self.service.rights.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rights);
     }
 
     /// Replaces the certificates and revocation lists, for connections that come from now on.
@@ -190,8 +216,8 @@ impl Server {
         self.service.scheduler.set_aside()
     }
 
-    /// Takes no more requests, finishes what was accepted, and ends; says whether all was finished in time. With nothing in
-    /// work it ends at once, whatever connections are open.
+    /// Takes no more requests, finishes what was accepted, and ends; says whether all was finished
+    /// in time. With nothing in work it ends at once, whatever connections are open.
     pub fn stop(mut self) -> bool {
         let (runtime, serving) = (self.runtime.take(), self.serving.take());
         let (Some(runtime), Some(serving)) = (runtime, serving) else { return true };
@@ -290,7 +316,8 @@ async fn tell_the_end(reporter: HealthReporter, mut stopping: watch::Receiver<bo
     tracing::info!("shutting down");
 }
 
-/// Cuts off whoever does not even read why there is no more, ends silent streams, and returns memory.
+/// Cuts off whoever does not even read why there is no more, ends silent streams, and returns
+/// memory.
 async fn watch(service: Arc<Service>, streams: Arc<Streams>) {
     let Limits { unread, silent, .. } = service.limits;
     let every = (unread.min(silent) / 4).clamp(Duration::from_millis(10), Duration::from_secs(5));
@@ -365,7 +392,8 @@ impl Paillier for Front {
         let failed = |_| Refusal::new(ErrorReason::Failed, "internal error");
         let key = registered.await.map_err(failed)??;
         let max_message_bytes = self.service.limits.message_bytes as u64;
-        let (handle, decrypts) = (key.handle().to_string(), key.private().is_some());
+        let allowed = self.service.allows(&client, Right::Decrypt(key.public().id()));
+        let (handle, decrypts) = (key.handle().to_string(), allowed && key.private().is_some());
         Ok(Response::new(proto::RegisterKeyResponse { key: handle, decrypts, max_message_bytes }))
     }
 

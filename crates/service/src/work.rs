@@ -222,8 +222,9 @@ impl Input {
         if let Self::SumGroups { groups, .. } = self { groups } else { &[] }
     }
 
-    /// Checks what the protocol says of every ciphertext and the operation itself does not find: that none shares a factor with `n`.
-    /// Multiplication and decryption find it, the other operations give a number that is no ciphertext.
+    /// Checks what the protocol says of every ciphertext and the operation itself does not find:
+    /// that none shares a factor with `n`. Multiplication and decryption find it, the other
+    /// operations give a number that is no ciphertext.
     ///
     /// # Errors
     /// [`ErrorKind::CiphertextSharesFactor`] for the first row that does.

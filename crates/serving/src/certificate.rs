@@ -16,7 +16,8 @@ const DAY: u64 = 24 * 3600;
 /// Whom a certificate names. Only what a certificate that was verified says is to be believed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Its alternative names (DNS, mail and URI) and its common name, each once, as they are written.
+    /// Its alternative names (DNS, mail and URI) and its common name, each once, as they are
+    /// written.
     pub names: Vec<String>,
     /// Its SHA-256.
     pub fingerprint: Fingerprint,

@@ -144,7 +144,8 @@ impl Gate {
         Arc::new(Self { limits, opening, tls, descriptors, pending, places, surplus, counted, talk })
     }
 
-    /// Lets connections in and serves them, until the server stops; then waits for those that are open.
+    /// Lets connections in and serves them, until the server stops; then waits for those that are
+    /// open.
     pub async fn run<F, S>(self: Arc<Self>, listener: TcpListener, mut stopping: watch::Receiver<bool>, serve: F)
     where
         F: Fn(Arrival) -> S + Clone + Send + Sync + 'static,
@@ -186,7 +187,8 @@ impl Gate {
                 }
                 drop(alive);
             });
-            // Handshakes go on before more connections come: a burst does not displace its own beginning.
+            // Handshakes go on before more connections come: a burst does not displace its own
+            // beginning.
             tokio::task::yield_now().await;
         }
         drop((listener, alive));

@@ -1,10 +1,10 @@
 //! Memory that was freed, returned to the operating system.
 //!
-//! glibc keeps it. `free` gives back only what lies at the top of the main heap; freed memory within
-//! a heap, and in the heaps of other threads, stays with the process. Large buffers do not help:
-//! after the first one is freed, glibc takes others of its size from the heaps, too (the threshold
-//! of `mmap` rises to 32 MiB). After a burst of answers that nobody reads, hundreds of megabytes
-//! therefore stay resident. `malloc_trim` returns every free page of all heaps.
+//! glibc keeps it. `free` gives back only what lies at the top of the main heap; freed memory
+//! within a heap, and in the heaps of other threads, stays with the process. Large buffers do not
+//! help: after the first one is freed, glibc takes others of its size from the heaps, too (the
+//! threshold of `mmap` rises to 32 MiB). After a burst of answers that nobody reads, hundreds of
+//! megabytes therefore stay resident. `malloc_trim` returns every free page of all heaps.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;

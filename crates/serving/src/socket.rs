@@ -70,7 +70,8 @@ impl Socket {
 
     /// Reads on, to no end, until the other side has nothing more to say or the time is over.
     ///
-    /// A socket that is closed with something unread is reset, and the reset overtakes the last answers.
+    /// A socket that is closed with something unread is reset, and the reset overtakes the last
+    /// answers.
     fn linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let over = self.said.get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER)));
         // Asked first: a client that never stops sending does not keep it from being heard.

@@ -24,7 +24,8 @@ pub struct Tls {
     pub key: String,
     /// Roots of the certificates that clients must show; without, clients show none.
     pub clients: Option<String>,
-    /// Revocation lists of these roots. With lists, a certificate whose issuer has none is rejected.
+    /// Revocation lists of these roots. With lists, a certificate whose issuer has none is
+    /// rejected.
     pub revoked: Option<String>,
 }
 

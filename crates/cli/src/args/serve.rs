@@ -11,7 +11,7 @@ pub struct Serve {
     /// Where to listen; beyond this machine with --client-ca
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7300")]
     pub listen: SocketAddr,
-    /// Private keys to decrypt with, for whoever connects
+    /// Private keys to decrypt with; beyond this machine for whom --rights names
     #[arg(long, value_name = "FILE")]
     pub key: Vec<PathBuf>,
     /// Devices to compute with beside this CPU (with --engine, in its place)
@@ -29,6 +29,12 @@ pub struct Serve {
     /// Revoked certificates of clients: lists of the root, in PEM
     #[arg(long, value_name = "FILE", requires = "client_ca")]
     pub client_crl: Option<PathBuf>,
+    /// What clients may do, by the names in their certificates, in JSON
+    #[arg(long, value_name = "FILE", requires = "client_ca")]
+    pub rights: Option<PathBuf>,
+    /// A log of decryptions: none is answered before its line is written
+    #[arg(long, value_name = "FILE")]
+    pub audit: Option<PathBuf>,
     /// Where to show /metrics, /healthz and /readyz, on this machine only
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,

@@ -91,6 +91,7 @@ fn a_service_killed_in_mid_table_is_an_error_and_a_retry_is_right() {
     let run = Run::of(encrypting.wait_with_output().unwrap());
     assert_eq!(run.status, Some(2), "{}", run.stderr);
     assert!(run.complaints()[0].starts_with("hearith: http://127.0.0.1:"), "{}", run.stderr);
+    is_readable(&run.stderr);
     assert!(!place.file("rows.parquet").exists(), "nothing half-written");
 
     place.write("in.csv", first + &rest);
@@ -174,7 +175,9 @@ fn certificates_decide_who_is_served_and_who_is_believed() {
     ours.sign(&place, "me", 4000);
     ours.sign(&place, "late", 2021);
     theirs.sign(&place, "stranger", 4000);
-    let tls = "--tls-cert server.pem --tls-key server.key --client-ca ours.pem";
+    let rights = r#"{ "clients": [ { "name": "localhost", "encrypt": true, "aggregate": true, "decrypt": "*" } ] }"#;
+    place.write("rights.json", rights);
+    let tls = "--tls-cert server.pem --tls-key server.key --client-ca ours.pem --rights rights.json";
     let service = Service::start(&place, &format!("--key keys/private.json {tls}"));
     let port = service.address.rsplit(':').next().unwrap().to_owned();
     let url = format!("https://localhost:{port}");
@@ -201,6 +204,7 @@ fn certificates_decide_who_is_served_and_who_is_believed() {
         ("--ca ours.pem --client-cert me.pem --client-key stranger.key", &*url),
     ] {
         place.fails(&encrypt(options), expected);
+        is_readable(&place.run(&encrypt(options)).stderr);
     }
     // One certificate is not for another name, and plain HTTP is no way in.
     let elsewhere = encrypt(me).replace("localhost", "127.0.0.1");
@@ -222,6 +226,14 @@ fn a_service_with_an_expired_certificate_is_not_believed() {
         format!("encrypt --key keys/public.json --column x --remote {url} --ca ours.pem in.csv --out out.parquet");
     place.fails(&line, &format!("{url}: cannot connect"));
     assert_eq!(service.end("-TERM"), Some(0));
+    // Its operators are warned.
+    let log = File::create(place.file("log")).unwrap();
+    let arguments = ["serve", "--listen", "127.0.0.1:0", "--tls-cert", "server.pem", "--tls-key", "server.key"];
+    let service = Service::running(place.command(arguments).stderr(log).spawn().unwrap(), "");
+    while !place.read("log").contains("a certificate has expired") {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(service);
 }
 
 #[test]
@@ -247,6 +259,8 @@ fn what_a_service_cannot_start_with_is_one_line() {
             &*format!("{tls} --client-ca nonsense.pem"),
             "the roots of the clients' certificates: there is no certificate in PEM".to_owned(),
         ),
+        (&*format!("{tls} --client-ca ours.pem --rights nonsense.pem"), "nonsense.pem: no rights: ".to_owned()),
+        (&*format!("{tls} --audit missing/audit"), "missing/audit: ".to_owned()),
         ("--key keys/private.json --device mesa", "the engine 'mesa' is not built in: ".to_owned()),
         ("--key keys/private.json --device quantum", "there is no device 'quantum'".to_owned()),
         ("--key missing.json", "missing.json: ".to_owned()),
@@ -453,7 +467,8 @@ fn a_revoked_certificate_is_worth_nothing() {
     assert_eq!(service.end("-TERM"), Some(0));
 }
 
-/// With 200 descriptors and more connections than that: metrics are shown, and whoever goes makes room.
+/// With 200 descriptors and more connections than that: metrics are shown, and whoever goes makes
+/// room.
 #[test]
 fn connections_do_not_take_the_last_descriptors() {
     let place = Place::new();
@@ -511,6 +526,13 @@ fn operators_see_that_it_is_ready_and_the_service_manager_is_told() {
     assert_eq!(service.end("-0"), Some(0));
 }
 
+/// An error is for people: it shows no value of the program's internals.
+fn is_readable(text: &str) {
+    for inner in ["code: ", "MetadataMap", "tonic::", "hyper::", "Error(", "Error {", "Some(", "\\\""] {
+        assert!(!text.contains(inner), "{inner}: {text}");
+    }
+}
+
 /// The unit of docs/operate.md.
 fn unit() -> String {
     let page = include_str!("../../../../docs/operate.md");
@@ -526,7 +548,9 @@ fn the_unit_starts_the_service() {
     std::fs::copy(place.file("keys/private.json"), place.file("private.json")).unwrap();
     let unit = unit().replace("\\\n", " ");
     let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/hearith ")).unwrap();
-    let line = line.replace("${CREDENTIALS_DIRECTORY}", place.path().to_str().unwrap());
+    let folder = place.path().to_str().unwrap();
+    let line = line.replace("${CREDENTIALS_DIRECTORY}", folder).replace("${LOGS_DIRECTORY}", folder);
+    place.write("rights.json", r#"{ "clients": [] }"#);
     let line = line.replace(":7300", ":0").replace(":9300", ":0");
     let socket = std::os::unix::net::UnixDatagram::bind(place.file("notify")).unwrap();
     let mut command = place.command(line.split_whitespace());

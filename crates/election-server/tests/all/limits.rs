@@ -110,7 +110,8 @@ fn connections_have_places() {
     assert!(hall.metrics().contains("hearith_election_turned_away_total"));
 }
 
-/// Silent connections, and those whose request has no end: none holds a place before it spoke, and none holds up the end.
+/// Silent connections, and those whose request has no end: none holds a place before it spoke, and
+/// none holds up the end.
 #[test]
 fn whoever_asks_for_nothing_shuts_nobody_out_and_delays_no_end() {
     let hour = Duration::from_secs(3600);

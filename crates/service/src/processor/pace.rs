@@ -1,5 +1,5 @@
-//! How long operations take: estimated as rows times bits of the exponent times the square of the bits of the modulus, times a
-//! factor that every batch corrects.
+//! How long operations take: estimated as rows times bits of the exponent times the square of the
+//! bits of the modulus, times a factor that every batch corrects.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,7 +11,8 @@ use crate::work::Operation;
 const FIRST: f64 = 3e-13;
 /// What a new measurement counts for beside those before.
 const WEIGHT: f64 = 0.125;
-/// Kinds of work that differ in their factor: six operations, with a private key or without, with a generator or without.
+/// Kinds of work that differ in their factor: six operations, with a private key or without, with a
+/// generator or without.
 const KINDS: usize = 24;
 
 /// The factors of each kind of work, as bits of a double; 0 for those that were never measured.

@@ -40,7 +40,8 @@ pub(super) struct Waiting {
     pub(super) key: Arc<ServedKey>,
     pub(super) rows: usize,
     requests: usize,
-    /// Whether a round of lanes takes long. It stays as it was estimated when the first request came.
+    /// Whether a round of lanes takes long. It stays as it was estimated when the first request
+    /// came.
     pub(super) long: bool,
 }
 
@@ -72,7 +73,8 @@ impl Queue {
         line
     }
 
-    /// Puts rows back that were not computed. The request may have left its queue with its last rows.
+    /// Puts rows back that were not computed. The request may have left its queue with its last
+    /// rows.
     pub(super) fn put_back(&mut self, request: &Arc<Request>, rows: Range<usize>, long: bool) {
         let flow = self.clients.get(&request.client);
         let queue = flow.and_then(|flow| flow.lines.iter().find(|(line, _)| *line == request.line()));
@@ -86,7 +88,8 @@ impl Queue {
         }
     }
 
-    /// Takes rows of a client's line, until there are about so many in all. Says whether what was taken has to stay alone.
+    /// Takes rows of a client's line, until there are about so many in all. Says whether what was
+    /// taken has to stay alone.
     pub(super) fn take(
         &mut self,
         client: ClientId,

@@ -26,6 +26,8 @@ pub fn options() -> Options {
         listen: "127.0.0.1:0".parse().unwrap(),
         metrics: None,
         tls: None,
+        rights: None,
+        audit: None,
         keys: vec![KEY.clone()],
         policy: KeyPolicy::AllowInsecure,
         engine: Engine::best(),

@@ -348,7 +348,8 @@ fn messages_clients_streams_and_keys_have_limits_of_their_own() {
     assert_eq!((large.code(), reason(&large)), (Code::OutOfRange, Some(ErrorReason::MessageTooLarge)));
 
     let second = remote(&server, DJN.public());
-    // A third key makes way for none: the least recently used one goes, and is registered again when it is needed.
+    // A third key makes way for none: the least recently used one goes, and is registered again
+    // when it is needed.
     drop(connect(&server).key(crate::common::key(Variant::Standard).public()).unwrap());
     assert_eq!(metric(&server, "hearith_keys "), 2.0);
     assert_eq!(second.encrypt(&plaintexts(DJN.public(), 1)).unwrap().len(), 1);

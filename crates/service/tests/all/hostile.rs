@@ -1,5 +1,6 @@
-//! Clients that take all there is: of connections, streams and keys, without asking for anything. Others are served all the same, and
-//! the service ends when it is told to. No test measures time: what would not end, or hold out, waits for an hour.
+//! Clients that take all there is: of connections, streams and keys, without asking for anything.
+//! Others are served all the same, and the service ends when it is told to. No test measures time:
+//! what would not end, or hold out, waits for an hour.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -257,7 +258,8 @@ fn what_is_no_grpc_is_told_so() {
     eventually("both are counted", || metric(&server, "hearith_failed_handshakes_total{why=\"protocol\"}") == 2.0);
 }
 
-/// Every operation on ciphertexts refuses those that share a factor with the modulus, as the protocol says.
+/// Every operation on ciphertexts refuses those that share a factor with the modulus, as the
+/// protocol says.
 #[test]
 fn multiples_of_a_factor_are_no_ciphertexts() {
     let (server, runtime) = (start(), runtime());
@@ -296,7 +298,8 @@ fn multiple_of_p() -> Vec<u8> {
     bytes
 }
 
-/// Memory is counted for a whole process, so this test has one of its own: the others run beside it otherwise.
+/// Memory is counted for a whole process, so this test has one of its own: the others run beside it
+/// otherwise.
 #[test]
 fn memory_of_answers_that_nobody_read_is_returned() {
     const ALONE: &str = "HEARITH_TEST_ALONE";

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use crate::common::*;
 use hearith_service::client::{self, Service};
+use hearith_service::proto::ErrorReason;
+use hearith_service::rights::Rights;
 use hearith_service::server::{Error, Options, Server, Tls};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 
@@ -74,6 +76,70 @@ fn certificates_decide_who_may_connect() {
     let plain = Service::connect(&url(&server), &client::Options::default());
     let refused = plain.map_err(drop).and_then(|service| Arc::new(service).key(KEY.public()).map(drop).map_err(drop));
     assert!(refused.is_err(), "http to a server with TLS");
+}
+
+#[test]
+fn certificates_decide_who_may_do_what() {
+    let ours = Authority::new();
+    let protected = protected(&ours.sign("localhost", 4000), Some(&ours));
+    let folder = tempfile::tempdir().unwrap();
+    let audit = folder.path().join("audit");
+    let server = start_with(|options| {
+        protected(options);
+        options.audit = Some(audit.clone());
+    });
+    let url = format!("https://localhost:{}", server.address().port());
+    let remote = |name: &str| {
+        let identity = Some(ours.sign(name, 4000));
+        let options = client::Options { ca: Some(ours.pem.clone()), identity, timeout: None };
+        Arc::new(Service::connect(&url, &options).unwrap()).key(KEY.public()).unwrap()
+    };
+    let (branch, payroll) = (remote("branch"), remote("payroll"));
+    let ciphertexts = branch.encrypt(&plaintexts(KEY.public(), 3)).unwrap();
+    let refused = |error: client::Error| assert_eq!(error.reason(), Some(ErrorReason::NotAllowed), "{error}");
+    assert!(!payroll.decrypts(), "nobody said who may");
+    refused(payroll.decrypt(&ciphertexts).unwrap_err());
+    assert_eq!(std::fs::read_to_string(&audit).unwrap(), "");
+
+    let id = KEY.public().id();
+    let rights = format!(
+        r#"{{ "clients": [
+            {{ "name": "branch", "encrypt": true }}, {{ "name": "payroll", "aggregate": true, "decrypt": ["{id}"] }} ] }}"#
+    );
+    server.replace_rights(Rights::read(&rights).unwrap());
+    assert_eq!(integers(KEY.public(), &payroll.decrypt(&ciphertexts).unwrap()), numbers(3));
+    payroll.add(&ciphertexts, &ciphertexts).unwrap();
+    branch.encrypt(&plaintexts(KEY.public(), 3)).unwrap();
+    refused(branch.decrypt(&ciphertexts).unwrap_err());
+    refused(branch.add(&ciphertexts, &ciphertexts).unwrap_err());
+    refused(payroll.encrypt(&plaintexts(KEY.public(), 3)).unwrap_err());
+    refused(remote("stranger").encrypt(&plaintexts(KEY.public(), 3)).unwrap_err());
+    assert!(remote("payroll").decrypts() && !remote("branch").decrypts());
+    let lines = std::fs::read_to_string(&audit).unwrap();
+    let [line] = lines.lines().collect::<Vec<_>>()[..] else { panic!("{lines}") };
+    for part in ["\"event\":\"decrypted\"", "\"client\":\"payroll\"", &format!("\"key\":\"{id}\""), "\"rows\":3"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+}
+
+/// Where a decryption cannot be recorded, it is not answered; everything else is.
+#[test]
+fn no_decryption_is_answered_before_its_line_is_written() {
+    let server = start_with(|options| options.audit = Some("/dev/full".into()));
+    let remote = remote(&server, KEY.public());
+    let ciphertexts = remote.encrypt(&plaintexts(KEY.public(), 3)).unwrap();
+    let error = remote.decrypt(&ciphertexts).unwrap_err();
+    assert!(error.to_string().contains("the decryption cannot be recorded"), "{error}");
+    assert_eq!(remote.add(&ciphertexts, &ciphertexts).unwrap().len(), 3);
+    assert_eq!(metric(&server, "hearith_requests_total{operation=\"decrypt\",outcome=\"FAILED\"}"), 1.0);
+    let missing = start_refused(|options| options.audit = Some("/missing/audit".into()));
+    assert!(matches!(missing, Error::Audit(..)), "{missing}");
+}
+
+fn start_refused(change: impl FnOnce(&mut Options)) -> Error {
+    let mut options = options();
+    change(&mut options);
+    Server::start(options).map(drop).unwrap_err()
 }
 
 #[test]

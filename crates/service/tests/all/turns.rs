@@ -1,5 +1,6 @@
-//! Who is served when. A processor of these tests tells which rows it was given and waits to be told to go on, and it says beforehand how
-//! long rows take: nothing depends on the time that passes.
+//! Who is served when. A processor of these tests tells which rows it was given and waits to be
+//! told to go on, and it says beforehand how long rows take: nothing depends on the time that
+//! passes.
 
 use std::collections::HashSet;
 use std::pin::Pin;

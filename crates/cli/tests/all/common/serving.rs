@@ -26,7 +26,9 @@ impl Service {
         let line = format!("{line} --listen 127.0.0.1:0 --json");
         let mut child = place.command(line.split_whitespace()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let log: Value = lines.find_map(|line| serde_json::from_str(&line.unwrap()).ok()).expect("it logs");
+        // Warnings of certificates may come before.
+        let listening = |line: &str| serde_json::from_str::<Value>(line).ok().filter(|log| log["address"].is_string());
+        let log = lines.find_map(|line| listening(&line.unwrap())).expect("it logs");
         // Somebody must read what it logs.
         std::thread::spawn(move || lines.for_each(drop));
         let address = log["address"].as_str().expect("it says where it listens").to_owned();

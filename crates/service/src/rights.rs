@@ -1,0 +1,228 @@
+//! What clients may do, by the names in their certificates.
+//!
+//! A file of JSON lists clients and their rights; whoever is not in it may do nothing:
+//!
+//! ```json
+//! { "clients": [
+//!   { "name": "branch.example.org", "encrypt": true, "aggregate": true },
+//!   { "name": "payroll", "decrypt": ["5aa3c1f4..."] }
+//! ] }
+//! ```
+//!
+//! `name` is an alternative name (DNS, mail, URI) or the common name of the certificate. `encrypt`
+//! is for encryptions, `aggregate` for every other operation on ciphertexts, `decrypt` for the keys
+//! with these ids, or `"*"` for all.
+
+use std::collections::{HashMap, HashSet};
+
+use hearith_paillier::KeyId;
+use hearith_serving::certificate::Identity;
+use serde::Deserialize;
+
+/// What somebody asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Right {
+    /// Encryptions.
+    Encrypt,
+    /// Operations on ciphertexts.
+    Aggregate,
+    /// Decryptions with a key.
+    Decrypt(KeyId),
+}
+
+/// What clients may do.
+#[derive(Clone, Debug)]
+pub enum Rights {
+    /// Everything: only this machine can connect.
+    All,
+    /// Everything but decrypt: clients show certificates, and nobody said who may decrypt.
+    Undecided,
+    /// What is listed, by name.
+    Listed(HashMap<String, Granted>),
+}
+
+/// The rights of a client.
+#[derive(Clone, Debug, Default)]
+pub struct Granted {
+    encrypt: bool,
+    aggregate: bool,
+    decrypt: Keys,
+}
+
+#[derive(Clone, Debug)]
+enum Keys {
+    All,
+    These(HashSet<KeyId>),
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self::These(HashSet::new())
+    }
+}
+
+/// Why a file of rights cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// It is no JSON of this form.
+    #[error("no rights: {0}")]
+    Json(#[source] serde_json::Error),
+    /// A key's id is none.
+    #[error(
+        "the client {client:?} decrypts with {text:?}, which is no key id: 32 digits, which the service logs at its start"
+    )]
+    Key {
+        /// The name of the client.
+        client: String,
+        /// What is no id.
+        text: String,
+    },
+    /// A client is listed twice.
+    #[error("the client {0:?} is listed twice")]
+    Twice(String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    clients: Vec<Client>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Client {
+    name: String,
+    #[serde(default)]
+    encrypt: bool,
+    #[serde(default)]
+    aggregate: bool,
+    #[serde(default)]
+    decrypt: Listed,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Listed {
+    Word(String),
+    Ids(Vec<String>),
+}
+
+impl Default for Listed {
+    fn default() -> Self {
+        Self::Ids(Vec::new())
+    }
+}
+
+impl Rights {
+    /// Reads a file of rights.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(text: &str) -> Result<Self, Error> {
+        let file: File = serde_json::from_str(text).map_err(Error::Json)?;
+        let mut listed = HashMap::new();
+        for Client { name, encrypt, aggregate, decrypt } in file.clients {
+            let granted = Granted { encrypt, aggregate, decrypt: Keys::read(&name, decrypt)? };
+            if listed.insert(name.clone(), granted).is_some() {
+                return Err(Error::Twice(name));
+            }
+        }
+        Ok(Self::Listed(listed))
+    }
+
+    /// Whether somebody may do something: it is enough that one name may.
+    pub fn allow(&self, who: Option<&Identity>, right: Right) -> bool {
+        match self {
+            Self::All => true,
+            Self::Undecided => !matches!(right, Right::Decrypt(_)),
+            Self::Listed(listed) => {
+                let names = who.map(|who| &*who.names).unwrap_or_default();
+                names.iter().filter_map(|name| listed.get(name)).any(|granted| granted.allows(right))
+            }
+        }
+    }
+}
+
+impl Granted {
+    fn allows(&self, right: Right) -> bool {
+        match (right, &self.decrypt) {
+            (Right::Encrypt, _) => self.encrypt,
+            (Right::Aggregate, _) => self.aggregate,
+            (Right::Decrypt(_), Keys::All) => true,
+            (Right::Decrypt(key), Keys::These(keys)) => keys.contains(&key),
+        }
+    }
+}
+
+impl Keys {
+    fn read(client: &str, listed: Listed) -> Result<Self, Error> {
+        let wrong = |text: String| Error::Key { client: client.to_owned(), text };
+        match listed {
+            Listed::Word(word) if word == "*" => Ok(Self::All),
+            Listed::Word(word) => Err(wrong(word)),
+            Listed::Ids(ids) => {
+                let ids = ids.into_iter().map(|id| id.parse().map_err(|_| wrong(id)));
+                ids.collect::<Result<_, _>>().map(Self::These)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
+    use hearith_serving::tls::Fingerprint;
+
+    fn key() -> KeyId {
+        let key = PrivateKey::generate(256, Variant::Standard, KeyPolicy::AllowInsecure, Engine::Serial).unwrap();
+        key.public().id()
+    }
+
+    fn named(names: &[&str]) -> Identity {
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        Identity { names, fingerprint: Fingerprint::of(&vec![1].into()) }
+    }
+
+    #[test]
+    fn rights_are_by_name_and_key() {
+        let (ours, other) = (key(), key());
+        let text = format!(
+            r#"{{ "clients": [
+                {{ "name": "branch", "encrypt": true, "aggregate": true }},
+                {{ "name": "payroll", "decrypt": ["{ours}"] }},
+                {{ "name": "auditor", "decrypt": "*" }} ] }}"#
+        );
+        let rights = Rights::read(&text).unwrap();
+        let may = |names: &[&str]| {
+            let all = [Right::Encrypt, Right::Aggregate, Right::Decrypt(ours), Right::Decrypt(other)];
+            all.map(|right| rights.allow(Some(&named(names)), right))
+        };
+        assert_eq!(may(&["branch"]), [true, true, false, false]);
+        assert_eq!(may(&["payroll"]), [false, false, true, false]);
+        assert_eq!(may(&["auditor"]), [false, false, true, true]);
+        assert_eq!(may(&["payroll", "branch"]), [true, true, true, false]);
+        assert_eq!(may(&["stranger"]), [false; 4]);
+        assert_eq!(may(&[]), [false; 4]);
+        assert!(!rights.allow(None, Right::Encrypt));
+        assert!(Rights::All.allow(None, Right::Decrypt(ours)));
+        assert!(Rights::Undecided.allow(Some(&named(&["x"])), Right::Aggregate));
+        assert!(!Rights::Undecided.allow(Some(&named(&["x"])), Right::Decrypt(ours)));
+    }
+
+    #[test]
+    fn what_is_no_file_of_rights_is_told() {
+        for (text, expected) in [
+            ("", "no rights: "),
+            ("[]", "no rights: "),
+            (r#"{ "clients": [ { "name": "x", "decrpyt": "*" } ] }"#, "no rights: unknown field `decrpyt`"),
+            (r#"{ "clients": [ { "name": "x", "decrypt": "all" } ] }"#, "the client \"x\" decrypts with \"all\""),
+            (r#"{ "clients": [ { "name": "x", "decrypt": ["1"] } ] }"#, "the client \"x\" decrypts with \"1\""),
+            (r#"{ "clients": [ { "name": "x" }, { "name": "x" } ] }"#, "the client \"x\" is listed twice"),
+        ] {
+            let error = Rights::read(text).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{text}: {error}");
+        }
+    }
+}
