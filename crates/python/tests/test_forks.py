@@ -153,9 +153,9 @@ def test_sql_in_a_forked_child(tmp_path):
     def query():
         with hd.connect() as con:
             con.execute("SET hearith_allow_insecure_keys = true")
-            con.execute("SELECT he_load_key(?)", [str(key)])
+            con.execute("SELECT he_load_key(?)", [str(key)]).fetchall()
             con.register("t", table)
-            (total,) = con.execute("SELECT he_sum(he_rerandomise(he_add(c, 1))) FROM t").fetchone()
+            (total,) = con.execute("SELECT he_sum(he_rerandomise(he_add(c, 1))) FROM t").fetchall()[0]
         assert private.decrypt(he.EncryptedArray.from_bytes(made, total)).tolist() == [3 * 2100]
 
     query()
